@@ -1,0 +1,42 @@
+# House rules for targets.
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_link_options(-fuse-ld=lld)
+endif()
+if(NB_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# nb_add_library(NAME SOURCES... [LINK libs...]): a static library that knows nothing of MLIR. Its
+# headers are included by their own name from dependents.
+function(nb_add_library name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
+                                            ${CMAKE_SOURCE_DIR}/runtime/include)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+# nb_add_mlir_library(NAME SOURCES... [DEPENDS targets...] [LINK libs...]): a static library over
+# the shared libMLIR.
+function(nb_add_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
+                                            ${CMAKE_SOURCE_DIR}/runtime/include)
+  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_link_libraries(${name} PUBLIC MLIR LLVM ${ARG_LINK})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# nb_add_unit_test(NAME SOURCES... LINK libs...): a GoogleTest program, one ctest entry.
+function(nb_add_unit_test name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

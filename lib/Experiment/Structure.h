@@ -1,0 +1,67 @@
+//===- Structure.h - the structural choices of an experiment ----*- C++ -*-===//
+//
+// What decides the *text* of the program, as opposed to the numbers that it is run with. Two
+// experiments with equal Structure share one compiled kernel.
+//
+//===----------------------------------------------------------------------===//
+#ifndef NANOBRAGG_EXPERIMENT_STRUCTURE_H
+#define NANOBRAGG_EXPERIMENT_STRUCTURE_H
+
+#include <string>
+#include <string_view>
+
+namespace nanobragg {
+
+enum class CrystalShape { Square, Round, Gauss, Tophat };
+/// Constant: no reflection list, default_F everywhere.
+enum class StructureFactors { Constant, Nearest, Tricubic };
+/// Where the reciprocal basis comes from. CellAndMatrix: directions from the matrix, lengths and
+/// volume from the cell.
+enum class CellSource { Cell, Matrix, CellAndMatrix };
+/// C: as the C program computes it, where physics.md says that something else is right.
+enum class Rule { Right, C };
+/// Generated: divergence and dispersion grids on the unit scale. Listed: a source file.
+enum class Sources { Generated, Listed };
+enum class Pivot { Beam, Sample };
+/// Which distance is the input; the other is derived.
+enum class DistanceInput { Distance, CloseDistance };
+enum class Curvature { Flat, Right, C };
+enum class SolidAngle { Pixel, Point };
+/// Once per pixel (first layer, sub-pixel and source) or for each sample.
+enum class Evaluation { None, Once, Each };
+/// None: no absorption. Sum: each layer weighted by its own capture fraction, taken at the first
+/// sub-pixel. Last: the C program's last-layer fraction for all. Each: every sub-pixel.
+enum class Capture { None, Sum, Last, Each };
+enum class Water { None, Right, C };
+enum class ImageType { F32, F64 };
+
+struct Structure {
+  CrystalShape shape = CrystalShape::Square;
+  StructureFactors structureFactors = StructureFactors::Constant;
+  CellSource cellSource = CellSource::Cell;
+  Rule cellSetting = Rule::Right; ///< C: the triclinic -cell setting
+  Rule spotMetric = Rule::Right;  ///< gauss and tophat radius; ignored for other shapes
+  Sources sources = Sources::Generated;
+  Pivot pivot = Pivot::Beam;
+  DistanceInput distance = DistanceInput::Distance;
+  Curvature curvature = Curvature::Flat;
+  SolidAngle solidAngle = SolidAngle::Pixel;
+  Evaluation omega = Evaluation::Once;        ///< Once or Each
+  Evaluation polarization = Evaluation::Once; ///< None: -nopolar
+  Capture capture = Capture::None;
+  Water water = Water::None;
+  bool dmin = false;   ///< a resolution cutoff is applied
+  bool panels = false; ///< several panels, each with its own offset and axes
+  bool mask = false;
+  ImageType imageType = ImageType::F32;
+
+  bool operator==(const Structure &) const = default;
+
+  /// Canonical one-line text, `key=value` separated by single blanks, every key always present.
+  std::string toString() const;
+  /// Inverse of toString; throws std::invalid_argument naming the offending key or value.
+  static Structure fromString(std::string_view text);
+};
+
+} // namespace nanobragg
+#endif

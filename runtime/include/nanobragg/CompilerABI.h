@@ -1,0 +1,49 @@
+/* The one C entry of libnb-compiler.so: what the runtime and nb-sim ask of the compiler. The
+ * library is opened with dlopen when a kernel has to be compiled, IR shown, or a program
+ * interpreted; nothing else in the process maps MLIR or LLVM. */
+#ifndef NANOBRAGG_COMPILERABI_H
+#define NANOBRAGG_COMPILERABI_H
+
+#include "nanobragg/KernelABI.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NB_COMPILER_API_VERSION 1u
+
+typedef struct nb_compile_request {
+  const char *structure; /* Structure::toString() */
+  const char *precision; /* "f64" */
+  const char *target;    /* "native", or an LLVM CPU name of the host's architecture */
+  const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
+  int32_t no_fuse;       /* 1: the interpreter's pipeline instead of the fused one */
+} nb_compile_request;
+
+/* A compiled kernel; its descriptor lives as long as it does. */
+typedef struct nb_kernel nb_kernel;
+
+/* Every function returns 0 on success; otherwise *error holds one sentence to be freed with
+ * free_text. Functions may be called from any thread. */
+typedef struct nb_compiler_api {
+  uint32_t version; /* NB_COMPILER_API_VERSION */
+
+  int (*compile)(const nb_compile_request *request, nb_kernel **kernel, char **error);
+  const nb_kernel_descriptor *(*descriptor)(const nb_kernel *kernel);
+  void (*release)(nb_kernel *kernel);
+
+  /* The program as text: stage is "nb" (as the frontend wrote it), "mlir" (after the pipeline's
+   * nb-level passes), "llvm" or "asm". */
+  int (*emit)(const nb_compile_request *request, const char *stage, char **text, char **error);
+
+  void (*free_text)(char *text);
+} nb_compiler_api;
+
+/* NULL when this library does not speak `version`. */
+typedef const nb_compiler_api *(*nb_compiler_get_api_fn)(uint32_t version);
+const nb_compiler_api *nb_compiler_get_api(uint32_t version);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

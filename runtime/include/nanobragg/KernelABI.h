@@ -1,0 +1,84 @@
+/* The contract between a compiled kernel, the runtime that runs it and the compiler that makes it.
+ *
+ * A kernel is a set of C functions described by one nb_kernel_descriptor. It needs nothing from the
+ * process that runs it: no allocator, no threads, no library. Physical numbers arrive at run time,
+ * by name, in the order that the descriptor lists them; structural choices are compiled in and
+ * recorded in `structure`.
+ *
+ * Calling sequence:
+ *   bytes = workspace_size(arguments);
+ *   prepare(arguments, workspace);                       once per set of numbers
+ *   run_tile(arguments, workspace, &tile, image);        once per tile, from any thread
+ *
+ * `arguments[i]` points to the value of parameter i, laid out as its kind says. Nothing that
+ * `arguments` reaches is written. `workspace` is `bytes` long, 64-byte aligned, written by prepare
+ * and only read by run_tile, so that tiles may run concurrently. */
+#ifndef NANOBRAGG_KERNELABI_H
+#define NANOBRAGG_KERNELABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NB_KERNEL_ABI_VERSION 1u
+
+/* What arguments[i] points to. All arrays are dense, last index fastest. */
+typedef enum nb_parameter_kind {
+  NB_PARAMETER_F64 = 0,        /* one double */
+  NB_PARAMETER_INDEX = 1,      /* one int64_t */
+  NB_PARAMETER_VEC3 = 2,       /* three doubles: x, y, z in the lab frame */
+  NB_PARAMETER_MAT3 = 3,       /* nine doubles, row-major */
+  NB_PARAMETER_TABLE_F64 = 4,  /* array of doubles */
+  NB_PARAMETER_TABLE_VEC3 = 5, /* array of double[3] */
+  NB_PARAMETER_HKL_GRID = 6,   /* one nb_hkl_grid */
+  NB_PARAMETER_MASK = 7        /* uint8_t[panel][slow][fast]; 0 = the pixel is not rendered */
+} nb_parameter_kind;
+
+/* Structure factors on a dense box of Miller indices, bounds inclusive:
+ * data[((h - h_min) * nk + (k - k_min)) * nl + (l - l_min)], nk = k_max - k_min + 1, ... */
+typedef struct nb_hkl_grid {
+  int64_t h_min, h_max, k_min, k_max, l_min, l_max;
+  const double *data;
+} nb_hkl_grid;
+
+typedef struct nb_kernel_parameter {
+  const char *name; /* e.g. "cell_a" */
+  nb_parameter_kind kind;
+  const char *unit; /* "m", "rad", "1", ... : SI throughout */
+} nb_kernel_parameter;
+
+/* Rows slow_begin <= slow < slow_end of one panel. */
+typedef struct nb_tile {
+  int64_t panel;
+  int64_t slow_begin;
+  int64_t slow_end;
+} nb_tile;
+
+typedef enum nb_image_type { NB_IMAGE_F32 = 0, NB_IMAGE_F64 = 1 } nb_image_type;
+
+typedef struct nb_kernel_descriptor {
+  uint32_t abi_version; /* NB_KERNEL_ABI_VERSION */
+  nb_image_type image_type;
+  const char *name;
+  const char *structure; /* canonical text of the structural choices (Structure::toString) */
+  const char *target;    /* LLVM triple and CPU that the code was generated for */
+  const char *precision; /* "f64", ... */
+  uint32_t num_parameters;
+  const nb_kernel_parameter *parameters;
+
+  /* Bytes of workspace that this set of numbers needs. */
+  int64_t (*workspace_size)(const void *const *arguments);
+  /* Fills the workspace with all that does not depend on a pixel. */
+  void (*prepare)(const void *const *arguments, void *workspace);
+  /* Writes the rows of the tile into image[panel][slow][fast] (float or double, see image_type).
+   * Pixels outside the region of interest or masked are written as 0. */
+  void (*run_tile)(const void *const *arguments, const void *workspace, const nb_tile *tile,
+                   void *image);
+} nb_kernel_descriptor;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
