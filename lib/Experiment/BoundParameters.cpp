@@ -1,0 +1,91 @@
+#include "Parameters.h"
+
+#include <stdexcept>
+#include <string_view>
+
+namespace nanobragg {
+
+struct BoundParameters::Storage {
+  explicit Storage(const Experiment &experiment) : experiment(experiment) {}
+
+  const Experiment &experiment;
+  std::int64_t mosaicDomains = 0, sources = 0, panelCount = 0;
+  nb_hkl_grid grid{};
+  // Kernels want each vector of the panels as a table of its own.
+  std::vector<Vec3> panelOffset, panelFast, panelSlow, panelNormal;
+  std::vector<const void *> arguments;
+
+  void packPanels() {
+    for (std::size_t i = 0; i < panelOffset.size(); ++i) {
+      const Panel &panel = experiment.detector.panels[i];
+      panelOffset[i] = panel.offset;
+      panelFast[i] = panel.fastAxis;
+      panelSlow[i] = panel.slowAxis;
+      panelNormal[i] = panel.normal;
+    }
+  }
+
+  const void *stored(std::string_view name) const {
+    if (name == "mosaic_domains")
+      return &mosaicDomains;
+    if (name == "sources")
+      return &sources;
+    if (name == "panel_count")
+      return &panelCount;
+    if (name == "F")
+      return grid.data ? &grid : nullptr;
+    if (name == "panel_offset")
+      return panelOffset.data();
+    if (name == "panel_fast_axis")
+      return panelFast.data();
+    if (name == "panel_slow_axis")
+      return panelSlow.data();
+    if (name == "panel_normal")
+      return panelNormal.data();
+    return nullptr;
+  }
+};
+
+BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Experiment &experiment)
+    : storage(std::make_unique<Storage>(experiment)) {
+  Storage &s = *storage;
+  s.mosaicDomains = experiment.mosaicDomains();
+  s.sources = experiment.sourceCount();
+  s.panelCount = experiment.panelCount();
+  if (const HklGrid *grid = experiment.crystal.grid.get())
+    s.grid = {grid->hMin, grid->hMax, grid->kMin, grid->kMax, grid->lMin, grid->lMax,
+              grid->values.data()};
+  std::size_t panels = experiment.detector.panels.size();
+  for (auto *packed : {&s.panelOffset, &s.panelFast, &s.panelSlow, &s.panelNormal})
+    packed->resize(panels);
+  s.packPanels();
+
+  for (std::uint32_t i = 0; i < kernel.num_parameters; ++i) {
+    const nb_kernel_parameter &wanted = kernel.parameters[i];
+    auto refuse = [&](const char *why) {
+      throw std::invalid_argument("kernel '" + std::string(kernel.name) + "': parameter '" +
+                                  wanted.name + "' " + why);
+    };
+    const Parameter *parameter = findParameter(wanted.name);
+    if (!parameter)
+      refuse("is unknown; the kernel is of another version");
+    if (parameter->kind != wanted.kind)
+      refuse("has another kind here; the kernel is of another version");
+    const void *address = parameter->address(experiment);
+    if (!address)
+      address = s.stored(wanted.name);
+    if (!address)
+      refuse("is not provided by this experiment");
+    s.arguments.push_back(address);
+  }
+}
+
+BoundParameters::BoundParameters(BoundParameters &&) noexcept = default;
+BoundParameters::~BoundParameters() = default;
+
+const void *const *BoundParameters::arguments() const {
+  storage->packPanels();
+  return storage->arguments.data();
+}
+
+} // namespace nanobragg

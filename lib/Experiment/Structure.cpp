@@ -1,0 +1,97 @@
+#include "Structure.h"
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+#include <type_traits>
+
+namespace nanobragg {
+namespace {
+
+using Names = std::span<const char *const>;
+
+// The words of each enumeration, in the order of its enumerators.
+constexpr const char *boolNames[] = {"no", "yes"};
+constexpr const char *shapeNames[] = {"square", "round", "gauss", "tophat"};
+constexpr const char *structureFactorNames[] = {"constant", "nearest", "tricubic"};
+constexpr const char *cellSourceNames[] = {"cell", "matrix", "cell_and_matrix"};
+constexpr const char *ruleNames[] = {"right", "c"};
+constexpr const char *sourcesNames[] = {"generated", "listed"};
+constexpr const char *pivotNames[] = {"beam", "sample"};
+constexpr const char *distanceNames[] = {"distance", "close_distance"};
+constexpr const char *curvatureNames[] = {"flat", "right", "c"};
+constexpr const char *solidAngleNames[] = {"pixel", "point"};
+constexpr const char *evaluationNames[] = {"none", "once", "each"};
+constexpr const char *captureNames[] = {"none", "sum", "last", "each"};
+constexpr const char *waterNames[] = {"none", "right", "c"};
+constexpr const char *imageTypeNames[] = {"f32", "f64"};
+
+/// Calls `visit(key, field, words)` for every choice, in canonical order.
+template <typename S, typename Visitor> void forEachChoice(S &s, Visitor visit) {
+  visit("shape", s.shape, Names(shapeNames));
+  visit("structure_factors", s.structureFactors, Names(structureFactorNames));
+  visit("cell_source", s.cellSource, Names(cellSourceNames));
+  visit("cell_setting", s.cellSetting, Names(ruleNames));
+  visit("spot_metric", s.spotMetric, Names(ruleNames));
+  visit("sources", s.sources, Names(sourcesNames));
+  visit("pivot", s.pivot, Names(pivotNames));
+  visit("distance", s.distance, Names(distanceNames));
+  visit("curvature", s.curvature, Names(curvatureNames));
+  visit("solid_angle", s.solidAngle, Names(solidAngleNames));
+  visit("omega", s.omega, Names(evaluationNames));
+  visit("polarization", s.polarization, Names(evaluationNames));
+  visit("capture", s.capture, Names(captureNames));
+  visit("water", s.water, Names(waterNames));
+  visit("dmin", s.dmin, Names(boolNames));
+  visit("panels", s.panels, Names(boolNames));
+  visit("mask", s.mask, Names(boolNames));
+  visit("image_type", s.imageType, Names(imageTypeNames));
+}
+
+std::string listed(Names names) {
+  std::string text;
+  for (const char *name : names)
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+} // namespace
+
+std::string Structure::toString() const {
+  std::string text;
+  forEachChoice(*this, [&](const char *key, auto field, Names names) {
+    if (!text.empty())
+      text += ' ';
+    text += std::string(key) + '=' + names[std::size_t(field)];
+  });
+  return text;
+}
+
+Structure Structure::fromString(std::string_view text) {
+  Structure structure;
+  std::string_view rest = text;
+  auto refuse = [&](const std::string &why) {
+    throw std::invalid_argument("structure '" + std::string(text) + "': " + why);
+  };
+  forEachChoice(structure, [&](std::string_view key, auto &field, Names names) {
+    std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word.substr(0, key.size()) != key || word.substr(key.size(), 1) != "=")
+      refuse("expected '" + std::string(key) + "=' but found '" + std::string(word) + "'");
+    std::string_view value = word.substr(key.size() + 1);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (value == names[i]) {
+        field = static_cast<std::remove_reference_t<decltype(field)>>(i);
+        return;
+      }
+    refuse("'" + std::string(key) + "' cannot be '" + std::string(value) + "', it is one of " +
+           listed(names));
+  });
+  if (!rest.empty() || (!text.empty() && text.back() == ' '))
+    refuse("unexpected '" + std::string(rest) + "' at the end");
+  if (structure.omega == Evaluation::None)
+    refuse("'omega' cannot be 'none', it is one of once, each");
+  return structure;
+}
+
+} // namespace nanobragg
