@@ -1,0 +1,49 @@
+//===- CompilerLibrary.h - libnb-compiler.so, opened on demand --*- C++ -*-===//
+#ifndef NANOBRAGG_COMPILERLIBRARY_H
+#define NANOBRAGG_COMPILERLIBRARY_H
+
+#include "nanobragg/CompilerABI.h"
+#include "nanobragg/KernelRunner.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// What is asked of the compiler.
+struct KernelRequest {
+  std::string structure;          ///< Structure::toString()
+  std::string precision = "f64";
+  std::string target = "native";  ///< or an LLVM CPU name of the host's architecture
+  std::string dumpIR;             ///< directory for the IR after every pass; empty: none
+  bool noFuse = false;            ///< the interpreter's pipeline
+};
+
+/// The compiler's C interface with exceptions and ownership. Every failure is a std::runtime_error
+/// whose text is the compiler's sentence. Safe to use from several threads.
+class CompilerLibrary : public std::enable_shared_from_this<CompilerLibrary> {
+public:
+  /// Opens the library: the file named by NB_COMPILER_LIBRARY if that is set, else the first that
+  /// exists of ../lib beside the executable and the installed library directory, else whatever the
+  /// dynamic loader finds.
+  static std::shared_ptr<const CompilerLibrary> open();
+
+  /// The handle keeps the library alive.
+  KernelHandle compile(const KernelRequest &request) const;
+
+  /// The program as text; stage is "nb", "mlir", "llvm" or "asm".
+  std::string emit(const KernelRequest &request, const std::string &stage) const;
+
+  /// Files that open() looks for before it leaves the search to the dynamic loader.
+  static std::vector<std::filesystem::path> candidates();
+
+  explicit CompilerLibrary(const nb_compiler_api &api) : api(api) {}
+
+private:
+  const nb_compiler_api &api;
+};
+
+} // namespace nanobragg
+#endif
