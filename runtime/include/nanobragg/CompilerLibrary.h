@@ -14,10 +14,10 @@ namespace nanobragg {
 
 /// What is asked of the compiler.
 struct KernelRequest {
-  std::string structure;          ///< Structure::toString()
+  std::string structure{};        ///< Structure::toString()
   std::string precision = "f64";
   std::string target = "native";  ///< or an LLVM CPU name of the host's architecture
-  std::string dumpIR;             ///< directory for the IR after every pass; empty: none
+  std::string dumpIR{};           ///< directory for the IR after every pass; empty: none
   bool noFuse = false;            ///< the interpreter's pipeline
 };
 

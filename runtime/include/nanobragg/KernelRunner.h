@@ -34,7 +34,7 @@ struct RunOptions {
   std::int64_t rowsPerTile = 0; ///< 0: chosen for balance
   /// Called with the finished fraction of the image, never decreasing, one call at a time, from
   /// whichever thread finished a tile; the last call of a completed run is 1.
-  std::function<void(double fraction)> progress;
+  std::function<void(double fraction)> progress{};
   double progressInterval = 0.1; ///< s, least time between two calls (the last one excepted)
   /// Tiles not yet begun when it is requested are left alone.
   const CancellationToken *cancel = nullptr;
