@@ -1,0 +1,20 @@
+//===- DumpFile.h - the C program's Fdump.bin -------------------*- C++ -*-===//
+#ifndef NANOBRAGG_IO_DUMPFILE_H
+#define NANOBRAGG_IO_DUMPFILE_H
+
+#include "Experiment.h"
+#include "OutputFile.h"
+
+#include <string>
+
+namespace nanobragg::io {
+
+/// Reads six bounds, a newline, a form feed and the nodes as native doubles. The file stores one
+/// more plane along each axis than the bounds say; these are dropped.
+HklGrid readDump(const std::string &path);
+
+/// Writes what readDump and the C program read, the extra planes as zeros.
+void writeDump(OutputFile &out, const HklGrid &grid);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,16 @@
+//===- FileContents.h - a whole file in memory ------------------*- C++ -*-===//
+#ifndef NANOBRAGG_IO_FILECONTENTS_H
+#define NANOBRAGG_IO_FILECONTENTS_H
+
+#include <string>
+
+namespace nanobragg::io {
+
+/// All bytes of a file or pipe. Throws FileError.
+std::string readBytes(const std::string &path);
+
+/// As readBytes, inflating gzip (recognised by its first two bytes, not by the file's name).
+std::string readMaybeCompressed(const std::string &path);
+
+} // namespace nanobragg::io
+#endif

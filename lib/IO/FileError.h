@@ -1,0 +1,22 @@
+//===- FileError.h - what is wrong with a file ------------------*- C++ -*-===//
+#ifndef NANOBRAGG_IO_FILEERROR_H
+#define NANOBRAGG_IO_FILEERROR_H
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace nanobragg::io {
+
+/// A file that cannot be read, understood or written. what() is one line,
+/// `FILE:LINE: what is wrong; how to fix`, without the line where there is none.
+class FileError : public std::runtime_error {
+public:
+  FileError(const std::string &file, const std::string &problem)
+      : std::runtime_error(file + ": " + problem) {}
+  FileError(const std::string &file, std::size_t line, const std::string &problem)
+      : std::runtime_error(file + ":" + std::to_string(line) + ": " + problem) {}
+};
+
+} // namespace nanobragg::io
+#endif

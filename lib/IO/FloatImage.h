@@ -1,0 +1,21 @@
+//===- FloatImage.h - photons per pixel without a header --------*- C++ -*-===//
+#ifndef NANOBRAGG_IO_FLOATIMAGE_H
+#define NANOBRAGG_IO_FLOATIMAGE_H
+
+#include "OutputFile.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// Native 32-bit floats, fast axis fastest.
+void writeFloatImage(OutputFile &out, std::span<const float> pixels);
+
+/// Throws FileError unless the file has exactly this many pixels.
+std::vector<float> readFloatImage(const std::string &path, std::size_t pixels);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,16 @@
+//===- MatrixFile.h - a MOSFLM orientation matrix ---------------*- C++ -*-===//
+#ifndef NANOBRAGG_IO_MATRIXFILE_H
+#define NANOBRAGG_IO_MATRIXFILE_H
+
+#include "Experiment.h"
+
+#include <string>
+
+namespace nanobragg::io {
+
+/// The first nine numbers: rows x, y, z and columns a*, b*, c*, in units of wavelength/A as the
+/// file has them. What follows (MOSFLM adds misset angles, the cell, ...) is ignored.
+Mat3 readMatrix(const std::string &path);
+
+} // namespace nanobragg::io
+#endif

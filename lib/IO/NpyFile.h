@@ -1,0 +1,30 @@
+//===- NpyFile.h - NumPy's arrays -------------------------------*- C++ -*-===//
+#ifndef NANOBRAGG_IO_NPYFILE_H
+#define NANOBRAGG_IO_NPYFILE_H
+
+#include "OutputFile.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// A dense array, last index fastest.
+struct NpyArray {
+  std::vector<std::size_t> shape;
+  std::variant<std::vector<float>, std::vector<double>> values;
+};
+
+/// Format version 1.0. Throws std::invalid_argument unless the shape's product is the number of
+/// values.
+void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const float> values);
+void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const double> values);
+
+/// Reads float32 and float64 in C order, of this machine's byte order.
+NpyArray readNpy(const std::string &path);
+
+} // namespace nanobragg::io
+#endif

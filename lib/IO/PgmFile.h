@@ -1,0 +1,18 @@
+//===- PgmFile.h - 8-bit portable graymaps ----------------------*- C++ -*-===//
+#ifndef NANOBRAGG_IO_PGMFILE_H
+#define NANOBRAGG_IO_PGMFILE_H
+
+#include "OutputFile.h"
+
+#include <cstdint>
+#include <span>
+
+namespace nanobragg::io {
+
+/// Binary PGM with the scale in a comment, as the C program writes it.
+/// Throws std::invalid_argument unless there are fastPixels * slowPixels pixels.
+void writePgm(OutputFile &out, std::int64_t fastPixels, std::int64_t slowPixels,
+              std::span<const std::uint8_t> pixels, double scale);
+
+} // namespace nanobragg::io
+#endif

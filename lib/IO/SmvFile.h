@@ -1,0 +1,64 @@
+//===- SmvFile.h - ADSC's SMV images ----------------------------*- C++ -*-===//
+#ifndef NANOBRAGG_IO_SMVFILE_H
+#define NANOBRAGG_IO_SMVFILE_H
+
+#include "OutputFile.h"
+#include "Structure.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// The numbers that go into the header of a simulated image: mm, A, degrees, pixels.
+struct SmvHeader {
+  std::int64_t fastPixels = 0, slowPixels = 0; ///< SIZE1, SIZE2
+  double pixelSize = 0;
+  double distance = 0, closeDistance = 0;
+  double wavelength = 0;
+  double beamCenterX = 0, beamCenterY = 0;
+  double adxvCenterX = 0, adxvCenterY = 0;
+  double mosflmCenterX = 0, mosflmCenterY = 0;
+  double denzoBeamX = 0, denzoBeamY = 0;
+  std::array<double, 3> dialsOrigin{};
+  double xdsOrgX = 0, xdsOrgY = 0; ///< pixels
+  double phi = 0, oscRange = 0;    ///< PHI and OSC_START; OSC_RANGE
+  double twotheta = 0;
+  std::optional<double> adcOffset; ///< ADC_OFFSET, the pedestal dxtbx subtracts; unset: no such key
+  /// C: the DIALS_ORIGIN line ends without its semicolon, as the C program writes it.
+  Rule form = Rule::Right;
+};
+
+/// The header with its padding: 512 bytes, or 1024 where the text needs more.
+std::string smvHeaderText(const SmvHeader &header);
+
+/// Header and unsigned 16-bit pixels, fast axis fastest, in this machine's byte order.
+/// Throws std::invalid_argument unless there are fastPixels * slowPixels of them.
+void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint16_t> pixels);
+
+struct SmvFile {
+  std::string path;
+  std::string headerText;                                    ///< up to HEADER_BYTES
+  std::vector<std::pair<std::string, std::string>> entries;  ///< key and value, in file order
+  std::int64_t fastPixels = 0, slowPixels = 0;
+  std::vector<std::uint16_t> pixels; ///< in this machine's byte order
+
+  /// Value of the first entry with exactly this key.
+  std::optional<std::string> text(std::string_view key) const;
+  /// The same as a number; throws FileError when it is none.
+  std::optional<double> number(std::string_view key) const;
+  /// The C program's lookup: the last place where `keyword` occurs, inside longer keys too, and the
+  /// number after the next `=`. So DISTANCE finds CLOSE_DISTANCE when that follows.
+  std::optional<double> lastNumber(std::string_view keyword) const;
+};
+
+SmvFile readSmv(const std::string &path);
+
+} // namespace nanobragg::io
+#endif
