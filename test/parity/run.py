@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Runs a nanoBragg-compatible program over the corpus and compares what it makes. See README.md.
+
+    run.py --bin PROGRAM [--semantics c|default] [--only REGEX] [--jobs N]"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NOTICE = "default semantics differ"
+# Fewer than this many comparisons in the default semantics would mean that a notice is printed
+# where none is due.
+LEAST_DEFAULT_CASES = 30
+
+STATISTICS = {
+    "max_I": r"^max_I = (\S+)",
+    "mean": r"^mean= *(\S+)",
+    "rms": r"\brms= *(\S+)",
+    "rmsd": r"\brmsd= *(\S+)",
+    "intfile_scale": r"^intfile_scale = (\S+)",
+    "solid_angle": r"^solid angle subtended by detector = (\S+)",
+    "cells": r"xtal: (\d+x\d+x\d+) cells",
+    "sources": r"^ *(\d+) sources$",
+    "domains": r"^ *(\d+) mosaic domains over",
+    "phisteps": r"^ *(\d+) phi steps from",
+    "noise_photons": r"^(\d+) photons on noise image",
+    "misset": r"^random orientation misset angles: (.*) deg",
+}
+TEXT_STATISTICS = ("cells", "sources", "domains", "phisteps")
+
+
+def tolerance(case):
+    """Relative and absolute (in units of the largest reference value) tolerance of a pixel."""
+    return (1e-4, 1e-7) if "chaotic" in case["tags"] else (1e-6, 1e-9)
+
+
+def compare_image(case, got, want):
+    """None, or what is wrong."""
+    if got.size != want.size:
+        return f"image has {got.size} pixels instead of {want.size}"
+    got = got.reshape(want.shape).astype(float)
+    want = want.astype(float)
+    if not np.isfinite(got).all():
+        return f"{np.count_nonzero(~np.isfinite(got))} pixels are not finite"
+    rtol, atol = tolerance(case)
+    excess = np.abs(got - want) / (rtol * np.abs(want) + atol * np.abs(want).max() + 1e-300)
+    if excess.max() <= 1:
+        return None
+    slow, fast = np.unravel_index(excess.argmax(), want.shape)
+    return (f"{np.count_nonzero(excess > 1)} of {want.size} pixels differ, worst at slow {slow} "
+            f"fast {fast}: {got[slow, fast]:.8g} instead of {want[slow, fast]:.8g} "
+            f"({excess.max():.3g} x tolerance)")
+
+
+def compare_statistics(case, console):
+    """A list of what is wrong with the console lines that other programs parse."""
+    problems = []
+    for key, want in case["stats"].items():
+        found = re.findall(STATISTICS[key], console, re.MULTILINE)
+        if not found:
+            problems.append(f"no console line gives {key} (expected {want})")
+            continue
+        got = found[-1]
+        if key in TEXT_STATISTICS:
+            agree = got == want
+        else:
+            got_numbers = [float(x) for x in got.split()]
+            want_numbers = [float(x) for x in want.split()]
+            # One unit in the last of six printed digits; misset angles have six decimals.
+            relative = 1e-3 if key == "noise_photons" and "bright" in case["name"] else 1.01e-5
+            if "chaotic" in case["tags"]:
+                relative = max(relative, 2e-4)
+            if key == "noise_photons" and "bright" not in case["name"]:
+                relative = 0
+            absolute = 2e-6 if key == "misset" else 0
+            agree = len(got_numbers) == len(want_numbers) and all(
+                abs(g - w) <= relative * abs(w) + absolute
+                for g, w in zip(got_numbers, want_numbers))
+        if not agree:
+            problems.append(f"console gives {key} {got} instead of {want}")
+    return problems
+
+
+def split_side_file(kind, data):
+    """Header text and pixels of an SMV or PGM file."""
+    if kind == "pgm":
+        match = re.match(rb"P5\n(?:#.*\n)?(\d+) (\d+)\n(?:#.*\n)?255\n", data)
+        if not match:
+            raise ValueError("not a PGM file")
+        return data[:match.end()].decode(), np.frombuffer(data[match.end():], np.uint8)
+    match = re.search(rb"HEADER_BYTES=\s*(\d+)", data[:512])
+    if not match:
+        raise ValueError("not an SMV file")
+    size = int(match.group(1))
+    return data[:size].decode("latin-1"), np.frombuffer(data[size:], "<u2")
+
+
+def compare_side_file(case, kind, data, reference):
+    try:
+        header, got = split_side_file(kind, data)
+    except ValueError as error:
+        return [f"{kind} file: {error}"]
+    want_header, want = split_side_file(kind, reference)
+    problems = []
+    if got.size != want.size:
+        return [f"{kind} file has {got.size} pixels instead of {want.size}"]
+    difference = np.abs(got.astype(int) - want.astype(int))
+    if kind == "noise" and case["name"] == "io_noise_bright":
+        sigma = np.sqrt(np.maximum(want, 1.0))
+        total = abs(got.sum(dtype=float) - want.sum(dtype=float)) / np.sqrt(want.sum(dtype=float))
+        if (difference > 8 * sigma + 2).any() or total > 6:
+            problems.append(f"noise file is off by more than its statistics ({total:.1f} sigma in all)")
+    elif kind == "noise":
+        if difference.any():
+            problems.append(f"noise file: {np.count_nonzero(difference)} pixels differ")
+    elif difference.max() > 1 or np.count_nonzero(difference) > got.size // 1000:
+        problems.append(f"{kind} file: {np.count_nonzero(difference)} pixels differ, by up to "
+                        f"{difference.max()}")
+    if kind != "pgm":
+        problems += compare_smv_headers(header, want_header)
+    return problems
+
+
+def compare_smv_headers(header, reference):
+    """Every keyword of the reference header must be there with its value."""
+    keywords = lambda text: dict(re.findall(r"(\w+)=([^;\n]*);?\n", text))
+    got, problems = keywords(header), []
+    for key, want in keywords(reference).items():
+        if key == "HEADER_BYTES":
+            continue
+        numbers = lambda text: [float(x) for x in text.split(",")]
+        try:
+            agree = np.allclose(numbers(got.get(key, "nan")), numbers(want), rtol=1.01e-5, atol=1e-12)
+        except ValueError:
+            agree = got.get(key) == want
+        if not agree:
+            problems.append(f"SMV header has {key}={got.get(key)} instead of {want}")
+    return problems
+
+
+class Run:
+    """What one case made."""
+
+    def __init__(self, binary, case, semantics, extra):
+        expand = lambda words: [w.replace("@IN@", os.path.join(HERE, "inputs")) for w in words]
+        side = case.get("side", [])
+        # Side files that the case's own flags turn off must stay off.
+        outputs = ["-floatfile", "out.bin", "-intfile", "out.img"]
+        for kind, flag, name in (("pgm", "-pgmfile", "out.pgm"), ("noise", "-noisefile", "out_n.img")):
+            if kind in side:
+                outputs += [flag, name]
+        with tempfile.TemporaryDirectory() as folder:
+            options = dict(cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, timeout=600)
+            for words in case.get("before", []):
+                subprocess.run([binary, *extra, *expand(words)], **options)
+            process = subprocess.run([binary, *outputs, *extra, *expand(case["args"])], **options)
+            self.status, self.console = process.returncode, process.stdout
+            read = lambda name: open(os.path.join(folder, name), "rb").read()
+            self.image, self.side = None, {}
+            try:
+                self.image = np.frombuffer(read("out.bin"), "<f4")
+                names = {"int": "out.img", "pgm": "out.pgm", "noise": "out_n.img"}
+                self.side = {kind: read(names[kind]) for kind in side}
+            except OSError as error:
+                self.status = self.status or f"missing output {error.filename}"
+        self.differs = [line[len(NOTICE):].strip(" :.") or "unstated"
+                        for line in self.console.splitlines() if line.startswith(NOTICE)]
+
+    def problems(self, case, references, sides):
+        if self.status or self.image is None:
+            tail = self.console.strip().splitlines()[-1:] or ["no output"]
+            return [f"exit status {self.status}: {tail[0][:300]}"]
+        wrong = compare_image(case, self.image, references[case["name"]])
+        problems = [wrong] if wrong else []
+        problems += compare_statistics(case, self.console)
+        for kind, data in self.side.items():
+            problems += compare_side_file(case, kind, data, sides[f"{case['name']}.{kind}"].tobytes())
+        return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--semantics", choices=("c", "default", "none"), default="c",
+                        help="none: no flag and no notice, for the C program itself")
+    parser.add_argument("--only", default="", metavar="REGEX")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    binary = os.path.abspath(options.bin)
+    # Parallel over cases, so that each run gets one thread.
+    extra = {"c": ["-compat", "c", "--threads=1"], "default": ["--threads=1"], "none": []}
+    with open(os.path.join(HERE, "cases.json"), encoding="utf-8") as file:
+        cases = [c for c in json.load(file)["cases"] if re.search(options.only, c["name"])]
+    archive = np.load(os.path.join(HERE, "reference.npz"))
+    references = {c["name"]: archive[c["name"]] for c in cases}
+    side_archive = np.load(os.path.join(HERE, "side.npz"))
+    sides = {name: side_archive[name] for name in side_archive.files}
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = list(pool.map(
+            lambda case: Run(binary, case, options.semantics, extra[options.semantics]), cases))
+
+    passed, failed, excluded, needless = 0, 0, collections.Counter(), []
+    for case, run in zip(cases, runs):
+        if options.semantics == "default" and run.differs and not run.status:
+            excluded[" + ".join(sorted(set(run.differs)))] += 1
+            if compare_image(case, run.image, references[case["name"]]) is None:
+                needless.append(case["name"])
+            continue
+        if options.semantics == "c" and run.differs:
+            print(f"FAILED {case['name']}: -compat c says '{NOTICE}'")
+            failed += 1
+            continue
+        problems = run.problems(case, references, sides)
+        if problems:
+            failed += 1
+            print(f"FAILED {case['name']} {case['tags'] or ''}")
+            for problem in problems:
+                print(f"    {problem}")
+        else:
+            passed += 1
+
+    for reason, count in excluded.most_common():
+        print(f"excluded {count} cases: {reason}")
+    if needless:
+        print(f"of these, {len(needless)} have the C program's image all the same: "
+              + " ".join(needless))
+    if options.semantics == "default" and not options.only and passed + failed < LEAST_DEFAULT_CASES:
+        print(f"only {passed + failed} cases compared, expected {LEAST_DEFAULT_CASES} or more")
+        failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
