@@ -2,43 +2,59 @@
 #include "nanobragg/Cancellation.h"
 
 #include <csignal>
+#include <cstddef>
+#include <iterator>
 #include <stdexcept>
 
 namespace nanobragg {
 namespace {
 
+constexpr int caught[] = {SIGINT, SIGTERM, SIGHUP};
+
 std::atomic<CancellationToken *> current{nullptr};
+std::atomic<void (*)() noexcept> lastAct{nullptr};
 std::atomic<int> received{0};
-struct sigaction previousInterrupt, previousTerminate;
+struct sigaction previous[std::size(caught)];
 
 void onSignal(int signal) {
-  received.store(signal, std::memory_order_relaxed);
-  if (CancellationToken *token = current.load())
-    token->request();
+  if (received.exchange(signal) == 0) {
+    if (CancellationToken *token = current.load())
+      token->request();
+    return;
+  }
+  if (auto act = lastAct.load())
+    act();
+  // Blocked while this handler runs, so it arrives on return, now with the default action.
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 } // namespace
 
-InterruptGuard::InterruptGuard(CancellationToken &token) {
+InterruptGuard::InterruptGuard(CancellationToken &token, void (*beforeDeath)() noexcept) {
   CancellationToken *none = nullptr;
   if (!current.compare_exchange_strong(none, &token))
     throw std::logic_error("only one InterruptGuard may exist at a time");
   received.store(0);
+  lastAct.store(beforeDeath);
   struct sigaction action = {};
   action.sa_handler = onSignal;
   sigemptyset(&action.sa_mask);
-  // Resetting the handler makes the second Ctrl-C final; restarting keeps reads and writes intact.
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
-  sigaction(SIGINT, &action, &previousInterrupt);
-  sigaction(SIGTERM, &action, &previousTerminate);
+  action.sa_flags = SA_RESTART; // reads and writes in progress stay intact
+  for (std::size_t i = 0; i != std::size(caught); ++i) {
+    sigaction(caught[i], &action, &previous[i]);
+    // What the parent asked to ignore (nohup, background jobs) stays ignored.
+    if (previous[i].sa_handler == SIG_IGN)
+      sigaction(caught[i], &previous[i], nullptr);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {
-  sigaction(SIGINT, &previousInterrupt, nullptr);
-  sigaction(SIGTERM, &previousTerminate, nullptr);
+  for (std::size_t i = 0; i != std::size(caught); ++i)
+    sigaction(caught[i], &previous[i], nullptr);
   current.store(nullptr);
 }
 
-int InterruptGuard::signal() const noexcept { return received.load(std::memory_order_relaxed); }
+int InterruptGuard::signal() const noexcept { return received.load(); }
 
 } // namespace nanobragg

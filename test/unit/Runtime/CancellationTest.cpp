@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <stdexcept>
+#include <unistd.h>
 
 using namespace nanobragg;
 
@@ -22,18 +23,28 @@ TEST(InterruptGuardDeathTest, SecondSignalEndsTheProcess) {
   EXPECT_EXIT(
       {
         CancellationToken token;
-        InterruptGuard guard(token);
+        InterruptGuard guard(token, []() noexcept { (void)!write(STDERR_FILENO, "tidied", 6); });
         std::raise(SIGTERM);
         std::raise(SIGTERM);
       },
-      testing::KilledBySignal(SIGTERM), "");
+      testing::KilledBySignal(SIGTERM), "tidied");
 }
 
 TEST(InterruptGuard, RestoresThePreviousHandlers) {
-  const auto before = std::signal(SIGINT, SIG_IGN);
+  const auto mine = +[](int) {};
+  const auto before = std::signal(SIGINT, mine);
   CancellationToken token;
   { InterruptGuard guard(token); }
-  EXPECT_EQ(std::signal(SIGINT, before), SIG_IGN);
+  EXPECT_EQ(std::signal(SIGINT, before), mine);
+}
+
+TEST(InterruptGuard, WhatTheParentIgnoresStaysIgnored) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  CancellationToken token;
+  InterruptGuard guard(token);
+  std::raise(SIGHUP);
+  EXPECT_FALSE(token.requested());
+  std::signal(SIGHUP, before);
 }
 
 TEST(InterruptGuard, OnlyOneAtATime) {
