@@ -1,0 +1,32 @@
+//===- Derive.h - from what was said to an experiment -----------*- C++ -*-===//
+#ifndef NANOBRAGG_EXPERIMENT_DERIVE_H
+#define NANOBRAGG_EXPERIMENT_DERIVE_H
+
+#include "Experiment.h"
+#include "Options.h"
+#include "Ran1.h"
+#include "Report.h"
+#include "Semantics.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+struct Derived {
+  Experiment experiment;
+  Report report;
+  std::vector<std::string> warnings; ///< one sentence each, without a "WARNING:"
+  /// Names of the semantic switches that are set Right and would make this run differ with C.
+  std::vector<std::string> notices;
+  /// The generator after misset and mosaic draws, and the seed for the noise image: pass both on.
+  Ran1 random;
+  std::int64_t noiseSeed = 0; ///< negated, as the C program keeps and prints it
+};
+
+/// Makes every automatic choice. Throws std::invalid_argument with one sentence that names the flag
+/// when a value is impossible.
+Derived derive(const Options &options, const Inputs &inputs, const Semantics &semantics);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,68 @@
+#include "Semantics.h"
+
+namespace nanobragg {
+namespace {
+
+constexpr SemanticSwitch switches[] = {
+    {"cell-setting", &Semantics::cellSetting,
+     "c*z is |c*| V/(a b c sin(gamma*)), which changes the angles of cells with two or three "
+     "non-right angles",
+     "c*z = 1/c; the cell has the angles that were given", "-cell"},
+    {"spot-metric", &Semantics::spotMetric,
+     "the squared spot radius is |dq|^2 in 1/A^2 times (Na Nb Nc)^2: spots of a size that depends "
+     "on the units",
+     "the squared distance in Miller-index units, each axis times its number of cells",
+     "-gauss_xtal -tophat_spots"},
+    {"random-misset", &Semantics::randomMisset,
+     "takes a largest rotation of 90 as radians, so that orientations are not uniform",
+     "orientations uniform over all rotations", "-misset random"},
+    {"interpolation-choice", &Semantics::interpolationChoice,
+     "chooses interpolation by the numbers of cells before the crystal size sets them",
+     "chooses it by the final numbers of cells", "-xtalsize -interpolate -nointerpolate"},
+    {"source-weights", &Semantics::sourceWeights, "ignores the weight column",
+     "weights the sources and divides by the sum of weights", "-sourcefile"},
+    {"twotheta-ratio", &Semantics::twothetaRatio,
+     "relates the distances along beam and normal by the normal before the two-theta swing; "
+     "distance and beam centre in the header and automatic oversampling follow it",
+     "uses the normal after all rotations", "-twotheta"},
+    {"twotheta-axis", &Semantics::twothetaAxis, "does not normalise the axis, so that the swing distorts",
+     "normalises it", "-twotheta_axis"},
+    {"detector-normal", &Semantics::detectorNormal,
+     "replaces a normal whose length is not exactly 1 by fast x slow, whatever its direction",
+     "normalises it and keeps its direction", "-odet_vector"},
+    {"curved-detector", &Semantics::curvedDetector,
+     "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image",
+     "bends it by the distances from the beam centre along slow and fast", "-curved_det"},
+    {"layer-spacing", &Semantics::layerSpacing,
+     "n layers are spaced by thickness/(n-1) and so are thicker than the sensor",
+     "spaced by thickness/n", "-detector_thicksteps"},
+    {"layer-capture", &Semantics::layerCapture,
+     "multiplies the sum over layers by the fraction absorbed in the last one",
+     "weights each layer by its own fraction", "-detector_thick -detector_abs"},
+    {"no-absorption", &Semantics::noAbsorption,
+     "-detector_abs inf removes a thickness given before it and absorbs nothing of one given "
+     "after it (a black image), and so does -oversample_thick without a thickness",
+     "without absorption depth or thickness every photon is counted",
+     "-detector_abs -detector_thick -oversample_thick"},
+    {"water", &Semantics::water,
+     "multiplies the background by the fluence twice and divides it by the number of samples",
+     "one factor of the fluence, independent of the sampling", "-water"},
+    {"solid-angle-sum", &Semantics::solidAngleSum,
+     "prints the sum of solid angles divided by all samples",
+     "divides it by sub-pixels and layers only", "-oversample -mosaic_domains -phisteps ..."},
+    {"noise-wrap", &Semantics::noiseWrap,
+     "negative counts on the noise image wrap around to large ones", "they become 0", "-adc"},
+};
+
+} // namespace
+
+Semantics Semantics::c() {
+  Semantics semantics;
+  for (const SemanticSwitch &s : switches)
+    semantics.*s.rule = Rule::C;
+  return semantics;
+}
+
+std::span<const SemanticSwitch> semanticSwitches() { return switches; }
+
+} // namespace nanobragg

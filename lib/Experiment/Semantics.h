@@ -1,0 +1,48 @@
+//===- Semantics.h - the C program's peculiarities, one switch each -*- C++ -*-===//
+#ifndef NANOBRAGG_EXPERIMENT_SEMANTICS_H
+#define NANOBRAGG_EXPERIMENT_SEMANTICS_H
+
+#include "Structure.h"
+
+#include <span>
+
+namespace nanobragg {
+
+/// Rule::C reproduces the C program where physics says otherwise. All Right by default.
+struct Semantics {
+  Rule cellSetting = Rule::Right;
+  Rule spotMetric = Rule::Right;
+  Rule randomMisset = Rule::Right;
+  Rule interpolationChoice = Rule::Right;
+  Rule sourceWeights = Rule::Right;
+  Rule twothetaRatio = Rule::Right;
+  Rule twothetaAxis = Rule::Right;
+  Rule detectorNormal = Rule::Right;
+  Rule curvedDetector = Rule::Right;
+  Rule layerSpacing = Rule::Right;
+  Rule layerCapture = Rule::Right;
+  Rule noAbsorption = Rule::Right;
+  Rule water = Rule::Right;
+  Rule solidAngleSum = Rule::Right;
+  Rule noiseWrap = Rule::Right;
+
+  static Semantics right() { return {}; }
+  static Semantics c();
+
+  bool operator==(const Semantics &) const = default;
+};
+
+/// One row of the documentation's table.
+struct SemanticSwitch {
+  const char *name;
+  Rule Semantics::*rule;
+  const char *cProgram; ///< what the C program does
+  const char *right;    ///< what is right
+  const char *flags;    ///< the flags that it concerns
+};
+
+/// Every switch, in the order of the fields.
+std::span<const SemanticSwitch> semanticSwitches();
+
+} // namespace nanobragg
+#endif
