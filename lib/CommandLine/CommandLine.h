@@ -1,0 +1,101 @@
+//===- CommandLine.h - what nb-sim was asked to do --------------*- C++ -*-===//
+//
+//   CommandLine line = parseCommandLine(words);       // flags only; throws UsageError
+//   LoadedInputs loaded = loadInputs(line);           // reads the named files
+//   Derived run = derive(line.options, loaded.inputs, line.semantics);
+//
+// The flags themselves stand in one table (Flag.h), which parsing, usage text and the flag
+// reference share.
+//
+//===----------------------------------------------------------------------===//
+#ifndef NANOBRAGG_COMMANDLINE_COMMANDLINE_H
+#define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
+
+#include "Options.h"
+#include "Semantics.h"
+#include "UsageError.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg {
+
+/// Files to read, as the user named them.
+struct InputFiles {
+  std::optional<std::string> hkl, matrix, sources, image, mask, panels;
+  std::optional<std::string> dump; ///< read without hkl, written with it
+  std::optional<std::string> stol, stol4, q;
+};
+
+struct OutputOptions {
+  std::string floatFile = "floatimage.bin";
+  std::string intFile = "intimage.img";
+  std::string pgmFile = "image.pgm";
+  std::string noiseFile = "noiseimage.img";
+  bool pgm = true, noise = true;
+  std::optional<std::string> pngFile;
+  std::optional<std::string> dumpFile; ///< write the structure factors here (-dump with -hkl)
+  double intScale = 0, pgmScale = 0;   ///< <= 0: automatic
+  double adcOffset = 40;
+};
+
+enum class Emit { Nothing, Nb, Mlir, Llvm, Asm };
+
+struct ToolOptions {
+  // These print on standard output and end the run; nothing else on the line is looked at.
+  bool help = false, version = false, listFlags = false;
+  bool listParameters = false; ///< of the kernel that this command line needs
+
+  std::int64_t threads = 0; ///< 0: one per core
+  std::string precision = "f64";
+  bool quiet = false;
+  bool progress = true; ///< off with -printout, as in the C program
+  bool printout = false;
+  std::optional<std::array<std::int64_t, 2>> printoutPixel; ///< fast, slow; unset: all pixels
+  Emit emit = Emit::Nothing;
+  std::optional<std::string> dumpIr, timingFile;
+  bool noFuse = false;     ///< run the interpreter
+  bool noFallback = false; ///< fail rather than interpret when the compiler cannot be used
+};
+
+/// A flag as it was given, in the order of the command line.
+struct GivenFlag {
+  std::string name;     ///< the first spelling in the flag table
+  std::string spelling; ///< as the user wrote it
+};
+
+struct CommandLine {
+  Options options;
+  InputFiles files;
+  OutputOptions outputs;
+  ToolOptions tool;
+  Semantics semantics;
+  std::vector<GivenFlag> given;
+  std::vector<std::string> warnings; ///< one sentence each
+};
+
+/// Parses the words after the program's name; reads no file. Throws UsageError.
+CommandLine parseCommandLine(const std::vector<std::string> &words);
+
+struct LoadedInputs {
+  Inputs inputs;
+  std::size_t reflections = 0;       ///< lines of the -hkl file, or nodes of the dump
+  std::vector<std::string> warnings; ///< with those of the command line and of flags without effect
+  std::vector<std::string> notices;  ///< semantic switches that matter here, as Derived::notices
+};
+
+/// Reads every file that the command line names. `-panels` goes to line.options. Throws UsageError
+/// where something needed was not named, io::FileError where a file cannot be used.
+LoadedInputs loadInputs(CommandLine &line);
+
+/// Complete and grouped, with units and defaults.
+std::string usageText();
+/// The same as a Markdown page.
+std::string flagReference();
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,89 @@
+//===- Flag.h - the table of flags ------------------------------*- C++ -*-===//
+#ifndef NANOBRAGG_COMMANDLINE_FLAG_H
+#define NANOBRAGG_COMMANDLINE_FLAG_H
+
+#include "CommandLine.h"
+#include "Numbers.h"
+
+#include <span>
+
+namespace nanobragg {
+
+class Values;
+
+/// A row of the table.
+struct Flag {
+  /// The first is the flag's name. A spelling that ends in `*` stands for every longer word too.
+  std::vector<std::string_view> spellings;
+  /// One word per value; those in brackets may be missing: "A [B C ALPHA BETA GAMMA]".
+  std::string_view values = "";
+  std::string_view unit = "";
+  std::string_view fallback = ""; ///< what holds without the flag
+  std::string_view help = "";     ///< one line
+  Range range = Range::any();     ///< of every value that is a number
+  /// A first value that makes the others superfluous (`-misset random`).
+  bool (*alone)(std::string_view) = nullptr;
+  void (*apply)(CommandLine &, const Values &) = nullptr;
+
+  std::string_view name() const { return spellings.front(); }
+  bool matches(std::string_view word) const;
+  /// GNU style, with `--flag=value` allowed.
+  bool isLong() const { return name().starts_with("--"); }
+  std::size_t minimumValues() const;
+  std::size_t maximumValues() const;
+};
+
+struct FlagGroup {
+  std::string_view title;
+  std::vector<Flag> flags;
+};
+
+/// The values given to one flag. Every function throws UsageError naming the flag.
+class Values {
+public:
+  Values(const Flag &flag, std::string spelling, std::vector<std::string> words,
+         std::span<const std::string> rest)
+      : flag(flag), spelling(std::move(spelling)), words(std::move(words)), rest(rest) {}
+
+  std::size_t size() const { return words.size(); }
+  const std::string &text(std::size_t index = 0) const { return words[index]; }
+  double number(std::size_t index = 0) const;
+  /// Also written 1e3.
+  std::int64_t integer(std::size_t index = 0) const;
+  /// Three numbers that are not all zero.
+  Vec3 direction() const;
+  /// One of the words, by position.
+  std::size_t choice(std::span<const std::string_view> words) const;
+
+  /// What stands on the command line after the flag itself, values and all.
+  std::span<const std::string> following() const { return rest; }
+
+  [[noreturn]] void refuse(const std::string &what) const;
+
+private:
+  const Flag &flag;
+  std::string spelling;
+  std::vector<std::string> words;
+  std::span<const std::string> rest;
+};
+
+FlagGroup inputFlags();
+FlagGroup crystalFlags();
+FlagGroup beamFlags();
+FlagGroup spindleFlags();
+FlagGroup detectorFlags();
+FlagGroup geometryFlags();
+FlagGroup outputFlags();
+FlagGroup toolFlags();
+
+/// All of them, in the order of the usage text.
+const std::vector<FlagGroup> &flagGroups();
+
+/// Null when there is no such flag.
+const Flag *findFlag(std::string_view word);
+
+/// Every spelling, without the `*`.
+std::vector<std::string_view> allSpellings();
+
+} // namespace nanobragg
+#endif
