@@ -1,0 +1,75 @@
+#include "dialect/NB.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+OpFoldResult ComponentOp::fold(FoldAdaptor) {
+  if (auto vec = getVector().getDefiningOp<VecOp>())
+    return vec->getOperand(getIndex());
+  if (auto row = getVector().getDefiningOp<RowOp>())
+    if (auto mat = row.getMatrix().getDefiningOp<MatOp>())
+      return mat.getElements()[3 * row.getIndex() + getIndex()];
+  return {};
+}
+
+OpFoldResult ElementOp::fold(FoldAdaptor) {
+  if (auto mat = getMatrix().getDefiningOp<MatOp>())
+    return mat.getElements()[3 * getRow() + getColumn()];
+  return {};
+}
+
+OpFoldResult ScaleOp::fold(FoldAdaptor adaptor) {
+  auto factor = dyn_cast_or_null<FloatAttr>(adaptor.getFactor());
+  if (factor && factor.getValue().isExactlyValue(1.0))
+    return getVector();
+  return {};
+}
+
+ParseResult MatOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> elements;
+  Type type;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOperandList(elements) || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(type))
+    return failure();
+  if (!isa<Mat3Type>(type))
+    return parser.emitError(loc, "expected an !nb.mat3 type, but got ") << type;
+  result.addTypes(type);
+  return parser.resolveOperands(elements, elementTypeOf(type), result.operands);
+}
+
+void MatOp::print(OpAsmPrinter &p) {
+  p << ' ' << getElements();
+  p.printOptionalAttrDict((*this)->getAttrs());
+  p << " : " << getType();
+}
+
+LogicalResult MatOp::verify() {
+  if (getElements().size() != 9) // C1
+    return emitOpError("expected 9 elements, but got ") << getElements().size();
+  if (getElements().front().getType() != elementTypeOf(getType()))
+    return emitOpError("elements must be ") << elementTypeOf(getType()) << ", but are "
+                                            << getElements().front().getType();
+  return success();
+}
+
+LogicalResult SplatOp::verify() {
+  int64_t lanes = lanesOf(getType());
+  if (lanesOf(getValue().getType()) != 0) // C1
+    return emitOpError("operand must be without lanes, but got ") << getValue().getType();
+  if (lanes == 0 || withLanes(getValue().getType(), lanes) != getType())
+    return emitOpError("result must be ") << getValue().getType() << " over lanes, but got "
+                                          << getType();
+  return success();
+}
+
+LogicalResult DetectorCoordinateOp::verify() {
+  auto index = dyn_cast<VectorType>(getPixel().getType());
+  if ((index ? index.getNumElements() : 0) != lanesOf(getType())) // C1
+    return emitOpError("index operands must have the lanes of the result ")
+           << getType() << ", but are " << getPixel().getType();
+  return success();
+}

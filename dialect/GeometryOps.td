@@ -1,0 +1,373 @@
+//===- GeometryOps.td - vectors, rotations, detector -------*- tablegen -*-===//
+#ifndef NB_GEOMETRY_OPS
+#define NB_GEOMETRY_OPS
+
+include "NBTypes.td"
+
+//===----------------------------------------------------------------------===//
+// Building and taking apart
+//===----------------------------------------------------------------------===//
+
+def NB_VecOp : NB_PureOp<"vec", [AllTypesMatch<["x", "y", "z"]>, NB_VecOf<"x", "result">]> {
+  let summary = "a vector from its components";
+  let description = [{
+    (x, y, z) in the lab frame.
+
+    Constraints:
+    * (C1) the three components have one type
+
+    Example:
+    ```mlir
+    %v = nb.vec %x, %y, %z : f64
+    ```
+  }];
+  let arguments = (ins NB_Scalar:$x, NB_Scalar:$y, NB_Scalar:$z);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = "$x `,` $y `,` $z attr-dict `:` type($x)";
+}
+
+def NB_ComponentOp : NB_PureOp<"component", [NB_ElementOf<"vector", "result">]> {
+  let summary = "one component of a vector";
+  let description = [{
+    Component 0 (x), 1 (y) or 2 (z).
+
+    Constraints:
+    * (C1) 0 <= index < 3
+
+    Example:
+    ```mlir
+    %y = nb.component %v[1] : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$vector, ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$index);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = "$vector `[` $index `]` attr-dict `:` type($vector)";
+  let hasFolder = 1;
+}
+
+def NB_MatOp : NB_PureOp<"mat", [SameTypeOperands]> {
+  let summary = "a matrix from its nine elements, row by row";
+  let description = [{
+    Constraints:
+    * (C1) nine elements of one type, which is that of the result's elements
+
+    Example:
+    ```mlir
+    %m = nb.mat %a, %b, %c, %d, %e, %f, %g, %h, %i : !nb.mat3<f64>
+    ```
+  }];
+  let arguments = (ins Variadic<NB_Scalar>:$elements);
+  let results = (outs NB_Mat3:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def NB_ElementOp : NB_PureOp<"element", [NB_ElementOf<"matrix", "result">]> {
+  let summary = "one element of a matrix";
+  let description = [{
+    Row and column count from 0.
+
+    Constraints:
+    * (C1) 0 <= row < 3 and 0 <= column < 3
+
+    Example:
+    ```mlir
+    %e = nb.element %m[0, 2] : !nb.mat3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Mat3:$matrix,
+                       ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$row,
+                       ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$column);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = "$matrix `[` $row `,` $column `]` attr-dict `:` type($matrix)";
+  let hasFolder = 1;
+}
+
+def NB_RowOp : NB_PureOp<"row", [NB_VecOf<"matrix", "result">]> {
+  let summary = "one row of a matrix";
+  let description = [{
+    Constraints:
+    * (C1) 0 <= index < 3
+
+    Example:
+    ```mlir
+    %a = nb.row %direct[0] : !nb.mat3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Mat3:$matrix, ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$index);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = "$matrix `[` $index `]` attr-dict `:` type($matrix)";
+}
+
+def NB_SplatOp : NB_PureOp<"splat"> {
+  let summary = "the same vector or matrix in every lane";
+  let description = [{
+    Constraints:
+    * (C1) a scalar-element vec3 or mat3 becomes the same kind over lanes of that element
+
+    Example:
+    ```mlir
+    %w = nb.splat %v : !nb.vec3<f64> to !nb.vec3<vector<8xf64>>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[NB_Vec3, NB_Mat3]>:$value);
+  let results = (outs AnyTypeOf<[NB_Vec3, NB_Mat3]>:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Algebra
+//===----------------------------------------------------------------------===//
+
+class NB_VectorSumOp<string mnemonic, list<Trait> traits = []>
+    : NB_PureOp<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
+  let arguments = (ins NB_Vec3:$lhs, NB_Vec3:$rhs);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+}
+
+def NB_AddOp : NB_VectorSumOp<"add", [Commutative]> {
+  let summary = "sum of two vectors";
+  let description = [{
+    Example:
+    ```mlir
+    %c = nb.add %a, %b : !nb.vec3<f64>
+    ```
+  }];
+}
+def NB_SubOp : NB_VectorSumOp<"sub"> {
+  let summary = "difference of two vectors";
+  let description = [{
+    Example:
+    ```mlir
+    %c = nb.sub %a, %b : !nb.vec3<f64>
+    ```
+  }];
+}
+def NB_CrossOp : NB_VectorSumOp<"cross"> {
+  let summary = "vector product lhs x rhs";
+  let description = [{
+    Example:
+    ```mlir
+    %c = nb.cross %a, %b : !nb.vec3<f64>
+    ```
+  }];
+}
+
+def NB_ScaleOp : NB_PureOp<"scale", [AllTypesMatch<["vector", "result"]>,
+                                     NB_ElementOf<"vector", "factor">]> {
+  let summary = "a vector times a number";
+  let description = [{
+    Example:
+    ```mlir
+    %c = nb.scale %v, %s : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$vector, NB_Scalar:$factor);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = "$vector `,` $factor attr-dict `:` type($vector)";
+  let hasFolder = 1;
+}
+
+def NB_DotOp : NB_PureOp<"dot", [Commutative, AllTypesMatch<["lhs", "rhs"]>,
+                                 NB_ElementOf<"lhs", "result">]> {
+  let summary = "scalar product";
+  let description = [{
+    Example:
+    ```mlir
+    %x = nb.dot %a, %b : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$lhs, NB_Vec3:$rhs);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
+}
+
+def NB_NormOp : NB_PureOp<"norm", [NB_ElementOf<"vector", "result">]> {
+  let summary = "length of a vector";
+  let description = [{
+    Example:
+    ```mlir
+    %r = nb.norm %v : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$vector);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = "$vector attr-dict `:` type($vector)";
+}
+
+def NB_NormalizeOp : NB_PureOp<"normalize", [SameOperandsAndResultType]> {
+  let summary = "unit vector along a vector";
+  let description = [{
+    v / |v|. The zero vector has no direction and is returned as it is.
+
+    Example:
+    ```mlir
+    %d = nb.normalize %v : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$vector);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = "$vector attr-dict `:` type($result)";
+}
+
+def NB_TransformOp : NB_PureOp<"transform", [AllTypesMatch<["vector", "result"]>,
+                                             NB_MatOf<"vector", "matrix">]> {
+  let summary = "matrix times column vector";
+  let description = [{
+    Example:
+    ```mlir
+    %w = nb.transform %m, %v : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Mat3:$matrix, NB_Vec3:$vector);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = "$matrix `,` $vector attr-dict `:` type($vector)";
+}
+
+def NB_MultiplyOp : NB_PureOp<"multiply", [SameOperandsAndResultType]> {
+  let summary = "product of two matrices";
+  let description = [{
+    `lhs * rhs`: as rotations of column vectors, rhs acts first.
+
+    Example:
+    ```mlir
+    %m = nb.multiply %a, %b : !nb.mat3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Mat3:$lhs, NB_Mat3:$rhs);
+  let results = (outs NB_Mat3:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+}
+
+def NB_TransposeOp : NB_PureOp<"transpose", [SameOperandsAndResultType, Involution]> {
+  let summary = "transposed matrix";
+  let description = [{
+    The inverse, for a rotation.
+
+    Example:
+    ```mlir
+    %t = nb.transpose %m : !nb.mat3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Mat3:$matrix);
+  let results = (outs NB_Mat3:$result);
+  let assemblyFormat = "$matrix attr-dict `:` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Rotations
+//===----------------------------------------------------------------------===//
+
+def NB_AxisRotationOp : NB_PureOp<"axis_rotation", [NB_ElementOf<"axis", "angle">,
+                                                    NB_MatOf<"axis", "result">]> {
+  let summary = "rotation about an axis";
+  let description = [{
+    The right-handed rotation by `angle` (rad) about `axis` n, by Rodrigues' formula
+    `x -> n (n.x) (1 - cos) + x cos + (n cross x) sin`. The axis is used as it is, not normalised;
+    at angle 0 the result is the identity for any axis of finite length.
+
+    Example:
+    ```mlir
+    %m = nb.axis_rotation %spindle, %phi : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$axis, NB_Scalar:$angle);
+  let results = (outs NB_Mat3:$result);
+  let assemblyFormat = "$axis `,` $angle attr-dict `:` type($axis)";
+}
+
+def NB_EulerRotationOp : NB_PureOp<"euler_rotation", [AllTypesMatch<["x", "y", "z"]>,
+                                                      NB_MatOf<"x", "result">]> {
+  let summary = "rotation about lab X, then lab Y, then lab Z";
+  let description = [{
+    Rz(z) Ry(y) Rx(x): three right-handed rotations about the fixed lab axes, angles in rad, as
+    `-misset` and `-detector_rotx/y/z` mean them.
+
+    Example:
+    ```mlir
+    %m = nb.euler_rotation %x, %y, %z : f64
+    ```
+  }];
+  let arguments = (ins NB_Scalar:$x, NB_Scalar:$y, NB_Scalar:$z);
+  let results = (outs NB_Mat3:$result);
+  let assemblyFormat = "$x `,` $y `,` $z attr-dict `:` type($x)";
+}
+
+//===----------------------------------------------------------------------===//
+// Detector
+//===----------------------------------------------------------------------===//
+
+def NB_DetectorCoordinateOp : NB_PureOp<"detector_coordinate", [
+    AllTypesMatch<["pixel", "sub_pixel", "oversample"]>,
+    AllTypesMatch<["pixel_size", "result"]>]> {
+  let summary = "distance of a sub-pixel's centre from the detector's edge, along one axis";
+  let description = [{
+    `sub = pixel_size / oversample; sub * (pixel * oversample + sub_pixel) + sub / 2`, in m.
+
+    Constraints:
+    * (C1) index operands have the lanes of the result
+
+    Example:
+    ```mlir
+    %F = nb.detector_coordinate %fast, %subfast, %n, %size : index, f64
+    ```
+  }];
+  let arguments = (ins NB_IndexLike:$pixel, NB_IndexLike:$sub_pixel, NB_IndexLike:$oversample,
+                       NB_Scalar:$pixel_size);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = [{
+    $pixel `,` $sub_pixel `,` $oversample `,` $pixel_size attr-dict
+    `:` type($pixel) `,` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NB_PixelPositionOp : NB_PureOp<"pixel_position", [
+    AllTypesMatch<["origin", "fast_axis", "slow_axis", "normal", "result"]>,
+    NB_ElementOf<"origin", "fast">, NB_ElementOf<"origin", "slow">,
+    NB_ElementOf<"origin", "depth">]> {
+  let summary = "lab position of a point of the detector";
+  let description = [{
+    `origin + fast * fast_axis + slow * slow_axis + depth * normal`, all in m: a flat sensor, with
+    `depth` counted from its front face along the normal.
+
+    Example:
+    ```mlir
+    %P = nb.pixel_position %pix0, %f, %s, %o at %F, %S, %O : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$origin, NB_Vec3:$fast_axis, NB_Vec3:$slow_axis, NB_Vec3:$normal,
+                       NB_Scalar:$fast, NB_Scalar:$slow, NB_Scalar:$depth);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = [{
+    $origin `,` $fast_axis `,` $slow_axis `,` $normal `at` $fast `,` $slow `,` $depth attr-dict
+    `:` type($origin)
+  }];
+}
+
+def NB_CurvedPositionOp : NB_PureOp<"curved_position", [
+    AllTypesMatch<["beam", "fast_axis", "slow_axis", "result"]>,
+    NB_ElementOf<"beam", "distance">, NB_ElementOf<"beam", "about_slow">,
+    NB_ElementOf<"beam", "about_fast">]> {
+  let summary = "lab position of a point of a spherical detector";
+  let description = [{
+    The point `distance * beam` turned about `slow_axis` by the angle `about_slow`, then about
+    `fast_axis` by `about_fast` (rad): every pixel is at `distance` (m) from the sample.
+
+    Example:
+    ```mlir
+    %P = nb.curved_position %b, %f, %s, %distance, %ts, %tf : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$beam, NB_Vec3:$fast_axis, NB_Vec3:$slow_axis, NB_Scalar:$distance,
+                       NB_Scalar:$about_slow, NB_Scalar:$about_fast);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = [{
+    $beam `,` $fast_axis `,` $slow_axis `,` $distance `,` $about_slow `,` $about_fast attr-dict
+    `:` type($beam)
+  }];
+}
+
+#endif

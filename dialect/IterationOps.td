@@ -1,0 +1,197 @@
+//===- IterationOps.td - images, sums, tables --------------*- tablegen -*-===//
+#ifndef NB_ITERATION_OPS
+#define NB_ITERATION_OPS
+
+include "NBTypes.td"
+
+def NB_Dimension : I32EnumAttr<"Dimension", "a named loop dimension", [
+    I32EnumAttrCase<"panel", 0>, I32EnumAttrCase<"slow", 1>, I32EnumAttrCase<"fast", 2>,
+    I32EnumAttrCase<"layer", 3>, I32EnumAttrCase<"subslow", 4>, I32EnumAttrCase<"subfast", 5>,
+    I32EnumAttrCase<"source", 6>, I32EnumAttrCase<"phi", 7>, I32EnumAttrCase<"mosaic", 8>]> {
+  let cppNamespace = "::mlir::nb";
+  let genSpecializedAttr = 0;
+}
+def NB_DimensionAttr : EnumAttr<NB_Dialect, NB_Dimension, "dim"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+def NB_DimensionArrayAttr : TypedArrayAttrBase<NB_DimensionAttr, "array of loop dimensions">;
+
+/// Shared by the ops that run a body over named dimensions.
+class NB_LoopOp<string mnemonic, list<Trait> traits = []>
+    : NB_Op<mnemonic, !listconcat([SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable],
+                                  traits)> {
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  code loopDeclaration = [{
+    ::llvm::ArrayRef<::mlir::BlockArgument> getInductionVars() {
+      return getBody().front().getArguments();
+    }
+    ::mlir::Block *getBodyBlock() { return &getBody().front(); }
+    YieldOp getYield();
+    /// The dimension of the i-th induction variable.
+    Dimension getDimension(unsigned i) {
+      return ::llvm::cast<DimensionAttr>(getDimensions()[i]).getValue();
+    }
+  }];
+}
+
+def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
+  let summary = "one value per pixel";
+  let description = [{
+    Evaluates its body for each pixel (panel, slow, fast) and collects what it yields into one
+    image per yielded value, indexed [panel][slow][fast]. Pixels are independent of each other.
+
+    With `roi`, only pixels with fast in [fast_min, fast_max] and slow in [slow_min, slow_max],
+    both inclusive, are evaluated; with `mask`, only those whose mask value is not 0. All others
+    are 0.
+
+    `lanes` (set by `nb-vectorize`): the body computes that many neighbouring pixels along fast
+    at once, and the induction variable of fast is a vector of their indices; lanes past the end
+    of a row are computed and dropped. `tile_rows` (set by `nb-fuse`): the number of rows that one
+    call of the kernel is expected to compute.
+
+    Constraints:
+    * (C1) the dimensions are panel, slow, fast, in this order
+    * (C2) the body has one index argument per dimension; that of fast is `vector<Wxindex>` with
+      `lanes = W`
+    * (C3) the body yields one float (or lanes of float) per result, of the image's element type
+    * (C4) results are rank-3 tensors of unknown sizes
+    * (C5) `roi` has four bounds: fast_min, fast_max, slow_min, slow_max
+    * (C6) `mask` is a rank-3 tensor of i8
+
+    Example:
+    ```mlir
+    %img = nb.image panel %p in %np, slow %s in %ns, fast %f in %nf
+             roi(%f0, %f1, %s0, %s1) : tensor<?x?x?xf64> {
+      nb.yield %one : f64
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$counts, Variadic<Index>:$roi,
+                       Optional<AnyRankedTensor>:$mask, NB_DimensionArrayAttr:$dimensions,
+                       OptionalAttr<I64Attr>:$lanes, OptionalAttr<I64Attr>:$tile_rows);
+  let results = (outs Variadic<AnyRankedTensor>:$images);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = loopDeclaration;
+}
+
+def NB_SumOp : NB_LoopOp<"sum"> {
+  let summary = "sum over named dimensions";
+  let description = [{
+    Adds what the body yields over all combinations of its induction variables, each running from
+    0 to its count, the last dimension fastest. One sum per yielded value; an empty sum is 0.
+
+    Constraints:
+    * (C1) one index argument and one count per dimension, at least one dimension
+    * (C2) the body yields one float scalar (or lanes) per result, of the result's type
+    * (C3) a dimension appears once
+
+    Example:
+    ```mlir
+    %I = nb.sum source %i in %sources, mosaic %j in %domains : f64 {
+      %w = nb.lookup %weights[%i] : !nb.table<?xf64>
+      nb.yield %w : f64
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
+  let results = (outs Variadic<NB_Scalar>:$sums);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = loopDeclaration;
+}
+
+def NB_FirstOp : NB_LoopOp<"first"> {
+  let summary = "the first value, in loop order, whose condition holds";
+  let description = [{
+    Searches the combinations of the induction variables in order, last dimension fastest, for the
+    first one where the yielded condition holds, and returns the value yielded there, or 0 if
+    there is none. The body is pure, so that evaluating it everywhere gives the same result.
+
+    This is how the C program picks the one polarization factor of a pixel: that of the first
+    layer, sub-pixel and source that the resolution cutoff does not remove.
+
+    Constraints:
+    * (C1) one index argument and one count per dimension, at least one dimension
+    * (C2) the body yields a condition and a float of the result's type
+    * (C3) a dimension appears once
+
+    Example:
+    ```mlir
+    %polar = nb.first source %i in %sources : f64 {
+      %x = nb.lookup %t[%i] : !nb.table<?xf64>
+      %keep = arith.cmpf ogt, %x, %zero : f64
+      nb.yield %keep, %x : i1, f64
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
+  let results = (outs NB_Scalar:$value);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = loopDeclaration;
+}
+
+def NB_TabulateOp : NB_LoopOp<"tabulate"> {
+  let summary = "a table of values over named dimensions, computed once";
+  let description = [{
+    Evaluates its body for all combinations of its induction variables and stores what it yields,
+    one table per yielded value. What `nb-hoist-invariants` makes of a value that depends on some
+    of the loops around it but not on the pixel.
+
+    Constraints:
+    * (C1) one index argument and one count per dimension, at least one dimension
+    * (C2) each result is a table of that rank over the type of the yielded value
+    * (C3) a dimension appears once
+
+    Example:
+    ```mlir
+    %U = nb.tabulate mosaic %j in %domains : !nb.table<?x!nb.mat3<f64>> {
+      %axis = nb.lookup %axes[%j] : !nb.table<?x!nb.vec3<f64>>
+      %u = nb.axis_rotation %axis, %spread : !nb.vec3<f64>
+      nb.yield %u : !nb.mat3<f64>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
+  let results = (outs Variadic<NB_Table>:$tables);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = loopDeclaration;
+}
+
+def NB_LookupOp : NB_PureOp<"lookup", [
+    TypesMatchWith<"'result' has the element type of 'table'", "table", "result",
+                   "::llvm::cast<::mlir::nb::TableType>($_self).getElementType()">]> {
+  let summary = "one entry of a table";
+  let description = [{
+    `table[indices]`. Reading outside the table is undefined.
+
+    Constraints:
+    * (C1) as many indices as the table has dimensions
+
+    Example:
+    ```mlir
+    %w = nb.lookup %weights[%i] : !nb.table<?xf64>
+    ```
+  }];
+  let arguments = (ins NB_Table:$table, Variadic<Index>:$indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$table `[` $indices `]` attr-dict `:` type($table)";
+  let hasVerifier = 1;
+}
+
+def NB_YieldOp : NB_Op<"yield", [Pure, ReturnLike, Terminator,
+    ParentOneOf<["ImageOp", "SumOp", "FirstOp", "TabulateOp"]>]> {
+  let summary = "the values that a body computed";
+  let description = [{
+    Ends the body of an image, a sum, a search or a table.
+
+    Example:
+    ```mlir
+    nb.yield %intensity : f64
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+#endif

@@ -1,0 +1,46 @@
+//===- NB.h - the nb dialect -----------------------------------*- C++ -*-===//
+#ifndef NB_DIALECT_NB_H
+#define NB_DIALECT_NB_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::nb {
+
+/// f64, f32, or a one-dimensional fixed vector of either.
+bool isScalarOrLanes(Type type);
+/// index, or a one-dimensional fixed vector of index.
+bool isIndexOrLanes(Type type);
+/// i1, or a one-dimensional fixed vector of i1.
+bool isConditionOrLanes(Type type);
+/// T of !nb.vec3<T>, !nb.mat3<T>; a scalar type itself.
+Type elementTypeOf(Type type);
+/// Number of lanes of a scalar, vec3 or mat3; 0 when it has none.
+int64_t lanesOf(Type type);
+/// i1, or a vector of i1 with the lanes of `type`.
+Type conditionTypeFor(Type type);
+/// `type` (scalar, index, i1, vec3 or mat3 without lanes) over `lanes` lanes.
+Type withLanes(Type type, int64_t lanes);
+
+} // namespace mlir::nb
+
+#include "dialect/NBDialect.h.inc"
+#include "dialect/NBEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/NBTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/NBAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/NBOps.h.inc"
+
+#endif

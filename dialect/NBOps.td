@@ -1,0 +1,5 @@
+//===- NBOps.td - all of the nb dialect --------------------*- tablegen -*-===//
+include "IterationOps.td"
+include "GeometryOps.td"
+include "DiffractionOps.td"
+include "InstrumentationOps.td"

@@ -1,0 +1,54 @@
+#include "lib/Compiler/Pipelines.h"
+
+#include "lib/Conversion/Passes.h"
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+void nb::populateFusion(OpPassManager &pm, const CpuPipelineOptions &options) {
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createEraseProbes());
+  func.addPass(createPeelMillerIndex());
+  func.addPass(createCSEPass());
+  func.addPass(createHoistInvariants());
+  func.addPass(createRemoveBranches());
+  func.addPass(createFuse(FuseOptions{options.tileRows}));
+}
+
+void nb::populateKernel(OpPassManager &pm, const CpuPipelineOptions &options) {
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createVectorize(VectorizeOptions{options.width}));
+  func.addPass(createConvertNBToLoops());
+  func.addPass(createConvertNBToArith());
+  func.addPass(createCSEPass());
+  pm.addPass(createOutlineKernel());
+}
+
+void nb::populateLLVM(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void nb::populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  populateFusion(pm, options);
+  populateKernel(pm, options);
+  populateLLVM(pm);
+}
+
+void nb::registerPipelines() {
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "nb-cpu-pipeline", "an nb program to the LLVM dialect: one fused, vectorized CPU kernel",
+      populateCpuPipeline);
+}

@@ -1,0 +1,32 @@
+//===- Pipelines.h - named pass pipelines ----------------------*- C++ -*-===//
+#ifndef NB_COMPILER_PIPELINES_H
+#define NB_COMPILER_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::nb {
+
+/// Options of --nb-cpu-pipeline; the command line and the compiler library share them.
+struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
+  Option<int64_t> width{*this, "width", llvm::cl::desc("lanes: pixels computed at once"),
+                        llvm::cl::init(8)};
+  Option<int64_t> tileRows{*this, "tile-rows",
+                           llvm::cl::desc("rows of pixels that one call of the kernel computes"),
+                           llvm::cl::init(4)};
+};
+
+/// nb-level passes, up to and including fusion: what the interpreter can still run.
+void populateFusion(OpPassManager &pm, const CpuPipelineOptions &options);
+/// Lanes, loops, arithmetic and the kernel's entry points.
+void populateKernel(OpPassManager &pm, const CpuPipelineOptions &options);
+/// From there to the LLVM dialect.
+void populateLLVM(OpPassManager &pm);
+/// All of the above: --nb-cpu-pipeline.
+void populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options);
+
+void registerPipelines();
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,1 @@
+#include "lib/Conversion/Passes.h"

@@ -1,0 +1,19 @@
+//===- Passes.h - nb to arith, scf, memref, llvm ---------------*- C++ -*-===//
+#ifndef NB_CONVERSION_PASSES_H
+#define NB_CONVERSION_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace mlir::nb {
+
+#define GEN_PASS_DECL
+#include "lib/Conversion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "lib/Conversion/Passes.h.inc"
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,50 @@
+//===- Passes.td - nb to arith, scf, memref, llvm -----------*- tablegen -*-===//
+#ifndef NB_CONVERSION_PASSES
+#define NB_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
+  let summary = "images, sums and tables to scf loops over memref";
+  let description = [{
+    `nb.image` becomes loops over panels, rows and (groups of) pixels that store into a
+    three-dimensional memref, `nb.sum` and `nb.first` become loops with carried values,
+    `nb.tabulate` becomes loops that fill a memref, `nb.lookup` loads from it. Tables are
+    one-dimensional memrefs of scalars, the components of an entry next to each other.
+
+    Example: `nb-opt --convert-nb-to-loops kernel.mlir`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
+  let summary = "physics and geometry to arithmetic";
+  let description = [{
+    Expands every geometry and diffraction op into arith, math and vector ops on scalars or lanes.
+    Trigonometric functions and exponentials of lanes are expanded into polynomials (of the
+    argument in half turns for sin and cos), those of plain scalars become math ops. Grid lookups
+    become loads from a memref, gathers for lanes.
+
+    Example: `nb-opt --convert-nb-to-arith kernel.mlir`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect"];
+}
+
+def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
+  let summary = "split an image function into the entry points of a kernel";
+  let description = [{
+    Replaces each function that holds one image loop nest (after `convert-nb-to-loops` and
+    `convert-nb-to-arith`) by the three entry points of the kernel ABI: `NAME_workspace_size`,
+    `NAME_prepare`, which computes all that stands before the nest and saves what the nest uses
+    into a workspace, and `NAME_run_tile`, which runs the nest on one panel's range of rows.
+    Arguments arrive as an array of pointers, in the order of the function's arguments.
+
+    Example: `nb-opt --nb-outline-kernel kernel.mlir`
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect"];
+}
+
+#endif

@@ -1,0 +1,106 @@
+//===- Passes.td - nb to nb passes --------------------------*- tablegen -*-===//
+#ifndef NB_TRANSFORMS_PASSES
+#define NB_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def EraseProbes : Pass<"nb-erase-probes"> {
+  let summary = "erase nb.probe ops";
+  let description = [{
+    Instrumentation is for the interpreter; a fused kernel carries none. A remark says how many
+    probes a function lost.
+
+    Example: `nb-opt --nb-erase-probes experiment.mlir`
+  }];
+}
+
+def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
+  let summary = "take lattice factors of the fraction of the Miller index";
+  let description = [{
+    Splits a fractional Miller index into its nearest reflection and the exact remainder,
+    `delta = hkl - nearest(hkl)`, computed once. `nb.lattice_factor` then takes `fraction delta`,
+    nearest lookups and bounds checks take the `integral` reflection. The subtraction is exact in
+    floating point, so arguments of the trigonometric functions stay small, and everything after
+    the peel may be computed in single precision.
+
+    A remark names what was peeled; lattice factors that have been peeled before are left alone.
+
+    Example: `nb-opt --nb-peel-miller-index experiment.mlir`
+  }];
+  let dependentDialects = ["::mlir::nb::NBDialect"];
+}
+
+def HoistInvariants : Pass<"nb-hoist-invariants"> {
+  let summary = "compute values outside the loops that they do not depend on";
+  let description = [{
+    Finds for every pure op the set of loop dimensions that its value depends on, and moves it:
+    * out of every enclosing loop that it does not depend on;
+    * if it depends on the outer dimensions of a sum only, into an outer sum: the sum is split
+      into two nested ones where that lets an op leave the inner dimensions;
+    * if it depends on some dimensions of a sum, not on the pixel, and could not otherwise leave
+      the image, into an `nb.tabulate` ahead of the image, to be looked up inside.
+
+    Values are tabulated only when that saves work: an op that is just a lookup or a conversion
+    of an induction variable stays where it is. `tabulate=false` and `split=false` switch the last
+    two off. Remarks count what was moved, split and tabulated, and say what stayed and why.
+
+    Example: `nb-opt --nb-hoist-invariants experiment.mlir`
+  }];
+  let options = [
+    Option<"tabulate", "tabulate", "bool", "true",
+           "make tables of values that depend on some dimensions of a sum but not on the pixel">,
+    Option<"split", "split", "bool", "true",
+           "split sums so that values independent of inner dimensions leave them">
+  ];
+  let dependentDialects = ["::mlir::nb::NBDialect"];
+}
+
+def RemoveBranches : Pass<"nb-remove-branches"> {
+  let summary = "replace data-dependent branches by selects and clamps";
+  let description = [{
+    `scf.if` with pure branches becomes both branches and an `arith.select` per result.
+    `nb.structure_factor` with a `default` becomes the clamped lookup, which is always inside the
+    grid, an `nb.in_grid` test and a select; tricubic interpolation falls back to the nearest
+    reflection where its neighbourhood leaves the grid. A branch that has side effects is an
+    error.
+
+    Example: `nb-opt --nb-remove-branches experiment.mlir`
+  }];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
+}
+
+def Fuse : Pass<"nb-fuse"> {
+  let summary = "one loop nest per image";
+  let description = [{
+    Merges sums over the same dimensions and counts that stand in the same body into one sum with
+    several results, images over the same pixels likewise, and records in each image the number
+    of rows (`tile_rows`) that one call of the kernel computes. Two sums are merged when neither
+    uses the other's result. Remarks say what was merged and what could not be.
+
+    Example: `nb-opt --nb-fuse=tile-rows=8 experiment.mlir`
+  }];
+  let options = [
+    Option<"tileRows", "tile-rows", "int64_t", "4",
+           "rows of pixels that one call of the kernel computes">
+  ];
+  let dependentDialects = ["::mlir::nb::NBDialect"];
+}
+
+def Vectorize : Pass<"nb-vectorize"> {
+  let summary = "compute neighbouring pixels in lanes";
+  let description = [{
+    Turns the scalars of an image's body that depend on the fast pixel index into lanes, `width`
+    pixels at a time; what does not depend on it stays scalar and is spread where it meets lanes.
+    One width serves the whole kernel. Data-dependent control flow must be gone
+    (`nb-remove-branches`): an `scf.if` on a pixel is an error.
+
+    Example: `nb-opt --nb-vectorize=width=8 experiment.mlir`
+  }];
+  let options = [
+    Option<"width", "width", "int64_t", "8", "lanes: pixels computed at once">
+  ];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+#endif

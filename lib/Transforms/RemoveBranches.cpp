@@ -1,0 +1,1 @@
+#include "lib/Transforms/Passes.h"

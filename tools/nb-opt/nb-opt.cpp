@@ -1,0 +1,23 @@
+//===- nb-opt.cpp - run passes on nb programs -----------------------------===//
+#include "dialect/NB.h"
+#include "lib/Compiler/Pipelines.h"
+#include "lib/Conversion/Passes.h"
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  registry.insert<mlir::nb::NBDialect>();
+
+  mlir::registerAllPasses();
+  mlir::nb::registerTransformsPasses();
+  mlir::nb::registerConversionPasses();
+  mlir::nb::registerPipelines();
+
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "nb-opt: passes on diffraction programs\n", registry));
+}
