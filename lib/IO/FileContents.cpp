@@ -1,0 +1,126 @@
+#include "FileContents.h"
+
+#include "FileError.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <new>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace nanobragg::io {
+namespace {
+
+struct Descriptor {
+  int number;
+  ~Descriptor() { ::close(number); }
+};
+
+struct Inflater {
+  z_stream stream{};
+  bool ready = false;
+  Inflater() {
+    constexpr int gzipOnly = 16 + MAX_WBITS;
+    ready = inflateInit2(&stream, gzipOnly) == Z_OK;
+  }
+  ~Inflater() {
+    if (ready)
+      inflateEnd(&stream);
+  }
+};
+
+bool isGzip(const std::string &bytes) {
+  return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
+}
+
+std::string inflateAll(const std::string &path, const std::string &packed) {
+  Inflater inflater;
+  if (!inflater.ready)
+    throw FileError(path, "zlib cannot start inflating; free some memory");
+  z_stream &stream = inflater.stream;
+  std::string plain;
+  std::size_t taken = 0, made = 0;
+  while (true) {
+    // avail_in and avail_out are 32 bits wide, so that both sides go in pieces.
+    constexpr std::size_t piece = std::size_t(1) << 24;
+    if (made == plain.size())
+      plain.resize(std::max(2 * plain.size(), 8 * std::min(packed.size(), piece) + 4096));
+    const std::size_t in = std::min(packed.size() - taken, piece);
+    const std::size_t out = std::min(plain.size() - made, piece);
+    stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data() + taken));
+    stream.avail_in = uInt(in);
+    stream.next_out = reinterpret_cast<Bytef *>(plain.data() + made);
+    stream.avail_out = uInt(out);
+    const int status = inflate(&stream, Z_NO_FLUSH);
+    taken += in - stream.avail_in;
+    made += out - stream.avail_out;
+    if (status == Z_STREAM_END) {
+      if (taken == packed.size())
+        break;
+      inflateReset(&stream); // gzip files may be concatenated
+    } else if (status == Z_BUF_ERROR || (status == Z_OK && taken == packed.size() &&
+                                         stream.avail_out != 0)) {
+      throw FileError(path, "the gzip data end early; copy or compress the file again");
+    } else if (status != Z_OK) {
+      throw FileError(path, "the gzip data are damaged; copy or compress the file again");
+    }
+  }
+  plain.resize(made);
+  return plain;
+}
+
+} // namespace
+
+std::string readBytes(const std::string &path) {
+  const auto fail = [&](int error) -> FileError {
+    return {path, std::string("cannot be read (") + std::strerror(error) +
+                      "); check the name and its permissions"};
+  };
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.number < 0)
+    throw fail(errno);
+  struct stat status {};
+  if (::fstat(file.number, &status) != 0)
+    throw fail(errno);
+  if (S_ISDIR(status.st_mode))
+    throw fail(EISDIR);
+
+  try {
+    // One byte more than expected, so that the end of a regular file is seen without growing.
+    std::string bytes(std::size_t(status.st_size) + 1, '\0');
+    std::size_t filled = 0;
+    while (true) {
+      if (filled == bytes.size())
+        bytes.resize(2 * bytes.size() + 65536);
+      const ssize_t got = ::read(file.number, bytes.data() + filled, bytes.size() - filled);
+      if (got < 0 && errno == EINTR)
+        continue;
+      if (got < 0)
+        throw fail(errno);
+      if (got == 0)
+        break;
+      filled += std::size_t(got);
+    }
+    bytes.resize(filled);
+    return bytes;
+  } catch (const std::bad_alloc &) {
+    throw FileError(path, "does not fit into memory; check that it is the right file");
+  }
+}
+
+std::string readMaybeCompressed(const std::string &path) {
+  std::string bytes = readBytes(path);
+  if (!isGzip(bytes))
+    return bytes;
+  try {
+    return inflateAll(path, bytes);
+  } catch (const std::bad_alloc &) {
+    throw FileError(path, "does not fit into memory when inflated; check that it is the right file");
+  }
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,209 @@
+#include "OutputFile.h"
+
+#include "FileError.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <new>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// One slot of the list that removeTemporaries walks. Slots are reused and never freed, and whoever
+/// exchanges the path for null owns it, so that a signal handler needs no lock.
+struct OutputFile::Temporary {
+  std::atomic<const char *> path{nullptr};
+  Temporary *next = nullptr;
+
+  static std::atomic<Temporary *> first;
+  static Temporary *claim(const std::string &path);
+  /// False when removeTemporaries has taken the path, and the file with it.
+  bool release() noexcept {
+    const char *owned = path.exchange(nullptr);
+    std::free(const_cast<char *>(owned));
+    return owned != nullptr;
+  }
+};
+
+std::atomic<OutputFile::Temporary *> OutputFile::Temporary::first{nullptr};
+
+OutputFile::Temporary *OutputFile::Temporary::claim(const std::string &path) {
+  const char *copy = ::strdup(path.c_str());
+  if (!copy)
+    throw std::bad_alloc();
+  for (Temporary *slot = first; slot; slot = slot->next) {
+    const char *empty = nullptr;
+    if (slot->path.compare_exchange_strong(empty, copy))
+      return slot;
+  }
+  auto *slot = new Temporary;
+  slot->path = copy;
+  slot->next = first;
+  while (!first.compare_exchange_weak(slot->next, slot)) {
+  }
+  return slot;
+}
+
+namespace {
+
+std::mutex targetsMutex;
+std::vector<std::string> openTargets;
+
+bool claimTarget(const std::string &target) {
+  const std::lock_guard lock(targetsMutex);
+  if (std::find(openTargets.begin(), openTargets.end(), target) != openTargets.end())
+    return false;
+  openTargets.push_back(target);
+  return true;
+}
+
+void releaseTarget(const std::string &target) {
+  const std::lock_guard lock(targetsMutex);
+  std::erase(openTargets, target);
+}
+
+std::string followLinks(const std::string &path) {
+  char *resolved = ::realpath(path.c_str(), nullptr);
+  if (!resolved)
+    return path;
+  std::string result = resolved;
+  std::free(resolved);
+  return result;
+}
+
+std::string directoryOf(const std::string &path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+const char *remedyFor(int error) {
+  switch (error) {
+  case ENOENT:
+  case ENOTDIR:
+    return "create its directory first";
+  case ENOSPC:
+  case EDQUOT:
+  case EFBIG:
+    return "make room on the disk or choose another directory";
+  case EISDIR:
+    return "give the name of a file";
+  case EACCES:
+  case EPERM:
+  case EROFS:
+    return "check the permissions or choose another directory";
+  default:
+    return "choose another file";
+  }
+}
+
+} // namespace
+
+void OutputFile::fail(const char *doing, int error) {
+  discard();
+  throw FileError(name, std::string("cannot be ") + doing + " (" + std::strerror(error) + "); " +
+                            remedyFor(error));
+}
+
+OutputFile::OutputFile(std::string path) : name(std::move(path)), target(followLinks(name)) {
+  struct stat status {};
+  const bool exists = ::stat(target.c_str(), &status) == 0;
+  // Renaming over a device or a pipe would replace it; /dev/stdout may even be a regular file.
+  if ((exists && !S_ISREG(status.st_mode)) || name.starts_with("/dev/")) {
+    descriptor = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0)
+      fail("opened", errno);
+    return;
+  }
+  if (name.empty() || name.ends_with('/'))
+    fail("opened", EISDIR);
+  // rename() does not ask whether the file it replaces is write-protected.
+  if (exists && ::access(target.c_str(), W_OK) != 0)
+    fail("opened", errno);
+  if (!claimTarget(target))
+    throw FileError(name, "is the name of two outputs; give each its own");
+
+  static std::atomic<unsigned> serial{0};
+  do {
+    const std::string part = directoryOf(target) + ".nb-" + std::to_string(::getpid()) + "-" +
+                             std::to_string(serial++) + ".part";
+    // Listed before it exists, so that there is no moment when a signal would leave it behind.
+    temporary = Temporary::claim(part);
+    descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+      const int error = errno;
+      temporary->release();
+      temporary = nullptr;
+      if (error != EEXIST) {
+        releaseTarget(target);
+        fail("created", error);
+      }
+    }
+  } while (descriptor < 0);
+  // Keeping the mode of the file that is replaced is a courtesy that some file systems refuse.
+  if (exists)
+    (void)!::fchmod(descriptor, status.st_mode & 07777);
+}
+
+OutputFile::OutputFile(OutputFile &&other) noexcept
+    : name(other.name), target(other.target), temporary(std::exchange(other.temporary, nullptr)),
+      descriptor(std::exchange(other.descriptor, -1)) {}
+
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::discard() noexcept {
+  if (descriptor >= 0)
+    ::close(std::exchange(descriptor, -1));
+  if (Temporary *slot = std::exchange(temporary, nullptr)) {
+    if (const char *path = slot->path.exchange(nullptr)) {
+      ::unlink(path);
+      std::free(const_cast<char *>(path));
+    }
+    releaseTarget(target);
+  }
+}
+
+void OutputFile::write(const void *data, std::size_t bytes) {
+  if (descriptor < 0)
+    throw FileError(name, "is closed and takes no more data");
+  const char *p = static_cast<const char *>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor, p, bytes);
+    if (written < 0) {
+      if (errno == EINTR)
+        continue;
+      fail("written", errno);
+    }
+    p += written;
+    bytes -= std::size_t(written);
+  }
+}
+
+void OutputFile::commit() {
+  if (descriptor < 0)
+    throw FileError(name, "is closed already");
+  if (::close(std::exchange(descriptor, -1)) != 0)
+    fail("written", errno);
+  if (!temporary)
+    return;
+  const char *path = temporary->path.load();
+  if (!path || ::rename(path, target.c_str()) != 0)
+    fail("put into place", path ? errno : ECANCELED);
+  temporary->release();
+  temporary = nullptr;
+  releaseTarget(target);
+}
+
+void OutputFile::removeTemporaries() noexcept {
+  for (Temporary *slot = Temporary::first; slot; slot = slot->next)
+    if (const char *path = slot->path.exchange(nullptr))
+      ::unlink(path);
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,18 @@
+#include "PgmFile.h"
+
+#include "TextScanner.h"
+
+#include <stdexcept>
+
+namespace nanobragg::io {
+
+void writePgm(OutputFile &out, std::int64_t fastPixels, std::int64_t slowPixels,
+              std::span<const std::uint8_t> pixels, double scale) {
+  if (pixels.size() != std::size_t(fastPixels * slowPixels))
+    throw std::invalid_argument("the pixels do not fill the graymap");
+  out.write("P5\n" + std::to_string(fastPixels) + " " + std::to_string(slowPixels) +
+            "\n# pixels scaled by " + shortNumber(scale) + "\n255\n");
+  out.write(pixels);
+}
+
+} // namespace nanobragg::io

@@ -35,6 +35,10 @@ struct SmvHeader {
   Rule form = Rule::Right;
 };
 
+/// Sets BEAM_CENTER so that dxtbx puts the beam where it is, Fbeam and Sbeam in mm: dxtbx takes it in
+/// ADXV's frame, one pixel off along both axes. Sizes must be set before.
+void setDxtbxBeamCenter(SmvHeader &header, double fastBeam, double slowBeam);
+
 /// The header with its padding: 512 bytes, or 1024 where the text needs more.
 std::string smvHeaderText(const SmvHeader &header);
 

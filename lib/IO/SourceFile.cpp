@@ -1,0 +1,35 @@
+#include "SourceFile.h"
+
+#include "FileContents.h"
+#include "FileError.h"
+#include "TextColumns.h"
+#include "TextScanner.h"
+
+namespace nanobragg::io {
+
+std::vector<SourceLine> readSources(const std::string &path) {
+  const std::string text = readBytes(path);
+  std::vector<SourceLine> sources;
+  forEachRow(path, text, 5, [&](std::size_t number, const std::vector<double> &row) {
+    const auto column = [&](std::size_t i) {
+      return i < row.size() ? std::optional(row[i]) : std::nullopt;
+    };
+    SourceLine source{{column(0), column(1), column(2)}, column(3), column(4)};
+    const auto &[x, y, z] = source.position;
+    if (z && *x == 0 && *y == 0 && *z == 0)
+      throw FileError(path, number, "the source is at the sample; give the position it shines from");
+    if (source.weight && *source.weight < 0)
+      throw FileError(path, number, "the weight is negative; the columns are x y z weight wavelength");
+    // Nothing that diffracts is longer than a tenth of a millimetre: such a number is in A.
+    constexpr double longest = 1e-4;
+    if (source.wavelength && !(*source.wavelength > 0 && *source.wavelength < longest))
+      throw FileError(path, number, "the wavelength is " + shortNumber(*source.wavelength) +
+                                        " m; the fifth column is in metres (1 A is 1e-10)");
+    sources.push_back(source);
+  });
+  if (sources.empty())
+    throw FileError(path, "has no sources; each line needs x y z and may add weight and wavelength");
+  return sources;
+}
+
+} // namespace nanobragg::io
