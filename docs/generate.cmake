@@ -1,0 +1,40 @@
+# Writes the generated pages of the documentation into OUT; with COMPARE, checks that the pages in
+# that folder are the same.
+#   cmake -DSOURCE= -DTBLGEN= -DMLIR_INCLUDE= -DTABLE= -DOUT= [-DCOMPARE=] -P generate.cmake
+
+cmake_minimum_required(VERSION 3.25)
+
+set(pages "")
+
+function(tblgen page)
+  file(MAKE_DIRECTORY ${OUT}/reference)
+  execute_process(
+    COMMAND ${TBLGEN} ${ARGN} -I ${MLIR_INCLUDE} -I ${SOURCE}/dialect -I ${SOURCE}
+            -o ${OUT}/reference/${page}
+    COMMAND_ERROR_IS_FATAL ANY)
+  # mlir.llvm.org expands this; everyone else shows it.
+  file(READ ${OUT}/reference/${page} text)
+  string(REPLACE "[TOC]\n\n" "" text "${text}")
+  file(WRITE ${OUT}/reference/${page} "${text}")
+  set(pages ${pages} reference/${page} PARENT_SCOPE)
+endfunction()
+
+tblgen(dialect.md --gen-dialect-doc --dialect=nb ${SOURCE}/dialect/NBOps.td)
+tblgen(transforms.md --gen-pass-doc ${SOURCE}/lib/Transforms/Passes.td)
+tblgen(conversion.md --gen-pass-doc ${SOURCE}/lib/Conversion/Passes.td)
+
+execute_process(COMMAND ${TABLE} OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
+file(READ ${SOURCE}/docs/semantics.md.in text)
+string(REPLACE "@TABLE@\n" "${table}" text "${text}")
+file(WRITE ${OUT}/semantics.md "${text}")
+list(APPEND pages semantics.md)
+
+if(COMPARE)
+  foreach(page IN LISTS pages)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${OUT}/${page} ${COMPARE}/${page}
+                    RESULT_VARIABLE differs OUTPUT_QUIET ERROR_QUIET)
+    if(differs)
+      message(SEND_ERROR "docs/${page} is out of date; run: cmake --build build --target nb-docs")
+    endif()
+  endforeach()
+endif()
