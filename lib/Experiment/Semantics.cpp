@@ -52,6 +52,14 @@ constexpr SemanticSwitch switches[] = {
      "divides it by sub-pixels and layers only", "-oversample -mosaic_domains -phisteps ..."},
     {"noise-wrap", &Semantics::noiseWrap,
      "negative counts on the noise image wrap around to large ones", "they become 0", "-adc"},
+    {"header-lookup", &Semantics::headerLookup,
+     "takes the last place of an image header where a keyword occurs, inside longer ones too: "
+     "DISTANCE reads CLOSE_DISTANCE, ORGX reads XDS_ORGX",
+     "takes the entry with exactly this keyword", "-img -mask"},
+    {"flag-prefixes", &Semantics::flagPrefixes,
+     "takes -twotheta_axis X Y Z for -twotheta X as well, and -misset_seed N followed by two more "
+     "words for -misset N and their numbers",
+     "a flag is itself only", "-twotheta_axis -misset_seed"},
 };
 
 } // namespace

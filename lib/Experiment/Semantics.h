@@ -25,6 +25,8 @@ struct Semantics {
   Rule water = Rule::Right;
   Rule solidAngleSum = Rule::Right;
   Rule noiseWrap = Rule::Right;
+  Rule headerLookup = Rule::Right; // applied where files are read
+  Rule flagPrefixes = Rule::Right; // applied where flags are parsed
 
   static Semantics right() { return {}; }
   static Semantics c();
