@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace nanobragg {
 
@@ -46,9 +47,36 @@ struct BoundParameters::Storage {
   }
 };
 
+namespace {
+
+/// A kernel reads as many entries as the counts say.
+void checkTables(const Experiment &e) {
+  auto check = [](std::size_t entries, std::int64_t count, const char *table) {
+    if (entries != 0 && std::int64_t(entries) != count)
+      throw std::invalid_argument("parameter '" + std::string(table) + "' has " +
+                                  std::to_string(entries) + " entries where the experiment has " +
+                                  std::to_string(count));
+  };
+  check(e.crystal.mosaicAxis.size(), e.mosaicDomains(), "mosaic_axis");
+  for (auto &[table, name] : {std::pair(&e.beam.unitHdiv, "unit_hdiv"),
+                              std::pair(&e.beam.unitVdiv, "unit_vdiv"),
+                              std::pair(&e.beam.unitDispersion, "unit_dispersion"),
+                              std::pair(&e.beam.sourceWavelength, "source_wavelength")})
+    check(table->size(), e.sourceCount(), name);
+  check(e.beam.sourceDirection.size(), e.sourceCount(), "source_direction");
+  check(e.detector.mask.size(), e.panelCount() * e.detector.slowPixels * e.detector.fastPixels,
+        "mask");
+  if (const HklGrid *g = e.crystal.grid.get())
+    check(g->values.size(),
+          (g->hMax - g->hMin + 1) * (g->kMax - g->kMin + 1) * (g->lMax - g->lMin + 1), "F");
+}
+
+} // namespace
+
 BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Experiment &experiment)
     : storage(std::make_unique<Storage>(experiment)) {
   Storage &s = *storage;
+  checkTables(experiment);
   s.mosaicDomains = experiment.mosaicDomains();
   s.sources = experiment.sourceCount();
   s.panelCount = experiment.panelCount();

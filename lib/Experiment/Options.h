@@ -88,7 +88,9 @@ struct Options {
   double dmin = 0;                                    ///< A
   std::vector<PanelOptions> panels;
 
+  // Output.
   std::optional<std::int64_t> seed;                   ///< of the noise image
+  double adcOffset = 40;                              ///< counts, of the noise image
   ImageType imageType = ImageType::F32;
 };
 

@@ -1,0 +1,172 @@
+#include "Deriver.h"
+
+#include "Units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <stdexcept>
+
+namespace nanobragg {
+
+std::string text(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%g", value);
+  return buffer;
+}
+
+void requirePositive(double value, const char *flag, const char *unit) {
+  if (!(value > 0) || !std::isfinite(value))
+    throw std::invalid_argument(std::string(flag) + ": must be greater than 0 " + unit + ", not " +
+                                text(value));
+}
+
+void requireNotNegative(double value, const char *flag, const char *unit) {
+  if (!(value >= 0) || !std::isfinite(value))
+    throw std::invalid_argument(std::string(flag) + ": must be at least 0 " + unit + ", not " +
+                                text(value));
+}
+
+void requireFinite(double value, const char *flag) {
+  if (!std::isfinite(value))
+    throw std::invalid_argument(std::string(flag) + ": must be a finite number, not " + text(value));
+}
+
+void requireFinite(const Vec3 &value, const char *flag) {
+  for (double x : value)
+    requireFinite(x, flag);
+}
+
+void Deriver::note(Rule Semantics::*rule) {
+  if (semantics.*rule != Rule::Right)
+    return;
+  for (const SemanticSwitch &s : semanticSwitches())
+    if (s.rule == rule)
+      derived.notices.push_back(s.name);
+}
+
+void Deriver::readHeaders() {
+  auto read = [&](const HeaderValues &header, bool isMask) {
+    auto take = [](std::optional<double> &field, std::optional<double> value, auto convert) {
+      if (value)
+        field = convert(*value);
+    };
+    auto same = [](double x) { return x; };
+    given.fastPixels = header.fastPixels;
+    given.slowPixels = header.slowPixels;
+    take(given.pixelSize, header.pixelSize, units::fromMillimetres);
+    take(given.distance, header.distance, units::fromMillimetres);
+    take(given.closeDistance, header.closeDistance, units::fromMillimetres);
+    take(given.wavelength, header.wavelength, units::wavelengthFromAngstrom);
+    take(given.xBeam, header.beamCenterX, units::fromMillimetres);
+    take(given.yBeam, header.beamCenterY, [&](double y) {
+      // The C program measures a mask's beam centre from the other edge.
+      double height = given.pixelSize.value_or(1e-4) * double(header.slowPixels);
+      return isMask ? height - units::fromMillimetres(y) : units::fromMillimetres(y);
+    });
+    take(given.orgX, header.orgX, same);
+    take(given.orgY, header.orgY, same);
+    take(given.phi, header.phi, units::radians);
+    take(given.osc, header.oscRange, units::radians);
+  };
+  if (inputs.maskHeader)
+    read(*inputs.maskHeader, true);
+  if (inputs.imageHeader)
+    read(*inputs.imageHeader, false);
+  if (options.distance && !options.closeDistance && given.closeDistance)
+    warn("-distance has no effect: the image header has a close distance; use -close_distance");
+}
+
+void Deriver::deriveSeeds() {
+  const std::int64_t clock = std::time(nullptr);
+  derived.noiseSeed = -options.seed.value_or(clock);
+  missetSeed = -options.missetSeed.value_or(clock);
+  mosaicSeed = -options.mosaicSeed.value_or(12345678);
+  if (options.missetSeed && !options.missetRandom)
+    warn("-misset_seed has no effect without -misset random");
+  if (options.adcOffset < 0)
+    note(&Semantics::noiseWrap);
+}
+
+void Deriver::deriveRegion() {
+  Detector &d = experiment.detector;
+  auto bound = [&](int i, std::int64_t otherwise) {
+    std::int64_t value = options.roi[i].value_or(-1);
+    return value < 0 ? otherwise : value;
+  };
+  report.roi = {bound(0, 0), bound(1, d.fastPixels), bound(2, 0), bound(3, d.slowPixels)};
+  d.roiFastMin = report.roi[0];
+  d.roiFastMax = std::min(report.roi[1], d.fastPixels - 1);
+  d.roiSlowMin = report.roi[2];
+  d.roiSlowMax = std::min(report.roi[3], d.slowPixels - 1);
+  if (d.roiFastMin > d.roiFastMax || d.roiSlowMin > d.roiSlowMax)
+    warn("-roi: the region has no pixels, the image will be empty");
+}
+
+void Deriver::deriveMask() {
+  if (!inputs.mask)
+    return;
+  const Detector &d = experiment.detector;
+  const MaskImage &mask = *inputs.mask;
+  const std::int64_t rows = d.slowPixels * experiment.panelCount();
+  if (mask.fastPixels != d.fastPixels || mask.slowPixels != rows ||
+      std::int64_t(mask.pixels.size()) != mask.fastPixels * mask.slowPixels)
+    throw std::invalid_argument(
+        "-mask: the mask has " + std::to_string(mask.fastPixels) + " x " +
+        std::to_string(mask.slowPixels) + " pixels but the detector has " +
+        std::to_string(d.fastPixels) + " x " + std::to_string(rows) +
+        "; use a mask of the detector's size");
+  experiment.structure.mask = true;
+  std::vector<std::uint8_t> &bytes = experiment.detector.mask;
+  bytes.resize(mask.pixels.size());
+  std::transform(mask.pixels.begin(), mask.pixels.end(), bytes.begin(),
+                 [](std::uint16_t pixel) { return std::uint8_t(pixel != 0); });
+}
+
+void Deriver::checkSampleCount() {
+  const Detector &d = experiment.detector;
+  // As a double, since the product is what may be too large.
+  double samples = double(experiment.sourceCount()) * double(experiment.mosaicDomains()) *
+                   double(experiment.goniometer.phiSteps) * double(d.oversample) *
+                   double(d.oversample);
+  if (samples * double(d.layers) > std::numeric_limits<std::int32_t>::max())
+    throw std::invalid_argument(
+        std::to_string(experiment.sourceCount()) + " sources, " +
+        std::to_string(experiment.mosaicDomains()) + " mosaic domains, " +
+        std::to_string(experiment.goniometer.phiSteps) + " phi steps and -oversample " +
+        std::to_string(d.oversample) +
+        " make more than 2147483647 samples per pixel; reduce one of them");
+  const double subPixels = double(d.oversample) * double(d.oversample);
+  report.solidAngleDivisor =
+      semantics.solidAngleSum == Rule::C ? samples : subPixels * double(d.layers);
+  if (samples != subPixels * double(d.layers))
+    note(&Semantics::solidAngleSum);
+}
+
+Derived Deriver::run() {
+  readHeaders();
+  deriveSeeds();
+  deriveFrame();
+  deriveDetector();
+  deriveBeam();
+  deriveGoniometer();
+  deriveCrystal();
+  deriveSources();
+  replacePolarizationAxis();
+  deriveRegion();
+  deriveMask();
+  checkSampleCount();
+  experiment.structure.imageType = options.imageType;
+  requireNotNegative(options.dmin, "-dmin", "A");
+  experiment.dmin = options.dmin * units::angstrom;
+  experiment.structure.dmin = experiment.dmin > 0;
+  return std::move(derived);
+}
+
+Derived derive(const Options &options, const Inputs &inputs, const Semantics &semantics) {
+  return Deriver(options, inputs, semantics).run();
+}
+
+} // namespace nanobragg

@@ -1,0 +1,225 @@
+#include "Deriver.h"
+
+#include "CellGeometry.h"
+#include "RandomOrientation.h"
+#include "Steps.h"
+#include "Units.h"
+#include "VectorAlgebra.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace nanobragg {
+
+void Deriver::deriveGoniometer() {
+  const Options &o = options;
+  Goniometer &g = experiment.goniometer;
+  g.phi0 = o.phi ? units::radians(*o.phi) : given.phi.value_or(0);
+  const double osc = o.osc ? units::radians(*o.osc) : given.osc.value_or(unsetRange);
+  const double step = o.phiStep ? units::radians(*o.phiStep) : unsetRange;
+  requireFinite(g.phi0, "-phi");
+  requireFinite(osc, "-osc");
+  requireFinite(step, "-phistep");
+  if (o.osc.value_or(0) < 0)
+    warn("-osc: a negative range counts as none; start at the other end");
+  const StepRange phi = choosePhiSteps(osc, step, o.phiSteps.value_or(-1));
+  if (phi.steps > 10000000)
+    throw std::invalid_argument("-phisteps: " + std::to_string(phi.steps) +
+                                " steps are too many; use fewer or enlarge -phistep");
+  g.phiSteps = phi.steps;
+  // Steps of a size of their own over an empty range are a fraction of themselves.
+  g.osc = phi.range != 0 ? phi.range : phi.step;
+  g.phiStepFraction = g.osc != 0 ? phi.step / g.osc : 0;
+  report.phi0 = g.phi0;
+  report.osc = phi.range;
+  for (std::int64_t i = 0; i < phi.steps; ++i)
+    report.phiSteps.push_back(g.phi0 + phi.step * double(i));
+}
+
+void Deriver::deriveOrientation() {
+  Crystal &crystal = experiment.crystal;
+  Structure &structure = experiment.structure;
+  if (!options.cell && !inputs.matrix)
+    throw std::invalid_argument("no unit cell: give -cell a b c alpha beta gamma or -mat FILE");
+
+  std::optional<UnitCell> cell;
+  std::array<Vec3, 3> reciprocal{};
+  if (options.cell) {
+    cell = completeCell(*options.cell);
+    crystal.cellA = cell->a * units::angstrom;
+    crystal.cellB = cell->b * units::angstrom;
+    crystal.cellC = cell->c * units::angstrom;
+    crystal.cellAlpha = cell->alpha;
+    crystal.cellBeta = cell->beta;
+    crystal.cellGamma = cell->gamma;
+    reciprocal = defaultSetting(*cell, semantics.cellSetting);
+    structure.cellSource = CellSource::Cell;
+    structure.cellSetting = semantics.cellSetting;
+    const double right = defaultSetting(*cell, Rule::Right)[2][2];
+    const double likeC = defaultSetting(*cell, Rule::C)[2][2];
+    if (!inputs.matrix && std::fabs(likeC - right) > 1e-9 * right)
+      note(&Semantics::cellSetting);
+  }
+  if (inputs.matrix) {
+    structure.cellSource = cell ? CellSource::CellAndMatrix : CellSource::Matrix;
+    structure.cellSetting = Rule::Right;
+    // The file holds wavelength over A.
+    const double scale = 1e-10 / experiment.beam.wavelength;
+    for (int row = 0; row < 3; ++row)
+      for (int column = 0; column < 3; ++column) {
+        reciprocal[column][row] = (*inputs.matrix)[3 * row + column] * scale;
+        crystal.reciprocalMatrix[3 * row + column] = reciprocal[column][row] / units::angstrom;
+      }
+    const double volume = dot(reciprocal[0], cross(reciprocal[1], reciprocal[2]));
+    const double box = length(reciprocal[0]) * length(reciprocal[1]) * length(reciprocal[2]);
+    if (!(std::fabs(volume) > 1e-6 * box) || !std::isfinite(volume))
+      throw std::invalid_argument("-mat: the three reciprocal vectors lie in a plane; the file holds "
+                                  "rows x, y, z and columns a*, b*, c*");
+  }
+
+  if (options.missetRandom) {
+    crystal.misset = drawOrientation(semantics.randomMisset, derived.random, missetSeed);
+    report.randomMisset = crystal.misset;
+    note(&Semantics::randomMisset);
+  } else if (options.misset) {
+    requireFinite(*options.misset, "-misset");
+    for (int i = 0; i < 3; ++i)
+      crystal.misset[i] = units::radians((*options.misset)[i]);
+  }
+  for (Vec3 &vector : reciprocal)
+    vector = rotatedXYZ(crystal.misset, vector);
+  const Lattice lattice = latticeOf(reciprocal, cell ? &*cell : nullptr);
+  report.cell = lattice.real;
+  report.reciprocalCell = lattice.reciprocal;
+  report.volume = lattice.volume;
+}
+
+void Deriver::deriveCrystalSize() {
+  Crystal &crystal = experiment.crystal;
+  const std::optional<std::int64_t> cells[] = {options.na, options.nb, options.nc};
+  const std::optional<double> sizes[] = {options.sampleX, options.sampleY, options.sampleZ};
+  const char *names[] = {"-xtal_thick", "-xtal_width", "-xtal_height"};
+  const char *clipped[] = {"", "high", "wide"}; // the C program's words for y and z
+  const double beamSize = options.beamSize ? units::fromMillimetres(*options.beamSize) : 1e-4;
+  for (int i = 0; i < 3; ++i) {
+    if (cells[i].value_or(1) < 0)
+      throw std::invalid_argument("-N: a number of unit cells must not be negative, not " +
+                                  std::to_string(*cells[i]));
+    double n = double(cells[i].value_or(1));
+    if (sizes[i]) {
+      requireNotNegative(*sizes[i], names[i], "mm");
+      double size = units::fromMillimetres(*sizes[i]);
+      if (i > 0 && beamSize >= 0 && beamSize < size) {
+        warn("clipping sample (" + text(size) + " m " + clipped[i] + ") with beam (" +
+             text(beamSize) + " m)");
+        size = beamSize;
+      }
+      if (size > 0) {
+        n = std::ceil(size / (report.cell.lengths[i] * units::angstrom));
+        if (cells[i])
+          warn("-N has no effect along an axis whose crystal size is given");
+      }
+    }
+    crystal.ncells[i] = std::max(n, 1.0);
+    report.crystalSize[i] = report.cell.lengths[i] * units::angstrom * crystal.ncells[i];
+  }
+  report.largestCrystalSize = *std::ranges::max_element(report.crystalSize);
+  const auto &[x, y, z] = report.crystalSize;
+  const auto &[na, nb, nc] = crystal.ncells;
+  constexpr double density = 1.2e6; // g/m^3
+  report.approximateMolecularWeight = x * y * z * density * units::avogadro / (na * nb * nc);
+
+  crystal.fudge = options.fudge.value_or(1);
+  requireNotNegative(crystal.fudge, "-fudge", "");
+  if (options.fudge && options.shape == CrystalShape::Square)
+    warn("-fudge has no effect on -square_xtal");
+  experiment.structure.shape = options.shape;
+  if (options.shape == CrystalShape::Gauss || options.shape == CrystalShape::Tophat) {
+    experiment.structure.spotMetric = semantics.spotMetric;
+    note(&Semantics::spotMetric);
+  }
+}
+
+void Deriver::deriveOversample() {
+  Detector &d = experiment.detector;
+  report.reciprocalPixelSize =
+      experiment.beam.wavelength * report.detector.distance / d.pixelSize;
+  const double wanted = std::ceil(3.0 * report.largestCrystalSize / report.reciprocalPixelSize);
+  constexpr std::int64_t most = 10000;
+  report.recommendedOversample =
+      wanted > 0 ? std::int64_t(std::min(wanted, 1e9)) : 1; // a NaN or a detector behind: 1
+  const std::int64_t oversample = options.oversample.value_or(-1);
+  report.oversampleAutoSelected = oversample <= 0;
+  d.oversample = oversample <= 0 ? report.recommendedOversample : oversample;
+  if (d.oversample > most)
+    throw std::invalid_argument("-oversample: " + std::to_string(d.oversample) +
+                                (report.oversampleAutoSelected
+                                     ? " sub-pixels along each edge are needed for this crystal, too "
+                                       "many; give -oversample or fewer cells"
+                                     : " sub-pixels along each edge are too many; use fewer"));
+}
+
+void Deriver::deriveMosaic() {
+  Crystal &crystal = experiment.crystal;
+  requireFinite(options.mosaicSpread.value_or(0), "-mosaic");
+  const MosaicDomains domains = chooseMosaicDomains(
+      options.mosaicSpread ? units::radians(*options.mosaicSpread) : unsetRange,
+      options.mosaicDomains.value_or(-1));
+  if (!domains.warning.empty())
+    warn(domains.warning);
+  if (domains.count > 10000000)
+    throw std::invalid_argument("-mosaic_domains: " + std::to_string(domains.count) +
+                                " domains are too many; use fewer");
+  if (options.mosaicSeed && domains.spread == 0)
+    warn("-mosaic_seed has no effect without mosaic spread");
+  crystal.mosaicSpread = domains.spread;
+  crystal.mosaicAxis.clear();
+  crystal.mosaicUnitAngle.clear();
+  for (std::int64_t i = 0; i < domains.count; ++i) {
+    const AxisAngle rotation = drawMosaicRotation(domains.spread, derived.random, mosaicSeed);
+    crystal.mosaicAxis.push_back(rotation.axis);
+    // The first domain draws its numbers and then stays aligned.
+    crystal.mosaicUnitAngle.push_back(i == 0 ? 0 : rotation.angle / domains.spread);
+  }
+}
+
+void Deriver::deriveStructureFactors() {
+  Crystal &crystal = experiment.crystal;
+  crystal.grid = inputs.grid;
+  crystal.defaultF = options.defaultF;
+  requireFinite(crystal.defaultF, "-default_F");
+  if (!crystal.grid && crystal.defaultF == 0)
+    throw std::invalid_argument("no structure factors: give -hkl FILE or a nonzero -default_F");
+
+  const auto thin = [](double n) { return n <= 2; };
+  const auto &n = crystal.ncells;
+  const bool byFinal = std::ranges::any_of(n, thin);
+  const bool byFlags = thin(double(options.na.value_or(1))) ||
+                       thin(double(options.nb.value_or(1))) || thin(double(options.nc.value_or(1)));
+  const bool automatic = semantics.interpolationChoice == Rule::C ? byFlags : byFinal;
+  if (!options.interpolate) {
+    report.interpolationAutoSelected = automatic;
+    if (crystal.grid && byFlags != byFinal)
+      note(&Semantics::interpolationChoice);
+  }
+  StructureFactors &factors = experiment.structure.structureFactors;
+  if (!crystal.grid) {
+    factors = StructureFactors::Constant;
+    if (options.interpolate.value_or(false))
+      warn("-interpolate has no effect without -hkl");
+    return;
+  }
+  factors = options.interpolate.value_or(automatic) ? StructureFactors::Tricubic
+                                                    : StructureFactors::Nearest;
+}
+
+void Deriver::deriveCrystal() {
+  deriveOrientation();
+  deriveCrystalSize();
+  deriveOversample();
+  deriveMosaic();
+  deriveStructureFactors();
+}
+
+} // namespace nanobragg

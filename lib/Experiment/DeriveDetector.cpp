@@ -1,0 +1,278 @@
+#include "Deriver.h"
+
+#include "DetectorGeometry.h"
+#include "Steps.h"
+#include "Units.h"
+#include "VectorAlgebra.h"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace nanobragg {
+
+void Deriver::derivePixels() {
+  Detector &d = experiment.detector;
+  d.pixelSize = given.pixelSize.value_or(1e-4);
+  if (options.pixelSize)
+    d.pixelSize = units::fromMillimetres(*options.pixelSize);
+  requirePositive(d.pixelSize, "-pixel", "mm");
+
+  auto count = [&](const std::optional<std::int64_t> &flag, std::int64_t header,
+                   const std::optional<double> &size, double &detSize, const char *pixelsFlag,
+                   const char *sizeFlag) -> std::int64_t {
+    std::int64_t pixels = flag.value_or(header);
+    if (pixels < 0)
+      throw std::invalid_argument(std::string(pixelsFlag) + ": must not be negative, not " +
+                                  std::to_string(pixels));
+    if (size)
+      requirePositive(*size, sizeFlag, "mm");
+    if (size && pixels > 0)
+      warn(std::string(sizeFlag) + " has no effect: the number of pixels is known");
+    detSize = pixels > 0 ? d.pixelSize * double(pixels)
+                         : (size ? units::fromMillimetres(*size) : 102.4e-3);
+    double n = std::ceil(detSize / d.pixelSize - 0.5);
+    if (!(n >= 1))
+      throw std::invalid_argument(std::string(sizeFlag) +
+                                  ": the detector is smaller than a pixel; reduce -pixel");
+    if (!(n < 1e6))
+      throw std::invalid_argument(std::string(pixelsFlag) + ": " + text(n) +
+                                  " pixels along one axis are too many; enlarge -pixel");
+    return std::int64_t(n);
+  };
+  d.fastPixels = count(options.fastPixels, given.fastPixels, options.detSizeFast,
+                       report.detector.detSizeFast, "-detpixels_f", "-detsize_f");
+  d.slowPixels = count(options.slowPixels, given.slowPixels, options.detSizeSlow,
+                       report.detector.detSizeSlow, "-detpixels_s", "-detsize_s");
+  if (d.fastPixels * d.slowPixels > std::numeric_limits<std::int32_t>::max())
+    throw std::invalid_argument("-detpixels: an image of " + std::to_string(d.fastPixels) + " x " +
+                                std::to_string(d.slowPixels) +
+                                " pixels is too large; reduce the detector or enlarge -pixel");
+}
+
+void Deriver::deriveBeamCenter() {
+  Detector &d = experiment.detector;
+  DetectorReport &r = report.detector;
+  const double pixel = d.pixelSize;
+  auto millimetres = [](const std::optional<double> &flag, const std::optional<double> &header,
+                        const char *name) {
+    if (flag)
+      requireFinite(*flag, name);
+    return flag ? std::optional(units::fromMillimetres(*flag)) : header;
+  };
+  const auto xBeam = millimetres(options.xBeam, given.xBeam, "-Xbeam");
+  const auto yBeam = millimetres(options.yBeam, given.yBeam, "-Ybeam");
+  const auto orgX = options.orgX ? options.orgX : given.orgX;
+  const auto orgY = options.orgY ? options.orgY : given.orgY;
+  if (orgX)
+    requireFinite(*orgX, "-ORGX");
+  if (orgY)
+    requireFinite(*orgY, "-ORGY");
+
+  double fClose = orgX ? (*orgX - 0.5) * pixel : r.detSizeFast / 2.0;
+  double sClose = orgY ? (*orgY - 0.5) * pixel : r.detSizeSlow / 2.0;
+  r.xClose = millimetres(options.xClose, {}, "-Xclose").value_or(fClose);
+  r.yClose = millimetres(options.yClose, {}, "-Yclose").value_or(sClose);
+
+  double fBeam = 0, sBeam = 0;
+  switch (options.convention) {
+  case Convention::Adxv:
+    r.xBeam = xBeam.value_or((r.detSizeFast + pixel) / 2.0);
+    r.yBeam = yBeam.value_or((r.detSizeSlow - pixel) / 2.0);
+    fBeam = r.xBeam;
+    sBeam = r.detSizeSlow - r.yBeam;
+    break;
+  case Convention::Mosflm:
+  case Convention::Denzo: {
+    // X runs along slow and Y along fast; MOSFLM counts from the middle of the first pixel.
+    const double half = options.convention == Convention::Mosflm ? 0.5 * pixel : 0;
+    r.xBeam = xBeam.value_or((r.detSizeSlow + pixel) / 2.0);
+    r.yBeam = yBeam.value_or((r.detSizeFast + pixel) / 2.0);
+    fBeam = r.yBeam + half;
+    sBeam = r.xBeam + half;
+    break;
+  }
+  case Convention::Xds:
+  case Convention::Dials:
+  case Convention::Custom:
+    r.xBeam = xBeam.value_or(r.xClose);
+    r.yBeam = yBeam.value_or(r.yClose);
+    fBeam = r.xBeam;
+    sBeam = r.yBeam;
+    if (options.convention == Convention::Custom) {
+      fClose = r.xBeam;
+      sClose = r.yBeam;
+    }
+    break;
+  }
+  const bool sample = report.pivot == Pivot::Sample;
+  d.beamCenterFast = sample ? fClose : fBeam;
+  d.beamCenterSlow = sample ? sClose : sBeam;
+
+  const bool org = options.orgX || options.orgY, beam = options.xBeam || options.yBeam;
+  const bool close = options.xClose || options.yClose;
+  if (options.convention == Convention::Custom)
+    return;
+  if (sample && (beam || close))
+    warn("-Xbeam, -Ybeam, -Xclose and -Yclose do not move the detector in this convention; use "
+         "-ORGX -ORGY");
+  if (!sample && (org || close))
+    warn("-ORGX, -ORGY, -Xclose and -Yclose do not move the detector in this convention; use "
+         "-Xbeam -Ybeam");
+  if (options.pivot && *options.pivot != report.pivot)
+    warn(std::string("the detector convention pivots about the ") +
+         (sample ? "sample" : "beam spot") + " whatever other flags say");
+}
+
+void Deriver::deriveDistance() {
+  Detector &d = experiment.detector;
+  d.distance = given.distance.value_or(0.1);
+  if (options.distance)
+    d.distance = units::fromMillimetres(*options.distance);
+  requirePositive(d.distance, "-distance", "mm");
+  auto closeDistance = given.closeDistance;
+  if (options.closeDistance)
+    closeDistance = units::fromMillimetres(*options.closeDistance);
+  if (options.distance && options.closeDistance)
+    warn("-distance has no effect beside -close_distance");
+
+  Structure &structure = experiment.structure;
+  const Vec3 &beam = experiment.beam.direction;
+  const double before = beamNormalCosine(d, beam, Rule::C);
+  const double after = beamNormalCosine(d, beam, Rule::Right);
+  const bool swung = std::fabs(after - before) > 1e-12;
+  if (swung)
+    note(&Semantics::twothetaRatio);
+  if (closeDistance) {
+    requirePositive(*closeDistance, "-close_distance", "mm");
+    d.closeDistance = *closeDistance;
+    d.distance = d.closeDistance / before;
+    structure.distance = DistanceInput::CloseDistance;
+    // The kernel knows the cosine before the swing only; the distance says the same.
+    if (semantics.twothetaRatio == Rule::Right && swung && report.pivot == Pivot::Beam &&
+        after * before > 0) {
+      d.distance = d.closeDistance / std::fabs(after);
+      structure.distance = DistanceInput::Distance;
+    }
+  } else {
+    d.closeDistance = std::fabs(before * d.distance);
+  }
+
+  Rule rule = semantics.twothetaRatio;
+  if (rule == Rule::Right && std::fabs(after) < 1e-9) {
+    warn("the direct beam does not meet the detector plane: the distance and beam centre that are "
+         "printed are those before the two-theta swing");
+    rule = Rule::C;
+  }
+  DetectorReport placed = placeDetector(d, beam, report.pivot, structure.distance, rule);
+  DetectorReport &r = report.detector;
+  placed.xBeam = r.xBeam;
+  placed.yBeam = r.yBeam;
+  placed.xClose = r.xClose;
+  placed.yClose = r.yClose;
+  placed.detSizeFast = r.detSizeFast;
+  placed.detSizeSlow = r.detSizeSlow;
+  r = placed;
+}
+
+void Deriver::derivePanels() {
+  if (options.panels.empty())
+    return;
+  experiment.structure.panels = true;
+  for (const PanelOptions &panel : options.panels) {
+    Panel p;
+    for (int i = 0; i < 3; ++i)
+      p.offset[i] = units::fromMillimetres(panel.offset[i]);
+    p.fastAxis = unit(panel.fastAxis);
+    p.slowAxis = unit(panel.slowAxis);
+    p.normal = unit(panel.normal.value_or(cross(p.fastAxis, p.slowAxis)));
+    if (length(cross(p.fastAxis, p.slowAxis)) < 1e-6 || length(p.normal) == 0)
+      throw std::invalid_argument("panel " + std::to_string(experiment.detector.panels.size()) +
+                                  ": its axes must be neither zero nor parallel");
+    experiment.detector.panels.push_back(p);
+  }
+}
+
+void Deriver::deriveSensor() {
+  const Options &o = options;
+  Detector &d = experiment.detector;
+  Structure &structure = experiment.structure;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (o.thickness)
+    requireNotNegative(*o.thickness, "-detector_thick", "um");
+  if (o.attenuationDepth && !(*o.attenuationDepth >= 0))
+    throw std::invalid_argument("-detector_abs: must be a depth in um, 0 or inf, not " +
+                                text(*o.attenuationDepth));
+
+  const double stated = units::fromMicrometres(o.thickness.value_or(0));
+  const bool transparent =
+      o.attenuationDepth && (*o.attenuationDepth == 0 || std::isinf(*o.attenuationDepth));
+  const double thicknessC = o.absorptionOffAfterThickness ? 0 : stated;
+  const double thicknessRight = transparent ? 0 : stated;
+  // The last case: nothing is absorbed of a sensor without a thickness.
+  if (thicknessC != thicknessRight || (o.oversampleThick && thicknessRight == 0))
+    note(&Semantics::noAbsorption);
+  const bool likeC = semantics.noAbsorption == Rule::C;
+  double thickness = likeC ? thicknessC : thicknessRight;
+
+  d.attenuationDepth = infinity;
+  if (transparent) {
+    report.sensorMu = 0;
+  } else if (o.attenuationDepth) {
+    d.attenuationDepth = units::fromMicrometres(*o.attenuationDepth);
+    report.sensorMu = 1.0 / d.attenuationDepth;
+  } else if (thickness > 0) {
+    d.attenuationDepth = thickness;
+    report.sensorMu = 1.0 / thickness;
+    warn("-detector_thick without -detector_abs: the attenuation depth is set to the thickness, " +
+         text(thickness) + " m");
+  }
+
+  if (thickness > 0) {
+    Layers layers = chooseLayers(o.thickSteps, semantics.layerSpacing);
+    if (layers != chooseLayers(o.thickSteps, Rule::C))
+      note(&Semantics::layerSpacing);
+    d.sensorThickness = thickness;
+    d.layers = layers.count;
+    d.layerFraction = layers.fraction;
+    structure.capture = o.oversampleThick                       ? Capture::Each
+                        : semantics.layerCapture == Rule::Right ? Capture::Sum
+                                                                : Capture::Last;
+    if (!o.oversampleThick)
+      note(&Semantics::layerCapture);
+  } else if (o.oversampleThick) {
+    structure.capture = likeC ? Capture::Each : Capture::None;
+    warn(likeC ? "-oversample_thick without a thickness: nothing is absorbed, the image will be black"
+               : "-oversample_thick has no effect without a thickness");
+  } else if (o.thickSteps || (o.attenuationDepth && !transparent)) {
+    warn("-detector_abs and -detector_thicksteps have no effect without -detector_thick");
+  }
+  report.sensorThickness = d.sensorThickness;
+  for (std::int64_t i = 0; i < d.layers; ++i)
+    report.layerDepths.push_back(d.sensorThickness * d.layerFraction * double(i));
+}
+
+void Deriver::deriveDetector() {
+  Detector &d = experiment.detector;
+  Structure &structure = experiment.structure;
+  derivePixels();
+  requireFinite({options.rotX, options.rotY, options.rotZ}, "-detector_rotx, -roty or -rotz");
+  d.rotation = {units::radians(options.rotX), units::radians(options.rotY),
+                units::radians(options.rotZ)};
+  requireFinite(options.twotheta.value_or(0), "-twotheta");
+  d.twotheta = units::radians(options.twotheta.value_or(0));
+  report.twotheta = d.twotheta;
+  deriveBeamCenter();
+  deriveDistance();
+  derivePanels();
+  deriveSensor();
+  if (options.curved) {
+    structure.curvature =
+        semantics.curvedDetector == Rule::C ? Curvature::C : Curvature::Right;
+    note(&Semantics::curvedDetector);
+  }
+  structure.solidAngle = options.pointPixel ? SolidAngle::Point : SolidAngle::Pixel;
+  structure.omega = options.oversampleOmega ? Evaluation::Each : Evaluation::Once;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,119 @@
+#include "Deriver.h"
+
+#include "VectorAlgebra.h"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+/// The lab frame of a convention.
+struct Frame {
+  Vec3 beam, fast, slow, normal, twothetaAxis, polar, spindle;
+  Pivot pivot;
+};
+
+Frame frameOf(Convention convention) {
+  switch (convention) {
+  case Convention::Adxv:
+    return {{0, 0, 1}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {-1, 0, 0}, {1, 0, 0}, {1, 0, 0},
+            Pivot::Beam};
+  case Convention::Mosflm:
+  case Convention::Denzo:
+    return {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 0, -1}, {0, 0, 1}, {0, 0, 1},
+            Pivot::Beam};
+  case Convention::Xds:
+    return {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0},
+            Pivot::Sample};
+  case Convention::Dials:
+    return {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}, {0, 1, 0},
+            Pivot::Sample};
+  case Convention::Custom:
+    return {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 1},
+            Pivot::Beam};
+  }
+  throw std::invalid_argument("unknown detector convention");
+}
+
+constexpr double tiny = 1e-12;
+
+Vec3 direction(const std::optional<Vec3> &given, const Vec3 &otherwise, const char *flag) {
+  if (!given)
+    return otherwise;
+  requireFinite(*given, flag);
+  if (length(*given) == 0)
+    throw std::invalid_argument(std::string(flag) + ": the vector must not be zero");
+  return unit(*given);
+}
+
+} // namespace
+
+void Deriver::deriveFrame() {
+  const Options &o = options;
+  const bool custom = o.convention == Convention::Custom;
+  Frame frame = frameOf(o.convention);
+  report.convention = o.convention;
+  Detector &d = experiment.detector;
+
+  const bool anyVector = o.fastAxis || o.slowAxis || o.normalAxis || o.beamVector ||
+                         o.polarVector || o.spindleAxis || o.twothetaAxis || o.pix0;
+  if (anyVector && !custom)
+    warn("the vectors on the command line have no effect: a detector convention follows them");
+  if (o.pix0)
+    warn("-pix0_vector: the value has no effect, it only selects the custom convention; use "
+         "-distance and -Xbeam -Ybeam");
+
+  auto chosen = [&](const std::optional<Vec3> &given, const Vec3 &otherwise, const char *flag) {
+    return custom ? direction(given, otherwise, flag) : otherwise;
+  };
+  experiment.beam.direction = chosen(o.beamVector, frame.beam, "-beam_vector");
+  experiment.beam.polarizationAxis = chosen(o.polarVector, frame.polar, "-polar_vector");
+  experiment.goniometer.spindleAxis = chosen(o.spindleAxis, frame.spindle, "-spindle_axis");
+  d.fastAxis = chosen(o.fastAxis, frame.fast, "-fdet_vector");
+  d.slowAxis = chosen(o.slowAxis, frame.slow, "-sdet_vector");
+  d.normal = chosen(o.normalAxis, frame.normal, "-odet_vector");
+  if (custom && o.normalAxis && length(*o.normalAxis) != 1.0) {
+    Vec3 replaced = unit(cross(d.fastAxis, d.slowAxis));
+    if (length(difference(replaced, d.normal)) > tiny)
+      note(&Semantics::detectorNormal);
+    if (semantics.detectorNormal == Rule::C) {
+      warn("auto-generating odet_vector");
+      d.normal = replaced;
+    }
+  }
+  if (length(cross(d.fastAxis, d.slowAxis)) < 1e-6)
+    throw std::invalid_argument("-fdet_vector and -sdet_vector must not be parallel");
+  if (std::fabs(dot(d.fastAxis, d.normal)) > 1e-3 || std::fabs(dot(d.slowAxis, d.normal)) > 1e-3)
+    warn("-odet_vector is not perpendicular to the detector's fast and slow axes; give all three");
+
+  d.twothetaAxis = frame.twothetaAxis;
+  if (custom && o.twothetaAxis) {
+    Vec3 normalised = direction(o.twothetaAxis, {}, "-twotheta_axis");
+    if (length(difference(normalised, *o.twothetaAxis)) > tiny && o.twotheta.value_or(0) != 0)
+      note(&Semantics::twothetaAxis);
+    d.twothetaAxis = semantics.twothetaAxis == Rule::C ? *o.twothetaAxis : normalised;
+  }
+
+  report.pivot = custom ? o.pivot.value_or(frame.pivot) : frame.pivot;
+  experiment.structure.pivot = report.pivot;
+  report.beamDirection = experiment.beam.direction;
+  report.spindleAxis = experiment.goniometer.spindleAxis;
+  report.polarizationPlaneNormal =
+      cross(experiment.beam.direction, experiment.beam.polarizationAxis);
+}
+
+void Deriver::replacePolarizationAxis() {
+  Beam &beam = experiment.beam;
+  if (length(cross(beam.direction, beam.polarizationAxis)) > 1e-9)
+    return;
+  const bool divergent = report.hdiv.range > 0 || report.vdiv.range > 0;
+  if (beam.kahnFactor != 0 || (divergent && inputs.sources.empty()))
+    throw std::invalid_argument("-polar_vector: the polarization axis is parallel to the beam; give "
+                                "one that is perpendicular to -beam_vector");
+  // Unpolarized and parallel, the beam does not depend on this axis, but it has to exist.
+  const Vec3 &b = beam.direction;
+  beam.polarizationAxis = unit(cross(b, std::fabs(b[0]) < 0.5 ? Vec3{1, 0, 0} : Vec3{0, 1, 0}));
+}
+
+} // namespace nanobragg

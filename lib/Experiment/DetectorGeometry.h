@@ -1,0 +1,25 @@
+//===- DetectorGeometry.h - where the detector stands -----------*- C++ -*-===//
+#ifndef NANOBRAGG_EXPERIMENT_DETECTORGEOMETRY_H
+#define NANOBRAGG_EXPERIMENT_DETECTORGEOMETRY_H
+
+#include "Experiment.h"
+#include "Report.h"
+
+#include <optional>
+
+namespace nanobragg {
+
+/// The detector's rotations about X, Y and Z, then the two-theta swing.
+Vec3 rotatedWithDetector(const Detector &detector, const Vec3 &x);
+
+/// Cosine between the beam and the detector normal; without the two-theta swing (C) it relates
+/// distance and close distance when the detector is placed, with it (Right) afterwards. Never 0.
+double beamNormalCosine(const Detector &detector, const Vec3 &beam, Rule rule);
+
+/// Origin, axes, nearest point and beam centre after all rotations; fills what depends on these.
+/// `rule` tells which cosine the beam centre is found with.
+DetectorReport placeDetector(const Detector &detector, const Vec3 &beam, Pivot pivot,
+                             DistanceInput input, Rule rule);
+
+} // namespace nanobragg
+#endif
