@@ -1,0 +1,91 @@
+//===- ListParameters.cpp -------------------------------------------------===//
+#include "ListParameters.h"
+
+#include "Parameters.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <string>
+
+namespace nanobragg {
+namespace {
+
+std::string numbers(const double *values, int count) {
+  std::string text;
+  for (int i = 0; i != count; ++i) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%s%.9g", i ? " " : "", values[i]);
+    text += number;
+  }
+  return text;
+}
+
+std::string boxOf(const nb_hkl_grid &grid) {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "h %" PRId64 "..%" PRId64 " k %" PRId64 "..%" PRId64 " l %" PRId64 "..%" PRId64,
+                grid.h_min, grid.h_max, grid.k_min, grid.k_max, grid.l_min, grid.l_max);
+  return text;
+}
+
+std::string valueOf(nb_parameter_kind kind, const void *address) {
+  const auto *doubles = static_cast<const double *>(address);
+  switch (kind) {
+  case NB_PARAMETER_F64:
+    return numbers(doubles, 1);
+  case NB_PARAMETER_INDEX:
+    return std::to_string(*static_cast<const std::int64_t *>(address));
+  case NB_PARAMETER_VEC3:
+    return numbers(doubles, 3);
+  case NB_PARAMETER_MAT3:
+    return numbers(doubles, 9);
+  case NB_PARAMETER_HKL_GRID:
+    return boxOf(*static_cast<const nb_hkl_grid *>(address));
+  case NB_PARAMETER_TABLE_F64:
+  case NB_PARAMETER_TABLE_VEC3:
+  case NB_PARAMETER_MASK:
+    return "table";
+  }
+  return "";
+}
+
+/// The argument array of a kernel that takes all that this structure can take.
+struct AllArguments {
+  explicit AllArguments(const Experiment &experiment)
+      : parameters(parametersOf(experiment.structure)), bound(describe(), experiment) {}
+
+  const void *find(const Parameter &parameter) const {
+    const auto found = std::find(parameters.begin(), parameters.end(), &parameter);
+    return found == parameters.end() ? nullptr : bound.arguments()[found - parameters.begin()];
+  }
+
+private:
+  nb_kernel_descriptor describe() {
+    for (const Parameter *parameter : parameters)
+      wanted.push_back({parameter->name, parameter->kind, parameter->unit});
+    nb_kernel_descriptor kernel = {};
+    kernel.name = "list";
+    kernel.num_parameters = std::uint32_t(wanted.size());
+    kernel.parameters = wanted.data();
+    return kernel;
+  }
+
+  std::vector<const Parameter *> parameters;
+  std::vector<nb_kernel_parameter> wanted;
+  BoundParameters bound;
+};
+
+} // namespace
+
+void listParameters(const Experiment &experiment, std::FILE *out) {
+  const AllArguments arguments(experiment);
+  std::fprintf(out, "%-20s %-9s %-36s %s\n", "name", "unit", "value", "meaning");
+  for (const Parameter &parameter : allParameters()) {
+    const void *address = arguments.find(parameter);
+    const std::string value = address ? valueOf(parameter.kind, address) : "-";
+    std::fprintf(out, "%-20s %-9s %-36s %s\n", parameter.name, parameter.unit, value.c_str(),
+                 parameter.meaning);
+  }
+}
+
+} // namespace nanobragg

@@ -1,0 +1,16 @@
+//===- ListParameters.h - the numbers a kernel can take ---------*- C++ -*-===//
+#ifndef NANOBRAGG_NBSIM_LISTPARAMETERS_H
+#define NANOBRAGG_NBSIM_LISTPARAMETERS_H
+
+#include "Experiment.h"
+
+#include <cstdio>
+
+namespace nanobragg {
+
+/// One line per parameter: name, unit, value in this experiment and meaning. Parameters that the
+/// experiment's structure does not take are listed without a value.
+void listParameters(const Experiment &experiment, std::FILE *out);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,45 @@
+//===- Outputs.h - the files of a run ---------------------------*- C++ -*-===//
+#ifndef NANOBRAGG_NBSIM_OUTPUTS_H
+#define NANOBRAGG_NBSIM_OUTPUTS_H
+
+#include "CommandLine.h"
+#include "Derive.h"
+#include "ImageStatistics.h"
+#include "OutputFile.h"
+
+#include <cstdio>
+#include <list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// Opens every file of the run at once, so that a missing directory is reported before anything is
+/// computed; nothing appears under its name before publish().
+class Outputs {
+public:
+  /// Throws io::FileError.
+  explicit Outputs(const CommandLine &line);
+
+  /// Writes all images and the structure factor dump, and prints what the C program prints about
+  /// them. Draws the noise image from derived.random.
+  void write(std::span<const float> image, const io::ImageStatistics &statistics,
+             const CommandLine &line, Derived &derived, std::FILE *console);
+
+  /// Renames all of them into place.
+  void publish();
+
+  /// Where they are, in the order of writing.
+  std::vector<std::string> absolutePaths() const;
+
+private:
+  io::OutputFile *open(const std::string &path);
+
+  std::list<io::OutputFile> files; ///< a list: the pointers below stay valid
+  io::OutputFile *floatFile = nullptr, *intFile = nullptr, *pgmFile = nullptr,
+                 *noiseFile = nullptr, *pngFile = nullptr, *dumpFile = nullptr;
+};
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,57 @@
+//===- RunSetup.cpp -------------------------------------------------------===//
+#include "RunSetup.h"
+
+#include "ImageRegion.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace nanobragg {
+
+RunSetup::RunSetup(CommandLine commandLine)
+    : line(std::move(commandLine)), loaded(loadInputs(line)),
+      derived(derive(line.options, loaded.inputs, line.semantics)) {}
+
+KernelRequest RunSetup::kernelRequest() const {
+  KernelRequest request;
+  request.structure = derived.experiment.structure.toString();
+  request.precision = line.tool.precision;
+  request.dumpIR = line.tool.dumpIr.value_or("");
+  request.noFuse = line.tool.noFuse;
+  return request;
+}
+
+double RunSetup::samples() const {
+  const Experiment &experiment = derived.experiment;
+  const std::vector<std::uint8_t> &mask = experiment.detector.mask;
+  std::size_t pixels = 0;
+  io::ImageRegion::of(experiment).forEachPixel(
+      [&](std::size_t i) { pixels += mask.empty() || mask[i]; });
+  return double(pixels) * double(experiment.samplesPerPixel());
+}
+
+std::vector<std::string> RunSetup::warnings() const {
+  std::vector<std::string> all = loaded.warnings;
+  all.insert(all.end(), derived.warnings.begin(), derived.warnings.end());
+  return all;
+}
+
+std::vector<std::string> RunSetup::notices() const {
+  std::vector<std::string> names = loaded.notices, lines;
+  names.insert(names.end(), derived.notices.begin(), derived.notices.end());
+  for (const SemanticSwitch &s : semanticSwitches())
+    if (std::find(names.begin(), names.end(), s.name) != names.end())
+      lines.push_back(std::string("default semantics differ from the C program here (") + s.name +
+                      "): " + s.right + "; -compat c instead " + s.cProgram);
+  return lines;
+}
+
+int requestedThreads(const ToolOptions &tool) {
+  if (tool.threads > 0)
+    return int(tool.threads);
+  const char *text = std::getenv("OMP_NUM_THREADS");
+  const int number = text ? std::atoi(text) : 0;
+  return std::max(number, 0);
+}
+
+} // namespace nanobragg

@@ -1,0 +1,34 @@
+//===- RunSetup.h - from a command line to a runnable experiment -*- C++ -*-===//
+#ifndef NANOBRAGG_NBSIM_RUNSETUP_H
+#define NANOBRAGG_NBSIM_RUNSETUP_H
+
+#include "CommandLine.h"
+#include "Derive.h"
+#include "nanobragg/CompilerLibrary.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// A command line with its files read and every automatic choice made.
+struct RunSetup {
+  explicit RunSetup(CommandLine commandLine);
+
+  KernelRequest kernelRequest() const;
+  /// Innermost evaluations of the whole run: rendered pixels x samples per pixel.
+  double samples() const;
+  std::vector<std::string> warnings() const;
+  /// One line for each way in which this run differs from the C program's.
+  std::vector<std::string> notices() const;
+
+  CommandLine line;
+  LoadedInputs loaded;
+  Derived derived;
+};
+
+/// What --threads, or else OMP_NUM_THREADS as for the C program, asks for; 0: one per core.
+int requestedThreads(const ToolOptions &tool);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,215 @@
+//===- Simulation.cpp -----------------------------------------------------===//
+#include "Simulation.h"
+
+#include "Console.h"
+#include "ListParameters.h"
+#include "Outputs.h"
+#include "ProgressDisplay.h"
+#include "RunSetup.h"
+#include "SolidAngle.h"
+#include "nanobragg/KernelRunner.h"
+
+#include <filesystem>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+const char *stageOf(Emit emit) {
+  switch (emit) {
+  case Emit::Nothing:
+    break;
+  case Emit::Nb:
+    return "nb";
+  case Emit::Mlir:
+    return "mlir";
+  case Emit::Llvm:
+    return "llvm";
+  case Emit::Asm:
+    return "asm";
+  }
+  return "";
+}
+
+/// Where the lines of a quiet run go.
+struct CloseFile {
+  void operator()(std::FILE *file) const { std::fclose(file); }
+};
+
+class Simulation {
+public:
+  Simulation(const CommandLine &line, const Stopwatch &sinceStart)
+      : sinceStart(sinceStart), quiet(line.tool.quiet ? std::fopen("/dev/null", "w") : nullptr),
+        console(quiet ? quiet.get() : stdout), interrupt(cancel, io::OutputFile::removeTemporaries),
+        preloaded(preload(line.tool)), setup(line) {}
+
+  int run() {
+    const ToolOptions &tool = setup.line.tool;
+    if (tool.listParameters) {
+      listParameters(setup.derived.experiment, stdout);
+      return finishStdout();
+    }
+    if (tool.emit != Emit::Nothing) {
+      const std::string text =
+          kernels.compiler()->emit(setup.kernelRequest(), stageOf(tool.emit));
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      return finishStdout();
+    }
+
+    printWarnings();
+    Outputs outputs(setup.line);
+    std::optional<io::OutputFile> timingFile;
+    if (tool.timingFile)
+      timingFile.emplace(*tool.timingFile);
+    printSetup(console, setupFacts());
+
+    if (!render())
+      return interrupted();
+    const Experiment &experiment = setup.derived.experiment;
+    const auto statistics =
+        io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask);
+    printSolidAngle();
+    outputs.write(pixels(), statistics, setup.line, setup.derived, console);
+    if (cancel.requested())
+      return interrupted();
+    outputs.publish();
+
+    timing.totalSeconds = sinceStart.seconds();
+    if (timingFile) {
+      timingFile->write(timing.toJson());
+      timingFile->commit();
+    }
+    printSummary(outputs);
+    return Success;
+  }
+
+private:
+  /// The compiler library is opened while the files are read.
+  bool preload(const ToolOptions &tool) {
+    if (!tool.listParameters)
+      kernels.preload();
+    return true;
+  }
+
+  void printWarnings() const {
+    if (setup.line.tool.quiet)
+      return;
+    std::fflush(stdout);
+    for (const std::string &warning : setup.warnings())
+      std::fprintf(stderr, "WARNING: %s\n", warning.c_str());
+    for (const std::string &notice : setup.notices())
+      std::fprintf(stderr, "NOTE: %s\n", notice.c_str());
+  }
+
+  SetupFacts setupFacts() const {
+    const InputFiles &files = setup.line.files;
+    InputNames names = {files.image.value_or(""),   files.mask.value_or(""),
+                        files.matrix.value_or(""),  files.hkl.value_or(""),
+                        files.dump.value_or(""),    files.sources.value_or(""),
+                        files.stol.value_or("")};
+    return {setup.line.options,
+            setup.derived,
+            names,
+            setup.loaded.reflections,
+            setup.line.outputs.dumpFile.value_or(""),
+            setup.line.outputs.noise};
+  }
+
+  std::span<const float> pixels() const { return {image.get(), std::size_t(pixelCount)}; }
+
+  /// False when the run was interrupted.
+  bool render() {
+    if (!setup.kernelRequest().dumpIR.empty())
+      std::filesystem::create_directories(setup.kernelRequest().dumpIR);
+    const KernelHandle kernel = kernels.get(setup.kernelRequest());
+    KernelRunner runner(kernel, setup.derived.experiment);
+    pixelCount = runner.shape().pixels();
+    // Not zeroed here: each pixel is first touched by the thread that renders it.
+    image = std::make_unique_for_overwrite<float[]>(std::size_t(pixelCount));
+    if (cancel.requested())
+      return false;
+
+    ProgressDisplay display(stdout);
+    RunOptions options;
+    options.threads = requestedThreads(setup.line.tool);
+    options.cancel = &cancel;
+    if (setup.line.tool.progress && !setup.line.tool.quiet)
+      options.progress = [&](double fraction) { display.show(fraction); };
+    std::fflush(stdout);
+    const double beforeRun = sinceStart.seconds();
+    const RunResult result =
+        runner.run(std::span<float>(image.get(), std::size_t(pixelCount)), options);
+    display.abandon();
+    recordTiming(*kernel, result, beforeRun);
+    return !result.cancelled;
+  }
+
+  void recordTiming(const nb_kernel_descriptor &kernel, const RunResult &result,
+                    double beforeRun) {
+    timing.engine = setup.line.tool.noFuse ? "interpreter" : "fused";
+    timing.precision = kernel.precision;
+    timing.target = kernel.target;
+    timing.startupSeconds = beforeRun + result.prepareSeconds;
+    timing.prepareSeconds = result.prepareSeconds;
+    timing.runSeconds = result.runSeconds;
+    timing.samples = setup.samples();
+    timing.threads = result.threads;
+    timing.kernel = kernels.counters();
+  }
+
+  void printSolidAngle() const {
+    const double omega = solidAngle(setup.derived.experiment, setup.derived.report,
+                                    setup.line.semantics.solidAngleSum);
+    std::fprintf(console, "\nsolid angle subtended by detector = %g steradian ( %g%% sphere)\n",
+                 omega, 100 * omega / (4 * std::numbers::pi));
+  }
+
+  void printSummary(const Outputs &outputs) const {
+    std::fprintf(console, "\n");
+    for (const std::string &path : outputs.absolutePaths())
+      std::fprintf(console, "wrote %s\n", path.c_str());
+    std::fprintf(console,
+                 "compiled in %.3f s, ran in %.3f s on %d thread%s: %.4g samples, %.3g ns each\n",
+                 timing.kernel.compilerLoadSeconds + timing.kernel.compileSeconds,
+                 timing.runSeconds, timing.threads, timing.threads == 1 ? "" : "s",
+                 timing.samples, timing.nsPerSample());
+  }
+
+  int interrupted() const {
+    std::fflush(stdout);
+    std::fprintf(stderr, "nb-sim: interrupted; no output file was changed\n");
+    return SignalBase + interrupt.signal();
+  }
+
+  static int finishStdout() {
+    if (std::fflush(stdout) != 0)
+      throw std::runtime_error("cannot write to standard output");
+    return Success;
+  }
+
+  const Stopwatch &sinceStart;
+  std::unique_ptr<std::FILE, CloseFile> quiet;
+  std::FILE *console;
+  CancellationToken cancel;
+  InterruptGuard interrupt;
+  KernelProvider kernels;
+  bool preloaded;
+  RunSetup setup;
+  std::unique_ptr<float[]> image;
+  std::int64_t pixelCount = 0;
+  Timing timing;
+};
+
+} // namespace
+
+int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
+  if (line.tool.printout)
+    throw std::runtime_error("-printout and -printout_pixel are not available yet: they need the "
+                             "interpreter; leave them out");
+  return Simulation(line, sinceStart).run();
+}
+
+} // namespace nanobragg

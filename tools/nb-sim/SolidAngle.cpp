@@ -1,0 +1,92 @@
+//===- SolidAngle.cpp -----------------------------------------------------===//
+#include "SolidAngle.h"
+
+#include "DetectorGeometry.h"
+#include "VectorAlgebra.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+namespace nanobragg {
+namespace {
+
+struct PanelGeometry {
+  Vec3 origin, fast, slow;
+  double closeDistance; ///< of the panel's plane
+};
+
+/// Where each panel stands after all rotations.
+std::vector<PanelGeometry> placePanels(const Detector &detector, const DetectorReport &report) {
+  if (detector.panels.empty())
+    return {{report.pix0, report.fastAxis, report.slowAxis, std::abs(report.closeDistance)}};
+  std::vector<PanelGeometry> placed;
+  for (const Panel &panel : detector.panels) {
+    const Vec3 origin = sum(report.pix0, rotatedWithDetector(detector, panel.offset));
+    const Vec3 normal = rotatedWithDetector(detector, panel.normal);
+    placed.push_back({origin, rotatedWithDetector(detector, panel.fastAxis),
+                      rotatedWithDetector(detector, panel.slowAxis),
+                      std::abs(dot(origin, normal))});
+  }
+  return placed;
+}
+
+} // namespace
+
+double solidAngle(const Experiment &experiment, const Report &report, Rule rule) {
+  const Detector &detector = experiment.detector;
+  const bool c = rule == Rule::C;
+  const bool atFirstSubpixel = c && experiment.structure.omega == Evaluation::Once;
+  const bool point = c && experiment.structure.solidAngle == SolidAngle::Point;
+  const bool curved = experiment.structure.curvature != Curvature::Flat;
+  const double pixel = detector.pixelSize;
+  const double offset = pixel * (atFirstSubpixel ? 0.5 / double(detector.oversample) : 0.5);
+  const std::vector<PanelGeometry> panels = placePanels(detector, report.detector);
+
+  const auto ofPixel = [&](const PanelGeometry &panel, std::int64_t slow, std::int64_t fast) {
+    const Vec3 p = sum(panel.origin, sum(scaled(panel.fast, double(fast) * pixel + offset),
+                                         scaled(panel.slow, double(slow) * pixel + offset)));
+    // A curved detector has all its pixels as far from the sample as the beam centre.
+    const double r2 = curved ? report.detector.distance * report.detector.distance : dot(p, p);
+    if (point)
+      return 1 / r2;
+    return pixel * pixel * panel.closeDistance / (r2 * std::sqrt(r2));
+  };
+
+  const auto rendered = [&](std::size_t panel, std::int64_t slow, std::int64_t fast) {
+    const auto row = std::int64_t(panel) * detector.slowPixels + slow;
+    return detector.mask.empty() || detector.mask[std::size_t(row * detector.fastPixels + fast)];
+  };
+
+  const std::int64_t fastBegin = std::max<std::int64_t>(detector.roiFastMin, 0);
+  const std::int64_t fastEnd = std::min(detector.roiFastMax + 1, detector.fastPixels);
+  const std::int64_t slowBegin = std::max<std::int64_t>(detector.roiSlowMin, 0);
+  const std::int64_t slowEnd =
+      std::max(slowBegin, std::min(detector.roiSlowMax + 1, detector.slowPixels));
+  using Rows = tbb::blocked_range<std::int64_t>;
+  double total = 0;
+  for (std::size_t i = 0; i != panels.size(); ++i)
+    // The fixed partition keeps the printed digits the same for any number of threads.
+    total += tbb::parallel_deterministic_reduce(
+        Rows(slowBegin, slowEnd, 64), 0.0,
+        [&](const Rows &rows, double partial) {
+          for (std::int64_t slow = rows.begin(); slow != rows.end(); ++slow)
+            for (std::int64_t fast = fastBegin; fast < fastEnd; ++fast)
+              if (rendered(i, slow, fast))
+                partial += ofPixel(panels[i], slow, fast);
+          return partial;
+        },
+        std::plus<>());
+  if (!c)
+    return total;
+  // The C program adds every layer and sub-pixel.
+  const double evaluations =
+      double(detector.layers) * double(detector.oversample * detector.oversample);
+  return total * evaluations / report.solidAngleDivisor;
+}
+
+} // namespace nanobragg

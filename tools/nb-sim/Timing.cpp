@@ -1,0 +1,28 @@
+//===- Timing.cpp ---------------------------------------------------------===//
+#include "Timing.h"
+
+#include <nlohmann/json.hpp>
+
+namespace nanobragg {
+
+std::string Timing::toJson() const {
+  const nlohmann::ordered_json json = {
+      {"engine", engine},
+      {"precision", precision},
+      {"target", target},
+      {"threads", threads},
+      {"startup_seconds", startupSeconds},
+      {"compiler_load_seconds", kernel.compilerLoadSeconds},
+      {"compile_seconds", kernel.compileSeconds},
+      {"prepare_seconds", prepareSeconds},
+      {"run_seconds", runSeconds},
+      {"total_seconds", totalSeconds},
+      {"samples", samples},
+      {"ns_per_sample", nsPerSample()},
+      {"kernel_hits", kernel.hits},
+      {"kernel_compiles", kernel.compiles},
+  };
+  return json.dump(2) + "\n";
+}
+
+} // namespace nanobragg
