@@ -9,6 +9,8 @@ that shares no code with the simulator (model.py) or from an identity between ru
     NB_SIM=build/bin/nb-sim quirks.py                        all tests
     NB_SIM=.../nanoBragg NB_SIM_IS_C=1 quirks.py             the -compat c half, on the C program"""
 
+import os
+import re
 import unittest
 
 import numpy as np
@@ -556,6 +558,54 @@ class NoiseWrap(QuirkTest):
         np.testing.assert_array_equal(wrapped, (photons - 10) % 65536)
 
 
+class HeaderLookup(QuirkTest):
+    switch = "header-lookup"
+    pixels = 32
+
+    def mask(self):
+        header = ("{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\n"
+                  f"SIZE1={self.pixels};\nSIZE2={self.pixels};\nPIXEL_SIZE=0.4;\nDISTANCE=80;\n"
+                  "WAVELENGTH=1;\nORGX=10;\nORGY=12;\nXDS_ORGX=20;\nXDS_ORGY=23;\n}\n")
+        return header.encode().ljust(512) + np.ones(self.pixels**2, "<u2").tobytes()
+
+    def arguments(self, *more):
+        return (["-xds"] + words("-cell", ORTHOGONAL) + words("-misset", MISSET)
+                + ["-default_F", 100, "-N", 4, "-oversample", 1, *more])
+
+    def explicit(self, run, x, y):
+        camera = Camera(pixels=self.pixels)
+        return run(self.arguments(*camera.arguments(), "-ORGX", x, "-ORGY", y)).image
+
+    def test_default_reads_the_entry_of_that_name(self):
+        result = self.run_default(self.arguments("-mask", "mask.img"),
+                                  files={"mask.img": self.mask()})
+        plain = lambda arguments: self.run_default(arguments, notice=False)
+        self.assert_images_agree(result.image, self.explicit(plain, 10, 12), rtol=1e-6)
+
+    def test_c_reads_the_last_keyword_that_contains_it(self):
+        result = self.run_c(self.arguments("-mask", "mask.img"), files={"mask.img": self.mask()})
+        self.assert_images_agree(result.image, self.explicit(self.run_c, 20, 23), rtol=1e-6)
+
+
+class FlagPrefixes(QuirkTest):
+    switch = "flag-prefixes"
+    camera = Camera()
+
+    def arguments(self, *more):
+        return (self.camera.arguments() + words("-cell", ORTHOGONAL)
+                + ["-default_F", 100, "-oversample", 1, *more, "-N", 4])
+
+    def test_default_takes_a_seed_for_a_seed(self):
+        seeded = self.run_default(self.arguments("-misset_seed", 5))
+        plain = self.run_default(self.arguments(), notice=False)
+        np.testing.assert_array_equal(seeded.image, plain.image)
+
+    def test_c_takes_a_seed_for_an_angle_too(self):
+        seeded = self.run_c(self.arguments("-misset_seed", 5))
+        turned = self.run_c(self.arguments("-misset", 5, 0, 4))
+        np.testing.assert_array_equal(seeded.image, turned.image)
+
+
 class PhiZero(QuirkTest):
     """A corrected mistake of the C program, reproduced in neither semantics: at phi = 0 it kept the
     previous orientation."""
@@ -575,6 +625,16 @@ class PhiZero(QuirkTest):
 
     def test_c_is_the_mean_of_its_stills(self):
         self.check(self.run_c)
+
+
+class EverySwitch(unittest.TestCase):
+    def test_each_switch_of_the_documentation_is_tested(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "..", "..", "docs", "semantics.md"), encoding="utf-8") as file:
+            documented = set(re.findall(r"^\| `([\w-]+)` \|", file.read(), re.MULTILINE))
+        tested = {test.switch for test in QuirkTest.__subclasses__()} - {None}
+        tested.add("layer-spacing")  # together with layer-capture
+        self.assertEqual(documented, tested)
 
 
 if __name__ == "__main__":

@@ -44,15 +44,15 @@ class Result:
 
 
 def simulate(test, arguments, semantics="default", files=None):
-    """One run in an empty folder. `files`: name -> text, written there first. A run of the default
+    """One run in an empty folder. `files`: name -> text or bytes, written there first. A run of the default
     semantics that is asked of the C program skips the test."""
     if IS_C_PROGRAM and semantics == "default":
         test.skipTest("the C program has no default semantics")
     folder = tempfile.mkdtemp(prefix="nb-quirk-")
     test.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-    for name, text in (files or {}).items():
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-            file.write(text)
+    for name, content in (files or {}).items():
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
     command = [BINARY, "-floatfile", "out.bin", "-intfile", "out.img", "-nopgm"]
     if "-noisefile" not in arguments:
         command.append("-nonoise")
