@@ -16,6 +16,7 @@
 #include "UsageError.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -76,6 +77,7 @@ struct CommandLine {
   Semantics semantics;
   std::vector<GivenFlag> given;
   std::vector<std::string> warnings; ///< one sentence each
+  std::vector<std::string> notices;  ///< semantic switches that matter here
 };
 
 /// Parses the words after the program's name; reads no file. Throws UsageError.

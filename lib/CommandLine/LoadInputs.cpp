@@ -1,0 +1,98 @@
+#include "CommandLine.h"
+#include "DumpFile.h"
+#include "FileError.h"
+#include "HklFile.h"
+#include "ImageHeader.h"
+#include "MatrixFile.h"
+#include "NoEffect.h"
+#include "OutputConflicts.h"
+#include "PanelFile.h"
+#include "SmvFile.h"
+#include "SourceFile.h"
+#include "StolFile.h"
+
+#include <filesystem>
+
+namespace nanobragg {
+namespace {
+
+/// What the C program reads when no -hkl is given, whichever run left it behind.
+constexpr const char *cDumpFile = "Fdump.bin";
+
+void requireInputs(const CommandLine &line) {
+  if (!line.files.matrix && !line.options.cell)
+    throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA (nb-sim -help "
+                     "shows the usage)");
+  if (line.files.hkl || line.files.dump || line.options.defaultF != 0)
+    return;
+  std::error_code ignored;
+  const bool left = std::filesystem::exists(cDumpFile, ignored);
+  throw UsageError("no structure factors: give -hkl FILE, -default_F F or -dump FILE" +
+                   (left ? "; the " + std::string(cDumpFile) +
+                               " in this folder is read only with -dump " + cDumpFile
+                         : std::string()) +
+                   " (nb-sim -help shows the usage)");
+}
+
+void loadStructureFactors(const CommandLine &line, LoadedInputs &loaded) {
+  if (line.files.hkl) {
+    io::HklFile file = io::readHkl(*line.files.hkl, line.options.defaultF);
+    loaded.reflections = file.reflections;
+    if (file.duplicates > 0)
+      loaded.warnings.push_back(*line.files.hkl + ": " + std::to_string(file.duplicates) +
+                                " reflections are listed again; the last of each counts");
+    loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(file.grid));
+  } else if (line.files.dump) {
+    HklGrid grid = io::readDump(*line.files.dump);
+    loaded.reflections = grid.values.size();
+    loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(grid));
+  }
+}
+
+void loadSources(const std::string &path, Inputs &inputs) {
+  for (const io::SourceLine &row : io::readSources(path))
+    inputs.sources.push_back({row.position, row.weight, row.wavelength});
+}
+
+/// Adds what reading the header brought up, and returns its values.
+HeaderValues takeHeader(const io::SmvFile &file, const CommandLine &line, LoadedInputs &loaded) {
+  ImageHeader header = readHeader(file, line.semantics.headerLookup);
+  loaded.warnings.insert(loaded.warnings.end(), header.warnings.begin(), header.warnings.end());
+  if (header.dependsOnLookup)
+    loaded.notices.push_back("header-lookup");
+  return header.values;
+}
+
+} // namespace
+
+LoadedInputs loadInputs(CommandLine &line) {
+  requireInputs(line);
+  refuseOutputConflicts(line);
+  LoadedInputs loaded;
+  loaded.warnings = line.warnings;
+  loaded.notices = line.notices;
+  Inputs &inputs = loaded.inputs;
+  const InputFiles &files = line.files;
+  if (files.mask) {
+    io::SmvFile mask = io::readSmv(*files.mask);
+    inputs.maskHeader = takeHeader(mask, line, loaded);
+    inputs.mask = MaskImage{mask.fastPixels, mask.slowPixels, std::move(mask.pixels)};
+  }
+  if (files.image)
+    inputs.imageHeader = takeHeader(io::readSmv(*files.image), line, loaded);
+  if (files.matrix)
+    inputs.matrix = io::readMatrix(*files.matrix);
+  if (files.sources)
+    loadSources(*files.sources, inputs);
+  if (files.panels)
+    line.options.panels = readPanels(*files.panels);
+  for (const auto &table : {files.stol, files.stol4, files.q})
+    if (table)
+      io::readStol(*table);
+  loadStructureFactors(line, loaded);
+  for (std::string &warning : flagsWithoutEffect(line, inputs))
+    loaded.warnings.push_back(std::move(warning));
+  return loaded;
+}
+
+} // namespace nanobragg

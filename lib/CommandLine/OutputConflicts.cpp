@@ -1,0 +1,78 @@
+#include "OutputConflicts.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace nanobragg {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NamedFile {
+  const char *flag;
+  std::string path;
+};
+
+void add(std::vector<NamedFile> &files, const char *flag, const std::optional<std::string> &path) {
+  if (path)
+    files.push_back({flag, *path});
+}
+
+std::vector<NamedFile> outputsOf(const CommandLine &line) {
+  const OutputOptions &o = line.outputs;
+  std::vector<NamedFile> files{{"-floatfile", o.floatFile}, {"-intfile", o.intFile}};
+  if (o.pgm)
+    files.push_back({"-pgmfile", o.pgmFile});
+  if (o.noise)
+    files.push_back({"-noisefile", o.noiseFile});
+  add(files, "--png", o.pngFile);
+  add(files, "-dump", o.dumpFile);
+  add(files, "--timing", line.tool.timingFile);
+  return files;
+}
+
+std::vector<NamedFile> inputsOf(const CommandLine &line) {
+  const InputFiles &f = line.files;
+  std::vector<NamedFile> files;
+  add(files, "-hkl", f.hkl);
+  add(files, "-mat", f.matrix);
+  add(files, "-sourcefile", f.sources);
+  add(files, "-img", f.image);
+  add(files, "-mask", f.mask);
+  add(files, "--panels", f.panels);
+  add(files, "-stol", f.stol);
+  add(files, "-4stol", f.stol4);
+  add(files, "-Q", f.q);
+  if (!f.hkl)
+    add(files, "-dump", f.dump);
+  return files;
+}
+
+/// Devices such as /dev/null may be named as often as one likes.
+bool sameFile(const std::string &a, const std::string &b) {
+  std::error_code ignored;
+  if (fs::exists(a, ignored) && !fs::is_regular_file(a, ignored))
+    return false;
+  return fs::path(a).lexically_normal() == fs::path(b).lexically_normal() ||
+         fs::equivalent(a, b, ignored);
+}
+
+} // namespace
+
+void refuseOutputConflicts(const CommandLine &line) {
+  const std::vector<NamedFile> outputs = outputsOf(line);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].path.empty())
+      throw UsageError(std::string(outputs[i].flag) + ": the file name is empty; give a name");
+    for (std::size_t j = i + 1; j < outputs.size(); ++j)
+      if (sameFile(outputs[i].path, outputs[j].path))
+        throw UsageError(std::string(outputs[i].flag) + " and " + outputs[j].flag +
+                         " would both write '" + outputs[j].path + "'; give them different names");
+    for (const NamedFile &input : inputsOf(line))
+      if (sameFile(outputs[i].path, input.path))
+        throw UsageError(std::string(outputs[i].flag) + " would overwrite '" + input.path +
+                         "', which " + input.flag + " reads; give another name");
+  }
+}
+
+} // namespace nanobragg

@@ -1,0 +1,103 @@
+#include "Flag.h"
+
+namespace nanobragg {
+
+FlagGroup outputFlags() {
+  return {
+      "Outputs and control",
+      {
+          {.spellings = {"-floatfile", "-floatimage"},
+           .values = "FILE",
+           .fallback = "floatimage.bin",
+           .help = "image of photons per pixel, 32-bit floats without header",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.floatFile = v.text(); }},
+          {.spellings = {"-intfile", "-intimage"},
+           .values = "FILE",
+           .fallback = "intimage.img",
+           .help = "scaled image, SMV",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.intFile = v.text(); }},
+          {.spellings = {"-pgmfile", "-pgmimage"},
+           .values = "FILE",
+           .fallback = "image.pgm",
+           .help = "8-bit grey image; undoes an earlier -nopgm",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.outputs.pgmFile = v.text();
+                 line.outputs.pgm = true;
+               }},
+          {.spellings = {"-noisefile", "-noiseimage"},
+           .values = "FILE",
+           .fallback = "noiseimage.img",
+           .help = "image with photon-counting noise, SMV; undoes an earlier -nonoise",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.outputs.noiseFile = v.text();
+                 line.outputs.noise = true;
+               }},
+          {.spellings = {"-nonoise"},
+           .fallback = "off",
+           .help = "no noise image, unless a later flag switches it back on",
+           .apply = [](CommandLine &line, const Values &) { line.outputs.noise = false; }},
+          {.spellings = {"-nopgm"},
+           .fallback = "off",
+           .help = "no grey image, unless a later flag switches it back on",
+           .apply = [](CommandLine &line, const Values &) { line.outputs.pgm = false; }},
+          {.spellings = {"-scale"},
+           .values = "FACTOR",
+           .unit = "counts/photon",
+           .fallback = "automatic",
+           .help = "scale of the SMV image; 0 or less: automatic",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.intScale = v.number(); }},
+          {.spellings = {"-pgmscale"},
+           .values = "FACTOR",
+           .unit = "grey levels/photon",
+           .fallback = "automatic",
+           .help = "scale of the grey image; undoes an earlier -nopgm",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.outputs.pgmScale = v.number();
+                 line.outputs.pgm = true;
+               }},
+          {.spellings = {"-adc", "-adcoffset"},
+           .values = "OFFSET",
+           .unit = "counts",
+           .fallback = "40",
+           .help = "added to every pixel of the SMV images",
+           .range = Range::between(-65535, 65535),
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.outputs.adcOffset = line.options.adcOffset = v.number();
+               }},
+          {.spellings = {"-seed"},
+           .values = "N",
+           .fallback = "the clock",
+           .help = "random-number seed of the noise image",
+           .range = Range::between(-2147483647, 2147483647),
+           .apply = [](CommandLine &line, const Values &v) { line.options.seed = v.integer(); }},
+          {.spellings = {"-printout"},
+           .fallback = "off",
+           .help = "print how every pixel comes about; no progress then",
+           .apply = [](CommandLine &line, const Values &) { line.tool.printout = true; }},
+          {.spellings = {"-printout_pixel"},
+           .values = "FAST SLOW",
+           .unit = "pixels",
+           .fallback = "off",
+           .help = "print how this pixel comes about; no progress then",
+           .range = Range::between(0, 1e6),
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.tool.printout = true;
+                 line.tool.printoutPixel = {v.integer(0), v.integer(1)};
+               }},
+          {.spellings = {"-noprogress"},
+           .fallback = "off",
+           .help = "no progress display",
+           .apply = [](CommandLine &line, const Values &) { line.tool.progress = false; }},
+          {.spellings = {"-progress"},
+           .fallback = "on",
+           .help = "progress display; the last of the two counts",
+           .apply = [](CommandLine &line, const Values &) { line.tool.progress = true; }},
+      }};
+}
+
+} // namespace nanobragg

@@ -1,0 +1,161 @@
+#include "ClosestWord.h"
+#include "CommandLine.h"
+#include "Flag.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace nanobragg {
+namespace {
+
+/// A flag and its values, before any of them is looked at.
+struct Occurrence {
+  const Flag *flag;
+  std::string spelling;
+  std::vector<std::string> words;
+  std::size_t next; ///< index of the word after the flag itself
+};
+
+/// Flags start with a dash and a letter, -4stol excepted; the rest are values, like -5 and -.5.
+bool looksLikeFlag(const std::string &word) {
+  if (word.size() < 2 || word[0] != '-')
+    return false;
+  return word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) || findFlag(word);
+}
+
+[[noreturn]] void refuseUnknown(const std::string &word) {
+  const std::string head = word.substr(0, word.find('='));
+  if (head.size() < word.size() && findFlag(head))
+    throw UsageError("'" + word + "': flags with one dash take their value after a blank; write '" +
+                     head + " " + word.substr(head.size() + 1) + "'");
+  const std::vector<std::string_view> all = allSpellings();
+  throw UsageError("unknown flag '" + word + "'; the closest is '" +
+                   std::string(closestWord(head, all)) + "' (nb-sim -help lists all)");
+}
+
+void requireCount(const Occurrence &found) {
+  const Flag &flag = *found.flag;
+  const std::size_t needed = flag.minimumValues(), given = found.words.size();
+  if (given >= needed || (given == 1 && flag.alone && flag.alone(found.words[0])))
+    return;
+  throw UsageError(found.spelling + " needs " +
+                   (needed == 1 ? "a value" : std::to_string(needed) + " values") + " (" +
+                   std::string(flag.values) + (flag.unit.empty() ? "" : ", ") +
+                   std::string(flag.unit) + "), " +
+                   (given == 0 ? "none" : "only " + std::to_string(given)) +
+                   (given == 1 ? " is given" : " are given"));
+}
+
+/// `--flag=value` or `--flag value`, `-flag value ...`.
+Occurrence takeFlag(const std::vector<std::string> &words, std::size_t index) {
+  const std::string &word = words[index];
+  const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
+  Occurrence found{nullptr, word.substr(0, equals), {}, index + 1};
+  found.flag = findFlag(found.spelling);
+  if (!found.flag)
+    refuseUnknown(word);
+  const std::size_t most = found.flag->maximumValues();
+  if (equals != word.npos) {
+    if (most == 0)
+      throw UsageError(found.spelling + " takes no value; write it without '" +
+                       word.substr(equals) + "'");
+    if (equals + 1 == word.size())
+      throw UsageError(found.spelling + "= lacks its value (" + std::string(found.flag->values) +
+                       ")");
+    found.words.push_back(word.substr(equals + 1));
+    return found;
+  }
+  for (std::size_t i = index + 1; i < words.size() && found.words.size() < most; ++i) {
+    if (looksLikeFlag(words[i]))
+      break;
+    // A list of optional length ends at the first word with a dash, as in the C program.
+    if (found.words.size() >= found.flag->minimumValues() && words[i].starts_with('-'))
+      break;
+    found.words.push_back(words[i]);
+    if (found.flag->alone && found.words.size() == 1 && found.flag->alone(words[i]))
+      break;
+  }
+  requireCount(found);
+  return found;
+}
+
+std::vector<Occurrence> takeFlags(const std::vector<std::string> &words) {
+  std::vector<Occurrence> all;
+  for (std::size_t i = 0; i < words.size();) {
+    if (!looksLikeFlag(words[i])) {
+      std::string where = all.empty() ? " before the first flag" : " after " + all.back().spelling;
+      throw UsageError("stray word '" + words[i] + "'" + where +
+                       "; every value needs its flag in front");
+    }
+    all.push_back(takeFlag(words, i));
+    const bool joined = all.back().spelling.size() < words[i].size();
+    i += joined ? 1 : 1 + all.back().words.size();
+  }
+  return all;
+}
+
+Semantics chooseSemantics(const std::vector<Occurrence> &all, std::span<const std::string> words) {
+  Semantics semantics = Semantics::right();
+  for (const Occurrence &found : all) {
+    if (found.flag->name() != "--compat")
+      continue;
+    static constexpr std::string_view choices[] = {"c", "right"};
+    const Values values(*found.flag, found.spelling, found.words, words.subspan(found.next));
+    semantics = values.choice(choices) == 0 ? Semantics::c() : Semantics::right();
+  }
+  return semantics;
+}
+
+/// -help and its like work on any line, also one that is wrong elsewhere.
+bool asksForText(const std::vector<std::string> &words, CommandLine &line) {
+  for (const std::string &word : words) {
+    const Flag *flag = looksLikeFlag(word) ? findFlag(word) : nullptr;
+    if (flag && (flag->name() == "--help" || flag->name() == "--version" ||
+                 flag->name() == "--list-flags")) {
+      flag->apply(line, Values(*flag, word, {}, {}));
+      return true;
+    }
+  }
+  return false;
+}
+
+CommandLine applyFlags(const std::vector<Occurrence> &all, std::span<const std::string> words,
+                       const Semantics &semantics) {
+  CommandLine line;
+  line.semantics = semantics;
+  for (const Occurrence &found : all) {
+    found.flag->apply(
+        line, Values(*found.flag, found.spelling, found.words, words.subspan(found.next)));
+    line.given.push_back({std::string(found.flag->name()), found.spelling});
+  }
+  if (line.tool.printout)
+    line.tool.progress = false;
+  if (line.files.hkl)
+    line.outputs.dumpFile = line.files.dump;
+  return line;
+}
+
+/// Whether the C program, which takes some flags for others too, would read this line otherwise.
+bool dependsOnPrefixes(const std::vector<Occurrence> &all, std::span<const std::string> words,
+                       const CommandLine &line) {
+  Semantics likeC = line.semantics;
+  likeC.flagPrefixes = Rule::C;
+  const Options a = line.options, b = applyFlags(all, words, likeC).options;
+  return a.twotheta != b.twotheta || a.pivot != b.pivot || a.misset != b.misset ||
+         a.missetRandom != b.missetRandom;
+}
+
+} // namespace
+
+CommandLine parseCommandLine(const std::vector<std::string> &words) {
+  CommandLine text;
+  if (asksForText(words, text))
+    return text;
+  const std::vector<Occurrence> all = takeFlags(words);
+  CommandLine line = applyFlags(all, words, chooseSemantics(all, words));
+  if (dependsOnPrefixes(all, words, line))
+    line.notices.push_back("flag-prefixes");
+  return line;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,89 @@
+#include "Flag.h"
+
+namespace nanobragg {
+
+FlagGroup toolFlags() {
+  return {
+      "nb-sim's own",
+      {
+          {.spellings = {"--help", "-help", "-h"},
+           .help = "this text",
+           .apply = [](CommandLine &line, const Values &) { line.tool.help = true; }},
+          {.spellings = {"--version", "-version"},
+           .help = "the version of the program",
+           .apply = [](CommandLine &line, const Values &) { line.tool.version = true; }},
+          {.spellings = {"--list-flags"},
+           .help = "this text as a Markdown page",
+           .apply = [](CommandLine &line, const Values &) { line.tool.listFlags = true; }},
+          {.spellings = {"--list-parameters"},
+           .fallback = "off",
+           .help = "print the parameters of the kernel for this command line, with their units",
+           .apply = [](CommandLine &line, const Values &) { line.tool.listParameters = true; }},
+          {.spellings = {"--compat", "-compat"},
+           .values = "c|right",
+           .fallback = "right",
+           .help = "c: reproduce the peculiarities of the C program; right: be physically right",
+           // Decided before the other flags, see parseCommandLine.
+           .apply = [](CommandLine &, const Values &) {}},
+          {.spellings = {"--threads"},
+           .values = "N",
+           .unit = "threads",
+           .fallback = "one per core",
+           .help = "threads; 0: one per core",
+           .range = Range::between(0, 4096),
+           .apply = [](CommandLine &line, const Values &v) { line.tool.threads = v.integer(); }},
+          {.spellings = {"--precision"},
+           .values = "f64",
+           .fallback = "f64",
+           .help = "precision of the kernel's arithmetic",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 static constexpr std::string_view precisions[] = {"f64"};
+                 line.tool.precision = precisions[v.choice(precisions)];
+               }},
+          {.spellings = {"--png"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "picture of the image with a logarithmic scale",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.pngFile = v.text(); }},
+          {.spellings = {"--panels"},
+           .values = "FILE",
+           .fallback = "one panel",
+           .help = "JSON list of panels: {\"offset_mm\": [X,Y,Z], \"fast\": [X,Y,Z], \"slow\": [X,Y,Z]}",
+           .apply = [](CommandLine &line, const Values &v) { line.files.panels = v.text(); }},
+          {.spellings = {"--quiet"},
+           .fallback = "off",
+           .help = "print warnings and errors only",
+           .apply = [](CommandLine &line, const Values &) { line.tool.quiet = true; }},
+          {.spellings = {"--timing"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "JSON of compile and run seconds, samples, ns per sample",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.timingFile = v.text(); }},
+          {.spellings = {"--emit"},
+           .values = "nb|mlir|llvm|asm",
+           .fallback = "none",
+           .help = "print the program in this form instead of running it",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 static constexpr std::string_view forms[] = {"nb", "mlir", "llvm", "asm"};
+                 static constexpr Emit emits[] = {Emit::Nb, Emit::Mlir, Emit::Llvm, Emit::Asm};
+                 line.tool.emit = emits[v.choice(forms)];
+               }},
+          {.spellings = {"--dump-ir"},
+           .values = "DIR",
+           .fallback = "none",
+           .help = "write the IR after every pass, with the command to run it again",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.dumpIr = v.text(); }},
+          {.spellings = {"--no-fuse"},
+           .fallback = "off",
+           .help = "run the reference interpreter, not the fused kernel",
+           .apply = [](CommandLine &line, const Values &) { line.tool.noFuse = true; }},
+          {.spellings = {"--no-fallback"},
+           .fallback = "off",
+           .help = "fail where the compiler cannot be used, never fall back on the interpreter",
+           .apply = [](CommandLine &line, const Values &) { line.tool.noFallback = true; }},
+      }};
+}
+
+} // namespace nanobragg

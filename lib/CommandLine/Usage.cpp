@@ -1,0 +1,103 @@
+#include "CommandLine.h"
+#include "Flag.h"
+
+#include <algorithm>
+
+namespace nanobragg {
+namespace {
+
+/// "-mosaic SPREAD", "--png=FILE"
+std::string synopsis(const Flag &flag) {
+  std::string text(flag.name());
+  if (!flag.values.empty())
+    text += (flag.isLong() ? "=" : " ") + std::string(flag.values);
+  return text;
+}
+
+std::string otherSpellings(const Flag &flag) {
+  std::string text;
+  for (std::size_t i = 1; i < flag.spellings.size(); ++i)
+    text += (i > 1 ? ", " : "") + std::string(flag.spellings[i]);
+  return text;
+}
+
+std::string description(const Flag &flag) {
+  std::string text(flag.help);
+  if (!flag.values.empty() && !flag.unit.empty())
+    text += " [" + std::string(flag.unit) + "]";
+  if (!flag.fallback.empty())
+    text += " (default: " + std::string(flag.fallback) + ")";
+  if (flag.spellings.size() > 1)
+    text += "; also " + otherSpellings(flag);
+  return text;
+}
+
+/// Breaks at blanks so that no line is longer than `width`, indenting all but the first.
+std::string wrapped(const std::string &text, std::size_t indent, std::size_t width) {
+  std::string result, row;
+  const std::string margin(indent, ' ');
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = std::min(text.find(' ', i), text.size());
+    const std::string word = text.substr(i, end - i);
+    if (!row.empty() && indent + row.size() + 1 + word.size() > width) {
+      result += row + "\n" + margin;
+      row = word;
+    } else {
+      row += (row.empty() ? "" : " ") + word;
+    }
+    i = end + 1;
+  }
+  return result + row;
+}
+
+std::string tableCell(std::string_view text) {
+  std::string cell;
+  for (char c : text)
+    cell += c == '|' ? std::string("\\|") : std::string(1, c);
+  return cell;
+}
+
+} // namespace
+
+std::string usageText() {
+  constexpr std::size_t column = 28, width = 100;
+  std::string text =
+      "usage: nanoBragg-compatible nb-sim -mat A.mat -hkl P1.hkl [flags]\n"
+      "       nb-sim -cell A B C ALPHA BETA GAMMA -default_F F [flags]\n"
+      "\n"
+      "Simulates a diffraction image of a crystal. Needs a cell (-mat or -cell) and structure\n"
+      "factors (-hkl, -dump or -default_F). Of a flag given twice the last counts.\n";
+  for (const FlagGroup &group : flagGroups()) {
+    text += "\n" + std::string(group.title) + ":\n";
+    for (const Flag &flag : group.flags) {
+      std::string start = "  " + synopsis(flag);
+      if (start.size() + 1 >= column)
+        start += "\n" + std::string(column, ' ');
+      else
+        start.append(column - start.size(), ' ');
+      text += start + wrapped(description(flag), column, width) + "\n";
+    }
+  }
+  text += "\nA * stands for any longer spelling. The exit status is 0 unless something went wrong.\n";
+  return text;
+}
+
+std::string flagReference() {
+  std::string text = "# Flags of nb-sim\n\n"
+                     "Generated from the table that parses the command line. Of a flag given twice "
+                     "the last counts; `*` stands for any longer spelling.\n";
+  for (const FlagGroup &group : flagGroups()) {
+    text += "\n## " + std::string(group.title) +
+            "\n\n| flag | also | unit | default | meaning |\n|---|---|---|---|---|\n";
+    for (const Flag &flag : group.flags) {
+      std::string others;
+      for (std::size_t i = 1; i < flag.spellings.size(); ++i)
+        others += (i > 1 ? " " : "") + ("`" + std::string(flag.spellings[i]) + "`");
+      text += "| `" + tableCell(synopsis(flag)) + "` | " + others + " | " + tableCell(flag.unit) +
+              " | " + tableCell(flag.fallback) + " | " + tableCell(flag.help) + " |\n";
+    }
+  }
+  return text;
+}
+
+} // namespace nanobragg
