@@ -34,47 +34,36 @@ const char *stageOf(Emit emit) {
   return "";
 }
 
-/// Where the lines of a quiet run go.
 struct CloseFile {
   void operator()(std::FILE *file) const { std::fclose(file); }
 };
 
 class Simulation {
 public:
-  Simulation(const CommandLine &line, const Stopwatch &sinceStart)
-      : sinceStart(sinceStart), quiet(line.tool.quiet ? std::fopen("/dev/null", "w") : nullptr),
-        console(quiet ? quiet.get() : stdout), interrupt(cancel, io::OutputFile::removeTemporaries),
-        preloaded(preload(line.tool)), setup(line) {}
+  Simulation(RunSetup runSetup, KernelProvider &kernels, const CancellationToken &cancel,
+             const Stopwatch &sinceStart)
+      : setup(std::move(runSetup)), kernels(kernels), cancel(cancel), sinceStart(sinceStart),
+        quiet(setup.line.tool.quiet ? std::fopen("/dev/null", "w") : nullptr),
+        console(quiet ? quiet.get() : stdout) {}
 
-  int run() {
-    const ToolOptions &tool = setup.line.tool;
-    if (tool.listParameters) {
-      listParameters(setup.derived.experiment, stdout);
-      return finishStdout();
-    }
-    if (tool.emit != Emit::Nothing) {
-      const std::string text =
-          kernels.compiler()->emit(setup.kernelRequest(), stageOf(tool.emit));
-      std::fwrite(text.data(), 1, text.size(), stdout);
-      return finishStdout();
-    }
-
+  /// False when the run was interrupted; then no file was touched.
+  bool run() {
     printWarnings();
     Outputs outputs(setup.line);
     std::optional<io::OutputFile> timingFile;
-    if (tool.timingFile)
-      timingFile.emplace(*tool.timingFile);
+    if (setup.line.tool.timingFile)
+      timingFile.emplace(*setup.line.tool.timingFile);
     printSetup(console, setupFacts());
 
     if (!render())
-      return interrupted();
+      return false;
     const Experiment &experiment = setup.derived.experiment;
     const auto statistics =
         io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask);
     printSolidAngle();
     outputs.write(pixels(), statistics, setup.line, setup.derived, console);
     if (cancel.requested())
-      return interrupted();
+      return false;
     outputs.publish();
 
     timing.totalSeconds = sinceStart.seconds();
@@ -83,17 +72,10 @@ public:
       timingFile->commit();
     }
     printSummary(outputs);
-    return Success;
-  }
-
-private:
-  /// The compiler library is opened while the files are read.
-  bool preload(const ToolOptions &tool) {
-    if (!tool.listParameters)
-      kernels.preload();
     return true;
   }
 
+private:
   void printWarnings() const {
     if (setup.line.tool.quiet)
       return;
@@ -178,38 +160,51 @@ private:
                  timing.samples, timing.nsPerSample());
   }
 
-  int interrupted() const {
-    std::fflush(stdout);
-    std::fprintf(stderr, "nb-sim: interrupted; no output file was changed\n");
-    return SignalBase + interrupt.signal();
-  }
-
-  static int finishStdout() {
-    if (std::fflush(stdout) != 0)
-      throw std::runtime_error("cannot write to standard output");
-    return Success;
-  }
-
-  const Stopwatch &sinceStart;
-  std::unique_ptr<std::FILE, CloseFile> quiet;
-  std::FILE *console;
-  CancellationToken cancel;
-  InterruptGuard interrupt;
-  KernelProvider kernels;
-  bool preloaded;
   RunSetup setup;
+  KernelProvider &kernels;
+  const CancellationToken &cancel;
+  const Stopwatch &sinceStart;
+  std::unique_ptr<std::FILE, CloseFile> quiet; ///< where the lines of a quiet run go
+  std::FILE *console;
   std::unique_ptr<float[]> image;
   std::int64_t pixelCount = 0;
   Timing timing;
 };
 
+ExitStatus finishStdout() {
+  if (std::fflush(stdout) != 0)
+    throw std::runtime_error("cannot write to standard output");
+  return Success;
+}
+
 } // namespace
 
 int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
-  if (line.tool.printout)
+  const ToolOptions &tool = line.tool;
+  if (tool.printout)
     throw std::runtime_error("-printout and -printout_pixel are not available yet: they need the "
                              "interpreter; leave them out");
-  return Simulation(line, sinceStart).run();
+  CancellationToken cancel;
+  const InterruptGuard interrupt(cancel, io::OutputFile::removeTemporaries);
+  KernelProvider kernels;
+  if (!tool.listParameters)
+    kernels.preload(); // while the files are read
+  RunSetup setup(line);
+
+  if (tool.listParameters) {
+    listParameters(setup.derived.experiment, stdout);
+    return finishStdout();
+  }
+  if (tool.emit != Emit::Nothing) {
+    const std::string text = kernels.compiler()->emit(setup.kernelRequest(), stageOf(tool.emit));
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return finishStdout();
+  }
+  if (Simulation(std::move(setup), kernels, cancel, sinceStart).run())
+    return Success;
+  std::fflush(stdout);
+  std::fprintf(stderr, "nb-sim: interrupted; no output file was changed\n");
+  return SignalBase + interrupt.signal();
 }
 
 } // namespace nanobragg
