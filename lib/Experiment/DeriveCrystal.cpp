@@ -147,8 +147,9 @@ void Deriver::deriveOversample() {
       experiment.beam.wavelength * report.detector.distance / d.pixelSize;
   const double wanted = std::ceil(3.0 * report.largestCrystalSize / report.reciprocalPixelSize);
   constexpr std::int64_t most = 10000;
+  // Neither a detector behind the sample nor one that the beam does not meet has a recommendation.
   report.recommendedOversample =
-      wanted > 0 ? std::int64_t(std::min(wanted, 1e9)) : 1; // a NaN or a detector behind: 1
+      wanted > 0 && std::isfinite(wanted) ? std::int64_t(std::min(wanted, 1e9)) : 1;
   const std::int64_t oversample = options.oversample.value_or(-1);
   report.oversampleAutoSelected = oversample <= 0;
   d.oversample = oversample <= 0 ? report.recommendedOversample : oversample;
