@@ -3,6 +3,9 @@
 #include "FileError.h"
 #include "Numbers.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace nanobragg {
 namespace {
 
@@ -25,21 +28,46 @@ constexpr Key keys[] = {
     {"OSC_RANGE", &HeaderValues::oscRange, false},
 };
 
+/// A close distance makes the distance void, and some conventions do not use the XDS origin.
+bool matters(std::string_view key, const HeaderValues &values, const Options &options) {
+  if (key == "DISTANCE")
+    return !values.closeDistance && !options.closeDistance;
+  if (key == "ORGX" || key == "ORGY")
+    return options.convention == Convention::Xds || options.convention == Convention::Dials ||
+           options.convention == Convention::Custom;
+  return true;
+}
+
+/// As the C program finds it; nothing where that would be no number.
+std::optional<double> looseNumber(const io::SmvFile &file, const char *key) {
+  try {
+    return file.lastNumber(key);
+  } catch (const io::FileError &) {
+    return std::nullopt;
+  }
+}
+
 } // namespace
 
-ImageHeader readHeader(const io::SmvFile &file, Rule lookup) {
+ImageHeader readHeader(const io::SmvFile &file, Rule lookup, const Options &options) {
   ImageHeader header;
   header.values.fastPixels = file.fastPixels;
   header.values.slowPixels = file.slowPixels;
+  std::vector<std::string_view> differing;
   for (const Key &key : keys) {
-    const std::optional<double> loose = file.lastNumber(key.name);
-    const std::optional<double> value = lookup == Rule::C ? loose : file.number(key.name);
-    header.dependsOnLookup |= value != loose;
+    const std::optional<double> value =
+        lookup == Rule::C ? file.lastNumber(key.name) : file.number(key.name);
+    if (lookup == Rule::Right && value != looseNumber(file, key.name))
+      differing.push_back(key.name);
     if (value && key.positive && !(*value > 0))
       throw io::FileError(file.path, std::string(key.name) + "=" + numberText(*value) +
                                          " in the header must be greater than 0");
     header.values.*key.value = value;
   }
+  header.dependsOnLookup =
+      std::any_of(differing.begin(), differing.end(), [&](std::string_view key) {
+        return matters(key, header.values, options);
+      });
   if (const std::optional<double> twotheta = file.number("TWOTHETA"); twotheta && *twotheta != 0)
     header.warnings.push_back(file.path + ": TWOTHETA=" + numberText(*twotheta) +
                               " in the header is not used; give -twotheta " +

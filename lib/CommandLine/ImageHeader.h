@@ -13,11 +13,12 @@ namespace nanobragg {
 struct ImageHeader {
   HeaderValues values;
   std::vector<std::string> warnings;
-  bool dependsOnLookup = false; ///< the C program's lookup finds other numbers than the exact one
+  /// The C program's lookup finds other numbers than the exact one, and that matters.
+  bool dependsOnLookup = false;
 };
 
 /// Throws io::FileError where a number is none, or impossible.
-ImageHeader readHeader(const io::SmvFile &file, Rule lookup);
+ImageHeader readHeader(const io::SmvFile &file, Rule lookup, const Options &options);
 
 } // namespace nanobragg
 #endif

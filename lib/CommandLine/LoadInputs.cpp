@@ -56,7 +56,7 @@ void loadSources(const std::string &path, Inputs &inputs) {
 
 /// Adds what reading the header brought up, and returns its values.
 HeaderValues takeHeader(const io::SmvFile &file, const CommandLine &line, LoadedInputs &loaded) {
-  ImageHeader header = readHeader(file, line.semantics.headerLookup);
+  ImageHeader header = readHeader(file, line.semantics.headerLookup, line.options);
   loaded.warnings.insert(loaded.warnings.end(), header.warnings.begin(), header.warnings.end());
   if (header.dependsOnLookup)
     loaded.notices.push_back("header-lookup");

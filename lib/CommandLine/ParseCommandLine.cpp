@@ -138,6 +138,8 @@ CommandLine applyFlags(const std::vector<Occurrence> &all, std::span<const std::
 /// Whether the C program, which takes some flags for others too, would read this line otherwise.
 bool dependsOnPrefixes(const std::vector<Occurrence> &all, std::span<const std::string> words,
                        const CommandLine &line) {
+  if (line.semantics.flagPrefixes == Rule::C)
+    return false;
   Semantics likeC = line.semantics;
   likeC.flagPrefixes = Rule::C;
   const Options a = line.options, b = applyFlags(all, words, likeC).options;
