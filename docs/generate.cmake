@@ -1,6 +1,6 @@
 # Writes the generated pages of the documentation into OUT; with COMPARE, checks that the pages in
 # that folder are the same.
-#   cmake -DSOURCE= -DTBLGEN= -DMLIR_INCLUDE= -DTABLE= -DOUT= [-DCOMPARE=] -P generate.cmake
+#   cmake -DSOURCE= -DTBLGEN= -DMLIR_INCLUDE= -DTABLE= -DNB_SIM= -DOUT= [-DCOMPARE=] -P generate.cmake
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -22,6 +22,10 @@ endfunction()
 tblgen(dialect.md --gen-dialect-doc --dialect=nb ${SOURCE}/dialect/NBOps.td)
 tblgen(transforms.md --gen-pass-doc ${SOURCE}/lib/Transforms/Passes.td)
 tblgen(conversion.md --gen-pass-doc ${SOURCE}/lib/Conversion/Passes.td)
+
+execute_process(COMMAND ${NB_SIM} --list-flags OUTPUT_FILE ${OUT}/reference/nb-sim.md
+                COMMAND_ERROR_IS_FATAL ANY)
+list(APPEND pages reference/nb-sim.md)
 
 execute_process(COMMAND ${TABLE} OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${SOURCE}/docs/semantics.md.in text)

@@ -8,7 +8,7 @@ import tempfile
 
 import numpy as np
 
-NOTICE = "default semantics differ"
+NOTICE = re.compile(r"(NOTE: )?default semantics differ")
 BINARY = os.environ.get("NB_SIM", "nb-sim")
 # The C program itself can stand in, to check the expectations that carry -compat c.
 IS_C_PROGRAM = bool(os.environ.get("NB_SIM_IS_C"))
@@ -17,7 +17,7 @@ IS_C_PROGRAM = bool(os.environ.get("NB_SIM_IS_C"))
 class Result:
     def __init__(self, folder, console):
         self.folder, self.console = folder, console
-        self.differs = [line for line in console.splitlines() if line.startswith(NOTICE)]
+        self.differs = [line for line in console.splitlines() if NOTICE.match(line)]
         pixels = np.fromfile(os.path.join(folder, "out.bin"), "<f4").astype(float)
         side = round(pixels.size**0.5)
         self.image = pixels.reshape(side, side) if side * side == pixels.size else pixels
