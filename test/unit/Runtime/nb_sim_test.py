@@ -2,6 +2,7 @@
 """nb_sim_test.py NB_SIM FAKE_COMPILER: what nb-sim itself does, whatever the kernel computes."""
 
 import json
+import math
 import os
 import resource
 import signal
@@ -64,6 +65,26 @@ class NbSim(unittest.TestCase):
             found = out.find(line, place + 1)
             self.assertGreater(found, place, f"{line!r} is missing or out of order in\n{out}")
             place = found
+
+    def solid_angle(self, *words):
+        out = self.run_it(*CRYSTAL, "-xds", "-distance", "10", "-ORGX", "100.5", "-ORGY", "100.5",
+                          "-detpixels_f", "200", "-oversample", "1", *words).out
+        return float(out.split("solid angle subtended by detector = ")[1].split()[0])
+
+    def test_solid_angle_of_a_cubes_face_is_a_sixth_of_the_sphere(self):
+        sixth = 4 * math.pi / 6
+        face = ["-detpixels_s", "200"]
+        for words in [], ["-mosaic", "1", "-mosaic_domains", "3"], ["-point_pixel"]:
+            self.assertAlmostEqual(self.solid_angle(*face, *words) / sixth, 1, delta=2e-5)
+        self.assertAlmostEqual(self.solid_angle(*face, "-roi", "0", "199", "0", "99") / sixth, 0.5,
+                               delta=2e-5)
+
+    def test_solid_angle_adds_up_panels(self):
+        with open(os.path.join(self.folder.name, "panels.json"), "w") as file:
+            json.dump([{"offset_mm": [0, y, 0], "fast": [1, 0, 0], "slow": [0, 1, 0]}
+                       for y in (0, 10)], file)
+        halves = self.solid_angle("-detpixels_s", "100", "--panels=panels.json")
+        self.assertAlmostEqual(halves / (4 * math.pi / 6), 1, delta=2e-5)
 
     def test_quiet_says_nothing(self):
         done = self.run_it("--quiet", *SMALL, "-roi", "0", "5", "0", "5")
