@@ -3,12 +3,13 @@
 #include "FileError.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
-#include <new>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -16,38 +17,48 @@
 
 namespace nanobragg::io {
 
-/// One slot of the list that removeTemporaries walks. Slots are reused and never freed, and whoever
-/// exchanges the path for null owns it, so that a signal handler needs no lock.
+/// One slot of the list that removeTemporaries walks. Slots are reused and never freed, and their
+/// state changes hands atomically, so that a signal handler needs no lock.
 struct OutputFile::Temporary {
-  std::atomic<const char *> path{nullptr};
+  enum State { free, busy, live, removed };
+  std::atomic<State> state{busy};
+  char path[PATH_MAX] = "";
   Temporary *next = nullptr;
 
   static std::atomic<Temporary *> first;
+
+  /// A live slot with this path.
   static Temporary *claim(const std::string &path);
-  /// False when removeTemporaries has taken the path, and the file with it.
-  bool release() noexcept {
-    const char *owned = path.exchange(nullptr);
-    std::free(const_cast<char *>(owned));
-    return owned != nullptr;
+
+  /// Deletes the file unless that has been done.
+  void remove(State afterwards) noexcept {
+    State expected = live;
+    if (state.compare_exchange_strong(expected, busy)) {
+      ::unlink(path);
+      state = afterwards;
+    } else if (expected == removed) {
+      state = afterwards;
+    }
   }
 };
 
 std::atomic<OutputFile::Temporary *> OutputFile::Temporary::first{nullptr};
 
 OutputFile::Temporary *OutputFile::Temporary::claim(const std::string &path) {
-  const char *copy = ::strdup(path.c_str());
-  if (!copy)
-    throw std::bad_alloc();
-  for (Temporary *slot = first; slot; slot = slot->next) {
-    const char *empty = nullptr;
-    if (slot->path.compare_exchange_strong(empty, copy))
-      return slot;
+  Temporary *slot = first;
+  for (; slot; slot = slot->next) {
+    State expected = free;
+    if (slot->state.compare_exchange_strong(expected, busy))
+      break;
   }
-  auto *slot = new Temporary;
-  slot->path = copy;
-  slot->next = first;
-  while (!first.compare_exchange_weak(slot->next, slot)) {
+  if (!slot) {
+    slot = new Temporary;
+    slot->next = first;
+    while (!first.compare_exchange_weak(slot->next, slot)) {
+    }
   }
+  slot->path[path.copy(slot->path, sizeof slot->path - 1)] = '\0';
+  slot->state = live;
   return slot;
 }
 
@@ -134,12 +145,15 @@ OutputFile::OutputFile(std::string path) : name(std::move(path)), target(followL
     const std::string part = directoryOf(target) + ".nb-" + std::to_string(::getpid()) + "-" +
                              std::to_string(serial++) + ".part";
     // Listed before it exists, so that there is no moment when a signal would leave it behind.
+    if (part.size() >= PATH_MAX) {
+      releaseTarget(target);
+      fail("created", ENAMETOOLONG);
+    }
     temporary = Temporary::claim(part);
     descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) {
       const int error = errno;
-      temporary->release();
-      temporary = nullptr;
+      std::exchange(temporary, nullptr)->state = Temporary::free;
       if (error != EEXIST) {
         releaseTarget(target);
         fail("created", error);
@@ -161,10 +175,7 @@ void OutputFile::discard() noexcept {
   if (descriptor >= 0)
     ::close(std::exchange(descriptor, -1));
   if (Temporary *slot = std::exchange(temporary, nullptr)) {
-    if (const char *path = slot->path.exchange(nullptr)) {
-      ::unlink(path);
-      std::free(const_cast<char *>(path));
-    }
+    slot->remove(Temporary::free);
     releaseTarget(target);
   }
 }
@@ -192,18 +203,16 @@ void OutputFile::commit() {
     fail("written", errno);
   if (!temporary)
     return;
-  const char *path = temporary->path.load();
-  if (!path || ::rename(path, target.c_str()) != 0)
-    fail("put into place", path ? errno : ECANCELED);
-  temporary->release();
-  temporary = nullptr;
+  const bool removed = temporary->state != Temporary::live;
+  if (removed || ::rename(temporary->path, target.c_str()) != 0)
+    fail("put into place", removed ? ECANCELED : errno);
+  std::exchange(temporary, nullptr)->state = Temporary::free;
   releaseTarget(target);
 }
 
 void OutputFile::removeTemporaries() noexcept {
   for (Temporary *slot = Temporary::first; slot; slot = slot->next)
-    if (const char *path = slot->path.exchange(nullptr))
-      ::unlink(path);
+    slot->remove(Temporary::removed);
 }
 
 } // namespace nanobragg::io

@@ -19,8 +19,8 @@ struct ToneLimits {
   double low = 0, high = 0;
 };
 
-/// Limits for a logarithmic scale on which Bragg spots stand out: from the background (half of the
-/// median, but no more than four decades down) to the brightest pixel in two thousand.
+/// Limits for a logarithmic scale on which Bragg spots stand out: from the background (the median,
+/// but no more than four decades down) to the brightest pixel in ten thousand.
 ToneLimits chooseToneLimits(std::span<const float> photons);
 
 /// 0 at or below `low`, 255 at or above `high`, logarithmic between.

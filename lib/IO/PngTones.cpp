@@ -19,10 +19,10 @@ ToneLimits chooseToneLimits(std::span<const float> photons) {
     std::nth_element(positive.begin(), nth, positive.end());
     return double(*nth);
   };
-  constexpr double brightest = 1.0 - 1.0 / 2000, decades = 1e4;
+  constexpr double brightest = 1 - 1e-4, range = 1e4;
   const double high = quantile(brightest);
-  const double low = std::max(quantile(0.5) / 2, high / decades);
-  // A flat image has no spots; it becomes an even dark gray.
+  const double low = std::max(quantile(0.5), high / range);
+  // A flat image has no spots to reach the upper end.
   return {low, std::max(high, 10 * low)};
 }
 
