@@ -1,1 +1,121 @@
+#include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_HOISTINVARIANTS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+remark::RemarkOpts nb::hoistRemark(StringRef name, FunctionOpInterface func) {
+  return remark::RemarkOpts::name(name).category("nb-hoist-invariants").function(func.getName());
+}
+
+SmallVector<Value> nb::inputsOf(Operation *op) {
+  SmallVector<Value> inputs = llvm::to_vector(op->getOperands());
+  if (op->getNumRegions() != 0) {
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op->getRegions(), captured);
+    llvm::append_range(inputs, captured);
+  }
+  return inputs;
+}
+
+bool nb::isDefinedIn(Value value, Operation *op) {
+  return op->isAncestor(value.getParentRegion()->getParentOp());
+}
+
+namespace {
+bool isLoop(Operation *op) {
+  return isa<ImageOp, SumOp, FirstOp, TabulateOp, LoopLikeOpInterface>(op);
+}
+
+/// The outermost loop around `op` that it does not depend on, or null. An scf.if is left only on
+/// the way out of a loop: executing a branch for nothing in the same loop would save nothing.
+Operation *outermostIndependentLoop(Operation *op) {
+  SmallVector<Value> inputs = inputsOf(op);
+  Operation *outermost = nullptr;
+  for (Operation *parent = op->getParentOp(); isLoop(parent) || isa<scf::IfOp>(parent);
+       parent = parent->getParentOp()) {
+    if (llvm::any_of(inputs, [&](Value input) { return isDefinedIn(input, parent); }))
+      break;
+    if (isLoop(parent))
+      outermost = parent;
+  }
+  return outermost;
+}
+
+void count(Operation *op, MovedOps &moved) {
+  if (matchPattern(op, m_Constant()))
+    return;
+  if (!op->getParentOfType<ImageOp>())
+    ++moved.toFunction;
+  else if (op->getParentOfType<SumOp>() || op->getParentOfType<FirstOp>())
+    ++moved.toOuterSum;
+  else
+    ++moved.toPixel;
+}
+} // namespace
+
+void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved) {
+  SmallVector<Operation *> candidates;
+  // Post-order: operands come before their users, a body before the op around it.
+  func.walk([&](Operation *op) {
+    if (!op->hasTrait<OpTrait::IsTerminator>() && op != func && isPure(op))
+      candidates.push_back(op);
+  });
+  for (Operation *op : candidates) {
+    if (Operation *loop = outermostIndependentLoop(op)) {
+      op->moveBefore(loop);
+      count(op, moved);
+    }
+  }
+}
+
+namespace {
+/// Says which ops could not move whatever they depend on.
+void remarkImpure(FunctionOpInterface func) {
+  func.walk([&](Operation *op) {
+    if (op == func || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 ||
+        isPure(op) || !isLoop(op->getParentOp()))
+      return;
+    remark::missed(op->getLoc(), hoistRemark("not-pure", func))
+        << remark::add("'{0}' stays where it is: it is not pure", op->getName().getStringRef());
+  });
+}
+
+struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> {
+  using HoistInvariantsBase::HoistInvariantsBase;
+
+  void runOnFunction(FunctionOpInterface func) {
+    MovedOps moved;
+    moveInvariants(func, moved);
+    if (tabulate) {
+      SmallVector<ImageOp> images;
+      func.walk([&](ImageOp image) { images.push_back(image); });
+      for (ImageOp image : images)
+        tabulateInvariants(image, func);
+    }
+    if (split && splitSums(func))
+      moveInvariants(func, moved);
+    if (factor)
+      factorSums(func);
+    if (moved.toFunction || moved.toPixel || moved.toOuterSum)
+      remark::passed(func.getLoc(), hoistRemark("hoisted", func))
+          << remark::add("moved {0} op(s) to the function, {1} to the pixel, {2} to an outer sum",
+                         moved.toFunction, moved.toPixel, moved.toOuterSum);
+    if (getContext().getRemarkEngine())
+      remarkImpure(func);
+  }
+
+  void runOnOperation() override {
+    getOperation()->walk([&](FunctionOpInterface func) { runOnFunction(func); });
+  }
+};
+} // namespace

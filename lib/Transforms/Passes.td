@@ -38,11 +38,14 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
     * if it depends on the outer dimensions of a sum only, into an outer sum: the sum is split
       into two nested ones where that lets an op leave the inner dimensions;
     * if it depends on some dimensions of a sum, not on the pixel, and could not otherwise leave
-      the image, into an `nb.tabulate` ahead of the image, to be looked up inside.
+      the image, into an `nb.tabulate` ahead of the image, to be looked up inside;
+    * if it is a factor of what a sum adds and does not change in it, behind the sum:
+      `sum(x * w)` becomes `sum(x) * w`.
 
     Values are tabulated only when that saves work: an op that is just a lookup or a conversion
-    of an induction variable stays where it is. `tabulate=false` and `split=false` switch the last
-    two off. Remarks count what was moved, split and tabulated, and say what stayed and why.
+    of an induction variable stays where it is. `tabulate=false`, `split=false` and `factor=false`
+    switch the last three off; only factoring changes how results round. Remarks count what was
+    moved, split, tabulated and factored, and say what stayed and why.
 
     Example: `nb-opt --nb-hoist-invariants experiment.mlir`
   }];
@@ -50,7 +53,9 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
     Option<"tabulate", "tabulate", "bool", "true",
            "make tables of values that depend on some dimensions of a sum but not on the pixel">,
     Option<"split", "split", "bool", "true",
-           "split sums so that values independent of inner dimensions leave them">
+           "split sums so that values independent of inner dimensions leave them">,
+    Option<"factor", "factor", "bool", "true",
+           "multiply by factors that do not change in a sum after it">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }

@@ -1,1 +1,77 @@
 #include "lib/Transforms/Passes.h"
+
+#include "dialect/NB.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_PEELMILLERINDEX
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
+  return remark::RemarkOpts::name(name).category("nb-peel-miller-index").function(func.getName());
+}
+
+/// Lets the lookup take the peeled reflection instead of rounding again.
+template <typename GridOp>
+bool takeIntegral(GridOp op, Value nearest) {
+  if (!op || op.getInterpolation() != Interpolation::nearest || op.getIntegral())
+    return false;
+  op.getHklMutable().assign(nearest);
+  op.setIntegral(true);
+  return true;
+}
+
+/// Splits `hkl` right after its definition and rewrites the ops that can use a part of it.
+void peel(Value hkl, FunctionOpInterface func) {
+  OpBuilder builder(func.getContext());
+  builder.setInsertionPointAfterValue(hkl);
+  SmallVector<Operation *> users = llvm::to_vector(hkl.getUsers());
+  Value nearest = NearestMillerIndexOp::create(builder, hkl.getLoc(), hkl);
+  Value fraction = SubOp::create(builder, hkl.getLoc(), hkl, nearest);
+  size_t factors = 0, lookups = 0;
+  for (Operation *user : users) {
+    if (auto factor = dyn_cast<LatticeFactorOp>(user); factor && !factor.getFraction()) {
+      factor.getHklMutable().assign(fraction);
+      factor.setFraction(true);
+      ++factors;
+    } else if (takeIntegral(dyn_cast<StructureFactorOp>(user), nearest) ||
+               takeIntegral(dyn_cast<InGridOp>(user), nearest)) {
+      ++lookups;
+    }
+  }
+  remark::passed(hkl.getLoc(), remarkNamed("peeled", func))
+      << remark::add("peeled a Miller index: {0} lattice factor(s) take its fraction, {1} "
+                     "lookup(s) its reflection",
+                     factors, lookups);
+}
+
+void peelAll(FunctionOpInterface func) {
+  // By value: several lattice factors of one index share one peel.
+  llvm::SetVector<Value> indices;
+  func.walk([&](LatticeFactorOp factor) {
+    if (!factor.getFraction())
+      indices.insert(factor.getHkl());
+  });
+  for (Value hkl : indices)
+    peel(hkl, func);
+
+  func.walk([&](StructureFactorOp lookup) {
+    if (lookup.getInterpolation() == Interpolation::nearest && !lookup.getIntegral())
+      remark::missed(lookup.getLoc(), remarkNamed("no-lattice-factor", func))
+          << "this lookup rounds its index itself: no lattice factor takes the same index";
+  });
+}
+
+struct PeelMillerIndexPass : nb::impl::PeelMillerIndexBase<PeelMillerIndexPass> {
+  void runOnOperation() override { getOperation()->walk(peelAll); }
+};
+} // namespace

@@ -1,1 +1,182 @@
 #include "lib/Transforms/Passes.h"
+
+#include "dialect/NB.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_REMOVEBRANCHES
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+/// An op under `region` that must not run when its branch is not taken, or null.
+Operation *findUnsafe(Region &region) {
+  Operation *unsafe = nullptr;
+  region.walk([&](Operation *op) {
+    if (op->hasTrait<OpTrait::IsTerminator>() || isPure(op))
+      return WalkResult::advance();
+    unsafe = op;
+    return WalkResult::interrupt();
+  });
+  return unsafe;
+}
+
+/// Moves the branch in front of the scf.if; returns what it yields.
+SmallVector<Value> inlineBranch(scf::IfOp branch, Region &region) {
+  if (region.empty())
+    return {};
+  Block &block = region.front();
+  Operation *yield = block.getTerminator();
+  SmallVector<Value> values = llvm::to_vector(yield->getOperands());
+  yield->erase();
+  branch->getBlock()->getOperations().splice(branch->getIterator(), block.getOperations());
+  return values;
+}
+
+LogicalResult removeIf(scf::IfOp branch) {
+  for (Region &region : branch->getRegions()) {
+    Operation *unsafe = findUnsafe(region);
+    if (!unsafe)
+      continue;
+    bool effects = !isMemoryEffectFree(unsafe);
+    InFlightDiagnostic error =
+        unsafe->emitError() << "'" << unsafe->getName() << "' "
+                            << (effects ? "has side effects" : "may be undefined if executed")
+                            << " and stands in a branch that cannot become a select";
+    error.attachNote(branch.getLoc()) << "in this branch";
+    return error;
+  }
+  SmallVector<Value> whenTrue = inlineBranch(branch, branch.getThenRegion());
+  SmallVector<Value> whenFalse = inlineBranch(branch, branch.getElseRegion());
+  OpBuilder builder(branch);
+  for (auto [result, t, f] : llvm::zip(branch.getResults(), whenTrue, whenFalse))
+    result.replaceAllUsesWith(
+        arith::SelectOp::create(builder, branch.getLoc(), branch.getCondition(), t, f));
+  branch.erase();
+  return success();
+}
+
+/// Control flow other than scf.if inside an image must take the same path for every sample.
+LogicalResult checkUniform(Operation *op) {
+  auto image = op->getParentOfType<ImageOp>();
+  if (!image)
+    return success();
+  auto varies = [&](Value value) {
+    return image.getBody().isAncestor(value.getParentRegion());
+  };
+  bool uniform = TypeSwitch<Operation *, bool>(op)
+                     .Case([&](scf::ForOp loop) {
+                       return !varies(loop.getLowerBound()) && !varies(loop.getUpperBound()) &&
+                              !varies(loop.getStep());
+                     })
+                     .Case([&](scf::IndexSwitchOp choice) { return !varies(choice.getArg()); })
+                     .Case([](scf::WhileOp) { return false; })
+                     .Default([](Operation *) { return true; });
+  if (uniform)
+    return success();
+  InFlightDiagnostic error = op->emitError()
+                             << "'" << op->getName() << "' depends on the pixel or the sample: "
+                             << "its path differs between lanes";
+  error.attachNote(image.getLoc()) << "in this image";
+  return error;
+}
+
+//===----------------------------------------------------------------------===//
+// Lookups
+//===----------------------------------------------------------------------===//
+
+/// The nearest reflection of `hkl`, computed ahead of `op` already or created there.
+Value nearestBefore(Operation *op, Value hkl, OpBuilder &builder) {
+  for (Operation *user : hkl.getUsers()) {
+    if (!isa<NearestMillerIndexOp>(user))
+      continue;
+    Operation *ancestor = user->getBlock()->findAncestorOpInBlock(*op);
+    if (ancestor && user->isBeforeInBlock(ancestor))
+      return user->getResult(0);
+  }
+  return NearestMillerIndexOp::create(builder, op->getLoc(), hkl);
+}
+
+/// The clamped lookup where the index is inside the grid, `otherwise` elsewhere.
+Value selectInGrid(StructureFactorOp op, Interpolation interpolation, Value hkl, bool integral,
+                   Value otherwise, OpBuilder &builder) {
+  Location loc = op.getLoc();
+  Value inside = InGridOp::create(builder, loc, conditionTypeFor(hkl.getType()), interpolation,
+                                  op.getGrid(), hkl, integral);
+  Value value = StructureFactorOp::create(builder, loc, op.getType(), interpolation, op.getGrid(),
+                                          hkl, /*default_value=*/Value(), integral);
+  return arith::SelectOp::create(builder, loc, inside, value, otherwise);
+}
+
+void removeDefault(StructureFactorOp op) {
+  OpBuilder builder(op);
+  Value hkl = op.getHkl();
+  Value value;
+  if (op.getInterpolation() == Interpolation::nearest) {
+    value = selectInGrid(op, Interpolation::nearest, hkl, op.getIntegral(), op.getDefaultValue(),
+                         builder);
+  } else {
+    Value fallback = selectInGrid(op, Interpolation::nearest, nearestBefore(op, hkl, builder),
+                                  /*integral=*/true, op.getDefaultValue(), builder);
+    value = selectInGrid(op, Interpolation::tricubic, hkl, /*integral=*/false, fallback, builder);
+  }
+  op.replaceAllUsesWith(value);
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+LogicalResult removeBranches(FunctionOpInterface func) {
+  SmallVector<scf::IfOp> branches;
+  SmallVector<StructureFactorOp> lookups;
+  bool uniform = true;
+  // Post-order: a nested scf.if is gone before the one around it is looked at.
+  func.walk([&](Operation *op) {
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      branches.push_back(branch);
+    if (auto lookup = dyn_cast<StructureFactorOp>(op); lookup && lookup.getDefaultValue())
+      lookups.push_back(lookup);
+    if (failed(checkUniform(op)))
+      uniform = false;
+  });
+  if (!uniform)
+    return failure();
+  for (scf::IfOp branch : branches)
+    if (failed(removeIf(branch)))
+      return failure();
+  for (StructureFactorOp lookup : lookups)
+    removeDefault(lookup);
+  if (!branches.empty() || !lookups.empty())
+    remark::passed(func.getLoc(), remark::RemarkOpts::name("removed")
+                                      .category("nb-remove-branches")
+                                      .function(func.getName()))
+        << remark::add("{0} branch(es) and {1} lookup default(s) became selects", branches.size(),
+                       lookups.size());
+  return success();
+}
+
+struct RemoveBranchesPass : nb::impl::RemoveBranchesBase<RemoveBranchesPass> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](FunctionOpInterface func) {
+      return failed(removeBranches(func)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

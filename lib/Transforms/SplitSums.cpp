@@ -1,0 +1,101 @@
+#include "lib/Transforms/Invariants.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// For each k, the cost of the ops in the body that depend on the k-th dimension (counted from 1),
+/// perhaps on dimensions before it, and on none after it.
+SmallVector<unsigned> costByDepth(SumOp sum) {
+  unsigned innermost = sum.getDimensions().size();
+  SmallVector<unsigned> costs(innermost + 1);
+  DenseMap<Operation *, unsigned> depths;
+  auto depthOf = [&](Value value) {
+    if (!isDefinedIn(value, sum))
+      return 0u;
+    if (Operation *def = value.getDefiningOp())
+      return depths.lookup(def);
+    auto argument = cast<BlockArgument>(value);
+    // What depends on a loop further inside cannot leave this one.
+    return argument.getOwner() == sum.getBodyBlock() ? argument.getArgNumber() + 1 : innermost;
+  };
+  sum.getBody().walk([&](Operation *op) {
+    unsigned depth = isPure(op) ? 0 : innermost;
+    for (Value input : inputsOf(op))
+      depth = std::max(depth, depthOf(input));
+    depths[op] = depth;
+    if (!op->hasTrait<OpTrait::IsTerminator>())
+      costs[depth] += costOf(op);
+  });
+  return costs;
+}
+
+/// The numbers of leading dimensions after which the sum is worth splitting.
+SmallVector<unsigned> splitPoints(SumOp sum) {
+  // What a loop costs beside its body.
+  constexpr unsigned loopOverhead = 8;
+  SmallVector<unsigned> costs = costByDepth(sum);
+  SmallVector<unsigned> points;
+  for (unsigned k = 1; k + 1 < costs.size(); ++k)
+    if (costs[k] >= loopOverhead)
+      points.push_back(k);
+  return points;
+}
+
+/// `sum over a x b x c` as `sum over a of sum over b x c`, and so on for each point.
+void splitAt(SumOp sum, ArrayRef<unsigned> points, FunctionOpInterface func) {
+  OpBuilder builder(sum);
+  Location loc = sum.getLoc();
+  unsigned rank = sum.getDimensions().size();
+  SmallVector<unsigned> ends(points);
+  ends.push_back(rank);
+
+  SmallVector<SumOp> nest;
+  SmallVector<Value> inductionVars;
+  std::string names;
+  unsigned begin = 0;
+  for (unsigned end : ends) {
+    auto dimensions = sum.getDimensions().getValue().slice(begin, end - begin);
+    auto part = SumOp::create(builder, loc, sum.getResultTypes(),
+                              sum.getCounts().slice(begin, end - begin),
+                              builder.getArrayAttr(dimensions));
+    Block *body = builder.createBlock(&part.getBody());
+    SmallVector<Dimension> kept;
+    for (unsigned i = begin; i < end; ++i) {
+      inductionVars.push_back(
+          body->addArgument(builder.getIndexType(), sum.getInductionVars()[i].getLoc()));
+      kept.push_back(sum.getDimension(i));
+    }
+    names += (names.empty() ? "" : " | ") + dimensionNames(kept);
+    nest.push_back(part);
+    begin = end;
+  }
+  for (unsigned i = 0; i + 1 < nest.size(); ++i) {
+    builder.setInsertionPointToEnd(nest[i].getBodyBlock());
+    YieldOp::create(builder, loc, nest[i + 1].getResults());
+  }
+  for (auto [i, iv] : llvm::enumerate(inductionVars))
+    sum.getBodyBlock()->getArgument(i).replaceAllUsesWith(iv);
+  nest.back().getBodyBlock()->getOperations().splice(nest.back().getBodyBlock()->end(),
+                                                     sum.getBodyBlock()->getOperations());
+  sum.replaceAllUsesWith(nest.front().getResults());
+  sum.erase();
+  remark::passed(loc, hoistRemark("split", func)) << remark::add("split a sum: {0}", names);
+}
+} // namespace
+
+bool nb::splitSums(FunctionOpInterface func) {
+  SmallVector<SumOp> sums;
+  func.walk([&](SumOp sum) { sums.push_back(sum); });
+  bool any = false;
+  for (SumOp sum : sums) {
+    SmallVector<unsigned> points = splitPoints(sum);
+    if (points.empty())
+      continue;
+    splitAt(sum, points, func);
+    any = true;
+  }
+  return any;
+}

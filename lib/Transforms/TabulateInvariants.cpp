@@ -1,0 +1,260 @@
+#include "lib/Transforms/Invariants.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// One induction variable of a sum or a search inside the image.
+struct Loop {
+  BlockArgument inductionVar;
+  Dimension dimension;
+  Value count;
+};
+
+bool isTableElement(Type type) {
+  bool geometric = isScalarOrLanes(elementTypeOf(type)) && lanesOf(type) == 0;
+  return geometric || type.isIndex() || type.isInteger(1);
+}
+
+class Tabulator {
+public:
+  Tabulator(ImageOp image, FunctionOpInterface func) : image(image), func(func) {}
+
+  void run() {
+    collectLoops();
+    findPixelFree();
+    choose(*image.getBodyBlock());
+    makeTables();
+    eraseUnused(*image.getBodyBlock());
+  }
+
+private:
+  void collectLoops();
+  void findPixelFree();
+  void choose(Block &block);
+  bool isWorthATable(Operation *op);
+  SmallVector<Operation *> sliceOf(ValueRange values);
+  void makeTables();
+  TabulateOp makeTable(ArrayRef<unsigned> loopsOfTable, ArrayRef<Value> values);
+  void eraseUnused(Block &block);
+
+  ImageOp image;
+  FunctionOpInterface func;
+
+  /// All loops around a sample that run over the same values for every pixel, outer ones first.
+  SmallVector<Loop> loops;
+  DenseMap<Value, unsigned> loopOfInductionVar;
+
+  /// An op whose value depends on loops of the list, on nothing else inside the image.
+  struct PixelFree {
+    llvm::SmallBitVector loops;
+    unsigned position;
+  };
+  DenseMap<Operation *, PixelFree> pixelFree;
+
+  /// Values that something used in every pixel reads.
+  DenseSet<Value> needed;
+  /// What goes into tables, by the loops it depends on.
+  llvm::MapVector<SmallVector<unsigned>, SmallVector<Value>> tables;
+};
+
+void Tabulator::collectLoops() {
+  auto collect = [&](auto loop) {
+    for (auto [i, iv] : llvm::enumerate(loop.getInductionVars())) {
+      Value count = loop.getCounts()[i];
+      if (isDefinedIn(count, image))
+        continue;
+      loopOfInductionVar[iv] = loops.size();
+      loops.push_back({iv, loop.getDimension(i), count});
+    }
+  };
+  image.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto sum = dyn_cast<SumOp>(op))
+      collect(sum);
+    else if (auto first = dyn_cast<FirstOp>(op))
+      collect(first);
+  });
+}
+
+void Tabulator::findPixelFree() {
+  unsigned position = 0;
+  image.getBody().walk([&](Operation *op) {
+    ++position;
+    if (op->hasTrait<OpTrait::IsTerminator>() || !isPure(op))
+      return;
+    llvm::SmallBitVector loopsOfOp(loops.size());
+    for (Value input : inputsOf(op)) {
+      if (!isDefinedIn(input, image))
+        continue;
+      if (auto loop = loopOfInductionVar.find(input); loop != loopOfInductionVar.end()) {
+        loopsOfOp.set(loop->second);
+        continue;
+      }
+      auto def = pixelFree.find(input.getDefiningOp());
+      if (def == pixelFree.end())
+        return;
+      loopsOfOp |= def->second.loops;
+    }
+    if (loopsOfOp.any())
+      pixelFree[op] = {loopsOfOp, position};
+  });
+}
+
+/// The pixel-free ops that `values` are computed from, in program order.
+SmallVector<Operation *> Tabulator::sliceOf(ValueRange values) {
+  DenseSet<Operation *> seen;
+  SmallVector<Operation *> slice;
+  SmallVector<Value> worklist = llvm::to_vector(values);
+  while (!worklist.empty()) {
+    Operation *def = worklist.pop_back_val().getDefiningOp();
+    if (!def || !pixelFree.contains(def) || !seen.insert(def).second)
+      continue;
+    slice.push_back(def);
+    llvm::append_range(worklist, inputsOf(def));
+  }
+  llvm::sort(slice, [&](Operation *a, Operation *b) {
+    return pixelFree[a].position < pixelFree[b].position;
+  });
+  return slice;
+}
+
+/// Does looking up the op's results save work over computing them from what they depend on?
+bool Tabulator::isWorthATable(Operation *op) {
+  // Reading a table or a part of a value is what a lookup does.
+  if (isa<LookupOp, ComponentOp, ElementOp, RowOp>(op))
+    return false;
+  const llvm::SmallBitVector &loopsOfOp = pixelFree[op].loops;
+  unsigned lookup = 4; // the address, and room for error
+  for (Value result : op->getResults())
+    lookup += needed.contains(result) ? scalarsIn(result.getType()) : 0;
+  unsigned slice = 0;
+  for (Operation *def : sliceOf(op->getResults()))
+    slice += costOf(def);
+  if (slice < lookup)
+    return false;
+  // A cheap combination of smaller tables is better made from those.
+  bool combines = llvm::all_of(inputsOf(op), [&](Value input) {
+    auto def = pixelFree.find(input.getDefiningOp());
+    return def == pixelFree.end() || def->second.loops != loopsOfOp;
+  });
+  if (combines && costOf(op) < lookup)
+    return false;
+
+  for (Value result : op->getResults()) {
+    if (!needed.contains(result) || isTableElement(result.getType()))
+      continue;
+    remark::missed(op->getLoc(), hoistRemark("no-table", func))
+        << remark::add("'{0}' is computed for every pixel: a table cannot hold its result",
+                       op->getName().getStringRef());
+    return false;
+  }
+  llvm::SmallDenseSet<int> dimensions;
+  for (unsigned loop : loopsOfOp.set_bits()) {
+    if (dimensions.insert(int(loops[loop].dimension)).second)
+      continue;
+    remark::missed(op->getLoc(), hoistRemark("no-table", func))
+        << remark::add("'{0}' is computed for every pixel: it depends on two loops over {1}",
+                       op->getName().getStringRef(), stringifyDimension(loops[loop].dimension));
+    return false;
+  }
+  return true;
+}
+
+/// Backwards, so that all users have been seen before a value is decided on.
+void Tabulator::choose(Block &block) {
+  for (Operation &op : llvm::reverse(block)) {
+    if (auto found = pixelFree.find(&op); found != pixelFree.end()) {
+      auto isNeeded = [&](Value result) { return needed.contains(result); };
+      if (llvm::none_of(op.getResults(), isNeeded))
+        continue; // used by other tables only
+      if (isWorthATable(&op)) {
+        SmallVector<unsigned> key(found->second.loops.set_bits());
+        llvm::append_range(tables[key], llvm::make_filter_range(op.getResults(), isNeeded));
+        continue;
+      }
+    }
+    needed.insert_range(op.getOperands());
+    for (Region &region : op.getRegions())
+      for (Block &nested : region)
+        choose(nested);
+  }
+}
+
+TabulateOp Tabulator::makeTable(ArrayRef<unsigned> loopsOfTable, ArrayRef<Value> values) {
+  OpBuilder builder(image);
+  Location loc = values.front().getLoc();
+  SmallVector<Type> types;
+  for (Value value : values)
+    types.push_back(TableType::get(loopsOfTable.size(), value.getType()));
+  SmallVector<Value> counts;
+  SmallVector<Attribute> dimensions;
+  for (unsigned loop : loopsOfTable) {
+    counts.push_back(loops[loop].count);
+    dimensions.push_back(DimensionAttr::get(builder.getContext(), loops[loop].dimension));
+  }
+  auto table = TabulateOp::create(builder, loc, types, counts, builder.getArrayAttr(dimensions));
+
+  Block *body = builder.createBlock(&table.getBody());
+  IRMapping mapping;
+  for (unsigned loop : loopsOfTable)
+    mapping.map(loops[loop].inductionVar,
+                body->addArgument(builder.getIndexType(), loops[loop].inductionVar.getLoc()));
+  for (Operation *op : sliceOf(values))
+    builder.clone(*op, mapping);
+  SmallVector<Value> yielded;
+  for (Value value : values)
+    yielded.push_back(mapping.lookup(value));
+  YieldOp::create(builder, loc, yielded);
+  return table;
+}
+
+void Tabulator::makeTables() {
+  // All tables first: each is made of ops as they were, not of lookups.
+  SmallVector<TabulateOp> made;
+  for (auto &[loopsOfTable, values] : tables) {
+    std::reverse(values.begin(), values.end());
+    made.push_back(makeTable(loopsOfTable, values));
+  }
+  for (auto [entry, table] : llvm::zip(tables, made)) {
+    auto &[loopsOfTable, values] = entry;
+    SmallVector<Value> indices;
+    SmallVector<Dimension> dimensions;
+    for (unsigned loop : loopsOfTable) {
+      indices.push_back(loops[loop].inductionVar);
+      dimensions.push_back(loops[loop].dimension);
+    }
+    std::string types;
+    for (auto [value, column] : llvm::zip(values, table.getTables())) {
+      OpBuilder builder(value.getDefiningOp());
+      Value lookup =
+          LookupOp::create(builder, value.getLoc(), value.getType(), column, indices);
+      value.replaceAllUsesWith(lookup);
+      llvm::raw_string_ostream(types) << (types.empty() ? "" : ", ") << column.getType();
+    }
+    remark::passed(table.getLoc(), hoistRemark("tabulated", func))
+        << remark::add("tabulated {0} value(s) over {1}: {2}", values.size(),
+                       dimensionNames(dimensions), types);
+  }
+}
+
+void Tabulator::eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (pixelFree.contains(&op) && op.use_empty()) {
+      op.erase();
+      continue;
+    }
+    for (Region &region : op.getRegions())
+      for (Block &nested : region)
+        eraseUnused(nested);
+  }
+}
+} // namespace
+
+void nb::tabulateInvariants(ImageOp image, FunctionOpInterface func) {
+  Tabulator(image, func).run();
+}
