@@ -200,8 +200,9 @@ def NB_LatticeFactorOp : NB_PureOp<"lattice_factor", [
   let summary = "amplitude of the lattice transform at fractional Miller indices";
   let description = [{
     With `delta = hkl - nearest(hkl)` and the numbers of cells `ncells` = (Na, Nb, Nc):
-    * `square`: product over the axes of `sin(pi N delta) / sin(pi delta)`. For whole N this is
-      the grating function of hkl itself, up to a sign that squaring removes;
+    * `square`: product over the axes of `|sin(pi N delta) / sin(pi delta)|`. For whole N this is
+      the magnitude of the grating function of hkl itself; its sign is lost when the intensity
+      squares it, so that peeling is always allowed;
     * `round`: `Na Nb Nc sqrt(pi/6) sinc3(pi sqrt(r2 fudge))`,
       `sinc3(x) = 3 (sin x / x - cos x) / x^2`;
     * `gauss`: `Na Nb Nc exp(-r2 fudge / 0.63)`;

@@ -1,0 +1,84 @@
+//===- Arithmetic.h - scalar and lane arithmetic ---------------*- C++ -*-===//
+#ifndef NB_CONVERSION_ARITHMETIC_H
+#define NB_CONVERSION_ARITHMETIC_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+
+#include <array>
+
+namespace mlir::nb {
+
+using Components = SmallVector<Value, 9>; ///< of a scalar (1), vec3 (3) or mat3 (9, row-major)
+
+/// Emits arith and math ops on values that are all f64 or f32 scalars, or all lanes of one type.
+/// Operations may contract into fused multiply-adds; nothing else is relaxed.
+class Arithmetic {
+public:
+  Arithmetic(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+
+  Value constant(Type type, double value);
+  Value add(Value x, Value y);
+  Value sub(Value x, Value y);
+  Value mul(Value x, Value y);
+  Value div(Value x, Value y);
+  Value neg(Value x);
+  Value abs(Value x);
+  Value sqrt(Value x);
+  Value ceil(Value x);
+  Value floor(Value x);
+  Value round(Value x); ///< to nearest, halves to even
+  Value min(Value x, Value y);
+  Value max(Value x, Value y);
+  Value add(Value x, double y) { return add(x, constant(x.getType(), y)); }
+  Value sub(Value x, double y) { return sub(x, constant(x.getType(), y)); }
+  Value mul(Value x, double y) { return mul(x, constant(x.getType(), y)); }
+
+  Value less(Value x, Value y);
+  Value lessEqual(Value x, Value y);
+  Value equal(Value x, Value y);
+  Value both(Value x, Value y);
+  Value either(Value x, Value y);
+  Value select(Value condition, Value x, Value y);
+
+  /// Polynomial by Horner's rule, lowest coefficient first.
+  Value polynomial(ArrayRef<double> coefficients, Value z);
+  /// sin(pi x) and cos(pi x) for |x| <= 1/2.
+  Value sinPiReduced(Value x);
+  Value cosPiReduced(Value x);
+  /// (sin x, cos x), x in radians: math ops for scalars, polynomials for lanes.
+  std::pair<Value, Value> sinCos(Value x);
+  Value exp(Value x);
+
+  /// Whole number held in a float -> index (scalar) or i32 lanes.
+  Value toInteger(Value x);
+  /// index (or lanes of index) -> float of `type`.
+  Value toFloat(Value index, Type type);
+
+  // Vectors are (x, y, z), matrices nine elements row by row.
+  Value dot(ValueRange x, ValueRange y);
+  Components cross(ValueRange x, ValueRange y);
+  Components scale(ValueRange x, Value factor);
+  Components add(ValueRange x, ValueRange y);
+  Components sub(ValueRange x, ValueRange y);
+  Components normalize(ValueRange x);
+  Components transform(ValueRange matrix, ValueRange x);
+  Components multiply(ValueRange x, ValueRange y);
+  Components axisRotation(ValueRange axis, Value angle);
+
+  OpBuilder &builder() { return b; }
+  Location location() const { return loc; }
+
+private:
+  template <typename OpTy>
+  Value binary(Value x, Value y);
+  template <typename OpTy>
+  Value unary(Value x);
+
+  OpBuilder &b;
+  Location loc;
+};
+
+} // namespace mlir::nb
+
+#endif

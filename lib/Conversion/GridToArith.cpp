@@ -1,0 +1,159 @@
+#include "lib/Conversion/GridToArith.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// Bounds of one axis as floats.
+struct Axis {
+  Value low, high;
+};
+
+/// A grid with its bounds as floats of the index type's element.
+struct Grid {
+  Axis axes[3];
+  Value data;
+};
+
+Value broadcastTo(Value scalar, Type type, Arithmetic &a) {
+  if (scalar.getType() == type)
+    return scalar;
+  return vector::BroadcastOp::create(a.builder(), a.location(), type, scalar);
+}
+
+Grid openGrid(Value grid, Type type, Expansion &values, Arithmetic &a) {
+  GridParts parts = values.grid(grid);
+  auto bound = [&](Value index) {
+    return broadcastTo(a.toFloat(index, getElementTypeOrSelf(type)), type, a);
+  };
+  return {{{bound(parts.hMin), bound(parts.hMax)},
+           {bound(parts.kMin), bound(parts.kMax)},
+           {bound(parts.lMin), bound(parts.lMax)}},
+          parts.data};
+}
+
+Value clamp(Value x, Value low, Value high, Arithmetic &a) {
+  return a.max(a.min(x, high), low);
+}
+
+Components nearestIndex(ValueRange hkl, bool integral, Arithmetic &a) {
+  if (integral)
+    return llvm::to_vector<9>(hkl);
+  return llvm::map_to_vector<9>(hkl, [&](Value h) { return a.ceil(a.sub(h, 0.5)); });
+}
+
+/// data[index] for an index (scalar) or i32 lanes.
+Value load(Value data, Value index, Type type, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  auto lanes = dyn_cast<VectorType>(type);
+  if (!lanes)
+    return memref::LoadOp::create(b, loc, data, index);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  auto maskType = lanes.clone(b.getI1Type());
+  Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, true));
+  return vector::GatherOp::create(b, loc, lanes, data, ValueRange{zero}, index, all,
+                                  a.constant(type, 0));
+}
+
+/// Offset of the first axis' entry in units of the following axes, as floats: exact, since grids
+/// have fewer than 2^31 entries.
+Value flatten(ValueRange index, const Grid &grid, Arithmetic &a) {
+  auto size = [&](const Axis &axis) { return a.add(a.sub(axis.high, axis.low), 1); };
+  auto offset = [&](unsigned i) { return a.sub(index[i], grid.axes[i].low); };
+  Value rows = a.add(a.mul(offset(0), size(grid.axes[1])), offset(1));
+  return a.add(a.mul(rows, size(grid.axes[2])), offset(2));
+}
+
+Value nearest(ValueRange index, const Grid &grid, Arithmetic &a) {
+  Components clamped;
+  for (auto [x, axis] : llvm::zip(index, grid.axes))
+    clamped.push_back(clamp(x, axis.low, axis.high, a));
+  Value position = a.toInteger(flatten(clamped, grid, a));
+  return load(grid.data, position, index.front().getType(), a);
+}
+
+/// The four Lagrange weights on the nodes -1, 0, 1, 2 at t.
+Components lagrangeWeights(Value t, Arithmetic &a) {
+  Value p = a.add(t, 1), m = a.sub(t, 1), n = a.sub(t, 2);
+  return {a.mul(a.mul(a.mul(t, m), n), -1.0 / 6), a.mul(a.mul(a.mul(p, m), n), 0.5),
+          a.mul(a.mul(a.mul(p, t), n), -0.5), a.mul(a.mul(a.mul(p, t), m), 1.0 / 6)};
+}
+
+Value tricubic(ValueRange hkl, const Grid &grid, Arithmetic &a) {
+  Type type = hkl.front().getType();
+  Components weights[3], nodes[3];
+  for (unsigned i = 0; i < 3; ++i) {
+    Value base = a.floor(hkl[i]);
+    weights[i] = lagrangeWeights(a.sub(hkl[i], base), a);
+    // Nodes are clamped one by one, so that no grid, however small, is read outside.
+    for (int node = -1; node <= 2; ++node)
+      nodes[i].push_back(
+          clamp(a.add(base, double(node)), grid.axes[i].low, grid.axes[i].high, a));
+  }
+  Value sum;
+  for (unsigned i = 0; i < 4; ++i)
+    for (unsigned j = 0; j < 4; ++j) {
+      Value line;
+      for (unsigned k = 0; k < 4; ++k) {
+        Value index[] = {nodes[0][i], nodes[1][j], nodes[2][k]};
+        Value value = load(grid.data, a.toInteger(flatten(index, grid, a)), type, a);
+        Value term = a.mul(value, weights[2][k]);
+        line = line ? a.add(line, term) : term;
+      }
+      Value term = a.mul(line, a.mul(weights[0][i], weights[1][j]));
+      sum = sum ? a.add(sum, term) : term;
+    }
+  return sum;
+}
+
+Value inGrid(Interpolation interpolation, bool integral, ValueRange hkl, const Grid &grid,
+             Arithmetic &a) {
+  Value inside;
+  Components nearestOne;
+  if (interpolation == Interpolation::nearest)
+    nearestOne = nearestIndex(hkl, integral, a);
+  for (unsigned i = 0; i < 3; ++i) {
+    const Axis &axis = grid.axes[i];
+    Value within;
+    if (interpolation == Interpolation::nearest) {
+      // Clamping leaves it alone: shares the clamp with the lookup.
+      within = a.equal(clamp(nearestOne[i], axis.low, axis.high, a), nearestOne[i]);
+    } else {
+      within = a.both(a.lessEqual(a.add(axis.low, 2), hkl[i]),
+                      a.lessEqual(hkl[i], a.sub(axis.high, 2)));
+    }
+    inside = inside ? a.both(inside, within) : within;
+  }
+  return inside;
+}
+} // namespace
+
+Value nb::expandInGrid(InGridOp op, Expansion &values, Arithmetic &a) {
+  ValueRange hkl = values.components(op.getHkl());
+  Grid grid = openGrid(op.getGrid(), hkl.front().getType(), values, a);
+  return inGrid(op.getInterpolation(), op.getIntegral(), hkl, grid, a);
+}
+
+Value nb::expandStructureFactor(StructureFactorOp op, Expansion &values, Arithmetic &a) {
+  Components hkl = llvm::to_vector<9>(values.components(op.getHkl()));
+  Grid grid = openGrid(op.getGrid(), op.getType(), values, a);
+  bool interpolate = op.getInterpolation() == Interpolation::tricubic;
+  Value fallback = op.getDefaultValue();
+  if (!fallback)
+    return interpolate ? tricubic(hkl, grid, a)
+                       : nearest(nearestIndex(hkl, op.getIntegral(), a), grid, a);
+
+  Components rounded = nearestIndex(hkl, op.getIntegral(), a);
+  Value known = inGrid(Interpolation::nearest, /*integral=*/true, rounded, grid, a);
+  Value value = a.select(known, nearest(rounded, grid, a), fallback);
+  if (!interpolate)
+    return value;
+  Value inside = inGrid(Interpolation::tricubic, false, hkl, grid, a);
+  return a.select(inside, tricubic(hkl, grid, a), value);
+}

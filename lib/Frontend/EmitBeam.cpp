@@ -1,0 +1,27 @@
+#include "lib/Frontend/Emitter.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+Ray Emitter::incidentRay(Value source) {
+  if (structure.sources == nanobragg::Sources::Listed) {
+    Value toSource = lookup("source_direction", "source_direction", source);
+    return {op<ScaleOp>("incident_vec", toSource, number(-1)),
+            lookup("lambda", "source_wavelength", source)};
+  }
+  Value beam = param("beam_direction"), axis = param("polarization_axis");
+  Value hdiv = mul("hdiv", param("hdiv_range"), lookup("hdiv", "unit_hdiv", source));
+  Value vdiv = mul("vdiv", param("vdiv_range"), lookup("vdiv", "unit_vdiv", source));
+  Value vertical = op<NormalizeOp>("vertical", op<CrossOp>("vertical", beam, axis));
+  Value tilted = op<TransformOp>("tilted", op<AxisRotationOp>("vdiv_rotation", axis, vdiv), beam);
+  Value turned =
+      op<TransformOp>("turned", op<AxisRotationOp>("hdiv_rotation", vertical, hdiv), tilted);
+  Value shift = mul("shift", param("dispersion"), lookup("shift", "unit_dispersion", source));
+  Value lambda = mul("lambda", param("wavelength"), add("relative_lambda", number(1), shift));
+  return {op<NormalizeOp>("incident_vec", turned), lambda};
+}
+
+Value Emitter::polarization(const Ray &incident, Value diffracted) {
+  return op<PolarizationOp>("polar", param("kahn_factor"), param("polarization_axis"),
+                            incident.direction, diffracted);
+}

@@ -1,0 +1,90 @@
+#include "lib/Frontend/Emitter.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using nanobragg::CellSource;
+using nanobragg::CrystalShape;
+using nanobragg::Rule;
+using nanobragg::StructureFactors;
+
+Value Emitter::unrotatedReciprocal() {
+  Value basis;
+  if (structure.cellSource == CellSource::Cell) {
+    auto rule = structure.cellSetting == Rule::C ? CellRule::c : CellRule::right;
+    basis = op<ReciprocalCellOp>("reciprocal_cell", rule, param("cell_a"), param("cell_b"),
+                                 param("cell_c"), param("cell_alpha"), param("cell_beta"),
+                                 param("cell_gamma"));
+  } else {
+    basis = param("reciprocal_matrix");
+  }
+  Value misset = op<EulerRotationOp>("misset", param("misset_x"), param("misset_y"),
+                                     param("misset_z"));
+  return op<MultiplyOp>("reciprocal_basis", misset, basis);
+}
+
+Value Emitter::unrotatedDirect() {
+  // A cell and a matrix that contradict each other, or the C program's setting: lengths are the
+  // cell's, whatever the reciprocal basis says.
+  bool lengthsFromCell = structure.cellSource == CellSource::CellAndMatrix ||
+                         (structure.cellSource == CellSource::Cell &&
+                          structure.cellSetting == Rule::C);
+  SmallVector<Value> lengths;
+  if (lengthsFromCell)
+    lengths = {param("cell_a"), param("cell_b"), param("cell_c")};
+  return op<DirectCellOp>("direct_basis", unrotatedReciprocal(), lengths);
+}
+
+Value Emitter::directCell(const SampleIndices &at) {
+  Value step = mul("phi_step", param("osc"), param("phi_step_fraction"));
+  Value phi = add("phi", param("phi0"), mul("phi", step, toFloat("phi_tic", at.phi)));
+  Value spindle = op<AxisRotationOp>("spindle_rotation", param("spindle_axis"), phi);
+  Value angle = mul("mosaic_angle", param("mosaic_spread"),
+                    lookup("mosaic_angle", "mosaic_unit_angle", at.mosaic));
+  Value domain = op<AxisRotationOp>("mosaic_rotation",
+                                    lookup("mosaic_axis", "mosaic_axis", at.mosaic), angle);
+  Value rotation = op<MultiplyOp>("crystal_rotation", domain, spindle);
+  return op<MultiplyOp>("rotated_direct", unrotatedDirect(),
+                        op<TransposeOp>("crystal_rotation_t", rotation));
+}
+
+Value Emitter::latticeFactor(Value hkl) {
+  Value ncells = op<VecOp>("ncells", param("ncells_a"), param("ncells_b"), param("ncells_c"));
+  static constexpr Shape shapes[] = {Shape::square, Shape::round, Shape::gauss, Shape::tophat};
+  Shape shape = shapes[unsigned(structure.shape)];
+  Value fudge = shape == Shape::square ? Value() : param("fudge");
+  Value reciprocal;
+  bool spot = shape == Shape::gauss || shape == Shape::tophat;
+  if (spot && structure.spotMetric == Rule::C) {
+    // The reciprocal basis as the C program has it at this point: V* (b x c), cyclic.
+    Value direct = unrotatedDirect();
+    Value a = op<RowOp>("a", direct, 0), bb = op<RowOp>("b", direct, 1),
+          c = op<RowOp>("c", direct, 2);
+    Value volume = structure.cellSource == CellSource::Matrix
+                       ? op<DotOp>("volume", a, op<CrossOp>("b_x_c", bb, c))
+                       : op<CellVolumeOp>("volume", param("cell_a"), param("cell_b"),
+                                          param("cell_c"), param("cell_alpha"),
+                                          param("cell_beta"), param("cell_gamma"));
+    Value inverse = div("reciprocal_volume", number(1), volume);
+    SmallVector<Value> columns;
+    for (auto [x, y] : {std::pair(bb, c), std::pair(c, a), std::pair(a, bb)})
+      columns.push_back(
+          op<ScaleOp>("reciprocal_vector", op<CrossOp>("cross", x, y), inverse));
+    SmallVector<Value> elements;
+    for (int64_t row = 0; row < 3; ++row)
+      for (Value column : columns)
+        elements.push_back(op<ComponentOp>("element", column, row));
+    reciprocal = op<MatOp>("reciprocal_metric", Mat3Type::get(b.getF64Type()), elements);
+  }
+  return op<LatticeFactorOp>("F_latt", b.getF64Type(), shape, hkl, ncells, fudge, reciprocal,
+                             /*fraction=*/false);
+}
+
+Value Emitter::structureFactor(Value hkl) {
+  if (structure.structureFactors == StructureFactors::Constant)
+    return param("default_F");
+  auto interpolation = structure.structureFactors == StructureFactors::Tricubic
+                           ? Interpolation::tricubic
+                           : Interpolation::nearest;
+  return op<StructureFactorOp>("F_cell", b.getF64Type(), interpolation, param("F"), hkl,
+                               param("default_F"), /*integral=*/false);
+}

@@ -1,0 +1,122 @@
+#include "lib/Frontend/Emitter.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::nb;
+using nanobragg::Curvature;
+using nanobragg::DistanceInput;
+using nanobragg::Pivot;
+
+DetectorFrame Emitter::detector(Value panel) {
+  Value rotation = op<EulerRotationOp>("detector_rotation", param("detector_rotx"),
+                                       param("detector_roty"), param("detector_rotz"));
+  Value swing = op<AxisRotationOp>("twotheta_rotation", param("twotheta_axis"), param("twotheta"));
+  Value turn = op<MultiplyOp>("detector_turn", swing, rotation);
+  Value beam = param("beam_direction");
+  Value fast0 = param("fast_axis"), slow0 = param("slow_axis"), normal0 = param("normal_axis");
+
+  DetectorFrame frame;
+  Value cosine =
+      op<DotOp>("ratio", beam, op<TransformOp>("rotated_normal", rotation, normal0));
+  Value edgeOn = op<arith::CmpFOp>("edge_on", arith::CmpFPredicate::OEQ, cosine, number(0));
+  frame.ratio = op<arith::SelectOp>("ratio", edgeOn,
+                                    number(std::numeric_limits<double>::min()), cosine);
+  Value close = structure.distance == DistanceInput::CloseDistance
+                    ? param("close_distance")
+                    : op<math::AbsFOp>("close_distance",
+                                       mul("close_distance", frame.ratio, param("distance")));
+
+  frame.fast = op<TransformOp>("fdet_vec", turn, fast0);
+  frame.slow = op<TransformOp>("sdet_vec", turn, slow0);
+  frame.normal = op<TransformOp>("odet_vec", turn, normal0);
+  auto corner = [&](Value center, Value fast, Value slow) {
+    Value f = op<ScaleOp>("fast_offset", fast, param("beam_center_fast"));
+    Value s = op<ScaleOp>("slow_offset", slow, param("beam_center_slow"));
+    return op<SubOp>("pix0_vector", op<SubOp>("pix0_vector", center, f), s);
+  };
+  if (structure.pivot == Pivot::Beam) {
+    Value distance = div("distance", close, frame.ratio);
+    frame.origin = corner(op<ScaleOp>("beam_spot", beam, distance), frame.fast, frame.slow);
+  } else {
+    Value flat = corner(op<ScaleOp>("close_point", normal0, close), fast0, slow0);
+    frame.origin = op<TransformOp>("pix0_vector", turn, flat);
+  }
+
+  if (structure.panels) {
+    auto turned = [&](StringRef name, StringRef table) {
+      return op<TransformOp>(name, turn, lookup(name, table, panel));
+    };
+    frame.origin = op<AddOp>("panel_origin", frame.origin, turned("panel_offset", "panel_offset"));
+    frame.fast = turned("panel_fast", "panel_fast_axis");
+    frame.slow = turned("panel_slow", "panel_slow_axis");
+    frame.normal = turned("panel_normal", "panel_normal");
+  }
+  frame.closeDistance = op<DotOp>("close_distance", frame.origin, frame.normal);
+  return frame;
+}
+
+Value Emitter::layerSpacing() {
+  return mul("layer_spacing", param("sensor_thickness"), param("layer_fraction"));
+}
+
+Value Emitter::depth(const SampleIndices &at) {
+  if (!at.layer)
+    return number(0);
+  return mul("depth", toFloat("layer", at.layer), layerSpacing());
+}
+
+Value Emitter::position(const SampleIndices &at) {
+  DetectorFrame frame = detector(at.panel);
+  Value size = param("pixel_size"), oversample = param("oversample");
+  Value fast =
+      op<DetectorCoordinateOp>("Fdet", at.fast, at.subfast, oversample, size);
+  Value slow =
+      op<DetectorCoordinateOp>("Sdet", at.slow, at.subslow, oversample, size);
+  Value below = depth(at);
+  Value flat = op<PixelPositionOp>("pixel_pos", frame.origin, frame.fast, frame.slow, frame.normal,
+                                   fast, slow, below);
+  if (structure.curvature == Curvature::Flat)
+    return flat;
+  return curvedPosition(frame, flat, fast, slow, below);
+}
+
+Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast, Value slow,
+                              Value depth) {
+  Value beam = param("beam_direction");
+  if (structure.curvature == Curvature::C) {
+    Value distance = div("distance", frame.closeDistance, frame.ratio);
+    Value y = op<ComponentOp>("pixel_y", flat, 1);
+    Value z = op<ComponentOp>("pixel_z", flat, 2);
+    return op<CurvedPositionOp>("pixel_pos", beam, frame.fast, frame.slow, distance,
+                                div("about_slow", y, distance), div("about_fast", z, distance));
+  }
+  Value distance = div("distance", frame.closeDistance, op<DotOp>("ratio", beam, frame.normal));
+  Value spot = op<SubOp>("beam_spot", op<ScaleOp>("beam_spot", beam, distance), frame.origin);
+  Value hand = op<DotOp>("handedness", op<CrossOp>("fast_x_slow", frame.fast, frame.slow),
+                         frame.normal);
+  Value sign = op<math::CopySignOp>("handedness", number(1), hand);
+  auto angle = [&](StringRef name, Value coordinate, Value axis) {
+    Value fromSpot = op<arith::SubFOp>(name, coordinate, op<DotOp>(name, axis, spot));
+    return mul(name, sign, div(name, fromSpot, distance));
+  };
+  Value aboutSlow = angle("about_slow", fast, frame.fast);
+  Value aboutFast = op<arith::NegFOp>("about_fast", angle("about_fast", slow, frame.slow));
+  return op<CurvedPositionOp>("pixel_pos", beam, frame.fast, frame.slow,
+                              add("radius", distance, depth), aboutSlow, aboutFast);
+}
+
+Value Emitter::solidAngle(const SampleIndices &at, Value position) {
+  auto kind = structure.solidAngle == nanobragg::SolidAngle::Point ? PixelKind::point
+                                                                   : PixelKind::pixel;
+  return op<SolidAngleOp>("omega_pixel", kind, position, detector(at.panel).closeDistance,
+                          param("pixel_size"));
+}
+
+Value Emitter::captureFraction(const SampleIndices &at, Value diffracted) {
+  return op<CaptureFractionOp>("capture_fraction", diffracted, detector(at.panel).normal,
+                               toFloat("layer", at.layer), layerSpacing(),
+                               param("attenuation_depth"));
+}

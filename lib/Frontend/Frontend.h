@@ -1,0 +1,23 @@
+//===- Frontend.h - from structural choices to an nb program ---*- C++ -*-===//
+#ifndef NB_FRONTEND_FRONTEND_H
+#define NB_FRONTEND_FRONTEND_H
+
+#include "lib/Experiment/Structure.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace mlir::nb {
+
+/// Loads the dialects that buildProgram uses.
+void loadFrontendDialects(MLIRContext &context);
+
+/// A module with one function, @image, which computes the image of any experiment of this
+/// structure. Its arguments are `parametersOf(structure)` in order, each with its name and unit as
+/// attributes `nb.name` and `nb.unit` and its name as location. The physics is written as the
+/// formulas have it, every term in the innermost body; no value is hoisted or shared on purpose.
+OwningOpRef<ModuleOp> buildProgram(MLIRContext &context, const nanobragg::Structure &structure);
+
+} // namespace mlir::nb
+
+#endif
