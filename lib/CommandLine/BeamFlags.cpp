@@ -151,7 +151,7 @@ FlagGroup beamFlags() {
           {.spellings = {"-polar"},
            .values = "K",
            .fallback = "0",
-           .help = "Kahn polarization factor",
+           .help = "Kahn polarization factor, from -1 to 1 (polarized along the polarization vector)",
            .range = Range::between(-1, 1),
            .apply =
                [](CommandLine &line, const Values &v) {

@@ -109,7 +109,7 @@ FlagGroup crystalFlags() {
            .range = Range::notNegative(),
            .apply =
                [](CommandLine &line, const Values &v) { line.options.mosaicSpread = v.number(); }},
-          {.spellings = {"-mosaic_dom*"},
+          {.spellings = {"-mosaic_domains", "-mosaic_dom*"},
            .values = "N",
            .unit = "domains",
            .fallback = "10 with -mosaic, else 1",

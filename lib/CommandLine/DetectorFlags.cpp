@@ -104,7 +104,7 @@ FlagGroup detectorFlags() {
            .range = Range::positive(),
            .apply =
                [](CommandLine &line, const Values &v) { line.options.detSizeSlow = v.number(); }},
-          {.spellings = {"-detector_abs*"},
+          {.spellings = {"-detector_absorb", "-detector_abs*"},
            .values = "DEPTH",
            .unit = "um",
            .fallback = "none",

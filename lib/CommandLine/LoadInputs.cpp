@@ -21,8 +21,7 @@ constexpr const char *cDumpFile = "Fdump.bin";
 
 void requireInputs(const CommandLine &line) {
   if (!line.files.matrix && !line.options.cell)
-    throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA (nb-sim -help "
-                     "shows the usage)");
+    throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA");
   if (line.files.hkl || line.files.dump || line.options.defaultF != 0)
     return;
   std::error_code ignored;
@@ -30,8 +29,7 @@ void requireInputs(const CommandLine &line) {
   throw UsageError("no structure factors: give -hkl FILE, -default_F F or -dump FILE" +
                    (left ? "; the " + std::string(cDumpFile) +
                                " in this folder is read only with -dump " + cDumpFile
-                         : std::string()) +
-                   " (nb-sim -help shows the usage)");
+                         : std::string()));
 }
 
 void loadStructureFactors(const CommandLine &line, LoadedInputs &loaded) {

@@ -30,7 +30,7 @@ bool looksLikeFlag(const std::string &word) {
                      head + " " + word.substr(head.size() + 1) + "'");
   const std::vector<std::string_view> all = allSpellings();
   throw UsageError("unknown flag '" + word + "'; the closest is '" +
-                   std::string(closestWord(head, all)) + "' (nb-sim -help lists all)");
+                   std::string(closestWord(head, all)) + "'");
 }
 
 void requireCount(const Occurrence &found) {

@@ -25,7 +25,7 @@ std::string description(const Flag &flag) {
   std::string text(flag.help);
   if (!flag.values.empty() && !flag.unit.empty())
     text += " [" + std::string(flag.unit) + "]";
-  if (!flag.fallback.empty())
+  if (!flag.fallback.empty() && flag.fallback != "off" && flag.fallback != "none")
     text += " (default: " + std::string(flag.fallback) + ")";
   if (flag.spellings.size() > 1)
     text += "; also " + otherSpellings(flag);
@@ -66,7 +66,7 @@ std::string usageText() {
       "       nb-sim -cell A B C ALPHA BETA GAMMA -default_F F [flags]\n"
       "\n"
       "Simulates a diffraction image of a crystal. Needs a cell (-mat or -cell) and structure\n"
-      "factors (-hkl, -dump or -default_F). Of a flag given twice the last counts.\n";
+      "factors (-hkl, -dump or -default_F). Of a flag given twice the last counts. Units are in [].\n";
   for (const FlagGroup &group : flagGroups()) {
     text += "\n" + std::string(group.title) + ":\n";
     for (const Flag &flag : group.flags) {

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""bad_input_test.py NB_SIM FAKE_COMPILER: bad input is refused, by name, and costs nothing."""
+
+import gzip
+import struct
+import unittest
+
+import nb_sim
+from nb_sim import EARLIER, NbSimTest
+
+# A complete command line; each case appends to it, and the last of a flag counts.
+GOOD = "-cell 40 -default_F 10 -N 3 -detpixels 8 -oversample 1 -noprogress -seed 1"
+HKL = "-cell 40 -N 3 -detpixels 8 -oversample 1 -noprogress -seed 1 -hkl bad"
+
+
+def smv(*lines, pixels=4, padding=512):
+    keys = ["BYTE_ORDER=little_endian", "TYPE=unsigned_short", "SIZE1=2", "SIZE2=2"]
+    replaced = {line.split("=")[0] for line in lines}
+    text = "{\nHEADER_BYTES=512;\nDIM=2;\n"
+    text += "".join(key + ";\n" for key in keys if key.split("=")[0] not in replaced)
+    text += "".join(line + ";\n" for line in lines if line.split("=")[1]) + "}\f"
+    return text.ljust(padding).encode() + b"\1\0" * pixels
+
+
+def dump(bounds=(0, 1, 0, 1, 0, 1), values=27):
+    header = "%d %d %d %d %d %d\n\f" % bounds
+    return header.encode() + struct.pack("=%dd" % values, *range(values))
+
+
+# Name, command line, every part that the message must have.
+FLAGS = [
+    ("no arguments", "", ["no unit cell", "-mat", "-cell"]),
+    ("no cell", "-default_F 10", ["no unit cell", "-mat", "-cell"]),
+    ("no structure factors", "-cell 40", ["no structure factors", "-hkl", "-default_F"]),
+    ("unknown flag", GOOD + " -distnace 80", ["-distnace", "'-distance'"]),
+    ("unknown long flag", GOOD + " --thread=2", ["--thread=2", "'--threads'"]),
+    ("abbreviation of a step", GOOD + " -dispstep 3", ["-dispstep", "'-dispsteps'"]),
+    ("undocumented suffix", GOOD + " -detector_thickness 5", ["-detector_thickness"]),
+    ("equals sign after one dash", GOOD + " -distance=80", ["-distance=80", "-distance 80"]),
+    ("stray word", GOOD + " surplus", ["stray word 'surplus'"]),
+    ("stray word in front", "a.hkl " + GOOD, ["stray word 'a.hkl'"]),
+    ("stray value", GOOD + " -N 5 6", ["stray word '6'", "-N"]),
+    ("value of a switch", GOOD + " -curved_det 1", ["stray word '1'", "-curved_det"]),
+    ("missing value at the end", GOOD + " -distance", ["-distance needs a value", "mm"]),
+    ("missing value before a flag", GOOD + " -hkl -nopgm", ["-hkl needs a value"]),
+    ("too few values", GOOD + " -roi 1 2 3", ["-roi needs 4 values", "only 3"]),
+    ("too few angles", GOOD + " -misset 10 20 -nopgm", ["-misset needs 3 values", "only 2"]),
+    ("no number", GOOD + " -distance far", ["-distance: 'far' is not a number", "mm"]),
+    ("unit after the number", GOOD + " -distance 80mm", ["-distance: '80mm' is not a number"]),
+    ("comma as decimal point", GOOD + " -lambda 1,5", ["-lambda: '1,5' is not a number"]),
+    ("not-a-number", GOOD + " -fluence nan", ["-fluence: 'nan' is not a number"]),
+    ("infinite", GOOD + " -fluence inf", ["-fluence: 'inf' is not a number"]),
+    ("overflow", GOOD + " -fluence 1e999", ["-fluence: '1e999' is not a number"]),
+    ("fraction of a cell", GOOD + " -N 5.9", ["-N: 5.9 is not a whole number"]),
+    ("fraction of a pixel", GOOD + " -detpixels 8.5", ["-detpixels: 8.5 is not a whole number"]),
+    ("negative count", GOOD + " -N -4", ["-N: -4", "out of range"]),
+    ("no wavelength", GOOD + " -lambda 0", ["-lambda: 0 A is out of range", "greater than 0"]),
+    ("no energy", GOOD + " -energy 0", ["-energy: 0 eV is out of range"]),
+    ("negative distance", GOOD + " -distance -80", ["-distance: -80 mm is out of range"]),
+    ("no pixel size", GOOD + " -pixel 0", ["-pixel: 0 mm is out of range"]),
+    ("too many pixels", GOOD + " -detpixels 1e9", ["-detpixels: 1e9 pixels is out of range"]),
+    ("image too large", GOOD + " -detpixels 900000", ["-detpixels", "too large"]),
+    ("Kahn factor above 1", GOOD + " -polar 1.5", ["-polar: 1.5 is out of range", "from -1 to 1"]),
+    ("negative spread", GOOD + " -mosaic -1", ["-mosaic: -1 degrees is out of range"]),
+    ("spectrum through zero", GOOD + " -dispersion 250", ["-dispersion: 250 percent"]),
+    ("region turned around", GOOD + " -roi 5 2 0 5", ["-roi: the range 5 to 2 is empty"]),
+    ("zero vector", GOOD + " -beam_vector 0 0 0", ["-beam_vector", "no direction"]),
+    ("parallel axes", GOOD + " -fdet_vector 0 1 0 -sdet_vector 0 2 0", ["-fdet_vector"]),
+    ("angles that do not close", GOOD + " -cell 40 40 40 30 30 100", ["-cell", "angle"]),
+    ("straight angle", GOOD + " -cell 40 40 40 90 90 180", ["-cell: 180 degrees"]),
+    ("unknown pivot", GOOD + " -pivot middle", ["-pivot: 'middle'", "sample or beam"]),
+    ("unknown precision", GOOD + " --precision=f8", ["--precision: 'f8'", "f64"]),
+    ("unknown form", GOOD + " --emit=ptx", ["--emit: 'ptx'", "asm"]),
+    ("unknown semantics", GOOD + " -compat fortran", ["-compat: 'fortran'", "c or right"]),
+    ("value of a long switch", GOOD + " --quiet=yes", ["--quiet takes no value"]),
+    ("empty value", GOOD + " --png=", ["--png="]),
+    ("two outputs in one file", GOOD + " -floatfile a -intfile a", ["-floatfile", "-intfile"]),
+]
+
+# Name, content of the file "bad" (None: no such file), command line, parts of the message.
+FILES = [
+    ("hkl missing", None, HKL, ["bad", "No such file"]),
+    ("hkl empty", "", HKL, ["bad"]),
+    ("hkl with comments only", "# nothing\n", HKL, ["bad"]),
+    ("hkl with a word", "0 0 0 5\n1 0 0 x\n", HKL, ["bad:2"]),
+    ("hkl with a short line", "0 0 0 5\n\n1 0 0\n", HKL, ["bad:3"]),
+    ("hkl with a broken index", "0 0 0 5\n1.5 0 0 5\n", HKL, ["bad:2"]),
+    ("hkl with a not-a-number", "0 0 0 nan\n", HKL, ["bad:1"]),
+    ("hkl with an enormous index", "0 0 0 1\n900000 900000 900000 1\n", HKL, ["bad"]),
+    ("hkl of bytes", bytes(range(1, 256)), HKL, ["bad:1"]),
+    ("hkl cut off inside gzip", gzip.compress(b"0 0 0 5\n" * 5000)[:40], HKL, ["bad"]),
+    ("matrix missing", None, GOOD + " -mat bad", ["bad", "No such file"]),
+    ("matrix too short", "1 0 0\n0 1 0\n0 0\n", GOOD + " -mat bad", ["bad", "nine"]),
+    ("matrix with a word", "1 0 0\n0 one 0\n0 0 1\n", GOOD + " -mat bad", ["bad:2"]),
+    ("matrix of zeros", "0 0 0 " * 3, "-default_F 1 -detpixels 8 -mat bad", ["bad", "singular"]),
+    ("sources missing", None, GOOD + " -sourcefile bad", ["bad", "No such file"]),
+    ("sources empty", "", GOOD + " -sourcefile bad", ["bad"]),
+    ("sources with a word", "-10 0 0\n-10 0 left\n", GOOD + " -sourcefile bad", ["bad:2"]),
+    ("sources with a negative weight", "-10 0 0 -1\n", GOOD + " -sourcefile bad", ["bad:1"]),
+    ("sources with no wavelength", "-10 0 0 1 0\n", GOOD + " -sourcefile bad", ["1"]),
+    ("background missing", None, GOOD + " -stol bad", ["bad", "No such file"]),
+    ("background with a word", "0 1\n0.1 z\n", GOOD + " -4stol bad", ["bad:2"]),
+    ("image missing", None, GOOD + " -img bad", ["bad", "No such file"]),
+    ("image of another kind", "P5\n2 2\n255\n", GOOD + " -img bad", ["bad", "SMV"]),
+    ("image cut off in its header", smv()[:300], GOOD + " -img bad", ["bad", "300"]),
+    ("image cut off in its pixels", smv(pixels=3), GOOD + " -img bad", ["bad", "6 bytes of pixels"]),
+    ("image without byte order", smv("BYTE_ORDER="), GOOD + " -img bad", ["bad", "BYTE_ORDER"]),
+    ("image without size", smv("SIZE1=0"), GOOD + " -img bad", ["bad", "SIZE1"]),
+    ("image with an impossible pixel", smv("PIXEL_SIZE=0"), GOOD + " -img bad",
+     ["bad", "PIXEL_SIZE=0"]),
+    ("mask of another size", smv(), GOOD + " -mask bad", ["-mask", "2 x 2", "8 x 8"]),
+    ("mask cut off", smv(pixels=0), GOOD + " -mask bad", ["bad"]),
+    ("dump missing", None, "-cell 40 -dump bad", ["bad", "No such file"]),
+    ("dump cut off", dump(values=26), "-cell 40 -dump bad", ["bad"]),
+    ("dump without bounds", b"hello\n\f", "-cell 40 -dump bad", ["bad"]),
+    ("dump with bounds turned around", dump((1, 0, 0, 1, 0, 1)), "-cell 40 -dump bad", ["bad"]),
+    ("dump that nobody named", None, "-cell 40", ["Fdump.bin", "-dump"]),
+    ("panels that are no JSON", "[\n{]", GOOD + " --panels=bad", ["bad:2", "JSON"]),
+    ("panels without an axis", '[{"offset_mm": [0,0,0], "fast": [0,0,1]}]',
+     GOOD + " --panels=bad", ["bad", "panel 0", "slow"]),
+    ("output over the input", "0 0 0 5\n", HKL + " -floatfile bad", ["-floatfile", "-hkl"]),
+    ("output over the input, other name", "0 0 0 5\n", HKL + " -intfile ./bad",
+     ["-intfile", "-hkl"]),
+    ("output into a missing folder", None, GOOD + " -noisefile none/n.img", ["none/n.img"]),
+    ("output onto a folder", None, GOOD + " -intfile .", ["."]),
+    ("picture into a missing folder", None, GOOD + " --png=none/p.png", ["none/p.png"]),
+    ("timing into a missing folder", None, GOOD + " --timing=none/t.json", ["none/t.json"]),
+    ("folder as reflections", None, "-cell 40 -hkl .", ["."]),
+]
+
+
+class BadInput(NbSimTest):
+    def refuse(self, words, parts):
+        for name, content in EARLIER.items():
+            self.add(name, content)
+        before = self.snapshot()
+        done = self.run_nb_sim(words.split())
+        self.assertGreater(done.returncode, 0, "killed" if done.returncode < 0 else "accepted")
+        errors = [line for line in done.stderr.splitlines() if "error:" in line]
+        self.assertEqual(len(errors), 1, done.stderr)
+        for part in parts:
+            self.assertIn(part, errors[0])
+        self.assertEqual(self.snapshot(), before)
+
+
+def flag_test(words, parts):
+    return lambda self: self.refuse(words, parts)
+
+
+def file_test(name, content, words, parts):
+    def test(self):
+        if content is not None:
+            self.add("bad", content)
+        if name == "dump that nobody named":
+            self.add("Fdump.bin", dump())
+        self.refuse(words, parts)
+    return test
+
+
+for title, line, expected in FLAGS:
+    setattr(BadInput, "test " + title, flag_test(line, expected))
+for title, data, line, expected in FILES:
+    setattr(BadInput, "test " + title, file_test(title, data, line, expected))
+
+
+class GoodInput(NbSimTest):
+    """What the refusals are judged against: the same lines without their fault run."""
+
+    def test_complete_line_runs(self):
+        done = self.run_nb_sim(GOOD.split())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(self.snapshot()), set(EARLIER))
+
+    def test_good_files_are_accepted(self):
+        self.add("bad", "# h k l F\n0 0 0 5\n1 0 0 7.5 0.1\n")
+        self.add("image", smv("DISTANCE=90"))
+        done = self.run_nb_sim((HKL + " -img image -detpixels 8").split())
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_named_dump_is_written_and_read(self):
+        self.add("bad", "0 0 0 5\n1 1 1 7.5\n")
+        self.assertEqual(self.run_nb_sim(HKL.split()).returncode, 0)
+        self.assertNotIn("Fdump.bin", self.snapshot())
+        self.assertEqual(self.run_nb_sim((HKL + " -dump my.bin").split()).returncode, 0)
+        self.assertEqual(self.snapshot()["my.bin"][:13], b"0 1 0 1 0 1\n\f")
+        done = self.run_nb_sim("-cell 40 -N 3 -detpixels 8 -dump my.bin".split())
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    assert len(FLAGS) + len(FILES) >= 40
+    nb_sim.main()
