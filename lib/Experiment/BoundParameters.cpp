@@ -58,10 +58,10 @@ void checkTables(const Experiment &e) {
                                   std::to_string(count));
   };
   check(e.crystal.mosaicAxis.size(), e.mosaicDomains(), "mosaic_axis");
-  for (auto &[table, name] : {std::pair(&e.beam.unitHdiv, "unit_hdiv"),
-                              std::pair(&e.beam.unitVdiv, "unit_vdiv"),
-                              std::pair(&e.beam.unitDispersion, "unit_dispersion"),
-                              std::pair(&e.beam.sourceWavelength, "source_wavelength")})
+  for (auto &[table, name] :
+       {std::pair(&e.beam.unitHdiv, "unit_hdiv"), std::pair(&e.beam.unitVdiv, "unit_vdiv"),
+        std::pair(&e.beam.unitDispersion, "unit_dispersion"),
+        std::pair(&e.beam.sourceWavelength, "source_wavelength")})
     check(table->size(), e.sourceCount(), name);
   check(e.beam.sourceDirection.size(), e.sourceCount(), "source_direction");
   check(e.detector.mask.size(), e.panelCount() * e.detector.slowPixels * e.detector.fastPixels,
@@ -81,8 +81,8 @@ BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Exper
   s.sources = experiment.sourceCount();
   s.panelCount = experiment.panelCount();
   if (const HklGrid *grid = experiment.crystal.grid.get())
-    s.grid = {grid->hMin, grid->hMax, grid->kMin, grid->kMax, grid->lMin, grid->lMax,
-              grid->values.data()};
+    s.grid = {grid->hMin, grid->hMax, grid->kMin,         grid->kMax,
+              grid->lMin, grid->lMax, grid->values.data()};
   std::size_t panels = experiment.detector.panels.size();
   for (auto *packed : {&s.panelOffset, &s.panelFast, &s.panelSlow, &s.panelNormal})
     packed->resize(panels);

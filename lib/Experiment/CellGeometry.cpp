@@ -69,12 +69,11 @@ std::array<Vec3, 3> defaultSetting(const UnitCell &cell, Rule rule) {
   const double cosGammaStar =
       (std::cos(alpha) * std::cos(beta) - std::cos(gamma)) / (std::sin(alpha) * std::sin(beta));
   const double sinGammaStar = std::min(c / volume / (aStar * bStar), 1.0);
-  const double cz =
-      rule == Rule::C ? cStar * volume / (a * b * c * sinGammaStar) : 1.0 / c;
+  const double cz = rule == Rule::C ? cStar * volume / (a * b * c * sinGammaStar) : 1.0 / c;
   return {{{aStar, 0, 0},
            {bStar * cosGammaStar, bStar * sinGammaStar, 0},
-           {cStar * cosBetaStar,
-            cStar * (cosAlphaStar - cosBetaStar * cosGammaStar) / sinGammaStar, cz}}};
+           {cStar * cosBetaStar, cStar * (cosAlphaStar - cosBetaStar * cosGammaStar) / sinGammaStar,
+            cz}}};
 }
 
 Lattice latticeOf(const std::array<Vec3, 3> &reciprocal, const UnitCell *cell) {

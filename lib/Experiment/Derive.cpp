@@ -31,7 +31,8 @@ void requireNotNegative(double value, const char *flag, const char *unit) {
 
 void requireFinite(double value, const char *flag) {
   if (!std::isfinite(value))
-    throw std::invalid_argument(std::string(flag) + ": must be a finite number, not " + text(value));
+    throw std::invalid_argument(std::string(flag) + ": must be a finite number, not " +
+                                text(value));
 }
 
 void requireFinite(const Vec3 &value, const char *flag) {
@@ -113,11 +114,10 @@ void Deriver::deriveMask() {
   const std::int64_t rows = d.slowPixels * experiment.panelCount();
   if (mask.fastPixels != d.fastPixels || mask.slowPixels != rows ||
       std::int64_t(mask.pixels.size()) != mask.fastPixels * mask.slowPixels)
-    throw std::invalid_argument(
-        "-mask: the mask has " + std::to_string(mask.fastPixels) + " x " +
-        std::to_string(mask.slowPixels) + " pixels but the detector has " +
-        std::to_string(d.fastPixels) + " x " + std::to_string(rows) +
-        "; use a mask of the detector's size");
+    throw std::invalid_argument("-mask: the mask has " + std::to_string(mask.fastPixels) + " x " +
+                                std::to_string(mask.slowPixels) + " pixels but the detector has " +
+                                std::to_string(d.fastPixels) + " x " + std::to_string(rows) +
+                                "; use a mask of the detector's size");
   experiment.structure.mask = true;
   std::vector<std::uint8_t> &bytes = experiment.detector.mask;
   bytes.resize(mask.pixels.size());
@@ -132,12 +132,11 @@ void Deriver::checkSampleCount() {
                    double(experiment.goniometer.phiSteps) * double(d.oversample) *
                    double(d.oversample);
   if (samples * double(d.layers) > std::numeric_limits<std::int32_t>::max())
-    throw std::invalid_argument(
-        std::to_string(experiment.sourceCount()) + " sources, " +
-        std::to_string(experiment.mosaicDomains()) + " mosaic domains, " +
-        std::to_string(experiment.goniometer.phiSteps) + " phi steps and -oversample " +
-        std::to_string(d.oversample) +
-        " make more than 2147483647 samples per pixel; reduce one of them");
+    throw std::invalid_argument(std::to_string(experiment.sourceCount()) + " sources, " +
+                                std::to_string(experiment.mosaicDomains()) + " mosaic domains, " +
+                                std::to_string(experiment.goniometer.phiSteps) +
+                                " phi steps and -oversample " + std::to_string(d.oversample) +
+                                " make more than 2147483647 samples per pixel; reduce one of them");
   const double subPixels = double(d.oversample) * double(d.oversample);
   report.solidAngleDivisor =
       semantics.solidAngleSum == Rule::C ? samples : subPixels * double(d.layers);

@@ -142,7 +142,8 @@ void Deriver::generateSources() {
         continue;
       ++report.divergenceSteps;
       report.divergenceDeviations.push_back({x, y});
-      Vec3 position = rotatedAbout(beam.polarizationAxis, y, scaled(beam.direction, -sourceDistance));
+      Vec3 position =
+          rotatedAbout(beam.polarizationAxis, y, scaled(beam.direction, -sourceDistance));
       position = rotatedAbout(vertical, x, position);
       for (std::int64_t k = 0; k < w.steps; ++k) {
         const double deviation = w.step * double(k) - w.range / 2.0;

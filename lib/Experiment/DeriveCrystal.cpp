@@ -74,8 +74,9 @@ void Deriver::deriveOrientation() {
     const double volume = dot(reciprocal[0], cross(reciprocal[1], reciprocal[2]));
     const double box = length(reciprocal[0]) * length(reciprocal[1]) * length(reciprocal[2]);
     if (!(std::fabs(volume) > 1e-6 * box) || !std::isfinite(volume))
-      throw std::invalid_argument("-mat: the three reciprocal vectors lie in a plane; the file holds "
-                                  "rows x, y, z and columns a*, b*, c*");
+      throw std::invalid_argument(
+          "-mat: the three reciprocal vectors lie in a plane; the file holds "
+          "rows x, y, z and columns a*, b*, c*");
   }
 
   if (options.missetRandom) {
@@ -143,8 +144,7 @@ void Deriver::deriveCrystalSize() {
 
 void Deriver::deriveOversample() {
   Detector &d = experiment.detector;
-  report.reciprocalPixelSize =
-      experiment.beam.wavelength * report.detector.distance / d.pixelSize;
+  report.reciprocalPixelSize = experiment.beam.wavelength * report.detector.distance / d.pixelSize;
   const double wanted = std::ceil(3.0 * report.largestCrystalSize / report.reciprocalPixelSize);
   constexpr std::int64_t most = 10000;
   // Neither a detector behind the sample nor one that the beam does not meet has a recommendation.
@@ -154,19 +154,20 @@ void Deriver::deriveOversample() {
   report.oversampleAutoSelected = oversample <= 0;
   d.oversample = oversample <= 0 ? report.recommendedOversample : oversample;
   if (d.oversample > most)
-    throw std::invalid_argument("-oversample: " + std::to_string(d.oversample) +
-                                (report.oversampleAutoSelected
-                                     ? " sub-pixels along each edge are needed for this crystal, too "
-                                       "many; give -oversample or fewer cells"
-                                     : " sub-pixels along each edge are too many; use fewer"));
+    throw std::invalid_argument(
+        "-oversample: " + std::to_string(d.oversample) +
+        (report.oversampleAutoSelected
+             ? " sub-pixels along each edge are needed for this crystal, too "
+               "many; give -oversample or fewer cells"
+             : " sub-pixels along each edge are too many; use fewer"));
 }
 
 void Deriver::deriveMosaic() {
   Crystal &crystal = experiment.crystal;
   requireFinite(options.mosaicSpread.value_or(0), "-mosaic");
-  const MosaicDomains domains = chooseMosaicDomains(
-      options.mosaicSpread ? units::radians(*options.mosaicSpread) : unsetRange,
-      options.mosaicDomains.value_or(-1));
+  const MosaicDomains domains =
+      chooseMosaicDomains(options.mosaicSpread ? units::radians(*options.mosaicSpread) : unsetRange,
+                          options.mosaicDomains.value_or(-1));
   if (!domains.warning.empty())
     warn(domains.warning);
   if (domains.count > 10000000)

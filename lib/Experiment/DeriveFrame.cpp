@@ -17,21 +17,21 @@ struct Frame {
 Frame frameOf(Convention convention) {
   switch (convention) {
   case Convention::Adxv:
-    return {{0, 0, 1}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {-1, 0, 0}, {1, 0, 0}, {1, 0, 0},
-            Pivot::Beam};
+    return {{0, 0, 1},  {1, 0, 0}, {0, -1, 0}, {0, 0, 1},
+            {-1, 0, 0}, {1, 0, 0}, {1, 0, 0},  Pivot::Beam};
   case Convention::Mosflm:
   case Convention::Denzo:
-    return {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 0, -1}, {0, 0, 1}, {0, 0, 1},
-            Pivot::Beam};
+    return {{1, 0, 0},  {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
+            {0, 0, -1}, {0, 0, 1}, {0, 0, 1},  Pivot::Beam};
   case Convention::Xds:
-    return {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0},
-            Pivot::Sample};
+    return {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+            {1, 0, 0}, {1, 0, 0}, {1, 0, 0}, Pivot::Sample};
   case Convention::Dials:
-    return {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}, {0, 1, 0},
-            Pivot::Sample};
+    return {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+            {0, 1, 0}, {0, 1, 0}, {0, 1, 0}, Pivot::Sample};
   case Convention::Custom:
-    return {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 1},
-            Pivot::Beam};
+    return {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
+            {0, 1, 0}, {0, 0, 1}, {0, 0, 1},  Pivot::Beam};
   }
   throw std::invalid_argument("unknown detector convention");
 }
@@ -109,8 +109,9 @@ void Deriver::replacePolarizationAxis() {
     return;
   const bool divergent = report.hdiv.range > 0 || report.vdiv.range > 0;
   if (beam.kahnFactor != 0 || (divergent && inputs.sources.empty()))
-    throw std::invalid_argument("-polar_vector: the polarization axis is parallel to the beam; give "
-                                "one that is perpendicular to -beam_vector");
+    throw std::invalid_argument(
+        "-polar_vector: the polarization axis is parallel to the beam; give "
+        "one that is perpendicular to -beam_vector");
   // Unpolarized and parallel, the beam does not depend on this axis, but it has to exist.
   const Vec3 &b = beam.direction;
   beam.polarizationAxis = unit(cross(b, std::fabs(b[0]) < 0.5 ? Vec3{1, 0, 0} : Vec3{0, 1, 0}));

@@ -32,8 +32,9 @@ private:
   void deriveBeamCenter();
   void deriveDistance();
   void derivePanels();
-  void deriveSensor();
   void deriveDetector();
+  // DeriveSensor.cpp: thickness, layers and absorption
+  void deriveSensor();
   // DeriveBeam.cpp
   void deriveBeam();
   void deriveFluence();

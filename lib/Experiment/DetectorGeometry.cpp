@@ -28,8 +28,7 @@ DetectorReport placeDetector(const Detector &d, const Vec3 &beam, Pivot pivot, D
   r.slowAxis = rotatedWithDetector(d, d.slowAxis);
   r.normal = rotatedWithDetector(d, d.normal);
   auto from = [&](const Vec3 &fast, const Vec3 &slow, const Vec3 &target) {
-    return difference(target,
-                      sum(scaled(fast, d.beamCenterFast), scaled(slow, d.beamCenterSlow)));
+    return difference(target, sum(scaled(fast, d.beamCenterFast), scaled(slow, d.beamCenterSlow)));
   };
   r.pix0 = pivot == Pivot::Sample
                ? rotatedWithDetector(d, from(d.fastAxis, d.slowAxis, scaled(d.normal, close)))

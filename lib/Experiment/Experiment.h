@@ -28,35 +28,35 @@ struct HklGrid {
 };
 
 struct Crystal {
-  double cellA = 0, cellB = 0, cellC = 0;             ///< m; used unless the source is Matrix
-  double cellAlpha = 0, cellBeta = 0, cellGamma = 0;  ///< rad
-  Mat3 reciprocalMatrix{};                            ///< 1/m, columns a*, b*, c*; with -mat
-  Vec3 misset{};                                      ///< rad, about lab X, then Y, then Z
-  std::array<double, 3> ncells{1, 1, 1};              ///< unit cells along a, b, c
-  double fudge = 1;                                   ///< scales the squared spot radius (not Square)
-  double defaultF = 0;                                ///< electrons, wherever the grid has nothing
-  std::shared_ptr<const HklGrid> grid;                ///< null with StructureFactors::Constant
-  double mosaicSpread = 0;                            ///< rad, largest rotation of a domain
-  std::vector<Vec3> mosaicAxis{{0, 0, 0}};            ///< one unit axis per domain
-  std::vector<double> mosaicUnitAngle{0};             ///< angle of each domain = spread * this
+  double cellA = 0, cellB = 0, cellC = 0;            ///< m; used unless the source is Matrix
+  double cellAlpha = 0, cellBeta = 0, cellGamma = 0; ///< rad
+  Mat3 reciprocalMatrix{};                           ///< 1/m, columns a*, b*, c*; with -mat
+  Vec3 misset{};                                     ///< rad, about lab X, then Y, then Z
+  std::array<double, 3> ncells{1, 1, 1};             ///< unit cells along a, b, c
+  double fudge = 1;                        ///< scales the squared spot radius (not Square)
+  double defaultF = 0;                     ///< electrons, wherever the grid has nothing
+  std::shared_ptr<const HklGrid> grid;     ///< null with StructureFactors::Constant
+  double mosaicSpread = 0;                 ///< rad, largest rotation of a domain
+  std::vector<Vec3> mosaicAxis{{0, 0, 0}}; ///< one unit axis per domain
+  std::vector<double> mosaicUnitAngle{0};  ///< angle of each domain = spread * this
 };
 
 struct Goniometer {
-  Vec3 spindleAxis{};     ///< unit
-  double phi0 = 0;        ///< rad, first phi step
-  double osc = 0;         ///< rad
+  Vec3 spindleAxis{};         ///< unit
+  double phi0 = 0;            ///< rad, first phi step
+  double osc = 0;             ///< rad
   double phiStepFraction = 0; ///< phi_i = phi0 + osc * phiStepFraction * i
   std::int64_t phiSteps = 1;
 };
 
 struct Beam {
-  Vec3 direction{};          ///< unit, direction of propagation
-  Vec3 polarizationAxis{};   ///< unit
+  Vec3 direction{};        ///< unit, direction of propagation
+  Vec3 polarizationAxis{}; ///< unit
   double kahnFactor = 0;
-  double wavelength = 0;     ///< m, central
-  double dispersion = 0;     ///< full width as a fraction of the wavelength
+  double wavelength = 0;               ///< m, central
+  double dispersion = 0;               ///< full width as a fraction of the wavelength
   double hdivRange = 0, vdivRange = 0; ///< rad, full width
-  double fluence = 0;        ///< photons/m^2
+  double fluence = 0;                  ///< photons/m^2
   // One entry per source. Sources::Generated: position on the unit scale, so that the deviation is
   // range * unit and the wavelength is lambda0 * (1 + dispersion * unit).
   std::vector<double> unitHdiv, unitVdiv, unitDispersion;
@@ -68,19 +68,20 @@ struct Beam {
 
 /// One panel of a multi-panel detector, in the lab frame before the detector's rotations.
 struct Panel {
-  Vec3 offset{};                     ///< m, from the detector origin
+  Vec3 offset{};                         ///< m, from the detector origin
   Vec3 fastAxis{}, slowAxis{}, normal{}; ///< unit
 };
 
 struct Detector {
   double distance = 0;      ///< m, along the beam (DistanceInput::Distance)
   double closeDistance = 0; ///< m, along the normal (DistanceInput::CloseDistance)
-  double beamCenterFast = 0, beamCenterSlow = 0; ///< m; Fbeam, Sbeam (pivot Beam) or Fclose, Sclose (Sample)
+  double beamCenterFast = 0,
+         beamCenterSlow = 0; ///< m; Fbeam, Sbeam (pivot Beam) or Fclose, Sclose (Sample)
   Vec3 fastAxis{}, slowAxis{}, normal{}; ///< unit, before rotations
-  Vec3 rotation{};          ///< rad, about lab X, then Y, then Z
-  double twotheta = 0;      ///< rad
+  Vec3 rotation{};                       ///< rad, about lab X, then Y, then Z
+  double twotheta = 0;                   ///< rad
   Vec3 twothetaAxis{};
-  double pixelSize = 0;     ///< m
+  double pixelSize = 0; ///< m
   std::int64_t fastPixels = 0, slowPixels = 0;
   std::int64_t oversample = 1;
   std::int64_t roiFastMin = 0, roiFastMax = 0, roiSlowMin = 0, roiSlowMax = 0; ///< inclusive
@@ -88,7 +89,7 @@ struct Detector {
   double sensorThickness = 0;  ///< m
   double layerFraction = 1;    ///< layer spacing = sensorThickness * layerFraction
   std::int64_t layers = 1;
-  std::vector<Panel> panels;   ///< empty: one panel with the axes above
+  std::vector<Panel> panels;      ///< empty: one panel with the axes above
   std::vector<std::uint8_t> mask; ///< [panel][slow][fast], 0 = skip; empty without a mask
 };
 
@@ -101,7 +102,9 @@ struct Experiment {
   double dmin = 0;      ///< m, with structure.dmin
   double waterSize = 0; ///< m, edge of the water cube, with structure.water
 
-  std::int64_t panelCount() const { return detector.panels.empty() ? 1 : std::int64_t(detector.panels.size()); }
+  std::int64_t panelCount() const {
+    return detector.panels.empty() ? 1 : std::int64_t(detector.panels.size());
+  }
   std::int64_t sourceCount() const { return std::int64_t(beam.sourceWeight.size()); }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
   /// sources x mosaic domains x phi steps x oversample^2 x layers: innermost evaluations per pixel.

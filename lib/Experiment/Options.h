@@ -23,14 +23,14 @@ enum class Convention { Mosflm, Denzo, Adxv, Xds, Dials, Custom };
 /// One panel of a detector with several; only the C++ interface can say this. In the lab frame at
 /// zero detector rotations and two-theta, moved by them together with the other panels.
 struct PanelOptions {
-  Vec3 offset{};                ///< mm, from the detector origin to the panel's first corner
-  Vec3 fastAxis{}, slowAxis{};  ///< any length
-  std::optional<Vec3> normal;   ///< default: fast x slow
+  Vec3 offset{};               ///< mm, from the detector origin to the panel's first corner
+  Vec3 fastAxis{}, slowAxis{}; ///< any length
+  std::optional<Vec3> normal;  ///< default: fast x slow
 };
 
 struct Options {
   // Crystal.
-  double defaultF = 0;                                ///< electrons
+  double defaultF = 0; ///< electrons
   /// A and degrees; a value <= 0 is missing (b, c: as a; angles: 90).
   std::optional<std::array<double, 6>> cell;
   std::optional<Vec3> misset;                         ///< degrees, about lab X, then Y, then Z
@@ -40,27 +40,27 @@ struct Options {
   std::optional<double> sampleX, sampleY, sampleZ;    ///< mm along a, b, c; beats na, nb, nc
   CrystalShape shape = CrystalShape::Square;
   std::optional<double> fudge;
-  std::optional<double> mosaicSpread;                 ///< degrees; negative is unset
+  std::optional<double> mosaicSpread; ///< degrees; negative is unset
   std::optional<std::int64_t> mosaicDomains;
-  std::optional<bool> interpolate;                    ///< -interpolate, -nointerpolate
+  std::optional<bool> interpolate; ///< -interpolate, -nointerpolate
 
   // Beam. A negative range, a step <= 0 or a number of steps <= 0 is unset.
-  std::optional<double> lambda;                       ///< A
-  std::optional<double> energy;                       ///< eV; of lambda and energy only the last
-  std::optional<double> dispersion;                   ///< percent, full width
+  std::optional<double> lambda;     ///< A
+  std::optional<double> energy;     ///< eV; of lambda and energy only the last
+  std::optional<double> dispersion; ///< percent, full width
   std::optional<std::int64_t> dispersionSteps;
-  std::optional<double> hdivRange, vdivRange;         ///< mrad, full width; -divergence sets both
-  std::optional<double> hdivStep, vdivStep;           ///< mrad
-  std::optional<std::int64_t> hdivSteps, vdivSteps;   ///< -divsteps sets both
-  bool roundDivergence = true;                        ///< -round_div, -square_div
-  std::optional<double> fluence;                      ///< photons/m^2
-  std::optional<double> flux, exposure, beamSize;     ///< photons/s, s, mm
-  std::optional<double> polarization;                 ///< Kahn factor
-  bool noPolarization = false;                        ///< `-polar K` resets it
-  double water = 0;                                   ///< um
+  std::optional<double> hdivRange, vdivRange;       ///< mrad, full width; -divergence sets both
+  std::optional<double> hdivStep, vdivStep;         ///< mrad
+  std::optional<std::int64_t> hdivSteps, vdivSteps; ///< -divsteps sets both
+  bool roundDivergence = true;                      ///< -round_div, -square_div
+  std::optional<double> fluence;                    ///< photons/m^2
+  std::optional<double> flux, exposure, beamSize;   ///< photons/s, s, mm
+  std::optional<double> polarization;               ///< Kahn factor
+  bool noPolarization = false;                      ///< `-polar K` resets it
+  double water = 0;                                 ///< um
 
   // Goniometer. Negative is unset (phiStep: <= 0 without phiSteps).
-  std::optional<double> phi, osc, phiStep;            ///< degrees
+  std::optional<double> phi, osc, phiStep; ///< degrees
   std::optional<std::int64_t> phiSteps;
 
   // Detector.
@@ -73,24 +73,24 @@ struct Options {
   std::optional<double> xBeam, yBeam, xClose, yClose; ///< mm
   std::optional<double> orgX, orgY;                   ///< pixels
   std::optional<Vec3> fastAxis, slowAxis, normalAxis, beamVector, polarVector, spindleAxis,
-      twothetaAxis, pix0;                             ///< used with Convention::Custom
-  std::optional<double> twotheta;                     ///< degrees
-  double rotX = 0, rotY = 0, rotZ = 0;                ///< degrees
+      twothetaAxis, pix0;              ///< used with Convention::Custom
+  std::optional<double> twotheta;      ///< degrees
+  double rotX = 0, rotY = 0, rotZ = 0; ///< degrees
   bool curved = false, pointPixel = false;
-  std::optional<double> attenuationDepth;             ///< um; 0 or infinity: no absorption
-  std::optional<double> thickness;                    ///< um
+  std::optional<double> attenuationDepth; ///< um; 0 or infinity: no absorption
+  std::optional<double> thickness;        ///< um
   /// An infinite or zero -detector_abs came after the last -detector_thick.
   bool absorptionOffAfterThickness = false;
   std::optional<std::int64_t> thickSteps;
-  std::array<std::optional<std::int64_t>, 4> roi;     ///< fast min, max, slow min, max; < 0: unset
-  std::optional<std::int64_t> oversample;             ///< <= 0: automatic
+  std::array<std::optional<std::int64_t>, 4> roi; ///< fast min, max, slow min, max; < 0: unset
+  std::optional<std::int64_t> oversample;         ///< <= 0: automatic
   bool oversampleThick = false, oversamplePolar = false, oversampleOmega = false;
-  double dmin = 0;                                    ///< A
+  double dmin = 0; ///< A
   std::vector<PanelOptions> panels;
 
   // Output.
-  std::optional<std::int64_t> seed;                   ///< of the noise image
-  double adcOffset = 40;                              ///< counts, of the noise image
+  std::optional<std::int64_t> seed; ///< of the noise image
+  double adcOffset = 40;            ///< counts, of the noise image
   ImageType imageType = ImageType::F32;
 };
 
@@ -116,9 +116,9 @@ struct MaskImage {
 
 /// Everything that comes from files.
 struct Inputs {
-  std::shared_ptr<const HklGrid> grid;  ///< null: default_F everywhere
-  std::optional<Mat3> matrix;           ///< rows x, y, z; columns a*, b*, c*; wavelength/A
-  std::vector<SourceRow> sources;       ///< empty: generated
+  std::shared_ptr<const HklGrid> grid; ///< null: default_F everywhere
+  std::optional<Mat3> matrix;          ///< rows x, y, z; columns a*, b*, c*; wavelength/A
+  std::vector<SourceRow> sources;      ///< empty: generated
   std::optional<HeaderValues> maskHeader, imageHeader; ///< the image's beats the mask's
   std::optional<MaskImage> mask;
 };

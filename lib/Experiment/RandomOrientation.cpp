@@ -25,7 +25,8 @@ Vec3 drawOrientation(Rule rule, Ran1 &random, std::int64_t &seed) {
   double u = random.uniform(seed);
   double v = 2 * pi * random.uniform(seed);
   double w = 2 * pi * random.uniform(seed);
-  Vec3 q{std::sqrt(1 - u) * std::sin(v), std::sqrt(1 - u) * std::cos(v), std::sqrt(u) * std::sin(w)};
+  Vec3 q{std::sqrt(1 - u) * std::sin(v), std::sqrt(1 - u) * std::cos(v),
+         std::sqrt(u) * std::sin(w)};
   double real = std::sqrt(u) * std::cos(w);
   return anglesXYZ(rotationMatrix({unit(q), 2 * std::atan2(length(q), real)}));
 }

@@ -13,8 +13,8 @@ struct AxisAngle {
   double angle = 0; ///< rad
 };
 
-/// A rotation by at most `spread` about a random axis: three draws, with the angle rounded to single
-/// precision where the C program does. Angles gather near the spread.
+/// A rotation by at most `spread` about a random axis: three draws, with the angle rounded to
+/// single precision where the C program does. Angles gather near the spread.
 AxisAngle drawMosaicRotation(double spread, Ran1 &random, std::int64_t &seed);
 
 /// The angles about lab X, then Y, then Z of a random orientation; three draws. Right: uniform over

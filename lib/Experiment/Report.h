@@ -25,13 +25,13 @@ struct CellReport {
 /// The detector after all rotations (physics.md 2.4, step 7).
 struct DetectorReport {
   double distance = 0, closeDistance = 0;
-  double fBeam = 0, sBeam = 0;   ///< where the beam meets the detector
-  double fClose = 0, sClose = 0; ///< the point nearest to the sample
+  double fBeam = 0, sBeam = 0;                         ///< where the beam meets the detector
+  double fClose = 0, sClose = 0;                       ///< the point nearest to the sample
   double xBeam = 0, yBeam = 0, xClose = 0, yClose = 0; ///< as given or defaulted, not re-derived
-  double orgX = 0, orgY = 0;     ///< pixels, XDS
-  Vec3 dialsOrigin{};            ///< mm
+  double orgX = 0, orgY = 0;                           ///< pixels, XDS
+  Vec3 dialsOrigin{};                                  ///< mm
   Vec3 pix0{}, fastAxis{}, slowAxis{}, normal{};
-  Vec3 xdsBeam{};                ///< the beam along fast, slow and normal
+  Vec3 xdsBeam{}; ///< the beam along fast, slow and normal
   double detSizeFast = 0, detSizeSlow = 0;
 };
 
@@ -58,29 +58,29 @@ struct Report {
   std::optional<bool> interpolationAutoSelected; ///< set when no flag decided: tricubic or not
   std::optional<Vec3> randomMisset;              ///< rad, with -misset random
   CellReport cell, reciprocalCell;
-  double volume = 0;                             ///< A^3, negative for a left-handed matrix
-  std::array<double, 3> crystalSize{};           ///< m along a, b, c
+  double volume = 0;                   ///< A^3, negative for a left-handed matrix
+  std::array<double, 3> crystalSize{}; ///< m along a, b, c
   double largestCrystalSize = 0, reciprocalPixelSize = 0; ///< m
   std::int64_t recommendedOversample = 1;
   bool oversampleAutoSelected = false;
-  double approximateMolecularWeight = 0;         ///< g/mol
+  double approximateMolecularWeight = 0; ///< g/mol
 
-  double sensorThickness = 0, sensorMu = -1;     ///< m; 1/m, -1 when never set
-  std::vector<double> layerDepths;               ///< m, front of each layer
+  double sensorThickness = 0, sensorMu = -1; ///< m; 1/m, -1 when never set
+  std::vector<double> layerDepths;           ///< m, front of each layer
   double phi0 = 0, osc = 0;
-  std::vector<double> phiSteps;                  ///< rad, one per step
+  std::vector<double> phiSteps; ///< rad, one per step
 
-  DivergenceReport hdiv, vdiv;                   ///< rad
-  DivergenceReport dispersion;                   ///< fractions of the wavelength
-  std::int64_t divergenceSteps = -1;             ///< -1 with a source file
+  DivergenceReport hdiv, vdiv;                             ///< rad
+  DivergenceReport dispersion;                             ///< fractions of the wavelength
+  std::int64_t divergenceSteps = -1;                       ///< -1 with a source file
   std::vector<std::array<double, 2>> divergenceDeviations; ///< rad, horizontal and vertical
-  std::vector<double> wavelengths;               ///< m, empty with a source file
-  double wavelength = 0;                         ///< m, central
+  std::vector<double> wavelengths;                         ///< m, empty with a source file
+  double wavelength = 0;                                   ///< m, central
   std::vector<SourceReport> sources;
 
-  double flux = 0;                               ///< photons/s, consistent with the fluence
-  std::array<std::int64_t, 4> roi{};             ///< as printed, bounds not clipped to the image
-  double solidAngleDivisor = 1;                  ///< turns a sum over layers and sub-pixels into sr
+  double flux = 0;                   ///< photons/s, consistent with the fluence
+  std::array<std::int64_t, 4> roi{}; ///< as printed, bounds not clipped to the image
+  double solidAngleDivisor = 1;      ///< turns a sum over layers and sub-pixels into sr
 };
 
 } // namespace nanobragg

@@ -25,8 +25,8 @@ constexpr SemanticSwitch switches[] = {
      "relates the distances along beam and normal by the normal before the two-theta swing; "
      "distance and beam centre in the header and automatic oversampling follow it",
      "uses the normal after all rotations", "-twotheta"},
-    {"twotheta-axis", &Semantics::twothetaAxis, "does not normalise the axis, so that the swing distorts",
-     "normalises it", "-twotheta_axis"},
+    {"twotheta-axis", &Semantics::twothetaAxis,
+     "does not normalise the axis, so that the swing distorts", "normalises it", "-twotheta_axis"},
     {"detector-normal", &Semantics::detectorNormal,
      "replaces a normal whose length is not exactly 1 by fast x slow, whatever its direction",
      "normalises it and keeps its direction", "-odet_vector"},

@@ -47,7 +47,8 @@ StepRange chooseStepRange(double range, double step, std::int64_t steps, const c
     // A number of steps alone spreads them over a whole radian (or wavelength).
     chosen = steps <= 0 ? StepRange{0, 0, 1} : StepRange{1.0, 1.0 / double(steps), steps};
   else if (steps <= 0)
-    chosen = step <= 0 ? StepRange{range, range, 2} : StepRange{range, step, stepsIn(range, step, flag)};
+    chosen =
+        step <= 0 ? StepRange{range, range, 2} : StepRange{range, step, stepsIn(range, step, flag)};
   else if (step <= 0) {
     steps = std::max<std::int64_t>(steps, 2);
     chosen = {range, range / double(steps - 1), steps};

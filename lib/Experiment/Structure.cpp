@@ -27,7 +27,8 @@ constexpr const char *waterNames[] = {"none", "right", "c"};
 constexpr const char *imageTypeNames[] = {"f32", "f64"};
 
 /// Calls `visit(key, field, words)` for every choice, in canonical order.
-template <typename S, typename Visitor> void forEachChoice(S &s, Visitor visit) {
+template <typename S, typename Visitor>
+void forEachChoice(S &s, Visitor visit) {
   visit("shape", s.shape, Names(shapeNames));
   visit("structure_factors", s.structureFactors, Names(structureFactorNames));
   visit("cell_source", s.cellSource, Names(cellSourceNames));

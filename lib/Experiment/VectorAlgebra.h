@@ -8,9 +8,7 @@
 
 namespace nanobragg {
 
-inline double dot(const Vec3 &x, const Vec3 &y) {
-  return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-}
+inline double dot(const Vec3 &x, const Vec3 &y) { return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]; }
 inline Vec3 cross(const Vec3 &x, const Vec3 &y) {
   return {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]};
 }

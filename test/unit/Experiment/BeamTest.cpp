@@ -11,8 +11,8 @@ Vec3 sourceOf(const Experiment &e, std::size_t i) {
   const Beam &b = e.beam;
   Vec3 x = scaled(b.direction, -10);
   x = rotatedAbout(b.polarizationAxis, b.vdivRange * b.unitVdiv[i], x);
-  return unit(rotatedAbout(unit(cross(b.direction, b.polarizationAxis)),
-                           b.hdivRange * b.unitHdiv[i], x));
+  return unit(
+      rotatedAbout(unit(cross(b.direction, b.polarizationAxis)), b.hdivRange * b.unitHdiv[i], x));
 }
 
 TEST(Sources, OneByDefault) {
@@ -32,9 +32,9 @@ TEST(Sources, RoundDivergenceCutsTheCorners) {
   options.vdivStep = 2;
   Derived d = deriveRight(options);
   // As the C program prints them; the upper edges are missing since steps start at -range/2.
-  const std::vector<std::array<double, 2>> expected = {
-      {-6, 0}, {-3, -2}, {-3, 0}, {-3, 2}, {0, -4}, {0, -2},
-      {0, 0},  {0, 2},   {3, -2}, {3, 0},  {3, 2}};
+  const std::vector<std::array<double, 2>> expected = {{-6, 0}, {-3, -2}, {-3, 0}, {-3, 2},
+                                                       {0, -4}, {0, -2},  {0, 0},  {0, 2},
+                                                       {3, -2}, {3, 0},   {3, 2}};
   ASSERT_EQ(d.report.divergenceDeviations.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NEAR(d.report.divergenceDeviations[i][0], expected[i][0] * 1e-3, 1e-15);

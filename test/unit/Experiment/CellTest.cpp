@@ -48,9 +48,8 @@ TEST(Cell, TriclinicCellsKeepTheirAngles) {
     EXPECT_TRUE(notes(derived, "cell-setting"));
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j)
-        EXPECT_NEAR(
-            dot(derived.report.cell.vectors[i], derived.report.reciprocalCell.vectors[j]),
-            i == j ? 1 : 0, 1e-13);
+        EXPECT_NEAR(dot(derived.report.cell.vectors[i], derived.report.reciprocalCell.vectors[j]),
+                    i == j ? 1 : 0, 1e-13);
   }
 }
 

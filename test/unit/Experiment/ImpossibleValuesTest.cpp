@@ -16,8 +16,8 @@ void expectRefused(const char *flag, const std::function<void(Options &, Inputs 
   change(options, inputs);
   for (const Semantics &semantics : {Semantics::right(), Semantics::c()})
     EXPECT_THAT([&] { derive(options, inputs, semantics); },
-                testing::ThrowsMessage<std::invalid_argument>(
-                    testing::AllOf(testing::HasSubstr(flag), testing::Not(testing::HasSubstr("\n")))))
+                testing::ThrowsMessage<std::invalid_argument>(testing::AllOf(
+                    testing::HasSubstr(flag), testing::Not(testing::HasSubstr("\n")))))
         << flag;
 }
 
@@ -49,8 +49,8 @@ TEST(Impossible, Vectors) {
   REFUSED("-fdet_vector", (o.convention = Convention::Custom, o.fastAxis = Vec3{0, 0, 0}));
   REFUSED("-beam_vector", (o.convention = Convention::Custom, o.beamVector = Vec3{0, NAN, 0}));
   REFUSED("-sdet_vector", (o.convention = Convention::Custom, o.slowAxis = Vec3{0, 0, 1}));
-  REFUSED("-polar_vector", (o.convention = Convention::Custom, o.beamVector = Vec3{0, 0, 1},
-                            o.polarization = 0.9));
+  REFUSED("-polar_vector",
+          (o.convention = Convention::Custom, o.beamVector = Vec3{0, 0, 1}, o.polarization = 0.9));
   REFUSED("panel 0", o.panels.resize(1));
 }
 

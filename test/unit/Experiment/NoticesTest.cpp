@@ -22,9 +22,7 @@ TEST(Semantics, EverySwitchIsSetByC) {
   EXPECT_EQ(semantics, Semantics::right());
 }
 
-TEST(Notices, NoneWhereNothingDiffers) {
-  EXPECT_THAT(deriveRight(cubic()).notices, IsEmpty());
-}
+TEST(Notices, NoneWhereNothingDiffers) { EXPECT_THAT(deriveRight(cubic()).notices, IsEmpty()); }
 
 TEST(Notices, NameTheSwitchesOfThisRun) {
   Options options = cubic();

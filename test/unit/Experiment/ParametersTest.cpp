@@ -32,19 +32,19 @@ TEST(Parameters, NamesAreUniqueAndFound) {
 }
 
 TEST(Parameters, DefaultStructureInOrder) {
-  EXPECT_THAT(
-      namesOf(Structure()),
-      testing::ElementsAre(
-          "cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma", "misset_x",
-          "misset_y", "misset_z", "ncells_a", "ncells_b", "ncells_c", "default_F", "mosaic_spread",
-          "mosaic_axis", "mosaic_unit_angle", "mosaic_domains", "spindle_axis", "phi0", "osc",
-          "phi_step_fraction", "phi_steps", "beam_direction", "polarization_axis", "kahn_factor",
-          "wavelength", "dispersion", "hdiv_range", "vdiv_range", "unit_hdiv", "unit_vdiv",
-          "unit_dispersion", "source_weight", "sources", "fluence", "distance", "beam_center_fast",
-          "beam_center_slow", "fast_axis", "slow_axis", "normal_axis", "detector_rotx",
-          "detector_roty", "detector_rotz", "twotheta", "twotheta_axis", "pixel_size",
-          "fast_pixels", "slow_pixels", "panel_count", "oversample", "roi_fast_min",
-          "roi_fast_max", "roi_slow_min", "roi_slow_max"));
+  EXPECT_THAT(namesOf(Structure()),
+              testing::ElementsAre(
+                  "cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma", "misset_x",
+                  "misset_y", "misset_z", "ncells_a", "ncells_b", "ncells_c", "default_F",
+                  "mosaic_spread", "mosaic_axis", "mosaic_unit_angle", "mosaic_domains",
+                  "spindle_axis", "phi0", "osc", "phi_step_fraction", "phi_steps", "beam_direction",
+                  "polarization_axis", "kahn_factor", "wavelength", "dispersion", "hdiv_range",
+                  "vdiv_range", "unit_hdiv", "unit_vdiv", "unit_dispersion", "source_weight",
+                  "sources", "fluence", "distance", "beam_center_fast", "beam_center_slow",
+                  "fast_axis", "slow_axis", "normal_axis", "detector_rotx", "detector_roty",
+                  "detector_rotz", "twotheta", "twotheta_axis", "pixel_size", "fast_pixels",
+                  "slow_pixels", "panel_count", "oversample", "roi_fast_min", "roi_fast_max",
+                  "roi_slow_min", "roi_slow_max"));
 }
 
 TEST(Parameters, StructureDecidesWhatIsUsed) {
