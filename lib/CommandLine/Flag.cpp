@@ -47,7 +47,7 @@ double Values::number(std::size_t index) const {
 std::int64_t Values::integer(std::size_t index) const {
   const double value = number(index);
   if (value != std::floor(value))
-    refuse(words[index] + " is not a whole number");
+    refuse(words[index] + " is not a whole number; leave out the fraction");
   if (std::fabs(value) > largestWhole)
     refuse(words[index] + " is out of range; it is too large");
   return std::int64_t(value);

@@ -38,12 +38,13 @@ void requireCount(const Occurrence &found) {
   const std::size_t needed = flag.minimumValues(), given = found.words.size();
   if (given >= needed || (given == 1 && flag.alone && flag.alone(found.words[0])))
     return;
-  throw UsageError(found.spelling + " needs " +
-                   (needed == 1 ? "a value" : std::to_string(needed) + " values") + " (" +
-                   std::string(flag.values) + (flag.unit.empty() ? "" : ", ") +
-                   std::string(flag.unit) + "), " +
-                   (given == 0 ? "none" : "only " + std::to_string(given)) +
-                   (given == 1 ? " is given" : " are given"));
+  throw UsageError(
+      found.spelling + " needs " + (needed == 1 ? "a value" : std::to_string(needed) + " values") +
+      (flag.unit.empty() ? "" : " in " + std::string(flag.unit)) +
+      (given == 0   ? ", none is given"
+       : given == 1 ? ", only 1 is given"
+                    : ", only " + std::to_string(given) + " are given") +
+      "; write '" + found.spelling + " " + std::string(flag.values) + "'");
 }
 
 /// `--flag=value` or `--flag value`, `-flag value ...`.

@@ -30,7 +30,7 @@ TEST(Refusal, EveryFlagWithValuesMissesThem) {
       if (flag.minimumValues() == 0)
         continue;
       const std::string name(flag.name());
-      EXPECT_THAT(refusal(name), AllOf(HasSubstr(name + " needs"), HasSubstr("none"))) << name;
+      EXPECT_THAT(refusal(name), AllOf(HasSubstr(name + " needs"), HasSubstr("none is given"))) << name;
       EXPECT_THAT(refusal(name + " -noprogress"), HasSubstr(name + " needs")) << name;
     }
 }
