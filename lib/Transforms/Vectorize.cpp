@@ -1,1 +1,218 @@
 #include "lib/Transforms/Passes.h"
+
+#include "dialect/NB.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_VECTORIZE
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// Types whose values exist per lane; grids, tables and masks are shared by all lanes.
+bool hasLaneForm(Type type) {
+  return isScalarOrLanes(type) || isIndexOrLanes(type) || isa<IntegerType, Vec3Type, Mat3Type>(type);
+}
+
+bool isOverLanes(Type type) { return isa<VectorType>(elementTypeOf(type)); }
+
+/// Rewrites the body of one image so that values that depend on the fast pixel index are lanes.
+class LaneRewriter {
+public:
+  LaneRewriter(ImageOp image, int64_t width)
+      : image(image), width(width), b(image), spread(image.getContext()) {}
+
+  LogicalResult run();
+  int64_t numLaneOps() const { return laneOps; }
+  int64_t numScalarOps() const { return scalarOps; }
+
+private:
+  LogicalResult rewriteBlock(Block &from);
+  LogicalResult rewriteOp(Operation *op);
+  LogicalResult rewriteLoop(Operation *op);
+  LogicalResult rewriteYield(YieldOp yield);
+  /// The lane form of a mapped value: itself, or spread right after its definition.
+  Value lanes(Value mapped);
+  bool dependsOnLanes(Operation *op);
+
+  ImageOp image;
+  int64_t width;
+  OpBuilder b, spread;
+  IRMapping mapping;
+  DenseMap<Value, Value> spreadValues;
+  Block *imageBody = nullptr;
+  int64_t laneOps = 0, scalarOps = 0;
+};
+} // namespace
+
+Value LaneRewriter::lanes(Value mapped) {
+  if (isOverLanes(mapped.getType()) || !hasLaneForm(mapped.getType()))
+    return mapped;
+  Value &cached = spreadValues[mapped];
+  if (cached)
+    return cached;
+  // Right after the definition when that is inside the image, else at the top of its body.
+  Operation *definition = mapped.getDefiningOp();
+  Block *block = mapped.getParentBlock();
+  bool inside = imageBody->getParent()->isAncestor(block->getParent());
+  if (!inside)
+    spread.setInsertionPointToStart(imageBody);
+  else if (definition)
+    spread.setInsertionPointAfter(definition);
+  else
+    spread.setInsertionPointToStart(block);
+  Type type = withLanes(mapped.getType(), width);
+  Location loc = mapped.getLoc();
+  if (isa<Vec3Type, Mat3Type>(type))
+    cached = SplatOp::create(spread, loc, type, mapped);
+  else
+    cached = vector::BroadcastOp::create(spread, loc, type, mapped);
+  return cached;
+}
+
+bool LaneRewriter::dependsOnLanes(Operation *op) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isOverLanes(mapping.lookupOrDefault(operand).getType());
+  });
+}
+
+LogicalResult LaneRewriter::rewriteYield(YieldOp yield) {
+  // The new parent's results are lanes wherever its body may need them to be.
+  SmallVector<Value> values;
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  for (Value value : yield.getValues()) {
+    Value mapped = mapping.lookupOrDefault(value);
+    values.push_back(isa<TabulateOp>(parent) ? mapped : lanes(mapped));
+  }
+  YieldOp::create(b, yield.getLoc(), values);
+  return success();
+}
+
+LogicalResult LaneRewriter::rewriteLoop(Operation *op) {
+  if (isa<TabulateOp>(op)) {
+    op->emitError("a table cannot be made inside an image; run --nb-hoist-invariants first");
+    return failure();
+  }
+  // A sum over pixels in lanes is itself lanes, whatever it sums: at worst a spread constant.
+  OperationState state(op->getLoc(), op->getName());
+  for (Value operand : op->getOperands())
+    state.operands.push_back(mapping.lookupOrDefault(operand));
+  for (Type type : op->getResultTypes())
+    state.types.push_back(withLanes(type, width));
+  state.attributes = op->getAttrs();
+  state.addRegion();
+  Operation *loop = b.create(state);
+  Block &from = op->getRegion(0).front();
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&loop->getRegion(0));
+  for (BlockArgument iv : from.getArguments())
+    mapping.map(iv, body->addArgument(iv.getType(), iv.getLoc()));
+  if (failed(rewriteBlock(from)))
+    return failure();
+  mapping.map(op->getResults(), loop->getResults());
+  return success();
+}
+
+LogicalResult LaneRewriter::rewriteOp(Operation *op) {
+  if (auto yield = dyn_cast<YieldOp>(op))
+    return rewriteYield(yield);
+  if (isa<SumOp, FirstOp, TabulateOp>(op))
+    return rewriteLoop(op);
+  auto refuse = [&](const char *why) {
+    InFlightDiagnostic diagnostic = op->emitError() << "'" << op->getName() << "' " << why;
+    diagnostic.attachNote(image.getLoc()) << "in the image vectorized here";
+    return failure();
+  };
+  if (!dependsOnLanes(op)) {
+    if (op->getNumRegions() != 0)
+      return refuse("has a body that cannot be computed in lanes; run --nb-remove-branches first");
+    b.clone(*op, mapping);
+    ++scalarOps;
+    return success();
+  }
+  if (op->getNumRegions() != 0)
+    return refuse("branches on a pixel; run --nb-remove-branches first");
+  if (isa<LookupOp>(op))
+    return refuse("looks a table up by pixel; tables are indexed by the dimensions of sums");
+  bool elementwise = OpTrait::hasElementwiseMappableTraits(op) ||
+                     isa_and_nonnull<NBDialect>(op->getDialect());
+  if (!elementwise || !isMemoryEffectFree(op))
+    return refuse("cannot be computed in lanes");
+
+  OperationState state(op->getLoc(), op->getName());
+  for (Value operand : op->getOperands())
+    state.operands.push_back(lanes(mapping.lookupOrDefault(operand)));
+  for (Type type : op->getResultTypes())
+    state.types.push_back(hasLaneForm(type) ? withLanes(type, width) : type);
+  state.attributes = op->getAttrs();
+  mapping.map(op->getResults(), b.create(state)->getResults());
+  ++laneOps;
+  return success();
+}
+
+LogicalResult LaneRewriter::rewriteBlock(Block &from) {
+  for (Operation &op : from)
+    if (failed(rewriteOp(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult LaneRewriter::run() {
+  if (image.getLanes()) {
+    remark::missed(image.getLoc(), remark::RemarkOpts::name("Lanes").category("nb-vectorize"))
+        << "image is vectorized already";
+    return success();
+  }
+  auto result = ImageOp::create(b, image.getLoc(), image.getResultTypes(), image.getCounts(),
+                                image.getRoi(), image.getMask(), image.getDimensions(),
+                                b.getI64IntegerAttr(width), image.getTileRowsAttr());
+  Block &from = image.getBody().front();
+  imageBody = b.createBlock(&result.getBody());
+  for (auto [i, iv] : llvm::enumerate(from.getArguments())) {
+    Type type = i == 2 ? withLanes(iv.getType(), width) : iv.getType();
+    mapping.map(iv, imageBody->addArgument(type, iv.getLoc()));
+  }
+  if (failed(rewriteBlock(from))) {
+    result.erase();
+    return failure();
+  }
+  image.replaceAllUsesWith(result);
+  image.erase();
+  return success();
+}
+
+namespace {
+struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
+  using VectorizeBase::VectorizeBase;
+
+  void runOnOperation() override {
+    if (width < 1 || width > 64) {
+      emitError(getOperation()->getLoc())
+          << "nb-vectorize: width must be between 1 and 64, but got " << width.getValue();
+      return signalPassFailure();
+    }
+    SmallVector<ImageOp> images;
+    getOperation()->walk([&](ImageOp image) { images.push_back(image); });
+    for (ImageOp image : images) {
+      Location loc = image.getLoc();
+      LaneRewriter rewriter(image, width);
+      if (failed(rewriter.run()))
+        return signalPassFailure();
+      remark::passed(loc, remark::RemarkOpts::name("Lanes").category("nb-vectorize"))
+          << "computes " << std::to_string(width) << " pixels at once: "
+          << std::to_string(rewriter.numLaneOps()) << " ops in lanes, "
+          << std::to_string(rewriter.numScalarOps()) << " scalar";
+    }
+  }
+};
+} // namespace
