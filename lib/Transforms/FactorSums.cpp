@@ -1,12 +1,63 @@
 #include "lib/Transforms/Invariants.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+/// The scf.if that decides, once for the whole sum, whether its terms are all 0; or null.
+scf::IfOp conditionOfAllTerms(SumOp sum) {
+  YieldOp yield = sum.getYield();
+  auto branch = yield.getValues().front().getDefiningOp<scf::IfOp>();
+  if (!branch || branch->getBlock() != sum.getBodyBlock() ||
+      isDefinedIn(branch.getCondition(), sum) || !isPure(sum) ||
+      !llvm::equal(branch.getResults(), yield.getValues()) ||
+      !llvm::all_of(branch.getResults(), [](Value result) { return result.hasOneUse(); }))
+    return {};
+  auto isZero = [](Value value) { return matchPattern(value, m_AnyZeroFloat()); };
+  return llvm::all_of(branch.elseYield().getResults(), isZero) ? branch : scf::IfOp();
+}
+
+/// `sum(c ? x : 0)` as `c ? sum(x) : 0`.
+bool takeOutCondition(SumOp sum) {
+  scf::IfOp branch = conditionOfAllTerms(sum);
+  if (!branch)
+    return false;
+  OpBuilder builder(sum);
+  auto outer = scf::IfOp::create(builder, branch.getLoc(), sum.getResultTypes(),
+                                 branch.getCondition(), /*withElseRegion=*/true);
+  sum.replaceAllUsesWith(outer.getResults());
+  builder.setInsertionPointToStart(outer.elseBlock());
+  SmallVector<Value> zeros;
+  for (Type type : sum.getResultTypes())
+    zeros.push_back(arith::ConstantOp::create(builder, branch.getLoc(), type,
+                                              builder.getZeroAttr(type)));
+  scf::YieldOp::create(builder, branch.getLoc(), zeros);
+  builder.setInsertionPointToStart(outer.thenBlock());
+  auto outerYield = scf::YieldOp::create(builder, branch.getLoc(), sum.getResults());
+  sum->moveBefore(outerYield);
+
+  scf::YieldOp innerYield = branch.thenYield();
+  sum.getYield()->setOperands(innerYield.getResults());
+  innerYield.erase();
+  sum.getBodyBlock()->getOperations().splice(branch->getIterator(),
+                                             branch.thenBlock()->getOperations());
+  branch.erase();
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
+
 /// The factors of a product, those that change in the sum and those that do not.
 struct Factors {
   SmallVector<Value> inside;
@@ -75,9 +126,18 @@ unsigned factorSum(SumOp sum) {
 
 void nb::factorSums(FunctionOpInterface func) {
   // Post-order: what leaves an inner sum can leave the one around it next.
-  func.walk([&](SumOp sum) {
-    if (unsigned taken = factorSum(sum))
+  SmallVector<SumOp> sums;
+  func.walk([&](SumOp sum) { sums.push_back(sum); });
+  for (SumOp sum : sums) {
+    // Factors of the condition hide it, factors under the condition are hidden by it.
+    unsigned taken = factorSum(sum);
+    if (takeOutCondition(sum)) {
+      taken += factorSum(sum);
+      remark::passed(sum.getLoc(), hoistRemark("condition", func))
+          << "took a condition out of a sum";
+    }
+    if (taken != 0)
       remark::passed(sum.getLoc(), hoistRemark("factored", func))
           << remark::add("took {0} factor(s) out of a sum", taken);
-  });
+  }
 }

@@ -44,7 +44,7 @@ void tabulateInvariants(ImageOp image, FunctionOpInterface func);
 /// True if any was split; the ops are still in the innermost one.
 bool splitSums(FunctionOpInterface func);
 
-/// Takes factors that do not change inside a sum out of it.
+/// Takes conditions and factors that do not change inside a sum out of it.
 void factorSums(FunctionOpInterface func);
 
 } // namespace mlir::nb

@@ -37,10 +37,11 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
     * out of every enclosing loop that it does not depend on;
     * if it depends on the outer dimensions of a sum only, into an outer sum: the sum is split
       into two nested ones where that lets an op leave the inner dimensions;
-    * if it depends on some dimensions of a sum, not on the pixel, and could not otherwise leave
-      the image, into an `nb.tabulate` ahead of the image, to be looked up inside;
-    * if it is a factor of what a sum adds and does not change in it, behind the sum:
-      `sum(x * w)` becomes `sum(x) * w`.
+    * if it depends on some dimensions of a sum or on the panel, not on the place within the
+      panel, and could not otherwise leave the image, into an `nb.tabulate` ahead of the image, to
+      be looked up inside;
+    * if it is a factor or a condition of what a sum adds and does not change in it, out of the
+      sum: `sum(x * w)` becomes `sum(x) * w`, `sum(c ? x : 0)` becomes `c ? sum(x) : 0`.
 
     Values are tabulated only when that saves work: an op that is just a lookup or a conversion
     of an induction variable stays where it is. `tabulate=false`, `split=false` and `factor=false`
@@ -51,11 +52,11 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
   }];
   let options = [
     Option<"tabulate", "tabulate", "bool", "true",
-           "make tables of values that depend on some dimensions of a sum but not on the pixel">,
+           "make tables of values that depend on dimensions of a sum or the panel only">,
     Option<"split", "split", "bool", "true",
            "split sums so that values independent of inner dimensions leave them">,
     Option<"factor", "factor", "bool", "true",
-           "multiply by factors that do not change in a sum after it">
+           "apply factors and conditions that do not change in a sum after it">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-/// One induction variable of a sum or a search inside the image.
+/// One induction variable of a sum or a search inside the image, or of its panels.
 struct Loop {
   BlockArgument inductionVar;
   Dimension dimension;
@@ -46,11 +46,12 @@ private:
   ImageOp image;
   FunctionOpInterface func;
 
-  /// All loops around a sample that run over the same values for every pixel, outer ones first.
+  /// All loops around a sample that run over the same values for every pixel of a panel, outer ones
+  /// first.
   SmallVector<Loop> loops;
   DenseMap<Value, unsigned> loopOfInductionVar;
 
-  /// An op whose value depends on loops of the list, on nothing else inside the image.
+  /// An op whose value depends on loops of the list and on nothing else inside the image.
   struct PixelFree {
     llvm::SmallBitVector loops;
     unsigned position;
@@ -64,16 +65,18 @@ private:
 };
 
 void Tabulator::collectLoops() {
-  auto collect = [&](auto loop) {
-    for (auto [i, iv] : llvm::enumerate(loop.getInductionVars())) {
-      Value count = loop.getCounts()[i];
-      if (isDefinedIn(count, image))
-        continue;
-      loopOfInductionVar[iv] = loops.size();
-      loops.push_back({iv, loop.getDimension(i), count});
-    }
+  auto collectOne = [&](auto loop, unsigned i) {
+    BlockArgument iv = loop.getInductionVars()[i];
+    loopOfInductionVar[iv] = loops.size();
+    loops.push_back({iv, loop.getDimension(i), loop.getCounts()[i]});
   };
-  image.walk<WalkOrder::PreOrder>([&](Operation *op) {
+  auto collect = [&](auto loop) {
+    for (auto [i, count] : llvm::enumerate(loop.getCounts()))
+      if (!isDefinedIn(count, image))
+        collectOne(loop, i);
+  };
+  collectOne(image, /*panel=*/0);
+  image.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto sum = dyn_cast<SumOp>(op))
       collect(sum);
     else if (auto first = dyn_cast<FirstOp>(op))
@@ -129,7 +132,7 @@ bool Tabulator::isWorthATable(Operation *op) {
   if (isa<LookupOp, ComponentOp, ElementOp, RowOp>(op))
     return false;
   const llvm::SmallBitVector &loopsOfOp = pixelFree[op].loops;
-  unsigned lookup = 4; // the address, and room for error
+  unsigned lookup = 2; // the address
   for (Value result : op->getResults())
     lookup += needed.contains(result) ? scalarsIn(result.getType()) : 0;
   unsigned slice = 0;
