@@ -1,0 +1,61 @@
+// RUN: nb-opt %s --nb-remove-branches | FileCheck %s
+
+// Both branches are computed; each result becomes a select.
+
+// CHECK-LABEL: func.func @if
+// CHECK-SAME: (%[[C:.*]]: i1, %[[X:.*]]: f64, %[[V:.*]]: !nb.vec3<f64>)
+// CHECK-NEXT: %[[DOUBLE:.*]] = arith.addf %[[X]], %[[X]]
+// CHECK-NEXT: %[[UNIT:.*]] = nb.normalize %[[V]]
+// CHECK-NEXT: %[[R0:.*]] = arith.select %[[C]], %[[DOUBLE]], %[[X]] : f64
+// CHECK-NEXT: %[[R1:.*]] = arith.select %[[C]], %[[V]], %[[UNIT]] : !nb.vec3<f64>
+// CHECK-NEXT: return %[[R0]], %[[R1]]
+func.func @if(%c: i1, %x: f64, %v: !nb.vec3<f64>) -> (f64, !nb.vec3<f64>) {
+  %r:2 = scf.if %c -> (f64, !nb.vec3<f64>) {
+    %double = arith.addf %x, %x : f64
+    scf.yield %double, %v : f64, !nb.vec3<f64>
+  } else {
+    %unit = nb.normalize %v : !nb.vec3<f64>
+    scf.yield %x, %unit : f64, !nb.vec3<f64>
+  }
+  return %r#0, %r#1 : f64, !nb.vec3<f64>
+}
+
+// Nested branches, the inner one in the condition's shadow.
+
+// CHECK-LABEL: func.func @nested
+// CHECK-SAME: (%[[C:.*]]: i1, %[[D:.*]]: i1, %[[X:.*]]: f64, %[[Y:.*]]: f64)
+// CHECK-NEXT: %[[INNER:.*]] = arith.select %[[D]], %[[X]], %[[Y]]
+// CHECK-NEXT: %[[OUTER:.*]] = arith.select %[[C]], %[[INNER]], %[[Y]]
+// CHECK-NEXT: return %[[OUTER]]
+func.func @nested(%c: i1, %d: i1, %x: f64, %y: f64) -> f64 {
+  %r = scf.if %c -> f64 {
+    %s = scf.if %d -> f64 {
+      scf.yield %x : f64
+    } else {
+      scf.yield %y : f64
+    }
+    scf.yield %s : f64
+  } else {
+    scf.yield %y : f64
+  }
+  return %r : f64
+}
+
+// A whole sum may stand in a branch.
+
+// CHECK-LABEL: func.func @sum
+// CHECK-NOT: scf.if
+// CHECK: %[[SUM:.*]] = nb.sum
+// CHECK: arith.select %{{.*}}, %[[SUM]],
+func.func @sum(%c: i1, %n: index, %w: !nb.table<?xf64>, %zero: f64) -> f64 {
+  %r = scf.if %c -> f64 {
+    %I = nb.sum source %i in %n : f64 {
+      %x = nb.lookup %w[%i] : !nb.table<?xf64>
+      nb.yield %x : f64
+    }
+    scf.yield %I : f64
+  } else {
+    scf.yield %zero : f64
+  }
+  return %r : f64
+}
