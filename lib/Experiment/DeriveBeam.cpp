@@ -157,8 +157,9 @@ void Deriver::generateSources() {
     }
   }
   if (report.sources.empty())
-    throw std::invalid_argument(
-        "-hdivrange and -vdivrange: no source lies inside the ellipse; use -square_div");
+    throw std::invalid_argument("-divsteps: no source lies in the ellipse of -hdivrange and "
+                                "-vdivrange (1 rad when only the "
+                                "number of steps is given); give the ranges, or -square_div");
   for (SourceReport &source : report.sources)
     source.intensity = 1.0 / double(report.sources.size());
 }

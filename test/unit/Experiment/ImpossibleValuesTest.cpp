@@ -79,6 +79,7 @@ TEST(Impossible, Beam) {
   REFUSED("-energy", o.energy = 0);
   REFUSED("-energy", (o.lambda = 1, o.energy = 12000));
   REFUSED("-dispersion", o.dispersion = 250);
+  REFUSED("-divsteps", o.hdivSteps = o.vdivSteps = 1); // at the corner of a radian's square
   REFUSED("-hdivstep", (o.hdivRange = 1, o.hdivStep = 1e-12));
   REFUSED("-fluence", o.fluence = -1);
   REFUSED("-flux", o.flux = -1e12);
