@@ -2,7 +2,10 @@
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::nb {
@@ -79,6 +82,14 @@ void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved) {
 }
 
 namespace {
+/// Values from different loops meet outside of them; the same value is kept once. This also makes
+/// one table of two.
+void mergeEqualOps(FunctionOpInterface func) {
+  IRRewriter rewriter(func.getContext());
+  DominanceInfo dominance(func);
+  eliminateCommonSubExpressions(rewriter, dominance, func);
+}
+
 /// Says which ops could not move whatever they depend on.
 void remarkImpure(FunctionOpInterface func) {
   func.walk([&](Operation *op) {
@@ -96,11 +107,13 @@ struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> 
   void runOnFunction(FunctionOpInterface func) {
     MovedOps moved;
     moveInvariants(func, moved);
+    mergeEqualOps(func);
     if (tabulate) {
       SmallVector<ImageOp> images;
       func.walk([&](ImageOp image) { images.push_back(image); });
       for (ImageOp image : images)
         tabulateInvariants(image, func);
+      mergeEqualOps(func);
     }
     if (split && splitSums(func))
       moveInvariants(func, moved);
