@@ -83,9 +83,10 @@ void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved) {
 
 namespace {
 /// Values from different loops meet outside of them; the same value is kept once. This also makes
-/// one table of two.
+/// one table of two. What nothing uses goes.
 void mergeEqualOps(FunctionOpInterface func) {
   IRRewriter rewriter(func.getContext());
+  (void)runRegionDCE(rewriter, func->getRegions());
   DominanceInfo dominance(func);
   eliminateCommonSubExpressions(rewriter, dominance, func);
 }
@@ -113,12 +114,12 @@ struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> 
       func.walk([&](ImageOp image) { images.push_back(image); });
       for (ImageOp image : images)
         tabulateInvariants(image, func);
-      mergeEqualOps(func);
     }
     if (split && splitSums(func))
       moveInvariants(func, moved);
     if (factor)
       factorSums(func);
+    mergeEqualOps(func);
     if (moved.toFunction || moved.toPixel || moved.toOuterSum)
       remark::passed(func.getLoc(), hoistRemark("hoisted", func))
           << remark::add("moved {0} op(s) to the function, {1} to the pixel, {2} to an outer sum",
