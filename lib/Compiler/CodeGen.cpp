@@ -1,0 +1,112 @@
+#include "lib/Compiler/CodeGen.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+#include <mutex>
+
+using namespace llvm;
+
+namespace mlir::nb {
+
+Expected<Target> resolveTarget(StringRef name) {
+  Target target;
+  target.triple = sys::getProcessTriple();
+  if (name == "native") {
+    target.cpu = sys::getHostCPUName().str();
+    SubtargetFeatures features;
+    for (const auto &feature : sys::getHostCPUFeatures())
+      features.AddFeature(feature.first(), feature.second);
+    target.features = features.getString();
+    return target;
+  }
+  target.cpu = name.str();
+  return target;
+}
+
+Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &target) {
+  static std::once_flag initialized;
+  std::call_once(initialized, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  std::string error;
+  Triple triple(target.triple);
+  const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return createStringError(error);
+  std::unique_ptr<MCSubtargetInfo> cpus(
+      backend->createMCSubtargetInfo(triple, target.cpu, target.features));
+  if (!cpus || !cpus->isCPUStringValid(target.cpu))
+    return createStringError("unknown target '" + target.cpu +
+                             "': expected native, or a CPU name that LLVM knows for " +
+                             target.triple);
+  TargetOptions options;
+  std::unique_ptr<TargetMachine> machine(
+      backend->createTargetMachine(triple, target.cpu, target.features, options, Reloc::PIC_,
+                                   std::nullopt, CodeGenOptLevel::Default));
+  if (!machine)
+    return createStringError("cannot generate code for " + target.triple);
+  return machine;
+}
+
+static bool hasFeature(TargetMachine &machine, StringRef feature) {
+  return machine.getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
+}
+
+int64_t lanesFor(TargetMachine &machine) {
+  if (!machine.getTargetTriple().isX86())
+    return 2;
+  if (hasFeature(machine, "avx512f"))
+    return 8;
+  return hasFeature(machine, "avx") ? 4 : 2;
+}
+
+void optimize(Module &module, TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  std::string width = std::to_string(lanesFor(machine) * 64);
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    // LLVM prefers 256 bits on most AVX-512 machines; the program says how wide it is.
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+  }
+  // The program is vectorized and scheduled by hand: LLVM only cleans up.
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
+  tuning.LoopUnrolling = false;
+  PassBuilder builder(&machine, tuning);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
+}
+
+Expected<SmallVector<char, 0>> emitCode(Module &module, TargetMachine &machine,
+                                        CodeGenFileType type) {
+  SmallVector<char, 0> code;
+  raw_svector_ostream stream(code);
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return createStringError("this target cannot emit the requested kind of file");
+  passes.run(module);
+  return code;
+}
+
+} // namespace mlir::nb

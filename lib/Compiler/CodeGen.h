@@ -1,0 +1,41 @@
+//===- CodeGen.h - LLVM IR to machine code ---------------------*- C++ -*-===//
+#ifndef NB_COMPILER_CODEGEN_H
+#define NB_COMPILER_CODEGEN_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <memory>
+#include <string>
+
+namespace mlir::nb {
+
+/// A CPU to generate code for.
+struct Target {
+  std::string triple, cpu, features;
+  /// Triple and CPU: what a kernel's descriptor says.
+  std::string toString() const { return triple + " " + cpu; }
+};
+
+/// "native" is this machine; other names are LLVM CPU names of the host's architecture.
+llvm::Expected<Target> resolveTarget(llvm::StringRef name);
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const Target &target);
+
+/// Lanes of 64-bit elements that the target's vector registers hold.
+int64_t lanesFor(llvm::TargetMachine &machine);
+
+/// Sets triple, data layout and per-function target attributes, and runs LLVM's optimizations.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+
+/// Assembly text or a relocatable object.
+llvm::Expected<llvm::SmallVector<char, 0>> emitCode(llvm::Module &module,
+                                                    llvm::TargetMachine &machine,
+                                                    llvm::CodeGenFileType type);
+
+} // namespace mlir::nb
+
+#endif

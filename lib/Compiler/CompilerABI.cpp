@@ -1,0 +1,83 @@
+#include "nanobragg/CompilerABI.h"
+
+#include "lib/Compiler/Compiler.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+using namespace mlir::nb;
+
+struct nb_kernel {
+  std::unique_ptr<JitKernel> jit;
+};
+
+namespace {
+char *copyText(const std::string &text) {
+  char *copy = static_cast<char *>(std::malloc(text.size() + 1));
+  if (copy)
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+CompileOptions optionsOf(const nb_compile_request &request) {
+  CompileOptions options;
+  options.precision = request.precision;
+  options.target = request.target;
+  options.dumpIR = request.dump_ir ? request.dump_ir : "";
+  options.noFuse = request.no_fuse;
+  return options;
+}
+
+/// Runs `work` on the parsed structure; its error, or a malformed structure, goes to *error.
+template <typename Work>
+int guarded(const nb_compile_request *request, char **error, Work work) {
+  try {
+    auto structure = nanobragg::Structure::fromString(request->structure);
+    if (llvm::Error failure = work(structure, optionsOf(*request))) {
+      *error = copyText(llvm::toString(std::move(failure)));
+      return 1;
+    }
+    return 0;
+  } catch (const std::exception &exception) {
+    *error = copyText(exception.what());
+    return 1;
+  }
+}
+
+int compile(const nb_compile_request *request, nb_kernel **kernel, char **error) {
+  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
+    auto compiled = compileKernel(structure, options);
+    if (!compiled)
+      return compiled.takeError();
+    *kernel = new nb_kernel{std::move(*compiled)};
+    return llvm::Error::success();
+  });
+}
+
+const nb_kernel_descriptor *descriptor(const nb_kernel *kernel) {
+  return &kernel->jit->descriptor();
+}
+
+void release(nb_kernel *kernel) { delete kernel; }
+
+int emit(const nb_compile_request *request, const char *stage, char **text, char **error) {
+  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
+    auto emitted = emitProgram(structure, options, stage);
+    if (!emitted)
+      return emitted.takeError();
+    *text = copyText(*emitted);
+    return llvm::Error::success();
+  });
+}
+
+void freeText(char *text) { std::free(text); }
+
+constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION, compile, descriptor, release, emit,
+                                 freeText};
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const nb_compiler_api *
+nb_compiler_get_api(uint32_t version) {
+  return version == NB_COMPILER_API_VERSION ? &api : nullptr;
+}

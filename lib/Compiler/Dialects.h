@@ -1,0 +1,14 @@
+//===- Dialects.h - what a compilation needs loaded ------------*- C++ -*-===//
+#ifndef NB_COMPILER_DIALECTS_H
+#define NB_COMPILER_DIALECTS_H
+
+#include "mlir/IR/DialectRegistry.h"
+
+namespace mlir::nb {
+
+/// All dialects that occur between the frontend and LLVM IR, with their lowerings to LLVM.
+void registerCompilerDialects(DialectRegistry &registry);
+
+} // namespace mlir::nb
+
+#endif
