@@ -9,7 +9,8 @@ void setCrystalSize(CommandLine &line, const Values &v) {
   line.options.sampleX = line.options.sampleY = line.options.sampleZ = v.number();
 }
 
-template <CrystalShape shape> void setShape(CommandLine &line, const Values &) {
+template <CrystalShape shape>
+void setShape(CommandLine &line, const Values &) {
   line.options.shape = shape;
 }
 
@@ -107,23 +108,23 @@ FlagGroup crystalFlags() {
            .fallback = "0",
            .help = "largest rotation of a mosaic domain; 90 for a powder",
            .range = Range::notNegative(),
-           .apply =
-               [](CommandLine &line, const Values &v) { line.options.mosaicSpread = v.number(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.mosaicSpread = v.number(); }},
           {.spellings = {"-mosaic_domains", "-mosaic_dom*"},
            .values = "N",
            .unit = "domains",
            .fallback = "10 with -mosaic, else 1",
            .help = "mosaic domains",
            .range = Range::between(0, 1e8),
-           .apply =
-               [](CommandLine &line, const Values &v) { line.options.mosaicDomains = v.integer(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.mosaicDomains = v.integer(); }},
           {.spellings = {"-mosaic_seed"},
            .values = "N",
            .fallback = "12345678",
            .help = "random-number seed of the mosaic domains",
            .range = Range::between(-2147483647, 2147483647),
-           .apply =
-               [](CommandLine &line, const Values &v) { line.options.mosaicSeed = v.integer(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.mosaicSeed = v.integer(); }},
           {.spellings = {"-interpolate"},
            .fallback = "on when two cells or fewer",
            .help = "tricubic interpolation between structure factors",

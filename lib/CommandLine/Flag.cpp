@@ -37,8 +37,9 @@ void Values::refuse(const std::string &what) const { throw UsageError(spelling +
 double Values::number(std::size_t index) const {
   const std::optional<double> value = parseNumber(words[index]);
   if (!value)
-    refuse("'" + words[index] + "' is not a number; give " +
-           (flag.unit.empty() ? "a plain decimal number" : "a number in " + std::string(flag.unit)));
+    refuse(
+        "'" + words[index] + "' is not a number; give " +
+        (flag.unit.empty() ? "a plain decimal number" : "a number in " + std::string(flag.unit)));
   if (!flag.range.contains(*value))
     refuse(words[index] + inUnit(flag.unit) + " is out of range; it must be " + flag.range.text());
   return *value;
@@ -71,9 +72,9 @@ std::size_t Values::choice(std::span<const std::string_view> allowed) const {
 }
 
 const std::vector<FlagGroup> &flagGroups() {
-  static const std::vector<FlagGroup> groups = {inputFlags(),    crystalFlags(),  beamFlags(),
-                                                spindleFlags(),  detectorFlags(), geometryFlags(),
-                                                outputFlags(),   toolFlags()};
+  static const std::vector<FlagGroup> groups = {inputFlags(),   crystalFlags(),  beamFlags(),
+                                                spindleFlags(), detectorFlags(), geometryFlags(),
+                                                outputFlags(),  toolFlags()};
   return groups;
 }
 

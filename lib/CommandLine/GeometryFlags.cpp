@@ -5,12 +5,14 @@ namespace {
 
 /// The convention switches set the pivot when they are read. It only counts for a custom
 /// convention, where the last flag that sets it wins: so a later vector keeps a pivot set here.
-template <Convention convention, Pivot pivot> void setConvention(CommandLine &line, const Values &) {
+template <Convention convention, Pivot pivot>
+void setConvention(CommandLine &line, const Values &) {
   line.options.convention = convention;
   line.options.pivot = pivot;
 }
 
-template <std::optional<Vec3> Options::*vector> void setVector(CommandLine &line, const Values &v) {
+template <std::optional<Vec3> Options::*vector>
+void setVector(CommandLine &line, const Values &v) {
   line.options.convention = Convention::Custom;
   line.options.*vector = v.direction();
 }
@@ -51,13 +53,15 @@ FlagGroup geometryFlags() {
            .values = "X",
            .unit = "mm",
            .fallback = "the centre",
-           .help = "direct beam (not -xds, -dials); slow coordinate with -mosflm, -denzo, else fast",
+           .help =
+               "direct beam (not -xds, -dials); slow coordinate with -mosflm, -denzo, else fast",
            .apply = setWithPivot<&Options::xBeam, Pivot::Beam>},
           {.spellings = {"-Ybeam"},
            .values = "Y",
            .unit = "mm",
            .fallback = "the centre",
-           .help = "direct beam (not -xds, -dials); fast coordinate with -mosflm, -denzo, else slow",
+           .help =
+               "direct beam (not -xds, -dials); fast coordinate with -mosflm, -denzo, else slow",
            .apply = setWithPivot<&Options::yBeam, Pivot::Beam>},
           {.spellings = {"-Xclose"},
            .values = "X",
@@ -75,7 +79,8 @@ FlagGroup geometryFlags() {
            .values = "X",
            .unit = "pixels",
            .fallback = "the centre",
-           .help = "point nearest to the sample, fast, first pixel's centre = 1; -xds, -dials, vectors",
+           .help =
+               "point nearest to the sample, fast, first pixel's centre = 1; -xds, -dials, vectors",
            .apply = setWithPivot<&Options::orgX, Pivot::Sample>},
           {.spellings = {"-ORGY"},
            .values = "Y",

@@ -65,9 +65,8 @@ ImageHeader readHeader(const io::SmvFile &file, Rule lookup, const Options &opti
     header.values.*key.value = value;
   }
   header.dependsOnLookup =
-      std::any_of(differing.begin(), differing.end(), [&](std::string_view key) {
-        return matters(key, header.values, options);
-      });
+      std::any_of(differing.begin(), differing.end(),
+                  [&](std::string_view key) { return matters(key, header.values, options); });
   if (const std::optional<double> twotheta = file.number("TWOTHETA"); twotheta && *twotheta != 0)
     header.warnings.push_back(file.path + ": TWOTHETA=" + numberText(*twotheta) +
                               " in the header is not used; give -twotheta " +

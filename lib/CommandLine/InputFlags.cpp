@@ -49,7 +49,8 @@ FlagGroup inputFlags() {
            .values = "X Y Z",
            .unit = "degrees",
            .fallback = "none",
-           .help = "turn the crystal about lab X, then Y, then Z; the one word random: a random orientation",
+           .help = "turn the crystal about lab X, then Y, then Z; the one word random: a random "
+                   "orientation",
            .alone = [](std::string_view word) { return word.find("rand") != word.npos; },
            .apply =
                [](CommandLine &line, const Values &v) {

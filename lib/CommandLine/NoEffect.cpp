@@ -43,8 +43,8 @@ constexpr IdleFlag idleFlags[] = {
      "there is no -dispersion"},
     {"-square_div",
      [](const Situation &s) {
-       return !s.options.roundDivergence && (s.options.hdivRange.value_or(0) == 0 ||
-                                             s.options.vdivRange.value_or(0) == 0);
+       return !s.options.roundDivergence &&
+              (s.options.hdivRange.value_or(0) == 0 || s.options.vdivRange.value_or(0) == 0);
      },
      "only a beam that diverges both ways has corners"},
     {"-hdivsteps",
@@ -70,11 +70,9 @@ constexpr IdleFlag idleFlags[] = {
      "there is no -twotheta"},
     {"-Xclose", [](const Situation &s) { return custom(s) && s.options.xBeam; }, "-Xbeam beats it"},
     {"-Yclose", [](const Situation &s) { return custom(s) && s.options.yBeam; }, "-Ybeam beats it"},
-    {"-ORGX",
-     [](const Situation &s) { return custom(s) && (s.options.xBeam || s.options.xClose); },
+    {"-ORGX", [](const Situation &s) { return custom(s) && (s.options.xBeam || s.options.xClose); },
      "-Xbeam and -Xclose beat it"},
-    {"-ORGY",
-     [](const Situation &s) { return custom(s) && (s.options.yBeam || s.options.yClose); },
+    {"-ORGY", [](const Situation &s) { return custom(s) && (s.options.yBeam || s.options.yClose); },
      "-Ybeam and -Yclose beat it"},
     {"-seed", noNoise, "no noise image is made"},
     {"-noisefile", noNoise, "a later -nonoise switches the noise image off"},

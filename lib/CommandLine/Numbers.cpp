@@ -30,7 +30,8 @@ std::string numberText(double value) {
 }
 
 bool Range::contains(double value) const {
-  return (lowIncluded ? value >= low : value > low) && (highIncluded ? value <= high : value < high);
+  return (lowIncluded ? value >= low : value > low) &&
+         (highIncluded ? value <= high : value < high);
 }
 
 std::string Range::text() const {

@@ -23,8 +23,7 @@ public:
     static constexpr std::string_view keys[] = {"offset_mm", "fast", "slow", "normal"};
     for (const auto &[key, value] : object.items())
       if (std::find(std::begin(keys), std::end(keys), key) == std::end(keys))
-        refuse("has an unknown key \"" + key +
-               "\"; the keys are offset_mm, fast, slow and normal");
+        refuse("has an unknown key \"" + key + "\"; the keys are offset_mm, fast, slow and normal");
     PanelOptions panel{vector("offset_mm"), direction("fast"), direction("slow"), std::nullopt};
     if (object.contains("normal"))
       panel.normal = direction("normal");

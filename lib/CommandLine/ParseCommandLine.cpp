@@ -38,13 +38,13 @@ void requireCount(const Occurrence &found) {
   const std::size_t needed = flag.minimumValues(), given = found.words.size();
   if (given >= needed || (given == 1 && flag.alone && flag.alone(found.words[0])))
     return;
-  throw UsageError(
-      found.spelling + " needs " + (needed == 1 ? "a value" : std::to_string(needed) + " values") +
-      (flag.unit.empty() ? "" : " in " + std::string(flag.unit)) +
-      (given == 0   ? ", none is given"
-       : given == 1 ? ", only 1 is given"
-                    : ", only " + std::to_string(given) + " are given") +
-      "; write '" + found.spelling + " " + std::string(flag.values) + "'");
+  throw UsageError(found.spelling + " needs " +
+                   (needed == 1 ? "a value" : std::to_string(needed) + " values") +
+                   (flag.unit.empty() ? "" : " in " + std::string(flag.unit)) +
+                   (given == 0   ? ", none is given"
+                    : given == 1 ? ", only 1 is given"
+                                 : ", only " + std::to_string(given) + " are given") +
+                   "; write '" + found.spelling + " " + std::string(flag.values) + "'");
 }
 
 /// `--flag=value` or `--flag value`, `-flag value ...`.
@@ -125,8 +125,8 @@ CommandLine applyFlags(const std::vector<Occurrence> &all, std::span<const std::
   CommandLine line;
   line.semantics = semantics;
   for (const Occurrence &found : all) {
-    found.flag->apply(
-        line, Values(*found.flag, found.spelling, found.words, words.subspan(found.next)));
+    found.flag->apply(line,
+                      Values(*found.flag, found.spelling, found.words, words.subspan(found.next)));
     line.given.push_back({std::string(found.flag->name()), found.spelling});
   }
   if (line.tool.printout)

@@ -49,7 +49,8 @@ FlagGroup toolFlags() {
           {.spellings = {"--panels"},
            .values = "FILE",
            .fallback = "one panel",
-           .help = "JSON list of panels: {\"offset_mm\": [X,Y,Z], \"fast\": [X,Y,Z], \"slow\": [X,Y,Z]}",
+           .help = "JSON list of panels: {\"offset_mm\": [X,Y,Z], \"fast\": [X,Y,Z], \"slow\": "
+                   "[X,Y,Z]}",
            .apply = [](CommandLine &line, const Values &v) { line.files.panels = v.text(); }},
           {.spellings = {"--quiet"},
            .fallback = "off",

@@ -66,7 +66,8 @@ std::string usageText() {
       "       nb-sim -cell A B C ALPHA BETA GAMMA -default_F F [flags]\n"
       "\n"
       "Simulates a diffraction image of a crystal. Needs a cell (-mat or -cell) and structure\n"
-      "factors (-hkl, -dump or -default_F). Of a flag given twice the last counts. Units are in [].\n";
+      "factors (-hkl, -dump or -default_F). Of a flag given twice the last counts. Units are in "
+      "[].\n";
   for (const FlagGroup &group : flagGroups()) {
     text += "\n" + std::string(group.title) + ":\n";
     for (const Flag &flag : group.flags) {
@@ -78,7 +79,8 @@ std::string usageText() {
       text += start + wrapped(description(flag), column, width) + "\n";
     }
   }
-  text += "\nA * stands for any longer spelling. The exit status is 0 unless something went wrong.\n";
+  text +=
+      "\nA * stands for any longer spelling. The exit status is 0 unless something went wrong.\n";
   return text;
 }
 

@@ -103,7 +103,7 @@ FILES = [
     ("image missing", None, GOOD + " -img bad", ["bad", "No such file"]),
     ("image of another kind", "P5\n2 2\n255\n", GOOD + " -img bad", ["bad", "SMV"]),
     ("image cut off in its header", smv()[:300], GOOD + " -img bad", ["bad", "300"]),
-    ("image cut off in its pixels", smv(pixels=3), GOOD + " -img bad", ["bad", "6 bytes of pixels"]),
+    ("image cut off in its pixels", smv(pixels=3), GOOD + " -img bad", ["bad", "6 bytes"]),
     ("image without byte order", smv("BYTE_ORDER="), GOOD + " -img bad", ["bad", "BYTE_ORDER"]),
     ("image without size", smv("SIZE1=0"), GOOD + " -img bad", ["bad", "SIZE1"]),
     ("image with an impossible pixel", smv("PIXEL_SIZE=0"), GOOD + " -img bad",

@@ -38,8 +38,7 @@ const std::vector<Case> inputs = {
 };
 
 const std::vector<Case> crystal = {
-    {"-N 5",
-     [](L l) { return l.options.na == 5 && l.options.nb == 5 && l.options.nc == 5; }},
+    {"-N 5", [](L l) { return l.options.na == 5 && l.options.nb == 5 && l.options.nc == 5; }},
     {"-Na 5", [](L l) { return l.options.na == 5 && !l.options.nb && !l.options.nc; }},
     {"-Nb 5", [](L l) { return l.options.nb == 5 && !l.options.na && !l.options.nc; }},
     {"-Nc 5", [](L l) { return l.options.nc == 5 && !l.options.na && !l.options.nb; }},
@@ -82,11 +81,14 @@ const std::vector<Case> crystal = {
     {"-nointerpolate", [](L l) { return l.options.interpolate == false; }},
     {"-dmin 3.5", [](L l) { return l.options.dmin == 3.5; }},
     {"-density 1.2", [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
-    {"-sample_den 1.2", [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
-    {"-sample_density 1.2", [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
+    {"-sample_den 1.2",
+     [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
+    {"-sample_density 1.2",
+     [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
     {"-MW 40e3", [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
     {"-molec 40e3", [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
-    {"-molecular_weight 40e3", [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
+    {"-molecular_weight 40e3",
+     [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
 };
 
 const std::vector<Case> beam = {
@@ -96,8 +98,7 @@ const std::vector<Case> beam = {
     {"-energy 9876", [](L l) { return l.options.energy == 9876; }},
     {"-dispersion 3", [](L l) { return l.options.dispersion == 3; }},
     {"-dispsteps 5", [](L l) { return l.options.dispersionSteps == 5; }},
-    {"-divergence 8",
-     [](L l) { return l.options.hdivRange == 8 && l.options.vdivRange == 8; }},
+    {"-divergence 8", [](L l) { return l.options.hdivRange == 8 && l.options.vdivRange == 8; }},
     {"-hdivrange 8", [](L l) { return l.options.hdivRange == 8 && !l.options.vdivRange; }},
     {"-vdivrange 8", [](L l) { return l.options.vdivRange == 8 && !l.options.hdivRange; }},
     {"-hdivstep 2", [](L l) { return l.options.hdivStep == 2 && !l.options.hdivSteps; }},
@@ -132,10 +133,13 @@ const std::vector<Case> detector = {
     {"-detpixels_y 96", [](L l) { return l.options.slowPixels == 96 && !l.options.fastPixels; }},
     {"-detsize 38.4",
      [](L l) { return l.options.detSizeFast == 38.4 && l.options.detSizeSlow == 38.4; }},
-    {"-detsize_f 38.4", [](L l) { return l.options.detSizeFast == 38.4 && !l.options.detSizeSlow; }},
-    {"-detsize_s 38.4", [](L l) { return l.options.detSizeSlow == 38.4 && !l.options.detSizeFast; }},
+    {"-detsize_f 38.4",
+     [](L l) { return l.options.detSizeFast == 38.4 && !l.options.detSizeSlow; }},
+    {"-detsize_s 38.4",
+     [](L l) { return l.options.detSizeSlow == 38.4 && !l.options.detSizeFast; }},
     {"-detector_abs 500", [](L l) { return l.options.attenuationDepth == 500; }},
-    {"-detector_absorb inf", [](L l) { return std::isinf(l.options.attenuationDepth.value_or(0)); }},
+    {"-detector_absorb inf",
+     [](L l) { return std::isinf(l.options.attenuationDepth.value_or(0)); }},
     {"-detector_thick 450", [](L l) { return l.options.thickness == 450; }},
     {"-detector_thicksteps 4", [](L l) { return l.options.thickSteps == 4; }},
     {"-thicksteps 4", [](L l) { return l.options.thickSteps == 4; }},
@@ -147,12 +151,9 @@ const std::vector<Case> detector = {
               l.options.roi[3] == 4;
      }},
     {"-oversample 3", [](L l) { return l.options.oversample == 3; }},
-    {"-oversample_thick",
-     [](L l) { return l.options.oversampleThick && !l.options.oversample; }},
-    {"-oversample_polar",
-     [](L l) { return l.options.oversamplePolar && !l.options.oversample; }},
-    {"-oversample_omega",
-     [](L l) { return l.options.oversampleOmega && !l.options.oversample; }},
+    {"-oversample_thick", [](L l) { return l.options.oversampleThick && !l.options.oversample; }},
+    {"-oversample_polar", [](L l) { return l.options.oversamplePolar && !l.options.oversample; }},
+    {"-oversample_omega", [](L l) { return l.options.oversampleOmega && !l.options.oversample; }},
 };
 
 const std::vector<Case> geometry = {
@@ -198,12 +199,10 @@ const std::vector<Case> outputs = {
     {"-nopgm", [](L l) { return !l.outputs.pgm && l.outputs.noise; }},
     {"-scale 3", [](L l) { return l.outputs.intScale == 3 && l.outputs.pgmScale == 0; }},
     {"-pgmscale .5", [](L l) { return l.outputs.pgmScale == .5 && l.outputs.intScale == 0; }},
-    {"-adc 12.5",
-     [](L l) { return l.outputs.adcOffset == 12.5 && l.options.adcOffset == 12.5; }},
+    {"-adc 12.5", [](L l) { return l.outputs.adcOffset == 12.5 && l.options.adcOffset == 12.5; }},
     {"-adcoffset 12", [](L l) { return l.outputs.adcOffset == 12; }},
     {"-seed 17", [](L l) { return l.options.seed == 17; }},
-    {"-printout",
-     [](L l) { return l.tool.printout && !l.tool.printoutPixel && !l.tool.progress; }},
+    {"-printout", [](L l) { return l.tool.printout && !l.tool.printoutPixel && !l.tool.progress; }},
     {"-printout_pixel 3 4",
      [](L l) {
        return l.tool.printout && l.tool.printoutPixel == std::array<std::int64_t, 2>{3, 4};
@@ -265,12 +264,10 @@ TEST(EveryFlag, SpellingIsTested) {
   for (const FlagGroup &group : flagGroups())
     for (const Flag &flag : group.flags)
       for (std::string_view spelling : flag.spellings) {
-        const bool found =
-            std::any_of(tested.begin(), tested.end(), [&](const std::string &word) {
-              return spelling.ends_with('*')
-                         ? word.starts_with(spelling.substr(0, spelling.size() - 1))
-                         : word == spelling;
-            });
+        const bool found = std::any_of(tested.begin(), tested.end(), [&](const std::string &word) {
+          return spelling.ends_with('*') ? word.starts_with(spelling.substr(0, spelling.size() - 1))
+                                         : word == spelling;
+        });
         EXPECT_TRUE(found) << spelling;
       }
 }

@@ -10,8 +10,8 @@ TEST(Numbers, WholeWordOrNothing) {
   EXPECT_EQ(parseNumber("1e3"), 1000);
   EXPECT_EQ(parseNumber("+.5"), 0.5);
   EXPECT_EQ(parseNumber("-5."), -5);
-  for (const char *word : {"", "-", "+", "+-5", "5mm", "1,5", " 5", "5 ", "0x10", "1e", "nan", "inf",
-                           "1e999", "--5"})
+  for (const char *word :
+       {"", "-", "+", "+-5", "5mm", "1,5", " 5", "5 ", "0x10", "1e", "nan", "inf", "1e999", "--5"})
     EXPECT_FALSE(parseNumber(word)) << "'" << word << "'";
 }
 

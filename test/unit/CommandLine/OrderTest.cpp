@@ -51,8 +51,9 @@ TEST(Order, ConventionSwitchesAndVectors) {
 TEST(Order, LastFlagThatSetsThePivotWins) {
   const std::string beam[] = {"-Xbeam 1", "-Ybeam 1", "-distance 80", "-mosflm",
                               "-denzo",   "-adxv",    "-dials",       "-pivot beam"};
-  const std::string sample[] = {"-Xclose 1", "-Yclose 1",   "-ORGX 1", "-ORGY 1",
-                                "-xds",      "-twotheta 5", "-close_distance 80", "-pivot sample"};
+  const std::string sample[] = {
+      "-Xclose 1",   "-Yclose 1",          "-ORGX 1",      "-ORGY 1", "-xds",
+      "-twotheta 5", "-close_distance 80", "-pivot sample"};
   for (const std::string &b : beam)
     for (const std::string &s : sample) {
       EXPECT_EQ(parse(b + " " + s).options.pivot, Pivot::Sample) << b << " " << s;
@@ -97,7 +98,8 @@ TEST(Prefixes, MissetSeedSetsMissetInCompat) {
 }
 
 TEST(Prefixes, DefaultKeepsFlagsApartAndSaysSo) {
-  const CommandLine line = parse("-twotheta 15 -twotheta_axis 0 0 1 -misset random -misset_seed 5 -N 5");
+  const CommandLine line =
+      parse("-twotheta 15 -twotheta_axis 0 0 1 -misset random -misset_seed 5 -N 5");
   EXPECT_EQ(line.options.twotheta, 15);
   EXPECT_TRUE(line.options.missetRandom);
   EXPECT_THAT(line.notices, testing::ElementsAre("flag-prefixes"));

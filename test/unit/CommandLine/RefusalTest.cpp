@@ -14,9 +14,9 @@ TEST(Refusal, UnknownFlagNamesTheClosest) {
 }
 
 TEST(Refusal, NoSuffixesButTheDocumentedOnes) {
-  for (const char *line : {"-hklfile a", "-detector_thickness 5", "-NN 5", "-cells 40", "-hdiv 3",
-                           "-vdiv 3", "-dispstep 3", "-detector_twotheta 4", "-detsize_x 5",
-                           "--distance 5", "-oversample_all"})
+  for (const char *line :
+       {"-hklfile a", "-detector_thickness 5", "-NN 5", "-cells 40", "-hdiv 3", "-vdiv 3",
+        "-dispstep 3", "-detector_twotheta 4", "-detsize_x 5", "--distance 5", "-oversample_all"})
     EXPECT_THAT(refusal(line), HasSubstr("unknown flag")) << line;
 }
 
@@ -30,7 +30,8 @@ TEST(Refusal, EveryFlagWithValuesMissesThem) {
       if (flag.minimumValues() == 0)
         continue;
       const std::string name(flag.name());
-      EXPECT_THAT(refusal(name), AllOf(HasSubstr(name + " needs"), HasSubstr("none is given"))) << name;
+      EXPECT_THAT(refusal(name), AllOf(HasSubstr(name + " needs"), HasSubstr("none is given")))
+          << name;
       EXPECT_THAT(refusal(name + " -noprogress"), HasSubstr(name + " needs")) << name;
     }
 }
@@ -54,8 +55,8 @@ TEST(Refusal, EveryNumberMustBeOne) {
         std::string line = name;
         for (std::size_t i = 0; i < flag.minimumValues(); ++i)
           line += std::string(" ") + bad;
-        EXPECT_THAT(refusal(line), AllOf(HasSubstr(name + ":"), HasSubstr(bad),
-                                         HasSubstr("is not a number")))
+        EXPECT_THAT(refusal(line),
+                    AllOf(HasSubstr(name + ":"), HasSubstr(bad), HasSubstr("is not a number")))
             << line;
       }
     }
@@ -70,14 +71,40 @@ TEST(Refusal, WholeNumbers) {
 TEST(Refusal, OutOfRangeSaysTheRange) {
   EXPECT_THAT(refusal("-distance 0"), HasSubstr("greater than 0"));
   EXPECT_THAT(refusal("-polar 1.5"), HasSubstr("from -1 to 1"));
-  for (const char *line :
-       {"-distance -5", "-close_distance 0", "-pixel 0", "-lambda -1", "-energy 0", "-N -1",
-        "-mosaic -1", "-mosaic_dom -2", "-detpixels -5", "-detpixels 1e9", "-detsize -1", "-dmin -2",
-        "-dispersion 200", "-dispersion -1", "-divergence -1", "-beamsize 0", "-exposure -1",
-        "-fluence -1", "-flux -1", "-water -1", "-detector_abs -5", "-detector_thick -1",
-        "-thicksteps -1", "-oversample -1", "-phisteps -1", "-osc -1", "-seed 1e10",
-        "-xtalsize -1", "-fudge -1", "-adc 1e6", "-printout_pixel -1 0", "--threads=-1",
-        "-cell 40 40 40 90 90 180", "-cell 0"})
+  for (const char *line : {"-distance -5",
+                           "-close_distance 0",
+                           "-pixel 0",
+                           "-lambda -1",
+                           "-energy 0",
+                           "-N -1",
+                           "-mosaic -1",
+                           "-mosaic_dom -2",
+                           "-detpixels -5",
+                           "-detpixels 1e9",
+                           "-detsize -1",
+                           "-dmin -2",
+                           "-dispersion 200",
+                           "-dispersion -1",
+                           "-divergence -1",
+                           "-beamsize 0",
+                           "-exposure -1",
+                           "-fluence -1",
+                           "-flux -1",
+                           "-water -1",
+                           "-detector_abs -5",
+                           "-detector_thick -1",
+                           "-thicksteps -1",
+                           "-oversample -1",
+                           "-phisteps -1",
+                           "-osc -1",
+                           "-seed 1e10",
+                           "-xtalsize -1",
+                           "-fudge -1",
+                           "-adc 1e6",
+                           "-printout_pixel -1 0",
+                           "--threads=-1",
+                           "-cell 40 40 40 90 90 180",
+                           "-cell 0"})
     EXPECT_THAT(refusal(line), testing::AnyOf(HasSubstr("out of range"), HasSubstr("must be")))
         << line;
 }

@@ -6,9 +6,7 @@ using testing::HasSubstr;
 
 namespace {
 
-TEST(Usage, BeginsAsScriptsExpect) {
-  EXPECT_TRUE(usageText().starts_with("usage: nanoBragg"));
-}
+TEST(Usage, BeginsAsScriptsExpect) { EXPECT_TRUE(usageText().starts_with("usage: nanoBragg")); }
 
 TEST(Usage, ListsEverySpellingOfEveryFlag) {
   const std::string usage = usageText(), reference = flagReference();
