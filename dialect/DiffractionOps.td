@@ -10,7 +10,7 @@ class NB_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let genSpecializedAttr = 0;
 }
 class NB_KeywordAttr<I32EnumAttr enum, string mnemonic> : EnumAttr<NB_Dialect, enum, mnemonic> {
-  let assemblyFormat = "$value";
+  let assemblyFormat = "`` $value";
 }
 
 def NB_CellRule : NB_Enum<"CellRule", "how the cell is set into the lab frame",

@@ -171,7 +171,7 @@ LogicalResult Outliner::analyze() {
       saved.insert(value);
     else
       return definition->emitError("a value of type ")
-             << value.getType() << " cannot be kept in the workspace";
+             << value.getType() << " cannot be kept in the workspace; run --convert-nb-to-arith first";
   }
   if (!image)
     return source.emitError("has no image that is returned");

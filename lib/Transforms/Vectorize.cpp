@@ -9,6 +9,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_VECTORIZE
@@ -169,8 +170,8 @@ LogicalResult LaneRewriter::rewriteBlock(Block &from) {
 
 LogicalResult LaneRewriter::run() {
   if (image.getLanes()) {
-    remark::missed(image.getLoc(), remark::RemarkOpts::name("Lanes").category("nb-vectorize"))
-        << "image is vectorized already";
+    remark::missed(image.getLoc(), remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
+        << "the image is in lanes already";
     return success();
   }
   auto result = ImageOp::create(b, image.getLoc(), image.getResultTypes(), image.getCounts(),
@@ -208,10 +209,12 @@ struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
       LaneRewriter rewriter(image, width);
       if (failed(rewriter.run()))
         return signalPassFailure();
-      remark::passed(loc, remark::RemarkOpts::name("Lanes").category("nb-vectorize"))
-          << "computes " << std::to_string(width) << " pixels at once: "
-          << std::to_string(rewriter.numLaneOps()) << " ops in lanes, "
-          << std::to_string(rewriter.numScalarOps()) << " scalar";
+      if (rewriter.numLaneOps() + rewriter.numScalarOps() == 0)
+        continue;
+      remark::passed(loc, remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
+          << llvm::formatv("computes {0} pixels at once: {1} op(s) in lanes, {2} scalar",
+                           width.getValue(), rewriter.numLaneOps(), rewriter.numScalarOps())
+                 .str();
     }
   }
 };

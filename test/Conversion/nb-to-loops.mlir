@@ -1,0 +1,86 @@
+// RUN: nb-opt %s --convert-nb-to-loops --split-input-file | FileCheck %s
+
+// Sums carry their value through one loop per dimension.
+
+// CHECK-LABEL: func.func @sum
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f64
+// CHECK: %[[OUTER:.*]] = scf.for %{{.*}} = %{{.*}} to %{{.*}} iter_args(%[[A:.*]] = %[[ZERO]]) -> (f64)
+// CHECK: %[[INNER:.*]] = scf.for %{{.*}} iter_args(%[[B:.*]] = %[[A]]) -> (f64)
+// CHECK: arith.addf %[[B]], %{{.*}} fastmath<contract> : f64
+// CHECK: scf.yield
+// CHECK: scf.yield %[[INNER]]
+// CHECK: return %[[OUTER]]
+func.func @sum(%n: index, %m: index, %x: f64) -> f64 {
+  %I = nb.sum source %i in %n, mosaic %j in %m : f64 {
+    nb.yield %x : f64
+  }
+  return %I : f64
+}
+
+// -----
+
+// The first value whose condition holds is kept by selects, without leaving the loop.
+
+// CHECK-LABEL: func.func @first
+// CHECK: scf.for {{.*}} iter_args(%[[FOUND:.*]] = %{{.*}}, %[[VALUE:.*]] = %{{.*}}) -> (i1, f64)
+// CHECK: %[[CANDIDATE:.*]] = arith.select %[[C:.*]], %{{.*}}, %{{.*}} : f64
+// CHECK: %[[KEPT:.*]] = arith.select %[[FOUND]], %[[VALUE]], %[[CANDIDATE]] : f64
+// CHECK: %[[ANY:.*]] = arith.ori %[[FOUND]], %[[C]] : i1
+// CHECK: scf.yield %[[ANY]], %[[KEPT]]
+func.func @first(%n: index, %t: !nb.table<?xf64>, %limit: f64) -> f64 {
+  %v = nb.first source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %c = arith.cmpf ogt, %x, %limit : f64
+    nb.yield %c, %x : i1, f64
+  }
+  return %v : f64
+}
+
+// -----
+
+// A table is a flat buffer with the components of an entry side by side.
+
+// CHECK-LABEL: func.func @table
+// CHECK: %[[ENTRIES:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: %[[SIZE:.*]] = arith.muli %[[ENTRIES]], %{{.*}} : index
+// CHECK: %[[BUFFER:.*]] = memref.alloc(%[[SIZE]]) : memref<?xf64>
+// CHECK: scf.for %[[I:.*]] =
+// CHECK: scf.for %[[J:.*]] =
+// CHECK: memref.store %{{.*}}, %[[BUFFER]]
+// CHECK: memref.store %{{.*}}, %[[BUFFER]]
+// CHECK: memref.store %{{.*}}, %[[BUFFER]]
+// CHECK: nb.vec %{{.*}}, %{{.*}}, %{{.*}} : f64
+func.func @table(%n: index, %m: index, %v: !nb.vec3<f64>, %k: index) -> !nb.vec3<f64> {
+  %t = nb.tabulate phi %i in %n, mosaic %j in %m : !nb.table<?x?x!nb.vec3<f64>> {
+    nb.yield %v : !nb.vec3<f64>
+  }
+  %w = nb.lookup %t[%k, %k] : !nb.table<?x?x!nb.vec3<f64>>
+  return %w : !nb.vec3<f64>
+}
+
+// -----
+
+// Rows are cleared, then the region of interest is computed, lanes past its end masked off.
+
+// CHECK-LABEL: func.func @image
+// CHECK: memref.alloc(%{{.*}}) : memref<?xf32>
+// CHECK: scf.for %[[P:.*]] =
+// CHECK: scf.for %[[S:.*]] =
+// CHECK: scf.for
+// CHECK: memref.store
+// CHECK: %[[BEGIN:.*]] = arith.maxsi
+// CHECK: %[[END:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BEGIN]] : index
+// CHECK: scf.for %[[F:.*]] = %[[BEGIN]] to %[[END]]
+// CHECK: %[[LEFT:.*]] = arith.subi %[[END]], %[[F]]
+// CHECK: %[[MASK:.*]] = vector.create_mask %[[LEFT]] : vector<8xi1>
+// CHECK: vector.maskedload {{.*}}, %[[MASK]], {{.*}} : memref<?xi8>
+// CHECK: vector.maskedstore %{{.*}}[%{{.*}}], %[[MASK]], %{{.*}} : memref<?xf32>
+// CHECK: {nb.loop = "slow"}
+// CHECK: {nb.loop = "panel"}
+func.func @image(%n: index, %x: vector<8xf32>, %mask: tensor<?x?x?xi8>) -> tensor<?x?x?xf32> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n
+      roi(%n, %n, %n, %n) mask(%mask : tensor<?x?x?xi8>) lanes(8) : tensor<?x?x?xf32> {
+    nb.yield %x : vector<8xf32>
+  }
+  return %img : tensor<?x?x?xf32>
+}

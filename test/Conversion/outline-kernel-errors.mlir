@@ -1,0 +1,24 @@
+// RUN: nb-opt %s --convert-nb-to-loops --nb-outline-kernel --split-input-file --verify-diagnostics
+
+// expected-error @below {{has two image loop nests; merge them with --nb-fuse first}}
+func.func @two(%n: index, %x: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
+  %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  %b = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  return %a, %b : tensor<?x?x?xf64>, tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @unconverted(%n: index, %m: !nb.mat3<f64>) -> tensor<?x?x?xf64> {
+  // expected-error @below {{a value of type '!nb.mat3<f64>' cannot be kept in the workspace; run --convert-nb-to-arith first}}
+  %t = nb.transpose %m : !nb.mat3<f64>
+  %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %e = nb.element %t[0, 1] : !nb.mat3<f64>
+    nb.yield %e : f64
+  }
+  return %a : tensor<?x?x?xf64>
+}

@@ -1,0 +1,65 @@
+// RUN: nb-opt %s --nb-vectorize=width=4 --split-input-file | FileCheck %s
+
+// What depends on the fast index becomes lanes; the rest stays scalar and is spread where it meets
+// them.
+
+// CHECK-LABEL: func.func @lanes
+// CHECK: nb.image {{.*}}, fast %[[FAST:.*]] in %{{.*}} lanes(4)
+// CHECK-DAG: %[[N:.*]] = vector.broadcast %{{.*}} : index to vector<4xindex>
+// CHECK-DAG: %[[SIZE:.*]] = vector.broadcast %{{.*}} : f64 to vector<4xf64>
+// CHECK-DAG: %[[AREA:.*]] = arith.mulf %{{.*}}, %{{.*}} : f64
+// CHECK-DAG: %[[SPREAD:.*]] = vector.broadcast %[[AREA]] : f64 to vector<4xf64>
+// CHECK: nb.detector_coordinate %[[FAST]], %{{.*}}, %{{.*}}, %{{.*}} : vector<4xindex>, vector<4xf64>
+// CHECK: arith.mulf %{{.*}}, %[[SPREAD]] : vector<4xf64>
+// CHECK: nb.yield %{{.*}} : vector<4xf64>
+func.func @lanes(%n: index, %size: f64) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %area = arith.mulf %size, %size : f64
+    %F = nb.detector_coordinate %f, %s, %n, %size : index, f64
+    %x = arith.mulf %F, %area : f64
+    nb.yield %x : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// -----
+
+// A sum runs its scalar loop over lanes; vectors and matrices are spread by nb.splat.
+
+// CHECK-LABEL: func.func @sums
+// CHECK: nb.sum source %[[I:.*]] in %{{.*}} : vector<4xf64>
+// CHECK: %[[AXIS:.*]] = nb.lookup %{{.*}}[%[[I]]] : !nb.table<?x!nb.vec3<f64>>
+// CHECK: %[[SPLAT:.*]] = nb.splat %[[AXIS]] : !nb.vec3<f64> to !nb.vec3<vector<4xf64>>
+// CHECK: nb.scale %[[SPLAT]], %{{.*}} : !nb.vec3<vector<4xf64>>
+// CHECK: nb.yield %{{.*}} : vector<4xf64>
+func.func @sums(%n: index, %size: f64, %axes: !nb.table<?x!nb.vec3<f64>>) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %F = nb.detector_coordinate %f, %s, %n, %size : index, f64
+    %I = nb.sum source %i in %n : f64 {
+      %axis = nb.lookup %axes[%i] : !nb.table<?x!nb.vec3<f64>>
+      %v = nb.scale %axis, %F : !nb.vec3<f64>
+      %r = nb.norm %v : !nb.vec3<f64>
+      nb.yield %r : f64
+    }
+    nb.yield %I : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// -----
+
+// Grids and their lookups: the grid is shared, indices and results are lanes; f32 images too.
+
+// CHECK-LABEL: func.func @lookups
+// CHECK: nb.structure_factor nearest %{{.*}}[%{{.*}}] : !nb.hkl_grid<f64>, !nb.vec3<vector<4xf64>>
+// CHECK: arith.truncf %{{.*}} : vector<4xf64> to vector<4xf32>
+func.func @lookups(%n: index, %size: f64, %F: !nb.hkl_grid<f64>) -> tensor<?x?x?xf32> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf32> {
+    %x = nb.detector_coordinate %f, %s, %n, %size : index, f64
+    %hkl = nb.vec %x, %x, %size : f64
+    %v = nb.structure_factor nearest %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<f64>
+    %w = arith.truncf %v : f64 to f32
+    nb.yield %w : f32
+  }
+  return %img : tensor<?x?x?xf32>
+}
