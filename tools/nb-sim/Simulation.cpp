@@ -9,7 +9,7 @@
 #include "SolidAngle.h"
 #include "nanobragg/KernelRunner.h"
 
-#include <filesystem>
+#include <csignal>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -53,9 +53,10 @@ public:
     std::optional<io::OutputFile> timingFile;
     if (setup.line.tool.timingFile)
       timingFile.emplace(*setup.line.tool.timingFile);
+    const KernelHandle kernel = kernels.get(setup.kernelRequest());
     printSetup(console, setupFacts());
 
-    if (!render())
+    if (!render(kernel))
       return false;
     const Experiment &experiment = setup.derived.experiment;
     const auto statistics =
@@ -103,10 +104,7 @@ private:
   std::span<const float> pixels() const { return {image.get(), std::size_t(pixelCount)}; }
 
   /// False when the run was interrupted.
-  bool render() {
-    if (!setup.kernelRequest().dumpIR.empty())
-      std::filesystem::create_directories(setup.kernelRequest().dumpIR);
-    const KernelHandle kernel = kernels.get(setup.kernelRequest());
+  bool render(const KernelHandle &kernel) {
     KernelRunner runner(kernel, setup.derived.experiment);
     pixelCount = runner.shape().pixels();
     // Not zeroed here: each pixel is first touched by the thread that renders it.
@@ -200,6 +198,8 @@ int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return finishStdout();
   }
+  // A reader that stops listening to the progress lines is no reason to lose the image.
+  std::signal(SIGPIPE, SIG_IGN);
   if (Simulation(std::move(setup), kernels, cancel, sinceStart).run())
     return Success;
   std::fflush(stdout);

@@ -1,7 +1,6 @@
 //===- main.cpp - nb-sim: a nanoBragg command line in, an image out -------===//
 #include "Simulation.h"
 
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -40,8 +39,6 @@ int report(const char *problem, ExitStatus status) {
 
 int main(int argc, char **argv) {
   const Stopwatch sinceStart;
-  // A reader that stops listening to the progress lines is no reason to lose the image.
-  std::signal(SIGPIPE, SIG_IGN);
   try {
     return run(std::vector<std::string>(argv + 1, argv + argc), sinceStart);
   } catch (const UsageError &error) {
