@@ -87,22 +87,31 @@ Components lagrangeWeights(Value t, Arithmetic &a) {
 
 Value tricubic(ValueRange hkl, const Grid &grid, Arithmetic &a) {
   Type type = hkl.front().getType();
-  Components weights[3], nodes[3];
+  OpBuilder &b = a.builder();
+  Value lSize = a.add(a.sub(grid.axes[2].high, grid.axes[2].low), 1);
+  Value kSize = a.add(a.sub(grid.axes[1].high, grid.axes[1].low), 1);
+  Value strides[] = {a.mul(kSize, lSize), lSize, a.constant(type, 1)};
+  Components weights[3], offsets[3];
   for (unsigned i = 0; i < 3; ++i) {
+    const Axis &axis = grid.axes[i];
     Value base = a.floor(hkl[i]);
     weights[i] = lagrangeWeights(a.sub(hkl[i], base), a);
     // Nodes are clamped one by one, so that no grid, however small, is read outside.
-    for (int node = -1; node <= 2; ++node)
-      nodes[i].push_back(
-          clamp(a.add(base, double(node)), grid.axes[i].low, grid.axes[i].high, a));
+    for (int node = -1; node <= 2; ++node) {
+      Value index = clamp(a.add(base, double(node)), axis.low, axis.high, a);
+      offsets[i].push_back(a.toInteger(a.mul(a.sub(index, axis.low), strides[i])));
+    }
   }
+  auto plus = [&](Value x, Value y) -> Value {
+    return arith::AddIOp::create(b, a.location(), x, y);
+  };
   Value sum;
   for (unsigned i = 0; i < 4; ++i)
     for (unsigned j = 0; j < 4; ++j) {
+      Value row = plus(offsets[0][i], offsets[1][j]);
       Value line;
       for (unsigned k = 0; k < 4; ++k) {
-        Value index[] = {nodes[0][i], nodes[1][j], nodes[2][k]};
-        Value value = load(grid.data, a.toInteger(flatten(index, grid, a)), type, a);
+        Value value = load(grid.data, plus(row, offsets[2][k]), type, a);
         Value term = a.mul(value, weights[2][k]);
         line = line ? a.add(line, term) : term;
       }

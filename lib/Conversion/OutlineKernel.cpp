@@ -134,6 +134,17 @@ SmallVector<Value> EntryPoint::argument(int64_t number, TypeRange parts, Type ty
   return values;
 }
 
+/// Can a value of this type be passed as nb_parameter_kind says.
+static bool isParameter(Type type) {
+  if (isa<IndexType, TableType>(type))
+    return true;
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor.getRank() == 3 && tensor.getElementType().isInteger(8);
+  if (auto grid = dyn_cast<HklGridType>(type))
+    return grid.getElementType().isF64();
+  return elementTypeOf(type).isF64();
+}
+
 LogicalResult Outliner::analyze() {
   Block &body = source.getBody().front();
   for (Operation &op : body) {
@@ -159,6 +170,8 @@ LogicalResult Outliner::analyze() {
       bool isImage = llvm::any_of(alloc->getUsers(), [](Operation *user) {
         return isa<UnrealizedConversionCastOp>(user);
       });
+      if (isImage && image && image != alloc)
+        return source.emitError("has two images; a kernel renders one");
       if (isImage)
         image = alloc;
       continue;
@@ -167,7 +180,7 @@ LogicalResult Outliner::analyze() {
       recomputed.insert(definition);
     else if (isa<UnrealizedConversionCastOp>(definition))
       continue; // a split argument, bound from the arguments in every entry point
-    else if (isa<FloatType, IndexType, VectorType>(value.getType()))
+    else if (isa<FloatType, IntegerType, IndexType, VectorType>(value.getType()))
       saved.insert(value);
     else
       return definition->emitError("a value of type ")
@@ -175,6 +188,12 @@ LogicalResult Outliner::analyze() {
   }
   if (!image)
     return source.emitError("has no image that is returned");
+  for (BlockArgument argument : source.getArguments())
+    if (!isParameter(argument.getType()))
+      return source.emitError("argument ")
+             << argument.getArgNumber() << " of type " << argument.getType()
+             << " is none of the kernel ABI's parameter kinds (f64, index, !nb.vec3<f64>, "
+                "!nb.mat3<f64>, a table, an !nb.hkl_grid<f64> or a mask tensor)";
   for (auto alloc : body.getOps<memref::AllocOp>())
     if (alloc != image)
       tables.push_back(alloc);
@@ -322,6 +341,30 @@ LogicalResult Outliner::run() {
   return success();
 }
 
+/// Replaces arguments that convert-nb-to-arith has split by their parts.
+static void flattenArguments(func::FuncOp function) {
+  if (function.isDeclaration())
+    return;
+  for (unsigned i = 0; i < function.getNumArguments();) {
+    BlockArgument argument = function.getArgument(i);
+    UnrealizedConversionCastOp split;
+    if (argument.hasOneUse())
+      split = dyn_cast<UnrealizedConversionCastOp>(*argument.user_begin());
+    if (!split) {
+      ++i;
+      continue;
+    }
+    for (auto [j, part] : llvm::enumerate(split.getResults())) {
+      (void)function.insertArgument(i + 1 + j, part.getType(), {}, argument.getLoc());
+      part.replaceAllUsesWith(function.getArgument(i + 1 + j));
+    }
+    unsigned parts = split.getNumResults();
+    split.erase();
+    (void)function.eraseArgument(i);
+    i += parts;
+  }
+}
+
 namespace {
 struct OutlineKernelPass : nb::impl::OutlineKernelBase<OutlineKernelPass> {
   void runOnOperation() override {
@@ -331,6 +374,8 @@ struct OutlineKernelPass : nb::impl::OutlineKernelBase<OutlineKernelPass> {
       function.walk([&](scf::ForOp loop) { hasImage |= loop->hasAttr("nb.loop"); });
       if (hasImage)
         functions.push_back(function);
+      else
+        flattenArguments(function);
     }
     for (func::FuncOp function : functions)
       if (failed(Outliner(function).run()))

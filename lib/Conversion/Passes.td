@@ -41,6 +41,9 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
     into a workspace, and `NAME_run_tile`, which runs the nest on one panel's range of rows.
     Arguments arrive as an array of pointers, in the order of the function's arguments.
 
+    A function without an image keeps its name; arguments of nb types become the scalars and
+    buffers that `convert-nb-to-arith` split them into.
+
     Example: `nb-opt --nb-outline-kernel kernel.mlir`
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
