@@ -1,0 +1,91 @@
+"""Runs of nb-compare: its exit status, its reports and its picture.
+
+    nb_compare_test.py NB_COMPARE"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True)
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        generator = np.random.default_rng(1)
+        self.image = generator.random((12, 15)).astype(np.float32)
+        self.other = self.image.copy()
+        self.other[3, 7] += 0.5
+        self.a, self.b = self.path("a.npy"), self.path("b.npy")
+        np.save(self.a, self.image)
+        np.save(self.b, self.other)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def test_same(self):
+        done = run(self.a, self.a, "--rtol=0", "--min-correlation=1")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_difference_alone_is_no_failure(self):
+        done = run(self.a, self.b)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("slow 3, fast 7", done.stdout)
+
+    def test_thresholds_fail_with_3(self):
+        for threshold in ("--atol=0.1", "--rtol=1e-9", "--max-rms=1e-6", "--max-abs=0.4",
+                          "--min-correlation=0.9999", "--max-sum-deviation=1e-5",
+                          "--max-rel=1e-3", "--min-peaks=1000"):
+            done = run(self.a, self.b, threshold)
+            self.assertEqual(done.returncode, 3, threshold + done.stdout + done.stderr)
+            self.assertIn("FAILED: ", done.stdout)
+
+    def test_roi_without_the_pixel_passes(self):
+        self.assertEqual(run(self.a, self.b, "--atol=0.1", "--roi", 8, 14, 0, 11).returncode, 0)
+        self.assertEqual(run(self.a, self.b, "--atol=0.1", "--roi", 7, 7, 3, 3).returncode, 3)
+
+    def test_json_agrees_with_numpy(self):
+        report = json.loads(run(self.a, self.b, "--json").stdout)
+        a, b = self.image.astype(float), self.other.astype(float)
+        self.assertAlmostEqual(report["correlation"], np.corrcoef(a.ravel(), b.ravel())[0, 1], 12)
+        self.assertAlmostEqual(report["rms"], np.sqrt(np.mean((a - b) ** 2)), 12)
+        self.assertAlmostEqual(report["sum_ratio"], a.sum() / b.sum(), 12)
+        worst = report["max_absolute"]
+        self.assertEqual((worst["slow"], worst["fast"]), (3, 7))
+
+    def test_raw_floats_with_shape(self):
+        raw = self.path("a.bin")
+        self.image.tofile(raw)
+        self.assertEqual(run(raw, raw, "--shape=12,15", "--atol=0").returncode, 0)
+        self.assertEqual(run(raw, raw).returncode, 1)
+        self.assertEqual(run(raw, self.b, "--atol=0.1").returncode, 3)
+
+    def test_picture(self):
+        picture = self.path("d.png")
+        self.assertEqual(run(self.a, self.b, f"--png={picture}").returncode, 0)
+        with open(picture, "rb") as file:
+            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+    def test_bad_input_fails_with_1(self):
+        for words in ([], [self.a], [self.a, self.path("missing")], [self.a, self.b, "--nonsense"],
+                      [self.a, self.b, "--rtol=-1"], [self.a, self.b, "--rtol=x"],
+                      [self.a, self.b, "--shape=0,4"],
+                      [self.a, self.b, "--roi", 20, 30, 0, 1],
+                      [self.a, self.b, "--png", self.path("no/such/folder.png")]):
+            done = run(*words)
+            self.assertEqual(done.returncode, 1, str(words) + done.stdout + done.stderr)
+            self.assertTrue(done.stderr, words)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,17 @@
+//===- Report.h - a comparison in words and in JSON -------------*- C++ -*-===//
+#ifndef NANOBRAGG_NBCOMPARE_REPORT_H
+#define NANOBRAGG_NBCOMPARE_REPORT_H
+
+#include "Comparison.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+std::string textReport(const Comparison &comparison, const std::vector<std::string> &failures);
+/// What is undefined or infinite is null.
+std::string jsonReport(const Comparison &comparison, const std::vector<std::string> &failures);
+
+} // namespace nanobragg
+#endif
