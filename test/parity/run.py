@@ -205,14 +205,17 @@ class Run:
                 outputs += [flag, name]
         with tempfile.TemporaryDirectory() as folder:
             options = dict(cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, timeout=600)
+                           stderr=subprocess.STDOUT, timeout=120)
             if lattice:
                 with open(os.path.join(folder, "lattice.mat"), "w", encoding="utf-8") as file:
                     file.write(lattice[1])
             for words in case.get("before", []):
                 subprocess.run([binary, *extra, *expand(words)], **options)
-            process = subprocess.run([binary, *outputs, *extra, *expand(args)], **options)
-            self.status, self.console = process.returncode, process.stdout
+            try:
+                process = subprocess.run([binary, *outputs, *extra, *expand(args)], **options)
+                self.status, self.console = process.returncode, process.stdout
+            except subprocess.TimeoutExpired as expired:
+                self.status, self.console = "timeout", (expired.stdout or b"").decode()
             read = lambda name: open(os.path.join(folder, name), "rb").read()
             self.image, self.side = None, {}
             try:
