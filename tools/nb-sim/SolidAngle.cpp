@@ -16,23 +16,51 @@ namespace nanobragg {
 namespace {
 
 struct PanelGeometry {
-  Vec3 origin, fast, slow;
+  Vec3 origin, fast, slow, normal;
   double closeDistance; ///< of the panel's plane
 };
 
 /// Where each panel stands after all rotations.
 std::vector<PanelGeometry> placePanels(const Detector &detector, const DetectorReport &report) {
   if (detector.panels.empty())
-    return {{report.pix0, report.fastAxis, report.slowAxis, std::abs(report.closeDistance)}};
+    return {{report.pix0, report.fastAxis, report.slowAxis, report.normal,
+             std::abs(report.closeDistance)}};
   std::vector<PanelGeometry> placed;
   for (const Panel &panel : detector.panels) {
     const Vec3 origin = sum(report.pix0, rotatedWithDetector(detector, panel.offset));
     const Vec3 normal = rotatedWithDetector(detector, panel.normal);
     placed.push_back({origin, rotatedWithDetector(detector, panel.fastAxis),
-                      rotatedWithDetector(detector, panel.slowAxis),
+                      rotatedWithDetector(detector, panel.slowAxis), normal,
                       std::abs(dot(origin, normal))});
   }
   return placed;
+}
+
+/// Points of a pixel at which its solid angle is taken; each counts `weight` times.
+struct Samples {
+  struct Point {
+    double fast, slow, depth; ///< m, from the corner of the pixel's front face
+  };
+  std::vector<Point> points;
+  double weight = 1;
+};
+
+Samples centreOf(double pixel) { return {{{pixel / 2, pixel / 2, 0}}}; }
+
+/// Where the kernel evaluates it: for each layer and sub-pixel, or for the first of all.
+Samples samplesOfKernel(const Experiment &experiment, const Report &report) {
+  const Detector &detector = experiment.detector;
+  const double edge = detector.pixelSize / double(detector.oversample);
+  const double subpixels = double(detector.oversample * detector.oversample);
+  if (experiment.structure.omega == Evaluation::Once)
+    return {{{edge / 2, edge / 2, 0}}, double(detector.layers) * subpixels};
+  Samples samples;
+  for (double depth : report.layerDepths)
+    for (std::int64_t slow = 0; slow != detector.oversample; ++slow)
+      for (std::int64_t fast = 0; fast != detector.oversample; ++fast)
+        samples.points.push_back(
+            {(double(fast) + 0.5) * edge, (double(slow) + 0.5) * edge, depth});
+  return samples;
 }
 
 } // namespace
@@ -40,21 +68,23 @@ std::vector<PanelGeometry> placePanels(const Detector &detector, const DetectorR
 double solidAngle(const Experiment &experiment, const Report &report, Rule rule) {
   const Detector &detector = experiment.detector;
   const bool c = rule == Rule::C;
-  const bool atFirstSubpixel = c && experiment.structure.omega == Evaluation::Once;
   const bool point = c && experiment.structure.solidAngle == SolidAngle::Point;
   const bool curved = experiment.structure.curvature != Curvature::Flat;
   const double pixel = detector.pixelSize;
-  const double offset = pixel * (atFirstSubpixel ? 0.5 / double(detector.oversample) : 0.5);
+  const Samples samples = c ? samplesOfKernel(experiment, report) : centreOf(pixel);
   const std::vector<PanelGeometry> panels = placePanels(detector, report.detector);
 
   const auto ofPixel = [&](const PanelGeometry &panel, std::int64_t slow, std::int64_t fast) {
-    const Vec3 p = sum(panel.origin, sum(scaled(panel.fast, double(fast) * pixel + offset),
-                                         scaled(panel.slow, double(slow) * pixel + offset)));
-    // A curved detector has all its pixels as far from the sample as the beam centre.
-    const double r2 = curved ? report.detector.distance * report.detector.distance : dot(p, p);
-    if (point)
-      return 1 / r2;
-    return pixel * pixel * panel.closeDistance / (r2 * std::sqrt(r2));
+    double total = 0;
+    for (const Samples::Point &at : samples.points) {
+      const Vec3 p = sum(sum(panel.origin, scaled(panel.normal, at.depth)),
+                         sum(scaled(panel.fast, double(fast) * pixel + at.fast),
+                             scaled(panel.slow, double(slow) * pixel + at.slow)));
+      // A curved detector has all its pixels as far from the sample as the beam centre.
+      const double r2 = curved ? report.detector.distance * report.detector.distance : dot(p, p);
+      total += point ? 1 / r2 : pixel * pixel * panel.closeDistance / (r2 * std::sqrt(r2));
+    }
+    return total * samples.weight;
   };
 
   const auto rendered = [&](std::size_t panel, std::int64_t slow, std::int64_t fast) {
@@ -81,12 +111,7 @@ double solidAngle(const Experiment &experiment, const Report &report, Rule rule)
           return partial;
         },
         std::plus<>());
-  if (!c)
-    return total;
-  // The C program adds every layer and sub-pixel.
-  const double evaluations =
-      double(detector.layers) * double(detector.oversample * detector.oversample);
-  return total * evaluations / report.solidAngleDivisor;
+  return c ? total / report.solidAngleDivisor : total;
 }
 
 } // namespace nanobragg
