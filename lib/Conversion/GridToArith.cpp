@@ -17,6 +17,7 @@ struct Axis {
 /// A grid with its bounds as floats of the index type's element.
 struct Grid {
   Axis axes[3];
+  Value lMin, lMax; ///< as index
   Value data;
 };
 
@@ -34,6 +35,8 @@ Grid openGrid(Value grid, Type type, Expansion &values, Arithmetic &a) {
   return {{{bound(parts.hMin), bound(parts.hMax)},
            {bound(parts.kMin), bound(parts.kMax)},
            {bound(parts.lMin), bound(parts.lMax)}},
+          parts.lMin,
+          parts.lMax,
           parts.data};
 }
 
@@ -85,40 +88,118 @@ Components lagrangeWeights(Value t, Arithmetic &a) {
           a.mul(a.mul(a.mul(p, t), n), -0.5), a.mul(a.mul(a.mul(p, t), m), 1.0 / 6)};
 }
 
-Value tricubic(ValueRange hkl, const Grid &grid, Arithmetic &a) {
+/// The 4 x 4 x 4 neighbourhood of fractional indices: Lagrange weights and, as whole numbers, the
+/// positions in the grid's values of the four nodes along h and k and of the first along l.
+struct Neighbourhood {
+  Components weights[3];
+  Components planes, rows; ///< offsets of the nodes along h and k
+  Value first;             ///< offset of the first of four neighbouring values along l
+};
+
+Neighbourhood neighbourhood(ValueRange hkl, const Grid &grid, Arithmetic &a) {
   Type type = hkl.front().getType();
-  OpBuilder &b = a.builder();
-  Value lSize = a.add(a.sub(grid.axes[2].high, grid.axes[2].low), 1);
-  Value kSize = a.add(a.sub(grid.axes[1].high, grid.axes[1].low), 1);
-  Value strides[] = {a.mul(kSize, lSize), lSize, a.constant(type, 1)};
-  Components weights[3], offsets[3];
+  auto size = [&](const Axis &axis) { return a.add(a.sub(axis.high, axis.low), 1); };
+  Value lSize = size(grid.axes[2]);
+  Value strides[] = {a.mul(size(grid.axes[1]), lSize), lSize};
+  Neighbourhood result;
   for (unsigned i = 0; i < 3; ++i) {
     const Axis &axis = grid.axes[i];
     Value base = a.floor(hkl[i]);
-    weights[i] = lagrangeWeights(a.sub(hkl[i], base), a);
+    result.weights[i] = lagrangeWeights(a.sub(hkl[i], base), a);
+    if (i == 2) {
+      Value last = a.max(a.sub(axis.high, 3), axis.low);
+      result.first = a.toInteger(a.sub(clamp(a.sub(base, 1), axis.low, last, a), axis.low));
+      continue;
+    }
     // Nodes are clamped one by one, so that no grid, however small, is read outside.
     for (int node = -1; node <= 2; ++node) {
       Value index = clamp(a.add(base, double(node)), axis.low, axis.high, a);
-      offsets[i].push_back(a.toInteger(a.mul(a.sub(index, axis.low), strides[i])));
+      Components &offsets = i == 0 ? result.planes : result.rows;
+      offsets.push_back(a.toInteger(a.mul(a.sub(index, axis.low), strides[i])));
     }
   }
-  auto plus = [&](Value x, Value y) -> Value {
-    return arith::AddIOp::create(b, a.location(), x, y);
+  return result;
+}
+
+/// Interpolates one point: four neighbours along l are one short vector, loaded at once and summed
+/// over the sixteen rows of the neighbourhood. Returns that vector; l is still to be contracted.
+Value sumRows(ArrayRef<Value> planes, ArrayRef<Value> rows, Value first,
+              ArrayRef<Value> planeWeights, ArrayRef<Value> rowWeights, Value data, Value mask,
+              Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  auto four = VectorType::get({4}, planeWeights.front().getType());
+  auto plus = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, loc, x, y); };
+  auto spread = [&](Value scalar) -> Value {
+    return vector::BroadcastOp::create(b, loc, four, scalar);
   };
-  Value sum;
-  for (unsigned i = 0; i < 4; ++i)
+  Value zero = a.constant(four, 0), sum;
+  for (unsigned i = 0; i < 4; ++i) {
+    Value plane = plus(planes[i], first), planeSum;
     for (unsigned j = 0; j < 4; ++j) {
-      Value row = plus(offsets[0][i], offsets[1][j]);
-      Value line;
-      for (unsigned k = 0; k < 4; ++k) {
-        Value value = load(grid.data, plus(row, offsets[2][k]), type, a);
-        Value term = a.mul(value, weights[2][k]);
-        line = line ? a.add(line, term) : term;
-      }
-      Value term = a.mul(line, a.mul(weights[0][i], weights[1][j]));
-      sum = sum ? a.add(sum, term) : term;
+      Value position = plus(plane, rows[j]);
+      Value values = vector::MaskedLoadOp::create(b, loc, four, data, ValueRange{position}, mask,
+                                                  zero);
+      Value term = a.mul(values, spread(rowWeights[j]));
+      planeSum = planeSum ? a.add(planeSum, term) : term;
     }
+    Value term = a.mul(planeSum, spread(planeWeights[i]));
+    sum = sum ? a.add(sum, term) : term;
+  }
   return sum;
+}
+
+Value tricubic(ValueRange hkl, const Grid &grid, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  Type type = hkl.front().getType();
+  Type index = b.getIndexType();
+  Neighbourhood at = neighbourhood(hkl, grid, a);
+  // All four values of a row, or all there are.
+  Value rowLength = arith::AddIOp::create(b, loc,
+                                          arith::SubIOp::create(b, loc, grid.lMax, grid.lMin),
+                                          arith::ConstantIndexOp::create(b, loc, 1));
+  Value mask =
+      vector::CreateMaskOp::create(b, loc, VectorType::get({4}, b.getI1Type()), rowLength);
+
+  auto lanes = dyn_cast<VectorType>(type);
+  if (!lanes) {
+    Value sum = sumRows(at.planes, at.rows, at.first, at.weights[0], at.weights[1], grid.data,
+                        mask, a);
+    Value result;
+    for (int64_t k = 0; k < 4; ++k) {
+      Value term = a.mul(vector::ExtractOp::create(b, loc, sum, k), at.weights[2][k]);
+      result = result ? a.add(result, term) : term;
+    }
+    return result;
+  }
+
+  // Lane by lane: sixteen loads of four neighbours are far cheaper than sixty-four gathers.
+  int64_t width = lanes.getNumElements();
+  auto blockType = VectorType::get({width, 4}, lanes.getElementType());
+  Value block = a.constant(blockType, 0);
+  for (int64_t lane = 0; lane < width; ++lane) {
+    auto scalars = [&](ValueRange values) {
+      return llvm::map_to_vector(values, [&](Value v) -> Value {
+        return vector::ExtractOp::create(b, loc, v, lane);
+      });
+    };
+    auto positions = [&](ValueRange values) {
+      return llvm::map_to_vector(scalars(values), [&](Value v) -> Value {
+        return arith::IndexCastOp::create(b, loc, index, v);
+      });
+    };
+    Value sum = sumRows(positions(at.planes), positions(at.rows), positions(at.first).front(),
+                        scalars(at.weights[0]), scalars(at.weights[1]), grid.data, mask, a);
+    block = vector::InsertOp::create(b, loc, sum, block, lane);
+  }
+  Value transposed = vector::TransposeOp::create(b, loc, block, ArrayRef<int64_t>{1, 0});
+  Value result;
+  for (int64_t k = 0; k < 4; ++k) {
+    Value term = a.mul(vector::ExtractOp::create(b, loc, transposed, k), at.weights[2][k]);
+    result = result ? a.add(result, term) : term;
+  }
+  return result;
 }
 
 Value inGrid(Interpolation interpolation, bool integral, ValueRange hkl, const Grid &grid,
