@@ -158,7 +158,7 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
     if (tileRows > 0)
       return success();
     return emitError(UnknownLoc::get(context))
-           << "nb-fuse: tile-rows must be positive, but is " << tileRows;
+           << "nb-fuse: tile-rows must be positive, but is " << tileRows.getValue();
   }
 
   void runOnOperation() override {

@@ -1,0 +1,53 @@
+// RUN: nb-opt %s --nb-fuse --verify-diagnostics --remarks-filter=nb-fuse -o /dev/null
+
+func.func @merged(%n: index, %t: !nb.table<?xf64>) -> (f64, f64, f64) {
+  // The first merge makes two results of two sums, the second one three.
+  // expected-remark@below {{merged two sums: 2 results in one sweep}}
+  // expected-remark@below {{merged two sums: 3 results in one sweep}}
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  %J = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  %K = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  return %I, %J, %K : f64, f64, f64
+}
+
+// A mean, then deviations from it: two sweeps.
+
+func.func @depends(%n: index, %t: !nb.table<?xf64>) -> f64 {
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  %minus = arith.negf %I : f64
+  // expected-remark@below {{not merged with the loop over the same dimensions before it: it uses that one's result}}
+  %J = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %d = arith.addf %x, %minus : f64
+    nb.yield %d : f64
+  }
+  return %J : f64
+}
+
+func.func @not_pure(%n: index, %m: memref<f64>, %t: !nb.table<?xf64>) -> (f64, f64) {
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  memref.store %I, %m[] : memref<f64>
+  %w = memref.load %m[] : memref<f64>
+  // expected-remark@below {{'memref.load' between them is not pure}}
+  %J = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %xw = arith.mulf %x, %w : f64
+    nb.yield %xw : f64
+  }
+  return %I, %J : f64, f64
+}

@@ -1,0 +1,72 @@
+// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s
+// RUN: nb-opt %s --nb-hoist-invariants=factor=false | FileCheck %s --check-prefix=OFF
+
+// sum(x * w * y) = sum(x * y) * w
+
+// CHECK-LABEL: func.func @product
+// CHECK-SAME: (%{{.*}}: index, %[[W:[^ ]*]]: f64,
+// CHECK: %[[SUM:.*]] = nb.sum source
+// CHECK-NEXT: %[[X:.*]] = nb.lookup
+// CHECK-NEXT: %[[XX:.*]] = arith.addf %[[X]], %[[X]]
+// CHECK-NEXT: %[[TERM:.*]] = arith.mulf %[[X]], %[[XX]]
+// CHECK-NEXT: nb.yield %[[TERM]]
+// CHECK: %[[R:.*]] = arith.mulf %[[SUM]], %[[W]]
+// CHECK-NEXT: return %[[R]]
+// OFF-LABEL: func.func @product
+// OFF-COUNT-2: arith.mulf
+// OFF-NEXT: nb.yield
+func.func @product(%n: index, %w: f64, %t: !nb.table<?xf64>) -> f64 {
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %xw = arith.mulf %x, %w : f64
+    %y = arith.addf %x, %x : f64
+    %xwy = arith.mulf %xw, %y : f64
+    nb.yield %xwy : f64
+  }
+  return %I : f64
+}
+
+// sum(c ? x * w : 0) = c ? sum(x) * w : 0
+
+// CHECK-LABEL: func.func @condition
+// CHECK-SAME: (%{{.*}}: index, %[[C:.*]]: i1, %[[W:[^ ]*]]: f64,
+// CHECK: %[[R:.*]] = scf.if %[[C]] -> (f64) {
+// CHECK: %[[SUM:.*]] = nb.sum
+// CHECK-NEXT: %[[X:.*]] = nb.lookup
+// CHECK-NEXT: nb.yield %[[X]]
+// CHECK: %[[SW:.*]] = arith.mulf %[[SUM]], %[[W]]
+// CHECK-NEXT: scf.yield %[[SW]]
+// CHECK: return %[[R]]
+func.func @condition(%n: index, %c: i1, %w: f64, %t: !nb.table<?xf64>) -> f64 {
+  %zero = arith.constant 0.0 : f64
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = scf.if %c -> f64 {
+      %xw = arith.mulf %x, %w : f64
+      scf.yield %xw : f64
+    } else {
+      scf.yield %zero : f64
+    }
+    nb.yield %y : f64
+  }
+  return %I : f64
+}
+
+// A sum whose terms are not 0 without the condition keeps it.
+
+// CHECK-LABEL: func.func @not_zero
+// CHECK: nb.sum
+// CHECK: scf.if
+func.func @not_zero(%n: index, %c: i1, %t: !nb.table<?xf64>) -> f64 {
+  %one = arith.constant 1.0 : f64
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = scf.if %c -> f64 {
+      scf.yield %x : f64
+    } else {
+      scf.yield %one : f64
+    }
+    nb.yield %y : f64
+  }
+  return %I : f64
+}
