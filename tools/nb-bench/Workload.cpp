@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -43,15 +45,15 @@ void writeReflections(const fs::path &path) {
 }
 
 std::vector<std::string> Workload::words() const {
-  const double pixelMm = 102.4 / pixels;
-  return {"-hkl",         hkl.string(), "-cell",           "50",  "60",
-          "70",           "90",         "90",              "90",  "-misset",
-          "10",           "20",         "30",              "-N",  "10",
-          "-lambda",      "1",          "-distance",       "100", "-detpixels",
-          std::to_string(pixels),       "-pixel",          std::to_string(pixelMm),
-          "-mosaic",      "0.5",        "-mosaic_domains", std::to_string(domains),
-          "-oversample",  "1",          "-nointerpolate",
-          shape == "tophat" ? "-tophat_spots" : "-" + shape + "_xtal"};
+  std::ostringstream text;
+  text << "-cell 50 60 70 90 90 90 -misset 10 20 30 -N 10 -mosaic 0.5 -mosaic_domains " << domains
+       << " -lambda 1 -distance 100 -pixel " << 102.4 / pixels << " -detpixels " << pixels
+       << " -oversample 1 -nointerpolate "
+       << (shape == "tophat" ? "-tophat_spots" : "-" + shape + "_xtal");
+  std::istringstream stream(text.str());
+  std::vector<std::string> words{"-hkl", hkl.string()}; // a path may contain blanks
+  words.insert(words.end(), std::istream_iterator<std::string>(stream), {});
+  return words;
 }
 
 } // namespace nanobragg

@@ -49,8 +49,8 @@ long count(std::int64_t n) { return long(n); }
 class SetupPrinter {
 public:
   SetupPrinter(std::FILE *out, const SetupFacts &facts)
-      : out(out), facts(facts), experiment(facts.derived.experiment),
-        report(facts.derived.report) {}
+      : out(out), facts(facts), experiment(facts.derived.experiment), report(facts.derived.report) {
+  }
 
   void geometry() const {
     std::fprintf(out, "%s convention selected.\n", nameOf(report.convention));
@@ -135,11 +135,10 @@ public:
       std::fprintf(out, "  pixel obliquity effect disabled\n");
     std::fprintf(out, "  incident fluence: %g photons/m^2\n", experiment.beam.fluence);
     std::fprintf(out, "  distance=%g detsize=%gx%g  pixel=%g meters (%ldx%ld pixels)\n",
-                 report.detector.distance, report.detector.detSizeFast,
-                 report.detector.detSizeSlow, detector.pixelSize, count(detector.fastPixels),
-                 count(detector.slowPixels));
-    std::fprintf(out, "  sensor is %g m thick in %ld layers with mu= %g\n",
-                 report.sensorThickness, count(detector.layers), report.sensorMu);
+                 report.detector.distance, report.detector.detSizeFast, report.detector.detSizeSlow,
+                 detector.pixelSize, count(detector.fastPixels), count(detector.slowPixels));
+    std::fprintf(out, "  sensor is %g m thick in %ld layers with mu= %g\n", report.sensorThickness,
+                 count(detector.layers), report.sensorMu);
   }
 
   void axes() const {
@@ -161,10 +160,8 @@ public:
     const auto &roi = report.roi;
     std::fprintf(out, "  roi: %ld < x < %ld && %ld < y < %ld\n", count(roi[0]), count(roi[1]),
                  count(roi[2]), count(roi[3]));
-    std::fprintf(out, "  hdivrange=%g hdivstep=%g  radians\n", report.hdiv.range,
-                 report.hdiv.step);
-    std::fprintf(out, "  vdivrange=%g vdivstep=%g  radians\n", report.vdiv.range,
-                 report.vdiv.step);
+    std::fprintf(out, "  hdivrange=%g hdivstep=%g  radians\n", report.hdiv.range, report.hdiv.step);
+    std::fprintf(out, "  vdivrange=%g vdivstep=%g  radians\n", report.vdiv.range, report.vdiv.step);
     std::fprintf(out, "  %ld divergence steps\n", count(report.divergenceSteps));
     std::fprintf(out, "  %ld sources\n", count(experiment.sourceCount()));
     std::fprintf(out, "  %ld mosaic domains over mosaic spread of %g degrees\n",

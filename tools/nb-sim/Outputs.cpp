@@ -66,9 +66,9 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
     io::writePgm(*pgmFile, fastPixels, rows, io::scaleToPgm(image, region, scale), scale);
   }
   if (noiseFile) {
-    const io::NoiseImage noise = io::drawNoise(image, region, wanted.adcOffset,
-                                               line.semantics.noiseWrap, derived.random,
-                                               derived.noiseSeed);
+    const io::NoiseImage noise =
+        io::drawNoise(image, region, wanted.adcOffset, line.semantics.noiseWrap, derived.random,
+                      derived.noiseSeed);
     std::fprintf(console, "%.0f photons on noise image (%ld overloads)\n", noise.photons,
                  long(noise.overloads));
     std::fprintf(console, "writing %s as 2-byte integers\n", wanted.noiseFile.c_str());

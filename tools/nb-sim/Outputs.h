@@ -37,8 +37,8 @@ private:
   io::OutputFile *open(const std::string &path);
 
   std::list<io::OutputFile> files; ///< a list: the pointers below stay valid
-  io::OutputFile *floatFile = nullptr, *intFile = nullptr, *pgmFile = nullptr,
-                 *noiseFile = nullptr, *pngFile = nullptr, *dumpFile = nullptr;
+  io::OutputFile *floatFile = nullptr, *intFile = nullptr, *pgmFile = nullptr, *noiseFile = nullptr,
+                 *pngFile = nullptr, *dumpFile = nullptr;
 };
 
 } // namespace nanobragg

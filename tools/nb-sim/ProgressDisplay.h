@@ -23,7 +23,7 @@ private:
 
   std::FILE *out;
   bool terminal;
-  bool open = false;       ///< a bar stands on the current line
+  bool open = false; ///< a bar stands on the current line
   int lastPercent = -1;
   std::chrono::steady_clock::time_point start;
 };

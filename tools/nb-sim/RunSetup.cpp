@@ -25,8 +25,9 @@ double RunSetup::samples() const {
   const Experiment &experiment = derived.experiment;
   const std::vector<std::uint8_t> &mask = experiment.detector.mask;
   std::size_t pixels = 0;
-  io::ImageRegion::of(experiment).forEachPixel(
-      [&](std::size_t i) { pixels += mask.empty() || mask[i]; });
+  io::ImageRegion::of(experiment).forEachPixel([&](std::size_t i) {
+    pixels += mask.empty() || mask[i];
+  });
   return double(pixels) * double(experiment.samplesPerPixel());
 }
 

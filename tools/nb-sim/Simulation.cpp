@@ -89,9 +89,9 @@ private:
 
   SetupFacts setupFacts() const {
     const InputFiles &files = setup.line.files;
-    InputNames names = {files.image.value_or(""),   files.mask.value_or(""),
-                        files.matrix.value_or(""),  files.hkl.value_or(""),
-                        files.dump.value_or(""),    files.sources.value_or(""),
+    InputNames names = {files.image.value_or(""),  files.mask.value_or(""),
+                        files.matrix.value_or(""), files.hkl.value_or(""),
+                        files.dump.value_or(""),   files.sources.value_or(""),
                         files.stol.value_or("")};
     return {setup.line.options,
             setup.derived,
@@ -127,8 +127,7 @@ private:
     return !result.cancelled;
   }
 
-  void recordTiming(const nb_kernel_descriptor &kernel, const RunResult &result,
-                    double beforeRun) {
+  void recordTiming(const nb_kernel_descriptor &kernel, const RunResult &result, double beforeRun) {
     timing.engine = setup.line.tool.noFuse ? "interpreter" : "fused";
     timing.precision = kernel.precision;
     timing.target = kernel.target;
@@ -151,11 +150,10 @@ private:
     std::fprintf(console, "\n");
     for (const std::string &path : outputs.absolutePaths())
       std::fprintf(console, "wrote %s\n", path.c_str());
-    std::fprintf(console,
-                 "compiled in %.3f s, ran in %.3f s on %d thread%s: %.4g samples, %.3g ns each\n",
-                 timing.kernel.compilerLoadSeconds + timing.kernel.compileSeconds,
-                 timing.runSeconds, timing.threads, timing.threads == 1 ? "" : "s",
-                 timing.samples, timing.nsPerSample());
+    std::fprintf(
+        console, "compiled in %.3f s, ran in %.3f s on %d thread%s: %.4g samples, %.3g ns each\n",
+        timing.kernel.compilerLoadSeconds + timing.kernel.compileSeconds, timing.runSeconds,
+        timing.threads, timing.threads == 1 ? "" : "s", timing.samples, timing.nsPerSample());
   }
 
   RunSetup setup;

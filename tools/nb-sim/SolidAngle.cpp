@@ -58,8 +58,7 @@ Samples samplesOfKernel(const Experiment &experiment, const Report &report) {
   for (double depth : report.layerDepths)
     for (std::int64_t slow = 0; slow != detector.oversample; ++slow)
       for (std::int64_t fast = 0; fast != detector.oversample; ++fast)
-        samples.points.push_back(
-            {(double(fast) + 0.5) * edge, (double(slow) + 0.5) * edge, depth});
+        samples.points.push_back({(double(fast) + 0.5) * edge, (double(slow) + 0.5) * edge, depth});
   return samples;
 }
 

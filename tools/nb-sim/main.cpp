@@ -45,7 +45,8 @@ int main(int argc, char **argv) {
     return report(error.what(), UsageFailure);
   } catch (const std::bad_alloc &) {
     return report("out of memory; render fewer pixels (-detpixels, -roi) or a smaller "
-                  "structure-factor grid", Failure);
+                  "structure-factor grid",
+                  Failure);
   } catch (const std::exception &error) {
     return report(error.what(), Failure);
   }

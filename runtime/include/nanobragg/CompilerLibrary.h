@@ -14,11 +14,11 @@ namespace nanobragg {
 
 /// What is asked of the compiler.
 struct KernelRequest {
-  std::string structure{};        ///< Structure::toString()
+  std::string structure{}; ///< Structure::toString()
   std::string precision = "f64";
-  std::string target = "native";  ///< or an LLVM CPU name of the host's architecture
-  std::string dumpIR{};           ///< directory for the IR after every pass; empty: none
-  bool noFuse = false;            ///< the interpreter's pipeline
+  std::string target = "native"; ///< or an LLVM CPU name of the host's architecture
+  std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
+  bool noFuse = false;           ///< the interpreter's pipeline
 };
 
 /// The compiler's C interface with exceptions and ownership. Every failure is a std::runtime_error

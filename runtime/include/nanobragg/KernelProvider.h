@@ -18,7 +18,7 @@
 namespace nanobragg {
 
 struct KernelCounters {
-  std::uint64_t hits = 0;     ///< requests answered with a kernel of this process
+  std::uint64_t hits = 0; ///< requests answered with a kernel of this process
   std::uint64_t compiles = 0;
   double compilerLoadSeconds = 0; ///< spent waiting for the compiler library
   double compileSeconds = 0;      ///< in the compiler, after it was loaded

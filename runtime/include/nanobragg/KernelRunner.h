@@ -41,10 +41,10 @@ struct RunOptions {
 };
 
 struct RunResult {
-  bool cancelled = false;   ///< the image is incomplete
+  bool cancelled = false; ///< the image is incomplete
   double prepareSeconds = 0;
-  double runSeconds = 0;    ///< wall clock, all tiles
-  int threads = 1;          ///< used
+  double runSeconds = 0; ///< wall clock, all tiles
+  int threads = 1;       ///< used
   std::int64_t workspaceBytes = 0;
 };
 

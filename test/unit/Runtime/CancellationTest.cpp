@@ -34,7 +34,9 @@ TEST(InterruptGuard, RestoresThePreviousHandlers) {
   const auto mine = +[](int) {};
   const auto before = std::signal(SIGINT, mine);
   CancellationToken token;
-  { InterruptGuard guard(token); }
+  {
+    InterruptGuard guard(token);
+  }
   EXPECT_EQ(std::signal(SIGINT, before), mine);
 }
 

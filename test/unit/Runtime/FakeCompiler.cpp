@@ -33,10 +33,17 @@ void runTile(const void *const *arguments, const void *, const nb_tile *tile, vo
   }
 }
 
-constexpr nb_kernel_descriptor descriptor = {
-    NB_KERNEL_ABI_VERSION, NB_IMAGE_F32, "fake", "", "fake", "f64", std::size(parameters),
-    parameters, [](const void *const *) -> std::int64_t { return 0; },
-    [](const void *const *, void *) {}, runTile};
+constexpr nb_kernel_descriptor descriptor = {NB_KERNEL_ABI_VERSION,
+                                             NB_IMAGE_F32,
+                                             "fake",
+                                             "",
+                                             "fake",
+                                             "f64",
+                                             std::size(parameters),
+                                             parameters,
+                                             [](const void *const *) -> std::int64_t { return 0; },
+                                             [](const void *const *, void *) {},
+                                             runTile};
 
 constexpr nb_compiler_api api = {
     NB_COMPILER_API_VERSION,

@@ -57,8 +57,10 @@ TEST(KernelRunner, ProgressRisesToOneCountingRenderedRowsOnly) {
   Experiment experiment = waveExperiment(100, 2);
   experiment.detector.roiSlowMin = 50;
   std::vector<double> seen;
-  render(experiment, {.threads = 1, .rowsPerTile = 1,
-                      .progress = [&](double f) { seen.push_back(f); }, .progressInterval = 0});
+  render(experiment, {.threads = 1,
+                      .rowsPerTile = 1,
+                      .progress = [&](double f) { seen.push_back(f); },
+                      .progressInterval = 0});
   ASSERT_EQ(seen.size(), 50u);
   EXPECT_DOUBLE_EQ(seen.front(), 1.0 / 50);
   EXPECT_EQ(seen.back(), 1);
@@ -69,8 +71,10 @@ TEST(KernelRunner, ProgressRisesToOneCountingRenderedRowsOnly) {
 TEST(KernelRunner, ProgressIsMonotonicWithManyThreads) {
   const Experiment experiment = waveExperiment(4000, 4);
   std::vector<double> seen; // unguarded: calls must come one at a time
-  render(experiment, {.threads = 8, .rowsPerTile = 1,
-                      .progress = [&](double f) { seen.push_back(f); }, .progressInterval = 0});
+  render(experiment, {.threads = 8,
+                      .rowsPerTile = 1,
+                      .progress = [&](double f) { seen.push_back(f); },
+                      .progressInterval = 0});
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
   EXPECT_EQ(seen.back(), 1);
 }
@@ -78,7 +82,9 @@ TEST(KernelRunner, ProgressIsMonotonicWithManyThreads) {
 TEST(KernelRunner, ProgressIsRateLimited) {
   const Experiment experiment = waveExperiment(4000, 4);
   int calls = 0;
-  render(experiment, {.threads = 1, .rowsPerTile = 1, .progress = [&](double) { ++calls; },
+  render(experiment, {.threads = 1,
+                      .rowsPerTile = 1,
+                      .progress = [&](double) { ++calls; },
                       .progressInterval = 1000});
   EXPECT_EQ(calls, 1);
 }
@@ -90,7 +96,8 @@ TEST(KernelRunner, ProgressExceptionEndsTheRun) {
   for (int threads : {1, 4})
     EXPECT_THAT(
         [&] {
-          runner.run(image, {.threads = threads, .rowsPerTile = 1,
+          runner.run(image, {.threads = threads,
+                             .rowsPerTile = 1,
                              .progress = [](double) { throw std::runtime_error("enough"); },
                              .progressInterval = 0});
         },

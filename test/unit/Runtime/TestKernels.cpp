@@ -57,8 +57,8 @@ void runTileSlowly(const void *const *arguments, const void *memory, const nb_ti
 }
 
 constexpr nb_kernel_descriptor describe(decltype(nb_kernel_descriptor::run_tile) run) {
-  return {NB_KERNEL_ABI_VERSION, NB_IMAGE_F32,  "wave", "", "host", "f64",
-          std::size(waveParameters),  waveParameters, workspaceSize, prepare, run};
+  return {NB_KERNEL_ABI_VERSION,     NB_IMAGE_F32,   "wave",        "",      "host", "f64",
+          std::size(waveParameters), waveParameters, workspaceSize, prepare, run};
 }
 
 constexpr nb_kernel_descriptor wave = describe(runTile);
