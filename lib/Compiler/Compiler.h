@@ -5,6 +5,8 @@
 #include "lib/Experiment/Structure.h"
 #include "nanobragg/KernelABI.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
@@ -22,20 +24,27 @@ struct CompileOptions {
 /// A kernel in this process; the descriptor and its functions live as long as it does.
 class JitKernel {
 public:
+  struct State;
+  explicit JitKernel(std::unique_ptr<State> state);
   ~JitKernel();
   const nb_kernel_descriptor &descriptor() const;
 
 private:
-  friend llvm::Expected<std::unique_ptr<JitKernel>> compileKernel(const nanobragg::Structure &,
-                                                                  const CompileOptions &);
-  JitKernel();
-  struct State;
   std::unique_ptr<State> state;
 };
 
 /// Compiles the program of a structure for this process. Errors are one sentence.
 llvm::Expected<std::unique_ptr<JitKernel>> compileKernel(const nanobragg::Structure &structure,
                                                          const CompileOptions &options);
+
+/// The name of a function's argument: its `nb.name` attribute, else argN.
+std::string argumentName(func::FuncOp function, unsigned argument);
+
+/// Compiles a function that returns one image and whose arguments all have a nb_parameter_kind.
+/// With `fused`, the nb-level passes have been run before. `program` stays as it is.
+llvm::Expected<std::unique_ptr<JitKernel>> compileFunction(ModuleOp program,
+                                                           llvm::StringRef function, bool fused,
+                                                           const CompileOptions &options);
 
 /// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes,
 /// "llvm" optimized LLVM IR, "asm" assembly.
