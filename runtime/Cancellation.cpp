@@ -43,8 +43,9 @@ InterruptGuard::InterruptGuard(CancellationToken &token, void (*beforeDeath)() n
   action.sa_flags = SA_RESTART; // reads and writes in progress stay intact
   for (std::size_t i = 0; i != std::size(caught); ++i) {
     sigaction(caught[i], &action, &previous[i]);
-    // What the parent asked to ignore (nohup, background jobs) stays ignored.
-    if (previous[i].sa_handler == SIG_IGN)
+    // nohup stays in force. An ignored SIGINT does not: that is how scripts start background jobs,
+    // and whoever sends them one means it.
+    if (caught[i] == SIGHUP && previous[i].sa_handler == SIG_IGN)
       sigaction(caught[i], &previous[i], nullptr);
   }
 }

@@ -19,7 +19,7 @@ private:
 
 /// While it lives, the first SIGINT, SIGTERM or SIGHUP requests `token` and the second one ends the
 /// process at once, after `beforeDeath`, which must be async-signal-safe. One at a time per
-/// process; throws std::logic_error otherwise.
+/// process; throws std::logic_error otherwise. A SIGHUP that was ignored (nohup) stays ignored.
 class InterruptGuard {
 public:
   explicit InterruptGuard(CancellationToken &token, void (*beforeDeath)() noexcept = nullptr);

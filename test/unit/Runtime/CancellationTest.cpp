@@ -40,7 +40,7 @@ TEST(InterruptGuard, RestoresThePreviousHandlers) {
   EXPECT_EQ(std::signal(SIGINT, before), mine);
 }
 
-TEST(InterruptGuard, WhatTheParentIgnoresStaysIgnored) {
+TEST(InterruptGuard, NohupStaysInForce) {
   const auto before = std::signal(SIGHUP, SIG_IGN);
   CancellationToken token;
   InterruptGuard guard(token);
