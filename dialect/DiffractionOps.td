@@ -9,9 +9,9 @@ class NB_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let cppNamespace = "::mlir::nb";
   let genSpecializedAttr = 0;
 }
-class NB_KeywordAttr<I32EnumAttr enum, string mnemonic> : EnumAttr<NB_Dialect, enum, mnemonic> {
-  let assemblyFormat = "`` $value";
-}
+/// It prints with a blank in front of it, which ops leave out (``) ahead of it and which
+/// `#nb<shape square>` needs.
+class NB_KeywordAttr<I32EnumAttr enum, string mnemonic> : EnumAttr<NB_Dialect, enum, mnemonic>;
 
 def NB_CellRule : NB_Enum<"CellRule", "how the cell is set into the lab frame",
                           [I32EnumAttrCase<"right", 0>, I32EnumAttrCase<"c", 1>]>;
@@ -77,7 +77,7 @@ def NB_ReciprocalCellOp : NB_CellOp<"reciprocal_cell", [NB_MatOf<"a", "result">]
   let arguments = !con((ins NB_CellRuleAttr:$rule), cell);
   let results = (outs NB_Mat3:$result);
   let assemblyFormat = [{
-    $rule $a `,` $b `,` $c `,` $alpha `,` $beta `,` $gamma attr-dict `:` type($a)
+    `` $rule $a `,` $b `,` $c `,` $alpha `,` $beta `,` $gamma attr-dict `:` type($a)
   }];
 }
 
@@ -344,7 +344,7 @@ def NB_SolidAngleOp : NB_PureOp<"solid_angle", [
                        NB_Scalar:$pixel_size);
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = [{
-    $kind $position `,` $close_distance `,` $pixel_size attr-dict `:` type($position)
+    `` $kind $position `,` $close_distance `,` $pixel_size attr-dict `:` type($position)
   }];
 }
 

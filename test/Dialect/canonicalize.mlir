@@ -1,0 +1,66 @@
+// RUN: nb-opt %s --canonicalize | FileCheck %s
+
+// Parts of what was just put together.
+
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME: (%[[X:.*]]: f64, %[[Y:.*]]: f64, %[[Z:.*]]: f64)
+// CHECK-NEXT: return %[[Y]], %[[Z]], %[[X]]
+func.func @parts(%x: f64, %y: f64, %z: f64) -> (f64, f64, f64) {
+  %v = nb.vec %x, %y, %z : f64
+  %vy = nb.component %v[1] : !nb.vec3<f64>
+  %m = nb.mat %x, %x, %x, %y, %y, %z, %x, %x, %x : !nb.mat3<f64>
+  %m12 = nb.element %m[1, 2] : !nb.mat3<f64>
+  %row = nb.row %m[2] : !nb.mat3<f64>
+  %m20 = nb.component %row[0] : !nb.vec3<f64>
+  return %vy, %m12, %m20 : f64, f64, f64
+}
+
+// Neutral and self-inverse ops.
+
+// CHECK-LABEL: func.func @nothing
+// CHECK-SAME: (%[[V:.*]]: !nb.vec3<f64>, %[[M:.*]]: !nb.mat3<f64>)
+// CHECK-NEXT: return %[[V]], %[[M]]
+func.func @nothing(%v: !nb.vec3<f64>, %m: !nb.mat3<f64>) -> (!nb.vec3<f64>, !nb.mat3<f64>) {
+  %one = arith.constant 1.0 : f64
+  %w = nb.scale %v, %one : !nb.vec3<f64>
+  %t = nb.transpose %m : !nb.mat3<f64>
+  %n = nb.transpose %t : !nb.mat3<f64>
+  return %w, %n : !nb.vec3<f64>, !nb.mat3<f64>
+}
+
+// A cube of edge 2; five cells on a Bragg peak and two a quarter off it, sin(pi/2) / sin(pi/4);
+// 3^2 2^2; a water cube of 0.1 m in one photon per square metre.
+
+// CHECK-LABEL: func.func @constants
+// CHECK-DAG: %[[VOLUME:.*]] = arith.constant {{7.99999999999999[0-9]*|8.000000e\+00}} : f64
+// CHECK-DAG: %[[PEAK:.*]] = arith.constant 5.000000e+00 : f64
+// CHECK-DAG: %[[SIDE:.*]] = arith.constant 1.414213562373095{{[0-9]*}} : f64
+// CHECK-DAG: %[[INTENSITY:.*]] = arith.constant 3.600000e+01 : f64
+// CHECK-DAG: %[[WATER:.*]] = arith.constant 0.00175472298{{[0-9]*}} : f64
+// CHECK: return %[[VOLUME]], %[[PEAK]], %[[SIDE]], %[[INTENSITY]], %[[WATER]]
+func.func @constants() -> (f64, f64, f64, f64, f64) {
+  %a = arith.constant 2.0 : f64
+  %right = arith.constant 1.5707963267948966 : f64
+  %V = nb.cell_volume %a, %a, %a, %right, %right, %right : f64
+  %zero = arith.constant 0.0 : f64
+  %five = arith.constant 5.0 : f64
+  %peak = nb.sincg %zero, %five : f64
+  %quarter = arith.constant 0.25 : f64
+  %side = nb.sincg %quarter, %a : f64
+  %three = arith.constant 3.0 : f64
+  %I = nb.intensity %three, %a : f64
+  %edge = arith.constant 1.0e-1 : f64
+  %fluence = arith.constant 1.0 : f64
+  %water = nb.water_background %edge, %fluence : f64
+  return %V, %peak, %side, %I, %water : f64, f64, f64, f64, f64
+}
+
+// On a peak the result is N, which only the run knows.
+
+// CHECK-LABEL: func.func @unknown
+// CHECK: nb.sincg
+func.func @unknown(%n: f64) -> f64 {
+  %zero = arith.constant 0.0 : f64
+  %peak = nb.sincg %zero, %n : f64
+  return %peak : f64
+}
