@@ -103,14 +103,16 @@ Operation *tryToMerge(Operation *first, Operation *second, FunctionOpInterface f
            "result";
     return nullptr;
   }
+  between.push_back(second);
   auto impure = llvm::find_if(between, [](Operation *op) { return !isPure(op); });
   if (impure != between.end()) {
     remark::missed(second->getLoc(), remarkNamed("not-pure", func))
-        << remark::add("not merged with the loop over the same dimensions before it: '{0}' "
-                       "between them is not pure",
+        << remark::add("not merged with the loop over the same dimensions before it: '{0}' would "
+                       "have to move and is not pure",
                        (*impure)->getName().getStringRef());
     return nullptr;
   }
+  between.pop_back();
   for (Operation *op : between)
     op->moveBefore(first);
   StringRef what = isa<ImageOp>(first) ? "images" : "sums";
