@@ -1,0 +1,89 @@
+#include "lib/Interpreter/Map.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using namespace mlir::nb::evaluation;
+
+static double cellVolume(double a, double b, double c, double alpha, double beta, double gamma) {
+  double s = (alpha + beta + gamma) / 2;
+  return 2 * a * b * c *
+         std::sqrt(std::abs(std::sin(s) * std::sin(s - alpha) * std::sin(s - beta) *
+                            std::sin(s - gamma)));
+}
+
+static Mat3 reciprocalCell(CellRule rule, double a, double b, double c, double alpha, double beta,
+                           double gamma) {
+  double V = cellVolume(a, b, c, alpha, beta, gamma), Vstar = 1 / V;
+  double aStar = b * c * std::sin(alpha) * Vstar;
+  double bStar = c * a * std::sin(beta) * Vstar;
+  double cStar = a * b * std::sin(gamma) * Vstar;
+  double cosAlpha = std::cos(alpha), cosBeta = std::cos(beta), cosGamma = std::cos(gamma);
+  double sinAlpha = std::sin(alpha), sinBeta = std::sin(beta), sinGamma = std::sin(gamma);
+  double cosAlphaStar = (cosBeta * cosGamma - cosAlpha) / (sinBeta * sinGamma);
+  double cosBetaStar = (cosGamma * cosAlpha - cosBeta) / (sinGamma * sinAlpha);
+  double cosGammaStar = (cosAlpha * cosBeta - cosGamma) / (sinAlpha * sinBeta);
+  double sinGammaStar = c * Vstar / (aStar * bStar);
+  double z = rule == CellRule::right ? Vstar / (aStar * bStar * cStar * sinGammaStar)
+                                     : V / (a * b * c * sinGammaStar);
+  Vec3 columnA = {aStar, 0, 0};
+  Vec3 columnB = {bStar * cosGammaStar, bStar * sinGammaStar, 0};
+  Vec3 columnC = {cStar * cosBetaStar,
+                  cStar * (cosAlphaStar - cosBetaStar * cosGammaStar) / sinGammaStar, cStar * z};
+  return transposed(fromRows(columnA, columnB, columnC));
+}
+
+static LogicalResult planReciprocalCell(ReciprocalCellOp op, Planner &planner) {
+  return map(planner, op,
+             [rule = op.getRule()](double a, double b, double c, double alpha, double beta,
+                                   double gamma) {
+               return reciprocalCell(rule, a, b, c, alpha, beta, gamma);
+             });
+}
+
+/// Rows a, b, c of the basis that is reciprocal to the columns of `m`.
+static Mat3 directCell(const Mat3 &m) {
+  Vec3 a = column(m, 0), b = column(m, 1), c = column(m, 2);
+  double V = 1 / dot(a, cross(b, c));
+  return fromRows(cross(b, c) * V, cross(c, a) * V, cross(a, b) * V);
+}
+
+/// The same with lengths from elsewhere; the directions are those of the vector products alone.
+static Mat3 directCellOfLengths(const Mat3 &m, double a, double b, double c) {
+  Vec3 aStar = column(m, 0), bStar = column(m, 1), cStar = column(m, 2);
+  return fromRows(unit(cross(bStar, cStar)) * a, unit(cross(cStar, aStar)) * b,
+                  unit(cross(aStar, bStar)) * c);
+}
+
+static LogicalResult planDirectCell(DirectCellOp op, Planner &planner) {
+  if (op.getLengths().empty())
+    return map(planner, op, [](const Mat3 &m) { return directCell(m); });
+  return map(planner, op, [](const Mat3 &m, double a, double b, double c) {
+    return directCellOfLengths(m, a, b, c);
+  });
+}
+
+static Vec3 scatteringVector(Vec3 diffracted, Vec3 incident, double wavelength) {
+  Vec3 difference = diffracted - incident;
+  return {difference.x / wavelength, difference.y / wavelength, difference.z / wavelength};
+}
+
+static bool withinResolution(Vec3 q, double dmin) {
+  double stol = norm(q) / 2;
+  return !(dmin > 0 && stol > 0 && dmin > 0.5 / stol);
+}
+
+static Vec3 millerIndex(Mat3 direct, Vec3 q) { return direct * q; }
+
+static Vec3 nearestMillerIndex(Vec3 hkl) {
+  return {std::ceil(hkl.x - 0.5), std::ceil(hkl.y - 0.5), std::ceil(hkl.z - 0.5)};
+}
+
+void evaluation::attachCrystal(MLIRContext *context) {
+  evaluate<CellVolumeOp, cellVolume>(context);
+  evaluateBy<ReciprocalCellOp, planReciprocalCell>(context);
+  evaluateBy<DirectCellOp, planDirectCell>(context);
+  evaluate<ScatteringVectorOp, scatteringVector>(context);
+  evaluate<WithinResolutionOp, withinResolution>(context);
+  evaluate<MillerIndexOp, millerIndex>(context);
+  evaluate<NearestMillerIndexOp, nearestMillerIndex>(context);
+}

@@ -1,0 +1,75 @@
+#include "lib/Interpreter/Map.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using namespace mlir::nb::evaluation;
+
+static double absf(double x) { return std::abs(x); }
+static double squareRoot(double x) { return std::sqrt(x); }
+static double reciprocalSquareRoot(double x) { return 1 / std::sqrt(x); }
+static double cubeRoot(double x) { return std::cbrt(x); }
+static double sine(double x) { return std::sin(x); }
+static double cosine(double x) { return std::cos(x); }
+static double tangent(double x) { return std::tan(x); }
+static double arcSine(double x) { return std::asin(x); }
+static double arcCosine(double x) { return std::acos(x); }
+static double arcTangent(double x) { return std::atan(x); }
+static double arcTangent2(double y, double x) { return std::atan2(y, x); }
+static double hyperbolicTangent(double x) { return std::tanh(x); }
+static double exponential(double x) { return std::exp(x); }
+static double exponential2(double x) { return std::exp2(x); }
+static double exponentialMinus1(double x) { return std::expm1(x); }
+static double logarithm(double x) { return std::log(x); }
+static double logarithm2(double x) { return std::log2(x); }
+static double logarithm10(double x) { return std::log10(x); }
+static double logarithm1(double x) { return std::log1p(x); }
+static double power(double x, double y) { return std::pow(x, y); }
+static double integerPower(double x, int64_t n) { return std::pow(x, double(n)); }
+static double errorFunction(double x) { return std::erf(x); }
+static double floorOf(double x) { return std::floor(x); }
+static double ceilOf(double x) { return std::ceil(x); }
+static double truncOf(double x) { return std::trunc(x); }
+static double roundOf(double x) { return std::round(x); }
+static double roundEven(double x) { return std::nearbyint(x); }
+static double copySign(double x, double sign) { return std::copysign(x, sign); }
+static double fusedMultiplyAdd(double a, double b, double c) { return std::fma(a, b, c); }
+static bool isNaN(double x) { return std::isnan(x); }
+static bool isInf(double x) { return std::isinf(x); }
+static bool isFinite(double x) { return std::isfinite(x); }
+
+void evaluation::attachMath(MLIRContext *context) {
+  evaluate<math::AbsFOp, absf>(context);
+  evaluate<math::SqrtOp, squareRoot>(context);
+  evaluate<math::RsqrtOp, reciprocalSquareRoot>(context);
+  evaluate<math::CbrtOp, cubeRoot>(context);
+  evaluate<math::SinOp, sine>(context);
+  evaluate<math::CosOp, cosine>(context);
+  evaluate<math::TanOp, tangent>(context);
+  evaluate<math::AsinOp, arcSine>(context);
+  evaluate<math::AcosOp, arcCosine>(context);
+  evaluate<math::AtanOp, arcTangent>(context);
+  evaluate<math::Atan2Op, arcTangent2>(context);
+  evaluate<math::TanhOp, hyperbolicTangent>(context);
+  evaluate<math::ExpOp, exponential>(context);
+  evaluate<math::Exp2Op, exponential2>(context);
+  evaluate<math::ExpM1Op, exponentialMinus1>(context);
+  evaluate<math::LogOp, logarithm>(context);
+  evaluate<math::Log2Op, logarithm2>(context);
+  evaluate<math::Log10Op, logarithm10>(context);
+  evaluate<math::Log1pOp, logarithm1>(context);
+  evaluate<math::PowFOp, power>(context);
+  evaluate<math::FPowIOp, integerPower>(context);
+  evaluate<math::ErfOp, errorFunction>(context);
+  evaluate<math::FloorOp, floorOf>(context);
+  evaluate<math::CeilOp, ceilOf>(context);
+  evaluate<math::TruncOp, truncOf>(context);
+  evaluate<math::RoundOp, roundOf>(context);
+  evaluate<math::RoundEvenOp, roundEven>(context);
+  evaluate<math::CopySignOp, copySign>(context);
+  evaluate<math::FmaOp, fusedMultiplyAdd>(context);
+  evaluate<math::IsNaNOp, isNaN>(context);
+  evaluate<math::IsInfOp, isInf>(context);
+  evaluate<math::IsFiniteOp, isFinite>(context);
+}

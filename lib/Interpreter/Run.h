@@ -1,0 +1,25 @@
+//===- Run.h - a planned function and one run of it ------------*- C++ -*-===//
+#ifndef NB_INTERPRETER_RUN_H
+#define NB_INTERPRETER_RUN_H
+
+#include "lib/Interpreter/Observer.h"
+
+namespace mlir::nb {
+
+struct Plan {
+  func::FuncOp function;
+  Body body;
+  std::vector<Slot> arguments, results;
+  Planner planner;
+};
+
+struct RunState {
+  const Plan &plan;
+  const InterpreterOptions &options;
+  /// One for the values outside images and one for each thread inside; null: nobody looks.
+  std::function<std::unique_ptr<Observer>()> makeObserver;
+};
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,61 @@
+//===- Tiles.h - the pixels of an image, some at a time --------*- C++ -*-===//
+#ifndef NB_INTERPRETER_TILES_H
+#define NB_INTERPRETER_TILES_H
+
+#include "lib/Interpreter/Observer.h"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+namespace mlir::nb {
+
+/// The rendered pixels of an image, cut into tiles that do not cross panels.
+struct PixelRange {
+  int64_t panels = 0, slow = 0, fast = 0;                         ///< of the whole image
+  int64_t fastMin = 0, fastMax = -1, slowMin = 0, slowMax = -1; ///< inclusive
+  const Tensor *mask = nullptr;
+
+  int64_t tiles() const { return tilesPerPanel() * panels; }
+  /// The pixels of a tile that the mask leaves.
+  void pixelsOf(int64_t tile, TilePixels &pixels) const;
+  void write(const TilePixels &pixels, Tensor &image, const double *values, bool varying) const;
+  /// Nothing when the pixel is rendered.
+  std::optional<std::string> whyNotRendered(const Pixel &pixel) const;
+
+private:
+  int64_t width() const { return std::max<int64_t>(fastMax - fastMin + 1, 0); }
+  int64_t perPanel() const { return width() * std::max<int64_t>(slowMax - slowMin + 1, 0); }
+  int64_t tilesPerPanel() const { return (perPanel() + tileLanes - 1) / tileLanes; }
+  int64_t indexOf(int64_t panel, int64_t s, int64_t f) const {
+    return (panel * slow + s) * fast + f;
+  }
+};
+
+/// What came of the tiles: the first one that failed, what the probes saw, how many are done. The
+/// outcome is the same for any number of threads.
+class TileOutcomes {
+public:
+  TileOutcomes(int64_t tiles, const InterpreterOptions &options);
+
+  /// True when a tile before this one failed or the run is cancelled.
+  bool stopBefore(int64_t tile) const;
+  /// Where the tile's probes record; null when nobody listens.
+  std::vector<ProbeStatistics> *probesOf(int64_t tile, const Frame &root);
+  void finish(int64_t tile, const Frame &frame);
+  /// Hands failure and statistics to the frame outside the image.
+  void conclude(Frame &root);
+
+private:
+  const InterpreterOptions &options;
+  int64_t tiles, reported = 0;
+  std::atomic<int64_t> done{0}, firstFailed;
+  std::mutex mutex, reporting;
+  Operation *failedAt = nullptr;
+  std::string failure;
+  std::vector<std::vector<ProbeStatistics>> probes; ///< by tile
+};
+
+} // namespace mlir::nb
+
+#endif
