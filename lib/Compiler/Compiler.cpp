@@ -2,8 +2,10 @@
 
 #include "dialect/NB.h"
 #include "lib/Compiler/CodeGen.h"
+#include "lib/Compiler/DescribeKernel.h"
 #include "lib/Compiler/Dialects.h"
 #include "lib/Compiler/DumpIR.h"
+#include "lib/Compiler/LinkKernel.h"
 #include "lib/Compiler/Pipelines.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
@@ -33,7 +35,9 @@ public:
   /// Runs the passes that `populate` adds.
   llvm::Error runPasses(llvm::function_ref<void(OpPassManager &)> populate);
   /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`.
-  llvm::Error lower(bool fused = false);
+  /// `complete` may add to the module before it is optimized.
+  llvm::Error lower(bool fused = false,
+                    llvm::function_ref<void(llvm::Module &)> complete = nullptr);
 
   std::string text();
   Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type) {
@@ -122,7 +126,8 @@ llvm::Error Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> pop
   return llvm::Error::success();
 }
 
-llvm::Error Compilation::lower(bool fused) {
+llvm::Error Compilation::lower(bool fused,
+                               llvm::function_ref<void(llvm::Module &)> complete) {
   auto populate = [&](OpPassManager &pm) {
     if (!fused)
       populateFusion(pm, pipeline);
@@ -134,6 +139,8 @@ llvm::Error Compilation::lower(bool fused) {
   module = translateModuleToLLVMIR(*program, llvmContext, "kernel");
   if (!module)
     return createStringError("translating the program to LLVM IR failed");
+  if (complete)
+    complete(*module);
   optimize(*module, *machine);
   return llvm::Error::success();
 }
@@ -143,6 +150,27 @@ std::string Compilation::text() {
   llvm::raw_string_ostream stream(text);
   program->print(stream, OpPrintingFlags().printNameLocAsPrefix());
   return text;
+}
+
+Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
+                                                     const CompileOptions &options,
+                                                     llvm::StringRef kind) {
+  if (kind != "so" && kind != "obj")
+    return createStringError("unknown kind of kernel file '" + kind.str() +
+                             "': expected so or obj");
+  auto compilation = Compilation::start(structure, options);
+  if (!compilation)
+    return compilation.takeError();
+  Compilation &c = **compilation;
+  auto describe = [&](llvm::Module &module) {
+    describeKernel(module, structure, c.target.toString(), options.precision);
+  };
+  if (auto error = c.lower(/*fused=*/false, describe))
+    return error;
+  auto object = c.code(llvm::CodeGenFileType::ObjectFile);
+  if (!object || kind == "obj")
+    return object;
+  return linkSharedObject(*object);
 }
 
 Expected<std::string> nb::emitProgram(const nanobragg::Structure &structure,

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
@@ -45,6 +46,12 @@ std::string argumentName(func::FuncOp function, unsigned argument);
 llvm::Expected<std::unique_ptr<JitKernel>> compileFunction(ModuleOp program,
                                                            llvm::StringRef function, bool fused,
                                                            const CompileOptions &options);
+
+/// A kernel as a file that describes itself: "so", a shared object that needs nothing but libc, or
+/// "obj", a relocatable object; both define nb_kernel_get_descriptor.
+llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(const nanobragg::Structure &structure,
+                                                       const CompileOptions &options,
+                                                       llvm::StringRef kind);
 
 /// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes,
 /// "llvm" optimized LLVM IR, "asm" assembly.

@@ -1,6 +1,7 @@
 #include "nanobragg/CompilerABI.h"
 
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/InterpretExperiment.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -61,6 +62,22 @@ const nb_kernel_descriptor *descriptor(const nb_kernel *kernel) {
 
 void release(nb_kernel *kernel) { delete kernel; }
 
+int build(const nb_compile_request *request, const char *kind, void **bytes, size_t *size,
+          char **error) {
+  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
+    auto built = buildKernel(structure, options, kind);
+    if (!built)
+      return built.takeError();
+    *bytes = std::malloc(built->size());
+    if (!*bytes)
+      return llvm::createStringError("out of memory for a kernel file of " +
+                                     std::to_string(built->size()) + " bytes");
+    std::memcpy(*bytes, built->data(), built->size());
+    *size = built->size();
+    return llvm::Error::success();
+  });
+}
+
 int emit(const nb_compile_request *request, const char *stage, char **text, char **error) {
   return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
     auto emitted = emitProgram(structure, options, stage);
@@ -71,10 +88,22 @@ int emit(const nb_compile_request *request, const char *stage, char **text, char
   });
 }
 
+int interpret(const nb_compile_request *request, const void *const *arguments,
+              const nb_interpret_options *how, void *image, char **report, char **error) {
+  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
+    auto text = interpretExperiment(structure, options, arguments, *how, image);
+    if (!text)
+      return text.takeError();
+    *report = copyText(*text);
+    return llvm::Error::success();
+  });
+}
+
 void freeText(char *text) { std::free(text); }
+void freeBytes(void *bytes) { std::free(bytes); }
 
 constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION, compile, descriptor, release, emit,
-                                 freeText};
+                                 freeText, build, freeBytes, interpret};
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const nb_compiler_api *

@@ -47,7 +47,16 @@ void nb::populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &option
   populateLLVM(pm);
 }
 
+void nb::populateInterpreterPipeline(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 void nb::registerPipelines() {
+  PassPipelineRegistration<>(
+      "nb-interpreter-pipeline",
+      "an nb program as the interpreter runs it: simplified, with its probes, nothing moved",
+      populateInterpreterPipeline);
   PassPipelineRegistration<CpuPipelineOptions>(
       "nb-cpu-pipeline", "an nb program to the LLVM dialect: one fused, vectorized CPU kernel",
       populateCpuPipeline);

@@ -25,6 +25,9 @@ void populateLLVM(OpPassManager &pm);
 /// All of the above: --nb-cpu-pipeline.
 void populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options);
 
+/// The program as the interpreter runs it, --nb-interpreter-pipeline: probes stay, nothing moves.
+void populateInterpreterPipeline(OpPassManager &pm);
+
 void registerPipelines();
 
 } // namespace mlir::nb

@@ -1,0 +1,42 @@
+//===- RunProgram.h - a function on either engine --------------*- C++ -*-===//
+#ifndef NB_COMPILER_RUNPROGRAM_H
+#define NB_COMPILER_RUNPROGRAM_H
+
+#include "lib/Compiler/Compiler.h"
+#include "lib/Interpreter/Interpreter.h"
+
+#include <array>
+#include <vector>
+
+namespace mlir::nb {
+
+/// The arguments of a function for both engines: the kernel takes the addresses alone.
+using RunArguments = std::vector<InterpreterArgument>;
+
+/// An image, [panel][slow][fast].
+struct RenderedImage {
+  std::array<int64_t, 3> shape{};
+  std::vector<double> pixels;
+
+  Pixel pixelAt(size_t index) const;
+};
+
+/// Interpreter::prepare and run, with diagnostics as an error.
+llvm::Expected<std::vector<InterpreterResult>>
+interpret(func::FuncOp function, const RunArguments &arguments, const InterpreterOptions &options);
+
+/// The image that the function returns, by the interpreter.
+llvm::Expected<RenderedImage> interpretImage(func::FuncOp function, const RunArguments &arguments,
+                                             int threads);
+
+/// Panels, rows and pixels of a row of the image that the function returns, without its pixels.
+llvm::Expected<std::array<int64_t, 3>> imageShape(func::FuncOp function,
+                                                  const RunArguments &arguments);
+
+/// The image of a kernel, by one thread.
+RenderedImage runKernel(const nb_kernel_descriptor &kernel, const RunArguments &arguments,
+                        std::array<int64_t, 3> shape);
+
+} // namespace mlir::nb
+
+#endif
