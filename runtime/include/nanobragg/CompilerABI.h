@@ -6,6 +6,8 @@
 
 #include "nanobragg/KernelABI.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,6 +25,19 @@ typedef struct nb_compile_request {
 /* A compiled kernel; its descriptor lives as long as it does. */
 typedef struct nb_kernel nb_kernel;
 
+/* How the interpreter runs a program. All zero: the image and nothing else. */
+typedef struct nb_interpret_options {
+  int32_t threads;      /* 0: as many as the machine offers */
+  const char *probe;    /* report on the values whose names match, with * and ?; or NULL */
+  int32_t json;         /* 1: that report as JSON */
+  int32_t trace;        /* 1: report how one pixel comes about; the image is not made */
+  int64_t trace_panel, trace_slow, trace_fast;
+  int32_t check_finite; /* 1: NaN or infinity is an error, which says where it first appears */
+  void (*progress)(void *context, double fraction); /* one call at a time, or NULL */
+  int32_t (*cancelled)(void *context);              /* asked between tiles; or NULL */
+  void *context;
+} nb_interpret_options;
+
 /* Every function returns 0 on success; otherwise *error holds one sentence to be freed with
  * free_text. Functions may be called from any thread. */
 typedef struct nb_compiler_api {
@@ -37,6 +52,19 @@ typedef struct nb_compiler_api {
   int (*emit)(const nb_compile_request *request, const char *stage, char **text, char **error);
 
   void (*free_text)(char *text);
+
+  /* A kernel as a file: kind "so" is an ELF shared object that needs nothing but libc, "obj" a
+   * relocatable object. Both define nb_kernel_get_descriptor (KernelABI.h). *bytes is to be freed
+   * with free_bytes. */
+  int (*build)(const nb_compile_request *request, const char *kind, void **bytes, size_t *size,
+               char **error);
+  void (*free_bytes)(void *bytes);
+
+  /* The image of an experiment by the interpreter, without a kernel. `arguments` are those of the
+   * structure's kernel, `image` is [panel][slow][fast] of the structure's image type. *report
+   * holds what the options ask for, to be freed with free_text. */
+  int (*interpret)(const nb_compile_request *request, const void *const *arguments,
+                   const nb_interpret_options *options, void *image, char **report, char **error);
 } nb_compiler_api;
 
 /* NULL when this library does not speak `version`. */

@@ -78,6 +78,9 @@ typedef struct nb_kernel_descriptor {
                    void *image);
 } nb_kernel_descriptor;
 
+/* What a kernel file defines, under the name nb_kernel_get_descriptor. */
+typedef const nb_kernel_descriptor *(*nb_kernel_get_descriptor_fn)(void);
+
 #ifdef __cplusplus
 }
 #endif
