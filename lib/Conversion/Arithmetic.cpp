@@ -83,8 +83,6 @@ Value Arithmetic::cosPiReduced(Value x) {
 }
 
 std::pair<Value, Value> Arithmetic::sinCos(Value x) {
-  if (!isa<VectorType>(x.getType()))
-    return {unary<math::SinOp>(x), unary<math::CosOp>(x)};
   // x = pi (n + r): the sign of both functions is that of (-1)^n.
   Value halfTurns = mul(x, std::numbers::inv_pi);
   Value n = round(halfTurns);
@@ -96,8 +94,6 @@ std::pair<Value, Value> Arithmetic::sinCos(Value x) {
 }
 
 Value Arithmetic::exp(Value x) {
-  if (!isa<VectorType>(x.getType()))
-    return unary<math::ExpOp>(x);
   // exp(x) = 2^n exp(r) with r = x - n ln 2 in two parts, the first of which is exact. The
   // argument is kept where 2^n is a normal number; below, the result is 0.
   constexpr double lowest = -708, highest = 709;
@@ -108,8 +104,10 @@ Value Arithmetic::exp(Value x) {
   // Adding 1.5 * 2^52 leaves the integer n + bias in the low bits, ready to be the exponent.
   Type bits = shapedLike(b.getI64Type(), type);
   Value biased = arith::BitcastOp::create(b, loc, bits, add(n, 0x1.8p52 + 1023));
-  Value shift = arith::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(cast<VectorType>(bits), b.getI64IntegerAttr(52)));
+  TypedAttr places = b.getI64IntegerAttr(52);
+  if (auto vector = dyn_cast<VectorType>(bits))
+    places = DenseElementsAttr::get(vector, Attribute(places));
+  Value shift = arith::ConstantOp::create(b, loc, places);
   Value exponent = arith::ShLIOp::create(b, loc, biased, shift);
   Value power = arith::BitcastOp::create(b, loc, type, exponent);
   Value value = mul(power, polynomial(polynomials::exponential, r));

@@ -46,7 +46,7 @@ public:
   /// sin(pi x) and cos(pi x) for |x| <= 1/2.
   Value sinPiReduced(Value x);
   Value cosPiReduced(Value x);
-  /// (sin x, cos x), x in radians: math ops for scalars, polynomials for lanes.
+  /// (sin x, cos x), x in radians, by polynomials: a kernel calls no math library.
   std::pair<Value, Value> sinCos(Value x);
   Value exp(Value x);
 

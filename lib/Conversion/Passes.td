@@ -22,9 +22,9 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
   let summary = "physics and geometry to arithmetic";
   let description = [{
     Expands every geometry and diffraction op into arith, math and vector ops on scalars or lanes.
-    Trigonometric functions and exponentials of lanes are expanded into polynomials (of the
-    argument in half turns for sin and cos), those of plain scalars become math ops. Grid lookups
-    become loads from a memref, gathers for lanes.
+    Trigonometric functions and exponentials become polynomials (of the argument in half turns for
+    sin and cos), so that a kernel calls no math library. Grid lookups become loads from a memref,
+    gathers for lanes.
 
     Example: `nb-opt --convert-nb-to-arith kernel.mlir`
   }];
