@@ -16,9 +16,10 @@ SUFFIXES = (".mlir", ".ll", ".test")
 IGNORED_FOLDERS = ("Inputs",)
 
 COMMENT = re.compile(r"(?://|;|#)\s?(.*)$")
-RUN = re.compile(r"^\s*(?://|;|#)\s*RUN:\s?(.*)$")
+# In .test files directives stand without a comment sign.
+RUN = re.compile(r"^\s*(?://|;|#)?\s*RUN:\s?(.*)$")
 SUFFIX = r"(?:-(?:NEXT|SAME|NOT|DAG|LABEL|EMPTY|COUNT-\d+))?(?:\{LITERAL\})?"
-DIRECTIVE_LIKE = re.compile(r"^\s*(?://|;|#)\s*([A-Za-z][A-Za-z0-9_-]*)(\{[A-Z]+\})?\s*(:?)")
+DIRECTIVE_LIKE = re.compile(r"^\s*(?://|;|#)?\s*([A-Za-z][A-Za-z0-9_-]*)(\{[A-Z]+\})?\s*(:?)")
 DIRECTIVE_SUFFIX = re.compile(r"-(NEXT|SAME|NOT|DAG|LABEL|EMPTY|COUNT(-\d+)?)$")
 # What mlir-opt's verifier accepts; it must end the line.
 EXPECTATION = re.compile(

@@ -25,6 +25,13 @@ func.func @a() {
 }
 """
 
+BARE = """\
+# Prose stands behind a sign, directives do not.
+RUN: nb-opt %s | FileCheck %s
+CHECK-LABEL: func @a
+module {}
+"""
+
 
 def with_run(body, run="nb-opt %s | FileCheck %s"):
     return f"// RUN: {run}\n// CHECK: func\n{body}\n"
@@ -32,6 +39,7 @@ def with_run(body, run="nb-opt %s | FileCheck %s"):
 
 BAD = {
     "no RUN line": "// CHECK: func\nfunc.func @a()\n",
+    "misspelt suffix without comment sign": BARE + "CHECK-NXT: func\n",
     "misspelt suffix": with_run("// CHECK-LABLE: func @a"),
     "unknown suffix": with_run("// CHECK-NXT: func @a"),
     "misspelt prefix": with_run("// CHEKC: func @a"),
@@ -67,6 +75,7 @@ for name, comment in {
 class LintTest(unittest.TestCase):
     def test_good_file_passes(self):
         self.assertEqual(lint.lint_text(GOOD), [])
+        self.assertEqual(lint.lint_text(BARE), [])
 
     def test_each_bad_file_fails(self):
         for name, text in BAD.items():
