@@ -110,4 +110,18 @@ std::string CompilerLibrary::emit(const KernelRequest &request, const std::strin
   return result;
 }
 
+std::string CompilerLibrary::interpret(const KernelRequest &request, const void *const *arguments,
+                                       const nb_interpret_options &options, void *image) const {
+  if (!api.interpret)
+    throw std::runtime_error("the compiler library has no interpreter");
+  const nb_compile_request c = toC(request);
+  char *report = nullptr, *error = nullptr;
+  if (api.interpret(&c, arguments, &options, image, &report, &error) != 0)
+    fail(api, error);
+  const std::string result = report ? report : "";
+  if (report)
+    api.free_text(report);
+  return result;
+}
+
 } // namespace nanobragg

@@ -70,8 +70,6 @@ private:
 llvm::Error Compilation::prepare() {
   if (options.precision != "f64")
     return createStringError("unknown precision '" + options.precision + "': expected f64");
-  if (options.noFuse)
-    return createStringError("--no-fuse is not available: this build has no interpreter");
   auto resolved = resolveTarget(options.target);
   if (!resolved)
     return resolved.takeError();
@@ -182,10 +180,20 @@ Expected<std::string> nb::emitProgram(const nanobragg::Structure &structure,
   if (stage == "nb")
     return c.text();
   if (stage == "mlir") {
-    if (auto error = c.runPasses([&](OpPassManager &pm) { populateFusion(pm, c.pipeline); }))
+    auto populate = [&](OpPassManager &pm) {
+      if (options.noFuse)
+        populateInterpreterPipeline(pm);
+      else
+        populateFusion(pm, c.pipeline);
+    };
+    if (auto error = c.runPasses(populate))
       return error;
     return c.text();
   }
+  if (options.noFuse)
+    return createStringError("there is no " + stage.str() +
+                             " code of a program that is interpreted: leave out --no-fuse, or ask "
+                             "for nb or mlir");
   if (stage != "llvm" && stage != "asm")
     return createStringError("unknown stage '" + stage.str() + "': expected nb, mlir, llvm or asm");
   if (auto error = c.lower())

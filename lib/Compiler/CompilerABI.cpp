@@ -48,6 +48,9 @@ int guarded(const nb_compile_request *request, char **error, Work work) {
 
 int compile(const nb_compile_request *request, nb_kernel **kernel, char **error) {
   return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
+    // For tests of what callers do then.
+    if (const char *injected = std::getenv("NB_TEST_COMPILE_ERROR"))
+      return llvm::createStringError(injected);
     auto compiled = compileKernel(structure, options);
     if (!compiled)
       return compiled.takeError();

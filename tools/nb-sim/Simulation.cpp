@@ -7,7 +7,7 @@
 #include "ProgressDisplay.h"
 #include "RunSetup.h"
 #include "SolidAngle.h"
-#include "nanobragg/KernelRunner.h"
+#include "nanobragg/Renderer.h"
 
 #include <csignal>
 #include <memory>
@@ -53,10 +53,12 @@ public:
     std::optional<io::OutputFile> timingFile;
     if (setup.line.tool.timingFile)
       timingFile.emplace(*setup.line.tool.timingFile);
-    const KernelHandle kernel = kernels.get(setup.kernelRequest());
+    Renderer renderer(kernels, setup.kernelRequest(), setup.derived.experiment,
+                      !setup.line.tool.noFallback);
+    warnOfFallback(renderer);
     printSetup(console, setupFacts());
 
-    if (!render(kernel))
+    if (!render(renderer))
       return false;
     const Experiment &experiment = setup.derived.experiment;
     const auto statistics =
@@ -104,9 +106,8 @@ private:
   std::span<const float> pixels() const { return {image.get(), std::size_t(pixelCount)}; }
 
   /// False when the run was interrupted.
-  bool render(const KernelHandle &kernel) {
-    KernelRunner runner(kernel, setup.derived.experiment);
-    pixelCount = runner.shape().pixels();
+  bool render(Renderer &renderer) {
+    pixelCount = renderer.shape().pixels();
     // Not zeroed here: each pixel is first touched by the thread that renders it.
     image = std::make_unique_for_overwrite<float[]>(std::size_t(pixelCount));
     if (cancel.requested())
@@ -121,16 +122,25 @@ private:
     std::fflush(stdout);
     const double beforeRun = sinceStart.seconds();
     const RunResult result =
-        runner.run(std::span<float>(image.get(), std::size_t(pixelCount)), options);
+        renderer.run(std::span<float>(image.get(), std::size_t(pixelCount)), options);
     display.abandon();
-    recordTiming(*kernel, result, beforeRun);
+    recordTiming(renderer, result, beforeRun);
     return !result.cancelled;
   }
 
-  void recordTiming(const nb_kernel_descriptor &kernel, const RunResult &result, double beforeRun) {
-    timing.engine = setup.line.tool.noFuse ? "interpreter" : "fused";
-    timing.precision = kernel.precision;
-    timing.target = kernel.target;
+  void warnOfFallback(const Renderer &renderer) const {
+    const auto &reason = renderer.fallbackReason();
+    if (reason && !setup.line.tool.quiet)
+      std::fprintf(stderr,
+                   "WARNING: the kernel cannot be compiled (%s); the interpreter renders instead, "
+                   "more slowly; --no-fallback makes this an error\n",
+                   reason->c_str());
+  }
+
+  void recordTiming(const Renderer &renderer, const RunResult &result, double beforeRun) {
+    timing.engine = renderer.engine() == Engine::Interpreter ? "interpreter" : "fused";
+    timing.precision = setup.line.tool.precision;
+    timing.target = renderer.target();
     timing.startupSeconds = beforeRun + result.prepareSeconds;
     timing.prepareSeconds = result.prepareSeconds;
     timing.runSeconds = result.runSeconds;

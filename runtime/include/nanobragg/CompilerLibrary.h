@@ -36,6 +36,10 @@ public:
   /// The program as text; stage is "nb", "mlir", "llvm" or "asm".
   std::string emit(const KernelRequest &request, const std::string &stage) const;
 
+  /// Runs the program in the interpreter, see nb_compiler_api::interpret; returns its report.
+  std::string interpret(const KernelRequest &request, const void *const *arguments,
+                        const nb_interpret_options &options, void *image) const;
+
   /// Files that open() looks for before it leaves the search to the dynamic loader.
   static std::vector<std::filesystem::path> candidates();
 
