@@ -26,14 +26,6 @@ func.func @vectors(%v: !nb.vec3<f64>) -> f64 {
 // CHECK: math.roundeven %{{.*}} : vector<8xf64>
 // CHECK-NOT: math.{{sin|cos}}
 // CHECK: return
-func.func @scalar_rotation
-// CHECK: math.sin
-// CHECK: math.cos
-// CHECK-LABEL: func.func @lane_rotation
-// CHECK-NOT: math.sin
-// CHECK: math.roundeven %{{.*}} : vector<8xf64>
-// CHECK-NOT: math.cos
-// CHECK: return
 func.func @scalar_rotation(%v: !nb.vec3<f64>, %angle: f64) -> f64 {
   %m = nb.axis_rotation %v, %angle : !nb.vec3<f64>
   %e = nb.element %m[0, 1] : !nb.mat3<f64>
