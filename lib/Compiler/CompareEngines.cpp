@@ -1,6 +1,7 @@
 #include "lib/Compiler/CompareEngines.h"
 
 #include "lib/Compiler/Dialects.h"
+#include "lib/Compiler/ResultsAsImage.h"
 #include "lib/Compiler/Stages.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
@@ -119,7 +120,12 @@ Expected<EngineComparison> nb::compareEngines(ModuleOp program, StringRef functi
                                               const RunArguments &arguments,
                                               const CompileOptions &compile,
                                               const CompareOptions &options) {
-  return EngineComparer(function, arguments, compile, options).run(program);
+  OwningOpRef<ModuleOp> isolated = isolate(program.lookupSymbol<func::FuncOp>(function));
+  auto kernelFunction = isolated->lookupSymbol<func::FuncOp>(function);
+  if (!returnsImage(kernelFunction))
+    if (auto error = packResults(kernelFunction))
+      return error;
+  return EngineComparer(function, arguments, compile, options).run(*isolated);
 }
 
 Expected<EngineComparison> nb::compareEngines(const nanobragg::Structure &structure,

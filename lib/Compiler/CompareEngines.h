@@ -45,7 +45,8 @@ struct EngineComparison {
   std::string toString() const;
 };
 
-/// Runs a function that returns an image on both engines. When they differ, runs the interpreter on
+/// Runs a function on both engines; one that returns no image is compared by its results, packed as
+/// packResults does. When they differ, runs the interpreter on
 /// the program after each pass to find the first one that changes the image, and compares the
 /// values before and after it.
 llvm::Expected<EngineComparison> compareEngines(ModuleOp program, StringRef function,

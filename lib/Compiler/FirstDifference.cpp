@@ -77,7 +77,7 @@ static Expected<Probed> probe(ModuleOp program, StringRef name, const RunArgumen
   restrictTo(pixel, probed.function);
   PassManager passes(program.getContext());
   InsertProbesOptions everything;
-  everything.all = true;
+  everything.all = everything.outside = true;
   passes.addPass(createInsertProbes(everything));
   if (failed(passes.run(*probed.program)))
     return llvm::createStringError("cannot insert probes");

@@ -1,8 +1,12 @@
 #include "lib/Compiler/RunProgram.h"
 
 #include "dialect/NB.h"
+#include "lib/Compiler/ResultsAsImage.h"
 
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 #include <new>
 
@@ -102,4 +106,51 @@ RenderedImage nb::runKernel(const nb_kernel_descriptor &kernel, const RunArgumen
   kernel.prepare(addresses.data(), workspace.get());
   auto render = kernel.image_type == NB_IMAGE_F32 ? renderAs<float> : renderAs<double>;
   return {shape, render(kernel, addresses.data(), workspace.get(), shape)};
+}
+
+OwningOpRef<ModuleOp> nb::isolate(func::FuncOp function) {
+  OwningOpRef<ModuleOp> program = function->getParentOfType<ModuleOp>().clone();
+  for (auto other : program->getOps<func::FuncOp>())
+    other.setVisibility(other.getName() == function.getName() ? SymbolTable::Visibility::Public
+                                                              : SymbolTable::Visibility::Private);
+  PassManager passes(program->getContext());
+  passes.addPass(createSymbolDCEPass());
+  (void)passes.run(*program); // at worst, functions stay that nobody calls
+  return program;
+}
+
+/// The results that packResults has packed into `pixels`.
+static std::vector<InterpreterResult> unpack(TypeRange types, const std::vector<double> &pixels) {
+  std::vector<InterpreterResult> results;
+  auto next = pixels.begin();
+  for (Type type : types) {
+    auto end = next + (isa<Vec3Type>(type) ? 3 : isa<Mat3Type>(type) ? 9 : 1);
+    results.push_back({type, {}, {next, end}});
+    next = end;
+  }
+  return results;
+}
+
+Expected<std::vector<InterpreterResult>> nb::runCompiled(func::FuncOp function,
+                                                         const RunArguments &arguments,
+                                                         const CompileOptions &options) {
+  OwningOpRef<ModuleOp> program = isolate(function);
+  auto kernelFunction = program->lookupSymbol<func::FuncOp>(function.getName());
+  bool packed = !returnsImage(function);
+  if (packed)
+    if (auto error = packResults(kernelFunction))
+      return error;
+  auto shape = imageShape(kernelFunction, arguments);
+  if (!shape)
+    return shape.takeError();
+  auto kernel = compileFunction(*program, function.getName(), /*fused=*/false, options);
+  if (!kernel)
+    return kernel.takeError();
+  RenderedImage image = runKernel((*kernel)->descriptor(), arguments, *shape);
+  if (packed)
+    return unpack(function.getResultTypes(), image.pixels);
+  std::vector<InterpreterResult> results;
+  results.push_back({function.getResultTypes()[0], SmallVector<int64_t>(ArrayRef(*shape)),
+                     std::move(image.pixels)});
+  return results;
 }

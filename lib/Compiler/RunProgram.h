@@ -33,6 +33,13 @@ llvm::Expected<RenderedImage> interpretImage(func::FuncOp function, const RunArg
 llvm::Expected<std::array<int64_t, 3>> imageShape(func::FuncOp function,
                                                   const RunArguments &arguments);
 
+/// A copy of the program with `function` and what it calls alone.
+OwningOpRef<ModuleOp> isolate(func::FuncOp function);
+
+/// The results of a function by its compiled kernel, which takes and returns what kernels can.
+llvm::Expected<std::vector<InterpreterResult>>
+runCompiled(func::FuncOp function, const RunArguments &arguments, const CompileOptions &options);
+
 /// The image of a kernel, by one thread.
 RenderedImage runKernel(const nb_kernel_descriptor &kernel, const RunArguments &arguments,
                         std::array<int64_t, 3> shape);

@@ -99,7 +99,8 @@ struct InsertProbesPass : nb::impl::InsertProbesBase<InsertProbesPass> {
   void insert(FunctionOpInterface func) {
     SmallVector<Value> values;
     func.walk([&](Operation *op) {
-      if (!op->getParentOfType<ImageOp>() || op->hasTrait<OpTrait::ConstantLike>() || !chosen(op))
+      if ((!outside && !op->getParentOfType<ImageOp>()) || op->hasTrait<OpTrait::ConstantLike>() ||
+          !chosen(op))
         return;
       for (Value value : op->getResults())
         if (canBeProbed(value.getType()) && !isProbed(value))
@@ -119,7 +120,7 @@ struct InsertProbesPass : nb::impl::InsertProbesBase<InsertProbesPass> {
     for (Patterns *patterns : {&opPatterns, &namePatterns})
       for (StringRef text : patterns->unmatched())
         remark::missed(func.getLoc(), remarkNamed("unmatched", func))
-            << remark::add("'{0}' matches nothing inside an image", text);
+            << remark::add("'{0}' matches no value", text);
   }
 
   Patterns opPatterns, namePatterns;

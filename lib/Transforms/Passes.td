@@ -17,12 +17,12 @@ def EraseProbes : Pass<"nb-erase-probes"> {
 def InsertProbes : Pass<"nb-insert-probes"> {
   let summary = "probe values inside images";
   let description = [{
-    Adds an `nb.probe` after ops inside `nb.image`, one for each result that is a float scalar, an
-    index, a condition or a vector. `ops` chooses by the op's name (`nb.lattice_factor`), `names` by
-    the name of the result: both are lists of patterns in which `*` stands for any text. With both,
-    an op must match one pattern of each; with neither, or with `all`, every op is probed. Constants
-    never are. A probe has the name of the value it records, or the op's name where the value has
-    none; values that are probed already are left alone.
+    Adds an `nb.probe` after ops inside `nb.image` (with `outside`, anywhere), one for each result
+    that is a float scalar, an index, a condition or a vector. `ops` chooses by the op's name
+    (`nb.lattice_factor`), `names` by the name of the result: both are lists of patterns in which `*`
+    stands for any text. With both, an op must match one pattern of each; with neither, or with
+    `all`, every op is probed. Constants never are. A probe has the name of the value it records, or
+    the op's name where the value has none; values that are probed already are left alone.
 
     A remark says how many probes a function got, another that a pattern matched nothing.
 
@@ -31,7 +31,8 @@ def InsertProbes : Pass<"nb-insert-probes"> {
   let options = [
     ListOption<"ops", "ops", "std::string", "patterns for the names of ops to probe">,
     ListOption<"names", "names", "std::string", "patterns for the names of values to probe">,
-    Option<"all", "all", "bool", "false", "probe every op, whatever the patterns say">
+    Option<"all", "all", "bool", "false", "probe every op, whatever the patterns say">,
+    Option<"outside", "outside", "bool", "false", "probe values outside images too">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }

@@ -3,6 +3,7 @@
 // RUN: nb-opt %s --nb-insert-probes="ops=arith.mulf names=F_*" | FileCheck %s --check-prefixes=CHECK,BOTH
 // RUN: nb-opt %s --nb-insert-probes | FileCheck %s --check-prefixes=CHECK,ALL
 // RUN: nb-opt %s --nb-insert-probes="ops=nothing all=true" | FileCheck %s --check-prefixes=CHECK,ALL
+// RUN: nb-opt %s --nb-insert-probes="names=F_outside outside=true" | FileCheck %s --check-prefixes=CHECK,OUTSIDE
 
 // A probe follows the op that it looks at and has the value's name, or the op's where there is none.
 
@@ -11,6 +12,7 @@ func.func @image(%n: index, %hkl: !nb.vec3<f64>, %cells: !nb.vec3<f64>, %w: f64)
     -> tensor<?x?x?xf64> {
   // CHECK-NOT: nb.probe
   // CHECK: nb.image
+  // OUTSIDE-NOT: nb.probe
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     // ALL-NOT: nb.probe
     %two = arith.constant 2.0 : f64
@@ -41,6 +43,7 @@ func.func @image(%n: index, %hkl: !nb.vec3<f64>, %cells: !nb.vec3<f64>, %w: f64)
     // ALL-NOT: nb.probe
     nb.yield %I : f64
   }
+  // OUTSIDE: nb.probe "F_outside" %{{.*}} : f64
   %outside = arith.mulf %w, %w : f64 loc("F_outside")
   return %img : tensor<?x?x?xf64>
 }
