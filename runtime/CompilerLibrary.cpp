@@ -36,11 +36,8 @@ void *openLibrary() {
   const char *named = std::getenv("NB_COMPILER_LIBRARY");
   if (named && *named)
     return openOrThrow(named, "NB_COMPILER_LIBRARY");
-  for (const std::filesystem::path &path : CompilerLibrary::candidates()) {
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored))
-      return openOrThrow(path.string(), path.string());
-  }
+  if (const std::filesystem::path file = CompilerLibrary::file(); !file.empty())
+    return openOrThrow(file.string(), file.string());
   return openOrThrow(libraryName, "searched " + placesSearched());
 }
 
@@ -73,6 +70,18 @@ std::vector<std::filesystem::path> CompilerLibrary::candidates() {
   return paths;
 }
 
+std::filesystem::path CompilerLibrary::file() {
+  const char *named = std::getenv("NB_COMPILER_LIBRARY");
+  if (named && *named)
+    return named;
+  for (const std::filesystem::path &path : candidates()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored))
+      return path;
+  }
+  return {};
+}
+
 std::shared_ptr<const CompilerLibrary> CompilerLibrary::open() {
   void *library = openLibrary();
   const auto getApi =
@@ -97,6 +106,21 @@ KernelHandle CompilerLibrary::compile(const KernelRequest &request) const {
   const std::shared_ptr<nb_kernel> owner(
       kernel, [self = shared_from_this()](nb_kernel *k) { self->api.release(k); });
   return KernelHandle(owner, api.descriptor(kernel));
+}
+
+std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &request) const {
+  if (!api.build)
+    return std::nullopt;
+  const nb_compile_request c = toC(request);
+  void *bytes = nullptr;
+  std::size_t size = 0;
+  char *error = nullptr;
+  if (api.build(&c, "so", &bytes, &size, &error) != 0)
+    fail(api, error);
+  const char *begin = static_cast<const char *>(bytes);
+  std::vector<char> image(begin, begin + size);
+  api.free_bytes(bytes);
+  return image;
 }
 
 std::string CompilerLibrary::emit(const KernelRequest &request, const std::string &stage) const {

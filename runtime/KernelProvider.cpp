@@ -1,16 +1,26 @@
 //===- KernelProvider.cpp -------------------------------------------------===//
 #include "nanobragg/KernelProvider.h"
 
+#include "nanobragg/KernelFile.h"
+
 #include <chrono>
+#include <stdexcept>
 
 namespace nanobragg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+/// Adds the time that it lives.
+class Stopwatch {
+public:
+  explicit Stopwatch(double &seconds) : seconds(seconds) {}
+  ~Stopwatch() { seconds += std::chrono::duration<double>(Clock::now() - start).count(); }
+
+private:
+  double &seconds;
+  Clock::time_point start = Clock::now();
+};
 
 /// Everything that decides the code, and nothing else.
 std::string keyOf(const KernelRequest &request) {
@@ -28,9 +38,8 @@ void KernelProvider::preload() {
 
 std::shared_ptr<const CompilerLibrary> KernelProvider::compilerLocked() {
   if (!library) {
-    const auto start = Clock::now();
+    const Stopwatch watch(count.compilerLoadSeconds);
     library = opening.valid() ? opening.get() : open();
-    count.compilerLoadSeconds += secondsSince(start);
   }
   return library;
 }
@@ -40,22 +49,67 @@ std::shared_ptr<const CompilerLibrary> KernelProvider::compiler() {
   return compilerLocked();
 }
 
+KernelHandle KernelProvider::compile(const KernelRequest &request) {
+  const auto compiler = compilerLocked();
+  const Stopwatch watch(count.compileSeconds);
+  KernelHandle kernel = compiler->compile(request);
+  ++count.compiles;
+  checkDescriptor(*kernel);
+  return kernel;
+}
+
+/// A kernel that cannot be built as a file can still be compiled in process.
+KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
+                                             const std::string &specification) {
+  const auto compiler = compilerLocked();
+  std::optional<std::vector<char>> image;
+  KernelHandle kernel;
+  try {
+    const Stopwatch watch(count.compileSeconds);
+    image = compiler->build(request);
+    if (image)
+      kernel = loadKernel(*image);
+  } catch (const std::runtime_error &) {
+  }
+  if (!kernel)
+    return compile(request);
+  ++count.compiles;
+  const Stopwatch watch(count.cacheSeconds);
+  cache->publish(specification, *image);
+  return kernel;
+}
+
+KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
+  const std::string specification = cache->specificationOf(request);
+  std::shared_ptr<void> held;
+  {
+    const Stopwatch watch(count.cacheSeconds);
+    KernelHandle kernel = cache->find(specification);
+    if (!kernel) {
+      // Whoever waited for another process finds its kernel.
+      held = cache->lock(specification);
+      kernel = held ? cache->find(specification) : nullptr;
+    }
+    if (kernel) {
+      ++count.loads;
+      return kernel;
+    }
+  }
+  return buildAndPublish(request, specification);
+}
+
 KernelHandle KernelProvider::get(const KernelRequest &request) {
   std::lock_guard lock(mutex);
   const std::string key = keyOf(request);
   // A dump shows the compiler at work, so it always compiles.
-  if (const auto found = kernels.find(key); found != kernels.end() && request.dumpIR.empty()) {
+  if (!request.dumpIR.empty())
+    return kernels[key] = compile(request);
+  if (const auto found = kernels.find(key); found != kernels.end()) {
     ++count.hits;
     return found->second;
   }
-  const auto compiler = compilerLocked();
-  const auto start = Clock::now();
-  KernelHandle kernel = compiler->compile(request);
-  count.compileSeconds += secondsSince(start);
-  ++count.compiles;
-  checkDescriptor(*kernel);
-  kernels[key] = kernel;
-  return kernel;
+  KernelHandle kernel = cache && !request.noFuse ? loadOrBuild(request) : compile(request);
+  return kernels[key] = std::move(kernel);
 }
 
 KernelCounters KernelProvider::counters() const {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,21 @@ public:
   /// The handle keeps the library alive.
   KernelHandle compile(const KernelRequest &request) const;
 
+  /// The kernel as a shared object that needs nothing but libc; nothing when this library only
+  /// compiles in process.
+  std::optional<std::vector<char>> build(const KernelRequest &request) const;
+
   /// The program as text; stage is "nb", "mlir", "llvm" or "asm".
   std::string emit(const KernelRequest &request, const std::string &stage) const;
+
+  bool canInterpret() const { return api.interpret; }
 
   /// Runs the program in the interpreter, see nb_compiler_api::interpret; returns its report.
   std::string interpret(const KernelRequest &request, const void *const *arguments,
                         const nb_interpret_options &options, void *image) const;
+
+  /// The file that open() opens; empty when the dynamic loader will have to find it.
+  static std::filesystem::path file();
 
   /// Files that open() looks for before it leaves the search to the dynamic loader.
   static std::vector<std::filesystem::path> candidates();

@@ -1,13 +1,14 @@
 //===- KernelProvider.h - where kernels come from ---------------*- C++ -*-===//
 //
-// The one place that turns a request into a runnable kernel. Today it remembers the kernels of
-// this process and compiles the others; a cache on disk goes between the two.
+// The one place that turns a request into a runnable kernel: one that this process has, or one of
+// the cache, or a new one from the compiler, which is opened for that and not before.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_KERNELPROVIDER_H
 #define NANOBRAGG_KERNELPROVIDER_H
 
 #include "nanobragg/CompilerLibrary.h"
+#include "nanobragg/KernelCache.h"
 
 #include <cstdint>
 #include <functional>
@@ -18,8 +19,10 @@
 namespace nanobragg {
 
 struct KernelCounters {
-  std::uint64_t hits = 0; ///< requests answered with a kernel of this process
+  std::uint64_t hits = 0;  ///< requests answered with a kernel of this process
+  std::uint64_t loads = 0; ///< with one of the cache
   std::uint64_t compiles = 0;
+  double cacheSeconds = 0;        ///< reading, loading, publishing, and waiting for other processes
   double compilerLoadSeconds = 0; ///< spent waiting for the compiler library
   double compileSeconds = 0;      ///< in the compiler, after it was loaded
 };
@@ -30,10 +33,14 @@ class KernelProvider {
 public:
   using OpenLibrary = std::function<std::shared_ptr<const CompilerLibrary>()>;
 
-  explicit KernelProvider(OpenLibrary open = CompilerLibrary::open) : open(std::move(open)) {}
+  /// Without a cache every kernel is compiled in process.
+  explicit KernelProvider(OpenLibrary open = CompilerLibrary::open,
+                          std::shared_ptr<KernelCache> cache = nullptr)
+      : open(std::move(open)), cache(std::move(cache)) {}
 
   /// Begins to open the compiler library in the background, for a caller that has files to read
-  /// meanwhile. Errors appear when the compiler is first needed.
+  /// meanwhile and knows that no cached kernel will do. Errors appear when the compiler is first
+  /// needed.
   void preload();
 
   /// Throws std::runtime_error with the compiler's reason.
@@ -46,8 +53,12 @@ public:
 
 private:
   std::shared_ptr<const CompilerLibrary> compilerLocked();
+  KernelHandle compile(const KernelRequest &request);
+  KernelHandle buildAndPublish(const KernelRequest &request, const std::string &specification);
+  KernelHandle loadOrBuild(const KernelRequest &request);
 
   OpenLibrary open;
+  std::shared_ptr<KernelCache> cache;
   mutable std::mutex mutex;
   std::future<std::shared_ptr<const CompilerLibrary>> opening;
   std::shared_ptr<const CompilerLibrary> library;

@@ -1,0 +1,150 @@
+//===- KernelCache.cpp ----------------------------------------------------===//
+#include "nanobragg/KernelCache.h"
+
+#include "CacheDirectory.h"
+#include "CacheEntry.h"
+#include "nanobragg/KernelFile.h"
+
+#include <exception>
+
+namespace nanobragg {
+namespace {
+
+std::string fileOf(const std::string &key) { return key + ".so"; }
+
+} // namespace
+
+KernelCache::KernelCache(CacheOptions cacheOptions) : options(std::move(cacheOptions)) {}
+
+KernelCache::~KernelCache() = default;
+
+std::string KernelCache::specificationOf(const KernelRequest &request) const {
+  std::string text = "nanobragg kernel\n";
+  text += "kernel abi: " + std::to_string(NB_KERNEL_ABI_VERSION) + "\n";
+  text += "compiler: " + options.compilerBuild + "\n";
+  text += "target: " + request.target + "\n";
+  if (request.target == "native")
+    text += options.hostCpu;
+  text += "precision: " + request.precision + "\n";
+  text += "differentiated: none\n";
+  text += std::string("fused: ") + (request.noFuse ? "no" : "yes") + "\n";
+  text += "structure: " + request.structure + "\n";
+  return text;
+}
+
+void KernelCache::warnOnce(const std::string &problem) {
+  if (options.warn && !warned.exchange(true))
+    options.warn(problem + " (kernels are compiled at each start; NB_CACHE=off hides this)");
+}
+
+const CacheDirectory *KernelCache::directory() {
+  std::call_once(opening, [this] {
+    try {
+      opened = std::make_unique<const CacheDirectory>(
+          *CacheDirectory::open(options.directory, /*create=*/true));
+    } catch (const std::exception &error) {
+      warnOnce(error.what());
+    }
+  });
+  return opened.get();
+}
+
+KernelHandle KernelCache::find(const std::string &specification) {
+  const CacheDirectory *folder = directory();
+  if (!folder)
+    return nullptr;
+  const std::string name = fileOf(keyOf(specification));
+  const CacheDirectory::Reading reading = folder->read(name);
+  CacheEntry entry;
+  switch (reading.state) {
+  case CacheDirectory::State::Missing:
+    return nullptr;
+  case CacheDirectory::State::Failed:
+    warnOnce("cannot read a cached kernel: " + reading.problem);
+    return nullptr;
+  case CacheDirectory::State::Bad:
+    folder->remove(name);
+    return nullptr;
+  case CacheDirectory::State::Found:
+    try {
+      entry = decodeEntry(reading.bytes);
+    } catch (const std::exception &) {
+      folder->remove(name);
+      return nullptr;
+    }
+  }
+  // A sound kernel of another specification with the same hash: the next publish replaces it.
+  if (entry.specification != specification)
+    return nullptr;
+  try {
+    KernelHandle kernel = loadKernel(entry.image);
+    folder->touch(name);
+    return kernel;
+  } catch (const std::exception &error) {
+    // The content is what was written, so deleting it would not help.
+    warnOnce(error.what());
+    return nullptr;
+  }
+}
+
+std::shared_ptr<void> KernelCache::lock(const std::string &specification) {
+  const CacheDirectory *folder = directory();
+  if (!folder)
+    return nullptr;
+  const std::uint64_t number = std::stoull(keyOf(specification).substr(0, 16), nullptr, 16);
+  auto held = folder->lock(number, options.lockTimeout);
+  return held ? std::make_shared<FileDescriptor>(std::move(*held)) : nullptr;
+}
+
+void KernelCache::publish(const std::string &specification, std::span<const char> image) {
+  const CacheDirectory *folder = directory();
+  const std::string bytes = encodeEntry({image, specification});
+  if (!folder || bytes.size() > std::min(options.mostBytes, mostEntryBytes))
+    return;
+  const std::string name = fileOf(keyOf(specification));
+  try {
+    folder->write(name, bytes);
+    folder->sweep(options.mostBytes, name);
+  } catch (const std::exception &error) {
+    warnOnce("the kernel cache " + options.directory.string() + ": " + error.what());
+  }
+}
+
+std::vector<CachedKernel> KernelCache::list() const {
+  std::vector<CachedKernel> kernels;
+  const auto folder = CacheDirectory::open(options.directory, /*create=*/false);
+  if (!folder)
+    return kernels;
+  for (const CacheDirectory::File &file : folder->entries()) {
+    CachedKernel kernel;
+    kernel.key = std::filesystem::path(file.name).stem().string();
+    kernel.bytes = file.bytes;
+    kernel.lastUse = file.lastUse.tv_sec;
+    const CacheDirectory::Reading reading = folder->read(file.name);
+    kernel.problem = reading.problem;
+    if (reading.state == CacheDirectory::State::Found) {
+      try {
+        kernel.specification = decodeEntry(reading.bytes).specification;
+        if (keyOf(kernel.specification) != kernel.key)
+          kernel.problem = "it has another kernel's name";
+      } catch (const std::exception &error) {
+        kernel.problem = error.what();
+      }
+    }
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+std::size_t KernelCache::clear() {
+  const auto folder = CacheDirectory::open(options.directory, /*create=*/false);
+  if (!folder)
+    return 0;
+  const auto entries = folder->entries();
+  for (const CacheDirectory::File &file : entries)
+    folder->remove(file.name);
+  folder->sweep(0, "");
+  return entries.size();
+}
+
+} // namespace nanobragg

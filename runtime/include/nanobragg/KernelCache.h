@@ -1,0 +1,90 @@
+//===- KernelCache.h - kernels that outlive the process ---------*- C++ -*-===//
+//
+// One directory, one file per kernel. What was asked for, written out as text, is an entry's
+// specification: its hash names the file, and the file repeats it in full. The compiler is known by
+// its build, not by loading it. Nothing that goes wrong here stops a run: it costs a compilation,
+// and one warning where the user can do something about it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef NANOBRAGG_KERNELCACHE_H
+#define NANOBRAGG_KERNELCACHE_H
+
+#include "nanobragg/CompilerLibrary.h"
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace nanobragg {
+
+class CacheDirectory;
+
+struct CacheOptions {
+  std::filesystem::path directory;
+  std::string compilerBuild; ///< which compiler the kernels come from
+  std::string hostCpu;       ///< what "native" means here
+  std::uint64_t mostBytes = 256u << 20;
+  /// How long to wait for another process that compiles the same kernel.
+  std::chrono::milliseconds lockTimeout = std::chrono::seconds(10);
+  std::function<void(const std::string &)> warn{}; ///< called once at most
+};
+
+/// What nb-cache shows of an entry.
+struct CachedKernel {
+  std::string key;
+  std::uint64_t bytes = 0;
+  std::time_t lastUse = 0;
+  std::string specification; ///< empty when the entry is damaged
+  std::string problem;       ///< empty when it is not
+};
+
+/// Safe to use from several threads and processes.
+class KernelCache {
+public:
+  explicit KernelCache(CacheOptions options);
+  ~KernelCache();
+
+  /// As NB_CACHE, NB_CACHE_DIR and NB_CACHE_SIZE say; null when there is to be no cache, or the
+  /// compiler cannot be told from others.
+  static std::shared_ptr<KernelCache>
+  fromEnvironment(std::function<void(const std::string &)> warn);
+
+  /// NB_CACHE_DIR, else nanobragg in XDG_CACHE_HOME or ~/.cache; empty when none of them is set.
+  static std::filesystem::path defaultDirectory();
+
+  /// The canonical text of a request, which is everything that decides a kernel's code.
+  std::string specificationOf(const KernelRequest &request) const;
+
+  /// The loaded kernel of a specification, or null. An entry that is damaged or that somebody else
+  /// wrote is deleted; one that cannot be read is left alone.
+  KernelHandle find(const std::string &specification);
+
+  /// While the result lives, other processes wait for it in lock(), for as long as the options say.
+  /// Null when there is nothing to hold.
+  std::shared_ptr<void> lock(const std::string &specification);
+
+  /// Stores a shared object and sweeps.
+  void publish(const std::string &specification, std::span<const char> image);
+
+  /// Entries by key. These throw where the others warn.
+  std::vector<CachedKernel> list() const;
+  /// Deletes all entries; returns how many there were.
+  std::size_t clear();
+
+private:
+  const CacheDirectory *directory();
+  void warnOnce(const std::string &problem);
+
+  CacheOptions options;
+  std::once_flag opening;
+  std::unique_ptr<const CacheDirectory> opened; ///< null: refused
+  std::atomic<bool> warned{false};
+};
+
+} // namespace nanobragg
+#endif
