@@ -148,4 +148,21 @@ std::string CompilerLibrary::interpret(const KernelRequest &request, const void 
   return result;
 }
 
+EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
+                                                 const void *const *arguments,
+                                                 const nb_compare_options &options) const {
+  if (!api.compare_engines)
+    throw std::runtime_error("the compiler library cannot compare engines; build it and this "
+                             "program together");
+  const nb_compile_request c = toC(request);
+  char *report = nullptr, *error = nullptr;
+  std::int32_t differ = 0;
+  if (api.compare_engines(&c, arguments, &options, &differ, &report, &error) != 0)
+    fail(api, error);
+  EngineComparison comparison = {differ != 0, report ? report : ""};
+  if (report)
+    api.free_text(report);
+  return comparison;
+}
+
 } // namespace nanobragg

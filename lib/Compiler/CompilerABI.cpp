@@ -1,5 +1,6 @@
 #include "nanobragg/CompilerABI.h"
 
+#include "lib/Compiler/CompareEngines.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/InterpretExperiment.h"
 
@@ -102,11 +103,35 @@ int interpret(const nb_compile_request *request, const void *const *arguments,
   });
 }
 
+int compare(const nb_compile_request *request, const void *const *arguments,
+            const nb_compare_options *how, int32_t *differ, char **report, char **error) {
+  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
+    CompareOptions compareOptions;
+    compareOptions.tolerance = {how->rtol, how->atol_of_max};
+    compareOptions.everyStage = how->every_stage;
+    compareOptions.threads = how->threads;
+    auto comparison = compareEngines(structure, arguments, options, compareOptions);
+    if (!comparison)
+      return comparison.takeError();
+    *differ = !comparison->agree();
+    *report = copyText(comparison->toString());
+    return llvm::Error::success();
+  });
+}
+
 void freeText(char *text) { std::free(text); }
 void freeBytes(void *bytes) { std::free(bytes); }
 
-constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION, compile, descriptor, release, emit,
-                                 freeText, build, freeBytes, interpret};
+constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION,
+                                 compile,
+                                 descriptor,
+                                 release,
+                                 emit,
+                                 freeText,
+                                 build,
+                                 freeBytes,
+                                 interpret,
+                                 compare};
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const nb_compiler_api *

@@ -38,6 +38,14 @@ typedef struct nb_interpret_options {
   void *context;
 } nb_interpret_options;
 
+/* When two engines agree: |kernel - interpreter| <= rtol * |interpreter| + atol_of_max * maximum, the
+ * latter over all pixels of the interpreter. */
+typedef struct nb_compare_options {
+  double rtol, atol_of_max;
+  int32_t every_stage; /* 1: interpret the program after each pass even when the engines agree */
+  int32_t threads;     /* of the interpreter; 0: as many as the machine offers */
+} nb_compare_options;
+
 /* Every function returns 0 on success; otherwise *error holds one sentence to be freed with
  * free_text. Functions may be called from any thread. */
 typedef struct nb_compiler_api {
@@ -65,6 +73,13 @@ typedef struct nb_compiler_api {
    * holds what the options ask for, to be freed with free_text. */
   int (*interpret)(const nb_compile_request *request, const void *const *arguments,
                    const nb_interpret_options *options, void *image, char **report, char **error);
+
+  /* Runs an experiment on both engines, in f64 whatever the structure's image type. *report says
+   * how far the images are apart; *differ is 1 when that is beyond the tolerance, and the report
+   * then names the first pass and the first value at which they part. */
+  int (*compare_engines)(const nb_compile_request *request, const void *const *arguments,
+                         const nb_compare_options *options, int32_t *differ, char **report,
+                         char **error);
 } nb_compiler_api;
 
 /* NULL when this library does not speak `version`. */

@@ -22,6 +22,11 @@ struct KernelRequest {
   bool noFuse = false;           ///< the interpreter's pipeline
 };
 
+struct EngineComparison {
+  bool differ = false; ///< beyond the tolerance
+  std::string report;
+};
+
 /// The compiler's C interface with exceptions and ownership. Every failure is a std::runtime_error
 /// whose text is the compiler's sentence. Safe to use from several threads.
 class CompilerLibrary : public std::enable_shared_from_this<CompilerLibrary> {
@@ -46,6 +51,10 @@ public:
   /// Runs the program in the interpreter, see nb_compiler_api::interpret; returns its report.
   std::string interpret(const KernelRequest &request, const void *const *arguments,
                         const nb_interpret_options &options, void *image) const;
+
+  /// Runs the program on both engines, see nb_compiler_api::compare_engines.
+  EngineComparison compareEngines(const KernelRequest &request, const void *const *arguments,
+                                  const nb_compare_options &options) const;
 
   /// The file that open() opens; empty when the dynamic loader will have to find it.
   static std::filesystem::path file();

@@ -1,0 +1,27 @@
+//===- CompareEngines.cpp -------------------------------------------------===//
+#include "CompareEngines.h"
+
+#include "Parameters.h"
+
+namespace nanobragg {
+
+bool compareEngines(const RunSetup &setup, KernelProvider &kernels, std::FILE *out) {
+  const ToolOptions &tool = setup.line.tool;
+  KernelRequest request = setup.kernelRequest();
+  request.noFuse = false;
+  // The kernel itself is compiled anew by the comparison; this one says which arguments it takes.
+  const KernelHandle kernel = kernels.get(request);
+  const BoundParameters parameters(*kernel, setup.derived.experiment);
+
+  nb_compare_options options = {};
+  options.rtol = tool.engineTolerance[0];
+  options.atol_of_max = tool.engineTolerance[1];
+  options.every_stage = tool.compareStages;
+  options.threads = requestedThreads(tool);
+  const EngineComparison comparison =
+      kernels.compiler()->compareEngines(request, parameters.arguments(), options);
+  std::fwrite(comparison.report.data(), 1, comparison.report.size(), out);
+  return !comparison.differ;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,17 @@
+//===- CompareEngines.h - the experiment on both engines --------*- C++ -*-===//
+#ifndef NANOBRAGG_NBSIM_COMPAREENGINES_H
+#define NANOBRAGG_NBSIM_COMPAREENGINES_H
+
+#include "RunSetup.h"
+#include "nanobragg/KernelProvider.h"
+
+#include <cstdio>
+
+namespace nanobragg {
+
+/// Renders the experiment of --compare-engines with the kernel and with the interpreter and prints
+/// how far the images are apart; no file is written. Returns whether they agree.
+bool compareEngines(const RunSetup &setup, KernelProvider &kernels, std::FILE *out);
+
+} // namespace nanobragg
+#endif
