@@ -10,6 +10,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <new>
 #include <stdexcept>
@@ -124,7 +125,8 @@ RunResult KernelRunner::run(void *image, std::int64_t pixels, nb_image_type type
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
   const void *const *arguments = parameters.arguments();
 
-  auto start = Clock::now();
+  const auto called = Clock::now();
+  auto start = called;
   result.workspaceBytes = kernel->workspace_size(arguments);
   const Workspace workspace = allocateWorkspace(result.workspaceBytes);
   kernel->prepare(arguments, workspace.get());
@@ -138,9 +140,12 @@ RunResult KernelRunner::run(void *image, std::int64_t pixels, nb_image_type type
     rowsToRender += renderedRows(tiles[i], experiment.detector);
   Progress progress(options.progress, options.progressInterval, rowsToRender);
 
+  std::atomic<bool> begun{false};
   const auto runTile = [&](std::int64_t i) {
     if (cancelled())
       return;
+    if (!begun.load(std::memory_order_relaxed) && !begun.exchange(true))
+      result.firstTileSeconds = secondsSince(called);
     const nb_tile tile = tiles[i];
     kernel->run_tile(arguments, workspace.get(), &tile, image);
     progress.add(renderedRows(tile, experiment.detector));

@@ -141,7 +141,8 @@ private:
     timing.engine = renderer.engine() == Engine::Interpreter ? "interpreter" : "fused";
     timing.precision = setup.line.tool.precision;
     timing.target = renderer.target();
-    timing.startupSeconds = beforeRun + result.prepareSeconds;
+    timing.beforeMainCpuSeconds = sinceStart.cpuSecondsBefore();
+    timing.startupSeconds = beforeRun + result.firstTileSeconds;
     timing.prepareSeconds = result.prepareSeconds;
     timing.runSeconds = result.runSeconds;
     timing.samples = setup.samples();
@@ -192,9 +193,14 @@ int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
                              "interpreter; leave them out");
   CancellationToken cancel;
   const InterruptGuard interrupt(cancel, io::OutputFile::removeTemporaries);
-  KernelProvider kernels;
-  if (!tool.listParameters)
-    kernels.preload(); // while the files are read
+  const auto cache = KernelCache::fromEnvironment([&](const std::string &problem) {
+    if (!tool.quiet)
+      std::fprintf(stderr, "WARNING: %s\n", problem.c_str());
+  });
+  KernelProvider kernels(CompilerLibrary::open, cache);
+  // While the files are read; with a cache it turns out later whether the compiler is needed.
+  if (!tool.listParameters && (!cache || tool.noFuse || tool.dumpIr || tool.emit != Emit::Nothing))
+    kernels.preload();
   RunSetup setup(line);
 
   if (tool.listParameters) {

@@ -11,7 +11,9 @@ std::string Timing::toJson() const {
       {"precision", precision},
       {"target", target},
       {"threads", threads},
+      {"before_main_cpu_seconds", beforeMainCpuSeconds},
       {"startup_seconds", startupSeconds},
+      {"cache_seconds", kernel.cacheSeconds},
       {"compiler_load_seconds", kernel.compilerLoadSeconds},
       {"compile_seconds", kernel.compileSeconds},
       {"prepare_seconds", prepareSeconds},
@@ -20,6 +22,7 @@ std::string Timing::toJson() const {
       {"samples", samples},
       {"ns_per_sample", nsPerSample()},
       {"kernel_hits", kernel.hits},
+      {"kernel_loads", kernel.loads},
       {"kernel_compiles", kernel.compiles},
   };
   return json.dump(2) + "\n";

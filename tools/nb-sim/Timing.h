@@ -5,24 +5,35 @@
 #include "nanobragg/KernelProvider.h"
 
 #include <chrono>
+#include <ctime>
 #include <string>
 
 namespace nanobragg {
 
 class Stopwatch {
 public:
+  Stopwatch() { ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpuTime); }
+
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
+  /// That the process had used when this began.
+  double cpuSecondsBefore() const {
+    return double(cpuTime.tv_sec) + double(cpuTime.tv_nsec) * 1e-9;
+  }
+
 private:
+  timespec cpuTime{};
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 struct Timing {
   std::string engine = "fused"; ///< or "interpreter"
   std::string precision, target;
-  double startupSeconds = 0; ///< from main() to the first tile: inputs, compiler, tables
+  /// Processor time before main(): what the operating system and the dynamic loader spent.
+  double beforeMainCpuSeconds = 0;
+  double startupSeconds = 0; ///< from main() to the first tile: inputs, kernel, tables, threads
   double prepareSeconds = 0; ///< the kernel's tables, part of the start-up
   double runSeconds = 0;     ///< all tiles
   double totalSeconds = 0;   ///< from main() to the last output's renaming

@@ -43,6 +43,7 @@ struct RunOptions {
 struct RunResult {
   bool cancelled = false; ///< the image is incomplete
   double prepareSeconds = 0;
+  double firstTileSeconds = 0; ///< from the call to the first tile: tables and threads
   double runSeconds = 0; ///< wall clock, all tiles
   int threads = 1;       ///< used
   std::int64_t workspaceBytes = 0;
