@@ -34,9 +34,7 @@ std::optional<std::uint64_t> parseSize(std::string_view text) {
   return number << shift;
 }
 
-} // namespace
-
-std::filesystem::path KernelCache::defaultDirectory() {
+std::filesystem::path directoryFromEnvironment() {
   if (const auto named = variable("NB_CACHE_DIR"); !named.empty())
     return named;
   // The XDG specification: a path that is not absolute is to be ignored.
@@ -47,16 +45,13 @@ std::filesystem::path KernelCache::defaultDirectory() {
   return {};
 }
 
-std::shared_ptr<KernelCache>
-KernelCache::fromEnvironment(std::function<void(const std::string &)> warn) {
-  if (variable("NB_CACHE") == "off")
-    return nullptr;
+} // namespace
+
+CacheOptions CacheOptions::fromEnvironment(std::function<void(const std::string &)> warn) {
   CacheOptions options;
   options.warn = std::move(warn);
-  options.directory = defaultDirectory();
+  options.directory = directoryFromEnvironment();
   options.compilerBuild = identifyBuild(CompilerLibrary::file());
-  if (options.directory.empty() || options.compilerBuild.empty())
-    return nullptr;
   options.hostCpu = describeHostCpu();
   if (const auto size = variable("NB_CACHE_SIZE"); !size.empty()) {
     if (const auto bytes = parseSize(size))
@@ -65,6 +60,16 @@ KernelCache::fromEnvironment(std::function<void(const std::string &)> warn) {
       options.warn("NB_CACHE_SIZE is not a size: '" + std::string(size) +
                    "'; give a number of bytes, or one with K, M or G behind it, as 256M");
   }
+  return options;
+}
+
+std::shared_ptr<KernelCache>
+KernelCache::fromEnvironment(std::function<void(const std::string &)> warn) {
+  if (variable("NB_CACHE") == "off")
+    return nullptr;
+  CacheOptions options = CacheOptions::fromEnvironment(std::move(warn));
+  if (options.directory.empty() || options.compilerBuild.empty())
+    return nullptr;
   return std::make_shared<KernelCache>(std::move(options));
 }
 

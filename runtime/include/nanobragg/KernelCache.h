@@ -25,9 +25,14 @@ namespace nanobragg {
 class CacheDirectory;
 
 struct CacheOptions {
-  std::filesystem::path directory;
-  std::string compilerBuild; ///< which compiler the kernels come from
-  std::string hostCpu;       ///< what "native" means here
+  /// As NB_CACHE_DIR (default: nanobragg in XDG_CACHE_HOME or ~/.cache) and NB_CACHE_SIZE say, for
+  /// this machine and the installed compiler. The directory is empty when none of the variables is
+  /// set; the compiler's build is empty when there is no such file.
+  static CacheOptions fromEnvironment(std::function<void(const std::string &)> warn = {});
+
+  std::filesystem::path directory{};
+  std::string compilerBuild{}; ///< which compiler the kernels come from
+  std::string hostCpu{};       ///< what "native" means here
   std::uint64_t mostBytes = 256u << 20;
   /// How long to wait for another process that compiles the same kernel.
   std::chrono::milliseconds lockTimeout = std::chrono::seconds(10);
@@ -49,13 +54,10 @@ public:
   explicit KernelCache(CacheOptions options);
   ~KernelCache();
 
-  /// As NB_CACHE, NB_CACHE_DIR and NB_CACHE_SIZE say; null when there is to be no cache, or the
-  /// compiler cannot be told from others.
+  /// As the environment says; null when NB_CACHE is "off", when there is no place for a cache, or
+  /// when the compiler cannot be told from others.
   static std::shared_ptr<KernelCache>
   fromEnvironment(std::function<void(const std::string &)> warn);
-
-  /// NB_CACHE_DIR, else nanobragg in XDG_CACHE_HOME or ~/.cache; empty when none of them is set.
-  static std::filesystem::path defaultDirectory();
 
   /// The canonical text of a request, which is everything that decides a kernel's code.
   std::string specificationOf(const KernelRequest &request) const;

@@ -1,0 +1,22 @@
+//===- Listing.h - cached kernels as text and as JSON -----------*- C++ -*-===//
+#ifndef NANOBRAGG_NBCACHE_LISTING_H
+#define NANOBRAGG_NBCACHE_LISTING_H
+
+#include "nanobragg/KernelCache.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// "ready", "stale" (of another compiler or processor; it will be swept in time) or "damaged".
+std::string stateOf(const CachedKernel &kernel, const CacheOptions &here);
+
+std::string listAsText(const std::vector<CachedKernel> &kernels, const CacheOptions &here);
+std::string listAsJson(const std::vector<CachedKernel> &kernels, const CacheOptions &here);
+
+std::string showAsText(const CachedKernel &kernel, const CacheOptions &here);
+std::string showAsJson(const CachedKernel &kernel, const CacheOptions &here);
+
+} // namespace nanobragg
+#endif
