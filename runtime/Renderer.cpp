@@ -87,7 +87,8 @@ Renderer::Renderer(KernelProvider &kernels, KernelRequest wanted, const Experime
   } catch (const std::runtime_error &error) {
     if (!fallback)
       throw;
-    kernels.compiler(); // the interpreter lives there too: without it there is no fallback
+    if (!kernels.compiler()->canInterpret())
+      throw;
     reason = error.what();
     request.noFuse = true;
     return;

@@ -60,6 +60,10 @@ struct ToolOptions {
   Emit emit = Emit::Nothing;
   std::optional<std::string> dumpIr, timingFile;
   bool noFuse = false;     ///< run the interpreter
+  std::optional<std::string> probe; ///< patterns for names of values to report on
+  bool json = false;                ///< that report as JSON
+  std::optional<std::array<std::int64_t, 3>> tracePixel; ///< panel, slow, fast
+  bool checkFinite = false;
   bool noFallback = false; ///< fail rather than interpret when the compiler cannot be used
 };
 

@@ -82,6 +82,7 @@ constexpr IdleFlag idleFlags[] = {
     {"-pgmscale", noPgm, "a later -nopgm switches the grey image off"},
     {"-nopgm", [](const Situation &s) { return s.line.outputs.pgm; },
      "a later -pgmfile or -pgmscale switches the grey image back on"},
+    {"--json", [](const Situation &s) { return !s.line.tool.probe; }, "there is no --probe"},
     {"--no-fallback", [](const Situation &s) { return s.line.tool.noFuse; },
      "--no-fuse asks for the interpreter"},
 };

@@ -76,13 +76,13 @@ FlagGroup outputFlags() {
            .apply = [](CommandLine &line, const Values &v) { line.options.seed = v.integer(); }},
           {.spellings = {"-printout"},
            .fallback = "off",
-           .help = "print how every pixel comes about; no progress then",
+           .help = "as -printout_pixel, where -roi leaves one pixel; no progress then",
            .apply = [](CommandLine &line, const Values &) { line.tool.printout = true; }},
           {.spellings = {"-printout_pixel"},
            .values = "FAST SLOW",
            .unit = "pixels",
            .fallback = "off",
-           .help = "print how this pixel comes about; no progress then",
+           .help = "print how this pixel comes about, as --trace-pixel; no progress then",
            .range = Range::between(0, 1e6),
            .apply =
                [](CommandLine &line, const Values &v) {

@@ -1,6 +1,31 @@
 #include "Flag.h"
 
+#include "Numbers.h"
+
+#include <cmath>
+
 namespace nanobragg {
+namespace {
+
+/// SLOW,FAST or PANEL,SLOW,FAST.
+std::array<std::int64_t, 3> pixelOf(const Values &v) {
+  std::array<std::int64_t, 3> pixel = {};
+  std::size_t begin = 0, count = 0;
+  const std::string &text = v.text();
+  for (; begin <= text.size() && count != 3; ++count) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto number = parseNumber(std::string_view(text).substr(begin, end - begin));
+    if (!number || *number < 0 || *number > 1e6 || *number != std::floor(*number))
+      v.refuse("expected SLOW,FAST or PANEL,SLOW,FAST, counted from 0, such as 120,34");
+    pixel[count] = std::int64_t(*number);
+    begin = end + 1;
+  }
+  if (count < 2 || begin <= text.size())
+    v.refuse("expected SLOW,FAST or PANEL,SLOW,FAST, counted from 0, such as 120,34");
+  return count == 3 ? pixel : std::array<std::int64_t, 3>{0, pixel[0], pixel[1]};
+}
+
+} // namespace
 
 FlagGroup toolFlags() {
   return {
@@ -80,6 +105,27 @@ FlagGroup toolFlags() {
            .fallback = "off",
            .help = "run the reference interpreter, not the fused kernel",
            .apply = [](CommandLine &line, const Values &) { line.tool.noFuse = true; }},
+          {.spellings = {"--probe"},
+           .values = "PATTERN",
+           .fallback = "none",
+           .help = "interpret, and print statistics of the values of these names (F_*,hkl) or ops "
+                   "(nb.lattice_factor)",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.probe = v.text(); }},
+          {.spellings = {"--json"},
+           .fallback = "off",
+           .help = "print the statistics of --probe as JSON",
+           .apply = [](CommandLine &line, const Values &) { line.tool.json = true; }},
+          {.spellings = {"--trace-pixel"},
+           .values = "SLOW,FAST",
+           .unit = "pixels",
+           .fallback = "none",
+           .help = "print every named value of one pixel as lines TRACE KEY VALUE; "
+                   "PANEL,SLOW,FAST with several panels",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.tracePixel = pixelOf(v); }},
+          {.spellings = {"--check-finite"},
+           .fallback = "off",
+           .help = "interpret, and stop where NaN or infinity first appears, saying where",
+           .apply = [](CommandLine &line, const Values &) { line.tool.checkFinite = true; }},
           {.spellings = {"--no-fallback"},
            .fallback = "off",
            .help = "fail where the compiler cannot be used, never fall back on the interpreter",

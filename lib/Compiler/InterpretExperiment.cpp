@@ -15,15 +15,19 @@ using namespace mlir;
 using namespace mlir::nb;
 using llvm::createStringError;
 
-/// Runs the interpreter's passes, with probes on the values that the pattern names.
-static LogicalResult preparePasses(PassManager &passes, const nb_interpret_options &options) {
+/// The interpreter's passes, with probes on the values that the patterns name. Names of ops have a
+/// dot, names of values have none.
+static void addPasses(PassManager &passes, const nb_interpret_options &options) {
   populateInterpreterPipeline(passes);
-  if (options.probe) {
-    InsertProbesOptions probes;
-    probes.names.push_back(options.probe);
-    passes.addPass(createInsertProbes(probes));
-  }
-  return success();
+  if (!options.probe)
+    return;
+  InsertProbesOptions byName, byOp;
+  for (StringRef pattern : llvm::split(StringRef(options.probe), ','))
+    (pattern.contains('.') ? byOp.ops : byName.names).push_back(pattern.str());
+  if (!byName.names.empty())
+    passes.addPass(createInsertProbes(byName));
+  if (!byOp.ops.empty())
+    passes.addPass(createInsertProbes(byOp));
 }
 
 /// Structural choices that a trace shows as numbers.
@@ -83,10 +87,11 @@ llvm::Expected<std::string> nb::interpretExperiment(const nanobragg::Structure &
       message = diagnostic.str();
   });
   PassManager passes(&context);
+  addPasses(passes, options);
   if (!compile.dumpIR.empty())
     if (llvm::Error error = dumpIRAfterEachPass(passes, *program, compile.dumpIR))
       return error;
-  if (failed(preparePasses(passes, options)) || failed(passes.run(*program)))
+  if (failed(passes.run(*program)))
     return createStringError("preparing the program failed: " + message);
 
   auto function = *program->getOps<func::FuncOp>().begin();

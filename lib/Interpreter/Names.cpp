@@ -22,7 +22,7 @@ std::string nb::toText(double value) {
   if (std::isnan(value))
     return "nan";
   char text[32];
-  std::snprintf(text, sizeof text, "%.15g", value);
+  std::snprintf(text, sizeof text, "%.15g", value + 0.0); // no -0
   return text;
 }
 

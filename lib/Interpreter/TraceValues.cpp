@@ -139,7 +139,8 @@ void TraceValues::derived(Operation *op) {
   } else if (auto polar = dyn_cast<PolarizationOp>(op)) {
     add("cos_2theta", dot(vector(polar.getIncident()), vector(polar.getDiffracted())));
   } else if (name == "r_e_sqr_fluence") {
-    double squared = scalar(op->getOperand(0));
+    bool second = isa_and_nonnull<arith::ConstantOp>(op->getOperand(1).getDefiningOp());
+    double squared = scalar(op->getOperand(second ? 1 : 0));
     add("r_e_meters", std::sqrt(squared));
     add("r_e_sqr", squared);
   } else if (name == "mosaic_rotation") {

@@ -9,7 +9,15 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+#include <cstring>
+
 int main(int argc, char **argv) {
+  // The flag that selects the interpreter wherever a pipeline is chosen.
+  char noFuse[] = "--nb-interpreter-pipeline";
+  for (int i = 1; i < argc; ++i)
+    if (!std::strcmp(argv[i], "--no-fuse"))
+      argv[i] = noFuse;
+
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

@@ -17,7 +17,8 @@ KernelRequest RunSetup::kernelRequest() const {
   request.structure = derived.experiment.structure.toString();
   request.precision = line.tool.precision;
   request.dumpIR = line.tool.dumpIr.value_or("");
-  request.noFuse = line.tool.noFuse;
+  // Only the interpreter can look at what happens inside.
+  request.noFuse = line.tool.noFuse || line.tool.probe || line.tool.checkFinite;
   return request;
 }
 

@@ -57,6 +57,7 @@ public:
                       !setup.line.tool.noFallback);
     warnOfFallback(renderer);
     printSetup(console, setupFacts());
+    printTrace(renderer);
 
     if (!render(renderer))
       return false;
@@ -105,6 +106,30 @@ private:
 
   std::span<const float> pixels() const { return {image.get(), std::size_t(pixelCount)}; }
 
+  /// The pixel that --trace-pixel or its like in the C program asks for.
+  std::optional<PixelIndex> tracedPixel() const {
+    const ToolOptions &tool = setup.line.tool;
+    if (tool.tracePixel)
+      return PixelIndex{(*tool.tracePixel)[0], (*tool.tracePixel)[1], (*tool.tracePixel)[2]};
+    if (tool.printoutPixel)
+      return PixelIndex{0, (*tool.printoutPixel)[1], (*tool.printoutPixel)[0]};
+    if (!tool.printout)
+      return std::nullopt;
+    const Detector &d = setup.derived.experiment.detector;
+    if (d.roiFastMin != d.roiFastMax || d.roiSlowMin != d.roiSlowMax)
+      throw std::runtime_error("-printout prints how one pixel comes about: name it with "
+                               "-printout_pixel FAST SLOW, or leave one with -roi");
+    return PixelIndex{0, d.roiSlowMin, d.roiFastMin};
+  }
+
+  void printTrace(Renderer &renderer) const {
+    const auto pixel = tracedPixel();
+    if (!pixel)
+      return;
+    const std::string trace = renderer.trace(*pixel);
+    std::fwrite(trace.data(), 1, trace.size(), stdout);
+  }
+
   /// False when the run was interrupted.
   bool render(Renderer &renderer) {
     pixelCount = renderer.shape().pixels();
@@ -121,9 +146,14 @@ private:
       options.progress = [&](double fraction) { display.show(fraction); };
     std::fflush(stdout);
     const double beforeRun = sinceStart.seconds();
-    const RunResult result =
-        renderer.run(std::span<float>(image.get(), std::size_t(pixelCount)), options);
+    const std::span<float> pixels(image.get(), std::size_t(pixelCount));
+    const ToolOptions &tool = setup.line.tool;
+    const Instrumentation look = {tool.probe.value_or(""), tool.json, tool.checkFinite};
+    std::string report;
+    const RunResult result = look.any() ? renderer.interpret(pixels, options, look, report)
+                                        : renderer.run(pixels, options);
     display.abandon();
+    std::fwrite(report.data(), 1, report.size(), stdout);
     recordTiming(renderer, result, beforeRun);
     return !result.cancelled;
   }
@@ -188,9 +218,6 @@ ExitStatus finishStdout() {
 
 int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
   const ToolOptions &tool = line.tool;
-  if (tool.printout)
-    throw std::runtime_error("-printout and -printout_pixel are not available yet: they need the "
-                             "interpreter; leave them out");
   CancellationToken cancel;
   const InterruptGuard interrupt(cancel, io::OutputFile::removeTemporaries);
   const auto cache = KernelCache::fromEnvironment([&](const std::string &problem) {

@@ -236,6 +236,13 @@ const std::vector<Case> tool = {
     {"--emit asm", [](L l) { return l.tool.emit == Emit::Asm; }},
     {"--dump-ir=d", [](L l) { return l.tool.dumpIr == "d"; }},
     {"--no-fuse", [](L l) { return l.tool.noFuse && !l.tool.noFallback; }},
+    {"--probe=F_*", [](L l) { return l.tool.probe == "F_*"; }},
+    {"--json", [](L l) { return l.tool.json; }},
+    {"--trace-pixel=3,4",
+     [](L l) { return l.tool.tracePixel == std::array<std::int64_t, 3>{0, 3, 4}; }},
+    {"--trace-pixel 1,3,4",
+     [](L l) { return l.tool.tracePixel == std::array<std::int64_t, 3>{1, 3, 4}; }},
+    {"--check-finite", [](L l) { return l.tool.checkFinite; }},
     {"--no-fallback", [](L l) { return l.tool.noFallback && !l.tool.noFuse; }},
 };
 

@@ -102,6 +102,10 @@ TEST(Refusal, OutOfRangeSaysTheRange) {
                            "-fudge -1",
                            "-adc 1e6",
                            "-printout_pixel -1 0",
+                           "--trace-pixel 3",
+                           "--trace-pixel 3,",
+                           "--trace-pixel 1,2,3,4",
+                           "--trace-pixel 1.5,2",
                            "--threads=-1",
                            "-cell 40 40 40 90 90 180",
                            "-cell 0"})

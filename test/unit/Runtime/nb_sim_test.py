@@ -178,10 +178,10 @@ class NbSim(unittest.TestCase):
         self.environment["NB_COMPILER_LIBRARY"] = "/nonexistent.so"
         self.assert_one_error(self.run_it(*SMALL), 1, "/nonexistent.so", "NB_COMPILER_LIBRARY")
 
-    def test_interpreter_is_refused_in_the_compilers_words(self):
-        self.assert_one_error(self.run_it(*SMALL, "--no-fuse"), 1, "there is no interpreter here")
+    def test_library_without_interpreter_is_an_error(self):
+        self.assert_one_error(self.run_it(*SMALL, "--no-fuse"), 1, "has no interpreter")
 
-    def test_printout_is_refused(self):
+    def test_printout_of_many_pixels_is_refused(self):
         self.assert_one_error(self.run_it(*SMALL, "-printout"), 1, "-printout")
 
     def test_unknown_flag_is_a_usage_error(self):
