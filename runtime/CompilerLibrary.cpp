@@ -48,6 +48,8 @@ nb_compile_request toC(const KernelRequest &request) {
   c.target = request.target.c_str();
   c.dump_ir = request.dumpIR.empty() ? nullptr : request.dumpIR.c_str();
   c.no_fuse = request.noFuse;
+  c.program = request.program.empty() ? nullptr : request.program.c_str();
+  c.symbol = request.symbol.empty() ? nullptr : request.symbol.c_str();
   return c;
 }
 
@@ -66,6 +68,10 @@ std::vector<std::filesystem::path> CompilerLibrary::candidates() {
   const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error)
     paths.push_back(executable.parent_path().parent_path() / "lib" / libraryName);
+  // libnanobragg.so is used by programs that live elsewhere.
+  Dl_info here;
+  if (dladdr(reinterpret_cast<void *>(&openOrThrow), &here) && here.dli_fname)
+    paths.push_back(std::filesystem::path(here.dli_fname).parent_path() / libraryName);
   paths.push_back(std::filesystem::path(NB_INSTALL_LIBDIR) / libraryName);
   return paths;
 }
@@ -108,14 +114,15 @@ KernelHandle CompilerLibrary::compile(const KernelRequest &request) const {
   return KernelHandle(owner, api.descriptor(kernel));
 }
 
-std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &request) const {
+std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &request,
+                                                        const std::string &kind) const {
   if (!api.build)
     return std::nullopt;
   const nb_compile_request c = toC(request);
   void *bytes = nullptr;
   std::size_t size = 0;
   char *error = nullptr;
-  if (api.build(&c, "so", &bytes, &size, &error) != 0)
+  if (api.build(&c, kind.c_str(), &bytes, &size, &error) != 0)
     fail(api, error);
   const char *begin = static_cast<const char *>(bytes);
   std::vector<char> image(begin, begin + size);

@@ -64,9 +64,9 @@ private:
 
 /// Rows of the tile that lie in the region of interest: the others cost next to nothing and would
 /// make a progress bar lie.
-std::int64_t renderedRows(const nb_tile &tile, const Detector &detector) {
-  const std::int64_t begin = std::max(tile.slow_begin, detector.roiSlowMin);
-  const std::int64_t end = std::min(tile.slow_end, detector.roiSlowMax + 1);
+std::int64_t renderedRows(const nb_tile &tile, const RenderedRows &rows) {
+  const std::int64_t begin = std::max(tile.slow_begin, rows.begin);
+  const std::int64_t end = std::min(tile.slow_end, rows.end);
   return std::max<std::int64_t>(end - begin, 0);
 }
 
@@ -120,24 +120,31 @@ RunResult KernelRunner::run(void *image, std::int64_t pixels, nb_image_type type
                                 " pixels but the experiment has " +
                                 std::to_string(shape().pixels()));
 
+  const Detector &detector = experiment.detector;
+  return runKernel(*kernel, parameters.arguments(), shape(),
+                   {detector.roiSlowMin, detector.roiSlowMax + 1}, image, options);
+}
+
+RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,
+                    const ImageShape &shape, const RenderedRows &rows, void *image,
+                    const RunOptions &options) {
   RunResult result;
   result.threads = resolveThreads(options.threads);
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
-  const void *const *arguments = parameters.arguments();
 
   const auto called = Clock::now();
   auto start = called;
-  result.workspaceBytes = kernel->workspace_size(arguments);
+  result.workspaceBytes = kernel.workspace_size(arguments);
   const Workspace workspace = allocateWorkspace(result.workspaceBytes);
-  kernel->prepare(arguments, workspace.get());
+  kernel.prepare(arguments, workspace.get());
   result.prepareSeconds = secondsSince(start);
 
-  const std::int64_t rows = shape().panels * shape().slow;
-  const Tiling tiles(shape(), options.rowsPerTile > 0 ? options.rowsPerTile
-                                                      : chooseRowsPerTile(rows, result.threads));
+  const std::int64_t allRows = shape.panels * shape.slow;
+  const Tiling tiles(shape, options.rowsPerTile > 0 ? options.rowsPerTile
+                                                    : chooseRowsPerTile(allRows, result.threads));
   std::int64_t rowsToRender = 0;
   for (std::int64_t i = 0; i != tiles.size(); ++i)
-    rowsToRender += renderedRows(tiles[i], experiment.detector);
+    rowsToRender += renderedRows(tiles[i], rows);
   Progress progress(options.progress, options.progressInterval, rowsToRender);
 
   std::atomic<bool> begun{false};
@@ -147,8 +154,8 @@ RunResult KernelRunner::run(void *image, std::int64_t pixels, nb_image_type type
     if (!begun.load(std::memory_order_relaxed) && !begun.exchange(true))
       result.firstTileSeconds = secondsSince(called);
     const nb_tile tile = tiles[i];
-    kernel->run_tile(arguments, workspace.get(), &tile, image);
-    progress.add(renderedRows(tile, experiment.detector));
+    kernel.run_tile(arguments, workspace.get(), &tile, image);
+    progress.add(renderedRows(tile, rows));
   };
 
   start = Clock::now();

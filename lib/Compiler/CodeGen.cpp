@@ -1,5 +1,7 @@
 #include "lib/Compiler/CodeGen.h"
 
+#include "nanobragg/CpuFeatures.h"
+
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -26,6 +28,11 @@ Expected<Target> resolveTarget(StringRef name) {
     target.features = features.getString();
     return target;
   }
+  if (name == "aarch64" || name.starts_with("aarch64-")) {
+    target.triple = "aarch64-unknown-linux-gnu";
+    target.cpu = name == "aarch64" ? "generic" : name.substr(strlen("aarch64-")).str();
+    return target;
+  }
   target.cpu = name.str();
   return target;
 }
@@ -35,6 +42,10 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
   std::call_once(initialized, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
   });
   std::string error;
   Triple triple(target.triple);
@@ -45,7 +56,7 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
       backend->createMCSubtargetInfo(triple, target.cpu, target.features));
   if (!cpus || !cpus->isCPUStringValid(target.cpu))
     return createStringError("unknown target '" + target.cpu +
-                             "': expected native, or a CPU name that LLVM knows for " +
+                             "': expected native, aarch64, or a CPU name that LLVM knows for " +
                              target.triple);
   TargetOptions options;
   std::unique_ptr<TargetMachine> machine(
@@ -58,6 +69,18 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
 
 static bool hasFeature(TargetMachine &machine, StringRef feature) {
   return machine.getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
+}
+
+std::string featuresOf(TargetMachine &machine) {
+  if (!machine.getTargetTriple().isX86())
+    return "";
+  std::string text;
+#define NB_ADD(name)                                                                               \
+  if (hasFeature(machine, name))                                                                   \
+    text += (text.empty() ? "" : " ") + std::string(name);
+  NB_X86_FEATURES(NB_ADD)
+#undef NB_ADD
+  return text;
 }
 
 int64_t lanesFor(TargetMachine &machine) {

@@ -20,10 +20,14 @@ struct Target {
   std::string toString() const { return triple + " " + cpu; }
 };
 
-/// "native" is this machine; other names are LLVM CPU names of the host's architecture.
+/// "native" is this machine; "aarch64" and "aarch64-CPU" are 64-bit Arm Linux; other names are LLVM
+/// CPU names of the host's architecture.
 llvm::Expected<Target> resolveTarget(llvm::StringRef name);
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const Target &target);
+
+/// Instruction sets that code for the target may use, as nb_kernel_descriptor::features.
+std::string featuresOf(llvm::TargetMachine &machine);
 
 /// Lanes of 64-bit elements that the target's vector registers hold.
 int64_t lanesFor(llvm::TargetMachine &machine);

@@ -1,179 +1,21 @@
 #include "lib/Compiler/Compiler.h"
 
 #include "dialect/NB.h"
-#include "lib/Compiler/CodeGen.h"
-#include "lib/Compiler/DescribeKernel.h"
-#include "lib/Compiler/Dialects.h"
-#include "lib/Compiler/DumpIR.h"
-#include "lib/Compiler/LinkKernel.h"
-#include "lib/Compiler/Pipelines.h"
+#include "lib/Compiler/Compilation.h"
+#include "lib/Compiler/DescribeFunction.h"
 #include "lib/Experiment/Parameters.h"
-#include "lib/Frontend/Frontend.h"
 
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace mlir::nb;
 using llvm::createStringError;
 using llvm::Expected;
 
-namespace {
-/// One compilation: its context, the target, and the program at the stage reached so far.
-class Compilation {
-public:
-  static Expected<std::unique_ptr<Compilation>> start(const nanobragg::Structure &structure,
-                                                      const CompileOptions &options);
-  /// Works on a copy of `program`, in its context.
-  static Expected<std::unique_ptr<Compilation>> start(ModuleOp program,
-                                                      const CompileOptions &options);
-
-  /// Runs the passes that `populate` adds.
-  llvm::Error runPasses(llvm::function_ref<void(OpPassManager &)> populate);
-  /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`.
-  /// `complete` may add to the module before it is optimized.
-  llvm::Error lower(bool fused = false,
-                    llvm::function_ref<void(llvm::Module &)> complete = nullptr);
-
-  std::string text();
-  Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type) {
-    return emitCode(*module, *machine, type);
-  }
-
-  Target target;
-  CpuPipelineOptions pipeline;
-
-private:
-  llvm::LLVMContext llvmContext; // outlives the module
-
-public:
-  std::unique_ptr<llvm::Module> module;
-
-private:
-  Compilation(const CompileOptions &options, MLIRContext &context)
-      : options(options), context(context) {}
-  llvm::Error prepare();
-
-  const CompileOptions &options;
-  std::unique_ptr<MLIRContext> ownContext;
-  MLIRContext &context;
-  OwningOpRef<ModuleOp> program;
-  std::unique_ptr<llvm::TargetMachine> machine;
-};
-} // namespace
-
-/// Finds the target and loads the dialects.
-llvm::Error Compilation::prepare() {
-  if (options.precision != "f64")
-    return createStringError("unknown precision '" + options.precision + "': expected f64");
-  auto resolved = resolveTarget(options.target);
-  if (!resolved)
-    return resolved.takeError();
-  target = *resolved;
-  auto created = createTargetMachine(target);
-  if (!created)
-    return created.takeError();
-  machine = std::move(*created);
-  pipeline.width = lanesFor(*machine);
-
-  DialectRegistry registry;
-  registerCompilerDialects(registry);
-  context.appendDialectRegistry(registry);
-  loadFrontendDialects(context);
-  return llvm::Error::success();
-}
-
-Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Structure &structure,
-                                                          const CompileOptions &options) {
-  auto context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
-  std::unique_ptr<Compilation> result(new Compilation(options, *context));
-  result->ownContext = std::move(context);
-  if (auto error = result->prepare())
-    return error;
-  result->program = buildProgram(result->context, structure);
-  return result;
-}
-
-Expected<std::unique_ptr<Compilation>> Compilation::start(ModuleOp program,
-                                                          const CompileOptions &options) {
-  std::unique_ptr<Compilation> result(new Compilation(options, *program.getContext()));
-  if (auto error = result->prepare())
-    return error;
-  result->program = program.clone();
-  return result;
-}
-
-llvm::Error Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> populate) {
-  PassManager passes(&context);
-  passes.enableVerifier(!options.dumpIR.empty());
-  populate(passes);
-  if (!options.dumpIR.empty())
-    if (llvm::Error error = dumpIRAfterEachPass(passes, *program, options.dumpIR))
-      return error;
-  std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (message.empty())
-      message = diagnostic.str();
-  });
-  if (failed(passes.run(*program)))
-    return createStringError("compiling the program failed: " + message);
-  return llvm::Error::success();
-}
-
-llvm::Error Compilation::lower(bool fused,
-                               llvm::function_ref<void(llvm::Module &)> complete) {
-  auto populate = [&](OpPassManager &pm) {
-    if (!fused)
-      populateFusion(pm, pipeline);
-    populateKernel(pm, pipeline);
-    populateLLVM(pm);
-  };
-  if (auto error = runPasses(populate))
-    return error;
-  module = translateModuleToLLVMIR(*program, llvmContext, "kernel");
-  if (!module)
-    return createStringError("translating the program to LLVM IR failed");
-  if (complete)
-    complete(*module);
-  optimize(*module, *machine);
-  return llvm::Error::success();
-}
-
-std::string Compilation::text() {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  program->print(stream, OpPrintingFlags().printNameLocAsPrefix());
-  return text;
-}
-
-Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
-                                                     const CompileOptions &options,
-                                                     llvm::StringRef kind) {
-  if (kind != "so" && kind != "obj")
-    return createStringError("unknown kind of kernel file '" + kind.str() +
-                             "': expected so or obj");
-  auto compilation = Compilation::start(structure, options);
-  if (!compilation)
-    return compilation.takeError();
-  Compilation &c = **compilation;
-  auto describe = [&](llvm::Module &module) {
-    describeKernel(module, structure, c.target.toString(), options.precision);
-  };
-  if (auto error = c.lower(/*fused=*/false, describe))
-    return error;
-  auto object = c.code(llvm::CodeGenFileType::ObjectFile);
-  if (!object || kind == "obj")
-    return object;
-  return linkSharedObject(*object);
-}
-
-Expected<std::string> nb::emitProgram(const nanobragg::Structure &structure,
-                                      const CompileOptions &options, llvm::StringRef stage) {
-  auto compilation = Compilation::start(structure, options);
+static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> compilation,
+                                       const CompileOptions &options, StringRef stage) {
   if (!compilation)
     return compilation.takeError();
   Compilation &c = **compilation;
@@ -210,6 +52,16 @@ Expected<std::string> nb::emitProgram(const nanobragg::Structure &structure,
   return std::string(code->begin(), code->end());
 }
 
+Expected<std::string> nb::emitProgram(const nanobragg::Structure &structure,
+                                      const CompileOptions &options, StringRef stage) {
+  return emitStage(Compilation::start(structure, options), options, stage);
+}
+
+Expected<std::string> nb::emitProgram(ModuleOp program, const CompileOptions &options,
+                                      StringRef stage) {
+  return emitStage(Compilation::start(program, options), options, stage);
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels in this process
 //===----------------------------------------------------------------------===//
@@ -217,7 +69,7 @@ Expected<std::string> nb::emitProgram(const nanobragg::Structure &structure,
 struct JitKernel::State {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::string name, structure, target, precision;
-  std::vector<std::string> texts; ///< what the parameters point to, where that is not static
+  KernelDescription description; ///< what the parameters point to, where that is not static
   std::vector<nb_kernel_parameter> parameters;
   nb_kernel_descriptor descriptor;
 };
@@ -231,6 +83,9 @@ const nb_kernel_descriptor &JitKernel::descriptor() const { return state->descri
 static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, StringRef name,
                                                  const CompileOptions &options,
                                                  std::unique_ptr<JitKernel::State> state) {
+  if (llvm::Triple(compilation.target.triple).getArch() !=
+      llvm::Triple(llvm::sys::getProcessTriple()).getArch())
+    return createStringError("code for " + compilation.target.triple + " does not run here");
   auto object = compilation.code(llvm::CodeGenFileType::ObjectFile);
   if (!object)
     return object.takeError();
@@ -286,52 +141,19 @@ Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::Structur
   return load(**compilation, "image", options, std::move(state));
 }
 
-/// How an argument of this type is passed.
-static std::optional<nb_parameter_kind> kindOf(Type type) {
-  auto isF64 = [](Type type) { return type.isF64(); };
-  if (type.isIndex())
-    return NB_PARAMETER_INDEX;
-  if (auto table = dyn_cast<TableType>(type)) {
-    Type element = table.getElementType();
-    if (auto vector = dyn_cast<Vec3Type>(element); vector && isF64(vector.getElementType()))
-      return NB_PARAMETER_TABLE_VEC3;
-    return isF64(element) ? std::optional(NB_PARAMETER_TABLE_F64) : std::nullopt;
-  }
-  if (auto vector = dyn_cast<Vec3Type>(type); vector && isF64(vector.getElementType()))
-    return NB_PARAMETER_VEC3;
-  if (auto matrix = dyn_cast<Mat3Type>(type); matrix && isF64(matrix.getElementType()))
-    return NB_PARAMETER_MAT3;
-  if (auto grid = dyn_cast<HklGridType>(type); grid && isF64(grid.getElementType()))
-    return NB_PARAMETER_HKL_GRID;
-  if (auto mask = dyn_cast<RankedTensorType>(type); mask && mask.getElementType().isInteger(8))
-    return NB_PARAMETER_MASK;
-  return isF64(type) ? std::optional(NB_PARAMETER_F64) : std::nullopt;
-}
-
-std::string nb::argumentName(func::FuncOp function, unsigned argument) {
-  auto name = function.getArgAttrOfType<StringAttr>(argument, "nb.name");
-  return name ? name.str() : "arg" + std::to_string(argument);
-}
-
 Expected<std::unique_ptr<JitKernel>>
 nb::compileFunction(ModuleOp program, StringRef name, bool fused, const CompileOptions &options) {
   auto function = program.lookupSymbol<func::FuncOp>(name);
-  auto image = function && function.getNumResults() == 1
-                   ? dyn_cast<RankedTensorType>(function.getResultTypes()[0])
-                   : RankedTensorType();
-  if (!image)
-    return createStringError("'" + name.str() + "' is no function that returns one image");
+  if (!function)
+    return createStringError("there is no function '" + name.str() + "' in the program");
+  auto description = describeFunction(function);
+  if (!description)
+    return description.takeError();
   auto state = std::make_unique<JitKernel::State>();
-  state->descriptor.image_type = image.getElementType().isF32() ? NB_IMAGE_F32 : NB_IMAGE_F64;
-  state->texts.reserve(function.getNumArguments());
-  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-    state->texts.push_back(argumentName(function, i));
-    auto kind = kindOf(type);
-    if (!kind)
-      return createStringError("argument '" + state->texts.back() + "' of '" + name.str() +
-                               "' has a type that no kernel takes; run it with --no-fuse");
-    state->parameters.push_back({state->texts.back().c_str(), *kind, "1"});
-  }
+  state->descriptor.image_type = description->imageType;
+  state->description = std::move(*description);
+  for (const KernelParameter &p : state->description.parameters)
+    state->parameters.push_back({p.name.c_str(), p.kind, p.unit.c_str()});
   auto compilation = Compilation::start(program, options);
   if (!compilation)
     return compilation.takeError();

@@ -20,6 +20,7 @@ struct CompileOptions {
   std::string target = "native";
   std::string dumpIR; ///< directory for the IR after every pass; empty for none
   bool noFuse = false;
+  std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
 
 /// A kernel in this process; the descriptor and its functions live as long as it does.
@@ -48,15 +49,22 @@ llvm::Expected<std::unique_ptr<JitKernel>> compileFunction(ModuleOp program,
                                                            const CompileOptions &options);
 
 /// A kernel as a file that describes itself: "so", a shared object that needs nothing but libc, or
-/// "obj", a relocatable object; both define nb_kernel_get_descriptor.
+/// "obj", a relocatable object; both define nb_kernel_get_descriptor. options.target may be several
+/// of one architecture with commas between: the file then holds a version for each.
 llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(const nanobragg::Structure &structure,
                                                        const CompileOptions &options,
                                                        llvm::StringRef kind);
+/// The same of the function of a program that returns an image.
+llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(ModuleOp program,
+                                                        const CompileOptions &options,
+                                                        llvm::StringRef kind);
 
 /// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes,
 /// "llvm" optimized LLVM IR, "asm" assembly.
 llvm::Expected<std::string> emitProgram(const nanobragg::Structure &structure,
                                         const CompileOptions &options, llvm::StringRef stage);
+llvm::Expected<std::string> emitProgram(ModuleOp program, const CompileOptions &options,
+                                        llvm::StringRef stage);
 
 } // namespace mlir::nb
 

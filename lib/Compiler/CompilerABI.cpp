@@ -2,7 +2,10 @@
 
 #include "lib/Compiler/CompareEngines.h"
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Dialects.h"
 #include "lib/Compiler/InterpretExperiment.h"
+
+#include "mlir/Parser/Parser.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -28,15 +31,15 @@ CompileOptions optionsOf(const nb_compile_request &request) {
   options.target = request.target;
   options.dumpIR = request.dump_ir ? request.dump_ir : "";
   options.noFuse = request.no_fuse;
+  options.symbol = request.symbol ? request.symbol : "";
   return options;
 }
 
-/// Runs `work` on the parsed structure; its error, or a malformed structure, goes to *error.
+/// Runs `work`; what goes wrong goes to *error.
 template <typename Work>
-int guarded(const nb_compile_request *request, char **error, Work work) {
+int guardedCall(char **error, Work work) {
   try {
-    auto structure = nanobragg::Structure::fromString(request->structure);
-    if (llvm::Error failure = work(structure, optionsOf(*request))) {
+    if (llvm::Error failure = work()) {
       *error = copyText(llvm::toString(std::move(failure)));
       return 1;
     }
@@ -47,11 +50,38 @@ int guarded(const nb_compile_request *request, char **error, Work work) {
   }
 }
 
+/// Runs `work` on the parsed structure.
+template <typename Work>
+int guarded(const nb_compile_request *request, char **error, Work work) {
+  return guardedCall(error, [&] {
+    return work(nanobragg::Structure::fromString(request->structure), optionsOf(*request));
+  });
+}
+
+/// Runs `work` on the parsed program, or on the parsed structure when there is none.
+template <typename Work>
+int guardedEither(const nb_compile_request *request, char **error, Work work) {
+  if (!request->program)
+    return guarded(request, error, work);
+  return guardedCall(error, [&]() -> llvm::Error {
+    mlir::DialectRegistry registry;
+    registerCompilerDialects(registry);
+    mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+    std::string message;
+    mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+      if (message.empty())
+        llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic;
+    });
+    auto program = mlir::parseSourceString<mlir::ModuleOp>(
+        request->program, mlir::ParserConfig(&context), "program");
+    if (!program)
+      return llvm::createStringError("the program cannot be read: " + message);
+    return work(*program, optionsOf(*request));
+  });
+}
+
 int compile(const nb_compile_request *request, nb_kernel **kernel, char **error) {
   return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
-    // For tests of what callers do then.
-    if (const char *injected = std::getenv("NB_TEST_COMPILE_ERROR"))
-      return llvm::createStringError(injected);
     auto compiled = compileKernel(structure, options);
     if (!compiled)
       return compiled.takeError();
@@ -68,8 +98,8 @@ void release(nb_kernel *kernel) { delete kernel; }
 
 int build(const nb_compile_request *request, const char *kind, void **bytes, size_t *size,
           char **error) {
-  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
-    auto built = buildKernel(structure, options, kind);
+  return guardedEither(request, error, [&](auto program, const auto &options) -> llvm::Error {
+    auto built = buildKernel(program, options, kind);
     if (!built)
       return built.takeError();
     *bytes = std::malloc(built->size());
@@ -83,8 +113,8 @@ int build(const nb_compile_request *request, const char *kind, void **bytes, siz
 }
 
 int emit(const nb_compile_request *request, const char *stage, char **text, char **error) {
-  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
-    auto emitted = emitProgram(structure, options, stage);
+  return guardedEither(request, error, [&](auto program, const auto &options) -> llvm::Error {
+    auto emitted = emitProgram(program, options, stage);
     if (!emitted)
       return emitted.takeError();
     *text = copyText(*emitted);

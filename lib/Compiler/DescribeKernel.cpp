@@ -1,9 +1,8 @@
 #include "lib/Compiler/DescribeKernel.h"
 
-#include "lib/Experiment/Parameters.h"
-#include "nanobragg/KernelABI.h"
-
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -17,19 +16,17 @@ public:
       : module(module), context(module.getContext()), pointer(PointerType::get(context, 0)),
         i32(llvm::IntegerType::get(context, 32)) {}
 
-  Constant *text(StringRef value) {
+  GlobalVariable *text(StringRef value) {
     return constant(ConstantDataArray::getString(context, value), "text");
   }
   Constant *number(uint32_t value) { return ConstantInt::get(i32, value); }
 
   /// nb_kernel_parameter[]
-  Constant *parameters(const nanobragg::Structure &structure, uint32_t &count) {
+  Constant *parameters(ArrayRef<KernelParameter> parameters) {
     auto *type = StructType::get(context, {pointer, i32, pointer});
     SmallVector<Constant *> entries;
-    for (const nanobragg::Parameter *p : nanobragg::parametersOf(structure))
-      entries.push_back(
-          ConstantStruct::get(type, {text(p->name), number(p->kind), text(p->unit)}));
-    count = entries.size();
+    for (const KernelParameter &p : parameters)
+      entries.push_back(ConstantStruct::get(type, {text(p.name), number(p.kind), text(p.unit)}));
     return constant(ConstantArray::get(ArrayType::get(type, entries.size()), entries),
                     "parameters");
   }
@@ -41,7 +38,7 @@ public:
     return function;
   }
 
-  Constant *constant(Constant *value, const char *name) {
+  GlobalVariable *constant(Constant *value, const char *name) {
     return new GlobalVariable(module, value->getType(), /*isConstant=*/true,
                               GlobalValue::PrivateLinkage, value, name);
   }
@@ -52,27 +49,72 @@ public:
 };
 } // namespace
 
-void describeKernel(Module &module, const nanobragg::Structure &structure, StringRef target,
-                    StringRef precision) {
-  DescriptorBuilder b(module);
-  uint32_t count = 0;
-  Constant *parameters = b.parameters(structure, count);
-  uint32_t imageType =
-      structure.imageType == nanobragg::ImageType::F32 ? NB_IMAGE_F32 : NB_IMAGE_F64;
-  // In the order of nb_kernel_descriptor's members.
-  Constant *members[] = {b.number(NB_KERNEL_ABI_VERSION), b.number(imageType), b.text("image"),
-                         b.text(structure.toString()),    b.text(target),      b.text(precision),
-                         b.number(count),                 parameters,
-                         b.entryPoint("image_workspace_size"),
-                         b.entryPoint("image_prepare"),
-                         b.entryPoint("image_run_tile")};
-  Constant *descriptor = b.constant(ConstantStruct::getAnon(b.context, members), "descriptor");
+/// The descriptor `symbol`, which this module or another one defines. Hidden: no other object sees
+/// it.
+static GlobalVariable *descriptorNamed(Module &module, llvm::Type *type, StringRef symbol) {
+  if (GlobalVariable *declared = module.getGlobalVariable(symbol))
+    return declared;
+  auto *declared = new GlobalVariable(module, type, /*isConstant=*/true,
+                                      GlobalValue::ExternalLinkage, nullptr, symbol);
+  declared->setVisibility(GlobalValue::HiddenVisibility);
+  return declared;
+}
 
+/// The lines of NB_KERNEL_TEXT_SECTION.
+static std::string textOf(const KernelDescription &d) {
+  static constexpr const char *kinds[] = {"f64",       "index",      "vec3",     "mat3",
+                                          "table_f64", "table_vec3", "hkl_grid", "mask"};
+  std::string text;
+  auto line = [&](const Twine &words) { text += (words + "\n").str(); };
+  line("kernel " + d.function);
+  line("abi " + Twine(NB_KERNEL_ABI_VERSION));
+  line("target " + d.target);
+  line("features " + d.features);
+  line("precision " + d.precision);
+  line(Twine("image ") + (d.imageType == NB_IMAGE_F32 ? "f32" : "f64"));
+  line("structure " + d.structure);
+  line("build nanobragg-mlir " NB_VERSION ", LLVM " LLVM_VERSION_STRING);
+  for (const KernelParameter &p : d.parameters)
+    line("parameter " + p.name + " " + kinds[p.kind] + " " + p.unit);
+  return text;
+}
+
+void describeKernel(Module &module, const KernelDescription &d, StringRef symbol,
+                    StringRef alternative) {
+  DescriptorBuilder b(module);
+  GlobalVariable *text = b.text(textOf(d));
+  text->setSection(NB_KERNEL_TEXT_SECTION);
+  text->setAlignment(Align(1));
+  appendToUsed(module, {text});
+  SmallVector<llvm::Type *> types = {b.i32,     b.i32,     b.pointer, b.pointer, b.pointer,
+                                     b.pointer, b.i32,     b.pointer, b.pointer, b.pointer,
+                                     b.pointer, b.pointer, b.pointer};
+  auto *type = StructType::get(b.context, types);
+  Constant *next = alternative.empty() ? Constant::getNullValue(b.pointer)
+                                       : descriptorNamed(module, type, alternative);
+  // In the order of nb_kernel_descriptor's members.
+  Constant *members[] = {b.number(NB_KERNEL_ABI_VERSION),
+                         b.number(d.imageType),
+                         b.text(d.function),
+                         b.text(d.structure),
+                         b.text(d.target),
+                         b.text(d.precision),
+                         b.number(d.parameters.size()),
+                         b.parameters(d.parameters),
+                         b.entryPoint(d.function + "_workspace_size"),
+                         b.entryPoint(d.function + "_prepare"),
+                         b.entryPoint(d.function + "_run_tile"),
+                         b.text(d.features),
+                         next};
+  descriptorNamed(module, type, symbol)->setInitializer(ConstantStruct::get(type, members));
+}
+
+void defineGetter(Module &module, StringRef name, StringRef symbol) {
+  DescriptorBuilder b(module);
   auto *getter = llvm::Function::Create(llvm::FunctionType::get(b.pointer, false),
-                                        GlobalValue::ExternalLinkage, "nb_kernel_get_descriptor",
-                                        module);
+                                        GlobalValue::ExternalLinkage, name, module);
   llvm::IRBuilder<> builder(BasicBlock::Create(b.context, "", getter));
-  builder.CreateRet(descriptor);
+  builder.CreateRet(descriptorNamed(module, b.i32, symbol));
 }
 
 } // namespace mlir::nb

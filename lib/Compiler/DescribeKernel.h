@@ -2,19 +2,37 @@
 #ifndef NB_COMPILER_DESCRIBEKERNEL_H
 #define NB_COMPILER_DESCRIBEKERNEL_H
 
-#include "lib/Experiment/Structure.h"
+#include "nanobragg/KernelABI.h"
 
 #include "llvm/IR/Module.h"
 
 #include <string>
+#include <vector>
 
 namespace mlir::nb {
 
-/// Adds to a module that has the entry points of @image the constant nb_kernel_descriptor of
-/// KernelABI.h and `const nb_kernel_descriptor *nb_kernel_get_descriptor(void)`, the only symbol
-/// that stays visible: the kernel describes itself.
-void describeKernel(llvm::Module &module, const nanobragg::Structure &structure,
-                    llvm::StringRef target, llvm::StringRef precision);
+struct KernelParameter {
+  std::string name;
+  nb_parameter_kind kind;
+  std::string unit;
+};
+
+/// What one version of a kernel says about itself.
+struct KernelDescription {
+  std::string function = "image"; ///< whose entry points the module has
+  std::string structure, target, features, precision;
+  nb_image_type imageType = NB_IMAGE_F32;
+  std::vector<KernelParameter> parameters;
+};
+
+/// Adds to a module that has the entry points of description.function the constant
+/// nb_kernel_descriptor of KernelABI.h under the name `symbol`. `alternative` names the descriptor
+/// of the next version, which another module defines; empty: there is none.
+void describeKernel(llvm::Module &module, const KernelDescription &description,
+                    llvm::StringRef symbol, llvm::StringRef alternative);
+
+/// Adds `const nb_kernel_descriptor *getter(void)`, which returns the descriptor called `symbol`.
+void defineGetter(llvm::Module &module, llvm::StringRef getter, llvm::StringRef symbol);
 
 } // namespace mlir::nb
 

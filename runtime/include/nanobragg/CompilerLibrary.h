@@ -17,9 +17,12 @@ namespace nanobragg {
 struct KernelRequest {
   std::string structure{}; ///< Structure::toString()
   std::string precision = "f64";
-  std::string target = "native"; ///< or an LLVM CPU name of the host's architecture
+  std::string target = "native"; ///< as nb_compile_request::target
   std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
   bool noFuse = false;           ///< the interpreter's pipeline
+  // Of build() and emit() alone.
+  std::string program{}; ///< an nb program as text, instead of the structure
+  std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
 };
 
 struct EngineComparison {
@@ -39,9 +42,10 @@ public:
   /// The handle keeps the library alive.
   KernelHandle compile(const KernelRequest &request) const;
 
-  /// The kernel as a shared object that needs nothing but libc; nothing when this library only
-  /// compiles in process.
-  std::optional<std::vector<char>> build(const KernelRequest &request) const;
+  /// The kernel as a shared object that needs nothing but libc ("so") or as an object to link
+  /// ("obj"); nothing when this library only compiles in process.
+  std::optional<std::vector<char>> build(const KernelRequest &request,
+                                         const std::string &kind = "so") const;
 
   /// The program as text; stage is "nb", "mlir", "llvm" or "asm".
   std::string emit(const KernelRequest &request, const std::string &stage) const;

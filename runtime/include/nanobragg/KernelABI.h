@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 1u
+#define NB_KERNEL_ABI_VERSION 2u
 
 /* What arguments[i] points to. All arrays are dense, last index fastest. */
 typedef enum nb_parameter_kind {
@@ -76,10 +76,21 @@ typedef struct nb_kernel_descriptor {
    * Pixels outside the region of interest or masked are written as 0. */
   void (*run_tile)(const void *const *arguments, const void *workspace, const nb_tile *tile,
                    void *image);
+
+  /* Instruction sets that the code needs beyond the architecture's baseline, LLVM's names separated
+   * by blanks; NULL: none. */
+  const char *features;
+  /* The same kernel for processors that lack some of them, or NULL. The best comes first. */
+  const struct nb_kernel_descriptor *alternative;
 } nb_kernel_descriptor;
 
-/* What a kernel file defines, under the name nb_kernel_get_descriptor. */
+/* What a kernel file defines, under the name nb_kernel_get_descriptor (an object may have been given
+ * another). The result is the first of the kernel's versions, see `alternative`. */
 typedef const nb_kernel_descriptor *(*nb_kernel_get_descriptor_fn)(void);
+
+/* The section of a kernel file, shared object or object, that says the same to a reader who cannot
+ * or will not run it: for each version lines `KEY VALUE`, ended by a null byte. */
+#define NB_KERNEL_TEXT_SECTION ".nb_kernel"
 
 #ifdef __cplusplus
 }

@@ -55,6 +55,17 @@ void checkDescriptor(const nb_kernel_descriptor &kernel);
 /// How many threads a run with `requested` uses: the machine's when it is 0.
 int resolveThreads(int requested);
 
+/// Rows of each panel that are not merely cleared.
+struct RenderedRows {
+  std::int64_t begin = 0, end = 0;
+};
+
+/// Prepares the workspace and runs all tiles. Everything that `arguments` reaches, and `image`, is
+/// as the kernel wants it.
+RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,
+                    const ImageShape &shape, const RenderedRows &rows, void *image,
+                    const RunOptions &options);
+
 /// One kernel bound to one experiment. The experiment must outlive it; numbers changed in it are
 /// seen by the next run, and so one runner serves a parameter scan.
 class KernelRunner {

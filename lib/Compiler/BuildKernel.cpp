@@ -1,0 +1,140 @@
+#include "lib/Compiler/Compilation.h"
+#include "lib/Compiler/DescribeFunction.h"
+#include "lib/Compiler/LinkKernel.h"
+#include "lib/Experiment/Parameters.h"
+
+#include "llvm/Linker/Linker.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::createStringError;
+using llvm::Expected;
+
+namespace {
+/// A kernel for several processors of one architecture: one compilation each, the best first.
+class KernelVersions {
+public:
+  explicit KernelVersions(KernelDescription common) : common(std::move(common)) {}
+
+  using Start = llvm::function_ref<Expected<std::unique_ptr<Compilation>>(
+      const CompileOptions &, Compilation::ModuleContext)>;
+  llvm::Error start(const CompileOptions &options, Start start);
+  /// Everything in one module, which only shows `getter`.
+  llvm::Error lower(StringRef getter);
+  Compilation &result() { return *versions.back(); }
+
+private:
+  static std::string symbolOf(size_t version) {
+    return "nb_kernel_version_" + std::to_string(version);
+  }
+
+  KernelDescription common;
+  std::vector<std::unique_ptr<Compilation>> versions;
+};
+} // namespace
+
+llvm::Error KernelVersions::start(const CompileOptions &options, Start startOne) {
+  auto context = std::make_shared<llvm::LLVMContext>();
+  SmallVector<StringRef> targets;
+  StringRef(options.target).split(targets, ',');
+  for (StringRef target : targets) {
+    CompileOptions one = options;
+    one.target = target.str();
+    auto started = startOne(one, context);
+    if (!started)
+      return started.takeError();
+    if (!versions.empty() && (*started)->target.triple != versions.front()->target.triple)
+      return createStringError("the targets " + options.target +
+                               " are of several architectures, which no file can hold: make a "
+                               "file for each");
+    versions.push_back(std::move(*started));
+  }
+  llvm::sort(versions, [](const auto &a, const auto &b) {
+    return StringRef(a->features()).count(' ') > StringRef(b->features()).count(' ');
+  });
+  return llvm::Error::success();
+}
+
+llvm::Error KernelVersions::lower(StringRef getter) {
+  for (auto [i, version] : llvm::enumerate(versions)) {
+    const bool last = i + 1 == versions.size();
+    auto describe = [&](llvm::Module &module) {
+      KernelDescription description = common;
+      description.target = version->target.toString();
+      description.features = version->features();
+      describeKernel(module, description, symbolOf(i), last ? "" : symbolOf(i + 1));
+      // In the version that the least processor can run.
+      if (last)
+        defineGetter(module, getter, symbolOf(0));
+    };
+    if (auto error = version->lower(/*fused=*/false, describe))
+      return error;
+  }
+  llvm::Module &module = *result().module;
+  for (auto &version : llvm::drop_end(versions))
+    if (llvm::Linker::linkModules(module, std::move(version->module)))
+      return createStringError("the versions of the kernel cannot be linked, which is a bug");
+  for (size_t i = 0; i != versions.size(); ++i) {
+    llvm::GlobalVariable *descriptor = module.getGlobalVariable(symbolOf(i));
+    descriptor->setVisibility(llvm::GlobalValue::DefaultVisibility);
+    descriptor->setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  return llvm::Error::success();
+}
+
+static Expected<llvm::SmallVector<char, 0>> build(KernelVersions &versions,
+                                                  const CompileOptions &options, StringRef kind) {
+  if (kind != "so" && kind != "obj")
+    return createStringError("unknown kind of kernel file '" + kind.str() +
+                             "': expected so or obj");
+  if (kind == "so" && !options.symbol.empty())
+    return createStringError("a shared object is found by nb_kernel_get_descriptor, which cannot "
+                             "be called '" +
+                             options.symbol + "': make an object");
+  const std::string getter = options.symbol.empty() ? "nb_kernel_get_descriptor" : options.symbol;
+  if (auto error = versions.lower(getter))
+    return error;
+  auto object = versions.result().code(llvm::CodeGenFileType::ObjectFile);
+  if (!object || kind == "obj")
+    return object;
+  return linkSharedObject(*object);
+}
+
+Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
+                                                     const CompileOptions &options,
+                                                     StringRef kind) {
+  KernelDescription description;
+  description.structure = structure.toString();
+  description.precision = options.precision;
+  description.imageType =
+      structure.imageType == nanobragg::ImageType::F32 ? NB_IMAGE_F32 : NB_IMAGE_F64;
+  for (const nanobragg::Parameter *p : nanobragg::parametersOf(structure))
+    description.parameters.push_back({p->name, p->kind, p->unit});
+  KernelVersions versions(std::move(description));
+  auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
+    return Compilation::start(structure, one, std::move(context));
+  };
+  if (auto error = versions.start(options, start))
+    return error;
+  return build(versions, options, kind);
+}
+
+Expected<llvm::SmallVector<char, 0>>
+nb::buildKernel(ModuleOp program, const CompileOptions &options, StringRef kind) {
+  auto image = findImageFunction(program);
+  if (!image)
+    return image.takeError();
+  auto description = describeFunction(*image);
+  if (!description)
+    return description.takeError();
+  description->precision = options.precision;
+  KernelVersions versions(std::move(*description));
+  auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
+    return Compilation::start(program, one, std::move(context));
+  };
+  if (auto error = versions.start(options, start))
+    return error;
+  return build(versions, options, kind);
+}

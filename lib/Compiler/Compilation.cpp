@@ -1,0 +1,105 @@
+#include "lib/Compiler/Compilation.h"
+
+#include "lib/Compiler/Dialects.h"
+#include "lib/Compiler/DumpIR.h"
+#include "lib/Frontend/Frontend.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::createStringError;
+using llvm::Expected;
+
+Compilation::Compilation(const CompileOptions &options, MLIRContext &context, ModuleContext shared)
+    : moduleContext(shared ? std::move(shared) : std::make_shared<llvm::LLVMContext>()),
+      options(options), context(context) {}
+
+/// Finds the target and loads the dialects.
+llvm::Error Compilation::prepare() {
+  if (options.precision != "f64")
+    return createStringError("unknown precision '" + options.precision + "': expected f64");
+  auto resolved = resolveTarget(options.target);
+  if (!resolved)
+    return resolved.takeError();
+  target = *resolved;
+  auto created = createTargetMachine(target);
+  if (!created)
+    return created.takeError();
+  machine = std::move(*created);
+  pipeline.width = lanesFor(*machine);
+
+  DialectRegistry registry;
+  registerCompilerDialects(registry);
+  context.appendDialectRegistry(registry);
+  loadFrontendDialects(context);
+  return llvm::Error::success();
+}
+
+Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Structure &structure,
+                                                          const CompileOptions &options,
+                                                          ModuleContext shared) {
+  auto context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  std::unique_ptr<Compilation> result(new Compilation(options, *context, std::move(shared)));
+  result->ownContext = std::move(context);
+  if (llvm::Error error = result->prepare())
+    return error;
+  result->program = buildProgram(result->context, structure);
+  return result;
+}
+
+Expected<std::unique_ptr<Compilation>>
+Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContext shared) {
+  std::unique_ptr<Compilation> result(
+      new Compilation(options, *program.getContext(), std::move(shared)));
+  if (llvm::Error error = result->prepare())
+    return error;
+  result->program = program.clone();
+  return result;
+}
+
+llvm::Error Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> populate) {
+  PassManager passes(&context);
+  passes.enableVerifier(!options.dumpIR.empty());
+  populate(passes);
+  if (!options.dumpIR.empty())
+    if (llvm::Error error = dumpIRAfterEachPass(passes, *program, options.dumpIR))
+      return error;
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = diagnostic.str();
+  });
+  if (failed(passes.run(*program)))
+    return createStringError("compiling the program failed: " + message);
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module &)> complete) {
+  // For tests of what callers do when compiling fails.
+  if (const char *injected = std::getenv("NB_TEST_COMPILE_ERROR"))
+    return createStringError(std::string(injected));
+  auto populate = [&](OpPassManager &pm) {
+    if (!fused)
+      populateFusion(pm, pipeline);
+    populateKernel(pm, pipeline);
+    populateLLVM(pm);
+  };
+  if (auto error = runPasses(populate))
+    return error;
+  module = translateModuleToLLVMIR(*program, *moduleContext, "kernel");
+  if (!module)
+    return createStringError("translating the program to LLVM IR failed");
+  if (complete)
+    complete(*module);
+  optimize(*module, *machine);
+  return llvm::Error::success();
+}
+
+std::string Compilation::text() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  program->print(stream, OpPrintingFlags().printNameLocAsPrefix());
+  return text;
+}

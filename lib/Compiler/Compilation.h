@@ -1,0 +1,64 @@
+//===- Compilation.h - one program on its way to code ----------*- C++ -*-===//
+#ifndef NB_COMPILER_COMPILATION_H
+#define NB_COMPILER_COMPILATION_H
+
+#include "lib/Compiler/CodeGen.h"
+#include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Pipelines.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/IR/LLVMContext.h"
+
+#include <memory>
+#include <string>
+
+namespace mlir::nb {
+
+/// One compilation: its context, the target, and the program at the stage reached so far.
+class Compilation {
+public:
+  using ModuleContext = std::shared_ptr<llvm::LLVMContext>;
+
+  static llvm::Expected<std::unique_ptr<Compilation>> start(const nanobragg::Structure &structure,
+                                                            const CompileOptions &options,
+                                                            ModuleContext moduleContext = nullptr);
+  /// Works on a copy of `program`, in its context.
+  static llvm::Expected<std::unique_ptr<Compilation>>
+  start(ModuleOp program, const CompileOptions &options, ModuleContext moduleContext = nullptr);
+
+  /// Runs the passes that `populate` adds.
+  llvm::Error runPasses(llvm::function_ref<void(OpPassManager &)> populate);
+  /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`.
+  /// `complete` may add to the module before it is optimized.
+  llvm::Error lower(bool fused = false,
+                    llvm::function_ref<void(llvm::Module &)> complete = nullptr);
+
+  std::string text();
+  std::string features() { return featuresOf(*machine); }
+  llvm::Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type) {
+    return emitCode(*module, *machine, type);
+  }
+
+  Target target;
+  CpuPipelineOptions pipeline;
+
+private:
+  ModuleContext moduleContext; // outlives the module
+
+public:
+  std::unique_ptr<llvm::Module> module;
+
+private:
+  Compilation(const CompileOptions &options, MLIRContext &context, ModuleContext moduleContext);
+  llvm::Error prepare();
+
+  CompileOptions options;
+  std::unique_ptr<MLIRContext> ownContext;
+  MLIRContext &context;
+  OwningOpRef<ModuleOp> program;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,36 @@
+//===- KernelText.h - what a kernel file says about itself ------*- C++ -*-===//
+//
+// Read from the file's NB_KERNEL_TEXT_SECTION without loading it: for objects, for other processors,
+// for messages.
+//
+//===----------------------------------------------------------------------===//
+#ifndef NANOBRAGG_KERNELTEXT_H
+#define NANOBRAGG_KERNELTEXT_H
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg {
+
+struct KernelTextParameter {
+  std::string name, kind, unit;
+};
+
+/// One version of a kernel. The names are those of nb_kernel_descriptor.
+struct KernelText {
+  std::string name, abi, target, features, precision, image, structure, build;
+  std::vector<KernelTextParameter> parameters;
+};
+
+struct KernelFileText {
+  bool object = false; ///< to be linked; otherwise to be loaded
+  std::vector<KernelText> versions;
+};
+
+/// Throws std::runtime_error saying in what respect the bytes are no kernel file.
+KernelFileText readKernelText(std::span<const char> file);
+
+} // namespace nanobragg
+#endif
