@@ -2,6 +2,7 @@
 #include "nanobragg/KernelProvider.h"
 
 #include "nanobragg/KernelFile.h"
+#include "nanobragg/KernelFit.h"
 
 #include <chrono>
 #include <stdexcept>
@@ -25,7 +26,7 @@ private:
 /// Everything that decides the code, and nothing else.
 std::string keyOf(const KernelRequest &request) {
   return request.structure + '\n' + request.precision + '\n' + request.target + '\n' +
-         (request.noFuse ? "no-fuse" : "fuse");
+         (request.noFuse ? "no-fuse" : "fuse") + '\n' + request.file;
 }
 
 } // namespace
@@ -98,6 +99,14 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
   return buildAndPublish(request, specification);
 }
 
+KernelHandle KernelProvider::load(const KernelRequest &request) {
+  const Stopwatch watch(count.cacheSeconds);
+  KernelHandle kernel = openKernelFile(request.file);
+  checkFits(*kernel, request.structure, request.precision, "the kernel " + request.file);
+  ++count.loads;
+  return kernel;
+}
+
 KernelHandle KernelProvider::get(const KernelRequest &request) {
   std::lock_guard lock(mutex);
   const std::string key = keyOf(request);
@@ -108,7 +117,9 @@ KernelHandle KernelProvider::get(const KernelRequest &request) {
     ++count.hits;
     return found->second;
   }
-  KernelHandle kernel = cache && !request.noFuse ? loadOrBuild(request) : compile(request);
+  KernelHandle kernel = !request.file.empty()      ? load(request)
+                        : cache && !request.noFuse ? loadOrBuild(request)
+                                                   : compile(request);
   return kernels[key] = std::move(kernel);
 }
 

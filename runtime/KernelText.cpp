@@ -3,6 +3,7 @@
 
 #include "nanobragg/KernelABI.h"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <optional>
@@ -115,6 +116,11 @@ KernelFileText readKernelText(std::span<const char> file) {
       result.versions.push_back(parse(version));
   if (result.versions.empty())
     throw std::runtime_error("its section " NB_KERNEL_TEXT_SECTION " is empty");
+  std::stable_sort(result.versions.begin(), result.versions.end(),
+                   [](const KernelText &a, const KernelText &b) {
+                     return std::ranges::count(a.features, ' ') >
+                            std::ranges::count(b.features, ' ');
+                   });
   return result;
 }
 

@@ -79,13 +79,13 @@ bool compilationDisabled() {
 Renderer::Renderer(KernelProvider &kernels, KernelRequest wanted, const Experiment &experiment,
                    bool fallback)
     : kernels(kernels), request(std::move(wanted)), experiment(experiment) {
-  request.noFuse = request.noFuse || compilationDisabled();
+  request.noFuse = request.noFuse || (request.file.empty() && compilationDisabled());
   if (request.noFuse)
     return;
   try {
     kernel = kernels.get(request);
   } catch (const std::runtime_error &error) {
-    if (!fallback)
+    if (!fallback || !request.file.empty())
       throw;
     if (!kernels.compiler()->canInterpret())
       throw;

@@ -64,6 +64,7 @@ struct ToolOptions {
   bool json = false;                ///< that report as JSON
   std::optional<std::array<std::int64_t, 3>> tracePixel; ///< panel, slow, fast
   bool checkFinite = false;
+  std::optional<std::string> kernelFile; ///< run this kernel; nothing is compiled
   bool noFallback = false; ///< fail rather than interpret when the compiler cannot be used
 };
 

@@ -24,6 +24,7 @@ struct IdleFlag {
 
 bool always(const Situation &) { return true; }
 bool noNoise(const Situation &s) { return !s.line.outputs.noise; }
+bool interprets(const ToolOptions &tool) { return tool.noFuse || tool.probe || tool.checkFinite; }
 bool noPgm(const Situation &s) { return !s.line.outputs.pgm; }
 bool custom(const Situation &s) { return s.options.convention == Convention::Custom; }
 /// A step without a range makes two of them, whatever number was asked for.
@@ -83,6 +84,10 @@ constexpr IdleFlag idleFlags[] = {
     {"-nopgm", [](const Situation &s) { return s.line.outputs.pgm; },
      "a later -pgmfile or -pgmscale switches the grey image back on"},
     {"--json", [](const Situation &s) { return !s.line.tool.probe; }, "there is no --probe"},
+    {"--kernel", [](const Situation &s) { return interprets(s.line.tool); },
+     "the interpreter renders this run"},
+    {"--no-fallback", [](const Situation &s) { return bool(s.line.tool.kernelFile); },
+     "--kernel names the kernel"},
     {"--no-fallback", [](const Situation &s) { return s.line.tool.noFuse; },
      "--no-fuse asks for the interpreter"},
 };

@@ -126,6 +126,13 @@ FlagGroup toolFlags() {
            .fallback = "off",
            .help = "interpret, and stop where NaN or infinity first appears, saying where",
            .apply = [](CommandLine &line, const Values &) { line.tool.checkFinite = true; }},
+          {.spellings = {"--kernel"},
+           .values = "FILE",
+           .fallback = "compiled or from the cache",
+           .help =
+               "run this kernel, a shared object that nb-compile made; one that does not fit is "
+               "refused",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.kernelFile = v.text(); }},
           {.spellings = {"--no-fallback"},
            .fallback = "off",
            .help = "fail where the compiler cannot be used, never fall back on the interpreter",

@@ -16,6 +16,7 @@ KernelRequest RunSetup::kernelRequest() const {
   KernelRequest request;
   request.structure = derived.experiment.structure.toString();
   request.precision = line.tool.precision;
+  request.file = line.tool.kernelFile.value_or("");
   request.dumpIR = line.tool.dumpIr.value_or("");
   // Only the interpreter can look at what happens inside.
   request.noFuse = line.tool.noFuse || line.tool.probe || line.tool.checkFinite;

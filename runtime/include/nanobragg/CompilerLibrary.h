@@ -20,6 +20,7 @@ struct KernelRequest {
   std::string target = "native"; ///< as nb_compile_request::target
   std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
   bool noFuse = false;           ///< the interpreter's pipeline
+  std::string file{};            ///< of KernelProvider: a kernel file that takes its place
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the structure
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor

@@ -20,7 +20,7 @@ namespace nanobragg {
 
 struct KernelCounters {
   std::uint64_t hits = 0;  ///< requests answered with a kernel of this process
-  std::uint64_t loads = 0; ///< with one of the cache
+  std::uint64_t loads = 0; ///< with one of the cache, or of a file
   std::uint64_t compiles = 0;
   double cacheSeconds = 0;        ///< reading, loading, publishing, and waiting for other processes
   double compilerLoadSeconds = 0; ///< spent waiting for the compiler library
@@ -55,6 +55,7 @@ private:
   std::shared_ptr<const CompilerLibrary> compilerLocked();
   KernelHandle compile(const KernelRequest &request);
   KernelHandle buildAndPublish(const KernelRequest &request, const std::string &specification);
+  KernelHandle load(const KernelRequest &request);
   KernelHandle loadOrBuild(const KernelRequest &request);
 
   OpenLibrary open;

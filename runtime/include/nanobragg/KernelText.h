@@ -26,7 +26,7 @@ struct KernelText {
 
 struct KernelFileText {
   bool object = false; ///< to be linked; otherwise to be loaded
-  std::vector<KernelText> versions;
+  std::vector<KernelText> versions; ///< the one that needs most comes first
 };
 
 /// Throws std::runtime_error saying in what respect the bytes are no kernel file.

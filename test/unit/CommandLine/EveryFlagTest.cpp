@@ -243,6 +243,7 @@ const std::vector<Case> tool = {
     {"--trace-pixel 1,3,4",
      [](L l) { return l.tool.tracePixel == std::array<std::int64_t, 3>{1, 3, 4}; }},
     {"--check-finite", [](L l) { return l.tool.checkFinite; }},
+    {"--kernel=k.so", [](L l) { return l.tool.kernelFile == "k.so"; }},
     {"--no-fallback", [](L l) { return l.tool.noFallback && !l.tool.noFuse; }},
 };
 

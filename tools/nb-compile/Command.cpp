@@ -1,0 +1,151 @@
+//===- Command.cpp --------------------------------------------------------===//
+#include "Command.h"
+
+#include "UsageError.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace nanobragg {
+namespace {
+
+using C = CompileCommand;
+using Text = std::string;
+
+constexpr CompileFlag flags[] = {
+    {"--emit", "KIND",
+     "so: a kernel file for nb-sim --kernel (default); obj: an object to link into a program; "
+     "header: "
+     "the C declaration of that object's function; nb, mlir, llvm, asm: the program as text, as "
+     "written, "
+     "fused, as LLVM IR, as assembly",
+     "so obj asm llvm mlir nb header", [](C &c, const Text &v) { c.emit = v; }},
+    {"--target", "CPU",
+     "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
+     "aarch64 or aarch64-CPU. Several with commas between: one file with a version for each, of "
+     "which the best that the processor can run is taken when it is loaded",
+     "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64", [](C &c, const Text &v) { c.target = v; }},
+    {"-o", "FILE", "the file to write; text goes to standard output without it", "",
+     [](C &c, const Text &v) { c.output = v; }},
+    {"--symbol", "NAME",
+     "what the object calls its function, nb_kernel_get_descriptor otherwise; programs that link "
+     "several kernels need several names",
+     "", [](C &c, const Text &v) { c.symbol = v; }},
+    {"--inspect", "FILE", "say what a kernel file holds; needs neither compiler nor processor", "",
+     [](C &c, const Text &v) { c.inspect = v; }},
+    {"--completion", "", "print the completion of nb-sim and nb-compile for bash", "",
+     [](C &c, const Text &) { c.completion = true; }},
+    {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
+    {"--version", "", "the version of the program", "",
+     [](C &c, const Text &) { c.version = true; }},
+};
+
+constexpr std::string_view unavailable[] = {"--grad", "--specialize"};
+
+const CompileFlag *find(std::string_view name) {
+  const auto found = std::find_if(std::begin(flags), std::end(flags),
+                                  [&](const CompileFlag &flag) { return flag.name == name; });
+  return found == std::end(flags) ? nullptr : &*found;
+}
+
+bool isIdentifier(const std::string &text) {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_';
+         });
+}
+
+void check(const CompileCommand &c) {
+  if (c.emit == "ptx" || c.emit == "cubin" || c.target.starts_with("sm_"))
+    throw UsageError("kernels for GPUs are not available yet: ask for so or obj and a CPU");
+  const std::string_view kinds = find("--emit")->words;
+  if (c.emit.find(' ') != c.emit.npos ||
+      (" " + std::string(kinds) + " ").find(" " + c.emit + " ") == std::string::npos)
+    throw UsageError("--emit: '" + c.emit + "' is none of " + std::string(kinds));
+  if (!c.symbol.empty() && c.emit != "obj" && c.emit != "header")
+    throw UsageError("--symbol names the function of an object: ask for --emit=obj");
+  if (!c.symbol.empty() && !isIdentifier(c.symbol))
+    throw UsageError("--symbol: '" + c.symbol + "' is no name in C");
+  if (!c.program.empty() && !c.experiment.empty())
+    throw UsageError("'" + c.program + "' is a program already: leave out '" + c.experiment[0] +
+                     "'");
+  if (c.program.empty() && c.experiment.empty())
+    throw UsageError("nothing to compile: give the flags of an experiment or a program FILE.mlir");
+  if (!c.text() && c.output.empty())
+    throw UsageError("--emit=" + c.emit + " writes a binary file: name it with -o FILE");
+}
+
+} // namespace
+
+std::span<const CompileFlag> compileFlags() { return flags; }
+
+CompileCommand parseCommand(const std::vector<std::string> &words) {
+  CompileCommand command;
+  for (std::size_t i = 0; i != words.size(); ++i) {
+    const std::string &word = words[i];
+    const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
+    const std::string name = word.substr(0, equals);
+    if (std::find(std::begin(unavailable), std::end(unavailable), name) != std::end(unavailable))
+      throw UsageError(name + " is not available yet: leave it out");
+    const CompileFlag *flag = find(name);
+    if (!flag) {
+      if (i == 0 && word.ends_with(".mlir"))
+        command.program = word;
+      else
+        command.experiment.push_back(word);
+    } else if (flag->value.empty()) {
+      flag->apply(command, "");
+    } else if (equals != word.npos) {
+      flag->apply(command, word.substr(equals + 1));
+    } else if (i + 1 != words.size()) {
+      flag->apply(command, words[++i]);
+    } else {
+      throw UsageError(name + " needs a value; write '" + name + " " + std::string(flag->value) +
+                       "'");
+    }
+  }
+  if (!command.help && !command.version && !command.completion && command.inspect.empty())
+    check(command);
+  return command;
+}
+
+std::string compileUsage() {
+  std::string text =
+      "usage: nb-compile FLAGS OF nb-sim [--emit=KIND] [--target=CPU,...] -o FILE\n"
+      "       nb-compile FILE.mlir [--emit=KIND] [--target=CPU,...] -o FILE\n"
+      "       nb-compile --inspect FILE\n"
+      "\n"
+      "Compiles the kernel of an experiment, or a program, ahead of time. Of the experiment's "
+      "flags\n"
+      "(nb-sim --help lists them) only the structural choices matter, such as the shape of the\n"
+      "crystal or the presence of a mask; the kernel takes all numbers when it is run. Files that\n"
+      "the flags name are read, since some choices depend on them.\n\n";
+  constexpr std::size_t column = 20, width = 100;
+  for (const CompileFlag &flag : flags) {
+    std::string line = "  " + std::string(flag.name) +
+                       (flag.value.empty()            ? ""
+                        : flag.name.starts_with("--") ? "="
+                                                      : " ") +
+                       std::string(flag.value);
+    line.append(line.size() < column ? column - line.size() : 1, ' ');
+    std::size_t length = column;
+    std::string_view rest = flag.help;
+    while (!rest.empty()) {
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+      if (length + word.size() > width) {
+        line.back() = '\n';
+        line.append(column, ' ');
+        length = column;
+      }
+      line += std::string(word) + ' ';
+      length += word.size() + 1;
+    }
+    line.back() = '\n';
+    text += line;
+  }
+  return text + "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
+}
+
+} // namespace nanobragg

@@ -1,0 +1,37 @@
+//===- Command.h - what nb-compile was asked to do --------------*- C++ -*-===//
+#ifndef NANOBRAGG_NBCOMPILE_COMMAND_H
+#define NANOBRAGG_NBCOMPILE_COMMAND_H
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg {
+
+struct CompileCommand {
+  bool help = false, version = false, completion = false;
+  std::string inspect; ///< describe this kernel file and do nothing else
+  std::string emit = "so", target = "native", output, symbol;
+  std::string program;                 ///< an .mlir file, instead of flags of an experiment
+  std::vector<std::string> experiment; ///< everything else: flags of nb-sim
+
+  bool text() const { return emit != "so" && emit != "obj"; }
+};
+
+/// A flag of nb-compile itself. All take `--flag=VALUE` and `--flag VALUE`.
+struct CompileFlag {
+  std::string_view name, value, help;
+  std::string_view words = ""; ///< the values there are, where they are few
+  void (*apply)(CompileCommand &, const std::string &) = nullptr;
+};
+
+std::span<const CompileFlag> compileFlags();
+
+/// Throws UsageError.
+CompileCommand parseCommand(const std::vector<std::string> &words);
+
+std::string compileUsage();
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,13 @@
+//===- Completion.h - completion for bash -----------------------*- C++ -*-===//
+#ifndef NANOBRAGG_NBCOMPILE_COMPLETION_H
+#define NANOBRAGG_NBCOMPILE_COMPLETION_H
+
+#include <string>
+
+namespace nanobragg {
+
+/// A script that completes the flags of nb-sim and nb-compile, made from the tables that parse them.
+std::string bashCompletion();
+
+} // namespace nanobragg
+#endif

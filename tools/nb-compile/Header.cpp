@@ -1,0 +1,25 @@
+//===- Header.cpp ---------------------------------------------------------===//
+#include "Header.h"
+
+#include "Parameters.h"
+#include "nanobragg/ParameterShape.h"
+
+namespace nanobragg {
+
+std::string headerText(std::string_view structure, const std::string &symbol) {
+  const std::string function = symbol.empty() ? "nb_kernel_get_descriptor" : symbol;
+  std::string text = "/* A kernel of nanobragg-mlir; structure: " + std::string(structure) +
+                     "\n *\n * Parameters, for nb_set_f64() and its like of nanobragg.h:\n";
+  for (const Parameter *p : parametersOf(Structure::fromString(structure))) {
+    const std::string kind = kindText(p->kind);
+    text += " *   " + std::string(p->name) + ": " + kind + shapeText(p->name, kind) + " [" +
+            p->unit + "], " + p->meaning + "\n";
+  }
+  text += " */\n#pragma once\n#include <nanobragg/KernelABI.h>\n\n"
+          "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+          "const nb_kernel_descriptor *" +
+          function + "(void);\n";
+  return text;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,14 @@
+//===- Header.h - the C header of an ahead-of-time object -------*- C++ -*-===//
+#ifndef NANOBRAGG_NBCOMPILE_HEADER_H
+#define NANOBRAGG_NBCOMPILE_HEADER_H
+
+#include <string>
+#include <string_view>
+
+namespace nanobragg {
+
+/// Declares the function that the object of a structure defines, and lists its parameters.
+std::string headerText(std::string_view structure, const std::string &symbol);
+
+} // namespace nanobragg
+#endif

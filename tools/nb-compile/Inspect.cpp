@@ -1,0 +1,50 @@
+//===- Inspect.cpp --------------------------------------------------------===//
+#include "Inspect.h"
+
+#include "FileContents.h"
+#include "nanobragg/KernelText.h"
+#include "nanobragg/ParameterShape.h"
+
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+std::string padded(std::string text, std::size_t width) {
+  text.append(text.size() < width ? width - text.size() : 1, ' ');
+  return text;
+}
+
+KernelFileText read(const std::string &file) {
+  const std::string bytes = io::readBytes(file);
+  try {
+    return readKernelText(bytes);
+  } catch (const std::runtime_error &error) {
+    throw std::runtime_error("'" + file + "' is no kernel file: " + error.what());
+  }
+}
+
+} // namespace
+
+std::string inspectKernel(const std::string &file) {
+  const KernelFileText kernel = read(file);
+  const KernelText &first = kernel.versions.front();
+  std::string text = "kernel     " + first.name + "\n";
+  text += std::string("file       ") +
+          (kernel.object ? "object, to be linked" : "shared object, for nb-sim --kernel") + "\n";
+  text += "build      " + first.build + "\n";
+  text += "abi        " + first.abi + "\n";
+  text += "precision  " + first.precision + "\n";
+  text += "image      " + first.image + " [panel_count][slow_pixels][fast_pixels]\n";
+  for (const KernelText &version : kernel.versions)
+    text += "target     " + version.target + "\n" + "needs      " +
+            (version.features.empty() ? "nothing more" : version.features) + "\n";
+  text += "structure  " + (first.structure.empty() ? "of its own" : first.structure) + "\n\n";
+  text += "parameter            kind        shape                 unit\n";
+  for (const KernelTextParameter &p : first.parameters)
+    text += padded(p.name, 21) + padded(p.kind, 12) + padded(shapeText(p.name, p.kind), 22) +
+            p.unit + "\n";
+  return text;
+}
+
+} // namespace nanobragg

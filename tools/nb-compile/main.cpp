@@ -1,0 +1,94 @@
+//===- main.cpp - nb-compile: kernels ahead of time -----------------------===//
+#include "Command.h"
+#include "Completion.h"
+#include "FileContents.h"
+#include "Header.h"
+#include "Inspect.h"
+#include "OutputFile.h"
+#include "RunSetup.h"
+#include "nanobragg/CompilerLibrary.h"
+
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+
+using namespace nanobragg;
+
+namespace {
+
+enum ExitStatus { Success = 0, Failure = 1, UsageFailure = 2 };
+
+KernelRequest requestOf(const CompileCommand &command) {
+  KernelRequest request;
+  if (command.program.empty()) {
+    const CommandLine line = parseCommandLine(command.experiment);
+    if (line.tool.help || line.tool.version || line.tool.listFlags)
+      throw UsageError("that is a question to nb-sim: ask nb-sim");
+    request = RunSetup(line).kernelRequest();
+  } else {
+    request.program = io::readBytes(command.program);
+  }
+  request.target = command.target;
+  request.symbol = command.symbol;
+  return request;
+}
+
+std::string compile(const CompileCommand &command) {
+  const KernelRequest request = requestOf(command);
+  if (command.emit == "header") {
+    if (!command.program.empty())
+      throw UsageError("--emit=header describes the kernel of an experiment: give its flags");
+    return headerText(request.structure, command.symbol);
+  }
+  const auto compiler = CompilerLibrary::open();
+  if (command.text())
+    return compiler->emit(request, command.emit);
+  const auto file = compiler->build(request, command.emit);
+  if (!file)
+    throw std::runtime_error("the compiler library makes no files; install the one that belongs to "
+                             "this program");
+  return std::string(file->begin(), file->end());
+}
+
+int print(const std::string &text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? Success : Failure;
+}
+
+int run(const std::vector<std::string> &words) {
+  const CompileCommand command = parseCommand(words);
+  if (command.help)
+    return print(compileUsage());
+  if (command.version)
+    return print("nb-compile " NB_VERSION "\n");
+  if (command.completion)
+    return print(bashCompletion());
+  if (!command.inspect.empty())
+    return print(inspectKernel(command.inspect));
+  if (command.output.empty())
+    return print(compile(command));
+  io::OutputFile file(command.output);
+  file.write(compile(command));
+  file.commit();
+  return Success;
+}
+
+int report(const char *problem, ExitStatus status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "nb-compile: error: %s\n", problem);
+  if (status == UsageFailure)
+    std::fprintf(stderr, "nb-compile --help lists its flags\n");
+  return status;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return run(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const UsageError &error) {
+    return report(error.what(), UsageFailure);
+  } catch (const std::exception &error) {
+    return report(error.what(), Failure);
+  }
+}
