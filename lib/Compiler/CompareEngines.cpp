@@ -161,7 +161,7 @@ std::string EngineComparison::toString() const {
   std::string text =
       llvm::formatv("interpreter and kernel: {0} pixels, {1}\n", pixels, describe(kernel));
   if (kernel.beyond > 0)
-    text += llvm::formatv("{0} pixels are beyond the tolerance, {1} * |reference| + {2} * "
+    text += llvm::formatv("{0} pixels are beyond the tolerance, {1:e0} * |reference| + {2:e0} * "
                           "largest reference\n",
                           kernel.beyond, tolerance.rtol, tolerance.atolOfMax);
   for (const ImageDifference &stage : stages)

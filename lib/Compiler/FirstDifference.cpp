@@ -108,6 +108,21 @@ static bool sameExtremes(const std::vector<Statistics> &a, const std::vector<Sta
          });
 }
 
+static double distance(const std::vector<Statistics> &a, const std::vector<Statistics> &b) {
+  double sum = 0;
+  for (const auto &[x, y] : llvm::zip(a, b))
+    sum += std::fabs(x.min - y.min) + std::fabs(x.max - y.max);
+  return std::isnan(sum) ? std::numeric_limits<double>::max() : sum;
+}
+
+/// Of several values of a name the one that is closest.
+static const ProbeStatistics &closest(const ProbeStatistics &to,
+                                      ArrayRef<const ProbeStatistics *> namesakes) {
+  return **std::min_element(namesakes.begin(), namesakes.end(), [&](auto *a, auto *b) {
+    return distance(a->components, to.components) < distance(b->components, to.components);
+  });
+}
+
 Expected<std::optional<NamedDifference>> nb::firstDifference(ModuleOp before, ModuleOp after,
                                                              StringRef function,
                                                              const RunArguments &arguments,
@@ -137,7 +152,8 @@ Expected<std::optional<NamedDifference>> nb::firstDifference(ModuleOp before, Mo
     Value value = op.getValue();
     if (influence.of(value) == Status::Different && influence.reachesPixel(value))
       return NamedDifference{statistics.name, value.getDefiningOp()->getName().getStringRef().str(),
-                             statistics.components, namesakes[statistics.name].front()->components};
+                             statistics.components,
+                             closest(statistics, namesakes[statistics.name]).components};
   }
   return std::nullopt;
 }

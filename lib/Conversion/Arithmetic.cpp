@@ -64,6 +64,12 @@ Value Arithmetic::equal(Value x, Value y) {
 }
 Value Arithmetic::both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
 Value Arithmetic::either(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
+Value Arithmetic::negate(Value x) {
+  TypedAttr yes = b.getBoolAttr(true);
+  if (auto vector = dyn_cast<VectorType>(x.getType()))
+    yes = DenseElementsAttr::get(vector, true);
+  return arith::XOrIOp::create(b, loc, x, arith::ConstantOp::create(b, loc, yes));
+}
 Value Arithmetic::select(Value condition, Value x, Value y) {
   return arith::SelectOp::create(b, loc, condition, x, y);
 }

@@ -39,6 +39,7 @@ public:
   Value equal(Value x, Value y);
   Value both(Value x, Value y);
   Value either(Value x, Value y);
+  Value negate(Value condition);
   Value select(Value condition, Value x, Value y);
 
   /// Polynomial by Horner's rule, lowest coefficient first.

@@ -87,16 +87,23 @@ Value withinResolution(WithinResolutionOp op, ValueRange q, Arithmetic &a) {
   Value dmin = op.getDmin();
   Value stol = a.mul(a.sqrt(a.dot(q, q)), 0.5);
   Value zero = a.constant(dmin.getType(), 0);
-  Value noCutoff = a.either(a.lessEqual(dmin, zero), a.lessEqual(stol, zero));
-  return a.either(noCutoff, a.lessEqual(dmin, a.div(a.constant(dmin.getType(), 0.5), stol)));
+  // What is cut off, so that NaN is not and shows in the image.
+  Value hasCutoff = a.both(a.less(zero, dmin), a.less(zero, stol));
+  Value beyond = a.less(a.div(a.constant(dmin.getType(), 0.5), stol), dmin);
+  return a.negate(a.both(hasCutoff, beyond));
 }
 
 /// sin(pi y) up to the sign, for any y.
 Value sinPiMagnitude(Value y, Arithmetic &a) { return a.sinPiReduced(a.sub(y, a.round(y))); }
 
+/// |x|, but at least tinyFraction. NaN stays NaN: max returns its second operand then.
+Value awayFromZero(Value x, Arithmetic &a) {
+  Value distance = a.abs(x);
+  return a.max(a.constant(x.getType(), tinyFraction), distance);
+}
+
 Value sincg(SincgOp op, Arithmetic &a) {
-  Type type = op.getType();
-  Value x = a.max(a.abs(op.getX()), a.constant(type, tinyFraction));
+  Value x = awayFromZero(op.getX(), a);
   Value y = a.mul(op.getN(), x);
   Value n = a.round(y);
   Value half = a.mul(n, 0.5);
@@ -108,7 +115,7 @@ Value sincg(SincgOp op, Arithmetic &a) {
 Value squareFactor(ValueRange delta, ValueRange ncells, Arithmetic &a) {
   Value numerator, denominator;
   for (auto [x, n] : llvm::zip(delta, ncells)) {
-    Value distance = a.max(a.abs(x), a.constant(x.getType(), tinyFraction));
+    Value distance = awayFromZero(x, a);
     Value above = sinPiMagnitude(a.mul(n, distance), a);
     Value below = a.sinPiReduced(distance);
     numerator = numerator ? a.mul(numerator, above) : above;

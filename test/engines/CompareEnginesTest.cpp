@@ -1,0 +1,144 @@
+#include "Engines.h"
+#include "RandomExperiment.h"
+#include "TestBreak.h"
+
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::nb;
+using nanobragg::Experiment;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+/// Everything that a value could get lost in: sums to factor, tables, branches and lookups.
+nanobragg::Structure richStructure() {
+  nanobragg::Structure s;
+  s.structureFactors = nanobragg::StructureFactors::Nearest;
+  s.capture = nanobragg::Capture::Each;
+  s.polarization = s.omega = nanobragg::Evaluation::Each;
+  s.dmin = true;
+  s.imageType = nanobragg::ImageType::F64;
+  return s;
+}
+
+struct CompareEnginesTest : testing::Test {
+  static void SetUpTestSuite() {
+    nb::registerTransformsPasses();
+    registerCSEPass();
+    registerTestBreak();
+  }
+
+  explicit CompareEnginesTest(nanobragg::Structure structure = richStructure()) {
+    nanobragg::Dice dice(7);
+    experiment = randomExperiment(structure, dice);
+    // A sum of one term would hide much.
+    while (experiment.samplesPerPixel() < 16)
+      experiment = randomExperiment(structure, dice);
+  }
+
+  EngineComparison compare(const CompareOptions &options = {}) {
+    const BoundArguments arguments(experiment);
+    OwningOpRef<ModuleOp> program = programOf(experiment.structure);
+    return valueOf(compareEngines(*program, "image", arguments.get(), {}, options));
+  }
+
+  Experiment experiment;
+};
+
+TEST_F(CompareEnginesTest, AgreeingEnginesSayHowFarTheyAreApart) {
+  const EngineComparison c = compare();
+  EXPECT_TRUE(c.agree()) << c.toString();
+  EXPECT_EQ(c.pixels, size_t(experiment.detector.slowPixels * experiment.detector.fastPixels));
+  EXPECT_EQ(c.kernel.beyond, 0u);
+  EXPECT_TRUE(c.stages.empty());
+  EXPECT_THAT(c.toString(), HasSubstr("the engines agree"));
+}
+
+TEST_F(CompareEnginesTest, EveryStageOnRequest) {
+  CompareOptions options;
+  options.everyStage = true;
+  const EngineComparison c = compare(options);
+  EXPECT_TRUE(c.agree()) << c.toString();
+  std::vector<std::string> names;
+  for (const ImageDifference &stage : c.stages)
+    names.push_back(stage.stage);
+  EXPECT_THAT(names, ElementsAre("nb-erase-probes", "nb-peel-miller-index", "cse",
+                                 "nb-hoist-invariants", "nb-remove-branches", "nb-fuse"));
+}
+
+TEST_F(CompareEnginesTest, WithoutToleranceRoundingIsADifference) {
+  CompareOptions options;
+  options.tolerance = {0, 0};
+  const EngineComparison c = compare(options);
+  EXPECT_FALSE(c.agree());
+  EXPECT_GT(c.kernel.beyond, 0u);
+  EXPECT_LT(c.kernel.largest, 1e-9 * c.kernel.reference + 1e-3);
+}
+
+TEST_F(CompareEnginesTest, InSinglePrecisionTheComparisonIsStillInDouble) {
+  experiment.structure.imageType = nanobragg::ImageType::F32;
+  const BoundArguments arguments(experiment);
+  const EngineComparison c =
+      valueOf(compareEngines(experiment.structure, arguments.addresses(), {}, {}));
+  EXPECT_TRUE(c.agree()) << c.toString();
+}
+
+struct Broken {
+  const char *after, *value;
+};
+
+std::string describe(const testing::TestParamInfo<Broken> &info) {
+  std::string name = std::string(info.param.after) + "_" + info.param.value;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+struct BrokenPass : CompareEnginesTest, testing::WithParamInterface<Broken> {};
+
+TEST_P(BrokenPass, IsNamedWithTheValueThatItBroke) {
+  CompareOptions options;
+  options.inject = std::string(GetParam().after) + ":nb-test-break{name=" + GetParam().value + "}";
+  const EngineComparison c = compare(options);
+  EXPECT_EQ(c.firstStage, "nb-test-break") << c.toString();
+  ASSERT_TRUE(c.firstValue) << c.toString();
+  EXPECT_EQ(c.firstValue->name, GetParam().value) << c.toString();
+  EXPECT_THAT(c.toString(), HasSubstr("first stage that differs: nb-test-break"));
+  ASSERT_GT(c.stages.size(), 0u);
+  for (const ImageDifference &stage : ArrayRef(c.stages).drop_back())
+    EXPECT_EQ(stage.beyond, 0u) << stage.stage;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Everywhere, BrokenPass,
+    testing::Values(Broken{"nb-erase-probes", "F_latt"}, Broken{"nb-erase-probes", "lambda"},
+                    Broken{"nb-peel-miller-index", "polar"},
+                    Broken{"nb-peel-miller-index", "F_cell"}, Broken{"cse", "capture_fraction"},
+                    Broken{"nb-hoist-invariants", "omega_pixel"},
+                    Broken{"nb-hoist-invariants", "Fdet"}, Broken{"nb-remove-branches", "F_latt"},
+                    Broken{"nb-fuse", "steps"}),
+    describe);
+
+TEST_F(CompareEnginesTest, APassThatMakesNaNIsNamed) {
+  CompareOptions options;
+  options.inject = "cse:nb-test-break{name=polar by=nan}";
+  const EngineComparison c = compare(options);
+  EXPECT_EQ(c.firstStage, "nb-test-break") << c.toString();
+  ASSERT_TRUE(c.firstValue);
+  EXPECT_EQ(c.firstValue->name, "polar");
+  EXPECT_THAT(c.firstValue->toString(), HasSubstr("NaN after"));
+}
+
+TEST_F(CompareEnginesTest, InjectingNowhereIsAnError) {
+  CompareOptions options;
+  options.inject = "no-such-pass:nb-test-break{name=polar}";
+  EXPECT_THROW(compare(options), std::runtime_error);
+}
+
+} // namespace

@@ -1,0 +1,54 @@
+#include "Engines.h"
+#include "RandomExperiment.h"
+
+#include "dialect/NB.h"
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+
+bool sameBits(const RenderedImage &a, const RenderedImage &b) {
+  return a.shape == b.shape &&
+         std::memcmp(a.pixels.data(), b.pixels.data(), a.pixels.size() * sizeof(double)) == 0;
+}
+
+TEST(Probes, LeaveTheImagesOfBothEnginesBitForBit) {
+  for (uint64_t seed : {1, 2, 3, 4}) {
+    nanobragg::Dice dice(seed);
+    const nanobragg::Structure structure = randomStructure(dice);
+    const nanobragg::Experiment experiment = randomExperiment(structure, dice);
+    const BoundArguments arguments(experiment);
+    OwningOpRef<ModuleOp> plain = programOf(structure), probed = programOf(structure);
+    PassManager passes(&testContext());
+    InsertProbesOptions options;
+    options.outside = true;
+    passes.addPass(createInsertProbes(options));
+    ASSERT_TRUE(succeeded(passes.run(*probed)));
+    size_t probes = 0;
+    probed->walk([&](ProbeOp) { ++probes; });
+    EXPECT_GT(probes, 50u);
+
+    auto render = [&](ModuleOp program) {
+      auto kernel = valueOf(compileFunction(program, "image", /*fused=*/false, {}));
+      const nanobragg::Detector &d = experiment.detector;
+      return runKernel(kernel->descriptor(), arguments.get(),
+                       {experiment.panelCount(), d.slowPixels, d.fastPixels});
+    };
+    EXPECT_TRUE(sameBits(render(*plain), render(*probed))) << structure.toString();
+    auto interpreted = [&](ModuleOp program) {
+      return valueOf(
+          interpretImage(program.lookupSymbol<func::FuncOp>("image"), arguments.get(), 1));
+    };
+    EXPECT_TRUE(sameBits(interpreted(*plain), interpreted(*probed))) << structure.toString();
+  }
+}
+
+} // namespace

@@ -1,0 +1,210 @@
+#include "RandomExperiment.h"
+
+#include "lib/Experiment/RandomOrientation.h"
+#include "lib/Experiment/VectorAlgebra.h"
+
+#include <cmath>
+
+namespace nanobragg {
+namespace {
+
+constexpr double angstrom = 1e-10, millimetre = 1e-3;
+
+Vec3 transform(const Mat3 &m, const Vec3 &v) {
+  Vec3 result{};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      result[i] += m[3 * i + j] * v[j];
+  return result;
+}
+
+class Maker {
+public:
+  Maker(const Structure &structure, Dice &dice) : s(structure), dice(dice) {
+    frame = rotation(3.1);
+  }
+
+  Experiment make() {
+    Experiment e;
+    e.structure = s;
+    e.crystal = crystal();
+    e.goniometer = goniometer();
+    e.beam = beam();
+    e.detector = detector();
+    e.dmin = dice.uniform(1.2, 3) * angstrom;
+    e.waterSize = dice.uniform(10, 60) * 1e-6;
+    return e;
+  }
+
+private:
+  Vec3 direction() {
+    return unit({dice.uniform(-1, 1), dice.uniform(-1, 1), dice.uniform(0.1, 1)});
+  }
+  /// By at most `angle`, about any axis.
+  Mat3 rotation(double angle) { return rotationMatrix({direction(), dice.uniform(-angle, angle)}); }
+  Vec3 inFrame(double x, double y, double z) { return transform(frame, {x, y, z}); }
+
+  Crystal crystal() {
+    Crystal c;
+    const auto edge = [&] { return dice.uniform(12, 40) * angstrom; };
+    const auto angle = [&] { return dice.uniform(1.3, 1.8); };
+    c.cellA = edge();
+    c.cellB = edge();
+    c.cellC = edge();
+    c.cellAlpha = angle();
+    c.cellBeta = angle();
+    c.cellGamma = angle();
+    const Mat3 turn = rotation(3);
+    const Vec3 lengths = {1 / edge(), 1 / edge(), 1 / edge()};
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j)
+        c.reciprocalMatrix[3 * i + j] = turn[3 * i + j] * lengths[j];
+    c.misset = {dice.uniform(-3, 3), dice.uniform(-3, 3), dice.uniform(-3, 3)};
+    for (double &n : c.ncells)
+      n = double(dice.integer(1, 9));
+    c.fudge = dice.uniform(0.7, 1.3);
+    c.defaultF = dice.uniform(1, 200);
+    if (s.structureFactors != StructureFactors::Constant)
+      c.grid = std::make_shared<HklGrid>(grid());
+    c.mosaicSpread = dice.uniform(0, 0.03);
+    const std::int64_t domains = dice.integer(1, 4);
+    c.mosaicAxis.clear();
+    c.mosaicUnitAngle.clear();
+    for (std::int64_t i = 0; i < domains; ++i) {
+      c.mosaicAxis.push_back(direction());
+      c.mosaicUnitAngle.push_back(dice.uniform(-1, 1));
+    }
+    return c;
+  }
+
+  /// Smaller than what the detector sees, so that some lookups miss it.
+  HklGrid grid() {
+    HklGrid g;
+    const auto low = [&] { return -dice.integer(2, 9); };
+    const auto high = [&] { return dice.integer(2, 9); };
+    g = {low(), high(), low(), high(), low(), high(), {}};
+    const std::int64_t nodes =
+        (g.hMax - g.hMin + 1) * (g.kMax - g.kMin + 1) * (g.lMax - g.lMin + 1);
+    for (std::int64_t i = 0; i < nodes; ++i)
+      g.values.push_back(dice.chance(0.1) ? 0 : dice.uniform(1, 500));
+    return g;
+  }
+
+  Goniometer goniometer() {
+    Goniometer g;
+    g.spindleAxis = direction();
+    g.phi0 = dice.uniform(-1, 1);
+    g.osc = dice.uniform(0, 0.2);
+    g.phiSteps = dice.integer(1, 3);
+    g.phiStepFraction = 1 / double(g.phiSteps);
+    return g;
+  }
+
+  Beam beam() {
+    Beam b;
+    b.direction = inFrame(0, 0, 1);
+    b.polarizationAxis = inFrame(1, 0, 0);
+    b.kahnFactor = dice.uniform(-1, 1);
+    b.wavelength = dice.uniform(0.7, 2) * angstrom;
+    b.dispersion = dice.uniform(0, 0.03);
+    b.hdivRange = dice.uniform(0, 0.02);
+    b.vdivRange = dice.uniform(0, 0.02);
+    b.fluence = dice.uniform(1e24, 1e26);
+    const std::int64_t sources = dice.integer(1, 4);
+    b.sourceWeight.clear();
+    for (std::int64_t i = 0; i < sources; ++i) {
+      b.unitHdiv.push_back(dice.uniform(-0.5, 0.5));
+      b.unitVdiv.push_back(dice.uniform(-0.5, 0.5));
+      b.unitDispersion.push_back(dice.uniform(-0.5, 0.5));
+      b.sourceDirection.push_back(
+          unit(inFrame(dice.uniform(-0.02, 0.02), dice.uniform(-0.02, 0.02), -1)));
+      b.sourceWavelength.push_back(b.wavelength * dice.uniform(0.97, 1.03));
+      b.sourceWeight.push_back(dice.uniform(0.2, 3));
+    }
+    return b;
+  }
+
+  Detector detector() {
+    Detector d;
+    d.distance = dice.uniform(50, 120) * millimetre;
+    d.closeDistance = dice.uniform(50, 120) * millimetre;
+    d.pixelSize = dice.uniform(1, 3) * millimetre;
+    d.fastPixels = dice.integer(17, 27);
+    d.slowPixels = dice.integer(17, 27);
+    d.beamCenterFast = dice.uniform(0.2, 0.8) * d.pixelSize * double(d.fastPixels);
+    d.beamCenterSlow = dice.uniform(0.2, 0.8) * d.pixelSize * double(d.slowPixels);
+    d.fastAxis = inFrame(1, 0, 0);
+    d.slowAxis = inFrame(0, dice.chance(0.5) ? 1 : -1, 0);
+    d.normal = inFrame(0, 0, 1);
+    d.rotation = {dice.uniform(-0.2, 0.2), dice.uniform(-0.2, 0.2), dice.uniform(-0.2, 0.2)};
+    d.twotheta = dice.uniform(-0.4, 0.4);
+    d.twothetaAxis = direction();
+    d.oversample = dice.integer(1, 2);
+    d.roiFastMax = d.fastPixels - 1;
+    d.roiSlowMax = d.slowPixels - 1;
+    if (dice.chance(0.5)) {
+      d.roiFastMin = dice.integer(0, 5);
+      d.roiFastMax = dice.integer(10, d.fastPixels - 1);
+      d.roiSlowMin = dice.integer(0, 5);
+      d.roiSlowMax = dice.integer(10, d.slowPixels - 1);
+    }
+    d.attenuationDepth = dice.uniform(0.1, 1) * millimetre;
+    d.sensorThickness = dice.uniform(0.1, 1) * millimetre;
+    if (s.capture != Capture::None)
+      d.layers = dice.integer(1, 3);
+    d.layerFraction = 1 / double(d.layers);
+    if (s.panels)
+      for (std::int64_t i = 0, n = dice.integer(1, 3); i < n; ++i)
+        d.panels.push_back(panel(d));
+    if (s.mask) {
+      const auto count = std::int64_t(std::max<std::size_t>(d.panels.size(), 1));
+      for (std::int64_t i = 0; i < count * d.slowPixels * d.fastPixels; ++i)
+        d.mask.push_back(!dice.chance(0.2));
+    }
+    return d;
+  }
+
+  Panel panel(const Detector &d) {
+    const Mat3 turn = rotation(0.2);
+    const auto offset = [&] { return dice.uniform(-10, 10) * millimetre; };
+    return {{offset(), offset(), offset()},
+            transform(turn, d.fastAxis),
+            transform(turn, d.slowAxis),
+            transform(turn, d.normal)};
+  }
+
+  const Structure &s;
+  Dice &dice;
+  Mat3 frame{}; ///< of beam and detector in the lab
+};
+
+} // namespace
+
+Structure randomStructure(Dice &dice) {
+  Structure s;
+  s.shape = dice.oneOf(CrystalShape::Tophat);
+  s.structureFactors = dice.oneOf(StructureFactors::Tricubic);
+  s.cellSource = dice.oneOf(CellSource::CellAndMatrix);
+  s.cellSetting = dice.oneOf(Rule::C);
+  s.spotMetric = dice.oneOf(Rule::C);
+  s.sources = dice.oneOf(Sources::Listed);
+  s.pivot = dice.oneOf(Pivot::Sample);
+  s.distance = dice.oneOf(DistanceInput::CloseDistance);
+  s.curvature = dice.oneOf(Curvature::C);
+  s.solidAngle = dice.oneOf(SolidAngle::Point);
+  s.omega = dice.chance(0.5) ? Evaluation::Once : Evaluation::Each;
+  s.polarization = dice.oneOf(Evaluation::Each);
+  s.capture = dice.oneOf(Capture::Each);
+  s.water = dice.oneOf(Water::C);
+  s.dmin = dice.chance(0.5);
+  s.panels = dice.chance(0.5);
+  s.mask = dice.chance(0.5);
+  s.imageType = ImageType::F64;
+  return s;
+}
+
+Experiment randomExperiment(const Structure &structure, Dice &dice) {
+  return Maker(structure, dice).make();
+}
+
+} // namespace nanobragg

@@ -1,0 +1,49 @@
+#include "Engines.h"
+#include "RandomExperiment.h"
+
+#include "lib/Compiler/Stages.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+
+/// Each pass by the interpreter before and after it.
+TEST(Stages, NoPassChangesTheImage) {
+  double worst = 0;
+  for (uint64_t seed = 500; seed < 560; ++seed) {
+    nanobragg::Dice dice(seed);
+    const nanobragg::Structure structure = randomStructure(dice);
+    const nanobragg::Experiment experiment = randomExperiment(structure, dice);
+    const BoundArguments arguments(experiment);
+    OwningOpRef<ModuleOp> program = programOf(structure);
+    const std::vector<Stage> stages = valueOf(recordStages(*program));
+    std::optional<RenderedImage> before;
+    for (const Stage &stage : stages) {
+      RenderedImage after = valueOf(interpretImage(
+          stage.program.get().lookupSymbol<func::FuncOp>("image"), arguments.get(), 1));
+      if (before) {
+        double maximum = 0;
+        for (double value : before->pixels)
+          maximum = std::max(maximum, std::fabs(value));
+        for (size_t i = 0; i < after.pixels.size(); ++i) {
+          const double expected = before->pixels[i];
+          const double off = std::fabs(after.pixels[i] - expected);
+          const double allowed = 1e-12 * std::fabs(expected) + 1e-14 * maximum;
+          worst = off > 0 ? std::max(worst, off / allowed) : worst;
+          ASSERT_LE(off, allowed) << "seed " << seed << ", pixel " << i << " after " << stage.name
+                                  << "\n"
+                                  << structure.toString();
+        }
+      }
+      before = std::move(after);
+    }
+  }
+  std::printf("worst %.2g of the tolerance\n", worst);
+}
+
+} // namespace
