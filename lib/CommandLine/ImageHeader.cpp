@@ -47,26 +47,59 @@ std::optional<double> looseNumber(const io::SmvFile &file, const char *key) {
   }
 }
 
+/// The beam centre under the name that says whose it is. BEAM_CENTER is read differently by every
+/// program; files of nanoBragg and of nb-sim hold each convention's own numbers besides.
+void takeOwnBeamCenter(const io::SmvFile &file, Convention convention, HeaderValues &values) {
+  const char *x = nullptr, *y = nullptr;
+  switch (convention) {
+  case Convention::Mosflm:
+    x = "MOSFLM_CENTER_X", y = "MOSFLM_CENTER_Y";
+    break;
+  case Convention::Denzo:
+    x = "DENZO_X_BEAM", y = "DENZO_Y_BEAM";
+    break;
+  case Convention::Adxv:
+    x = "ADXV_CENTER_X", y = "ADXV_CENTER_Y";
+    break;
+  case Convention::Xds:
+  case Convention::Dials:
+    if (!values.orgX || !values.orgY) {
+      values.orgX = file.number("XDS_ORGX");
+      values.orgY = file.number("XDS_ORGY");
+    }
+    return;
+  case Convention::Custom:
+    return;
+  }
+  const auto ownX = file.number(x), ownY = file.number(y);
+  if (ownX && ownY) {
+    values.beamCenterX = ownX;
+    values.beamCenterY = ownY;
+  }
+}
+
 } // namespace
 
-ImageHeader readHeader(const io::SmvFile &file, Rule lookup, const Options &options) {
+ImageHeader readHeader(const io::SmvFile &file, HeaderOf of, Rule lookup, const Options &options) {
   ImageHeader header;
   header.values.fastPixels = file.fastPixels;
   header.values.slowPixels = file.slowPixels;
-  std::vector<std::string_view> differing;
   for (const Key &key : keys) {
     const std::optional<double> value =
         lookup == Rule::C ? file.lastNumber(key.name) : file.number(key.name);
-    if (lookup == Rule::Right && value != looseNumber(file, key.name))
-      differing.push_back(key.name);
     if (value && key.positive && !(*value > 0))
       throw io::FileError(file.path, std::string(key.name) + "=" + numberText(*value) +
                                          " in the header must be greater than 0");
     header.values.*key.value = value;
   }
-  header.dependsOnLookup =
-      std::any_of(differing.begin(), differing.end(),
-                  [&](std::string_view key) { return matters(key, header.values, options); });
+  if (lookup == Rule::Right) {
+    if (of == HeaderOf::Image)
+      takeOwnBeamCenter(file, options.convention, header.values);
+    header.dependsOnLookup = std::any_of(std::begin(keys), std::end(keys), [&](const Key &key) {
+      return header.values.*key.value != looseNumber(file, key.name) &&
+             matters(key.name, header.values, options);
+    });
+  }
   if (const std::optional<double> twotheta = file.number("TWOTHETA"); twotheta && *twotheta != 0)
     header.warnings.push_back(file.path + ": TWOTHETA=" + numberText(*twotheta) +
                               " in the header is not used; give -twotheta " +

@@ -17,8 +17,12 @@ struct ImageHeader {
   bool dependsOnLookup = false;
 };
 
-/// Throws io::FileError where a number is none, or impossible.
-ImageHeader readHeader(const io::SmvFile &file, Rule lookup, const Options &options);
+enum class HeaderOf { Image, Mask };
+
+/// With Rule::Right keys are matched exactly, and an image's beam centre is the one under the name
+/// of the run's own convention, if the file has it. Throws io::FileError where a number is none, or
+/// impossible.
+ImageHeader readHeader(const io::SmvFile &file, HeaderOf of, Rule lookup, const Options &options);
 
 } // namespace nanobragg
 #endif

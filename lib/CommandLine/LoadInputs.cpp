@@ -53,8 +53,9 @@ void loadSources(const std::string &path, Inputs &inputs) {
 }
 
 /// Adds what reading the header brought up, and returns its values.
-HeaderValues takeHeader(const io::SmvFile &file, const CommandLine &line, LoadedInputs &loaded) {
-  ImageHeader header = readHeader(file, line.semantics.headerLookup, line.options);
+HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const CommandLine &line,
+                        LoadedInputs &loaded) {
+  ImageHeader header = readHeader(file, of, line.semantics.headerLookup, line.options);
   loaded.warnings.insert(loaded.warnings.end(), header.warnings.begin(), header.warnings.end());
   if (header.dependsOnLookup)
     loaded.notices.push_back("header-lookup");
@@ -73,11 +74,11 @@ LoadedInputs loadInputs(CommandLine &line) {
   const InputFiles &files = line.files;
   if (files.mask) {
     io::SmvFile mask = io::readSmv(*files.mask);
-    inputs.maskHeader = takeHeader(mask, line, loaded);
+    inputs.maskHeader = takeHeader(mask, HeaderOf::Mask, line, loaded);
     inputs.mask = MaskImage{mask.fastPixels, mask.slowPixels, std::move(mask.pixels)};
   }
   if (files.image)
-    inputs.imageHeader = takeHeader(io::readSmv(*files.image), line, loaded);
+    inputs.imageHeader = takeHeader(io::readSmv(*files.image), HeaderOf::Image, line, loaded);
   if (files.matrix)
     inputs.matrix = io::readMatrix(*files.matrix);
   if (files.sources)

@@ -55,7 +55,9 @@ constexpr SemanticSwitch switches[] = {
     {"header-lookup", &Semantics::headerLookup,
      "takes the last place of an image header where a keyword occurs, inside longer ones too: "
      "DISTANCE reads CLOSE_DISTANCE, ORGX reads XDS_ORGX",
-     "takes the entry with exactly this keyword", "-img -mask"},
+     "takes the entry with exactly this keyword; of an image the beam centre under the convention's "
+     "own name, MOSFLM_CENTER_X and so on",
+     "-img -mask"},
     {"flag-prefixes", &Semantics::flagPrefixes,
      "takes -twotheta_axis X Y Z for -twotheta X as well, and -misset_seed N followed by two more "
      "words for -misset N and their numbers",

@@ -95,6 +95,29 @@ TEST_F(LoadInputsTest, HeaderLookupOfDistance) {
   EXPECT_EQ(load(complete + "-compat c -img " + image).inputs.imageHeader->distance, 85);
 }
 
+TEST_F(LoadInputsTest, BeamCenterIsTheConventionsOwn) {
+  const std::string image = folder.add(
+      "i.img", smv("BEAM_CENTER_X=1;\nBEAM_CENTER_Y=2;\nADXV_CENTER_X=3;\nADXV_CENTER_Y=4;\n"
+                   "MOSFLM_CENTER_X=5;\nMOSFLM_CENTER_Y=6;\nDENZO_X_BEAM=7;\nDENZO_Y_BEAM=8;\n"
+                   "XDS_ORGX=9;\nXDS_ORGY=10;\n"));
+  const auto center = [&](const std::string &flags) {
+    const LoadedInputs loaded = load(complete + flags + " -img " + image);
+    const HeaderValues &values = *loaded.inputs.imageHeader;
+    return std::pair(*values.beamCenterX, *values.beamCenterY);
+  };
+  EXPECT_EQ(center("-mosflm"), std::pair(5., 6.));
+  EXPECT_EQ(center("-denzo"), std::pair(7., 8.));
+  EXPECT_EQ(center("-adxv"), std::pair(3., 4.));
+  EXPECT_EQ(center("-adxv -compat c"), std::pair(1., 2.));
+  EXPECT_THAT(load(complete + "-adxv -img " + image).notices, ElementsAre("header-lookup"));
+
+  // The C program finds the XDS origin too, by its substring lookup.
+  const LoadedInputs xds = load(complete + "-xds -img " + image);
+  EXPECT_EQ(xds.inputs.imageHeader->orgX, 9);
+  EXPECT_EQ(xds.inputs.imageHeader->orgY, 10);
+  EXPECT_THAT(xds.notices, IsEmpty());
+}
+
 TEST_F(LoadInputsTest, ImpossibleHeaderIsRefused) {
   const std::string image = folder.add("i.img", smv("PIXEL_SIZE=0;\n"));
   io::expectFileError([&] { load(complete + "-img " + image); }, "i.img: PIXEL_SIZE=0");
@@ -162,6 +185,8 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"-pgmscale 3 -nopgm", "-pgmscale"},
       {"-nopgm -pgmscale 3", "-nopgm"},
       {"--no-fuse --no-fallback", "--no-fallback"},
+      {"--kernel k.so --no-fallback", "--no-fallback"},
+      {"--kernel k.so --check-finite", "--kernel"},
   };
   for (const auto &c : cases)
     EXPECT_THAT(load(complete + c.words).warnings,
