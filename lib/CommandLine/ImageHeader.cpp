@@ -63,10 +63,10 @@ void takeOwnBeamCenter(const io::SmvFile &file, Convention convention, HeaderVal
     break;
   case Convention::Xds:
   case Convention::Dials:
-    if (!values.orgX || !values.orgY) {
+    if (!values.orgX)
       values.orgX = file.number("XDS_ORGX");
+    if (!values.orgY)
       values.orgY = file.number("XDS_ORGY");
-    }
     return;
   case Convention::Custom:
     return;

@@ -48,7 +48,8 @@ TEST(Refusal, EveryNumberMustBeOne) {
     for (const Flag &flag : group.flags) {
       const std::string name(flag.name()), values(flag.values);
       const bool words = values.find("FILE") != values.npos || values.find('|') != values.npos ||
-                         values == "DIR" || values == "f64";
+                         values.find(',') != values.npos || values == "DIR" || values == "f64" ||
+                         values == "PATTERN";
       if (flag.minimumValues() == 0 || words)
         continue;
       for (const char *bad : {"12x", "abc", "1,5", "nan"}) {
@@ -102,15 +103,17 @@ TEST(Refusal, OutOfRangeSaysTheRange) {
                            "-fudge -1",
                            "-adc 1e6",
                            "-printout_pixel -1 0",
-                           "--trace-pixel 3",
-                           "--trace-pixel 3,",
-                           "--trace-pixel 1,2,3,4",
-                           "--trace-pixel 1.5,2",
                            "--threads=-1",
                            "-cell 40 40 40 90 90 180",
                            "-cell 0"})
     EXPECT_THAT(refusal(line), testing::AnyOf(HasSubstr("out of range"), HasSubstr("must be")))
         << line;
+}
+
+TEST(Refusal, TracedPixelIsTwoOrThreeIndices) {
+  for (const char *line :
+       {"--trace-pixel 3", "--trace-pixel 3,", "--trace-pixel 1,2,3,4", "--trace-pixel 1.5,2"})
+    EXPECT_THAT(refusal(line), HasSubstr("--trace-pixel: expected SLOW,FAST")) << line;
 }
 
 TEST(Refusal, RegionWithoutPixels) {
