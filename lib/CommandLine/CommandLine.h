@@ -64,6 +64,10 @@ struct ToolOptions {
   bool json = false;                ///< that report as JSON
   std::optional<std::array<std::int64_t, 3>> tracePixel; ///< panel, slow, fast
   bool checkFinite = false;
+  // These render on both engines, print how far they are apart and end the run.
+  bool compareEngines = false;
+  bool compareStages = false; ///< after each pass even when the engines agree
+  std::array<double, 2> engineTolerance{1e-9, 1e-12}; ///< of a pixel; of the brightest pixel
   std::optional<std::string> kernelFile; ///< run this kernel; nothing is compiled
   bool noFallback = false; ///< fail rather than interpret when the compiler cannot be used
 };

@@ -84,6 +84,8 @@ constexpr IdleFlag idleFlags[] = {
     {"-nopgm", [](const Situation &s) { return s.line.outputs.pgm; },
      "a later -pgmfile or -pgmscale switches the grey image back on"},
     {"--json", [](const Situation &s) { return !s.line.tool.probe; }, "there is no --probe"},
+    {"--compare-tolerance", [](const Situation &s) { return !s.line.tool.compareEngines; },
+     "there is no --compare-engines"},
     {"--kernel", [](const Situation &s) { return interprets(s.line.tool); },
      "the interpreter renders this run"},
     {"--no-fallback", [](const Situation &s) { return bool(s.line.tool.kernelFile); },

@@ -126,6 +126,30 @@ FlagGroup toolFlags() {
            .fallback = "off",
            .help = "interpret, and stop where NaN or infinity first appears, saying where",
            .apply = [](CommandLine &line, const Values &) { line.tool.checkFinite = true; }},
+          {.spellings = {"--compare-engines"},
+           .fallback = "off",
+           .help = "render with the kernel and with the interpreter, say how far the images are "
+                   "apart, and name the pass and the value that make the difference; the exit "
+                   "status is 3 beyond the tolerance. No file is written",
+           .apply = [](CommandLine &line, const Values &) { line.tool.compareEngines = true; }},
+          {.spellings = {"--compare-stages"},
+           .fallback = "off",
+           .help = "as --compare-engines, and interpret the program after each pass even when the "
+                   "engines agree",
+           .apply =
+               [](CommandLine &line, const Values &) {
+                 line.tool.compareEngines = line.tool.compareStages = true;
+               }},
+          {.spellings = {"--compare-tolerance"},
+           .values = "RELATIVE OF_MAXIMUM",
+           .fallback = "1e-9 1e-12",
+           .help = "how far engines that agree may be apart: the first times the pixel plus the "
+                   "second times the brightest pixel",
+           .range = Range::notNegative(),
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.tool.engineTolerance = {v.number(0), v.number(1)};
+               }},
           {.spellings = {"--kernel"},
            .values = "FILE",
            .fallback = "compiled or from the cache",

@@ -1,6 +1,7 @@
 //===- Simulation.cpp -----------------------------------------------------===//
 #include "Simulation.h"
 
+#include "CompareEngines.h"
 #include "Console.h"
 #include "ListParameters.h"
 #include "Outputs.h"
@@ -239,6 +240,11 @@ int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
     const std::string text = kernels.compiler()->emit(setup.kernelRequest(), stageOf(tool.emit));
     std::fwrite(text.data(), 1, text.size(), stdout);
     return finishStdout();
+  }
+  if (tool.compareEngines) {
+    const bool agree = compareEngines(setup, kernels, stdout);
+    finishStdout();
+    return agree ? Success : EnginesDiffer;
   }
   // A reader that stops listening to the progress lines is no reason to lose the image.
   std::signal(SIGPIPE, SIG_IGN);

@@ -243,6 +243,10 @@ const std::vector<Case> tool = {
     {"--trace-pixel 1,3,4",
      [](L l) { return l.tool.tracePixel == std::array<std::int64_t, 3>{1, 3, 4}; }},
     {"--check-finite", [](L l) { return l.tool.checkFinite; }},
+    {"--compare-engines", [](L l) { return l.tool.compareEngines && !l.tool.compareStages; }},
+    {"--compare-stages", [](L l) { return l.tool.compareEngines && l.tool.compareStages; }},
+    {"--compare-tolerance 1e-6 0",
+     [](L l) { return l.tool.engineTolerance == std::array<double, 2>{1e-6, 0}; }},
     {"--kernel=k.so", [](L l) { return l.tool.kernelFile == "k.so"; }},
     {"--no-fallback", [](L l) { return l.tool.noFallback && !l.tool.noFuse; }},
 };
