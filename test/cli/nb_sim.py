@@ -36,7 +36,7 @@ class NbSimTest(unittest.TestCase):
         return found
 
     def run_nb_sim(self, words):
-        environment = dict(os.environ, NB_COMPILER_LIBRARY=FAKE_COMPILER)
+        environment = dict(os.environ, NB_COMPILER_LIBRARY=FAKE_COMPILER, NB_CACHE="off")
         return subprocess.run([NB_SIM, *words], cwd=self.folder, env=environment, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
 

@@ -1,5 +1,6 @@
 //===- main.cpp - nb-bench: how fast, and how much faster -----------------===//
 #include "Measurement.h"
+#include "Starts.h"
 #include "nanobragg/KernelRunner.h"
 
 #include <nlohmann/json.hpp>
@@ -31,6 +32,8 @@ pixel and subtracted, does not count; nor do file output and compilation here.
   --repeat=N           runs of each program, whose median counts (default: 5)
   --precision=NAME     f64, ... (default: f64)
   --hkl=FILE           structure factors (default: 445,445 made-up ones)
+  --starts=LIST        instead: what a first image of these sizes costs, with an empty cache, in the
+                       same process again, and in another process that finds the kernel cached
   --json               print JSON instead of a table
   -h, --help           this text
 )";
@@ -38,6 +41,7 @@ pixel and subtracted, does not count; nor do file output and compilation here.
 struct Arguments {
   std::vector<std::string> shapes{"square", "round", "gauss", "tophat"};
   std::vector<int> threads{1, 0};
+  std::vector<int> starts; ///< sizes; empty: the loop is timed
   Workload workload;
   Plan plan;
   std::string reference;
@@ -79,6 +83,7 @@ Arguments parse(int argc, char **argv) {
                             {"repeat", required_argument, nullptr, 'n'},
                             {"precision", required_argument, nullptr, 'f'},
                             {"hkl", required_argument, nullptr, 'k'},
+                            {"starts", required_argument, nullptr, 'S'},
                             {"json", no_argument, nullptr, 'j'},
                             {"help", no_argument, nullptr, 'h'},
                             {}};
@@ -92,6 +97,10 @@ Arguments parse(int argc, char **argv) {
       break;
     case 's':
       arguments.shapes = checkedShapes(value);
+      break;
+    case 'S':
+      for (const std::string &word : split(value))
+        arguments.starts.push_back(wholeNumber(word, "--starts", 1));
       break;
     case 't':
       arguments.threads.clear();
@@ -126,6 +135,45 @@ Arguments parse(int argc, char **argv) {
   if (optind < argc)
     throw std::invalid_argument(std::string("unexpected word '") + argv[optind] + "'");
   return arguments;
+}
+
+nlohmann::ordered_json toJson(const Start &start) {
+  return {{"input_seconds", start.inputSeconds},
+          {"kernel_seconds", start.kernelSeconds},
+          {"run_seconds", start.runSeconds}};
+}
+
+void runStarts(const Arguments &arguments, const ScratchFolder &scratch) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (!arguments.json)
+    std::printf("                empty cache             same process again      another process\n"
+                "pixels threads  input kernel    run     input kernel    run     input kernel    "
+                "run /ms\n");
+  for (int pixels : arguments.starts)
+    for (int requested : arguments.threads) {
+      Workload workload = arguments.workload;
+      workload.pixels = pixels;
+      const int threads = resolveThreads(requested);
+      const auto cache =
+          scratch.path() / ("kernels-" + std::to_string(pixels) + "-" + std::to_string(requested));
+      const Starts starts = measureStarts(workload, threads, arguments.plan.precision, cache);
+      if (arguments.json) {
+        rows.push_back({{"pixels", pixels},
+                        {"threads", threads},
+                        {"empty_cache", toJson(starts.cold)},
+                        {"same_process", toJson(starts.again)},
+                        {"another_process", toJson(starts.another)}});
+        continue;
+      }
+      std::printf("%6d %7d", pixels, threads);
+      for (const Start &s : {starts.cold, starts.again, starts.another})
+        std::printf(" %6.1f %6.2f %6.1f    ", s.inputSeconds * 1e3, s.kernelSeconds * 1e3,
+                    s.runSeconds * 1e3);
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+  if (arguments.json)
+    std::printf("%s\n", nlohmann::ordered_json{{"starts", rows}}.dump(2).c_str());
 }
 
 nlohmann::ordered_json toJson(const Measurement &m) {
@@ -164,6 +212,8 @@ void run(Arguments arguments) {
     arguments.workload.hkl = scratch.path() / "bench.hkl";
     writeReflections(arguments.workload.hkl);
   }
+  if (!arguments.starts.empty())
+    return runStarts(arguments, scratch);
   if (!arguments.reference.empty())
     arguments.plan.reference.emplace(arguments.reference, scratch.path());
 
