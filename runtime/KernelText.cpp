@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 
@@ -116,11 +117,9 @@ KernelFileText readKernelText(std::span<const char> file) {
       result.versions.push_back(parse(version));
   if (result.versions.empty())
     throw std::runtime_error("its section " NB_KERNEL_TEXT_SECTION " is empty");
-  std::stable_sort(result.versions.begin(), result.versions.end(),
-                   [](const KernelText &a, const KernelText &b) {
-                     return std::ranges::count(a.features, ' ') >
-                            std::ranges::count(b.features, ' ');
-                   });
+  std::ranges::sort(result.versions, std::greater<>(), [](const KernelText &version) {
+    return std::ranges::count(version.features, ' ');
+  });
   return result;
 }
 

@@ -1,0 +1,202 @@
+//===- ParameterValues.cpp ---------------------------------------------------------===//
+#include "ParameterValues.h"
+
+#include "nanobragg/ParameterShape.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+/// Far more than fits in memory, far less than overflows when it is multiplied.
+constexpr std::int64_t mostEntries = std::int64_t(1) << 40;
+
+[[noreturn]] void refuse(const std::string &name, const std::string &why) {
+  throw std::invalid_argument("parameter '" + name + "' " + why);
+}
+
+void refuseNaN(const std::string &name, const double *numbers, std::int64_t count) {
+  for (std::int64_t i = 0; i != count; ++i)
+    if (std::isnan(numbers[i]))
+      refuse(name, "is not a number at index " + std::to_string(i));
+}
+
+std::int64_t extent(const std::string &name, std::int64_t least, std::int64_t most) {
+  const std::int64_t limit = std::int64_t(1) << 30;
+  if (least < -limit || most > limit || most < least)
+    refuse(name, "has a box of Miller indices from " + std::to_string(least) + " to " +
+                     std::to_string(most));
+  return most - least + 1;
+}
+
+} // namespace
+
+ParameterValues::ParameterValues(const nb_kernel_descriptor &kernel) : kernel(kernel) {
+  for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
+    const nb_kernel_parameter &parameter = kernel.parameters[i];
+    ParameterValue &value = values[parameter.name];
+    value.kind = parameter.kind;
+    setNeutral(parameter.name, value);
+  }
+}
+
+const ParameterValue &ParameterValues::of(const std::string &name) const {
+  const auto found = values.find(name);
+  if (found == values.end())
+    throw std::invalid_argument("the kernel has no parameter '" + name + "'");
+  return found->second;
+}
+
+const ParameterValue &ParameterValues::of(const std::string &name, nb_parameter_kind kind) const {
+  const ParameterValue &value = of(name);
+  if (value.kind != kind)
+    refuse(name, std::string("is of kind ") + kindText(value.kind) + ", not " + kindText(kind));
+  return value;
+}
+
+ParameterValue &ParameterValues::of(const std::string &name, nb_parameter_kind kind) {
+  static_cast<const ParameterValues &>(*this).of(name, kind);
+  return values.find(name)->second;
+}
+
+void ParameterValues::setNumbers(const std::string &name, nb_parameter_kind kind,
+                                 const double *numbers, std::int64_t count) {
+  ParameterValue &value = of(name, kind);
+  if (count < 0 || count > mostEntries || (count && !numbers))
+    refuse(name, "is given " + std::to_string(count) + " numbers");
+  refuseNaN(name, numbers, count);
+  value.numbers.assign(numbers, numbers + count);
+  value.set = true;
+}
+
+void ParameterValues::setGrid(const std::string &name, const nb_hkl_grid &grid) {
+  ParameterValue &value = of(name, NB_PARAMETER_HKL_GRID);
+  const std::int64_t h = extent(name, grid.h_min, grid.h_max);
+  const std::int64_t k = extent(name, grid.k_min, grid.k_max);
+  const std::int64_t l = extent(name, grid.l_min, grid.l_max);
+  if (h > mostEntries / k || h * k > mostEntries / l)
+    refuse(name, "has too large a box of Miller indices");
+  if (!grid.data)
+    refuse(name, "has no data");
+  refuseNaN(name, grid.data, h * k * l);
+  value.numbers.assign(grid.data, grid.data + h * k * l);
+  value.grid = grid;
+  value.grid.data = value.numbers.data();
+  value.set = true;
+}
+
+void ParameterValues::setMask(const std::string &name, const std::uint8_t *mask,
+                              const std::int64_t shape[3]) {
+  ParameterValue &value = of(name, NB_PARAMETER_MASK);
+  std::int64_t size = 1;
+  for (int i = 0; i != 3; ++i) {
+    if (shape[i] < 1 || shape[i] > mostEntries / size)
+      refuse(name, "has an impossible shape");
+    size *= shape[i];
+  }
+  if (!mask)
+    refuse(name, "has no data");
+  value.mask.assign(mask, mask + size);
+  value.maskShape = {shape[0], shape[1], shape[2]};
+  value.set = true;
+}
+
+std::int64_t ParameterValues::countNamed(const std::string &name) const {
+  const ParameterValue &value = of(name, NB_PARAMETER_INDEX);
+  if (!value.set)
+    refuse(name, "has not been set");
+  if (value.index < 1 || value.index > std::int64_t(1) << 30)
+    refuse(name, "is " + std::to_string(value.index) + ", which is no count");
+  return value.index;
+}
+
+ImageShape ParameterValues::shape() const {
+  const ImageShape shape = {countNamed("panel_count"), countNamed("slow_pixels"),
+                            countNamed("fast_pixels")};
+  if (shape.panels > mostEntries / shape.slow ||
+      shape.panels * shape.slow > mostEntries / shape.fast)
+    throw std::invalid_argument("the image has too many pixels");
+  return shape;
+}
+
+RenderedRows ParameterValues::rows() const {
+  return {of("roi_slow_min").index, of("roi_slow_max").index + 1};
+}
+
+/// Numbers that follow from others unless they have been set. They stay unset, to follow again.
+void ParameterValues::complete() {
+  const auto find = [&](const char *name) {
+    const auto found = values.find(name);
+    return found == values.end() || found->second.set ? nullptr : &found->second;
+  };
+  for (const auto &[name, pixels] :
+       {std::pair("roi_fast_max", "fast_pixels"), std::pair("roi_slow_max", "slow_pixels")})
+    if (ParameterValue *last = find(name))
+      last->index = countNamed(pixels) - 1;
+  for (const auto &[name, count] :
+       {std::pair("phi_step_fraction", "phi_steps"), std::pair("layer_fraction", "layers")})
+    if (ParameterValue *fraction = find(name))
+      fraction->numbers = {1 / double(countNamed(count))};
+}
+
+void ParameterValues::check() const {
+  const ImageShape image = shape();
+  for (const auto &[name, value] : values) {
+    const bool table =
+        value.kind == NB_PARAMETER_TABLE_F64 || value.kind == NB_PARAMETER_TABLE_VEC3;
+    if (!value.set && value.numbers.empty() && value.kind != NB_PARAMETER_INDEX)
+      refuse(name, "has not been set");
+    const std::size_t fixed = value.kind == NB_PARAMETER_F64    ? 1
+                              : value.kind == NB_PARAMETER_VEC3 ? 3
+                              : value.kind == NB_PARAMETER_MAT3 ? 9
+                                                                : value.numbers.size();
+    if (value.numbers.size() != fixed)
+      refuse(name, "has not been set"); // what is neutral has another kind
+    if (value.kind == NB_PARAMETER_INDEX && !name.starts_with("roi_"))
+      countNamed(name);
+    if (const std::string count(countOf(name)); table && values.contains(count)) {
+      const auto width = value.kind == NB_PARAMETER_TABLE_VEC3 ? 3u : 1u;
+      const auto entries = std::int64_t(value.numbers.size() / width);
+      if (entries != countNamed(count))
+        refuse(name, "has " + std::to_string(entries) + " entries where '" + count + "' is " +
+                         std::to_string(countNamed(count)));
+    }
+    if (value.kind == NB_PARAMETER_MASK &&
+        value.maskShape != std::array{image.panels, image.slow, image.fast})
+      refuse(name, "has another shape than the image");
+  }
+  const auto checkRegion = [&](const char *first, const char *last, std::int64_t pixels) {
+    const std::int64_t begin = of(first).index, end = of(last).index;
+    if (begin < 0 || end >= pixels)
+      refuse(begin < 0 ? first : last, "is outside the image");
+  };
+  checkRegion("roi_fast_min", "roi_fast_max", image.fast);
+  checkRegion("roi_slow_min", "roi_slow_max", image.slow);
+}
+
+std::vector<const void *> ParameterValues::arguments() {
+  complete();
+  check();
+  std::vector<const void *> all;
+  for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
+    const ParameterValue &value = of(kernel.parameters[i].name);
+    switch (value.kind) {
+    case NB_PARAMETER_INDEX:
+      all.push_back(&value.index);
+      break;
+    case NB_PARAMETER_HKL_GRID:
+      all.push_back(&value.grid);
+      break;
+    case NB_PARAMETER_MASK:
+      all.push_back(value.mask.data());
+      break;
+    default:
+      all.push_back(value.numbers.data());
+    }
+  }
+  return all;
+}
+
+} // namespace nanobragg

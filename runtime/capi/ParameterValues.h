@@ -1,0 +1,61 @@
+//===- ParameterValues.h - the numbers of a simulator --------------------*- C++ -*-===//
+#ifndef NANOBRAGG_CAPI_PARAMETERVALUES_H
+#define NANOBRAGG_CAPI_PARAMETERVALUES_H
+
+#include "nanobragg/KernelRunner.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// The value of one parameter, whatever its kind; owns it.
+struct ParameterValue {
+  nb_parameter_kind kind = NB_PARAMETER_F64;
+  bool set = false;
+  std::int64_t index = 0;
+  std::vector<double> numbers; ///< scalar, vector, matrix, table; the data of a grid
+  nb_hkl_grid grid = {};
+  std::vector<std::uint8_t> mask;
+  std::array<std::int64_t, 3> maskShape{};
+};
+
+/// One value for each parameter of a kernel. Every function throws std::invalid_argument naming the
+/// parameter.
+class ParameterValues {
+public:
+  /// Neutral values where there are such. The kernel must outlive this.
+  explicit ParameterValues(const nb_kernel_descriptor &kernel);
+
+  /// Throws also when the parameter is of another kind.
+  ParameterValue &of(const std::string &name, nb_parameter_kind kind);
+  const ParameterValue &of(const std::string &name, nb_parameter_kind kind) const;
+  const ParameterValue &of(const std::string &name) const;
+
+  void setNumbers(const std::string &name, nb_parameter_kind kind, const double *numbers,
+                  std::int64_t count);
+  void setGrid(const std::string &name, const nb_hkl_grid &grid);
+  void setMask(const std::string &name, const std::uint8_t *mask, const std::int64_t shape[3]);
+
+  ImageShape shape() const;
+  RenderedRows rows() const;
+
+  /// The kernel's argument array, after every value has been checked against the others: a kernel
+  /// trusts its arguments. Points into this.
+  std::vector<const void *> arguments();
+
+private:
+  std::int64_t countNamed(const std::string &name) const;
+  void complete();
+  void check() const;
+
+  const nb_kernel_descriptor &kernel;
+  std::map<std::string, ParameterValue, std::less<>> values;
+};
+
+/// Gives the parameter `name` its neutral value; nothing when it has none.
+void setNeutral(const std::string &name, ParameterValue &value);
+
+} // namespace nanobragg
+#endif

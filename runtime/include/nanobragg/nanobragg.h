@@ -1,0 +1,137 @@
+/* nanobragg-mlir from C and whatever can call it: a kernel, its numbers, an image.
+ *
+ *   nb_simulator *s;
+ *   nb_simulator_load("kernel.so", &s);          or _link, _compile, _from_flags
+ *   nb_set_f64(s, "wavelength", 1e-10);          SI units: m, rad, 1/m, photons/m^2, electrons
+ *   nb_run(s, NULL, image, sizeof image);        float image[panel][slow][fast]
+ *   nb_simulator_free(s);
+ *
+ * Errors: functions that can fail return an nb_status; nb_last_error() then has one sentence.
+ *
+ * Ownership: what is handed in is copied before the function returns and never modified; what a
+ * simulator hands out lives as long as the simulator. The image belongs to the caller and is the
+ * only memory that a run writes, so a simulator can be run again with some numbers changed, as
+ * often as one likes: nothing is compiled again.
+ *
+ * Threads: any function may be called from any thread. Calls for one simulator wait for each other
+ * (nb_cancel excepted), those for different simulators do not. */
+#ifndef NANOBRAGG_NANOBRAGG_H
+#define NANOBRAGG_NANOBRAGG_H
+
+#include "nanobragg/KernelABI.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define NB_API __attribute__((visibility("default")))
+#else
+#define NB_API
+#endif
+
+typedef enum nb_status {
+  NB_OK = 0,
+  NB_CANCELLED = 1,    /* the image is incomplete */
+  NB_BAD_ARGUMENT = 2, /* an unknown name, a wrong kind, an impossible number or shape */
+  NB_BAD_KERNEL = 3,   /* no kernel, one of another version, or for another processor */
+  NB_FAILED = 4        /* out of memory, no compiler, a file that cannot be read */
+} nb_status;
+
+/* What went wrong in the last failing call of this thread; empty before the first. */
+NB_API const char *nb_last_error(void);
+
+/* ---- Simulators: a kernel and the numbers that it will be run with ---- */
+
+typedef struct nb_simulator nb_simulator;
+
+/* The kernel of a file that nb-compile --emit=so wrote. */
+NB_API nb_status nb_simulator_load(const char *file, nb_simulator **simulator);
+
+/* A kernel that is linked into the program (nb-compile --emit=obj): what its
+ * nb_kernel_get_descriptor returns. The version for this processor is selected here. */
+NB_API nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simulator **simulator);
+
+/* The kernel of this structure (as nb_kernel_descriptor::structure) for this machine: one that the
+ * process has, or from the kernel cache, or compiled. Ten simulators compile once. */
+NB_API nb_status nb_simulator_compile(const char *structure, nb_simulator **simulator);
+
+/* The simulator that nb-sim would run with these flags (without the program's name): compiled as
+ * above, all parameters set. Output flags are ignored. */
+NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
+                                         nb_simulator **simulator);
+
+NB_API void nb_simulator_free(nb_simulator *simulator); /* NULL is allowed */
+
+/* Names, kinds and units of the parameters, the structure, the target. */
+NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simulator);
+
+/* ---- Parameters, by name ----
+ *
+ * Those that have a neutral value start with it: no rotation, no spread, one domain, one phi step,
+ * one source, one panel, no oversampling, the MOSFLM axes, the whole image as region of interest.
+ * The others (cell, F, wavelength, fluence, distance, beam centre, pixels, ...) have to be set.
+ * nb-sim --list-parameters and nb-compile --inspect list names, kinds, shapes and units. */
+
+NB_API nb_status nb_set_f64(nb_simulator *s, const char *name, double value);
+NB_API nb_status nb_set_index(nb_simulator *s, const char *name, int64_t value);
+NB_API nb_status nb_set_vec3(nb_simulator *s, const char *name, const double value[3]);
+NB_API nb_status nb_set_mat3(nb_simulator *s, const char *name, const double row_major[9]);
+/* count numbers. A table must have as many entries as its count parameter says when it is run. */
+NB_API nb_status nb_set_table_f64(nb_simulator *s, const char *name, const double *values,
+                                  int64_t count);
+/* count vectors, 3 * count numbers. */
+NB_API nb_status nb_set_table_vec3(nb_simulator *s, const char *name, const double *values,
+                                   int64_t count);
+NB_API nb_status nb_set_hkl_grid(nb_simulator *s, const char *name, const nb_hkl_grid *grid);
+/* [panel][slow][fast]; 0: the pixel is not rendered. */
+NB_API nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *mask,
+                             const int64_t shape[3]);
+/* All parameters as nb-sim derives them from these flags. Refused, saying where, when the flags need
+ * a kernel of another structure. */
+NB_API nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags);
+
+NB_API nb_status nb_get_f64(const nb_simulator *s, const char *name, double *value);
+NB_API nb_status nb_get_index(const nb_simulator *s, const char *name, int64_t *value);
+/* The numbers of a vec3, mat3 or table: *count of them, of which at most `capacity` are copied. */
+NB_API nb_status nb_get_numbers(const nb_simulator *s, const char *name, double *values,
+                                int64_t capacity, int64_t *count);
+
+/* ---- Images ---- */
+
+/* panels, slow pixels, fast pixels */
+NB_API nb_status nb_image_shape(const nb_simulator *s, int64_t shape[3]);
+
+typedef struct nb_run_options {
+  int32_t threads; /* 0: as many as the machine offers */
+  /* Called with the finished fraction of the image from whichever thread finished a tile, one call
+   * at a time; NULL: not at all. It must not call functions for this simulator but nb_cancel. */
+  void (*progress)(void *context, double fraction);
+  void *context;
+} nb_run_options;
+
+/* Renders photons per pixel into image[panel][slow][fast], float or double as the kernel's
+ * image_type says. `bytes` is the size of the image's memory and must fit. options may be NULL. The
+ * image is the same for any number of threads. */
+NB_API nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, size_t bytes);
+
+/* The run in progress, or else the next one, ends after the tiles that it has begun and returns
+ * NB_CANCELLED; after that the simulator can be run as before. */
+NB_API void nb_cancel(nb_simulator *s);
+
+/* ---- Where kernels came from, since the process began ---- */
+
+typedef struct nb_counters {
+  uint64_t hits;     /* requests answered with a kernel that the process had */
+  uint64_t loads;    /* from the cache */
+  uint64_t compiles; /* by the compiler */
+} nb_counters;
+NB_API void nb_get_counters(nb_counters *counters);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
