@@ -50,6 +50,31 @@ std::string wrapped(const std::string &text, std::size_t indent, std::size_t wid
   return result + row;
 }
 
+std::string usageEntry(const std::string &what, const std::string &help) {
+  constexpr std::size_t column = 28, width = 100;
+  std::string start = "  " + what;
+  if (start.size() + 1 >= column)
+    start += "\n" + std::string(column, ' ');
+  else
+    start.append(column - start.size(), ' ');
+  return start + wrapped(help, column, width) + "\n";
+}
+
+/// An environment variable that a run depends on.
+struct Variable {
+  const char *name, *help;
+};
+
+constexpr Variable variables[] = {
+    {"OMP_NUM_THREADS", "threads to render with, as for the C program; --threads goes before it"},
+    {"NB_CACHE_DIR", "where compiled kernels are kept (default: nanobragg in XDG_CACHE_HOME or "
+                     "~/.cache); nb-cache looks after them"},
+    {"NB_CACHE_SIZE", "how much of them is kept, in bytes or with K, M or G (default: 256M)"},
+    {"NB_CACHE=off", "compile every time"},
+    {"NB_COMPILER_LIBRARY", "the file of libnb-compiler.so (default: the installed one)"},
+    {"NANOBRAGG_DISABLE_COMPILE", "as --no-fuse, unless it is 0; also NANOBRAG_DISABLE_COMPILE"},
+};
+
 std::string tableCell(std::string_view text) {
   std::string cell;
   for (char c : text)
@@ -60,7 +85,6 @@ std::string tableCell(std::string_view text) {
 } // namespace
 
 std::string usageText() {
-  constexpr std::size_t column = 28, width = 100;
   std::string text =
       "usage: nanoBragg-compatible nb-sim -mat A.mat -hkl P1.hkl [flags]\n"
       "       nb-sim -cell A B C ALPHA BETA GAMMA -default_F F [flags]\n"
@@ -70,15 +94,12 @@ std::string usageText() {
       "[].\n";
   for (const FlagGroup &group : flagGroups()) {
     text += "\n" + std::string(group.title) + ":\n";
-    for (const Flag &flag : group.flags) {
-      std::string start = "  " + synopsis(flag);
-      if (start.size() + 1 >= column)
-        start += "\n" + std::string(column, ' ');
-      else
-        start.append(column - start.size(), ' ');
-      text += start + wrapped(description(flag), column, width) + "\n";
-    }
+    for (const Flag &flag : group.flags)
+      text += usageEntry(synopsis(flag), description(flag));
   }
+  text += "\nenvironment:\n";
+  for (const Variable &variable : variables)
+    text += usageEntry(variable.name, variable.help);
   text +=
       "\nA * stands for any longer spelling. The exit status is 0 unless something went wrong.\n";
   return text;
@@ -99,6 +120,9 @@ std::string flagReference() {
               " | " + tableCell(flag.fallback) + " | " + tableCell(flag.help) + " |\n";
     }
   }
+  text += "\n## environment\n\n| variable | meaning |\n|---|---|\n";
+  for (const Variable &variable : variables)
+    text += "| `" + std::string(variable.name) + "` | " + tableCell(variable.help) + " |\n";
   return text;
 }
 
