@@ -1,0 +1,59 @@
+# What `cmake --install` and CPack install. Two components: `runtime`, which maps no LLVM and is where
+# everything without a component goes, and `compiler`.
+
+include(CMakePackageConfigHelpers)
+
+install(TARGETS nanobragg EXPORT NanoBragg LIBRARY)
+foreach(header nanobragg KernelABI)
+  install(FILES runtime/include/nanobragg/${header}.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nanobragg)
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/NanoBragg)
+install(EXPORT NanoBragg NAMESPACE NanoBragg:: FILE NanoBraggTargets.cmake
+        DESTINATION ${package_dir})
+configure_package_config_file(cmake/NanoBraggConfig.cmake.in NanoBraggConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(NanoBraggConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/NanoBraggConfig.cmake
+              ${CMAKE_BINARY_DIR}/NanoBraggConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# Completion for bash: one file, which bash looks for under the name of each program.
+set(completion ${CMAKE_BINARY_DIR}/completion/nb-sim)
+add_custom_command(OUTPUT ${completion}
+  COMMAND nb-compile --completion > ${completion}
+  DEPENDS nb-compile VERBATIM)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/completion)
+add_custom_target(nb-completion ALL DEPENDS ${completion})
+set(completion_dir ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${completion} DESTINATION ${completion_dir})
+install(FILES ${completion} DESTINATION ${completion_dir} RENAME nb-compile)
+
+install(TARGETS nb-compiler LIBRARY COMPONENT compiler)
+install(TARGETS nb-opt RUNTIME COMPONENT compiler)
+# Where Debian keeps libMLIR.
+set_target_properties(nb-compiler nb-opt nb-run PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME nanobragg)
+set(CPACK_PACKAGE_VENDOR nanobragg-mlir)
+set(CPACK_PACKAGE_CONTACT "nanobragg-mlir <nobody@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "X-ray diffraction images of crystals")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL runtime compiler)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME nanobragg)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS nanobragg-compiler)
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
+    "nb-sim and its like, the C library and its headers: runs compiled kernels, needs no LLVM")
+set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME nanobragg-compiler)
+set(CPACK_DEBIAN_COMPILER_DESCRIPTION "The compiler that nb-sim and nb-compile open, nb-opt, nb-run")
+include(CPack)
+cpack_add_component(runtime)
+cpack_add_component(compiler DEPENDS runtime)

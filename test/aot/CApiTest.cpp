@@ -1,0 +1,239 @@
+// nanobragg.h against kernels that are compiled here, and against kernels that are not what they
+// should be.
+#include "nanobragg/nanobragg.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using testing::HasSubstr;
+
+using Simulator = std::unique_ptr<nb_simulator, decltype(&nb_simulator_free)>;
+
+constexpr int pixels = 32;
+
+std::vector<const char *> flags(std::vector<const char *> more = {}) {
+  std::vector<const char *> all = {"-cell", "70",        "80", "90",         "90", "100",
+                                   "90",    "-N",        "4",  "-default_F", "10", "-lambda",
+                                   "1",     "-distance", "50", "-detpixels", "32", "-pixel",
+                                   "1",     "-misset",   "10", "20",         "30"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Simulator fromFlags(const std::vector<const char *> &words) {
+  nb_simulator *s = nullptr;
+  EXPECT_EQ(nb_simulator_from_flags(int(words.size()), words.data(), &s), NB_OK) << nb_last_error();
+  return {s, nb_simulator_free};
+}
+
+std::vector<float> render(nb_simulator *s, int threads = 1) {
+  std::vector<float> image(pixels * pixels, -1);
+  nb_run_options options = {threads, nullptr, nullptr};
+  EXPECT_EQ(nb_run(s, &options, image.data(), image.size() * sizeof(float)), NB_OK)
+      << nb_last_error();
+  return image;
+}
+
+TEST(CApi, RendersTheSameForAnyNumberOfThreads) {
+  const Simulator s = fromFlags(flags());
+  std::int64_t shape[3] = {};
+  ASSERT_EQ(nb_image_shape(s.get(), shape), NB_OK);
+  EXPECT_THAT(shape, testing::ElementsAre(1, pixels, pixels));
+  const auto image = render(s.get());
+  EXPECT_GT(*std::max_element(image.begin(), image.end()), 0);
+  EXPECT_EQ(render(s.get(), 4), image);
+}
+
+TEST(CApi, ParametersComeBack) {
+  const Simulator s = fromFlags(flags());
+  double value = 0, vector[3] = {};
+  std::int64_t index = 0, count = 0;
+  EXPECT_EQ(nb_get_f64(s.get(), "cell_b", &value), NB_OK);
+  EXPECT_DOUBLE_EQ(value, 80e-10);
+  EXPECT_EQ(nb_get_index(s.get(), "fast_pixels", &index), NB_OK);
+  EXPECT_EQ(index, pixels);
+  EXPECT_EQ(nb_get_numbers(s.get(), "beam_direction", vector, 3, &count), NB_OK);
+  EXPECT_EQ(count, 3);
+  EXPECT_THAT(vector, testing::ElementsAre(1, 0, 0));
+}
+
+TEST(CApi, FlagsOfAnotherStructureAreRefusedSayingWhere) {
+  const Simulator s = fromFlags(flags());
+  const auto other = flags({"-round_xtal", "-nopolar"});
+  EXPECT_EQ(nb_set_flags(s.get(), int(other.size()), other.data()), NB_BAD_ARGUMENT);
+  EXPECT_THAT(nb_last_error(), HasSubstr("it has shape=square and shape=round is needed"));
+  EXPECT_THAT(nb_last_error(), HasSubstr("polarization=none"));
+  const auto moved = flags({"-misset", "0", "0", "0"});
+  EXPECT_EQ(nb_set_flags(s.get(), int(moved.size()), moved.data()), NB_OK) << nb_last_error();
+  EXPECT_EQ(render(s.get()), render(fromFlags(moved).get()));
+}
+
+TEST(CApi, SimulatorsOfOneStructureCompileOnce) {
+  nb_counters before = {}, after = {};
+  fromFlags(flags({"-tophat_spots"}));
+  nb_get_counters(&before);
+  for (int i = 0; i != 10; ++i)
+    fromFlags(flags({"-tophat_spots", "-mosaic", "1", "-mosaic_dom", "3"}));
+  nb_get_counters(&after);
+  EXPECT_EQ(after.compiles, before.compiles);
+  EXPECT_EQ(after.hits, before.hits + 10);
+}
+
+TEST(CApi, ConcurrentSimulatorsDoNotDisturbEachOther) {
+  const auto expected = render(fromFlags(flags()).get());
+  std::vector<std::vector<float>> images(4);
+  std::vector<std::thread> threads;
+  for (auto &image : images)
+    threads.emplace_back([&image] {
+      const Simulator s = fromFlags(flags());
+      for (int i = 0; i != 20; ++i)
+        image = render(s.get(), 2);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const auto &image : images)
+    EXPECT_EQ(image, expected);
+}
+
+struct Refusal {
+  const char *what;
+  nb_status (*act)(nb_simulator *);
+  const char *sentence;
+};
+
+TEST(CApi, ImpossibleValuesAreRefused) {
+  static const double numbers[] = {0, 0, 0, 0, 0, 0};
+  const Refusal refusals[] = {
+      {"name", [](nb_simulator *s) { return nb_set_f64(s, "cell_d", 1); }, "no parameter 'cell_d'"},
+      {"kind", [](nb_simulator *s) { return nb_set_index(s, "cell_a", 1); },
+       "'cell_a' is of kind f64, not index"},
+      {"NaN", [](nb_simulator *s) { return nb_set_f64(s, "cell_a", std::nan("")); },
+       "'cell_a' is not a number"},
+      {"null name", [](nb_simulator *s) { return nb_set_f64(s, nullptr, 1); }, "name is NULL"},
+      {"null simulator", [](nb_simulator *) { return nb_set_f64(nullptr, "cell_a", 1); },
+       "simulator is NULL"},
+      {"null vector", [](nb_simulator *s) { return nb_set_vec3(s, "spindle_axis", nullptr); },
+       "'spindle_axis'"},
+      {"negative table",
+       [](nb_simulator *s) { return nb_set_table_vec3(s, "mosaic_axis", numbers, -2); },
+       "'mosaic_axis'"},
+  };
+  const Simulator s = fromFlags(flags());
+  for (const Refusal &refusal : refusals) {
+    EXPECT_EQ(refusal.act(s.get()), NB_BAD_ARGUMENT) << refusal.what;
+    EXPECT_THAT(nb_last_error(), HasSubstr(refusal.sentence)) << refusal.what;
+  }
+}
+
+TEST(CApi, ValuesThatDoNotAgreeAreRefusedByTheRun) {
+  static const double numbers[] = {0, 0, 0, 0, 0, 0};
+  const Refusal refusals[] = {
+      {"short table", [](nb_simulator *s) { return nb_set_index(s, "mosaic_domains", 2); },
+       "has 1 entries where 'mosaic_domains' is 2"},
+      {"long table",
+       [](nb_simulator *s) { return nb_set_table_f64(s, "source_weight", numbers, 6); },
+       "'source_weight' has 6 entries"},
+      {"count", [](nb_simulator *s) { return nb_set_index(s, "oversample", 0); },
+       "'oversample' is 0"},
+      {"pixels", [](nb_simulator *s) { return nb_set_index(s, "fast_pixels", -1); },
+       "'fast_pixels' is -1"},
+      {"region", [](nb_simulator *s) { return nb_set_index(s, "roi_fast_max", pixels); },
+       "'roi_fast_max' is outside the image"},
+      {"size", [](nb_simulator *s) { return nb_set_index(s, "slow_pixels", pixels + 1); },
+       "bytes of the"},
+  };
+  for (const Refusal &refusal : refusals) {
+    const Simulator s = fromFlags(flags());
+    std::vector<float> image(pixels * pixels, -1);
+    ASSERT_EQ(refusal.act(s.get()), NB_OK) << refusal.what;
+    EXPECT_EQ(nb_run(s.get(), nullptr, image.data(), image.size() * sizeof(float)), NB_BAD_ARGUMENT)
+        << refusal.what;
+    EXPECT_THAT(nb_last_error(), HasSubstr(refusal.sentence)) << refusal.what;
+    EXPECT_EQ(image, std::vector<float>(pixels * pixels, -1)) << refusal.what;
+  }
+}
+
+TEST(CApi, WhatHasNoNeutralValueMustBeSet) {
+  const Simulator complete = fromFlags(flags());
+  nb_simulator *raw = nullptr;
+  ASSERT_EQ(nb_simulator_compile(nb_simulator_kernel(complete.get())->structure, &raw), NB_OK);
+  const Simulator s(raw, nb_simulator_free);
+  std::vector<float> image(pixels * pixels);
+  nb_set_index(raw, "fast_pixels", pixels);
+  nb_set_index(raw, "slow_pixels", pixels);
+  EXPECT_EQ(nb_run(raw, nullptr, image.data(), image.size() * sizeof(float)), NB_BAD_ARGUMENT);
+  EXPECT_THAT(nb_last_error(), HasSubstr("has not been set"));
+}
+
+TEST(CApi, CancelStopsOneRun) {
+  const Simulator s = fromFlags(flags());
+  const auto expected = render(s.get());
+  std::vector<float> image(pixels * pixels);
+  nb_cancel(s.get());
+  EXPECT_EQ(nb_run(s.get(), nullptr, image.data(), image.size() * sizeof(float)), NB_CANCELLED);
+  EXPECT_EQ(render(s.get()), expected);
+}
+
+TEST(CApi, ProgressEndsAtOne) {
+  const Simulator s = fromFlags(flags());
+  std::vector<float> image(pixels * pixels);
+  double last = 0;
+  nb_run_options options = {
+      2, [](void *context, double fraction) { *static_cast<double *>(context) = fraction; }, &last};
+  EXPECT_EQ(nb_run(s.get(), &options, image.data(), image.size() * sizeof(float)), NB_OK);
+  EXPECT_EQ(last, 1);
+}
+
+// Kernels that are linked in.
+
+nb_kernel_descriptor emptyKernel(const char *features, const nb_kernel_descriptor *alternative) {
+  nb_kernel_descriptor kernel = {};
+  kernel.abi_version = NB_KERNEL_ABI_VERSION;
+  kernel.name = "empty";
+  kernel.structure = "";
+  kernel.target = features;
+  kernel.precision = "f64";
+  kernel.workspace_size = [](const void *const *) -> std::int64_t { return 0; };
+  kernel.prepare = [](const void *const *, void *) {};
+  kernel.run_tile = [](const void *const *, const void *, const nb_tile *, void *) {};
+  kernel.features = features;
+  kernel.alternative = alternative;
+  return kernel;
+}
+
+TEST(LinkedKernel, TheFirstVersionThatTheProcessorCanRunIsTaken) {
+  const auto least = emptyKernel("", nullptr);
+  const auto middle = emptyKernel("no-such-instructions", &least);
+  const auto best = emptyKernel("no-such-instructions neither-these", &middle);
+  nb_simulator *s = nullptr;
+  ASSERT_EQ(nb_simulator_link(&best, &s), NB_OK) << nb_last_error();
+  EXPECT_EQ(nb_simulator_kernel(s), &least);
+  nb_simulator_free(s);
+}
+
+TEST(LinkedKernel, AProcessorThatLacksSomethingIsToldWhat) {
+  const auto kernel = emptyKernel("no-such-instructions", nullptr);
+  nb_simulator *s = nullptr;
+  EXPECT_EQ(nb_simulator_link(&kernel, &s), NB_BAD_KERNEL);
+  EXPECT_THAT(nb_last_error(), HasSubstr("this processor lacks no-such-instructions"));
+  EXPECT_EQ(s, nullptr);
+}
+
+TEST(LinkedKernel, AnotherAbiIsRefused) {
+  auto kernel = emptyKernel("", nullptr);
+  kernel.abi_version = NB_KERNEL_ABI_VERSION + 1;
+  nb_simulator *s = nullptr;
+  EXPECT_EQ(nb_simulator_link(&kernel, &s), NB_BAD_KERNEL);
+  EXPECT_THAT(nb_last_error(), HasSubstr("version"));
+}
+
+} // namespace

@@ -1,0 +1,186 @@
+"""nb-compile makes kernels that run on lesser processors, for other architectures and from programs;
+nb-sim --kernel renders with them what it renders with its own, and refuses those it should."""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+PARITY = pathlib.Path(__file__).resolve().parent.parent / "parity"
+FLAGS = ("-cell 70 80 90 90 100 90 -N 4 -default_F 10 -lambda 1 -distance 50 -detpixels 48 -pixel 1"
+         " -misset 10 20 30").split()
+QUIET = ["-nonoise", "-nopgm"]
+LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+arguments = None
+
+
+def parity_cases():
+    """The first case of each group: every structural choice there is."""
+    groups = {}
+    for case in json.loads((PARITY / "cases.json").read_text())["cases"]:
+        groups.setdefault(case["group"], case)
+    return [(case["name"], [word.replace("@IN@", str(PARITY / "inputs")) for word in case["args"]])
+            for case in groups.values() if "-img" not in case["args"]]
+
+
+class AheadOfTime(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        self.addCleanup(self.folder.cleanup)
+
+    def run_tool(self, *command):
+        return subprocess.run([str(word) for word in command], text=True, capture_output=True,
+                              cwd=self.root, env=os.environ | {"NB_CACHE": "off"})
+
+    def compile(self, *words, output="kernel.so"):
+        done = self.run_tool(arguments.nb_compile, *words, "-o", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.root / output
+
+    def render(self, *words):
+        done = self.run_tool(arguments.nb_sim, *words, *QUIET, "-floatfile", "image.bin")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return np.fromfile(self.root / "image.bin", "<f4").astype(float)
+
+    def refused(self, *words):
+        done = self.run_tool(*words)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+        return done.stderr
+
+    def disassembly(self, file):
+        return subprocess.run([f"{arguments.llvm}/llvm-objdump", "-d", file], check=True, text=True,
+                              capture_output=True).stdout
+
+    def test_parity_with_least_processor(self):
+        cases = parity_cases()
+        self.assertGreater(len(cases), 10)
+        for name, words in cases:
+            with self.subTest(name):
+                words = [*words, "-compat", "c"]
+                kernel = self.compile(*words, "--target=x86-64-v2")
+                self.assertNotRegex(self.disassembly(kernel), r"%[yz]mm")
+                got, wanted = self.render(*words, "--kernel", kernel), self.render(*words)
+                self.assertLess(np.max(np.abs(got - wanted)), 1e-6 * np.max(np.abs(wanted)))
+
+    def test_versions_use_their_registers(self):
+        for level, has, lacks in (("x86-64-v3", "%ymm", "%zmm"), ("x86-64-v4", "%zmm", None)):
+            code = self.disassembly(self.compile(*FLAGS, f"--target={level}"))
+            self.assertIn(has, code)
+            if lacks:
+                self.assertNotIn(lacks, code)
+
+    def test_versions_in_one_file(self):
+        words = [*FLAGS, "-gauss_xtal", "-mosaic", "1", "-mosaic_dom", "4"]
+        kernel = self.compile(*words, "--target=" + ",".join(LEVELS))
+        text = self.run_tool(arguments.nb_compile, "--inspect", kernel).stdout
+        self.assertEqual(re.findall(r"^target +\S+ (\S+)$", text, re.M), list(reversed(LEVELS)))
+        np.testing.assert_allclose(self.render(*words, "--kernel", kernel), self.render(*words),
+                                   rtol=1e-5)
+        exported = subprocess.run([f"{arguments.llvm}/llvm-nm", "-D", "--defined-only", kernel],
+                                  check=True, text=True, capture_output=True).stdout.split()
+        self.assertEqual(exported[2::3], ["nb_kernel_get_descriptor"])
+
+    def test_needs_no_library(self):
+        kernel = self.compile(*FLAGS)
+        headers = subprocess.run([f"{arguments.llvm}/llvm-readelf", "-d", kernel], check=True,
+                                 text=True, capture_output=True).stdout
+        self.assertNotIn("NEEDED", headers)
+
+    def test_aarch64_disassembles(self):
+        for cpu in ("aarch64", "aarch64-neoverse-v1"):
+            code = self.disassembly(self.compile(*FLAGS, "--emit=obj", f"--target={cpu}"))
+            self.assertIn("littleaarch64", code)
+            self.assertRegex(code, r"fmul\s+v\d+\.2d")
+            self.assertNotIn("<unknown>", code)
+        kernel = self.compile(*FLAGS, "--target=aarch64")
+        self.assertIn("it is for aarch64-unknown-linux-gnu generic and this processor is x86_64",
+                      self.refused(arguments.nb_sim, *FLAGS, "--kernel", kernel))
+
+    def test_program_as_input(self):
+        program = self.compile(*FLAGS, "--emit=nb", output="image.mlir")
+        kernel = self.compile(program)
+        text = self.run_tool(arguments.nb_compile, "--inspect", kernel).stdout
+        self.assertRegex(text, r"wavelength +f64 +m\n")
+        np.testing.assert_array_equal(self.render(*FLAGS, "--kernel", kernel), self.render(*FLAGS))
+        (self.root / "bad.mlir").write_text("func.func @f( {")
+        self.assertIn("cannot be read", self.refused(arguments.nb_compile, "bad.mlir", "-o", "k.so"))
+
+    def test_texts(self):
+        for kind, word in (("asm", ".globl"), ("llvm", "define"), ("mlir", "nb."),
+                           ("header", "nb_kernel_get_descriptor(void);")):
+            done = self.run_tool(arguments.nb_compile, *FLAGS, f"--emit={kind}")
+            self.assertIn(word, done.stdout, kind)
+
+    def test_header_and_symbol(self):
+        object_file = self.compile(*FLAGS, "--emit=obj", "--symbol=my_kernel", output="k.o")
+        self.compile(*FLAGS, "--emit=header", "--symbol=my_kernel", output="k.h")
+        (self.root / "main.c").write_text(
+            '#include "k.h"\nint main(void) { return my_kernel()->abi_version != '
+            "NB_KERNEL_ABI_VERSION; }\n")
+        subprocess.run([arguments.cc, "-Wall", "-Werror", "-I", arguments.include, "main.c",
+                        object_file, "-o", "main"], check=True, cwd=self.root)
+        self.assertEqual(subprocess.run([self.root / "main"]).returncode, 0)
+        self.assertIn("--emit=so", self.refused(arguments.nb_sim, *FLAGS, "--kernel", object_file))
+
+    def test_structure_that_does_not_fit(self):
+        kernel = self.compile(*FLAGS)
+        message = self.refused(arguments.nb_sim, *FLAGS, "-round_xtal", "-detector_thick", "100",
+                               "-detector_abs", "200", "--kernel", kernel)
+        self.assertIn("it has shape=square and shape=round is needed", message)
+        self.assertIn("it has capture=none and capture=", message)
+        self.assertNotIn("pivot", message)
+        self.render(*FLAGS, "-mosaic", "1", "-mosaic_dom", "5", "-detpixels", "32", "-lambda", "2",
+                    "--kernel", kernel)
+
+    def test_files_that_are_no_kernels(self):
+        kernel = self.compile(*FLAGS)
+        good = kernel.read_bytes()
+        older = good.replace(b"\nabi 2\n", b"\nabi 1\n")
+        self.assertNotEqual(older, good)
+        for content, why in ((b"", "cannot read"), (b"text\n" * 99, "no ELF file"),
+                             (good[:100], "no section"), (older, "version 1 of the kernel ABI"),
+                             (pathlib.Path("/bin/true").read_bytes(), "no section")):
+            kernel.write_bytes(content)
+            message = self.refused(arguments.nb_sim, *FLAGS, "--kernel", kernel)
+            self.assertIn(why, message)
+            self.assertIn(str(kernel), message)
+        self.assertIn("cannot read", self.refused(arguments.nb_sim, *FLAGS, "--kernel", "nowhere"))
+
+    def test_processor_that_lacks_something(self):
+        kernel = self.compile(*FLAGS, "--target=x86-64-v2")
+        # Both descriptor and text name the instruction sets.
+        changed = kernel.read_bytes().replace(b"sse4.2 popcnt", b"sse4.2 popcn2")
+        kernel.write_bytes(changed)
+        self.assertIn("this processor lacks popcn2",
+                      self.refused(arguments.nb_sim, *FLAGS, "--kernel", kernel))
+
+    def test_command_lines_that_cannot_be_used(self):
+        for words, why in (([*FLAGS, "--emit=ptx"], "not available yet"),
+                           ([*FLAGS, "--target=sm_90"], "not available yet"),
+                           ([*FLAGS, "--grad=cell_a"], "--grad is not available yet"),
+                           ([*FLAGS, "--emit=dll"], "none of so obj"),
+                           ([*FLAGS], "name it with -o"),
+                           ([], "nothing to compile"),
+                           ([*FLAGS, "-o", "k.so", "--target=pdp11"], "unknown target 'pdp11'"),
+                           ([*FLAGS, "-o", "k.so", "--target=x86-64-v2,aarch64"],
+                            "several architectures"),
+                           ([*FLAGS, "-o", "k.so", "-shape", "x"], "unknown flag"),
+                           ([*FLAGS, "-o", "k.so", "--symbol=a"], "--emit=obj"),
+                           ([*FLAGS, "-o", "no/such/folder/k.so"], "no/such/folder")):
+            self.assertIn(why, self.refused(arguments.nb_compile, *words), words)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("nb-compile", "nb-sim", "llvm", "cc", "include"):
+        parser.add_argument("--" + name, required=True)
+    arguments, rest = parser.parse_known_args()
+    unittest.main(argv=[__file__, *rest])

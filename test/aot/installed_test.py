@@ -1,0 +1,95 @@
+"""The tree that `cmake --install` makes is complete: nb-sim and nb-compile run from it, and the
+example in C builds against it and renders what nb-sim renders."""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+arguments = None
+# The MOSFLM convention puts the beam half a pixel further.
+EXAMPLE_FLAGS = ("-cell 100 100 100 90 90 90 -misset 10 0 0 -N 5 -default_F 100 -round_xtal -lambda 1"
+                 " -fluence 1e24 -distance 100 -pixel 0.1 -detpixels 256 -Xbeam 12.75 -Ybeam 12.75"
+                 " -oversample 1 -nonoise -nopgm").split()
+
+
+def run(*command, **options):
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith(("NB_", "LD_LIBRARY"))}
+    return subprocess.run([str(word) for word in command], check=True, text=True,
+                          capture_output=True, env=environment | {"NB_CACHE": "off"}, **options)
+
+
+class InstalledTree(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.folder.name)
+        cls.prefix = cls.root / "prefix"
+        run(arguments.cmake, "--install", arguments.build, "--prefix", cls.prefix)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def tool(self, name):
+        return self.prefix / "bin" / name
+
+    def test_nb_sim_finds_the_compiler(self):
+        run(self.tool("nb-sim"), *EXAMPLE_FLAGS, "--no-fallback", "-floatfile", self.root / "a.bin",
+            cwd=self.root)
+        self.assertGreater(np.fromfile(self.root / "a.bin", "<f4").max(), 0)
+
+    def test_runtime_component_maps_no_llvm(self):
+        prefix = self.root / "runtime"
+        run(arguments.cmake, "--install", arguments.build, "--prefix", prefix, "--component",
+            "runtime")
+        run(self.tool("nb-compile"), *EXAMPLE_FLAGS, "-o", self.root / "k.so")
+        for file in [*prefix.glob("bin/*"), *prefix.glob("lib/*.so")]:
+            needed = run("ldd", file).stdout
+            self.assertNotRegex(needed, "LLVM|MLIR", file)
+            self.assertNotIn("not found", needed, file)
+        self.assertFalse(list(prefix.rglob("libnb-compiler*")))
+        run(prefix / "bin/nb-sim", *EXAMPLE_FLAGS, "--kernel", self.root / "k.so", "-floatfile",
+            self.root / "r.bin", cwd=self.root)
+        self.assertGreater(np.fromfile(self.root / "r.bin", "<f4").max(), 0)
+
+    def test_example_in_c(self):
+        build = self.root / "build"
+        source = arguments.example
+        run(arguments.cmake, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_C_COMPILER={arguments.cc}", "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+        run(arguments.cmake, "--build", build)
+        said = run(build / "render", self.root / "c.pgm").stdout
+        self.assertIn("code for x86_64", said)
+
+        run(self.tool("nb-sim"), *EXAMPLE_FLAGS, "-floatfile", self.root / "s.bin", cwd=self.root)
+        wanted = np.fromfile(self.root / "s.bin", "<f4").reshape(256, 256)
+        header, grey = (self.root / "c.pgm").read_bytes().split(b"255\n", 1)
+        self.assertEqual(header, b"P5\n256 256\n")
+        image = np.frombuffer(grey, np.uint8).reshape(256, 256)
+        scaled = (wanted.astype(float) * 255 / wanted.max()).astype(int)
+        self.assertGreater(scaled.std(), 1)
+        self.assertLessEqual(np.abs(image.astype(int) - scaled).max(), 1)
+
+    def test_completion_knows_the_flags(self):
+        script = self.prefix / "share/bash-completion/completions/nb-sim"
+        completed = run("bash", "-c", f"""
+            source {script}
+            COMP_WORDS=(nb-sim -mosaic_d); COMP_CWORD=1; _nb_sim; echo "${{COMPREPLY[*]}}"
+            COMP_WORDS=(nb-compile --emit = h); COMP_CWORD=3; _nb_compile; echo "${{COMPREPLY[*]}}"
+            """).stdout.split("\n")
+        self.assertIn("-mosaic_domains", completed[0].split())
+        self.assertEqual(completed[1], "header")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("build", "example", "cc", "cmake"):
+        parser.add_argument("--" + name, required=True)
+    arguments, rest = parser.parse_known_args()
+    unittest.main(argv=[__file__, *rest])
