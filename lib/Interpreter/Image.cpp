@@ -50,7 +50,6 @@ struct Worker {
   }
 
   void compute(const ImagePlan &plan) {
-    frame.failedAt = nullptr;
     frame.lanes = int64_t(pixels.fast.size());
     *frame.integers(plan.panel) = pixels.panel;
     std::copy(pixels.slow.begin(), pixels.slow.end(), frame.integers(plan.slow));
@@ -96,24 +95,25 @@ void ImagePlan::makeImages(Frame &root, const PixelRange &range) const {
 }
 
 void ImagePlan::render(Frame &root, const PixelRange &range) const {
-  const InterpreterOptions &options = root.run->options;
-  TileOutcomes outcomes(range.tiles(), options);
+  TileOutcomes outcomes(range.tiles(), root);
   tbb::enumerable_thread_specific<Worker> workers([&] { return Worker(root); });
   auto renderTile = [&](int64_t tile) {
     if (outcomes.stopBefore(tile))
       return;
     Worker &worker = workers.local();
     range.pixelsOf(tile, worker.pixels);
-    if (worker.pixels.fast.empty())
-      return outcomes.finish(tile, worker.frame);
-    worker.frame.probes = outcomes.probesOf(tile, root);
-    worker.compute(*this);
+    worker.frame.failedAt = nullptr;
+    std::vector<ProbeStatistics> probes = outcomes.emptyProbes();
+    worker.frame.probes = root.probes ? &probes : nullptr;
+    if (!worker.pixels.fast.empty())
+      worker.compute(*this);
     if (!worker.frame.failed())
       for (auto [i, value] : llvm::enumerate(yields))
         range.write(worker.pixels, *root.tensors[firstTensor + i], worker.frame.reals(value),
                     value.varying);
-    outcomes.finish(tile, worker.frame);
+    outcomes.finish(tile, worker.frame, std::move(probes));
   };
+  const InterpreterOptions &options = root.run->options;
   int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism, size_t(threads));
   tbb::task_arena arena(threads);
@@ -126,7 +126,7 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
         },
         tbb::simple_partitioner());
   });
-  outcomes.conclude(root);
+  outcomes.conclude();
 }
 
 void ImagePlan::run(Frame &root) const {

@@ -6,13 +6,12 @@ using namespace mlir;
 using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
 
-/// What a lookup asked for, in the rule of nearest reflections whatever the interpolation.
-static void recordLookup(LookupStatistics &statistics, const nb_hkl_grid &grid, const Vec3 &hkl,
-                         bool inside) {
-  (inside ? statistics.inside : statistics.outside)++;
-  statistics.index[0].add(hkl.x);
-  statistics.index[1].add(hkl.y);
-  statistics.index[2].add(hkl.z);
+static void recordLookup(LookupStatistics &statistics, const Vec3 &hkl, bool inside,
+                         int64_t times) {
+  (inside ? statistics.inside : statistics.outside) += times;
+  statistics.index[0].add(hkl.x, times);
+  statistics.index[1].add(hkl.y, times);
+  statistics.index[2].add(hkl.z, times);
 }
 
 static bool insideOf(const nb_hkl_grid &grid, const Vec3 &hkl, bool cubic) {
@@ -25,12 +24,19 @@ static bool insideOf(const nb_hkl_grid &grid, const Vec3 &hkl, bool cubic) {
          double(grid.l_min) <= hkl.z && hkl.z <= double(grid.l_max);
 }
 
-/// Calls `visit` for each lane that is observed.
+/// Calls `visit(lane, times)` for each lane that is observed; a uniform value counts for all of them.
 template <typename Visit>
 static void forActive(Frame &frame, Slot slot, Visit visit) {
-  for (int64_t lane = 0, lanes = frame.lanesOf(slot); lane < lanes; ++lane)
-    if (!slot.varying || !frame.active || frame.active[lane])
-      visit(lane);
+  auto isActive = [&](int64_t lane) { return !frame.active || frame.active[lane]; };
+  if (!slot.varying) {
+    int64_t times = 0;
+    for (int64_t lane = 0; lane < frame.lanes; ++lane)
+      times += isActive(lane);
+    return visit(0, times);
+  }
+  for (int64_t lane = 0; lane < frame.lanes; ++lane)
+    if (isActive(lane))
+      visit(lane, 1);
 }
 
 static LogicalResult planProbe(ProbeOp op, Planner &planner) {
@@ -48,20 +54,21 @@ static LogicalResult planProbe(ProbeOp op, Planner &planner) {
     ProbeStatistics &statistics = (*frame.probes)[ordinal];
     int64_t stride = value.varying ? laneStride : 1;
     for (unsigned c = 0; c < value.components; ++c)
-      forActive(frame, value, [&](int64_t lane) {
+      forActive(frame, value, [&](int64_t lane, int64_t times) {
         statistics.components[c].add(value.kind == Kind::Real
                                          ? frame.reals(value)[c * stride + lane]
-                                         : double(frame.integers(value)[lane]));
+                                         : double(frame.integers(value)[lane]),
+                                     times);
       });
     if (!isLookup)
       return;
     AnyOperand<Vec3> index(frame.reals(hkl), hkl.varying);
     const nb_hkl_grid &g = *frame.object<const nb_hkl_grid>(grid);
-    forActive(frame, hkl, [&](int64_t lane) {
+    forActive(frame, hkl, [&](int64_t lane, int64_t times) {
       Vec3 at = index[lane];
       if (!integral)
         at = {std::ceil(at.x - 0.5), std::ceil(at.y - 0.5), std::ceil(at.z - 0.5)};
-      recordLookup(statistics.lookup, g, at, insideOf(g, at, cubic));
+      recordLookup(statistics.lookup, at, insideOf(g, at, cubic), times);
     });
   });
   return success();

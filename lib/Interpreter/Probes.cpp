@@ -8,16 +8,16 @@
 
 using namespace mlir::nb;
 
-void Statistics::add(double value) {
+void Statistics::add(double value, int64_t times) {
   if (std::isnan(value)) {
-    ++nan;
+    nan += times;
   } else if (std::isinf(value)) {
-    ++infinite;
+    infinite += times;
   } else {
-    ++finite;
+    finite += times;
     min = std::min(min, value);
     max = std::max(max, value);
-    sum += value;
+    sum += value * double(times);
   }
 }
 

@@ -19,7 +19,7 @@ struct Statistics {
   double max = -std::numeric_limits<double>::infinity();
   double sum = 0;
 
-  void add(double value);
+  void add(double value, int64_t times = 1);
   void merge(const Statistics &other);
   int64_t count() const { return finite + nan + infinite; }
   double mean() const { return sum / double(finite); } ///< NaN when nothing was finite

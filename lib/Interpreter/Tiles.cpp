@@ -42,38 +42,49 @@ std::optional<std::string> PixelRange::whyNotRendered(const Pixel &pixel) const 
   return std::nullopt;
 }
 
-TileOutcomes::TileOutcomes(int64_t tiles, const InterpreterOptions &options)
-    : options(options), tiles(tiles), firstFailed(tiles) {
-  if (options.probes)
-    probes.resize(tiles);
-}
+TileOutcomes::TileOutcomes(int64_t tiles, Frame &root)
+    : root(root), options(root.run->options), tiles(tiles), firstFailed(tiles) {}
 
 bool TileOutcomes::stopBefore(int64_t tile) const {
   return tile > firstFailed.load() || (options.cancelled && options.cancelled());
 }
 
-std::vector<ProbeStatistics> *TileOutcomes::probesOf(int64_t tile, const Frame &root) {
-  if (!root.probes)
-    return nullptr;
-  // The same probes with nothing recorded yet.
-  std::vector<ProbeStatistics> &own = probes[tile];
-  for (const ProbeStatistics &probe : *root.probes) {
-    ProbeStatistics empty;
-    empty.name = probe.name;
-    empty.components.resize(probe.components.size());
-    empty.isLookup = probe.isLookup;
-    own.push_back(std::move(empty));
-  }
-  return &own;
+std::vector<ProbeStatistics> TileOutcomes::emptyProbes() const {
+  std::vector<ProbeStatistics> empty;
+  if (root.probes)
+    for (const ProbeStatistics &probe : *root.probes) {
+      ProbeStatistics &copy = empty.emplace_back();
+      copy.name = probe.name;
+      copy.components.resize(probe.components.size());
+      copy.isLookup = probe.isLookup;
+    }
+  return empty;
 }
 
-void TileOutcomes::finish(int64_t tile, const Frame &frame) {
-  if (frame.failed()) {
+void TileOutcomes::add(std::vector<ProbeStatistics> probes) {
+  for (auto [total, part] : llvm::zip(*root.probes, probes)) {
+    for (auto [to, from] : llvm::zip_equal(total.components, part.components))
+      to.merge(from);
+    total.lookup.merge(part.lookup);
+  }
+}
+
+void TileOutcomes::finish(int64_t tile, const Frame &frame, std::vector<ProbeStatistics> probes) {
+  {
     std::lock_guard lock(mutex);
-    if (tile < firstFailed) {
+    if (frame.failed() && tile < firstFailed) {
       firstFailed = tile;
       failedAt = frame.failedAt;
       failure = frame.failure;
+    }
+    if (root.probes) {
+      waiting[tile] = std::move(probes);
+      for (auto next = waiting.find(nextToAdd); next != waiting.end();
+           next = waiting.find(nextToAdd)) {
+        add(std::move(next->second));
+        waiting.erase(next);
+        ++nextToAdd;
+      }
     }
   }
   int64_t now = ++done;
@@ -84,15 +95,9 @@ void TileOutcomes::finish(int64_t tile, const Frame &frame) {
   }
 }
 
-void TileOutcomes::conclude(Frame &root) {
+void TileOutcomes::conclude() {
   if (failedAt)
-    root.fail(failedAt, failure);
-  for (const auto &ofTile : probes)
-    for (auto [total, part] : llvm::zip(*root.probes, ofTile)) {
-      for (auto [to, from] : llvm::zip_equal(total.components, part.components))
-        to.merge(from);
-      total.lookup.merge(part.lookup);
-    }
-  if (options.progress && !failedAt && !(options.cancelled && options.cancelled()))
+    return root.fail(failedAt, failure);
+  if (options.progress && !(options.cancelled && options.cancelled()))
     options.progress(1);
 }

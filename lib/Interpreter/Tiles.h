@@ -5,6 +5,7 @@
 #include "lib/Interpreter/Observer.h"
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -36,24 +37,30 @@ private:
 /// outcome is the same for any number of threads.
 class TileOutcomes {
 public:
-  TileOutcomes(int64_t tiles, const InterpreterOptions &options);
+  TileOutcomes(int64_t tiles, Frame &root);
 
   /// True when a tile before this one failed or the run is cancelled.
   bool stopBefore(int64_t tile) const;
-  /// Where the tile's probes record; null when nobody listens.
-  std::vector<ProbeStatistics> *probesOf(int64_t tile, const Frame &root);
-  void finish(int64_t tile, const Frame &frame);
-  /// Hands failure and statistics to the frame outside the image.
-  void conclude(Frame &root);
+  /// The probes of the root, with nothing recorded yet: where a tile records. Empty when nobody
+  /// listens.
+  std::vector<ProbeStatistics> emptyProbes() const;
+  /// What a tile recorded is added to the root's probes when all tiles before it are in.
+  void finish(int64_t tile, const Frame &frame, std::vector<ProbeStatistics> probes);
+  /// Hands a failure to the frame outside the image.
+  void conclude();
 
 private:
+  void add(std::vector<ProbeStatistics> probes);
+
+  Frame &root;
   const InterpreterOptions &options;
   int64_t tiles, reported = 0;
   std::atomic<int64_t> done{0}, firstFailed;
   std::mutex mutex, reporting;
   Operation *failedAt = nullptr;
   std::string failure;
-  std::vector<std::vector<ProbeStatistics>> probes; ///< by tile
+  int64_t nextToAdd = 0;
+  std::map<int64_t, std::vector<ProbeStatistics>> waiting; ///< by tile
 };
 
 } // namespace mlir::nb

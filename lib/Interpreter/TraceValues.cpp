@@ -176,8 +176,10 @@ std::vector<TraceValue> TraceValues::of(Operation *op) {
     add("floatimage_accumulated", numbers(op->getResult(0)));
     return values;
   }
-  if (isPartial(op))
+  if (isPartial(op)) {
+    derived(op);
     return values;
+  }
   // A lattice factor's axes come before their product.
   if (isa<LatticeFactorOp>(op))
     derived(op);
