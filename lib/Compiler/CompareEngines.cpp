@@ -6,6 +6,8 @@
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -60,6 +62,8 @@ private:
     return interpretImage(stage.program.get().lookupSymbol<func::FuncOp>(function), arguments,
                           options.threads);
   }
+  /// Runs the pass that a test injects into the kernel alone.
+  llvm::Error breakKernel(ModuleOp fused);
   llvm::Error compareStages(EngineComparison &result, const std::vector<Stage> &stages,
                             const RenderedImage &reference);
 
@@ -71,13 +75,17 @@ private:
 } // namespace
 
 Expected<EngineComparison> EngineComparer::run(ModuleOp program) {
-  auto stages = recordStages(program, options.inject);
+  bool breaksKernel = StringRef(options.inject).starts_with("kernel:");
+  auto stages = recordStages(program, breaksKernel ? "" : options.inject);
   if (!stages)
     return stages.takeError();
   auto reference = interpretStage(stages->front());
   if (!reference)
     return reference.takeError();
-  auto kernel = compileFunction(*stages->back().program, function, /*fused=*/true, compile);
+  OwningOpRef<ModuleOp> fused = stages->back().program->clone();
+  if (auto error = breakKernel(*fused))
+    return error;
+  auto kernel = compileFunction(*fused, function, /*fused=*/true, compile);
   if (!kernel)
     return kernel.takeError();
   RenderedImage image = runKernel((*kernel)->descriptor(), arguments, reference->shape);
@@ -89,9 +97,26 @@ Expected<EngineComparison> EngineComparer::run(ModuleOp program) {
   if (options.everyStage || result.kernel.beyond > 0)
     if (auto error = compareStages(result, *stages, *reference))
       return error;
-  if (result.kernel.beyond > 0 && !result.firstStage)
-    result.firstStage = "kernel";
+  if (result.kernel.beyond == 0 || result.firstStage)
+    return result;
+  result.firstStage = "kernel";
+  auto value = firstKernelDifference(*stages->back().program, function, arguments,
+                                     result.kernel.pixel, options.tolerance.rtol, compile,
+                                     [&](ModuleOp program) { return breakKernel(program); });
+  if (!value)
+    return value.takeError();
+  result.kernelValue = *value;
   return result;
+}
+
+llvm::Error EngineComparer::breakKernel(ModuleOp fused) {
+  StringRef pass = options.inject;
+  if (!pass.consume_front("kernel:"))
+    return llvm::Error::success();
+  PassManager passes(fused.getContext());
+  if (failed(parsePassPipeline(pass, passes)) || failed(passes.run(fused)))
+    return llvm::createStringError("cannot inject '" + options.inject + "'");
+  return llvm::Error::success();
 }
 
 llvm::Error EngineComparer::compareStages(EngineComparison &result,
@@ -174,5 +199,7 @@ std::string EngineComparison::toString() const {
     text += "first stage that differs: " + *firstStage + "\n";
   if (firstValue)
     text += "first value that differs: " + firstValue->toString() + "\n";
+  if (kernelValue)
+    text += "first value that differs: " + kernelValue->toString() + "\n";
   return text;
 }

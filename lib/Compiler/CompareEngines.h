@@ -3,6 +3,7 @@
 #define NB_COMPILER_COMPAREENGINES_H
 
 #include "lib/Compiler/FirstDifference.h"
+#include "lib/Compiler/FirstKernelDifference.h"
 
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@ struct CompareOptions {
   EngineTolerance tolerance;
   bool everyStage = false; ///< interpret the program after each pass even when the engines agree
   int threads = 0;         ///< of the interpreter
-  std::string inject;      ///< for tests, see recordStages
+  std::string inject;      ///< for tests, see recordStages; AFTER may be "kernel" too
 };
 
 /// An image against the interpreted input.
@@ -39,7 +40,8 @@ struct EngineComparison {
   std::vector<ImageDifference> stages; ///< those that were interpreted, in order
   /// The first stage beyond the tolerance: a pass, or "kernel" for what comes after fusion.
   std::optional<std::string> firstStage;
-  std::optional<NamedDifference> firstValue;
+  std::optional<NamedDifference> firstValue;   ///< when the first stage is a pass
+  std::optional<KernelDifference> kernelValue; ///< when it is the kernel
 
   bool agree() const { return !firstStage; }
   std::string toString() const;

@@ -125,6 +125,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"nb-fuse", "steps"}),
     describe);
 
+TEST_F(CompareEnginesTest, WhatTheKernelGetsWrongIsNamed) {
+  for (const char *value : {"F_latt", "capture_fraction"}) {
+    CompareOptions options;
+    options.inject = std::string("kernel:nb-test-break{name=") + value + "}";
+    const EngineComparison c = compare(options);
+    EXPECT_EQ(c.firstStage, "kernel") << c.toString();
+    for (const ImageDifference &stage : c.stages)
+      EXPECT_EQ(stage.beyond, 0u) << stage.stage;
+    ASSERT_TRUE(c.kernelValue) << c.toString();
+    EXPECT_EQ(c.kernelValue->name, value) << c.toString();
+  }
+}
+
 TEST_F(CompareEnginesTest, APassThatMakesNaNIsNamed) {
   CompareOptions options;
   options.inject = "cse:nb-test-break{name=polar by=nan}";

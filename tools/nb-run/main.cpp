@@ -6,13 +6,13 @@
 #include "lib/Compiler/CompareEngines.h"
 #include "lib/Compiler/Dialects.h"
 #include "lib/Transforms/Passes.h"
+#include "nanobragg/Renderer.h"
 
 #include "mlir/Pass/PassManager.h"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 
 using namespace mlir;
@@ -32,7 +32,8 @@ struct Command {
 
   /// Instrumentation is the interpreter's.
   bool interpreted() const {
-    return noFuse || checkFinite || !probes.empty() || !tracePixel.empty();
+    return noFuse || checkFinite || !probes.empty() || !tracePixel.empty() ||
+           nanobragg::compilationDisabled();
   }
 };
 

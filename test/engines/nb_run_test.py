@@ -1,0 +1,173 @@
+"""Runs of nb-run: arguments, results, both engines, instruments and exit status.
+
+    nb_run_test.py NB_RUN NB_SIM"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+PROGRAM_TEXT = """
+func.func @scaled(%x: f64 {nb.name = "x"}, %v: !nb.vec3<f64>, %n: index) -> (f64, !nb.vec3<f64>, index) {
+  %square = arith.mulf %x, %x : f64
+  %w = nb.scale %v, %square : !nb.vec3<f64>
+  return %square, %w, %n : f64, !nb.vec3<f64>, index
+}
+func.func @weighted(%n: index, %w: !nb.table<?xf64>, %mask: tensor<?x?x?xi8>) -> tensor<?x?x?xf64> {
+  %one = arith.constant 1 : index
+  %img = nb.image panel %p in %one, slow %s in %n, fast %f in %n mask(%mask : tensor<?x?x?xi8>)
+      : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    %I = nb.sum source %k in %n : f64 {
+      %weight = nb.lookup %w[%k] : !nb.table<?xf64>
+      %term = arith.mulf %weight, %column : f64
+      nb.yield %term : f64
+    }
+    nb.yield %I : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+func.func @structure_factors(%F: !nb.hkl_grid<f64> {nb.name = "F"}, %hkl: !nb.vec3<f64>, %default: f64) -> f64 {
+  %f = nb.structure_factor nearest %F[%hkl] default %default : !nb.hkl_grid<f64>, !nb.vec3<f64>
+  return %f : f64
+}
+func.func @doubled(%m: !nb.mat3<f64>, %n: index, %t: !nb.table<?x!nb.vec3<f64>>) -> !nb.table<?x!nb.vec3<f64>> {
+  %r = nb.tabulate mosaic %j in %n : !nb.table<?x!nb.vec3<f64>> {
+    %v = nb.lookup %t[%j] : !nb.table<?x!nb.vec3<f64>>
+    %w = nb.transform %m, %v : !nb.vec3<f64>
+    nb.yield %w : !nb.vec3<f64>
+  }
+  return %r : !nb.table<?x!nb.vec3<f64>>
+}
+"""
+
+
+class NbRun(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.write("program.mlir", PROGRAM_TEXT)
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def save(self, name, array):
+        np.save(os.path.join(self.folder, name), array)
+
+    def load(self, name):
+        return np.load(os.path.join(self.folder, name))
+
+    def attempt(self, function, arguments, *flags, **variables):
+        words = [word for argument in arguments for word in ("--arg", argument)]
+        return subprocess.run(
+            [NB_RUN, "program.mlir", f"--function={function}", *words, *flags], cwd=self.folder,
+            env=os.environ | variables, capture_output=True, text=True)
+
+    def run_function(self, function, arguments, *flags, **variables):
+        done = self.attempt(function, arguments, *flags, **variables)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def refused(self, function, arguments, *flags):
+        done = self.attempt(function, arguments, *flags)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        return done.stderr
+
+    SCALED = ("x=3", "arg1=1,2,-0.5", "arg2=7")
+
+    def test_results_are_printed(self):
+        for flags in ((), ("--no-fuse",)):
+            self.assertEqual(self.run_function("scaled", self.SCALED, *flags),
+                             "result 0: 9\nresult 1: 9 18 -4.5\nresult 2: 7\n")
+
+    def test_results_are_written(self):
+        outputs = [word for i in range(3) for word in ("--out", f"{i}.npy")]
+        for flags in ((), ("--no-fuse",)):
+            self.run_function("scaled", self.SCALED, *flags, *outputs)
+            self.assertEqual(self.load("0.npy").shape, ())
+            np.testing.assert_array_equal(self.load("1.npy"), [9, 18, -4.5])
+            self.assertEqual(self.load("2.npy"), 7)
+
+    def test_image_with_mask_and_table_from_files(self):
+        mask = np.array([[[1, 1, 0], [0, 1, 1], [1, 1, 1]]], float)
+        self.save("mask.npy", mask)
+        self.save("w.npy", np.array([0.5, 1.0, 2.0]))
+        arguments = ("arg0=3", "arg1=w.npy", "arg2=mask.npy")
+        for flags in ((), ("--no-fuse",)):
+            self.run_function("weighted", arguments, "--out=i.npy", *flags)
+            np.testing.assert_allclose(self.load("i.npy"), 3.5 * np.arange(3) * mask, rtol=1e-15)
+
+    def test_grid_from_array_and_from_hkl(self):
+        self.save("F.npy", np.arange(27.0).reshape(3, 3, 3))
+        self.write("F.hkl", "1 0 0 12.5\n-1 -1 -1 1\n1 1 1 2\n")
+        for flags in ((), ("--no-fuse",)):
+            for grid, hkl, value in (("F.npy@-1,-1,-1", "1,0,-1", 21), ("F.npy@-1,-1,-1", "0,2,0", 99),
+                                     ("F.hkl", "1,0,0", 12.5)):
+                out = self.run_function("structure_factors", (f"F={grid}", f"arg1={hkl}", "arg2=99"),
+                                        *flags)
+                self.assertEqual(float(out.split(":")[1]), value, (grid, hkl, flags))
+
+    def test_tables_of_vectors_are_the_interpreters(self):
+        table = np.array([[1, 2, 3], [4, 5, 6.0]])
+        self.save("t.npy", table)
+        arguments = ("arg0=2,0,0,0,2,0,0,0,2", "arg1=2", "arg2=t.npy")
+        self.run_function("doubled", arguments, "--no-fuse", "--out=r.npy")
+        np.testing.assert_array_equal(self.load("r.npy"), 2 * table)
+        self.assertIn("--no-fuse", self.refused("doubled", arguments))
+
+    def test_environment_selects_the_interpreter(self):
+        self.save("t.npy", np.ones((2, 3)))
+        arguments = ("arg0=2,0,0,0,2,0,0,0,2", "arg1=2", "arg2=t.npy")
+        for variable in ("NANOBRAGG_DISABLE_COMPILE", "NANOBRAG_DISABLE_COMPILE"):
+            self.run_function("doubled", arguments, **{variable: "1"})
+
+    def test_instruments_know_the_names_of_the_text(self):
+        self.save("mask.npy", np.ones((1, 3, 3)))
+        arguments = ("arg0=3", "arg1=1,2,3", "arg2=mask.npy")
+        self.assertRegex(self.run_function("weighted", arguments, "--probe=term"),
+                         r"term +27 +0 +6 +2")
+        self.assertIn("TRACE weight[source=1] 2\n",
+                      self.run_function("weighted", arguments, "--trace-pixel=0,1"))
+        done = self.attempt("scaled", ("x=nan", "arg1=1,2,3", "arg2=1"), "--check-finite")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("yields nan", done.stderr)
+
+    def test_comparison_of_engines(self):
+        out = self.run_function("scaled", self.SCALED, "--compare-stages")
+        self.assertIn("after nb-fuse: identical", out)
+        self.assertIn("the engines agree", out)
+
+    def test_the_program_that_nb_sim_emits(self):
+        flags = "-cell 30 40 50 90 90 90 -default_F 10 -N 4 -lambda 1 -distance 60 -pixel 2 -detpixels 12"
+        text = subprocess.run([NB_SIM, *flags.split(), "--emit=nb"], capture_output=True, text=True,
+                              check=True).stdout
+        self.write("program.mlir", text)
+        self.assertIn("give it with --arg cell_a=VALUE", self.refused("image", ()))
+
+    def test_refusals(self):
+        for arguments, words in (
+                (("x=3", "arg1=1,2,3"), "has an argument 'arg2' of type index"),
+                (self.SCALED + ("y=3",), "no argument 'y'"),
+                (self.SCALED + ("x=4",), "is given twice"),
+                (("x=3,4", "arg1=1,2,3", "arg2=1"), "takes 1 number(s), not 2"),
+                (("x=3", "arg1=1,2", "arg2=1"), "takes 3 number(s), not 2"),
+                (("x=3", "arg1=1,2,3", "arg2=1.5"), "whole numbers"),
+                (("x=three", "arg1=1,2,3", "arg2=1"), "cannot be 'three'"),
+                (("x=none.npy", "arg1=1,2,3", "arg2=1"), "none.npy"),
+                (("x", "arg1=1,2,3", "arg2=1"), "expected NAME=VALUE")):
+            self.assertIn(words, self.refused("scaled", arguments))
+        self.assertIn("there are scaled, weighted", self.refused("nothing", ()))
+        self.assertIn("3 result(s)", self.refused("scaled", self.SCALED, "--out=a.npy"))
+        self.write("program.mlir", "func.func @broken(%x: f64) -> f64 { return %y : f64 }")
+        self.assertIn("program.mlir:1", self.refused("broken", ("arg0=1",)))
+
+
+if __name__ == "__main__":
+    NB_RUN, NB_SIM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+    unittest.main()
