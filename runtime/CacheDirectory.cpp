@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -20,8 +21,8 @@ namespace nanobragg {
 namespace {
 
 constexpr const char *lockName = "lock";
-constexpr const char *temporaryPrefix = ".new-";
-constexpr const char *entrySuffix = ".so";
+constexpr std::string_view temporaryPrefix = ".new-";
+constexpr std::string_view entrySuffix = ".so";
 
 [[noreturn]] void failWithErrno(const std::string &what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -42,7 +43,18 @@ void createFolders(const std::filesystem::path &path) {
   }
 }
 
-bool isEntry(const std::string &name) { return name.ends_with(entrySuffix) && name.front() != '.'; }
+// Whatever else lies in a folder that the user named is the user's.
+
+bool isEntry(std::string_view name) {
+  constexpr std::size_t keyDigits = 32;
+  return name.ends_with(entrySuffix) && name.find_first_not_of("0123456789abcdef") == keyDigits &&
+         name.size() == keyDigits + entrySuffix.size();
+}
+
+bool isTemporary(std::string_view name) {
+  return name.starts_with(temporaryPrefix) &&
+         name.find_first_not_of("0123456789-", temporaryPrefix.size()) == name.npos;
+}
 
 bool after(const timespec &a, const timespec &b) {
   return std::tie(a.tv_sec, a.tv_nsec) > std::tie(b.tv_sec, b.tv_nsec);
@@ -130,7 +142,7 @@ CacheDirectory::Reading CacheDirectory::read(const std::string &name) const {
 FileDescriptor CacheDirectory::createTemporary(std::string &name) const {
   while (true) {
     const auto unique = std::chrono::steady_clock::now().time_since_epoch().count();
-    name = temporaryPrefix + std::to_string(::getpid()) + "-" + std::to_string(unique);
+    name = std::string(temporaryPrefix) + std::to_string(::getpid()) + "-" + std::to_string(unique);
     FileDescriptor file(::openat(directory.get(), name.c_str(),
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file)
@@ -198,7 +210,7 @@ void CacheDirectory::removeAbandoned(const std::string &temporary) const {
 
 void CacheDirectory::sweep(std::uint64_t mostBytes, const std::string &keep) const {
   for (const std::string &name : names())
-    if (name.starts_with(temporaryPrefix))
+    if (isTemporary(name))
       removeAbandoned(name);
 
   std::vector<File> files = entries();

@@ -184,6 +184,18 @@ TEST_F(CacheDirectoryTest, RemainsOfKilledWritersAreSweptAndLiveOnesAreNot) {
   EXPECT_FALSE(std::filesystem::exists(alive));
 }
 
+TEST_F(CacheDirectoryTest, OtherFilesInTheFolderAreTheUsers) {
+  expectRightKernel("x");
+  const std::vector<std::string> others = {".new-york", "0123456789abcdef0123456789abcdef.so.bak",
+                                           "libmine.so", "notes.txt"};
+  for (const std::string &name : others)
+    write(options.directory / name, "precious");
+  options.mostBytes = 1;
+  EXPECT_EQ(cache()->list().size(), 1u);
+  EXPECT_EQ(cache()->clear(), 1u);
+  EXPECT_EQ(files(), others);
+}
+
 TEST_F(CacheDirectoryTest, OthersWaitForTheLock) {
   const auto first = cache();
   auto held = first->lock("specification");
