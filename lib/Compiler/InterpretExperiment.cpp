@@ -70,9 +70,6 @@ llvm::Expected<std::string> nb::interpretExperiment(const nanobragg::Structure &
                                                     const void *const *arguments,
                                                     const nb_interpret_options &options,
                                                     void *image) {
-  if (compile.precision != "f64")
-    return createStringError("the interpreter computes in f64, not in '" + compile.precision +
-                             "'; leave out --precision or --no-fuse");
   MLIRContext context(MLIRContext::Threading::DISABLED);
   DialectRegistry registry;
   registerCompilerDialects(registry);

@@ -33,9 +33,7 @@ inline Vec3 column(const Mat3 &m, int j) { return {m.at[0][j], m.at[1][j], m.at[
 inline Mat3 fromRows(const Vec3 &a, const Vec3 &b, const Vec3 &c) {
   return {{{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}}};
 }
-inline Mat3 transposed(const Mat3 &m) {
-  return fromRows(column(m, 0), column(m, 1), column(m, 2));
-}
+inline Mat3 transposed(const Mat3 &m) { return fromRows(column(m, 0), column(m, 1), column(m, 2)); }
 
 inline Vec3 operator*(const Mat3 &m, const Vec3 &v) {
   return {dot(row(m, 0), v), dot(row(m, 1), v), dot(row(m, 2), v)};

@@ -155,8 +155,7 @@ static LogicalResult planCmpI(arith::CmpIOp op, Planner &planner) {
 static LogicalResult planSelect(arith::SelectOp op, Planner &planner) {
   auto slot = slotFor(op.getType(), false);
   if (failed(slot) || slot->kind == Kind::Object)
-    return op.emitOpError() << "between values of type " << op.getType()
-                            << " has no evaluation";
+    return op.emitOpError() << "between values of type " << op.getType() << " has no evaluation";
   if (slot->kind == Kind::Integer)
     return map(planner, op, [](bool c, int64_t a, int64_t b) { return c ? a : b; });
   if (slot->components == 3)
@@ -170,9 +169,8 @@ static LogicalResult planTruncI(arith::TruncIOp op, Planner &planner) {
   unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
   if (width == 1)
     return map(planner, op, [](int64_t a) { return int64_t(a & 1); });
-  return map(planner, op, [shift = 64 - width](int64_t a) {
-    return int64_t(uint64_t(a) << shift) >> shift;
-  });
+  return map(planner, op,
+             [shift = 64 - width](int64_t a) { return int64_t(uint64_t(a) << shift) >> shift; });
 }
 
 static LogicalResult planExtSI(arith::ExtSIOp op, Planner &planner) {

@@ -29,8 +29,7 @@ static void copyWhere(Frame &frame, const int64_t *mask, Slot to, Slot from) {
   for (int64_t c = 0; c < to.components; ++c)
     for (int64_t lane = 0; lane < frame.lanes; ++lane)
       if (mask[lane])
-        target[c * laneStride + lane] =
-            from.varying ? source[c * laneStride + lane] : source[c];
+        target[c * laneStride + lane] = from.varying ? source[c * laneStride + lane] : source[c];
 }
 
 namespace {

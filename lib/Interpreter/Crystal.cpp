@@ -33,11 +33,11 @@ static Mat3 reciprocalCell(CellRule rule, double a, double b, double c, double a
 }
 
 static LogicalResult planReciprocalCell(ReciprocalCellOp op, Planner &planner) {
-  return map(planner, op,
-             [rule = op.getRule()](double a, double b, double c, double alpha, double beta,
-                                   double gamma) {
-               return reciprocalCell(rule, a, b, c, alpha, beta, gamma);
-             });
+  return map(
+      planner, op,
+      [rule = op.getRule()](double a, double b, double c, double alpha, double beta, double gamma) {
+        return reciprocalCell(rule, a, b, c, alpha, beta, gamma);
+      });
 }
 
 /// Rows a, b, c of the basis that is reciprocal to the columns of `m`.

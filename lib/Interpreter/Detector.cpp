@@ -23,9 +23,8 @@ static Vec3 curvedPosition(Vec3 beam, Vec3 fastAxis, Vec3 slowAxis, double dista
 
 static LogicalResult planSolidAngle(SolidAngleOp op, Planner &planner) {
   if (op.getKind() == PixelKind::point)
-    return map(planner, op, [](const Vec3 &position, double, double) {
-      return 1 / dot(position, position);
-    });
+    return map(planner, op,
+               [](const Vec3 &position, double, double) { return 1 / dot(position, position); });
   return map(planner, op, [](const Vec3 &position, double closeDistance, double pixelSize) {
     double r = norm(position);
     return pixelSize * pixelSize / (r * r) * (closeDistance / r);

@@ -65,7 +65,8 @@ FailureOr<Interpreter> Interpreter::prepare(func::FuncOp function) {
 }
 
 /// Puts an argument where its slot is; objects go into tables and tensors of the frame.
-static void bindArgument(Frame &frame, Value parameter, Slot slot, const InterpreterArgument &argument,
+static void bindArgument(Frame &frame, Value parameter, Slot slot,
+                         const InterpreterArgument &argument,
                          std::vector<std::unique_ptr<Table>> &tables,
                          std::vector<std::unique_ptr<Tensor>> &tensors) {
   Type type = parameter.getType();
@@ -134,8 +135,7 @@ Interpreter::run(ArrayRef<InterpreterArgument> arguments, const InterpreterOptio
   func::FuncOp function = plan.function;
   if (arguments.size() != plan.arguments.size())
     return function.emitError() << "function '" << function.getName() << "' takes "
-                                << plan.arguments.size() << " arguments, not "
-                                << arguments.size();
+                                << plan.arguments.size() << " arguments, not " << arguments.size();
   RunState run = {plan, options, nullptr};
   std::unique_ptr<TraceLog> log;
   if (options.trace) {

@@ -80,9 +80,7 @@ Dimensions dimsAfter(Op op, Planner &planner, Dimensions yielded) {
   return ((yielded | captured) & ~own) | (captured & own);
 }
 
-void zero(Frame &frame, Slot slot) {
-  std::fill_n(frame.reals(slot), frame.lanesOf(slot), 0.0);
-}
+void zero(Frame &frame, Slot slot) { std::fill_n(frame.reals(slot), frame.lanesOf(slot), 0.0); }
 
 LogicalResult planSum(SumOp op, Planner &planner) {
   auto loop = planLoop(op, planner);

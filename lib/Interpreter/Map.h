@@ -83,7 +83,8 @@ public:
 
   void operator()(Frame &frame) const {
     if (!result.varying)
-      store<Result>(frame.reals(result), 1, 0, uniformResult(frame, std::index_sequence_for<Args...>()));
+      store<Result>(frame.reals(result), 1, 0,
+                    uniformResult(frame, std::index_sequence_for<Args...>()));
     else if constexpr (arity <= 3)
       specialize<>(frame);
     else
@@ -104,7 +105,8 @@ private:
     if constexpr (sizeof...(varying) == arity) {
       [&]<size_t... I>(std::index_sequence<I...>) {
         loop(frame, Operand<Args, varying>(frame.reals(operands[I]))...);
-      }(std::index_sequence_for<Args...>());
+      }
+      (std::index_sequence_for<Args...>());
     } else if (operands[sizeof...(varying)].varying) {
       specialize<varying..., true>(frame);
     } else {
@@ -162,9 +164,7 @@ struct Planned : EvaluableOp::ExternalModel<Planned<Op, planOp>, Op> {
 /// An evaluation that is a formula and nothing else.
 template <typename Op, auto formula>
 struct Formula : EvaluableOp::ExternalModel<Formula<Op, formula>, Op> {
-  LogicalResult plan(Operation *op, Planner &planner) const {
-    return of(planner, op, formula);
-  }
+  LogicalResult plan(Operation *op, Planner &planner) const { return of(planner, op, formula); }
 
 private:
   template <typename Result, typename... Args>

@@ -61,8 +61,7 @@ Slot Planner::scratch(Kind kind, unsigned components, bool varying) {
 FailureOr<Slot> Planner::define(Value value, Dimensions dims) {
   auto slot = slotFor(value.getType(), varies(dims));
   if (failed(slot))
-    return emitError(value.getLoc()) << "the interpreter has no values of type "
-                                     << value.getType();
+    return emitError(value.getLoc()) << "the interpreter has no values of type " << value.getType();
   bool single = slot->single;
   *slot = scratch(slot->kind, slot->components, slot->varying);
   slot->single = single;
@@ -84,15 +83,14 @@ Dimensions Planner::dimsOfRegions(Operation *op) const {
       if (isa<ProbeOp>(inner))
         dims |= always;
       for (Value operand : inner->getOperands())
-        if (auto known = values.find(operand); known != values.end() &&
-                                               !region.isAncestor(operand.getParentRegion()))
+        if (auto known = values.find(operand);
+            known != values.end() && !region.isAncestor(operand.getParentRegion()))
           dims |= known->second.dims;
     });
   return dims;
 }
 
-void Planner::step(Operation *op, Dimensions dims,
-                   llvm::unique_function<void(Frame &) const> run) {
+void Planner::step(Operation *op, Dimensions dims, llvm::unique_function<void(Frame &) const> run) {
   Step step;
   step.op = op;
   step.run = std::move(run);

@@ -24,7 +24,8 @@ static bool insideOf(const nb_hkl_grid &grid, const Vec3 &hkl, bool cubic) {
          double(grid.l_min) <= hkl.z && hkl.z <= double(grid.l_max);
 }
 
-/// Calls `visit(lane, times)` for each lane that is observed; a uniform value counts for all of them.
+/// Calls `visit(lane, times)` for each lane that is observed; a uniform value counts for all of
+/// them.
 template <typename Visit>
 static void forActive(Frame &frame, Slot slot, Visit visit) {
   auto isActive = [&](int64_t lane) { return !frame.active || frame.active[lane]; };

@@ -71,8 +71,8 @@ void ProbeRecord::printTable(llvm::raw_ostream &out, size_t mostRows) const {
     const LookupStatistics &l = probe.lookup;
     if (!probe.isLookup || l.inside + l.outside == 0)
       continue;
-    out << probe.name << ": " << l.inside << " lookups in range, " << l.outside
-        << " out of range" << llvm::format(" (hit rate %.4g%%)", 100 * l.hitRate());
+    out << probe.name << ": " << l.inside << " lookups in range, " << l.outside << " out of range"
+        << llvm::format(" (hit rate %.4g%%)", 100 * l.hitRate());
     for (int i = 0; i < 3; ++i)
       out << llvm::format(", %c %g to %g", "hkl"[i], l.index[i].min, l.index[i].max);
     out << "\n";
@@ -84,9 +84,9 @@ static llvm::json::Value number(double x) {
 }
 
 static llvm::json::Object toJson(const Statistics &s) {
-  return llvm::json::Object{{"count", s.count()},        {"min", number(s.min)},
-                            {"max", number(s.max)},      {"mean", number(s.mean())},
-                            {"nan", s.nan},              {"inf", s.infinite}};
+  return llvm::json::Object{{"count", s.count()},   {"min", number(s.min)},
+                            {"max", number(s.max)}, {"mean", number(s.mean())},
+                            {"nan", s.nan},         {"inf", s.infinite}};
 }
 
 void ProbeRecord::printJson(llvm::raw_ostream &out) const {
@@ -98,9 +98,8 @@ void ProbeRecord::printJson(llvm::raw_ostream &out) const {
     llvm::json::Object entry{{"name", probe.name}, {"components", std::move(components)}};
     if (probe.isLookup) {
       const LookupStatistics &l = probe.lookup;
-      llvm::json::Object lookup{{"in_range", l.inside},
-                                {"out_of_range", l.outside},
-                                {"hit_rate", number(l.hitRate())}};
+      llvm::json::Object lookup{
+          {"in_range", l.inside}, {"out_of_range", l.outside}, {"hit_rate", number(l.hitRate())}};
       for (int i = 0; i < 3; ++i)
         lookup[std::string(1, "hkl"[i])] =
             llvm::json::Array{number(l.index[i].min), number(l.index[i].max)};

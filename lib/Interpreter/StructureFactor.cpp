@@ -112,12 +112,11 @@ LogicalResult planLookup(Planner &planner, Operation *op, Value gridValue, Value
 
 LogicalResult planInGrid(InGridOp op, Planner &planner) {
   bool cubic = op.getInterpolation() == Interpolation::tricubic;
-  return planLookup<bool>(planner, op, op.getGrid(), op.getHkl(), Value(),
-                          [cubic, integral = op.getIntegral()](const nb_hkl_grid &grid,
-                                                               const Vec3 &hkl, double) {
-                            return cubic ? inTricubicRange(grid, hkl)
-                                         : inNearestRange(grid, nearestOf(hkl, integral));
-                          });
+  return planLookup<bool>(
+      planner, op, op.getGrid(), op.getHkl(), Value(),
+      [cubic, integral = op.getIntegral()](const nb_hkl_grid &grid, const Vec3 &hkl, double) {
+        return cubic ? inTricubicRange(grid, hkl) : inNearestRange(grid, nearestOf(hkl, integral));
+      });
 }
 
 LogicalResult planStructureFactor(StructureFactorOp op, Planner &planner) {

@@ -13,7 +13,7 @@ namespace mlir::nb {
 
 /// The rendered pixels of an image, cut into tiles that do not cross panels.
 struct PixelRange {
-  int64_t panels = 0, slow = 0, fast = 0;                         ///< of the whole image
+  int64_t panels = 0, slow = 0, fast = 0;                       ///< of the whole image
   int64_t fastMin = 0, fastMax = -1, slowMin = 0, slowMax = -1; ///< inclusive
   const Tensor *mask = nullptr;
 

@@ -170,7 +170,8 @@ private:
 
   void recordTiming(const Renderer &renderer, const RunResult &result, double beforeRun) {
     timing.engine = renderer.engine() == Engine::Interpreter ? "interpreter" : "fused";
-    timing.precision = setup.line.tool.precision;
+    timing.precision =
+        renderer.engine() == Engine::Interpreter ? "f64" : setup.line.tool.precision;
     timing.target = renderer.target();
     timing.beforeMainCpuSeconds = sinceStart.cpuSecondsBefore();
     timing.startupSeconds = beforeRun + result.firstTileSeconds;

@@ -12,7 +12,8 @@ std::string inImage(const std::string &body) {
       %image = nb.image panel %p in %one, slow %s in %one, fast %q in %n : tensor<?x?x?xf64> {
         %q64 = arith.index_cast %q : index to i64
         %x = arith.sitofp %q64 : i64 to f64
-)" + body + R"(
+)" + body +
+         R"(
         nb.yield %r : f64
       }
       return %image : tensor<?x?x?xf64>

@@ -54,8 +54,8 @@ TEST(Ops, YieldTheSamePerPixel) {
   for (const OpCase &c : cases) {
     std::string text = c.function;
     // Scalars to a scalar, which an image can show.
-    bool scalar = text.find("(%a: f64") != std::string::npos &&
-                  text.find(") -> f64") != std::string::npos;
+    bool scalar =
+        text.find("(%a: f64") != std::string::npos && text.find(") -> f64") != std::string::npos;
     if (!scalar)
       continue;
     ++tested;
@@ -83,8 +83,8 @@ TEST(Ops, AllOfTheDialectAreCovered) {
     covered.insert(op);
   mlir::MLIRContext context;
   auto *dialect = context.getOrLoadDialect<mlir::nb::NBDialect>();
-  for (mlir::RegisteredOperationName name : context.getRegisteredOperationsByDialect(
-           dialect->getNamespace()))
+  for (mlir::RegisteredOperationName name :
+       context.getRegisteredOperationsByDialect(dialect->getNamespace()))
     EXPECT_TRUE(covered.count(name.getStringRef().str())) << name.getStringRef().str();
 }
 } // namespace

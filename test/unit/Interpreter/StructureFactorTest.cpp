@@ -31,8 +31,8 @@ std::vector<double> lookUp(const std::string &op, const std::string &result,
   Program program("func.func @f(%F: !nb.hkl_grid<f64>, %q: !nb.vec3<f64>, %d: f64) -> " + result +
                   " { %r = " + op + " return %r : " + result + " }");
   Grid grid;
-  auto results =
-      program.runBound({{&grid.get(), {}}, {hkl.data(), {}}, {&byDefault, {}}}, InterpreterOptions());
+  auto results = program.runBound({{&grid.get(), {}}, {hkl.data(), {}}, {&byDefault, {}}},
+                                  InterpreterOptions());
   return results.empty() ? std::vector<double>() : results[0].values;
 }
 

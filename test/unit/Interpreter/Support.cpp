@@ -48,7 +48,7 @@ Program::Program(const std::string &text) : Program(text, false) {}
 std::string Program::errorOf(const std::string &text) { return Program(text, true).messages; }
 
 std::vector<InterpreterResult> Program::runBound(std::vector<InterpreterArgument> arguments,
-                                            const InterpreterOptions &options) {
+                                                 const InterpreterOptions &options) {
   if (!prepared())
     return {};
   auto results = interpreter->run(arguments, options);
@@ -72,8 +72,8 @@ std::vector<InterpreterResult> Program::run(const std::vector<std::vector<double
       bound[i].shape = {int64_t(arguments[i].size() / components)};
     }
     integers[i].assign(arguments[i].begin(), arguments[i].end());
-    bound[i].data = type.isIntOrIndex() ? static_cast<const void *>(integers[i].data())
-                                        : arguments[i].data();
+    bound[i].data =
+        type.isIntOrIndex() ? static_cast<const void *>(integers[i].data()) : arguments[i].data();
   }
   return runBound(std::move(bound), options);
 }

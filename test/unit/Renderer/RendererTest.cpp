@@ -47,8 +47,8 @@ int compile(const nb_compile_request *, nb_kernel **out, char **error) {
   return 0;
 }
 
-int interpret(const nb_compile_request *, const void *const *,
-              const nb_interpret_options *options, void *image, char **report, char **) {
+int interpret(const nb_compile_request *, const void *const *, const nb_interpret_options *options,
+              void *image, char **report, char **) {
   ++asked.interpreted;
   if (options->progress)
     options->progress(options->context, 1);
