@@ -18,18 +18,16 @@ KernelCache::KernelCache(CacheOptions cacheOptions) : options(std::move(cacheOpt
 
 KernelCache::~KernelCache() = default;
 
+std::string describeRequest(const KernelRequest &request) {
+  return "target: " + request.target + "\nprecision: " + request.precision +
+         "\ndifferentiated: none\nfused: " + (request.noFuse ? "no" : "yes") +
+         "\nstructure: " + request.structure + "\n";
+}
+
 std::string KernelCache::specificationOf(const KernelRequest &request) const {
-  std::string text = "nanobragg kernel\n";
-  text += "kernel abi: " + std::to_string(NB_KERNEL_ABI_VERSION) + "\n";
-  text += "compiler: " + options.compilerBuild + "\n";
-  text += "target: " + request.target + "\n";
-  if (request.target == "native")
-    text += options.hostCpu;
-  text += "precision: " + request.precision + "\n";
-  text += "differentiated: none\n";
-  text += std::string("fused: ") + (request.noFuse ? "no" : "yes") + "\n";
-  text += "structure: " + request.structure + "\n";
-  return text;
+  return "nanobragg kernel\nkernel abi: " + std::to_string(NB_KERNEL_ABI_VERSION) +
+         "\ncompiler: " + options.compilerBuild + "\n" +
+         (request.target == "native" ? options.hostCpu : "") + describeRequest(request);
 }
 
 void KernelCache::warnOnce(const std::string &problem) {

@@ -23,11 +23,8 @@ private:
   Clock::time_point start = Clock::now();
 };
 
-/// Everything that decides the code, and nothing else.
-std::string keyOf(const KernelRequest &request) {
-  return request.structure + '\n' + request.precision + '\n' + request.target + '\n' +
-         (request.noFuse ? "no-fuse" : "fuse") + '\n' + request.file;
-}
+/// Of the kernels of this process.
+std::string keyOf(const KernelRequest &request) { return describeRequest(request) + request.file; }
 
 } // namespace
 

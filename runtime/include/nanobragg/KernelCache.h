@@ -39,6 +39,9 @@ struct CacheOptions {
   std::function<void(const std::string &)> warn{}; ///< called once at most
 };
 
+/// Everything in a request that decides the kernel's code, as canonical lines of text.
+std::string describeRequest(const KernelRequest &request);
+
 /// What nb-cache shows of an entry.
 struct CachedKernel {
   std::string key;
@@ -59,7 +62,7 @@ public:
   static std::shared_ptr<KernelCache>
   fromEnvironment(std::function<void(const std::string &)> warn);
 
-  /// The canonical text of a request, which is everything that decides a kernel's code.
+  /// All that decides a kernel's code: the request, the compiler, and where it matters the machine.
   std::string specificationOf(const KernelRequest &request) const;
 
   /// The loaded kernel of a specification, or null. An entry that is damaged or that somebody else
