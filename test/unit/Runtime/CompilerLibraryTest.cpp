@@ -22,27 +22,29 @@ int released = 0;
 
 char *copyText(const char *text) { return strdup(text); }
 
-constexpr nb_compiler_api fakeApi = {
-    NB_COMPILER_API_VERSION,
-    [](const nb_compile_request *request, nb_kernel **kernel, char **error) {
-      if (!std::strcmp(request->structure, "bad") || request->no_fuse) {
-        *error = copyText("no such structure");
-        return 1;
-      }
-      *kernel = new nb_kernel;
-      return 0;
-    },
-    [](const nb_kernel *) { return &waveKernel(); },
-    [](nb_kernel *kernel) {
-      delete kernel;
-      ++released;
-    },
-    [](const nb_compile_request *request, const char *stage, char **text, char **) {
-      *text = copyText((std::string(stage) + " of " + request->structure).c_str());
-      return 0;
-    },
-    [](char *text) { std::free(text); },
-};
+const nb_compiler_api fakeApi = [] {
+  nb_compiler_api api = {};
+  api.version = NB_COMPILER_API_VERSION;
+  api.compile = [](const nb_compile_request *request, nb_kernel **kernel, char **error) {
+    if (!std::strcmp(request->structure, "bad") || request->no_fuse) {
+      *error = copyText("no such structure");
+      return 1;
+    }
+    *kernel = new nb_kernel;
+    return 0;
+  };
+  api.descriptor = [](const nb_kernel *) { return &waveKernel(); };
+  api.release = [](nb_kernel *kernel) {
+    delete kernel;
+    ++released;
+  };
+  api.emit = [](const nb_compile_request *request, const char *stage, char **text, char **) {
+    *text = copyText((std::string(stage) + " of " + request->structure).c_str());
+    return 0;
+  };
+  api.free_text = [](char *text) { std::free(text); };
+  return api;
+}();
 
 std::shared_ptr<const CompilerLibrary> fakeLibrary() {
   return std::make_shared<const CompilerLibrary>(fakeApi);
