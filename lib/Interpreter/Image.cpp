@@ -131,6 +131,8 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
 
 void ImagePlan::run(Frame &root) const {
   PixelRange pixels = range(root);
+  if (auto why = pixels.whyNotAnImage())
+    return root.fail(op, *why);
   const auto &trace = root.run->options.trace;
   if (!trace) {
     makeImages(root, pixels);

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -32,6 +33,8 @@ void nb::registerInterpreter(DialectRegistry &registry) {
       +[](MLIRContext *context, scf::SCFDialect *) { evaluation::attachControlFlow(context); });
   registry.addExtension(
       +[](MLIRContext *context, func::FuncDialect *) { evaluation::attachFunc(context); });
+  registry.addExtension(
+      +[](MLIRContext *context, tensor::TensorDialect *) { evaluation::attachTensor(context); });
   registry.addExtension(
       +[](MLIRContext *context, vector::VectorDialect *) { evaluation::attachVector(context); });
 }
@@ -136,6 +139,11 @@ Interpreter::run(ArrayRef<InterpreterArgument> arguments, const InterpreterOptio
   if (arguments.size() != plan.arguments.size())
     return function.emitError() << "function '" << function.getName() << "' takes "
                                 << plan.arguments.size() << " arguments, not " << arguments.size();
+  for (auto [type, argument] : llvm::zip_equal(function.getArgumentTypes(), arguments))
+    if (auto table = dyn_cast<TableType>(type);
+        table && table.getRank() > 1 && argument.shape.size() != table.getRank())
+      return function.emitError() << "function '" << function.getName() << "' takes a "
+                                  << Type(table) << ", of which the sizes must be known";
   RunState run = {plan, options, nullptr};
   std::unique_ptr<TraceLog> log;
   if (options.trace) {
@@ -165,7 +173,7 @@ Interpreter::run(ArrayRef<InterpreterArgument> arguments, const InterpreterOptio
     log->writeArguments(frame);
   plan.body.run(frame, everything);
   if (frame.failed())
-    return frame.failedAt->emitError(frame.failure), failure();
+    return emitError(frame.failedAt->getLoc()) << frame.failure;
 
   std::vector<InterpreterResult> results;
   for (auto [type, slot] : llvm::zip_equal(function.getResultTypes(), plan.results))

@@ -196,6 +196,7 @@ void attachArith(MLIRContext *context);
 void attachMath(MLIRContext *context);
 void attachControlFlow(MLIRContext *context);
 void attachFunc(MLIRContext *context);
+void attachTensor(MLIRContext *context);
 void attachVector(MLIRContext *context);
 
 } // namespace mlir::nb::evaluation

@@ -27,6 +27,22 @@ void PixelRange::write(const TilePixels &pixels, Tensor &image, const double *va
               values[varying ? lane : 0]);
 }
 
+static std::string sizesOf(ArrayRef<int64_t> sizes) {
+  std::string text;
+  for (int64_t size : sizes)
+    text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text;
+}
+
+std::optional<std::string> PixelRange::whyNotAnImage() const {
+  std::array<int64_t, 3> sizes = {panels, slow, fast};
+  if (panels < 0 || slow < 0 || fast < 0)
+    return "an image of " + sizesOf(sizes) + " pixels cannot be made";
+  if (mask && !mask->shape.empty() && !llvm::equal(mask->shape, sizes))
+    return "the mask has " + sizesOf(mask->shape) + " pixels where the image has " + sizesOf(sizes);
+  return std::nullopt;
+}
+
 std::optional<std::string> PixelRange::whyNotRendered(const Pixel &pixel) const {
   std::string name = "pixel slow " + std::to_string(pixel.slow) + ", fast " +
                      std::to_string(pixel.fast) +

@@ -21,6 +21,8 @@ struct PixelRange {
   /// The pixels of a tile that the mask leaves.
   void pixelsOf(int64_t tile, TilePixels &pixels) const;
   void write(const TilePixels &pixels, Tensor &image, const double *values, bool varying) const;
+  /// Nothing when all numbers make sense together.
+  std::optional<std::string> whyNotAnImage() const;
   /// Nothing when the pixel is rendered.
   std::optional<std::string> whyNotRendered(const Pixel &pixel) const;
 

@@ -78,6 +78,50 @@ TEST(Image, RegionAndMaskLeaveZeros) {
   EXPECT_EQ(results[0].values, (std::vector<double>{0, 5, 5, 5, 0, 0, 5, 5, 0, 0, 0, 0}));
 }
 
+TEST(Image, OfImpossibleSizesIsAnError) {
+  Program negative(numbered);
+  EXPECT_TRUE(negative.run({{1}, {-3}, {4}}).empty());
+  EXPECT_EQ(negative.errors(), "an image of 1 x -3 x 4 pixels cannot be made\n");
+
+  Program masked(R"(
+    func.func @f(%n: index, %mask: tensor<?x?x?xi8>) -> tensor<?x?x?xf64> {
+      %c = arith.constant 5.0 : f64
+      %image = nb.image panel %p in %n, slow %s in %n, fast %q in %n
+          mask(%mask : tensor<?x?x?xi8>) : tensor<?x?x?xf64> {
+        nb.yield %c : f64
+      }
+      return %image : tensor<?x?x?xf64>
+    })");
+  const int64_t n = 1;
+  const uint8_t mask[] = {1, 1};
+  EXPECT_TRUE(masked.runBound({{&n, {}}, {mask, {1, 1, 2}}}, InterpreterOptions()).empty());
+  EXPECT_EQ(masked.errors(), "the mask has 1 x 1 x 2 pixels where the image has 1 x 1 x 1\n");
+}
+
+TEST(Image, ElementsOfAnotherImageCanBeRead) {
+  Program program(R"(
+    func.func @f(%n: index, %t: tensor<?x?x?xf64>) -> tensor<?x?x?xf64> {
+      %one = arith.constant 1 : index
+      %two = arith.constant 2 : index
+      %size = tensor.dim %t, %two : tensor<?x?x?xf64>
+      %image = nb.image panel %p in %one, slow %s in %one, fast %q in %n : tensor<?x?x?xf64> {
+        %last = arith.subi %size, %one : index
+        %mirrored = arith.subi %last, %q : index
+        %x = tensor.extract %t[%p, %s, %mirrored] : tensor<?x?x?xf64>
+        nb.yield %x : f64
+      }
+      return %image : tensor<?x?x?xf64>
+    })");
+  int64_t n = 3;
+  const double data[] = {1, 2, 3};
+  auto results = program.runBound({{&n, {}}, {data, {1, 1, 3}}}, InterpreterOptions());
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].values, (std::vector<double>{3, 2, 1}));
+  n = 4;
+  EXPECT_TRUE(program.runBound({{&n, {}}, {data, {1, 1, 3}}}, InterpreterOptions()).empty());
+  EXPECT_EQ(program.errors(), "'tensor.extract' op reads outside the tensor\n");
+}
+
 TEST(Image, ReportsProgressAndCanBeCancelled) {
   Program program(numbered);
   std::vector<double> fractions;

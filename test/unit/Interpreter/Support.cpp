@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -14,7 +15,7 @@ namespace mlir::nb::test {
 static DialectRegistry registryOfAll() {
   DialectRegistry registry;
   registry.insert<NBDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                  func::FuncDialect, vector::VectorDialect>();
+                  func::FuncDialect, tensor::TensorDialect, vector::VectorDialect>();
   registerInterpreter(registry);
   return registry;
 }
