@@ -82,25 +82,29 @@ Expected<EngineComparison> EngineComparer::run(ModuleOp program) {
   auto reference = interpretStage(stages->front());
   if (!reference)
     return reference.takeError();
-  OwningOpRef<ModuleOp> fused = stages->back().program->clone();
+  const Stage &beforeLanes = *std::prev(stages->end(), 2);
+  OwningOpRef<ModuleOp> fused = beforeLanes.program.get().clone();
   if (auto error = breakKernel(*fused))
     return error;
   auto kernel = compileFunction(*fused, function, /*fused=*/true, compile);
-  if (!kernel)
-    return kernel.takeError();
-  RenderedImage image = runKernel((*kernel)->descriptor(), arguments, reference->shape);
 
   EngineComparison result;
-  result.pixels = image.pixels.size();
+  result.pixels = reference->pixels.size();
   result.tolerance = options.tolerance;
-  result.kernel = difference("kernel", image, *reference, options.tolerance);
-  if (options.everyStage || result.kernel.beyond > 0)
+  if (kernel) {
+    RenderedImage image = runKernel((*kernel)->descriptor(), arguments, reference->shape);
+    result.kernel = difference("kernel", image, *reference, options.tolerance);
+  }
+  if (options.everyStage || !kernel || result.kernel.beyond > 0)
     if (auto error = compareStages(result, *stages, *reference))
-      return error;
+      return llvm::joinErrors(std::move(error), kernel.takeError());
+  if (!kernel && !result.firstStage)
+    return kernel.takeError();
+  llvm::consumeError(kernel.takeError()); // it is no wonder then
   if (result.kernel.beyond == 0 || result.firstStage)
     return result;
   result.firstStage = "kernel";
-  auto value = firstKernelDifference(*stages->back().program, function, arguments,
+  auto value = firstKernelDifference(beforeLanes.program.get(), function, arguments,
                                      result.kernel.pixel, options.tolerance.rtol, compile,
                                      [&](ModuleOp program) { return breakKernel(program); });
   if (!value)
@@ -124,9 +128,11 @@ llvm::Error EngineComparer::compareStages(EngineComparison &result,
                                           const RenderedImage &reference) {
   for (size_t i = 1; i < stages.size() && !result.firstStage; ++i) {
     auto image = interpretStage(stages[i]);
-    if (!image)
-      return llvm::createStringError("after " + stages[i].name + ": " +
-                                     llvm::toString(image.takeError()));
+    if (!image) {
+      result.firstStage = stages[i].name;
+      result.failure = llvm::toString(image.takeError());
+      break;
+    }
     result.stages.push_back(difference(stages[i].name, *image, reference, options.tolerance));
     const ImageDifference &stage = result.stages.back();
     if (stage.beyond == 0)
@@ -183,8 +189,9 @@ static std::string describe(const ImageDifference &d) {
 }
 
 std::string EngineComparison::toString() const {
-  std::string text =
-      llvm::formatv("interpreter and kernel: {0} pixels, {1}\n", pixels, describe(kernel));
+  std::string text = "no kernel could be made\n";
+  if (!kernel.stage.empty())
+    text = llvm::formatv("interpreter and kernel: {0} pixels, {1}\n", pixels, describe(kernel));
   if (kernel.beyond > 0)
     text += llvm::formatv("{0} pixels are beyond the tolerance, {1:e0} * |reference| + {2:e0} * "
                           "largest reference\n",
@@ -194,9 +201,11 @@ std::string EngineComparison::toString() const {
   if (agree())
     return text + "the engines agree\n";
   if (*firstStage == "kernel")
-    text += "first stage that differs: kernel, that is what follows nb-fuse\n";
+    text += "first stage that differs: kernel, that is what follows nb-vectorize\n";
   else
     text += "first stage that differs: " + *firstStage + "\n";
+  if (!failure.empty())
+    text += "the interpreter cannot run the program after it: " + failure + "\n";
   if (firstValue)
     text += "first value that differs: " + firstValue->toString() + "\n";
   if (kernelValue)

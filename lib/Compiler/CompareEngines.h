@@ -36,10 +36,11 @@ struct ImageDifference {
 struct EngineComparison {
   size_t pixels = 0;
   EngineTolerance tolerance;
-  ImageDifference kernel;
+  ImageDifference kernel;              ///< its stage is empty when no kernel could be made
   std::vector<ImageDifference> stages; ///< those that were interpreted, in order
-  /// The first stage beyond the tolerance: a pass, or "kernel" for what comes after fusion.
+  /// The first stage beyond the tolerance: a pass, or "kernel" for what follows nb-vectorize.
   std::optional<std::string> firstStage;
+  std::string failure; ///< why the interpreter could not run the first stage, if so
   std::optional<NamedDifference> firstValue;   ///< when the first stage is a pass
   std::optional<KernelDifference> kernelValue; ///< when it is the kernel
 

@@ -1,7 +1,9 @@
 #include "lib/Compiler/Stages.h"
 
 #include "lib/Compiler/Pipelines.h"
+#include "lib/Transforms/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -54,7 +56,9 @@ llvm::Expected<std::vector<Stage>> nb::recordStages(ModuleOp program, StringRef 
       message = diagnostic.str();
   });
   PassManager passes(program.getContext());
-  populateFusion(passes, CpuPipelineOptions());
+  CpuPipelineOptions pipeline;
+  populateFusion(passes, pipeline);
+  passes.nest<func::FuncOp>().addPass(createVectorize(VectorizeOptions{pipeline.width}));
   if (!inject.empty()) {
     auto text = injected(passes, inject);
     if (!text)

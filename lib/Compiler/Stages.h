@@ -16,7 +16,8 @@ struct Stage {
   OwningOpRef<ModuleOp> program;
 };
 
-/// The input and the program after each pass up to and including fusion. For tests, `inject` adds a
+/// The input and the program after each pass that leaves what the interpreter can run: those up to
+/// and including fusion, and last of all nb-vectorize. For tests, `inject` adds a
 /// pass to the pipeline: "AFTER:PASS{options}", where AFTER is one of the pipeline's passes and
 /// PASS is registered with MLIR.
 llvm::Expected<std::vector<Stage>> recordStages(ModuleOp program, llvm::StringRef inject = "");

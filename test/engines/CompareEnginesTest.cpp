@@ -2,6 +2,7 @@
 #include "RandomExperiment.h"
 #include "TestBreak.h"
 
+#include "lib/Conversion/Passes.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -31,6 +32,7 @@ nanobragg::Structure richStructure() {
 struct CompareEnginesTest : testing::Test {
   static void SetUpTestSuite() {
     nb::registerTransformsPasses();
+    nb::registerConversionPasses();
     registerCSEPass();
     registerTestBreak();
   }
@@ -69,8 +71,9 @@ TEST_F(CompareEnginesTest, EveryStageOnRequest) {
   std::vector<std::string> names;
   for (const ImageDifference &stage : c.stages)
     names.push_back(stage.stage);
-  EXPECT_THAT(names, ElementsAre("nb-erase-probes", "nb-peel-miller-index", "cse",
-                                 "nb-hoist-invariants", "nb-remove-branches", "nb-fuse"));
+  EXPECT_THAT(names,
+              ElementsAre("nb-erase-probes", "nb-peel-miller-index", "cse", "nb-hoist-invariants",
+                          "nb-remove-branches", "nb-fuse", "nb-vectorize"));
 }
 
 TEST_F(CompareEnginesTest, WithoutToleranceRoundingIsADifference) {
@@ -146,6 +149,15 @@ TEST_F(CompareEnginesTest, APassThatMakesNaNIsNamed) {
   ASSERT_TRUE(c.firstValue);
   EXPECT_EQ(c.firstValue->name, "polar");
   EXPECT_THAT(c.firstValue->toString(), HasSubstr("NaN after"));
+}
+
+TEST_F(CompareEnginesTest, APassThatLeavesWhatTheInterpreterCannotRunIsNamed) {
+  CompareOptions options;
+  options.everyStage = true;
+  options.inject = "nb-vectorize:convert-nb-to-loops";
+  const EngineComparison c = compare(options);
+  EXPECT_EQ(c.firstStage, "convert-nb-to-loops") << c.toString();
+  EXPECT_THAT(c.toString(), HasSubstr("the interpreter cannot run the program after it: "));
 }
 
 TEST_F(CompareEnginesTest, InjectingNowhereIsAnError) {
