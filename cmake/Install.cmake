@@ -53,6 +53,8 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS nanobragg-compiler)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
     "nb-sim and its like, the C library and its headers: runs compiled kernels, needs no LLVM")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME nanobragg-compiler)
+# libLLVM is found through a link that belongs to no package.
+set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS libllvm22)
 set(CPACK_DEBIAN_COMPILER_DESCRIPTION "The compiler that nb-sim and nb-compile open, nb-opt, nb-run")
 include(CPack)
 cpack_add_component(runtime)

@@ -6,7 +6,8 @@
 
 namespace nanobragg {
 
-/// A script that completes the flags of nb-sim and nb-compile, made from the tables that parse them.
+/// A script that completes the flags of nb-sim and nb-compile, made from the tables that parse
+/// them.
 std::string bashCompletion();
 
 } // namespace nanobragg

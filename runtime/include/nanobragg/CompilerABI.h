@@ -17,8 +17,8 @@ extern "C" {
 typedef struct nb_compile_request {
   const char *structure; /* Structure::toString() */
   const char *precision; /* "f64" */
-  const char *target;    /* "native", an LLVM CPU name of the host's architecture, or "aarch64[-CPU]";
-                          * for build() several with commas between */
+  const char *target;    /* "native", an LLVM CPU name of the host's architecture, "aarch64" or
+                          * "aarch64-CPU"; for build() several with commas between */
   const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
   int32_t no_fuse;       /* 1: the interpreter's pipeline instead of the fused one */
   const char *program;   /* an nb program as text instead of the structure, or NULL */

@@ -84,8 +84,8 @@ typedef struct nb_kernel_descriptor {
   const struct nb_kernel_descriptor *alternative;
 } nb_kernel_descriptor;
 
-/* What a kernel file defines, under the name nb_kernel_get_descriptor (an object may have been given
- * another). The result is the first of the kernel's versions, see `alternative`. */
+/* What a kernel file defines, under the name nb_kernel_get_descriptor (an object may have been
+ * given another). The result is the first of the kernel's versions, see `alternative`. */
 typedef const nb_kernel_descriptor *(*nb_kernel_get_descriptor_fn)(void);
 
 /* The section of a kernel file, shared object or object, that says the same to a reader who cannot

@@ -1,7 +1,7 @@
 //===- KernelText.h - what a kernel file says about itself ------*- C++ -*-===//
 //
-// Read from the file's NB_KERNEL_TEXT_SECTION without loading it: for objects, for other processors,
-// for messages.
+// Read from the file's NB_KERNEL_TEXT_SECTION without loading it: for objects, for other
+// processors, for messages.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_KERNELTEXT_H

@@ -90,8 +90,8 @@ NB_API nb_status nb_set_hkl_grid(nb_simulator *s, const char *name, const nb_hkl
 /* [panel][slow][fast]; 0: the pixel is not rendered. */
 NB_API nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *mask,
                              const int64_t shape[3]);
-/* All parameters as nb-sim derives them from these flags. Refused, saying where, when the flags need
- * a kernel of another structure. */
+/* All parameters as nb-sim derives them from these flags. Refused, saying where, when the flags
+ * need a kernel of another structure. */
 NB_API nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags);
 
 NB_API nb_status nb_get_f64(const nb_simulator *s, const char *name, double *value);
