@@ -52,7 +52,8 @@ def main():
     cases = cases[::options.every]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = pool.map(lambda case: compare(options.program, case), cases)
+        program = os.path.abspath(options.program)
+        results = pool.map(lambda case: compare(program, case), cases)
         for case, (problem, remark) in zip(cases, results):
             if remark:
                 print(f"{case['name']}: {remark}")
