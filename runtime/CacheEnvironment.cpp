@@ -51,7 +51,8 @@ CacheOptions CacheOptions::fromEnvironment(std::function<void(const std::string 
   CacheOptions options;
   options.warn = std::move(warn);
   options.directory = directoryFromEnvironment();
-  options.compilerBuild = identifyBuild(CompilerLibrary::file());
+  options.identifyCompiler = [] { return identifyBuild(CompilerLibrary::file()); };
+  options.compilerBuild = options.identifyCompiler();
   options.hostCpu = describeHostCpu();
   if (const auto size = variable("NB_CACHE_SIZE"); !size.empty()) {
     if (const auto bytes = parseSize(size))

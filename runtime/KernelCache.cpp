@@ -99,6 +99,8 @@ void KernelCache::publish(const std::string &specification, std::span<const char
   const std::string bytes = encodeEntry({image, specification});
   if (!folder || bytes.size() > std::min(options.mostBytes, mostEntryBytes))
     return;
+  if (options.identifyCompiler && options.identifyCompiler() != options.compilerBuild)
+    return;
   const std::string name = fileOf(keyOf(specification));
   try {
     folder->write(name, bytes);

@@ -32,7 +32,10 @@ struct CacheOptions {
 
   std::filesystem::path directory{};
   std::string compilerBuild{}; ///< which compiler the kernels come from
-  std::string hostCpu{};       ///< what "native" means here
+  /// Asked again before a kernel is stored: somebody may have installed another compiler between
+  /// the moment when it was identified and the one when it was opened. May be empty.
+  std::function<std::string()> identifyCompiler{};
+  std::string hostCpu{}; ///< what "native" means here
   std::uint64_t mostBytes = 256u << 20;
   /// How long to wait for another process that compiles the same kernel.
   std::chrono::milliseconds lockTimeout = std::chrono::seconds(10);

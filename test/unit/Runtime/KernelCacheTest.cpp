@@ -94,6 +94,16 @@ TEST_F(CacheTest, AnotherProcessorOrCompilerCompilesAnew) {
   EXPECT_EQ(files().size(), 3u);
 }
 
+TEST_F(CacheTest, KernelOfACompilerThatWasReplacedMeanwhileIsNotKept) {
+  std::string installed = options.compilerBuild;
+  options.identifyCompiler = [&] { return installed; };
+  expectRightKernel("x");
+  EXPECT_EQ(files().size(), 1u);
+  installed = "build-id 5678";
+  expectRightKernel("y");
+  EXPECT_EQ(files().size(), 1u);
+}
+
 TEST_F(CacheTest, KernelsOfEqualHashReplaceEachOther) {
   expectRightKernel("x");
   expectRightKernel("y");
