@@ -37,8 +37,12 @@ static int64_t ori(int64_t a, int64_t b) { return a | b; }
 static int64_t xori(int64_t a, int64_t b) { return a ^ b; }
 static int64_t maxsi(int64_t a, int64_t b) { return std::max(a, b); }
 static int64_t minsi(int64_t a, int64_t b) { return std::min(a, b); }
+static int64_t maxui(int64_t a, int64_t b) { return uint64_t(a) > uint64_t(b) ? a : b; }
+static int64_t minui(int64_t a, int64_t b) { return uint64_t(a) < uint64_t(b) ? a : b; }
+static int64_t divui(int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) / uint64_t(b)) : 0; }
+static int64_t remui(int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) % uint64_t(b)) : 0; }
 static int64_t sameInteger(int64_t a) { return a; }
-static double toFloat(int64_t a) { return double(a); }
+static double unsignedToFloat(int64_t a) { return double(uint64_t(a)); }
 static int64_t toInteger(double a) { return int64_t(a); }
 
 /// Dividing by zero is undefined; 0 keeps the interpreter alive where a branch not taken does it.
@@ -173,6 +177,13 @@ static LogicalResult planTruncI(arith::TruncIOp op, Planner &planner) {
              [shift = 64 - width](int64_t a) { return int64_t(uint64_t(a) << shift) >> shift; });
 }
 
+/// An i1 that is set is -1 when it is signed.
+static LogicalResult planSIToFP(arith::SIToFPOp op, Planner &planner) {
+  if (getElementTypeOrSelf(op.getIn().getType()).isInteger(1))
+    return map(planner, op, [](int64_t a) { return double(-a); });
+  return map(planner, op, [](int64_t a) { return double(a); });
+}
+
 static LogicalResult planExtSI(arith::ExtSIOp op, Planner &planner) {
   if (getElementTypeOrSelf(op.getIn().getType()).isInteger(1))
     return map(planner, op, [](int64_t a) { return -a; });
@@ -213,11 +224,16 @@ void evaluation::attachArith(MLIRContext *context) {
   evaluate<arith::XOrIOp, xori>(context);
   evaluate<arith::MaxSIOp, maxsi>(context);
   evaluate<arith::MinSIOp, minsi>(context);
+  evaluate<arith::MaxUIOp, maxui>(context);
+  evaluate<arith::MinUIOp, minui>(context);
+  evaluate<arith::DivUIOp, divui>(context);
+  evaluate<arith::RemUIOp, remui>(context);
+  evaluate<arith::IndexCastUIOp, sameInteger>(context);
   evaluateBy<arith::CmpIOp, planCmpI>(context);
   evaluateBy<arith::SelectOp, planSelect>(context);
   evaluate<arith::IndexCastOp, sameInteger>(context);
-  evaluate<arith::SIToFPOp, toFloat>(context);
-  evaluate<arith::UIToFPOp, toFloat>(context);
+  evaluateBy<arith::SIToFPOp, planSIToFP>(context);
+  evaluate<arith::UIToFPOp, unsignedToFloat>(context);
   evaluate<arith::FPToSIOp, toInteger>(context);
   evaluateBy<arith::TruncIOp, planTruncI>(context);
   evaluateBy<arith::ExtSIOp, planExtSI>(context);

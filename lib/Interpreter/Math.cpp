@@ -17,6 +17,11 @@ static double arcSine(double x) { return std::asin(x); }
 static double arcCosine(double x) { return std::acos(x); }
 static double arcTangent(double x) { return std::atan(x); }
 static double arcTangent2(double y, double x) { return std::atan2(y, x); }
+static double hyperbolicSine(double x) { return std::sinh(x); }
+static double hyperbolicCosine(double x) { return std::cosh(x); }
+static double areaSine(double x) { return std::asinh(x); }
+static double areaCosine(double x) { return std::acosh(x); }
+static double areaTangent(double x) { return std::atanh(x); }
 static double hyperbolicTangent(double x) { return std::tanh(x); }
 static double exponential(double x) { return std::exp(x); }
 static double exponential2(double x) { return std::exp2(x); }
@@ -28,6 +33,8 @@ static double logarithm1(double x) { return std::log1p(x); }
 static double power(double x, double y) { return std::pow(x, y); }
 static double integerPower(double x, int64_t n) { return std::pow(x, double(n)); }
 static double errorFunction(double x) { return std::erf(x); }
+static double complementaryErrorFunction(double x) { return std::erfc(x); }
+static int64_t absoluteInteger(int64_t x) { return x < 0 ? -x : x; }
 static double floorOf(double x) { return std::floor(x); }
 static double ceilOf(double x) { return std::ceil(x); }
 static double truncOf(double x) { return std::trunc(x); }
@@ -51,6 +58,11 @@ void evaluation::attachMath(MLIRContext *context) {
   evaluate<math::AcosOp, arcCosine>(context);
   evaluate<math::AtanOp, arcTangent>(context);
   evaluate<math::Atan2Op, arcTangent2>(context);
+  evaluate<math::SinhOp, hyperbolicSine>(context);
+  evaluate<math::CoshOp, hyperbolicCosine>(context);
+  evaluate<math::AsinhOp, areaSine>(context);
+  evaluate<math::AcoshOp, areaCosine>(context);
+  evaluate<math::AtanhOp, areaTangent>(context);
   evaluate<math::TanhOp, hyperbolicTangent>(context);
   evaluate<math::ExpOp, exponential>(context);
   evaluate<math::Exp2Op, exponential2>(context);
@@ -62,6 +74,8 @@ void evaluation::attachMath(MLIRContext *context) {
   evaluate<math::PowFOp, power>(context);
   evaluate<math::FPowIOp, integerPower>(context);
   evaluate<math::ErfOp, errorFunction>(context);
+  evaluate<math::ErfcOp, complementaryErrorFunction>(context);
+  evaluate<math::AbsIOp, absoluteInteger>(context);
   evaluate<math::FloorOp, floorOf>(context);
   evaluate<math::CeilOp, ceilOf>(context);
   evaluate<math::TruncOp, truncOf>(context);

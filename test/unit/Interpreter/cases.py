@@ -308,6 +308,10 @@ def arithmetic():
     case("arith.addf", ["f32", "f32"], "f32", "arith.addf $a, $b : f32", [16777216.0, 1.0], 16777216.0)
     case("arith.index_cast", [I], "i64", "arith.index_cast $a : index to i64", [-9], -9)
     case("arith.sitofp", ["i64"], F, "arith.sitofp $a : i64 to f64", [-9], -9)
+    case("arith.sitofp", [B], F, "arith.sitofp $a : i1 to f64", [1], -1)
+    case("arith.uitofp", [B], F, "arith.uitofp $a : i1 to f64", [1], 1)
+    for op, expected in (("maxui", -1), ("minui", 2), ("divui", (2**64 - 1) // 2), ("remui", 1)):
+        case("arith." + op, [I, I], I, f"arith.{op} $a, $b : index", [-1, 2], expected)
     case("arith.fptosi", [F], "i64", "arith.fptosi $a : f64 to i64", [-9.75], -9)
     case("arith.extui", [B], "i64", "arith.extui $a : i1 to i64", [1], 1)
     case("arith.extsi", [B], "i64", "arith.extsi $a : i1 to i64", [1], -1)
@@ -323,6 +327,9 @@ def mathematics():
             ("tan", mpmath.tan, 1.25, 1), ("asin", mpmath.asin, 0.3, 1), ("acos", mpmath.acos, 0.3, 1),
             ("atan", mpmath.atan, 3.0, 1), ("tanh", mpmath.tanh, 0.7, 2), ("exp", exp, -3.3, 1),
             ("exp2", lambda x: mpf(2) ** x, 3.3, 1), ("expm1", mpmath.expm1, 1e-5, 1),
+            ("sinh", mpmath.sinh, 0.7, 2), ("cosh", mpmath.cosh, 0.7, 2),
+            ("asinh", mpmath.asinh, 0.7, 2), ("acosh", mpmath.acosh, 1.7, 2),
+            ("atanh", mpmath.atanh, 0.7, 2), ("erfc", mpmath.erfc, 0.4, 2),
             ("log", mpmath.log, 7.0, 1), ("log2", lambda x: mpmath.log(x, 2), 7.0, 1),
             ("log10", mpmath.log10, 7.0, 1), ("log1p", mpmath.log1p, 1e-5, 1), ("erf", erf, 0.4, 1),
             ("floor", floor, -2.5, 0), ("ceil", ceil, -2.5, 0), ("trunc", lambda x: -floor(-x), -2.5, 0),
