@@ -1,5 +1,6 @@
 """nb-sim with and without the fused kernel; called as nb_sim_test.py NB_SIM."""
 
+import decimal
 import json
 import math
 import os
@@ -114,6 +115,29 @@ class InterpreterTest(unittest.TestCase):
         self.assertAlmostEqual(float(values["omega_pixel_sr"]) / (1e-8 / r**2 * 0.1 / r), 1, 12)
         self.assertAlmostEqual(float(values["cos_2theta"]), x / r, 14)
         self.assertAlmostEqual(float(values["polar"]), (1 + (x / r) ** 2) / 2, 14)
+
+    def test_trace_agrees_with_the_c_programs_printout(self):
+        # What the C program prints for this pixel; where it has several layers, for the last one.
+        printed = {"pixel_pos_meters[layer=1]": "0.1001 0.00125 -0.00025",
+                   "hkl_frac[layer=1]": "0.674367 1.166060 -0.249045",
+                   "hkl_rounded[layer=1]": "1 1 0",
+                   "F_cell[layer=1]": "157.134", "F_latt[layer=1]": "1.08574",
+                   "I_before_scaling": "56555.78676", "polar": "0.9999862522",
+                   "omega_pixel_sr": "9.997562995e-07", "capture_fraction": "0.1170036384",
+                   "floatimage_accumulated": "0.006615529303",
+                   "rot_a_angstroms": "80.96665639 47.69300544 -34.20201433",
+                   "rot_b_angstroms": "-49.35200016 96.65506147 17.94935023",
+                   "rot_c_angstroms": "45.40206824 2.55969757 111.04998941"}
+        reflections = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "parity",
+                                   "inputs", "small.hkl")
+        words = ("-default_F 1 -detpixels 64 -phi 0.5 -osc 1 -phisteps 1 -polar 0.9 "
+                 "-detector_thick 100 -thicksteps 2 -detector_abs 50 -misset 10 20 30 "
+                 "-mosaic_dom 1 -interpolate -printout_pixel 30 20").split()
+        values = self.trace("-mosaic", "0", "-hkl", reflections, *words)
+        for key, expected in printed.items():
+            for a, b in zip(values[key].split(), expected.split(), strict=True):
+                last_digit = 10.0 ** decimal.Decimal(b).as_tuple().exponent
+                self.assertAlmostEqual(float(a), float(b), msg=key, delta=0.6 * last_digit)
 
     def test_trace_shows_capture_fractions(self):
         values = self.trace("--trace-pixel", "20,10", "-detector_thick", "100", "-detector_abs",
