@@ -17,7 +17,8 @@ EXPERIMENT = ("-cell 100 110 120 90 90 90 -N 5 -lambda 1 -distance 100 -pixel 0.
               "-oversample 1 -mosaic 1 -mosaic_dom 3 -default_F 100 -seed 1 -compat c").split()
 # A corner of an orthogonal crystal: h k l with one missing reflection.
 REFLECTIONS = "".join(f"{h} {k} {l} {10 + h + 2 * k + 3 * l}\n"
-                      for h in (-1, 0, 1) for k in (-1, 0, 1) for l in (-1, 0, 1) if (h, k, l) != (0, 0, 0))
+                      for h in (-1, 0, 1) for k in (-1, 0, 1) for l in (-1, 0, 1)
+                      if (h, k, l) != (0, 0, 0))
 
 
 class InterpreterTest(unittest.TestCase):

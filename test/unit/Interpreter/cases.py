@@ -161,7 +161,8 @@ def case(op, types, result, text, args, expected, ulps=0):
     values = ", ".join("{" + ", ".join(number(v) for v in flat([a])) + "}" for a in args)
     wanted = ", ".join(number(v) for v in flat([expected]))
     body = text.replace("$", "%")
-    print(f'{{"{op}",\n "func.func @f({signature}) -> {result} {{ %r = {body} return %r : {result} }}",'
+    function = f"func.func @f({signature}) -> {result} {{ %r = {body} return %r : {result} }}"
+    print(f'{{"{op}",\n "{function}",'
           f"\n {{{values}}}, {{{wanted}}}, {ulps}}},")
 
 
@@ -305,7 +306,8 @@ def arithmetic():
              [c, [1, 2, 3], [4, 5, 6]], [1, 2, 3] if c else [4, 5, 6])
     case("arith.truncf", [F], "f32", "arith.truncf $a : f64 to f32", [0.1], 0.10000000149011612)
     case("arith.extf", ["f32"], F, "arith.extf $a : f32 to f64", [0.1], 0.10000000149011612)
-    case("arith.addf", ["f32", "f32"], "f32", "arith.addf $a, $b : f32", [16777216.0, 1.0], 16777216.0)
+    case("arith.addf", ["f32", "f32"], "f32", "arith.addf $a, $b : f32", [16777216.0, 1.0],
+         16777216.0)
     case("arith.index_cast", [I], "i64", "arith.index_cast $a : index to i64", [-9], -9)
     case("arith.sitofp", ["i64"], F, "arith.sitofp $a : i64 to f64", [-9], -9)
     case("arith.sitofp", [B], F, "arith.sitofp $a : i1 to f64", [1], -1)
@@ -322,9 +324,11 @@ def mathematics():
         return mpmath.erf(x)
 
     for op, formula, x, ulps in (
-            ("absf", abs, -2.5, 0), ("sqrt", sqrt, 2.0, 0), ("rsqrt", lambda x: 1 / sqrt(x), 3.0, 1),
+            ("absf", abs, -2.5, 0), ("sqrt", sqrt, 2.0, 0),
+            ("rsqrt", lambda x: 1 / sqrt(x), 3.0, 1),
             ("cbrt", mpmath.cbrt, 5.0, 1), ("sin", sin, 2.5, 1), ("cos", cos, 2.5, 1),
-            ("tan", mpmath.tan, 1.25, 1), ("asin", mpmath.asin, 0.3, 1), ("acos", mpmath.acos, 0.3, 1),
+            ("tan", mpmath.tan, 1.25, 1), ("asin", mpmath.asin, 0.3, 1),
+            ("acos", mpmath.acos, 0.3, 1),
             ("atan", mpmath.atan, 3.0, 1), ("tanh", mpmath.tanh, 0.7, 2), ("exp", exp, -3.3, 1),
             ("exp2", lambda x: mpf(2) ** x, 3.3, 1), ("expm1", mpmath.expm1, 1e-5, 1),
             ("sinh", mpmath.sinh, 0.7, 2), ("cosh", mpmath.cosh, 0.7, 2),
@@ -332,7 +336,8 @@ def mathematics():
             ("atanh", mpmath.atanh, 0.7, 2), ("erfc", mpmath.erfc, 0.4, 2),
             ("log", mpmath.log, 7.0, 1), ("log2", lambda x: mpmath.log(x, 2), 7.0, 1),
             ("log10", mpmath.log10, 7.0, 1), ("log1p", mpmath.log1p, 1e-5, 1), ("erf", erf, 0.4, 1),
-            ("floor", floor, -2.5, 0), ("ceil", ceil, -2.5, 0), ("trunc", lambda x: -floor(-x), -2.5, 0),
+            ("floor", floor, -2.5, 0), ("ceil", ceil, -2.5, 0),
+            ("trunc", lambda x: -floor(-x), -2.5, 0),
             ("round", lambda x: mpf(-3), -2.5, 0), ("roundeven", lambda x: mpf(-2), -2.5, 0)):
         simple("math." + op, [F], F, "f64", [x], formula, ulps)
     simple("math.atan2", [F, F], F, "f64", [-0.3, -2.0], atan2, 1)
