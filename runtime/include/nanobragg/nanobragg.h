@@ -37,8 +37,8 @@ typedef enum nb_status {
   NB_OK = 0,
   NB_CANCELLED = 1,    /* the image is incomplete */
   NB_BAD_ARGUMENT = 2, /* an unknown name, a wrong kind, an impossible number or shape */
-  NB_BAD_KERNEL = 3,   /* no kernel, one of another version, or for another processor */
-  NB_FAILED = 4        /* out of memory, no compiler, a file that cannot be read */
+  NB_BAD_KERNEL = 3,   /* it cannot be read, is none, of another version or for another processor */
+  NB_FAILED = 4        /* out of memory, no compiler, an input file that cannot be read */
 } nb_status;
 
 /* What went wrong in the last failing call of this thread; empty before the first. */
