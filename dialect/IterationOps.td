@@ -47,8 +47,7 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
 
     `lanes` (set by `nb-vectorize`): the body computes that many neighbouring pixels along fast
     at once, and the induction variable of fast is a vector of their indices; lanes past the end
-    of a row are computed and dropped. `tile_rows` (set by `nb-fuse`): the number of rows that one
-    call of the kernel is expected to compute.
+    of a row are computed and dropped.
 
     Constraints:
     * (C1) the dimensions are panel, slow, fast, in this order
@@ -69,7 +68,7 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins Variadic<Index>:$counts, Variadic<Index>:$roi,
                        Optional<AnyRankedTensor>:$mask, NB_DimensionArrayAttr:$dimensions,
-                       OptionalAttr<I64Attr>:$lanes, OptionalAttr<I64Attr>:$tile_rows);
+                       OptionalAttr<I64Attr>:$lanes);
   let results = (outs Variadic<AnyRankedTensor>:$images);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = loopDeclaration;

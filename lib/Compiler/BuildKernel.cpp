@@ -102,6 +102,15 @@ static Expected<llvm::SmallVector<char, 0>> build(KernelVersions &versions,
   return linkSharedObject(*object);
 }
 
+/// Whoever runs the kernel has to keep to what was fixed.
+static void addFixed(KernelDescription &description, const CompileOptions &options) {
+  SmallVector<StringRef> words;
+  StringRef(options.fixed).split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words)
+    description.structure +=
+        (description.structure.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
+}
+
 Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
                                                      const CompileOptions &options,
                                                      StringRef kind) {
@@ -112,6 +121,7 @@ Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure 
       structure.imageType == nanobragg::ImageType::F32 ? NB_IMAGE_F32 : NB_IMAGE_F64;
   for (const nanobragg::Parameter *p : nanobragg::parametersOf(structure))
     description.parameters.push_back({p->name, p->kind, p->unit});
+  addFixed(description, options);
   KernelVersions versions(std::move(description));
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(structure, one, std::move(context));
@@ -130,6 +140,7 @@ nb::buildKernel(ModuleOp program, const CompileOptions &options, StringRef kind)
   if (!description)
     return description.takeError();
   description->precision = options.precision;
+  addFixed(*description, options);
   KernelVersions versions(std::move(*description));
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(program, one, std::move(context));

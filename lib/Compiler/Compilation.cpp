@@ -2,6 +2,7 @@
 
 #include "lib/Compiler/Dialects.h"
 #include "lib/Compiler/DumpIR.h"
+#include "lib/Compiler/FixParameters.h"
 #include "lib/Frontend/Frontend.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -46,6 +47,8 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Struc
   if (llvm::Error error = result->prepare())
     return error;
   result->program = buildProgram(result->context, structure);
+  if (llvm::Error error = fixParameters(*result->program, options.fixed))
+    return error;
   return result;
 }
 
@@ -56,6 +59,8 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
   if (llvm::Error error = result->prepare())
     return error;
   result->program = program.clone();
+  if (llvm::Error error = fixParameters(*result->program, options.fixed))
+    return error;
   return result;
 }
 
@@ -82,7 +87,7 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
     return createStringError(std::string(injected));
   auto populate = [&](OpPassManager &pm) {
     if (!fused)
-      populateFusion(pm, pipeline);
+      populateFusion(pm);
     populateKernel(pm, pipeline);
     populateLLVM(pm);
   };

@@ -26,7 +26,7 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
       if (options.noFuse)
         populateInterpreterPipeline(pm);
       else
-        populateFusion(pm, c.pipeline);
+        populateFusion(pm);
     };
     if (auto error = c.runPasses(populate))
       return error;

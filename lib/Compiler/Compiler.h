@@ -20,6 +20,7 @@ struct CompileOptions {
   std::string target = "native";
   std::string dumpIR; ///< directory for the IR after every pass; empty for none
   bool noFuse = false;
+  std::string fixed;  ///< counts that are known: "NAME=VALUE", separated by blanks
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
 

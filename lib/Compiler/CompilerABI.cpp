@@ -31,6 +31,7 @@ CompileOptions optionsOf(const nb_compile_request &request) {
   options.target = request.target;
   options.dumpIR = request.dump_ir ? request.dump_ir : "";
   options.noFuse = request.no_fuse;
+  options.fixed = request.fixed ? request.fixed : "";
   options.symbol = request.symbol ? request.symbol : "";
   return options;
 }

@@ -13,14 +13,14 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-void nb::populateFusion(OpPassManager &pm, const CpuPipelineOptions &options) {
+void nb::populateFusion(OpPassManager &pm) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createEraseProbes());
   func.addPass(createPeelMillerIndex());
   func.addPass(createCSEPass());
   func.addPass(createHoistInvariants());
   func.addPass(createRemoveBranches());
-  func.addPass(createFuse(FuseOptions{options.tileRows}));
+  func.addPass(createFuse());
 }
 
 void nb::populateKernel(OpPassManager &pm, const CpuPipelineOptions &options) {
@@ -42,7 +42,7 @@ void nb::populateLLVM(OpPassManager &pm) {
 }
 
 void nb::populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
-  populateFusion(pm, options);
+  populateFusion(pm);
   populateKernel(pm, options);
   populateLLVM(pm);
 }

@@ -11,13 +11,10 @@ namespace mlir::nb {
 struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<int64_t> width{*this, "width", llvm::cl::desc("lanes: pixels computed at once"),
                         llvm::cl::init(8)};
-  Option<int64_t> tileRows{*this, "tile-rows",
-                           llvm::cl::desc("rows of pixels that one call of the kernel computes"),
-                           llvm::cl::init(4)};
 };
 
 /// nb-level passes, up to and including fusion: what the interpreter can still run.
-void populateFusion(OpPassManager &pm, const CpuPipelineOptions &options);
+void populateFusion(OpPassManager &pm);
 /// Lanes, loops, arithmetic and the kernel's entry points.
 void populateKernel(OpPassManager &pm, const CpuPipelineOptions &options);
 /// From there to the LLVM dialect.

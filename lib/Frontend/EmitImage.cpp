@@ -56,7 +56,7 @@ Value Emitter::image() {
   Location loc = named("floatimage");
   auto image = ImageOp::create(b, loc, TypeRange{type}, counts(dims), ValueRange(roi),
                                structure.mask ? param("mask") : Value(), dimensionNames(b, dims),
-                               IntegerAttr(), IntegerAttr());
+                               IntegerAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body = startBody(b, loc, image, dims);
   SampleIndices at;

@@ -154,20 +154,10 @@ void mergeSiblings(Block &block, FunctionOpInterface func) {
 //===----------------------------------------------------------------------===//
 
 struct FusePass : nb::impl::FuseBase<FusePass> {
-  using FuseBase::FuseBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    if (tileRows > 0)
-      return success();
-    return emitError(UnknownLoc::get(context))
-           << "nb-fuse: tile-rows must be positive, but is " << tileRows.getValue();
-  }
-
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
       for (Block &block : func.getFunctionBody())
         mergeSiblings(block, func);
-      func.walk([&](ImageOp image) { image.setTileRows(tileRows); });
     });
   }
 };

@@ -102,16 +102,12 @@ def Fuse : Pass<"nb-fuse"> {
   let summary = "one loop nest per image";
   let description = [{
     Merges sums over the same dimensions and counts that stand in the same body into one sum with
-    several results, images over the same pixels likewise, and records in each image the number
-    of rows (`tile_rows`) that one call of the kernel computes. Two sums are merged when neither
-    uses the other's result. Remarks say what was merged and what could not be.
+    several results, images over the same pixels likewise: a value and its derivative in one
+    sweep. Two loops are merged when neither uses the other's result. Remarks say what was merged
+    and what could not be.
 
-    Example: `nb-opt --nb-fuse=tile-rows=8 experiment.mlir`
+    Example: `nb-opt --nb-fuse experiment.mlir`
   }];
-  let options = [
-    Option<"tileRows", "tile-rows", "int64_t", "4",
-           "rows of pixels that one call of the kernel computes">
-  ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 

@@ -176,7 +176,7 @@ LogicalResult LaneRewriter::run() {
   }
   auto result = ImageOp::create(b, image.getLoc(), image.getResultTypes(), image.getCounts(),
                                 image.getRoi(), image.getMask(), image.getDimensions(),
-                                b.getI64IntegerAttr(width), image.getTileRowsAttr());
+                                b.getI64IntegerAttr(width));
   Block &from = image.getBody().front();
   imageBody = b.createBlock(&result.getBody());
   for (auto [i, iv] : llvm::enumerate(from.getArguments())) {

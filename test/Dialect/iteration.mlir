@@ -21,12 +21,11 @@ func.func @image(%np: index, %ns: index, %nf: index, %f0: index, %f1: index, %s0
 }
 
 // CHECK-LABEL: func.func @lanes
-// CHECK: nb.image panel %{{.*}}, fast %[[F:.*]] in %{{.*}} lanes(8) attributes {tile_rows = 4 : i64} : tensor<?x?x?xf64> {
+// CHECK: nb.image panel %{{.*}}, fast %[[F:.*]] in %{{.*}} lanes(8) : tensor<?x?x?xf64> {
 // CHECK-NEXT: arith.index_cast %[[F]] : vector<8xindex> to vector<8xi64>
 // CHECK: nb.yield %{{.*}} : vector<8xf64>
 func.func @lanes(%n: index) -> tensor<?x?x?xf64> {
-  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n lanes(8)
-           attributes {tile_rows = 4 : i64} : tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n lanes(8) : tensor<?x?x?xf64> {
     %i = arith.index_cast %f : vector<8xindex> to vector<8xi64>
     %x = arith.sitofp %i : vector<8xi64> to vector<8xf64>
     nb.yield %x : vector<8xf64>

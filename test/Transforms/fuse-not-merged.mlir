@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --nb-fuse=tile-rows=16 | FileCheck %s
+// RUN: nb-opt %s --nb-fuse | FileCheck %s
 
 // Other counts, other dimensions, another region of interest: other loops.
 
@@ -6,8 +6,8 @@
 // CHECK: nb.sum source %{{.*}} in %[[N:.*]] : f64
 // CHECK: nb.sum source %{{.*}} in %[[M:.*]] : f64
 // CHECK: nb.sum phi %{{.*}} in %{{.*}} : f64
-// CHECK: nb.image {{.*}} roi({{.*}}) attributes {tile_rows = 16 : i64} :
-// CHECK: nb.image {{.*}} attributes {tile_rows = 16 : i64} :
+// CHECK: nb.image {{.*}} roi({{.*}}) :
+// CHECK: nb.image {{.*}} :
 func.func @different(%n: index, %m: index, %t: !nb.table<?xf64>)
     -> (f64, f64, f64, tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
   %I = nb.sum source %i in %n : f64 {

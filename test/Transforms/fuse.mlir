@@ -4,7 +4,7 @@
 // the images makes siblings of their sums.
 
 // CHECK-LABEL: func.func @levels
-// CHECK: %[[IMG:.*]]:2 = nb.image panel {{.*}} attributes {tile_rows = 4 : i64} : tensor<?x?x?xf64>, tensor<?x?x?xf64> {
+// CHECK: %[[IMG:.*]]:2 = nb.image panel {{.*}} : tensor<?x?x?xf64>, tensor<?x?x?xf64> {
 // CHECK-NEXT: %[[OUTER:.*]]:2 = nb.sum source %[[I:.*]] in {{.*}} : f64, f64 {
 // CHECK-NEXT: %[[INNER:.*]]:2 = nb.sum mosaic %[[J:.*]] in {{.*}} : f64, f64 {
 // CHECK-NEXT: %[[X:.*]] = nb.lookup %{{.*}}[%[[I]], %[[J]]]
