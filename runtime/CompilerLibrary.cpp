@@ -49,6 +49,7 @@ nb_compile_request toC(const KernelRequest &request) {
   c.dump_ir = request.dumpIR.empty() ? nullptr : request.dumpIR.c_str();
   c.no_fuse = request.noFuse;
   c.program = request.program.empty() ? nullptr : request.program.c_str();
+  c.fixed = request.fixed.empty() ? nullptr : request.fixed.c_str();
   c.symbol = request.symbol.empty() ? nullptr : request.symbol.c_str();
   return c;
 }

@@ -125,9 +125,29 @@ RunResult KernelRunner::run(void *image, std::int64_t pixels, nb_image_type type
                    {detector.roiSlowMin, detector.roiSlowMax + 1}, image, options);
 }
 
+/// Throws unless the counts that were compiled in are those that the kernel is given.
+static void checkFixed(const nb_kernel_descriptor &kernel, const void *const *arguments) {
+  constexpr std::string_view mark = NB_KERNEL_FIXED;
+  std::string_view rest = kernel.structure ? kernel.structure : "";
+  for (std::size_t at; (at = rest.find(mark)) != rest.npos;) {
+    rest.remove_prefix(at + mark.size());
+    const std::string word(rest.substr(0, rest.find(' ')));
+    const std::string name = word.substr(0, word.find('='));
+    for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
+      if (name != kernel.parameters[i].name || kernel.parameters[i].kind != NB_PARAMETER_INDEX)
+        continue;
+      const auto value = *static_cast<const std::int64_t *>(arguments[i]);
+      if (word != name + "=" + std::to_string(value))
+        throw std::invalid_argument("the kernel was compiled for " + word + " and " + name + "=" +
+                                    std::to_string(value) + " is needed; compile one without that");
+    }
+  }
+}
+
 RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,
                     const ImageShape &shape, const RenderedRows &rows, void *image,
                     const RunOptions &options) {
+  checkFixed(kernel, arguments);
   RunResult result;
   result.threads = resolveThreads(options.threads);
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };

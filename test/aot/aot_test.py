@@ -140,6 +140,22 @@ class AheadOfTime(unittest.TestCase):
         self.render(*FLAGS, "-mosaic", "1", "-mosaic_dom", "5", "-detpixels", "32", "-lambda", "2",
                     "--kernel", kernel)
 
+    def test_specialized(self):
+        words = [*FLAGS, "-osc", "1", "-phisteps", "3", "-mosaic", "1", "-mosaic_dom", "2"]
+        counts = "oversample,phi_steps,mosaic_domains,sources"
+        done = self.run_tool(arguments.nb_compile, *words, f"--specialize={counts}", "-o", "s.so")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"specialized: .* takes one thread \S+ s instead of \S+ s")
+        kernel = self.root / "s.so"
+        np.testing.assert_array_equal(self.render(*words, "--kernel", kernel), self.render(*words))
+        self.render(*words, "-lambda", "1.1", "--kernel", kernel)
+        self.assertIn("compiled for phi_steps=3 and phi_steps=4 is needed",
+                      self.refused(arguments.nb_sim, *words, "-phisteps", "4", "--kernel", kernel))
+        for name in ("cell_a", "layers", "nothing"):
+            self.assertIn(f"'{name}' is no count",
+                          self.refused(arguments.nb_compile, *FLAGS, f"--specialize={name}", "-o",
+                                       "k.so"))
+
     def test_files_that_are_no_kernels(self):
         kernel = self.compile(*FLAGS)
         good = kernel.read_bytes()

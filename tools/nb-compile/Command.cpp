@@ -12,6 +12,16 @@ namespace {
 using C = CompileCommand;
 using Text = std::string;
 
+std::vector<std::string> split(const std::string &text) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
 constexpr CompileFlag flags[] = {
     {"--emit", "KIND",
      "so: a kernel file for nb-sim --kernel (default); obj: an object to link into a program; "
@@ -27,6 +37,12 @@ constexpr CompileFlag flags[] = {
      "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64", [](C &c, const Text &v) { c.target = v; }},
     {"-o", "FILE", "the file to write; text goes to standard output without it", "",
      [](C &c, const Text &v) { c.output = v; }},
+    {"--specialize", "COUNTS",
+     "compile these counts of the experiment in, with commas between (oversample, phi_steps, "
+     "mosaic_domains, sources, layers, panel_count); the kernel is refused where they differ. With "
+     "--emit=so and --target=native, says what it gained",
+     "oversample phi_steps mosaic_domains sources layers panel_count",
+     [](C &c, const Text &v) { c.specialize = split(v); }},
     {"--symbol", "NAME",
      "what the object calls its function, nb_kernel_get_descriptor otherwise; programs that link "
      "several kernels need several names",
@@ -40,7 +56,7 @@ constexpr CompileFlag flags[] = {
      [](C &c, const Text &) { c.version = true; }},
 };
 
-constexpr std::string_view unavailable[] = {"--grad", "--specialize"};
+constexpr std::string_view unavailable[] = {"--grad"};
 
 const CompileFlag *find(std::string_view name) {
   const auto found = std::find_if(std::begin(flags), std::end(flags),
@@ -67,6 +83,8 @@ void check(const CompileCommand &c) {
     throw UsageError("--symbol names the function of an object: ask for --emit=obj");
   if (!c.symbol.empty() && !isIdentifier(c.symbol))
     throw UsageError("--symbol: '" + c.symbol + "' is no name in C");
+  if (!c.specialize.empty() && (c.text() || !c.program.empty()))
+    throw UsageError("--specialize takes its counts from an experiment, for so and obj");
   if (!c.program.empty() && !c.experiment.empty())
     throw UsageError("'" + c.program + "' is a program already: leave out '" + c.experiment[0] +
                      "'");

@@ -13,6 +13,7 @@ struct CompileCommand {
   bool help = false, version = false, completion = false;
   std::string inspect; ///< describe this kernel file and do nothing else
   std::string emit = "so", target = "native", output, symbol;
+  std::vector<std::string> specialize; ///< counts to compile in
   std::string program;                 ///< an .mlir file, instead of flags of an experiment
   std::vector<std::string> experiment; ///< everything else: flags of nb-sim
 

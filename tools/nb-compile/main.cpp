@@ -6,10 +6,12 @@
 #include "Inspect.h"
 #include "OutputFile.h"
 #include "RunSetup.h"
+#include "Specialize.h"
 #include "nanobragg/CompilerLibrary.h"
 
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 
 using namespace nanobragg;
@@ -18,23 +20,33 @@ namespace {
 
 enum ExitStatus { Success = 0, Failure = 1, UsageFailure = 2 };
 
-KernelRequest requestOf(const CompileCommand &command) {
+struct Work {
   KernelRequest request;
+  std::optional<Experiment> experiment;
+};
+
+Work workOf(const CompileCommand &command) {
+  Work work;
+  KernelRequest &request = work.request;
   if (command.program.empty()) {
     const CommandLine line = parseCommandLine(command.experiment);
     if (line.tool.help || line.tool.version || line.tool.listFlags)
       throw UsageError("that is a question to nb-sim: ask nb-sim");
-    request = RunSetup(line).kernelRequest();
+    const RunSetup setup(line);
+    request = setup.kernelRequest();
+    request.fixed = fixedCounts(setup.derived.experiment, command.specialize);
+    work.experiment = setup.derived.experiment;
   } else {
     request.program = io::readBytes(command.program);
   }
   request.target = command.target;
   request.symbol = command.symbol;
-  return request;
+  return work;
 }
 
 std::string compile(const CompileCommand &command) {
-  const KernelRequest request = requestOf(command);
+  const Work work = workOf(command);
+  const KernelRequest &request = work.request;
   if (command.emit == "header") {
     if (!command.program.empty())
       throw UsageError("--emit=header describes the kernel of an experiment: give its flags");
@@ -47,6 +59,12 @@ std::string compile(const CompileCommand &command) {
   if (!file)
     throw std::runtime_error("the compiler library makes no files; install the one that belongs to "
                              "this program");
+  if (!request.fixed.empty() && command.emit == "so" && command.target == "native") {
+    KernelRequest general = request;
+    general.fixed.clear();
+    std::fputs(describeGain(*work.experiment, compiler->build(general).value(), *file).c_str(),
+               stderr);
+  }
   return std::string(file->begin(), file->end());
 }
 

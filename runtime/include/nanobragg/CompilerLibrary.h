@@ -23,6 +23,7 @@ struct KernelRequest {
   std::string file{};            ///< of KernelProvider: a kernel file that takes its place
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the structure
+  std::string fixed{};   ///< counts to compile in: "NAME=VALUE", separated by blanks
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
 };
 

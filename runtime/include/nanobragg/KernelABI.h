@@ -24,6 +24,8 @@ extern "C" {
 
 #define NB_KERNEL_ABI_VERSION 2u
 
+#define NB_KERNEL_FIXED "fixed:"
+
 /* What arguments[i] points to. All arrays are dense, last index fastest. */
 typedef enum nb_parameter_kind {
   NB_PARAMETER_F64 = 0,        /* one double */
@@ -62,7 +64,9 @@ typedef struct nb_kernel_descriptor {
   uint32_t abi_version; /* NB_KERNEL_ABI_VERSION */
   nb_image_type image_type;
   const char *name;
-  const char *structure; /* canonical text of the structural choices (Structure::toString) */
+  const char *structure; /* canonical text of the structural choices (Structure::toString), then
+                          * NB_KERNEL_FIXED "NAME=VALUE" for each INDEX parameter that was compiled
+                          * in and must have this value */
   const char *target;    /* LLVM triple and CPU that the code was generated for */
   const char *precision; /* "f64", ... */
   uint32_t num_parameters;

@@ -1,0 +1,42 @@
+#include "lib/Compiler/FixParameters.h"
+
+#include "lib/Compiler/Compiler.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::createStringError;
+
+/// Whether there is such an argument.
+static bool fix(ModuleOp program, StringRef name, int64_t value) {
+  bool found = false;
+  for (auto function : program.getOps<func::FuncOp>()) {
+    if (function.isDeclaration())
+      continue;
+    OpBuilder b(function.getBody());
+    for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
+      if (argumentName(function, i) != name || !argument.getType().isIndex())
+        continue;
+      argument.replaceAllUsesWith(
+          arith::ConstantIndexOp::create(b, argument.getLoc(), value).getResult());
+      found = true;
+    }
+  }
+  return found;
+}
+
+llvm::Error nb::fixParameters(ModuleOp program, StringRef fixed) {
+  SmallVector<StringRef> words;
+  fixed.split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words) {
+    auto [name, text] = word.split('=');
+    int64_t value = 0;
+    if (text.getAsInteger(10, value) || value < 1)
+      return createStringError("'" + word.str() + "' does not give a count a value");
+    if (!fix(program, name, value))
+      return createStringError("the kernel has no count '" + name.str() + "'");
+  }
+  return llvm::Error::success();
+}

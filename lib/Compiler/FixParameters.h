@@ -1,0 +1,16 @@
+//===- FixParameters.h - counts that are known beforehand ------*- C++ -*-===//
+#ifndef NB_COMPILER_FIXPARAMETERS_H
+#define NB_COMPILER_FIXPARAMETERS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+namespace mlir::nb {
+
+/// Puts constants in the place of index arguments, which stay in the signature. `fixed` is
+/// "NAME=VALUE", separated by blanks.
+llvm::Error fixParameters(ModuleOp program, llvm::StringRef fixed);
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,22 @@
+//===- Specialize.h - counts compiled in ------------------------*- C++ -*-===//
+#ifndef NANOBRAGG_NBCOMPILE_SPECIALIZE_H
+#define NANOBRAGG_NBCOMPILE_SPECIALIZE_H
+
+#include "Experiment.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// "NAME=VALUE" for each name, separated by blanks. Throws UsageError for a name that is no count of
+/// this experiment's kernel.
+std::string fixedCounts(const Experiment &experiment, const std::vector<std::string> &names);
+
+/// How long one thread takes for the experiment with either kernel file, in words.
+std::string describeGain(const Experiment &experiment, std::span<const char> general,
+                         std::span<const char> specialized);
+
+} // namespace nanobragg
+#endif
