@@ -141,7 +141,8 @@ class AheadOfTime(unittest.TestCase):
                     "--kernel", kernel)
 
     def test_specialized(self):
-        words = [*FLAGS, "-osc", "1", "-phisteps", "3", "-mosaic", "1", "-mosaic_dom", "2"]
+        words = [*FLAGS, "-osc", "1", "-phisteps", "3", "-mosaic", "1", "-mosaic_dom", "2",
+                 "-oversample", "2"]
         counts = "oversample,phi_steps,mosaic_domains,sources"
         done = self.run_tool(arguments.nb_compile, *words, f"--specialize={counts}", "-o", "s.so")
         self.assertEqual(done.returncode, 0, done.stderr)
