@@ -43,16 +43,19 @@ static int64_t divui(int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) / ui
 static int64_t remui(int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) % uint64_t(b)) : 0; }
 static int64_t sameInteger(int64_t a) { return a; }
 static double unsignedToFloat(int64_t a) { return double(uint64_t(a)); }
-static int64_t toInteger(double a) { return int64_t(a); }
+/// What does not fit is undefined; 0 will do.
+static int64_t toInteger(double a) { return std::abs(a) < 0x1p63 ? int64_t(a) : 0; }
 
 /// Dividing by zero is undefined; 0 keeps the interpreter alive where a branch not taken does it.
-static int64_t divsi(int64_t a, int64_t b) { return b ? a / b : 0; }
-static int64_t remsi(int64_t a, int64_t b) { return b ? a % b : 0; }
+static int64_t divsi(int64_t a, int64_t b) { return b == -1 ? subi(0, a) : b ? a / b : 0; }
+static int64_t remsi(int64_t a, int64_t b) { return subi(a, muli(divsi(a, b), b)); }
 static int64_t floordivsi(int64_t a, int64_t b) {
-  return b ? a / b - (a % b != 0 && (a % b < 0) != (b < 0)) : 0;
+  int64_t rest = remsi(a, b);
+  return divsi(a, b) - (b && rest != 0 && (rest < 0) != (b < 0));
 }
 static int64_t ceildivsi(int64_t a, int64_t b) {
-  return b ? a / b + (a % b != 0 && (a % b < 0) == (b < 0)) : 0;
+  int64_t rest = remsi(a, b);
+  return divsi(a, b) + (b && rest != 0 && (rest < 0) == (b < 0));
 }
 
 static LogicalResult planConstant(arith::ConstantOp op, Planner &planner) {

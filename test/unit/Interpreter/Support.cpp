@@ -72,7 +72,8 @@ std::vector<InterpreterResult> Program::run(const std::vector<std::vector<double
       unsigned components = isa<Vec3Type>(type) ? 3 : isa<Mat3Type>(type) ? 9 : 1;
       bound[i].shape = {int64_t(arguments[i].size() / components)};
     }
-    integers[i].assign(arguments[i].begin(), arguments[i].end());
+    if (type.isIntOrIndex())
+      integers[i].assign(arguments[i].begin(), arguments[i].end());
     bound[i].data =
         type.isIntOrIndex() ? static_cast<const void *>(integers[i].data()) : arguments[i].data();
   }
