@@ -83,6 +83,8 @@ constexpr IdleFlag idleFlags[] = {
     {"-pgmscale", noPgm, "a later -nopgm switches the grey image off"},
     {"-nopgm", [](const Situation &s) { return s.line.outputs.pgm; },
      "a later -pgmfile or -pgmscale switches the grey image back on"},
+    {"-pivot", [](const Situation &s) { return s.options.convention != Convention::Custom; },
+     "the detector convention decides what the detector turns about"},
     {"--json", [](const Situation &s) { return !s.line.tool.probe; }, "there is no --probe"},
     {"--compare-tolerance", [](const Situation &s) { return !s.line.tool.compareEngines; },
      "there is no --compare-engines"},

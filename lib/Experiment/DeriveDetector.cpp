@@ -118,9 +118,6 @@ void Deriver::deriveBeamCenter() {
   if (!sample && (org || close))
     warn("-ORGX, -ORGY, -Xclose and -Yclose do not move the detector in this convention; use "
          "-Xbeam -Ybeam");
-  if (options.pivot && *options.pivot != report.pivot)
-    warn(std::string("the detector convention pivots about the ") +
-         (sample ? "sample" : "beam spot") + " whatever other flags say");
 }
 
 void Deriver::deriveDistance() {
