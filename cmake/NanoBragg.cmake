@@ -38,6 +38,14 @@ function(nb_add_mlir_library name)
   endif()
 endfunction()
 
+# A shared library that lacks a symbol is an error when it is linked, not when it is opened. With
+# sanitizers their runtime comes from the program.
+function(nb_refuse_undefined_symbols target)
+  if(NOT NB_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+endfunction()
+
 # nb_add_unit_test(NAME SOURCES... LINK libs...): a GoogleTest program, one ctest entry.
 function(nb_add_unit_test name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
