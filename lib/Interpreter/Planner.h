@@ -64,8 +64,8 @@ public:
 
   /// Gives the value a place; fails with a diagnostic for a type without values.
   FailureOr<Slot> define(Value value, Dimensions dims);
-  /// Makes the value a second name of a known one.
-  void alias(Value value, const PlannedValue &known) { values[value] = known; }
+  /// Makes the value a second name of a known one; a copy, since the table may move.
+  void alias(Value value, PlannedValue known) { values[value] = known; }
   /// A place that belongs to no value.
   Slot scratch(Kind kind, unsigned components, bool varying);
 
