@@ -17,11 +17,14 @@ constexpr double pi = std::numbers::pi;
 /// to the last digit, large enough for products of three sines to stay normal numbers.
 constexpr double tinyFraction = 1e-30;
 
-Value cellVolume(CellVolumeOp op, Arithmetic &a) {
-  Value s = a.mul(a.add(a.add(op.getAlpha(), op.getBeta()), op.getGamma()), 0.5);
-  auto sine = [&](Value x) { return a.sinCos(x).first; };
-  Value product = a.mul(a.mul(sine(s), sine(a.sub(s, op.getAlpha()))),
-                        a.mul(sine(a.sub(s, op.getBeta())), sine(a.sub(s, op.getGamma()))));
+/// V = 2abc sqrt|...| of nb.cell_volume, for every op that takes a cell.
+template <typename CellOp>
+Value cellVolume(CellOp op, Arithmetic &a) {
+  Value angles[] = {op.getAlpha(), op.getBeta(), op.getGamma()};
+  Value s = a.mul(a.add(a.add(angles[0], angles[1]), angles[2]), 0.5);
+  Value product = a.sinCos(s).first;
+  for (Value angle : angles)
+    product = a.mul(product, a.sinCos(a.sub(s, angle)).first);
   Value edges = a.mul(a.mul(op.getA(), op.getB()), op.getC());
   return a.mul(a.mul(edges, 2), a.sqrt(a.abs(product)));
 }
@@ -32,13 +35,7 @@ Components reciprocalCell(ReciprocalCellOp op, Arithmetic &a) {
   Value sines[3], cosines[3];
   for (int i = 0; i < 3; ++i)
     std::tie(sines[i], cosines[i]) = a.sinCos(angles[i]);
-  // V = abc sqrt|...|, the same formula as nb.cell_volume.
-  Value s = a.mul(a.add(a.add(angles[0], angles[1]), angles[2]), 0.5);
-  Value root = a.sinCos(s).first;
-  for (Value angle : angles)
-    root = a.mul(root, a.sinCos(a.sub(s, angle)).first);
-  Value edges = a.mul(a.mul(lengths[0], lengths[1]), lengths[2]);
-  Value volume = a.mul(a.mul(edges, 2), a.sqrt(a.abs(root)));
+  Value volume = cellVolume(op, a);
   Value one = a.constant(volume.getType(), 1), zero = a.constant(volume.getType(), 0);
   Value inverse = a.div(one, volume);
 
@@ -53,6 +50,7 @@ Components reciprocalCell(ReciprocalCellOp op, Arithmetic &a) {
   Value cy = a.div(a.sub(starCosines[0], a.mul(starCosines[1], starCosines[2])), starSine);
   Value cz;
   if (op.getRule() == CellRule::c) {
+    Value edges = a.mul(a.mul(lengths[0], lengths[1]), lengths[2]);
     cz = a.div(volume, a.mul(edges, starSine));
   } else {
     Value starEdges = a.mul(a.mul(starLengths[0], starLengths[1]), starLengths[2]);
