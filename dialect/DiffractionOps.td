@@ -177,21 +177,86 @@ def NB_NearestMillerIndexOp : NB_PureOp<"nearest_miller_index", [SameOperandsAnd
   let assemblyFormat = "$hkl attr-dict `:` type($result)";
 }
 
+/// How many times a function is differentiated by one of its arguments.
+def NB_Order : ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>;
+/// The same, axis by axis.
+def NB_Orders : DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0, 0}">;
+
 def NB_SincgOp : NB_PureOp<"sincg", [SameOperandsAndResultType]> {
-  let summary = "grating function sin(pi N x) / sin(pi x)";
+  let summary = "grating function sin(pi N x) / sin(pi x) and its derivatives";
   let description = [{
     The amplitude of N unit cells in a row, for `x` in [-1/2, 1/2], the distance from a Bragg
     peak; N at x = 0. It is even in x.
 
+    With `order m` its m-th derivative by x, with `cells k` its k-th derivative by N, with both the
+    mixed one: `d^m/dx^m d^k/dN^k sin(pi N x) / sin(pi x)`, continued to x = 0.
+
+    Constraints:
+    * (C1) `order` and `cells` are not negative
+
     Example:
     ```mlir
     %s = nb.sincg %x, %n : f64
+    %t = nb.sincg %x, %n order 1 cells 2 : f64
     ```
   }];
-  let arguments = (ins NB_Scalar:$x, NB_Scalar:$n);
+  let arguments = (ins NB_Scalar:$x, NB_Scalar:$n, NB_Order:$order, NB_Order:$cells);
   let results = (outs NB_Scalar:$result);
-  let assemblyFormat = "$x `,` $n attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    $x `,` $n (`order` $order^)? (`cells` $cells^)? attr-dict `:` type($result)
+  }];
   let hasFolder = 1;
+}
+
+def NB_GratingOp : NB_PureOp<"grating", [AllTypesMatch<["delta", "ncells"]>,
+                                         NB_ElementOf<"delta", "result">]> {
+  let summary = "amplitude of a block of Na x Nb x Nc unit cells and its derivatives";
+  let description = [{
+    The product over the axes of `sin(pi N x) / sin(pi x)`, x a component of `delta`, the distance
+    from a Bragg peak (each in [-1/2, 1/2]), N that of `ncells`. It has a sign; `nb.lattice_factor
+    square` is its magnitude.
+
+    With `order [i, j, k]` each factor is differentiated that many times by its x, with `cells
+    [l, m, n]` by its N.
+
+    Constraints:
+    * (C1) `order` and `cells` have three numbers, none negative
+
+    Example:
+    ```mlir
+    %L = nb.grating %delta, %ncells : !nb.vec3<f64>
+    %M = nb.grating %delta, %ncells order [0, 1, 0] cells [0, 0, 2] : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$delta, NB_Vec3:$ncells, NB_Orders:$order, NB_Orders:$cells);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = [{
+    $delta `,` $ncells (`order` $order^)? (`cells` $cells^)? attr-dict `:` type($delta)
+  }];
+  let hasVerifier = 1;
+}
+
+def NB_BallOp : NB_PureOp<"ball", [SameOperandsAndResultType]> {
+  let summary = "transform of a ball, as a function of the squared radius, and its derivatives";
+  let description = [{
+    `3 j1(sqrt u) / sqrt u = 3 (sin s / s - cos s) / s^2` at `s = sqrt u`, for u >= 0: 1 at u = 0
+    and smooth there.
+
+    With `order k` its k-th derivative by u, `3 (-1/2)^k j_(k+1)(s) / s^(k+1)` with the spherical
+    Bessel function j.
+
+    Constraints:
+    * (C1) `order` is not negative
+
+    Example:
+    ```mlir
+    %b = nb.ball %u : f64
+    %d = nb.ball %u order 1 : f64
+    ```
+  }];
+  let arguments = (ins NB_Scalar:$u, NB_Order:$order);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = "$u (`order` $order^)? attr-dict `:` type($result)";
 }
 
 def NB_LatticeFactorOp : NB_PureOp<"lattice_factor", [
@@ -268,18 +333,55 @@ def NB_StructureFactorOp : NB_PureOp<"structure_factor", []> {
     result is always a value of the grid: the branch-free form that `nb-remove-branches` leaves.
     With `integral`, `hkl` holds nearest indices already.
 
+    With `order [i, j, k]` the interpolation is differentiated that many times by h, k and l: the
+    derivatives of the cubic Lagrange weights. At the edges of the range into which the index is
+    clamped it is the derivative of the interpolation there.
+
     Constraints:
     * (C1) `default` has the type of the result, which is the element type of `hkl`
     * (C2) `integral` only with `nearest`
+    * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic`, without `default`
 
     Example:
     ```mlir
     %f = nb.structure_factor nearest %F[%hkl] default %F0 : !nb.hkl_grid<f64>, !nb.vec3<f64>
+    %g = nb.structure_factor tricubic %F[%hkl] order [1, 0, 0] : !nb.hkl_grid<f64>, !nb.vec3<f64>
     ```
   }];
   let arguments = (ins NB_InterpolationAttr:$interpolation, NB_HklGrid:$grid, NB_Vec3:$hkl,
-                       Optional<NB_Scalar>:$default_value, UnitAttr:$integral);
+                       Optional<NB_Scalar>:$default_value, UnitAttr:$integral, NB_Orders:$order);
   let results = (outs NB_Scalar:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def NB_ScatterFactorOp : NB_PureOp<"scatter_factor"> {
+  let summary = "the grid that is 0 but for what a structure factor is read from";
+  let description = [{
+    The grid with the bounds of `like` that holds `value` times the weight with which
+    `nb.structure_factor` (without default, of the same interpolation and order) reads each
+    reflection at `hkl`, and 0 everywhere else: with `nearest` the value itself at one reflection,
+    with `tricubic` 64 products. It makes sense as what a sum adds up, reflection by reflection:
+    the adjoint of `nb.structure_factor` by its grid. With lanes, those of all lanes are added.
+    The values of `like` do not matter.
+
+    Constraints:
+    * (C1) `value` has the element type of `hkl`; the result has the type of `like`
+    * (C2) `integral` only with `nearest`
+    * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic`
+    * (C4) only the nb.yield of an nb.sum or nb.image uses the result
+
+    Example:
+    ```mlir
+    %t = nb.sum mosaic %i in %n : !nb.hkl_grid<f64> {
+      %e = nb.scatter_factor nearest %v at [%hkl] like %F : !nb.hkl_grid<f64>, !nb.vec3<f64>
+      nb.yield %e : !nb.hkl_grid<f64>
+    }
+    ```
+  }];
+  let arguments = (ins NB_InterpolationAttr:$interpolation, NB_Scalar:$value, NB_Vec3:$hkl,
+                       NB_HklGrid:$like, UnitAttr:$integral, NB_Orders:$order);
+  let results = (outs NB_HklGrid:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

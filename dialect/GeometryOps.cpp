@@ -2,6 +2,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -71,5 +72,56 @@ LogicalResult DetectorCoordinateOp::verify() {
   if ((index ? index.getNumElements() : 0) != lanesOf(getType())) // C1
     return emitOpError("index operands must have the lanes of the result ")
            << getType() << ", but are " << getPixel().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices of rank one stay products of two vectors
+//===----------------------------------------------------------------------===//
+
+LogicalResult TransposeOp::canonicalize(TransposeOp op, PatternRewriter &rewriter) {
+  auto outer = op.getMatrix().getDefiningOp<OuterOp>();
+  if (!outer)
+    return failure();
+  rewriter.replaceOpWithNewOp<OuterOp>(op, outer.getRhs(), outer.getLhs());
+  return success();
+}
+
+LogicalResult MultiplyOp::canonicalize(MultiplyOp op, PatternRewriter &rewriter) {
+  Location loc = op.getLoc();
+  if (auto outer = op.getRhs().getDefiningOp<OuterOp>()) {
+    Value left = TransformOp::create(rewriter, loc, op.getLhs(), outer.getLhs());
+    rewriter.replaceOpWithNewOp<OuterOp>(op, left, outer.getRhs());
+    return success();
+  }
+  if (auto outer = op.getLhs().getDefiningOp<OuterOp>()) {
+    Value transposed = TransposeOp::create(rewriter, loc, op.getRhs());
+    Value right = TransformOp::create(rewriter, loc, transposed, outer.getRhs());
+    rewriter.replaceOpWithNewOp<OuterOp>(op, outer.getLhs(), right);
+    return success();
+  }
+  return failure();
+}
+
+LogicalResult TransformOp::canonicalize(TransformOp op, PatternRewriter &rewriter) {
+  auto outer = op.getMatrix().getDefiningOp<OuterOp>();
+  if (!outer)
+    return failure();
+  Value factor = DotOp::create(rewriter, op.getLoc(), outer.getRhs(), op.getVector());
+  rewriter.replaceOpWithNewOp<ScaleOp>(op, outer.getLhs(), factor);
+  return success();
+}
+
+LogicalResult FrobeniusOp::canonicalize(FrobeniusOp op, PatternRewriter &rewriter) {
+  auto outer = op.getLhs().getDefiningOp<OuterOp>();
+  Value other = op.getRhs();
+  if (!outer) {
+    outer = op.getRhs().getDefiningOp<OuterOp>();
+    other = op.getLhs();
+  }
+  if (!outer)
+    return failure();
+  Value image = TransformOp::create(rewriter, op.getLoc(), other, outer.getRhs());
+  rewriter.replaceOpWithNewOp<DotOp>(op, outer.getLhs(), image);
   return success();
 }

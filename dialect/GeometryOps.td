@@ -120,15 +120,17 @@ def NB_SplatOp : NB_PureOp<"splat"> {
 // Algebra
 //===----------------------------------------------------------------------===//
 
-class NB_VectorSumOp<string mnemonic, list<Trait> traits = []>
+def NB_VectorOrMatrix : AnyTypeOf<[NB_Vec3, NB_Mat3], "!nb.vec3 or !nb.mat3">;
+
+class NB_BinaryOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
     : NB_PureOp<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
-  let arguments = (ins NB_Vec3:$lhs, NB_Vec3:$rhs);
-  let results = (outs NB_Vec3:$result);
+  let arguments = (ins type:$lhs, type:$rhs);
+  let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 
-def NB_AddOp : NB_VectorSumOp<"add", [Commutative]> {
-  let summary = "sum of two vectors";
+def NB_AddOp : NB_BinaryOp<"add", NB_VectorOrMatrix, [Commutative]> {
+  let summary = "sum of two vectors or matrices";
   let description = [{
     Example:
     ```mlir
@@ -136,8 +138,8 @@ def NB_AddOp : NB_VectorSumOp<"add", [Commutative]> {
     ```
   }];
 }
-def NB_SubOp : NB_VectorSumOp<"sub"> {
-  let summary = "difference of two vectors";
+def NB_SubOp : NB_BinaryOp<"sub", NB_VectorOrMatrix> {
+  let summary = "difference of two vectors or matrices";
   let description = [{
     Example:
     ```mlir
@@ -145,7 +147,7 @@ def NB_SubOp : NB_VectorSumOp<"sub"> {
     ```
   }];
 }
-def NB_CrossOp : NB_VectorSumOp<"cross"> {
+def NB_CrossOp : NB_BinaryOp<"cross", NB_Vec3> {
   let summary = "vector product lhs x rhs";
   let description = [{
     Example:
@@ -157,15 +159,15 @@ def NB_CrossOp : NB_VectorSumOp<"cross"> {
 
 def NB_ScaleOp : NB_PureOp<"scale", [AllTypesMatch<["vector", "result"]>,
                                      NB_ElementOf<"vector", "factor">]> {
-  let summary = "a vector times a number";
+  let summary = "a vector or matrix times a number";
   let description = [{
     Example:
     ```mlir
     %c = nb.scale %v, %s : !nb.vec3<f64>
     ```
   }];
-  let arguments = (ins NB_Vec3:$vector, NB_Scalar:$factor);
-  let results = (outs NB_Vec3:$result);
+  let arguments = (ins NB_VectorOrMatrix:$vector, NB_Scalar:$factor);
+  let results = (outs NB_VectorOrMatrix:$result);
   let assemblyFormat = "$vector `,` $factor attr-dict `:` type($vector)";
   let hasFolder = 1;
 }
@@ -224,6 +226,7 @@ def NB_TransformOp : NB_PureOp<"transform", [AllTypesMatch<["vector", "result"]>
   let arguments = (ins NB_Mat3:$matrix, NB_Vec3:$vector);
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$matrix `,` $vector attr-dict `:` type($vector)";
+  let hasCanonicalizeMethod = 1;
 }
 
 def NB_MultiplyOp : NB_PureOp<"multiply", [SameOperandsAndResultType]> {
@@ -239,6 +242,7 @@ def NB_MultiplyOp : NB_PureOp<"multiply", [SameOperandsAndResultType]> {
   let arguments = (ins NB_Mat3:$lhs, NB_Mat3:$rhs);
   let results = (outs NB_Mat3:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+  let hasCanonicalizeMethod = 1;
 }
 
 def NB_TransposeOp : NB_PureOp<"transpose", [SameOperandsAndResultType, Involution]> {
@@ -254,6 +258,39 @@ def NB_TransposeOp : NB_PureOp<"transpose", [SameOperandsAndResultType, Involuti
   let arguments = (ins NB_Mat3:$matrix);
   let results = (outs NB_Mat3:$result);
   let assemblyFormat = "$matrix attr-dict `:` type($result)";
+  let hasCanonicalizeMethod = 1;
+}
+
+def NB_OuterOp : NB_PureOp<"outer", [AllTypesMatch<["lhs", "rhs"]>, NB_MatOf<"lhs", "result">]> {
+  let summary = "outer product of two vectors";
+  let description = [{
+    The matrix of rank one `lhs rhs^T`, element [i, j] = lhs_i rhs_j.
+
+    Example:
+    ```mlir
+    %m = nb.outer %u, %v : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$lhs, NB_Vec3:$rhs);
+  let results = (outs NB_Mat3:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
+}
+
+def NB_FrobeniusOp : NB_PureOp<"frobenius", [Commutative, AllTypesMatch<["lhs", "rhs"]>,
+                                             NB_ElementOf<"lhs", "result">]> {
+  let summary = "scalar product of two matrices";
+  let description = [{
+    The sum over i, j of `lhs[i, j] rhs[i, j]`.
+
+    Example:
+    ```mlir
+    %x = nb.frobenius %a, %b : !nb.mat3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Mat3:$lhs, NB_Mat3:$rhs);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
+  let hasCanonicalizeMethod = 1;
 }
 
 //===----------------------------------------------------------------------===//

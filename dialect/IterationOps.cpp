@@ -186,7 +186,14 @@ LogicalResult ImageOp::verifyRegions() {
   }
   SmallVector<Type> yielded;
   for (Type type : getResultTypes()) {
-    auto tensor = cast<RankedTensorType>(type);
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor) { // a sum over the pixels
+      if (lanesOf(type) != 0)
+        return emitOpError("a sum over pixels has no lanes, but got ") << type;
+      bool shared = !getLanes() || isa<TableType, HklGridType>(type);
+      yielded.push_back(shared ? type : withLanes(type, *getLanes()));
+      continue;
+    }
     if (tensor.getRank() != 3 || tensor.getNumDynamicDims() != 3) // C4
       return emitOpError("result must be a rank-3 tensor of unknown sizes, but got ") << type;
     Type element = tensor.getElementType();
@@ -227,8 +234,14 @@ void FirstOp::print(OpAsmPrinter &p) { printLoop(p, *this); }
 LogicalResult FirstOp::verifyRegions() {
   if (failed(verifyLoop(*this)))
     return failure();
-  Type value = getValue().getType();
-  SmallVector<Type> expected{conditionTypeFor(value), value};
+  if (getNumResults() == 0) // C4
+    return emitOpError("expected at least one result");
+  Type condition = conditionTypeFor(getResult(0).getType());
+  for (Type type : getResultTypes())
+    if (conditionTypeFor(type) != condition)
+      return emitOpError("results must have the same lanes, but got (") << getResultTypes() << ")";
+  SmallVector<Type> expected{condition};
+  llvm::append_range(expected, getResultTypes());
   return verifyYield(*this, getYield(), expected); // C2
 }
 
@@ -256,4 +269,49 @@ LogicalResult LookupOp::verify() {
     return success();
   return emitOpError("expected ") << rank << " indices for " << getTable().getType()
                                   << ", but got " << getIndices().size();
+}
+
+//===----------------------------------------------------------------------===//
+// nb.scatter, nb.read_pixel
+//===----------------------------------------------------------------------===//
+
+LogicalResult nb::verifySummand(Operation *op) {
+  for (Operation *user : op->getUsers())
+    if (!isa<YieldOp>(user) || !isa<SumOp, ImageOp>(user->getParentOp())) {
+      InFlightDiagnostic diagnostic =
+          op->emitOpError("only the nb.yield of an nb.sum or nb.image may use the result");
+      diagnostic.attachNote(user->getLoc()) << "used here";
+      return diagnostic;
+    }
+  return success();
+}
+
+LogicalResult ScatterOp::verify() {
+  auto table = cast<TableType>(getType());
+  if (getIndices().size() != table.getRank() || getSizes().size() != table.getRank()) // C1
+    return emitOpError("expected ") << table.getRank() << " indices and sizes for " << table
+                                    << ", but got " << getIndices().size() << " and "
+                                    << getSizes().size();
+  Type value = getValue().getType();
+  Type element = table.getElementType();
+  int64_t lanes = lanesOf(value);
+  bool isFloat = isScalarOrLanes(elementTypeOf(element));
+  if (!isFloat || value != (lanes ? withLanes(element, lanes) : element)) // C2
+    return emitOpError("value must be a float, vector or matrix, the table's element ")
+           << element << " or lanes of it, but got " << value;
+  return verifySummand(*this); // C3
+}
+
+LogicalResult ReadPixelOp::verify() {
+  auto image = cast<RankedTensorType>(getImage().getType());
+  if (image.getRank() != 3 || image.getNumDynamicDims() != 3 ||
+      !isScalarOrLanes(image.getElementType())) // C1
+    return emitOpError("image must be a rank-3 tensor of unknown sizes, of f64 or f32, but got ")
+           << image;
+  auto fast = dyn_cast<VectorType>(getFast().getType());
+  Type expected = fast ? withLanes(image.getElementType(), fast.getNumElements())
+                       : image.getElementType();
+  if (getType() != expected) // C2
+    return emitOpError("result must be ") << expected << ", but got " << getType();
+  return success();
 }

@@ -36,25 +36,29 @@ class NB_LoopOp<string mnemonic, list<Trait> traits = []>
 }
 
 def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
-  let summary = "one value per pixel";
+  let summary = "one value per pixel, and sums over the pixels";
   let description = [{
-    Evaluates its body for each pixel (panel, slow, fast) and collects what it yields into one
-    image per yielded value, indexed [panel][slow][fast]. Pixels are independent of each other.
+    Evaluates its body for each pixel (panel, slow, fast). A yielded value is collected into an
+    image, indexed [panel][slow][fast], when the result is a tensor; any other result is the sum of
+    the yielded values over the pixels: a scalar, vector, matrix, table or grid, which is how the
+    gradients of an image are computed in the sweep that computes the image. Pixels are independent
+    of each other.
 
     With `roi`, only pixels with fast in [fast_min, fast_max] and slow in [slow_min, slow_max],
     both inclusive, are evaluated; with `mask`, only those whose mask value is not 0. All others
-    are 0.
+    are 0 in images and missing from sums.
 
     `lanes` (set by `nb-vectorize`): the body computes that many neighbouring pixels along fast
     at once, and the induction variable of fast is a vector of their indices; lanes past the end
-    of a row are computed and dropped.
+    of a row are computed and dropped. Sums are over the lanes, too: results never have lanes.
 
     Constraints:
     * (C1) the dimensions are panel, slow, fast, in this order
     * (C2) the body has one index argument per dimension; that of fast is `vector<Wxindex>` with
       `lanes = W`
-    * (C3) the body yields one float (or lanes of float) per result, of the image's element type
-    * (C4) results are rank-3 tensors of unknown sizes
+    * (C3) the body yields one value per result: the image's element type or the type of the sum,
+      over the lanes; a table or grid as it is
+    * (C4) tensor results are of rank 3, of unknown sizes, of f64 or f32; sums have no lanes
     * (C5) `roi` has four bounds: fast_min, fast_max, slow_min, slow_max
     * (C6) `mask` is a rank-3 tensor of i8
 
@@ -64,12 +68,16 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
              roi(%f0, %f1, %s0, %s1) : tensor<?x?x?xf64> {
       nb.yield %one : f64
     }
+    %same, %total = nb.image panel %p in %np, slow %s in %ns, fast %f in %nf
+        : tensor<?x?x?xf64>, f64 {
+      nb.yield %one, %one : f64, f64
+    }
     ```
   }];
   let arguments = (ins Variadic<Index>:$counts, Variadic<Index>:$roi,
                        Optional<AnyRankedTensor>:$mask, NB_DimensionArrayAttr:$dimensions,
                        OptionalAttr<I64Attr>:$lanes);
-  let results = (outs Variadic<AnyRankedTensor>:$images);
+  let results = (outs Variadic<AnyTypeOf<[AnyRankedTensor, NB_Summand]>>:$images);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = loopDeclaration;
 }
@@ -79,10 +87,12 @@ def NB_SumOp : NB_LoopOp<"sum"> {
   let description = [{
     Adds what the body yields over all combinations of its induction variables, each running from
     0 to its count, the last dimension fastest. One sum per yielded value; an empty sum is 0.
+    Vectors, matrices, tables and grids are added element by element.
 
     Constraints:
     * (C1) one index argument and one count per dimension, at least one dimension
-    * (C2) the body yields one float scalar (or lanes) per result, of the result's type
+    * (C2) the body yields one scalar (or lanes), vector, matrix, table or grid per result, of the
+      result's type
     * (C3) a dimension appears once
 
     Example:
@@ -94,7 +104,7 @@ def NB_SumOp : NB_LoopOp<"sum"> {
     ```
   }];
   let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
-  let results = (outs Variadic<NB_Scalar>:$sums);
+  let results = (outs Variadic<NB_Summand>:$sums);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = loopDeclaration;
 }
@@ -103,7 +113,7 @@ def NB_FirstOp : NB_LoopOp<"first"> {
   let summary = "the first value, in loop order, whose condition holds";
   let description = [{
     Searches the combinations of the induction variables in order, last dimension fastest, for the
-    first one where the yielded condition holds, and returns the value yielded there, or 0 if
+    first one where the yielded condition holds, and returns the values yielded there, or 0 if
     there is none. The body is pure, so that evaluating it everywhere gives the same result.
 
     This is how the C program picks the one polarization factor of a pixel: that of the first
@@ -111,7 +121,8 @@ def NB_FirstOp : NB_LoopOp<"first"> {
 
     Constraints:
     * (C1) one index argument and one count per dimension, at least one dimension
-    * (C2) the body yields a condition and a float of the result's type
+    * (C2) the body yields a condition, then one value per result, of the result's type
+    * (C4) at least one result; all have the lanes of the condition
     * (C3) a dimension appears once
 
     Example:
@@ -124,7 +135,7 @@ def NB_FirstOp : NB_LoopOp<"first"> {
     ```
   }];
   let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
-  let results = (outs NB_Scalar:$value);
+  let results = (outs Variadic<NB_Geometric>:$found);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = loopDeclaration;
 }
@@ -174,6 +185,65 @@ def NB_LookupOp : NB_PureOp<"lookup", [
   let arguments = (ins NB_Table:$table, Variadic<Index>:$indices);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$table `[` $indices `]` attr-dict `:` type($table)";
+  let hasVerifier = 1;
+}
+
+def NB_ScatterOp : NB_PureOp<"scatter", [AttrSizedOperandSegments]> {
+  let summary = "the table that is 0 but for one entry";
+  let description = [{
+    The table of the given sizes that holds `value` at `indices` and 0 everywhere else. It makes
+    sense as what a sum adds up, entry by entry: the adjoint of `nb.lookup`. With lanes, the values
+    of all lanes are added into the one entry. An index outside the sizes is undefined.
+
+    Constraints:
+    * (C1) one index and one size per dimension of the table
+    * (C2) `value` is of the table's element type, a float, vector or matrix, or lanes of it
+    * (C3) only the nb.yield of an nb.sum or nb.image uses the result
+
+    Example:
+    ```mlir
+    %t = nb.sum source %i in %n : !nb.table<?xf64> {
+      %e = nb.scatter %v at [%i] in (%n) : !nb.table<?xf64>
+      nb.yield %e : !nb.table<?xf64>
+    }
+    %l = nb.sum source %i in %n : !nb.table<?xf64> {
+      %e = nb.scatter %w at [%i] in (%n) : vector<8xf64> to !nb.table<?xf64>
+      nb.yield %e : !nb.table<?xf64>
+    }
+    ```
+  }];
+  let arguments = (ins NB_Geometric:$value, Variadic<Index>:$indices, Variadic<Index>:$sizes);
+  let results = (outs NB_Table:$result);
+  let assemblyFormat = [{
+    $value `at` ` ` `[` $indices `]` `in` ` ` `(` $sizes `)` attr-dict
+    `:` custom<ScatterTypes>(type($value), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def NB_ReadPixelOp : NB_PureOp<"read_pixel"> {
+  let summary = "the value of one pixel of an image";
+  let description = [{
+    `image[panel][slow][fast]`. With lanes of `fast`, which are neighbouring pixels of one row,
+    one value per lane; lanes past the end of the row are 0. Reading elsewhere outside the image is
+    undefined.
+
+    Constraints:
+    * (C1) the image is a rank-3 tensor of unknown sizes, of f64 or f32
+    * (C2) the result is the image's element, with the lanes of `fast`
+
+    Example:
+    ```mlir
+    %v = nb.read_pixel %image[%panel, %slow, %fast] : tensor<?x?x?xf64>
+    %w = nb.read_pixel %image[%panel, %slow, %lanes] : tensor<?x?x?xf64> to vector<8xf64>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$image, Index:$panel, Index:$slow, NB_IndexLike:$fast);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = [{
+    $image `[` $panel `,` $slow `,` $fast `]` attr-dict
+    `:` custom<PixelTypes>(type($image), type($fast), type($result))
+  }];
   let hasVerifier = 1;
 }
 

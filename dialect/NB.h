@@ -2,6 +2,8 @@
 #ifndef NB_DIALECT_NB_H
 #define NB_DIALECT_NB_H
 
+#include "dialect/Derivatives.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -28,6 +30,8 @@ int64_t lanesOf(Type type);
 Type conditionTypeFor(Type type);
 /// `type` (scalar, index, i1, vec3 or mat3 without lanes) over `lanes` lanes.
 Type withLanes(Type type, int64_t lanes);
+/// Nothing but the nb.yield of an nb.sum or nb.image uses the result of `op`.
+LogicalResult verifySummand(Operation *op);
 
 } // namespace mlir::nb
 

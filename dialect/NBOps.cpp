@@ -6,5 +6,57 @@
 using namespace mlir;
 using namespace mlir::nb;
 
+//===----------------------------------------------------------------------===//
+// Parts of assembly formats
+//===----------------------------------------------------------------------===//
+
+/// `table`, or `lanes to table` where the value is over lanes.
+static ParseResult parseScatterTypes(OpAsmParser &parser, Type &value, Type &table) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(value))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("to")))
+    return parser.parseType(table);
+  auto type = dyn_cast<TableType>(value);
+  if (!type)
+    return parser.emitError(loc, "expected an !nb.table type, but got ") << value;
+  table = type;
+  value = type.getElementType();
+  return success();
+}
+
+static void printScatterTypes(OpAsmPrinter &p, Operation *, Type value, Type table) {
+  if (value != cast<TableType>(table).getElementType())
+    p << value << " to ";
+  p << table;
+}
+
+/// `image`, and `to lanes` where several neighbours are read.
+static ParseResult parsePixelTypes(OpAsmParser &parser, Type &image, Type &fast, Type &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(image))
+    return failure();
+  auto tensor = dyn_cast<RankedTensorType>(image);
+  if (!tensor)
+    return parser.emitError(loc, "expected a tensor type, but got ") << image;
+  fast = parser.getBuilder().getIndexType();
+  result = tensor.getElementType();
+  if (failed(parser.parseOptionalKeyword("to")))
+    return success();
+  loc = parser.getCurrentLocation();
+  if (parser.parseType(result))
+    return failure();
+  if (lanesOf(result) == 0)
+    return parser.emitError(loc, "expected lanes, but got ") << result;
+  fast = withLanes(fast, lanesOf(result));
+  return success();
+}
+
+static void printPixelTypes(OpAsmPrinter &p, Operation *, Type image, Type, Type result) {
+  p << image;
+  if (lanesOf(result) != 0)
+    p << " to " << result;
+}
+
 #define GET_OP_CLASSES
 #include "dialect/NBOps.cpp.inc"

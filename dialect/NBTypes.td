@@ -85,6 +85,9 @@ def NB_HklGrid : Type<CPred<"::llvm::isa<::mlir::nb::HklGridType>($_self)">, "!n
 def NB_Table : Type<CPred<"::llvm::isa<::mlir::nb::TableType>($_self)">, "!nb.table">;
 def NB_Geometric : AnyTypeOf<[NB_Scalar, NB_Vec3, NB_Mat3],
                              "a float scalar, !nb.vec3 or !nb.mat3">;
+def NB_Summand : AnyTypeOf<[NB_Scalar, NB_Vec3, NB_Mat3, NB_Table, NB_HklGrid],
+                           "what can be added up: a float scalar, !nb.vec3, !nb.mat3, !nb.table "
+                           "or !nb.hkl_grid">;
 def NB_Condition : Type<CPred<"::mlir::nb::isConditionOrLanes($_self)">, "i1 or lanes of i1">;
 def NB_IndexLike : Type<CPred<"::mlir::nb::isIndexOrLanes($_self)">, "index or lanes of index">;
 

@@ -89,19 +89,24 @@ void lowerSum(SumOp op) {
 void lowerFirst(FirstOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
-  Type type = op.getType();
-  SmallVector<Value> ivs, start{zeroOf(b, loc, conditionTypeFor(type)), zeroOf(b, loc, type)};
+  SmallVector<Value> ivs, start;
+  start.push_back(zeroOf(b, loc, conditionTypeFor(op.getResult(0).getType())));
+  for (Type type : op.getResultTypes())
+    start.push_back(zeroOf(b, loc, type));
   auto results = buildNest(
       b, loc, op.getCounts(), start, ivs, [&](OpBuilder &b, ValueRange ivs, ValueRange carried) {
-        Value found = carried[0], value = carried[1];
+        Value found = carried[0];
         auto yielded = inlineBody(b, op, ivs);
-        Value zero = zeroOf(b, loc, type);
-        Value candidate = arith::SelectOp::create(b, loc, yielded[0], yielded[1], zero);
-        Value kept = arith::SelectOp::create(b, loc, found, value, candidate);
-        Value either = arith::OrIOp::create(b, loc, found, yielded[0]);
-        return SmallVector<Value>{either, kept};
+        SmallVector<Value> next{Value()};
+        for (auto [kept, value] : llvm::zip(carried.drop_front(), ArrayRef(yielded).drop_front())) {
+          Value zero = zeroOf(b, loc, value.getType());
+          Value candidate = arith::SelectOp::create(b, loc, yielded[0], value, zero);
+          next.push_back(arith::SelectOp::create(b, loc, found, kept, candidate));
+        }
+        next[0] = arith::OrIOp::create(b, loc, found, yielded[0]);
+        return next;
       });
-  op.getResult().replaceAllUsesWith(results[1]);
+  op.replaceAllUsesWith(ArrayRef(results).drop_front());
   op.erase();
 }
 

@@ -172,7 +172,7 @@ Value Emitter::oncePolarization(const SampleIndices &first) {
                {Dimension::subfast, param("oversample")},
                {Dimension::source, param("sources")}});
   Location loc = named("polar");
-  auto search = FirstOp::create(b, loc, b.getF64Type(), counts(dims), dimensionNames(b, dims));
+  auto search = FirstOp::create(b, loc, TypeRange{b.getF64Type()}, counts(dims), dimensionNames(b, dims));
   OpBuilder::InsertionGuard guard(b);
   Block *body = startBody(b, loc, search, dims);
   SampleIndices s = first;
@@ -186,7 +186,7 @@ Value Emitter::oncePolarization(const SampleIndices &first) {
   Value q = op<ScatteringVectorOp>("scattering_vec", diffracted, ray.direction, ray.wavelength);
   Value keep = op<WithinResolutionOp>("within_resolution", q, param("dmin"));
   YieldOp::create(b, loc, ValueRange{keep, polar});
-  return search.getResult();
+  return search.getResult(0);
 }
 
 Value Emitter::sample(const SampleIndices &at) {

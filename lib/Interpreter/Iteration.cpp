@@ -80,7 +80,10 @@ Dimensions dimsAfter(Op op, Planner &planner, Dimensions yielded) {
   return ((yielded | captured) & ~own) | (captured & own);
 }
 
-void zero(Frame &frame, Slot slot) { std::fill_n(frame.reals(slot), frame.lanesOf(slot), 0.0); }
+void zero(Frame &frame, Slot slot) {
+  for (int64_t c = 0; c < slot.components; ++c)
+    std::fill_n(frame.reals(slot) + c * (slot.varying ? laneStride : 1), frame.lanesOf(slot), 0.0);
+}
 
 LogicalResult planSum(SumOp op, Planner &planner) {
   auto loop = planLoop(op, planner);
@@ -117,22 +120,32 @@ LogicalResult planFirst(FirstOp op, Planner &planner) {
   if (failed(loop))
     return failure();
   Dimensions dims = dimsAfter(op, planner, planner.dimsOf(op.getYield().getValues()));
-  auto result = planner.define(op.getValue(), dims);
-  if (failed(result))
-    return failure();
-  Slot found = planner.scratch(Kind::Integer, 1, result->varying);
-  planner.step(op, dims, [loop = *loop, found, out = *result](Frame &frame) {
-    int64_t lanes = frame.lanesOf(out), missing = lanes;
-    zero(frame, out);
+  SmallVector<Slot> results;
+  for (Value value : op.getResults()) {
+    auto slot = planner.define(value, dims);
+    if (failed(slot))
+      return failure();
+    results.push_back(*slot);
+  }
+  Slot found = planner.scratch(Kind::Integer, 1, results.front().varying);
+  planner.step(op, dims, [loop = *loop, found, results](Frame &frame) {
+    int64_t lanes = frame.lanesOf(found), missing = lanes;
+    for (Slot out : results)
+      zero(frame, out);
     std::fill_n(frame.integers(found), lanes, 0);
-    Slot condition = loop->yields[0], value = loop->yields[1];
+    Slot condition = loop->yields[0];
+    ArrayRef<Slot> values = ArrayRef(loop->yields).drop_front();
     loop->run(frame, [&](int64_t) {
       for (int64_t lane = 0; lane < lanes; ++lane) {
         bool here = frame.integers(condition)[condition.varying ? lane : 0];
         if (!here || frame.integers(found)[lane])
           continue;
         frame.integers(found)[lane] = 1;
-        frame.reals(out)[lane] = frame.reals(value)[value.varying ? lane : 0];
+        for (auto [out, value] : llvm::zip_equal(results, values))
+          for (int64_t c = 0; c < out.components; ++c)
+            frame.reals(out)[c * (out.varying ? laneStride : 1) + lane] =
+                frame.reals(value)[c * (value.varying ? laneStride : 1) +
+                                   (value.varying ? lane : 0)];
         --missing;
       }
       return missing > 0;

@@ -64,3 +64,48 @@ func.func @unknown(%n: f64) -> f64 {
   %peak = nb.sincg %zero, %n : f64
   return %peak : f64
 }
+
+// Derivatives are not in the folder's formula.
+
+// CHECK-LABEL: func.func @order
+// CHECK: nb.sincg %{{.*}}, %{{.*}} order 1 : f64
+func.func @order() -> f64 {
+  %zero = arith.constant 0.0 : f64
+  %slope = nb.sincg %zero, %zero order 1 : f64
+  return %slope : f64
+}
+
+// Products of two vectors stay that.
+
+// CHECK-LABEL: func.func @rank_one
+// CHECK-SAME: (%[[U:.*]]: !nb.vec3<f64>, %[[V:.*]]: !nb.vec3<f64>, %[[M:.*]]: !nb.mat3<f64>)
+// CHECK-DAG: %[[A:.*]] = nb.outer %[[V]], %[[U]]
+// CHECK-DAG: %[[MU:.*]] = nb.transform %[[M]], %[[U]]
+// CHECK-DAG: %[[B:.*]] = nb.outer %[[MU]], %[[V]]
+// CHECK-DAG: %[[MT:.*]] = nb.transpose %[[M]]
+// CHECK-DAG: %[[MTV:.*]] = nb.transform %[[MT]], %[[V]]
+// CHECK-DAG: %[[C:.*]] = nb.outer %[[U]], %[[MTV]]
+// CHECK: return %[[A]], %[[B]], %[[C]]
+func.func @rank_one(%u: !nb.vec3<f64>, %v: !nb.vec3<f64>, %m: !nb.mat3<f64>)
+    -> (!nb.mat3<f64>, !nb.mat3<f64>, !nb.mat3<f64>) {
+  %p = nb.outer %u, %v : !nb.vec3<f64>
+  %a = nb.transpose %p : !nb.mat3<f64>
+  %b = nb.multiply %m, %p : !nb.mat3<f64>
+  %c = nb.multiply %p, %m : !nb.mat3<f64>
+  return %a, %b, %c : !nb.mat3<f64>, !nb.mat3<f64>, !nb.mat3<f64>
+}
+
+// CHECK-LABEL: func.func @rank_one_applied
+// CHECK-SAME: (%[[U:.*]]: !nb.vec3<f64>, %[[V:.*]]: !nb.vec3<f64>, %[[M:.*]]: !nb.mat3<f64>)
+// CHECK-DAG: %[[UV:.*]] = nb.dot %[[V]], %[[U]]
+// CHECK-DAG: %[[A:.*]] = nb.scale %[[U]], %[[UV]]
+// CHECK-DAG: %[[MV:.*]] = nb.transform %[[M]], %[[V]]
+// CHECK-DAG: %[[B:.*]] = nb.dot %[[U]], %[[MV]]
+// CHECK: return %[[A]], %[[B]]
+func.func @rank_one_applied(%u: !nb.vec3<f64>, %v: !nb.vec3<f64>, %m: !nb.mat3<f64>)
+    -> (!nb.vec3<f64>, f64) {
+  %p = nb.outer %u, %v : !nb.vec3<f64>
+  %a = nb.transform %p, %u : !nb.vec3<f64>
+  %b = nb.frobenius %m, %p : !nb.mat3<f64>
+  return %a, %b : !nb.vec3<f64>, f64
+}

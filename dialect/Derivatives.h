@@ -1,0 +1,19 @@
+//===- Derivatives.h - what nb-differentiate asks of an op -----*- C++ -*-===//
+#ifndef NB_DIALECT_DERIVATIVES_H
+#define NB_DIALECT_DERIVATIVES_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+#include "dialect/Derivatives.h.inc"
+
+namespace mlir::nb {
+
+/// The zero of a scalar (float, index or integer, or lanes of one), !nb.vec3 or !nb.mat3.
+Value zeroOf(OpBuilder &builder, Location loc, Type type);
+/// The sum of two scalars, vectors or matrices; a null value is zero.
+Value addValues(OpBuilder &builder, Location loc, Value lhs, Value rhs);
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,46 @@
+//===- Derivatives.td - what nb-differentiate asks of an op -*- tablegen -*-===//
+#ifndef NB_DERIVATIVES
+#define NB_DERIVATIVES
+
+include "mlir/IR/OpBase.td"
+
+def DifferentiableOp : OpInterface<"DifferentiableOp"> {
+  let cppNamespace = "::mlir::nb";
+  let description = [{
+    An op of one result with a derivative by each of its operands. A null value is zero. New ops
+    go to the builder's insertion point, where operands and result are known, at the op's location.
+    Operands that carry no derivative (index, i1) are never asked about.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      What the tangent of one operand adds to the tangent of the result.
+    }], "::mlir::Value", "tangent",
+    (ins "::mlir::OpBuilder &":$builder, "unsigned":$operand, "::mlir::Value":$tangent)>,
+    InterfaceMethod<[{
+      What the adjoint of the result adds to the adjoint of one operand.
+    }], "::mlir::Value", "adjoint",
+    (ins "::mlir::OpBuilder &":$builder, "unsigned":$operand, "::mlir::Value":$adjoint)>
+  ];
+}
+
+def ExpandableOp : OpInterface<"ExpandableOp"> {
+  let cppNamespace = "::mlir::nb";
+  let description = [{
+    An op of one result that is differentiated by writing its formula with ops that have rules.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The same value, computed by ops that are differentiable, expandable or inactive.
+    }], "::mlir::Value", "expand", (ins "::mlir::OpBuilder &":$builder)>
+  ];
+}
+
+def InactiveOp : OpInterface<"InactiveOp"> {
+  let cppNamespace = "::mlir::nb";
+  let description = [{
+    An op whose float results do not change with its operands, or only by jumps: its derivative is
+    zero by definition. Ops with other than float results need not say so.
+  }];
+}
+
+#endif

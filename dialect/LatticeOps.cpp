@@ -1,0 +1,91 @@
+#include "dialect/NB.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+//===----------------------------------------------------------------------===//
+// nb.lattice_factor
+//===----------------------------------------------------------------------===//
+
+ParseResult LatticeFactorOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringRef keyword;
+  OpAsmParser::UnresolvedOperand hkl, ncells;
+  SmallVector<OpAsmParser::UnresolvedOperand, 1> fudge, reciprocal;
+  Type type;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  auto shape = symbolizeShape(keyword);
+  if (!shape)
+    return parser.emitError(loc) << "expected 'square', 'round', 'gauss' or 'tophat', but got '"
+                                 << keyword << "'";
+  result.addAttribute("shape", ShapeAttr::get(parser.getContext(), *shape));
+  if (succeeded(parser.parseOptionalKeyword("fraction")))
+    result.addAttribute("fraction", parser.getBuilder().getUnitAttr());
+  if (parser.parseOperand(hkl) || parser.parseComma() || parser.parseOperand(ncells))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("fudge")) &&
+      parser.parseOperand(fudge.emplace_back()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("reciprocal")) &&
+      parser.parseOperand(reciprocal.emplace_back()))
+    return failure();
+  SMLoc typeLoc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type))
+    return failure();
+  if (!isa<Vec3Type>(type))
+    return parser.emitError(typeLoc, "expected an !nb.vec3 type, but got ") << type;
+  Type element = elementTypeOf(type);
+  result.addTypes(element);
+  result.addAttribute("operandSegmentSizes",
+                      parser.getBuilder().getDenseI32ArrayAttr(
+                          {1, 1, int32_t(fudge.size()), int32_t(reciprocal.size())}));
+  return failure(parser.resolveOperands({hkl, ncells}, type, result.operands) ||
+                 parser.resolveOperands(fudge, element, result.operands) ||
+                 parser.resolveOperands(reciprocal, Mat3Type::get(element), result.operands));
+}
+
+void LatticeFactorOp::print(OpAsmPrinter &p) {
+  p << ' ' << stringifyShape(getShape());
+  if (getFraction())
+    p << " fraction";
+  p << ' ' << getHkl() << ", " << getNcells();
+  if (Value fudge = getFudge())
+    p << " fudge " << fudge;
+  if (Value reciprocal = getReciprocal())
+    p << " reciprocal " << reciprocal;
+  p.printOptionalAttrDict((*this)->getAttrs(), {"shape", "fraction", "operandSegmentSizes"});
+  p << " : " << getHkl().getType();
+}
+
+LogicalResult LatticeFactorOp::verify() {
+  bool square = getShape() == Shape::square;
+  if (square && getFudge()) // C1
+    return emitOpError("'square' takes no fudge factor");
+  if (!square && !getFudge())
+    return emitOpError("'") << stringifyShape(getShape()) << "' needs a fudge factor";
+  if (getReciprocal() && getShape() != Shape::gauss && getShape() != Shape::tophat) // C2
+    return emitOpError("'reciprocal' is for 'gauss' and 'tophat' only");
+  Type element = elementTypeOf(getHkl().getType());
+  if (getFudge() && getFudge().getType() != element) // C3
+    return emitOpError("fudge must be ") << element << ", but got " << getFudge().getType();
+  if (getReciprocal() && getReciprocal().getType() != Mat3Type::get(element))
+    return emitOpError("reciprocal must be ") << Mat3Type::get(element) << ", but got "
+                                              << getReciprocal().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// nb.grating
+//===----------------------------------------------------------------------===//
+
+LogicalResult GratingOp::verify() {
+  for (ArrayRef<int64_t> orders : {getOrder(), getCells()}) // C1
+    if (orders.size() != 3 || llvm::any_of(orders, [](int64_t n) { return n < 0; }))
+      return emitOpError("order and cells must be three numbers from 0 on, but got [")
+             << orders << "]";
+  return success();
+}
