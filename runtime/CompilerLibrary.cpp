@@ -51,6 +51,7 @@ nb_compile_request toC(const KernelRequest &request) {
   c.program = request.program.empty() ? nullptr : request.program.c_str();
   c.fixed = request.fixed.empty() ? nullptr : request.fixed.c_str();
   c.symbol = request.symbol.empty() ? nullptr : request.symbol.c_str();
+  c.derivative = request.derivative.empty() ? nullptr : request.derivative.c_str();
   return c;
 }
 
@@ -149,6 +150,31 @@ std::string CompilerLibrary::interpret(const KernelRequest &request, const void 
   const nb_compile_request c = toC(request);
   char *report = nullptr, *error = nullptr;
   if (api.interpret(&c, arguments, &options, image, &report, &error) != 0)
+    fail(api, error);
+  const std::string result = report ? report : "";
+  if (report)
+    api.free_text(report);
+  return result;
+}
+
+std::shared_ptr<const PreparedProgram>
+CompilerLibrary::prepare(const KernelRequest &request) const {
+  if (!api.prepare_program)
+    throw std::runtime_error("the compiler library has no interpreter that can be kept ready; build "
+                             "it and this program together");
+  const nb_compile_request c = toC(request);
+  nb_program *program = nullptr;
+  char *error = nullptr;
+  if (api.prepare_program(&c, nullptr, &program, &error) != 0)
+    fail(api, error);
+  return std::make_shared<const PreparedProgram>(api, program);
+}
+
+std::string PreparedProgram::run(const void *const *arguments, const nb_interpret_options &options,
+                                 void *const *outputs) const {
+  const std::lock_guard lock(mutex);
+  char *report = nullptr, *error = nullptr;
+  if (api.run_program(program, arguments, &options, outputs, &report, &error) != 0)
     fail(api, error);
   const std::string result = report ? report : "";
   if (report)

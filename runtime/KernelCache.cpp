@@ -20,7 +20,8 @@ KernelCache::~KernelCache() = default;
 
 std::string describeRequest(const KernelRequest &request) {
   return "target: " + request.target + "\nprecision: " + request.precision +
-         "\ndifferentiated: none\nfused: " + (request.noFuse ? "no" : "yes") +
+         "\ndifferentiated: " + (request.derivative.empty() ? "none" : request.derivative) +
+         "\nfused: " + (request.noFuse ? "no" : "yes") +
          "\nstructure: " + request.structure + "\n";
 }
 

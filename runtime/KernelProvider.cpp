@@ -47,6 +47,14 @@ std::shared_ptr<const CompilerLibrary> KernelProvider::compiler() {
   return compilerLocked();
 }
 
+std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelRequest &request) {
+  std::lock_guard lock(mutex);
+  std::shared_ptr<const PreparedProgram> &program = programs[keyOf(request)];
+  if (!program)
+    program = compilerLocked()->prepare(request);
+  return program;
+}
+
 KernelHandle KernelProvider::compile(const KernelRequest &request) {
   const auto compiler = compilerLocked();
   const Stopwatch watch(count.compileSeconds);

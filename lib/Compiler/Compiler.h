@@ -2,6 +2,7 @@
 #ifndef NB_COMPILER_COMPILER_H
 #define NB_COMPILER_COMPILER_H
 
+#include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/Structure.h"
 #include "nanobragg/KernelABI.h"
 
@@ -20,6 +21,7 @@ struct CompileOptions {
   std::string target = "native";
   std::string dumpIR; ///< directory for the IR after every pass; empty for none
   bool noFuse = false;
+  nanobragg::Derivative derivative; ///< of a structure's program
   std::string fixed;  ///< counts that are known: "NAME=VALUE", separated by blanks
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };

@@ -17,6 +17,10 @@ struct nb_kernel {
   std::unique_ptr<JitKernel> jit;
 };
 
+struct nb_program {
+  std::unique_ptr<InterpretedExperiment> experiment;
+};
+
 namespace {
 char *copyText(const std::string &text) {
   char *copy = static_cast<char *>(std::malloc(text.size() + 1));
@@ -33,6 +37,8 @@ CompileOptions optionsOf(const nb_compile_request &request) {
   options.noFuse = request.no_fuse;
   options.fixed = request.fixed ? request.fixed : "";
   options.symbol = request.symbol ? request.symbol : "";
+  options.derivative =
+      nanobragg::Derivative::fromString(request.derivative ? request.derivative : "");
   return options;
 }
 
@@ -123,15 +129,41 @@ int emit(const nb_compile_request *request, const char *stage, char **text, char
   });
 }
 
-int interpret(const nb_compile_request *request, const void *const *arguments,
-              const nb_interpret_options *how, void *image, char **report, char **error) {
+int prepareProgram(const nb_compile_request *request, const char *probe, nb_program **program,
+                   char **error) {
   return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
-    auto text = interpretExperiment(structure, options, arguments, *how, image);
+    auto prepared = InterpretedExperiment::prepare(structure, options, probe ? probe : "");
+    if (!prepared)
+      return prepared.takeError();
+    *program = new nb_program{std::move(*prepared)};
+    return llvm::Error::success();
+  });
+}
+
+const nb_kernel_descriptor *programDescriptor(const nb_program *program) {
+  return &program->experiment->descriptor();
+}
+
+int runProgram(const nb_program *program, const void *const *arguments,
+               const nb_interpret_options *how, void *const *outputs, char **report, char **error) {
+  return guardedCall(error, [&]() -> llvm::Error {
+    auto text = program->experiment->run(arguments, *how, outputs);
     if (!text)
       return text.takeError();
     *report = copyText(*text);
     return llvm::Error::success();
   });
+}
+
+void releaseProgram(nb_program *program) { delete program; }
+
+int interpret(const nb_compile_request *request, const void *const *arguments,
+              const nb_interpret_options *how, void *image, char **report, char **error) {
+  nb_program *program = nullptr;
+  if (prepareProgram(request, how->probe, &program, error) != 0)
+    return 1;
+  const std::unique_ptr<nb_program> owner(program);
+  return runProgram(program, arguments, how, &image, report, error);
 }
 
 int compare(const nb_compile_request *request, const void *const *arguments,
@@ -162,7 +194,11 @@ constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION,
                                  build,
                                  freeBytes,
                                  interpret,
-                                 compare};
+                                 compare,
+                                 prepareProgram,
+                                 programDescriptor,
+                                 runProgram,
+                                 releaseProgram};
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const nb_compiler_api *

@@ -1,14 +1,12 @@
 #include "lib/Compiler/InterpretExperiment.h"
 
+#include "lib/Compiler/DescribeFunction.h"
 #include "lib/Compiler/Dialects.h"
 #include "lib/Compiler/DumpIR.h"
 #include "lib/Compiler/Pipelines.h"
-#include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
-#include "lib/Interpreter/Interpreter.h"
 #include "lib/Transforms/Passes.h"
 
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -17,12 +15,12 @@ using llvm::createStringError;
 
 /// The interpreter's passes, with probes on the values that the patterns name. Names of ops have a
 /// dot, names of values have none.
-static void addPasses(PassManager &passes, const nb_interpret_options &options) {
+static void addPasses(PassManager &passes, StringRef probe) {
   populateInterpreterPipeline(passes);
-  if (!options.probe)
+  if (probe.empty())
     return;
   InsertProbesOptions byName, byOp;
-  for (StringRef pattern : llvm::split(StringRef(options.probe), ','))
+  for (StringRef pattern : llvm::split(probe, ','))
     (pattern.contains('.') ? byOp.ops : byName.names).push_back(pattern.str());
   if (!byName.names.empty())
     passes.addPass(createInsertProbes(byName));
@@ -48,7 +46,7 @@ static void printChoices(llvm::raw_ostream &out, const nanobragg::Structure &str
 }
 
 static InterpreterOptions toOptions(const nb_interpret_options &c, llvm::raw_ostream &trace,
-                                    ProbeRecord &probes, void *image) {
+                                    ProbeRecord *probes, void *image) {
   InterpreterOptions options;
   options.threads = c.threads;
   options.checkFinite = c.check_finite;
@@ -56,8 +54,7 @@ static InterpreterOptions toOptions(const nb_interpret_options &c, llvm::raw_ost
   if (c.trace)
     options.trace = Pixel{c.trace_panel, c.trace_slow, c.trace_fast};
   options.traceOutput = &trace;
-  if (c.probe)
-    options.probes = &probes;
+  options.probes = probes;
   if (c.progress)
     options.progress = [&c](double fraction) { c.progress(c.context, fraction); };
   if (c.cancelled)
@@ -65,37 +62,74 @@ static InterpreterOptions toOptions(const nb_interpret_options &c, llvm::raw_ost
   return options;
 }
 
-llvm::Expected<std::string> nb::interpretExperiment(const nanobragg::Structure &structure,
-                                                    const CompileOptions &compile,
-                                                    const void *const *arguments,
-                                                    const nb_interpret_options &options,
-                                                    void *image) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
+InterpretedExperiment::InterpretedExperiment(const nanobragg::Structure &structure,
+                                             std::string probe)
+    : structure(structure), probe(std::move(probe)), context(MLIRContext::Threading::DISABLED) {
   DialectRegistry registry;
   registerCompilerDialects(registry);
   registerInterpreter(registry);
   context.appendDialectRegistry(registry);
   loadFrontendDialects(context);
-  OwningOpRef<ModuleOp> program = buildProgram(context, structure);
+}
 
+void InterpretedExperiment::describe(KernelDescription what) {
+  description = std::move(what);
+  for (const KernelParameter &p : description.parameters)
+    parameters.push_back({p.name.c_str(), p.kind, p.unit.c_str()});
+  described.abi_version = NB_KERNEL_ABI_VERSION;
+  described.image_type = description.imageType;
+  described.name = description.function.c_str();
+  described.target = "interpreter";
+  described.precision = "f64";
+  described.num_parameters = uint32_t(parameters.size());
+  described.parameters = parameters.data();
+}
+
+llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
+  program = buildProgram(context, structure);
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (message.empty())
       message = diagnostic.str();
   });
   PassManager passes(&context);
-  addPasses(passes, options);
-  if (!compile.dumpIR.empty())
-    if (llvm::Error error = dumpIRAfterEachPass(passes, *program, compile.dumpIR))
+  addPasses(passes, probe);
+  if (!options.dumpIR.empty())
+    if (llvm::Error error = dumpIRAfterEachPass(passes, *program, options.dumpIR))
       return error;
   if (failed(passes.run(*program)))
     return createStringError("preparing the program failed: " + message);
-
   auto function = *program->getOps<func::FuncOp>().begin();
-  auto interpreter = Interpreter::prepare(function);
-  if (failed(interpreter))
+  auto signature = describeFunction(function);
+  if (!signature)
+    return signature.takeError();
+  describe(std::move(*signature));
+  auto prepared = Interpreter::prepare(function);
+  if (failed(prepared))
     return createStringError(message);
-  std::vector<InterpreterArgument> bound(function.getNumArguments());
+  interpreter.emplace(std::move(*prepared));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<InterpretedExperiment>>
+InterpretedExperiment::prepare(const nanobragg::Structure &structure, const CompileOptions &options,
+                               std::string probe) {
+  std::unique_ptr<InterpretedExperiment> result(
+      new InterpretedExperiment(structure, std::move(probe)));
+  if (llvm::Error error = result->build(options))
+    return error;
+  return result;
+}
+
+llvm::Expected<std::string> InterpretedExperiment::run(const void *const *arguments,
+                                                       const nb_interpret_options &options,
+                                                       void *const *outputs) const {
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = diagnostic.str();
+  });
+  std::vector<InterpreterArgument> bound(parameters.size());
   for (auto [i, argument] : llvm::enumerate(bound))
     argument.data = arguments[i];
 
@@ -104,15 +138,21 @@ llvm::Expected<std::string> nb::interpretExperiment(const nanobragg::Structure &
   if (options.trace)
     printChoices(out, structure);
   ProbeRecord probes;
-  auto results = interpreter->run(bound, toOptions(options, out, probes, image));
+  auto results =
+      interpreter->run(bound, toOptions(options, out, probe.empty() ? nullptr : &probes,
+                                        outputs ? outputs[0] : nullptr));
   if (failed(results))
     return createStringError(message);
-  if (options.probe && probes.probes.empty())
-    return createStringError(std::string("no value of the program is named '") + options.probe +
+  if (!options.trace)
+    for (auto [i, result] : llvm::enumerate(*results))
+      if (!result.values.empty()) // else it is the image that went to outputs[0]
+        llvm::copy(result.values, static_cast<double *>(outputs[i]));
+  if (!probe.empty() && probes.probes.empty())
+    return createStringError("no value of the program is named '" + probe +
                              "'; --no-fuse --emit nb shows their names");
-  if (options.probe && options.json)
+  if (!probe.empty() && options.json)
     probes.printJson(out);
-  else if (options.probe)
+  else if (!probe.empty())
     probes.printTable(out);
   return report;
 }

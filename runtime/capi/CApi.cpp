@@ -1,5 +1,6 @@
 //===- CApi.cpp - nanobragg.h over the C++ runtime ------------------------===//
 #include "FlagValues.h"
+#include "ExperimentOf.h"
 #include "ParameterValues.h"
 #include "UsageError.h"
 #include "nanobragg/KernelFit.h"

@@ -1,12 +1,8 @@
 //===- FlagValues.cpp -----------------------------------------------------===//
 #include "FlagValues.h"
 
-#include "CommandLine.h"
-#include "Derive.h"
 #include "Parameters.h"
 #include "nanobragg/ParameterShape.h"
-
-#include <stdexcept>
 
 namespace nanobragg {
 namespace {
@@ -19,14 +15,6 @@ std::int64_t countIn(const Experiment &experiment, std::string_view table) {
 }
 
 } // namespace
-
-Experiment experimentOf(const std::vector<std::string> &flags) {
-  CommandLine line = parseCommandLine(flags);
-  if (line.tool.help || line.tool.version || line.tool.listFlags)
-    throw std::invalid_argument("the flags ask for a text instead of describing an experiment");
-  const LoadedInputs loaded = loadInputs(line);
-  return derive(line.options, loaded.inputs, line.semantics).experiment;
-}
 
 void setAll(ParameterValues &values, const nb_kernel_descriptor &kernel,
             const Experiment &experiment) {

@@ -1,7 +1,7 @@
 //===- ListParameters.cpp -------------------------------------------------===//
 #include "ListParameters.h"
 
-#include "Parameters.h"
+#include "ParameterGroups.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -75,17 +75,29 @@ private:
   BoundParameters bound;
 };
 
+/// "-" when the structure uses none of them.
+std::string membersText(const ParameterGroup &group, const Structure &structure) {
+  std::string text;
+  for (std::string_view member : group.members)
+    if (findParameter(member)->usedBy(structure))
+      text += (text.empty() ? "" : ",") + std::string(member);
+  return text.empty() ? "-" : text;
+}
+
 } // namespace
 
 void listParameters(const Experiment &experiment, std::FILE *out) {
   const AllArguments arguments(experiment);
-  std::fprintf(out, "%-20s %-9s %-36s %s\n", "name", "unit", "value", "meaning");
+  std::fprintf(out, "%-20s %-9s %-36s %-4s %s\n", "name", "unit", "value", "grad", "meaning");
   for (const Parameter &parameter : allParameters()) {
     const void *address = arguments.find(parameter);
     const std::string value = address ? valueOf(parameter.kind, address) : "-";
-    std::fprintf(out, "%-20s %-9s %-36s %s\n", parameter.name, parameter.unit, value.c_str(),
-                 parameter.meaning);
+    std::fprintf(out, "%-20s %-9s %-36s %-4s %s\n", parameter.name, parameter.unit, value.c_str(),
+                 parameter.differentiable ? "yes" : "no", parameter.meaning);
   }
+  std::fprintf(out, "\nGroups, for --grad and its like:\n%-20s %s\n", "name", "members used here");
+  for (const ParameterGroup &group : parameterGroups())
+    std::fprintf(out, "%-20s %s\n", group.name, membersText(group, experiment.structure).c_str());
 }
 
 } // namespace nanobragg

@@ -24,10 +24,14 @@ typedef struct nb_compile_request {
   const char *program;   /* an nb program as text instead of the structure, or NULL */
   const char *fixed;     /* counts that build() compiles in: "NAME=VALUE ...", or NULL */
   const char *symbol;    /* name of the function that build() defines; NULL: as in KernelABI.h */
+  const char *derivative; /* Derivative::toString(); NULL: the image alone */
 } nb_compile_request;
 
 /* A compiled kernel; its descriptor lives as long as it does. */
 typedef struct nb_kernel nb_kernel;
+
+/* A program that the interpreter is ready to run; its descriptor lives as long as it does. */
+typedef struct nb_program nb_program;
 
 /* How the interpreter runs a program. All zero: the image and nothing else. */
 typedef struct nb_interpret_options {
@@ -84,6 +88,18 @@ typedef struct nb_compiler_api {
   int (*compare_engines)(const nb_compile_request *request, const void *const *arguments,
                          const nb_compare_options *options, int32_t *differ, char **report,
                          char **error);
+
+  /* The interpreter without its preparations, for programs that run more than once. The program's
+   * descriptor says which parameters it takes and which outputs it has; its functions are NULL.
+   * `probe` is as in nb_interpret_options, whose own is not looked at by run_program. A program may
+   * be run by one thread at a time. */
+  int (*prepare_program)(const nb_compile_request *request, const char *probe,
+                         nb_program **program, char **error);
+  const nb_kernel_descriptor *(*program_descriptor)(const nb_program *program);
+  int (*run_program)(const nb_program *program, const void *const *arguments,
+                     const nb_interpret_options *options, void *const *outputs, char **report,
+                     char **error);
+  void (*release_program)(nb_program *program);
 } nb_compiler_api;
 
 /* NULL when this library does not speak `version`. */

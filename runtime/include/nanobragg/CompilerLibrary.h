@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct KernelRequest {
   std::string target = "native"; ///< as nb_compile_request::target
   std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
   bool noFuse = false;           ///< the interpreter's pipeline
+  std::string derivative{};      ///< Derivative::toString(); empty: the image alone
   std::string file{};            ///< of KernelProvider: a kernel file that takes its place
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the structure
@@ -30,6 +32,25 @@ struct KernelRequest {
 struct EngineComparison {
   bool differ = false; ///< beyond the tolerance
   std::string report;
+};
+
+/// A program that the interpreter is ready to run. Runs wait for each other.
+class PreparedProgram {
+public:
+  PreparedProgram(const nb_compiler_api &api, nb_program *program) : api(api), program(program) {}
+  PreparedProgram(const PreparedProgram &) = delete;
+  ~PreparedProgram() { api.release_program(program); }
+
+  /// Its parameters and outputs; there are no functions.
+  const nb_kernel_descriptor &descriptor() const { return *api.program_descriptor(program); }
+  /// Returns the report that the options ask for.
+  std::string run(const void *const *arguments, const nb_interpret_options &options,
+                  void *const *outputs) const;
+
+private:
+  const nb_compiler_api &api;
+  nb_program *program;
+  mutable std::mutex mutex;
 };
 
 /// The compiler's C interface with exceptions and ownership. Every failure is a std::runtime_error
@@ -57,6 +78,9 @@ public:
   /// Runs the program in the interpreter, see nb_compiler_api::interpret; returns its report.
   std::string interpret(const KernelRequest &request, const void *const *arguments,
                         const nb_interpret_options &options, void *image) const;
+
+  /// The same in two steps, for a program that is to be run more than once.
+  std::shared_ptr<const PreparedProgram> prepare(const KernelRequest &request) const;
 
   /// Runs the program on both engines, see nb_compiler_api::compare_engines.
   EngineComparison compareEngines(const KernelRequest &request, const void *const *arguments,

@@ -46,6 +46,9 @@ public:
   /// Throws std::runtime_error with the compiler's reason.
   KernelHandle get(const KernelRequest &request);
 
+  /// A program for the interpreter; prepared once per request.
+  std::shared_ptr<const PreparedProgram> program(const KernelRequest &request);
+
   /// The compiler itself, opened when this is first called.
   std::shared_ptr<const CompilerLibrary> compiler();
 
@@ -64,6 +67,7 @@ private:
   std::future<std::shared_ptr<const CompilerLibrary>> opening;
   std::shared_ptr<const CompilerLibrary> library;
   std::map<std::string, KernelHandle> kernels;
+  std::map<std::string, std::shared_ptr<const PreparedProgram>> programs;
   KernelCounters count;
 };
 

@@ -7,6 +7,7 @@
 #ifndef NANOBRAGG_RENDERER_H
 #define NANOBRAGG_RENDERER_H
 
+#include "nanobragg/Engine.h"
 #include "nanobragg/KernelProvider.h"
 #include "nanobragg/KernelRunner.h"
 
@@ -14,12 +15,6 @@
 #include <string>
 
 namespace nanobragg {
-
-enum class Engine { Fused, Interpreter };
-
-/// True when NANOBRAGG_DISABLE_COMPILE or NANOBRAG_DISABLE_COMPILE (both spellings are in use) is
-/// set to anything but nothing and "0".
-bool compilationDisabled();
 
 /// What the interpreter looks at besides making the image.
 struct Instrumentation {

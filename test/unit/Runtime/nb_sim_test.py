@@ -198,8 +198,11 @@ class NbSim(unittest.TestCase):
         self.environment["NB_COMPILER_LIBRARY"] = "/nonexistent.so"
         done = self.run_it(*SMALL, "--list-parameters")
         self.assertEqual(done.returncode, 0, done.err)
-        lines = {line.split()[0]: line.split() for line in done.out.splitlines()}
-        self.assertEqual(lines["wavelength"][1:3], ["m", "1e-10"])
+        lines = {line.split()[0]: line.split() for line in done.out.splitlines() if line}
+        self.assertEqual(lines["wavelength"][1:4], ["m", "1e-10", "yes"])
+        self.assertEqual(lines["phi_steps"][3], "no")
+        self.assertEqual(lines["misset"][1], "misset_x,misset_y,misset_z")
+        self.assertEqual(lines["water"][1], "-")
         self.assertEqual(lines["sources"][2], "1")
         self.assertEqual(lines["mask"][2], "-")
 

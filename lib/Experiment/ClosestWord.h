@@ -1,6 +1,6 @@
 //===- ClosestWord.h - what the user may have meant -------------*- C++ -*-===//
-#ifndef NANOBRAGG_COMMANDLINE_CLOSESTWORD_H
-#define NANOBRAGG_COMMANDLINE_CLOSESTWORD_H
+#ifndef NANOBRAGG_EXPERIMENT_CLOSESTWORD_H
+#define NANOBRAGG_EXPERIMENT_CLOSESTWORD_H
 
 #include <cstddef>
 #include <span>

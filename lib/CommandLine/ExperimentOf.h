@@ -1,0 +1,17 @@
+//===- ExperimentOf.h - the experiment that flags describe ------*- C++ -*-===//
+#ifndef NANOBRAGG_COMMANDLINE_EXPERIMENTOF_H
+#define NANOBRAGG_COMMANDLINE_EXPERIMENTOF_H
+
+#include "Experiment.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// What nb-sim would simulate with these flags, without the program's name. Reads the files that
+/// they name; output flags are ignored. Throws UsageError, io::FileError, std::invalid_argument.
+Experiment experimentOf(const std::vector<std::string> &flags);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,30 @@
+//===- ParameterGroups.h - names for several parameters ---------*- C++ -*-===//
+#ifndef NANOBRAGG_EXPERIMENT_PARAMETERGROUPS_H
+#define NANOBRAGG_EXPERIMENT_PARAMETERGROUPS_H
+
+#include "Parameters.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg {
+
+/// A name that stands for its members wherever derivatives are asked for.
+struct ParameterGroup {
+  const char *name;
+  const char *meaning;
+  std::vector<std::string_view> members; ///< rows of the parameter table, in its order
+};
+
+/// All groups; the last are "scalars", every single number, and "all".
+std::span<const ParameterGroup> parameterGroups();
+
+/// The parameters that `text`, names of parameters and groups with commas between, stands for, in
+/// the order of the table and each once. Of a group those count that programs of this structure
+/// take. Throws std::invalid_argument for a name that is unknown, discrete or not used here.
+std::vector<std::string> expandParameters(std::string_view text, const Structure &structure);
+
+} // namespace nanobragg
+#endif
