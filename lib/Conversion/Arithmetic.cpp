@@ -3,6 +3,7 @@
 #include "lib/Conversion/Polynomials.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -43,6 +44,9 @@ Value Arithmetic::sub(Value x, Value y) { return binary<arith::SubFOp>(x, y); }
 Value Arithmetic::mul(Value x, Value y) { return binary<arith::MulFOp>(x, y); }
 Value Arithmetic::div(Value x, Value y) { return binary<arith::DivFOp>(x, y); }
 Value Arithmetic::neg(Value x) { return unary<arith::NegFOp>(x); }
+Value Arithmetic::mulAdd(Value x, Value y, Value z) {
+  return LLVM::FMulAddOp::create(b, loc, x, y, z);
+}
 Value Arithmetic::abs(Value x) { return unary<math::AbsFOp>(x); }
 Value Arithmetic::sqrt(Value x) { return unary<math::SqrtOp>(x); }
 Value Arithmetic::ceil(Value x) { return unary<math::CeilOp>(x); }
@@ -80,6 +84,9 @@ Value Arithmetic::polynomial(ArrayRef<double> coefficients, Value z) {
     result = add(mul(result, z), c);
   return result;
 }
+
+Value Arithmetic::sinPiOverX(Value z) { return polynomial(polynomials::sinPi, z); }
+Value Arithmetic::sinPiOverXSlope(Value z) { return polynomial(polynomials::sinPiSlope, z); }
 
 Value Arithmetic::sinPiReduced(Value x) { return mul(x, polynomial(polynomials::sinPi, mul(x, x))); }
 
@@ -120,6 +127,21 @@ Value Arithmetic::exp(Value x) {
   return select(less(x, constant(type, lowest)), constant(type, 0), value);
 }
 
+Value Arithmetic::bits(Value x) {
+  unsigned width = getElementTypeOrSelf(x).getIntOrFloatBitWidth();
+  return arith::BitcastOp::create(b, loc, shapedLike(b.getIntegerType(width), x.getType()), x);
+}
+Value Arithmetic::xorBits(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
+Value Arithmetic::withSignFlippedBy(Value x, Value flips) {
+  Type type = flips.getType();
+  auto integer = cast<IntegerType>(getElementTypeOrSelf(type));
+  TypedAttr places = b.getIntegerAttr(integer, integer.getWidth() - 1);
+  if (auto vector = dyn_cast<VectorType>(type))
+    places = DenseElementsAttr::get(vector, Attribute(places));
+  Value sign = arith::ShLIOp::create(b, loc, flips, arith::ConstantOp::create(b, loc, places));
+  return arith::BitcastOp::create(b, loc, x.getType(), xorBits(bits(x), sign));
+}
+
 Value Arithmetic::toInteger(Value x) {
   if (isa<VectorType>(x.getType()))
     return arith::FPToSIOp::create(b, loc, shapedLike(b.getI32Type(), x.getType()), x);
@@ -135,6 +157,11 @@ Value Arithmetic::toFloat(Value index, Type type) {
 
 Value Arithmetic::dot(ValueRange x, ValueRange y) {
   return add(add(mul(x[0], y[0]), mul(x[1], y[1])), mul(x[2], y[2]));
+}
+
+Value Arithmetic::frobenius(ValueRange x, ValueRange y) {
+  auto row = [&](unsigned i) { return dot(x.slice(3 * i, 3), y.slice(3 * i, 3)); };
+  return add(add(row(0), row(1)), row(2));
 }
 
 Components Arithmetic::cross(ValueRange x, ValueRange y) {

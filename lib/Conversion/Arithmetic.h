@@ -23,6 +23,8 @@ public:
   Value mul(Value x, Value y);
   Value div(Value x, Value y);
   Value neg(Value x);
+  /// x y + z, rounded once where the target can.
+  Value mulAdd(Value x, Value y, Value z);
   Value abs(Value x);
   Value sqrt(Value x);
   Value ceil(Value x);
@@ -44,12 +46,20 @@ public:
 
   /// Polynomial by Horner's rule, lowest coefficient first.
   Value polynomial(ArrayRef<double> coefficients, Value z);
+  /// sin(pi x) / x in z = x^2, and its derivative by x, divided by x, for |x| <= 1/2.
+  Value sinPiOverX(Value z);
+  Value sinPiOverXSlope(Value z);
   /// sin(pi x) and cos(pi x) for |x| <= 1/2.
   Value sinPiReduced(Value x);
   Value cosPiReduced(Value x);
   /// (sin x, cos x), x in radians, by polynomials: a kernel calls no math library.
   std::pair<Value, Value> sinCos(Value x);
   Value exp(Value x);
+
+  /// The bits of a float as an integer, the low bit of which becomes the sign of x.
+  Value bits(Value x);
+  Value xorBits(Value x, Value y);
+  Value withSignFlippedBy(Value x, Value bits);
 
   /// Whole number held in a float -> index (scalar) or i32 lanes.
   Value toInteger(Value x);
@@ -58,6 +68,7 @@ public:
 
   // Vectors are (x, y, z), matrices nine elements row by row.
   Value dot(ValueRange x, ValueRange y);
+  Value frobenius(ValueRange x, ValueRange y);
   Components cross(ValueRange x, ValueRange y);
   Components scale(ValueRange x, Value factor);
   Components add(ValueRange x, ValueRange y);

@@ -1,6 +1,7 @@
 #include "lib/Conversion/Expansion.h"
 #include "lib/Conversion/GridToArith.h"
 #include "lib/Conversion/Polynomials.h"
+#include "lib/Conversion/ShapesToArith.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -98,16 +99,6 @@ Value sinPiMagnitude(Value y, Arithmetic &a) { return a.sinPiReduced(a.sub(y, a.
 Value awayFromZero(Value x, Arithmetic &a) {
   Value distance = a.abs(x);
   return a.max(a.constant(x.getType(), tinyFraction), distance);
-}
-
-Value sincg(SincgOp op, Arithmetic &a) {
-  Value x = awayFromZero(op.getX(), a);
-  Value y = a.mul(op.getN(), x);
-  Value n = a.round(y);
-  Value half = a.mul(n, 0.5);
-  Value sine = a.sinPiReduced(a.sub(y, n));
-  Value numerator = a.select(a.equal(half, a.round(half)), sine, a.neg(sine));
-  return a.div(numerator, a.sinPiReduced(x));
 }
 
 Value squareFactor(ValueRange delta, ValueRange ncells, Arithmetic &a) {
@@ -236,7 +227,9 @@ Components nb::expandDiffraction(Operation *op, Expansion &values, Arithmetic &a
         return llvm::map_to_vector<9>(parts(o.getHkl()),
                                       [&](Value h) { return a.ceil(a.sub(h, 0.5)); });
       })
-      .Case<SincgOp>([&](auto o) { return Components{sincg(o, a)}; })
+      .Case<SincgOp>([&](auto o) { return Components{expandSincg(o, a)}; })
+      .Case<GratingOp>([&](auto o) { return Components{expandGrating(o, values, a)}; })
+      .Case<BallOp>([&](auto o) { return Components{expandBall(o, a)}; })
       .Case<LatticeFactorOp>([&](auto o) { return Components{latticeFactor(o, values, a)}; })
       .Case<InGridOp>([&](auto o) { return Components{expandInGrid(o, values, a)}; })
       .Case<StructureFactorOp>(

@@ -69,6 +69,14 @@ Components nb::expandGeometry(Operation *op, Expansion &values, Arithmetic &a) {
         ValueRange m = parts(o.getMatrix());
         return Components{m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]};
       })
+      .Case<OuterOp>([&](auto o) {
+        Components rows;
+        for (Value x : llvm::to_vector(parts(o.getLhs())))
+          rows.append(a.scale(parts(o.getRhs()), x));
+        return rows;
+      })
+      .Case<FrobeniusOp>(
+          [&](auto o) { return Components{a.frobenius(parts(o.getLhs()), parts(o.getRhs()))}; })
       .Case<AxisRotationOp>(
           [&](auto o) { return a.axisRotation(parts(o.getAxis()), o.getAngle()); })
       .Case<EulerRotationOp>([&](auto o) { return eulerRotation(o, a); })

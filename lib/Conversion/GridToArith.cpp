@@ -81,8 +81,21 @@ Value nearest(ValueRange index, const Grid &grid, Arithmetic &a) {
   return load(grid.data, position, index.front().getType(), a);
 }
 
-/// The four Lagrange weights on the nodes -1, 0, 1, 2 at t.
-Components lagrangeWeights(Value t, Arithmetic &a) {
+/// The four Lagrange weights on the nodes -1, 0, 1, 2 at t, or their derivatives.
+Components lagrangeWeights(Value t, int64_t order, Arithmetic &a) {
+  // Lowest power first.
+  static constexpr double powers[4][4] = {
+      {0, -1.0 / 3, 0.5, -1.0 / 6}, {1, -0.5, -1, 0.5}, {0, 1, 0.5, -0.5}, {0, -1.0 / 6, 0, 1.0 / 6}};
+  if (order > 0)
+    return llvm::map_to_vector<9>(powers, [&](ArrayRef<double> weight) {
+      SmallVector<double, 4> derivative(weight);
+      for (int64_t i = 0; i < order && !derivative.empty(); ++i) {
+        derivative.erase(derivative.begin());
+        for (auto [degree, c] : llvm::enumerate(derivative))
+          c *= double(degree + 1);
+      }
+      return derivative.empty() ? a.constant(t.getType(), 0) : a.polynomial(derivative, t);
+    });
   Value p = a.add(t, 1), m = a.sub(t, 1), n = a.sub(t, 2);
   return {a.mul(a.mul(a.mul(t, m), n), -1.0 / 6), a.mul(a.mul(a.mul(p, m), n), 0.5),
           a.mul(a.mul(a.mul(p, t), n), -0.5), a.mul(a.mul(a.mul(p, t), m), 1.0 / 6)};
@@ -96,8 +109,8 @@ struct Neighbourhood {
   Value first;             ///< offset of the first of four neighbouring values along l
 };
 
-Neighbourhood neighbourhood(ValueRange hkl, const Grid &grid, Arithmetic &a) {
-  Type type = hkl.front().getType();
+Neighbourhood neighbourhood(ValueRange hkl, ArrayRef<int64_t> orders, const Grid &grid,
+                            Arithmetic &a) {
   auto size = [&](const Axis &axis) { return a.add(a.sub(axis.high, axis.low), 1); };
   Value lSize = size(grid.axes[2]);
   Value strides[] = {a.mul(size(grid.axes[1]), lSize), lSize};
@@ -105,7 +118,7 @@ Neighbourhood neighbourhood(ValueRange hkl, const Grid &grid, Arithmetic &a) {
   for (unsigned i = 0; i < 3; ++i) {
     const Axis &axis = grid.axes[i];
     Value base = a.floor(hkl[i]);
-    result.weights[i] = lagrangeWeights(a.sub(hkl[i], base), a);
+    result.weights[i] = lagrangeWeights(a.sub(hkl[i], base), orders[i], a);
     if (i == 2) {
       Value last = a.max(a.sub(axis.high, 3), axis.low);
       result.first = a.toInteger(a.sub(clamp(a.sub(base, 1), axis.low, last, a), axis.low));
@@ -149,12 +162,12 @@ Value sumRows(ArrayRef<Value> planes, ArrayRef<Value> rows, Value first,
   return sum;
 }
 
-Value tricubic(ValueRange hkl, const Grid &grid, Arithmetic &a) {
+Value tricubic(ValueRange hkl, ArrayRef<int64_t> orders, const Grid &grid, Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
   Type type = hkl.front().getType();
   Type index = b.getIndexType();
-  Neighbourhood at = neighbourhood(hkl, grid, a);
+  Neighbourhood at = neighbourhood(hkl, orders, grid, a);
   // All four values of a row, or all there are.
   Value rowLength = arith::AddIOp::create(b, loc,
                                           arith::SubIOp::create(b, loc, grid.lMax, grid.lMin),
@@ -236,7 +249,7 @@ Value nb::expandStructureFactor(StructureFactorOp op, Expansion &values, Arithme
   bool interpolate = op.getInterpolation() == Interpolation::tricubic;
   Value fallback = op.getDefaultValue();
   if (!fallback)
-    return interpolate ? tricubic(hkl, grid, a)
+    return interpolate ? tricubic(hkl, op.getOrder(), grid, a)
                        : nearest(nearestIndex(hkl, op.getIntegral(), a), grid, a);
 
   Components rounded = nearestIndex(hkl, op.getIntegral(), a);
@@ -245,5 +258,5 @@ Value nb::expandStructureFactor(StructureFactorOp op, Expansion &values, Arithme
   if (!interpolate)
     return value;
   Value inside = inGrid(Interpolation::tricubic, false, hkl, grid, a);
-  return a.select(inside, tricubic(hkl, grid, a), value);
+  return a.select(inside, tricubic(hkl, op.getOrder(), grid, a), value);
 }

@@ -28,8 +28,9 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
 
     Example: `nb-opt --convert-nb-to-arith kernel.mlir`
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {

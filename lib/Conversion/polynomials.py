@@ -69,6 +69,16 @@ table('sinPi', 'sin(pi x) / x in z = x^2, for |x| <= 1/2.',
       lambda z: mp.sin(mp.pi * mp.sqrt(z + tiny)) / mp.sqrt(z + tiny), 7, 0, 0.25)
 table('cosPi', '(1 - cos(pi x)) / x^2 in z = x^2, for |x| <= 1/2.',
       lambda z: 2 * (mp.sin(mp.pi * mp.sqrt(z + tiny) / 2) / mp.sqrt(z + tiny)) ** 2, 7, 0, 0.25)
+
+
+def slope(z):
+    z += tiny ** 0.5
+    x = mp.sqrt(z)
+    return (mp.pi * mp.cos(mp.pi * x) - mp.sin(mp.pi * x) / x) / z
+
+
+table('sinPiSlope', '(pi cos(pi x) - sin(pi x) / x) / x^2 in z = x^2, for |x| <= 1/2.',
+      slope, 7, 0, 0.25)
 half = mp.log(2) / 2
 table('exponential', 'exp(x), for |x| <= ln(2) / 2.', mp.exp, 11, -half, half)
 print('''/// 3 (sin x / x - cos x) / x^2 in z = x^2, for |x| <= 1: Taylor series, whose first omitted term is

@@ -46,6 +46,16 @@ inline Mat3 operator*(const Mat3 &a, const Mat3 &b) {
   return product;
 }
 
+inline Mat3 operator+(const Mat3 &a, const Mat3 &b) {
+  return fromRows(row(a, 0) + row(b, 0), row(a, 1) + row(b, 1), row(a, 2) + row(b, 2));
+}
+inline Mat3 operator-(const Mat3 &a, const Mat3 &b) {
+  return fromRows(row(a, 0) - row(b, 0), row(a, 1) - row(b, 1), row(a, 2) - row(b, 2));
+}
+inline Mat3 operator*(const Mat3 &m, double s) {
+  return fromRows(row(m, 0) * s, row(m, 1) * s, row(m, 2) * s);
+}
+
 /// x turned about n by Rodrigues' formula; n is used as it is.
 inline Vec3 rotated(const Vec3 &x, const Vec3 &n, double angle) {
   double c = std::cos(angle), s = std::sin(angle);

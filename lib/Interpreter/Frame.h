@@ -11,6 +11,7 @@
 #include "lib/Interpreter/Interpreter.h"
 
 #include "dialect/NB.h"
+#include "nanobragg/KernelABI.h"
 
 #include <memory>
 #include <string>
@@ -57,6 +58,12 @@ struct Tensor {
   void set(int64_t index, double value);
 };
 
+/// The grid that a sum is.
+struct OwnGrid {
+  nb_hkl_grid grid;
+  std::vector<double> values;
+};
+
 struct ProbeStatistics;
 class Observer;
 struct RunState;
@@ -66,7 +73,8 @@ struct Frame {
   Frame() = default;
   Frame(const Frame &) = delete;
   std::vector<double> uniformWords, varyingWords;
-  std::vector<std::unique_ptr<Table>> tables; ///< by the ordinal of their nb.tabulate
+  std::vector<std::unique_ptr<Table>> tables; ///< by the ordinal that the planner gave
+  std::vector<std::unique_ptr<OwnGrid>> grids;
   std::vector<std::unique_ptr<Tensor>> tensors;
   int64_t lanes = 1;
   const int64_t *active = nullptr; ///< lanes whose branch is taken; null: all

@@ -40,16 +40,36 @@ static LogicalResult planSplat(SplatOp op, Planner &planner) {
 // Algebra
 //===----------------------------------------------------------------------===//
 
-static Vec3 add(Vec3 a, Vec3 b) { return a + b; }
-static Vec3 subtract(Vec3 a, Vec3 b) { return a - b; }
+/// Of vectors or of matrices.
+template <typename Op, typename Formula>
+static LogicalResult planElementwise(Op op, Planner &planner, Formula formula) {
+  if (isa<Mat3Type>(op.getType()))
+    return map(planner, op,
+               [formula](const Mat3 &a, const Mat3 &b) { return formula(a, b); });
+  return map(planner, op, [formula](const Vec3 &a, const Vec3 &b) { return formula(a, b); });
+}
+static LogicalResult planAdd(AddOp op, Planner &planner) {
+  return planElementwise(op, planner, [](const auto &a, const auto &b) { return a + b; });
+}
+static LogicalResult planSub(SubOp op, Planner &planner) {
+  return planElementwise(op, planner, [](const auto &a, const auto &b) { return a - b; });
+}
+static LogicalResult planScale(ScaleOp op, Planner &planner) {
+  if (isa<Mat3Type>(op.getType()))
+    return map(planner, op, [](const Mat3 &m, double factor) { return m * factor; });
+  return map(planner, op, [](const Vec3 &v, double factor) { return v * factor; });
+}
 static Vec3 vectorProduct(Vec3 a, Vec3 b) { return cross(a, b); }
-static Vec3 scale(Vec3 v, double factor) { return v * factor; }
 static double scalarProduct(Vec3 a, Vec3 b) { return dot(a, b); }
 static double length(Vec3 v) { return norm(v); }
 static Vec3 normalize(Vec3 v) { return unit(v); }
 static Vec3 transform(Mat3 m, Vec3 v) { return m * v; }
 static Mat3 multiply(Mat3 a, Mat3 b) { return a * b; }
 static Mat3 transpose(Mat3 m) { return transposed(m); }
+static Mat3 outerProduct(Vec3 a, Vec3 b) { return fromRows(b * a.x, b * a.y, b * a.z); }
+static double frobenius(Mat3 a, Mat3 b) {
+  return dot(row(a, 0), row(b, 0)) + dot(row(a, 1), row(b, 1)) + dot(row(a, 2), row(b, 2));
+}
 
 //===----------------------------------------------------------------------===//
 // Rotations
@@ -73,16 +93,18 @@ void evaluation::attachGeometry(MLIRContext *context) {
   evaluateBy<ElementOp, planElement>(context);
   evaluateBy<RowOp, planRow>(context);
   evaluateBy<SplatOp, planSplat>(context);
-  evaluate<AddOp, add>(context);
-  evaluate<SubOp, subtract>(context);
+  evaluateBy<AddOp, planAdd>(context);
+  evaluateBy<SubOp, planSub>(context);
   evaluate<CrossOp, vectorProduct>(context);
-  evaluate<ScaleOp, scale>(context);
+  evaluateBy<ScaleOp, planScale>(context);
   evaluate<DotOp, scalarProduct>(context);
   evaluate<NormOp, length>(context);
   evaluate<NormalizeOp, normalize>(context);
   evaluate<TransformOp, transform>(context);
   evaluate<MultiplyOp, multiply>(context);
   evaluate<TransposeOp, transpose>(context);
+  evaluate<OuterOp, outerProduct>(context);
+  evaluate<FrobeniusOp, frobenius>(context);
   evaluate<AxisRotationOp, axisRotation>(context);
   evaluate<EulerRotationOp, eulerRotation>(context);
 }

@@ -1,5 +1,6 @@
 #include "lib/Interpreter/Map.h"
 #include "lib/Interpreter/Run.h"
+#include "lib/Interpreter/Summand.h"
 #include "lib/Interpreter/Tiles.h"
 
 #include <tbb/blocked_range.h>
@@ -20,8 +21,10 @@ struct ImagePlan {
   Body body;
   SmallVector<Slot> counts, roi;
   Slot mask, panel, slow, fast;
-  SmallVector<Slot> yields, images;
+  SmallVector<Slot> yields, images; ///< of the images
+  SmallVector<Type> elements;       ///< of the images
   unsigned firstTensor = 0;
+  SmallVector<Summand> sums;
 
   void run(Frame &root) const;
 
@@ -29,6 +32,49 @@ private:
   PixelRange range(Frame &root) const;
   void makeImages(Frame &root, const PixelRange &range) const;
   void render(Frame &root, const PixelRange &range) const;
+  void trace(Frame &root, const PixelRange &range) const;
+};
+
+/// Consecutive tiles whose sums are added up one after the other, and all parts' sums after that:
+/// sums do not depend on the number of threads. The parts depend on the image and on the size of
+/// the sums, so that these do not take more than 256 MiB.
+struct Partition {
+  int64_t tiles, parts;
+
+  Partition(int64_t tiles, int64_t numbers) : tiles(tiles), parts(tiles) {
+    if (numbers > 0)
+      parts = std::min(tiles, std::clamp<int64_t>((int64_t(1) << 25) / numbers, 1, 64));
+  }
+  int64_t begin(int64_t part) const { return part * tiles / std::max<int64_t>(parts, 1); }
+};
+
+/// Sums of one part.
+class PartialSums {
+public:
+  PartialSums(ArrayRef<Summand> sums, Frame &root) : sums(sums) {
+    for (const Summand &sum : sums)
+      offsets.push_back(offsets.back() + sum.size(root));
+  }
+  int64_t size() const { return offsets.back(); }
+  /// Adds what the pixels of a tile have yielded.
+  void add(Frame &frame, std::vector<double> &numbers) const {
+    numbers.resize(size_t(size()));
+    for (auto [sum, offset] : llvm::zip(sums, offsets))
+      sum.add(frame, numbers.data() + offset);
+  }
+  /// Makes the results: the parts, in their order.
+  void conclude(Frame &root, ArrayRef<std::vector<double>> parts) const {
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      double *total = sum.clear(root);
+      for (const std::vector<double> &part : parts)
+        for (int64_t n = offsets[i], end = part.empty() ? n : offsets[i + 1]; n < end; ++n)
+          total[n - offsets[i]] += part[n];
+    }
+  }
+
+private:
+  ArrayRef<Summand> sums;
+  SmallVector<int64_t> offsets = {0};
 };
 
 /// The values of one thread; it begins with all that is known outside the image.
@@ -41,6 +87,7 @@ struct Worker {
     frame.uniformWords = root.uniformWords;
     frame.varyingWords.resize(root.varyingWords.size());
     frame.tables.resize(root.tables.size());
+    frame.grids.resize(root.grids.size());
     frame.run = root.run;
     if (root.run->makeObserver) {
       observer = root.run->makeObserver();
@@ -79,7 +126,7 @@ PixelRange ImagePlan::range(Frame &root) const {
 void ImagePlan::makeImages(Frame &root, const PixelRange &range) const {
   for (auto [i, slot] : llvm::enumerate(images)) {
     auto image = std::make_unique<Tensor>();
-    image->element = cast<RankedTensorType>(op->getResult(i).getType()).getElementType();
+    image->element = elements[i];
     image->shape = {range.panels, range.slow, range.fast};
     size_t bytes = size_t(image->size()) * (image->element.isF64() ? 8 : 4);
     if (void *memory = firstTensor + i == 0 ? root.run->options.image : nullptr) {
@@ -96,8 +143,11 @@ void ImagePlan::makeImages(Frame &root, const PixelRange &range) const {
 
 void ImagePlan::render(Frame &root, const PixelRange &range) const {
   TileOutcomes outcomes(range.tiles(), root);
+  PartialSums partialSums(sums, root);
+  Partition partition(range.tiles(), partialSums.size());
+  std::vector<std::vector<double>> totals(sums.empty() ? 0 : size_t(partition.parts));
   tbb::enumerable_thread_specific<Worker> workers([&] { return Worker(root); });
-  auto renderTile = [&](int64_t tile) {
+  auto renderTile = [&](int64_t tile, int64_t part) {
     if (outcomes.stopBefore(tile))
       return;
     Worker &worker = workers.local();
@@ -105,8 +155,11 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
     worker.frame.failedAt = nullptr;
     std::vector<ProbeStatistics> probes = outcomes.emptyProbes();
     worker.frame.probes = root.probes ? &probes : nullptr;
-    if (!worker.pixels.fast.empty())
+    if (!worker.pixels.fast.empty()) {
       worker.compute(*this);
+      if (!worker.frame.failed() && !sums.empty())
+        partialSums.add(worker.frame, totals[size_t(part)]);
+    }
     if (!worker.frame.failed())
       for (auto [i, value] : llvm::enumerate(yields))
         range.write(worker.pixels, *root.tensors[firstTensor + i], worker.frame.reals(value),
@@ -119,33 +172,44 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
   tbb::task_arena arena(threads);
   arena.execute([&] {
     tbb::parallel_for(
-        tbb::blocked_range<int64_t>(0, range.tiles(), 1),
+        tbb::blocked_range<int64_t>(0, partition.parts, 1),
         [&](const tbb::blocked_range<int64_t> &some) {
-          for (int64_t tile = some.begin(); tile != some.end(); ++tile)
-            renderTile(tile);
+          for (int64_t part = some.begin(); part != some.end(); ++part)
+            for (int64_t tile = partition.begin(part); tile < partition.begin(part + 1); ++tile)
+              renderTile(tile, part);
         },
         tbb::simple_partitioner());
   });
+  partialSums.conclude(root, totals);
   outcomes.conclude();
+}
+
+/// The one pixel of a trace; sums are over it alone.
+void ImagePlan::trace(Frame &root, const PixelRange &range) const {
+  makeImages(root, PixelRange{});
+  Pixel pixel = *root.run->options.trace;
+  Worker worker(root);
+  if (auto why = range.whyNotRendered(pixel))
+    return root.fail(op, *why);
+  worker.pixels = {pixel.panel, {pixel.slow}, {pixel.fast}};
+  worker.compute(*this);
+  std::vector<double> total;
+  PartialSums partialSums(sums, root);
+  if (!worker.frame.failed())
+    partialSums.add(worker.frame, total);
+  partialSums.conclude(root, total);
+  if (worker.frame.failed())
+    root.fail(worker.frame.failedAt, worker.frame.failure);
 }
 
 void ImagePlan::run(Frame &root) const {
   PixelRange pixels = range(root);
   if (auto why = pixels.whyNotAnImage())
     return root.fail(op, *why);
-  const auto &trace = root.run->options.trace;
-  if (!trace) {
-    makeImages(root, pixels);
-    return render(root, pixels);
-  }
-  makeImages(root, PixelRange{});
-  Worker worker(root);
-  if (auto why = pixels.whyNotRendered(*trace))
-    return root.fail(op, *why);
-  worker.pixels = {trace->panel, {trace->slow}, {trace->fast}};
-  worker.compute(*this);
-  if (worker.frame.failed())
-    root.fail(worker.frame.failedAt, worker.frame.failure);
+  if (root.run->options.trace)
+    return trace(root, pixels);
+  makeImages(root, pixels);
+  render(root, pixels);
 }
 
 static LogicalResult planImage(ImageOp op, Planner &planner) {
@@ -172,16 +236,24 @@ static LogicalResult planImage(ImageOp op, Planner &planner) {
   planner.insideImage = false;
   if (failed(planned))
     return failure();
-  for (Value value : op.getYield().getValues())
-    plan->yields.push_back(planner.slot(value));
 
   plan->firstTensor = planner.numTensors;
-  planner.numTensors += op->getNumResults();
-  for (Value image : op->getResults()) {
-    auto slot = planner.define(image, 0);
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), op.getYield().getValues())) {
+    auto tensor = dyn_cast<RankedTensorType>(result.getType());
+    if (!tensor) {
+      auto sum = Summand::plan(op, value, result, 0, planner);
+      if (failed(sum))
+        return failure();
+      plan->sums.push_back(*sum);
+      continue;
+    }
+    auto slot = planner.define(result, 0);
     if (failed(slot))
       return failure();
     plan->images.push_back(*slot);
+    plan->elements.push_back(tensor.getElementType());
+    plan->yields.push_back(planner.slot(value));
+    ++planner.numTensors;
   }
   planner.step(op, 0, [plan](Frame &frame) { plan->run(frame); });
   return success();

@@ -3,6 +3,7 @@
 #include "lib/Interpreter/CheckFinite.h"
 #include "lib/Interpreter/Map.h"
 #include "lib/Interpreter/Run.h"
+#include "lib/Interpreter/StructureFactor.h"
 #include "lib/Interpreter/Trace.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,7 +23,9 @@ void nb::registerInterpreter(DialectRegistry &registry) {
     evaluation::attachStructureFactor(context);
     evaluation::attachCorrections(context);
     evaluation::attachIteration(context);
+    evaluation::attachScatter(context);
     evaluation::attachImage(context);
+    evaluation::attachReadPixel(context);
     evaluation::attachProbe(context);
   });
   registry.addExtension(
@@ -112,6 +115,11 @@ static InterpreterResult resultOf(Frame &frame, Type type, Slot slot, const void
     result.values = table.ownReals;
     if (result.values.empty())
       result.values.assign(table.ownIntegers.begin(), table.ownIntegers.end());
+  } else if (isa<HklGridType>(type)) {
+    const nb_hkl_grid &grid = *frame.object<const nb_hkl_grid>(slot);
+    result.shape = {grid.h_max - grid.h_min + 1, grid.k_max - grid.k_min + 1,
+                    grid.l_max - grid.l_min + 1};
+    result.values.assign(grid.data, grid.data + evaluation::entriesOf(grid));
   } else if (slot.kind == Kind::Integer) {
     result.values = {double(*frame.integers(slot))};
   } else if (slot.kind == Kind::Real) {
@@ -157,6 +165,7 @@ Interpreter::run(ArrayRef<InterpreterArgument> arguments, const InterpreterOptio
   frame.uniformWords.resize(plan.planner.numUniform);
   frame.varyingWords.resize(plan.planner.numVarying);
   frame.tables.resize(plan.planner.numTables);
+  frame.grids.resize(plan.planner.numGrids);
   frame.tensors.resize(plan.planner.numTensors);
   frame.run = &run;
   std::unique_ptr<Observer> observer = run.makeObserver ? run.makeObserver() : nullptr;

@@ -42,7 +42,7 @@ struct InterpreterArgument {
 
 struct InterpreterResult {
   Type type;
-  SmallVector<int64_t> shape; ///< of tables and tensors; empty for all others
+  SmallVector<int64_t> shape; ///< of tables, grids and tensors; empty for all others
   /// Dense; vectors and matrices as 3 or 9 numbers. Empty for an image that went to
   /// InterpreterOptions::image.
   std::vector<double> values;

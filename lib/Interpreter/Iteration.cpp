@@ -1,4 +1,5 @@
 #include "lib/Interpreter/Map.h"
+#include "lib/Interpreter/Summand.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -90,26 +91,44 @@ LogicalResult planSum(SumOp op, Planner &planner) {
   if (failed(loop))
     return failure();
   Dimensions dims = dimsAfter(op, planner, planner.dimsOf(op.getYield().getValues()));
-  SmallVector<Slot> sums;
-  for (Value sum : op.getSums()) {
+  struct Sum {
+    Slot sum, term;
+  };
+  SmallVector<Sum> sums;
+  SmallVector<Summand> objects;
+  for (auto [sum, term] : llvm::zip_equal(op.getSums(), op.getYield().getValues())) {
+    if (isa<TableType, HklGridType>(sum.getType())) {
+      auto object = Summand::plan(op, term, sum, dims, planner);
+      if (failed(object))
+        return failure();
+      objects.push_back(*object);
+      continue;
+    }
     auto slot = planner.define(sum, dims);
     if (failed(slot))
       return failure();
-    sums.push_back(*slot);
+    sums.push_back({*slot, planner.slot(term)});
   }
-  planner.step(op, dims, [loop = *loop, sums](Frame &frame) {
-    for (Slot sum : sums)
+  planner.step(op, dims, [loop = *loop, sums, objects](Frame &frame) {
+    for (auto [sum, term] : sums)
       zero(frame, sum);
+    SmallVector<double *> numbers;
+    for (const Summand &object : objects)
+      numbers.push_back(object.clear(frame));
     loop->run(frame, [&](int64_t) {
-      for (auto [sum, term] : llvm::zip_equal(sums, loop->yields)) {
-        double *total = frame.reals(sum);
-        const double *add = frame.reals(term);
-        for (int64_t lane = 0, lanes = frame.lanesOf(sum); lane < lanes; ++lane)
-          total[lane] += add[term.varying ? lane : 0];
+      for (auto [sum, term] : sums) {
+        for (int64_t c = 0; c < sum.components; ++c) {
+          double *total = frame.reals(sum) + c * (sum.varying ? laneStride : 1);
+          const double *add = frame.reals(term) + c * (term.varying ? laneStride : 1);
+          for (int64_t lane = 0, lanes = frame.lanesOf(sum); lane < lanes; ++lane)
+            total[lane] += add[term.varying ? lane : 0];
+        }
         if (sum.single)
           roundToSingle(frame, sum);
       }
-      return true;
+      for (auto [object, sum] : llvm::zip_equal(objects, numbers))
+        object.add(frame, sum);
+      return !frame.failed();
     });
   });
   return success();

@@ -1,4 +1,5 @@
 #include "lib/Interpreter/Map.h"
+#include "lib/Interpreter/ShapeFunctions.h"
 
 #include <numbers>
 
@@ -6,27 +7,6 @@ using namespace mlir;
 using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
 using std::numbers::pi;
-
-/// |sin(pi x)|. Taking whole turns off x is exact and keeps the digits of the sine of a large one.
-static double absSinPi(double x) { return std::abs(std::sin(pi * (x - std::rint(x)))); }
-
-/// sin(pi N x) / sin(pi x), N at 0.
-static double sincg(double x, double n) {
-  return x == 0 ? n : std::sin(pi * n * x) / std::sin(pi * x);
-}
-
-/// |sin(pi N delta) / sin(pi delta)|.
-static double grating(double delta, double n) {
-  double below = absSinPi(delta);
-  return below == 0 ? n : absSinPi(n * delta) / below;
-}
-
-static double sinc3(double x) {
-  // Below this the first terms of the series are exact; the formula cancels there.
-  if (std::abs(x) < 1e-2)
-    return 1 - x * x / 10 + x * x * x * x / 280;
-  return 3 * (std::sin(x) / x - std::cos(x)) / (x * x);
-}
 
 static Vec3 nearest(const Vec3 &hkl) {
   return {std::ceil(hkl.x - 0.5), std::ceil(hkl.y - 0.5), std::ceil(hkl.z - 0.5)};
@@ -48,7 +28,7 @@ static double squaredRadiusOfC(const Vec3 &delta, const Vec3 &n, const Mat3 &rec
 static double spot(Shape shape, double cells, double squaredRadius) {
   switch (shape) {
   case Shape::round:
-    return cells * std::sqrt(pi / 6) * sinc3(pi * std::sqrt(squaredRadius));
+    return cells * std::sqrt(pi / 6) * ball(pi * pi * squaredRadius);
   case Shape::gauss:
     return cells * std::exp(-squaredRadius / 0.63);
   default:
@@ -57,7 +37,23 @@ static double spot(Shape shape, double cells, double squaredRadius) {
 }
 
 static LogicalResult planSincg(SincgOp op, Planner &planner) {
-  return map(planner, op, [](double x, double n) { return sincg(x, n); });
+  return map(planner, op,
+             [order = GratingOrder{unsigned(op.getOrder()), unsigned(op.getCells())}](
+                 double x, double n) { return grating(x, n, order); });
+}
+
+static LogicalResult planGrating(GratingOp op, Planner &planner) {
+  std::array<GratingOrder, 3> orders;
+  for (int i = 0; i < 3; ++i)
+    orders[i] = {unsigned(op.getOrder()[i]), unsigned(op.getCells()[i])};
+  return map(planner, op, [orders](const Vec3 &delta, const Vec3 &n) {
+    return grating(delta.x, n.x, orders[0]) * grating(delta.y, n.y, orders[1]) *
+           grating(delta.z, n.z, orders[2]);
+  });
+}
+
+static LogicalResult planBall(BallOp op, Planner &planner) {
+  return map(planner, op, [order = unsigned(op.getOrder())](double u) { return ball(u, order); });
 }
 
 static LogicalResult planLatticeFactor(LatticeFactorOp op, Planner &planner) {
@@ -67,7 +63,7 @@ static LogicalResult planLatticeFactor(LatticeFactorOp op, Planner &planner) {
   if (op.getShape() == Shape::square)
     return map(planner, op, [deltaOf](const Vec3 &hkl, const Vec3 &n) {
       Vec3 delta = deltaOf(hkl);
-      return grating(delta.x, n.x) * grating(delta.y, n.y) * grating(delta.z, n.z);
+      return std::abs(grating(delta.x, n.x) * grating(delta.y, n.y) * grating(delta.z, n.z));
     });
   if (!op.getReciprocal())
     return map(planner, op,
@@ -84,5 +80,7 @@ static LogicalResult planLatticeFactor(LatticeFactorOp op, Planner &planner) {
 
 void evaluation::attachLattice(MLIRContext *context) {
   evaluateBy<SincgOp, planSincg>(context);
+  evaluateBy<GratingOp, planGrating>(context);
+  evaluateBy<BallOp, planBall>(context);
   evaluateBy<LatticeFactorOp, planLatticeFactor>(context);
 }

@@ -79,7 +79,7 @@ public:
 
   bool insideImage = false;
   uint32_t numUniform = 0, numVarying = 0;
-  unsigned numTables = 0, numTensors = 0;
+  unsigned numTables = 0, numGrids = 0, numTensors = 0;
   std::vector<std::pair<ProbeOp, Slot>> probes;
   SmallVector<LoopIndex> loops; ///< around the op that is being planned, outermost first
   /// The loops around every step that a trace or an error may ask about.

@@ -1,6 +1,6 @@
-#include "lib/Interpreter/Map.h"
+#include "lib/Interpreter/StructureFactor.h"
 
-#include "nanobragg/KernelABI.h"
+#include "lib/Interpreter/Map.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -20,9 +20,13 @@ bool inTricubicRange(const nb_hkl_grid &grid, const Vec3 &hkl) {
          double(grid.l_min + 2) <= hkl.z && hkl.z <= double(grid.l_max - 2);
 }
 
-double at(const nb_hkl_grid &grid, int64_t h, int64_t k, int64_t l) {
+int64_t positionOf(const nb_hkl_grid &grid, int64_t h, int64_t k, int64_t l) {
   int64_t nk = grid.k_max - grid.k_min + 1, nl = grid.l_max - grid.l_min + 1;
-  return grid.data[((h - grid.h_min) * nk + (k - grid.k_min)) * nl + (l - grid.l_min)];
+  return ((h - grid.h_min) * nk + (k - grid.k_min)) * nl + (l - grid.l_min);
+}
+
+double at(const nb_hkl_grid &grid, int64_t h, int64_t k, int64_t l) {
+  return grid.data[positionOf(grid, h, k, l)];
 }
 
 double at(const nb_hkl_grid &grid, const Vec3 &hkl0) {
@@ -35,26 +39,55 @@ Vec3 nearestOf(const Vec3 &hkl, bool integral) {
   return {std::ceil(hkl.x - 0.5), std::ceil(hkl.y - 0.5), std::ceil(hkl.z - 0.5)};
 }
 
-/// The value at x of the cubic through (-1, y[0]), (0, y[1]), (1, y[2]), (2, y[3]).
-double lagrange(const double y[4], double x) {
-  return -x * (x - 1) * (x - 2) / 6 * y[0] + (x + 1) * (x - 1) * (x - 2) / 2 * y[1] -
-         (x + 1) * x * (x - 2) / 2 * y[2] + (x + 1) * x * (x - 1) / 6 * y[3];
+using Orders = std::array<int64_t, 3>;
+
+/// What the values at -1, 0, 1, 2 count for in the cubic through them at x, or in its derivative.
+std::array<double, 4> lagrangeWeights(double x, int64_t order) {
+  switch (order) {
+  case 0:
+    return {-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2,
+            -(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6};
+  case 1:
+    return {-((3 * x - 6) * x + 2) / 6, ((3 * x - 4) * x - 1) / 2, -((3 * x - 2) * x - 2) / 2,
+            (3 * x * x - 1) / 6};
+  case 2:
+    return {1 - x, 3 * x - 2, 1 - 3 * x, x};
+  case 3:
+    return {-1, 3, -3, 1};
+  default:
+    return {0, 0, 0, 0};
+  }
 }
 
-/// Along l, then k, then h.
-double tricubic(const nb_hkl_grid &grid, const Vec3 &hkl) {
-  int64_t h = int64_t(std::floor(hkl.x)), k = int64_t(std::floor(hkl.y)),
-          l = int64_t(std::floor(hkl.z));
-  double alongH[4], alongK[4], alongL[4];
-  for (int i = 0; i < 4; ++i) {
-    for (int j = 0; j < 4; ++j) {
-      for (int m = 0; m < 4; ++m)
-        alongL[m] = at(grid, h - 1 + i, k - 1 + j, l - 1 + m);
-      alongK[j] = lagrange(alongL, hkl.z - double(l));
+/// The 4 x 4 x 4 reflections around hkl: those from `first` on along each axis.
+struct Neighbours {
+  int64_t first[3];
+  std::array<double, 4> weights[3];
+
+  Neighbours(const Vec3 &hkl, const Orders &orders) {
+    double at[3] = {hkl.x, hkl.y, hkl.z};
+    for (int i = 0; i < 3; ++i) {
+      first[i] = int64_t(std::floor(at[i])) - 1;
+      weights[i] = lagrangeWeights(at[i] - std::floor(at[i]), orders[i]);
     }
-    alongH[i] = lagrange(alongK, hkl.y - double(k));
   }
-  return lagrange(alongH, hkl.x - double(h));
+};
+
+/// Along l, then k, then h.
+double tricubic(const nb_hkl_grid &grid, const Vec3 &hkl, const Orders &orders = {}) {
+  Neighbours n(hkl, orders);
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    double alongK = 0;
+    for (int j = 0; j < 4; ++j) {
+      double alongL = 0;
+      for (int m = 0; m < 4; ++m)
+        alongL += n.weights[2][m] * at(grid, n.first[0] + i, n.first[1] + j, n.first[2] + m);
+      alongK += n.weights[1][j] * alongL;
+    }
+    sum += n.weights[0][i] * alongK;
+  }
+  return sum;
 }
 
 double nearestOrDefault(const nb_hkl_grid &grid, const Vec3 &hkl0, double defaultF) {
@@ -79,11 +112,11 @@ Vec3 clampedInto(const nb_hkl_grid &grid, const Vec3 &hkl, int64_t margin) {
 
 /// A grid too narrow for 64 neighbours has no tricubic value; any value of the grid will do, since
 /// nb.in_grid is false everywhere.
-double tricubicClamped(const nb_hkl_grid &grid, const Vec3 &hkl) {
+double tricubicClamped(const nb_hkl_grid &grid, const Vec3 &hkl, const Orders &orders) {
   Vec3 inside = clampedInto(grid, hkl, 2);
   if (inTricubicRange(grid, inside))
-    return tricubic(grid, inside);
-  return at(grid, clampedInto(grid, nearestOf(hkl, false), 0));
+    return tricubic(grid, inside, orders);
+  return orders == Orders() ? at(grid, clampedInto(grid, nearestOf(hkl, false), 0)) : 0;
 }
 
 /// Runs `formula(grid, hkl, default or 0)` over the pixels.
@@ -131,12 +164,42 @@ LogicalResult planStructureFactor(StructureFactorOp op, Planner &planner) {
         });
   return planLookup<double>(
       planner, op, op.getGrid(), op.getHkl(), byDefault,
-      [cubic, integral = op.getIntegral()](const nb_hkl_grid &grid, const Vec3 &hkl, double) {
-        return cubic ? tricubicClamped(grid, hkl)
-                     : at(grid, clampedInto(grid, nearestOf(hkl, integral), 0));
+      [r = readingOf(op.getInterpolation(), op.getIntegral(), op.getOrder())](
+          const nb_hkl_grid &grid, const Vec3 &hkl, double) {
+        return r.cubic ? tricubicClamped(grid, hkl, r.orders)
+                       : at(grid, clampedInto(grid, nearestOf(hkl, r.integral), 0));
       });
 }
 } // namespace
+
+int64_t evaluation::entriesOf(const nb_hkl_grid &grid) {
+  auto size = [](int64_t low, int64_t high) { return std::max<int64_t>(high - low + 1, 0); };
+  return size(grid.h_min, grid.h_max) * size(grid.k_min, grid.k_max) *
+         size(grid.l_min, grid.l_max);
+}
+
+Reading evaluation::readingOf(Interpolation interpolation, bool integral,
+                              ArrayRef<int64_t> orders) {
+  return {interpolation == Interpolation::tricubic, integral, {orders[0], orders[1], orders[2]}};
+}
+
+void evaluation::scatter(const nb_hkl_grid &grid, const Vec3 &hkl, double value,
+                         const Reading &reading, double *values) {
+  Vec3 inside = clampedInto(grid, hkl, 2);
+  if (reading.cubic && inTricubicRange(grid, inside)) {
+    Neighbours n(inside, reading.orders);
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j)
+        for (int m = 0; m < 4; ++m)
+          values[positionOf(grid, n.first[0] + i, n.first[1] + j, n.first[2] + m)] +=
+              value * n.weights[0][i] * n.weights[1][j] * n.weights[2][m];
+    return;
+  }
+  if (reading.orders != Orders())
+    return;
+  Vec3 one = clampedInto(grid, nearestOf(hkl, reading.integral), 0);
+  values[positionOf(grid, int64_t(one.x), int64_t(one.y), int64_t(one.z))] += value;
+}
 
 void evaluation::attachStructureFactor(MLIRContext *context) {
   evaluateBy<InGridOp, planInGrid>(context);

@@ -79,7 +79,8 @@ TEST(Ops, AllOfTheDialectAreCovered) {
     covered.insert(c.op);
   // Tested elsewhere: IterationTest, StructureFactorTest, ProbesTest.
   for (const char *op : {"nb.image", "nb.sum", "nb.first", "nb.tabulate", "nb.lookup", "nb.yield",
-                         "nb.in_grid", "nb.structure_factor", "nb.probe", "nb.splat"})
+                         "nb.in_grid", "nb.structure_factor", "nb.scatter",
+                         "nb.scatter_factor", "nb.read_pixel", "nb.probe", "nb.splat"})
     covered.insert(op);
   mlir::MLIRContext context;
   auto *dialect = context.getOrLoadDialect<mlir::nb::NBDialect>();

@@ -88,4 +88,49 @@ TEST(InGrid, HasTheBoundsOfTheLookup) {
   EXPECT_EQ(inGrid("tricubic", {1.0001, 2, 4})[0], 0);
   EXPECT_EQ(inGrid("tricubic", {NAN, 2, 4})[0], 0);
 }
+
+TEST(StructureFactor, DerivativesAreThoseOfTheCubic) {
+  double h = 0.25, k = 0.5, l = 3.75;
+  auto derivative = [&](const std::string &order) {
+    return structureFactor("tricubic", "order [" + order + "]", {h, k, l})[0];
+  };
+  EXPECT_NEAR(derivative("1, 0, 0"), 3 * h * h - 2 * k, 1e-12);
+  EXPECT_NEAR(derivative("0, 1, 0"), -2 * h + 2 * k * l, 1e-12);
+  EXPECT_NEAR(derivative("0, 0, 1"), k * k - 3 + 1.5 * l * l, 1e-12);
+  EXPECT_NEAR(derivative("2, 0, 0"), 6 * h, 1e-12);
+  EXPECT_NEAR(derivative("1, 1, 0"), -2, 1e-12);
+  EXPECT_NEAR(derivative("0, 2, 1"), 2, 1e-12);
+  EXPECT_NEAR(derivative("0, 0, 3"), 3, 1e-12);
+  EXPECT_NEAR(derivative("1, 0, 1"), 0, 1e-12);
+}
+
+/// sum over the grid of what a value scatters times the grid = value times what is read there.
+TEST(ScatterFactor, IsTheAdjointOfTheLookup) {
+  for (std::string how : {"nearest", "tricubic", "tricubic order [1, 0, 0]",
+                          "tricubic order [0, 2, 1]", "tricubic order [3, 1, 0]"}) {
+    std::string interpolation = how.substr(0, how.find(' '));
+    std::string order = how.substr(interpolation.size());
+    Program program("func.func @f(%F: !nb.hkl_grid<f64>, %q: !nb.vec3<f64>, %v: f64, %n: index) -> "
+                    "(!nb.hkl_grid<f64>, f64) { %s = nb.sum source %i in %n : !nb.hkl_grid<f64> { "
+                    "%e = nb.scatter_factor " + interpolation + " %v at [%q] like %F" + order +
+                    " : !nb.hkl_grid<f64>, !nb.vec3<f64> nb.yield %e : !nb.hkl_grid<f64> } "
+                    "%f = nb.structure_factor " + interpolation + " %F[%q]" + order +
+                    " : !nb.hkl_grid<f64>, !nb.vec3<f64> "
+                    "return %s, %f : !nb.hkl_grid<f64>, f64 }");
+    // Inside, at the edge, and clamped.
+    for (std::vector<double> hkl : {std::vector{0.3, 1.2, 3.6}, {-1.0, 2.0, 4.0}, {9.0, -7.0, 0.1}}) {
+      Grid grid;
+      double v = 2;
+      int64_t n = 3;
+      auto results = program.runBound(
+          {{&grid.get(), {}}, {hkl.data(), {}}, {&v, {}}, {&n, {}}}, InterpreterOptions());
+      ASSERT_EQ(results.size(), 2u) << program.errors();
+      EXPECT_EQ(llvm::ArrayRef(results[0].shape), (llvm::ArrayRef<int64_t>{7, 7, 6}));
+      double sum = 0;
+      for (size_t i = 0; i < results[0].values.size(); ++i)
+        sum += results[0].values[i] * grid.get().data[i];
+      EXPECT_NEAR(sum, 6 * results[1].values[0], 1e-10) << how;
+    }
+  }
+}
 } // namespace

@@ -121,10 +121,40 @@ def lattice(shape, hkl, n, fudge=None, metric=None):
     r2 *= fudge
     if shape == "round":
         x = pi * sqrt(r2)
-        return cells * sqrt(pi / 6) * (3 * (sin(x) / x - cos(x)) / x ** 2 if x else 1)
+        return cells * sqrt(pi / 6) * ball(x * x, 0)
     if shape == "gauss":
         return cells * exp(-r2 / mpf("0.63"))
     return cells if r2 < mpf("0.63") ** 2 else 0
+
+
+def sincg(x, n, m, c):
+    """d^m/dx^m d^c/dN^c sin(pi N x)/sin(pi x), from the Taylor series of both about x."""
+    # Dividing by sin(pi x) loses the digits of x, m + 1 times and more.
+    with mp.workdps(100 + (320 * (m + 2) if abs(x) < 1e-50 else 0)):
+        orders = range(m + 3)
+        above = [(pi * n) ** k * sin(pi * n * x + (k + c) * pi / 2) / mpmath.factorial(k)
+                 for k in orders]
+        for _ in range(c):
+            above = [pi * (x * above[k] + (above[k - 1] if k else 0)) for k in orders]
+        below = [pi ** k * sin(pi * x + k * pi / 2) / mpmath.factorial(k) for k in orders]
+        if x == 0:
+            above, below = above[1:], below[1:]
+        quotient = []
+        for k in range(m + 1):
+            rest = above[k] - sum(quotient[j] * below[k - j] for j in range(k))
+            quotient.append(rest / below[0])
+        return quotient[m] * mpmath.factorial(m)
+
+
+def ball(u, k):
+    """3 (-1/2)^k j_(k+1)(sqrt u) / sqrt(u)^(k+1), by its power series."""
+    with mp.workdps(200):
+        n, term, total = k + 1, 3 * mpf(-0.5) ** k, mpf(0)
+        term /= mpmath.fac2(2 * n + 1)
+        for i in range(1, 400):
+            total += term
+            term *= -u / 2 / (i * (2 * (n + i) + 1))
+        return total
 
 
 def polarization(K, axis, k, d):
@@ -166,6 +196,50 @@ def case(op, types, result, text, args, expected, ulps=0):
           f"\n {{{values}}}, {{{wanted}}}, {ulps}}},")
 
 
+def on_scale(op, types, text, args, expected, scale, ulps):
+    """A case of a scalar whose tolerance is in ulps of `scale`, since it has zeros."""
+    if abs(expected) < scale * mpf(10) ** -30:
+        expected = scale * mpf(10) ** -30  # as good as 0, which has no ulps to count
+    case(op, types, F, text, args, expected, float(f"{float(ulps * scale / abs(expected)):.3g}"))
+
+
+def derivatives():
+    """Derivatives of the shape functions: at their removable singularities and near, on both sides
+    of the interpreter's and the kernels' changes of formula, at zeros and far away."""
+    points = [(0.0, 1000.0), (1e-300, 7.0), (1e-12, 1000.0), (-1e-6, 1000.0), (0.3, 1000.0),
+              (-0.5, 2.5), (0.5, 5.0), (-0.37, 1.0), (0.49999, 1.5), (0.1, 0.5)]
+    for m in range(5):
+        for c in range(5 - m):
+            switch = float((2 + m // 2) / (7 * pi))
+            at = points + [(1 / 7, 7.0), (switch * (1 - 1e-9), 7.0), (switch * (1 + 1e-9), 7.0),
+                           (0.5 / 1000 * (1 - 1e-9), 1000.0), (0.5 / 1000 * (1 + 1e-9), 1000.0)]
+            for x, n in at:
+                largest = max(abs(sincg(i / mpf(17), mpf(n), m, c)) for i in range(9))
+                # The terms of what is 0 for N = 1 are not.
+                largest = max([largest, mpf(n) ** (m + 1)] + [abs(sincg(i / (8 * mpf(n)), mpf(n), m, c))
+                                           for i in range(9) if i < 4 * n])
+                orders = (f"order {m} " if m else "") + (f"cells {c} " if c else "")
+                on_scale("nb.sincg", [F, F], f"nb.sincg $a, $b {orders}: f64", [x, n],
+                         sincg(mpf(x), mpf(n), m, c), largest, 16 if n > 2 or m < 3 else 64)
+    for k in range(5):
+        n = k + 1
+        for u in (0.0, 1e-300, 1e-12, 1e-6, 0.5, 1.0, 3.999, 4.001, 4 * n + 5.999, 4 * n + 6.001,
+                  n * n - 0.001, n * n + 0.001, 20.190728556426631, 100.0, 1000.0):
+            order = f"order {k} " if k else ""
+            on_scale("nb.ball", [F], f"nb.ball $a {order}: f64", [u], ball(mpf(u), k),
+                     abs(ball(mpf(0), k)), 4)
+    delta, cells = [0.0625, -1e-9, 0.3], [5.0, 1000.0, 2.5]
+    for order, by_cells in (((0, 0, 0), (0, 0, 0)), ((1, 0, 0), (0, 0, 0)), ((0, 1, 0), (0, 0, 0)),
+                            ((0, 0, 1), (0, 0, 0)), ((0, 0, 0), (0, 1, 0)), ((1, 0, 0), (0, 0, 1)),
+                            ((0, 2, 0), (0, 0, 0)), ((1, 1, 1), (0, 0, 0)), ((0, 1, 0), (0, 1, 0)),
+                            ((0, 0, 3), (0, 2, 1))):
+        expected = mpf(1)
+        for x, n, m, c in zip(exact(delta), exact(cells), order, by_cells):
+            expected *= sincg(x, n, m, c)
+        case("nb.grating", [V, V], F, f"nb.grating $a, $b order {list(order)} "
+             f"cells {list(by_cells)} : {V}", [delta, cells], expected, 32)
+
+
 def simple(op, types, result, suffix, args, formula, ulps=0, attributes=""):
     operands = ", ".join(f"${chr(97 + i)}" for i in range(len(types)))
     case(op, types, result, f"{op} {attributes}{operands} : {suffix}", args,
@@ -195,6 +269,11 @@ def nb():
     simple("nb.transform", [M, V], V, V, [m, u], times, 2)
     simple("nb.multiply", [M, M], M, M, [m, k], multiply, 2)
     simple("nb.transpose", [M], M, M, [m], transpose)
+    simple("nb.add", [M, M], M, M, [m, k], plus)
+    simple("nb.sub", [M, M], M, M, [m, k], lambda a, b: [p - q for p, q in zip(a, b)])
+    simple("nb.scale", [M, F], M, M, [m, 0.1], scaled, 1)
+    simple("nb.outer", [V, V], M, V, [u, v], lambda a, b: [p * q for p in a for q in b])
+    simple("nb.frobenius", [M, M], F, M, [m, k], dot, 4)
     for angle in (0.0, 0.5, -2.0, 1e-9):
         simple("nb.axis_rotation", [V, F], M, V, [n, angle], axis_rotation, 2)
     simple("nb.euler_rotation", [F] * 3, M, "f64", [0.3, -0.8, 2.0], euler, 4)
@@ -351,5 +430,6 @@ def mathematics():
 
 print("// Written by cases.py; do not edit.")
 nb()
+derivatives()
 arithmetic()
 mathematics()

@@ -1,0 +1,17 @@
+//===- ShapesToArith.h - transforms of crystal shapes ----------*- C++ -*-===//
+#ifndef NB_CONVERSION_SHAPESTOARITH_H
+#define NB_CONVERSION_SHAPESTOARITH_H
+
+#include "lib/Conversion/Expansion.h"
+
+namespace mlir::nb {
+
+Value expandSincg(SincgOp op, Arithmetic &a);
+/// The gratings of the same delta and ncells, derivatives of any order, share one division and six
+/// sines and cosines: they emit the same ops, of which CSE keeps one.
+Value expandGrating(GratingOp op, Expansion &values, Arithmetic &a);
+Value expandBall(BallOp op, Arithmetic &a);
+
+} // namespace mlir::nb
+
+#endif
