@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -23,7 +24,8 @@ struct Remainder {
   Remainder(double n, double x) {
     double halfTurns = std::rint(n * x);
     angle = pi * std::fma(n, x, -halfTurns);
-    odd = std::floor(halfTurns / 2) * 2 != halfTurns;
+    // Larger numbers are even, and NaN is no integer.
+    odd = std::abs(halfTurns) < 0x1p53 && int64_t(halfTurns) % 2 != 0;
   }
 };
 
@@ -42,6 +44,13 @@ struct Phase {
   }
 };
 
+double power(double base, unsigned exponent) {
+  double value = 1;
+  for (; exponent > 0; --exponent)
+    value *= base;
+  return value;
+}
+
 double binomial(unsigned n, unsigned k) {
   double value = 1;
   for (unsigned i = 0; i < k; ++i)
@@ -50,24 +59,41 @@ double binomial(unsigned n, unsigned k) {
 }
 
 /// k-th derivative of sin(t)/t by its Taylor series: sum (-1)^j t^(2j-k) / ((2j+1) (2j-k)!).
+class SincSeries {
+public:
+  explicit SincSeries(unsigned k) : k(k) {
+    double factorial = 1;
+    unsigned j = (k + 1) / 2;
+    for (double &c : coefficients) {
+      c = (j % 2 ? -1 : 1) / ((2 * j + 1) * factorial);
+      ++j;
+      factorial *= (2 * j - k) * (2 * j - k - 1.0);
+    }
+  }
+  double operator()(double t) const {
+    double square = t * t, sum = 0;
+    for (int i = square < 1 ? 10 : 24; i-- > 0;)
+      sum = sum * square + coefficients[i];
+    return k % 2 ? t * sum : sum;
+  }
+
+private:
+  unsigned k;
+  std::array<double, 24> coefficients;
+};
+
 double sincSeries(unsigned k, double t) {
-  unsigned j = (k + 1) / 2;
-  double term = (k % 2 ? t : 1) * (j % 2 ? -1 : 1), sum = 0, last;
-  do {
-    last = sum;
-    sum += term / (2 * j + 1);
-    ++j;
-    term *= -t * t / ((2 * j - k) * (2 * j - k - 1.0));
-  } while (sum != last);
-  return sum;
+  static const SincSeries common[] = {SincSeries(0), SincSeries(1), SincSeries(2), SincSeries(3),
+                                      SincSeries(4)};
+  return k < std::size(common) ? common[k](t) : SincSeries(k)(t);
 }
 
 /// sin(t)/t and its derivatives: the series near 0, elsewhere t f_k + k f_(k-1) = sin^(k)(t),
 /// whose errors k/t would amplify near 0.
 Derivatives sinc(unsigned orders, double t, const Phase &sine) {
-  Derivatives f;
-  for (unsigned k = 0; k <= orders; ++k)
-    f.push_back(std::abs(t) < 2 + k / 2 ? sincSeries(k, t) : (sine[k] - (k ? k * f[k - 1] : 0)) / t);
+  Derivatives f = {t == 0 ? 1 : sine[0] / t};
+  for (unsigned k = 1; k <= orders; ++k)
+    f.push_back(std::abs(t) < 1 + k / 2.0 ? sincSeries(k, t) : (sine[k] - k * f[k - 1]) / t);
   return f;
 }
 
@@ -78,7 +104,7 @@ Derivatives poweredSine(unsigned orders, unsigned p, unsigned q, double z, doubl
   for (unsigned k = 0; k <= orders; ++k) {
     double sum = 0, falling = 1; // p (p-1) ... (p-j+1)
     for (unsigned j = 0; j <= std::min(k, p); falling *= p - j, ++j)
-      sum += binomial(k, j) * falling * std::pow(z, p - j) * std::pow(n, k - j) * sine[q + k - j];
+      sum += binomial(k, j) * falling * power(z, p - j) * power(n, k - j) * sine[q + k - j];
     f.push_back(sum);
   }
   return f;
@@ -97,20 +123,20 @@ double evaluation::sinPi(double n, double x) {
 double evaluation::grating(double x, double n, GratingOrder order) {
   unsigned m = order.byX, c = order.byCells;
   if (m == 0 && c == 0)
-    return x == 0 ? n : sinPi(n, x) / sinPi(1, x);
+    return x == 0 ? n : sinPi(n, x) / std::sin(pi * x);
   Phase above(n, x);
   double z = pi * x;
   if (m == 0)
-    return std::pow(z, c - 1) * above[c] * (x == 0 ? 1 : z / sinPi(1, x));
+    return power(z, c - 1) * above[c] * (x == 0 ? 1 : z / std::sin(z));
   Derivatives numerator;
   if (c > 0) {
     numerator = poweredSine(m, c - 1, c, z, n, above);
   } else {
     numerator = sinc(m, n * z, above);
-    double power = n;
+    double factor = n;
     for (double &derivative : numerator) {
-      derivative *= power;
-      power *= n;
+      derivative *= factor;
+      factor *= n;
     }
   }
   Derivatives divisor = sinc(m, z, Phase(1, x)), quotient;
@@ -120,7 +146,7 @@ double evaluation::grating(double x, double n, GratingOrder order) {
       sum -= binomial(k, j) * quotient[j] * divisor[k - j];
     quotient.push_back(sum / divisor[0]);
   }
-  return std::pow(pi, m) * quotient[m];
+  return power(pi, m) * quotient[m];
 }
 
 /// 3 (-1/2)^k j_n(r) / r^n with r = sqrt u, n = k + 1 and the spherical Bessel function j_n: its
@@ -128,7 +154,7 @@ double evaluation::grating(double x, double n, GratingOrder order) {
 /// for r > n.
 double evaluation::ball(double u, unsigned order) {
   unsigned n = order + 1;
-  double scale = 3 * std::pow(-0.5, order);
+  double scale = 3 * power(-0.5, order);
   if (u < 4 * n + 6) {
     double term = scale;
     for (unsigned i = 1; i <= n; ++i)
@@ -146,5 +172,5 @@ double evaluation::ball(double u, unsigned order) {
   double r = std::sqrt(u), below = std::sin(r) / r, j = (below - std::cos(r)) / r;
   for (unsigned i = 1; i < n; ++i)
     below = std::exchange(j, (2 * i + 1) / r * j - below);
-  return scale * j / std::pow(r, n);
+  return scale * j / power(r, n);
 }
