@@ -1,6 +1,6 @@
 #include "lib/Interpreter/Map.h"
+#include "lib/Interpreter/PartialSums.h"
 #include "lib/Interpreter/Run.h"
-#include "lib/Interpreter/Summand.h"
 #include "lib/Interpreter/Tiles.h"
 
 #include <tbb/blocked_range.h>
@@ -33,48 +33,6 @@ private:
   void makeImages(Frame &root, const PixelRange &range) const;
   void render(Frame &root, const PixelRange &range) const;
   void trace(Frame &root, const PixelRange &range) const;
-};
-
-/// Consecutive tiles whose sums are added up one after the other, and all parts' sums after that:
-/// sums do not depend on the number of threads. The parts depend on the image and on the size of
-/// the sums, so that these do not take more than 256 MiB.
-struct Partition {
-  int64_t tiles, parts;
-
-  Partition(int64_t tiles, int64_t numbers) : tiles(tiles), parts(tiles) {
-    if (numbers > 0)
-      parts = std::min(tiles, std::clamp<int64_t>((int64_t(1) << 25) / numbers, 1, 64));
-  }
-  int64_t begin(int64_t part) const { return part * tiles / std::max<int64_t>(parts, 1); }
-};
-
-/// Sums of one part.
-class PartialSums {
-public:
-  PartialSums(ArrayRef<Summand> sums, Frame &root) : sums(sums) {
-    for (const Summand &sum : sums)
-      offsets.push_back(offsets.back() + sum.size(root));
-  }
-  int64_t size() const { return offsets.back(); }
-  /// Adds what the pixels of a tile have yielded.
-  void add(Frame &frame, std::vector<double> &numbers) const {
-    numbers.resize(size_t(size()));
-    for (auto [sum, offset] : llvm::zip(sums, offsets))
-      sum.add(frame, numbers.data() + offset);
-  }
-  /// Makes the results: the parts, in their order.
-  void conclude(Frame &root, ArrayRef<std::vector<double>> parts) const {
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      double *total = sum.clear(root);
-      for (const std::vector<double> &part : parts)
-        for (int64_t n = offsets[i], end = part.empty() ? n : offsets[i + 1]; n < end; ++n)
-          total[n - offsets[i]] += part[n];
-    }
-  }
-
-private:
-  ArrayRef<Summand> sums;
-  SmallVector<int64_t> offsets = {0};
 };
 
 /// The values of one thread; it begins with all that is known outside the image.

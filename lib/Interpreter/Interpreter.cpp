@@ -23,6 +23,7 @@ void nb::registerInterpreter(DialectRegistry &registry) {
     evaluation::attachStructureFactor(context);
     evaluation::attachCorrections(context);
     evaluation::attachIteration(context);
+    evaluation::attachLookup(context);
     evaluation::attachScatter(context);
     evaluation::attachImage(context);
     evaluation::attachReadPixel(context);

@@ -190,6 +190,7 @@ void attachLattice(MLIRContext *context);
 void attachStructureFactor(MLIRContext *context);
 void attachCorrections(MLIRContext *context);
 void attachIteration(MLIRContext *context);
+void attachLookup(MLIRContext *context);
 void attachScatter(MLIRContext *context);
 void attachImage(MLIRContext *context);
 void attachReadPixel(MLIRContext *context);
