@@ -19,7 +19,7 @@ Value nb::zeroOf(OpBuilder &builder, Location loc, Type type) {
 Value nb::addValues(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   if (!lhs || !rhs)
     return lhs ? lhs : rhs;
-  if (isa<Vec3Type, Mat3Type>(lhs.getType()))
+  if (!isScalarOrLanes(lhs.getType()))
     return AddOp::create(builder, loc, lhs, rhs);
-  return arith::AddFOp::create(builder, loc, lhs, rhs);
+  return arith::AddFOp::create(builder, loc, lhs, rhs, arith::FastMathFlags::contract);
 }

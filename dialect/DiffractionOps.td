@@ -32,7 +32,7 @@ def NB_PixelKindAttr : NB_KeywordAttr<NB_PixelKind, "pixel_kind">;
 //===----------------------------------------------------------------------===//
 
 class NB_CellOp<string mnemonic, list<Trait> traits>
-    : NB_PureOp<mnemonic, !listconcat([AllTypesMatch<["a", "b", "c", "alpha", "beta", "gamma"]>],
+    : NB_ExpandableOp<mnemonic, !listconcat([AllTypesMatch<["a", "b", "c", "alpha", "beta", "gamma"]>],
                                       traits)> {
   dag cell = (ins NB_Scalar:$a, NB_Scalar:$b, NB_Scalar:$c,
                   NB_Scalar:$alpha, NB_Scalar:$beta, NB_Scalar:$gamma);
@@ -81,7 +81,7 @@ def NB_ReciprocalCellOp : NB_CellOp<"reciprocal_cell", [NB_MatOf<"a", "result">]
   }];
 }
 
-def NB_DirectCellOp : NB_PureOp<"direct_cell", [AllTypesMatch<["reciprocal", "result"]>]> {
+def NB_DirectCellOp : NB_ExpandableOp<"direct_cell", [AllTypesMatch<["reciprocal", "result"]>]> {
   let summary = "direct basis of a reciprocal basis";
   let description = [{
     Rows a, b, c in m, from columns a*, b*, c* in 1/m: `a = (b* x c*) / (a* . (b* x c*))`, cyclic.
@@ -108,7 +108,7 @@ def NB_DirectCellOp : NB_PureOp<"direct_cell", [AllTypesMatch<["reciprocal", "re
 // Scattering
 //===----------------------------------------------------------------------===//
 
-def NB_ScatteringVectorOp : NB_PureOp<"scattering_vector", [
+def NB_ScatteringVectorOp : NB_DifferentiableOp<"scattering_vector", [
     AllTypesMatch<["diffracted", "incident", "result"]>,
     NB_ElementOf<"diffracted", "wavelength">]> {
   let summary = "scattering vector q = (d - k) / lambda";
@@ -124,6 +124,12 @@ def NB_ScatteringVectorOp : NB_PureOp<"scattering_vector", [
   let arguments = (ins NB_Vec3:$diffracted, NB_Vec3:$incident, NB_Scalar:$wavelength);
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$diffracted `,` $incident `,` $wavelength attr-dict `:` type($diffracted)";
+  let rules = [
+    NB_Rule<"diffracted", "scale(t, reciprocal(wavelength))", "scale(g, reciprocal(wavelength))">,
+    NB_Rule<"incident", "scale(t, neg(reciprocal(wavelength)))",
+            "scale(g, neg(reciprocal(wavelength)))">,
+    NB_Rule<"wavelength", "scale(result, mul(t, neg(reciprocal(wavelength))))",
+            "mul(dot(result, g), neg(reciprocal(wavelength)))">];
 }
 
 def NB_WithinResolutionOp : NB_PureOp<"within_resolution", [
@@ -146,7 +152,7 @@ def NB_WithinResolutionOp : NB_PureOp<"within_resolution", [
   }];
 }
 
-def NB_MillerIndexOp : NB_PureOp<"miller_index", [
+def NB_MillerIndexOp : NB_DifferentiableOp<"miller_index", [
     AllTypesMatch<["scattering_vector", "result"]>, NB_MatOf<"scattering_vector", "direct">]> {
   let summary = "fractional Miller indices (h, k, l) = (a.q, b.q, c.q)";
   let description = [{
@@ -160,9 +166,13 @@ def NB_MillerIndexOp : NB_PureOp<"miller_index", [
   let arguments = (ins NB_Mat3:$direct, NB_Vec3:$scattering_vector);
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$direct `,` $scattering_vector attr-dict `:` type($scattering_vector)";
+  let rules = [
+    NB_Rule<"direct", "transform(t, scattering_vector)", "outer(g, scattering_vector)">,
+    NB_Rule<"scattering_vector", "transform(direct, t)", "transform(transpose(direct), g)">];
 }
 
-def NB_NearestMillerIndexOp : NB_PureOp<"nearest_miller_index", [SameOperandsAndResultType]> {
+def NB_NearestMillerIndexOp : NB_PureOp<"nearest_miller_index",
+                                         [SameOperandsAndResultType, InactiveOp]> {
   let summary = "the reflection that fractional Miller indices belong to";
   let description = [{
     `ceil(h - 0.5)` for each component: the nearest integer, halves down.
@@ -182,7 +192,7 @@ def NB_Order : ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>;
 /// The same, axis by axis.
 def NB_Orders : DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0, 0}">;
 
-def NB_SincgOp : NB_PureOp<"sincg", [SameOperandsAndResultType]> {
+def NB_SincgOp : NB_DifferentiableOp<"sincg", [SameOperandsAndResultType]> {
   let summary = "grating function sin(pi N x) / sin(pi x) and its derivatives";
   let description = [{
     The amplitude of N unit cells in a row, for `x` in [-1/2, 1/2], the distance from a Bragg
@@ -206,9 +216,12 @@ def NB_SincgOp : NB_PureOp<"sincg", [SameOperandsAndResultType]> {
     $x `,` $n (`order` $order^)? (`cells` $cells^)? attr-dict `:` type($result)
   }];
   let hasFolder = 1;
+  let rules = [
+    NB_Rule<"x", "mul(t, sincg(op, 1, 0))", "mul(g, sincg(op, 1, 0))">,
+    NB_Rule<"n", "mul(t, sincg(op, 0, 1))", "mul(g, sincg(op, 0, 1))">];
 }
 
-def NB_GratingOp : NB_PureOp<"grating", [AllTypesMatch<["delta", "ncells"]>,
+def NB_GratingOp : NB_DifferentiableOp<"grating", [AllTypesMatch<["delta", "ncells"]>,
                                          NB_ElementOf<"delta", "result">]> {
   let summary = "amplitude of a block of Na x Nb x Nc unit cells and its derivatives";
   let description = [{
@@ -234,9 +247,14 @@ def NB_GratingOp : NB_PureOp<"grating", [AllTypesMatch<["delta", "ncells"]>,
     $delta `,` $ncells (`order` $order^)? (`cells` $cells^)? attr-dict `:` type($delta)
   }];
   let hasVerifier = 1;
+  let rules = [
+    NB_Rule<"delta", "dot(gratingGradient(*this, op, false), t)",
+            "scale(gratingGradient(*this, op, false), g)">,
+    NB_Rule<"ncells", "dot(gratingGradient(*this, op, true), t)",
+            "scale(gratingGradient(*this, op, true), g)">];
 }
 
-def NB_BallOp : NB_PureOp<"ball", [SameOperandsAndResultType]> {
+def NB_BallOp : NB_DifferentiableOp<"ball", [SameOperandsAndResultType]> {
   let summary = "transform of a ball, as a function of the squared radius, and its derivatives";
   let description = [{
     `3 j1(sqrt u) / sqrt u = 3 (sin s / s - cos s) / s^2` at `s = sqrt u`, for u >= 0: 1 at u = 0
@@ -257,9 +275,11 @@ def NB_BallOp : NB_PureOp<"ball", [SameOperandsAndResultType]> {
   let arguments = (ins NB_Scalar:$u, NB_Order:$order);
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = "$u (`order` $order^)? attr-dict `:` type($result)";
+  let rules = [
+    NB_Rule<"u", "mul(t, ballSlope(op))", "mul(g, ballSlope(op))">];
 }
 
-def NB_LatticeFactorOp : NB_PureOp<"lattice_factor", [
+def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     AllTypesMatch<["hkl", "ncells"]>, NB_ElementOf<"hkl", "result">,
     AttrSizedOperandSegments]> {
   let summary = "amplitude of the lattice transform at fractional Miller indices";
@@ -322,7 +342,7 @@ def NB_InGridOp : NB_PureOp<"in_grid", []> {
   let hasVerifier = 1;
 }
 
-def NB_StructureFactorOp : NB_PureOp<"structure_factor", []> {
+def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
   let summary = "structure factor at fractional Miller indices";
   let description = [{
     In electrons. `nearest`: the value of the nearest reflection, `default` outside the grid.
@@ -353,9 +373,13 @@ def NB_StructureFactorOp : NB_PureOp<"structure_factor", []> {
   let results = (outs NB_Scalar:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let rules = [
+    NB_Rule<"grid", "factorOfGrid(*this, op, t)", "gridOfFactor(*this, op, g)">,
+    NB_Rule<"hkl", "inner(factorGradient(*this, op), t)", "scale(factorGradient(*this, op), g)">,
+    NB_Rule<"default_value", "whereDefault(*this, op, t)", "whereDefault(*this, op, g)">];
 }
 
-def NB_ScatterFactorOp : NB_PureOp<"scatter_factor"> {
+def NB_ScatterFactorOp : NB_DifferentiableOp<"scatter_factor"> {
   let summary = "the grid that is 0 but for what a structure factor is read from";
   let description = [{
     The grid with the bounds of `like` that holds `value` times the weight with which
@@ -369,7 +393,7 @@ def NB_ScatterFactorOp : NB_PureOp<"scatter_factor"> {
     * (C1) `value` has the element type of `hkl`; the result has the type of `like`
     * (C2) `integral` only with `nearest`
     * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic`
-    * (C4) only the nb.yield of an nb.sum or nb.image uses the result
+    * (C4) only the nb.yield of an nb.sum or nb.image uses the result, or an nb.add that only they use
 
     Example:
     ```mlir
@@ -384,9 +408,13 @@ def NB_ScatterFactorOp : NB_PureOp<"scatter_factor"> {
   let results = (outs NB_HklGrid:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let rules = [
+    NB_Rule<"value", "scatterLike(op, t)", "readBack(*this, op, g, op.getOrder())">,
+    NB_Rule<"hkl", "scatterTangent(*this, op, t)", "scatterGradient(*this, op, g)">,
+    NB_Rule<"like", "nullptr", "nullptr">];
 }
 
-def NB_IntensityOp : NB_PureOp<"intensity", [SameOperandsAndResultType]> {
+def NB_IntensityOp : NB_ExpandableOp<"intensity", [SameOperandsAndResultType]> {
   let summary = "scattered intensity F^2 L^2";
   let description = [{
     The square of structure factor times lattice factor, in electrons^2.
@@ -406,7 +434,7 @@ def NB_IntensityOp : NB_PureOp<"intensity", [SameOperandsAndResultType]> {
 // Corrections
 //===----------------------------------------------------------------------===//
 
-def NB_PolarizationOp : NB_PureOp<"polarization", [
+def NB_PolarizationOp : NB_ExpandableOp<"polarization", [
     AllTypesMatch<["axis", "incident", "diffracted"]>, NB_ElementOf<"axis", "kahn_factor">,
     NB_ElementOf<"axis", "result">]> {
   let summary = "polarization factor";
@@ -429,7 +457,7 @@ def NB_PolarizationOp : NB_PureOp<"polarization", [
   }];
 }
 
-def NB_SolidAngleOp : NB_PureOp<"solid_angle", [
+def NB_SolidAngleOp : NB_ExpandableOp<"solid_angle", [
     NB_ElementOf<"position", "close_distance">, NB_ElementOf<"position", "pixel_size">,
     NB_ElementOf<"position", "result">]> {
   let summary = "solid angle of a pixel, in steradian";
@@ -450,7 +478,7 @@ def NB_SolidAngleOp : NB_PureOp<"solid_angle", [
   }];
 }
 
-def NB_CaptureFractionOp : NB_PureOp<"capture_fraction", [
+def NB_CaptureFractionOp : NB_ExpandableOp<"capture_fraction", [
     AllTypesMatch<["diffracted", "normal"]>, NB_ElementOf<"normal", "layer">,
     NB_ElementOf<"normal", "spacing">, NB_ElementOf<"normal", "attenuation_depth">,
     NB_ElementOf<"normal", "result">]> {
@@ -473,7 +501,7 @@ def NB_CaptureFractionOp : NB_PureOp<"capture_fraction", [
   }];
 }
 
-def NB_WaterBackgroundOp : NB_PureOp<"water_background", [SameOperandsAndResultType]> {
+def NB_WaterBackgroundOp : NB_ExpandableOp<"water_background", [SameOperandsAndResultType]> {
   let summary = "photons per steradian scattered by a cube of water";
   let description = [{
     `2.57^2 r_e^2 fluence size^3 1e6 Avogadro / 18` for the edge in m and the fluence in

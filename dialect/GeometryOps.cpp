@@ -1,6 +1,7 @@
 #include "dialect/NB.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -57,6 +58,10 @@ LogicalResult MatOp::verify() {
   return success();
 }
 
+LogicalResult AddOp::verify() {
+  return isa<TableType, HklGridType>(getType()) ? verifySummand(*this) : success(); // C1
+}
+
 LogicalResult SplatOp::verify() {
   int64_t lanes = lanesOf(getType());
   if (lanesOf(getValue().getType()) != 0) // C1
@@ -73,6 +78,35 @@ LogicalResult DetectorCoordinateOp::verify() {
     return emitOpError("index operands must have the lanes of the result ")
            << getType() << ", but are " << getPixel().getType();
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors and matrices that are 0 but for some elements
+//===----------------------------------------------------------------------===//
+
+static bool isZero(Value x) { return matchPattern(x, m_AnyZeroFloat()); }
+
+/// Adds `lhs` and `rhs`, both made by `OpTy`, element by element where one of each pair is the
+/// constant 0: the derivatives by the elements become one vector or matrix.
+template <typename OpTy>
+static LogicalResult addElements(AddOp op, PatternRewriter &rewriter) {
+  auto lhs = op.getLhs().getDefiningOp<OpTy>(), rhs = op.getRhs().getDefiningOp<OpTy>();
+  if (!lhs || !rhs)
+    return failure();
+  SmallVector<Value> sums;
+  for (auto [x, y] : llvm::zip(lhs->getOperands(), rhs->getOperands())) {
+    if (!isZero(x) && !isZero(y))
+      return failure();
+    sums.push_back(isZero(x) ? y : x);
+  }
+  rewriter.replaceOpWithNewOp<OpTy>(op, TypeRange{op.getType()}, sums);
+  return success();
+}
+
+LogicalResult AddOp::canonicalize(AddOp op, PatternRewriter &rewriter) {
+  if (succeeded(addElements<VecOp>(op, rewriter)))
+    return success();
+  return addElements<MatOp>(op, rewriter);
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,7 +8,7 @@ include "NBTypes.td"
 // Building and taking apart
 //===----------------------------------------------------------------------===//
 
-def NB_VecOp : NB_PureOp<"vec", [AllTypesMatch<["x", "y", "z"]>, NB_VecOf<"x", "result">]> {
+def NB_VecOp : NB_DifferentiableOp<"vec", [AllTypesMatch<["x", "y", "z"]>, NB_VecOf<"x", "result">]> {
   let summary = "a vector from its components";
   let description = [{
     (x, y, z) in the lab frame.
@@ -24,9 +24,13 @@ def NB_VecOp : NB_PureOp<"vec", [AllTypesMatch<["x", "y", "z"]>, NB_VecOf<"x", "
   let arguments = (ins NB_Scalar:$x, NB_Scalar:$y, NB_Scalar:$z);
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$x `,` $y `,` $z attr-dict `:` type($x)";
+  let rules = [
+    NB_Rule<"x", "vecWith(t, 0)", "component(g, 0)">,
+    NB_Rule<"y", "vecWith(t, 1)", "component(g, 1)">,
+    NB_Rule<"z", "vecWith(t, 2)", "component(g, 2)">];
 }
 
-def NB_ComponentOp : NB_PureOp<"component", [NB_ElementOf<"vector", "result">]> {
+def NB_ComponentOp : NB_DifferentiableOp<"component", [NB_ElementOf<"vector", "result">]> {
   let summary = "one component of a vector";
   let description = [{
     Component 0 (x), 1 (y) or 2 (z).
@@ -43,9 +47,11 @@ def NB_ComponentOp : NB_PureOp<"component", [NB_ElementOf<"vector", "result">]> 
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = "$vector `[` $index `]` attr-dict `:` type($vector)";
   let hasFolder = 1;
+  let rules = [
+    NB_Rule<"vector", "component(t, op.getIndex())", "vecWith(g, op.getIndex())">];
 }
 
-def NB_MatOp : NB_PureOp<"mat", [SameTypeOperands]> {
+def NB_MatOp : NB_DifferentiableOp<"mat", [SameTypeOperands]> {
   let summary = "a matrix from its nine elements, row by row";
   let description = [{
     Constraints:
@@ -60,9 +66,11 @@ def NB_MatOp : NB_PureOp<"mat", [SameTypeOperands]> {
   let results = (outs NB_Mat3:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let rules = [
+    NB_Rule<"element", "matWith(t, operand)", "RuleBuilder::element(g, operand / 3, operand % 3)">];
 }
 
-def NB_ElementOp : NB_PureOp<"element", [NB_ElementOf<"matrix", "result">]> {
+def NB_ElementOp : NB_DifferentiableOp<"element", [NB_ElementOf<"matrix", "result">]> {
   let summary = "one element of a matrix";
   let description = [{
     Row and column count from 0.
@@ -81,9 +89,12 @@ def NB_ElementOp : NB_PureOp<"element", [NB_ElementOf<"matrix", "result">]> {
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = "$matrix `[` $row `,` $column `]` attr-dict `:` type($matrix)";
   let hasFolder = 1;
+  let rules = [
+    NB_Rule<"matrix", "element(t, op.getRow(), op.getColumn())",
+            "matWith(g, 3 * op.getRow() + op.getColumn())">];
 }
 
-def NB_RowOp : NB_PureOp<"row", [NB_VecOf<"matrix", "result">]> {
+def NB_RowOp : NB_DifferentiableOp<"row", [NB_VecOf<"matrix", "result">]> {
   let summary = "one row of a matrix";
   let description = [{
     Constraints:
@@ -97,6 +108,8 @@ def NB_RowOp : NB_PureOp<"row", [NB_VecOf<"matrix", "result">]> {
   let arguments = (ins NB_Mat3:$matrix, ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$index);
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$matrix `[` $index `]` attr-dict `:` type($matrix)";
+  let rules = [
+    NB_Rule<"matrix", "row(t, op.getIndex())", "outer(axis(op.getIndex(), g), g)">];
 }
 
 def NB_SplatOp : NB_PureOp<"splat"> {
@@ -121,22 +134,35 @@ def NB_SplatOp : NB_PureOp<"splat"> {
 //===----------------------------------------------------------------------===//
 
 def NB_VectorOrMatrix : AnyTypeOf<[NB_Vec3, NB_Mat3], "!nb.vec3 or !nb.mat3">;
+def NB_Addend : AnyTypeOf<[NB_Vec3, NB_Mat3, NB_Table, NB_HklGrid],
+                          "!nb.vec3, !nb.mat3, !nb.table or !nb.hkl_grid">;
 
 class NB_BinaryOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
-    : NB_PureOp<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
+    : NB_DifferentiableOp<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
   let arguments = (ins type:$lhs, type:$rhs);
   let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 
-def NB_AddOp : NB_BinaryOp<"add", NB_VectorOrMatrix, [Commutative]> {
-  let summary = "sum of two vectors or matrices";
+def NB_AddOp : NB_BinaryOp<"add", NB_Addend, [Commutative]> {
+  let summary = "sum of two vectors, matrices, tables or grids";
   let description = [{
+    Element by element. Tables and grids are added only on their way into a sum.
+
+    Constraints:
+    * (C1) only the nb.yield of an nb.sum or nb.image uses a result that is a table or grid, or an
+      nb.add that only they use
+
     Example:
     ```mlir
     %c = nb.add %a, %b : !nb.vec3<f64>
     ```
   }];
+  let rules = [
+    NB_Rule<"lhs", "t", "g">,
+    NB_Rule<"rhs", "t", "g">];
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 def NB_SubOp : NB_BinaryOp<"sub", NB_VectorOrMatrix> {
   let summary = "difference of two vectors or matrices";
@@ -146,6 +172,9 @@ def NB_SubOp : NB_BinaryOp<"sub", NB_VectorOrMatrix> {
     %c = nb.sub %a, %b : !nb.vec3<f64>
     ```
   }];
+  let rules = [
+    NB_Rule<"lhs", "t", "g">,
+    NB_Rule<"rhs", "neg(t)", "neg(g)">];
 }
 def NB_CrossOp : NB_BinaryOp<"cross", NB_Vec3> {
   let summary = "vector product lhs x rhs";
@@ -155,9 +184,12 @@ def NB_CrossOp : NB_BinaryOp<"cross", NB_Vec3> {
     %c = nb.cross %a, %b : !nb.vec3<f64>
     ```
   }];
+  let rules = [
+    NB_Rule<"lhs", "cross(t, rhs)", "cross(rhs, g)">,
+    NB_Rule<"rhs", "cross(lhs, t)", "cross(g, lhs)">];
 }
 
-def NB_ScaleOp : NB_PureOp<"scale", [AllTypesMatch<["vector", "result"]>,
+def NB_ScaleOp : NB_DifferentiableOp<"scale", [AllTypesMatch<["vector", "result"]>,
                                      NB_ElementOf<"vector", "factor">]> {
   let summary = "a vector or matrix times a number";
   let description = [{
@@ -170,9 +202,12 @@ def NB_ScaleOp : NB_PureOp<"scale", [AllTypesMatch<["vector", "result"]>,
   let results = (outs NB_VectorOrMatrix:$result);
   let assemblyFormat = "$vector `,` $factor attr-dict `:` type($vector)";
   let hasFolder = 1;
+  let rules = [
+    NB_Rule<"vector", "scale(t, factor)", "scale(g, factor)">,
+    NB_Rule<"factor", "scale(vector, t)", "inner(vector, g)">];
 }
 
-def NB_DotOp : NB_PureOp<"dot", [Commutative, AllTypesMatch<["lhs", "rhs"]>,
+def NB_DotOp : NB_DifferentiableOp<"dot", [Commutative, AllTypesMatch<["lhs", "rhs"]>,
                                  NB_ElementOf<"lhs", "result">]> {
   let summary = "scalar product";
   let description = [{
@@ -184,9 +219,12 @@ def NB_DotOp : NB_PureOp<"dot", [Commutative, AllTypesMatch<["lhs", "rhs"]>,
   let arguments = (ins NB_Vec3:$lhs, NB_Vec3:$rhs);
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
+  let rules = [
+    NB_Rule<"lhs", "dot(t, rhs)", "scale(rhs, g)">,
+    NB_Rule<"rhs", "dot(lhs, t)", "scale(lhs, g)">];
 }
 
-def NB_NormOp : NB_PureOp<"norm", [NB_ElementOf<"vector", "result">]> {
+def NB_NormOp : NB_DifferentiableOp<"norm", [NB_ElementOf<"vector", "result">]> {
   let summary = "length of a vector";
   let description = [{
     Example:
@@ -197,9 +235,11 @@ def NB_NormOp : NB_PureOp<"norm", [NB_ElementOf<"vector", "result">]> {
   let arguments = (ins NB_Vec3:$vector);
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = "$vector attr-dict `:` type($vector)";
+  let rules = [
+    NB_Rule<"vector", "dot(normalize(vector), t)", "scale(normalize(vector), g)">];
 }
 
-def NB_NormalizeOp : NB_PureOp<"normalize", [SameOperandsAndResultType]> {
+def NB_NormalizeOp : NB_DifferentiableOp<"normalize", [SameOperandsAndResultType]> {
   let summary = "unit vector along a vector";
   let description = [{
     v / |v|. The zero vector has no direction and is returned as it is.
@@ -212,9 +252,12 @@ def NB_NormalizeOp : NB_PureOp<"normalize", [SameOperandsAndResultType]> {
   let arguments = (ins NB_Vec3:$vector);
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$vector attr-dict `:` type($result)";
+  let rules = [
+    NB_Rule<"vector", "acrossOverLength(t, vector, result)",
+            "acrossOverLength(g, vector, result)">];
 }
 
-def NB_TransformOp : NB_PureOp<"transform", [AllTypesMatch<["vector", "result"]>,
+def NB_TransformOp : NB_DifferentiableOp<"transform", [AllTypesMatch<["vector", "result"]>,
                                              NB_MatOf<"vector", "matrix">]> {
   let summary = "matrix times column vector";
   let description = [{
@@ -227,9 +270,12 @@ def NB_TransformOp : NB_PureOp<"transform", [AllTypesMatch<["vector", "result"]>
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$matrix `,` $vector attr-dict `:` type($vector)";
   let hasCanonicalizeMethod = 1;
+  let rules = [
+    NB_Rule<"matrix", "transform(t, vector)", "outer(g, vector)">,
+    NB_Rule<"vector", "transform(matrix, t)", "transform(transpose(matrix), g)">];
 }
 
-def NB_MultiplyOp : NB_PureOp<"multiply", [SameOperandsAndResultType]> {
+def NB_MultiplyOp : NB_DifferentiableOp<"multiply", [SameOperandsAndResultType]> {
   let summary = "product of two matrices";
   let description = [{
     `lhs * rhs`: as rotations of column vectors, rhs acts first.
@@ -243,9 +289,12 @@ def NB_MultiplyOp : NB_PureOp<"multiply", [SameOperandsAndResultType]> {
   let results = (outs NB_Mat3:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
   let hasCanonicalizeMethod = 1;
+  let rules = [
+    NB_Rule<"lhs", "multiply(t, rhs)", "multiply(g, transpose(rhs))">,
+    NB_Rule<"rhs", "multiply(lhs, t)", "multiply(transpose(lhs), g)">];
 }
 
-def NB_TransposeOp : NB_PureOp<"transpose", [SameOperandsAndResultType, Involution]> {
+def NB_TransposeOp : NB_DifferentiableOp<"transpose", [SameOperandsAndResultType, Involution]> {
   let summary = "transposed matrix";
   let description = [{
     The inverse, for a rotation.
@@ -259,9 +308,11 @@ def NB_TransposeOp : NB_PureOp<"transpose", [SameOperandsAndResultType, Involuti
   let results = (outs NB_Mat3:$result);
   let assemblyFormat = "$matrix attr-dict `:` type($result)";
   let hasCanonicalizeMethod = 1;
+  let rules = [
+    NB_Rule<"matrix", "transpose(t)", "transpose(g)">];
 }
 
-def NB_OuterOp : NB_PureOp<"outer", [AllTypesMatch<["lhs", "rhs"]>, NB_MatOf<"lhs", "result">]> {
+def NB_OuterOp : NB_DifferentiableOp<"outer", [AllTypesMatch<["lhs", "rhs"]>, NB_MatOf<"lhs", "result">]> {
   let summary = "outer product of two vectors";
   let description = [{
     The matrix of rank one `lhs rhs^T`, element [i, j] = lhs_i rhs_j.
@@ -274,9 +325,12 @@ def NB_OuterOp : NB_PureOp<"outer", [AllTypesMatch<["lhs", "rhs"]>, NB_MatOf<"lh
   let arguments = (ins NB_Vec3:$lhs, NB_Vec3:$rhs);
   let results = (outs NB_Mat3:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
+  let rules = [
+    NB_Rule<"lhs", "outer(t, rhs)", "transform(g, rhs)">,
+    NB_Rule<"rhs", "outer(lhs, t)", "transform(transpose(g), lhs)">];
 }
 
-def NB_FrobeniusOp : NB_PureOp<"frobenius", [Commutative, AllTypesMatch<["lhs", "rhs"]>,
+def NB_FrobeniusOp : NB_DifferentiableOp<"frobenius", [Commutative, AllTypesMatch<["lhs", "rhs"]>,
                                              NB_ElementOf<"lhs", "result">]> {
   let summary = "scalar product of two matrices";
   let description = [{
@@ -291,13 +345,16 @@ def NB_FrobeniusOp : NB_PureOp<"frobenius", [Commutative, AllTypesMatch<["lhs", 
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
   let hasCanonicalizeMethod = 1;
+  let rules = [
+    NB_Rule<"lhs", "inner(t, rhs)", "scale(rhs, g)">,
+    NB_Rule<"rhs", "inner(lhs, t)", "scale(lhs, g)">];
 }
 
 //===----------------------------------------------------------------------===//
 // Rotations
 //===----------------------------------------------------------------------===//
 
-def NB_AxisRotationOp : NB_PureOp<"axis_rotation", [NB_ElementOf<"axis", "angle">,
+def NB_AxisRotationOp : NB_ExpandableOp<"axis_rotation", [NB_ElementOf<"axis", "angle">,
                                                     NB_MatOf<"axis", "result">]> {
   let summary = "rotation about an axis";
   let description = [{
@@ -315,7 +372,7 @@ def NB_AxisRotationOp : NB_PureOp<"axis_rotation", [NB_ElementOf<"axis", "angle"
   let assemblyFormat = "$axis `,` $angle attr-dict `:` type($axis)";
 }
 
-def NB_EulerRotationOp : NB_PureOp<"euler_rotation", [AllTypesMatch<["x", "y", "z"]>,
+def NB_EulerRotationOp : NB_ExpandableOp<"euler_rotation", [AllTypesMatch<["x", "y", "z"]>,
                                                       NB_MatOf<"x", "result">]> {
   let summary = "rotation about lab X, then lab Y, then lab Z";
   let description = [{
@@ -336,7 +393,7 @@ def NB_EulerRotationOp : NB_PureOp<"euler_rotation", [AllTypesMatch<["x", "y", "
 // Detector
 //===----------------------------------------------------------------------===//
 
-def NB_DetectorCoordinateOp : NB_PureOp<"detector_coordinate", [
+def NB_DetectorCoordinateOp : NB_DifferentiableOp<"detector_coordinate", [
     AllTypesMatch<["pixel", "sub_pixel", "oversample"]>,
     AllTypesMatch<["pixel_size", "result"]>]> {
   let summary = "distance of a sub-pixel's centre from the detector's edge, along one axis";
@@ -359,9 +416,14 @@ def NB_DetectorCoordinateOp : NB_PureOp<"detector_coordinate", [
     `:` type($pixel) `,` type($result)
   }];
   let hasVerifier = 1;
+  let rules = [
+    NB_Rule<"pixel", "nullptr", "nullptr">,
+    NB_Rule<"sub_pixel", "nullptr", "nullptr">,
+    NB_Rule<"oversample", "nullptr", "nullptr">,
+    NB_Rule<"pixel_size", "coordinateOf(op, t)", "coordinateOf(op, g)">];
 }
 
-def NB_PixelPositionOp : NB_PureOp<"pixel_position", [
+def NB_PixelPositionOp : NB_DifferentiableOp<"pixel_position", [
     AllTypesMatch<["origin", "fast_axis", "slow_axis", "normal", "result"]>,
     NB_ElementOf<"origin", "fast">, NB_ElementOf<"origin", "slow">,
     NB_ElementOf<"origin", "depth">]> {
@@ -382,9 +444,17 @@ def NB_PixelPositionOp : NB_PureOp<"pixel_position", [
     $origin `,` $fast_axis `,` $slow_axis `,` $normal `at` $fast `,` $slow `,` $depth attr-dict
     `:` type($origin)
   }];
+  let rules = [
+    NB_Rule<"origin", "t", "g">,
+    NB_Rule<"fast_axis", "scale(t, fast)", "scale(g, fast)">,
+    NB_Rule<"slow_axis", "scale(t, slow)", "scale(g, slow)">,
+    NB_Rule<"normal", "scale(t, depth)", "scale(g, depth)">,
+    NB_Rule<"fast", "scale(fast_axis, t)", "dot(fast_axis, g)">,
+    NB_Rule<"slow", "scale(slow_axis, t)", "dot(slow_axis, g)">,
+    NB_Rule<"depth", "scale(normal, t)", "dot(normal, g)">];
 }
 
-def NB_CurvedPositionOp : NB_PureOp<"curved_position", [
+def NB_CurvedPositionOp : NB_ExpandableOp<"curved_position", [
     AllTypesMatch<["beam", "fast_axis", "slow_axis", "result"]>,
     NB_ElementOf<"beam", "distance">, NB_ElementOf<"beam", "about_slow">,
     NB_ElementOf<"beam", "about_fast">]> {

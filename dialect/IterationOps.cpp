@@ -276,13 +276,16 @@ LogicalResult LookupOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult nb::verifySummand(Operation *op) {
-  for (Operation *user : op->getUsers())
+  for (Operation *user : op->getUsers()) {
+    if (isa<AddOp>(user)) // which is verified itself
+      continue;
     if (!isa<YieldOp>(user) || !isa<SumOp, ImageOp>(user->getParentOp())) {
       InFlightDiagnostic diagnostic =
           op->emitOpError("only the nb.yield of an nb.sum or nb.image may use the result");
       diagnostic.attachNote(user->getLoc()) << "used here";
       return diagnostic;
     }
+  }
   return success();
 }
 

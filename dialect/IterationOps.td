@@ -188,7 +188,7 @@ def NB_LookupOp : NB_PureOp<"lookup", [
   let hasVerifier = 1;
 }
 
-def NB_ScatterOp : NB_PureOp<"scatter", [AttrSizedOperandSegments]> {
+def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments]> {
   let summary = "the table that is 0 but for one entry";
   let description = [{
     The table of the given sizes that holds `value` at `indices` and 0 everywhere else. It makes
@@ -198,7 +198,7 @@ def NB_ScatterOp : NB_PureOp<"scatter", [AttrSizedOperandSegments]> {
     Constraints:
     * (C1) one index and one size per dimension of the table
     * (C2) `value` is of the table's element type, a float, vector or matrix, or lanes of it
-    * (C3) only the nb.yield of an nb.sum or nb.image uses the result
+    * (C3) only the nb.yield of an nb.sum or nb.image uses the result, or an nb.add that only they use
 
     Example:
     ```mlir
@@ -219,6 +219,8 @@ def NB_ScatterOp : NB_PureOp<"scatter", [AttrSizedOperandSegments]> {
     `:` custom<ScatterTypes>(type($value), type($result))
   }];
   let hasVerifier = 1;
+  let rules = [
+    NB_Rule<"value", "scatterLike(op, t)", "entryOf(op, g)">];
 }
 
 def NB_ReadPixelOp : NB_PureOp<"read_pixel"> {

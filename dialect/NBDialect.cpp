@@ -1,6 +1,7 @@
 #include "dialect/NB.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -25,6 +26,7 @@ void NBDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/NBOps.cpp.inc"
       >();
+  attachArithDerivatives(getContext());
 }
 
 Operation *NBDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

@@ -2,6 +2,7 @@
 #ifndef NB_DIALECT
 #define NB_DIALECT
 
+include "Derivatives.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -31,7 +32,7 @@ def NB_Dialect : Dialect {
   let extraClassDeclaration = [{
     void registerTypes();
   }];
-  let dependentDialects = ["arith::ArithDialect", "vector::VectorDialect"];
+  let dependentDialects = ["arith::ArithDialect", "math::MathDialect", "vector::VectorDialect"];
 }
 
 class NB_Op<string mnemonic, list<Trait> traits = []> : Op<NB_Dialect, mnemonic, traits>;
@@ -39,5 +40,41 @@ class NB_Op<string mnemonic, list<Trait> traits = []> : Op<NB_Dialect, mnemonic,
 /// An op that is a mathematical function of its operands.
 class NB_PureOp<string mnemonic, list<Trait> traits = []>
     : NB_Op<mnemonic, !listconcat([Pure], traits)>;
+
+/// An op that is differentiated by a table of rules, one for each operand, in the order of the
+/// operands. An optional operand at the end may be absent; variadic operands have one rule.
+class NB_DifferentiableOp<string mnemonic, list<Trait> traits = []>
+    : NB_PureOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<DifferentiableOp>], traits)> {
+  list<NB_Rule> rules = [];
+
+  string operandNames = !interleave(!foreach(i, !range(!size(rules)),
+      "      [[maybe_unused]] ::mlir::Value " # rules[i].operand # " = operandOr(op, " # i
+      # ");\n"), "");
+  list<string> labels = !foreach(i, !range(!size(rules)),
+      !if(!eq(i, !sub(!size(rules), 1)), "default", "case " # i));
+  string tangents = !interleave(!foreach(i, !range(!size(rules)),
+      "      " # labels[i] # ": return " # rules[i].tangent # ";\n"), "");
+  string adjoints = !interleave(!foreach(i, !range(!size(rules)),
+      "      " # labels[i] # ": return " # rules[i].adjoint # ";\n"), "");
+
+  string ruleBegin = "  struct Rule : RuleBuilder {\n"
+      # "    ::mlir::Value of($cppClass op, unsigned operand, ::mlir::Value ";
+  string ruleOperands = ") {\n" # operandNames
+      # "      [[maybe_unused]] ::mlir::Value result = op.getResult();\n"
+      # "      switch (operand) {\n";
+  string ruleEnd = "      }\n    }\n  };\n"
+      # "  return Rule{{builder, getLoc()}}.of(*this, operand, ";
+  let extraClassDefinition =
+      "::mlir::Value $cppClass::tangent(::mlir::OpBuilder &builder, unsigned operand, "
+      # "::mlir::Value tangent) {\n" # ruleBegin # "t" # ruleOperands # tangents # ruleEnd
+      # "tangent);\n}\n"
+      # "::mlir::Value $cppClass::adjoint(::mlir::OpBuilder &builder, unsigned operand, "
+      # "::mlir::Value adjoint) {\n" # ruleBegin # "g" # ruleOperands # adjoints # ruleEnd
+      # "adjoint);\n}\n";
+}
+
+/// An op that is differentiated by writing its formula with simpler ops, in C++.
+class NB_ExpandableOp<string mnemonic, list<Trait> traits = []>
+    : NB_PureOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ExpandableOp>], traits)>;
 
 #endif

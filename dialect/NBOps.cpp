@@ -1,4 +1,5 @@
 #include "dialect/NB.h"
+#include "dialect/RuleBuilder.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"

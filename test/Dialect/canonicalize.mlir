@@ -109,3 +109,21 @@ func.func @rank_one_applied(%u: !nb.vec3<f64>, %v: !nb.vec3<f64>, %m: !nb.mat3<f
   %b = nb.frobenius %m, %p : !nb.mat3<f64>
   return %a, %b : !nb.vec3<f64>, f64
 }
+
+// The derivatives by the parts of a vector become one vector; overlapping ones are left to the sum.
+
+// CHECK-LABEL: func.func @parts_of_a_sum
+// CHECK-SAME: (%[[X:.*]]: f64, %[[Y:.*]]: f64, %[[Z:.*]]: f64)
+// CHECK: %[[V:.*]] = nb.vec %[[X]], %[[Y]], %[[Z]] : f64
+// CHECK: nb.add
+// CHECK: return %[[V]]
+func.func @parts_of_a_sum(%x: f64, %y: f64, %z: f64) -> (!nb.vec3<f64>, !nb.vec3<f64>) {
+  %zero = arith.constant 0.0 : f64
+  %a = nb.vec %x, %zero, %zero : f64
+  %b = nb.vec %zero, %y, %zero : f64
+  %c = nb.vec %zero, %zero, %z : f64
+  %ab = nb.add %a, %b : !nb.vec3<f64>
+  %abc = nb.add %ab, %c : !nb.vec3<f64>
+  %overlap = nb.add %a, %ab : !nb.vec3<f64>
+  return %abc, %overlap : !nb.vec3<f64>, !nb.vec3<f64>
+}

@@ -188,3 +188,12 @@ func.func @scatter_factor_C4(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<f64>, %x: f64) 
   %f = nb.structure_factor nearest %e[%h] : !nb.hkl_grid<f64>, !nb.vec3<f64>
   return
 }
+
+// -----
+
+func.func @add_C1(%t: !nb.table<?xf64>) -> !nb.table<?xf64> {
+  // expected-error@below {{only the nb.yield of an nb.sum or nb.image may use the result}}
+  %s = nb.add %t, %t : !nb.table<?xf64>
+  // expected-note@below {{used here}}
+  return %s : !nb.table<?xf64>
+}

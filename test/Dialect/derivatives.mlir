@@ -116,3 +116,22 @@ func.func @search(%n: index, %c: i1, %x: f64, %v: !nb.vec3<f64>) -> (f64, !nb.ve
   }
   return %a, %b : f64, !nb.vec3<f64>
 }
+
+// Several contributions to one table.
+
+// CHECK-LABEL: func.func @additions
+// CHECK: nb.add %{{.*}}, %{{.*}} : !nb.table<?xf64>
+// CHECK: nb.add %{{.*}}, %{{.*}} : !nb.hkl_grid<f64>
+func.func @additions(%n: index, %x: f64, %v: !nb.vec3<f64>, %F: !nb.hkl_grid<f64>)
+    -> (!nb.table<?xf64>, !nb.hkl_grid<f64>) {
+  %r:2 = nb.sum source %i in %n, phi %j in %n : !nb.table<?xf64>, !nb.hkl_grid<f64> {
+    %a = nb.scatter %x at [%i] in (%n) : !nb.table<?xf64>
+    %b = nb.scatter %x at [%j] in (%n) : !nb.table<?xf64>
+    %t = nb.add %a, %b : !nb.table<?xf64>
+    %c = nb.scatter_factor nearest %x at [%v] like %F : !nb.hkl_grid<f64>, !nb.vec3<f64>
+    %d = nb.scatter_factor tricubic %x at [%v] like %F : !nb.hkl_grid<f64>, !nb.vec3<f64>
+    %g = nb.add %c, %d : !nb.hkl_grid<f64>
+    nb.yield %t, %g : !nb.table<?xf64>, !nb.hkl_grid<f64>
+  }
+  return %r#0, %r#1 : !nb.table<?xf64>, !nb.hkl_grid<f64>
+}

@@ -1,0 +1,195 @@
+#include "dialect/RuleBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+/// As in the expansion of nb ops to arithmetic.
+static constexpr auto contract = arith::FastMathFlags::contract;
+
+static bool isScalar(Value x) { return isScalarOrLanes(x.getType()); }
+
+Value RuleBuilder::constant(Type type, double value) {
+  TypedAttr attr = b.getFloatAttr(getElementTypeOrSelf(type), value);
+  if (auto lanes = dyn_cast<VectorType>(type))
+    attr = DenseElementsAttr::get(lanes, Attribute(attr));
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars, vectors or matrices
+//===----------------------------------------------------------------------===//
+
+Value RuleBuilder::sub(Value x, Value y) {
+  if (isScalar(x))
+    return arith::SubFOp::create(b, loc, x, y, contract);
+  return SubOp::create(b, loc, x, y);
+}
+
+Value RuleBuilder::neg(Value x) {
+  if (isScalar(x))
+    return arith::NegFOp::create(b, loc, x);
+  return scale(x, -1);
+}
+
+Value RuleBuilder::scale(Value x, Value factor) {
+  if (!x)
+    return nullptr;
+  return isScalar(x) ? mul(x, factor) : Value(ScaleOp::create(b, loc, x, factor));
+}
+
+Value RuleBuilder::inner(Value x, Value y) {
+  if (!x)
+    return nullptr;
+  if (isa<Vec3Type>(x.getType()))
+    return dot(x, y);
+  if (isa<Mat3Type>(x.getType()))
+    return FrobeniusOp::create(b, loc, x, y);
+  return mul(x, y);
+}
+
+Value RuleBuilder::select(Value condition, Value x, Value y) {
+  x = x ? x : zeroLike(y);
+  y = y ? y : zeroLike(x);
+  // Part by part: a condition in lanes selects between numbers in lanes only.
+  if (isa<Vec3Type>(x.getType()))
+    return vec(select(condition, component(x, 0), component(y, 0)),
+               select(condition, component(x, 1), component(y, 1)),
+               select(condition, component(x, 2), component(y, 2)));
+  if (isa<Mat3Type>(x.getType())) {
+    SmallVector<Value, 9> elements;
+    for (unsigned i = 0; i < 9; ++i)
+      elements.push_back(
+          select(condition, element(x, i / 3, i % 3), element(y, i / 3, i % 3)));
+    return mat(elements);
+  }
+  return arith::SelectOp::create(b, loc, condition, x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+Value RuleBuilder::mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y, contract); }
+Value RuleBuilder::div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
+Value RuleBuilder::reciprocal(Value x) { return div(constant(x.getType(), 1), x); }
+Value RuleBuilder::sqrt(Value x) { return math::SqrtOp::create(b, loc, x); }
+Value RuleBuilder::abs(Value x) { return math::AbsFOp::create(b, loc, x); }
+Value RuleBuilder::sin(Value x) { return math::SinOp::create(b, loc, x); }
+Value RuleBuilder::cos(Value x) { return math::CosOp::create(b, loc, x); }
+Value RuleBuilder::exp(Value x) { return math::ExpOp::create(b, loc, x); }
+
+Value RuleBuilder::signOf(Value x) {
+  return math::CopySignOp::create(b, loc, constant(x.getType(), 1), x);
+}
+
+Value RuleBuilder::less(Value x, Value y) {
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, y);
+}
+
+Value RuleBuilder::isZero(Value x) {
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, zeroLike(x));
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors and matrices
+//===----------------------------------------------------------------------===//
+
+Value RuleBuilder::vec(Value x, Value y, Value z) {
+  return VecOp::create(b, loc, Vec3Type::get(x.getType()), x, y, z);
+}
+
+Value RuleBuilder::mat(ArrayRef<Value> elements) {
+  return MatOp::create(b, loc, Mat3Type::get(elements.front().getType()), elements);
+}
+
+Value RuleBuilder::component(Value v, unsigned index) {
+  return ComponentOp::create(b, loc, v, index);
+}
+
+Value RuleBuilder::row(Value m, unsigned index) { return RowOp::create(b, loc, m, index); }
+
+Value RuleBuilder::column(Value m, unsigned index) {
+  return vec(element(m, 0, index), element(m, 1, index), element(m, 2, index));
+}
+
+Value RuleBuilder::element(Value m, unsigned row, unsigned column) {
+  return ElementOp::create(b, loc, m, row, column);
+}
+
+Value RuleBuilder::vecWith(Value x, unsigned place) {
+  SmallVector<Value, 3> components(3, zeroLike(x));
+  components[place] = x;
+  return vec(components[0], components[1], components[2]);
+}
+
+Value RuleBuilder::matWith(Value x, unsigned place) {
+  SmallVector<Value, 9> elements(9, zeroLike(x));
+  elements[place] = x;
+  return mat(elements);
+}
+
+Value RuleBuilder::axis(unsigned index, Value like) {
+  return vecWith(constant(elementTypeOf(like.getType()), 1), index);
+}
+
+Value RuleBuilder::dot(Value u, Value v) { return DotOp::create(b, loc, u, v); }
+Value RuleBuilder::cross(Value u, Value v) { return CrossOp::create(b, loc, u, v); }
+Value RuleBuilder::outer(Value u, Value v) { return OuterOp::create(b, loc, u, v); }
+Value RuleBuilder::norm(Value v) { return NormOp::create(b, loc, v); }
+Value RuleBuilder::normalize(Value v) { return NormalizeOp::create(b, loc, v); }
+Value RuleBuilder::transform(Value m, Value v) { return TransformOp::create(b, loc, m, v); }
+Value RuleBuilder::multiply(Value m, Value n) { return MultiplyOp::create(b, loc, m, n); }
+Value RuleBuilder::transpose(Value m) { return TransposeOp::create(b, loc, m); }
+
+Value RuleBuilder::axisRotation(Value axis, Value angle) {
+  return AxisRotationOp::create(b, loc, axis, angle);
+}
+
+Value RuleBuilder::acrossOverLength(Value t, Value v, Value direction) {
+  // The steps of the expansion of nb.normalize, so that the division is shared with it.
+  Value length = norm(v), one = constant(length.getType(), 1);
+  Value factor = div(one, select(isZero(length), one, length));
+  return scale(sub(t, scale(direction, dot(direction, t))), factor);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops that are their own derivatives, with other operands or orders
+//===----------------------------------------------------------------------===//
+
+Value RuleBuilder::coordinateOf(DetectorCoordinateOp op, Value pixelSize) {
+  return DetectorCoordinateOp::create(b, loc, op.getType(), op.getPixel(), op.getSubPixel(),
+                                      op.getOversample(), pixelSize);
+}
+
+Value RuleBuilder::sincg(SincgOp op, unsigned order, unsigned cells) {
+  return SincgOp::create(b, loc, op.getType(), op.getX(), op.getN(), op.getOrder() + order,
+                         op.getCells() + cells);
+}
+
+Value RuleBuilder::ballSlope(BallOp op) {
+  return BallOp::create(b, loc, op.getType(), op.getU(), op.getOrder() + 1);
+}
+
+Value RuleBuilder::scatterLike(ScatterOp op, Value value) {
+  return ScatterOp::create(b, loc, op.getType(), value, op.getIndices(), op.getSizes());
+}
+
+Value RuleBuilder::scatterLike(ScatterFactorOp op, Value value) {
+  return ScatterFactorOp::create(b, loc, op.getType(), op.getInterpolation(), value, op.getHkl(),
+                                 op.getLike(), op.getIntegral(), op.getOrder());
+}
+
+Value RuleBuilder::entryOf(ScatterOp op, Value table) {
+  Type element = cast<TableType>(op.getType()).getElementType();
+  return LookupOp::create(b, loc, element, table, op.getIndices());
+}
+
+SmallVector<int64_t, 3> nb::incremented(ArrayRef<int64_t> order, unsigned axis) {
+  SmallVector<int64_t, 3> result(order);
+  ++result[axis];
+  return result;
+}
