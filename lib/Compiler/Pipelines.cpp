@@ -13,14 +13,36 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-void nb::populateFusion(OpPassManager &pm) {
+static DifferentiateOptions passOptions(const DerivativeOptions &derivative) {
+  DifferentiateOptions options;
+  options.mode = derivative.mode;
+  options.parameters.assign(derivative.parameters.begin(), derivative.parameters.end());
+  options.directions = derivative.directions;
+  options.value = derivative.value;
+  return options;
+}
+
+void nb::populateDerivative(OpPassManager &pm, const DerivativeOptions &derivative) {
+  pm.addNestedPass<func::FuncOp>(createRemoveBranches());
+  pm.addPass(createDifferentiate(passOptions(derivative)));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void nb::populateFusion(OpPassManager &pm, const DerivativeOptions &derivative) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createEraseProbes());
   func.addPass(createPeelMillerIndex());
   func.addPass(createCSEPass());
   func.addPass(createHoistInvariants());
-  func.addPass(createRemoveBranches());
-  func.addPass(createFuse());
+  if (derivative.mode.empty()) {
+    func.addPass(createRemoveBranches());
+  } else {
+    // A hoisted program has the faster derivative, and the derivative its own invariants.
+    populateDerivative(pm, derivative);
+    pm.addNestedPass<func::FuncOp>(createHoistInvariants());
+  }
+  pm.addNestedPass<func::FuncOp>(createFuse());
 }
 
 void nb::populateKernel(OpPassManager &pm, const CpuPipelineOptions &options) {

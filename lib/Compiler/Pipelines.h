@@ -5,6 +5,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
+#include <string>
+#include <vector>
+
 namespace mlir::nb {
 
 /// Options of --nb-cpu-pipeline; the command line and the compiler library share them.
@@ -13,8 +16,18 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
                         llvm::cl::init(8)};
 };
 
+/// Which derivative a program is turned into, if any; see nb-differentiate.
+struct DerivativeOptions {
+  std::string mode; ///< jacobian, jvp, vjp or hvp; empty: the value alone
+  std::vector<std::string> parameters;
+  unsigned directions = 1; ///< of jvp and hvp
+  bool value = true;       ///< keep the program's own results
+};
+
+/// Only what nb-differentiate needs, nothing moved: for the interpreter.
+void populateDerivative(OpPassManager &pm, const DerivativeOptions &derivative);
 /// nb-level passes, up to and including fusion: what the interpreter can still run.
-void populateFusion(OpPassManager &pm);
+void populateFusion(OpPassManager &pm, const DerivativeOptions &derivative = {});
 /// Lanes, loops, arithmetic and the kernel's entry points.
 void populateKernel(OpPassManager &pm, const CpuPipelineOptions &options);
 /// From there to the LLVM dialect.

@@ -98,6 +98,48 @@ def RemoveBranches : Pass<"nb-remove-branches"> {
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
 }
 
+def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
+  let summary = "turn the program of an image into the program of its derivatives";
+  let description = [{
+    Replaces `function` by the program of its derivatives by `parameters`, the arguments with these
+    names (`nb.name`, or an argument's number where it has none). What comes out is ordinary `nb`
+    IR: it can be interpreted, hoisted, fused, compiled, and differentiated again. `mode` is one of
+
+    * `jacobian`: `@F_jacobian` returns also the derivative of each result by each parameter, scalars
+      all, as results `derivative.NAME`;
+    * `jvp`: forward mode. `@F_jvp` takes tangents `tangent.NAME` of all parameters, `directions` sets
+      of them at once, and returns also the tangents of the results, `jvp.image`;
+    * `vjp`: reverse mode. `@F_vjp` takes the cotangent of each result, `image_cotangent`, and returns
+      also the gradient by each parameter, of the parameter's type, `gradient.NAME`;
+    * `hvp`: forward over reverse. `@F_vjp_hvp` takes both and returns also the tangents of the
+      gradients: Hessian times direction, `hvp.NAME`.
+
+    Reverse mode keeps no tape. A sum passes its adjoint on to every term unchanged, so the adjoint
+    of a sum is a sum over the same dimensions whose body computes the term once more and goes
+    straight on to the adjoints of what the term was made of; `nb-fuse` then makes one sweep of it and
+    the value. An image's adjoint is an image that adds up over its pixels, an entry's adjoint of a
+    table is an `nb.scatter` in the sum that looked it up.
+
+    Composite ops are first expanded into ops with derivative rules, where a parameter reaches them.
+    An op without a rule is an error. Run it after `nb-remove-branches`; a hoisted program
+    (`nb-hoist-invariants`) has the faster derivative, since what does not depend on the sample is
+    differentiated outside of the sums.
+
+    With `value=false` a `vjp` returns gradients only.
+
+    Example: `nb-opt --nb-differentiate="mode=vjp parameters=cell_a,distance" experiment.mlir`
+  }];
+  let options = [
+    Option<"function", "function", "std::string", "\"image\"", "the function to differentiate">,
+    Option<"mode", "mode", "std::string", "\"vjp\"", "jacobian, jvp, vjp or hvp">,
+    ListOption<"parameters", "parameters", "std::string", "arguments to differentiate by">,
+    Option<"directions", "directions", "unsigned", "1", "tangents at once (jvp, hvp)">,
+    Option<"value", "value", "bool", "true", "return the function's own results too">
+  ];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def Fuse : Pass<"nb-fuse"> {
   let summary = "one loop nest per image";
   let description = [{

@@ -1,0 +1,313 @@
+#include "lib/Transforms/Differentiate.h"
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+constexpr StringLiteral nameAttr = "nb.name";
+
+//===----------------------------------------------------------------------===//
+// Names of arguments and results
+//===----------------------------------------------------------------------===//
+
+std::string nameOfArgument(func::FuncOp func, unsigned i) {
+  auto name = func.getArgAttrOfType<StringAttr>(i, nameAttr);
+  return name ? name.str() : std::to_string(i);
+}
+
+std::string nameOfResult(func::FuncOp func, unsigned i) {
+  if (auto name = func.getResultAttrOfType<StringAttr>(i, nameAttr))
+    return name.str();
+  return func.getNumResults() == 1 ? "image" : "image." + std::to_string(i);
+}
+
+DictionaryAttr named(MLIRContext *context, const Twine &name) {
+  Builder b(context);
+  return b.getDictionaryAttr(b.getNamedAttr(nameAttr, b.getStringAttr(name)));
+}
+
+/// Adds an argument at the end of the list; returns its value.
+Value addArgument(func::FuncOp func, Type type, const Twine &name) {
+  unsigned i = func.getNumArguments();
+  auto loc = NameLoc::get(StringAttr::get(func.getContext(), name));
+  (void)func.insertArgument(i, type, named(func.getContext(), name), loc);
+  return func.getArgument(i);
+}
+
+void addResult(func::FuncOp func, Value value, const Twine &name) {
+  Operation *terminator = func.getBody().front().getTerminator();
+  terminator->insertOperands(terminator->getNumOperands(), value);
+  (void)func.insertResult(func.getNumResults(), value.getType(),
+                          named(func.getContext(), name));
+}
+
+/// Results have names before others join them.
+void nameResults(func::FuncOp func) {
+  SmallVector<std::string> names;
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    names.push_back(nameOfResult(func, i));
+  for (auto [i, name] : llvm::enumerate(names))
+    func.setResultAttr(i, nameAttr, StringAttr::get(func.getContext(), name));
+}
+
+/// The arguments with these names, in this order.
+FailureOr<SmallVector<Value>> findParameters(func::FuncOp func, ArrayRef<std::string> names) {
+  SmallVector<Value> parameters;
+  for (const std::string &name : names) {
+    auto indices = llvm::seq(func.getNumArguments());
+    auto found =
+        llvm::find_if(indices, [&](unsigned i) { return nameOfArgument(func, i) == name; });
+    if (found == indices.end())
+      return func.emitError() << "no argument named '" << name << "' to differentiate by";
+    Value argument = func.getArgument(*found);
+    if (!isDifferentiable(argument.getType()))
+      return func.emitError() << "cannot differentiate by '" << name << "' of type "
+                              << argument.getType();
+    parameters.push_back(argument);
+  }
+  return parameters;
+}
+
+//===----------------------------------------------------------------------===//
+// Modes
+//===----------------------------------------------------------------------===//
+
+class Differentiator {
+public:
+  Differentiator(func::FuncOp func, ArrayRef<std::string> names, bool keepValue)
+      : func(func), names(names), keepValue(keepValue) {}
+
+  /// The function's results as they were, and their tangents along each parameter.
+  LogicalResult jacobian();
+  /// Their tangents along `directions` sets of tangents of all parameters, given as arguments.
+  LogicalResult jvp(unsigned directions, StringRef what, unsigned firstResult = 0);
+  /// The adjoint of each parameter, given those of the results as arguments.
+  LogicalResult vjp();
+
+private:
+  LogicalResult prepare();
+  void merge();
+  LogicalResult tangents(ArrayRef<DenseMap<Value, Value>> seeds);
+  void rename(StringRef suffix);
+
+  func::FuncOp func;
+  ArrayRef<std::string> names;
+  bool keepValue;
+  SmallVector<Value> parameters;
+  SmallVector<SmallVector<Value>> rows;
+};
+
+/// What expansion and differentiation repeat is computed once, what nothing uses goes.
+void Differentiator::merge() {
+  IRRewriter rewriter(func.getContext());
+  (void)runRegionDCE(rewriter, func->getRegions());
+  DominanceInfo dominance(func);
+  eliminateCommonSubExpressions(rewriter, dominance, func);
+}
+
+LogicalResult Differentiator::prepare() {
+  FailureOr<SmallVector<Value>> found = findParameters(func, names);
+  if (failed(found))
+    return failure();
+  parameters = *found;
+  nameResults(func);
+  if (failed(expandActiveOps(func, parameters)))
+    return failure();
+  merge();
+  return success();
+}
+
+void Differentiator::rename(StringRef suffix) {
+  merge();
+  SymbolTable::setSymbolName(func, (func.getName() + "_" + suffix).str());
+}
+
+LogicalResult Differentiator::tangents(ArrayRef<DenseMap<Value, Value>> seeds) {
+  return addTangents(func, Activity(func, parameters), seeds, rows);
+}
+
+LogicalResult Differentiator::jacobian() {
+  if (failed(prepare()))
+    return failure();
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  SmallVector<DenseMap<Value, Value>> seeds;
+  for (auto [name, parameter] : llvm::zip(names, parameters)) {
+    auto type = dyn_cast<FloatType>(parameter.getType());
+    if (!type)
+      return func.emitError() << "the Jacobian by '" << name << "' would be one image per element; "
+                              << "use mode=jvp or mode=vjp";
+    Value one = arith::ConstantOp::create(builder, parameter.getLoc(),
+                                          builder.getFloatAttr(type, 1.0));
+    seeds.push_back({{parameter, one}});
+  }
+  if (failed(tangents(seeds)))
+    return failure();
+  unsigned values = func.getNumResults();
+  for (auto [name, parameter, row] : llvm::zip(names, parameters, rows)) {
+    for (unsigned i = 0; i < values; ++i) {
+      if (!isDifferentiable(func.getResultTypes()[i]))
+        continue;
+      if (!row[i])
+        return func.emitError() << "'" << nameOfResult(func, i) << "' does not depend on '" << name
+                                << "'";
+      addResult(func, row[i],
+                values == 1 ? "derivative." + name
+                            : "derivative." + nameOfResult(func, i) + "." + name);
+    }
+  }
+  rename("jacobian");
+  return success();
+}
+
+LogicalResult Differentiator::jvp(unsigned directions, StringRef what, unsigned firstResult) {
+  if (failed(prepare()))
+    return failure();
+  SmallVector<DenseMap<Value, Value>> seeds(directions);
+  auto numbered = [&](std::string name, unsigned k) {
+    return directions == 1 ? name : name + "." + std::to_string(k + 1);
+  };
+  for (unsigned k = 0; k < directions; ++k)
+    for (auto [name, parameter] : llvm::zip(names, parameters))
+      seeds[k][parameter] = addArgument(func, parameter.getType(), numbered("tangent." + name, k));
+  if (failed(tangents(seeds)))
+    return failure();
+  unsigned values = func.getNumResults();
+  OpBuilder builder(func.getBody().front().getTerminator());
+  for (unsigned k = 0; k < directions; ++k) {
+    for (unsigned i = firstResult; i < values; ++i) {
+      Type type = func.getResultTypes()[i];
+      if (!isDifferentiable(type))
+        continue;
+      std::string name = nameOfResult(func, i);
+      Value tangent = rows[k][i];
+      if (!tangent && isDifferentiable(type) && !isCollection(type) &&
+          !isa<RankedTensorType>(type))
+        tangent = zeroOf(builder, func.getLoc(), type);
+      if (!tangent)
+        return func.emitError() << "'" << name << "' does not depend on any of the parameters";
+      StringRef base = name;
+      base.consume_front("gradient.");
+      addResult(func, tangent, numbered((what + "." + base).str(), k));
+    }
+  }
+  rename(what);
+  return success();
+}
+
+LogicalResult Differentiator::vjp() {
+  if (failed(prepare()))
+    return failure();
+  unsigned values = func.getNumResults();
+  SmallVector<Value> cotangents;
+  Builder b(func.getContext());
+  for (unsigned i = 0; i < values; ++i) {
+    Type type = func.getResultTypes()[i];
+    // Gradients of sums over many pixels want all digits.
+    if (auto image = dyn_cast<RankedTensorType>(type))
+      type = image.clone(b.getF64Type());
+    cotangents.push_back(isDifferentiable(type)
+                             ? addArgument(func, type, nameOfResult(func, i) + "_cotangent")
+                             : Value());
+  }
+  Activity activity(func, parameters);
+  SmallVector<Value> adjoints;
+  if (failed(addAdjoints(func, activity, parameters, cotangents, adjoints)))
+    return failure();
+  if (!keepValue) {
+    Operation *terminator = func.getBody().front().getTerminator();
+    terminator->eraseOperands(0, values);
+    for (; values != 0; --values)
+      (void)func.eraseResult(0);
+  }
+  OpBuilder builder(func.getBody().front().getTerminator());
+  for (auto [name, parameter, adjoint] : llvm::zip(names, parameters, adjoints)) {
+    Value gradient = adjoint;
+    if (!gradient) {
+      if (isCollection(parameter.getType()))
+        return func.emitError() << "the result does not depend on '" << name << "'";
+      remark::missed(func.getLoc(), remark::RemarkOpts::name("zero")
+                                        .category("nb-differentiate")
+                                        .function(func.getName()))
+          << remark::add("the result does not depend on '{0}'", name);
+      gradient = zeroOf(builder, parameter.getLoc(), parameter.getType());
+    }
+    addResult(func, gradient, "gradient." + name);
+  }
+  rename("vjp");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
+  using DifferentiateBase::DifferentiateBase;
+
+  LogicalResult differentiate(func::FuncOp func) {
+    SmallVector<std::string> names(parameters.begin(), parameters.end());
+    if (names.empty())
+      return func.emitError("no parameters to differentiate by (option 'parameters')");
+    if (!func.getBody().hasOneBlock())
+      return func.emitError("cannot differentiate a function with control flow between blocks");
+    Differentiator differentiator(func, names, value);
+    if (mode == "jacobian")
+      return differentiator.jacobian();
+    if (mode == "jvp")
+      return differentiator.jvp(directions, "jvp");
+    if (mode == "vjp")
+      return differentiator.vjp();
+    if (mode == "hvp") {
+      unsigned images = value ? func.getNumResults() : 0;
+      if (failed(differentiator.vjp()))
+        return failure();
+      return Differentiator(func, names, value).jvp(directions, "hvp", images);
+    }
+    return func.emitError() << "unknown mode '" << mode
+                            << "': expected jacobian, jvp, vjp or hvp";
+  }
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> funcs;
+    getOperation()->walk([&](func::FuncOp func) {
+      if (func.getName() == function && !func.isExternal())
+        funcs.push_back(func);
+    });
+    if (funcs.empty()) {
+      getOperation()->emitError() << "no function '" << function << "' to differentiate";
+      return signalPassFailure();
+    }
+    for (func::FuncOp func : funcs) {
+      std::string name = func.getName().str();
+      if (auto uses = SymbolTable::getSymbolUses(func, getOperation());
+          uses && !uses->empty()) {
+        (*uses->begin()).getUser()->emitError()
+            << "uses '" << name << "', which nb-differentiate replaces by its derivative";
+        return signalPassFailure();
+      }
+      if (failed(differentiate(func)))
+        return signalPassFailure();
+      remark::passed(func.getLoc(), remark::RemarkOpts::name("differentiated")
+                                        .category("nb-differentiate")
+                                        .function(func.getName()))
+          << remark::add("'{0}' became '{1}': {2} parameter(s)", name, func.getName().str(),
+                         parameters.size());
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,74 @@
+//===- Differentiate.h - the steps of nb-differentiate ---------*- C++ -*-===//
+#ifndef NB_TRANSFORMS_DIFFERENTIATE_H
+#define NB_TRANSFORMS_DIFFERENTIATE_H
+
+#include "dialect/NB.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::nb {
+
+/// Has values that a derivative can be taken of or by: floats, vectors, matrices, tables of these,
+/// structure-factor grids, images.
+bool isDifferentiable(Type type);
+
+/// A value that exists as a whole only after a sum: nothing but an nb.scatter, an addition of such
+/// or a sum makes one inside a body.
+bool isCollection(Type type);
+
+/// Which values of a function depend, smoothly, on some of its arguments.
+class Activity {
+public:
+  Activity(func::FuncOp func, ArrayRef<Value> parameters);
+
+  bool isActive(Value value) const { return active.contains(value); }
+  bool anyActive(ValueRange values) const;
+  /// Says of a copy what is known of the original.
+  void copy(Value original, Value clone);
+
+private:
+  void visit(Block &block);
+  void visit(Operation *op);
+
+  DenseSet<Value> active;
+};
+
+/// What the body of an nb.image, nb.sum, nb.tabulate or nb.first yields for each of its results.
+ValueRange yieldedResults(Operation *loop);
+bool isLoopOverNamedDimensions(Operation *op);
+
+/// Replaces active ops that have no derivative rules of their own by what they are made of.
+/// Emits an error at an op that has neither rule nor expansion.
+LogicalResult expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters);
+
+/// "no derivative rule for ..." at the op.
+LogicalResult reportMissingRule(Operation *op);
+
+/// Puts ops that compute tangents beside the ops of `func`. `seeds[k]` gives the k-th tangent of
+/// each parameter, a null value standing for zero. On success `tangents[k]` holds one value, or
+/// null for zero, per operand of the function's return.
+LogicalResult addTangents(func::FuncOp func, const Activity &activity,
+                          ArrayRef<DenseMap<Value, Value>> seeds,
+                          SmallVectorImpl<SmallVector<Value>> &tangents);
+
+/// Appends ops to `func` that compute the adjoints of `parameters` from those of its results,
+/// `cotangents` (null: zero). On success `adjoints` holds one value per parameter, null for zero.
+LogicalResult addAdjoints(func::FuncOp func, Activity &activity, ArrayRef<Value> parameters,
+                          ArrayRef<Value> cotangents, SmallVectorImpl<Value> &adjoints);
+
+/// Gives ops that derivative rules create the name of the value they belong to, with a prefix.
+class NamePrefix : public OpBuilder::Listener {
+public:
+  explicit NamePrefix(StringRef prefix) : prefix(prefix) {}
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override;
+  bool enabled = true;
+
+private:
+  std::string prefix;
+};
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,122 @@
+#include "lib/Transforms/Differentiate.h"
+
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+bool nb::isDifferentiable(Type type) {
+  if (auto table = dyn_cast<TableType>(type))
+    return isDifferentiable(table.getElementType());
+  if (auto image = dyn_cast<RankedTensorType>(type))
+    return isa<FloatType>(image.getElementType());
+  return isScalarOrLanes(type) || isa<Vec3Type, Mat3Type, HklGridType>(type);
+}
+
+bool nb::isCollection(Type type) { return isa<TableType, HklGridType>(type); }
+
+bool nb::isLoopOverNamedDimensions(Operation *op) {
+  return isa<ImageOp, SumOp, TabulateOp, FirstOp>(op);
+}
+
+ValueRange nb::yieldedResults(Operation *loop) {
+  Operation *yield = loop->getRegion(0).front().getTerminator();
+  // The first value of a search is its condition.
+  return isa<FirstOp>(loop) ? ValueRange(yield->getOperands()).drop_front()
+                            : ValueRange(yield->getOperands());
+}
+
+Activity::Activity(func::FuncOp func, ArrayRef<Value> parameters) {
+  active.insert(parameters.begin(), parameters.end());
+  for (Block &block : func.getBody())
+    visit(block);
+}
+
+bool Activity::anyActive(ValueRange values) const {
+  return llvm::any_of(values, [&](Value value) { return isActive(value); });
+}
+
+void Activity::copy(Value original, Value clone) {
+  if (isActive(original))
+    active.insert(clone);
+}
+
+void Activity::visit(Block &block) {
+  for (Operation &op : block)
+    visit(&op);
+}
+
+void Activity::visit(Operation *op) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      visit(block);
+  if (isLoopOverNamedDimensions(op)) {
+    for (auto [result, yielded] : llvm::zip(op->getResults(), yieldedResults(op)))
+      copy(yielded, result);
+    return;
+  }
+  if (isa<InactiveOp>(op))
+    return;
+  bool dependent = anyActive(op->getOperands());
+  if (op->getNumRegions() != 0) {
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op->getRegions(), captured);
+    dependent = dependent || anyActive(captured.getArrayRef());
+  }
+  if (!dependent)
+    return;
+  for (Value result : op->getResults())
+    if (isDifferentiable(result.getType()))
+      active.insert(result);
+}
+
+LogicalResult nb::reportMissingRule(Operation *op) {
+  InFlightDiagnostic error = op->emitError() << "no derivative rule for '" << op->getName() << "'";
+  if (op->getName().getDialectNamespace() == "scf")
+    error << ": remove branches first (nb-remove-branches)";
+  if (auto func = op->getParentOfType<func::FuncOp>())
+    error.attachNote(func.getLoc()) << "in the function '" << func.getName() << "'";
+  return error;
+}
+
+LogicalResult nb::expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters) {
+  for (;;) {
+    Activity activity(func, parameters);
+    SmallVector<ExpandableOp> composite;
+    WalkResult result = func.walk([&](Operation *op) {
+      if (op == func || op->hasTrait<OpTrait::IsTerminator>() ||
+          !activity.anyActive(op->getResults()) || isLoopOverNamedDimensions(op) ||
+          isa<DifferentiableOp, LookupOp>(op))
+        return WalkResult::advance();
+      auto expandable = dyn_cast<ExpandableOp>(op);
+      if (!expandable) {
+        (void)reportMissingRule(op);
+        return WalkResult::interrupt();
+      }
+      composite.push_back(expandable);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+    if (composite.empty())
+      return success();
+    for (ExpandableOp op : composite) {
+      OpBuilder builder(op);
+      Value value = op.expand(builder);
+      if (!value)
+        return reportMissingRule(op);
+      op->getResult(0).replaceAllUsesWith(value);
+      op->erase();
+    }
+  }
+}
+
+void NamePrefix::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
+  if (!enabled)
+    return;
+  auto name = dyn_cast<NameLoc>(op->getLoc());
+  if (!name || name.getName().strref().starts_with(prefix))
+    return;
+  op->setLoc(NameLoc::get(StringAttr::get(op->getContext(), prefix + name.getName().str()),
+                          name.getChildLoc()));
+}

@@ -1,0 +1,126 @@
+#include "lib/Transforms/Differentiate.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+class Forward {
+public:
+  Forward(const Activity &activity, ArrayRef<DenseMap<Value, Value>> seeds)
+      : activity(activity), tangents(seeds) {}
+
+  LogicalResult run(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (!op.hasTrait<OpTrait::IsTerminator>() && failed(visit(&op)))
+        return failure();
+    return success();
+  }
+
+  /// The k-th tangent of a value, null where it is zero.
+  Value tangent(size_t k, Value value) const { return tangents[k].lookup(value); }
+
+private:
+  LogicalResult visit(Operation *op);
+  LogicalResult visitLoop(Operation *loop);
+  LogicalResult visitLookup(LookupOp op);
+  LogicalResult visitLeaf(DifferentiableOp op);
+
+  const Activity &activity;
+  SmallVector<DenseMap<Value, Value>> tangents;
+  NamePrefix names{"d_"};
+};
+
+LogicalResult Forward::visit(Operation *op) {
+  if (!activity.anyActive(op->getResults()))
+    return success();
+  if (isLoopOverNamedDimensions(op))
+    return visitLoop(op);
+  if (auto lookup = dyn_cast<LookupOp>(op))
+    return visitLookup(lookup);
+  if (auto leaf = dyn_cast<DifferentiableOp>(op))
+    return visitLeaf(leaf);
+  return reportMissingRule(op);
+}
+
+/// The same loop with one more result for each tangent of each result that is not zero.
+LogicalResult Forward::visitLoop(Operation *loop) {
+  if (failed(run(loop->getRegion(0).front())))
+    return failure();
+  ValueRange yielded = yieldedResults(loop);
+  SmallVector<Value> added;
+  SmallVector<std::pair<size_t, unsigned>> of; // which tangent of which result
+  SmallVector<Type> types = llvm::to_vector(loop->getResultTypes());
+  for (size_t k = 0; k < tangents.size(); ++k) {
+    for (auto [i, value] : llvm::enumerate(yielded)) {
+      Value t = tangent(k, value);
+      if (!t)
+        continue;
+      added.push_back(t);
+      of.push_back({k, i});
+      types.push_back(loop->getResult(i).getType());
+    }
+  }
+  if (added.empty())
+    return success();
+  Operation *yield = loop->getRegion(0).front().getTerminator();
+  yield->insertOperands(yield->getNumOperands(), added);
+
+  OpBuilder builder(loop);
+  OperationState state(loop->getLoc(), loop->getName());
+  state.addOperands(loop->getOperands());
+  state.addTypes(types);
+  state.addAttributes(loop->getAttrs());
+  state.addRegion()->takeBody(loop->getRegion(0));
+  Operation *extended = builder.create(state);
+  unsigned values = loop->getNumResults();
+  for (auto [j, which] : llvm::enumerate(of))
+    tangents[which.first][extended->getResult(which.second)] = extended->getResult(values + j);
+  loop->replaceAllUsesWith(extended->getResults().take_front(values));
+  loop->erase();
+  return success();
+}
+
+LogicalResult Forward::visitLookup(LookupOp op) {
+  OpBuilder builder(op.getContext(), &names);
+  builder.setInsertionPointAfter(op);
+  for (size_t k = 0; k < tangents.size(); ++k)
+    if (Value table = tangent(k, op.getTable()))
+      tangents[k][op.getResult()] =
+          LookupOp::create(builder, op.getLoc(), op.getType(), table, op.getIndices());
+  return success();
+}
+
+LogicalResult Forward::visitLeaf(DifferentiableOp op) {
+  OpBuilder builder(op.getContext(), &names);
+  builder.setInsertionPointAfter(op);
+  for (size_t k = 0; k < tangents.size(); ++k) {
+    Value total;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value t = tangent(k, operand.get());
+      if (!t)
+        continue;
+      Value term = op.tangent(builder, operand.getOperandNumber(), t);
+      if (term)
+        total = total ? addValues(builder, op->getLoc(), total, term) : term;
+    }
+    if (total)
+      tangents[k][op->getResult(0)] = total;
+  }
+  return success();
+}
+} // namespace
+
+LogicalResult nb::addTangents(func::FuncOp func, const Activity &activity,
+                              ArrayRef<DenseMap<Value, Value>> seeds,
+                              SmallVectorImpl<SmallVector<Value>> &tangents) {
+  Forward forward(activity, seeds);
+  Block &body = func.getBody().front();
+  if (failed(forward.run(body)))
+    return failure();
+  for (size_t k = 0; k < seeds.size(); ++k) {
+    SmallVector<Value> &row = tangents.emplace_back();
+    for (Value result : body.getTerminator()->getOperands())
+      row.push_back(forward.tangent(k, result));
+  }
+  return success();
+}

@@ -1,0 +1,55 @@
+// RUN: nb-opt --nb-differentiate="function=f parameters=x" --split-input-file --verify-diagnostics %s
+// RUN: not nb-opt --nb-differentiate="function=f" --split-input-file %s 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not nb-opt --nb-differentiate="function=f parameters=a mode=sideways" --split-input-file %s 2>&1 | FileCheck %s --check-prefix=MODE
+
+// NONE: no parameters to differentiate by
+// MODE: unknown mode 'sideways': expected jacobian, jvp, vjp or hvp
+
+// expected-error@below {{no argument named 'x' to differentiate by}}
+func.func @f(%a: f64 {nb.name = "a"}) -> f64 {
+  return %a : f64
+}
+
+// -----
+
+// expected-error@below {{cannot differentiate by 'x' of type 'index'}}
+func.func @f(%a: index {nb.name = "x"}) -> index {
+  return %a : index
+}
+
+// -----
+
+// expected-note@below {{in the function 'f'}}
+func.func @f(%a: f64 {nb.name = "x"}) -> vector<8xf64> {
+  // expected-error@below {{no derivative rule for 'vector.broadcast'}}
+  %b = vector.broadcast %a : f64 to vector<8xf64>
+  return %b : vector<8xf64>
+}
+
+// -----
+
+// expected-note@below {{in the function 'f'}}
+func.func @f(%a: f64 {nb.name = "x"}, %c: i1) -> f64 {
+  // expected-error@below {{no derivative rule for 'scf.if': remove branches first (nb-remove-branches)}}
+  %b = scf.if %c -> f64 {
+    scf.yield %a : f64
+  } else {
+    scf.yield %a : f64
+  }
+  return %b : f64
+}
+
+// -----
+
+// A table that no loop over a named dimension runs over has no known size.
+func.func @f(%t: !nb.table<?xf64> {nb.name = "x"}, %i: index) -> f64 {
+  // expected-error@below {{no adjoint of this table: its size is unknown}}
+  %b = nb.lookup %t[%i] : !nb.table<?xf64>
+  return %b : f64
+}
+
+// -----
+
+// expected-error@below {{no function 'f' to differentiate}}
+module {
+}
