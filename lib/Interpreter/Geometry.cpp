@@ -49,6 +49,9 @@ static LogicalResult planElementwise(Op op, Planner &planner, Formula formula) {
   return map(planner, op, [formula](const Vec3 &a, const Vec3 &b) { return formula(a, b); });
 }
 static LogicalResult planAdd(AddOp op, Planner &planner) {
+  // Whoever sums up tables and grids looks at what is added (Summand).
+  if (isa<TableType, HklGridType>(op.getType()))
+    return planner.define(op.getResult(), planner.dimsOf(op->getOperands()));
   return planElementwise(op, planner, [](const auto &a, const auto &b) { return a + b; });
 }
 static LogicalResult planSub(SubOp op, Planner &planner) {

@@ -9,11 +9,16 @@ using namespace mlir;
 using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
 
-/// The op that makes the entries which the yielded sums, sums of sums, ... are made of.
+/// An op that makes entries which the yielded sums, sums of sums, ... are made of.
 static Operation *sourceOf(Value yielded) {
-  while (auto sum = yielded.getDefiningOp<SumOp>())
-    yielded = sum.getYield().getValues()[cast<OpResult>(yielded).getResultNumber()];
-  return yielded.getDefiningOp();
+  for (;;) {
+    if (auto sum = yielded.getDefiningOp<SumOp>())
+      yielded = sum.getYield().getValues()[cast<OpResult>(yielded).getResultNumber()];
+    else if (auto both = yielded.getDefiningOp<AddOp>())
+      yielded = both.getLhs();
+    else
+      return yielded.getDefiningOp();
+  }
 }
 
 static bool isInside(Operation *loop, Value value) {
@@ -38,14 +43,6 @@ LogicalResult Summand::planTable(Operation *loop, Operation *source, Planner &pl
   }
   object = planner.numTables++;
   components = slotFor(cast<TableType>(scatter.getType()).getElementType(), false)->components;
-  if (!entry)
-    return success();
-  value = planner.slot(scatter.getValue());
-  varying = value.varying;
-  for (Value index : scatter.getIndices()) {
-    indices.push_back(planner.slot(index));
-    varying |= indices.back().varying;
-  }
   return success();
 }
 
@@ -57,12 +54,34 @@ LogicalResult Summand::planGrid(Operation *loop, Operation *source, Planner &pla
     return scatter->emitOpError("is like a grid of the loop that sums it up, which cannot be run");
   like = planner.slot(scatter.getLike());
   object = planner.numGrids++;
-  if (!entry)
-    return success();
-  value = planner.slot(scatter.getValue());
-  hkl = planner.slot(scatter.getHkl());
-  varying = value.varying || hkl.varying;
   return success();
+}
+
+void Summand::planTerms(Value yielded, Planner &planner) {
+  Operation *source = yielded.getDefiningOp();
+  if (auto both = dyn_cast_or_null<AddOp>(source); both && (isTable || isGrid)) {
+    planTerms(both.getLhs(), planner);
+    planTerms(both.getRhs(), planner);
+    return;
+  }
+  Term &term = terms.emplace_back();
+  if (auto scatter = dyn_cast_or_null<ScatterOp>(source)) {
+    term.entry = source;
+    term.value = planner.slot(scatter.getValue());
+    term.varying = term.value.varying;
+    for (Value index : scatter.getIndices()) {
+      term.indices.push_back(planner.slot(index));
+      term.varying |= term.indices.back().varying;
+    }
+  } else if (auto scatter = dyn_cast_or_null<ScatterFactorOp>(source)) {
+    term.entry = source;
+    term.value = planner.slot(scatter.getValue());
+    term.hkl = planner.slot(scatter.getHkl());
+    term.varying = term.value.varying || term.hkl.varying;
+  } else {
+    term.value = planner.slot(yielded);
+    term.varying = overPixels && (planner[yielded].dims & pixelDimensions);
+  }
 }
 
 FailureOr<Summand> Summand::plan(Operation *loop, Value yielded, Value result, Dimensions dims,
@@ -71,17 +90,13 @@ FailureOr<Summand> Summand::plan(Operation *loop, Value yielded, Value result, D
   summand.isTable = isa<TableType>(result.getType());
   summand.isGrid = isa<HklGridType>(result.getType());
   summand.overPixels = isa<ImageOp>(loop) || planner.varies(dims);
-  summand.value = planner.slot(yielded);
-  summand.components = summand.value.components;
-  Dimensions valueDims = planner[yielded].dims;
-  summand.varying = summand.overPixels && (valueDims & pixelDimensions);
+  summand.components = planner.slot(yielded).components;
   Operation *source = sourceOf(yielded);
-  if (isa_and_nonnull<ScatterOp, ScatterFactorOp>(yielded.getDefiningOp()))
-    summand.entry = source;
   if (summand.isTable && failed(summand.planTable(loop, source, planner)))
     return failure();
   if (summand.isGrid && failed(summand.planGrid(loop, source, planner)))
     return failure();
+  summand.planTerms(yielded, planner);
   auto slot = planner.define(result, dims);
   if (failed(slot))
     return failure();
@@ -125,59 +140,64 @@ double *Summand::clear(Frame &frame) const {
   return std::fill_n(frame.reals(result), numbers, 0.0) - numbers;
 }
 
-void Summand::addNumbers(Frame &frame, double *sum) const {
-  const double *words = frame.reals(value);
+void Summand::addNumbers(Frame &frame, const Term &term, double *sum) const {
+  const double *words = frame.reals(term.value);
   for (int64_t c = 0; c < components; ++c) {
     double total = 0;
-    for (int64_t lane = 0, n = lanes(frame); lane < n; ++lane)
-      total += words[c * (varying ? laneStride : 1) + lane];
-    sum[c] += total * weight(frame);
+    for (int64_t lane = 0, n = lanes(frame, term); lane < n; ++lane)
+      total += words[c * (term.varying ? laneStride : 1) + lane];
+    sum[c] += total * weight(frame, term);
   }
 }
 
-void Summand::addEntries(Frame &frame, double *sum) const {
-  for (int64_t lane = 0, n = lanes(frame); lane < n; ++lane) {
-    if (varying && frame.active && !frame.active[lane])
+void Summand::addEntries(Frame &frame, const Term &term, double *sum) const {
+  for (int64_t lane = 0, n = lanes(frame, term); lane < n; ++lane) {
+    if (term.varying && frame.active && !frame.active[lane])
       continue;
     int64_t position = 0;
-    for (auto [slot, extent] : llvm::zip_equal(indices, sizes)) {
+    for (auto [slot, extent] : llvm::zip_equal(term.indices, sizes)) {
       int64_t index = frame.integers(slot)[slot.varying ? lane : 0], size = extent.get(frame);
       if (index < 0 || index >= size)
-        return frame.fail(entry, "'nb.scatter' op writes outside the table");
+        return frame.fail(term.entry, "'nb.scatter' op writes outside the table");
       position = position * size + index;
     }
-    const double *words = frame.reals(value) + (value.varying ? lane : 0);
+    const double *words = frame.reals(term.value) + (term.value.varying ? lane : 0);
     for (int64_t c = 0; c < components; ++c)
       sum[position * components + c] +=
-          words[c * (value.varying ? laneStride : 1)] * weight(frame);
+          words[c * (term.value.varying ? laneStride : 1)] * weight(frame, term);
   }
 }
 
-void Summand::addReflections(Frame &frame, double *sum) const {
-  auto op = cast<ScatterFactorOp>(entry);
+void Summand::addReflections(Frame &frame, const Term &term, double *sum) const {
+  auto op = cast<ScatterFactorOp>(term.entry);
   const nb_hkl_grid &bounds = *frame.object<const nb_hkl_grid>(like);
   Reading reading = readingOf(op.getInterpolation(), op.getIntegral(), op.getOrder());
-  AnyOperand<Vec3> at(frame.reals(hkl), hkl.varying);
-  AnyOperand<double> values(frame.reals(value), value.varying);
-  for (int64_t lane = 0, n = lanes(frame); lane < n; ++lane)
-    if (!varying || !frame.active || frame.active[lane])
-      scatter(bounds, at[lane], values[lane] * weight(frame), reading, sum);
+  AnyOperand<Vec3> at(frame.reals(term.hkl), term.hkl.varying);
+  AnyOperand<double> values(frame.reals(term.value), term.value.varying);
+  for (int64_t lane = 0, n = lanes(frame, term); lane < n; ++lane)
+    if (!term.varying || !frame.active || frame.active[lane])
+      scatter(bounds, at[lane], values[lane] * weight(frame, term), reading, sum);
 }
 
-void Summand::addDense(Frame &frame, double *sum) const {
-  const double *values = isTable ? frame.object<const Table>(value)->reals
-                                 : frame.object<const nb_hkl_grid>(value)->data;
+void Summand::addDense(Frame &frame, const Term &term, double *sum) const {
+  const double *values = isTable ? frame.object<const Table>(term.value)->reals
+                                 : frame.object<const nb_hkl_grid>(term.value)->data;
   // What varies was added over the pixels when it was made.
   for (int64_t i = 0, n = size(frame); i < n; ++i)
-    sum[i] += values[i] * weight(frame);
+    sum[i] += values[i] * weight(frame, term);
 }
 
 void Summand::add(Frame &frame, double *sum) const {
-  if (!isTable && !isGrid)
-    return addNumbers(frame, sum);
-  if (!entry)
-    return addDense(frame, sum);
-  isTable ? addEntries(frame, sum) : addReflections(frame, sum);
+  for (const Term &term : terms) {
+    if (!isTable && !isGrid)
+      addNumbers(frame, term, sum);
+    else if (!term.entry)
+      addDense(frame, term, sum);
+    else if (isTable)
+      addEntries(frame, term, sum);
+    else
+      addReflections(frame, term, sum);
+  }
 }
 
 //===----------------------------------------------------------------------===//

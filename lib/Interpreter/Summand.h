@@ -31,27 +31,37 @@ private:
     int64_t get(Frame &frame) const { return constant ? *constant : *frame.integers(slot); }
   };
 
+  /// What an nb.add of tables or grids adds; the one value that is yielded otherwise.
+  struct Term {
+    Slot value;
+    bool varying = false;       ///< the value is one per pixel
+    Operation *entry = nullptr; ///< nb.scatter or nb.scatter_factor; null when the value is dense
+    SmallVector<Slot, 2> indices; ///< of the entry in a table
+    Slot hkl;                     ///< of the entry in a grid
+  };
+
   LogicalResult planTable(Operation *loop, Operation *source, Planner &planner);
   LogicalResult planGrid(Operation *loop, Operation *source, Planner &planner);
+  void planTerms(Value yielded, Planner &planner);
 
-  void addNumbers(Frame &frame, double *sum) const;
-  void addEntries(Frame &frame, double *sum) const;
-  void addReflections(Frame &frame, double *sum) const;
-  void addDense(Frame &frame, double *sum) const;
+  void addNumbers(Frame &frame, const Term &term, double *sum) const;
+  void addEntries(Frame &frame, const Term &term, double *sum) const;
+  void addReflections(Frame &frame, const Term &term, double *sum) const;
+  void addDense(Frame &frame, const Term &term, double *sum) const;
   /// The lanes to go over, and how often each counts.
-  int64_t lanes(Frame &frame) const { return varying ? frame.lanes : 1; }
-  double weight(Frame &frame) const { return overPixels && !varying ? double(frame.lanes) : 1; }
+  int64_t lanes(Frame &frame, const Term &term) const { return term.varying ? frame.lanes : 1; }
+  double weight(Frame &frame, const Term &term) const {
+    return overPixels && !term.varying ? double(frame.lanes) : 1;
+  }
 
-  Slot result, value;
-  bool varying = false;    ///< the value is one per pixel
+  Slot result;
+  SmallVector<Term, 1> terms;
   bool overPixels = false; ///< the sum is over the pixels of a tile, too
-  Operation *entry = nullptr; ///< the nb.scatter or nb.scatter_factor; null when the value is dense
   unsigned object = 0;     ///< ordinal of the table or grid that the result points to
   bool isTable = false, isGrid = false;
   int64_t components = 1;       ///< of an entry
   SmallVector<Extent, 2> sizes; ///< of the table
-  SmallVector<Slot, 2> indices; ///< of the entry
-  Slot hkl, like;               ///< of the grid
+  Slot like;                    ///< of the grid
 };
 
 } // namespace mlir::nb
