@@ -280,8 +280,7 @@ def NB_BallOp : NB_DifferentiableOp<"ball", [SameOperandsAndResultType]> {
 }
 
 def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
-    AllTypesMatch<["hkl", "ncells"]>, NB_ElementOf<"hkl", "result">,
-    AttrSizedOperandSegments]> {
+    AllTypesMatch<["hkl", "ncells"]>, AttrSizedOperandSegments]> {
   let summary = "amplitude of the lattice transform at fractional Miller indices";
   let description = [{
     With `delta = hkl - nearest(hkl)` and the numbers of cells `ncells` = (Na, Nb, Nc):
@@ -303,10 +302,15 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     * (C1) `fudge` is present exactly when the shape is not `square`
     * (C2) `reciprocal` is present only for `gauss` and `tophat`
     * (C3) `fudge` and `reciprocal` have the element type of `hkl`
+    * (C4) the result has the element type of `hkl`, or is f32 in its lanes
+
+    A result in f32 of indices in f64 is computed in f32 after the fraction of the index, and of
+    N times it, has been taken exactly (`nb-set-precision`).
 
     Example:
     ```mlir
     %L = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64>
+    %S = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64> -> f32
     %M = nb.lattice_factor gauss %hkl, %ncells fudge %x : !nb.vec3<f64>
     ```
   }];
@@ -358,7 +362,7 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
     clamped it is the derivative of the interpolation there.
 
     Constraints:
-    * (C1) `default` has the type of the result, which is the element type of `hkl`
+    * (C1) `default` has the type of the result, which is the element type of `hkl` or f32 in its lanes
     * (C2) `integral` only with `nearest`
     * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic`, without `default`
 

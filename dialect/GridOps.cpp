@@ -123,10 +123,12 @@ ParseResult StructureFactorOp::parse(OpAsmParser &parser, OperationState &result
   if (succeeded(parser.parseOptionalKeyword("default")) &&
       parser.parseOperand(defaultValue.emplace_back()))
     return failure();
-  if (parseOrder(parser, result) || parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(gridType) ||
-      parser.parseComma() || parser.parseType(hklType))
+  if (parseOrder(parser, result) || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(gridType) || parser.parseComma() || parser.parseType(hklType))
     return failure();
   Type element = elementTypeOf(hklType);
+  if (parseNarrowerResult(parser, element))
+    return failure();
   result.addTypes(element);
   return failure(parser.resolveOperand(grid, gridType, result.operands) ||
                  parser.resolveOperand(hkl, hklType, result.operands) ||
@@ -140,14 +142,16 @@ void StructureFactorOp::print(OpAsmPrinter &p) {
   printOrder(p, getOrderAttr());
   p.printOptionalAttrDict((*this)->getAttrs(), {"interpolation", "integral", "order"});
   p << " : " << getGrid().getType() << ", " << getHkl().getType();
+  printNarrowerResult(p, getType(), getHkl().getType());
 }
 
 LogicalResult StructureFactorOp::verify() {
   Type element = elementTypeOf(getHkl().getType());
-  if (getType() != element) // C1
-    return emitOpError("result must be ") << element << ", but got " << getType();
-  if (getDefaultValue() && getDefaultValue().getType() != element)
-    return emitOpError("default must be ") << element << ", but got "
+  if (!isElementOrSingle(getType(), getHkl().getType())) // C1
+    return emitOpError("result must be ") << element << " or f32 in its lanes, but got "
+                                          << getType();
+  if (getDefaultValue() && getDefaultValue().getType() != getType())
+    return emitOpError("default must be ") << getType() << ", but got "
                                            << getDefaultValue().getType();
   if (getDefaultValue() && isDifferentiated(getOrder())) // C3
     return emitOpError("'order' needs an op without 'default'");

@@ -38,8 +38,10 @@ ParseResult LatticeFactorOp::parse(OpAsmParser &parser, OperationState &result) 
     return failure();
   if (!isa<Vec3Type>(type))
     return parser.emitError(typeLoc, "expected an !nb.vec3 type, but got ") << type;
-  Type element = elementTypeOf(type);
-  result.addTypes(element);
+  Type element = elementTypeOf(type), resultType = element;
+  if (parseNarrowerResult(parser, resultType))
+    return failure();
+  result.addTypes(resultType);
   result.addAttribute("operandSegmentSizes",
                       parser.getBuilder().getDenseI32ArrayAttr(
                           {1, 1, int32_t(fudge.size()), int32_t(reciprocal.size())}));
@@ -59,6 +61,7 @@ void LatticeFactorOp::print(OpAsmPrinter &p) {
     p << " reciprocal " << reciprocal;
   p.printOptionalAttrDict((*this)->getAttrs(), {"shape", "fraction", "operandSegmentSizes"});
   p << " : " << getHkl().getType();
+  printNarrowerResult(p, getType(), getHkl().getType());
 }
 
 LogicalResult LatticeFactorOp::verify() {
@@ -75,6 +78,9 @@ LogicalResult LatticeFactorOp::verify() {
   if (getReciprocal() && getReciprocal().getType() != Mat3Type::get(element))
     return emitOpError("reciprocal must be ") << Mat3Type::get(element) << ", but got "
                                               << getReciprocal().getType();
+  if (!isElementOrSingle(getType(), getHkl().getType())) // C4
+    return emitOpError("result must be ") << element << " or f32 in its lanes, but got "
+                                          << getType();
   return success();
 }
 

@@ -30,6 +30,13 @@ int64_t lanesOf(Type type);
 Type conditionTypeFor(Type type);
 /// `type` (scalar, index, i1, vec3 or mat3 without lanes) over `lanes` lanes.
 Type withLanes(Type type, int64_t lanes);
+/// `type` (scalar or lanes of floats, vec3 or mat3) with floats of another precision.
+Type withPrecision(Type type, FloatType precision);
+/// Is `type` the element type of `argument`, or f32 in as many lanes.
+bool isElementOrSingle(Type type, Type argument);
+/// `-> TYPE` behind the types of an op, printed where `type` is not the element type of `argument`.
+ParseResult parseNarrowerResult(OpAsmParser &parser, Type &type);
+void printNarrowerResult(OpAsmPrinter &p, Type type, Type argument);
 /// Nothing but the nb.yield of an nb.sum or nb.image uses the result of `op`.
 LogicalResult verifySummand(Operation *op);
 

@@ -72,6 +72,33 @@ Type nb::withLanes(Type type, int64_t lanes) {
       .Default([&](Type t) { return VectorType::get({lanes}, t); });
 }
 
+Type nb::withPrecision(Type type, FloatType precision) {
+  return TypeSwitch<Type, Type>(type)
+      .Case<Vec3Type>([&](auto t) {
+        return Vec3Type::get(withPrecision(t.getElementType(), precision));
+      })
+      .Case<Mat3Type>([&](auto t) {
+        return Mat3Type::get(withPrecision(t.getElementType(), precision));
+      })
+      .Case<VectorType>([&](auto t) { return t.clone(precision); })
+      .Default([&](Type) { return precision; });
+}
+
+bool nb::isElementOrSingle(Type type, Type argument) {
+  Type element = elementTypeOf(argument);
+  return type == element ||
+         type == withPrecision(element, Float32Type::get(element.getContext()));
+}
+
+ParseResult nb::parseNarrowerResult(OpAsmParser &parser, Type &type) {
+  return failed(parser.parseOptionalArrow()) ? ParseResult(success()) : parser.parseType(type);
+}
+
+void nb::printNarrowerResult(OpAsmPrinter &p, Type type, Type argument) {
+  if (type != elementTypeOf(argument))
+    p << " -> " << type;
+}
+
 LogicalResult Vec3Type::verify(function_ref<InFlightDiagnostic()> emitError, Type element) {
   return verifyElement(emitError, element, "vec3");
 }

@@ -58,12 +58,13 @@ FlagGroup toolFlags() {
            .range = Range::between(0, 4096),
            .apply = [](CommandLine &line, const Values &v) { line.tool.threads = v.integer(); }},
           {.spellings = {"--precision"},
-           .values = "f64",
+           .values = "f64|mixed|f32",
            .fallback = "f64",
-           .help = "precision of the kernel's arithmetic",
+           .help = "precision of the kernel's arithmetic: all f64; f64 for geometry and phases and "
+                   "f32 for amplitudes; f32 inside the image. The interpreter computes in f64",
            .apply =
                [](CommandLine &line, const Values &v) {
-                 static constexpr std::string_view precisions[] = {"f64"};
+                 static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};
                  line.tool.precision = precisions[v.choice(precisions)];
                }},
           {.spellings = {"--png"},

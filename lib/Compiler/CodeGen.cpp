@@ -91,6 +91,12 @@ int64_t lanesFor(TargetMachine &machine) {
   return hasFeature(machine, "avx") ? 4 : 2;
 }
 
+int64_t pixelsAtOnce(TargetMachine &machine, StringRef precision) {
+  // AVX-512 and NEON have 32 vector registers, AVX and SSE 16.
+  bool manyRegisters = !machine.getTargetTriple().isX86() || hasFeature(machine, "avx512f");
+  return lanesFor(machine) * (precision != "f64" || manyRegisters ? 2 : 1);
+}
+
 void optimize(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());

@@ -32,6 +32,10 @@ std::string featuresOf(llvm::TargetMachine &machine);
 /// Lanes of 64-bit elements that the target's vector registers hold.
 int64_t lanesFor(llvm::TargetMachine &machine);
 
+/// Pixels that a kernel computes at once: two registers of f64 lanes where there are registers for
+/// that, so that one group's latencies hide behind the other's; one register of f32 lanes.
+int64_t pixelsAtOnce(llvm::TargetMachine &machine, llvm::StringRef precision);
+
 /// Sets triple, data layout and per-function target attributes, and runs LLVM's optimizations.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);
 

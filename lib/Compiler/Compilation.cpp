@@ -19,8 +19,9 @@ Compilation::Compilation(const CompileOptions &options, MLIRContext &context, Mo
 
 /// Finds the target and loads the dialects.
 llvm::Error Compilation::prepare() {
-  if (options.precision != "f64")
-    return createStringError("unknown precision '" + options.precision + "': expected f64");
+  if (options.precision != "f64" && options.precision != "mixed" && options.precision != "f32")
+    return createStringError("unknown precision '" + options.precision +
+                             "': expected f64, mixed or f32");
   auto resolved = resolveTarget(options.target);
   if (!resolved)
     return resolved.takeError();
@@ -29,7 +30,8 @@ llvm::Error Compilation::prepare() {
   if (!created)
     return created.takeError();
   machine = std::move(*created);
-  pipeline.width = lanesFor(*machine);
+  pipeline.precision = options.precision;
+  pipeline.width = pixelsAtOnce(*machine, options.precision);
 
   DialectRegistry registry;
   registerCompilerDialects(registry);

@@ -47,6 +47,7 @@ void nb::populateFusion(OpPassManager &pm, const DerivativeOptions &derivative) 
 
 void nb::populateKernel(OpPassManager &pm, const CpuPipelineOptions &options) {
   OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createSetPrecision(SetPrecisionOptions{options.precision}));
   func.addPass(createVectorize(VectorizeOptions{options.width}));
   func.addPass(createConvertNBToLoops());
   func.addPass(createConvertNBToArith());

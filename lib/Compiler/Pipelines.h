@@ -14,6 +14,8 @@ namespace mlir::nb {
 struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<int64_t> width{*this, "width", llvm::cl::desc("lanes: pixels computed at once"),
                         llvm::cl::init(8)};
+  Option<std::string> precision{*this, "precision", llvm::cl::desc("f64, mixed or f32"),
+                                llvm::cl::init("f64")};
 };
 
 /// Which derivative a program is turned into, if any; see nb-differentiate.

@@ -18,6 +18,7 @@ public:
   Arithmetic(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
 
   Value constant(Type type, double value);
+  Value integer(Type type, int64_t value);
   Value add(Value x, Value y);
   Value sub(Value x, Value y);
   Value mul(Value x, Value y);
@@ -27,6 +28,8 @@ public:
   Value mulAdd(Value x, Value y, Value z);
   Value abs(Value x);
   Value sqrt(Value x);
+  /// 1 / sqrt(x) to two ulp for normal x > 0, finite for x = 0; in lanes without dividing.
+  Value reciprocalSqrt(Value x);
   Value ceil(Value x);
   Value floor(Value x);
   Value round(Value x); ///< to nearest, halves to even
@@ -54,13 +57,22 @@ public:
   Value cosPiReduced(Value x);
   /// (sin x, cos x), x in radians, by polynomials: a kernel calls no math library.
   std::pair<Value, Value> sinCos(Value x);
-  Value exp(Value x);
+  /// 0 below `lowest`, or where 2^n would not be a normal number.
+  Value exp(Value x, double lowest = -708);
 
   /// The bits of a float as an integer, the low bit of which becomes the sign of x.
   Value bits(Value x);
   Value xorBits(Value x, Value y);
   Value withSignFlippedBy(Value x, Value bits);
 
+  /// x = n + t, n whole and |t| <= 1/2; the low bit of `bits` is that of n.
+  struct HalfTurns {
+    Value n, t, bits;
+  };
+  HalfTurns halfTurns(Value x);
+
+  /// The same number, with the lanes it has, in another precision.
+  Value convert(Value x, FloatType precision);
   /// Whole number held in a float -> index (scalar) or i32 lanes.
   Value toInteger(Value x);
   /// index (or lanes of index) -> float of `type`.

@@ -2,9 +2,11 @@
 #include "lib/Conversion/GridToArith.h"
 #include "lib/Conversion/Polynomials.h"
 #include "lib/Conversion/ShapesToArith.h"
+#include "lib/Conversion/SingleToArith.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <numbers>
@@ -16,7 +18,7 @@ namespace {
 constexpr double pi = std::numbers::pi;
 /// |x| below which sin(pi N x) / sin(pi x) is evaluated at this x instead: small enough to give N
 /// to the last digit, large enough for products of three sines to stay normal numbers.
-constexpr double tinyFraction = 1e-30;
+double tinyFraction(Type type) { return getElementTypeOrSelf(type).isF64() ? 1e-30 : 1e-10; }
 
 /// V = 2abc sqrt|...| of nb.cell_volume, for every op that takes a cell.
 template <typename CellOp>
@@ -95,10 +97,10 @@ Value withinResolution(WithinResolutionOp op, ValueRange q, Arithmetic &a) {
 /// sin(pi y) up to the sign, for any y.
 Value sinPiMagnitude(Value y, Arithmetic &a) { return a.sinPiReduced(a.sub(y, a.round(y))); }
 
-/// |x|, but at least tinyFraction. NaN stays NaN: max returns its second operand then.
+/// |x|, but at least that. NaN stays NaN: max returns its second operand then.
 Value awayFromZero(Value x, Arithmetic &a) {
   Value distance = a.abs(x);
-  return a.max(a.constant(x.getType(), tinyFraction), distance);
+  return a.max(a.constant(x.getType(), tinyFraction(x.getType())), distance);
 }
 
 Value squareFactor(ValueRange delta, ValueRange ncells, Arithmetic &a) {
@@ -113,25 +115,29 @@ Value squareFactor(ValueRange delta, ValueRange ncells, Arithmetic &a) {
   return a.abs(a.div(numerator, denominator));
 }
 
-/// 3 (sin x / x - cos x) / x^2 at x = pi r.
-Value sinc3(Value r, Arithmetic &a) {
-  Type type = r.getType();
-  Value x = a.mul(r, pi);
-  Value z = a.mul(x, x);
-  Value series = a.polynomial(polynomials::sinc3, z);
-  Value isSmall = a.less(x, a.constant(type, 1));
-  Value one = a.constant(type, 1);
-  Value safe = a.select(isSmall, one, x);
-  auto [sine, cosine] = a.sinCos(x);
-  Value difference = a.sub(a.div(sine, safe), cosine);
-  Value far = a.div(a.mul(difference, 3), a.mul(safe, safe));
-  return a.select(isSmall, series, far);
+/// 3 (sin x - x cos x) / x^3 at x = pi sqrt(u), without cancellation near u = 0: with the nearest
+/// whole number n of half turns and the rest t, sin x - x cos x is, up to the sign of (-1)^n,
+/// (sin pi t - pi t cos pi t) - pi n cos pi t, and the first difference is a series of its own.
+Value sinc3(Value u, Arithmetic &a) {
+  double tiny = getElementTypeOrSelf(u.getType()).isF64() ? 1e-40 : 1e-12; // sinc3 is 1 there
+  Value safe = a.max(a.constant(u.getType(), tiny), u);
+  Value inverse = a.reciprocalSqrt(safe);
+  auto [n, t, bits] = a.halfTurns(a.mul(safe, inverse));
+  Value z = a.mul(t, t);
+  Value near = a.mul(a.mul(t, z), a.polynomial(polynomials::sineMinusCosine, z));
+  Value numerator = a.sub(near, a.mul(a.mul(n, pi), a.cosPiReduced(t)));
+  Value cube = a.mul(a.mul(inverse, inverse), inverse);
+  return a.withSignFlippedBy(a.mul(a.mul(numerator, cube), 3 / (pi * pi * pi)), bits);
 }
 
 Value latticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
+  auto precision = cast<FloatType>(getElementTypeOrSelf(op.getType()));
+  bool narrows = op.getType() != elementTypeOf(op.getHkl().getType());
+  if (narrows && op.getShape() != Shape::round)
+    return expandSingleLatticeFactor(op, values, a);
   Components delta = llvm::to_vector<9>(values.components(op.getHkl()));
   Components ncells = llvm::to_vector<9>(values.components(op.getNcells()));
-  Type type = op.getType();
+  Type type = elementTypeOf(op.getHkl().getType());
   if (!op.getFraction())
     for (Value &x : delta)
       x = a.sub(x, a.ceil(a.sub(x, 0.5)));
@@ -139,29 +145,28 @@ Value latticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
     return squareFactor(delta, ncells, a);
 
   Value cells = a.mul(a.mul(ncells[0], ncells[1]), ncells[2]);
-  Value radius2;
-  if (Value reciprocal = op.getReciprocal()) {
-    Components offset = a.transform(values.components(reciprocal), delta);
-    // In 1/Angstrom^2, as the C program's constants expect.
-    radius2 = a.mul(a.mul(a.dot(offset, offset), 1e-20), a.mul(cells, cells));
-  } else {
-    Components scaled;
-    for (auto [x, n] : llvm::zip(delta, ncells))
-      scaled.push_back(a.mul(x, n));
-    radius2 = a.dot(scaled, scaled);
-  }
-  Value fudged = a.mul(radius2, op.getFudge());
+  auto distance = [&](double factor) {
+    return quadraticForm(distanceCoefficients(op, factor, values, a), delta, a);
+  };
   switch (op.getShape()) {
   case Shape::round:
-    return a.mul(a.mul(cells, 0.723601254558268), sinc3(a.sqrt(fudged), a));
+    // In f64 throughout: the phase pi sqrt(r2) is large.
+    return a.convert(a.mul(a.mul(cells, 0.723601254558268), sinc3(distance(1), a)), precision);
   case Shape::gauss:
-    return a.mul(cells, a.exp(a.mul(fudged, -1 / 0.63)));
+    return a.mul(cells, a.exp(distance(-1 / 0.63)));
   case Shape::tophat:
-    return a.select(a.less(fudged, a.constant(type, 0.3969)), cells, a.constant(type, 0));
+    return a.select(a.less(distance(1), a.constant(type, 0.3969)), cells, a.constant(type, 0));
   case Shape::square:
     break;
   }
   llvm_unreachable("square is handled above");
+}
+
+/// `x`, or what it is the magnitude of: for squaring.
+Value withoutSign(Value x) {
+  if (auto magnitude = x.getDefiningOp<math::AbsFOp>())
+    return magnitude.getOperand();
+  return x;
 }
 
 Value polarization(PolarizationOp op, Expansion &values, Arithmetic &a) {
@@ -171,26 +176,26 @@ Value polarization(PolarizationOp op, Expansion &values, Arithmetic &a) {
   Components across = a.normalize(a.cross(values.components(op.getAxis()), incident));
   Components along = a.normalize(a.cross(incident, across));
   Value b = a.dot(diffracted, across), e = a.dot(diffracted, along);
-  Value b2 = a.mul(b, b), e2 = a.mul(e, e);
-  // cos(2 atan2(b, e)) without the detour over the angle.
-  Value radius2 = a.add(b2, e2);
-  Value zero = a.constant(type, 0), one = a.constant(type, 1);
-  Value onAxis = a.equal(radius2, zero);
-  Value cosine = a.select(onAxis, one,
-                          a.div(a.sub(e2, b2), a.select(onAxis, one, radius2)));
   Value c = a.dot(incident, diffracted);
   Value c2 = a.mul(c, c);
-  Value azimuthal = a.mul(a.mul(op.getKahnFactor(), cosine), a.sub(one, c2));
-  return a.mul(a.sub(a.add(one, c2), azimuthal), 0.5);
+  // cos(2 psi) (1 - c2) is e^2 - b^2, since b, e and c are the components of a unit vector; but
+  // where axis and beam are parallel, psi is 0.
+  Value one = a.constant(type, 1);
+  Value noAxis = a.equal(a.dot(across, across), a.constant(type, 0));
+  Value difference = a.sub(a.mul(e, e), a.mul(b, b));
+  Value azimuthal = a.select(noAxis, a.sub(one, c2), difference);
+  Value doubled = a.sub(a.add(one, c2), a.mul(op.getKahnFactor(), azimuthal));
+  return a.mul(doubled, 0.5);
 }
 
 Value solidAngle(SolidAngleOp op, ValueRange position, Arithmetic &a) {
-  Value r2 = a.dot(position, position);
-  Value one = a.constant(op.getType(), 1);
+  // The inverse distance that normalizes the position, too.
+  Value inverse = a.reciprocalSqrt(a.dot(position, position));
+  Value inverse2 = a.mul(inverse, inverse);
   if (op.getKind() == PixelKind::point)
-    return a.div(one, r2);
+    return inverse2;
   Value area = a.mul(op.getPixelSize(), op.getPixelSize());
-  return a.div(a.mul(area, op.getCloseDistance()), a.mul(r2, a.sqrt(r2)));
+  return a.mul(a.mul(a.mul(area, op.getCloseDistance()), inverse), inverse2);
 }
 
 Value captureFraction(CaptureFractionOp op, Expansion &values, Arithmetic &a) {
@@ -206,6 +211,36 @@ Value waterBackground(WaterBackgroundOp op, Arithmetic &a) {
   return a.mul(a.mul(a.mul(a.mul(size, size), size), op.getFluence()), perVolume);
 }
 } // namespace
+
+Components nb::distanceCoefficients(LatticeFactorOp op, double factor, Expansion &values,
+                                    Arithmetic &a) {
+  ValueRange n = values.components(op.getNcells());
+  Value scale = a.mul(op.getFudge(), factor);
+  if (!op.getReciprocal())
+    return llvm::map_to_vector<9>(n, [&](Value x) { return a.mul(a.mul(x, x), scale); });
+  ValueRange m = values.components(op.getReciprocal());
+  Value cells = a.mul(a.mul(n[0], n[1]), n[2]);
+  // In 1/Angstrom^2, as the C program's constants expect.
+  scale = a.mul(a.mul(a.mul(cells, cells), 1e-20), scale);
+  auto product = [&](unsigned i, unsigned j) {
+    Value x[] = {m[i], m[3 + i], m[6 + i]}, y[] = {m[j], m[3 + j], m[6 + j]};
+    Value form = a.mul(a.dot(x, y), scale);
+    return i == j ? form : a.mul(form, 2);
+  };
+  return {product(0, 0), product(1, 1), product(2, 2),
+          product(0, 1), product(0, 2), product(1, 2)};
+}
+
+Value nb::quadraticForm(ValueRange c, ValueRange delta, Arithmetic &a) {
+  Components rows;
+  for (unsigned i = 0; i < 3; ++i)
+    rows.push_back(a.mul(delta[i], c[i]));
+  if (c.size() == 6) {
+    rows[0] = a.add(a.add(rows[0], a.mul(delta[1], c[3])), a.mul(delta[2], c[4]));
+    rows[1] = a.add(rows[1], a.mul(delta[2], c[5]));
+  }
+  return a.dot(rows, delta);
+}
 
 Components nb::expandDiffraction(Operation *op, Expansion &values, Arithmetic &a) {
   auto parts = [&](Value value) { return values.components(value); };
@@ -235,8 +270,8 @@ Components nb::expandDiffraction(Operation *op, Expansion &values, Arithmetic &a
       .Case<StructureFactorOp>(
           [&](auto o) { return Components{expandStructureFactor(o, values, a)}; })
       .Case<IntensityOp>([&](auto o) {
-        Value f = o.getStructureFactor(), l = o.getLatticeFactor();
-        return Components{a.mul(a.mul(f, f), a.mul(l, l))};
+        Value amplitude = a.mul(o.getStructureFactor(), withoutSign(o.getLatticeFactor()));
+        return Components{a.mul(amplitude, amplitude)};
       })
       .Case<PolarizationOp>([&](auto o) { return Components{polarization(o, values, a)}; })
       .Case<SolidAngleOp>(

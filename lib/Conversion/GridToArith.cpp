@@ -1,5 +1,7 @@
 #include "lib/Conversion/GridToArith.h"
 
+#include "lib/Conversion/SingleToArith.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -64,13 +66,15 @@ Value load(Value data, Value index, Type type, Arithmetic &a) {
                                   a.constant(type, 0));
 }
 
-/// Offset of the first axis' entry in units of the following axes, as floats: exact, since grids
-/// have fewer than 2^31 entries.
+/// Position of an entry, as a float: exact, since grids have fewer than 2^31 entries.
 Value flatten(ValueRange index, const Grid &grid, Arithmetic &a) {
   auto size = [&](const Axis &axis) { return a.add(a.sub(axis.high, axis.low), 1); };
-  auto offset = [&](unsigned i) { return a.sub(index[i], grid.axes[i].low); };
-  Value rows = a.add(a.mul(offset(0), size(grid.axes[1])), offset(1));
-  return a.add(a.mul(rows, size(grid.axes[2])), offset(2));
+  Value stride = size(grid.axes[2]), planes = a.mul(size(grid.axes[1]), stride);
+  auto position = [&](Value h, Value k, Value rest) {
+    return a.add(a.mul(h, planes), a.add(a.mul(k, stride), rest));
+  };
+  const Axis &h = grid.axes[0], &k = grid.axes[1], &l = grid.axes[2];
+  return position(index[0], index[1], a.sub(index[2], position(h.low, k.low, l.low)));
 }
 
 Value nearest(ValueRange index, const Grid &grid, Arithmetic &a) {
@@ -79,6 +83,77 @@ Value nearest(ValueRange index, const Grid &grid, Arithmetic &a) {
     clamped.push_back(clamp(x, axis.low, axis.high, a));
   Value position = a.toInteger(flatten(clamped, grid, a));
   return load(grid.data, position, index.front().getType(), a);
+}
+
+/// `count` lanes of `x` from the first-th on; a scalar or all lanes as they are.
+Value someLanes(Value x, int64_t first, int64_t count, Arithmetic &a) {
+  if (cast<VectorType>(x.getType()).getNumElements() == count)
+    return x;
+  return vector::ExtractStridedSliceOp::create(a.builder(), a.location(), x,
+                                               ArrayRef<int64_t>{first}, ArrayRef<int64_t>{count},
+                                               ArrayRef<int64_t>{1});
+}
+
+/// Lanes outside the grid load nothing, so that their position may be anything. Eight lanes at a
+/// time, as many as a gather takes: their mask is a chain of comparisons and needs no assembling.
+Value nearestOr(Value otherwise, ValueRange index, const Grid &grid, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  auto lanes = cast<VectorType>(otherwise.getType());
+  int64_t width = lanes.getNumElements(), group = std::min<int64_t>(width, 8);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), result = otherwise;
+  Value positions = flatten(index, grid, a);
+  for (int64_t first = 0; first < width; first += group) {
+    auto part = [&](Value x) { return someLanes(x, first, group, a); };
+    Value inside;
+    for (auto [x, axis] : llvm::zip(index, grid.axes)) {
+      Value within = a.both(a.lessEqual(part(axis.low), part(x)),
+                            a.lessEqual(part(x), part(axis.high)));
+      inside = inside ? a.both(inside, within) : within;
+    }
+    auto type = VectorType::get({group}, lanes.getElementType());
+    Value values = vector::GatherOp::create(b, loc, type, grid.data, ValueRange{zero},
+                                            a.toInteger(part(positions)), inside, part(otherwise));
+    result = group == width ? values
+                            : vector::InsertStridedSliceOp::create(b, loc, values, result,
+                                                                   ArrayRef<int64_t>{first},
+                                                                   ArrayRef<int64_t>{1})
+                                  .getResult();
+  }
+  return result;
+}
+
+/// The same with indices in fixed point: bounds and positions in 32-bit integers, a grid having
+/// fewer than 2^31 entries.
+Value fixedPointLookup(StructureFactorOp op, Value otherwise, Expansion &values, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  GridParts grid = values.grid(op.getGrid());
+  auto lanes = cast<VectorType>(otherwise.getType());
+  Type i32 = b.getI32Type(), type = lanes.clone(i32);
+  auto spread = [&](Value index) -> Value {
+    Value narrow = arith::IndexCastOp::create(b, loc, i32, index);
+    return vector::BroadcastOp::create(b, loc, type, narrow);
+  };
+  auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, loc, x, y); };
+  auto sub = [&](Value x, Value y) -> Value { return arith::SubIOp::create(b, loc, x, y); };
+  auto mul = [&](Value x, Value y) -> Value { return arith::MulIOp::create(b, loc, x, y); };
+  std::pair<Value, Value> bounds[] = {
+      {grid.hMin, grid.hMax}, {grid.kMin, grid.kMax}, {grid.lMin, grid.lMax}};
+  Value position, inside;
+  for (auto [h, axis] : llvm::zip(values.components(op.getHkl()), bounds)) {
+    Value low = spread(axis.first), last = sub(spread(axis.second), low);
+    Value bias = add(low, a.integer(type, FixedPointIndex::upperBias));
+    Value offset = sub(toFixedPoint(h, a).upper, bias);
+    Value within =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, offset, last);
+    inside = inside ? a.both(inside, within) : within;
+    Value size = add(last, a.integer(type, 1));
+    position = position ? add(mul(position, size), offset) : offset;
+  }
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  return vector::GatherOp::create(b, loc, lanes, grid.data, ValueRange{zero}, position, inside,
+                                  otherwise);
 }
 
 /// The four Lagrange weights on the nodes -1, 0, 1, 2 at t, or their derivatives.
@@ -237,26 +312,71 @@ Value inGrid(Interpolation interpolation, bool integral, ValueRange hkl, const G
 }
 } // namespace
 
+/// Components in f64, in which every position in a grid is exact.
+static Components inDouble(ValueRange hkl, Arithmetic &a) {
+  return llvm::map_to_vector<9>(hkl, [&](Value h) {
+    return a.convert(h, Float64Type::get(h.getContext()));
+  });
+}
+
 Value nb::expandInGrid(InGridOp op, Expansion &values, Arithmetic &a) {
-  ValueRange hkl = values.components(op.getHkl());
+  Components hkl = inDouble(values.components(op.getHkl()), a);
   Grid grid = openGrid(op.getGrid(), hkl.front().getType(), values, a);
   return inGrid(op.getInterpolation(), op.getIntegral(), hkl, grid, a);
 }
 
-Value nb::expandStructureFactor(StructureFactorOp op, Expansion &values, Arithmetic &a) {
-  Components hkl = llvm::to_vector<9>(values.components(op.getHkl()));
-  Grid grid = openGrid(op.getGrid(), op.getType(), values, a);
+/// The structure factor in f64.
+static Value structureFactor(StructureFactorOp op, Value fallback, Expansion &values,
+                             Arithmetic &a) {
+  Components hkl = inDouble(values.components(op.getHkl()), a);
+  Grid grid = openGrid(op.getGrid(), hkl.front().getType(), values, a);
   bool interpolate = op.getInterpolation() == Interpolation::tricubic;
-  Value fallback = op.getDefaultValue();
   if (!fallback)
     return interpolate ? tricubic(hkl, op.getOrder(), grid, a)
                        : nearest(nearestIndex(hkl, op.getIntegral(), a), grid, a);
 
   Components rounded = nearestIndex(hkl, op.getIntegral(), a);
+  if (!interpolate && isa<VectorType>(fallback.getType()))
+    return nearestOr(fallback, rounded, grid, a);
   Value known = inGrid(Interpolation::nearest, /*integral=*/true, rounded, grid, a);
   Value value = a.select(known, nearest(rounded, grid, a), fallback);
   if (!interpolate)
     return value;
   Value inside = inGrid(Interpolation::tricubic, false, hkl, grid, a);
   return a.select(inside, tricubic(hkl, op.getOrder(), grid, a), value);
+}
+
+Value nb::expandStructureFactor(StructureFactorOp op, Expansion &values, Arithmetic &a) {
+  Value fallback = op.getDefaultValue();
+  if (fallback)
+    fallback = a.convert(fallback, Float64Type::get(op.getContext()));
+  bool fixedPoint = fallback && isa<VectorType>(op.getType()) &&
+                    op.getType() != elementTypeOf(op.getHkl().getType()) &&
+                    op.getInterpolation() == Interpolation::nearest && !op.getIntegral();
+  Value value = fixedPoint ? fixedPointLookup(op, fallback, values, a)
+                           : structureFactor(op, fallback, values, a);
+  return a.convert(value, cast<FloatType>(getElementTypeOrSelf(op.getType())));
+}
+
+void nb::restoreLookupDefaults(Operation *root) {
+  root->walk([](arith::SelectOp select) {
+    auto inside = select.getCondition().getDefiningOp<InGridOp>();
+    auto value = select.getTrueValue().getDefiningOp<StructureFactorOp>();
+    if (!inside || !value || value.getDefaultValue() || !value->hasOneUse() ||
+        value.getInterpolation() != Interpolation::nearest ||
+        inside.getInterpolation() != Interpolation::nearest ||
+        inside.getIntegral() != value.getIntegral() || inside.getGrid() != value.getGrid() ||
+        inside.getHkl() != value.getHkl())
+      return;
+    OpBuilder b(select);
+    Value known = StructureFactorOp::create(b, value.getLoc(), value.getType(),
+                                            Interpolation::nearest, value.getGrid(),
+                                            value.getHkl(), select.getFalseValue(),
+                                            value.getIntegral());
+    select.replaceAllUsesWith(known);
+    select.erase();
+    value.erase();
+    if (inside->use_empty())
+      inside.erase();
+  });
 }

@@ -9,6 +9,9 @@ namespace mlir::nb {
 Value expandInGrid(InGridOp op, Expansion &values, Arithmetic &a);
 /// With a default, the branch-free form with selects that nb-remove-branches would leave.
 Value expandStructureFactor(StructureFactorOp op, Expansion &values, Arithmetic &a);
+/// Makes nearest lookups that are selected by nb.in_grid lookups with a default again: in lanes that
+/// is one masked load, without clamps and select.
+void restoreLookupDefaults(Operation *root);
 
 } // namespace mlir::nb
 

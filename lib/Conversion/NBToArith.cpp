@@ -1,4 +1,5 @@
 #include "lib/Conversion/Expansion.h"
+#include "lib/Conversion/GridToArith.h"
 #include "lib/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -62,6 +63,7 @@ GridParts Expansion::grid(Value grid) {
 namespace {
 struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPass> {
   void runOnOperation() override {
+    restoreLookupDefaults(getOperation());
     Expansion values;
     SmallVector<Operation *> expanded;
     WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {

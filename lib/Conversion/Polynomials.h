@@ -48,35 +48,73 @@ inline constexpr double sinPiSlope[] = {
 };
 
 /// exp(x), for |x| <= ln(2) / 2.
-/// Relative error 2.3e-17 before rounding of the evaluation.
+/// Relative error 3.0e-16 before rounding of the evaluation.
 inline constexpr double exponential[] = {
     0x1.0000000000000p+0,
-    0x1.0000000000000p+0,
-    0x1.0000000000010p-1,
-    0x1.55555555554a2p-3,
-    0x1.555555554f36fp-5,
-    0x1.1111111130da0p-7,
-    0x1.6c16c187813b1p-10,
-    0x1.a01a011064202p-13,
-    0x1.a01992d0b0e4fp-16,
-    0x1.71df450ad21fcp-19,
-    0x1.28b311fcd6718p-22,
-    0x1.ad6637619f082p-26,
+    0x1.000000000001dp+0,
+    0x1.ffffffffffe17p-2,
+    0x1.555555554bc06p-3,
+    0x1.55555555933afp-5,
+    0x1.1111112d49d15p-7,
+    0x1.6c16c0c0b3279p-10,
+    0x1.a0197a4d920aep-13,
+    0x1.a01b6ccf8ad0fp-16,
+    0x1.72f986438a530p-19,
+    0x1.2727bc49eda8ep-22,
 };
 
-/// 3 (sin x / x - cos x) / x^2 in z = x^2, for |x| <= 1: Taylor series, whose first omitted term is
-/// 3e-18.
-inline constexpr double sinc3[] = {
+/// (sin(pi x) - pi x cos(pi x)) / x^3 in z = x^2, for |x| <= 1/2.
+/// Relative error 1.3e-16 before rounding of the evaluation.
+inline constexpr double sineMinusCosine[] = {
+    0x1.4abbce625be53p+3,
+    -0x1.466bc6775aaa6p+3,
+    0x1.cc3c33593d014p+1,
+    -0x1.5078348597626p-1,
+    0x1.2de490c8f1ec3p-4,
+    -0x1.6eb68e8b659eap-8,
+    0x1.418b24dff9931p-12,
+    -0x1.9d2b8ae6e2af4p-17,
+};
+
+/// (1 / sqrt(1 - e) - 1) / e, for the errors 1 - x y^2 of a first guess y.
+/// Relative error 4.6e-5 before rounding of the evaluation.
+inline constexpr double reciprocalSqrt[] = {
+    0x1.0000190a63091p-1,
+    0x1.8103df86c081ap-2,
+    0x1.402d0391477d3p-2,
+};
+
+/// sin(pi x) / x in z = x^2, for |x| <= 1/2, in single precision.
+/// Relative error 4.2e-8 before rounding of the evaluation.
+inline constexpr double singleSinPi[] = {
+    0x1.921fb60000000p+1,
+    -0x1.4abbc20000000p+2,
+    0x1.4668b00000000p+1,
+    -0x1.324cca0000000p-1,
+    0x1.3daff60000000p-4,
+};
+
+/// sin(pi x) / x in z = x^2, for |x| <= 3/4, in single precision.
+/// Relative error 3.5e-8 before rounding of the evaluation.
+inline constexpr double singleSinPiWide[] = {
+    0x1.921fb60000000p+1,
+    -0x1.4abbca0000000p+2,
+    0x1.466b060000000p+1,
+    -0x1.32bdca0000000p-1,
+    0x1.4e5ace0000000p-4,
+    -0x1.afa97e0000000p-8,
+};
+
+/// exp(x), for |x| <= ln(2) / 2, in single precision.
+/// Relative error 1.7e-8 before rounding of the evaluation.
+inline constexpr double singleExponential[] = {
     0x1.0000000000000p+0,
-    -0x1.999999999999ap-4,
-    0x1.d41d41d41d41dp-9,
-    -0x1.1566abc011567p-14,
-    0x1.937e11175f095p-21,
-    -0x1.8d48ed61d7aabp-28,
-    0x1.1a8380fb9f0d4p-35,
-    -0x1.2fe15942481f8p-43,
-    0x1.ffcc606fa1e43p-52,
-    -0x1.5a9d6076f261ap-60,
+    0x1.0000000000000p+0,
+    0x1.fffffa0000000p-2,
+    0x1.55540a0000000p-3,
+    0x1.55589a0000000p-5,
+    0x1.126d0e0000000p-7,
+    0x1.6ab95c0000000p-10,
 };
 
 } // namespace mlir::nb::polynomials

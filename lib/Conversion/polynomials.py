@@ -4,6 +4,8 @@
 Each polynomial is fitted by the Remez exchange algorithm to relative error in 60-digit arithmetic,
 its coefficients rounded to double, and the error of the rounded polynomial measured on a dense
 grid; that figure stands in the comment above the table."""
+import struct
+
 import mpmath as mp
 
 mp.mp.dps = 60
@@ -42,8 +44,8 @@ def remez(f, degree, lo, hi, rounds=30):
     return coefficients
 
 
-def table(name, comment, f, degree, lo, hi):
-    coefficients = [float(c) for c in remez(f, degree, mp.mpf(lo), mp.mpf(hi))]
+def table(name, comment, f, degree, lo, hi, rounded=float):
+    coefficients = [rounded(c) for c in remez(f, degree, mp.mpf(lo), mp.mpf(hi))]
     exact = [mp.mpf(c) for c in coefficients][::-1]
     worst = max(abs(mp.polyval(exact, z) / f(z) - 1)
                 for z in (mp.mpf(lo) + (mp.mpf(hi) - mp.mpf(lo)) * i / 2000 for i in range(2001)))
@@ -52,6 +54,10 @@ def table(name, comment, f, degree, lo, hi):
     for c in coefficients:
         print(f'    {c.hex()},')
     print('};\n')
+
+
+def single(x):
+    return struct.unpack('f', struct.pack('f', float(x)))[0]
 
 
 tiny = mp.mpf(10) ** -40
@@ -80,10 +86,22 @@ def slope(z):
 table('sinPiSlope', '(pi cos(pi x) - sin(pi x) / x) / x^2 in z = x^2, for |x| <= 1/2.',
       slope, 7, 0, 0.25)
 half = mp.log(2) / 2
-table('exponential', 'exp(x), for |x| <= ln(2) / 2.', mp.exp, 11, -half, half)
-print('''/// 3 (sin x / x - cos x) / x^2 in z = x^2, for |x| <= 1: Taylor series, whose first omitted term is
-/// 3e-18.''')
-print('inline constexpr double sinc3[] = {')
-for k in range(10):
-    print(f'    {float(3 * (-1) ** k * mp.mpf(2 * k + 2) / mp.factorial(2 * k + 3)).hex()},')
-print('};\n\n} // namespace mlir::nb::polynomials\n\n#endif')
+table('exponential', 'exp(x), for |x| <= ln(2) / 2.', mp.exp, 10, -half, half)
+
+def sine_minus_cosine(z):
+    x = mp.pi * mp.sqrt(z + tiny)
+    return (mp.sin(x) - x * mp.cos(x)) / mp.sqrt(z + tiny) ** 3
+
+
+table('sineMinusCosine', '(sin(pi x) - pi x cos(pi x)) / x^3 in z = x^2, for |x| <= 1/2.',
+      sine_minus_cosine, 7, 0, 0.25)
+table('reciprocalSqrt', '(1 / sqrt(1 - e) - 1) / e, for the errors 1 - x y^2 of a first guess y.',
+      lambda e: (1 / mp.sqrt(1 - e - tiny) - 1) / (e + tiny), 2, -0.0705, 0.0685)
+sine = lambda z: mp.sin(mp.pi * mp.sqrt(z + tiny)) / mp.sqrt(z + tiny)
+table('singleSinPi', 'sin(pi x) / x in z = x^2, for |x| <= 1/2, in single precision.',
+      sine, 4, 0, 0.25, single)
+table('singleSinPiWide', 'sin(pi x) / x in z = x^2, for |x| <= 3/4, in single precision.',
+      sine, 5, 0, 0.5625, single)
+table('singleExponential', 'exp(x), for |x| <= ln(2) / 2, in single precision.',
+      mp.exp, 6, -half, half, single)
+print('} // namespace mlir::nb::polynomials\n\n#endif')

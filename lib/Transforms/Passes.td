@@ -153,6 +153,30 @@ def Fuse : Pass<"nb-fuse"> {
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 
+def SetPrecision : Pass<"nb-set-precision"> {
+  let summary = "choose the precision of every value of an image";
+  let description = [{
+    * `f64` leaves the program alone.
+    * `mixed` computes lattice factors, structure factors and what follows from them in f32:
+      elementwise ops on scalars whose operands are all in f32, constants, entries of tables, or
+      computed outside the image. Geometry (`!nb.vec3`, `!nb.mat3`), Miller indices, and the
+      fraction of the index and of N times it stay exact; the lattice factor takes the whole index
+      and its own fraction (`-> f32`), in place of one peeled in f64. Sums stay in f64, so that
+      they do not drift.
+    * `f32` computes everything inside the image in f32, except sums. The Miller index itself is
+      rounded then: the phase N h is off by about N h 1e-7 turns. For previews of small crystals.
+
+    The rule looks at types and operands only: what other passes introduce falls under it. A remark
+    says how many ops were narrowed.
+
+    Example: `nb-opt --nb-set-precision=precision=mixed experiment.mlir`
+  }];
+  let options = [
+    Option<"precision", "precision", "std::string", "\"f64\"", "f64, mixed or f32">
+  ];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
+}
+
 def Vectorize : Pass<"nb-vectorize"> {
   let summary = "compute neighbouring pixels in lanes";
   let description = [{

@@ -45,6 +45,8 @@ private:
   /// The lane form of a mapped value: itself, or spread right after its definition.
   Value lanes(Value mapped);
   bool dependsOnLanes(Operation *op);
+  /// Dividing lanes by a number that they share: one scalar division, which leaves the loops.
+  bool multiplyByReciprocal(arith::DivFOp op);
 
   ImageOp image;
   int64_t width;
@@ -124,6 +126,21 @@ LogicalResult LaneRewriter::rewriteLoop(Operation *op) {
   return success();
 }
 
+bool LaneRewriter::multiplyByReciprocal(arith::DivFOp op) {
+  Value divisor = mapping.lookupOrDefault(op.getRhs());
+  if (isOverLanes(divisor.getType()))
+    return false;
+  Location loc = op.getLoc();
+  Value one = arith::ConstantOp::create(b, loc, b.getFloatAttr(divisor.getType(), 1));
+  Value reciprocal = arith::DivFOp::create(b, loc, one, divisor);
+  mapping.map(op.getResult(),
+              arith::MulFOp::create(b, loc, lanes(mapping.lookupOrDefault(op.getLhs())),
+                                    lanes(reciprocal), op.getFastmath())
+                  .getResult());
+  ++laneOps;
+  return true;
+}
+
 LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   if (auto yield = dyn_cast<YieldOp>(op))
     return rewriteYield(yield);
@@ -150,6 +167,8 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   if (!elementwise || !isMemoryEffectFree(op))
     return refuse("cannot be computed in lanes");
 
+  if (auto division = dyn_cast<arith::DivFOp>(op); division && multiplyByReciprocal(division))
+    return success();
   OperationState state(op->getLoc(), op->getName());
   for (Value operand : op->getOperands())
     state.operands.push_back(lanes(mapping.lookupOrDefault(operand)));

@@ -60,6 +60,14 @@ func.func @lattice_factor_C3_reciprocal(%h: !nb.vec3<f64>, %x: f64, %A: !nb.mat3
 
 // -----
 
+func.func @lattice_factor_C4(%h: !nb.vec3<f32>) {
+  // expected-error@below {{result must be 'f32' or f32 in its lanes, but got 'f64'}}
+  %L = nb.lattice_factor square %h, %h : !nb.vec3<f32> -> f64
+  return
+}
+
+// -----
+
 func.func @lattice_factor_syntax(%h: !nb.vec3<f64>) {
   // expected-error@below {{expected 'square', 'round', 'gauss' or 'tophat', but got 'cube'}}
   %L = nb.lattice_factor cube %h, %h : !nb.vec3<f64>
@@ -85,10 +93,9 @@ func.func @in_grid_C2(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<f64>) {
 
 // -----
 
-func.func @structure_factor_C1(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<f64>) {
-  // expected-error@below {{result must be 'f64', but got 'f32'}}
-  "nb.structure_factor"(%F, %h) <{interpolation = #nb<interpolation nearest>}>
-      : (!nb.hkl_grid<f64>, !nb.vec3<f64>) -> f32
+func.func @structure_factor_C1(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<vector<8xf64>>) {
+  // expected-error@below {{result must be 'vector<8xf64>' or f32 in its lanes, but got 'f32'}}
+  %f = nb.structure_factor nearest %F[%h] : !nb.hkl_grid<f64>, !nb.vec3<vector<8xf64>> -> f32
   return
 }
 

@@ -34,6 +34,7 @@ func.func @scattering(%d: !nb.vec3<f64>, %k: !nb.vec3<f64>, %lambda: f64, %dmin:
 // CHECK: nb.sincg %{{.*}}, %{{.*}} : f64
 // CHECK-NEXT: nb.lattice_factor square %{{.*}}, %{{.*}} : !nb.vec3<f64>
 // CHECK-NEXT: nb.lattice_factor square fraction %{{.*}}, %{{.*}} : !nb.vec3<f64>
+// CHECK-NEXT: nb.lattice_factor square %{{.*}}, %{{.*}} : !nb.vec3<f64> -> f32
 // CHECK-NEXT: nb.lattice_factor round %{{.*}}, %{{.*}} fudge %{{.*}} : !nb.vec3<f64>
 // CHECK-NEXT: nb.lattice_factor gauss %{{.*}}, %{{.*}} fudge %{{.*}} : !nb.vec3<f64>
 // CHECK-NEXT: nb.lattice_factor tophat fraction %{{.*}}, %{{.*}} fudge %{{.*}} reciprocal %{{.*}} : !nb.vec3<f64>
@@ -42,6 +43,7 @@ func.func @shapes(%hkl: !nb.vec3<f64>, %ncells: !nb.vec3<f64>, %x: f64, %A: !nb.
   %s = nb.sincg %x, %x : f64
   %L = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64>
   %K = nb.lattice_factor square fraction %hkl, %ncells : !nb.vec3<f64>
+  %S = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64> -> f32
   %R = nb.lattice_factor round %hkl, %ncells fudge %x : !nb.vec3<f64>
   %M = nb.lattice_factor gauss %hkl, %ncells fudge %x : !nb.vec3<f64>
   %T = nb.lattice_factor tophat fraction %hkl, %ncells fudge %x reciprocal %A : !nb.vec3<f64>

@@ -1,0 +1,135 @@
+#include "lib/Conversion/SingleToArith.h"
+
+#include "lib/Conversion/Polynomials.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+constexpr double rounder = 0x1.8p20 + 0.5;
+constexpr double unit = 0x1p-32; ///< of FixedPointIndex::rest, in turns
+
+Type withElement(Type like, Type element) {
+  auto lanes = dyn_cast<VectorType>(like);
+  return lanes ? Type(lanes.clone(element)) : element;
+}
+
+/// The upper or lower half of every element's bits.
+Value halfOf(Value bits, bool upper, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  Type i32 = b.getI32Type();
+  auto lanes = dyn_cast<VectorType>(bits.getType());
+  if (!lanes) {
+    Value word = bits;
+    if (upper)
+      word = arith::ShRUIOp::create(b, loc, bits, a.integer(bits.getType(), 32));
+    return arith::TruncIOp::create(b, loc, i32, word);
+  }
+  // One permutation of two registers into one, on a little-endian machine.
+  int64_t n = lanes.getNumElements();
+  Value words = vector::BitCastOp::create(b, loc, VectorType::get({2 * n}, i32), bits);
+  SmallVector<int64_t> positions;
+  for (int64_t i = 0; i < n; ++i)
+    positions.push_back(2 * i + upper);
+  return vector::ShuffleOp::create(b, loc, words, words, positions);
+}
+
+/// Are all indices in the range of FixedPointIndex: not NaN and not too large.
+Value inRange(ArrayRef<FixedPointIndex> indices, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  Type type = indices.front().upper.getType();
+  Value exponent = a.integer(type, 0x41300000), wrong;
+  for (const FixedPointIndex &index : indices) {
+    Value bits = arith::XOrIOp::create(b, loc, index.upper, exponent);
+    wrong = wrong ? arith::OrIOp::create(b, loc, wrong, bits).getResult() : bits;
+  }
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, wrong,
+                               a.integer(type, 1 << 20));
+}
+
+Value toSingle(Value x, Arithmetic &a) {
+  Type type = withElement(x.getType(), a.builder().getF32Type());
+  return arith::TruncFOp::create(a.builder(), a.location(), type, x);
+}
+
+Value integerToSingle(Value x, Arithmetic &a) {
+  Type type = withElement(x.getType(), a.builder().getF32Type());
+  return arith::SIToFPOp::create(a.builder(), a.location(), type, x);
+}
+
+/// The product over the axes of sin(pi N x) / sin(pi x).
+Value squareFactor(ArrayRef<FixedPointIndex> indices, ValueRange ncells, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  Value numerator, denominator;
+  for (auto [index, n] : llvm::zip(indices, ncells)) {
+    Value x = a.mul(integerToSingle(index.rest, a), unit);
+    // N x up to whole turns: exactly by the whole part of N, since integers wrap around; what is
+    // left of N adds at most a quarter of a turn.
+    Value whole = a.round(n);
+    Value cells = arith::FPToSIOp::create(b, loc, index.rest.getType(), whole);
+    Value turns = integerToSingle(arith::MulIOp::create(b, loc, index.rest, cells), a);
+    Value y = a.add(a.mul(turns, unit), a.mul(x, toSingle(a.sub(n, whole), a)));
+    Value z = a.mul(y, y);
+    Value above = a.mul(y, a.polynomial(polynomials::singleSinPiWide, z));
+    Value below = a.sinPiReduced(x);
+    numerator = numerator ? a.mul(numerator, above) : above;
+    denominator = denominator ? a.mul(denominator, below) : below;
+  }
+  return a.abs(a.div(numerator, denominator));
+}
+
+/// gauss and tophat.
+Value spotFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansion &values,
+                 Arithmetic &a) {
+  Components delta = llvm::map_to_vector<9>(indices, [&](const FixedPointIndex &index) {
+    return a.mul(integerToSingle(index.rest, a), unit);
+  });
+  bool gauss = op.getShape() == Shape::gauss;
+  Components coefficients = llvm::map_to_vector<9>(
+      distanceCoefficients(op, gauss ? -1 / 0.63 : 1, values, a),
+      [&](Value c) { return toSingle(c, a); });
+  Value distance = quadraticForm(coefficients, delta, a);
+  ValueRange n = values.components(op.getNcells());
+  Value cells = toSingle(a.mul(a.mul(n[0], n[1]), n[2]), a);
+  if (gauss) {
+    // 0 before its square would be a subnormal number, which costs hundreds of cycles.
+    constexpr double lowest = -41;
+    return a.mul(cells, a.exp(distance, lowest));
+  }
+  Type type = distance.getType();
+  return a.select(a.less(distance, a.constant(type, 0.3969)), cells, a.constant(type, 0));
+}
+} // namespace
+
+FixedPointIndex nb::toFixedPoint(Value h, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  Type type = withElement(h.getType(), b.getI64Type());
+  Value bits = arith::BitcastOp::create(b, loc, type, a.add(h, rounder));
+  Value upper = halfOf(bits, true, a), lower = halfOf(bits, false, a);
+  // The lower half counts from -1/2; the topmost bit makes it a signed number around 0.
+  Value flipped = arith::XOrIOp::create(b, loc, lower,
+                                        a.integer(lower.getType(), int64_t(INT32_MIN)));
+  return {upper, arith::OrIOp::create(b, loc, flipped, a.integer(lower.getType(), 1))};
+}
+
+Value nb::expandSingleLatticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
+  SmallVector<FixedPointIndex> indices;
+  for (Value h : values.components(op.getHkl()))
+    indices.push_back(toFixedPoint(h, a));
+  Value factor = op.getShape() == Shape::square
+                     ? squareFactor(indices, values.components(op.getNcells()), a)
+                     : spotFactor(op, indices, values, a);
+  // Outside the magnitude, so that squaring can drop that.
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  return a.select(inRange(indices, a), factor, a.constant(op.getType(), nan));
+}

@@ -1,0 +1,242 @@
+#include "lib/Transforms/Passes.h"
+
+#include "dialect/NB.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_SETPRECISION
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+bool isDouble(Type type) {
+  Type element = elementTypeOf(type);
+  return isScalarOrLanes(element) && getElementTypeOrSelf(element).isF64();
+}
+
+bool isGeometric(Type type) { return isa<Vec3Type, Mat3Type>(type); }
+
+/// Takes the values of one image's body to single precision, in the order of the program. A value
+/// that is narrowed keeps its uses through an arith.extf, which the next op takes off again.
+class Narrower {
+public:
+  Narrower(ImageOp image, bool everything)
+      : image(image), everything(everything), b(image.getContext()),
+        single(Float32Type::get(image.getContext())) {}
+
+  void run();
+  int64_t numNarrowed() const { return narrowed; }
+
+private:
+  bool startsNarrow(Operation *op);
+  bool canBeNarrow(Operation *op);
+  bool isOutside(Value value);
+  Value narrow(Value value);
+  Value convertParts(Value value, function_ref<Value(Value)> convert, Type type);
+  Value widen(Value value, Type type);
+  void rewrite(Operation *op);
+  void takeWholeIndex(Operation *op);
+
+  ImageOp image;
+  bool everything;
+  OpBuilder b;
+  FloatType single;
+  /// f32 form of values that are narrowed, under the f64 value that stands for them.
+  DenseMap<Value, Value> singles;
+  int64_t narrowed = 0;
+};
+} // namespace
+
+/// The ops that take an index and give an amplitude.
+bool Narrower::startsNarrow(Operation *op) { return isa<LatticeFactorOp, StructureFactorOp>(op); }
+
+/// Computed outside the image, a constant or an entry of a table: a given number, whose rounding
+/// changes no more than the last digit of what it is multiplied with.
+bool Narrower::isOutside(Value value) {
+  Operation *definition = value.getDefiningOp();
+  return !image.getBody().isAncestor(value.getParentRegion()) ||
+         isa_and_nonnull<LookupOp, arith::ConstantOp>(definition);
+}
+
+bool Narrower::canBeNarrow(Operation *op) {
+  if (op->getNumRegions() != 0 || op->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(op))
+    return false;
+  auto isWide = [](Type type) { return isDouble(type); };
+  bool takesFloats = llvm::any_of(op->getOperandTypes(), isWide);
+  if (!takesFloats && !llvm::any_of(op->getResultTypes(), isWide))
+    return false;
+  bool elementwise = OpTrait::hasElementwiseMappableTraits(op);
+  if (isa<arith::ConstantOp, LookupOp, arith::ExtFOp, arith::TruncFOp>(op))
+    return false;
+  if (everything)
+    return elementwise || isa<NBDialect>(op->getDialect());
+  // Geometry keeps its precision; so does what single precision has nothing to do with.
+  bool anySingle = false;
+  for (Value operand : op->getOperands()) {
+    if (!isDouble(operand.getType()))
+      continue;
+    bool isSingle = singles.contains(operand);
+    anySingle |= isSingle;
+    if (isGeometric(operand.getType()) || (!isSingle && !isOutside(operand)))
+      return false;
+  }
+  return anySingle && (elementwise || isa<IntensityOp>(op)) &&
+         llvm::none_of(op->getResultTypes(), isGeometric);
+}
+
+Value Narrower::convertParts(Value value, function_ref<Value(Value)> convert, Type type) {
+  Location loc = value.getLoc();
+  SmallVector<Value> parts;
+  if (isa<Vec3Type>(type)) {
+    for (int64_t i = 0; i < 3; ++i)
+      parts.push_back(convert(ComponentOp::create(b, loc, value, i)));
+    return VecOp::create(b, loc, parts[0], parts[1], parts[2]);
+  }
+  for (int64_t i = 0; i < 9; ++i)
+    parts.push_back(convert(ElementOp::create(b, loc, value, i / 3, i % 3)));
+  return MatOp::create(b, loc, type, parts);
+}
+
+Value Narrower::narrow(Value value) {
+  if (!isDouble(value.getType()))
+    return value;
+  Value &known = singles[value];
+  if (known)
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  // Where it is computed once: ahead of the image, or right behind the lookup.
+  if (image.getBody().isAncestor(value.getParentRegion()))
+    b.setInsertionPointAfterValue(value);
+  else
+    b.setInsertionPoint(image);
+  Type type = withPrecision(value.getType(), single);
+  auto truncate = [&](Value part) -> Value {
+    return arith::TruncFOp::create(b, value.getLoc(), withPrecision(part.getType(), single), part);
+  };
+  Value result = isGeometric(type) ? convertParts(value, truncate, type) : truncate(value);
+  return singles[value] = result;
+}
+
+Value Narrower::widen(Value value, Type type) {
+  auto extend = [&](Value part) -> Value {
+    return arith::ExtFOp::create(b, value.getLoc(),
+                                 withPrecision(part.getType(), b.getF64Type()), part);
+  };
+  return isGeometric(type) ? convertParts(value, extend, type) : extend(value);
+}
+
+/// The whole index whose nearest reflection or fraction `value` is, or null.
+static Value wholeIndex(Value value) {
+  if (auto nearest = value.getDefiningOp<NearestMillerIndexOp>())
+    return nearest.getHkl();
+  if (auto difference = value.getDefiningOp<SubOp>())
+    if (wholeIndex(difference.getRhs()) == difference.getLhs())
+      return difference.getLhs();
+  return {};
+}
+
+/// Takes the reflection of a whole index again, in place of one that the peel has left.
+template <typename GridOp>
+static void takeWholeReflection(GridOp op) {
+  if (!op || !op.getIntegral())
+    return;
+  if (auto nearest = op.getHkl().template getDefiningOp<NearestMillerIndexOp>()) {
+    op.getHklMutable().assign(nearest.getHkl());
+    op.setIntegral(false);
+  }
+}
+
+/// The fraction of an index in f64 that goes into f32 is taken as the op is expanded, exactly and
+/// at less cost than peeling it off in f64 first.
+void Narrower::takeWholeIndex(Operation *op) {
+  if (auto factor = dyn_cast<LatticeFactorOp>(op); factor && factor.getFraction())
+    if (Value hkl = wholeIndex(factor.getHkl())) {
+      factor.getHklMutable().assign(hkl);
+      factor.setFraction(false);
+    }
+  takeWholeReflection(dyn_cast<StructureFactorOp>(op));
+  takeWholeReflection(dyn_cast<InGridOp>(op));
+}
+
+void Narrower::rewrite(Operation *op) {
+  b.setInsertionPoint(op);
+  bool starts = startsNarrow(op) && !everything;
+  OperationState state(op->getLoc(), op->getName());
+  for (OpOperand &operand : op->getOpOperands()) {
+    bool keeps = starts && !(isa<StructureFactorOp>(op) && operand.get() ==
+                                 cast<StructureFactorOp>(op).getDefaultValue());
+    state.operands.push_back(keeps ? operand.get() : narrow(operand.get()));
+  }
+  for (Type type : op->getResultTypes())
+    state.types.push_back(isDouble(type) ? withPrecision(type, single) : type);
+  state.attributes = op->getAttrs();
+  Operation *result = b.create(state);
+  for (auto [old, value] : llvm::zip(op->getResults(), result->getResults())) {
+    if (old.getType() == value.getType()) {
+      old.replaceAllUsesWith(value);
+      continue;
+    }
+    Value wide = widen(value, old.getType());
+    singles[wide] = value;
+    old.replaceAllUsesWith(wide);
+  }
+  op->erase();
+  ++narrowed;
+}
+
+void Narrower::run() {
+  SmallVector<Operation *> ops;
+  image.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops) {
+    if (!everything && isa<LatticeFactorOp, StructureFactorOp, InGridOp>(op))
+      takeWholeIndex(op);
+    if ((startsNarrow(op) && isDouble(op->getResult(0).getType())) || canBeNarrow(op))
+      rewrite(op);
+  }
+  // Extensions that nothing in f64 uses, and the peel that the lattice factor has left.
+  ops.clear();
+  image.getBody().walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+namespace {
+struct SetPrecisionPass : nb::impl::SetPrecisionBase<SetPrecisionPass> {
+  using SetPrecisionBase::SetPrecisionBase;
+
+  void runOnOperation() override {
+    if (precision != "f64" && precision != "mixed" && precision != "f32") {
+      emitError(getOperation()->getLoc())
+          << "nb-set-precision: precision must be f64, mixed or f32, but got '" << precision << "'";
+      return signalPassFailure();
+    }
+    if (precision == "f64")
+      return;
+    SmallVector<ImageOp> images;
+    getOperation()->walk([&](ImageOp image) { images.push_back(image); });
+    for (ImageOp image : images) {
+      Narrower narrower(image, precision == "f32");
+      narrower.run();
+      auto named = [&](StringRef name) {
+        return remark::RemarkOpts::name(name).category("nb-set-precision");
+      };
+      if (narrower.numNarrowed() == 0)
+        remark::missed(image.getLoc(), named("narrowed"))
+            << "nothing here follows from a lattice factor or a structure factor in f64";
+      else
+        remark::passed(image.getLoc(), named("narrowed"))
+            << llvm::formatv("{0} op(s) compute in f32", narrower.numNarrowed()).str();
+    }
+  }
+};
+} // namespace

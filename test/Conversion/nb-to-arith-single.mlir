@@ -1,0 +1,52 @@
+// RUN: nb-opt %s --convert-nb-to-arith --split-input-file | FileCheck %s
+
+// An f32 lattice factor of an f64 index: one addition gives the nearest reflection and the rest in
+// fixed point; N times the rest is an integer product; no f64 arithmetic follows.
+
+// CHECK-LABEL: func.func @square
+// CHECK: %[[SHIFTED:.*]] = arith.addf {{.*}} : vector<16xf64>
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[SHIFTED]] : vector<16xf64> to vector<16xi64>
+// CHECK: %[[WORDS:.*]] = vector.bitcast %[[BITS]] : vector<16xi64> to vector<32xi32>
+// CHECK: vector.shuffle %[[WORDS]], %{{.*}} [1, 3, 5, {{.*}}] : vector<32xi32>, vector<32xi32>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, {{.*}}] : vector<32xi32>, vector<32xi32>
+// CHECK: arith.sitofp %{{.*}} : vector<16xi32> to vector<16xf32>
+// CHECK: arith.muli %{{.*}} : vector<16xi32>
+// CHECK-NOT: arith.divf {{.*}} : vector<16xf64>
+// CHECK: arith.divf {{.*}} : vector<16xf32>
+// CHECK: arith.select %{{.*}} : vector<16xi1>, vector<16xf32>
+func.func @square(%hkl: !nb.vec3<vector<16xf64>>, %n: !nb.vec3<vector<16xf64>>) -> vector<16xf32> {
+  %L = nb.lattice_factor square %hkl, %n : !nb.vec3<vector<16xf64>> -> vector<16xf32>
+  return %L : vector<16xf32>
+}
+
+// -----
+
+// A lookup with a default, or what nb-remove-branches has made of one, is one masked load.
+
+// CHECK-LABEL: func.func @nearest
+// CHECK-COUNT-3: arith.cmpi ule
+// CHECK: %[[VALUES:.*]] = vector.gather {{.*}} : memref<?xf64>, vector<16xi32>, vector<16xi1>, vector<16xf64> into vector<16xf64>
+// CHECK: arith.truncf %[[VALUES]] : vector<16xf64> to vector<16xf32>
+// CHECK-NOT: vector.gather
+func.func @nearest(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<vector<16xf64>>,
+                   %F0: vector<16xf32>) -> vector<16xf32> {
+  %in = nb.in_grid nearest %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>>
+  %f = nb.structure_factor nearest %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>> -> vector<16xf32>
+  %s = arith.select %in, %f, %F0 : vector<16xi1>, vector<16xf32>
+  return %s : vector<16xf32>
+}
+
+// -----
+
+// The same in f64, eight lanes to a gather.
+
+// CHECK-LABEL: func.func @wide
+// CHECK-COUNT-2: vector.gather {{.*}} : memref<?xf64>, vector<8xi32>, vector<8xi1>, vector<8xf64> into vector<8xf64>
+// CHECK-NOT: arith.select
+func.func @wide(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<vector<16xf64>>,
+                %F0: vector<16xf64>) -> vector<16xf64> {
+  %in = nb.in_grid nearest integral %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>>
+  %f = nb.structure_factor nearest integral %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>>
+  %s = arith.select %in, %f, %F0 : vector<16xi1>, vector<16xf64>
+  return %s : vector<16xf64>
+}
