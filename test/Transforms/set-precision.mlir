@@ -10,6 +10,7 @@
 // CHECK-SAME: %[[F0:[a-z0-9]+]]: f64
 // MIXED: %[[ROUNDED:.*]] = arith.truncf %[[F0]] : f64 to f32
 // CHECK: nb.image
+// SINGLE: nb.normalize %{{.*}} : !nb.vec3<f32>
 // CHECK: nb.sum mosaic {{.*}} : f64
 // MIXED: %[[HKL:.*]] = nb.miller_index %[[D]], %{{.*}} : !nb.vec3<f64>
 // MIXED-NOT: nb.nearest_miller_index
@@ -23,8 +24,7 @@
 // MIXED: %[[PRODUCT:.*]] = arith.mulf %[[I]], %[[W]] : f32
 // MIXED: %[[TERM:.*]] = arith.extf %[[PRODUCT]] : f32 to f64
 // MIXED: nb.yield %[[TERM]] : f64
-// SINGLE: nb.normalize %{{.*}} : !nb.vec3<f32>
-// SINGLE: %[[HKL:.*]] = nb.miller_index %{{.*}}, %{{.*}} : !nb.vec3<f32>
+// SINGLE: nb.miller_index %{{.*}}, %{{.*}} : !nb.vec3<f32>
 // SINGLE: nb.lattice_factor square fraction %{{.*}}, %{{.*}} : !nb.vec3<f32>{{$}}
 // SINGLE: nb.structure_factor nearest integral %[[F]][%{{.*}}] : !nb.hkl_grid<f64>, !nb.vec3<f32>{{$}}
 // SINGLE: arith.extf %{{.*}} : f32 to f64
