@@ -42,14 +42,43 @@ static LogicalResult planSincg(SincgOp op, Planner &planner) {
                  double x, double n) { return grating(x, n, order); });
 }
 
+/// The factor of one axis; the gratings of the same crystal share those that they have in common.
+struct GratingFactor {
+  Slot slot;
+  bool isNew;
+  GratingOrder order;
+};
+
 static LogicalResult planGrating(GratingOp op, Planner &planner) {
-  std::array<GratingOrder, 3> orders;
-  for (int i = 0; i < 3; ++i)
-    orders[i] = {unsigned(op.getOrder()[i]), unsigned(op.getCells()[i])};
-  return map(planner, op, [orders](const Vec3 &delta, const Vec3 &n) {
-    return grating(delta.x, n.x, orders[0]) * grating(delta.y, n.y, orders[1]) *
-           grating(delta.z, n.z, orders[2]);
+  std::array<GratingFactor, 3> factors;
+  for (unsigned i = 0; i < 3; ++i) {
+    GratingOrder order = {unsigned(op.getOrder()[i]), unsigned(op.getCells()[i])};
+    auto [slot, isNew] = planner.shared(op, {i, order.byX, order.byCells});
+    factors[i] = {slot, isNew, order};
+  }
+  Slot delta = planner.slot(op.getDelta()), cells = planner.slot(op.getNcells());
+  Dimensions dims = planner.dimsOf(op->getOperands());
+  auto result = planner.define(op.getResult(), dims);
+  if (failed(result))
+    return failure();
+  planner.step(op, dims, [=, out = *result](Frame &frame) {
+    int64_t lanes = frame.lanesOf(out);
+    for (unsigned i = 0; i < 3; ++i) {
+      if (!factors[i].isNew)
+        continue;
+      AnyOperand<Vec3> x(frame.reals(delta), delta.varying), n(frame.reals(cells), cells.varying);
+      auto axis = [i](const Vec3 &v) { return i == 0 ? v.x : i == 1 ? v.y : v.z; };
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        frame.reals(factors[i].slot)[lane] = grating(axis(x[lane]), axis(n[lane]), factors[i].order);
+    }
+    const double *f[] = {frame.reals(factors[0].slot), frame.reals(factors[1].slot),
+                         frame.reals(factors[2].slot)};
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      frame.reals(out)[lane] = f[0][lane] * f[1][lane] * f[2][lane];
+    if (out.single)
+      roundToSingle(frame, out);
   });
+  return success();
 }
 
 static LogicalResult planBall(BallOp op, Planner &planner) {

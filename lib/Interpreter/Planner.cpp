@@ -58,6 +58,19 @@ Slot Planner::scratch(Kind kind, unsigned components, bool varying) {
   return slot;
 }
 
+std::pair<Slot, bool> Planner::shared(Operation *op, ArrayRef<unsigned> what) {
+  std::vector<uint32_t> key = {currentBody};
+  for (Value operand : op->getOperands()) {
+    key.push_back(slot(operand).offset);
+    key.push_back(slot(operand).varying);
+  }
+  key.insert(key.end(), what.begin(), what.end());
+  auto [known, isNew] = sharedSlots.try_emplace(std::move(key));
+  if (isNew)
+    known->second = scratch(Kind::Real, 1, varies(dimsOf(op->getOperands())));
+  return {known->second, isNew};
+}
+
 FailureOr<Slot> Planner::define(Value value, Dimensions dims) {
   auto slot = slotFor(value.getType(), varies(dims));
   if (failed(slot))
@@ -103,6 +116,7 @@ void Planner::step(Operation *op, Dimensions dims, llvm::unique_function<void(Fr
 
 LogicalResult Planner::plan(Block &block, Body &body) {
   Body *outer = std::exchange(current, &body);
+  uint32_t outerBody = currentBody, thisBody = ++numBodies;
   LogicalResult result = success();
   for (Operation &op : block.without_terminator()) {
     auto evaluable = dyn_cast<EvaluableOp>(op);
@@ -115,12 +129,14 @@ LogicalResult Planner::plan(Block &block, Body &body) {
       break;
     }
     current = &body;
+    currentBody = thisBody;
     if (failed(evaluable.plan(*this))) {
       result = failure();
       break;
     }
   }
   current = outer;
+  currentBody = outerBody;
   return result;
 }
 

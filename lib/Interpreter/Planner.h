@@ -11,6 +11,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/FunctionExtras.h"
 
+#include <map>
+
 namespace mlir::nb {
 
 /// A set of loop dimensions, one bit each. What a value depends on decides whether it varies over
@@ -69,6 +71,10 @@ public:
   /// A place that belongs to no value.
   Slot scratch(Kind kind, unsigned components, bool varying);
 
+  /// A place for an intermediate result that ops of one body share which have the same operands
+  /// and so are evaluated together; true for the first of them, which has to fill it.
+  std::pair<Slot, bool> shared(Operation *op, ArrayRef<unsigned> what);
+
   /// Adds a step whose results were defined; evaluated again when `dims` change.
   void step(Operation *op, Dimensions dims, llvm::unique_function<void(Frame &) const> run);
 
@@ -88,6 +94,9 @@ public:
 
 private:
   llvm::DenseMap<Value, PlannedValue> values;
+  std::map<std::vector<uint32_t>, Slot> sharedSlots;
+  /// A function's block becomes a body each time that it is called.
+  uint32_t numBodies = 0, currentBody = 0;
   Body *current = nullptr;
 };
 

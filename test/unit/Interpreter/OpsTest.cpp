@@ -73,6 +73,30 @@ TEST(Ops, YieldTheSamePerPixel) {
   EXPECT_GT(tested, 40);
 }
 
+/// Gratings of one delta share factors, but not with another call of their function.
+TEST(Ops, GratingsShareNothingBetweenCalls) {
+  Program program(R"(
+    func.func @slope(%d: !nb.vec3<f64>, %n: !nb.vec3<f64>) -> (f64, f64) {
+      %e = nb.add %d, %d : !nb.vec3<f64>
+      %v = nb.grating %e, %n : !nb.vec3<f64>
+      %w = nb.grating %e, %n order [0, 1, 0] : !nb.vec3<f64>
+      return %v, %w : f64, f64
+    }
+    func.func @both(%d: !nb.vec3<f64>, %c: !nb.vec3<f64>, %n: !nb.vec3<f64>)
+        -> (f64, f64, f64, f64) {
+      %v:2 = func.call @slope(%d, %n) : (!nb.vec3<f64>, !nb.vec3<f64>) -> (f64, f64)
+      %w:2 = func.call @slope(%c, %n) : (!nb.vec3<f64>, !nb.vec3<f64>) -> (f64, f64)
+      return %v#0, %v#1, %w#0, %w#1 : f64, f64, f64, f64
+    })");
+  std::vector<double> one = {0.01, 0.02, 0.03}, other = {-0.1, 0.2, 0.05}, cells = {5, 6, 7};
+  auto results = program.run({one, other, cells}), swapped = program.run({other, one, cells});
+  ASSERT_EQ(results.size(), 4u) << program.errors();
+  ASSERT_EQ(swapped.size(), 4u);
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(results[i].values, swapped[(i + 2) % 4].values) << i;
+  EXPECT_NE(results[0].values, results[2].values);
+}
+
 TEST(Ops, AllOfTheDialectAreCovered) {
   std::set<std::string> covered;
   for (const OpCase &c : cases)
