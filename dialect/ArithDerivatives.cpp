@@ -50,8 +50,8 @@ struct Context : RuleBuilder {
   }
 };
 
-/// The contribution of one operand: linear in t, and the same for tangents and adjoints, because these
-/// functions act on each lane by itself.
+/// The contribution of one operand: linear in t, and the same for tangents and adjoints, because
+/// these functions act on each lane by itself.
 using Rule = Value (*)(Context &c, Value t);
 
 template <typename OpTy, Rule... rules>

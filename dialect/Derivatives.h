@@ -11,8 +11,8 @@ namespace mlir::nb {
 
 /// The zero of a scalar (float, index or integer, or lanes of one), !nb.vec3 or !nb.mat3.
 Value zeroOf(OpBuilder &builder, Location loc, Type type);
-/// The sum of two scalars, vectors or matrices, or of two tables or grids on their way into a sum; a
-/// null value is zero.
+/// The sum of two scalars, vectors or matrices, or of two tables or grids on their way into a sum;
+/// a null value is zero.
 Value addValues(OpBuilder &builder, Location loc, Value lhs, Value rhs);
 
 /// Gives the ops of arith and math their rules, or declares them inactive.

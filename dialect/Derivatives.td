@@ -24,9 +24,9 @@ def DifferentiableOp : OpInterface<"DifferentiableOp"> {
 }
 
 /// The derivative of an op by one of its operands: what a tangent `t` of that operand adds to the
-/// tangent of the result, and what an adjoint `g` of the result adds to that of the operand. Both are
-/// linear and each other's transpose. They are expressions in the words of RuleBuilder.h, with the
-/// operands under their names, the op as `op` and its result as `result`; nullptr is zero.
+/// tangent of the result, and what an adjoint `g` of the result adds to that of the operand. Both
+/// are linear and each other's transpose. They are expressions in the words of RuleBuilder.h, with
+/// the operands under their names, the op as `op` and its result as `result`; nullptr is zero.
 class NB_Rule<string operand_, string tangent_, string adjoint_> {
   string operand = operand_;
   string tangent = tangent_;

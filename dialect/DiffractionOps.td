@@ -32,8 +32,9 @@ def NB_PixelKindAttr : NB_KeywordAttr<NB_PixelKind, "pixel_kind">;
 //===----------------------------------------------------------------------===//
 
 class NB_CellOp<string mnemonic, list<Trait> traits>
-    : NB_ExpandableOp<mnemonic, !listconcat([AllTypesMatch<["a", "b", "c", "alpha", "beta", "gamma"]>],
-                                      traits)> {
+    : NB_ExpandableOp<
+          mnemonic,
+          !listconcat([AllTypesMatch<["a", "b", "c", "alpha", "beta", "gamma"]>], traits)> {
   dag cell = (ins NB_Scalar:$a, NB_Scalar:$b, NB_Scalar:$c,
                   NB_Scalar:$alpha, NB_Scalar:$beta, NB_Scalar:$gamma);
 }
@@ -364,7 +365,8 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
     Constraints:
     * (C1) `default` has the type of the result, which is the element type of `hkl` or f32 in its lanes
     * (C2) `integral` only with `nearest`
-    * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic`, without `default`
+    * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic` and without
+      `default`
 
     Example:
     ```mlir
@@ -397,7 +399,8 @@ def NB_ScatterFactorOp : NB_DifferentiableOp<"scatter_factor"> {
     * (C1) `value` has the element type of `hkl`; the result has the type of `like`
     * (C2) `integral` only with `nearest`
     * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic`
-    * (C4) only the nb.yield of an nb.sum or nb.image uses the result, or an nb.add that only they use
+    * (C4) only the nb.yield of an nb.sum or nb.image uses the result, or an nb.add that only they
+      use
 
     Example:
     ```mlir

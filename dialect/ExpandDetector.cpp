@@ -3,9 +3,9 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// For unit vectors k (incident), d (diffracted), B across and E = k x B the squares of the components
-/// of d add up to 1: c2 + b2 + e2. So cos(2 psi) (1 - c2) = e2 - b2 = (1 - c2) - 2 b2, without an
-/// angle, a division or a special case for d along k.
+/// For unit vectors k (incident), d (diffracted), B across and E = k x B the squares of the
+/// components of d add up to 1: c2 + b2 + e2. So cos(2 psi) (1 - c2) = e2 - b2 = (1 - c2) - 2 b2,
+/// without an angle, a division or a special case for d along k.
 Value PolarizationOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
   Value kahn = getKahnFactor();
@@ -19,7 +19,7 @@ Value PolarizationOp::expand(OpBuilder &builder) {
 
 Value SolidAngleOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
-  Value inverse = r.reciprocal(r.norm(getPosition()));
+  Value inverse = r.inverseLength(getPosition());
   Value inverse2 = r.mul(inverse, inverse);
   if (getKind() == PixelKind::point)
     return inverse2;
@@ -29,7 +29,7 @@ Value SolidAngleOp::expand(OpBuilder &builder) {
 
 Value CaptureFractionOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
-  // Edge-on nothing gets through the layer; the path stays finite so that 0 is not 0 times infinity.
+  // Edge-on nothing gets through the layer; the path stays finite, so that 0 times it is 0.
   constexpr double leastCosine = 1e-100;
   Value rho = r.dot(getDiffracted(), getNormal());
   Value least = r.constant(rho.getType(), leastCosine);

@@ -8,7 +8,8 @@ include "NBTypes.td"
 // Building and taking apart
 //===----------------------------------------------------------------------===//
 
-def NB_VecOp : NB_DifferentiableOp<"vec", [AllTypesMatch<["x", "y", "z"]>, NB_VecOf<"x", "result">]> {
+def NB_VecOp : NB_DifferentiableOp<"vec", [AllTypesMatch<["x", "y", "z"]>,
+                                           NB_VecOf<"x", "result">]> {
   let summary = "a vector from its components";
   let description = [{
     (x, y, z) in the lab frame.
@@ -43,7 +44,8 @@ def NB_ComponentOp : NB_DifferentiableOp<"component", [NB_ElementOf<"vector", "r
     %y = nb.component %v[1] : !nb.vec3<f64>
     ```
   }];
-  let arguments = (ins NB_Vec3:$vector, ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$index);
+  let arguments = (ins NB_Vec3:$vector,
+                       ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$index);
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = "$vector `[` $index `]` attr-dict `:` type($vector)";
   let hasFolder = 1;
@@ -105,7 +107,8 @@ def NB_RowOp : NB_DifferentiableOp<"row", [NB_VecOf<"matrix", "result">]> {
     %a = nb.row %direct[0] : !nb.mat3<f64>
     ```
   }];
-  let arguments = (ins NB_Mat3:$matrix, ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$index);
+  let arguments = (ins NB_Mat3:$matrix,
+                       ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$index);
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$matrix `[` $index `]` attr-dict `:` type($matrix)";
   let rules = [
@@ -312,7 +315,8 @@ def NB_TransposeOp : NB_DifferentiableOp<"transpose", [SameOperandsAndResultType
     NB_Rule<"matrix", "transpose(t)", "transpose(g)">];
 }
 
-def NB_OuterOp : NB_DifferentiableOp<"outer", [AllTypesMatch<["lhs", "rhs"]>, NB_MatOf<"lhs", "result">]> {
+def NB_OuterOp : NB_DifferentiableOp<"outer", [AllTypesMatch<["lhs", "rhs"]>,
+                                               NB_MatOf<"lhs", "result">]> {
   let summary = "outer product of two vectors";
   let description = [{
     The matrix of rank one `lhs rhs^T`, element [i, j] = lhs_i rhs_j.

@@ -198,7 +198,8 @@ def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments]> {
     Constraints:
     * (C1) one index and one size per dimension of the table
     * (C2) `value` is of the table's element type, a float, vector or matrix, or lanes of it
-    * (C3) only the nb.yield of an nb.sum or nb.image uses the result, or an nb.add that only they use
+    * (C3) only the nb.yield of an nb.sum or nb.image uses the result, or an nb.add that only they
+      use
 
     Example:
     ```mlir

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// As in the expansion of nb ops to arithmetic.
+/// As in the expansion of nb ops to arithmetic, so that common steps are found.
 static constexpr auto contract = arith::FastMathFlags::contract;
 
 static bool isScalar(Value x) { return isScalarOrLanes(x.getType()); }
@@ -31,7 +31,7 @@ Value RuleBuilder::sub(Value x, Value y) {
 
 Value RuleBuilder::neg(Value x) {
   if (isScalar(x))
-    return arith::NegFOp::create(b, loc, x);
+    return arith::NegFOp::create(b, loc, x, contract);
   return scale(x, -1);
 }
 
@@ -74,13 +74,13 @@ Value RuleBuilder::select(Value condition, Value x, Value y) {
 //===----------------------------------------------------------------------===//
 
 Value RuleBuilder::mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y, contract); }
-Value RuleBuilder::div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
+Value RuleBuilder::div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y, contract); }
 Value RuleBuilder::reciprocal(Value x) { return div(constant(x.getType(), 1), x); }
-Value RuleBuilder::sqrt(Value x) { return math::SqrtOp::create(b, loc, x); }
-Value RuleBuilder::abs(Value x) { return math::AbsFOp::create(b, loc, x); }
-Value RuleBuilder::sin(Value x) { return math::SinOp::create(b, loc, x); }
-Value RuleBuilder::cos(Value x) { return math::CosOp::create(b, loc, x); }
-Value RuleBuilder::exp(Value x) { return math::ExpOp::create(b, loc, x); }
+Value RuleBuilder::sqrt(Value x) { return math::SqrtOp::create(b, loc, x, contract); }
+Value RuleBuilder::abs(Value x) { return math::AbsFOp::create(b, loc, x, contract); }
+Value RuleBuilder::sin(Value x) { return math::SinOp::create(b, loc, x, contract); }
+Value RuleBuilder::cos(Value x) { return math::CosOp::create(b, loc, x, contract); }
+Value RuleBuilder::exp(Value x) { return math::ExpOp::create(b, loc, x, contract); }
 
 Value RuleBuilder::signOf(Value x) {
   return math::CopySignOp::create(b, loc, constant(x.getType(), 1), x);
@@ -149,11 +149,13 @@ Value RuleBuilder::axisRotation(Value axis, Value angle) {
   return AxisRotationOp::create(b, loc, axis, angle);
 }
 
-Value RuleBuilder::acrossOverLength(Value t, Value v, Value direction) {
-  // The steps of the expansion of nb.normalize, so that the division is shared with it.
+Value RuleBuilder::inverseLength(Value v) {
   Value length = norm(v), one = constant(length.getType(), 1);
-  Value factor = div(one, select(isZero(length), one, length));
-  return scale(sub(t, scale(direction, dot(direction, t))), factor);
+  return div(one, select(isZero(length), one, length));
+}
+
+Value RuleBuilder::acrossOverLength(Value t, Value v, Value direction) {
+  return scale(sub(t, scale(direction, dot(direction, t))), inverseLength(v));
 }
 
 //===----------------------------------------------------------------------===//

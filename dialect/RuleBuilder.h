@@ -1,7 +1,8 @@
 //===- RuleBuilder.h - the vocabulary of derivative rules ------*- C++ -*-===//
 //
-// The tables of rules (NB_Rule in the .td files, ArithDerivatives.cpp) and the expansions of composite
-// ops are written in these words. Values are scalars, vectors or matrices over one element type.
+// The tables of rules (NB_Rule in the .td files, ArithDerivatives.cpp) and the expansions of
+// composite ops are written in these words. Values are scalars, vectors or matrices over one
+// element type.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NB_DIALECT_RULEBUILDER_H
@@ -23,7 +24,9 @@ public:
   Value sub(Value x, Value y);
   Value neg(Value x);
   Value scale(Value x, Value factor);
-  Value scale(Value x, double factor) { return scale(x, constant(elementTypeOf(x.getType()), factor)); }
+  Value scale(Value x, double factor) {
+    return scale(x, constant(elementTypeOf(x.getType()), factor));
+  }
   /// The sum of the products of the elements; null is zero, as in scale.
   Value inner(Value x, Value y);
   /// `x` where the condition holds, otherwise `y` (0 when it is null).
@@ -65,6 +68,8 @@ public:
   Value multiply(Value m, Value n);
   Value transpose(Value m);
   Value axisRotation(Value axis, Value angle);
+  /// 1 / |v|, 1 at v = 0, in the steps of the expansion of nb.normalize: one division for both.
+  Value inverseLength(Value v);
   /// The part of t across the unit vector `direction` of v, divided by the length of v; t itself
   /// at v = 0, where `direction` is 0.
   Value acrossOverLength(Value t, Value v, Value direction);

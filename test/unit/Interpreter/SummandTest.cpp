@@ -40,6 +40,22 @@ TEST(Sum, OfEntriesIsATable) {
   EXPECT_EQ(results[0].values, (Numbers{1, 2, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0}));
 }
 
+TEST(Sum, OfTablesThatWereAdded) {
+  Program program(R"(
+    func.func @f(%n: index, %v: f64, %w: f64) -> !nb.table<?xf64> {
+      %last = arith.constant 2 : index
+      %t = nb.sum source %i in %n : !nb.table<?xf64> {
+        %a = nb.scatter %v at [%i] in (%n) : !nb.table<?xf64>
+        %b = nb.scatter %w at [%last] in (%n) : !nb.table<?xf64>
+        %c = nb.add %a, %b : !nb.table<?xf64>
+        %d = nb.add %c, %b : !nb.table<?xf64>
+        nb.yield %d : !nb.table<?xf64>
+      }
+      return %t : !nb.table<?xf64>
+    })");
+  EXPECT_EQ(program.values({{3}, {1}, {10}}), (Numbers{1, 1, 61}));
+}
+
 TEST(Sum, OfNothingIsATableOfZeros) {
   Program program(R"(
     func.func @f(%n: index, %m: index, %v: f64) -> !nb.table<?xf64> {
