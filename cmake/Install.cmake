@@ -4,8 +4,8 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS nanobragg EXPORT NanoBragg LIBRARY)
-foreach(header nanobragg KernelABI)
-  install(FILES runtime/include/nanobragg/${header}.h
+foreach(header nanobragg.h nanobragg.hpp KernelABI.h)
+  install(FILES runtime/include/nanobragg/${header}
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nanobragg)
 endforeach()
 
@@ -29,6 +29,11 @@ add_custom_target(nb-completion ALL DEPENDS ${completion})
 set(completion_dir ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${completion} DESTINATION ${completion_dir})
 install(FILES ${completion} DESTINATION ${completion_dir} RENAME nb-compile)
+
+foreach(tool nb-sim nb-compile nb-cache nb-compare nb-bench)
+  install(FILES docs/man/${tool}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endforeach()
+install(FILES docs/man/nb-run.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)
 
 install(TARGETS nb-compiler LIBRARY COMPONENT compiler)
 install(TARGETS nb-opt RUNTIME COMPONENT compiler)

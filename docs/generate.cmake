@@ -1,6 +1,8 @@
 # Writes the generated pages of the documentation into OUT; with COMPARE, checks that the pages in
 # that folder are the same.
-#   cmake -DSOURCE= -DTBLGEN= -DMLIR_INCLUDE= -DTABLE= -DNB_SIM= -DOUT= [-DCOMPARE=] -P generate.cmake
+#   cmake -DSOURCE= -DTBLGEN= -DMLIR_INCLUDE= -DTABLE= -DTOOLS= -DPYTHON= -DOUT= [-DCOMPARE=]
+#         -P generate.cmake
+# TOOLS is the folder of the programs.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -23,7 +25,7 @@ tblgen(dialect.md --gen-dialect-doc --dialect=nb ${SOURCE}/dialect/NBOps.td)
 tblgen(transforms.md --gen-pass-doc ${SOURCE}/lib/Transforms/Passes.td)
 tblgen(conversion.md --gen-pass-doc ${SOURCE}/lib/Conversion/Passes.td)
 
-execute_process(COMMAND ${NB_SIM} --list-flags OUTPUT_FILE ${OUT}/reference/nb-sim.md
+execute_process(COMMAND ${TOOLS}/nb-sim --list-flags OUTPUT_FILE ${OUT}/reference/nb-sim.md
                 COMMAND_ERROR_IS_FATAL ANY)
 list(APPEND pages reference/nb-sim.md)
 
@@ -32,6 +34,21 @@ file(READ ${SOURCE}/docs/semantics.md.in text)
 string(REPLACE "@TABLE@\n" "${table}" text "${text}")
 file(WRITE ${OUT}/semantics.md "${text}")
 list(APPEND pages semantics.md)
+
+function(man tool summary)
+  file(MAKE_DIRECTORY ${OUT}/man)
+  execute_process(COMMAND ${TOOLS}/${tool} --help
+                  COMMAND ${PYTHON} ${SOURCE}/docs/man.py ${tool} ${summary}
+                  OUTPUT_FILE ${OUT}/man/${tool}.1 COMMAND_ERROR_IS_FATAL ANY)
+  set(pages ${pages} man/${tool}.1 PARENT_SCOPE)
+endfunction()
+
+man(nb-sim "simulate X-ray diffraction images of crystals")
+man(nb-compile "compile kernels of nb-sim ahead of time")
+man(nb-cache "look after the compiled kernels that nb-sim keeps")
+man(nb-compare "compare two images pixel by pixel and peak by peak")
+man(nb-bench "time nb-sim beside a nanoBragg program")
+man(nb-run "run a function of an nb program")
 
 if(COMPARE)
   foreach(page IN LISTS pages)

@@ -167,11 +167,7 @@ Expected<EngineComparison> nb::compareEngines(const nanobragg::Structure &struct
   nanobragg::Structure precise = structure;
   precise.imageType = nanobragg::ImageType::F64;
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  DialectRegistry registry;
-  registerCompilerDialects(registry);
-  registerInterpreter(registry);
-  context.appendDialectRegistry(registry);
-  loadFrontendDialects(context);
+  loadForInterpreter(context);
   RunArguments run(nanobragg::parametersOf(precise).size());
   for (auto [i, argument] : llvm::enumerate(run))
     argument.data = arguments[i];

@@ -1,6 +1,8 @@
 #include "lib/Compiler/Dialects.h"
 
 #include "dialect/NB.h"
+#include "lib/Frontend/Frontend.h"
+#include "lib/Interpreter/Interpreter.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -35,4 +37,12 @@ void mlir::nb::registerCompilerDialects(DialectRegistry &registry) {
   vector::registerConvertVectorToLLVMInterface(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+}
+
+void mlir::nb::loadForInterpreter(MLIRContext &context) {
+  DialectRegistry registry;
+  registerCompilerDialects(registry);
+  registerInterpreter(registry);
+  context.appendDialectRegistry(registry);
+  loadFrontendDialects(context);
 }

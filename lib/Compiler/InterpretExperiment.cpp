@@ -65,11 +65,7 @@ static InterpreterOptions toOptions(const nb_interpret_options &c, llvm::raw_ost
 InterpretedExperiment::InterpretedExperiment(const nanobragg::Structure &structure,
                                              std::string probe)
     : structure(structure), probe(std::move(probe)), context(MLIRContext::Threading::DISABLED) {
-  DialectRegistry registry;
-  registerCompilerDialects(registry);
-  registerInterpreter(registry);
-  context.appendDialectRegistry(registry);
-  loadFrontendDialects(context);
+  loadForInterpreter(context);
 }
 
 void InterpretedExperiment::describe(KernelDescription what) {

@@ -1,9 +1,10 @@
 """The tree that `cmake --install` makes is complete: nb-sim and nb-compile run from it, and the
-example in C builds against it and renders what nb-sim renders."""
+examples in C and C++ build against it and render what nb-sim renders."""
 
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -15,6 +16,9 @@ arguments = None
 EXAMPLE_FLAGS = ("-cell 100 100 100 90 90 90 -misset 10 0 0 -N 5 -default_F 100 -round_xtal -lambda 1"
                  " -fluence 1e24 -distance 100 -pixel 0.1 -detpixels 256 -Xbeam 12.75 -Ybeam 12.75"
                  " -oversample 1 -nonoise -nopgm").split()
+# As docs/examples/cpp.
+CUBIC = ("-cell 100 100 100 90 90 90 -misset 10 0 0 -N 5 -default_F 100 -fluence 1e24 -distance 100"
+         " -pixel 0.1 -detpixels 256 -oversample 1 -nonoise -nopgm").split()
 
 
 def run(*command, **options):
@@ -39,6 +43,11 @@ class InstalledTree(unittest.TestCase):
     def tool(self, name):
         return self.prefix / "bin" / name
 
+    def build_example(self, name, build, *options):
+        run(arguments.cmake, "-S", pathlib.Path(arguments.examples) / name, "-B", build,
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", *options)
+        run(arguments.cmake, "--build", build)
+
     def test_nb_sim_finds_the_compiler(self):
         run(self.tool("nb-sim"), *EXAMPLE_FLAGS, "--no-fallback", "-floatfile", self.root / "a.bin",
             cwd=self.root)
@@ -60,10 +69,8 @@ class InstalledTree(unittest.TestCase):
 
     def test_example_in_c(self):
         build = self.root / "build"
-        source = arguments.example
-        run(arguments.cmake, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DCMAKE_C_COMPILER={arguments.cc}", "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
-        run(arguments.cmake, "--build", build)
+        self.build_example("c", build, f"-DCMAKE_C_COMPILER={arguments.cc}",
+                           "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
         said = run(build / "render", self.root / "c.pgm").stdout
         self.assertIn("code for x86_64", said)
 
@@ -75,6 +82,26 @@ class InstalledTree(unittest.TestCase):
         scaled = (wanted.astype(float) * 255 / wanted.max()).astype(int)
         self.assertGreater(scaled.std(), 1)
         self.assertLessEqual(np.abs(image.astype(int) - scaled).max(), 1)
+
+    def test_example_in_cpp(self):
+        build = self.root / "build-cpp"
+        self.build_example("cpp", build, f"-DCMAKE_CXX_COMPILER={arguments.cxx}",
+                           "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+        said = run(build / "scan").stdout
+        photons = [float(number) for number in re.findall(r"^\S+ A: (\S+) photons$", said, re.M)]
+        self.assertEqual(len(set(photons)), 3, said)
+        run(self.tool("nb-sim"), *CUBIC, "-lambda", "1", "-floatfile", self.root / "cpp.bin",
+            cwd=self.root)
+        self.assertAlmostEqual(photons[1], np.fromfile(self.root / "cpp.bin", "<f4").sum(dtype=float),
+                               delta=1e-5 * photons[1])
+
+    def test_manual_pages(self):
+        for tool in ("nb-sim", "nb-compile", "nb-cache", "nb-compare", "nb-bench", "nb-run"):
+            page = (self.prefix / f"share/man/man1/{tool}.1").read_text()
+            self.assertTrue(page.startswith('.\\" Generated'), tool)
+            for title in ("NAME", "SYNOPSIS", "DESCRIPTION"):
+                self.assertEqual(page.count(f".SH {title}\n"), 1, tool)
+        self.assertIn("\\-mosaic_domains", (self.prefix / "share/man/man1/nb-sim.1").read_text())
 
     def test_completion_knows_the_flags(self):
         script = self.prefix / "share/bash-completion/completions/nb-sim"
@@ -89,7 +116,7 @@ class InstalledTree(unittest.TestCase):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    for name in ("build", "example", "cc", "cmake"):
+    for name in ("build", "examples", "cc", "cxx", "cmake"):
         parser.add_argument("--" + name, required=True)
     arguments, rest = parser.parse_known_args()
     unittest.main(argv=[__file__, *rest])

@@ -2,21 +2,17 @@
 #include "Measurement.h"
 
 #include "FloatImage.h"
+#include "InstructionCount.h"
 #include "RunSetup.h"
 #include "Timing.h"
 #include "nanobragg/KernelRunner.h"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace nanobragg {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 double worstDifference(const std::vector<float> &image, const std::vector<float> &reference) {
   double worst = 0, brightest = 0;
@@ -27,49 +23,97 @@ double worstDifference(const std::vector<float> &image, const std::vector<float>
   return brightest > 0 ? worst / brightest : worst;
 }
 
+/// One kernel and its times.
+class Contestant {
+public:
+  Contestant(const Workload &workload, const BenchInputs &inputs, const std::string &precision,
+             int threads, KernelProvider &kernels)
+      : options{.threads = threads} {
+    result.workload = workload;
+    result.precision = precision;
+    result.threads = threads;
+    std::vector<std::string> words = workload.words(inputs);
+    // The same physics as the reference, so that the images can be compared.
+    words.insert(words.end(), {"-compat", "c", "--precision=" + precision});
+    const Stopwatch sinceStart;
+    setup = std::make_unique<RunSetup>(parseCommandLine(words));
+    result.setupSeconds = sinceStart.seconds();
+    result.samples = setup->samples();
+
+    const double before = kernels.counters().compileSeconds;
+    const KernelHandle kernel = kernels.get(setup->kernelRequest());
+    result.compileSeconds = kernels.counters().compileSeconds - before;
+    result.target = kernel->target;
+    runner = std::make_unique<KernelRunner>(kernel, setup->derived.experiment);
+    image.resize(std::size_t(runner->shape().pixels()));
+    runner->run(image, options); // warms the threads and the pages of the image
+  }
+
+  void run() {
+    const RunResult times = runner->run(image, options);
+    prepare.push_back(times.prepareSeconds);
+    tiles.push_back(times.runSeconds);
+  }
+
+  Measurement take() {
+    result.prepareSeconds = median(prepare);
+    result.runSeconds = median(tiles);
+    return result;
+  }
+
+  const std::vector<float> &pixels() const { return image; }
+
+private:
+  RunOptions options;
+  Measurement result;
+  std::unique_ptr<RunSetup> setup;
+  std::unique_ptr<KernelRunner> runner;
+  std::vector<float> image;
+  std::vector<double> prepare, tiles;
+};
+
 } // namespace
 
-Measurement measure(const Workload &workload, int threads, const Plan &plan,
-                    KernelProvider &kernels) {
-  Measurement result;
-  result.shape = workload.shape;
-  result.threads = threads;
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
 
-  const std::vector<std::string> shared = workload.words();
-  std::vector<std::string> words = shared;
-  // The same physics as the reference, so that the images can be compared.
-  words.insert(words.end(), {"-compat", "c", "--precision=" + plan.precision});
-  const Stopwatch sinceStart;
-  const RunSetup setup(parseCommandLine(words));
-  result.setupSeconds = sinceStart.seconds();
-  result.samples = setup.samples();
-
-  const double compiledBefore = kernels.counters().compileSeconds;
-  KernelRunner runner(kernels.get(setup.kernelRequest()), setup.derived.experiment);
-  result.compileSeconds = kernels.counters().compileSeconds - compiledBefore;
-
-  std::vector<float> image(std::size_t(runner.shape().pixels()));
-  runner.run(image, {.threads = threads}); // warms the threads and the pages of the image
-  std::vector<double> prepare, run, reference, referenceStartup;
+std::vector<Measurement> measure(const Workload &workload, const BenchInputs &inputs, int threads,
+                                 const Plan &plan, KernelProvider &kernels) {
+  std::vector<std::unique_ptr<Contestant>> contestants;
+  for (const std::string &precision : plan.precisions)
+    contestants.push_back(
+        std::make_unique<Contestant>(workload, inputs, precision, threads, kernels));
+  const std::vector<std::string> words = workload.words(inputs);
+  std::vector<double> whole, startup;
   for (int i = 0; i != plan.repeat; ++i) {
-    const RunResult mine = runner.run(image, {.threads = threads});
-    prepare.push_back(mine.prepareSeconds);
-    run.push_back(mine.runSeconds);
+    for (const auto &contestant : contestants)
+      contestant->run();
     if (plan.reference) {
-      referenceStartup.push_back(plan.reference->runStartup(shared, threads));
-      reference.push_back(plan.reference->run(shared, threads));
+      startup.push_back(plan.reference->runStartup(words, threads));
+      whole.push_back(plan.reference->run(words, threads));
     }
   }
-  result.prepareSeconds = median(prepare);
-  result.runSeconds = median(run);
-  if (plan.reference) {
-    result.referenceStartupSeconds = median(referenceStartup);
-    result.referenceRunSeconds = median(reference) - *result.referenceStartupSeconds;
-    result.ratio = *result.referenceRunSeconds / (result.prepareSeconds + result.runSeconds);
-    result.worstDifference =
-        worstDifference(image, io::readFloatImage(plan.reference->floatImage(), image.size()));
+
+  std::vector<Measurement> rows;
+  for (const auto &contestant : contestants) {
+    Measurement row = contestant->take();
+    if (plan.countInstructions)
+      row.instructions =
+          instructionsPerSample(workload, inputs, row.precision,
+                                [&](const KernelRequest &request) { return kernels.get(request); });
+    if (plan.reference) {
+      const double start = median(startup);
+      row.reference = ReferenceTime{start, median(whole) - start};
+      row.worstDifference = worstDifference(
+          contestant->pixels(),
+          io::readFloatImage(plan.reference->floatImage(), contestant->pixels().size()));
+    }
+    rows.push_back(std::move(row));
   }
-  return result;
+  return rows;
 }
 
 } // namespace nanobragg

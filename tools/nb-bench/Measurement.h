@@ -8,35 +8,48 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace nanobragg {
 
 struct Plan {
+  std::vector<std::string> precisions{"f64"};
   int repeat = 5;
-  std::string precision = "f64";
+  bool countInstructions = false;
   std::optional<Reference> reference;
 };
 
+/// What the reference did, the same in the rows that were measured together.
+struct ReferenceTime {
+  double startupSeconds; ///< median of runs with one pixel
+  double runSeconds;     ///< median of whole runs, less the start-up
+};
+
 struct Measurement {
-  std::string shape;
+  Workload workload;
+  std::string precision;
+  std::string target; ///< what the kernel was compiled for
   int threads = 1;
   double samples = 0;
   double setupSeconds = 0;   ///< reading files and deriving
   double compileSeconds = 0; ///< without loading the compiler library; 0 for a kernel seen before
   double prepareSeconds = 0; ///< median
   double runSeconds = 0;     ///< median, all tiles
-  // Set with a reference:
-  std::optional<double> referenceStartupSeconds; ///< median of runs with one pixel
-  std::optional<double> referenceRunSeconds;     ///< median of whole runs, less the start-up
-  std::optional<double> ratio;                   ///< of reference run to prepare + run here
-  std::optional<double> worstDifference;         ///< of any pixel, relative to the brightest
+  std::optional<double> instructions; ///< per sample
+  std::optional<ReferenceTime> reference;
+  double worstDifference = 0; ///< of any pixel from the reference's, relative to the brightest
 
   double nsPerSample() const { return runSeconds / samples * 1e9; }
+  double referenceNsPerSample() const { return reference->runSeconds / samples * 1e9; }
+  /// How much faster than the reference, tables included.
+  double speedup() const { return reference->runSeconds / (prepareSeconds + runSeconds); }
 };
 
-/// Runs both programs in turn, `plan.repeat` times each.
-Measurement measure(const Workload &workload, int threads, const Plan &plan,
-                    KernelProvider &kernels);
+double median(std::vector<double> values);
+
+/// One workload with each precision and the reference, in turn: A B C A B C ...
+std::vector<Measurement> measure(const Workload &workload, const BenchInputs &inputs, int threads,
+                                 const Plan &plan, KernelProvider &kernels);
 
 } // namespace nanobragg
 #endif

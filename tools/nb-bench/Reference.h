@@ -20,6 +20,11 @@ public:
   /// The same for a single pixel: all that is not the loop over pixels.
   double runStartup(std::vector<std::string> words, int threads) const;
 
+  /// Name and version of the compiler that it was built with, when the file says so.
+  std::string compiler() const;
+
+  std::string name() const { return program.filename().string(); }
+
   std::filesystem::path floatImage() const { return folder / "floatimage.bin"; }
 
 private:

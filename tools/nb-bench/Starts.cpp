@@ -1,90 +1,86 @@
 //===- Starts.cpp ---------------------------------------------------------===//
 #include "Starts.h"
 
+#include "ChildProcess.h"
+#include "Measurement.h"
 #include "RunSetup.h"
 #include "Timing.h"
 #include "nanobragg/KernelRunner.h"
 
-#include <cstdio>
-#include <exception>
-#include <functional>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
 #include <stdexcept>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace nanobragg {
 namespace {
 
-std::vector<std::string> wordsOf(const Workload &workload, const std::string &precision) {
-  std::vector<std::string> words = workload.words();
-  words.insert(words.end(), {"-compat", "c", "--precision=" + precision});
-  return words;
+namespace fs = std::filesystem;
+
+/// One run of nb-sim, as its --timing reports it.
+Start startProcess(std::vector<std::string> words, int threads, const fs::path &folder) {
+  words.insert(words.end(), {"--threads=" + std::to_string(threads), "--timing=timing.json",
+                             "-floatfile", "image.bin", "-nonoise", "-nopgm", "--quiet"});
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "nb-sim";
+  runChild(program, words, folder, {{"NB_CACHE_DIR", (folder / "kernels").string()}});
+  std::ifstream file(folder / "timing.json");
+  const auto timing = nlohmann::json::parse(file);
+  const auto seconds = [&](const char *name) { return timing.at(name).get<double>(); };
+  const double load = seconds("compiler_load_seconds"), compile = seconds("compile_seconds");
+  return {seconds("before_main_cpu_seconds"), seconds("startup_seconds"),
+          seconds("cache_seconds") + load + compile, compile, seconds("run_seconds")};
 }
 
-Start startOnce(const std::vector<std::string> &words, int threads, KernelProvider &kernels) {
+/// A simulator of this process; the provider has its kernel.
+Start startSimulator(const std::vector<std::string> &words, int threads, KernelProvider &kernels) {
   Start start{};
-  const Stopwatch input;
+  const Stopwatch sinceStart;
   const RunSetup setup(parseCommandLine(words));
-  start.inputSeconds = input.seconds();
-  const Stopwatch kernel;
+  const double beforeKernel = sinceStart.seconds();
   KernelRunner runner(kernels.get(setup.kernelRequest()), setup.derived.experiment);
-  start.kernelSeconds = kernel.seconds();
-  std::vector<float> image(std::size_t(runner.shape().pixels()));
-  const Stopwatch run;
-  runner.run(image, {.threads = threads});
-  start.runSeconds = run.seconds();
+  start.kernel = sinceStart.seconds() - beforeKernel;
+  const auto image = std::make_unique_for_overwrite<float[]>(std::size_t(runner.shape().pixels()));
+  const double beforeRun = sinceStart.seconds();
+  const RunResult result =
+      runner.run({image.get(), std::size_t(runner.shape().pixels())}, {.threads = threads});
+  start.setup = beforeRun + result.firstTileSeconds;
+  start.run = result.runSeconds;
   return start;
 }
 
-/// `count` starts in one process of their own.
-std::vector<Start> inChild(std::size_t count, const std::function<Start()> &start) {
-  int ends[2];
-  if (::pipe(ends) != 0)
-    throw std::runtime_error("cannot make a pipe");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::close(ends[0]);
-    int status = 0;
-    try {
-      for (std::size_t i = 0; i != count; ++i) {
-        const Start result = start();
-        status |= ::write(ends[1], &result, sizeof(result)) != sizeof(result);
-      }
-    } catch (const std::exception &error) {
-      std::fprintf(stderr, "nb-bench: error: %s\n", error.what());
-      status = 1;
-    }
-    ::_exit(status);
-  }
-  ::close(ends[1]);
-  std::vector<Start> starts(count);
-  bool complete = child > 0;
-  for (Start &result : starts)
-    complete = complete && ::read(ends[0], &result, sizeof(result)) == sizeof(result);
-  ::close(ends[0]);
-  int status = 0;
-  if (child > 0)
-    ::waitpid(child, &status, 0);
-  if (!complete || status != 0)
-    throw std::runtime_error("a start failed");
-  return starts;
+Start medianOf(const std::vector<Start> &starts) {
+  const auto field = [&](double Start::*member) {
+    std::vector<double> values;
+    for (const Start &start : starts)
+      values.push_back(start.*member);
+    return median(values);
+  };
+  return {field(&Start::beforeMain), field(&Start::setup), field(&Start::kernel),
+          field(&Start::compile), field(&Start::run)};
 }
 
 } // namespace
 
-Starts measureStarts(const Workload &workload, int threads, const std::string &precision,
-                     const std::filesystem::path &cache) {
-  const std::vector<std::string> words = wordsOf(workload, precision);
-  const auto process = [&](std::size_t count) {
-    CacheOptions options = CacheOptions::fromEnvironment();
-    options.directory = cache;
-    options.warn = [](const std::string &text) { throw std::runtime_error(text); };
-    KernelProvider kernels(CompilerLibrary::open, std::make_shared<KernelCache>(options));
-    return inChild(count, [&] { return startOnce(words, threads, kernels); });
-  };
-  const std::vector<Start> first = process(2);
-  return {first[0], first[1], process(1)[0]};
+Starts measureStarts(const Workload &workload, const BenchInputs &inputs, int threads,
+                     const std::string &precision, int repeat, const fs::path &folder) {
+  std::vector<std::string> words = workload.words(inputs);
+  words.push_back("--precision=" + precision);
+  fs::create_directory(folder);
+  Starts starts{workload.pixels, threads, {}, {}, {}};
+  starts.cold = startProcess(words, threads, folder);
+  std::vector<Start> again, another;
+  KernelProvider kernels;
+  startSimulator(words, threads, kernels);
+  for (int i = 0; i != repeat; ++i) {
+    again.push_back(startSimulator(words, threads, kernels));
+    another.push_back(startProcess(words, threads, folder));
+  }
+  starts.again = medianOf(again);
+  starts.another = medianOf(another);
+  return starts;
 }
 
 } // namespace nanobragg

@@ -8,23 +8,27 @@
 
 namespace nanobragg {
 
-/// From a command line to an image.
+/// From a command line to an image, in seconds.
 struct Start {
-  double inputSeconds;  ///< reading files and deriving numbers
-  double kernelSeconds; ///< getting the kernel, whatever that takes
-  double runSeconds;    ///< tables and tiles
+  double beforeMain; ///< processor time of the system and the dynamic loader
+  double setup;      ///< from main() to the first tile: files, numbers, kernel, tables, threads
+  double kernel;     ///< the part of it that getting the kernel takes: cache, loading, compiling
+  double compile;    ///< the part of that in the compiler
+  double run;        ///< all tiles
 };
 
 struct Starts {
-  Start cold;    ///< nothing cached: the compiler is loaded, compiles and publishes
-  Start again;   ///< a second simulator in that process
-  Start another; ///< another process, which finds the kernel in the cache
+  int pixels, threads;
+  Start cold;    ///< nb-sim with an empty cache: the compiler is loaded, compiles and publishes
+  Start again;   ///< a second simulator in a process that has the kernel
+  Start another; ///< nb-sim again, which finds the kernel in the cache: median
 };
 
-/// Each process is a child of this one, which must not have opened the compiler; its cache is
-/// `cache`, which must not exist.
-Starts measureStarts(const Workload &workload, int threads, const std::string &precision,
-                     const std::filesystem::path &cache);
+/// nb-sim is the one beside this program. `folder` must not exist; it is where the cache and the
+/// images go.
+Starts measureStarts(const Workload &workload, const BenchInputs &inputs, int threads,
+                     const std::string &precision, int repeat,
+                     const std::filesystem::path &folder);
 
 } // namespace nanobragg
 #endif

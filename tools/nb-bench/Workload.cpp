@@ -1,6 +1,8 @@
 //===- Workload.cpp -------------------------------------------------------===//
 #include "Workload.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,33 +28,81 @@ ScratchFolder::~ScratchFolder() {
   fs::remove_all(folder, ignored);
 }
 
-void writeReflections(const fs::path &path) {
+static void writeText(const fs::path &path, const std::string &text) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "w"),
                                                               std::fclose);
-  if (!file)
+  if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
+      std::fflush(file.get()) != 0)
     throw std::runtime_error("cannot write " + path.string());
-  // The cell is 50 x 60 x 70 A and the corner of the detector is at 1.6 A.
+}
+
+/// Structure factors for every reflection that the workloads' detector sees: the cell is
+/// 50 x 60 x 70 A and the detector's corner is at 1.6 A.
+static std::string reflections() {
   constexpr int h = 32, k = 38, l = 44;
   std::uint32_t random = 1;
+  std::string text;
+  char line[64];
   for (int i = -h; i <= h; ++i)
     for (int j = -k; j <= k; ++j)
       for (int m = -l; m <= l; ++m) {
         random = random * 1664525u + 1013904223u;
-        std::fprintf(file.get(), "%d %d %d %.2f\n", i, j, m, (random >> 16) / 100.0);
+        text.append(line, std::size_t(std::snprintf(line, sizeof line, "%d %d %d %.2f\n", i, j, m,
+                                                    (random >> 16) / 100.0)));
       }
-  if (std::ferror(file.get()))
-    throw std::runtime_error("cannot write " + path.string());
+  return text;
 }
 
-std::vector<std::string> Workload::words() const {
+/// Nine points of a divergent beam: positions in m, weight, wavelength in m.
+static std::string sourceTable() {
   std::ostringstream text;
-  text << "-cell 50 60 70 90 90 90 -misset 10 20 30 -N 10 -mosaic 0.5 -mosaic_domains " << domains
-       << " -lambda 1 -distance 100 -pixel " << 102.4 / pixels << " -detpixels " << pixels
-       << " -oversample 1 -nointerpolate "
-       << (shape == "tophat" ? "-tophat_spots" : "-" + shape + "_xtal");
+  for (int i = -1; i <= 1; ++i)
+    for (int j = -1; j <= 1; ++j)
+      text << "-10 " << i * 0.005 << " " << j * 0.005 << " 1 1e-10\n";
+  return text.str();
+}
+
+BenchInputs writeInputs(const fs::path &folder, const fs::path &hkl) {
+  BenchInputs inputs{hkl, folder / "sources.txt"};
+  writeText(inputs.sources, sourceTable());
+  if (hkl.empty())
+    writeText(inputs.hkl = folder / "bench.hkl", reflections());
+  return inputs;
+}
+
+double Workload::samplesPerPixel() const {
+  return double(domains) * oversample * oversample * sources * phiSteps;
+}
+
+void Workload::fitSamples(double samples) {
+  pixels = std::clamp(int(std::lround(std::sqrt(samples / samplesPerPixel()))), 64, 4096);
+}
+
+std::string Workload::name() const {
+  std::ostringstream text;
+  text << shape << " N=" << cells << " " << factors << " mosaic=" << domains
+       << " oversample=" << oversample << " sources=" << sources << " phi=" << phiSteps;
+  return text.str();
+}
+
+std::vector<std::string> Workload::words(const BenchInputs &inputs) const {
+  std::ostringstream text;
+  text << "-cell 50 60 70 90 90 90 -misset 10 20 30 -N " << cells
+       << " -mosaic 0.5 -mosaic_domains " << domains << " -distance 100 -pixel "
+       << 102.4 / pixels << " -detpixels " << pixels << " -oversample " << oversample << " "
+       << (shape == "tophat" ? "-tophat_spots" : "-" + shape + "_xtal") << " -lambda 1";
+  if (phiSteps > 1)
+    text << " -osc 1 -phisteps " << phiSteps;
+  text << (factors == "constant"   ? " -default_F 100"
+           : factors == "tricubic" ? " -interpolate"
+                                   : " -nointerpolate");
   std::istringstream stream(text.str());
-  std::vector<std::string> words{"-hkl", hkl.string()}; // a path may contain blanks
-  words.insert(words.end(), std::istream_iterator<std::string>(stream), {});
+  std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
+  // Paths may contain blanks.
+  if (factors != "constant")
+    words.insert(words.end(), {"-hkl", inputs.hkl.string()});
+  if (sources > 1)
+    words.insert(words.end(), {"-sourcefile", inputs.sources.string()});
   return words;
 }
 

@@ -20,17 +20,34 @@ private:
   std::filesystem::path folder;
 };
 
-/// Structure factors for every reflection that the workload's detector sees, always the same.
-void writeReflections(const std::filesystem::path &path);
+/// Files that the workloads read.
+struct BenchInputs {
+  std::filesystem::path hkl, sources;
+};
+
+/// Writes both into `folder`, always the same; a list of reflections that the user has goes before
+/// the made-up one.
+BenchInputs writeInputs(const std::filesystem::path &folder, const std::filesystem::path &hkl);
 
 struct Workload {
-  std::string shape = "square"; ///< square, round, gauss or tophat
-  int pixels = 1024;            ///< along each edge
-  int domains = 10;
-  std::filesystem::path hkl;
+  std::string shape = "square";    ///< square, round, gauss or tophat
+  std::string factors = "nearest"; ///< constant, nearest or tricubic
+  int cells = 10;                  ///< along each axis of the crystal
+  int domains = 10;                ///< mosaic
+  int oversample = 1;
+  int sources = 1; ///< 1 or 9
+  int phiSteps = 1;
+  int pixels = 1024; ///< along each edge
+
+  double samplesPerPixel() const;
+  /// Makes the detector such that an image takes about this many samples.
+  void fitSamples(double samples);
+
+  /// All but the pixels, as "square N=10 nearest mosaic=10 oversample=1 sources=1 phi=1".
+  std::string name() const;
 
   /// Flags that both programs understand.
-  std::vector<std::string> words() const;
+  std::vector<std::string> words(const BenchInputs &inputs) const;
 };
 
 } // namespace nanobragg

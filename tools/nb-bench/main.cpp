@@ -1,263 +1,251 @@
 //===- main.cpp - nb-bench: how fast, and how much faster -----------------===//
+#include "Axes.h"
+#include "Baseline.h"
 #include "Measurement.h"
+#include "Report.h"
 #include "Starts.h"
 #include "nanobragg/KernelRunner.h"
 
-#include <nlohmann/json.hpp>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <getopt.h>
-#include <sstream>
+#include <fstream>
 #include <stdexcept>
+#include <unistd.h>
 
 using namespace nanobragg;
 
 namespace {
 
-constexpr const char *helpText =
-    R"(usage: nb-bench [options]
+constexpr const char *description =
+    R"(Times nb-sim's loop over pixels, in this process, and that of a nanoBragg program in turn with it.
+Neither the reference's own start-up, measured with one pixel and subtracted, nor file output and
+compilation count. Without --quick or --full the table has every combination of the listed values.)";
 
-Times the loop over pixels of nb-sim, in this process, and with --reference that of a nanoBragg
-program, in turn. The workload: 10 x 10 x 10 cells, 10 mosaic domains, structure factors on a grid
-with nearest-neighbour lookup, 1024 x 1024 pixels. The reference's own start-up, measured with one
-pixel and subtracted, does not count; nor do file output and compilation here.
-
-  --reference=PROGRAM  a nanoBragg executable to compare with; OMP_NUM_THREADS is set for it
-  --shapes=LIST        of square, round, gauss, tophat (default: all)
-  --threads=LIST       numbers of threads, 0 for all cores (default: 1,0)
-  --pixels=N           along each edge of the detector (default: 1024)
-  --domains=N          mosaic domains (default: 10)
-  --repeat=N           runs of each program, whose median counts (default: 5)
-  --precision=NAME     f64, ... (default: f64)
-  --hkl=FILE           structure factors (default: 445,445 made-up ones)
-  --starts=LIST        instead: what a first image of these sizes costs, with an empty cache, in the
-                       same process again, and in another process that finds the kernel cached
-  --json               print JSON instead of a table
-  -h, --help           this text
-)";
+constexpr const char *footer =
+    R"(Exit status: 0; 1: something failed, or an instruction count rose; otherwise usage.
+docs/benchmarks says how the committed tables come about.)";
 
 struct Arguments {
-  std::vector<std::string> shapes{"square", "round", "gauss", "tophat"};
-  std::vector<int> threads{1, 0};
-  std::vector<int> starts; ///< sizes; empty: the loop is timed
-  Workload workload;
+  Axes axes;
+  std::vector<int> threads{1, 0}, starts;
+  std::vector<std::string> targets{"x86-64-v3", "x86-64-v4"};
   Plan plan;
-  std::string reference;
-  bool json = false, help = false;
+  std::string reference, hkl, json, markdown, baseline;
+  double samples = 1e7, tolerance = 0.02;
+  bool quick = false, full = false, update = false;
 };
 
-std::vector<std::string> split(const std::string &list) {
-  std::vector<std::string> words;
-  std::istringstream stream(list);
-  for (std::string word; std::getline(stream, word, ',');)
-    words.push_back(word);
-  return words;
+void addOptions(CLI::App &app, Arguments &a) {
+  const auto file = [&](const char *name, std::string &value, const char *help) {
+    return app.add_option(name, value, help)->type_name("FILE");
+  };
+  const auto list = [&](const char *name, auto &values, const char *help) {
+    return app.add_option(name, values, help)->delimiter(',')->type_name("LIST");
+  };
+  // The limits are for the error; in the help they would be noise.
+  const auto range = [](double least, double most) {
+    return CLI::Range(least, most).description("");
+  };
+  const auto among = [](auto values) { return CLI::IsMember(values).description(""); };
+  app.add_flag("--quick", a.quick, "each shape and kind of structure factors, below a minute");
+  app.add_flag("--full", a.full, "the table of docs/benchmarks: about an hour with a reference");
+  file("--reference", a.reference,
+       "a nanoBragg executable to compare with; OMP_NUM_THREADS is set for it");
+  list("--shapes", a.axes.shapes, "of the crystal: square, round, gauss, tophat (default: all)")
+      ->check(among(a.axes.shapes));
+  list("--factors", a.axes.factors, "structure factors: constant, or a grid with nearest or tricubic lookup "
+                                          "(default: nearest)")
+      ->check(among(std::vector<std::string>{"constant", "nearest", "tricubic"}));
+  list("--cells", a.axes.cells, "unit cells along each edge of the crystal (default: 10)")->check(range(1, 1000000));
+  list("--domains", a.axes.domains, "mosaic domains (default: 10)")->check(range(1, 10000));
+  list("--oversample", a.axes.oversample, "sub-pixels along each edge of a pixel (default: 1)")->check(range(1, 20));
+  list("--sources", a.axes.sources, "points of the beam, 1 or 9 (default: 1)")->check(among(std::vector{1, 9}));
+  list("--phi", a.axes.phiSteps, "steps of the rotation (default: 1)")->check(range(1, 10000));
+  list("--threads", a.threads, "0: one per core (default: 1,0)")->check(range(0, 4096));
+  list("--precision", a.plan.precisions, "as nb-sim's --precision (default: f64)");
+  app.add_option("--samples", a.samples, "of one image; the detector's size follows")
+      ->check(range(1e3, 1e10))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--repeat", a.plan.repeat, "runs of each program, whose median counts")
+      ->check(range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  file("--hkl", a.hkl, "structure factors (default: 445,445 made-up ones)");
+  app.add_flag("--instructions", a.plan.countInstructions,
+               "count those of one sample, exactly; always with --quick and --full");
+  list("--starts", a.starts,
+       "sizes of the detector: also measure what the first image costs, and the next ones")
+      ->check(range(1, 100000));
+  file("--markdown", a.markdown, "write the tables to this file");
+  file("--json", a.json, "write the numbers to this file");
+  file("--baseline", a.baseline,
+       "instead: count the guarded instructions and compare them with this file");
+  list("--targets", a.targets, "levels of x86-64 that they are counted for (default: both)")
+      ->check(among(std::vector<std::string>{"x86-64-v3", "x86-64-v4"}));
+  app.add_option("--tolerance", a.tolerance, "the fraction by which they may rise")
+      ->check(range(0.0, 1.0))
+      ->type_name("FRACTION")
+      ->capture_default_str();
+  app.add_flag("--update", a.update, "with --baseline: write the counts to the file instead");
 }
 
-int wholeNumber(const std::string &text, const char *flag, int least) {
-  char *end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end || value < least || value > 1000000)
-    throw std::invalid_argument(std::string(flag) + " needs a whole number of at least " +
-                                std::to_string(least) + ", not '" + text + "'");
-  return int(value);
+std::vector<Workload> workloadsOf(const Arguments &a) {
+  std::vector<Workload> all = a.quick  ? quickTable()
+                              : a.full ? fullTable()
+                                       : a.axes.crossed();
+  for (Workload &workload : all)
+    workload.fitSamples(a.samples);
+  return all;
 }
 
-std::vector<std::string> checkedShapes(const std::string &list) {
-  const std::vector<std::string> known = Arguments().shapes, shapes = split(list);
-  for (const std::string &shape : shapes)
-    if (std::find(known.begin(), known.end(), shape) == known.end())
-      throw std::invalid_argument("--shapes knows square, round, gauss and tophat, not '" + shape +
-                                  "'");
-  return shapes;
+void write(const std::string &path, const std::string &text) {
+  if (path.empty())
+    return;
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush())
+    throw std::runtime_error("cannot write " + path);
 }
 
-Arguments parse(int argc, char **argv) {
-  const option options[] = {{"reference", required_argument, nullptr, 'r'},
-                            {"shapes", required_argument, nullptr, 's'},
-                            {"threads", required_argument, nullptr, 't'},
-                            {"pixels", required_argument, nullptr, 'p'},
-                            {"domains", required_argument, nullptr, 'd'},
-                            {"repeat", required_argument, nullptr, 'n'},
-                            {"precision", required_argument, nullptr, 'f'},
-                            {"hkl", required_argument, nullptr, 'k'},
-                            {"starts", required_argument, nullptr, 'S'},
-                            {"json", no_argument, nullptr, 'j'},
-                            {"help", no_argument, nullptr, 'h'},
-                            {}};
-  Arguments arguments;
-  int flag;
-  while ((flag = getopt_long(argc, argv, "h", options, nullptr)) != -1) {
-    const std::string value = optarg ? optarg : "";
-    switch (flag) {
-    case 'r':
-      arguments.reference = value;
-      break;
-    case 's':
-      arguments.shapes = checkedShapes(value);
-      break;
-    case 'S':
-      for (const std::string &word : split(value))
-        arguments.starts.push_back(wholeNumber(word, "--starts", 1));
-      break;
-    case 't':
-      arguments.threads.clear();
-      for (const std::string &word : split(value))
-        arguments.threads.push_back(wholeNumber(word, "--threads", 0));
-      break;
-    case 'p':
-      arguments.workload.pixels = wholeNumber(value, "--pixels", 1);
-      break;
-    case 'd':
-      arguments.workload.domains = wholeNumber(value, "--domains", 1);
-      break;
-    case 'n':
-      arguments.plan.repeat = wholeNumber(value, "--repeat", 1);
-      break;
-    case 'f':
-      arguments.plan.precision = value;
-      break;
-    case 'k':
-      arguments.workload.hkl = std::filesystem::absolute(value);
-      break;
-    case 'j':
-      arguments.json = true;
-      break;
-    case 'h':
-      arguments.help = true;
-      break;
-    default:
-      throw std::invalid_argument("nb-bench --help lists the options");
-    }
+std::vector<int> distinctThreads(const std::vector<int> &requested) {
+  std::vector<int> threads;
+  for (int number : requested)
+    if (std::find(threads.begin(), threads.end(), resolveThreads(number)) == threads.end())
+      threads.push_back(resolveThreads(number));
+  return threads;
+}
+
+/// How far a long table has come, on standard error when that is somebody's screen.
+class Progress {
+public:
+  explicit Progress(std::size_t count) : count(count) {}
+  void next() {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    if (::isatty(STDERR_FILENO) && done > 0)
+      std::fprintf(stderr, "%zu of %zu, about %.0f s left\r", done, count,
+                   passed.count() / double(done) * double(count - done));
+    ++done;
   }
-  if (optind < argc)
-    throw std::invalid_argument(std::string("unexpected word '") + argv[optind] + "'");
-  return arguments;
-}
 
-nlohmann::ordered_json toJson(const Start &start) {
-  return {{"input_seconds", start.inputSeconds},
-          {"kernel_seconds", start.kernelSeconds},
-          {"run_seconds", start.runSeconds}};
-}
+private:
+  std::size_t count, done = 0;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+};
 
-void runStarts(const Arguments &arguments, const ScratchFolder &scratch) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  if (!arguments.json)
-    std::printf("                empty cache             same process again      another process\n"
-                "pixels threads  input kernel    run     input kernel    run     input kernel    "
-                "run /ms\n");
-  for (int pixels : arguments.starts)
-    for (int requested : arguments.threads) {
-      Workload workload = arguments.workload;
-      workload.pixels = pixels;
-      const int threads = resolveThreads(requested);
-      const auto cache =
-          scratch.path() / ("kernels-" + std::to_string(pixels) + "-" + std::to_string(requested));
-      const Starts starts = measureStarts(workload, threads, arguments.plan.precision, cache);
-      if (arguments.json) {
-        rows.push_back({{"pixels", pixels},
-                        {"threads", threads},
-                        {"empty_cache", toJson(starts.cold)},
-                        {"same_process", toJson(starts.again)},
-                        {"another_process", toJson(starts.another)}});
-        continue;
+void measureSpeed(const Arguments &a, const BenchInputs &inputs, KernelProvider &kernels,
+                  Report &report) {
+  const std::vector<Workload> workloads = workloadsOf(a);
+  const std::vector<int> threads = distinctThreads(a.threads);
+  std::fputs(tableHeading(a.plan.reference.has_value()).c_str(), stdout);
+  Progress progress(workloads.size() * threads.size());
+  for (const Workload &workload : workloads)
+    for (int number : threads) {
+      progress.next();
+      Plan plan = a.plan;
+      plan.countInstructions &= number == threads.front();
+      for (Measurement &row : measure(workload, inputs, number, plan, kernels)) {
+        std::fputs(tableLine(row).c_str(), stdout);
+        std::fflush(stdout);
+        report.target = row.target;
+        report.rows.push_back(std::move(row));
       }
-      std::printf("%6d %7d", pixels, threads);
-      for (const Start &s : {starts.cold, starts.again, starts.another})
-        std::printf(" %6.1f %6.2f %6.1f    ", s.inputSeconds * 1e3, s.kernelSeconds * 1e3,
-                    s.runSeconds * 1e3);
-      std::printf("\n");
+    }
+}
+
+void measureStartUp(const Arguments &a, const BenchInputs &inputs, const ScratchFolder &scratch,
+                    Report &report) {
+  std::fputs(startsHeading().c_str(), stdout);
+  for (int pixels : a.starts)
+    for (int threads : distinctThreads(a.threads)) {
+      Workload workload;
+      workload.pixels = pixels;
+      const auto folder = scratch.path() / ("start-" + std::to_string(report.starts.size()));
+      report.starts.push_back(measureStarts(workload, inputs, threads, a.plan.precisions.front(),
+                                            a.plan.repeat, folder));
+      std::fputs(startsLine(report.starts.back()).c_str(), stdout);
       std::fflush(stdout);
     }
-  if (arguments.json)
-    std::printf("%s\n", nlohmann::ordered_json{{"starts", rows}}.dump(2).c_str());
 }
 
-nlohmann::ordered_json toJson(const Measurement &m) {
-  nlohmann::ordered_json json = {{"shape", m.shape},
-                                 {"threads", m.threads},
-                                 {"samples", m.samples},
-                                 {"setup_seconds", m.setupSeconds},
-                                 {"compile_seconds", m.compileSeconds},
-                                 {"prepare_seconds", m.prepareSeconds},
-                                 {"run_seconds", m.runSeconds},
-                                 {"ns_per_sample", m.nsPerSample()}};
-  if (m.ratio) {
-    json["reference_startup_seconds"] = *m.referenceStartupSeconds;
-    json["reference_run_seconds"] = *m.referenceRunSeconds;
-    json["reference_ns_per_sample"] = *m.referenceRunSeconds / m.samples * 1e9;
-    json["ratio"] = *m.ratio;
-    json["worst_difference"] = *m.worstDifference;
-  }
-  return json;
-}
-
-void printRow(const Measurement &m) {
-  std::printf("%-7s %7d %9.2f %10.2f %8.3f %9.1f %9.1f", m.shape.c_str(), m.threads,
-              m.nsPerSample(), m.prepareSeconds * 1e3, m.runSeconds, m.setupSeconds * 1e3,
-              m.compileSeconds * 1e3);
-  if (m.ratio)
-    std::printf(" %9.1f %7.1f %10.1e", *m.referenceRunSeconds / m.samples * 1e9, *m.ratio,
-                *m.worstDifference);
-  std::printf("\n");
-  std::fflush(stdout);
-}
-
-void run(Arguments arguments) {
-  ScratchFolder scratch;
-  if (arguments.workload.hkl.empty()) {
-    arguments.workload.hkl = scratch.path() / "bench.hkl";
-    writeReflections(arguments.workload.hkl);
-  }
-  if (!arguments.starts.empty())
-    return runStarts(arguments, scratch);
-  if (!arguments.reference.empty())
-    arguments.plan.reference.emplace(arguments.reference, scratch.path());
-
+int run(Arguments a, const std::string &command) {
+  const ScratchFolder scratch;
+  const BenchInputs inputs =
+      writeInputs(scratch.path(), a.hkl.empty() ? "" : std::filesystem::absolute(a.hkl));
   KernelProvider kernels;
-  kernels.compiler();
-  const double loadSeconds = kernels.counters().compilerLoadSeconds;
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  if (!arguments.json) {
-    std::printf("compiler library loaded in %.1f ms\n", loadSeconds * 1e3);
-    std::printf("shape   threads ns/sample prepare/ms    run/s  setup/ms compile/ms%s\n",
-                arguments.plan.reference ? "  C ns/s.   ratio difference" : "");
-  }
-  for (const std::string &shape : arguments.shapes)
-    for (int threads : arguments.threads) {
-      arguments.workload.shape = shape;
-      const Measurement m =
-          measure(arguments.workload, resolveThreads(threads), arguments.plan, kernels);
-      if (arguments.json)
-        rows.push_back(toJson(m));
-      else
-        printRow(m);
+  const auto compiler = kernels.compiler();
+  if (!a.baseline.empty()) {
+    const InstructionCounts counts = countGuarded(a.targets, inputs, *compiler);
+    if (a.update) {
+      writeBaseline(counts, a.baseline);
+      return 0;
     }
-  if (arguments.json) {
-    const nlohmann::ordered_json all = {{"compiler_load_seconds", loadSeconds},
-                                        {"precision", arguments.plan.precision},
-                                        {"repeat", arguments.plan.repeat},
-                                        {"rows", rows}};
-    std::printf("%s\n", all.dump(2).c_str());
+    return checkBaseline(counts, a.baseline, a.tolerance) ? 0 : 1;
   }
+
+  Report report;
+  report.machine = describeMachine();
+  report.command = command;
+  report.repeat = a.plan.repeat;
+  report.loadSeconds = kernels.counters().compilerLoadSeconds;
+  if (!a.reference.empty()) {
+    a.plan.reference.emplace(a.reference, scratch.path());
+    const std::string built = a.plan.reference->compiler();
+    report.reference = a.plan.reference->name() + (built.empty() ? "" : ", built with " + built);
+  }
+  measureSpeed(a, inputs, kernels, report);
+  if (!a.starts.empty())
+    measureStartUp(a, inputs, scratch, report);
+  write(a.markdown, report.toMarkdown());
+  write(a.json, report.toJson());
+  return 0;
+}
+
+/// The command line for whoever repeats it elsewhere.
+std::string commandOf(const std::vector<std::string> &words) {
+  std::string command = "nb-bench";
+  for (const std::string &word : words) {
+    const bool path = word.starts_with("--reference=") || word.starts_with("--hkl=");
+    if (!word.starts_with("--markdown=") && !word.starts_with("--json="))
+      command += " " + (path ? word.substr(0, word.find('=')) + "=PATH/" +
+                                   std::filesystem::path(word).filename().string()
+                             : word);
+  }
+  return command;
+}
+
+/// What --quick and --full choose unless the command line says otherwise.
+void choosePreset(const CLI::App &app, Arguments &a) {
+  if (a.quick && a.full)
+    throw CLI::ValidationError("--quick and --full are two different tables");
+  if (!a.quick && !a.full)
+    return;
+  a.plan.countInstructions = true;
+  if (app.count("--starts") == 0)
+    a.starts = a.quick ? std::vector{256} : std::vector{256, 512, 1024};
+  if (app.count("--samples") == 0 && a.quick)
+    a.samples = 1e6;
+  if (app.count("--repeat") == 0 && a.quick)
+    a.plan.repeat = 3;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
+  CLI::App app(description, "nb-bench");
+  app.footer(footer);
+  app.get_formatter()->column_width(28);
+  Arguments arguments;
+  addOptions(app, arguments);
   try {
-    const Arguments arguments = parse(argc, argv);
-    if (arguments.help)
-      std::fputs(helpText, stdout);
-    else
-      run(arguments);
-    return 0;
-  } catch (const std::invalid_argument &error) {
-    std::fprintf(stderr, "nb-bench: error: %s\n", error.what());
-    return 2;
+    app.parse(argc, argv);
+    choosePreset(app, arguments);
+    return run(std::move(arguments), commandOf({argv + 1, argv + argc}));
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "nb-bench: error: %s\n", error.what());
     return 1;

@@ -146,7 +146,10 @@ std::string compileUsage() {
                         : flag.name.starts_with("--") ? "="
                                                       : " ") +
                        std::string(flag.value);
-    line.append(line.size() < column ? column - line.size() : 1, ' ');
+    if (line.size() + 1 >= column)
+      line += "\n" + std::string(column, ' ');
+    else
+      line.append(column - line.size(), ' ');
     std::size_t length = column;
     std::string_view rest = flag.help;
     while (!rest.empty()) {

@@ -1,0 +1,92 @@
+"""nb-bench fills its tables, with nb-sim in the place of the C program, and its guard of instruction
+counts notices a count that rose."""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+arguments = None
+ROW = ["--shapes=gauss", "--domains=2", "--samples=5000", "--repeat=2"]
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def run_bench(self, *words, status=0):
+        done = subprocess.run([arguments.nb_bench, *map(str, words)], text=True,
+                              capture_output=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def report(self, *words):
+        self.run_bench(*words, f"--json={self.root}/t.json", f"--markdown={self.root}/t.md")
+        return (json.loads((self.root / "t.json").read_text()),
+                (self.root / "t.md").read_text())
+
+    def test_rows_beside_a_reference(self):
+        data, text = self.report(*ROW, f"--reference={arguments.nb_sim}", "--threads=1,2",
+                                 "--factors=constant,tricubic", "--sources=9", "--phi=1",
+                                 "--oversample=2", "--cells=7")
+        self.assertEqual([(row["factors"], row["threads"]) for row in data["rows"]],
+                         [("constant", 1), ("constant", 2), ("tricubic", 1), ("tricubic", 2)])
+        for row in data["rows"]:
+            self.assertEqual(row["samples"], row["pixels"] ** 2 * 2 * 9 * 4)
+            self.assertGreater(row["ns_per_sample"], 0)
+            self.assertGreater(row["reference_startup_seconds"], 0)
+            self.assertLess(row["worst_difference"], 1e-5)
+        self.assertTrue(data["processor"])
+        self.assertIn(data["processor"], text)
+        self.assertIn("--reference=PATH/nb-sim", text)
+        self.assertEqual(len(re.findall(r"^\| gauss \| 7 \|", text, re.M)), 4)
+        widths = {line.count("|") for line in text.splitlines() if line.startswith("|")}
+        self.assertEqual(len(widths), 1, text)
+
+    def test_instructions_are_counted_exactly(self):
+        counts = {self.report(*ROW, "--threads=1", "--instructions")[0]["rows"][0]
+                  .get("instructions_per_sample") for _ in range(2)}
+        self.assertEqual(len(counts), 1)
+        self.assertTrue(5 < counts.pop() < 500)
+
+    def test_starts(self):
+        data, text = self.report(*ROW, "--threads=1", "--starts=32")
+        start, = data["starts"]
+        self.assertGreater(start["cold"]["compile_seconds"], 0)
+        self.assertEqual(start["another_process"]["compile_seconds"], 0)
+        for kind in ("cold", "same_process", "another_process"):
+            self.assertGreater(start[kind]["setup_seconds"], start[kind]["kernel_seconds"])
+        self.assertIn("warm, another process", text)
+
+    def test_guard(self):
+        committed = pathlib.Path(__file__).parent / "instructions.json"
+        counts = json.loads(committed.read_text())
+        for rows in counts.values():
+            first = next(iter(rows))
+            rows[first] *= 0.5
+        (self.root / "lower.json").write_text(json.dumps(counts))
+        said = self.run_bench(f"--baseline={self.root}/lower.json", "--targets=x86-64-v3",
+                              status=1).stdout
+        self.assertRegex(said, r"\+\d+\.\d% of the baseline")
+
+    def test_command_lines_that_cannot_be_used(self):
+        for words, why in ((["--shapes=cube"], "cube"), (["--domains=0"], "domains"),
+                           (["--quick", "--full"], "two different tables"),
+                           (["--precision=f16", *ROW], "f16"),
+                           (["--reference=/no/such/program", *ROW], "/no/such/program")):
+            done = subprocess.run([arguments.nb_bench, *words], text=True, capture_output=True)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(why, done.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("nb-bench", "nb-sim"):
+        parser.add_argument("--" + name, required=True)
+    arguments, rest = parser.parse_known_args()
+    unittest.main(argv=[__file__, *rest])

@@ -1,0 +1,197 @@
+//===- Report.cpp ---------------------------------------------------------===//
+#include "Report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace nanobragg {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+__attribute__((format(printf, 1, 2))) std::string formatted(const char *format, ...) {
+  char buffer[512];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(buffer, sizeof buffer, format, arguments);
+  va_end(arguments);
+  return buffer;
+}
+
+std::string machineText(const Report &report) {
+  const Machine &m = report.machine;
+  std::string text = formatted("%s%s, %d core%s, %.0f GiB, %s. LLVM %s; kernels for `%s`.",
+                               m.virtualized ? "A virtual machine: " : "", m.processor.c_str(),
+                               m.cores, m.cores == 1 ? "" : "s", m.memoryGiB, m.system.c_str(),
+                               NB_LLVM_VERSION, report.target.c_str());
+  return text;
+}
+
+std::string countText(const std::optional<double> &count) {
+  return count ? formatted("%.1f", *count) : "";
+}
+
+Json toJson(const Measurement &m) {
+  const Workload &w = m.workload;
+  Json json = {{"shape", w.shape},
+               {"cells", w.cells},
+               {"factors", w.factors},
+               {"mosaic_domains", w.domains},
+               {"oversample", w.oversample},
+               {"sources", w.sources},
+               {"phi_steps", w.phiSteps},
+               {"pixels", w.pixels},
+               {"precision", m.precision},
+               {"threads", m.threads},
+               {"samples", m.samples},
+               {"setup_seconds", m.setupSeconds},
+               {"compile_seconds", m.compileSeconds},
+               {"prepare_seconds", m.prepareSeconds},
+               {"run_seconds", m.runSeconds},
+               {"ns_per_sample", m.nsPerSample()}};
+  if (m.instructions)
+    json["instructions_per_sample"] = *m.instructions;
+  if (m.reference) {
+    json["reference_startup_seconds"] = m.reference->startupSeconds;
+    json["reference_run_seconds"] = m.reference->runSeconds;
+    json["reference_ns_per_sample"] = m.referenceNsPerSample();
+    json["speedup"] = m.speedup();
+    json["worst_difference"] = m.worstDifference;
+  }
+  return json;
+}
+
+Json toJson(const Start &start) {
+  return {{"before_main_seconds", start.beforeMain},
+          {"setup_seconds", start.setup},
+          {"kernel_seconds", start.kernel},
+          {"compile_seconds", start.compile},
+          {"run_seconds", start.run}};
+}
+
+std::string speedSection(const Report &report) {
+  const bool reference = !report.reference.empty();
+  std::string text =
+      "\n## Time per sample\n\n"
+      "One sample is one evaluation of the innermost body: for one pixel, sub-pixel, source, phi "
+      "step and mosaic domain. Median of " +
+      std::to_string(report.repeat) +
+      " runs. Instructions are those that one sample takes on average on one thread, counted "
+      "exactly. Compile time is that of the kernel when it is first needed; where none is given an "
+      "earlier row has the same kernel.\n";
+  if (reference)
+    text += "\nThe C program is " + report.reference +
+            ". It was run in turn with ours, with as many threads and the same flags; its own "
+            "start-up, measured with one pixel, is subtracted. Difference: of the worst pixel, "
+            "relative to the brightest.\n";
+  text += "\n| shape | N | F | mosaic domains | oversample | sources | phi steps | precision | "
+          "threads | ns | instructions | compile, ms |";
+  text += reference ? " C, ns | speedup | difference |\n" : "\n";
+  text += "|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|--:|";
+  text += reference ? "--:|--:|--:|\n" : "\n";
+  for (const Measurement &m : report.rows) {
+    const Workload &w = m.workload;
+    text += formatted("| %s | %d | %s | %d | %d | %d | %d | %s | %d | %.2f | %s | %s |",
+                      w.shape.c_str(), w.cells, w.factors.c_str(), w.domains, w.oversample,
+                      w.sources, w.phiSteps, m.precision.c_str(), m.threads, m.nsPerSample(),
+                      countText(m.instructions).c_str(),
+                      m.compileSeconds > 0 ? formatted("%.0f", m.compileSeconds * 1e3).c_str() : "");
+    if (m.reference)
+      text += formatted(" %.1f | %.1f | %.0e |", m.referenceNsPerSample(), m.speedup(),
+                        m.worstDifference);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string startsSection(const Report &report) {
+  std::string text =
+      "\n## Start-up\n\n"
+      "Milliseconds. Set-up is the time from `main` to the first tile: reading 450,000 structure "
+      "factors, deriving the numbers, getting the kernel, tables, threads; run is that of all "
+      "tiles. Cold: nb-sim with an empty kernel cache; warm, same process: a second simulator; warm, "
+      "another process: nb-sim with the kernel in the cache. Before `main` comes what the "
+      "operating system and the dynamic loader take.\n\n"
+      "| pixels | threads | start | before main | set-up | of which kernel | of which compiling | "
+      "run |\n|--:|--:|---|--:|--:|--:|--:|--:|\n";
+  for (const Starts &s : report.starts)
+    for (const auto &[name, start] : {std::pair("cold", s.cold),
+                                      {"warm, same process", s.again},
+                                      {"warm, another process", s.another}})
+      text += formatted("| %d | %d | %s | %s | %.2f | %.2f | %.1f | %.1f |\n", s.pixels, s.threads,
+                        name, start.beforeMain > 0 ? formatted("%.1f", start.beforeMain * 1e3).c_str() : "",
+                        start.setup * 1e3, start.kernel * 1e3, start.compile * 1e3,
+                        start.run * 1e3);
+  return text;
+}
+
+} // namespace
+
+std::string Report::toMarkdown() const {
+  std::string text = "# CPU, " + machine.date + "\n\n" + machineText(*this) +
+                     "\n\nWritten by\n\n```sh\n" + command + "\n```\n\n" +
+                     formatted("Loading the compiler took %.0f ms.\n", loadSeconds * 1e3);
+  if (!rows.empty())
+    text += speedSection(*this);
+  if (!starts.empty())
+    text += startsSection(*this);
+  return text;
+}
+
+std::string Report::toJson() const {
+  Json table = Json::array(), startTable = Json::array();
+  for (const Measurement &row : rows)
+    table.push_back(nanobragg::toJson(row));
+  for (const Starts &s : starts)
+    startTable.push_back({{"pixels", s.pixels},
+                          {"threads", s.threads},
+                          {"cold", nanobragg::toJson(s.cold)},
+                          {"same_process", nanobragg::toJson(s.again)},
+                          {"another_process", nanobragg::toJson(s.another)}});
+  const Json all = {{"date", machine.date},
+                    {"processor", machine.processor},
+                    {"virtual_machine", machine.virtualized},
+                    {"cores", machine.cores},
+                    {"memory_gib", machine.memoryGiB},
+                    {"system", machine.system},
+                    {"llvm", NB_LLVM_VERSION},
+                    {"target", target},
+                    {"command", command},
+                    {"reference", reference},
+                    {"repeat", repeat},
+                    {"compiler_load_seconds", loadSeconds},
+                    {"rows", table},
+                    {"starts", startTable}};
+  return all.dump(2) + "\n";
+}
+
+std::string tableHeading(bool reference) {
+  return formatted("%-64s %-6s thr      ns  instr.  compile%s\n", "workload", "prec.",
+                   reference ? "   C, ns speedup difference" : "");
+}
+
+std::string tableLine(const Measurement &m) {
+  std::string line = formatted("%-64s %-6s %3d %7.2f %7s %5.0f ms", m.workload.name().c_str(),
+                               m.precision.c_str(), m.threads, m.nsPerSample(),
+                               countText(m.instructions).c_str(), m.compileSeconds * 1e3);
+  if (m.reference)
+    line += formatted(" %7.1f %7.1f    %.1e", m.referenceNsPerSample(), m.speedup(),
+                      m.worstDifference);
+  return line + "\n";
+}
+
+std::string startsHeading() {
+  return "\n               cold                      same process     another process\n"
+         "pixels thr  set-up  kernel     run    set-up     run    set-up  kernel     run /ms\n";
+}
+
+std::string startsLine(const Starts &s) {
+  return formatted("%6d %3d %7.1f %7.1f %7.1f   %7.2f %7.1f   %7.2f %7.2f %7.1f\n", s.pixels,
+                   s.threads, s.cold.setup * 1e3, s.cold.kernel * 1e3, s.cold.run * 1e3,
+                   s.again.setup * 1e3, s.again.run * 1e3, s.another.setup * 1e3,
+                   s.another.kernel * 1e3, s.another.run * 1e3);
+}
+
+} // namespace nanobragg

@@ -1,0 +1,35 @@
+//===- Report.h - measurements as text, Markdown and JSON -------*- C++ -*-===//
+#ifndef NANOBRAGG_NBBENCH_REPORT_H
+#define NANOBRAGG_NBBENCH_REPORT_H
+
+#include "Machine.h"
+#include "Measurement.h"
+#include "Starts.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+struct Report {
+  Machine machine;
+  std::string command;   ///< that measures it again
+  std::string target;    ///< what the kernels were compiled for
+  std::string reference; ///< program and compiler; empty: none
+  int repeat = 0;
+  double loadSeconds = 0; ///< of the compiler library
+  std::vector<Measurement> rows;
+  std::vector<Starts> starts;
+
+  std::string toMarkdown() const;
+  std::string toJson() const;
+};
+
+/// One line of the table on the screen, and its heading.
+std::string tableHeading(bool reference);
+std::string tableLine(const Measurement &row);
+std::string startsHeading();
+std::string startsLine(const Starts &starts);
+
+} // namespace nanobragg
+#endif
