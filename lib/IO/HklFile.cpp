@@ -3,6 +3,7 @@
 #include "FileContents.h"
 #include "FileError.h"
 #include "GridSize.h"
+#include "PlainReflection.h"
 #include "TextScanner.h"
 
 #include <algorithm>
@@ -14,11 +15,6 @@
 
 namespace nanobragg::io {
 namespace {
-
-struct Reflection {
-  std::int32_t h, k, l;
-  double f;
-};
 
 bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
 
@@ -88,11 +84,18 @@ std::vector<Reflection> parse(const std::string &path, std::string_view text) {
   reflections.reserve(text.size() / 20);
   TextLines lines(text);
   std::string_view line;
-  while (lines.next(line)) {
+  while (!lines.atEnd()) {
+    Reflection r{};
+    const std::string_view rest = lines.remaining();
+    if (const char *next = readPlainReflection(rest.data(), rest.data() + rest.size(), r)) {
+      lines.skipLine(next);
+      reflections.push_back(r);
+      continue;
+    }
+    lines.next(line);
     ColumnReader columns(path, lines.number(), line);
     if (!columns.skipBlanks())
       continue;
-    Reflection r{};
     r.h = columns.index("h");
     r.k = columns.index("k");
     r.l = columns.index("l");

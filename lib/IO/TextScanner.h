@@ -17,6 +17,14 @@ public:
   /// False at the end. The line comes without its end and without a `#` comment.
   bool next(std::string_view &line);
 
+  /// For who reads some lines otherwise: what is left, and the beginning of the line after them.
+  bool atEnd() const { return rest.empty(); }
+  std::string_view remaining() const { return rest; }
+  void skipLine(const char *nextLine) {
+    rest.remove_prefix(std::size_t(nextLine - rest.data()));
+    ++count;
+  }
+
   std::size_t number() const { return count; } ///< of the line that next() gave, from 1
 
 private:

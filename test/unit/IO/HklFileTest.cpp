@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <chrono>
+#include <random>
 
 namespace nanobragg::io {
 namespace {
@@ -48,6 +49,30 @@ TEST_F(HklFileTest, IgnoresCommentsBlankLinesLineEndsAndFurtherColumns) {
 TEST_F(HklFileTest, AcceptsWholeNumbersWrittenAsReals) {
   EXPECT_EQ(parse("1.0 2.000 -3. 5\n").grid.lMin, -3);
   EXPECT_EQ(parse("1e1 2 3 5\n").grid.hMin, 10);
+}
+
+/// A further column makes a line one for the general reader.
+TEST_F(HklFileTest, BothReadersGiveTheSameNumbers) {
+  std::mt19937 random(1);
+  std::string plain, general;
+  for (int i = 0; i != 2000; ++i) {
+    std::string number = random() % 3 ? "" : "-";
+    for (int digits = int(random() % 17) + 1, point = int(random() % 17); digits-- > 0; --point)
+      number += point == 0 ? std::string(1, char('0' + random() % 10)) + "."
+                           : std::string(1, char('0' + random() % 10));
+    const std::string line = std::to_string(i % 50 - 25) + " " + std::to_string(i / 50) + " -7 " +
+                             number;
+    plain += line + (i % 5 ? "\n" : " \t\r\n");
+    general += line + " 1\n";
+  }
+  const HklFile a = parse(plain), b = parse(general);
+  EXPECT_EQ(a.reflections, 2000u);
+  EXPECT_EQ(a.grid.values, b.grid.values);
+  EXPECT_EQ(a.grid.hMin, b.grid.hMin);
+}
+
+TEST_F(HklFileTest, CountsLinesOfBothReaders) {
+  expectError("0 0 1 2\n0 0 2 3 4\n0 0 3 5\n0 0 x 4\n", "f.hkl:4: cannot read l from 'x'");
 }
 
 TEST_F(HklFileTest, LastDuplicateWins) {
