@@ -18,7 +18,8 @@ constexpr const char *libraryName = "libnb-compiler.so";
 std::string placesSearched() {
   std::string text;
   for (const std::filesystem::path &path : CompilerLibrary::candidates())
-    text += path.parent_path().string() + ", ";
+    if (path.has_parent_path())
+      text += path.parent_path().string() + ", ";
   return text + "the dynamic loader's path";
 }
 
@@ -29,7 +30,8 @@ void *openOrThrow(const std::string &path, const std::string &whatWasSought) {
   const char *reason = dlerror();
   throw std::runtime_error("cannot open the compiler library (" + whatWasSought +
                            "): " + (reason ? reason : "unknown reason") +
-                           "; build the target nb-compiler or set NB_COMPILER_LIBRARY to its file");
+                           "; install the package nanobragg-compiler, build the target nb-compiler or set "
+                           "NB_COMPILER_LIBRARY to its file");
 }
 
 void *openLibrary() {

@@ -79,7 +79,7 @@ private:
   const char *p, *end;
 };
 
-std::vector<Reflection> parse(const std::string &path, std::string_view text) {
+std::vector<Reflection> parse(const std::string &path, const std::string &text) {
   std::vector<Reflection> reflections;
   reflections.reserve(text.size() / 20);
   TextLines lines(text);

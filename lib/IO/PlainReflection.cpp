@@ -3,34 +3,35 @@
 namespace nanobragg::io {
 namespace {
 
-bool isBlank(char c) { return c == ' ' || c == '\t'; }
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+// The null after the text ends every loop.
 
-const char *skipBlanks(const char *p, const char *end) {
-  while (p != end && isBlank(*p))
+bool isBlank(char c) { return c == ' ' || c == '\t'; }
+
+const char *skipBlanks(const char *p) {
+  while (isBlank(*p))
     ++p;
   return p;
 }
 
-bool takeMinus(const char *&p, const char *end) {
-  const bool minus = p != end && *p == '-';
+bool takeMinus(const char *&p) {
+  const bool minus = *p == '-';
   p += minus;
   return minus;
 }
 
 /// Appends digits to `value`, at most so many; returns how many.
-int takeDigits(const char *&p, const char *end, std::int64_t &value, int most) {
-  const char *begin = p;
-  for (; p != end && isDigit(*p) && p - begin < most; ++p)
-    value = value * 10 + (*p - '0');
+int takeDigits(const char *&p, std::int64_t &value, int most) {
+  const char *begin = p, *last = p + most;
+  for (unsigned digit; (digit = unsigned(*p) - '0') < 10 && p != last; ++p)
+    value = value * 10 + digit;
   return int(p - begin);
 }
 
-bool takeIndex(const char *&p, const char *end, std::int32_t &index) {
-  p = skipBlanks(p, end);
-  const bool minus = takeMinus(p, end);
+bool takeIndex(const char *&p, std::int32_t &index) {
+  p = skipBlanks(p);
+  const bool minus = takeMinus(p);
   std::int64_t value = 0;
-  if (takeDigits(p, end, value, 9) == 0 || p == end || !isBlank(*p))
+  if (takeDigits(p, value, 9) == 0 || !isBlank(*p))
     return false;
   index = std::int32_t(minus ? -value : value);
   return true;
@@ -40,16 +41,16 @@ bool takeIndex(const char *&p, const char *end, std::int32_t &index) {
 constexpr int mostDigits = 15;
 
 /// A quotient of two exact numbers is rounded once, as the best parser would.
-bool takeNumber(const char *&p, const char *end, double &number) {
+bool takeNumber(const char *&p, double &number) {
   static constexpr double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  p = skipBlanks(p, end);
-  const bool minus = takeMinus(p, end);
+  p = skipBlanks(p);
+  const bool minus = takeMinus(p);
   std::int64_t value = 0;
-  const int whole = takeDigits(p, end, value, mostDigits);
+  const int whole = takeDigits(p, value, mostDigits);
   int fraction = 0;
-  if (p != end && *p == '.')
-    fraction = takeDigits(++p, end, value, mostDigits - whole);
+  if (*p == '.')
+    fraction = takeDigits(++p, value, mostDigits - whole);
   if (whole == 0)
     return false;
   const double size = double(value) / powers[fraction];
@@ -60,12 +61,10 @@ bool takeNumber(const char *&p, const char *end, double &number) {
 } // namespace
 
 const char *readPlainReflection(const char *p, const char *end, Reflection &r) {
-  if (!takeIndex(p, end, r.h) || !takeIndex(p, end, r.k) || !takeIndex(p, end, r.l) ||
-      !takeNumber(p, end, r.f))
+  if (!takeIndex(p, r.h) || !takeIndex(p, r.k) || !takeIndex(p, r.l) || !takeNumber(p, r.f))
     return nullptr;
-  p = skipBlanks(p, end);
-  if (p != end && *p == '\r')
-    ++p;
+  p = skipBlanks(p);
+  p += *p == '\r';
   if (p == end)
     return p;
   return *p == '\n' ? p + 1 : nullptr;
