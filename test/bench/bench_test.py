@@ -31,7 +31,11 @@ class Bench(unittest.TestCase):
                 (self.root / "t.md").read_text())
 
     def test_rows_beside_a_reference(self):
-        data, text = self.report(*ROW, f"--reference={arguments.nb_sim}", "--threads=1,2",
+        # The physics of the C program, which nb-bench expects of a reference.
+        script = self.root / "reference"
+        script.write_text(f'#!/bin/sh\nexec {arguments.nb_sim} -compat c "$@"\n')
+        script.chmod(0o755)
+        data, text = self.report(*ROW, f"--reference={script}", "--threads=1,2",
                                  "--factors=constant,tricubic", "--sources=9", "--phi=1",
                                  "--oversample=2", "--cells=7")
         self.assertEqual([(row["factors"], row["threads"]) for row in data["rows"]],
@@ -43,7 +47,7 @@ class Bench(unittest.TestCase):
             self.assertLess(row["worst_difference"], 1e-5)
         self.assertTrue(data["processor"])
         self.assertIn(data["processor"], text)
-        self.assertIn("--reference=PATH/nb-sim", text)
+        self.assertIn("--reference=PATH/reference", text)
         self.assertEqual(len(re.findall(r"^\| gauss \| 7 \|", text, re.M)), 4)
         widths = {line.count("|") for line in text.splitlines() if line.startswith("|")}
         self.assertEqual(len(widths), 1, text)
