@@ -28,6 +28,12 @@
 
 namespace nanobragg {
 
+struct SimulatorOptions {
+  int threads = 0; ///< 0: as many as the machine offers
+  /// The finished fraction, see nb_run_options. It must not throw.
+  std::function<void(double fraction)> progress{};
+};
+
 /// A kernel and the numbers that it will be run with. It can be moved but not copied.
 class Simulator {
 public:
@@ -41,11 +47,7 @@ public:
     nb_status code;
   };
 
-  struct Options {
-    int threads = 0; ///< 0: as many as the machine offers
-    /// The finished fraction, see nb_run_options. It must not throw.
-    std::function<void(double fraction)> progress{};
-  };
+  using Options = SimulatorOptions;
 
   static Simulator load(const std::string &file) {
     return make([&](nb_simulator **made) { return nb_simulator_load(file.c_str(), made); });
