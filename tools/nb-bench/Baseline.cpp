@@ -16,7 +16,7 @@
 namespace nanobragg {
 namespace {
 
-constexpr const char *precisions[] = {"f64"};
+constexpr const char *precisions[] = {"f64", "mixed"};
 
 bool runsHere(const std::string &target) {
 #ifdef __x86_64__

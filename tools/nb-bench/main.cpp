@@ -65,7 +65,8 @@ void addOptions(CLI::App &app, Arguments &a) {
   list("--sources", a.axes.sources, "points of the beam, 1 or 9 (default: 1)")->check(among(std::vector{1, 9}));
   list("--phi", a.axes.phiSteps, "steps of the rotation (default: 1)")->check(range(1, 10000));
   list("--threads", a.threads, "0: one per core (default: 1,0)")->check(range(0, 4096));
-  list("--precision", a.plan.precisions, "as nb-sim's --precision (default: f64)");
+  list("--precision", a.plan.precisions, "as nb-sim's --precision (default: f64; with --quick and --full "
+                                                       "also mixed)");
   app.add_option("--samples", a.samples, "of one image; the detector's size follows")
       ->check(range(1e3, 1e10))
       ->type_name("N")
@@ -224,6 +225,8 @@ void choosePreset(const CLI::App &app, Arguments &a) {
   if (!a.quick && !a.full)
     return;
   a.plan.countInstructions = true;
+  if (app.count("--precision") == 0)
+    a.plan.precisions = {"f64", "mixed"};
   if (app.count("--starts") == 0)
     a.starts = a.quick ? std::vector{256} : std::vector{256, 512, 1024};
   if (app.count("--samples") == 0 && a.quick)
