@@ -115,10 +115,10 @@ Value squareFactor(ValueRange delta, ValueRange ncells, Arithmetic &a) {
   return a.abs(a.div(numerator, denominator));
 }
 
-/// 3 (sin x - x cos x) / x^3 at x = pi sqrt(u), without cancellation near u = 0: with the nearest
+/// scale 3 (sin x - x cos x) / x^3 at x = pi sqrt(u), without cancellation near u = 0: with the nearest
 /// whole number n of half turns and the rest t, sin x - x cos x is, up to the sign of (-1)^n,
 /// (sin pi t - pi t cos pi t) - pi n cos pi t, and the first difference is a series of its own.
-Value sinc3(Value u, Arithmetic &a) {
+Value sinc3(Value u, Value scale, Arithmetic &a) {
   double tiny = getElementTypeOrSelf(u.getType()).isF64() ? 1e-40 : 1e-12; // sinc3 is 1 there
   Value safe = a.max(a.constant(u.getType(), tiny), u);
   Value inverse = a.reciprocalSqrt(safe);
@@ -127,13 +127,12 @@ Value sinc3(Value u, Arithmetic &a) {
   Value near = a.mul(a.mul(t, z), a.polynomial(polynomials::sineMinusCosine, z));
   Value numerator = a.sub(near, a.mul(a.mul(n, pi), a.cosPiReduced(t)));
   Value cube = a.mul(a.mul(inverse, inverse), inverse);
-  return a.withSignFlippedBy(a.mul(a.mul(numerator, cube), 3 / (pi * pi * pi)), bits);
+  return a.withSignFlippedBy(
+      a.mul(a.mul(numerator, cube), a.mul(scale, 3 / (pi * pi * pi))), bits);
 }
 
 Value latticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
-  auto precision = cast<FloatType>(getElementTypeOrSelf(op.getType()));
-  bool narrows = op.getType() != elementTypeOf(op.getHkl().getType());
-  if (narrows && op.getShape() != Shape::round)
+  if (op.getType() != elementTypeOf(op.getHkl().getType()))
     return expandSingleLatticeFactor(op, values, a);
   Components delta = llvm::to_vector<9>(values.components(op.getHkl()));
   Components ncells = llvm::to_vector<9>(values.components(op.getNcells()));
@@ -150,8 +149,7 @@ Value latticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
   };
   switch (op.getShape()) {
   case Shape::round:
-    // In f64 throughout: the phase pi sqrt(r2) is large.
-    return a.convert(a.mul(a.mul(cells, 0.723601254558268), sinc3(distance(1), a)), precision);
+    return sinc3(distance(1), a.mul(cells, 0.723601254558268), a);
   case Shape::gauss:
     return a.mul(cells, a.exp(distance(-1 / 0.63)));
   case Shape::tophat:

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -209,11 +210,12 @@ Neighbourhood neighbourhood(ValueRange hkl, ArrayRef<int64_t> orders, const Grid
   return result;
 }
 
-/// Interpolates one point: four neighbours along l are one short vector, loaded at once and summed
-/// over the sixteen rows of the neighbourhood. Returns that vector; l is still to be contracted.
+/// Interpolates one point over h and k: four neighbours along l are one short vector, loaded by
+/// `load` at a position and summed over the sixteen rows of the neighbourhood. Returns that vector;
+/// l is still to be contracted.
 Value sumRows(ArrayRef<Value> planes, ArrayRef<Value> rows, Value first,
-              ArrayRef<Value> planeWeights, ArrayRef<Value> rowWeights, Value data, Value mask,
-              Arithmetic &a) {
+              ArrayRef<Value> planeWeights, ArrayRef<Value> rowWeights,
+              function_ref<Value(Value position)> load, Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
   auto four = VectorType::get({4}, planeWeights.front().getType());
@@ -221,14 +223,12 @@ Value sumRows(ArrayRef<Value> planes, ArrayRef<Value> rows, Value first,
   auto spread = [&](Value scalar) -> Value {
     return vector::BroadcastOp::create(b, loc, four, scalar);
   };
-  Value zero = a.constant(four, 0), sum;
+  Components rowFactors = llvm::map_to_vector<9>(rowWeights, spread);
+  Value sum;
   for (unsigned i = 0; i < 4; ++i) {
     Value plane = plus(planes[i], first), planeSum;
     for (unsigned j = 0; j < 4; ++j) {
-      Value position = plus(plane, rows[j]);
-      Value values = vector::MaskedLoadOp::create(b, loc, four, data, ValueRange{position}, mask,
-                                                  zero);
-      Value term = a.mul(values, spread(rowWeights[j]));
+      Value term = a.mul(load(plus(plane, rows[j])), rowFactors[j]);
       planeSum = planeSum ? a.add(planeSum, term) : term;
     }
     Value term = a.mul(planeSum, spread(planeWeights[i]));
@@ -237,54 +237,119 @@ Value sumRows(ArrayRef<Value> planes, ArrayRef<Value> rows, Value first,
   return sum;
 }
 
-Value tricubic(ValueRange hkl, ArrayRef<int64_t> orders, const Grid &grid, Arithmetic &a) {
+/// Stack memory for `size` elements, taken once outside all loops around the insertion point.
+Value scratch(int64_t size, Type element, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  OpBuilder::InsertionGuard guard(b);
+  scf::ForOp outermost;
+  for (Operation *op = b.getInsertionBlock()->getParentOp(); op; op = op->getParentOp())
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      outermost = loop;
+  // Inside the image's outermost loop, which a tile runs once: it becomes a kernel's entry point.
+  if (outermost)
+    b.setInsertionPointToStart(outermost.getBody());
+  return memref::AllocaOp::create(b, a.location(), MemRefType::get({size}, element),
+                                  b.getI64IntegerAttr(64));
+}
+
+/// sumRows for every lane in turn: sixteen loads of four neighbours are far cheaper than sixty-four
+/// gathers. What differs from lane to lane goes through memory, where a scalar of any lane is one
+/// load away; taking lanes out of registers costs several shuffles each. Returns four lanes-wide
+/// vectors, one for each node along l.
+Components sumRowsOfLanes(const Neighbourhood &at, VectorType lanes, const Grid &grid,
+                          Value rowLength, Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
-  Type type = hkl.front().getType();
-  Type index = b.getIndexType();
-  Neighbourhood at = neighbourhood(hkl, orders, grid, a);
-  // All four values of a row, or all there are.
-  Value rowLength = arith::AddIOp::create(b, loc,
-                                          arith::SubIOp::create(b, loc, grid.lMax, grid.lMin),
-                                          arith::ConstantIndexOp::create(b, loc, 1));
-  Value mask =
-      vector::CreateMaskOp::create(b, loc, VectorType::get({4}, b.getI1Type()), rowLength);
+  int64_t width = lanes.getNumElements();
+  Type element = lanes.getElementType();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Components factors(at.weights[0]), offsets(at.planes);
+  factors.append(at.weights[1]);
+  offsets.append(at.rows);
+  offsets.push_back(at.first);
+  Value factorMemory = scratch(factors.size() * width, element, a);
+  Value offsetMemory = scratch(offsets.size() * width, b.getI32Type(), a);
+  Value sumMemory = scratch(4 * width, element, a);
+  auto store = [&](ValueRange values, Value memory) {
+    for (auto [i, value] : llvm::enumerate(values))
+      vector::StoreOp::create(b, loc, value, memory, ValueRange{constant(i * width)});
+  };
+  store(factors, factorMemory);
+  store(offsets, offsetMemory);
+  // A grid with less than four values along l is never interpolated in, and must not be read.
+  Value zero = a.constant(lanes, 0);
+  store({zero, zero, zero, zero}, sumMemory);
+  Value enough = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, rowLength, constant(4));
+  Value count = arith::SelectOp::create(b, loc, enough, constant(width), constant(0));
 
-  auto lanes = dyn_cast<VectorType>(type);
-  if (!lanes) {
-    Value sum = sumRows(at.planes, at.rows, at.first, at.weights[0], at.weights[1], grid.data,
-                        mask, a);
-    Value result;
-    for (int64_t k = 0; k < 4; ++k) {
-      Value term = a.mul(vector::ExtractOp::create(b, loc, sum, k), at.weights[2][k]);
-      result = result ? a.add(result, term) : term;
-    }
-    return result;
+  auto loop = scf::ForOp::create(b, loc, constant(0), count, constant(1));
+  auto four = VectorType::get({4}, element);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value lane = loop.getInductionVar();
+    auto loadAll = [&](int64_t number, Value memory) {
+      Components values;
+      for (int64_t i = 0; i < number; ++i) {
+        Value at = arith::AddIOp::create(b, loc, lane, constant(i * width));
+        Value value = memref::LoadOp::create(b, loc, memory, at);
+        if (value.getType().isInteger())
+          value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
+        values.push_back(value);
+      }
+      return values;
+    };
+    Components f = loadAll(factors.size(), factorMemory), o = loadAll(offsets.size(), offsetMemory);
+    ArrayRef<Value> weights(f), positions(o);
+    auto load = [&](Value position) -> Value {
+      return vector::LoadOp::create(b, loc, four, grid.data, ValueRange{position});
+    };
+    Value sum = sumRows(positions.take_front(4), positions.slice(4, 4), positions.back(),
+                        weights.take_front(4), weights.take_back(4), load, a);
+    Value to = arith::MulIOp::create(b, loc, lane, constant(4));
+    vector::StoreOp::create(b, loc, sum, sumMemory, ValueRange{to});
   }
 
-  // Lane by lane: sixteen loads of four neighbours are far cheaper than sixty-four gathers.
-  int64_t width = lanes.getNumElements();
-  auto blockType = VectorType::get({width, 4}, lanes.getElementType());
-  Value block = a.constant(blockType, 0);
+  Value block = a.constant(VectorType::get({width, 4}, element), 0);
   for (int64_t lane = 0; lane < width; ++lane) {
-    auto scalars = [&](ValueRange values) {
-      return llvm::map_to_vector(values, [&](Value v) -> Value {
-        return vector::ExtractOp::create(b, loc, v, lane);
-      });
-    };
-    auto positions = [&](ValueRange values) {
-      return llvm::map_to_vector(scalars(values), [&](Value v) -> Value {
-        return arith::IndexCastOp::create(b, loc, index, v);
-      });
-    };
-    Value sum = sumRows(positions(at.planes), positions(at.rows), positions(at.first).front(),
-                        scalars(at.weights[0]), scalars(at.weights[1]), grid.data, mask, a);
+    Value sum = vector::LoadOp::create(b, loc, four, sumMemory, ValueRange{constant(4 * lane)});
     block = vector::InsertOp::create(b, loc, sum, block, lane);
   }
   Value transposed = vector::TransposeOp::create(b, loc, block, ArrayRef<int64_t>{1, 0});
+  return llvm::map_to_vector<9>(llvm::seq<int64_t>(4), [&](int64_t k) -> Value {
+    return vector::ExtractOp::create(b, loc, transposed, k);
+  });
+}
+
+Value tricubic(ValueRange hkl, ArrayRef<int64_t> orders, const Grid &grid, Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  Neighbourhood at = neighbourhood(hkl, orders, grid, a);
+  Value rowLength = arith::AddIOp::create(b, loc,
+                                          arith::SubIOp::create(b, loc, grid.lMax, grid.lMin),
+                                          arith::ConstantIndexOp::create(b, loc, 1));
+  Components sums;
+  if (auto lanes = dyn_cast<VectorType>(hkl.front().getType())) {
+    sums = sumRowsOfLanes(at, lanes, grid, rowLength, a);
+  } else {
+    // All four values of a row, or all there are.
+    Value mask =
+        vector::CreateMaskOp::create(b, loc, VectorType::get({4}, b.getI1Type()), rowLength);
+    auto four = VectorType::get({4}, hkl.front().getType());
+    auto load = [&](Value position) -> Value {
+      return vector::MaskedLoadOp::create(b, loc, four, grid.data, ValueRange{position}, mask,
+                                          a.constant(four, 0));
+    };
+    Value sum =
+        sumRows(at.planes, at.rows, at.first, at.weights[0], at.weights[1], load, a);
+    for (int64_t k = 0; k < 4; ++k)
+      sums.push_back(vector::ExtractOp::create(b, loc, sum, k));
+  }
   Value result;
-  for (int64_t k = 0; k < 4; ++k) {
-    Value term = a.mul(vector::ExtractOp::create(b, loc, transposed, k), at.weights[2][k]);
+  for (auto [sum, weight] : llvm::zip(sums, at.weights[2])) {
+    Value term = a.mul(sum, weight);
     result = result ? a.add(result, term) : term;
   }
   return result;

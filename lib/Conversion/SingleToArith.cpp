@@ -7,11 +7,13 @@
 #include "mlir/IR/TypeUtilities.h"
 
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
+constexpr double pi = std::numbers::pi;
 constexpr double rounder = 0x1.8p20 + 0.5;
 constexpr double unit = 0x1p-32; ///< of FixedPointIndex::rest, in turns
 
@@ -87,6 +89,39 @@ Value squareFactor(ArrayRef<FixedPointIndex> indices, ValueRange ncells, Arithme
   return a.abs(a.div(numerator, denominator));
 }
 
+/// round: as in f64, but for the phase pi sqrt(r2), which is reduced in fixed point again, and what
+/// follows from it. Below a thousandth of a turn the factor is that at a thousandth, which is 1 to
+/// 1e-6; above, 2^-33 turns are nothing.
+Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansion &values,
+                  Arithmetic &a) {
+  OpBuilder &b = a.builder();
+  Location loc = a.location();
+  Type wide = elementTypeOf(op.getHkl().getType());
+  Components delta = llvm::map_to_vector<9>(indices, [&](const FixedPointIndex &i) -> Value {
+    return arith::SIToFPOp::create(b, loc, wide, i.rest);
+  });
+  Value r2 = quadraticForm(distanceCoefficients(op, unit * unit, values, a), delta, a);
+  Value safe = a.max(a.constant(wide, 1e-6), r2);
+  Value inverse = a.reciprocalSqrt(safe);
+  FixedPointIndex turns = toFixedPoint(a.mul(safe, inverse), a);
+  Type integers = turns.upper.getType();
+  Value n = integerToSingle(
+      arith::SubIOp::create(b, loc, turns.upper,
+                            a.integer(integers, FixedPointIndex::upperBias)),
+      a);
+  Value t = a.mul(integerToSingle(turns.rest, a), unit);
+  Value z = a.mul(t, t), one = a.constant(t.getType(), 1);
+  Value cosine = a.sub(one, a.mul(z, a.polynomial(polynomials::singleCosPi, z)));
+  Value near = a.mul(a.mul(t, z), a.polynomial(polynomials::singleSineMinusCosine, z));
+  Value numerator = a.sub(near, a.mul(a.mul(n, pi), cosine));
+  Value inverse32 = toSingle(inverse, a);
+  Value cube = a.mul(a.mul(inverse32, inverse32), inverse32);
+  ValueRange cells = values.components(op.getNcells());
+  Value scale = a.mul(a.mul(a.mul(cells[0], cells[1]), cells[2]),
+                      0.723601254558268 * 3 / (pi * pi * pi));
+  return a.withSignFlippedBy(a.mul(a.mul(numerator, cube), toSingle(scale, a)), turns.upper);
+}
+
 /// gauss and tophat.
 Value spotFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansion &values,
                  Arithmetic &a) {
@@ -126,9 +161,13 @@ Value nb::expandSingleLatticeFactor(LatticeFactorOp op, Expansion &values, Arith
   SmallVector<FixedPointIndex> indices;
   for (Value h : values.components(op.getHkl()))
     indices.push_back(toFixedPoint(h, a));
-  Value factor = op.getShape() == Shape::square
-                     ? squareFactor(indices, values.components(op.getNcells()), a)
-                     : spotFactor(op, indices, values, a);
+  Value factor;
+  if (op.getShape() == Shape::square)
+    factor = squareFactor(indices, values.components(op.getNcells()), a);
+  else if (op.getShape() == Shape::round)
+    factor = roundFactor(op, indices, values, a);
+  else
+    factor = spotFactor(op, indices, values, a);
   // Outside the magnitude, so that squaring can drop that.
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return a.select(inRange(indices, a), factor, a.constant(op.getType(), nan));

@@ -102,6 +102,12 @@ table('singleSinPi', 'sin(pi x) / x in z = x^2, for |x| <= 1/2, in single precis
       sine, 4, 0, 0.25, single)
 table('singleSinPiWide', 'sin(pi x) / x in z = x^2, for |x| <= 3/4, in single precision.',
       sine, 5, 0, 0.5625, single)
+table('singleCosPi', '(1 - cos(pi x)) / x^2 in z = x^2, for |x| <= 1/2, in single precision.',
+      lambda z: 2 * (mp.sin(mp.pi * mp.sqrt(z + tiny) / 2) / mp.sqrt(z + tiny)) ** 2, 4, 0, 0.25,
+      single)
+table('singleSineMinusCosine',
+      '(sin(pi x) - pi x cos(pi x)) / x^3 in z = x^2, for |x| <= 1/2, in single precision.',
+      sine_minus_cosine, 4, 0, 0.25, single)
 table('singleExponential', 'exp(x), for |x| <= ln(2) / 2, in single precision.',
       mp.exp, 6, -half, half, single)
 print('} // namespace mlir::nb::polynomials\n\n#endif')

@@ -50,3 +50,19 @@ func.func @wide(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<vector<16xf64>>,
   %s = arith.select %in, %f, %F0 : vector<16xi1>, vector<16xf64>
   return %s : vector<16xf64>
 }
+
+// -----
+
+// A round lattice factor's phase is reduced in fixed point a second time; its root is f64.
+
+// CHECK-LABEL: func.func @round
+// CHECK-COUNT-3: arith.sitofp %{{.*}} : vector<16xi32> to vector<16xf64>
+// CHECK: arith.shrui %{{.*}} : vector<16xi64>
+// CHECK: arith.sitofp %{{.*}} : vector<16xi32> to vector<16xf32>
+// CHECK-NOT: math.sqrt
+// CHECK-NOT: arith.divf
+func.func @round(%hkl: !nb.vec3<vector<16xf64>>, %n: !nb.vec3<vector<16xf64>>,
+                 %fudge: vector<16xf64>) -> vector<16xf32> {
+  %L = nb.lattice_factor round %hkl, %n fudge %fudge : !nb.vec3<vector<16xf64>> -> vector<16xf32>
+  return %L : vector<16xf32>
+}
