@@ -30,7 +30,8 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::mlir::vector::VectorDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {

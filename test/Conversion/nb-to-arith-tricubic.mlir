@@ -25,3 +25,11 @@ func.func @lanes(%F: !nb.hkl_grid<f64>, %x: vector<8xf64>, %n: index, %out: memr
   }
   return
 }
+
+// CHECK-LABEL: func.func @no_loop
+// CHECK-COUNT-3: memref.alloca
+// CHECK: vector.transpose
+func.func @no_loop(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<vector<2xf64>>) -> vector<2xf64> {
+  %x = nb.structure_factor tricubic %F[%h] : !nb.hkl_grid<f64>, !nb.vec3<vector<2xf64>>
+  return %x : vector<2xf64>
+}

@@ -71,22 +71,14 @@ func.func @nearest_lanes(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<vector<8xf64>>) -> 
 
 // -----
 
-// Tricubic interpolation reads 4 x 4 rows of 4 values, for every lane.
+// Tricubic interpolation reads 4 x 4 rows of 4 values; in lanes see nb-to-arith-tricubic.mlir.
 
 // CHECK-LABEL: func.func @tricubic(
 // CHECK: vector.create_mask %{{.*}} : vector<4xi1>
 // CHECK-COUNT-16: vector.maskedload
 // CHECK-NOT: vector.maskedload
 // CHECK: return
-// CHECK-LABEL: func.func @tricubic_lanes
-// CHECK-COUNT-32: vector.maskedload
-// CHECK-NOT: vector.maskedload
-// CHECK: vector.transpose
 func.func @tricubic(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<f64>) -> f64 {
   %x = nb.structure_factor tricubic %F[%h] : !nb.hkl_grid<f64>, !nb.vec3<f64>
   return %x : f64
-}
-func.func @tricubic_lanes(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<vector<2xf64>>) -> vector<2xf64> {
-  %x = nb.structure_factor tricubic %F[%h] : !nb.hkl_grid<f64>, !nb.vec3<vector<2xf64>>
-  return %x : vector<2xf64>
 }
