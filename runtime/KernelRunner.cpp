@@ -1,6 +1,8 @@
 //===- KernelRunner.cpp ---------------------------------------------------===//
 #include "nanobragg/KernelRunner.h"
 
+#include "AlignedMemory.h"
+#include "Partition.h"
 #include "Progress.h"
 
 #include <tbb/blocked_range.h>
@@ -12,7 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <new>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -25,52 +27,18 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-constexpr std::align_val_t workspaceAlignment{64};
-
-struct FreeWorkspace {
-  void operator()(void *memory) const { ::operator delete(memory, workspaceAlignment); }
-};
-using Workspace = std::unique_ptr<void, FreeWorkspace>;
-
-Workspace allocateWorkspace(std::int64_t bytes) {
-  if (bytes < 0)
-    throw std::runtime_error("the kernel asks for a workspace of " + std::to_string(bytes) +
-                             " bytes, which is a bug in the kernel");
-  return Workspace(::operator new(std::size_t(bytes), workspaceAlignment));
-}
-
-/// Enough tiles that the threads finish together, few enough that starting one costs nothing.
-std::int64_t chooseRowsPerTile(std::int64_t rows, int threads) {
-  constexpr std::int64_t tilesPerThread = 32, most = 16;
-  return std::clamp<std::int64_t>(rows / (tilesPerThread * threads), 1, most);
-}
-
-/// The image cut into tiles that do not cross panels, numbered from 0.
-class Tiling {
-public:
-  Tiling(const ImageShape &shape, std::int64_t rowsPerTile)
-      : slow(shape.slow), rowsPerTile(rowsPerTile),
-        perPanel((shape.slow + rowsPerTile - 1) / rowsPerTile), count(perPanel * shape.panels) {}
-
-  std::int64_t size() const { return count; }
-  nb_tile operator[](std::int64_t i) const {
-    const std::int64_t begin = (i % perPanel) * rowsPerTile;
-    return {i / perPanel, begin, std::min(begin + rowsPerTile, slow)};
-  }
-
-private:
-  std::int64_t slow, rowsPerTile, perPanel, count;
-};
-
-/// Rows of the tile that lie in the region of interest: the others cost next to nothing and would
-/// make a progress bar lie.
-std::int64_t renderedRows(const nb_tile &tile, const RenderedRows &rows) {
-  const std::int64_t begin = std::max(tile.slow_begin, rows.begin);
-  const std::int64_t end = std::min(tile.slow_end, rows.end);
-  return std::max<std::int64_t>(end - begin, 0);
+std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options) {
+  return options.rowsPerTile > 0
+             ? options.rowsPerTile
+             : chooseRowsPerTile(shape.panels * shape.slow, resolveThreads(options.threads));
 }
 
 const char *nameOf(nb_image_type type) { return type == NB_IMAGE_F32 ? "float" : "double"; }
+
+bool hasSums(const nb_kernel_descriptor &kernel) {
+  return std::any_of(kernel.outputs, kernel.outputs + kernel.num_outputs,
+                     [](const nb_kernel_output &o) { return o.kind != NB_OUTPUT_IMAGE; });
+}
 
 } // namespace
 
@@ -80,7 +48,9 @@ void checkDescriptor(const nb_kernel_descriptor &kernel) {
                              " of the kernel ABI and this program version " +
                              std::to_string(NB_KERNEL_ABI_VERSION) + "; compile it again");
   if (!kernel.workspace_size || !kernel.prepare || !kernel.run_tile ||
-      (kernel.num_parameters && !kernel.parameters))
+      (kernel.num_parameters && !kernel.parameters) || !kernel.num_outputs || !kernel.outputs ||
+      (hasSums(kernel) && (!kernel.accumulator_size || !kernel.scratch_size || !kernel.finish ||
+                           !kernel.output_sizes)))
     throw std::runtime_error("the kernel's descriptor is incomplete; compile it again");
 }
 
@@ -96,7 +66,12 @@ static const nb_kernel_descriptor &checked(const KernelHandle &kernel) {
 }
 
 KernelRunner::KernelRunner(KernelHandle handle, const Experiment &experiment)
-    : kernel(std::move(handle)), experiment(experiment), parameters(checked(kernel), experiment) {}
+    : kernel(std::move(handle)), experiment(experiment), parameters(checked(kernel), experiment),
+      memory(*kernel) {}
+
+void KernelRunner::bind(std::string_view parameter, std::span<const double> numbers) {
+  parameters.bind(parameter, numbers);
+}
 
 ImageShape KernelRunner::shape() const {
   return {experiment.panelCount(), experiment.detector.slowPixels, experiment.detector.fastPixels};
@@ -112,6 +87,8 @@ RunResult KernelRunner::run(std::span<double> image, const RunOptions &options) 
 
 RunResult KernelRunner::run(void *image, std::int64_t pixels, nb_image_type type,
                             const RunOptions &options) {
+  if (kernel->outputs[0].kind != NB_OUTPUT_IMAGE)
+    throw std::invalid_argument("the kernel renders no image");
   if (type != kernel->image_type)
     throw std::invalid_argument(std::string("the kernel renders ") + nameOf(kernel->image_type) +
                                 " pixels but the image holds " + nameOf(type));
@@ -120,9 +97,17 @@ RunResult KernelRunner::run(void *image, std::int64_t pixels, nb_image_type type
                                 " pixels but the experiment has " +
                                 std::to_string(shape().pixels()));
 
+  return runInto(image, options);
+}
+
+RunResult KernelRunner::run(const RunOptions &options) { return runInto(nullptr, options); }
+
+RunResult KernelRunner::runInto(void *image, const RunOptions &options) {
+  const void *const *arguments = parameters.arguments();
+  memory.resize(outputSizes(*kernel, arguments, shape()), image);
   const Detector &detector = experiment.detector;
-  return runKernel(*kernel, parameters.arguments(), shape(),
-                   {detector.roiSlowMin, detector.roiSlowMax + 1}, image, options);
+  return runKernel(*kernel, arguments, shape(), {detector.roiSlowMin, detector.roiSlowMax + 1},
+                   memory.addresses(), options);
 }
 
 /// Throws unless the counts that were compiled in are those that the kernel is given.
@@ -145,7 +130,7 @@ static void checkFixed(const nb_kernel_descriptor &kernel, const void *const *ar
 }
 
 RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,
-                    const ImageShape &shape, const RenderedRows &rows, void *image,
+                    const ImageShape &shape, const RenderedRows &rows, void *const *outputs,
                     const RunOptions &options) {
   checkFixed(kernel, arguments);
   RunResult result;
@@ -155,33 +140,43 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   const auto called = Clock::now();
   auto start = called;
   result.workspaceBytes = kernel.workspace_size(arguments);
-  const Workspace workspace = allocateWorkspace(result.workspaceBytes);
+  const AlignedMemory workspace = allocateAligned(result.workspaceBytes, "a workspace");
   kernel.prepare(arguments, workspace.get());
   result.prepareSeconds = secondsSince(start);
 
-  const std::int64_t allRows = shape.panels * shape.slow;
-  const Tiling tiles(shape, options.rowsPerTile > 0 ? options.rowsPerTile
-                                                    : chooseRowsPerTile(allRows, result.threads));
+  const bool sums = hasSums(kernel);
+  const std::int64_t size = sums ? kernel.accumulator_size(arguments) : 0;
+  const Partition parts = sums ? Partition::forSums(shape, rows, size)
+                               : Partition::intoTiles(shape, rowsPerTile(shape, options));
+  const PartMemory accumulators(sums ? parts.size() : 0, size, "accumulators");
+  const PartMemory scratch(sums ? result.threads : 0, sums ? kernel.scratch_size(arguments) : 0,
+                           "scratch memory");
+  result.accumulatorBytes = accumulators.bytes() + scratch.bytes();
+
   std::int64_t rowsToRender = 0;
-  for (std::int64_t i = 0; i != tiles.size(); ++i)
-    rowsToRender += renderedRows(tiles[i], rows);
+  for (std::int64_t i = 0; i != parts.size(); ++i)
+    rowsToRender += renderedRows(parts[i], shape, rows);
   Progress progress(options.progress, options.progressInterval, rowsToRender);
 
   std::atomic<bool> begun{false};
-  const auto runTile = [&](std::int64_t i) {
+  const auto runPart = [&](std::int64_t i, std::int64_t thread) {
     if (cancelled())
       return;
     if (!begun.load(std::memory_order_relaxed) && !begun.exchange(true))
       result.firstTileSeconds = secondsSince(called);
-    const nb_tile tile = tiles[i];
-    kernel.run_tile(arguments, workspace.get(), &tile, image);
-    progress.add(renderedRows(tile, rows));
+    if (sums)
+      std::memset(accumulators[i], 0, std::size_t(size));
+    forEachTile(parts[i], shape, shape.slow, [&](const nb_tile &tile) {
+      kernel.run_tile(arguments, workspace.get(), &tile, outputs, accumulators[i],
+                      scratch[thread]);
+      progress.add(renderedRows(tile, rows));
+    });
   };
 
   start = Clock::now();
   if (result.threads == 1) {
-    for (std::int64_t i = 0; i != tiles.size(); ++i)
-      runTile(i);
+    for (std::int64_t i = 0; i != parts.size(); ++i)
+      runPart(i, 0);
   } else {
     // Without the global limit oneTBB would never start more threads than there are cores.
     tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
@@ -189,16 +184,18 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
     tbb::task_arena arena(result.threads);
     arena.execute([&] {
       tbb::parallel_for(
-          tbb::blocked_range<std::int64_t>(0, tiles.size(), 1),
+          tbb::blocked_range<std::int64_t>(0, parts.size(), 1),
           [&](const tbb::blocked_range<std::int64_t> &range) {
             for (std::int64_t i = range.begin(); i != range.end(); ++i)
-              runTile(i);
+              runPart(i, tbb::this_task_arena::current_thread_index());
           },
           tbb::simple_partitioner());
     });
   }
-  result.runSeconds = secondsSince(start);
   result.cancelled = cancelled();
+  if (!result.cancelled && sums)
+    kernel.finish(arguments, workspace.get(), accumulators.addresses(), parts.size(), outputs);
+  result.runSeconds = secondsSince(start);
   if (!result.cancelled)
     progress.finish();
   return result;

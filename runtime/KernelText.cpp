@@ -91,12 +91,12 @@ KernelText parse(std::string_view text) {
     for (const auto &[name, field] : texts)
       if (key == name)
         *field = value;
-    if (key == "parameter") {
+    if (key == "parameter" || key == "output") {
       KernelTextParameter parameter;
       parameter.name = cut(value, ' ');
       parameter.kind = cut(value, ' ');
       parameter.unit = value;
-      kernel.parameters.push_back(std::move(parameter));
+      (key == "output" ? kernel.outputs : kernel.parameters).push_back(std::move(parameter));
     }
   }
   return kernel;

@@ -21,11 +21,22 @@ const char *kindText(nb_parameter_kind kind) {
     return "hkl_grid";
   case NB_PARAMETER_MASK:
     return "mask";
+  case NB_PARAMETER_IMAGE:
+    return "image";
   }
   return "unknown";
 }
 
+const char *kindText(nb_output_kind kind) {
+  constexpr const char *texts[] = {"image",     "f64",        "vec3",       "mat3",
+                                   "table_f64", "table_vec3", "table_mat3", "hkl_grid"};
+  return texts[kind];
+}
+
 std::string_view countOf(std::string_view table) {
+  for (const std::string_view prefix : {"tangent.", "gradient.", "hvp."})
+    if (table.starts_with(prefix))
+      table.remove_prefix(prefix.size());
   if (table.starts_with("mosaic_"))
     return "mosaic_domains";
   if (table.starts_with("panel_"))
@@ -45,9 +56,11 @@ std::string shapeText(std::string_view name, std::string_view kind) {
     return count;
   if (kind == "table_vec3")
     return count + "[3]";
+  if (kind == "table_mat3")
+    return count + "[3][3]";
   if (kind == "hkl_grid")
     return "[h][k][l]";
-  if (kind == "mask")
+  if (kind == "mask" || kind == "image")
     return "[panel_count][slow_pixels][fast_pixels]";
   return "";
 }

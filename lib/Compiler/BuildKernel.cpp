@@ -1,7 +1,5 @@
 #include "lib/Compiler/Compilation.h"
-#include "lib/Compiler/DescribeFunction.h"
 #include "lib/Compiler/LinkKernel.h"
-#include "lib/Experiment/Parameters.h"
 
 #include "llvm/Linker/Linker.h"
 
@@ -16,7 +14,7 @@ namespace {
 /// A kernel for several processors of one architecture: one compilation each, the best first.
 class KernelVersions {
 public:
-  explicit KernelVersions(KernelDescription common) : common(std::move(common)) {}
+  explicit KernelVersions(std::string structure) : structure(std::move(structure)) {}
 
   using Start = llvm::function_ref<Expected<std::unique_ptr<Compilation>>(
       const CompileOptions &, Compilation::ModuleContext)>;
@@ -30,7 +28,7 @@ private:
     return "nb_kernel_version_" + std::to_string(version);
   }
 
-  KernelDescription common;
+  std::string structure;
   std::vector<std::unique_ptr<Compilation>> versions;
 };
 } // namespace
@@ -61,9 +59,8 @@ llvm::Error KernelVersions::lower(StringRef getter) {
   for (auto [i, version] : llvm::enumerate(versions)) {
     const bool last = i + 1 == versions.size();
     auto describe = [&](llvm::Module &module) {
-      KernelDescription description = common;
-      description.target = version->target.toString();
-      description.features = version->features();
+      KernelDescription description = version->description;
+      description.structure = structure;
       describeKernel(module, description, symbolOf(i), last ? "" : symbolOf(i + 1));
       // In the version that the least processor can run.
       if (last)
@@ -103,26 +100,18 @@ static Expected<llvm::SmallVector<char, 0>> build(KernelVersions &versions,
 }
 
 /// Whoever runs the kernel has to keep to what was fixed.
-static void addFixed(KernelDescription &description, const CompileOptions &options) {
+static std::string withFixed(std::string structure, const CompileOptions &options) {
   SmallVector<StringRef> words;
   StringRef(options.fixed).split(words, ' ', -1, /*KeepEmpty=*/false);
   for (StringRef word : words)
-    description.structure +=
-        (description.structure.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
+    structure += (structure.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
+  return structure;
 }
 
 Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
                                                      const CompileOptions &options,
                                                      StringRef kind) {
-  KernelDescription description;
-  description.structure = structure.toString();
-  description.precision = options.precision;
-  description.imageType =
-      structure.imageType == nanobragg::ImageType::F32 ? NB_IMAGE_F32 : NB_IMAGE_F64;
-  for (const nanobragg::Parameter *p : nanobragg::parametersOf(structure))
-    description.parameters.push_back({p->name, p->kind, p->unit});
-  addFixed(description, options);
-  KernelVersions versions(std::move(description));
+  KernelVersions versions(withFixed(structure.toString(), options));
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(structure, one, std::move(context));
   };
@@ -133,15 +122,7 @@ Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure 
 
 Expected<llvm::SmallVector<char, 0>>
 nb::buildKernel(ModuleOp program, const CompileOptions &options, StringRef kind) {
-  auto image = findImageFunction(program);
-  if (!image)
-    return image.takeError();
-  auto description = describeFunction(*image);
-  if (!description)
-    return description.takeError();
-  description->precision = options.precision;
-  addFixed(*description, options);
-  KernelVersions versions(std::move(*description));
+  KernelVersions versions(withFixed("", options));
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(program, one, std::move(context));
   };

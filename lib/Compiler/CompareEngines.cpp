@@ -92,7 +92,7 @@ Expected<EngineComparison> EngineComparer::run(ModuleOp program) {
   result.pixels = reference->pixels.size();
   result.tolerance = options.tolerance;
   if (kernel) {
-    RenderedImage image = runKernel((*kernel)->descriptor(), arguments, reference->shape);
+    RenderedImage image = renderImage((*kernel)->descriptor(), arguments, reference->shape);
     result.kernel = difference("kernel", image, *reference, options.tolerance);
   }
   if (options.everyStage || !kernel || result.kernel.beyond > 0)

@@ -1,5 +1,6 @@
 #include "lib/Compiler/Compilation.h"
 
+#include "lib/Compiler/DescribeFunction.h"
 #include "lib/Compiler/Dialects.h"
 #include "lib/Compiler/DumpIR.h"
 #include "lib/Compiler/FixParameters.h"
@@ -83,18 +84,57 @@ llvm::Error Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> pop
   return llvm::Error::success();
 }
 
-llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module &)> complete) {
+namespace {
+/// Describes the kernel while it still is a function: between the nb-level passes, which may change
+/// its signature, and those that take it apart.
+class DescribePass : public PassWrapper<DescribePass, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DescribePass)
+  DescribePass(StringRef name, KernelDescription &description)
+      : name(name), description(description) {}
+
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>(name);
+    if (!function) {
+      auto found = findImageFunction(getOperation());
+      if (!found)
+        return fail(found.takeError());
+      function = *found;
+    }
+    auto described = describeFunction(function);
+    if (!described)
+      return fail(described.takeError());
+    description = std::move(*described);
+  }
+
+private:
+  void fail(llvm::Error error) {
+    emitError(UnknownLoc::get(&getContext()), llvm::toString(std::move(error)));
+    signalPassFailure();
+  }
+
+  std::string name;
+  KernelDescription &description;
+};
+} // namespace
+
+llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module &)> complete,
+                               StringRef name) {
   // For tests of what callers do when compiling fails.
   if (const char *injected = std::getenv("NB_TEST_COMPILE_ERROR"))
     return createStringError(std::string(injected));
   auto populate = [&](OpPassManager &pm) {
     if (!fused)
       populateFusion(pm);
+    pm.addPass(std::make_unique<DescribePass>(name, description));
     populateKernel(pm, pipeline);
     populateLLVM(pm);
   };
   if (auto error = runPasses(populate))
     return error;
+  description.precision = options.precision;
+  description.target = target.toString();
+  description.features = features();
   module = translateModuleToLLVMIR(*program, *moduleContext, "kernel");
   if (!module)
     return createStringError("translating the program to LLVM IR failed");

@@ -4,6 +4,7 @@
 
 #include "lib/Compiler/CodeGen.h"
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/DescribeKernel.h"
 #include "lib/Compiler/Pipelines.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -28,10 +29,12 @@ public:
 
   /// Runs the passes that `populate` adds.
   llvm::Error runPasses(llvm::function_ref<void(OpPassManager &)> populate);
-  /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`.
-  /// `complete` may add to the module before it is optimized.
+  /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`
+  /// and the description of the function `name`, or if there is none of that name, of the one that
+  /// has an image. `complete` may add to the module before it is optimized.
   llvm::Error lower(bool fused = false,
-                    llvm::function_ref<void(llvm::Module &)> complete = nullptr);
+                    llvm::function_ref<void(llvm::Module &)> complete = nullptr,
+                    StringRef name = "");
 
   std::string text();
   std::string features() { return featuresOf(*machine); }
@@ -41,6 +44,8 @@ public:
 
   Target target;
   CpuPipelineOptions pipeline;
+  /// Function, parameters, outputs, image type, precision and target; set by lower().
+  KernelDescription description;
 
 private:
   ModuleContext moduleContext; // outlives the module

@@ -2,8 +2,6 @@
 
 #include "dialect/NB.h"
 #include "lib/Compiler/Compilation.h"
-#include "lib/Compiler/DescribeFunction.h"
-#include "lib/Experiment/Parameters.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -68,21 +66,19 @@ Expected<std::string> nb::emitProgram(ModuleOp program, const CompileOptions &op
 
 struct JitKernel::State {
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  std::string name, structure, target, precision;
-  KernelDescription description; ///< what the parameters point to, where that is not static
+  std::string structure;
+  KernelDescription description; ///< what the descriptor points to
   std::vector<nb_kernel_parameter> parameters;
-  nb_kernel_descriptor descriptor;
+  std::vector<nb_kernel_output> outputs;
+  nb_kernel_descriptor descriptor{};
 };
 
 JitKernel::JitKernel(std::unique_ptr<State> state) : state(std::move(state)) {}
 JitKernel::~JitKernel() = default;
 const nb_kernel_descriptor &JitKernel::descriptor() const { return state->descriptor; }
 
-/// Loads the compiled function NAME and completes the descriptor of `state`, whose parameters and
-/// image type are known.
-static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, StringRef name,
-                                                 const CompileOptions &options,
-                                                 std::unique_ptr<JitKernel::State> state) {
+/// Loads what has been compiled.
+static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::string structure) {
   if (llvm::Triple(compilation.target.triple).getArch() !=
       llvm::Triple(llvm::sys::getProcessTriple()).getArch())
     return createStringError("code for " + compilation.target.triple + " does not run here");
@@ -92,25 +88,36 @@ static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, Strin
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
+  auto state = std::make_unique<JitKernel::State>();
   state->jit = std::move(*jit);
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(
       llvm::StringRef(object->data(), object->size()), "kernel");
   if (auto error = state->jit->addObjectFile(std::move(buffer)))
     return error;
 
-  state->name = name.str();
-  state->target = compilation.target.toString();
-  state->precision = options.precision;
+  state->structure = std::move(structure);
+  state->description = compilation.description;
+  const KernelDescription &description = state->description;
+  for (const KernelParameter &p : description.parameters)
+    state->parameters.push_back({p.name.c_str(), p.kind, p.unit.c_str()});
+  bool sums = false;
+  for (const KernelOutput &o : description.outputs) {
+    state->outputs.push_back({o.name.c_str(), o.kind, o.unit.c_str()});
+    sums |= o.kind != NB_OUTPUT_IMAGE;
+  }
   nb_kernel_descriptor &d = state->descriptor;
   d.abi_version = NB_KERNEL_ABI_VERSION;
-  d.name = state->name.c_str();
+  d.image_type = description.imageType;
+  d.name = description.function.c_str();
   d.structure = state->structure.c_str();
-  d.target = state->target.c_str();
-  d.precision = state->precision.c_str();
+  d.target = description.target.c_str();
+  d.precision = description.precision.c_str();
   d.num_parameters = state->parameters.size();
   d.parameters = state->parameters.data();
+  d.num_outputs = state->outputs.size();
+  d.outputs = state->outputs.data();
   auto bind = [&](auto &entry, const char *suffix) -> llvm::Error {
-    auto address = state->jit->lookup(state->name + suffix);
+    auto address = state->jit->lookup(description.function + suffix);
     if (!address)
       return address.takeError();
     entry = address->toPtr<std::remove_reference_t<decltype(entry)>>();
@@ -122,6 +129,16 @@ static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, Strin
     return error;
   if (auto error = bind(d.run_tile, "_run_tile"))
     return error;
+  if (sums) {
+    if (auto error = bind(d.accumulator_size, "_accumulator_size"))
+      return error;
+    if (auto error = bind(d.scratch_size, "_scratch_size"))
+      return error;
+    if (auto error = bind(d.finish, "_finish"))
+      return error;
+    if (auto error = bind(d.output_sizes, "_output_sizes"))
+      return error;
+  }
   return std::make_unique<JitKernel>(std::move(state));
 }
 
@@ -132,32 +149,17 @@ Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::Structur
     return compilation.takeError();
   if (auto error = (*compilation)->lower())
     return error;
-  auto state = std::make_unique<JitKernel::State>();
-  for (const nanobragg::Parameter *parameter : nanobragg::parametersOf(structure))
-    state->parameters.push_back({parameter->name, parameter->kind, parameter->unit});
-  state->structure = structure.toString();
-  state->descriptor.image_type =
-      structure.imageType == nanobragg::ImageType::F32 ? NB_IMAGE_F32 : NB_IMAGE_F64;
-  return load(**compilation, "image", options, std::move(state));
+  return load(**compilation, structure.toString());
 }
 
 Expected<std::unique_ptr<JitKernel>>
 nb::compileFunction(ModuleOp program, StringRef name, bool fused, const CompileOptions &options) {
-  auto function = program.lookupSymbol<func::FuncOp>(name);
-  if (!function)
+  if (!program.lookupSymbol<func::FuncOp>(name))
     return createStringError("there is no function '" + name.str() + "' in the program");
-  auto description = describeFunction(function);
-  if (!description)
-    return description.takeError();
-  auto state = std::make_unique<JitKernel::State>();
-  state->descriptor.image_type = description->imageType;
-  state->description = std::move(*description);
-  for (const KernelParameter &p : state->description.parameters)
-    state->parameters.push_back({p.name.c_str(), p.kind, p.unit.c_str()});
   auto compilation = Compilation::start(program, options);
   if (!compilation)
     return compilation.takeError();
-  if (auto error = (*compilation)->lower(fused))
+  if (auto error = (*compilation)->lower(fused, nullptr, name))
     return error;
-  return load(**compilation, name, options, std::move(state));
+  return load(**compilation, "");
 }

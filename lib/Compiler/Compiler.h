@@ -45,7 +45,8 @@ llvm::Expected<std::unique_ptr<JitKernel>> compileKernel(const nanobragg::Struct
 /// The name of a function's argument: its `nb.name` attribute, else argN.
 std::string argumentName(func::FuncOp function, unsigned argument);
 
-/// Compiles a function that returns one image and whose arguments all have a nb_parameter_kind.
+/// Compiles a function that has an image, takes what has an nb_parameter_kind and returns what has an
+/// nb_output_kind.
 /// With `fused`, the nb-level passes have been run before. `program` stays as it is.
 llvm::Expected<std::unique_ptr<JitKernel>> compileFunction(ModuleOp program,
                                                            llvm::StringRef function, bool fused,

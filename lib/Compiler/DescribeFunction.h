@@ -10,11 +10,11 @@
 
 namespace mlir::nb {
 
-/// The only function that returns one image.
+/// The only function that returns images, or sums over the pixels of one.
 llvm::Expected<func::FuncOp> findImageFunction(ModuleOp program);
 
-/// Name, parameters and image type of a function that returns one image and takes only what a
-/// kernel takes. A parameter that experiments have too is in their unit.
+/// Name, parameters, outputs and image type of such a function, if it takes and returns only what a
+/// kernel does. A parameter that experiments have too is in their unit.
 llvm::Expected<KernelDescription> describeFunction(func::FuncOp function);
 
 } // namespace mlir::nb

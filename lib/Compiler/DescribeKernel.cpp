@@ -21,19 +21,21 @@ public:
   }
   Constant *number(uint32_t value) { return ConstantInt::get(i32, value); }
 
-  /// nb_kernel_parameter[]
-  Constant *parameters(ArrayRef<KernelParameter> parameters) {
+  /// nb_kernel_parameter[] or nb_kernel_output[]
+  template <typename Described>
+  Constant *table(const std::vector<Described> &described, const char *name) {
     auto *type = StructType::get(context, {pointer, i32, pointer});
     SmallVector<Constant *> entries;
-    for (const KernelParameter &p : parameters)
-      entries.push_back(ConstantStruct::get(type, {text(p.name), number(p.kind), text(p.unit)}));
-    return constant(ConstantArray::get(ArrayType::get(type, entries.size()), entries),
-                    "parameters");
+    for (const Described &d : described)
+      entries.push_back(ConstantStruct::get(type, {text(d.name), number(d.kind), text(d.unit)}));
+    return constant(ConstantArray::get(ArrayType::get(type, entries.size()), entries), name);
   }
 
+  /// Null for an entry point that this kernel does not need.
   Constant *entryPoint(StringRef name) {
     llvm::Function *function = module.getFunction(name);
-    assert(function && "the kernel has its entry points");
+    if (!function)
+      return Constant::getNullValue(pointer);
     function->setLinkage(GlobalValue::InternalLinkage);
     return function;
   }
@@ -63,7 +65,10 @@ static GlobalVariable *descriptorNamed(Module &module, llvm::Type *type, StringR
 /// The lines of NB_KERNEL_TEXT_SECTION.
 static std::string textOf(const KernelDescription &d) {
   static constexpr const char *kinds[] = {"f64",       "index",      "vec3",     "mat3",
-                                          "table_f64", "table_vec3", "hkl_grid", "mask"};
+                                          "table_f64", "table_vec3", "hkl_grid", "mask",
+                                          "image"};
+  static constexpr const char *outputKinds[] = {"image",     "f64",        "vec3",       "mat3",
+                                                "table_f64", "table_vec3", "table_mat3", "hkl_grid"};
   std::string text;
   auto line = [&](const Twine &words) { text += (words + "\n").str(); };
   line("kernel " + d.function);
@@ -76,6 +81,8 @@ static std::string textOf(const KernelDescription &d) {
   line("build nanobragg-mlir " NB_VERSION ", LLVM " LLVM_VERSION_STRING);
   for (const KernelParameter &p : d.parameters)
     line("parameter " + p.name + " " + kinds[p.kind] + " " + p.unit);
+  for (const KernelOutput &o : d.outputs)
+    line("output " + o.name + " " + outputKinds[o.kind] + " " + o.unit);
   return text;
 }
 
@@ -86,9 +93,9 @@ void describeKernel(Module &module, const KernelDescription &d, StringRef symbol
   text->setSection(NB_KERNEL_TEXT_SECTION);
   text->setAlignment(Align(1));
   appendToUsed(module, {text});
-  SmallVector<llvm::Type *> types = {b.i32,     b.i32,     b.pointer, b.pointer, b.pointer,
-                                     b.pointer, b.i32,     b.pointer, b.pointer, b.pointer,
-                                     b.pointer, b.pointer, b.pointer};
+  SmallVector<llvm::Type *> types(19, b.pointer);
+  for (unsigned i : {0, 1, 6, 8})
+    types[i] = b.i32;
   auto *type = StructType::get(b.context, types);
   Constant *next = alternative.empty() ? Constant::getNullValue(b.pointer)
                                        : descriptorNamed(module, type, alternative);
@@ -100,10 +107,16 @@ void describeKernel(Module &module, const KernelDescription &d, StringRef symbol
                          b.text(d.target),
                          b.text(d.precision),
                          b.number(d.parameters.size()),
-                         b.parameters(d.parameters),
+                         b.table(d.parameters, "parameters"),
+                         b.number(d.outputs.size()),
+                         b.table(d.outputs, "outputs"),
                          b.entryPoint(d.function + "_workspace_size"),
                          b.entryPoint(d.function + "_prepare"),
                          b.entryPoint(d.function + "_run_tile"),
+                         b.entryPoint(d.function + "_accumulator_size"),
+                         b.entryPoint(d.function + "_scratch_size"),
+                         b.entryPoint(d.function + "_finish"),
+                         b.entryPoint(d.function + "_output_sizes"),
                          b.text(d.features),
                          next};
   descriptorNamed(module, type, symbol)->setInitializer(ConstantStruct::get(type, members));

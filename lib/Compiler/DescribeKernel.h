@@ -17,12 +17,19 @@ struct KernelParameter {
   std::string unit;
 };
 
+struct KernelOutput {
+  std::string name;
+  nb_output_kind kind;
+  std::string unit;
+};
+
 /// What one version of a kernel says about itself.
 struct KernelDescription {
   std::string function = "image"; ///< whose entry points the module has
   std::string structure, target, features, precision;
   nb_image_type imageType = NB_IMAGE_F32;
   std::vector<KernelParameter> parameters;
+  std::vector<KernelOutput> outputs;
 };
 
 /// Adds to a module that has the entry points of description.function the constant

@@ -123,7 +123,7 @@ nb::firstKernelDifference(ModuleOp fused, StringRef name, const RunArguments &ar
     auto kernel = compileFunction(*program, name, /*fused=*/true, compile);
     if (!kernel)
       return kernel.takeError();
-    RenderedImage image = runKernel((*kernel)->descriptor(), arguments, reference->shape);
+    RenderedImage image = renderImage((*kernel)->descriptor(), arguments, reference->shape);
     const auto [panels, slow, fast] = reference->shape;
     size_t at = size_t((pixel.panel * slow + pixel.slow) * fast + pixel.fast);
     found.interpreted = reference->pixels[at];

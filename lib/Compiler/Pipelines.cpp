@@ -38,8 +38,10 @@ void nb::populateFusion(OpPassManager &pm, const DerivativeOptions &derivative) 
   if (derivative.mode.empty()) {
     func.addPass(createRemoveBranches());
   } else {
-    // A hoisted program has the faster derivative, and the derivative its own invariants.
+    // A hoisted program has the faster derivative, and the derivative its own invariants. The value
+    // and its derivative meet first, lest their sums are split in different places.
     populateDerivative(pm, derivative);
+    pm.addNestedPass<func::FuncOp>(createFuse());
     pm.addNestedPass<func::FuncOp>(createHoistInvariants());
   }
   pm.addNestedPass<func::FuncOp>(createFuse());

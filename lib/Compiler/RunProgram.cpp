@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
+#include <cstring>
 #include <new>
 
 using namespace mlir;
@@ -61,15 +62,14 @@ Expected<std::array<int64_t, 3>> nb::imageShape(func::FuncOp function,
   OwningOpRef<ModuleOp> program = function->getParentOfType<ModuleOp>().clone();
   auto slice = program->lookupSymbol<func::FuncOp>(function.getName());
   Operation *terminator = slice.getBody().front().getTerminator();
-  auto image = terminator->getOperand(0).getDefiningOp<ImageOp>();
-  if (!image || !llvm::all_of(image->getUsers(), [&](Operation *u) { return u == terminator; }))
-    return createStringError("'" + function.getName().str() + "' returns no nb.image of its own");
-  SmallVector<Value> counts = llvm::to_vector(image.getCounts());
+  auto images = slice.getBody().front().getOps<ImageOp>();
+  if (images.empty())
+    return createStringError("'" + function.getName().str() + "' has no nb.image of its own");
+  SmallVector<Value> counts = llvm::to_vector((*images.begin()).getCounts());
   terminator->setOperands(counts);
   OpBuilder b(slice);
   slice.setFunctionType(b.getFunctionType(slice.getArgumentTypes(), ValueRange(counts).getTypes()));
   slice.removeResAttrsAttr();
-  image.erase();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(slice.getBody().front())))
     if (op.use_empty() && isMemoryEffectFree(&op) && !op.hasTrait<OpTrait::IsTerminator>())
       op.erase();
@@ -82,30 +82,59 @@ Expected<std::array<int64_t, 3>> nb::imageShape(func::FuncOp function,
   return shape;
 }
 
-template <typename Element>
-static std::vector<double> renderAs(const nb_kernel_descriptor &kernel,
-                                    const void *const *arguments, const void *workspace,
-                                    std::array<int64_t, 3> shape) {
-  std::vector<Element> image(size_t(shape[0] * shape[1] * shape[2]));
-  for (int64_t panel = 0; panel < shape[0]; ++panel) {
-    const nb_tile tile{panel, 0, shape[1]};
-    kernel.run_tile(arguments, workspace, &tile, image.data());
-  }
-  return {image.begin(), image.end()};
+/// Pixels of either type as doubles.
+static std::vector<double> asDoubles(const std::vector<double> &memory, int64_t count, bool floats) {
+  if (!floats)
+    return memory;
+  const auto *pixels = reinterpret_cast<const float *>(memory.data());
+  return {pixels, pixels + count};
 }
 
-RenderedImage nb::runKernel(const nb_kernel_descriptor &kernel, const RunArguments &arguments,
-                            std::array<int64_t, 3> shape) {
+std::vector<std::vector<double>> nb::runKernel(const nb_kernel_descriptor &kernel,
+                                               const RunArguments &arguments,
+                                               std::array<int64_t, 3> shape) {
   std::vector<const void *> addresses;
   for (const InterpreterArgument &argument : arguments)
     addresses.push_back(argument.data);
   constexpr std::align_val_t alignment{64};
   auto release = [&](void *memory) { ::operator delete(memory, alignment); };
-  auto bytes = size_t(kernel.workspace_size(addresses.data()));
-  std::unique_ptr<void, decltype(release)> workspace(::operator new(bytes, alignment), release);
+  auto allocate = [&](int64_t bytes) {
+    void *memory = ::operator new(size_t(bytes), alignment);
+    std::memset(memory, 0, size_t(bytes));
+    return std::unique_ptr<void, decltype(release)>(memory, release);
+  };
+  std::vector<int64_t> sizes(kernel.num_outputs, shape[0] * shape[1] * shape[2]);
+  if (kernel.output_sizes)
+    kernel.output_sizes(addresses.data(), sizes.data());
+  std::vector<std::vector<double>> results;
+  std::vector<void *> places;
+  for (int64_t size : sizes)
+    places.push_back(results.emplace_back(size_t(size)).data());
+
+  auto workspace = allocate(kernel.workspace_size(addresses.data()));
+  auto accumulator =
+      allocate(kernel.accumulator_size ? kernel.accumulator_size(addresses.data()) : 0);
+  auto scratch = allocate(kernel.scratch_size ? kernel.scratch_size(addresses.data()) : 0);
   kernel.prepare(addresses.data(), workspace.get());
-  auto render = kernel.image_type == NB_IMAGE_F32 ? renderAs<float> : renderAs<double>;
-  return {shape, render(kernel, addresses.data(), workspace.get(), shape)};
+  for (int64_t panel = 0; panel < shape[0]; ++panel) {
+    const nb_tile tile{panel, 0, shape[1]};
+    kernel.run_tile(addresses.data(), workspace.get(), &tile, places.data(), accumulator.get(),
+                    scratch.get());
+  }
+  void *accumulators[] = {accumulator.get()};
+  if (kernel.finish)
+    kernel.finish(addresses.data(), workspace.get(), accumulators, 1, places.data());
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    bool floats =
+        kernel.outputs[i].kind == NB_OUTPUT_IMAGE && kernel.image_type == NB_IMAGE_F32;
+    results[i] = asDoubles(results[i], size, floats);
+  }
+  return results;
+}
+
+RenderedImage nb::renderImage(const nb_kernel_descriptor &kernel, const RunArguments &arguments,
+                              std::array<int64_t, 3> shape) {
+  return {shape, runKernel(kernel, arguments, shape).front()};
 }
 
 OwningOpRef<ModuleOp> nb::isolate(func::FuncOp function) {
@@ -131,12 +160,23 @@ static std::vector<InterpreterResult> unpack(TypeRange types, const std::vector<
   return results;
 }
 
+/// Images and tables of one dimension have their shape, other arrays are flat.
+static SmallVector<int64_t> shapeOf(Type type, ArrayRef<int64_t> image, size_t numbers) {
+  if (isa<RankedTensorType>(type))
+    return SmallVector<int64_t>(image);
+  if (auto table = dyn_cast<TableType>(type)) {
+    Type element = table.getElementType();
+    return {int64_t(numbers) / (isa<Vec3Type>(element) ? 3 : isa<Mat3Type>(element) ? 9 : 1)};
+  }
+  return isa<HklGridType>(type) ? SmallVector<int64_t>{int64_t(numbers)} : SmallVector<int64_t>();
+}
+
 Expected<std::vector<InterpreterResult>> nb::runCompiled(func::FuncOp function,
                                                          const RunArguments &arguments,
                                                          const CompileOptions &options) {
   OwningOpRef<ModuleOp> program = isolate(function);
   auto kernelFunction = program->lookupSymbol<func::FuncOp>(function.getName());
-  bool packed = !returnsImage(function);
+  bool packed = kernelFunction.getBody().front().getOps<ImageOp>().empty();
   if (packed)
     if (auto error = packResults(kernelFunction))
       return error;
@@ -146,11 +186,11 @@ Expected<std::vector<InterpreterResult>> nb::runCompiled(func::FuncOp function,
   auto kernel = compileFunction(*program, function.getName(), /*fused=*/false, options);
   if (!kernel)
     return kernel.takeError();
-  RenderedImage image = runKernel((*kernel)->descriptor(), arguments, *shape);
+  auto outputs = runKernel((*kernel)->descriptor(), arguments, *shape);
   if (packed)
-    return unpack(function.getResultTypes(), image.pixels);
+    return unpack(function.getResultTypes(), outputs.front());
   std::vector<InterpreterResult> results;
-  results.push_back({function.getResultTypes()[0], SmallVector<int64_t>(ArrayRef(*shape)),
-                     std::move(image.pixels)});
+  for (auto [type, values] : llvm::zip(function.getResultTypes(), outputs))
+    results.push_back({type, shapeOf(type, *shape, values.size()), std::move(values)});
   return results;
 }

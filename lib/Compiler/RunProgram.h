@@ -29,7 +29,7 @@ interpret(func::FuncOp function, const RunArguments &arguments, const Interprete
 llvm::Expected<RenderedImage> interpretImage(func::FuncOp function, const RunArguments &arguments,
                                              int threads);
 
-/// Panels, rows and pixels of a row of the image that the function returns, without its pixels.
+/// Panels, rows and pixels of a row of the function's image, without its pixels.
 llvm::Expected<std::array<int64_t, 3>> imageShape(func::FuncOp function,
                                                   const RunArguments &arguments);
 
@@ -40,9 +40,14 @@ OwningOpRef<ModuleOp> isolate(func::FuncOp function);
 llvm::Expected<std::vector<InterpreterResult>>
 runCompiled(func::FuncOp function, const RunArguments &arguments, const CompileOptions &options);
 
-/// The image of a kernel, by one thread.
-RenderedImage runKernel(const nb_kernel_descriptor &kernel, const RunArguments &arguments,
-                        std::array<int64_t, 3> shape);
+/// The outputs of a kernel, in its order, by one thread and with one accumulator.
+std::vector<std::vector<double>> runKernel(const nb_kernel_descriptor &kernel,
+                                           const RunArguments &arguments,
+                                           std::array<int64_t, 3> shape);
+
+/// The first of them, an image.
+RenderedImage renderImage(const nb_kernel_descriptor &kernel, const RunArguments &arguments,
+                          std::array<int64_t, 3> shape);
 
 } // namespace mlir::nb
 

@@ -1,5 +1,6 @@
 #include "lib/Conversion/GridToArith.h"
 
+#include "lib/Conversion/GridAccess.h"
 #include "lib/Conversion/SingleToArith.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,47 +13,6 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-/// Bounds of one axis as floats.
-struct Axis {
-  Value low, high;
-};
-
-/// A grid with its bounds as floats of the index type's element.
-struct Grid {
-  Axis axes[3];
-  Value lMin, lMax; ///< as index
-  Value data;
-};
-
-Value broadcastTo(Value scalar, Type type, Arithmetic &a) {
-  if (scalar.getType() == type)
-    return scalar;
-  return vector::BroadcastOp::create(a.builder(), a.location(), type, scalar);
-}
-
-Grid openGrid(Value grid, Type type, Expansion &values, Arithmetic &a) {
-  GridParts parts = values.grid(grid);
-  auto bound = [&](Value index) {
-    return broadcastTo(a.toFloat(index, getElementTypeOrSelf(type)), type, a);
-  };
-  return {{{bound(parts.hMin), bound(parts.hMax)},
-           {bound(parts.kMin), bound(parts.kMax)},
-           {bound(parts.lMin), bound(parts.lMax)}},
-          parts.lMin,
-          parts.lMax,
-          parts.data};
-}
-
-Value clamp(Value x, Value low, Value high, Arithmetic &a) {
-  return a.max(a.min(x, high), low);
-}
-
-Components nearestIndex(ValueRange hkl, bool integral, Arithmetic &a) {
-  if (integral)
-    return llvm::to_vector<9>(hkl);
-  return llvm::map_to_vector<9>(hkl, [&](Value h) { return a.ceil(a.sub(h, 0.5)); });
-}
-
 /// data[index] for an index (scalar) or i32 lanes.
 Value load(Value data, Value index, Type type, Arithmetic &a) {
   OpBuilder &b = a.builder();
@@ -67,23 +27,8 @@ Value load(Value data, Value index, Type type, Arithmetic &a) {
                                   a.constant(type, 0));
 }
 
-/// Position of an entry, as a float: exact, since grids have fewer than 2^31 entries.
-Value flatten(ValueRange index, const Grid &grid, Arithmetic &a) {
-  auto size = [&](const Axis &axis) { return a.add(a.sub(axis.high, axis.low), 1); };
-  Value stride = size(grid.axes[2]), planes = a.mul(size(grid.axes[1]), stride);
-  auto position = [&](Value h, Value k, Value rest) {
-    return a.add(a.mul(h, planes), a.add(a.mul(k, stride), rest));
-  };
-  const Axis &h = grid.axes[0], &k = grid.axes[1], &l = grid.axes[2];
-  return position(index[0], index[1], a.sub(index[2], position(h.low, k.low, l.low)));
-}
-
-Value nearest(ValueRange index, const Grid &grid, Arithmetic &a) {
-  Components clamped;
-  for (auto [x, axis] : llvm::zip(index, grid.axes))
-    clamped.push_back(clamp(x, axis.low, axis.high, a));
-  Value position = a.toInteger(flatten(clamped, grid, a));
-  return load(grid.data, position, index.front().getType(), a);
+Value nearest(ValueRange index, const GridBounds &grid, Arithmetic &a) {
+  return load(grid.data, nearestPosition(index, grid, a), index.front().getType(), a);
 }
 
 /// `count` lanes of `x` from the first-th on; a scalar or all lanes as they are.
@@ -97,7 +42,7 @@ Value someLanes(Value x, int64_t first, int64_t count, Arithmetic &a) {
 
 /// Lanes outside the grid load nothing, so that their position may be anything. Eight lanes at a
 /// time, as many as a gather takes: their mask is a chain of comparisons and needs no assembling.
-Value nearestOr(Value otherwise, ValueRange index, const Grid &grid, Arithmetic &a) {
+Value nearestOr(Value otherwise, ValueRange index, const GridBounds &grid, Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
   auto lanes = cast<VectorType>(otherwise.getType());
@@ -157,59 +102,6 @@ Value fixedPointLookup(StructureFactorOp op, Value otherwise, Expansion &values,
                                   otherwise);
 }
 
-/// The four Lagrange weights on the nodes -1, 0, 1, 2 at t, or their derivatives.
-Components lagrangeWeights(Value t, int64_t order, Arithmetic &a) {
-  // Lowest power first.
-  static constexpr double powers[4][4] = {
-      {0, -1.0 / 3, 0.5, -1.0 / 6}, {1, -0.5, -1, 0.5}, {0, 1, 0.5, -0.5}, {0, -1.0 / 6, 0, 1.0 / 6}};
-  if (order > 0)
-    return llvm::map_to_vector<9>(powers, [&](ArrayRef<double> weight) {
-      SmallVector<double, 4> derivative(weight);
-      for (int64_t i = 0; i < order && !derivative.empty(); ++i) {
-        derivative.erase(derivative.begin());
-        for (auto [degree, c] : llvm::enumerate(derivative))
-          c *= double(degree + 1);
-      }
-      return derivative.empty() ? a.constant(t.getType(), 0) : a.polynomial(derivative, t);
-    });
-  Value p = a.add(t, 1), m = a.sub(t, 1), n = a.sub(t, 2);
-  return {a.mul(a.mul(a.mul(t, m), n), -1.0 / 6), a.mul(a.mul(a.mul(p, m), n), 0.5),
-          a.mul(a.mul(a.mul(p, t), n), -0.5), a.mul(a.mul(a.mul(p, t), m), 1.0 / 6)};
-}
-
-/// The 4 x 4 x 4 neighbourhood of fractional indices: Lagrange weights and, as whole numbers, the
-/// positions in the grid's values of the four nodes along h and k and of the first along l.
-struct Neighbourhood {
-  Components weights[3];
-  Components planes, rows; ///< offsets of the nodes along h and k
-  Value first;             ///< offset of the first of four neighbouring values along l
-};
-
-Neighbourhood neighbourhood(ValueRange hkl, ArrayRef<int64_t> orders, const Grid &grid,
-                            Arithmetic &a) {
-  auto size = [&](const Axis &axis) { return a.add(a.sub(axis.high, axis.low), 1); };
-  Value lSize = size(grid.axes[2]);
-  Value strides[] = {a.mul(size(grid.axes[1]), lSize), lSize};
-  Neighbourhood result;
-  for (unsigned i = 0; i < 3; ++i) {
-    const Axis &axis = grid.axes[i];
-    Value base = a.floor(hkl[i]);
-    result.weights[i] = lagrangeWeights(a.sub(hkl[i], base), orders[i], a);
-    if (i == 2) {
-      Value last = a.max(a.sub(axis.high, 3), axis.low);
-      result.first = a.toInteger(a.sub(clamp(a.sub(base, 1), axis.low, last, a), axis.low));
-      continue;
-    }
-    // Nodes are clamped one by one, so that no grid, however small, is read outside.
-    for (int node = -1; node <= 2; ++node) {
-      Value index = clamp(a.add(base, double(node)), axis.low, axis.high, a);
-      Components &offsets = i == 0 ? result.planes : result.rows;
-      offsets.push_back(a.toInteger(a.mul(a.sub(index, axis.low), strides[i])));
-    }
-  }
-  return result;
-}
-
 /// Interpolates one point over h and k: four neighbours along l are one short vector, loaded by
 /// `load` at a position and summed over the sixteen rows of the neighbourhood. Returns that vector;
 /// l is still to be contracted.
@@ -256,7 +148,7 @@ Value scratch(int64_t size, Type element, Arithmetic &a) {
 /// gathers. What differs from lane to lane goes through memory, where a scalar of any lane is one
 /// load away; taking lanes out of registers costs several shuffles each. Returns four lanes-wide
 /// vectors, one for each node along l.
-Components sumRowsOfLanes(const Neighbourhood &at, VectorType lanes, const Grid &grid,
+Components sumRowsOfLanes(const Neighbourhood &at, VectorType lanes, const GridBounds &grid,
                           Value rowLength, Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
@@ -323,7 +215,7 @@ Components sumRowsOfLanes(const Neighbourhood &at, VectorType lanes, const Grid 
   });
 }
 
-Value tricubic(ValueRange hkl, ArrayRef<int64_t> orders, const Grid &grid, Arithmetic &a) {
+Value tricubic(ValueRange hkl, ArrayRef<int64_t> orders, const GridBounds &grid, Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
   Neighbourhood at = neighbourhood(hkl, orders, grid, a);
@@ -355,14 +247,14 @@ Value tricubic(ValueRange hkl, ArrayRef<int64_t> orders, const Grid &grid, Arith
   return result;
 }
 
-Value inGrid(Interpolation interpolation, bool integral, ValueRange hkl, const Grid &grid,
+Value inGrid(Interpolation interpolation, bool integral, ValueRange hkl, const GridBounds &grid,
              Arithmetic &a) {
   Value inside;
   Components nearestOne;
   if (interpolation == Interpolation::nearest)
     nearestOne = nearestIndex(hkl, integral, a);
   for (unsigned i = 0; i < 3; ++i) {
-    const Axis &axis = grid.axes[i];
+    const GridAxis &axis = grid.axes[i];
     Value within;
     if (interpolation == Interpolation::nearest) {
       // Clamping leaves it alone: shares the clamp with the lookup.
@@ -386,7 +278,7 @@ static Components inDouble(ValueRange hkl, Arithmetic &a) {
 
 Value nb::expandInGrid(InGridOp op, Expansion &values, Arithmetic &a) {
   Components hkl = inDouble(values.components(op.getHkl()), a);
-  Grid grid = openGrid(op.getGrid(), hkl.front().getType(), values, a);
+  GridBounds grid = openGrid(values.grid(op.getGrid()), hkl.front().getType(), a);
   return inGrid(op.getInterpolation(), op.getIntegral(), hkl, grid, a);
 }
 
@@ -394,7 +286,7 @@ Value nb::expandInGrid(InGridOp op, Expansion &values, Arithmetic &a) {
 static Value structureFactor(StructureFactorOp op, Value fallback, Expansion &values,
                              Arithmetic &a) {
   Components hkl = inDouble(values.components(op.getHkl()), a);
-  Grid grid = openGrid(op.getGrid(), hkl.front().getType(), values, a);
+  GridBounds grid = openGrid(values.grid(op.getGrid()), hkl.front().getType(), a);
   bool interpolate = op.getInterpolation() == Interpolation::tricubic;
   if (!fallback)
     return interpolate ? tricubic(hkl, op.getOrder(), grid, a)

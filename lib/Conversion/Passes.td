@@ -7,15 +7,24 @@ include "mlir/Pass/PassBase.td"
 def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
   let summary = "images, sums and tables to scf loops over memref";
   let description = [{
-    `nb.image` becomes loops over panels, rows and (groups of) pixels that store into a
-    three-dimensional memref, `nb.sum` and `nb.first` become loops with carried values,
-    `nb.tabulate` becomes loops that fill a memref, `nb.lookup` loads from it. Tables are
-    one-dimensional memrefs of scalars, the components of an entry next to each other.
+    `nb.image` becomes loops over panels, rows and (groups of) pixels that store into a memref,
+    `nb.sum` and `nb.first` become loops with carried values, `nb.tabulate` becomes loops that fill
+    a memref, `nb.lookup` loads from it. Tables are one-dimensional memrefs of scalars, the
+    components of an entry next to each other.
+
+    What an image sums over its pixels, and every sum of tables or grids, is memory: an
+    `nb.scatter` that is yielded becomes a load, an addition and a store, in the loop that it stands
+    in and through any number of sums around it, without copies. With lanes each number is a vector
+    of partial sums, which are added up after the loops; a lane that is no pixel to be rendered adds
+    nothing. Memory marked `nb.accumulator` has to be zero ahead of the loops.
+
+    A function with an image returns memory too: a number, vector or matrix is stored at its end.
 
     Example: `nb-opt --convert-nb-to-loops kernel.mlir`
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
@@ -38,10 +47,15 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
   let summary = "split an image function into the entry points of a kernel";
   let description = [{
     Replaces each function that holds one image loop nest (after `convert-nb-to-loops` and
-    `convert-nb-to-arith`) by the three entry points of the kernel ABI: `NAME_workspace_size`,
-    `NAME_prepare`, which computes all that stands before the nest and saves what the nest uses
+    `convert-nb-to-arith`) by the entry points of the kernel ABI: `NAME_workspace_size`,
+    `NAME_prepare`, which computes all that stands before the nest and saves what is used later
     into a workspace, and `NAME_run_tile`, which runs the nest on one panel's range of rows.
-    Arguments arrive as an array of pointers, in the order of the function's arguments.
+    Arguments arrive as an array of pointers, in the order of the function's arguments, and so do
+    the places for its results.
+
+    If the function returns anything but images, there are also `NAME_accumulator_size`,
+    `NAME_finish`, which adds up the accumulators that the tiles were summed into, runs what stands
+    behind the nest and writes the results, and `NAME_output_sizes`.
 
     A function without an image keeps its name; arguments of nb types become the scalars and
     buffers that `convert-nb-to-arith` split them into.

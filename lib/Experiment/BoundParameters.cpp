@@ -6,6 +6,19 @@
 
 namespace nanobragg {
 
+namespace {
+
+/// A parameter that no experiment provides.
+struct FreeParameter {
+  std::string name;
+  std::size_t argument;
+  nb_parameter_kind kind;
+  std::int64_t size; ///< numbers
+  nb_hkl_grid grid{};
+};
+
+} // namespace
+
 struct BoundParameters::Storage {
   explicit Storage(const Experiment &experiment) : experiment(experiment) {}
 
@@ -15,6 +28,7 @@ struct BoundParameters::Storage {
   // Kernels want each vector of the panels as a table of its own.
   std::vector<Vec3> panelOffset, panelFast, panelSlow, panelNormal;
   std::vector<const void *> arguments;
+  std::vector<FreeParameter> free;
 
   void packPanels() {
     for (std::size_t i = 0; i < panelOffset.size(); ++i) {
@@ -71,6 +85,41 @@ void checkTables(const Experiment &e) {
           (g->hMax - g->hMin + 1) * (g->kMax - g->kMin + 1) * (g->lMax - g->lMin + 1), "F");
 }
 
+/// The parameter that "tangent.NAME" or "tangent.NAME.3" is a direction of, or null.
+const Parameter *parameterOfTangent(std::string_view name) {
+  constexpr std::string_view prefix = "tangent.";
+  if (!name.starts_with(prefix))
+    return nullptr;
+  name.remove_prefix(prefix.size());
+  return findParameter(name.substr(0, name.find('.')));
+}
+
+std::int64_t entriesOf(std::string_view table, const Experiment &e) {
+  return table.starts_with("mosaic_")  ? e.mosaicDomains()
+         : table.starts_with("panel_") ? e.panelCount()
+                                       : e.sourceCount();
+}
+
+/// How many numbers a free parameter is.
+std::int64_t sizeOf(nb_parameter_kind kind, std::string_view name, const Experiment &e) {
+  switch (kind) {
+  case NB_PARAMETER_VEC3:
+    return 3;
+  case NB_PARAMETER_MAT3:
+    return 9;
+  case NB_PARAMETER_TABLE_F64:
+    return entriesOf(name, e);
+  case NB_PARAMETER_TABLE_VEC3:
+    return 3 * entriesOf(name, e);
+  case NB_PARAMETER_HKL_GRID:
+    return e.crystal.grid ? std::int64_t(e.crystal.grid->values.size()) : 0;
+  case NB_PARAMETER_IMAGE:
+    return e.panelCount() * e.detector.slowPixels * e.detector.fastPixels;
+  default:
+    return 1;
+  }
+}
+
 } // namespace
 
 BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Experiment &experiment)
@@ -94,6 +143,13 @@ BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Exper
       throw std::invalid_argument("kernel '" + std::string(kernel.name) + "': parameter '" +
                                   wanted.name + "' " + why);
     };
+    const Parameter *tangentOf = parameterOfTangent(wanted.name);
+    if (wanted.kind == NB_PARAMETER_IMAGE || (tangentOf && tangentOf->kind == wanted.kind)) {
+      const char *name = tangentOf ? tangentOf->name : wanted.name;
+      s.free.push_back({wanted.name, i, wanted.kind, sizeOf(wanted.kind, name, experiment), s.grid});
+      s.arguments.push_back(nullptr);
+      continue;
+    }
     const Parameter *parameter = findParameter(wanted.name);
     if (!parameter)
       refuse("is unknown; the kernel is of another version");
@@ -111,7 +167,31 @@ BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Exper
 BoundParameters::BoundParameters(BoundParameters &&) noexcept = default;
 BoundParameters::~BoundParameters() = default;
 
+void BoundParameters::bind(std::string_view parameter, std::span<const double> numbers) {
+  for (FreeParameter &free : storage->free) {
+    if (free.name != parameter)
+      continue;
+    if (std::int64_t(numbers.size()) != free.size)
+      throw std::invalid_argument("parameter '" + free.name + "' is given " +
+                                  std::to_string(numbers.size()) + " numbers and has " +
+                                  std::to_string(free.size));
+    free.grid.data = numbers.data();
+    storage->arguments[free.argument] =
+        free.kind == NB_PARAMETER_HKL_GRID ? static_cast<const void *>(&free.grid) : numbers.data();
+    return;
+  }
+  throw std::invalid_argument("the kernel has no parameter '" + std::string(parameter) +
+                              "' beside those of the experiment");
+}
+
 const void *const *BoundParameters::arguments() const {
+  for (const FreeParameter &free : storage->free)
+    if (!storage->arguments[free.argument])
+      throw std::invalid_argument("parameter '" + free.name + "' has not been set");
+  return provided();
+}
+
+const void *const *BoundParameters::provided() const {
   storage->packPanels();
   return storage->arguments.data();
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nanobragg {
@@ -49,7 +50,16 @@ public:
   BoundParameters(const nb_kernel_descriptor &kernel, const Experiment &experiment);
   BoundParameters(BoundParameters &&) noexcept;
   ~BoundParameters();
+
+  /// A parameter that no experiment provides: an NB_PARAMETER_IMAGE, or "tangent.NAME", the
+  /// direction of a derivative by parameter NAME. The numbers stay the caller's and are read when
+  /// the kernel runs; of a grid it is the values. Throws std::invalid_argument when there is no
+  /// such parameter or it has another number of numbers.
+  void bind(std::string_view parameter, std::span<const double> numbers);
+  /// Throws std::invalid_argument naming a parameter that has yet to be bound.
   const void *const *arguments() const;
+  /// The same with null for such parameters.
+  const void *const *provided() const;
 
 private:
   struct Storage;

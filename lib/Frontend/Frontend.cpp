@@ -31,6 +31,8 @@ static Type argumentType(MLIRContext &context, nb_parameter_kind kind) {
     return HklGridType::get(cast<FloatType>(f64));
   case NB_PARAMETER_MASK:
     return RankedTensorType::get({unknown, unknown, unknown}, IntegerType::get(&context, 8));
+  case NB_PARAMETER_IMAGE:
+    return RankedTensorType::get({unknown, unknown, unknown}, f64);
   }
   llvm_unreachable("all parameter kinds are listed");
 }

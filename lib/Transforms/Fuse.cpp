@@ -3,8 +3,11 @@
 #include "dialect/NB.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::nb {
@@ -124,8 +127,9 @@ Operation *tryToMerge(Operation *first, Operation *second, FunctionOpInterface f
   return merged;
 }
 
-/// Outer loops first: merging them makes siblings of the loops inside.
-void mergeSiblings(Block &block, FunctionOpInterface func) {
+/// Outer loops first: merging them makes siblings of the loops inside. Returns how many were merged.
+unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
+  unsigned count = 0;
   SmallVector<Operation *> loops;
   for (Operation &op : block)
     if (isa<ImageOp, SumOp>(op))
@@ -139,6 +143,7 @@ void mergeSiblings(Block &block, FunctionOpInterface func) {
         ++j;
         continue;
       }
+      ++count;
       loops[i] = merged;
       loops.erase(loops.begin() + j);
     }
@@ -146,7 +151,60 @@ void mergeSiblings(Block &block, FunctionOpInterface func) {
   for (Operation &op : block)
     for (Region &region : op.getRegions())
       for (Block &nested : region)
-        mergeSiblings(nested, func);
+        count += mergeSiblings(nested, func);
+  return count;
+}
+
+/// Results that nothing uses or that another result equals, with what computes them. An image or a
+/// table is memory, of which each result needs its own.
+template <typename LoopOp>
+void dropResults(LoopOp loop) {
+  SmallVector<unsigned> kept;
+  DenseMap<Value, Value> resultOf;
+  YieldOp yield = loop.getYield();
+  for (OpResult result : loop->getResults()) {
+    Value yielded = yield->getOperand(result.getResultNumber());
+    bool number = isScalarOrLanes(result.getType()) || isa<Vec3Type, Mat3Type>(result.getType());
+    if (number && !result.use_empty()) {
+      auto [same, first] = resultOf.try_emplace(yielded, result);
+      if (!first)
+        result.replaceAllUsesWith(same->second);
+    }
+    if (!result.use_empty())
+      kept.push_back(result.getResultNumber());
+  }
+  if (kept.size() == loop->getNumResults() || kept.empty())
+    return;
+  OpBuilder builder(loop);
+  OperationState state(loop.getLoc(), loop->getName());
+  state.addOperands(loop->getOperands());
+  state.addAttributes(loop->getAttrs());
+  SmallVector<Value> yielded;
+  for (unsigned i : kept) {
+    state.addTypes(loop->getResult(i).getType());
+    yielded.push_back(yield->getOperand(i));
+  }
+  yield->setOperands(yielded);
+  state.addRegion()->takeBody(loop.getBody());
+  Operation *smaller = builder.create(state);
+  for (auto [i, result] : llvm::zip(kept, smaller->getResults()))
+    loop->getResult(i).replaceAllUsesWith(result);
+  loop.erase();
+}
+
+/// Loops further out first: what they do not yield, nobody inside has to sum.
+void dropResults(FunctionOpInterface func) {
+  SmallVector<Operation *> loops;
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<ImageOp, SumOp>(op) && op->getNumResults() != 0)
+      loops.push_back(op);
+  });
+  for (Operation *op : loops) {
+    if (auto image = dyn_cast<ImageOp>(op))
+      dropResults(image);
+    else
+      dropResults(cast<SumOp>(op));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,9 +214,23 @@ void mergeSiblings(Block &block, FunctionOpInterface func) {
 struct FusePass : nb::impl::FuseBase<FusePass> {
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
-      for (Block &block : func.getFunctionBody())
-        mergeSiblings(block, func);
+      // Loops whose counts were computed twice are siblings only when that is done once.
+      while (mergeIn(func)) {
+        IRRewriter rewriter(&getContext());
+        DominanceInfo dominance(func);
+        eliminateCommonSubExpressions(rewriter, dominance, func);
+        dropResults(func);
+        (void)runRegionDCE(rewriter, func->getRegions());
+      }
+      dropResults(func);
     });
+  }
+
+  static bool mergeIn(FunctionOpInterface func) {
+    unsigned count = 0;
+    for (Block &block : func.getFunctionBody())
+      count += mergeSiblings(block, func);
+    return count != 0;
   }
 };
 } // namespace

@@ -66,11 +66,18 @@ void count(Operation *op, MovedOps &moved) {
 }
 } // namespace
 
+/// A table or grid that the loop around the op adds up: it takes no time to make, only to add.
+static bool isSummand(Operation *op) {
+  return !isa<TabulateOp>(op) && llvm::any_of(op->getResultTypes(), [](Type type) {
+    return isa<TableType, HklGridType>(type);
+  });
+}
+
 void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved) {
   SmallVector<Operation *> candidates;
   // Post-order: operands come before their users, a body before the op around it.
   func.walk([&](Operation *op) {
-    if (!op->hasTrait<OpTrait::IsTerminator>() && op != func && isPure(op))
+    if (!op->hasTrait<OpTrait::IsTerminator>() && op != func && isPure(op) && !isSummand(op))
       candidates.push_back(op);
   });
   for (Operation *op : candidates) {

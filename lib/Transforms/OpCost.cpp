@@ -27,10 +27,12 @@ unsigned nb::costOf(Operation *op) {
       .Case<VecOp, ComponentOp, MatOp, ElementOp, RowOp, SplatOp, TransposeOp, arith::IndexCastOp,
             arith::ExtFOp>([](auto) { return 0u; })
       .Case([](LookupOp lookup) { return scalarsIn(lookup.getType()); })
-      .Case<AddOp, SubOp, ScaleOp>([](auto) { return 3u; })
+      .Case([](ScatterOp scatter) { return 2 * scalarsIn(scatter.getValue().getType()); })
+      .Case<ReadPixelOp>([](auto) { return 1u; })
+      .Case<AddOp, SubOp, ScaleOp>([](auto sum) { return scalarsIn(sum->getResult(0).getType()); })
       .Case<DotOp, DetectorCoordinateOp>([](auto) { return 5u; })
-      .Case<CrossOp, ScatteringVectorOp, PixelPositionOp>([](auto) { return 9u; })
-      .Case<TransformOp, MillerIndexOp>([](auto) { return 15u; })
+      .Case<CrossOp, ScatteringVectorOp, PixelPositionOp, OuterOp>([](auto) { return 9u; })
+      .Case<TransformOp, MillerIndexOp, FrobeniusOp>([](auto) { return 15u; })
       .Case<MultiplyOp>([](auto) { return 45u; })
       .Case<arith::DivFOp>([](auto) { return 8u; })
       .Default([](Operation *other) {

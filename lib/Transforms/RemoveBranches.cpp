@@ -46,6 +46,27 @@ SmallVector<Value> inlineBranch(scf::IfOp branch, Region &region) {
   return values;
 }
 
+/// Vectors and matrices component by component, since only scalars have a select over lanes.
+Value select(OpBuilder &b, Location loc, Value condition, Value t, Value f) {
+  Type type = t.getType();
+  auto choose = [&](Value x, Value y) -> Value {
+    return arith::SelectOp::create(b, loc, condition, x, y);
+  };
+  SmallVector<Value> parts;
+  if (isa<Vec3Type>(type)) {
+    for (int64_t i = 0; i < 3; ++i)
+      parts.push_back(
+          choose(ComponentOp::create(b, loc, t, i), ComponentOp::create(b, loc, f, i)));
+    return VecOp::create(b, loc, parts[0], parts[1], parts[2]);
+  }
+  if (!isa<Mat3Type>(type))
+    return choose(t, f);
+  for (int64_t i = 0; i < 9; ++i)
+    parts.push_back(choose(ElementOp::create(b, loc, t, i / 3, i % 3),
+                           ElementOp::create(b, loc, f, i / 3, i % 3)));
+  return MatOp::create(b, loc, type, parts);
+}
+
 LogicalResult removeIf(scf::IfOp branch) {
   for (Region &region : branch->getRegions()) {
     Operation *unsafe = findUnsafe(region);
@@ -63,8 +84,7 @@ LogicalResult removeIf(scf::IfOp branch) {
   SmallVector<Value> whenFalse = inlineBranch(branch, branch.getElseRegion());
   OpBuilder builder(branch);
   for (auto [result, t, f] : llvm::zip(branch.getResults(), whenTrue, whenFalse))
-    result.replaceAllUsesWith(
-        arith::SelectOp::create(builder, branch.getLoc(), branch.getCondition(), t, f));
+    result.replaceAllUsesWith(select(builder, branch.getLoc(), branch.getCondition(), t, f));
   branch.erase();
   return success();
 }

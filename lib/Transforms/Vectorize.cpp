@@ -41,6 +41,7 @@ private:
   LogicalResult rewriteBlock(Block &from);
   LogicalResult rewriteOp(Operation *op);
   LogicalResult rewriteLoop(Operation *op);
+  LogicalResult rewriteAccess(Operation *op);
   LogicalResult rewriteYield(YieldOp yield);
   /// The lane form of a mapped value: itself, or spread right after its definition.
   Value lanes(Value mapped);
@@ -106,12 +107,13 @@ LogicalResult LaneRewriter::rewriteLoop(Operation *op) {
     op->emitError("a table cannot be made inside an image; run --nb-hoist-invariants first");
     return failure();
   }
-  // A sum over pixels in lanes is itself lanes, whatever it sums: at worst a spread constant.
+  // A sum over pixels in lanes is itself lanes, whatever it sums: at worst a spread constant. Tables
+  // and grids are shared by all lanes.
   OperationState state(op->getLoc(), op->getName());
   for (Value operand : op->getOperands())
     state.operands.push_back(mapping.lookupOrDefault(operand));
   for (Type type : op->getResultTypes())
-    state.types.push_back(withLanes(type, width));
+    state.types.push_back(hasLaneForm(type) ? withLanes(type, width) : type);
   state.attributes = op->getAttrs();
   state.addRegion();
   Operation *loop = b.create(state);
@@ -141,6 +143,24 @@ bool LaneRewriter::multiplyByReciprocal(arith::DivFOp op) {
   return true;
 }
 
+/// Ops that read or add up what pixels have: where is the same for all lanes, what is one per lane.
+LogicalResult LaneRewriter::rewriteAccess(Operation *op) {
+  OperationState state(op->getLoc(), op->getName());
+  for (Value operand : op->getOperands()) {
+    Value mapped = mapping.lookupOrDefault(operand);
+    bool position = isIndexOrLanes(mapped.getType());
+    if (position && isOverLanes(mapped.getType()) && !isa<ReadPixelOp>(op))
+      return op->emitError() << "'" << op->getName() << "' depends on a pixel for its place";
+    state.operands.push_back(position ? mapped : lanes(mapped));
+  }
+  for (Type type : op->getResultTypes())
+    state.types.push_back(hasLaneForm(type) ? withLanes(type, width) : type);
+  state.attributes = op->getAttrs();
+  mapping.map(op->getResults(), b.create(state)->getResults());
+  ++laneOps;
+  return success();
+}
+
 LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   if (auto yield = dyn_cast<YieldOp>(op))
     return rewriteYield(yield);
@@ -151,6 +171,8 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
     diagnostic.attachNote(image.getLoc()) << "in the image vectorized here";
     return failure();
   };
+  if (isa<ScatterOp, ScatterFactorOp, ReadPixelOp>(op))
+    return rewriteAccess(op);
   if (!dependsOnLanes(op)) {
     if (op->getNumRegions() != 0)
       return refuse("has a body that cannot be computed in lanes; run --nb-remove-branches first");

@@ -16,11 +16,13 @@
 using namespace nanobragg;
 
 struct nb_simulator {
-  explicit nb_simulator(KernelHandle handle) : kernel(std::move(handle)), values(*kernel) {}
+  explicit nb_simulator(KernelHandle handle) : kernel(std::move(handle)), values(*kernel), outputs(*kernel) {}
 
   const KernelHandle kernel;
   mutable std::mutex mutex;
   ParameterValues values;
+  OutputMemory outputs; ///< of the last run, but for the image that went to the caller
+  bool complete = false;
 
   // nb_cancel does not wait for a run.
   std::mutex cancelMutex;
@@ -217,6 +219,15 @@ nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *mask,
   });
 }
 
+nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
+                       const int64_t shape[3]) {
+  return locked(s, [&] {
+    if (!shape)
+      throw std::invalid_argument("the shape is NULL");
+    s->values.setImage(given(name, "the name"), pixels, shape);
+  });
+}
+
 nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
   return locked(s, [&] {
     const Experiment experiment = experimentOf(words(count, flags));
@@ -275,11 +286,15 @@ nb_status nb_image_shape(const nb_simulator *s, int64_t shape[3]) {
 nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, size_t bytes) {
   bool cancelled = false;
   const nb_status status = locked(s, [&] {
-    given(image, "the image");
+    const bool renders = s->kernel->outputs[0].kind == NB_OUTPUT_IMAGE;
+    if (renders)
+      given(image, "the image");
+    else if (image)
+      throw std::invalid_argument("the kernel renders no image; pass NULL");
     const std::vector<const void *> arguments = s->values.arguments();
     const ImageShape shape = s->values.shape();
     const std::size_t needed =
-        std::size_t(shape.pixels()) *
+        std::size_t(renders ? shape.pixels() : 0) *
         (s->kernel->image_type == NB_IMAGE_F32 ? sizeof(float) : sizeof(double));
     if (bytes != needed)
       throw std::invalid_argument("the image has " + std::to_string(bytes) + " bytes of the " +
@@ -296,13 +311,38 @@ nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, si
       if (options->progress)
         run.progress = [&](double fraction) { options->progress(options->context, fraction); };
     }
-    cancelled =
-        runKernel(*s->kernel, arguments.data(), shape, s->values.rows(), image, run).cancelled;
+    s->complete = false;
+    s->outputs.resize(outputSizes(*s->kernel, arguments.data(), shape), image);
+    cancelled = runKernel(*s->kernel, arguments.data(), shape, s->values.rows(),
+                          s->outputs.addresses(), run)
+                    .cancelled;
+    s->complete = !cancelled;
     std::lock_guard lock(s->cancelMutex);
     if (cancelled)
       s->cancel = std::make_shared<CancellationToken>();
   });
   return status == NB_OK && cancelled ? failed(NB_CANCELLED, "the run was cancelled") : status;
+}
+
+nb_status nb_get_output(const nb_simulator *s, const char *name, double *values, int64_t capacity,
+                        int64_t *count) {
+  return locked(s, [&] {
+    given(name, "the name");
+    if (!s->complete)
+      throw std::invalid_argument("there are no outputs before a run has completed");
+    const auto copy = [&](auto numbers) {
+      const auto copied = std::min<std::int64_t>(capacity, std::int64_t(numbers.size()));
+      if (copied > 0)
+        std::copy_n(numbers.begin(), copied,
+                    static_cast<double *>(given(values, "the place for the numbers")));
+      if (count)
+        *count = std::int64_t(numbers.size());
+    };
+    if (s->outputs.isFloat(name))
+      copy(s->outputs.floats(name));
+    else
+      copy(s->outputs.numbers(name));
+  });
 }
 
 void nb_cancel(nb_simulator *s) {

@@ -21,7 +21,9 @@ void setAll(ParameterValues &values, const nb_kernel_descriptor &kernel,
   const BoundParameters bound(kernel, experiment);
   for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
     const auto &[name, kind, unit] = kernel.parameters[i];
-    const void *address = bound.arguments()[i];
+    const void *address = bound.provided()[i];
+    if (!address)
+      continue; // what no experiment has stays as it was set
     const auto *numbers = static_cast<const double *>(address);
     switch (kind) {
     case NB_PARAMETER_F64:
@@ -54,6 +56,8 @@ void setAll(ParameterValues &values, const nb_kernel_descriptor &kernel,
       values.setMask(name, static_cast<const std::uint8_t *>(address), shape);
       break;
     }
+    case NB_PARAMETER_IMAGE:
+      break; // no experiment has one
     }
   }
 }

@@ -87,19 +87,33 @@ void ParameterValues::setGrid(const std::string &name, const nb_hkl_grid &grid) 
   value.set = true;
 }
 
-void ParameterValues::setMask(const std::string &name, const std::uint8_t *mask,
-                              const std::int64_t shape[3]) {
-  ParameterValue &value = of(name, NB_PARAMETER_MASK);
+/// The number of pixels.
+static std::int64_t checkImage(const std::string &name, const void *data,
+                               const std::int64_t shape[3]) {
   std::int64_t size = 1;
   for (int i = 0; i != 3; ++i) {
     if (shape[i] < 1 || shape[i] > mostEntries / size)
       refuse(name, "has an impossible shape");
     size *= shape[i];
   }
-  if (!mask)
+  if (!data)
     refuse(name, "has no data");
-  value.mask.assign(mask, mask + size);
-  value.maskShape = {shape[0], shape[1], shape[2]};
+  return size;
+}
+
+void ParameterValues::setMask(const std::string &name, const std::uint8_t *mask,
+                              const std::int64_t shape[3]) {
+  ParameterValue &value = of(name, NB_PARAMETER_MASK);
+  value.mask.assign(mask, mask + checkImage(name, mask, shape));
+  value.shape = {shape[0], shape[1], shape[2]};
+  value.set = true;
+}
+
+void ParameterValues::setImage(const std::string &name, const double *pixels,
+                               const std::int64_t shape[3]) {
+  ParameterValue &value = of(name, NB_PARAMETER_IMAGE);
+  value.numbers.assign(pixels, pixels + checkImage(name, pixels, shape));
+  value.shape = {shape[0], shape[1], shape[2]};
   value.set = true;
 }
 
@@ -141,6 +155,20 @@ void ParameterValues::complete() {
       fraction->numbers = {1 / double(countNamed(count))};
 }
 
+/// A direction of change of a grid is over the grid's box.
+void ParameterValues::checkBox(const std::string &name, const nb_hkl_grid &grid) const {
+  constexpr std::string_view tangent = "tangent.";
+  if (!name.starts_with(tangent))
+    return;
+  const std::string base = name.substr(tangent.size());
+  const nb_hkl_grid &of = this->of(base.substr(0, base.find('.')), NB_PARAMETER_HKL_GRID).grid;
+  const auto box = [](const nb_hkl_grid &g) {
+    return std::array{g.h_min, g.h_max, g.k_min, g.k_max, g.l_min, g.l_max};
+  };
+  if (box(grid) != box(of))
+    refuse(name, "has another box of Miller indices than the grid it changes");
+}
+
 void ParameterValues::check() const {
   const ImageShape image = shape();
   for (const auto &[name, value] : values) {
@@ -163,9 +191,11 @@ void ParameterValues::check() const {
         refuse(name, "has " + std::to_string(entries) + " entries where '" + count + "' is " +
                          std::to_string(countNamed(count)));
     }
-    if (value.kind == NB_PARAMETER_MASK &&
-        value.maskShape != std::array{image.panels, image.slow, image.fast})
+    const bool perPixel = value.kind == NB_PARAMETER_MASK || value.kind == NB_PARAMETER_IMAGE;
+    if (perPixel && value.shape != std::array{image.panels, image.slow, image.fast})
       refuse(name, "has another shape than the image");
+    if (value.kind == NB_PARAMETER_HKL_GRID)
+      checkBox(name, value.grid);
   }
   const auto checkRegion = [&](const char *first, const char *last, std::int64_t pixels) {
     const std::int64_t begin = of(first).index, end = of(last).index;

@@ -15,10 +15,10 @@ struct ParameterValue {
   nb_parameter_kind kind = NB_PARAMETER_F64;
   bool set = false;
   std::int64_t index = 0;
-  std::vector<double> numbers; ///< scalar, vector, matrix, table; the data of a grid
+  std::vector<double> numbers; ///< scalar, vector, matrix, table, image; the data of a grid
   nb_hkl_grid grid = {};
   std::vector<std::uint8_t> mask;
-  std::array<std::int64_t, 3> maskShape{};
+  std::array<std::int64_t, 3> shape{}; ///< of a mask or an image
 };
 
 /// One value for each parameter of a kernel. Every function throws std::invalid_argument naming the
@@ -37,6 +37,7 @@ public:
                   std::int64_t count);
   void setGrid(const std::string &name, const nb_hkl_grid &grid);
   void setMask(const std::string &name, const std::uint8_t *mask, const std::int64_t shape[3]);
+  void setImage(const std::string &name, const double *pixels, const std::int64_t shape[3]);
 
   ImageShape shape() const;
   RenderedRows rows() const;
@@ -49,6 +50,7 @@ private:
   std::int64_t countNamed(const std::string &name) const;
   void complete();
   void check() const;
+  void checkBox(const std::string &name, const nb_hkl_grid &grid) const;
 
   const nb_kernel_descriptor &kernel;
   std::map<std::string, ParameterValue, std::less<>> values;

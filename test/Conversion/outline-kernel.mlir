@@ -16,13 +16,13 @@
 // CHECK-NOT: memref<?xf32>
 
 // CHECK-LABEL: func.func @image_run_tile
-// CHECK-SAME: %[[WORKSPACE:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[TILE:[^:]*]]: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias})
+// CHECK-SAME: %[[WORKSPACE:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[TILE:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[OUTPUTS:[^:]*]]: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias})
 // CHECK-NOT: arith.mulf %{{.*}}, %{{.*}} : f64
 // CHECK: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> f64
 // CHECK: scf.for
 // CHECK-NOT: nb.loop
 // CHECK: return
-// CHECK-NOT: func.func @image(
+// CHECK-NOT: func.func @image
 func.func @image(%n: index, %size: f64, %domains: index) -> tensor<?x?x?xf32> {
   %area = arith.mulf %size, %size : f64
   %t = nb.tabulate mosaic %j in %domains : !nb.table<?xf64> {

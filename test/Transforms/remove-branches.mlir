@@ -1,13 +1,16 @@
 // RUN: nb-opt %s --nb-remove-branches | FileCheck %s
 
-// Both branches are computed; each result becomes a select.
+// Both branches are computed; each result becomes a select, a vector one for each component.
 
 // CHECK-LABEL: func.func @if
 // CHECK-SAME: (%[[C:.*]]: i1, %[[X:.*]]: f64, %[[V:.*]]: !nb.vec3<f64>)
 // CHECK-NEXT: %[[DOUBLE:.*]] = arith.addf %[[X]], %[[X]]
 // CHECK-NEXT: %[[UNIT:.*]] = nb.normalize %[[V]]
 // CHECK-NEXT: %[[R0:.*]] = arith.select %[[C]], %[[DOUBLE]], %[[X]] : f64
-// CHECK-NEXT: %[[R1:.*]] = arith.select %[[C]], %[[V]], %[[UNIT]] : !nb.vec3<f64>
+// CHECK-NEXT: %[[V0:.*]] = nb.component %[[V]][0]
+// CHECK-NEXT: %[[U0:.*]] = nb.component %[[UNIT]][0]
+// CHECK-NEXT: arith.select %[[C]], %[[V0]], %[[U0]] : f64
+// CHECK: %[[R1:.*]] = nb.vec
 // CHECK-NEXT: return %[[R0]], %[[R1]]
 func.func @if(%c: i1, %x: f64, %v: !nb.vec3<f64>) -> (f64, !nb.vec3<f64>) {
   %r:2 = scf.if %c -> (f64, !nb.vec3<f64>) {

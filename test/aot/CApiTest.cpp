@@ -196,7 +196,10 @@ TEST(CApi, ProgressEndsAtOne) {
 // Kernels that are linked in.
 
 nb_kernel_descriptor emptyKernel(const char *features, const nb_kernel_descriptor *alternative) {
+  static constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
   nb_kernel_descriptor kernel = {};
+  kernel.num_outputs = 1;
+  kernel.outputs = outputs;
   kernel.abi_version = NB_KERNEL_ABI_VERSION;
   kernel.name = "empty";
   kernel.structure = "";
@@ -204,7 +207,8 @@ nb_kernel_descriptor emptyKernel(const char *features, const nb_kernel_descripto
   kernel.precision = "f64";
   kernel.workspace_size = [](const void *const *) -> std::int64_t { return 0; };
   kernel.prepare = [](const void *const *, void *) {};
-  kernel.run_tile = [](const void *const *, const void *, const nb_tile *, void *) {};
+  kernel.run_tile = [](const void *const *, const void *, const nb_tile *, void *const *, void *,
+                       void *) {};
   kernel.features = features;
   kernel.alternative = alternative;
   return kernel;

@@ -48,6 +48,6 @@ RenderedImage BothEngines::interpreted(const nanobragg::Experiment &experiment) 
 RenderedImage BothEngines::compiled(const nanobragg::Experiment &experiment) {
   const BoundArguments arguments(experiment);
   const nanobragg::Detector &d = experiment.detector;
-  return runKernel(kernel->descriptor(), arguments.get(),
+  return renderImage(kernel->descriptor(), arguments.get(),
                    {experiment.panelCount(), d.slowPixels, d.fastPixels});
 }

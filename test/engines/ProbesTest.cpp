@@ -39,7 +39,7 @@ TEST(Probes, LeaveTheImagesOfBothEnginesBitForBit) {
     auto render = [&](ModuleOp program) {
       auto kernel = valueOf(compileFunction(program, "image", /*fused=*/false, {}));
       const nanobragg::Detector &d = experiment.detector;
-      return runKernel(kernel->descriptor(), arguments.get(),
+      return renderImage(kernel->descriptor(), arguments.get(),
                        {experiment.panelCount(), d.slowPixels, d.fastPixels});
     };
     EXPECT_TRUE(sameBits(render(*plain), render(*probed))) << structure.toString();

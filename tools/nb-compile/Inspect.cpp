@@ -44,6 +44,10 @@ std::string inspectKernel(const std::string &file) {
   for (const KernelTextParameter &p : first.parameters)
     text += padded(p.name, 21) + padded(p.kind, 12) + padded(shapeText(p.name, p.kind), 22) +
             p.unit + "\n";
+  text += "\noutput               kind        shape                 unit\n";
+  for (const KernelTextParameter &o : first.outputs)
+    text += padded(o.name, 21) + padded(o.kind, 12) + padded(shapeText(o.name, o.kind), 22) +
+            o.unit + "\n";
   return text;
 }
 

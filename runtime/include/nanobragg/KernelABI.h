@@ -5,14 +5,28 @@
  * by name, in the order that the descriptor lists them; structural choices are compiled in and
  * recorded in `structure`.
  *
+ * A kernel has outputs: images, which it writes row by row, and numbers, vectors, tables and grids
+ * that are sums over the pixels of all rows, such as the gradient of a loss.
+ *
  * Calling sequence:
  *   bytes = workspace_size(arguments);
- *   prepare(arguments, workspace);                       once per set of numbers
- *   run_tile(arguments, workspace, &tile, image);        once per tile, from any thread
+ *   prepare(arguments, workspace);                         once per set of numbers
+ *   run_tile(arguments, workspace, &tile, outputs, accumulator, scratch);
+ *                                                          once per tile, from any thread
+ *   finish(arguments, workspace, accumulators, count, outputs);
+ *                                                          when all tiles are done; NULL: no need
  *
  * `arguments[i]` points to the value of parameter i, laid out as its kind says. Nothing that
  * `arguments` reaches is written. `workspace` is `bytes` long, 64-byte aligned, written by prepare
- * and only read by run_tile, so that tiles may run concurrently. */
+ * and finish and only read by run_tile, so that tiles may run concurrently.
+ *
+ * Sums over pixels: each accumulator is accumulator_size(arguments) bytes, 64-byte aligned, zeroed
+ * before its first tile; tiles that run concurrently have different ones. `scratch` is
+ * scratch_size(arguments) bytes, 64-byte aligned, which no other tile uses meanwhile; what it holds
+ * means nothing before and after. finish adds the accumulators in their order, so that the result
+ * depends on how the rows were split into tiles and these dealt to accumulators, and on nothing
+ * else: whoever does that the same way gets the same bits for any number of threads. finish may
+ * write into the accumulators. */
 #ifndef NANOBRAGG_KERNELABI_H
 #define NANOBRAGG_KERNELABI_H
 
@@ -22,7 +36,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 2u
+#define NB_KERNEL_ABI_VERSION 3u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -35,7 +49,9 @@ typedef enum nb_parameter_kind {
   NB_PARAMETER_TABLE_F64 = 4,  /* array of doubles */
   NB_PARAMETER_TABLE_VEC3 = 5, /* array of double[3] */
   NB_PARAMETER_HKL_GRID = 6,   /* one nb_hkl_grid */
-  NB_PARAMETER_MASK = 7        /* uint8_t[panel][slow][fast]; 0 = the pixel is not rendered */
+  NB_PARAMETER_MASK = 7,       /* uint8_t[panel][slow][fast]; 0 = the pixel is not rendered */
+  NB_PARAMETER_IMAGE = 8       /* double[panel][slow][fast], e.g. the derivative of a loss by the
+                                * pixels; it does not matter where none is rendered */
 } nb_parameter_kind;
 
 /* Structure factors on a dense box of Miller indices, bounds inclusive:
@@ -50,6 +66,25 @@ typedef struct nb_kernel_parameter {
   nb_parameter_kind kind;
   const char *unit; /* "m", "rad", "1", ... : SI throughout */
 } nb_kernel_parameter;
+
+/* What outputs[i] points to: memory of the caller, dense, last index fastest. */
+typedef enum nb_output_kind {
+  NB_OUTPUT_IMAGE = 0,      /* float or double [panel][slow][fast], see image_type */
+  NB_OUTPUT_F64 = 1,        /* one double */
+  NB_OUTPUT_VEC3 = 2,       /* three doubles */
+  NB_OUTPUT_MAT3 = 3,       /* nine doubles, row-major */
+  NB_OUTPUT_TABLE_F64 = 4,  /* array of doubles */
+  NB_OUTPUT_TABLE_VEC3 = 5, /* array of double[3] */
+  NB_OUTPUT_TABLE_MAT3 = 6, /* array of double[9] */
+  NB_OUTPUT_HKL_GRID = 7    /* the values alone, double[h][k][l] over the box of the grid that the
+                             * output is the gradient by */
+} nb_output_kind;
+
+typedef struct nb_kernel_output {
+  const char *name; /* "image", "gradient.cell_a", ... */
+  nb_output_kind kind;
+  const char *unit;
+} nb_kernel_output;
 
 /* Rows slow_begin <= slow < slow_end of one panel. */
 typedef struct nb_tile {
@@ -71,15 +106,30 @@ typedef struct nb_kernel_descriptor {
   const char *precision; /* "f64", ... */
   uint32_t num_parameters;
   const nb_kernel_parameter *parameters;
+  uint32_t num_outputs;
+  const nb_kernel_output *outputs;
 
   /* Bytes of workspace that this set of numbers needs. */
   int64_t (*workspace_size)(const void *const *arguments);
   /* Fills the workspace with all that does not depend on a pixel. */
   void (*prepare)(const void *const *arguments, void *workspace);
-  /* Writes the rows of the tile into image[panel][slow][fast] (float or double, see image_type).
-   * Pixels outside the region of interest or masked are written as 0. */
+  /* Writes the rows of the tile into outputs[i] for each image i (float or double, see image_type)
+   * and adds what they contribute to the other outputs to `accumulator`. Pixels outside the region
+   * of interest or masked are written as 0 and contribute nothing. */
   void (*run_tile)(const void *const *arguments, const void *workspace, const nb_tile *tile,
-                   void *image);
+                   void *const *outputs, void *accumulator, void *scratch);
+
+  /* These four are NULL in a kernel that only renders images; accumulator and scratch are then. */
+
+  /* Bytes of one accumulator. */
+  int64_t (*accumulator_size)(const void *const *arguments);
+  /* Bytes of memory that a tile needs while it runs. */
+  int64_t (*scratch_size)(const void *const *arguments);
+  /* Adds up the accumulators and writes all outputs that are no images. */
+  void (*finish)(const void *const *arguments, void *workspace, void *const *accumulators,
+                 int64_t count, void *const *outputs);
+  /* How many numbers each output is (bytes / 4 for images of float, bytes / 8 for all others). */
+  void (*output_sizes)(const void *const *arguments, int64_t *sizes);
 
   /* Instruction sets that the code needs beyond the architecture's baseline, LLVM's names separated
    * by blanks; NULL: none. */

@@ -21,7 +21,7 @@ struct KernelTextParameter {
 /// One version of a kernel. The names are those of nb_kernel_descriptor.
 struct KernelText {
   std::string name, abi, target, features, precision, image, structure, build;
-  std::vector<KernelTextParameter> parameters;
+  std::vector<KernelTextParameter> parameters, outputs;
 };
 
 struct KernelFileText {

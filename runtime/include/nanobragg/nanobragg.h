@@ -90,6 +90,11 @@ NB_API nb_status nb_set_hkl_grid(nb_simulator *s, const char *name, const nb_hkl
 /* [panel][slow][fast]; 0: the pixel is not rendered. */
 NB_API nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *mask,
                              const int64_t shape[3]);
+/* Of kind NB_PARAMETER_IMAGE, shape[0] panels, shape[1] rows and shape[2] pixels in a row, as the
+ * image that is rendered: pixels[panel][slow][fast]. The parameter `image_cotangent` of a gradient
+ * kernel is the derivative of the loss by each pixel; 1 everywhere for the sum of the image. */
+NB_API nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
+                              const int64_t shape[3]);
 /* All parameters as nb-sim derives them from these flags. Refused, saying where, when the flags
  * need a kernel of another structure. */
 NB_API nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags);
@@ -115,8 +120,20 @@ typedef struct nb_run_options {
 
 /* Renders photons per pixel into image[panel][slow][fast], float or double as the kernel's
  * image_type says. `bytes` is the size of the image's memory and must fit. options may be NULL. The
- * image is the same for any number of threads. */
+ * image is the same for any number of threads. It is the first output of kernels that have several;
+ * NULL and 0 for a kernel that renders none. */
 NB_API nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, size_t bytes);
+
+/* Another output of the last run that completed, by its name in nb_kernel_descriptor::outputs:
+ *   "gradient.NAME"  derivative of the loss by parameter NAME, in its layout and in one over its
+ *                    unit: 1 number, 3, 9 (row-major), entries of a table one after another, or a
+ *                    value for each reflection of the grid, [h][k][l], l fastest;
+ *   "hvp.NAME", ...  alike; images are [panel][slow][fast].
+ * The simulator keeps them until the next run; at most `capacity` numbers are copied into `values`,
+ * which is the caller's (NULL with capacity 0 to ask for the count alone), *count is how many there
+ * are. The image that nb_run wrote is with the caller and cannot be had here. */
+NB_API nb_status nb_get_output(const nb_simulator *s, const char *name, double *values,
+                               int64_t capacity, int64_t *count);
 
 /* The run in progress, or else the next one, ends after the tiles that it has begun and returns
  * NB_CANCELLED; after that the simulator can be run as before. */

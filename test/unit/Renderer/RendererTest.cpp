@@ -20,6 +20,8 @@ struct Asked {
   bool failing = false;
 } asked;
 
+constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
+
 constexpr nb_kernel_descriptor kernel = {
     NB_KERNEL_ABI_VERSION,
     NB_IMAGE_F32,
@@ -29,12 +31,15 @@ constexpr nb_kernel_descriptor kernel = {
     "f64",
     0,
     nullptr,
+    1,
+    outputs,
     [](const void *const *) -> std::int64_t { return 0; },
     [](const void *const *, void *) {},
-    [](const void *const *, const void *, const nb_tile *tile, void *image) {
+    [](const void *const *, const void *, const nb_tile *tile, void *const *outputs, void *,
+       void *) {
       for (std::int64_t slow = tile->slow_begin; slow != tile->slow_end; ++slow)
         for (int fast = 0; fast != 3; ++fast)
-          static_cast<float *>(image)[slow * 3 + fast] = 1;
+          static_cast<float *>(outputs[0])[slow * 3 + fast] = 1;
     }};
 
 int compile(const nb_compile_request *, nb_kernel **out, char **error) {

@@ -19,15 +19,18 @@ constexpr nb_kernel_parameter parameters[] = {
     {"phi_steps", NB_PARAMETER_INDEX, "1"},
 };
 
+constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
+
 std::int64_t index(const void *const *arguments, int which) {
   return *static_cast<const std::int64_t *>(arguments[which]);
 }
 
-void runTile(const void *const *arguments, const void *, const nb_tile *tile, void *image) {
+void runTile(const void *const *arguments, const void *, const nb_tile *tile, void *const *outputs,
+             void *, void *) {
   const std::int64_t fastPixels = index(arguments, 0), slowPixels = index(arguments, 1);
   for (std::int64_t slow = tile->slow_begin; slow != tile->slow_end; ++slow) {
     std::this_thread::sleep_for(std::chrono::milliseconds(index(arguments, 2) - 1));
-    float *row = static_cast<float *>(image) + (tile->panel * slowPixels + slow) * fastPixels;
+    float *row = static_cast<float *>(outputs[0]) + (tile->panel * slowPixels + slow) * fastPixels;
     for (std::int64_t fast = 0; fast != fastPixels; ++fast)
       row[fast] = float(1 + slow + fast);
   }
@@ -41,6 +44,8 @@ constexpr nb_kernel_descriptor descriptor = {NB_KERNEL_ABI_VERSION,
                                              "f64",
                                              std::size(parameters),
                                              parameters,
+                                             1,
+                                             outputs,
                                              [](const void *const *) -> std::int64_t { return 0; },
                                              [](const void *const *, void *) {},
                                              runTile};

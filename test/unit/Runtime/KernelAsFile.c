@@ -14,6 +14,9 @@ static const nb_kernel_parameter parameters[] = {
     {.name = "phi_steps", .kind = NB_PARAMETER_INDEX, .unit = "1"},
 };
 
+static const nb_kernel_output outputs[] = {
+    {.name = "image", .kind = NB_OUTPUT_IMAGE, .unit = "photons"}};
+
 static int64_t argument(const void *const *arguments, int which) {
   return *(const int64_t *)arguments[which];
 }
@@ -29,8 +32,10 @@ static void prepare(const void *const *arguments, void *workspace) {
 }
 
 static void run_tile(const void *const *arguments, const void *workspace, const nb_tile *tile,
-                     void *image) {
+                     void *const *outputs, void *accumulator, void *scratch) {
   (void)workspace;
+  (void)accumulator;
+  (void)scratch;
   const int64_t fast_pixels = argument(arguments, 0), slow_pixels = argument(arguments, 1);
   const struct timespec pause = {0, (argument(arguments, 2) - 1) * 1000000};
   float sum = 0;
@@ -39,7 +44,7 @@ static void run_tile(const void *const *arguments, const void *workspace, const 
   for (int64_t slow = tile->slow_begin; slow != tile->slow_end; ++slow) {
     if (pause.tv_nsec)
       nanosleep(&pause, 0);
-    float *row = (float *)image + (tile->panel * slow_pixels + slow) * fast_pixels;
+    float *row = (float *)outputs[0] + (tile->panel * slow_pixels + slow) * fast_pixels;
     for (int64_t fast = 0; fast != fast_pixels; ++fast)
       row[fast] = sum + (float)(slow + fast);
   }
@@ -55,6 +60,8 @@ __attribute__((visibility("default"))) const nb_kernel_descriptor *nb_kernel_get
       .precision = "f64",
       .num_parameters = sizeof(parameters) / sizeof(*parameters),
       .parameters = parameters,
+      .num_outputs = 1,
+      .outputs = outputs,
       .workspace_size = workspace_size,
       .prepare = prepare,
       .run_tile = run_tile,

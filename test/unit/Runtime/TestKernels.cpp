@@ -33,7 +33,8 @@ void prepare(const void *const *arguments, void *memory) {
   *static_cast<Workspace *>(memory) = {*static_cast<const double *>(arguments[Wavelength]), 1};
 }
 
-void runTile(const void *const *arguments, const void *memory, const nb_tile *tile, void *image) {
+void runTile(const void *const *arguments, const void *memory, const nb_tile *tile, void *const *outputs,
+             void *, void *) {
   const auto &workspace = *static_cast<const Workspace *>(memory);
   if (workspace.prepared != 1)
     std::abort();
@@ -42,7 +43,7 @@ void runTile(const void *const *arguments, const void *memory, const nb_tile *ti
   for (std::int64_t slow = tile->slow_begin; slow != tile->slow_end; ++slow) {
     const bool rendered =
         slow >= index(arguments, RoiSlowMin) && slow <= index(arguments, RoiSlowMax);
-    float *row = static_cast<float *>(image) + (tile->panel * slowPixels + slow) * fastPixels;
+    float *row = static_cast<float *>(outputs[0]) + (tile->panel * slowPixels + slow) * fastPixels;
     for (std::int64_t fast = 0; fast != fastPixels; ++fast)
       row[fast] = rendered ? float(workspace.wavelength * double(1 + tile->panel) +
                                    std::sin(double(slow * fast)))
@@ -51,14 +52,16 @@ void runTile(const void *const *arguments, const void *memory, const nb_tile *ti
 }
 
 void runTileSlowly(const void *const *arguments, const void *memory, const nb_tile *tile,
-                   void *image) {
+                   void *const *outputs, void *accumulator, void *scratch) {
   std::this_thread::sleep_for(std::chrono::milliseconds(tile->slow_end - tile->slow_begin));
-  runTile(arguments, memory, tile, image);
+  runTile(arguments, memory, tile, outputs, accumulator, scratch);
 }
+
+constexpr nb_kernel_output waveOutputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
 
 constexpr nb_kernel_descriptor describe(decltype(nb_kernel_descriptor::run_tile) run) {
   return {NB_KERNEL_ABI_VERSION,     NB_IMAGE_F32,   "wave",        "",      "host", "f64",
-          std::size(waveParameters), waveParameters, workspaceSize, prepare, run};
+          std::size(waveParameters), waveParameters, 1, waveOutputs, workspaceSize, prepare, run};
 }
 
 constexpr nb_kernel_descriptor wave = describe(runTile);

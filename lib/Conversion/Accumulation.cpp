@@ -1,0 +1,190 @@
+#include "lib/Conversion/Accumulation.h"
+
+#include "lib/Conversion/GridToArith.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+/// The op that makes a term of the sum that `value` is: an nb.scatter or nb.scatter_factor.
+static Operation *findTerm(Value value) {
+  while (auto sum = value.getDefiningOp<SumOp>())
+    value = sum.getYield()->getOperand(cast<OpResult>(value).getResultNumber());
+  Operation *term = value.getDefiningOp();
+  return isa_and_nonnull<ScatterOp, ScatterFactorOp>(term) ? term : nullptr;
+}
+
+/// `value` as it is known ahead of `loop`; null when it is not.
+static Value outsideOf(Operation *loop, Value value, OpBuilder &b) {
+  if (!loop->isAncestor(value.getParentRegion()->getParentOp()))
+    return value;
+  Operation *definition = value.getDefiningOp();
+  if (!definition || !matchPattern(definition, m_Constant()))
+    return {};
+  return b.clone(*definition)->getResult(0);
+}
+
+FailureOr<Accumulator> Accumulation::create(Operation *loop, Type type, Value yielded,
+                                            int64_t lanes) {
+  OpBuilder b(loop);
+  Location loc = loop->getLoc();
+  Accumulator result;
+  result.type = type;
+  result.lanes = isa<HklGridType>(type) ? 0 : lanes;
+  auto allocateScalars = [&](Value entries, int64_t each) {
+    auto times = [&](int64_t n) {
+      return n == 1 ? entries
+                    : Value(arith::MulIOp::create(b, loc, entries, indexConstant(b, loc, n)));
+    };
+    result.total = allocate(b, loc, times(each));
+    if (result.lanes)
+      result.partial = allocate(b, loc, times(each * result.lanes));
+  };
+  if (!isMemory(type)) {
+    if (!elementTypeOf(type).isF64())
+      return loop->emitError() << "a sum of " << type << " over pixels cannot be converted: only "
+                               << "f64, !nb.vec3<f64>, !nb.mat3<f64>, tables and grids of f64 can";
+    allocateScalars(indexConstant(b, loc, componentCount(type)), 1);
+    return result;
+  }
+  Operation *term = findTerm(yielded);
+  if (!term)
+    return loop->emitError("a sum of tables or grids must add up what nb.scatter or "
+                           "nb.scatter_factor makes");
+  if (auto scatter = dyn_cast<ScatterOp>(term)) {
+    Type element = cast<TableType>(type).getElementType();
+    if (failed(checkTableElement(loop, element)))
+      return failure();
+    for (Value size : scatter.getSizes()) {
+      result.counts.push_back(outsideOf(loop, size, b));
+      if (!result.counts.back())
+        return scatter.emitError("the size of the table is not known ahead of the loops");
+    }
+    result.entries = product(b, loc, result.counts);
+    allocateScalars(result.entries, componentCount(element));
+    return result;
+  }
+  auto like = dyn_cast<BlockArgument>(cast<ScatterFactorOp>(term).getLike());
+  if (!like || !isa<FunctionOpInterface>(like.getOwner()->getParentOp()))
+    return term->emitError("the grid whose bounds are taken must be an argument of the function");
+  result.entries = gridEntries(b, loc, splitArgument(like));
+  allocateScalars(result.entries, 1);
+  return result;
+}
+
+/// memory[position] += term where it counts.
+static void addScalar(OpBuilder &b, Location loc, Value term, const Accumulator &to,
+                      Value position) {
+  Value old;
+  if (to.lanes) {
+    auto vector = VectorType::get({to.lanes}, b.getF64Type());
+    position = arith::MulIOp::create(b, loc, position, indexConstant(b, loc, to.lanes));
+    if (!isa<VectorType>(term.getType()))
+      term = vector::BroadcastOp::create(b, loc, vector, term);
+    old = vector::LoadOp::create(b, loc, vector, to.partial, ValueRange{position});
+  } else {
+    old = memref::LoadOp::create(b, loc, to.total, position);
+  }
+  Value sum = arith::AddFOp::create(b, loc, old, term, arith::FastMathFlags::contract);
+  // Not a product with 0 or 1: what does not count may be infinite or no number.
+  if (to.active)
+    sum = arith::SelectOp::create(b, loc, to.active, sum, old);
+  if (to.lanes)
+    vector::StoreOp::create(b, loc, sum, to.partial, ValueRange{position});
+  else
+    memref::StoreOp::create(b, loc, sum, to.total, position);
+}
+
+LogicalResult Accumulation::add(OpBuilder &b, Location loc, Value term, const Accumulator &to) {
+  if (!isMemory(to.type)) {
+    for (auto [i, scalar] : llvm::enumerate(scalarsOf(b, loc, term)))
+      addScalar(b, loc, scalar, to, indexConstant(b, loc, i));
+    return success();
+  }
+  if (auto scatter = term.getDefiningOp<ScatterOp>()) {
+    Type element = cast<TableType>(to.type).getElementType();
+    Value first = entryOffset(b, scatter.getLoc(), scatter.getIndices(), to.counts,
+                              componentCount(element));
+    for (auto [i, scalar] : llvm::enumerate(scalarsOf(b, scatter.getLoc(), scatter.getValue())))
+      addScalar(b, scatter.getLoc(), scalar, to, plus(b, scatter.getLoc(), first, i));
+    return success();
+  }
+  if (auto scatter = term.getDefiningOp<ScatterFactorOp>()) {
+    addToGrid(scatter, b, to.total, to.active);
+    return success();
+  }
+  if (!term.getDefiningOp<SumOp>())
+    return emitError(loc, "a sum of tables or grids must add up what nb.scatter or "
+                          "nb.scatter_factor makes");
+  addDestination(term, to);
+  return success();
+}
+
+/// How many scalars are summed.
+static Value scalarCount(OpBuilder &b, Location loc, const Accumulator &of) {
+  if (!of.entries)
+    return indexConstant(b, loc, componentCount(of.type));
+  auto table = dyn_cast<TableType>(of.type);
+  int64_t each = table ? componentCount(table.getElementType()) : 1;
+  return each == 1 ? of.entries
+                   : Value(arith::MulIOp::create(b, loc, of.entries, indexConstant(b, loc, each)));
+}
+
+/// Calls `body` in a loop over the numbers from 0 to `count`.
+static void forEach(OpBuilder &b, Location loc, Value count,
+                    function_ref<void(OpBuilder &, Value)> body) {
+  SmallVector<Value> ivs;
+  buildNest(b, loc, count, {}, ivs, [&](OpBuilder &b, ValueRange ivs, ValueRange) {
+    body(b, ivs[0]);
+    return SmallVector<Value>();
+  });
+}
+
+void nb::clearPartial(OpBuilder &b, Location loc, const Accumulator &accumulator) {
+  auto vector = VectorType::get({accumulator.lanes}, b.getF64Type());
+  Value lanes = indexConstant(b, loc, accumulator.lanes);
+  forEach(b, loc, scalarCount(b, loc, accumulator), [&](OpBuilder &b, Value i) {
+    Value position = arith::MulIOp::create(b, loc, i, lanes);
+    vector::StoreOp::create(b, loc, zeroConstant(b, loc, vector), accumulator.partial,
+                            ValueRange{position});
+  });
+}
+
+void nb::foldPartial(OpBuilder &b, Location loc, const Accumulator &accumulator) {
+  auto vector = VectorType::get({accumulator.lanes}, b.getF64Type());
+  Value lanes = indexConstant(b, loc, accumulator.lanes);
+  forEach(b, loc, scalarCount(b, loc, accumulator), [&](OpBuilder &b, Value i) {
+    Value position = arith::MulIOp::create(b, loc, i, lanes);
+    Value partial =
+        vector::LoadOp::create(b, loc, vector, accumulator.partial, ValueRange{position});
+    Value sum = vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD, partial);
+    Value total = memref::LoadOp::create(b, loc, accumulator.total, i);
+    memref::StoreOp::create(b, loc, Value(arith::AddFOp::create(b, loc, total, sum)),
+                            accumulator.total, i);
+  });
+}
+
+Value nb::readSum(OpBuilder &b, Location loc, const Accumulator &from) {
+  return loadEntry(b, loc, from.type, from.total, indexConstant(b, loc, 0));
+}
+
+Value nb::copySum(OpBuilder &b, Location loc, const Accumulator &from) {
+  Value count = scalarCount(b, loc, from);
+  Value buffer = allocate(b, loc, count);
+  forEach(b, loc, count, [&](OpBuilder &b, Value i) {
+    memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, from.total, i)), buffer,
+                            i);
+  });
+  return buffer;
+}
+
+void nb::clearTotal(OpBuilder &b, Location loc, const Accumulator &accumulator) {
+  forEach(b, loc, scalarCount(b, loc, accumulator), [&](OpBuilder &b, Value i) {
+    memref::StoreOp::create(b, loc, zeroConstant(b, loc, b.getF64Type()), accumulator.total, i);
+  });
+}
