@@ -11,10 +11,16 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// The op that makes a term of the sum that `value` is: an nb.scatter or nb.scatter_factor.
+/// An op that makes a term of the sum that `value` is: an nb.scatter or nb.scatter_factor.
 static Operation *findTerm(Value value) {
-  while (auto sum = value.getDefiningOp<SumOp>())
-    value = sum.getYield()->getOperand(cast<OpResult>(value).getResultNumber());
+  for (;;) {
+    if (auto sum = value.getDefiningOp<SumOp>())
+      value = sum.getYield()->getOperand(cast<OpResult>(value).getResultNumber());
+    else if (auto both = value.getDefiningOp<AddOp>())
+      value = both.getLhs();
+    else
+      break;
+  }
   Operation *term = value.getDefiningOp();
   return isa_and_nonnull<ScatterOp, ScatterFactorOp>(term) ? term : nullptr;
 }
@@ -118,6 +124,8 @@ LogicalResult Accumulation::add(OpBuilder &b, Location loc, Value term, const Ac
     addToGrid(scatter, b, to.total, to.active);
     return success();
   }
+  if (auto both = term.getDefiningOp<AddOp>())
+    return failure(failed(add(b, loc, both.getLhs(), to)) || failed(add(b, loc, both.getRhs(), to)));
   if (!term.getDefiningOp<SumOp>())
     return emitError(loc, "a sum of tables or grids must add up what nb.scatter or "
                           "nb.scatter_factor makes");

@@ -240,8 +240,9 @@ LogicalResult lowerFunction(FunctionOpInterface function) {
       return failure();
   }
   // What scattered into memory is done.
-  function.walk([](Operation *op) {
-    if (isa<ScatterOp, ScatterFactorOp>(op) && op->use_empty())
+  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    bool ofMemory = op->getNumResults() == 1 && isMemory(op->getResult(0).getType());
+    if (isa<ScatterOp, ScatterFactorOp, AddOp>(op) && ofMemory && op->use_empty())
       op->erase();
   });
   if (kernel)

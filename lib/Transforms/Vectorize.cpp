@@ -173,7 +173,9 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   };
   if (isa<ScatterOp, ScatterFactorOp, ReadPixelOp>(op))
     return rewriteAccess(op);
-  if (!dependsOnLanes(op)) {
+  // Tables and grids have no lanes, whatever is added to them.
+  bool addsTables = isa<AddOp>(op) && isa<TableType, HklGridType>(op->getResult(0).getType());
+  if (addsTables || !dependsOnLanes(op)) {
     if (op->getNumRegions() != 0)
       return refuse("has a body that cannot be computed in lanes; run --nb-remove-branches first");
     b.clone(*op, mapping);
