@@ -107,7 +107,9 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
 KernelHandle KernelProvider::load(const KernelRequest &request) {
   const Stopwatch watch(count.cacheSeconds);
   KernelHandle kernel = openKernelFile(request.file);
-  checkFits(*kernel, request.structure, request.precision, "the kernel " + request.file);
+  const bool derives = !request.derivative.empty() && request.derivative != "none";
+  checkFits(*kernel, request.structure + (derives ? " derivative=" + request.derivative : ""),
+            request.precision, "the kernel " + request.file);
   ++count.loads;
   return kernel;
 }

@@ -46,6 +46,13 @@ struct OutputOptions {
 
 enum class Emit { Nothing, Nb, Mlir, Llvm, Asm };
 
+/// What --loss is compared with; all empty: the sum of the pixels.
+struct LossOptions {
+  std::optional<std::string> data;  ///< an image
+  std::optional<std::string> sigma; ///< a number, "poisson" or an image; unset: 1
+  std::optional<std::string> mask;  ///< an SMV image, 0 where a pixel does not count
+};
+
 struct ToolOptions {
   // These print on standard output and end the run; nothing else on the line is looked at.
   bool help = false, version = false, listFlags = false;
@@ -68,6 +75,10 @@ struct ToolOptions {
   bool compareEngines = false;
   bool compareStages = false; ///< after each pass even when the engines agree
   std::array<double, 2> engineTolerance{1e-9, 1e-12}; ///< of a pixel; of the brightest pixel
+  // These print or write derivatives and end the run. Names of parameters and groups.
+  std::optional<std::string> gradient, jacobian;
+  LossOptions loss;
+  std::optional<std::string> outDirectory; ///< for derivative images
   std::optional<std::string> kernelFile; ///< run this kernel; nothing is compiled
   bool noFallback = false; ///< fail rather than interpret when the compiler cannot be used
 };

@@ -25,6 +25,36 @@ std::array<std::int64_t, 3> pixelOf(const Values &v) {
   return count == 3 ? pixel : std::array<std::int64_t, 3>{0, pixel[0], pixel[1]};
 }
 
+/// sum, or chi2:IMAGE[,sigma=S][,mask=FILE].
+LossOptions lossOf(const Values &v) {
+  constexpr std::string_view form = "expected sum or chi2:IMAGE[,sigma=S][,mask=FILE]";
+  LossOptions loss;
+  const std::string &text = v.text();
+  if (text == "sum")
+    return loss;
+  constexpr std::string_view kind = "chi2:";
+  if (!text.starts_with(kind))
+    v.refuse("'" + text + "' is no loss; " + std::string(form));
+  std::size_t begin = kind.size();
+  for (bool first = true; begin <= text.size(); first = false) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (first)
+      loss.data = part;
+    else if (part.starts_with("sigma="))
+      loss.sigma = part.substr(6);
+    else if (part.starts_with("mask="))
+      loss.mask = part.substr(5);
+    else
+      v.refuse("'" + part + "' is not understood; " + std::string(form));
+  }
+  for (const auto &value : {loss.data, loss.sigma, loss.mask})
+    if (value && value->empty())
+      v.refuse("something is missing in '" + text + "'; " + std::string(form));
+  return loss;
+}
+
 } // namespace
 
 FlagGroup toolFlags() {
@@ -114,7 +144,7 @@ FlagGroup toolFlags() {
            .apply = [](CommandLine &line, const Values &v) { line.tool.probe = v.text(); }},
           {.spellings = {"--json"},
            .fallback = "off",
-           .help = "print the statistics of --probe as JSON",
+           .help = "print the statistics of --probe, or what --grad prints, as JSON",
            .apply = [](CommandLine &line, const Values &) { line.tool.json = true; }},
           {.spellings = {"--trace-pixel"},
            .values = "SLOW,FAST",
@@ -151,6 +181,30 @@ FlagGroup toolFlags() {
                [](CommandLine &line, const Values &v) {
                  line.tool.engineTolerance = {v.number(0), v.number(1)};
                }},
+          {.spellings = {"--grad"},
+           .values = "PARAMETERS",
+           .fallback = "none",
+           .help = "print the loss and its gradient by these parameters and groups of parameters "
+                   "(--list-parameters), with commas between, in SI units. No file is written",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.gradient = v.text(); }},
+          {.spellings = {"--loss"},
+           .values = "LOSS",
+           .fallback = "sum",
+           .help = "of --grad: sum, all photons, or chi2:IMAGE[,sigma=S][,mask=FILE], the sum of "
+                   "((photons - IMAGE) / S)^2, where S is a number (1 otherwise), an image, or "
+                   "poisson: the root of IMAGE, at least 1",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.loss = lossOf(v); }},
+          {.spellings = {"--jacobian"},
+           .values = "PARAMETERS",
+           .fallback = "none",
+           .help = "write the derivative of each pixel by these parameters, all of them single "
+                   "numbers, as NumPy arrays into the folder of --out",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.jacobian = v.text(); }},
+          {.spellings = {"--out"},
+           .values = "DIR",
+           .fallback = "none",
+           .help = "folder for the files of --jacobian; made when it is not there",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.outDirectory = v.text(); }},
           {.spellings = {"--kernel"},
            .values = "FILE",
            .fallback = "compiled or from the cache",

@@ -111,7 +111,7 @@ static std::string withFixed(std::string structure, const CompileOptions &option
 Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
                                                      const CompileOptions &options,
                                                      StringRef kind) {
-  KernelVersions versions(withFixed(structure.toString(), options));
+  KernelVersions versions(withFixed(specificationOf(structure, options.derivative), options));
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(structure, one, std::move(context));
   };

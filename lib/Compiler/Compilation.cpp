@@ -67,6 +67,15 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
   return result;
 }
 
+void Compilation::populate(OpPassManager &pm) const {
+  const DerivativeOptions derivative = passOptionsOf(options.derivative);
+  if (!options.noFuse)
+    return populateFusion(pm, derivative);
+  populateInterpreterPipeline(pm);
+  if (!derivative.mode.empty())
+    populateDerivative(pm, derivative);
+}
+
 llvm::Error Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> populate) {
   PassManager passes(&context);
   passes.enableVerifier(!options.dumpIR.empty());
@@ -125,7 +134,7 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
     return createStringError(std::string(injected));
   auto populate = [&](OpPassManager &pm) {
     if (!fused)
-      populateFusion(pm);
+      populateFusion(pm, passOptionsOf(options.derivative));
     pm.addPass(std::make_unique<DescribePass>(name, description));
     populateKernel(pm, pipeline);
     populateLLVM(pm);

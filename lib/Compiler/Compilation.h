@@ -27,6 +27,8 @@ public:
   static llvm::Expected<std::unique_ptr<Compilation>>
   start(ModuleOp program, const CompileOptions &options, ModuleContext moduleContext = nullptr);
 
+  /// The nb-level passes, of the derivative if there is one.
+  void populate(OpPassManager &pm) const;
   /// Runs the passes that `populate` adds.
   llvm::Error runPasses(llvm::function_ref<void(OpPassManager &)> populate);
   /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`

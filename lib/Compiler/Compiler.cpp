@@ -12,6 +12,37 @@ using namespace mlir::nb;
 using llvm::createStringError;
 using llvm::Expected;
 
+DerivativeOptions nb::passOptionsOf(const nanobragg::Derivative &derivative) {
+  using Mode = nanobragg::Derivative::Mode;
+  DerivativeOptions options;
+  switch (derivative.mode) {
+  case Mode::Value:
+    return options;
+  case Mode::Jacobian:
+    options.mode = "jacobian";
+    break;
+  case Mode::JVP:
+    options.mode = "jvp";
+    break;
+  case Mode::VJP:
+    options.mode = "vjp";
+    break;
+  case Mode::HVP:
+    options.mode = "hvp";
+    break;
+  }
+  options.parameters = derivative.parameters;
+  options.directions = unsigned(derivative.tangents);
+  return options;
+}
+
+std::string nb::specificationOf(const nanobragg::Structure &structure,
+                                const nanobragg::Derivative &derivative) {
+  const std::string text = structure.toString();
+  return derivative == nanobragg::Derivative() ? text
+                                               : text + " derivative=" + derivative.toString();
+}
+
 static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> compilation,
                                        const CompileOptions &options, StringRef stage) {
   if (!compilation)
@@ -20,13 +51,7 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
   if (stage == "nb")
     return c.text();
   if (stage == "mlir") {
-    auto populate = [&](OpPassManager &pm) {
-      if (options.noFuse)
-        populateInterpreterPipeline(pm);
-      else
-        populateFusion(pm);
-    };
-    if (auto error = c.runPasses(populate))
+    if (auto error = c.runPasses([&](OpPassManager &pm) { c.populate(pm); }))
       return error;
     return c.text();
   }
@@ -149,7 +174,7 @@ Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::Structur
     return compilation.takeError();
   if (auto error = (*compilation)->lower())
     return error;
-  return load(**compilation, structure.toString());
+  return load(**compilation, specificationOf(structure, options.derivative));
 }
 
 Expected<std::unique_ptr<JitKernel>>

@@ -26,6 +26,14 @@ struct CompileOptions {
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
 
+/// The same as the pipelines want it.
+struct DerivativeOptions;
+DerivativeOptions passOptionsOf(const nanobragg::Derivative &derivative);
+
+/// What a kernel was made for: the structure, and the derivative if there is one.
+std::string specificationOf(const nanobragg::Structure &structure,
+                            const nanobragg::Derivative &derivative);
+
 /// A kernel in this process; the descriptor and its functions live as long as it does.
 class JitKernel {
 public:

@@ -15,8 +15,10 @@ using llvm::createStringError;
 
 /// The interpreter's passes, with probes on the values that the patterns name. Names of ops have a
 /// dot, names of values have none.
-static void addPasses(PassManager &passes, StringRef probe) {
+static void addPasses(PassManager &passes, StringRef probe, const DerivativeOptions &derivative) {
   populateInterpreterPipeline(passes);
+  if (!derivative.mode.empty())
+    populateDerivative(passes, derivative);
   if (probe.empty())
     return;
   InsertProbesOptions byName, byOp;
@@ -79,6 +81,10 @@ void InterpretedExperiment::describe(KernelDescription what) {
   described.precision = "f64";
   described.num_parameters = uint32_t(parameters.size());
   described.parameters = parameters.data();
+  for (const KernelOutput &o : description.outputs)
+    outputs.push_back({o.name.c_str(), o.kind, o.unit.c_str()});
+  described.num_outputs = uint32_t(outputs.size());
+  described.outputs = outputs.data();
 }
 
 llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
@@ -89,7 +95,7 @@ llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
       message = diagnostic.str();
   });
   PassManager passes(&context);
-  addPasses(passes, probe);
+  addPasses(passes, probe, passOptionsOf(options.derivative));
   if (!options.dumpIR.empty())
     if (llvm::Error error = dumpIRAfterEachPass(passes, *program, options.dumpIR))
       return error;
@@ -117,6 +123,15 @@ InterpretedExperiment::prepare(const nanobragg::Structure &structure, const Comp
   return result;
 }
 
+SmallVector<int64_t> InterpretedExperiment::imageShape(const void *const *arguments) const {
+  SmallVector<int64_t> shape;
+  for (StringRef count : {"panel_count", "slow_pixels", "fast_pixels"})
+    for (auto [i, parameter] : llvm::enumerate(parameters))
+      if (count == parameter.name)
+        shape.push_back(*static_cast<const int64_t *>(arguments[i]));
+  return shape;
+}
+
 llvm::Expected<std::string> InterpretedExperiment::run(const void *const *arguments,
                                                        const nb_interpret_options &options,
                                                        void *const *outputs) const {
@@ -126,8 +141,11 @@ llvm::Expected<std::string> InterpretedExperiment::run(const void *const *argume
       message = diagnostic.str();
   });
   std::vector<InterpreterArgument> bound(parameters.size());
-  for (auto [i, argument] : llvm::enumerate(bound))
+  for (auto [i, argument] : llvm::enumerate(bound)) {
     argument.data = arguments[i];
+    if (parameters[i].kind == NB_PARAMETER_IMAGE)
+      argument.shape = imageShape(arguments);
+  }
 
   std::string report;
   llvm::raw_string_ostream out(report);

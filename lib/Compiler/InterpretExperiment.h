@@ -32,6 +32,7 @@ private:
   InterpretedExperiment(const nanobragg::Structure &structure, std::string probe);
   llvm::Error build(const CompileOptions &options);
   void describe(KernelDescription what);
+  llvm::SmallVector<int64_t> imageShape(const void *const *arguments) const;
 
   nanobragg::Structure structure;
   std::string probe;
@@ -40,6 +41,7 @@ private:
   std::optional<Interpreter> interpreter;
   KernelDescription description;
   std::vector<nb_kernel_parameter> parameters;
+  std::vector<nb_kernel_output> outputs;
   nb_kernel_descriptor described = {};
 };
 

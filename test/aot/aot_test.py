@@ -182,7 +182,9 @@ class AheadOfTime(unittest.TestCase):
     def test_command_lines_that_cannot_be_used(self):
         for words, why in (([*FLAGS, "--emit=ptx"], "not available yet"),
                            ([*FLAGS, "--target=sm_90"], "not available yet"),
-                           ([*FLAGS, "--grad=cell_a"], "--grad is not available yet"),
+                           ([*FLAGS, "--grad=cell_q", "-o", "k.so"], "closest is 'cell_a'"),
+                           ([*FLAGS, "--grad=back:cell", "-o", "k.so"], "'back' is none of"),
+                           ([*FLAGS, "--grad=cell", "--emit=nb"], "there is no nb of a derivative"),
                            ([*FLAGS, "--emit=dll"], "none of so obj"),
                            ([*FLAGS], "name it with -o"),
                            ([], "nothing to compile"),

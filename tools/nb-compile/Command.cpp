@@ -22,6 +22,12 @@ std::vector<std::string> split(const std::string &text) {
   return words;
 }
 
+void setDerivative(C &c, const Text &text) {
+  const std::size_t colon = text.find(':');
+  c.mode = colon == text.npos ? "vjp" : text.substr(0, colon);
+  c.parameters = text.substr(colon == text.npos ? 0 : colon + 1);
+}
+
 constexpr CompileFlag flags[] = {
     {"--emit", "KIND",
      "so: a kernel file for nb-sim --kernel (default); obj: an object to link into a program; "
@@ -43,6 +49,12 @@ constexpr CompileFlag flags[] = {
      "--emit=so and --target=native, says what it gained",
      "oversample phi_steps mosaic_domains sources layers panel_count",
      [](C &c, const Text &v) { c.specialize = split(v); }},
+    {"--grad", "[MODE:]PARAMETERS",
+     "the kernel of derivatives by these parameters and groups of parameters (nb-sim "
+     "--list-parameters), with commas between. MODE is vjp (default: the gradient of a loss, given "
+     "its derivative by each pixel), jacobian (an image for each), jvp (along a direction) or hvp "
+     "(change of the gradient along a direction). Images are f64",
+     "", setDerivative},
     {"--symbol", "NAME",
      "what the object calls its function, nb_kernel_get_descriptor otherwise; programs that link "
      "several kernels need several names",
@@ -55,8 +67,6 @@ constexpr CompileFlag flags[] = {
     {"--version", "", "the version of the program", "",
      [](C &c, const Text &) { c.version = true; }},
 };
-
-constexpr std::string_view unavailable[] = {"--grad"};
 
 const CompileFlag *find(std::string_view name) {
   const auto found = std::find_if(std::begin(flags), std::end(flags),
@@ -85,6 +95,12 @@ void check(const CompileCommand &c) {
     throw UsageError("--symbol: '" + c.symbol + "' is no name in C");
   if (!c.specialize.empty() && (c.text() || !c.program.empty()))
     throw UsageError("--specialize takes its counts from an experiment, for so and obj");
+  if (!c.mode.empty() && !c.program.empty())
+    throw UsageError("--grad takes the flags of an experiment; nb-opt --nb-differentiate "
+                     "differentiates a program");
+  if (!c.mode.empty() && (c.emit == "nb" || c.emit == "header"))
+    throw UsageError("--grad: there is no " + c.emit + " of a derivative: ask for mlir, llvm, asm, "
+                     "so or obj");
   if (!c.program.empty() && !c.experiment.empty())
     throw UsageError("'" + c.program + "' is a program already: leave out '" + c.experiment[0] +
                      "'");
@@ -104,8 +120,6 @@ CompileCommand parseCommand(const std::vector<std::string> &words) {
     const std::string &word = words[i];
     const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
     const std::string name = word.substr(0, equals);
-    if (std::find(std::begin(unavailable), std::end(unavailable), name) != std::end(unavailable))
-      throw UsageError(name + " is not available yet: leave it out");
     const CompileFlag *flag = find(name);
     if (!flag) {
       if (i == 0 && word.ends_with(".mlir"))

@@ -1,10 +1,12 @@
 //===- main.cpp - nb-compile: kernels ahead of time -----------------------===//
 #include "Command.h"
 #include "Completion.h"
+#include "Derivative.h"
 #include "FileContents.h"
 #include "Header.h"
 #include "Inspect.h"
 #include "OutputFile.h"
+#include "ParameterGroups.h"
 #include "RunSetup.h"
 #include "Specialize.h"
 #include "nanobragg/CompilerLibrary.h"
@@ -25,6 +27,19 @@ struct Work {
   std::optional<Experiment> experiment;
 };
 
+void differentiate(KernelRequest &request, Structure structure, const CompileCommand &command) {
+  structure.imageType = ImageType::F64;
+  request.structure = structure.toString();
+  try {
+    std::string names;
+    for (const std::string &name : expandParameters(command.parameters, structure))
+      names += (names.empty() ? "" : ",") + name;
+    request.derivative = Derivative::fromString(command.mode + "(" + names + ")").toString();
+  } catch (const std::invalid_argument &error) {
+    throw UsageError(std::string("--grad: ") + error.what());
+  }
+}
+
 Work workOf(const CompileCommand &command) {
   Work work;
   KernelRequest &request = work.request;
@@ -36,6 +51,8 @@ Work workOf(const CompileCommand &command) {
     request = setup.kernelRequest();
     request.fixed = fixedCounts(setup.derived.experiment, command.specialize);
     work.experiment = setup.derived.experiment;
+    if (!command.mode.empty())
+      differentiate(request, work.experiment->structure, command);
   } else {
     request.program = io::readBytes(command.program);
   }
@@ -59,7 +76,8 @@ std::string compile(const CompileCommand &command) {
   if (!file)
     throw std::runtime_error("the compiler library makes no files; install the one that belongs to "
                              "this program");
-  if (!request.fixed.empty() && command.emit == "so" && command.target == "native") {
+  const bool renders = command.mode.empty() && command.emit == "so" && command.target == "native";
+  if (!request.fixed.empty() && renders) {
     KernelRequest general = request;
     general.fixed.clear();
     std::fputs(describeGain(*work.experiment, compiler->build(general).value(), *file).c_str(),

@@ -3,6 +3,7 @@
 
 #include "CompareEngines.h"
 #include "Console.h"
+#include "Derivatives.h"
 #include "ListParameters.h"
 #include "Outputs.h"
 #include "ProgressDisplay.h"
@@ -246,6 +247,10 @@ int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
     const bool agree = compareEngines(setup, kernels, stdout);
     finishStdout();
     return agree ? Success : EnginesDiffer;
+  }
+  if (tool.gradient || tool.jacobian) {
+    printDerivatives(setup, kernels, stdout);
+    return finishStdout();
   }
   // A reader that stops listening to the progress lines is no reason to lose the image.
   std::signal(SIGPIPE, SIG_IGN);

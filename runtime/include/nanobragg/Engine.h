@@ -2,6 +2,13 @@
 #ifndef NANOBRAGG_ENGINE_H
 #define NANOBRAGG_ENGINE_H
 
+/// What libnanobragg.so shows of the C++ interface.
+#if defined(__GNUC__)
+#define NB_CPP_API __attribute__((visibility("default")))
+#else
+#define NB_CPP_API
+#endif
+
 namespace nanobragg {
 
 /// A compiled kernel, or the reference interpreter.

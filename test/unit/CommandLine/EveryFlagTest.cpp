@@ -247,6 +247,14 @@ const std::vector<Case> tool = {
     {"--compare-stages", [](L l) { return l.tool.compareEngines && l.tool.compareStages; }},
     {"--compare-tolerance 1e-6 0",
      [](L l) { return l.tool.engineTolerance == std::array<double, 2>{1e-6, 0}; }},
+    {"--grad=cell,osc", [](L l) { return l.tool.gradient == "cell,osc" && !l.tool.jacobian; }},
+    {"--loss=sum", [](L l) { return !l.tool.loss.data && !l.tool.loss.mask; }, true},
+    {"--loss=chi2:a.npy,mask=m.img,sigma=2",
+     [](L l) {
+       return l.tool.loss.data == "a.npy" && l.tool.loss.sigma == "2" && l.tool.loss.mask == "m.img";
+     }},
+    {"--jacobian=cell", [](L l) { return l.tool.jacobian == "cell" && !l.tool.gradient; }},
+    {"--out=d", [](L l) { return l.tool.outDirectory == "d"; }},
     {"--kernel=k.so", [](L l) { return l.tool.kernelFile == "k.so"; }},
     {"--no-fallback", [](L l) { return l.tool.noFallback && !l.tool.noFuse; }},
 };

@@ -1,6 +1,6 @@
 //===- ImageFile.h - an image from any of our formats -----------*- C++ -*-===//
-#ifndef NANOBRAGG_NBCOMPARE_IMAGEFILE_H
-#define NANOBRAGG_NBCOMPARE_IMAGEFILE_H
+#ifndef NANOBRAGG_IO_IMAGEFILE_H
+#define NANOBRAGG_IO_IMAGEFILE_H
 
 #include "ImageRegion.h"
 

@@ -1,0 +1,142 @@
+//===- Simulator.h - images and their derivatives ---------------*- C++ -*-===//
+//
+// The C++ interface for programs that fit:
+//
+//   auto simulator = Simulator::fromFlags({"-hkl", "P1.hkl", "-cell", "100", ...});
+//   simulator.set("cell_a", 101e-10);                        // SI units; nothing is compiled again
+//   std::span<const double> image = simulator.value();
+//   LossGradient g = simulator.gradient("cell,misset", Loss::chiSquare(data, {sigma}));
+//
+// Numbers and derivatives are in SI units (m, rad, 1/m, photons/m^2, electrons), images are f64
+// photons per pixel, [panel][slow][fast]. Parameters and groups of them have the names that
+// nb-sim --list-parameters prints. Each kind of derivative needs a program of its own, which is made
+// when it is first asked for and shared by all simulators of the process. Gradients are bitwise the
+// same for any number of threads.
+//
+// Whatever goes wrong is an exception: std::invalid_argument for names and sizes,
+// std::runtime_error when a program cannot be made or run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef NANOBRAGG_SIMULATOR_H
+#define NANOBRAGG_SIMULATOR_H
+
+#include "nanobragg/Engine.h"
+#include "nanobragg/Loss.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg {
+
+struct Experiment;
+class KernelProvider;
+
+struct SimulatorOptions {
+  /// Unset: compiled kernels, unless the environment disables them (Engine.h), which is looked at
+  /// when the simulator is made and not again.
+  std::optional<Engine> engine;
+  /// Interpret where no kernel can be compiled; otherwise that is an error.
+  bool fallback = true;
+  int threads = 0; ///< 0: as many as the machine offers
+  std::string precision = "f64";
+  std::string dumpIR; ///< directory for the IR after every pass; empty: none
+  /// Where kernels come from; null: one for the process, with the kernel cache.
+  KernelProvider *kernels = nullptr;
+};
+
+/// The derivative of one number by all numbers of a parameter.
+struct Gradient {
+  std::string parameter;
+  std::string unit; ///< of the parameter: the gradient is per this unit
+  std::vector<double> values;
+};
+
+struct LossGradient {
+  double loss = 0;
+  std::vector<Gradient> gradient;
+};
+
+/// The derivative of every pixel by one number.
+struct DerivativeImage {
+  std::string parameter;
+  std::string unit;
+  std::vector<double> pixels;
+};
+
+/// A change of some parameters: all numbers of each.
+struct Direction {
+  std::string parameter;
+  std::vector<double> values;
+};
+
+/// Seconds spent in the programs themselves, since the simulator was made.
+struct SimulatorTiming {
+  double value = 0, derivative = 0;
+  std::int64_t values = 0, derivatives = 0; ///< runs
+};
+
+/// One experiment whose numbers may change. To be used by one thread at a time.
+class NB_CPP_API Simulator {
+public:
+  /// Keeps a copy of the experiment, with f64 pixels.
+  explicit Simulator(const Experiment &experiment, const SimulatorOptions &options = {});
+  /// The experiment that nb-sim would simulate with these flags (without the program's name).
+  static Simulator fromFlags(const std::vector<std::string> &flags,
+                             const SimulatorOptions &options = {});
+  Simulator(Simulator &&) noexcept;
+  Simulator &operator=(Simulator &&) noexcept;
+  ~Simulator();
+
+  Engine engine() const;
+  /// Why the interpreter had to take over from a kernel that could not be compiled.
+  const std::optional<std::string> &fallbackReason() const;
+  const Experiment &experiment() const;
+  const SimulatorTiming &timing() const;
+  /// Panels, slow pixels, fast pixels.
+  std::array<std::int64_t, 3> shape() const;
+  std::size_t pixels() const;
+  /// 0 for pixels outside the region of interest or masked, 1 for all others.
+  std::span<const std::uint8_t> rendered() const;
+
+  /// The numbers of a parameter: one, or those of a vector, matrix, table or grid, whose count
+  /// cannot change.
+  std::vector<double> get(std::string_view parameter) const;
+  void set(std::string_view parameter, double value);
+  void set(std::string_view parameter, std::span<const double> values);
+
+  /// The image, valid until the next call of value().
+  std::span<const double> value();
+  double loss(const Loss &loss);
+
+  /// Reverse mode: from the derivative of a loss by each pixel to that by the parameters, which are
+  /// names and groups with commas between. In the order of the table of parameters.
+  std::vector<Gradient> gradient(std::string_view parameters, std::span<const double> cotangent);
+  LossGradient gradient(std::string_view parameters, const Loss &loss);
+
+  /// Forward mode: an image for each parameter, all of which are single numbers.
+  std::vector<DerivativeImage> jacobian(std::string_view parameters);
+  /// The derivative of the image along a direction. Of the parameters, those that the direction does
+  /// not name stay; the program serves every direction in them.
+  std::vector<double> jvp(std::string_view parameters, std::span<const Direction> direction);
+
+  /// Second order, forward over reverse: how the gradient of sum(cotangent * image) changes along
+  /// the direction.
+  std::vector<Gradient> hvp(std::string_view parameters, std::span<const Direction> direction,
+                            std::span<const double> cotangent);
+  /// The same of a loss, with its own second derivative: its Hessian times the direction.
+  std::vector<Gradient> hvp(std::string_view parameters, std::span<const Direction> direction,
+                            const Loss &loss);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace nanobragg
+#endif

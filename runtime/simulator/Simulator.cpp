@@ -1,0 +1,294 @@
+#include "nanobragg/Simulator.h"
+
+#include "Derivative.h"
+#include "BoundProgram.h"
+#include "ExperimentOf.h"
+#include "ImageRegion.h"
+#include "ParameterElements.h"
+#include "ParameterGroups.h"
+
+#include <chrono>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+namespace nanobragg {
+namespace {
+
+using Mode = Derivative::Mode;
+
+/// Never destroyed: simulators may outlive everything else.
+KernelProvider &processKernels() {
+  static KernelProvider &kernels =
+      *new KernelProvider(CompilerLibrary::open, KernelCache::fromEnvironment({}));
+  return kernels;
+}
+
+std::vector<std::uint8_t> renderedPixels(const Experiment &experiment) {
+  const io::ImageRegion region = io::ImageRegion::of(experiment);
+  const std::vector<std::uint8_t> &mask = experiment.detector.mask;
+  std::vector<std::uint8_t> rendered(region.pixelCount());
+  region.forEachPixel([&](std::size_t i) { rendered[i] = mask.empty() || mask[i]; });
+  return rendered;
+}
+
+class Watch {
+public:
+  Watch(double &seconds, std::int64_t &runs) : seconds(seconds) { ++runs; }
+  ~Watch() {
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+private:
+  double &seconds;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+std::vector<double> copyOf(std::span<const double> numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+} // namespace
+
+struct Simulator::State {
+  State(const Experiment &given, const SimulatorOptions &options)
+      : experiment(given), options(options),
+        kernels(options.kernels ? *options.kernels : processKernels()),
+        interpret(options.engine ? *options.engine == Engine::Interpreter : compilationDisabled()) {
+    experiment.structure.imageType = ImageType::F64;
+    rendered = renderedPixels(experiment);
+  }
+
+  KernelRequest requestFor(const Derivative &derivative) const {
+    KernelRequest request;
+    request.structure = experiment.structure.toString();
+    request.precision = options.precision;
+    request.derivative = derivative.toString();
+    request.dumpIR = options.dumpIR;
+    request.noFuse = interpret;
+    return request;
+  }
+
+  /// The program for a derivative, made when it is first asked for.
+  BoundProgram &program(const Derivative &derivative) {
+    const std::string key = derivative.toString();
+    if (const auto found = programs.find(key); found != programs.end())
+      return found->second;
+    try {
+      return programs.try_emplace(key, kernels, requestFor(derivative), experiment)
+          .first->second;
+    } catch (const std::runtime_error &error) {
+      if (interpret || !options.fallback || !kernels.compiler()->canInterpret())
+        throw;
+      fallbackReason = error.what();
+      interpret = true;
+      return programs.try_emplace(key, kernels, requestFor(derivative), experiment)
+          .first->second;
+    }
+  }
+
+  Derivative derivativeBy(Mode mode, std::string_view parameters) const {
+    Derivative derivative;
+    derivative.mode = mode;
+    derivative.parameters = expandParameters(parameters, experiment.structure);
+    return derivative;
+  }
+
+  RunOptions runOptions() const {
+    RunOptions run;
+    run.threads = options.threads;
+    return run;
+  }
+
+  void run(BoundProgram &program, const Derivative &derivative) {
+    if (derivative.mode == Mode::Value) {
+      const Watch watch(timing.value, timing.values);
+      return program.run(runOptions());
+    }
+    const Watch watch(timing.derivative, timing.derivatives);
+    program.run(runOptions());
+  }
+
+  std::vector<Gradient> outputs(const BoundProgram &program, const Derivative &derivative,
+                                const std::string &prefix) const {
+    std::vector<Gradient> gradients;
+    for (const std::string &name : derivative.parameters)
+      gradients.push_back(
+          {name, findParameter(name)->unit, copyOf(program.output(prefix + name))});
+    return gradients;
+  }
+
+  /// The tangents of all parameters, zero where the direction says nothing.
+  std::vector<std::vector<double>> bindDirection(BoundProgram &program,
+                                                 const Derivative &derivative,
+                                                 std::span<const Direction> direction) const {
+    for (const Direction &change : direction)
+      if (std::find(derivative.parameters.begin(), derivative.parameters.end(),
+                    change.parameter) == derivative.parameters.end())
+        throw std::invalid_argument("the direction has '" + change.parameter +
+                                    "', which is not among the parameters");
+    std::vector<std::vector<double>> tangents;
+    for (const std::string &name : derivative.parameters) {
+      std::vector<double> tangent(elementCount(experiment, *findParameter(name)));
+      for (const Direction &change : direction)
+        if (change.parameter == name)
+          tangent = change.values;
+      tangents.push_back(std::move(tangent));
+      program.bind("tangent." + name, tangents.back());
+    }
+    return tangents;
+  }
+
+  const Parameter &parameter(std::string_view name) const {
+    const Parameter *found = findParameter(name);
+    if (!found || !found->usedBy(experiment.structure))
+      throw std::invalid_argument("this experiment has no parameter '" + std::string(name) + "'");
+    return *found;
+  }
+
+  Experiment experiment;
+  SimulatorOptions options;
+  KernelProvider &kernels;
+  bool interpret;
+  bool gridIsOwn = false;
+  std::optional<std::string> fallbackReason;
+  std::vector<std::uint8_t> rendered;
+  std::map<std::string, BoundProgram> programs; ///< by Derivative::toString()
+  SimulatorTiming timing;
+};
+
+Simulator::Simulator(const Experiment &experiment, const SimulatorOptions &options)
+    : state(std::make_unique<State>(experiment, options)) {}
+Simulator::Simulator(Simulator &&) noexcept = default;
+Simulator &Simulator::operator=(Simulator &&) noexcept = default;
+Simulator::~Simulator() = default;
+
+Simulator Simulator::fromFlags(const std::vector<std::string> &flags,
+                               const SimulatorOptions &options) {
+  return Simulator(experimentOf(flags), options);
+}
+
+Engine Simulator::engine() const {
+  return state->interpret ? Engine::Interpreter : Engine::Fused;
+}
+const std::optional<std::string> &Simulator::fallbackReason() const {
+  return state->fallbackReason;
+}
+const Experiment &Simulator::experiment() const { return state->experiment; }
+const SimulatorTiming &Simulator::timing() const { return state->timing; }
+std::array<std::int64_t, 3> Simulator::shape() const {
+  const Detector &detector = state->experiment.detector;
+  return {state->experiment.panelCount(), detector.slowPixels, detector.fastPixels};
+}
+std::size_t Simulator::pixels() const { return state->rendered.size(); }
+std::span<const std::uint8_t> Simulator::rendered() const { return state->rendered; }
+
+std::vector<double> Simulator::get(std::string_view name) const {
+  const Parameter &parameter = state->parameter(name);
+  std::vector<double> values(elementCount(state->experiment, parameter));
+  for (std::size_t i = 0; i != values.size(); ++i)
+    values[i] = element(std::as_const(state->experiment), parameter, i);
+  return values;
+}
+
+void Simulator::set(std::string_view name, double value) { set(name, std::span(&value, 1)); }
+
+void Simulator::set(std::string_view name, std::span<const double> values) {
+  const Parameter &parameter = state->parameter(name);
+  const std::size_t count = elementCount(state->experiment, parameter);
+  if (values.size() != count || count == 0)
+    throw std::invalid_argument("parameter '" + std::string(name) + "' is given " +
+                                std::to_string(values.size()) + " numbers and has " +
+                                std::to_string(count));
+  if (parameter.kind == NB_PARAMETER_HKL_GRID && !state->gridIsOwn) {
+    ownGrid(state->experiment);
+    state->gridIsOwn = true;
+    state->programs.clear(); // they are bound to the grid that others have too
+  }
+  for (std::size_t i = 0; i != count; ++i)
+    element(state->experiment, parameter, i) = values[i];
+}
+
+std::span<const double> Simulator::value() {
+  BoundProgram &program = state->program({});
+  state->run(program, {});
+  return program.output("image");
+}
+
+double Simulator::loss(const Loss &loss) { return loss.evaluate(value(), state->rendered, {}); }
+
+std::vector<Gradient> Simulator::gradient(std::string_view parameters,
+                                          std::span<const double> cotangent) {
+  const Derivative derivative = state->derivativeBy(Mode::VJP, parameters);
+  BoundProgram &program = state->program(derivative);
+  program.bind("image_cotangent", cotangent);
+  state->run(program, derivative);
+  return state->outputs(program, derivative, "gradient.");
+}
+
+LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) {
+  std::vector<double> cotangent(pixels());
+  LossGradient result;
+  result.loss = loss.evaluate(value(), state->rendered, cotangent);
+  result.gradient = gradient(parameters, cotangent);
+  return result;
+}
+
+std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
+  const Derivative derivative = state->derivativeBy(Mode::Jacobian, parameters);
+  for (const std::string &name : derivative.parameters)
+    if (findParameter(name)->kind != NB_PARAMETER_F64)
+      throw std::invalid_argument("'" + name +
+                                  "' is not one number: there is no one image of its derivative; "
+                                  "ask for the derivative along a direction");
+  BoundProgram &program = state->program(derivative);
+  state->run(program, derivative);
+  std::vector<DerivativeImage> images;
+  for (const std::string &name : derivative.parameters)
+    images.push_back(
+        {name, findParameter(name)->unit, copyOf(program.output("derivative." + name))});
+  return images;
+}
+
+std::vector<double> Simulator::jvp(std::string_view parameters,
+                                   std::span<const Direction> direction) {
+  const Derivative derivative = state->derivativeBy(Mode::JVP, parameters);
+  BoundProgram &program = state->program(derivative);
+  const auto tangents = state->bindDirection(program, derivative, direction);
+  state->run(program, derivative);
+  return copyOf(program.output("jvp.image"));
+}
+
+std::vector<Gradient> Simulator::hvp(std::string_view parameters,
+                                     std::span<const Direction> direction,
+                                     std::span<const double> cotangent) {
+  const Derivative derivative = state->derivativeBy(Mode::HVP, parameters);
+  BoundProgram &program = state->program(derivative);
+  program.bind("image_cotangent", cotangent);
+  const auto tangents = state->bindDirection(program, derivative, direction);
+  state->run(program, derivative);
+  return state->outputs(program, derivative, "hvp.");
+}
+
+std::vector<Gradient> Simulator::hvp(std::string_view parameters,
+                                     std::span<const Direction> direction, const Loss &loss) {
+  std::vector<double> cotangent(pixels());
+  loss.evaluate(value(), state->rendered, cotangent);
+  std::vector<Gradient> product = hvp(parameters, direction, cotangent);
+  // The loss bends too: its curvature times how the image changes is one more cotangent.
+  bool bends = false;
+  const std::vector<double> change = jvp(parameters, direction);
+  for (std::size_t i = 0; i != change.size(); ++i) {
+    cotangent[i] = state->rendered[i] ? loss.curvature(i) * change[i] : 0;
+    bends |= cotangent[i] != 0;
+  }
+  if (!bends)
+    return product;
+  const std::vector<Gradient> bend = gradient(parameters, cotangent);
+  for (std::size_t i = 0; i != product.size(); ++i)
+    for (std::size_t j = 0; j != product[i].values.size(); ++j)
+      product[i].values[j] += bend[i].values[j];
+  return product;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,73 @@
+"""nb-gradcheck as a user meets it: its table, its JSON, its exit status.
+
+    nb-gradcheck_derivatives_test.py NB_GRADCHECK"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EXPERIMENT = ("-cell 30 40 50 80 95 105 -misset 10 20 30 -default_F 10 -N 4 -lambda 1 -distance 60 "
+              "-pixel 2 -detpixels 16 -oversample 1").split()
+
+
+class GradCheck(unittest.TestCase):
+    def run_it(self, *flags, status=0, experiment=EXPERIMENT):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([PROGRAM, *experiment, *flags], capture_output=True, text=True,
+                                  env=os.environ | {"NB_CACHE_DIR": folder})
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_both_engines_pass(self):
+        done = self.run_it("--wrt=cell,misset", "--loss=random:3", "--json")
+        result = json.loads(done.stdout)
+        self.assertTrue(result["passed"])
+        self.assertEqual([e["engine"] for e in result["engines"]], ["fused", "interpreter"])
+        for engine in result["engines"]:
+            self.assertNotEqual(engine["loss"], 0)
+            self.assertEqual(len(engine["derivatives"]), 9)
+            for d in engine["derivatives"]:
+                self.assertEqual(d["verdict"], "ok")
+                self.assertLess(d["relative_error"], 1e-6)
+                self.assertGreater(d["step"], 0)
+                self.assertLess(abs(d["difference_error"]), 1e-6 * abs(d["difference"]))
+
+    def test_table(self):
+        done = self.run_it("--wrt=cell_a,mosaic_spread", "--engine=interpreter")
+        lines = done.stdout.splitlines()
+        self.assertTrue(lines[0].startswith("gradient of the loss of the interpreter engine; loss"))
+        self.assertTrue(lines[2].startswith("cell_a") and lines[2].endswith("ok"), lines[2])
+        self.assertTrue(lines[3].endswith("dead: the only mosaic domain is not rotated"), lines[3])
+        self.assertTrue(lines[4].startswith("passed: 2 derivatives"), lines[4])
+
+    def test_modes_and_orders(self):
+        for flags in (["--mode=forward"], ["--order=2"], ["--together"]):
+            done = self.run_it("--wrt=cell_a,misset_x,distance", *flags)
+            self.assertEqual(done.stdout.count("passed: "), 2)
+
+    def test_fails_beyond_the_tolerance(self):
+        # A step so large that differences are wrong, and say so.
+        done = self.run_it("--wrt=misset_x", "--step=0.9", "--engine=interpreter", status=1)
+        self.assertIn("FAILED", done.stdout)
+
+    def test_all_dead_is_a_failure(self):
+        done = self.run_it("--wrt=mosaic,osc", "--engine=interpreter", status=1)
+        self.assertEqual(done.stdout.count(" dead"), 2)
+        self.assertIn("FAILED: 2 derivatives", done.stdout)
+
+    def test_refusals(self):
+        for flags, message in ((["--wrt=cel_a"], "the closest is 'cell_a'"),
+                               (["--mode=backward"], "--mode: 'backward' is not one of its values"),
+                               (["--rtol=0"], "--rtol: '0' is no number that is greater than 0"),
+                               (["--no-such-flag"], "unknown flag '--no-such-flag'")):
+            self.assertIn(message, self.run_it(*flags, status=2).stderr)
+        done = self.run_it(experiment=[], status=2)
+        self.assertIn("nothing to check", done.stderr)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,28 @@
+//===- Command.h - what nb-gradcheck was asked to do ------------*- C++ -*-===//
+#ifndef NANOBRAGG_GRADCHECK_COMMAND_H
+#define NANOBRAGG_GRADCHECK_COMMAND_H
+
+#include "Check.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+struct GradCheckCommand {
+  bool help = false, version = false, json = false;
+  std::string parameters = "scalars";
+  std::vector<Engine> engines = {Engine::Fused, Engine::Interpreter};
+  Engine reference = Engine::Interpreter;
+  CheckOptions check;
+  int threads = 0;
+  std::vector<std::string> experiment; ///< everything else: flags of nb-sim
+};
+
+/// Throws UsageError.
+GradCheckCommand parseGradCheck(const std::vector<std::string> &words);
+
+std::string gradCheckUsage();
+
+} // namespace nanobragg
+#endif

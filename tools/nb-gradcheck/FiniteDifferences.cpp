@@ -1,0 +1,219 @@
+#include "FiniteDifferences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace nanobragg {
+namespace {
+
+/// Steps by which the sensitivity is found, of the scale: the first that changes the image by more
+/// than rounding does.
+constexpr double pilotSteps[] = {1e-8, 1e-6, 1e-4, 1e-2};
+constexpr double visibleChange = 1e-10;
+/// The product of step and sensitivity: Richardson's error is about its sixth power with three
+/// steps, and rounding is a hundred times below what it is at the last one.
+constexpr double reachFirst = 1e-2, reachSecond = 3e-2, reachWithJumps = 1e-3;
+/// What a smooth pixel's differences at two steps cannot be apart, of its own rate of change.
+constexpr double jumpThreshold = 1e-4;
+
+/// One power of the step less in the error of `coarse`, in its place.
+std::vector<double> refined(const std::vector<double> &fine, std::vector<double> coarse,
+                            double denominator) {
+  for (std::size_t i = 0; i != fine.size(); ++i)
+    coarse[i] = fine[i] + (fine[i] - coarse[i]) / denominator;
+  return coarse;
+}
+
+/// Makes an image of differences the best one; how far it is from `neighbour` is its error.
+void takePixels(const std::vector<double> &pixels, const std::vector<double> &neighbour,
+                Estimate &best) {
+  best.pixels = pixels;
+  best.pixelError = 0;
+  for (std::size_t i = 0; i != pixels.size(); ++i)
+    if (best.used.empty() || best.used[i])
+      best.pixelError = std::max(best.pixelError, std::fabs(pixels[i] - neighbour[i]));
+}
+
+double absoluteSum(std::span<const double> values) {
+  double sum = 0;
+  for (double value : values)
+    sum += std::fabs(value);
+  return sum;
+}
+
+} // namespace
+
+FiniteDifferences::FiniteDifferences(Simulator &simulator, std::vector<double> weights,
+                                     const Options &options)
+    : simulator(simulator), loss(Loss::linear(std::move(weights))), options(options) {}
+
+const std::vector<double> &FiniteDifferences::atStart() {
+  if (start.empty())
+    start = image();
+  return start;
+}
+
+std::vector<double> FiniteDifferences::image() {
+  ++images;
+  const std::span<const double> pixels = simulator.value();
+  return {pixels.begin(), pixels.end()};
+}
+
+/// The image at distance t, which becomes the distance that could be represented.
+std::vector<double> FiniteDifferences::moved(const Variation &variation, double &t) {
+  t = variation.move(t);
+  std::vector<double> pixels = image();
+  variation.move(0);
+  return pixels;
+}
+
+double FiniteDifferences::weigh(std::span<const double> pixels,
+                                std::span<const std::uint8_t> used) const {
+  return loss.evaluate(pixels, used.empty() ? simulator.rendered() : used, {});
+}
+
+/// What the step has to be small against, as an inverse: how much the slopes of the pixels change, or
+/// where jumps would spoil that, the pixels themselves. 0: not at all.
+double FiniteDifferences::sensitivity(const Variation &variation) {
+  const double total = absoluteSum(atStart());
+  double rate = 0;
+  for (double step : pilotSteps) {
+    double t = step * variation.scale, back = -t;
+    std::vector<double> change = moved(variation, t), bend(change.size());
+    const std::vector<double> behind =
+        options.jumps ? std::vector<double>() : moved(variation, back);
+    for (std::size_t i = 0; i != change.size(); ++i) {
+      bend[i] = options.jumps ? 0 : change[i] - 2 * start[i] + behind[i];
+      change[i] -= start[i];
+    }
+    const double visible = visibleChange * total, slope = absoluteSum(change);
+    const double seen = options.jumps ? slope : absoluteSum(bend);
+    if (t != 0 && total > 0 && slope > 0)
+      rate = options.jumps ? slope / (total * std::fabs(t)) : seen / (slope * std::fabs(t));
+    if (seen > visible)
+      break;
+  }
+  return rate;
+}
+
+double FiniteDifferences::firstStep(const Variation &variation, double reach) {
+  if (options.step > 0)
+    return options.step * variation.scale;
+  const double rate = sensitivity(variation);
+  return rate > 0 ? std::min(reach / rate, 1e-2 * variation.scale) : 1e-6 * variation.scale;
+}
+
+Estimate FiniteDifferences::first(const Variation &variation) {
+  const double step = firstStep(variation, options.jumps ? reachWithJumps : reachFirst);
+  return extrapolate(
+      [&](double fraction) {
+        double forth = step * fraction, back = -step * fraction;
+        std::vector<double> difference = moved(variation, forth);
+        const std::vector<double> behind = moved(variation, back);
+        for (std::size_t i = 0; i != difference.size(); ++i)
+          difference[i] = (difference[i] - behind[i]) / (forth - back);
+        return difference;
+      },
+      step, 1 / step);
+}
+
+Estimate FiniteDifferences::second(const Variation &a, const Variation &b) {
+  const double reach = options.jumps ? 3 * reachWithJumps : reachSecond;
+  const double stepA = firstStep(a, reach), stepB = firstStep(b, reach);
+  const auto corner = [&](double ta, double tb) {
+    a.move(ta);
+    b.move(tb);
+    std::vector<double> pixels = image();
+    b.move(0);
+    a.move(0);
+    return pixels;
+  };
+  const auto same = [&](double fraction) {
+    atStart();
+    double forth = stepA * fraction, back = -stepA * fraction;
+    std::vector<double> bend = moved(a, forth);
+    const std::vector<double> behind = moved(a, back);
+    for (std::size_t i = 0; i != bend.size(); ++i)
+      bend[i] = 2 * ((bend[i] - start[i]) / forth - (behind[i] - start[i]) / back) / (forth - back);
+    return bend;
+  };
+  const auto mixed = [&](double fraction) {
+    const double ta = a.move(stepA * fraction), tb = b.move(stepB * fraction);
+    std::vector<double> bend = corner(ta, tb);
+    for (const auto &[sa, sb] : {std::pair(-1, -1), std::pair(1, -1), std::pair(-1, 1)}) {
+      const std::vector<double> other = corner(sa * ta, sb * tb);
+      for (std::size_t i = 0; i != bend.size(); ++i)
+        bend[i] += sa * sb * other[i];
+    }
+    for (double &pixel : bend)
+      pixel /= 4 * ta * tb;
+    return bend;
+  };
+  const double sharpness = 1 / (stepA * stepB);
+  return a.name == b.name ? extrapolate(same, stepA, sharpness)
+                          : extrapolate(mixed, stepA, sharpness);
+}
+
+/// Leaves out pixels whose differences at two steps are too far apart for a smooth one.
+void FiniteDifferences::leaveOutJumps(std::span<const double> coarse, std::span<const double> fine,
+                                      double sharpness, Estimate &estimate) {
+  atStart();
+  estimate.used.assign(simulator.rendered().begin(), simulator.rendered().end());
+  for (std::size_t i = 0; i != fine.size(); ++i) {
+    const double rate = std::fabs(fine[i]) + std::fabs(start[i]) * reachWithJumps * sharpness;
+    if (estimate.used[i] && std::fabs(fine[i] - coarse[i]) > jumpThreshold * rate) {
+      estimate.used[i] = 0;
+      ++estimate.leftOut;
+    }
+  }
+  if (estimate.leftOut == 0)
+    estimate.used.clear();
+}
+
+/// Ridders' table: row k begins with the difference at step 2^-k and removes one more power of the
+/// squared step per column. The entry that is least far from its neighbours wins.
+Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, double sharpness) {
+  Estimate best;
+  best.step = step;
+  best.error = std::numeric_limits<double>::infinity();
+  std::vector<double> above;                 // the row before
+  std::vector<std::vector<double>> aboveAll; // the same of every pixel, where that is wanted
+  std::vector<double> first;
+  for (int k = 0; k != std::max(options.steps, 2); ++k) {
+    std::vector<double> pixels = stencil(std::ldexp(1.0, -k));
+    if (k == 1 && options.jumps) {
+      leaveOutJumps(first, pixels, sharpness, best);
+      above[0] = weigh(first, best.used);
+    }
+    std::vector<double> row = {weigh(pixels, best.used)};
+    std::vector<std::vector<double>> rowAll;
+    if (k == 0 && options.jumps)
+      first = pixels;
+    if (options.pixels)
+      rowAll.push_back(std::move(pixels));
+    for (std::size_t j = 1; j <= std::size_t(k); ++j) {
+      const double denominator = std::pow(4.0, double(j)) - 1;
+      const double coarser = above[j - 1];
+      row.push_back(row[j - 1] + (row[j - 1] - coarser) / denominator);
+      if (options.pixels)
+        rowAll.push_back(refined(rowAll[j - 1], std::move(aboveAll[j - 1]), denominator));
+      const double error = std::max(std::fabs(row[j] - row[j - 1]), std::fabs(row[j] - coarser));
+      if (error < best.error) {
+        best.error = error;
+        best.value = row[j];
+        if (options.pixels)
+          takePixels(rowAll[j], rowAll[j - 1], best);
+      }
+    }
+    const bool roundingTookOver =
+        k > 1 && std::fabs(row.back() - above.back()) > 2 * best.error;
+    above = std::move(row);
+    aboveAll = std::move(rowAll);
+    if (roundingTookOver || best.error <= options.tolerance * std::fabs(best.value))
+      break;
+  }
+  return best;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,123 @@
+#include "Variations.h"
+
+#include "ParameterElements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace nanobragg {
+namespace {
+
+/// What counts as a large change of a parameter: a radian, or its largest number.
+double scaleOf(const Parameter &parameter, std::span<const double> values) {
+  const std::string_view unit = parameter.unit;
+  if (unit == "rad")
+    return 1;
+  double largest = 0;
+  for (double value : values)
+    if (std::isfinite(value))
+      largest = std::max(largest, std::fabs(value));
+  // A beam centre or an offset at zero moves by a part of a detector.
+  return largest > 0 ? largest : unit == "m" ? 1e-2 : 1;
+}
+
+CheckedDirection alongElement(const Simulator &simulator, const Parameter &parameter,
+                              std::span<const double> values, std::size_t index) {
+  std::vector<double> unit(values.size());
+  unit[index] = 1;
+  return {elementName(simulator.experiment(), parameter, index),
+          parameter.unit,
+          scaleOf(parameter, values),
+          {{parameter.name, std::move(unit)}}};
+}
+
+/// Different ones for different parameters.
+std::uint64_t seedFor(std::uint64_t seed, std::string_view name) {
+  for (char c : name)
+    seed = (seed ^ std::uint64_t(c)) * 0x100000001b3;
+  return seed;
+}
+
+} // namespace
+
+std::vector<double> randomNumbers(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::vector<double> numbers(count);
+  for (double &number : numbers)
+    number = double(engine() >> 11) * 0x1p-52 - 1;
+  return numbers;
+}
+
+std::vector<CheckedDirection> directionsOf(const Simulator &simulator,
+                                           std::span<const std::string> parameters,
+                                           std::size_t most, std::uint64_t seed) {
+  std::vector<CheckedDirection> directions;
+  for (const std::string &name : parameters) {
+    const Parameter &parameter = *findParameter(name);
+    const std::vector<double> values = simulator.get(name);
+    std::vector<std::size_t> indices;
+    if (values.size() <= most) {
+      for (std::size_t i = 0; i != values.size(); ++i)
+        indices.push_back(i);
+    } else {
+      std::mt19937_64 engine(seedFor(seed, name));
+      while (indices.size() < std::max<std::size_t>(most, 1) - 1)
+        if (const std::size_t i = engine() % values.size();
+            std::find(indices.begin(), indices.end(), i) == indices.end())
+          indices.push_back(i);
+    }
+    for (std::size_t index : indices)
+      directions.push_back(alongElement(simulator, parameter, values, index));
+    if (values.size() > most) {
+      directions.push_back({name + " along a random direction",
+                            parameter.unit,
+                            scaleOf(parameter, values),
+                            {{name, randomNumbers(values.size(), seedFor(seed, name))}}});
+    }
+  }
+  return directions;
+}
+
+CheckedDirection randomDirection(const Simulator &simulator,
+                                 std::span<const std::string> parameters, std::uint64_t seed) {
+  CheckedDirection direction = {"a random direction", "1", 1, {}};
+  for (const std::string &name : parameters) {
+    const std::vector<double> values = simulator.get(name);
+    std::vector<double> change = randomNumbers(values.size(), seedFor(seed, name));
+    for (double &number : change)
+      number *= scaleOf(*findParameter(name), values);
+    direction.numbers.push_back({name, std::move(change)});
+  }
+  return direction;
+}
+
+Variation variationOf(Simulator &simulator, const CheckedDirection &direction) {
+  std::vector<std::vector<double>> start;
+  for (const Direction &change : direction.numbers)
+    start.push_back(simulator.get(change.parameter));
+  Variation variation;
+  variation.name = direction.name;
+  variation.scale = direction.scale;
+  variation.move = [&simulator, direction, start](double t) {
+    double moved = t;
+    std::size_t changed = 0;
+    for (std::size_t k = 0; k != start.size(); ++k) {
+      const Direction &change = direction.numbers[k];
+      std::vector<double> values = start[k];
+      for (std::size_t i = 0; i != values.size(); ++i) {
+        if (change.values[i] == 0)
+          continue;
+        values[i] += t * change.values[i];
+        // The difference of neighbours is exact, and the step that was meant is not always one.
+        moved = (values[i] - start[k][i]) / change.values[i];
+        ++changed;
+      }
+      simulator.set(change.parameter, values);
+    }
+    return changed == 1 ? moved : t;
+  };
+  return variation;
+}
+
+} // namespace nanobragg
