@@ -101,12 +101,8 @@ enum { WRITE = 1, EXIT = 60 };
 static void run(const nb_kernel_descriptor *kernel, const void *const *arguments) {
   const nb_tile all = {0, 0, PIXELS};
   kernel->prepare(arguments, workspace);
-#if NB_KERNEL_ABI_VERSION == 2u
-  kernel->run_tile(arguments, workspace, &all, image);
-#else
   void *outputs[] = {image};
   kernel->run_tile(arguments, workspace, &all, outputs, 0, 0);
-#endif
 }
 
 /* The stack is aligned as for a called function from here on. */
