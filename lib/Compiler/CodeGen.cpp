@@ -106,6 +106,8 @@ void optimize(Module &module, TargetMachine &machine) {
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("target-features", machine.getTargetFeatureString());
+    // A kernel calls nothing, so that no loop may become a call of memset.
+    function.addFnAttr("no-builtins");
     // LLVM prefers 256 bits on most AVX-512 machines; the program says how wide it is.
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);

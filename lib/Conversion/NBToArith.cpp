@@ -61,9 +61,27 @@ GridParts Expansion::grid(Value grid) {
 }
 
 namespace {
+/// Sine, cosine and exponential as polynomials: a kernel calls no math library.
+void expandFunctions(Operation *root) {
+  root->walk([](Operation *op) {
+    if (!isa<math::SinOp, math::CosOp, math::ExpOp>(op) ||
+        !isScalarOrLanes(op->getResult(0).getType()))
+      return;
+    OpBuilder b(op);
+    Arithmetic a(b, op->getLoc());
+    Value x = op->getOperand(0);
+    Value value = isa<math::ExpOp>(op)   ? a.exp(x)
+                  : isa<math::SinOp>(op) ? a.sinCos(x).first
+                                         : a.sinCos(x).second;
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  });
+}
+
 struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPass> {
   void runOnOperation() override {
     restoreLookupDefaults(getOperation());
+    expandFunctions(getOperation());
     Expansion values;
     SmallVector<Operation *> expanded;
     WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {

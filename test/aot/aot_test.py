@@ -157,6 +157,14 @@ class AheadOfTime(unittest.TestCase):
                           self.refused(arguments.nb_compile, *FLAGS, f"--specialize={name}", "-o",
                                        "k.so"))
 
+    def test_kernels_call_nothing(self):
+        for words in ((), ("-round_xtal",), ("-gauss_xtal",), ("--grad=cell,misset,mosaic_spread",),
+                      ("-gauss_xtal", "--grad=cell,detector,ncells"), ("--grad=hvp:cell",)):
+            kernel = self.compile(*FLAGS, *words)
+            missing = subprocess.run([f"{arguments.llvm}/llvm-nm", "-D", "--undefined-only", kernel],
+                                     check=True, text=True, capture_output=True).stdout
+            self.assertEqual(missing.split(), [], words)
+
     def test_files_that_are_no_kernels(self):
         kernel = self.compile(*FLAGS)
         good = kernel.read_bytes()

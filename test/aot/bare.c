@@ -1,6 +1,6 @@
 /* Renders a still with a kernel that is linked in, without any library, not even libc: a kernel needs
- * nothing of its surroundings but the memset that every C program has. The image goes to standard output as floats. Runs under
- * qemu's user emulation for processors that are not at hand. */
+ * nothing of its surroundings. The image goes to standard output as floats. Runs under qemu's user
+ * emulation for processors that are not at hand. */
 #include "kernel.h"
 
 enum { PIXELS = 48, LARGEST_WORKSPACE = 1 << 20 };
@@ -41,12 +41,6 @@ static const double zeros[3];
 static const int64_t one = 1, zero = 0, pixels = PIXELS, last = PIXELS - 1;
 static _Alignas(64) char workspace[LARGEST_WORKSPACE];
 static float image[PIXELS * PIXELS];
-
-void *memset(void *memory, int value, unsigned long count) {
-  for (unsigned long i = 0; i != count; ++i)
-    ((volatile char *)memory)[i] = (char)value;
-  return memory;
-}
 
 static int same(const char *a, const char *b) {
   for (; *a && *a == *b; ++a, ++b) {

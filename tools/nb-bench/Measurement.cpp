@@ -6,6 +6,7 @@
 #include "RunSetup.h"
 #include "Timing.h"
 #include "nanobragg/KernelRunner.h"
+#include "nanobragg/Simulator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +28,7 @@ double worstDifference(const std::vector<float> &image, const std::vector<float>
 class Contestant {
 public:
   Contestant(const Workload &workload, const BenchInputs &inputs, const std::string &precision,
-             int threads, KernelProvider &kernels)
+             int threads, bool gradients, KernelProvider &kernels)
       : options{.threads = threads} {
     result.workload = workload;
     result.precision = precision;
@@ -47,29 +48,58 @@ public:
     runner = std::make_unique<KernelRunner>(kernel, setup->derived.experiment);
     image.resize(std::size_t(runner->shape().pixels()));
     runner->run(image, options); // warms the threads and the pages of the image
+    if (gradients && precision == "f64")
+      prepareGradient(kernels);
   }
 
   void run() {
     const RunResult times = runner->run(image, options);
     prepare.push_back(times.prepareSeconds);
     tiles.push_back(times.runSeconds);
+    if (simulator)
+      reverse.push_back(gradientSeconds());
   }
 
   Measurement take() {
     result.prepareSeconds = median(prepare);
     result.runSeconds = median(tiles);
+    if (simulator)
+      result.gradientSeconds = median(reverse);
     return result;
   }
 
   const std::vector<float> &pixels() const { return image; }
 
 private:
+  void prepareGradient(KernelProvider &kernels) {
+    SimulatorOptions how;
+    how.engine = Engine::Fused;
+    how.fallback = false;
+    how.threads = options.threads;
+    how.kernels = &kernels;
+    simulator = std::make_unique<Simulator>(setup->derived.experiment, how);
+    cotangent.assign(simulator->pixels(), 1.0);
+    gradientSeconds();
+  }
+
+  double gradientSeconds() {
+    const bool listed =
+        setup->derived.experiment.structure.sources == Sources::Listed;
+    const double before = simulator->timing().derivative;
+    simulator->gradient(std::string("cell,misset,mosaic_spread,detector,") +
+                            (listed ? "source_wavelength" : "wavelength"),
+                        cotangent);
+    return simulator->timing().derivative - before;
+  }
+
   RunOptions options;
   Measurement result;
   std::unique_ptr<RunSetup> setup;
   std::unique_ptr<KernelRunner> runner;
   std::vector<float> image;
-  std::vector<double> prepare, tiles;
+  std::unique_ptr<Simulator> simulator;
+  std::vector<double> cotangent;
+  std::vector<double> prepare, tiles, reverse;
 };
 
 } // namespace
@@ -85,7 +115,7 @@ std::vector<Measurement> measure(const Workload &workload, const BenchInputs &in
   std::vector<std::unique_ptr<Contestant>> contestants;
   for (const std::string &precision : plan.precisions)
     contestants.push_back(
-        std::make_unique<Contestant>(workload, inputs, precision, threads, kernels));
+        std::make_unique<Contestant>(workload, inputs, precision, threads, plan.gradients, kernels));
   const std::vector<std::string> words = workload.words(inputs);
   std::vector<double> whole, startup;
   for (int i = 0; i != plan.repeat; ++i) {

@@ -16,6 +16,7 @@ struct Plan {
   std::vector<std::string> precisions{"f64"};
   int repeat = 5;
   bool countInstructions = false;
+  bool gradients = false; ///< of the f64 kernels
   std::optional<Reference> reference;
 };
 
@@ -36,11 +37,17 @@ struct Measurement {
   double prepareSeconds = 0; ///< median
   double runSeconds = 0;     ///< median, all tiles
   std::optional<double> instructions; ///< per sample
+  /// Median, of the gradient alone, by all numbers of cell, orientation, mosaic spread, wavelength
+  /// and detector.
+  std::optional<double> gradientSeconds;
   std::optional<ReferenceTime> reference;
   double worstDifference = 0; ///< of any pixel from the reference's, relative to the brightest
 
   double nsPerSample() const { return runSeconds / samples * 1e9; }
   double referenceNsPerSample() const { return reference->runSeconds / samples * 1e9; }
+  double gradientNsPerSample() const { return *gradientSeconds / samples * 1e9; }
+  /// How much longer a gradient takes than an image, tables included.
+  double gradientCost() const { return *gradientSeconds / (prepareSeconds + runSeconds); }
   /// How much faster than the reference, tables included.
   double speedup() const { return reference->runSeconds / (prepareSeconds + runSeconds); }
 };

@@ -53,6 +53,11 @@ Json toJson(const Measurement &m) {
                {"ns_per_sample", m.nsPerSample()}};
   if (m.instructions)
     json["instructions_per_sample"] = *m.instructions;
+  if (m.gradientSeconds) {
+    json["gradient_seconds"] = *m.gradientSeconds;
+    json["gradient_ns_per_sample"] = m.gradientNsPerSample();
+    json["gradient_cost"] = m.gradientCost();
+  }
   if (m.reference) {
     json["reference_startup_seconds"] = m.reference->startupSeconds;
     json["reference_run_seconds"] = m.reference->runSeconds;
@@ -80,16 +85,18 @@ std::string speedSection(const Report &report) {
       std::to_string(report.repeat) +
       " runs. Instructions are those that one sample takes on average on one thread, counted "
       "exactly. Compile time is that of the kernel when it is first needed; where none is given an "
-      "earlier row has the same kernel.\n";
+      "earlier row has the same kernel. Gradient: nanoseconds per sample of a kernel that computes "
+      "nothing but the gradient (reverse mode, f64) by cell, orientation, mosaic spread, wavelength and "
+      "all of the detector's numbers, and how often the time of an image that is.\n";
   if (reference)
     text += "\nThe C program is " + report.reference +
             ". It was run in turn with ours, with as many threads and the same flags; its own "
             "start-up, measured with one pixel, is subtracted. Difference: of the worst pixel, "
             "relative to the brightest.\n";
   text += "\n| shape | N | F | mosaic domains | oversample | sources | phi steps | precision | "
-          "threads | ns | instructions | compile, ms |";
+          "threads | ns | instructions | compile, ms | gradient, ns | times the image |";
   text += reference ? " C, ns | speedup | difference |\n" : "\n";
-  text += "|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|--:|";
+  text += "|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|";
   text += reference ? "--:|--:|--:|\n" : "\n";
   for (const Measurement &m : report.rows) {
     const Workload &w = m.workload;
@@ -98,6 +105,9 @@ std::string speedSection(const Report &report) {
                       w.sources, w.phiSteps, m.precision.c_str(), m.threads, m.nsPerSample(),
                       countText(m.instructions).c_str(),
                       m.compileSeconds > 0 ? formatted("%.0f", m.compileSeconds * 1e3).c_str() : "");
+    text += m.gradientSeconds
+                ? formatted(" %.2f | %.2f |", m.gradientNsPerSample(), m.gradientCost())
+                : "  |  |";
     if (m.reference)
       text += formatted(" %.1f | %.1f | %.0e |", m.referenceNsPerSample(), m.speedup(),
                         m.worstDifference);
@@ -168,7 +178,7 @@ std::string Report::toJson() const {
 }
 
 std::string tableHeading(bool reference) {
-  return formatted("%-64s %-6s thr      ns  instr.  compile%s\n", "workload", "prec.",
+  return formatted("%-64s %-6s thr      ns  instr.  compile gradient, ns cost%s\n", "workload", "prec.",
                    reference ? "   C, ns speedup difference" : "");
 }
 
@@ -176,6 +186,8 @@ std::string tableLine(const Measurement &m) {
   std::string line = formatted("%-64s %-6s %3d %7.2f %7s %5.0f ms", m.workload.name().c_str(),
                                m.precision.c_str(), m.threads, m.nsPerSample(),
                                countText(m.instructions).c_str(), m.compileSeconds * 1e3);
+  line += m.gradientSeconds ? formatted("     %7.2f %4.2f", m.gradientNsPerSample(), m.gradientCost())
+                            : formatted("%17s", "");
   if (m.reference)
     line += formatted(" %7.1f %7.1f    %.1e", m.referenceNsPerSample(), m.speedup(),
                       m.worstDifference);

@@ -78,6 +78,8 @@ void addOptions(CLI::App &app, Arguments &a) {
   file("--hkl", a.hkl, "structure factors (default: 445,445 made-up ones)");
   app.add_flag("--instructions", a.plan.countInstructions,
                "count those of one sample, exactly; always with --quick and --full");
+  app.add_flag("--gradients", a.plan.gradients,
+               "time gradients too, in f64; always with --quick and --full");
   list("--starts", a.starts,
        "sizes of the detector: also measure what the first image costs, and the next ones")
       ->check(range(1, 100000));
@@ -224,7 +226,7 @@ void choosePreset(const CLI::App &app, Arguments &a) {
     throw CLI::ValidationError("--quick and --full are two different tables");
   if (!a.quick && !a.full)
     return;
-  a.plan.countInstructions = true;
+  a.plan.countInstructions = a.plan.gradients = true;
   if (app.count("--precision") == 0)
     a.plan.precisions = {"f64", "mixed"};
   if (app.count("--starts") == 0)
