@@ -1,5 +1,7 @@
 #include "lib/Compiler/CodeGen.h"
 
+#include "lib/Compiler/ExpandRounding.h"
+
 #include "nanobragg/CpuFeatures.h"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -112,6 +114,8 @@ void optimize(Module &module, TargetMachine &machine) {
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
   }
+  if (machine.getTargetTriple().isX86() && !hasFeature(machine, "sse4.1"))
+    expandRounding(module);
   // The program is vectorized and scheduled by hand: LLVM only cleans up.
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;

@@ -159,7 +159,8 @@ class AheadOfTime(unittest.TestCase):
 
     def test_kernels_call_nothing(self):
         for words in ((), ("-round_xtal",), ("-gauss_xtal",), ("--grad=cell,misset,mosaic_spread",),
-                      ("-gauss_xtal", "--grad=cell,detector,ncells"), ("--grad=hvp:cell",)):
+                      ("-gauss_xtal", "--grad=cell,detector,ncells"), ("--grad=hvp:cell",),
+                      ("--target=x86-64",), ("-gauss_xtal", "--target=x86-64")):
             kernel = self.compile(*FLAGS, *words)
             missing = subprocess.run([f"{arguments.llvm}/llvm-nm", "-D", "--undefined-only", kernel],
                                      check=True, text=True, capture_output=True).stdout

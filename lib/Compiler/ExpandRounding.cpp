@@ -1,0 +1,52 @@
+#include "lib/Compiler/ExpandRounding.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+/// To the nearest whole number, halves to even: adding 2^52 (2^23) leaves no bits behind the point.
+static Value *roundEven(IRBuilder<> &b, Value *x) {
+  Type *type = x->getType();
+  double limit = type->getScalarType()->isDoubleTy() ? 0x1p52 : 0x1p23;
+  Value *rounder = ConstantFP::get(type, limit);
+  Value *magnitude = b.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+  Value *whole = b.CreateFSub(b.CreateFAdd(magnitude, rounder), rounder);
+  Value *withSign = b.CreateBinaryIntrinsic(Intrinsic::copysign, whole, x);
+  // Larger numbers are whole, infinities and NaN stay what they are.
+  return b.CreateSelect(b.CreateFCmpOLT(magnitude, rounder), withSign, x);
+}
+
+static Value *expand(IntrinsicInst *call) {
+  IRBuilder<> b(call);
+  b.setFastMathFlags(FastMathFlags());
+  Value *x = call->getArgOperand(0), *near = roundEven(b, x);
+  Type *type = x->getType();
+  Value *one = ConstantFP::get(type, 1.0);
+  switch (call->getIntrinsicID()) {
+  case Intrinsic::ceil: {
+    Value *up = b.CreateSelect(b.CreateFCmpOLT(near, x), b.CreateFAdd(near, one), near);
+    return b.CreateBinaryIntrinsic(Intrinsic::copysign, up, x);
+  }
+  case Intrinsic::floor:
+    return b.CreateSelect(b.CreateFCmpOGT(near, x), b.CreateFSub(near, one), near);
+  default:
+    return near;
+  }
+}
+
+void mlir::nb::expandRounding(Module &module) {
+  SmallVector<IntrinsicInst *> calls;
+  for (Function &function : module)
+    for (Instruction &instruction : instructions(function))
+      if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
+        if (call->getIntrinsicID() == Intrinsic::ceil || call->getIntrinsicID() == Intrinsic::floor ||
+            call->getIntrinsicID() == Intrinsic::roundeven)
+          calls.push_back(call);
+  for (IntrinsicInst *call : calls) {
+    call->replaceAllUsesWith(expand(call));
+    call->eraseFromParent();
+  }
+}

@@ -1,0 +1,17 @@
+//===- ExpandRounding.h - rounding without an instruction for it -*- C++ -*-===//
+#ifndef NB_COMPILER_EXPANDROUNDING_H
+#define NB_COMPILER_EXPANDROUNDING_H
+
+namespace llvm {
+class Module;
+}
+
+namespace mlir::nb {
+
+/// Replaces llvm.ceil, llvm.floor and llvm.roundeven by additions and comparisons. Processors without
+/// SSE4.1 would call the math library for them, and a kernel calls nothing. Exact for all numbers.
+void expandRounding(llvm::Module &module);
+
+} // namespace mlir::nb
+
+#endif
