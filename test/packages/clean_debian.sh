@@ -2,11 +2,12 @@
 # The Debian packages in a Debian 12 that has nothing else: nb-sim with a kernel made elsewhere runs
 # without LLVM, and the compiler package brings what it needs. Needs root, debootstrap and a network,
 # so that it is no part of ctest.
-#   usage: test/packages/clean_debian.sh BUILD [MIRROR]
+#   usage: test/packages/clean_debian.sh BUILD [MIRROR]   (default: where this machine gets its packages)
 set -euo pipefail
 
 build=$(realpath "${1:?usage: $0 BUILD [MIRROR]}")
-mirror=${2:-http://deb.debian.org/debian}
+mirror=${2:-$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/ | head -n 1 | tr -d ' ')}
+mirror=${mirror%/}
 work=$(mktemp -d)
 root=$work/root
 flags=(-cell 100 100 100 90 90 90 -misset 10 0 0 -N 5 -default_F 100 -lambda 1 -distance 100
