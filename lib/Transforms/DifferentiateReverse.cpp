@@ -1,4 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
+#include "lib/Transforms/TableSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -48,9 +49,7 @@ private:
 class Reverse {
 public:
   Reverse(func::FuncOp func, Activity &activity)
-      : activity(activity), builder(func.getContext(), &names) {
-    func.walk([&](Operation *op) { findSizes(op); });
-  }
+      : activity(activity), builder(func.getContext(), &names), sizes(func) {}
 
   LogicalResult run(func::FuncOp func, ArrayRef<Value> parameters, ArrayRef<Value> cotangents,
                     SmallVectorImpl<Value> &result);
@@ -59,7 +58,6 @@ private:
   /// Fills in the adjoints that a loop's body starts from, given its clone.
   using Seed = function_ref<void(const IRMapping &clone, ValueRange inductionVars, Adjoints &)>;
 
-  void findSizes(Operation *op);
   LogicalResult visitAll(ArrayRef<Operation *> ops, Adjoints &adjoints);
   LogicalResult visit(Operation *op, Adjoints &adjoints);
   LogicalResult visitLoop(Operation *loop, Adjoints &adjoints);
@@ -75,48 +73,8 @@ private:
   Activity &activity;
   NamePrefix names{"adj_"};
   OpBuilder builder;
-  /// How many entries a table has in each dimension, index values of the function.
-  DenseMap<Value, SmallVector<Value>> sizes;
+  TableSizes sizes;
 };
-
-//===----------------------------------------------------------------------===//
-// Sizes of tables
-//===----------------------------------------------------------------------===//
-
-/// The count of the loop that an index runs over, or null.
-Value countOf(Value index) {
-  auto argument = dyn_cast<BlockArgument>(index);
-  if (!argument || !isLoopOverNamedDimensions(argument.getOwner()->getParentOp()))
-    return nullptr;
-  // The first operands of all four loops are their counts.
-  return argument.getOwner()->getParentOp()->getOperand(argument.getArgNumber());
-}
-
-void Reverse::findSizes(Operation *op) {
-  if (auto table = dyn_cast<TabulateOp>(op)) {
-    for (Value result : table.getTables())
-      sizes[result] = llvm::to_vector(table.getCounts());
-    return;
-  }
-  if (auto scatter = dyn_cast<ScatterOp>(op)) {
-    // The table that a sum makes of it.
-    Value table = scatter.getResult();
-    while (table.hasOneUse() && isa<YieldOp, AddOp>(*table.user_begin())) {
-      OpOperand &use = *table.use_begin();
-      table = isa<AddOp>(use.getOwner())
-                  ? use.getOwner()->getResult(0)
-                  : use.getOwner()->getParentOp()->getResult(use.getOperandNumber());
-      sizes[table] = llvm::to_vector(scatter.getSizes());
-    }
-    return;
-  }
-  auto lookup = dyn_cast<LookupOp>(op);
-  if (!lookup || sizes.contains(lookup.getTable()))
-    return;
-  SmallVector<Value> counts = llvm::map_to_vector(lookup.getIndices(), countOf);
-  if (!llvm::is_contained(counts, Value()))
-    sizes[lookup.getTable()] = counts;
-}
 
 //===----------------------------------------------------------------------===//
 // Straight-line code
@@ -169,13 +127,12 @@ LogicalResult Reverse::visitLookup(LookupOp op, Adjoints &adjoints) {
   Value table = op.getTable();
   if (!activity.isActive(table))
     return success();
-  auto size = sizes.find(table);
-  if (size == sizes.end()) {
+  ArrayRef<Value> size = sizes.of(table);
+  if (size.empty())
     return op.emitError() << "no adjoint of this table: its size is unknown, no loop over a named "
                              "dimension runs over it";
-  }
   Value entry = ScatterOp::create(builder, op.getLoc(), cast<TableType>(table.getType()),
-                                  adjoints.one(op.getResult()), op.getIndices(), size->second);
+                                  adjoints.one(op.getResult()), op.getIndices(), size);
   adjoints.add(builder, table, adjoints.inBody ? entry : insideSum(entry));
   return success();
 }
@@ -363,9 +320,9 @@ Value Reverse::wholeAdjoint(Value parameter, const Adjoints &adjoints) {
   ArrayRef<Value> parts = adjoints.all(parameter);
   if (parts.size() <= 1)
     return parts.empty() ? Value() : parts.front();
-  auto size = sizes.find(parameter);
+  ArrayRef<Value> size = sizes.of(parameter);
   auto table = dyn_cast<TableType>(parameter.getType());
-  if (!table || size == sizes.end())
+  if (!table || size.empty())
     return nullptr;
   static constexpr Dimension names[] = {Dimension::source, Dimension::phi, Dimension::mosaic,
                                         Dimension::layer};
@@ -373,7 +330,7 @@ Value Reverse::wholeAdjoint(Value parameter, const Adjoints &adjoints) {
   for (unsigned i = 0; i < table.getRank(); ++i)
     dimensions.push_back(DimensionAttr::get(builder.getContext(), names[i]));
   Location loc = parameter.getLoc();
-  auto total = TabulateOp::create(builder, loc, TypeRange{table}, size->second,
+  auto total = TabulateOp::create(builder, loc, TypeRange{table}, size,
                                   builder.getArrayAttr(dimensions));
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&total.getBody());

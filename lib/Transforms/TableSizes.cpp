@@ -1,0 +1,50 @@
+#include "lib/Transforms/TableSizes.h"
+
+#include "lib/Transforms/Differentiate.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+/// The count of the loop that an index runs over, or null.
+static Value countOf(Value index) {
+  auto argument = dyn_cast<BlockArgument>(index);
+  if (!argument || !isLoopOverNamedDimensions(argument.getOwner()->getParentOp()))
+    return nullptr;
+  // The first operands of all four loops are their counts.
+  return argument.getOwner()->getParentOp()->getOperand(argument.getArgNumber());
+}
+
+TableSizes::TableSizes(Operation *func) {
+  func->walk([&](Operation *op) { visit(op); });
+}
+
+ArrayRef<Value> TableSizes::of(Value table) const {
+  auto found = sizes.find(table);
+  return found == sizes.end() ? ArrayRef<Value>() : ArrayRef<Value>(found->second);
+}
+
+void TableSizes::visit(Operation *op) {
+  if (auto table = dyn_cast<TabulateOp>(op)) {
+    for (Value result : table.getTables())
+      sizes[result] = llvm::to_vector(table.getCounts());
+    return;
+  }
+  if (auto scatter = dyn_cast<ScatterOp>(op)) {
+    // The table that sums make of it.
+    Value table = scatter.getResult();
+    while (table.hasOneUse() && isa<YieldOp, AddOp>(*table.user_begin())) {
+      OpOperand &use = *table.use_begin();
+      table = isa<AddOp>(use.getOwner())
+                  ? use.getOwner()->getResult(0)
+                  : use.getOwner()->getParentOp()->getResult(use.getOperandNumber());
+      sizes[table] = llvm::to_vector(scatter.getSizes());
+    }
+    return;
+  }
+  auto lookup = dyn_cast<LookupOp>(op);
+  if (!lookup || sizes.contains(lookup.getTable()))
+    return;
+  SmallVector<Value> counts = llvm::map_to_vector(lookup.getIndices(), countOf);
+  if (!llvm::is_contained(counts, Value()))
+    sizes[lookup.getTable()] = counts;
+}
