@@ -28,6 +28,12 @@ std::string keyOf(const KernelRequest &request) { return describeRequest(request
 
 } // namespace
 
+KernelProvider &KernelProvider::ofProcess() {
+  static KernelProvider &kernels =
+      *new KernelProvider(CompilerLibrary::open, KernelCache::fromEnvironment({}));
+  return kernels;
+}
+
 void KernelProvider::preload() {
   std::lock_guard lock(mutex);
   if (!library && !opening.valid())

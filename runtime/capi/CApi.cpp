@@ -83,14 +83,6 @@ void *given(void *memory, const char *what) {
   return memory;
 }
 
-/// One for the process, so that simulators share kernels. Never destroyed: simulators may outlive
-/// everything else.
-KernelProvider &provider() {
-  static KernelProvider &kernels =
-      *new KernelProvider(CompilerLibrary::open, KernelCache::fromEnvironment({}));
-  return kernels;
-}
-
 template <typename Work>
 auto asBadKernel(Work work) {
   try {
@@ -112,7 +104,7 @@ std::vector<std::string> words(int count, const char *const *flags) {
 KernelHandle kernelFor(const Structure &structure) {
   KernelRequest request;
   request.structure = structure.toString();
-  return provider().get(request);
+  return KernelProvider::ofProcess().get(request);
 }
 
 nb_status setNumbers(nb_simulator *s, const char *name, nb_parameter_kind kind,
@@ -353,6 +345,6 @@ void nb_cancel(nb_simulator *s) {
 }
 
 void nb_get_counters(nb_counters *counters) {
-  const KernelCounters count = provider().counters();
+  const KernelCounters count = KernelProvider::ofProcess().counters();
   *counters = {count.hits, count.loads, count.compiles};
 }

@@ -1,5 +1,6 @@
 #include "nanobragg/Simulator.h"
 
+#include "DeadGradients.h"
 #include "Derivative.h"
 #include "BoundProgram.h"
 #include "ExperimentOf.h"
@@ -7,7 +8,9 @@
 #include "ParameterElements.h"
 #include "ParameterGroups.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -16,13 +19,6 @@ namespace nanobragg {
 namespace {
 
 using Mode = Derivative::Mode;
-
-/// Never destroyed: simulators may outlive everything else.
-KernelProvider &processKernels() {
-  static KernelProvider &kernels =
-      *new KernelProvider(CompilerLibrary::open, KernelCache::fromEnvironment({}));
-  return kernels;
-}
 
 std::vector<std::uint8_t> renderedPixels(const Experiment &experiment) {
   const io::ImageRegion region = io::ImageRegion::of(experiment);
@@ -44,6 +40,25 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
+HklGrid copyOf(const nb_hkl_grid &grid) {
+  constexpr std::int64_t most = 1 << 20;
+  std::int64_t size = 1;
+  for (auto [least, greatest] : {std::pair(grid.h_min, grid.h_max), {grid.k_min, grid.k_max},
+                                 {grid.l_min, grid.l_max}}) {
+    if (least > greatest || least < -most || greatest > most ||
+        size > (std::int64_t(1) << 40) / (greatest - least + 1))
+      throw std::invalid_argument("the structure factors have a box of Miller indices from " +
+                                  std::to_string(least) + " to " + std::to_string(greatest));
+    size *= greatest - least + 1;
+  }
+  if (!grid.data)
+    throw std::invalid_argument("the structure factors have no data");
+  if (std::any_of(grid.data, grid.data + size, [](double f) { return !std::isfinite(f); }))
+    throw std::invalid_argument("a structure factor is not finite");
+  return {grid.h_min, grid.h_max, grid.k_min, grid.k_max, grid.l_min, grid.l_max,
+          std::vector<double>(grid.data, grid.data + size)};
+}
+
 std::vector<double> copyOf(std::span<const double> numbers) {
   return {numbers.begin(), numbers.end()};
 }
@@ -53,7 +68,7 @@ std::vector<double> copyOf(std::span<const double> numbers) {
 struct Simulator::State {
   State(const Experiment &given, const SimulatorOptions &options)
       : experiment(given), options(options),
-        kernels(options.kernels ? *options.kernels : processKernels()),
+        kernels(options.kernels ? *options.kernels : KernelProvider::ofProcess()),
         interpret(options.engine ? *options.engine == Engine::Interpreter : compilationDisabled()) {
     experiment.structure.imageType = ImageType::F64;
     rendered = renderedPixels(experiment);
@@ -207,6 +222,25 @@ void Simulator::set(std::string_view name, std::span<const double> values) {
   }
   for (std::size_t i = 0; i != count; ++i)
     element(state->experiment, parameter, i) = values[i];
+}
+
+void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
+  auto copy = std::make_shared<HklGrid>(copyOf(grid));
+  Experiment &experiment = state->experiment;
+  state->programs.clear(); // they are bound to the grid that was
+  experiment.crystal.grid = std::move(copy);
+  state->gridIsOwn = true;
+  if (experiment.structure.structureFactors == StructureFactors::Constant) {
+    // As nb-sim chooses where no flag says it.
+    const bool thin = std::ranges::any_of(experiment.crystal.ncells, [](double n) { return n <= 2; });
+    experiment.structure.structureFactors =
+        thin ? StructureFactors::Tricubic : StructureFactors::Nearest;
+  }
+}
+
+std::vector<DeadGradient> Simulator::deadGradients(std::string_view parameters) const {
+  return nanobragg::deadGradients(state->experiment,
+                                  expandParameters(parameters, state->experiment.structure));
 }
 
 std::span<const double> Simulator::value() {

@@ -68,6 +68,41 @@ TEST_P(SimulatorOn, RefusesByName) {
   EXPECT_THROW(simulator.jvp("cell_a", elsewhere), std::invalid_argument);
 }
 
+constexpr const char *onlyDefault = "-cell 60 -default_F 50 -N 5 -lambda 1 -distance 100"
+                                    " -detpixels 24 -pixel 2 -oversample 1";
+
+TEST_P(SimulatorOn, StructureFactorsMayBeSetWithTheirBox) {
+  Simulator simulator(experimentFrom(onlyDefault), on(GetParam()));
+  const auto total = [&] { return simulator.gradient("cell_a", Loss::sum()).loss; };
+  const double before = total();
+  std::vector<double> factors(61 * 51 * 41, 50.0);
+  const nb_hkl_grid grid = {-30, 30, -25, 25, -20, 20, factors.data()};
+  simulator.setStructureFactors(grid);
+  EXPECT_NEAR(total() / before, 1, 1e-12);
+  factors.assign(factors.size(), 100.0);
+  EXPECT_NEAR(total() / before, 1, 1e-12) << "they are copied";
+  simulator.setStructureFactors(grid);
+  EXPECT_NEAR(total() / before, 4, 1e-12);
+  EXPECT_EQ(simulator.gradient("F", Loss::sum()).gradient[0].values.size(), factors.size());
+  const double one = 50;
+  simulator.setStructureFactors({1, 1, 2, 2, 3, 3, &one});
+  EXPECT_NEAR(total() / before, 1, 1e-12) << "default_F outside another, smaller box";
+
+  EXPECT_THROW(simulator.setStructureFactors({1, 0, 2, 2, 3, 3, &one}), std::invalid_argument);
+  EXPECT_THROW(simulator.setStructureFactors({1, 1, 2, 2, 3, 3, nullptr}), std::invalid_argument);
+  const double broken = std::nan("");
+  EXPECT_THROW(simulator.setStructureFactors({1, 1, 2, 2, 3, 3, &broken}), std::invalid_argument);
+  EXPECT_NEAR(total() / before, 1, 1e-12) << "what is refused changes nothing";
+}
+
+TEST_P(SimulatorOn, TellsDeadGradients) {
+  Simulator simulator(experimentFrom(onlyDefault), on(GetParam()));
+  const std::vector<DeadGradient> dead = simulator.deadGradients("cell,osc");
+  ASSERT_EQ(dead.size(), 1u);
+  EXPECT_EQ(dead[0].parameter, "osc");
+  EXPECT_EQ(dead[0].why, "there is one phi step, at phi0");
+}
+
 TEST_P(SimulatorOn, HessianOfALossBendsWithTheLoss) {
   Simulator simulator(experimentFrom(everything), on(GetParam()));
   const std::span<const double> image = simulator.value();

@@ -47,9 +47,10 @@ void plotLosses(const std::string &path, const std::vector<LossCurve> &curves) {
     out << "'/>\n";
     for (std::size_t j = 0; j != curves[i].losses.size(); ++j)
       out << "<circle r='3' fill='" << colour << "' cx='" << x(begin + j) << "' cy='"
-          << y(curves[i].losses[j]) << "'/>\n";
+          << y(curves[i].losses[j]) << "'/><text x='" << x(begin + j) << "' y='" << height - 32
+          << "' text-anchor='middle'>" << j << "</text>\n";
   }
-  out << "<text x='" << width / 2 << "' y='" << height - 12
+  out << "<text x='" << width / 2 << "' y='" << height - 10
       << "' text-anchor='middle'>step</text>\n<text transform='translate(16," << height / 2
       << ") rotate(-90)' text-anchor='middle'>chi-square per pixel</text>\n</svg>\n";
   out.close();

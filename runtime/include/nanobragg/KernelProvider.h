@@ -38,6 +38,10 @@ public:
                           std::shared_ptr<KernelCache> cache = nullptr)
       : open(std::move(open)), cache(std::move(cache)) {}
 
+  /// The one for the whole process, with the kernel cache that the environment describes. Never
+  /// destroyed: whoever uses it may outlive everything else.
+  static KernelProvider &ofProcess();
+
   /// Begins to open the compiler library in the background, for a caller that has files to read
   /// meanwhile and knows that no cached kernel will do. Errors appear when the compiler is first
   /// needed.

@@ -20,7 +20,9 @@
 #ifndef NANOBRAGG_SIMULATOR_H
 #define NANOBRAGG_SIMULATOR_H
 
+#include "nanobragg/DeadGradient.h"
 #include "nanobragg/Engine.h"
+#include "nanobragg/KernelABI.h"
 #include "nanobragg/Loss.h"
 
 #include <array>
@@ -31,6 +33,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#ifdef NANOBRAGG_NANOBRAGG_HPP
+#error "nanobragg.hpp and Simulator.h both define nanobragg::Simulator: include one of them"
+#endif
 
 namespace nanobragg {
 
@@ -110,6 +116,14 @@ public:
   void set(std::string_view parameter, double value);
   void set(std::string_view parameter, std::span<const double> values);
 
+  /// Structure factors in electrons on a box of Miller indices, which are copied. The experiment may
+  /// have had others, in another box, or default_F alone; that remains what counts outside the box.
+  void setStructureFactors(const nb_hkl_grid &grid);
+
+  /// Those among the parameters by which every derivative is zero, with the reason, as far as it can
+  /// be told without computing anything.
+  std::vector<DeadGradient> deadGradients(std::string_view parameters) const;
+
   /// The image, valid until the next call of value().
   std::span<const double> value();
   double loss(const Loss &loss);
@@ -119,7 +133,7 @@ public:
   std::vector<Gradient> gradient(std::string_view parameters, std::span<const double> cotangent);
   LossGradient gradient(std::string_view parameters, const Loss &loss);
 
-  /// Forward mode: an image for each parameter, all of which are single numbers.
+  /// Forward mode: an image for each parameter, all of which are single numbers. In the same order.
   std::vector<DerivativeImage> jacobian(std::string_view parameters);
   /// The derivative of the image along a direction. Of the parameters, those that the direction does
   /// not name stay; the program serves every direction in them.

@@ -26,7 +26,13 @@
 #include <utility>
 #include <vector>
 
+#ifdef NANOBRAGG_SIMULATOR_H
+#error "nanobragg.hpp and Simulator.h both define nanobragg::Simulator: include one of them"
+#endif
+
 namespace nanobragg {
+// The library has other classes of these names, those of Simulator.h.
+inline namespace over_c {
 
 struct SimulatorOptions {
   int threads = 0; ///< 0: as many as the machine offers
@@ -202,5 +208,6 @@ private:
   std::unique_ptr<nb_simulator, Free> handle;
 };
 
+} // namespace over_c
 } // namespace nanobragg
 #endif
