@@ -220,11 +220,26 @@ nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
   });
 }
 
+namespace {
+/// The experiment's structure as a kernel of its derivatives says it: which derivatives is the
+/// kernel's business, no flag chooses them.
+std::string structureFor(const nb_kernel_descriptor &kernel, Structure structure) {
+  std::string_view text = kernel.structure;
+  const std::size_t derivative = text.find(" derivative=");
+  if (derivative == text.npos)
+    return structure.toString();
+  structure.imageType = ImageType::F64;
+  text.remove_prefix(derivative);
+  return structure.toString() + std::string(text.substr(0, text.find(' ', 1)));
+}
+} // namespace
+
 nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
   return locked(s, [&] {
     const Experiment experiment = experimentOf(words(count, flags));
     try {
-      checkFits(*s->kernel, experiment.structure.toString(), "f64", "the simulator's kernel");
+      checkFits(*s->kernel, structureFor(*s->kernel, experiment.structure), s->kernel->precision,
+                "the simulator's kernel");
     } catch (const std::runtime_error &error) {
       throw std::invalid_argument(error.what());
     }

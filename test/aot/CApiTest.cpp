@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
@@ -172,6 +173,54 @@ TEST(CApi, WhatHasNoNeutralValueMustBeSet) {
   nb_set_index(raw, "slow_pixels", pixels);
   EXPECT_EQ(nb_run(raw, nullptr, image.data(), image.size() * sizeof(float)), NB_BAD_ARGUMENT);
   EXPECT_THAT(nb_last_error(), HasSubstr("has not been set"));
+}
+
+TEST(CApi, GradientOfAKernelFile) {
+  const std::string file = testing::TempDir() + "gradient.so";
+  std::string command = NB_COMPILE " --grad=cell,distance -o " + file;
+  for (const char *word : flags())
+    command += std::string(" ") + word;
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  nb_simulator *loaded = nullptr;
+  ASSERT_EQ(nb_simulator_load(file.c_str(), &loaded), NB_OK) << nb_last_error();
+  const Simulator s(loaded, nb_simulator_free);
+  const std::vector<const char *> words = flags();
+  ASSERT_EQ(nb_set_flags(s.get(), int(words.size()), words.data()), NB_OK) << nb_last_error();
+  const std::vector<double> ones(pixels * pixels, 1.0);
+  const std::int64_t shape[3] = {1, pixels, pixels};
+  ASSERT_EQ(nb_set_image(s.get(), "image_cotangent", ones.data(), shape), NB_OK)
+      << nb_last_error();
+
+  std::vector<double> image(ones.size());
+  auto total = [&] {
+    EXPECT_EQ(nb_run(s.get(), nullptr, image.data(), image.size() * sizeof(double)), NB_OK)
+        << nb_last_error();
+    double sum = 0;
+    for (double pixel : image)
+      sum += pixel;
+    return sum;
+  };
+  for (const char *name : {"cell_a", "cell_gamma", "distance"}) {
+    total();
+    double gradient = 0, value = 0;
+    std::int64_t count = 0;
+    EXPECT_EQ(nb_get_output(s.get(), (std::string("gradient.") + name).c_str(), &gradient, 1, &count),
+              NB_OK)
+        << nb_last_error();
+    EXPECT_EQ(count, 1);
+    ASSERT_EQ(nb_get_f64(s.get(), name, &value), NB_OK);
+    // The same kernel's images: it changes nothing of what it is given.
+    const double step = 1e-6 * value;
+    nb_set_f64(s.get(), name, value + step);
+    const double above = total();
+    nb_set_f64(s.get(), name, value - step);
+    const double below = total();
+    nb_set_f64(s.get(), name, value);
+    EXPECT_NEAR(gradient * 2 * step / (above - below), 1, 1e-5) << name;
+  }
+  std::int64_t count = 0;
+  EXPECT_NE(nb_get_output(s.get(), "gradient.cell_z", nullptr, 0, &count), NB_OK);
+  EXPECT_THAT(nb_last_error(), HasSubstr("gradient.cell_z"));
 }
 
 TEST(CApi, CancelStopsOneRun) {
