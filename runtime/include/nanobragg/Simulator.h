@@ -34,10 +34,6 @@
 #include <string_view>
 #include <vector>
 
-#ifdef NANOBRAGG_NANOBRAGG_HPP
-#error "nanobragg.hpp and Simulator.h both define nanobragg::Simulator: include one of them"
-#endif
-
 namespace nanobragg {
 
 struct Experiment;

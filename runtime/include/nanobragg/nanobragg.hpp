@@ -1,8 +1,8 @@
 //===- nanobragg.hpp - nanobragg-mlir from C++ ------------------*- C++ -*-===//
 //
-//   auto simulator = nanobragg::Simulator::fromFlags({"-cell", "100", ..., "-detpixels", "512"});
-//   simulator.set("wavelength", 1e-10);              SI units, as in nanobragg.h
-//   std::vector<float> image = simulator.image();    image[panel][slow][fast]
+//   auto kernel = nanobragg::LoadedKernel::fromFlags({"-cell", "100", ..., "-detpixels", "512"});
+//   kernel.set("wavelength", 1e-10);              SI units, as in nanobragg.h
+//   std::vector<float> image = kernel.image();    image[panel][slow][fast]
 //
 // A thin layer over nanobragg.h, which says what the functions do: objects that free themselves,
 // standard containers, exceptions. Needs C++20 and nothing of the compiler that built the library.
@@ -26,22 +26,16 @@
 #include <utility>
 #include <vector>
 
-#ifdef NANOBRAGG_SIMULATOR_H
-#error "nanobragg.hpp and Simulator.h both define nanobragg::Simulator: include one of them"
-#endif
-
 namespace nanobragg {
-// The library has other classes of these names, those of Simulator.h.
-inline namespace over_c {
 
-struct SimulatorOptions {
+struct LoadedKernelOptions {
   int threads = 0; ///< 0: as many as the machine offers
   /// The finished fraction, see nb_run_options. It must not throw.
   std::function<void(double fraction)> progress{};
 };
 
 /// A kernel and the numbers that it will be run with. It can be moved but not copied.
-class Simulator {
+class LoadedKernel {
 public:
   /// What every function here throws: one sentence, and the C status.
   class Error : public std::runtime_error {
@@ -53,18 +47,18 @@ public:
     nb_status code;
   };
 
-  using Options = SimulatorOptions;
+  using Options = LoadedKernelOptions;
 
-  static Simulator load(const std::string &file) {
+  static LoadedKernel load(const std::string &file) {
     return make([&](nb_simulator **made) { return nb_simulator_load(file.c_str(), made); });
   }
-  static Simulator link(const nb_kernel_descriptor *kernel) {
+  static LoadedKernel link(const nb_kernel_descriptor *kernel) {
     return make([&](nb_simulator **made) { return nb_simulator_link(kernel, made); });
   }
-  static Simulator compile(const std::string &structure) {
+  static LoadedKernel compile(const std::string &structure) {
     return make([&](nb_simulator **made) { return nb_simulator_compile(structure.c_str(), made); });
   }
-  static Simulator fromFlags(const std::vector<std::string> &flags) {
+  static LoadedKernel fromFlags(const std::vector<std::string> &flags) {
     const std::vector<const char *> words = pointersTo(flags);
     return make([&](nb_simulator **made) {
       return nb_simulator_from_flags(int(words.size()), words.data(), made);
@@ -175,13 +169,13 @@ private:
     void operator()(nb_simulator *simulator) const { nb_simulator_free(simulator); }
   };
 
-  explicit Simulator(nb_simulator *made) : handle(made) {}
+  explicit LoadedKernel(nb_simulator *made) : handle(made) {}
 
   template <typename Make>
-  static Simulator make(Make make) {
+  static LoadedKernel make(Make make) {
     nb_simulator *made = nullptr;
     check(make(&made));
-    return Simulator(made);
+    return LoadedKernel(made);
   }
 
   static void check(nb_status status) {
@@ -208,6 +202,5 @@ private:
   std::unique_ptr<nb_simulator, Free> handle;
 };
 
-} // namespace over_c
 } // namespace nanobragg
 #endif
