@@ -28,7 +28,8 @@ std::string describeRequest(const KernelRequest &request) {
 std::string KernelCache::specificationOf(const KernelRequest &request) const {
   return "nanobragg kernel\nkernel abi: " + std::to_string(NB_KERNEL_ABI_VERSION) +
          "\ncompiler: " + options.compilerBuild + "\n" +
-         (request.target == "native" ? options.hostCpu : "") + describeRequest(request);
+         (request.target == "native" || request.target == "gpu-on-cpu" ? options.hostCpu : "") +
+         describeRequest(request);
 }
 
 void KernelCache::warnOnce(const std::string &problem) {

@@ -44,6 +44,8 @@ struct OutputOptions {
   double adcOffset = 40;
 };
 
+/// What renders. Auto takes the processor.
+enum class Device { Auto, Cpu, GpuOnCpu, Cuda };
 enum class Emit { Nothing, Nb, Mlir, Llvm, Asm };
 
 /// What --loss is compared with; all empty: the sum of the pixels.
@@ -60,6 +62,7 @@ struct ToolOptions {
 
   std::int64_t threads = 0; ///< 0: one per core
   std::string precision = "f64";
+  Device device = Device::Auto;
   bool quiet = false;
   bool progress = true; ///< off with -printout, as in the C program
   bool printout = false;

@@ -97,6 +97,19 @@ FlagGroup toolFlags() {
                  static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};
                  line.tool.precision = precisions[v.choice(precisions)];
                }},
+          {.spellings = {"--device"},
+           .values = "auto|cpu|gpu-on-cpu|cuda",
+           .fallback = "auto",
+           .help = "what renders: the processor (cpu, and auto until there is a choice), the "
+                   "processor with the program of a GPU, one pixel after another (to check it), or "
+                   "a GPU, which no build can yet",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 static constexpr std::string_view names[] = {"auto", "cpu", "gpu-on-cpu", "cuda"};
+                 static constexpr Device devices[] = {Device::Auto, Device::Cpu, Device::GpuOnCpu,
+                                                      Device::Cuda};
+                 line.tool.device = devices[v.choice(names)];
+               }},
           {.spellings = {"--png"},
            .values = "FILE",
            .fallback = "none",

@@ -43,6 +43,9 @@ llvm::Error KernelVersions::start(const CompileOptions &options, Start startOne)
     auto started = startOne(one, context);
     if (!started)
       return started.takeError();
+    if ((*started)->target.isGPU())
+      return createStringError("kernel files hold code for processors, not for " + target.str() +
+                               ": ask for its PTX");
     if (!versions.empty() && (*started)->target.triple != versions.front()->target.triple)
       return createStringError("the targets " + options.target +
                                " are of several architectures, which no file can hold: make a "

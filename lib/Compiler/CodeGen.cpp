@@ -22,7 +22,18 @@ namespace mlir::nb {
 Expected<Target> resolveTarget(StringRef name) {
   Target target;
   target.triple = sys::getProcessTriple();
-  if (name == "native") {
+  target.gridOnCpu = name == "gpu-on-cpu";
+  if (name.starts_with("sm_")) {
+    int number = 0;
+    StringRef digits = name.drop_front(strlen("sm_"));
+    digits.consumeInteger(10, number);
+    target.triple = "nvptx64-nvidia-cuda";
+    target.cpu = name.str();
+    // The oldest version of the language that knows the chip, lest old drivers refuse it.
+    target.features = number >= 100 ? "+ptx87" : "+ptx78";
+    return target;
+  }
+  if (name == "native" || target.gridOnCpu) {
     target.cpu = sys::getHostCPUName().str();
     SubtargetFeatures features;
     for (const auto &feature : sys::getHostCPUFeatures())
@@ -48,6 +59,10 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
   std::string error;
   Triple triple(target.triple);
@@ -58,7 +73,8 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
       backend->createMCSubtargetInfo(triple, target.cpu, target.features));
   if (!cpus || !cpus->isCPUStringValid(target.cpu))
     return createStringError("unknown target '" + target.cpu +
-                             "': expected native, aarch64, or a CPU name that LLVM knows for " +
+                             "': expected native, gpu-on-cpu, aarch64, sm_80 or another NVIDIA "
+                             "chip, or a CPU name that LLVM knows for " +
                              target.triple);
   TargetOptions options;
   std::unique_ptr<TargetMachine> machine(
@@ -108,6 +124,8 @@ void optimize(Module &module, TargetMachine &machine) {
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("target-features", machine.getTargetFeatureString());
+    if (machine.getTargetTriple().isNVPTX())
+      continue;
     // A kernel calls nothing, so that no loop may become a call of memset.
     function.addFnAttr("no-builtins");
     // LLVM prefers 256 bits on most AVX-512 machines; the program says how wide it is.

@@ -13,15 +13,18 @@
 
 namespace mlir::nb {
 
-/// A CPU to generate code for.
+/// A CPU or GPU to generate code for.
 struct Target {
   std::string triple, cpu, features;
+  bool gridOnCpu = false; ///< the program of a GPU, its grid as loops of the CPU
+  bool isGPU() const { return llvm::StringRef(triple).starts_with("nvptx"); }
   /// Triple and CPU: what a kernel's descriptor says.
-  std::string toString() const { return triple + " " + cpu; }
+  std::string toString() const { return triple + " " + cpu + (gridOnCpu ? " gpu-on-cpu" : ""); }
 };
 
-/// "native" is this machine; "aarch64" and "aarch64-CPU" are 64-bit Arm Linux; other names are LLVM
-/// CPU names of the host's architecture.
+/// "native" is this machine, and so is "gpu-on-cpu", for the program of a GPU; "aarch64" and
+/// "aarch64-CPU" are 64-bit Arm Linux; "sm_NN" NVIDIA's chips; other names are LLVM CPU names of the
+/// host's architecture.
 llvm::Expected<Target> resolveTarget(llvm::StringRef name);
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const Target &target);

@@ -4,8 +4,10 @@
 #include "lib/Compiler/Dialects.h"
 #include "lib/Compiler/DumpIR.h"
 #include "lib/Compiler/FixParameters.h"
+#include "lib/Conversion/Passes.h"
 #include "lib/Frontend/Frontend.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -33,6 +35,8 @@ llvm::Error Compilation::prepare() {
   machine = std::move(*created);
   pipeline.precision = options.precision;
   pipeline.width = pixelsAtOnce(*machine, options.precision);
+  gpuPipeline.chip = target.cpu;
+  gpuPipeline.features = target.features;
 
   DialectRegistry registry;
   registerCompilerDialects(registry);
@@ -136,7 +140,17 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
     if (!fused)
       populateFusion(pm, passOptionsOf(options.derivative));
     pm.addPass(std::make_unique<DescribePass>(name, description));
-    populateKernel(pm, pipeline);
+    if (target.isGPU()) {
+      populateGpuKernel(pm, options.precision);
+      populateNVVM(pm, gpuPipeline);
+      return;
+    }
+    if (target.gridOnCpu) {
+      populateGpuKernel(pm, options.precision);
+      pm.addNestedPass<func::FuncOp>(createGPUToLoops());
+    } else {
+      populateKernel(pm, pipeline);
+    }
     populateLLVM(pm);
   };
   if (auto error = runPasses(populate))
@@ -144,7 +158,10 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   description.precision = options.precision;
   description.target = target.toString();
   description.features = features();
-  module = translateModuleToLLVMIR(*program, *moduleContext, "kernel");
+  Operation *translated = *program;
+  if (target.isGPU())
+    translated = *program->getOps<gpu::GPUModuleOp>().begin();
+  module = translateModuleToLLVMIR(translated, *moduleContext, "kernel");
   if (!module)
     return createStringError("translating the program to LLVM IR failed");
   if (complete)

@@ -46,6 +46,7 @@ public:
 
   Target target;
   CpuPipelineOptions pipeline;
+  GpuPipelineOptions gpuPipeline;
   /// Function, parameters, outputs, image type, precision and target; set by lower().
   KernelDescription description;
 

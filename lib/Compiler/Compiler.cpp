@@ -59,8 +59,12 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     return createStringError("there is no " + stage.str() +
                              " code of a program that is interpreted: leave out --no-fuse, or ask "
                              "for nb or mlir");
-  if (stage != "llvm" && stage != "asm")
-    return createStringError("unknown stage '" + stage.str() + "': expected nb, mlir, llvm or asm");
+  if (stage != "llvm" && stage != "asm" && stage != "ptx")
+    return createStringError("unknown stage '" + stage.str() +
+                             "': expected nb, mlir, llvm, asm or ptx");
+  if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
+    return createStringError("there is no " + stage.str() + " for " + c.target.triple +
+                             ": ptx is for NVIDIA chips such as sm_90, asm for processors");
   if (auto error = c.lower())
     return error;
   std::string text;

@@ -72,7 +72,7 @@ llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(ModuleOp program,
                                                         llvm::StringRef kind);
 
 /// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes,
-/// "llvm" optimized LLVM IR, "asm" assembly.
+/// "llvm" optimized LLVM IR, "asm" assembly, "ptx" that of an NVIDIA chip.
 llvm::Expected<std::string> emitProgram(const nanobragg::Structure &structure,
                                         const CompileOptions &options, llvm::StringRef stage);
 llvm::Expected<std::string> emitProgram(ModuleOp program, const CompileOptions &options,

@@ -6,6 +6,8 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -72,6 +74,37 @@ void nb::populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &option
   populateLLVM(pm);
 }
 
+void nb::populateGpuKernel(OpPassManager &pm, StringRef precision) {
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createSetPrecision(SetPrecisionOptions{precision.str()}));
+  func.addPass(createConvertNBToLoops());
+  func.addPass(createConvertNBToArith());
+  func.addPass(createCSEPass());
+  pm.addPass(createOutlineKernel());
+  pm.addPass(createNBToGPU());
+}
+
+void nb::populateNVVM(OpPassManager &pm, const GpuPipelineOptions &options) {
+  // Before anything can make the launch share values with its surroundings.
+  pm.addPass(createGpuKernelOutliningPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  GpuNVVMAttachTargetOptions target;
+  target.chip = options.chip;
+  target.features = options.features;
+  pm.addPass(createGpuNVVMAttachTarget(target));
+  OpPassManager &gpu = pm.nest<gpu::GPUModuleOp>();
+  gpu.addPass(createSCFToControlFlowPass());
+  gpu.addPass(createGPUToNVVM());
+  gpu.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void nb::populateGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options) {
+  populateFusion(pm);
+  populateGpuKernel(pm, options.precision);
+  populateNVVM(pm, options);
+}
+
 void nb::populateInterpreterPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -85,4 +118,7 @@ void nb::registerPipelines() {
   PassPipelineRegistration<CpuPipelineOptions>(
       "nb-cpu-pipeline", "an nb program to the LLVM dialect: one fused, vectorized CPU kernel",
       populateCpuPipeline);
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "nb-gpu-pipeline", "an nb program to the NVVM dialect: one fused GPU kernel",
+      populateGpuPipeline);
 }

@@ -18,6 +18,15 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
                                 llvm::cl::init("f64")};
 };
 
+/// Options of --nb-gpu-pipeline.
+struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("NVIDIA chip"), llvm::cl::init("sm_90")};
+  Option<std::string> features{*this, "features", llvm::cl::desc("version of PTX"),
+                               llvm::cl::init("+ptx78")};
+  Option<std::string> precision{*this, "precision", llvm::cl::desc("f64, mixed or f32"),
+                                llvm::cl::init("f64")};
+};
+
 /// Which derivative a program is turned into, if any; see nb-differentiate.
 struct DerivativeOptions {
   std::string mode; ///< jacobian, jvp, vjp or hvp; empty: the value alone
@@ -36,6 +45,13 @@ void populateKernel(OpPassManager &pm, const CpuPipelineOptions &options);
 void populateLLVM(OpPassManager &pm);
 /// All of the above: --nb-cpu-pipeline.
 void populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options);
+
+/// From fused nb to entry points in which one gpu.launch renders a tile.
+void populateGpuKernel(OpPassManager &pm, StringRef precision);
+/// From there to a gpu.module in the NVVM dialect. What runs on the host is left as it is.
+void populateNVVM(OpPassManager &pm, const GpuPipelineOptions &options);
+/// Fusion and these: --nb-gpu-pipeline.
+void populateGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options);
 
 /// The program as the interpreter runs it, --nb-interpreter-pipeline: probes stay, nothing moves.
 void populateInterpreterPipeline(OpPassManager &pm);

@@ -92,7 +92,8 @@ LogicalResult ImageLowering::replaceResults() {
 LogicalResult ImageLowering::run() {
   if (failed(allocateResults()))
     return failure();
-  // Named so that nb-outline-kernel finds the loops that a tile restricts.
+  // Named so that nb-outline-kernel finds the loops that a tile restricts, and nb-to-gpu those that
+  // threads replace.
   auto loop = [&](Value count, StringRef name) {
     auto loop = scf::ForOp::create(b, loc, indexConstant(b, loc, 0), count,
                                    indexConstant(b, loc, 1));
@@ -132,6 +133,7 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
     if (!buffers.empty()) {
       // All of the row is 0 first; then the loop covers the part inside, nothing in a row outside.
       auto clear = scf::ForOp::create(b, loc, zeroIndex, columns, one);
+      clear->setAttr("nb.loop", b.getStringAttr("fast"));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(clear.getBody());
       Value position = arith::AddIOp::create(b, loc, rowStart, clear.getInductionVar());
@@ -150,6 +152,7 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
     end = arith::SelectOp::create(b, loc, inside, stop, begin);
   }
   auto loop = scf::ForOp::create(b, loc, begin, end, indexConstant(b, loc, lanes()));
+  loop->setAttr("nb.loop", b.getStringAttr("fast"));
   b.setInsertionPointToStart(loop.getBody());
   return pixels(panel, slow, loop.getInductionVar(), end, rowStart);
 }

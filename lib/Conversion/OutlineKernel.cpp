@@ -310,7 +310,6 @@ void Outliner::emitRunTile() {
       loop.setLowerBound(begin);
       loop.setUpperBound(end);
     }
-    loop->removeAttr("nb.loop");
   });
   func::ReturnOp::create(b, loc);
 }

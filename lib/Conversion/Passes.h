@@ -2,6 +2,7 @@
 #ifndef NB_CONVERSION_PASSES_H
 #define NB_CONVERSION_PASSES_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"
 
 #include <memory>

@@ -49,7 +49,8 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
     Replaces each function that holds one image loop nest (after `convert-nb-to-loops` and
     `convert-nb-to-arith`) by the entry points of the kernel ABI: `NAME_workspace_size`,
     `NAME_prepare`, which computes all that stands before the nest and saves what is used later
-    into a workspace, and `NAME_run_tile`, which runs the nest on one panel's range of rows.
+    into a workspace, and `NAME_run_tile`, which runs the nest on one panel's range of rows. The
+    loops of the nest keep their names, `nb.loop`, for `nb-to-gpu`.
     Arguments arrive as an array of pointers, in the order of the function's arguments, and so do
     the places for its results.
 
@@ -64,6 +65,49 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect"];
+}
+
+def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "the pixels of a kernel's tile to threads of one gpu.launch";
+  let description = [{
+    In each `NAME_run_tile` of `nb-outline-kernel`, the loops over panels, rows and pixels become one
+    `gpu.launch` whose kernel is called `NAME`: a thread for each pixel, in blocks of 128 along the
+    fast axis, so that neighbouring threads store to neighbouring places. Whatever is summed for a
+    pixel stays a loop of its thread. Threads outside the region of interest store 0 and end, those
+    beyond the row do nothing.
+
+    The kernel takes the first four pointers of `run_tile`: arguments, workspace, tile, outputs. What
+    the loops need of them is loaded inside, so that all of it may lie in the memory of a device. The program has
+    to be without lanes (no `nb-vectorize`) and may sum nothing over pixels.
+
+    Example: `nb-opt --nb-to-gpu outlined.mlir`
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+}
+
+def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "a gpu.launch to loops over its blocks and threads";
+  let description = [{
+    Runs a GPU's program on the CPU: the body of each `gpu.launch` stands in loops over all blocks
+    and, within, all threads. Threads must not wait for each other; one with a barrier, with
+    memory of its own kind or with asynchronous dependencies is an error.
+
+    Example: `nb-opt --nb-to-gpu --nb-gpu-to-loops outlined.mlir`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "a GPU's kernel to the NVVM dialect, without a math library";
+  let description = [{
+    As `convert-gpu-to-nvvm`, except that square roots, rounding and absolute values become
+    instructions of the GPU and not calls of libdevice, which a kernel would have to be linked
+    with. Loops have to be branches (`convert-scf-to-cf`) by then.
+
+    Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-nvvm))" kernel.mlir`
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 #endif

@@ -261,6 +261,8 @@ def main():
                         help="none: no flag and no notice, for the C program itself")
     parser.add_argument("--precision", choices=("f64", "mixed"), default="f64",
                         help="mixed: images alone are compared, to 1e-5 and 1e-7 of the brightest")
+    parser.add_argument("--device", choices=("cpu", "gpu-on-cpu"),
+                        help="as nb-sim's; the image has to come from its kernel")
     parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
@@ -269,6 +271,9 @@ def main():
     extra = {"c": ["-compat", "c", "--threads=1"], "default": ["--threads=1"], "none": []}
     if options.precision != "f64":
         extra[options.semantics].append(f"--precision={options.precision}")
+    if options.device:
+        # Otherwise the interpreter would hide that a kernel cannot be made.
+        extra[options.semantics] += [f"--device={options.device}", "--no-fallback"]
     with open(os.path.join(HERE, "cases.json"), encoding="utf-8") as file:
         cases = [c for c in json.load(file)["cases"] if re.search(options.only, c["name"])]
     archive = np.load(os.path.join(HERE, "reference.npz"))

@@ -54,6 +54,9 @@ private:
     if (tool.kernelFile)
       throw UsageError("--kernel names the kernel of an image, and derivatives need their own; "
                        "leave it out");
+    if (tool.device == Device::GpuOnCpu || tool.device == Device::Cuda)
+      throw UsageError("--device: derivatives are computed by the processor's own kernels alone; "
+                       "leave it out");
     if (tool.jacobian && !tool.outDirectory)
       throw UsageError("--jacobian writes images; name their folder with --out=DIR");
   }

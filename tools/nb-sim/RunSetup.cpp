@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace nanobragg {
 
@@ -16,6 +17,11 @@ KernelRequest RunSetup::kernelRequest() const {
   KernelRequest request;
   request.structure = derived.experiment.structure.toString();
   request.precision = line.tool.precision;
+  if (line.tool.device == Device::Cuda)
+    throw std::runtime_error("--device=cuda: this build cannot run kernels on a GPU yet; leave the "
+                             "flag out to use the processor");
+  if (line.tool.device == Device::GpuOnCpu)
+    request.target = "gpu-on-cpu";
   request.file = line.tool.kernelFile.value_or("");
   request.dumpIR = line.tool.dumpIr.value_or("");
   // Only the interpreter can look at what happens inside.

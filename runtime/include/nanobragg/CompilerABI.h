@@ -17,8 +17,10 @@ extern "C" {
 typedef struct nb_compile_request {
   const char *structure; /* Structure::toString() */
   const char *precision; /* "f64" */
-  const char *target;    /* "native", an LLVM CPU name of the host's architecture, "aarch64" or
-                          * "aarch64-CPU"; for build() several with commas between */
+  const char *target;    /* "native", "gpu-on-cpu" (the same processor, for the program of a GPU),
+                          * an LLVM CPU name of the host's architecture, "aarch64" or
+                          * "aarch64-CPU"; for build() several with commas between. For emit() also
+                          * "sm_NN" */
   const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
   int32_t no_fuse;       /* 1: the interpreter's pipeline instead of the fused one */
   const char *program;   /* an nb program as text instead of the structure, or NULL */
@@ -64,7 +66,7 @@ typedef struct nb_compiler_api {
   void (*release)(nb_kernel *kernel);
 
   /* The program as text: stage is "nb" (as the frontend wrote it), "mlir" (after the pipeline's
-   * nb-level passes), "llvm" or "asm". */
+   * nb-level passes), "llvm", "asm", or for a GPU "ptx". */
   int (*emit)(const nb_compile_request *request, const char *stage, char **text, char **error);
 
   void (*free_text)(char *text);

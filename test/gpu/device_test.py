@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""device_test.py NB_SIM NB_COMPILE: --device=gpu-on-cpu renders what the CPU's kernel renders, and
+what cannot be had is refused in one sentence."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+PARITY = pathlib.Path(__file__).resolve().parent.parent / "parity"
+SMALL = "-cell 70 80 90 90 100 90 -N 4 -default_F 10 -lambda 1 -distance 50 -pixel 1".split()
+NB_SIM = ""
+
+
+class Device(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def nb_sim(self, *words):
+        return subprocess.run([NB_SIM, *words], cwd=self.root, text=True, capture_output=True)
+
+    def render(self, device, *words):
+        done = self.nb_sim(*words, f"--device={device}", "--no-fallback", "--threads=1", "--quiet",
+                           "-nonoise", "-nopgm", "-floatfile", "image.bin", "--timing", "t.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        target = json.loads((self.root / "t.json").read_text())["target"]
+        self.assertEqual("gpu-on-cpu" in target, device == "gpu-on-cpu", target)
+        return np.fromfile(self.root / "image.bin", "<f4").astype(float)
+
+    def compare(self, *words, rtol=1e-6, atol=1e-9):
+        want, got = self.render("cpu", *words), self.render("gpu-on-cpu", *words)
+        self.assertGreater(want.size, 0)
+        np.testing.assert_allclose(got, want, rtol=rtol, atol=atol * np.abs(want).max())
+        return want
+
+    def test_parity_corpus(self):
+        compared = 0
+        for case in json.loads((PARITY / "cases.json").read_text())["cases"]:
+            if case.get("before"):
+                continue  # a second run reads what a first has written: test parity-gpu-on-cpu
+            words = [word.replace("@IN@", str(PARITY / "inputs")) for word in case["args"]]
+            chaotic = "chaotic" in case["tags"]
+            with self.subTest(case["name"]):
+                self.compare("-compat", "c", *words, rtol=1e-4 if chaotic else 1e-6,
+                             atol=1e-7 if chaotic else 1e-9)
+                compared += 1
+        self.assertGreater(compared, 150)
+
+    def test_pixels_next_to_the_edges_of_blocks(self):
+        for pixels in (1, 127, 128, 129, 257):
+            with self.subTest(pixels):
+                image = self.compare(*SMALL, "-detpixels_x", str(pixels), "-detpixels_y", "3")
+                self.assertTrue((image > 0).all())
+
+    def test_region_of_interest_is_0_outside(self):
+        image = self.compare(*SMALL, "-detpixels", "200", "-roi", "100", "150", "20", "30")
+        rows, columns = np.nonzero(image.reshape(200, 200))
+        self.assertEqual((rows.min(), rows.max(), columns.min(), columns.max()), (20, 30, 100, 150))
+
+    def test_several_panels(self):
+        panels = [{"offset_mm": [x, 0, 50], "fast": [1, 0, 0], "slow": [0, 1, 0]} for x in (0, 40)]
+        (self.root / "panels.json").write_text(json.dumps(panels))
+        image = self.compare(*SMALL, "-detpixels", "32", "--panels", "panels.json")
+        self.assertEqual(image.size, 2 * 32 * 32)
+
+    def test_threads_do_not_change_the_image(self):
+        words = (*SMALL, "-detpixels", "150", "--device=gpu-on-cpu", "--quiet", "-nonoise", "-nopgm")
+        for threads in (1, 3):
+            self.assertEqual(self.nb_sim(*words, f"--threads={threads}", "-floatfile",
+                                         f"{threads}.bin").returncode, 0)
+        self.assertEqual((self.root / "1.bin").read_bytes(), (self.root / "3.bin").read_bytes())
+
+    def test_mixed_and_single_precision(self):
+        for precision, rtol in (("mixed", 1e-5), ("f32", 1e-3)):
+            self.compare(*SMALL, "-detpixels", "64", f"--precision={precision}", rtol=rtol, atol=1e-6)
+
+    def refused(self, *words):
+        done = self.nb_sim(*SMALL, "-detpixels", "8", *words)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+        self.assertEqual(os.listdir(self.root), [])
+        return done.stderr
+
+    def test_no_gpu_yet(self):
+        self.assertIn("this build cannot run kernels on a GPU yet", self.refused("--device=cuda"))
+        for flag in ("--device=cuda", "--device=gpu-on-cpu"):
+            self.assertIn("derivatives are computed by the processor's own kernels",
+                          self.refused(flag, "--grad=cell"))
+        self.assertIn("auto", self.refused("--device=tpu"))
+
+
+if __name__ == "__main__":
+    NB_SIM = os.path.abspath(sys.argv[-2])
+    unittest.main(argv=sys.argv[:-2])

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""ptx_test.py NB_SIM NB_COMPILE: the PTX of a kernel is one entry without calls, without memory of
+its own, and without a branch on data where the samples are summed; ptxas takes it where there is one."""
+
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FLAGS = "-cell 70 80 90 90 100 90 -N 4 -lambda 1 -distance 50 -mosaic_dom 5 -mosaic_spread 1".split()
+HKL = pathlib.Path(__file__).resolve().parent.parent / "data" / "1hpv_3.0A.hkl"
+CHIPS = ("sm_80", "sm_90", "sm_100")
+PRECISIONS = ("f64", "mixed")
+SHAPES = (("-default_F", "10"), ("-hkl", str(HKL)), ("-default_F", "10", "-gauss_xtal"))
+NB_COMPILE = ""
+
+
+def find_ptxas():
+    root = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    return shutil.which("ptxas") or shutil.which(os.path.join(root, "bin", "ptxas"))
+
+
+def innermost_loop(lines):
+    """The body of the longest loop that has no other label in it."""
+    loops = []
+    for start, line in enumerate(lines):
+        if not re.match(r"\$L\w+:", line):
+            continue
+        label = line.split(":")[0]
+        for end in range(start + 1, len(lines)):
+            if re.match(r"\$L\w+:", lines[end]):
+                break
+            if re.search(rf"@%p\d+ bra \t?{re.escape(label)};", lines[end]):
+                loops.append(lines[start + 1:end + 1])
+                break
+    return max(loops, key=len, default=[])
+
+
+class Ptx(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def compile(self, *words, status=0):
+        done = subprocess.run([NB_COMPILE, *FLAGS, *words], cwd=self.root, text=True,
+                              capture_output=True)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr if status else done.stdout
+
+    def each(self, chips=CHIPS):
+        for chip, precision, shape in itertools.product(chips, PRECISIONS, SHAPES):
+            yield chip, self.compile(*shape, "--emit=ptx", f"--target={chip}",
+                                     f"--precision={precision}")
+
+    def test_one_entry_and_nothing_else(self):
+        for chip, ptx in self.each():
+            self.assertRegex(ptx, rf"(?m)^\.target {chip}$")
+            self.assertEqual(re.findall(r"\.entry (\w+)", ptx), ["image"])
+            self.assertEqual(ptx.count(".param .u64"), 4)
+            self.assertNotRegex(ptx, r"\.func|\bcall|\.extern|\.local|__local_depot")
+            self.assertRegex(ptx, r"\.maxntid 128")
+
+    def test_samples_are_summed_without_a_branch(self):
+        for _, ptx in self.each(chips=("sm_90",)):
+            loop = innermost_loop(ptx.splitlines())
+            self.assertGreater(len(loop), 40, "found no loop over samples")
+            self.assertEqual(sum("bra" in line.split() for line in loop), 1, "\n".join(loop))
+
+    def test_branches_are_of_loops_and_edges(self):
+        for _, ptx in self.each(chips=("sm_90",)):
+            branching = set(re.findall(r"@!?(%p\d+) bra", ptx))
+            self.assertTrue(branching)
+            floating = set(re.findall(r"setp\.\w+\.f(?:32|64)[ \t]+(%p\d+)", ptx))
+            self.assertEqual(branching & floating, set())
+
+    def test_ptxas_takes_it(self):
+        ptxas = find_ptxas()
+        if not ptxas:
+            self.skipTest("there is no ptxas: neither in PATH nor in CUDA_HOME nor /usr/local/cuda")
+        for chip, ptx in self.each():
+            (self.root / "k.ptx").write_text(ptx)
+            done = subprocess.run([ptxas, f"-arch={chip}", "k.ptx", "-o", "k.cubin"],
+                                  cwd=self.root, text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_cannot_be_made(self):
+        default_F = ("-default_F", "10")
+        for words, status, why in (
+                (("--emit=ptx",), 2, "do not go together"),
+                (("--target=sm_90", "-o", "k.so"), 2, "do not go together"),
+                (("--emit=ptx", "--target=sm_80,sm_90"), 2, "is for one chip"),
+                (("--emit=cubin", "--target=sm_90"), 2, "not available yet"),
+                (("--emit=ptx", "--target=sm_77"), 1, "unknown target 'sm_77'"),
+                (("--emit=ptx", "--target=sm_90", "--grad=cell"), 1, "not made on a GPU yet")):
+            self.assertIn(why, self.compile(*default_F, *words, status=status))
+        self.assertEqual(os.listdir(self.root), [])
+
+
+if __name__ == "__main__":
+    NB_COMPILE = os.path.abspath(sys.argv[-1])
+    unittest.main(argv=sys.argv[:-2])
