@@ -1,6 +1,7 @@
 #include "lib/Compiler/Compilation.h"
 
 #include "lib/Compiler/DescribeFunction.h"
+#include "lib/Compiler/DeviceMemory.h"
 #include "lib/Compiler/Dialects.h"
 #include "lib/Compiler/DumpIR.h"
 #include "lib/Compiler/FixParameters.h"
@@ -167,6 +168,8 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   if (complete)
     complete(*module);
   optimize(*module, *machine);
+  if (target.isGPU())
+    describeDeviceMemory(*module);
   return llvm::Error::success();
 }
 

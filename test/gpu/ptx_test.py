@@ -66,6 +66,14 @@ class Ptx(unittest.TestCase):
             self.assertNotRegex(ptx, r"\.func|\bcall|\.extern|\.local|__local_depot")
             self.assertRegex(ptx, r"\.maxntid 128")
 
+    def test_all_that_is_only_read_takes_the_read_only_path(self):
+        for _, ptx in self.each(chips=("sm_90",)):
+            self.assertIn("ld.global.nc", ptx)
+            loads = re.findall(r"\bld\.[\w.:]+", ptx)
+            others = {load for load in loads if not load.startswith(("ld.param", "ld.global.nc"))}
+            self.assertEqual(others, set())
+            self.assertEqual(set(re.findall(r"\bst\.(\w+)", ptx)), {"global"})
+
     def test_samples_are_summed_without_a_branch(self):
         for _, ptx in self.each(chips=("sm_90",)):
             loop = innermost_loop(ptx.splitlines())
@@ -85,9 +93,11 @@ class Ptx(unittest.TestCase):
             self.skipTest("there is no ptxas: neither in PATH nor in CUDA_HOME nor /usr/local/cuda")
         for chip, ptx in self.each():
             (self.root / "k.ptx").write_text(ptx)
-            done = subprocess.run([ptxas, f"-arch={chip}", "k.ptx", "-o", "k.cubin"],
+            done = subprocess.run([ptxas, "-v", f"-arch={chip}", "k.ptx", "-o", "k.cubin"],
                                   cwd=self.root, text=True, capture_output=True)
             self.assertEqual(done.returncode, 0, done.stderr)
+            spilled = int(re.search(r"(\d+) bytes spill stores", done.stderr)[1])
+            self.assertLessEqual(spilled, 64)
 
     def test_what_cannot_be_made(self):
         default_F = ("-default_F", "10")

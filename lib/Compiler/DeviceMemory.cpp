@@ -1,0 +1,48 @@
+#include "lib/Compiler/DeviceMemory.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+/// The fourth parameter: an array of pointers, to each of the results.
+static constexpr unsigned outputsParameter = 3;
+static constexpr unsigned globalMemory = 1;
+
+static bool isOutput(const Value *pointer, const Argument *outputs) {
+  SmallVector<const Value *> objects;
+  getUnderlyingObjects(pointer, objects);
+  return any_of(objects, [&](const Value *object) {
+    auto *load = dyn_cast<LoadInst>(object);
+    return load && getUnderlyingObject(load->getPointerOperand()) == outputs;
+  });
+}
+
+static void describe(Function &kernel) {
+  const Argument *outputs = kernel.getArg(outputsParameter);
+  SmallVector<LoadInst *> loads;
+  for (Instruction &instruction : instructions(kernel))
+    if (auto *load = dyn_cast<LoadInst>(&instruction))
+      loads.push_back(load);
+  MDNode *nothing = MDNode::get(kernel.getContext(), {});
+  for (LoadInst *load : loads)
+    if (!isOutput(load->getPointerOperand(), outputs))
+      load->setMetadata(LLVMContext::MD_invariant_load, nothing);
+  // Only now: the casts would hide where a pointer comes from.
+  for (LoadInst *load : loads) {
+    if (!load->getType()->isPointerTy())
+      continue;
+    IRBuilder<> b(load->getNextNode());
+    auto *global = new AddrSpaceCastInst(load, b.getPtrTy(globalMemory), "", b.GetInsertPoint());
+    auto *generic = new AddrSpaceCastInst(global, load->getType(), "", b.GetInsertPoint());
+    load->replaceUsesWithIf(generic, [&](Use &use) { return use.getUser() != global; });
+  }
+}
+
+void mlir::nb::describeDeviceMemory(Module &module) {
+  for (Function &function : module)
+    if (function.getCallingConv() == CallingConv::PTX_Kernel &&
+        function.arg_size() > outputsParameter)
+      describe(function);
+}
