@@ -37,7 +37,15 @@ Value CaptureFractionOp::expand(OpBuilder &builder) {
   Value perDepth = r.mul(getSpacing(), r.reciprocal(getAttenuationDepth()));
   Value path = r.neg(r.mul(perDepth, r.reciprocal(rho)));
   Value below = r.add(getLayer(), r.constant(getType(), 1));
-  return r.sub(r.exp(r.mul(getLayer(), path)), r.exp(r.mul(below, path)));
+  // From behind the path is negative and exp may overflow. What a resolution cutoff removes has the
+  // adjoint 0, which has to stay 0 when it is multiplied by the slopes.
+  constexpr double largestExponent = 300;
+  Value most = r.constant(getType(), largestExponent);
+  auto transmitted = [&](Value layers) {
+    Value exponent = r.mul(layers, path);
+    return r.exp(r.select(r.less(most, exponent), most, exponent));
+  };
+  return r.sub(transmitted(getLayer()), transmitted(below));
 }
 
 Value WaterBackgroundOp::expand(OpBuilder &builder) {

@@ -62,7 +62,7 @@ TEST_F(Differences, NothingMovesWithAFlatDirection) {
 
 TEST(DifferencesWithJumps, PixelsThatJumpAreLeftOut) {
   Experiment experiment = experimentFrom(
-      "-cell 60 70 80 85 95 100 -misset 5 6 7 -default_F 50 -N 2 -lambda 1 -distance 80 -pixel 0.5 "
+      "-cell 60 70 80 85 95 100 -misset 5 6 7 -default_F 50 -N 3 -lambda 1 -distance 80 -pixel 0.5 "
       "-detpixels 64 -oversample 1");
   auto grid = std::make_shared<HklGrid>();
   *grid = {-30, 30, -30, 30, -30, 30, randomNumbers(61 * 61 * 61, 3)};

@@ -77,12 +77,18 @@ private:
     o.tolerance = 0.02 * options.rtol;
     o.step = options.step;
     o.pixels = options.order == 1 && options.mode == CheckMode::Forward;
-    o.jumps = jumps(reference.experiment().structure) || (options.order == 2 && changesSize());
+    o.jumps = jumps(reference.experiment().structure) || sizeIsFractional();
     return o;
   }
 
   /// With a number of cells that is not whole the image jumps halfway between reflections.
-  bool changesSize() const {
+  bool sizeIsFractional() const {
+    for (const double n : reference.experiment().crystal.ncells)
+      if (n != std::floor(n))
+        return true;
+    // Moved together with something else it is not whole either.
+    if (options.order == 1 && !options.together)
+      return false;
     return std::any_of(names.begin(), names.end(),
                        [](const std::string &name) { return name.starts_with("ncells_"); });
   }

@@ -14,8 +14,9 @@ constexpr double visibleChange = 1e-10;
 /// The product of step and sensitivity: Richardson's error is about its sixth power with three
 /// steps, and rounding is a hundred times below what it is at the last one.
 constexpr double reachFirst = 1e-2, reachSecond = 3e-2, reachWithJumps = 1e-3;
-/// What a smooth pixel's differences at two steps cannot be apart, of its own rate of change.
-constexpr double jumpThreshold = 1e-4;
+/// A smooth pixel's differences at steps h, h/2 and h/4 are apart by four to one. What is left over
+/// is at most so much of its rate of change, and what rounding makes of the pixel, in ulp of it.
+constexpr double jumpThreshold = 1e-7, pixelRounding = 256;
 
 /// One power of the step less in the error of `coarse`, in its place.
 std::vector<double> refined(const std::vector<double> &fine, std::vector<double> coarse,
@@ -155,14 +156,21 @@ Estimate FiniteDifferences::second(const Variation &a, const Variation &b) {
                           : extrapolate(mixed, stepA, sharpness);
 }
 
-/// Leaves out pixels whose differences at two steps are too far apart for a smooth one.
-void FiniteDifferences::leaveOutJumps(std::span<const double> coarse, std::span<const double> fine,
-                                      double sharpness, Estimate &estimate) {
+/// Leaves out pixels whose differences at three steps, each half of the one before, do not converge
+/// as those of a smooth one. An edge anywhere within the largest step shows: it counts in the coarse
+/// differences alone, or the more the finer they are.
+void FiniteDifferences::leaveOutJumps(std::span<const double> coarse, std::span<const double> middle,
+                                      std::span<const double> fine, double sharpness,
+                                      Estimate &estimate) {
   atStart();
   estimate.used.assign(simulator.rendered().begin(), simulator.rendered().end());
   for (std::size_t i = 0; i != fine.size(); ++i) {
-    const double rate = std::fabs(fine[i]) + std::fabs(start[i]) * reachWithJumps * sharpness;
-    if (estimate.used[i] && std::fabs(fine[i] - coarse[i]) > jumpThreshold * rate) {
+    const double size = std::fabs(start[i]) * sharpness;
+    const double rate = std::fabs(fine[i]) + size * reachWithJumps;
+    const double allowed =
+        jumpThreshold * rate + pixelRounding * std::numeric_limits<double>::epsilon() * size;
+    const double rest = (middle[i] - fine[i]) - (coarse[i] - middle[i]) / 4;
+    if (estimate.used[i] && std::fabs(rest) > allowed) {
       estimate.used[i] = 0;
       ++estimate.leftOut;
     }
@@ -179,17 +187,17 @@ Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, dou
   best.error = std::numeric_limits<double>::infinity();
   std::vector<double> above;                 // the row before
   std::vector<std::vector<double>> aboveAll; // the same of every pixel, where that is wanted
-  std::vector<double> first;
+  std::vector<std::vector<double>> ahead;    // rows that were needed to find jumps
+  if (options.jumps) {
+    for (int k = 0; k != 3; ++k)
+      ahead.push_back(stencil(std::ldexp(1.0, -k)));
+    leaveOutJumps(ahead[0], ahead[1], ahead[2], sharpness, best);
+  }
   for (int k = 0; k != std::max(options.steps, 2); ++k) {
-    std::vector<double> pixels = stencil(std::ldexp(1.0, -k));
-    if (k == 1 && options.jumps) {
-      leaveOutJumps(first, pixels, sharpness, best);
-      above[0] = weigh(first, best.used);
-    }
+    std::vector<double> pixels = std::size_t(k) < ahead.size() ? std::move(ahead[std::size_t(k)])
+                                                              : stencil(std::ldexp(1.0, -k));
     std::vector<double> row = {weigh(pixels, best.used)};
     std::vector<std::vector<double>> rowAll;
-    if (k == 0 && options.jumps)
-      first = pixels;
     if (options.pixels)
       rowAll.push_back(std::move(pixels));
     for (std::size_t j = 1; j <= std::size_t(k); ++j) {

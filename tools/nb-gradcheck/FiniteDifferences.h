@@ -65,8 +65,8 @@ private:
   std::vector<double> moved(const Variation &variation, double &t);
   double sensitivity(const Variation &variation);
   double firstStep(const Variation &variation, double reach);
-  void leaveOutJumps(std::span<const double> coarse, std::span<const double> fine, double sharpness,
-                     Estimate &estimate);
+  void leaveOutJumps(std::span<const double> coarse, std::span<const double> middle,
+                     std::span<const double> fine, double sharpness, Estimate &estimate);
   Estimate extrapolate(const Stencil &stencil, double step, double sharpness);
   double weigh(std::span<const double> pixels, std::span<const std::uint8_t> used) const;
 
