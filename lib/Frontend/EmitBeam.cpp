@@ -6,7 +6,8 @@ using namespace mlir::nb;
 Ray Emitter::incidentRay(Value source) {
   if (structure.sources == nanobragg::Sources::Listed) {
     Value toSource = lookup("source_direction", "source_direction", source);
-    return {op<ScaleOp>("incident_vec", toSource, number(-1)),
+    // Its length is no direction; derivatives by its three numbers do not see it.
+    return {op<NormalizeOp>("incident_vec", op<ScaleOp>("incident_vec", toSource, number(-1))),
             lookup("lambda", "source_wavelength", source)};
   }
   Value beam = param("beam_direction"), axis = param("polarization_axis");

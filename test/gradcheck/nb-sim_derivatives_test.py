@@ -129,6 +129,23 @@ class Derivatives(unittest.TestCase):
         self.assertIn("WARNING: the derivative by mosaic_spread is zero: the only mosaic domain",
                       result["stderr"])
 
+    def peak_memory(self, domains):
+        """MB of a process that makes the kernel and the gradient."""
+        environment = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+        environment["NB_CACHE_DIR"] = os.path.join(self.folder, f"cache{domains}")
+        with subprocess.Popen(
+                [PROGRAM, *EXPERIMENT, "-detpixels", "64", "-mosaic", "1", "-mosaic_domains",
+                 str(domains), "--grad=cell,misset,mosaic,wavelength,detector"],
+                cwd=self.folder, env=environment, stdout=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss / 1024
+
+    def test_memory_does_not_grow_with_the_samples(self):
+        few, many = self.peak_memory(10), self.peak_memory(1000)
+        self.assertLess(many, 1.1 * few, "MB at 1000 and at 10 mosaic domains")
+
     def test_refusals(self):
         for flags, message in (
                 (["--grad=cel_a"], "--grad: unknown parameter 'cel_a'; the closest is 'cell_a'"),
