@@ -95,6 +95,7 @@ void nb::populateNVVM(OpPassManager &pm, const GpuPipelineOptions &options) {
   pm.addPass(createGpuNVVMAttachTarget(target));
   OpPassManager &gpu = pm.nest<gpu::GPUModuleOp>();
   gpu.addPass(createSCFToControlFlowPass());
+  gpu.addPass(createConvertVectorToLLVMPass());
   gpu.addPass(createGPUToNVVM());
   gpu.addPass(createReconcileUnrealizedCastsPass());
 }

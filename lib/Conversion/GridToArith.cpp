@@ -226,13 +226,19 @@ Value tricubic(ValueRange hkl, ArrayRef<int64_t> orders, const GridBounds &grid,
   if (auto lanes = dyn_cast<VectorType>(hkl.front().getType())) {
     sums = sumRowsOfLanes(at, lanes, grid, rowLength, a);
   } else {
-    // All four values of a row, or all there are.
-    Value mask =
-        vector::CreateMaskOp::create(b, loc, VectorType::get({4}, b.getI1Type()), rowLength);
+    // All four values of a row. A grid with less is never interpolated in, but it is read: its last
+    // value stands in for those that are missing. No mask, which would be a branch on a GPU.
     auto four = VectorType::get({4}, hkl.front().getType());
+    Value last = arith::SubIOp::create(b, loc, rowLength, arith::ConstantIndexOp::create(b, loc, 1));
+    Components steps = llvm::map_to_vector<9>(llvm::seq<int64_t>(4), [&](int64_t k) -> Value {
+      return arith::MinSIOp::create(b, loc, arith::ConstantIndexOp::create(b, loc, k), last);
+    });
     auto load = [&](Value position) -> Value {
-      return vector::MaskedLoadOp::create(b, loc, four, grid.data, ValueRange{position}, mask,
-                                          a.constant(four, 0));
+      Components values = llvm::map_to_vector<9>(steps, [&](Value step) -> Value {
+        Value place = arith::AddIOp::create(b, loc, position, step);
+        return memref::LoadOp::create(b, loc, grid.data, place);
+      });
+      return vector::FromElementsOp::create(b, loc, four, values);
     };
     Value sum =
         sumRows(at.planes, at.rows, at.first, at.weights[0], at.weights[1], load, a);

@@ -106,7 +106,7 @@ func.func @matrices(%u: !nb.vec3<f64>, %m: !nb.mat3<f64>, %s: f64) -> f64 {
 // CHECK-LABEL: func.func @interpolation
 // CHECK-DAG: arith.constant -1.000000e+00 : f64
 // CHECK-DAG: arith.constant 3.000000e+00 : f64
-// CHECK: vector.maskedload
+// CHECK: vector.from_elements
 func.func @interpolation(%F: !nb.hkl_grid<f64>, %q: !nb.vec3<f64>) -> f64 {
   %f = nb.structure_factor tricubic %F[%q] order [3, 0, 0] : !nb.hkl_grid<f64>, !nb.vec3<f64>
   return %f : f64

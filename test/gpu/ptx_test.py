@@ -16,7 +16,8 @@ FLAGS = "-cell 70 80 90 90 100 90 -N 4 -lambda 1 -distance 50 -mosaic_dom 5 -mos
 HKL = pathlib.Path(__file__).resolve().parent.parent / "data" / "1hpv_3.0A.hkl"
 CHIPS = ("sm_80", "sm_90", "sm_100")
 PRECISIONS = ("f64", "mixed")
-SHAPES = (("-default_F", "10"), ("-hkl", str(HKL)), ("-default_F", "10", "-gauss_xtal"))
+INTERPOLATED = ("-hkl", str(HKL), "-interpolate")
+SHAPES = (("-default_F", "10"), ("-hkl", str(HKL)), ("-default_F", "10", "-gauss_xtal"), INTERPOLATED)
 NB_COMPILE = ""
 
 
@@ -53,8 +54,8 @@ class Ptx(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr if status else done.stdout
 
-    def each(self, chips=CHIPS):
-        for chip, precision, shape in itertools.product(chips, PRECISIONS, SHAPES):
+    def each(self, chips=CHIPS, shapes=SHAPES):
+        for chip, precision, shape in itertools.product(chips, PRECISIONS, shapes):
             yield chip, self.compile(*shape, "--emit=ptx", f"--target={chip}",
                                      f"--precision={precision}")
 
@@ -91,13 +92,15 @@ class Ptx(unittest.TestCase):
         ptxas = find_ptxas()
         if not ptxas:
             self.skipTest("there is no ptxas: neither in PATH nor in CUDA_HOME nor /usr/local/cuda")
-        for chip, ptx in self.each():
+        plain = [shape for shape in SHAPES if shape != INTERPOLATED]
+        for spills, chip, ptx in [(64, *kernel) for kernel in self.each(shapes=plain)] + \
+                [(256, *kernel) for kernel in self.each(shapes=[INTERPOLATED])]:
             (self.root / "k.ptx").write_text(ptx)
             done = subprocess.run([ptxas, "-v", f"-arch={chip}", "k.ptx", "-o", "k.cubin"],
                                   cwd=self.root, text=True, capture_output=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             spilled = int(re.search(r"(\d+) bytes spill stores", done.stderr)[1])
-            self.assertLessEqual(spilled, 64)
+            self.assertLessEqual(spilled, spills)
 
     def test_what_cannot_be_made(self):
         default_F = ("-default_F", "10")
