@@ -76,6 +76,16 @@ LogicalResult SumLowering::addTerms(OpBuilder &b, ValueRange yielded, ValueRange
   return success();
 }
 
+/// Additions of what has been added up in memory have nothing left to do.
+static void eraseAdditions(Value summand) {
+  for (Operation *user : llvm::make_early_inc_range(summand.getUsers())) {
+    if (!isa<AddOp>(user) || !isMemory(summand.getType()))
+      continue;
+    eraseAdditions(user->getResult(0));
+    user->erase();
+  }
+}
+
 LogicalResult SumLowering::run() {
   if (failed(findMemory()))
     return failure();
@@ -103,6 +113,8 @@ LogicalResult SumLowering::run() {
   for (auto [result, memory] : llvm::zip(ownResults, own))
     if (failed(replaceByBuffer(result, memory.total, memory.counts)))
       return failure();
+  for (Value result : sum.getResults())
+    eraseAdditions(result);
   sum.erase();
   return success();
 }
