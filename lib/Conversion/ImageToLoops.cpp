@@ -21,6 +21,7 @@ private:
   LogicalResult allocateResults();
   LogicalResult replaceResults();
   LogicalResult row(Value panel, Value slow);
+  void clearPixels(Value position, Value left);
   LogicalResult pixels(Value panel, Value slow, Value fast, Value end, Value rowStart);
   LogicalResult replaceReads();
   LogicalResult store(Value value, const Accumulator &to);
@@ -121,6 +122,21 @@ LogicalResult ImageLowering::run() {
   return success();
 }
 
+/// Writes 0 to the pixel at `position`, or to as many as there are lanes and `left` pixels.
+void ImageLowering::clearPixels(Value position, Value left) {
+  for (Value buffer : buffers) {
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    if (!hasLanes()) {
+      memref::StoreOp::create(b, loc, zero(element), buffer, position);
+      continue;
+    }
+    Value some =
+        vector::CreateMaskOp::create(b, loc, VectorType::get({lanes()}, b.getI1Type()), left);
+    vector::MaskedStoreOp::create(b, loc, buffer, ValueRange{position}, some,
+                                  zero(VectorType::get({lanes()}, element)));
+  }
+}
+
 LogicalResult ImageLowering::row(Value panel, Value slow) {
   Value zeroIndex = indexConstant(b, loc, 0), one = indexConstant(b, loc, 1);
   Value rows = image.getCounts()[1], columns = image.getCounts()[2];
@@ -132,14 +148,12 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
     ValueRange roi = image.getRoi();
     if (!buffers.empty()) {
       // All of the row is 0 first; then the loop covers the part inside, nothing in a row outside.
-      auto clear = scf::ForOp::create(b, loc, zeroIndex, columns, one);
+      auto clear = scf::ForOp::create(b, loc, zeroIndex, columns, indexConstant(b, loc, lanes()));
       clear->setAttr("nb.loop", b.getStringAttr("fast"));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(clear.getBody());
-      Value position = arith::AddIOp::create(b, loc, rowStart, clear.getInductionVar());
-      for (Value buffer : buffers)
-        memref::StoreOp::create(b, loc, zero(cast<MemRefType>(buffer.getType()).getElementType()),
-                                buffer, position);
+      clearPixels(arith::AddIOp::create(b, loc, rowStart, clear.getInductionVar()),
+                  arith::SubIOp::create(b, loc, columns, clear.getInductionVar()));
     }
     begin = arith::MaxSIOp::create(b, loc, roi[0], zeroIndex);
     Value stop = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, roi[1], one), columns);

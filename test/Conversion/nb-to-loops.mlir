@@ -67,7 +67,7 @@ func.func @table(%n: index, %m: index, %v: !nb.vec3<f64>, %k: index) -> !nb.vec3
 // CHECK: scf.for %[[P:.*]] =
 // CHECK: scf.for %[[S:.*]] =
 // CHECK: scf.for
-// CHECK: memref.store
+// CHECK: vector.maskedstore
 // CHECK: %[[BEGIN:.*]] = arith.maxsi
 // CHECK: %[[END:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BEGIN]] : index
 // CHECK: scf.for %[[F:.*]] = %[[BEGIN]] to %[[END]]
