@@ -1,14 +1,11 @@
 #include "lib/Transforms/Differentiate.h"
+#include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Dominance.h"
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_DIFFERENTIATE
@@ -101,7 +98,6 @@ public:
 
 private:
   LogicalResult prepare();
-  void merge();
   LogicalResult tangents(ArrayRef<DenseMap<Value, Value>> seeds);
   void rename(StringRef suffix);
 
@@ -112,14 +108,6 @@ private:
   SmallVector<SmallVector<Value>> rows;
 };
 
-/// What expansion and differentiation repeat is computed once, what nothing uses goes.
-void Differentiator::merge() {
-  IRRewriter rewriter(func.getContext());
-  (void)runRegionDCE(rewriter, func->getRegions());
-  DominanceInfo dominance(func);
-  eliminateCommonSubExpressions(rewriter, dominance, func);
-}
-
 LogicalResult Differentiator::prepare() {
   FailureOr<SmallVector<Value>> found = findParameters(func, names);
   if (failed(found))
@@ -128,12 +116,12 @@ LogicalResult Differentiator::prepare() {
   nameResults(func);
   if (failed(expandActiveOps(func, parameters)))
     return failure();
-  merge();
+  mergeEqualOps(func);
   return success();
 }
 
 void Differentiator::rename(StringRef suffix) {
-  merge();
+  mergeEqualOps(func);
   SymbolTable::setSymbolName(func, (func.getName() + "_" + suffix).str());
 }
 

@@ -1,11 +1,9 @@
 #include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::nb {
@@ -89,15 +87,6 @@ void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved) {
 }
 
 namespace {
-/// Values from different loops meet outside of them; the same value is kept once. This also makes
-/// one table of two. What nothing uses goes.
-void mergeEqualOps(FunctionOpInterface func) {
-  IRRewriter rewriter(func.getContext());
-  (void)runRegionDCE(rewriter, func->getRegions());
-  DominanceInfo dominance(func);
-  eliminateCommonSubExpressions(rewriter, dominance, func);
-}
-
 /// Says which ops could not move whatever they depend on.
 void remarkImpure(FunctionOpInterface func) {
   func.walk([&](Operation *op) {
@@ -115,6 +104,7 @@ struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> 
   void runOnFunction(FunctionOpInterface func) {
     MovedOps moved;
     moveInvariants(func, moved);
+    // Values from different loops meet outside of them; this also makes one table of two.
     mergeEqualOps(func);
     if (tabulate) {
       SmallVector<ImageOp> images;
