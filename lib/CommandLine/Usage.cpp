@@ -1,5 +1,6 @@
 #include "CommandLine.h"
 #include "Flag.h"
+#include "WrappedText.h"
 
 #include <algorithm>
 
@@ -30,24 +31,6 @@ std::string description(const Flag &flag) {
   if (flag.spellings.size() > 1)
     text += "; also " + otherSpellings(flag);
   return text;
-}
-
-/// Breaks at blanks so that no line is longer than `width`, indenting all but the first.
-std::string wrapped(const std::string &text, std::size_t indent, std::size_t width) {
-  std::string result, row;
-  const std::string margin(indent, ' ');
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t end = std::min(text.find(' ', i), text.size());
-    const std::string word = text.substr(i, end - i);
-    if (!row.empty() && indent + row.size() + 1 + word.size() > width) {
-      result += row + "\n" + margin;
-      row = word;
-    } else {
-      row += (row.empty() ? "" : " ") + word;
-    }
-    i = end + 1;
-  }
-  return result + row;
 }
 
 std::string usageEntry(const std::string &what, const std::string &help) {

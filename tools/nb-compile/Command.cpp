@@ -2,6 +2,7 @@
 #include "Command.h"
 
 #include "UsageError.h"
+#include "WrappedText.h"
 
 #include <algorithm>
 #include <iterator>
@@ -173,21 +174,7 @@ std::string compileUsage() {
       line += "\n" + std::string(column, ' ');
     else
       line.append(column - line.size(), ' ');
-    std::size_t length = column;
-    std::string_view rest = flag.help;
-    while (!rest.empty()) {
-      const std::string_view word = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-      if (length + word.size() > width) {
-        line.back() = '\n';
-        line.append(column, ' ');
-        length = column;
-      }
-      line += std::string(word) + ' ';
-      length += word.size() + 1;
-    }
-    line.back() = '\n';
-    text += line;
+    text += line + wrapped(flag.help, column, width) + "\n";
   }
   return text + "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
 }

@@ -3,6 +3,7 @@
 #include "ClosestWord.h"
 #include "Numbers.h"
 #include "UsageError.h"
+#include "WrappedText.h"
 
 #include <algorithm>
 #include <cmath>
@@ -149,21 +150,7 @@ std::string gradCheckUsage() {
     if (!flag.value.empty())
       line += "=" + std::string(flag.value);
     line += "\n" + std::string(column, ' ');
-    std::size_t length = column;
-    std::string_view rest = flag.help;
-    while (!rest.empty()) {
-      const std::string_view word = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-      if (length + word.size() > width) {
-        line.back() = '\n';
-        line.append(column, ' ');
-        length = column;
-      }
-      line += std::string(word) + ' ';
-      length += word.size() + 1;
-    }
-    line.back() = '\n';
-    text += line;
+    text += line + wrapped(flag.help, column, width) + "\n";
   }
   return text + "\nExit status: 0 all derivatives agree, 1 one does not or the check failed, 2 a "
                 "command line that\ncannot be used.\n";
