@@ -35,6 +35,15 @@ std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options) {
 
 const char *nameOf(nb_image_type type) { return type == NB_IMAGE_F32 ? "float" : "double"; }
 
+/// Can this be run on some GPU?
+bool isComplete(const nb_device_kernel &device, bool sums) {
+  return device.entry && (device.reduce || !sums) && device.threads && device.num_codes &&
+         device.codes &&
+         std::all_of(device.codes, device.codes + device.num_codes, [](const nb_device_code &c) {
+           return c.chip && c.kind && c.version && c.bytes && c.size;
+         });
+}
+
 bool hasSums(const nb_kernel_descriptor &kernel) {
   return std::any_of(kernel.outputs, kernel.outputs + kernel.num_outputs,
                      [](const nb_kernel_output &o) { return o.kind != NB_OUTPUT_IMAGE; });
@@ -47,10 +56,17 @@ void checkDescriptor(const nb_kernel_descriptor &kernel) {
     throw std::runtime_error("the kernel speaks version " + std::to_string(kernel.abi_version) +
                              " of the kernel ABI and this program version " +
                              std::to_string(NB_KERNEL_ABI_VERSION) + "; compile it again");
-  if (!kernel.workspace_size || !kernel.prepare || !kernel.run_tile ||
-      (kernel.num_parameters && !kernel.parameters) || !kernel.num_outputs || !kernel.outputs ||
-      (hasSums(kernel) && (!kernel.accumulator_size || !kernel.scratch_size || !kernel.finish ||
-                           !kernel.output_sizes)))
+  const auto incomplete = [&] {
+    if (!kernel.workspace_size || !kernel.prepare || !kernel.num_outputs || !kernel.outputs ||
+        (kernel.num_parameters && !kernel.parameters))
+      return true;
+    const bool sums = hasSums(kernel), gpu = kernel.device;
+    if (sums && (!kernel.accumulator_size || (!gpu && !kernel.scratch_size) || !kernel.finish ||
+                 !kernel.output_sizes))
+      return true;
+    return gpu ? !isComplete(*kernel.device, sums) : !kernel.run_tile;
+  };
+  if (incomplete())
     throw std::runtime_error("the kernel's descriptor is incomplete; compile it again");
 }
 

@@ -91,6 +91,14 @@ KernelText parse(std::string_view text) {
     for (const auto &[name, field] : texts)
       if (key == name)
         *field = value;
+    if (key == "code") {
+      KernelTextCode code;
+      code.chip = cut(value, ' ');
+      code.kind = cut(value, ' ');
+      code.version = cut(value, ' ');
+      code.bytes = value;
+      kernel.codes.push_back(std::move(code));
+    }
     if (key == "parameter" || key == "output") {
       KernelTextParameter parameter;
       parameter.name = cut(value, ' ');

@@ -8,6 +8,9 @@ using namespace llvm;
 
 namespace mlir::nb {
 
+/// Those of the launches that nb-to-gpu writes.
+static constexpr uint32_t threadsOfBlock = 128;
+
 namespace {
 /// Builds constants in the layout of the C structures.
 class DescriptorBuilder {
@@ -38,6 +41,30 @@ public:
       return Constant::getNullValue(pointer);
     function->setLinkage(GlobalValue::InternalLinkage);
     return function;
+  }
+
+  /// nb_device_kernel
+  Constant *device(const KernelDescription &d) {
+    if (d.codes.empty())
+      return Constant::getNullValue(pointer);
+    auto *i64 = llvm::IntegerType::get(context, 64);
+    auto *type = StructType::get(context, {pointer, pointer, pointer, pointer, i64});
+    SmallVector<Constant *> codes;
+    for (const DeviceCode &code : d.codes) {
+      GlobalVariable *bytes = constant(
+          ConstantDataArray::getString(context, StringRef(code.bytes.data(), code.bytes.size())),
+          "code");
+      bytes->setAlignment(Align(8));
+      codes.push_back(ConstantStruct::get(type, {text(code.chip), text(code.kind),
+                                                 text(code.version), bytes,
+                                                 ConstantInt::get(i64, code.bytes.size())}));
+    }
+    Constant *members[] = {text(d.function),
+                           d.reduce.empty() ? Constant::getNullValue(pointer) : text(d.reduce),
+                           number(threadsOfBlock), number(codes.size()),
+                           constant(ConstantArray::get(ArrayType::get(type, codes.size()), codes),
+                                    "codes")};
+    return constant(ConstantStruct::getAnon(members), "device");
   }
 
   GlobalVariable *constant(Constant *value, const char *name) {
@@ -83,6 +110,8 @@ static std::string textOf(const KernelDescription &d) {
     line("parameter " + p.name + " " + kinds[p.kind] + " " + p.unit);
   for (const KernelOutput &o : d.outputs)
     line("output " + o.name + " " + outputKinds[o.kind] + " " + o.unit);
+  for (const DeviceCode &c : d.codes)
+    line("code " + c.chip + " " + c.kind + " " + c.version + " " + Twine(c.bytes.size()));
   return text;
 }
 
@@ -93,7 +122,7 @@ void describeKernel(Module &module, const KernelDescription &d, StringRef symbol
   text->setSection(NB_KERNEL_TEXT_SECTION);
   text->setAlignment(Align(1));
   appendToUsed(module, {text});
-  SmallVector<llvm::Type *> types(19, b.pointer);
+  SmallVector<llvm::Type *> types(20, b.pointer);
   for (unsigned i : {0, 1, 6, 8})
     types[i] = b.i32;
   auto *type = StructType::get(b.context, types);
@@ -118,7 +147,8 @@ void describeKernel(Module &module, const KernelDescription &d, StringRef symbol
                          b.entryPoint(d.function + "_finish"),
                          b.entryPoint(d.function + "_output_sizes"),
                          b.text(d.features),
-                         next};
+                         next,
+                         b.device(d)};
   descriptorNamed(module, type, symbol)->setInitializer(ConstantStruct::get(type, members));
 }
 

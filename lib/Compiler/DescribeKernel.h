@@ -4,6 +4,7 @@
 
 #include "nanobragg/KernelABI.h"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 
 #include <string>
@@ -23,6 +24,12 @@ struct KernelOutput {
   std::string unit;
 };
 
+/// Code of a GPU's chip, as nb_device_code.
+struct DeviceCode {
+  std::string chip, kind, version;
+  llvm::SmallVector<char, 0> bytes;
+};
+
 /// What one version of a kernel says about itself.
 struct KernelDescription {
   std::string function = "image"; ///< whose entry points the module has
@@ -30,6 +37,9 @@ struct KernelDescription {
   nb_image_type imageType = NB_IMAGE_F32;
   std::vector<KernelParameter> parameters;
   std::vector<KernelOutput> outputs;
+  // Of a kernel of a GPU.
+  std::vector<DeviceCode> codes;
+  std::string reduce; ///< the entry that adds up sums over pixels; empty: there are none
 };
 
 /// Adds to a module that has the entry points of description.function the constant

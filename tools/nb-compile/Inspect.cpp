@@ -39,6 +39,10 @@ std::string inspectKernel(const std::string &file) {
   for (const KernelText &version : kernel.versions)
     text += "target     " + version.target + "\n" + "needs      " +
             (version.features.empty() ? "nothing more" : version.features) + "\n";
+  for (const KernelTextCode &code : first.codes)
+    text += "code       " + code.chip + " " + code.kind + ", " +
+            (code.kind == "ptx" ? "version " : "made by CUDA ") + code.version + ", " + code.bytes +
+            " bytes\n";
   text += "structure  " + (first.structure.empty() ? "of its own" : first.structure) + "\n\n";
   text += "parameter            kind        shape                 unit\n";
   for (const KernelTextParameter &p : first.parameters)

@@ -16,6 +16,9 @@
  *   finish(arguments, workspace, accumulators, count, outputs);
  *                                                          when all tiles are done; NULL: no need
  *
+ * A kernel of a GPU has no run_tile but code for the GPU, see nb_device_kernel; the other functions
+ * run on the host as always.
+ *
  * `arguments[i]` points to the value of parameter i, laid out as its kind says. Nothing that
  * `arguments` reaches is written. `workspace` is `bytes` long, 64-byte aligned, written by prepare
  * and finish and only read by run_tile, so that tiles may run concurrently.
@@ -36,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 3u
+#define NB_KERNEL_ABI_VERSION 4u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -93,6 +96,41 @@ typedef struct nb_tile {
   int64_t slow_end;
 } nb_tile;
 
+/* Code of one GPU chip. */
+typedef struct nb_device_code {
+  const char *chip;    /* "sm_90" */
+  const char *kind;    /* "cubin": for chips of the same major version and this minor one or a later;
+                        * "ptx": text, ended by a null byte, that the driver compiles for this chip
+                        * or a later one */
+  const char *version; /* of cubin: of the CUDA toolkit that made it; of ptx: of the language */
+  const void *bytes;
+  uint64_t size; /* without the null byte */
+} nb_device_code;
+
+/* What runs on a GPU. All pointers are into the memory of the device, and nothing writes what a
+ * launch reads while it runs.
+ *
+ * `entry`(arguments, workspace, tile, outputs, accumulators) does what run_tile does. `arguments` is
+ * an array of pointers to copies of the values (the data of an nb_hkl_grid, too, lie on the device),
+ * `workspace` is a copy of what prepare has written, which holds no pointers, and outputs[i] is
+ * looked at for images alone. The grid has one dimension and any number B of blocks of `threads`
+ * threads. A chunk is `threads` neighbouring pixels of a row, the last one of each row may be
+ * narrower; block b renders the chunks b, b + B, b + 2 B, ... of the tile, counted along its rows.
+ *
+ * Sums over pixels: each warp w, counted over all blocks, adds to the accumulator that begins
+ * w * accumulator_size(arguments) bytes into `accumulators`; they are zeroed before the first
+ * launch. `reduce`(accumulators, int64_t warps, int64_t doubles), launched with one block of 32
+ * threads for each of the `doubles` of an accumulator, adds those of all warps up in a fixed order,
+ * leaves the sum in the first and zero in the others. A copy of the first is what finish gets. The
+ * result depends on tiles and B and on nothing else. */
+typedef struct nb_device_kernel {
+  const char *entry;
+  const char *reduce; /* NULL in a kernel that only renders images */
+  uint32_t threads;   /* of a block */
+  uint32_t num_codes;
+  const nb_device_code *codes; /* the best first: cubin before ptx, later chips before earlier */
+} nb_device_kernel;
+
 typedef enum nb_image_type { NB_IMAGE_F32 = 0, NB_IMAGE_F64 = 1 } nb_image_type;
 
 typedef struct nb_kernel_descriptor {
@@ -115,11 +153,12 @@ typedef struct nb_kernel_descriptor {
   void (*prepare)(const void *const *arguments, void *workspace);
   /* Writes the rows of the tile into outputs[i] for each image i (float or double, see image_type)
    * and adds what they contribute to the other outputs to `accumulator`. Pixels outside the region
-   * of interest or masked are written as 0 and contribute nothing. */
+   * of interest or masked are written as 0 and contribute nothing. NULL in a kernel of a GPU. */
   void (*run_tile)(const void *const *arguments, const void *workspace, const nb_tile *tile,
                    void *const *outputs, void *accumulator, void *scratch);
 
-  /* These four are NULL in a kernel that only renders images; accumulator and scratch are then. */
+  /* These four are NULL in a kernel that only renders images; accumulator and scratch are then. A
+   * kernel of a GPU needs no scratch memory. */
 
   /* Bytes of one accumulator. */
   int64_t (*accumulator_size)(const void *const *arguments);
@@ -136,6 +175,9 @@ typedef struct nb_kernel_descriptor {
   const char *features;
   /* The same kernel for processors that lack some of them, or NULL. The best comes first. */
   const struct nb_kernel_descriptor *alternative;
+
+  /* What runs on a GPU in place of run_tile; NULL: a kernel of the processor. */
+  const nb_device_kernel *device;
 } nb_kernel_descriptor;
 
 /* What a kernel file defines, under the name nb_kernel_get_descriptor (an object may have been

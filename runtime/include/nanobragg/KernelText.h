@@ -18,10 +18,16 @@ struct KernelTextParameter {
   std::string name, kind, unit;
 };
 
+/// Code of a GPU's chip.
+struct KernelTextCode {
+  std::string chip, kind, version, bytes;
+};
+
 /// One version of a kernel. The names are those of nb_kernel_descriptor.
 struct KernelText {
   std::string name, abi, target, features, precision, image, structure, build;
   std::vector<KernelTextParameter> parameters, outputs;
+  std::vector<KernelTextCode> codes; ///< of a GPU; none: it is a kernel of the processor
 };
 
 struct KernelFileText {

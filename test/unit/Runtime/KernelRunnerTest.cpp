@@ -147,6 +147,18 @@ TEST(KernelRunner, RefusesAnIncompleteDescriptor) {
               ThrowsMessage<std::runtime_error>(HasSubstr("incomplete")));
 }
 
+TEST(KernelRunner, KernelOfAGpuNeedsCodeInPlaceOfRunTile) {
+  const nb_device_code code = {"sm_90", "ptx", "7.8", ".version 7.8", 12};
+  nb_device_kernel device = {"wave", nullptr, 128, 1, &code};
+  nb_kernel_descriptor kernel = waveKernel();
+  kernel.run_tile = nullptr;
+  kernel.device = &device;
+  EXPECT_NO_THROW(checkDescriptor(kernel));
+  device.num_codes = 0;
+  EXPECT_THAT([&] { checkDescriptor(kernel); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("incomplete")));
+}
+
 TEST(KernelRunner, NamesAParameterThatTheExperimentLacks) {
   const nb_kernel_parameter wanted[] = {{"mask", NB_PARAMETER_MASK, "1"}};
   nb_kernel_descriptor kernel = waveKernel();
