@@ -81,7 +81,8 @@ private:
 
 std::vector<Reflection> parse(const std::string &path, const std::string &text) {
   std::vector<Reflection> reflections;
-  reflections.reserve(text.size() / 20);
+  constexpr std::size_t shortestLine = std::string_view("0 0 0 1\n").size();
+  reflections.reserve(text.size() / shortestLine + 1); // never grown: that costs more than parsing
   TextLines lines(text);
   std::string_view line;
   while (!lines.atEnd()) {
