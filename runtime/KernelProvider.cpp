@@ -3,6 +3,7 @@
 
 #include "nanobragg/KernelFile.h"
 #include "nanobragg/KernelFit.h"
+#include "nanobragg/KernelFolders.h"
 
 #include <chrono>
 #include <stdexcept>
@@ -110,12 +111,12 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
   return buildAndPublish(request, specification);
 }
 
-KernelHandle KernelProvider::load(const KernelRequest &request) {
+KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
   const Stopwatch watch(count.cacheSeconds);
-  KernelHandle kernel = openKernelFile(request.file);
+  KernelHandle kernel = openKernelFile(file);
   const bool derives = !request.derivative.empty() && request.derivative != "none";
   checkFits(*kernel, request.structure + (derives ? " derivative=" + request.derivative : ""),
-            request.precision, "the kernel " + request.file);
+            request.precision, "the kernel " + file);
   ++count.loads;
   return kernel;
 }
@@ -130,7 +131,9 @@ KernelHandle KernelProvider::get(const KernelRequest &request) {
     ++count.hits;
     return found->second;
   }
-  KernelHandle kernel = !request.file.empty()      ? load(request)
+  const std::string file =
+      request.file.empty() && !request.noFuse ? findKernelFile(request).string() : request.file;
+  KernelHandle kernel = !file.empty()              ? load(request, file)
                         : cache && !request.noFuse ? loadOrBuild(request)
                                                    : compile(request);
   return kernels[key] = std::move(kernel);

@@ -24,6 +24,10 @@ std::vector<std::string> split(const std::string &text) {
 }
 
 void setDerivative(C &c, const Text &text) {
+  if (text == "none") {
+    c.mode = text;
+    return;
+  }
   const std::size_t colon = text.find(':');
   c.mode = colon == text.npos ? "vjp" : text.substr(0, colon);
   c.parameters = text.substr(colon == text.npos ? 0 : colon + 1);
@@ -43,7 +47,10 @@ constexpr CompileFlag flags[] = {
      "which the best that the processor can run is taken when it is loaded. Of ptx, the chip: "
      "sm_80, sm_90, sm_100",
      "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100", [](C &c, const Text &v) { c.target = v; }},
-    {"-o", "FILE", "the file to write; text goes to standard output without it", "",
+    {"-o", "FILE",
+     "the file to write; text goes to standard output without it. A name that ends in / is a "
+     "folder, which NB_KERNEL_PATH may name: the kernel file gets the name that it is looked for by",
+     "",
      [](C &c, const Text &v) { c.output = v; }},
     {"--specialize", "COUNTS",
      "compile these counts of the experiment in, with commas between (oversample, phi_steps, "
@@ -55,7 +62,8 @@ constexpr CompileFlag flags[] = {
      "the kernel of derivatives by these parameters and groups of parameters (nb-sim "
      "--list-parameters), with commas between. MODE is vjp (default: the gradient of a loss, given "
      "its derivative by each pixel), jacobian (an image for each), jvp (along a direction) or hvp "
-     "(change of the gradient along a direction). Images are f64",
+     "(change of the gradient along a direction). Images are f64. none: that image alone, which the "
+     "loss of a gradient needs too",
      "", setDerivative},
     {"--symbol", "NAME",
      "what the object calls its function, nb_kernel_get_descriptor otherwise; programs that link "
@@ -116,6 +124,9 @@ void check(const CompileCommand &c) {
                      "'");
   if (c.program.empty() && c.experiment.empty())
     throw UsageError("nothing to compile: give the flags of an experiment or a program FILE.mlir");
+  if (c.output.ends_with('/') && (c.emit != "so" || !c.program.empty() || !c.specialize.empty()))
+    throw UsageError("-o " + c.output + " names a folder, where files are found by the structure of "
+                     "an experiment: only --emit=so without --specialize can go there");
   if (!c.text() && c.output.empty())
     throw UsageError("--emit=" + c.emit + " writes a binary file: name it with -o FILE");
 }

@@ -9,10 +9,11 @@
 #include "ParameterGroups.h"
 #include "RunSetup.h"
 #include "Specialize.h"
-#include "nanobragg/CompilerLibrary.h"
+#include "nanobragg/KernelFolders.h"
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 
@@ -30,6 +31,8 @@ struct Work {
 void differentiate(KernelRequest &request, Structure structure, const CompileCommand &command) {
   structure.imageType = ImageType::F64;
   request.structure = structure.toString();
+  if (command.mode == "none")
+    return;
   try {
     std::string names;
     for (const std::string &name : expandParameters(command.parameters, structure))
@@ -61,8 +64,7 @@ Work workOf(const CompileCommand &command) {
   return work;
 }
 
-std::string compile(const CompileCommand &command) {
-  const Work work = workOf(command);
+std::string compile(const CompileCommand &command, const Work &work) {
   const KernelRequest &request = work.request;
   if (command.emit == "header") {
     if (!command.program.empty())
@@ -101,10 +103,16 @@ int run(const std::vector<std::string> &words) {
     return print(bashCompletion());
   if (!command.inspect.empty())
     return print(inspectKernel(command.inspect));
+  const Work work = workOf(command);
   if (command.output.empty())
-    return print(compile(command));
-  io::OutputFile file(command.output);
-  file.write(compile(command));
+    return print(compile(command, work));
+  std::filesystem::path output = command.output;
+  if (!output.has_filename()) {
+    std::filesystem::create_directories(output);
+    output /= kernelFileName(work.request);
+  }
+  io::OutputFile file(output.string());
+  file.write(compile(command, work));
   file.commit();
   return Success;
 }

@@ -1,7 +1,8 @@
 //===- KernelProvider.h - where kernels come from ---------------*- C++ -*-===//
 //
-// The one place that turns a request into a runnable kernel: one that this process has, or one of
-// the cache, or a new one from the compiler, which is opened for that and not before.
+// The one place that turns a request into a runnable kernel: one that this process has, or one that
+// was compiled ahead of time, or one of the cache, or a new one from the compiler, which is opened
+// for that and not before.
 //
 //===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_KERNELPROVIDER_H
@@ -62,7 +63,7 @@ private:
   std::shared_ptr<const CompilerLibrary> compilerLocked();
   KernelHandle compile(const KernelRequest &request);
   KernelHandle buildAndPublish(const KernelRequest &request, const std::string &specification);
-  KernelHandle load(const KernelRequest &request);
+  KernelHandle load(const KernelRequest &request, const std::string &file);
   KernelHandle loadOrBuild(const KernelRequest &request);
 
   OpenLibrary open;
