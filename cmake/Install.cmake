@@ -31,7 +31,7 @@ set(completion_dir ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${completion} DESTINATION ${completion_dir})
 install(FILES ${completion} DESTINATION ${completion_dir} RENAME nb-compile)
 
-foreach(tool nb-sim nb-compile nb-cache nb-compare nb-bench)
+foreach(tool nb-sim nb-compile nb-cache nb-compare nb-bench nb-gradcheck)
   install(FILES docs/man/${tool}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endforeach()
 install(FILES docs/man/nb-run.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)

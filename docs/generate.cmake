@@ -48,6 +48,7 @@ man(nb-compile "compile kernels of nb-sim ahead of time")
 man(nb-cache "look after the compiled kernels that nb-sim keeps")
 man(nb-compare "compare two images pixel by pixel and peak by peak")
 man(nb-bench "time nb-sim beside a nanoBragg program")
+man(nb-gradcheck "compare derivatives with finite differences")
 man(nb-run "run a function of an nb program")
 
 if(COMPARE)

@@ -9,6 +9,7 @@ import sys
 
 ENTRY = re.compile(r"  (?P<tag>\S.*?)(?:  +(?P<text>\S.*))?$")
 USAGE = re.compile(r"(?:usage:|Usage:|       (?=nb-)) *(.*)")
+MORE_USAGE = re.compile(r" {10,}(\S.*)")
 
 LAST = ("NOTES", "EXIT STATUS")
 
@@ -21,8 +22,13 @@ def escaped(text):
 def sections_of(help_text):
     sections = {"SYNOPSIS": [], "DESCRIPTION": []}
     current, begin_paragraph = "DESCRIPTION", False
+    in_usage = False
     for line in help_text.splitlines():
+        if in_usage and (more := MORE_USAGE.match(line)):
+            sections["SYNOPSIS"][-1:] = ["    " + escaped(more[1]), ".fi"]
+            continue
         usage, entry = USAGE.match(line), ENTRY.match(line)
+        in_usage = bool(usage)
         out = sections[current]
         if not line.strip():
             begin_paragraph = True
