@@ -9,6 +9,35 @@ using namespace mlir;
 using namespace mlir::nb;
 using std::numbers::pi;
 
+/// The squared distance from the reflection, times the fudge factor and `factor`, as a quadratic form
+/// of the fraction. Its coefficients do not change with the sample and have the six adjoints of a
+/// symmetric matrix, where reciprocal vectors have nine.
+static Value squaredRadius(LatticeFactorOp op, Value delta, Value cells, double factor,
+                           RuleBuilder &r) {
+  Value scale = r.mul(op.getFudge(), factor), d[3];
+  for (unsigned i = 0; i < 3; ++i)
+    d[i] = r.component(delta, i);
+  Value sum;
+  if (!op.getReciprocal()) {
+    for (unsigned i = 0; i < 3; ++i) {
+      Value n = r.component(op.getNcells(), i);
+      sum = r.add(sum, r.mul(r.mul(d[i], r.mul(r.mul(n, n), scale)), d[i]));
+    }
+    return sum;
+  }
+  // In 1/Angstrom^2, as the C program's constants expect.
+  scale = r.mul(r.mul(scale, r.mul(cells, cells)), 1e-20);
+  for (unsigned i = 0; i < 3; ++i) {
+    Value column = r.scale(r.column(op.getReciprocal(), i), scale), row;
+    for (unsigned j = i; j < 3; ++j) {
+      Value form = r.dot(column, r.column(op.getReciprocal(), j));
+      row = r.add(row, r.mul(d[j], i == j ? form : r.add(form, form)));
+    }
+    sum = r.add(sum, r.mul(row, d[i]));
+  }
+  return sum;
+}
+
 Value LatticeFactorOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
   Value delta = getHkl(), ncells = getNcells();
@@ -17,33 +46,20 @@ Value LatticeFactorOp::expand(OpBuilder &builder) {
   if (getShape() == Shape::square)
     return r.abs(GratingOp::create(builder, getLoc(), getType(), delta, ncells));
 
-  Value n[3];
-  for (unsigned axis = 0; axis < 3; ++axis)
-    n[axis] = r.component(ncells, axis);
-  Value cells = r.mul(r.mul(n[0], n[1]), n[2]);
-  Value radius2;
-  if (getReciprocal()) {
-    // In 1/Angstrom, as the C program's constants expect.
-    Value offset = r.scale(r.transform(getReciprocal(), delta), 1e-10);
-    radius2 = r.mul(r.dot(offset, offset), r.mul(cells, cells));
-  } else {
-    Value scaled[3];
-    for (unsigned axis = 0; axis < 3; ++axis)
-      scaled[axis] = r.mul(r.component(delta, axis), n[axis]);
-    Value offset = r.vec(scaled[0], scaled[1], scaled[2]);
-    radius2 = r.dot(offset, offset);
-  }
-  Value fudged = r.mul(radius2, getFudge());
+  Value cells = r.component(ncells, 0);
+  for (unsigned axis = 1; axis < 3; ++axis)
+    cells = r.mul(cells, r.component(ncells, axis));
+  auto fudgedRadius2 = [&](double factor) { return squaredRadius(*this, delta, cells, factor, r); };
   switch (getShape()) {
   case Shape::round: {
-    Value ball = BallOp::create(builder, getLoc(), getType(), r.mul(fudged, pi * pi));
+    Value ball = BallOp::create(builder, getLoc(), getType(), fudgedRadius2(pi * pi));
     return r.mul(r.mul(cells, std::sqrt(pi / 6)), ball);
   }
   case Shape::gauss:
-    return r.mul(cells, r.exp(r.mul(fudged, -1 / 0.63)));
+    return r.mul(cells, r.exp(fudgedRadius2(-1 / 0.63)));
   case Shape::tophat:
     // The edge does not move the sum of a sampled image: only the volume has a derivative.
-    return r.select(r.less(fudged, r.constant(getType(), 0.63 * 0.63)), cells, Value());
+    return r.select(r.less(fudgedRadius2(1), r.constant(getType(), 0.63 * 0.63)), cells, Value());
   case Shape::square:
     break;
   }

@@ -452,7 +452,7 @@ def NB_PixelPositionOp : NB_DifferentiableOp<"pixel_position", [
     NB_Rule<"origin", "t", "g">,
     NB_Rule<"fast_axis", "scale(t, fast)", "scale(g, fast)">,
     NB_Rule<"slow_axis", "scale(t, slow)", "scale(g, slow)">,
-    NB_Rule<"normal", "scale(t, depth)", "scale(g, depth)">,
+    NB_Rule<"normal", "scaleUnlessZero(t, depth)", "scaleUnlessZero(g, depth)">,
     NB_Rule<"fast", "scale(fast_axis, t)", "dot(fast_axis, g)">,
     NB_Rule<"slow", "scale(slow_axis, t)", "dot(slow_axis, g)">,
     NB_Rule<"depth", "scale(normal, t)", "dot(normal, g)">];

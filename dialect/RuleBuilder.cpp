@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -39,6 +40,10 @@ Value RuleBuilder::scale(Value x, Value factor) {
   if (!x)
     return nullptr;
   return isScalar(x) ? mul(x, factor) : Value(ScaleOp::create(b, loc, x, factor));
+}
+
+Value RuleBuilder::scaleUnlessZero(Value x, Value factor) {
+  return matchPattern(factor, m_AnyZeroFloat()) ? Value() : scale(x, factor);
 }
 
 Value RuleBuilder::inner(Value x, Value y) {
@@ -150,8 +155,8 @@ Value RuleBuilder::axisRotation(Value axis, Value angle) {
 }
 
 Value RuleBuilder::inverseLength(Value v) {
-  Value length = norm(v), one = constant(length.getType(), 1);
-  return div(one, select(isZero(length), one, length));
+  Value length2 = dot(v, v), one = constant(length2.getType(), 1);
+  return math::RsqrtOp::create(b, loc, select(isZero(length2), one, length2), contract);
 }
 
 Value RuleBuilder::acrossOverLength(Value t, Value v, Value direction) {

@@ -27,6 +27,8 @@ public:
   Value scale(Value x, double factor) {
     return scale(x, constant(elementTypeOf(x.getType()), factor));
   }
+  /// Null where the factor is the constant 0, as the depth of a thin sensor's surface is.
+  Value scaleUnlessZero(Value x, Value factor);
   /// The sum of the products of the elements; null is zero, as in scale.
   Value inner(Value x, Value y);
   /// `x` where the condition holds, otherwise `y` (0 when it is null).
@@ -68,7 +70,7 @@ public:
   Value multiply(Value m, Value n);
   Value transpose(Value m);
   Value axisRotation(Value axis, Value angle);
-  /// 1 / |v|, 1 at v = 0, in the steps of the expansion of nb.normalize: one division for both.
+  /// 1 / |v|, 1 at v = 0: of the expansion to arithmetic nb.normalize shares all but the choice.
   Value inverseLength(Value v);
   /// The part of t across the unit vector `direction` of v, divided by the length of v; t itself
   /// at v = 0, where `direction` is 0.

@@ -41,7 +41,12 @@ FailureOr<Accumulator> Accumulation::create(Operation *loop, Type type, Value yi
   Location loc = loop->getLoc();
   Accumulator result;
   result.type = type;
-  result.lanes = isa<HklGridType>(type) ? 0 : lanes;
+  // More lanes are added to these: half the memory for the same additions.
+  constexpr int64_t widestRegister = 8;
+  result.pixels = lanes;
+  result.lanes = isa<HklGridType>(type)       ? 0
+                 : lanes % widestRegister == 0 ? std::min(lanes, widestRegister)
+                                               : lanes;
   auto allocateScalars = [&](Value entries, int64_t each) {
     auto times = [&](int64_t n) {
       return n == 1 ? entries
@@ -83,27 +88,42 @@ FailureOr<Accumulator> Accumulation::create(Operation *loop, Type type, Value yi
   return result;
 }
 
+/// Adds what counts of a term to a number, or to as many lanes as `old` has: all of the term's lanes,
+/// so many at a time.
+static Value addLanes(OpBuilder &b, Location loc, Value old, Value term, Value active) {
+  auto lanes = dyn_cast<VectorType>(old.getType());
+  int64_t width = lanes ? lanes.getNumElements() : 1;
+  int64_t all = lanes ? cast<VectorType>(term.getType()).getNumElements() : 1;
+  for (int64_t first = 0; first < all; first += width) {
+    auto part = [&](Value x) -> Value {
+      return width == all ? x
+                          : vector::ExtractStridedSliceOp::create(b, loc, x, ArrayRef{first},
+                                                                  ArrayRef{width},
+                                                                  ArrayRef<int64_t>{1});
+    };
+    Value sum = arith::AddFOp::create(b, loc, old, part(term), arith::FastMathFlags::contract);
+    // Not a product with 0 or 1: what does not count may be infinite or no number.
+    old = active ? Value(arith::SelectOp::create(b, loc, part(active), sum, old)) : sum;
+  }
+  return old;
+}
+
 /// memory[position] += term where it counts.
 static void addScalar(OpBuilder &b, Location loc, Value term, const Accumulator &to,
                       Value position) {
-  Value old;
-  if (to.lanes) {
-    auto vector = VectorType::get({to.lanes}, b.getF64Type());
-    position = arith::MulIOp::create(b, loc, position, indexConstant(b, loc, to.lanes));
-    if (!isa<VectorType>(term.getType()))
-      term = vector::BroadcastOp::create(b, loc, vector, term);
-    old = vector::LoadOp::create(b, loc, vector, to.partial, ValueRange{position});
-  } else {
-    old = memref::LoadOp::create(b, loc, to.total, position);
+  if (!to.lanes) {
+    Value old = memref::LoadOp::create(b, loc, to.total, position);
+    memref::StoreOp::create(b, loc, addLanes(b, loc, old, term, to.active), to.total, position);
+    return;
   }
-  Value sum = arith::AddFOp::create(b, loc, old, term, arith::FastMathFlags::contract);
-  // Not a product with 0 or 1: what does not count may be infinite or no number.
-  if (to.active)
-    sum = arith::SelectOp::create(b, loc, to.active, sum, old);
-  if (to.lanes)
-    vector::StoreOp::create(b, loc, sum, to.partial, ValueRange{position});
-  else
-    memref::StoreOp::create(b, loc, sum, to.total, position);
+  auto vector = VectorType::get({to.lanes}, b.getF64Type());
+  position = arith::MulIOp::create(b, loc, position, indexConstant(b, loc, to.lanes));
+  if (!isa<VectorType>(term.getType()))
+    term = vector::BroadcastOp::create(b, loc, VectorType::get({to.pixels}, b.getF64Type()),
+                                       term);
+  Value old = vector::LoadOp::create(b, loc, vector, to.partial, ValueRange{position});
+  vector::StoreOp::create(b, loc, addLanes(b, loc, old, term, to.active), to.partial,
+                          ValueRange{position});
 }
 
 LogicalResult Accumulation::add(OpBuilder &b, Location loc, Value term, const Accumulator &to) {

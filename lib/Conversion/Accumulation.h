@@ -27,7 +27,8 @@ struct Accumulator {
   Value partial;             ///< the vectors, memref<?xf64>; null without lanes
   SmallVector<Value> counts; ///< of a table
   Value entries;             ///< of a table or grid
-  int64_t lanes = 0;
+  int64_t lanes = 0;  ///< of the vectors
+  int64_t pixels = 0; ///< lanes of the terms, a multiple
   Value active; ///< condition, over the lanes, under which a term counts; null: always
 };
 

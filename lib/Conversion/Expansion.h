@@ -23,7 +23,15 @@ public:
   void set(Value value, Components components) { known[value] = std::move(components); }
   GridParts grid(Value grid);
 
+  /// What has been computed of an op along with another one; null if nothing has.
+  Value computedBefore(Operation *op) const { return computed.lookup(op); }
+  void setComputed(Operation *op, Value value) { computed[op] = value; }
+
+  /// The components of vectors of gratings, by the nb.scale that they meet in.
+  llvm::DenseMap<Operation *, SmallVector<Operation *>> scaledGratings;
+
 private:
+  llvm::DenseMap<Operation *, Value> computed;
   llvm::DenseMap<Value, Components> known;
 };
 

@@ -1,4 +1,5 @@
 #include "lib/Conversion/Expansion.h"
+#include "lib/Conversion/ShapesToArith.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -55,7 +56,10 @@ Components nb::expandGeometry(Operation *op, Expansion &values, Arithmetic &a) {
       .Case<AddOp>([&](auto o) { return a.add(parts(o.getLhs()), parts(o.getRhs())); })
       .Case<SubOp>([&](auto o) { return a.sub(parts(o.getLhs()), parts(o.getRhs())); })
       .Case<CrossOp>([&](auto o) { return a.cross(parts(o.getLhs()), parts(o.getRhs())); })
-      .Case<ScaleOp>([&](auto o) { return a.scale(parts(o.getVector()), o.getFactor()); })
+      .Case<ScaleOp>([&](auto o) {
+        Components gratings = expandScaledGratings(o, values, a);
+        return gratings.empty() ? a.scale(parts(o.getVector()), o.getFactor()) : gratings;
+      })
       .Case<DotOp>(
           [&](auto o) { return Components{a.dot(parts(o.getLhs()), parts(o.getRhs()))}; })
       .Case<NormOp>([&](auto o) {

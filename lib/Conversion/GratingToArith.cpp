@@ -55,8 +55,9 @@ public:
 private:
   Value isNear() { return a.equal(halfTurns, a.constant(x.getType(), 0)); }
   /// pi cos(pi x) and pi cos(pi N x), without p near the peak.
-  Value slopeBelow(bool nearPeak);
-  Value slopeAbove(bool nearPeak);
+  Value slopeBelow(bool nearPeak) { return slope(x2, nearPeak); }
+  Value slopeAbove(bool nearPeak) { return slope(rest2, nearPeak); }
+  Value slope(Value square, bool nearPeak);
   /// pi cos(pi N x) - g pi cos(pi x) / N times N: the derivative by x.
   Value byX(Value inverse);
   /// k-th derivative of sin(pi N x) by N x.
@@ -74,16 +75,12 @@ private:
 };
 } // namespace
 
-Value Axis::slopeBelow(bool nearPeak) {
-  Value d = a.mul(x2, a.sinPiOverXSlope(x2));
-  Value whole = a.add(d, a.sinPiOverX(x2));
-  return nearPeak ? a.select(isNear(), d, whole) : whole;
-}
-
-Value Axis::slopeAbove(bool nearPeak) {
-  Value d = a.mul(rest2, a.sinPiOverXSlope(rest2));
-  Value whole = a.add(d, a.sinPiOverX(rest2));
-  return nearPeak ? a.select(isNear(), d, whole) : whole;
+Value Axis::slope(Value square, bool nearPeak) {
+  Value p = a.sinPiOverX(square);
+  // A number that is selected costs less than a sum of which one is selected.
+  if (nearPeak)
+    p = a.select(isNear(), a.constant(x.getType(), 0), p);
+  return a.add(a.mul(square, a.sinPiOverXSlope(square)), p);
 }
 
 Value Axis::byX(Value inverse) {
@@ -210,7 +207,8 @@ Value nb::expandSincg(SincgOp op, Arithmetic &a) {
   return a.withSignFlippedBy(a.mul(axis.numerator(order, inverse), inverse), axis.signs());
 }
 
-Value nb::expandGrating(GratingOp op, Expansion &values, Arithmetic &a) {
+/// The grating times `scale`, if that is given.
+static Value grating(GratingOp op, Value scale, Expansion &values, Arithmetic &a) {
   Components delta = llvm::to_vector<9>(values.components(op.getDelta()));
   Components cells = llvm::to_vector<9>(values.components(op.getNcells()));
   SmallVector<Axis, 3> axes;
@@ -237,8 +235,34 @@ Value nb::expandGrating(GratingOp op, Expansion &values, Arithmetic &a) {
   for (Value factor : plain)
     product = product ? a.mul(product, factor) : factor;
   Value divisor = a.withSignFlippedBy(inverse, parity);
+  if (scale)
+    divisor = a.mul(divisor, scale);
   product = product ? a.mul(product, divisor) : divisor;
   for (Value factor : derived)
     product = a.mul(product, factor);
   return product;
+}
+
+Value nb::expandGrating(GratingOp op, Expansion &values, Arithmetic &a) {
+  return grating(op, Value(), values, a);
+}
+
+void nb::findScaledGratings(Operation *root, Expansion &values) {
+  root->walk([&](ScaleOp op) {
+    auto vector = op.getVector().getDefiningOp<VecOp>();
+    if (!vector || !vector->hasOneUse())
+      return;
+    SmallVector<Operation *> gratings;
+    for (Value component : vector->getOperands())
+      if (component.getDefiningOp<GratingOp>() && component.hasOneUse())
+        gratings.push_back(component.getDefiningOp());
+    if (gratings.size() == 3)
+      values.scaledGratings[op] = gratings;
+  });
+}
+
+Components nb::expandScaledGratings(ScaleOp op, Expansion &values, Arithmetic &a) {
+  return llvm::map_to_vector<9>(values.scaledGratings.lookup(op), [&](Operation *one) {
+    return grating(cast<GratingOp>(one), op.getFactor(), values, a);
+  });
 }

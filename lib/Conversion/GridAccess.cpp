@@ -61,16 +61,16 @@ Value nb::nearestPosition(ValueRange index, const GridBounds &grid, Arithmetic &
 }
 
 /// The four Lagrange weights on the nodes -1, 0, 1, 2 at t.
-static Components lagrangeWeights(Value t, Arithmetic &a) {
+static Components plainWeights(Value t, Arithmetic &a) {
   Value p = a.add(t, 1), m = a.sub(t, 1), n = a.sub(t, 2);
   return {a.mul(a.mul(a.mul(t, m), n), -1.0 / 6), a.mul(a.mul(a.mul(p, m), n), 0.5),
           a.mul(a.mul(a.mul(p, t), n), -0.5), a.mul(a.mul(a.mul(p, t), m), 1.0 / 6)};
 }
 
 /// Their derivatives: the weights as polynomials, lowest coefficient first.
-static Components lagrangeWeights(Value t, int64_t order, Arithmetic &a) {
+Components nb::lagrangeWeights(Value t, int64_t order, Arithmetic &a) {
   if (order == 0)
-    return lagrangeWeights(t, a);
+    return plainWeights(t, a);
   constexpr double polynomials[4][4] = {{0, -1.0 / 3, 0.5, -1.0 / 6},
                                         {1, -0.5, -1, 0.5},
                                         {0, 1, 0.5, -0.5},
@@ -97,7 +97,8 @@ Neighbourhood nb::neighbourhood(ValueRange hkl, ArrayRef<int64_t> order, const G
   for (unsigned i = 0; i < 3; ++i) {
     const GridAxis &axis = grid.axes[i];
     Value base = a.floor(hkl[i]);
-    result.weights[i] = lagrangeWeights(a.sub(hkl[i], base), order[i], a);
+    result.fractions[i] = a.sub(hkl[i], base);
+    result.weights[i] = lagrangeWeights(result.fractions[i], order[i], a);
     if (i == 2) {
       Value last = a.max(a.sub(axis.high, 3), axis.low);
       result.first = a.toInteger(a.sub(clamp(a.sub(base, 1), axis.low, last, a), axis.low));

@@ -39,6 +39,7 @@ Value nearestPosition(ValueRange index, const GridBounds &grid, Arithmetic &a);
 /// The 4 x 4 x 4 neighbourhood of fractional indices: Lagrange weights and, as whole numbers, the
 /// positions in the grid's values of the four nodes along h and k and of the first along l.
 struct Neighbourhood {
+  Value fractions[3]; ///< from the node before the point to the point
   Components weights[3];
   Components planes, rows; ///< offsets of the nodes along h and k
   Value first;             ///< offset of the first of four neighbouring values along l
@@ -47,6 +48,9 @@ struct Neighbourhood {
 /// `order`: of the derivative of the weights along each axis.
 Neighbourhood neighbourhood(ValueRange hkl, ArrayRef<int64_t> order, const GridBounds &grid,
                             Arithmetic &a);
+
+/// The weights of the four nodes, derived `order` times, at such a fraction.
+Components lagrangeWeights(Value fraction, int64_t order, Arithmetic &a);
 
 } // namespace mlir::nb
 

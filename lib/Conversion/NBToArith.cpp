@@ -1,12 +1,15 @@
 #include "lib/Conversion/Expansion.h"
 #include "lib/Conversion/GridToArith.h"
 #include "lib/Conversion/Passes.h"
+#include "lib/Conversion/ShapesToArith.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -61,20 +64,56 @@ GridParts Expansion::grid(Value grid) {
 }
 
 namespace {
-/// Sine, cosine and exponential as polynomials: a kernel calls no math library.
+/// 1 / sqrt(x). Of a choice between 1 and x, the root of x itself is taken, which normalizing a
+/// vector takes, too.
+Value reciprocalSqrt(Value x, Arithmetic &a) {
+  auto choice = x.getDefiningOp<arith::SelectOp>();
+  if (!choice || !isa<VectorType>(x.getType()) || !matchPattern(choice.getTrueValue(), m_OneFloat()))
+    return a.reciprocalSqrt(x);
+  return a.select(choice.getCondition(), choice.getTrueValue(),
+                  a.reciprocalSqrt(choice.getFalseValue()));
+}
+
+/// Sine, cosine, exponential and reciprocal root in own steps: a kernel calls no math library.
 void expandFunctions(Operation *root) {
   root->walk([](Operation *op) {
-    if (!isa<math::SinOp, math::CosOp, math::ExpOp>(op) ||
+    if (!isa<math::SinOp, math::CosOp, math::ExpOp, math::RsqrtOp>(op) ||
         !isScalarOrLanes(op->getResult(0).getType()))
       return;
     OpBuilder b(op);
     Arithmetic a(b, op->getLoc());
     Value x = op->getOperand(0);
-    Value value = isa<math::ExpOp>(op)   ? a.exp(x)
-                  : isa<math::SinOp>(op) ? a.sinCos(x).first
-                                         : a.sinCos(x).second;
+    Value value = isa<math::ExpOp>(op)     ? a.exp(x)
+                  : isa<math::RsqrtOp>(op) ? reciprocalSqrt(x, a)
+                  : isa<math::SinOp>(op)   ? a.sinCos(x).first
+                                           : a.sinCos(x).second;
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
+  });
+}
+
+/// `sum` plus the term; of a term that is a sum itself each part in turn, so that a product among them
+/// is added in one instruction.
+Value addParts(Value sum, Value term, OpBuilder &b) {
+  auto parts = term.getDefiningOp<arith::AddFOp>();
+  if (!parts || !parts->hasOneUse() ||
+      !bitEnumContainsAll(parts.getFastmath(), arith::FastMathFlags::contract))
+    return arith::AddFOp::create(b, term.getLoc(), sum, term, arith::FastMathFlags::contract);
+  return addParts(addParts(sum, parts.getLhs(), b), parts.getRhs(), b);
+}
+
+/// Sums that loops carry add up the parts of their terms one by one.
+void addPartsInLoops(Operation *root) {
+  root->walk([](scf::ForOp loop) {
+    for (auto [carried, yielded] : llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+      auto sum = yielded.getDefiningOp<arith::AddFOp>();
+      if (!sum || sum.getLhs() != carried || !sum->hasOneUse() ||
+          !bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::contract))
+        continue;
+      OpBuilder b(sum);
+      sum.replaceAllUsesWith(addParts(carried, sum.getRhs(), b));
+      sum.erase();
+    }
   });
 }
 
@@ -83,6 +122,7 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
     restoreLookupDefaults(getOperation());
     expandFunctions(getOperation());
     Expansion values;
+    findScaledGratings(getOperation(), values);
     SmallVector<Operation *> expanded;
     WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isa_and_nonnull<NBDialect>(op->getDialect()))
@@ -118,6 +158,7 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
       }
       op->erase();
     }
+    addPartsInLoops(getOperation());
   }
 };
 } // namespace

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
+#include "lib/Transforms/Invariants.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -79,7 +80,16 @@ LogicalResult nb::reportMissingRule(Operation *op) {
   return error;
 }
 
+namespace {
+/// Remembers which ops were made.
+struct Made : OpBuilder::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { ops.insert(op); }
+  llvm::DenseSet<Operation *> ops;
+};
+} // namespace
+
 LogicalResult nb::expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters) {
+  Made made;
   for (;;) {
     Activity activity(func, parameters);
     SmallVector<ExpandableOp> composite;
@@ -99,16 +109,21 @@ LogicalResult nb::expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters)
     if (result.wasInterrupted())
       return failure();
     if (composite.empty())
-      return success();
+      break;
     for (ExpandableOp op : composite) {
-      OpBuilder builder(op);
+      OpBuilder builder(op, &made);
       Value value = op.expand(builder);
       if (!value)
         return reportMissingRule(op);
       op->getResult(0).replaceAllUsesWith(value);
+      made.ops.erase(op);
       op->erase();
     }
   }
+  // A step of an expansion that does not change in a loop has its derivative outside of it, too.
+  MovedOps moved;
+  moveInvariants(func, moved, [&](Operation *op) { return made.ops.contains(op); });
+  return success();
 }
 
 void NamePrefix::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/SplitProducts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -58,69 +59,102 @@ bool takeOutCondition(SumOp sum) {
 // Factors
 //===----------------------------------------------------------------------===//
 
-/// The factors of a product, those that change in the sum and those that do not.
-struct Factors {
-  SmallVector<Value> inside;
-  SmallVector<Value> outside;
+/// What the ops cost that the sum's terms are computed from.
+unsigned costOfTerms(SumOp sum) {
+  DenseSet<Operation *> needed;
+  unsigned cost = 0;
+  Block *body = sum.getBodyBlock();
+  for (Operation &op : llvm::reverse(*body)) {
+    auto isNeeded = [&](Operation *user) {
+      return needed.contains(body->findAncestorOpInBlock(*user));
+    };
+    if (!isPure(&op) || op.hasTrait<OpTrait::IsTerminator>() ||
+        llvm::any_of(op.getUsers(), isNeeded)) {
+      needed.insert(&op);
+      cost += costOf(&op);
+    }
+  }
+  return cost;
+}
+
+void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.getNumRegions() == 0 && isOpTriviallyDead(&op))
+      op.erase();
+}
+
+/// A factor taken out of what a sum yields or scatters.
+struct TakenFactor {
+  OpOperand *operand;
+  Value before;
+  Product product;
 };
 
-void collectFactors(Value value, SumOp sum, Factors &factors) {
-  if (!isDefinedIn(value, sum)) {
-    factors.outside.push_back(value);
-    return;
-  }
-  auto product = value.getDefiningOp<arith::MulFOp>();
-  if (product && product->hasOneUse() && product->getBlock() == sum.getBodyBlock()) {
-    collectFactors(product.getLhs(), sum, factors);
-    collectFactors(product.getRhs(), sum, factors);
-    return;
-  }
-  factors.inside.push_back(value);
+/// An entry of a table cannot be scaled after the sum over it. Where the factor is given to that
+/// vector of an outer product that does not change in the sum either, it costs nothing inside.
+bool giveFactorsToOuter(ScatterOp scatter, const Product &product, SumOp sum) {
+  auto outer = product.rest.getDefiningOp<OuterOp>();
+  if (!outer || isDefinedIn(outer.getRhs(), sum))
+    return false;
+  OpBuilder builder(sum);
+  Value scaled = multiply(outer.getRhs(), product, builder);
+  builder.setInsertionPoint(scatter);
+  Value value = OuterOp::create(builder, outer.getLoc(), outer.getLhs(), scaled);
+  scatter.getValueMutable().assign(value);
+  return true;
 }
 
-Value multiply(ArrayRef<Value> factors, Location loc, OpBuilder &builder) {
-  Value product = factors.front();
-  for (Value factor : factors.drop_front())
-    product = arith::MulFOp::create(builder, loc, product, factor);
-  return product;
-}
-
-/// Erases the products that nothing uses any more.
-void eraseProduct(Value value) {
-  auto product = value.getDefiningOp<arith::MulFOp>();
-  if (!product || !product->use_empty())
-    return;
-  Value lhs = product.getLhs(), rhs = product.getRhs();
-  product.erase();
-  eraseProduct(lhs);
-  eraseProduct(rhs);
-}
-
-/// `sum(x * w)` as `sum(x) * w`. The factors outside are multiplied one by one, so that each can
-/// go on to leave the next sum.
-unsigned factorSum(SumOp sum) {
-  unsigned taken = 0;
+/// Rewrites the terms without the factors that do not change.
+SmallVector<TakenFactor> takeFactors(SumOp sum) {
+  SmallVector<TakenFactor> taken;
+  ProductSplitter splitter(sum);
   YieldOp yield = sum.getYield();
-  for (auto [i, result] : llvm::enumerate(sum.getResults())) {
-    Value term = yield.getValues()[i];
-    Factors factors;
-    collectFactors(term, sum, factors);
-    if (factors.inside.empty() || factors.outside.empty())
+  for (OpOperand &term : yield->getOpOperands()) {
+    auto scatter = term.get().getDefiningOp<ScatterOp>();
+    if (scatter && scatter->getBlock() != yield->getBlock())
       continue;
+    OpOperand &operand = scatter ? scatter.getValueMutable() : term;
+    Value before = operand.get();
+    Product product = splitter.split(before);
+    if (product.isTrivial() || !product.rest)
+      continue;
+    if (!scatter)
+      operand.set(product.rest);
+    else if (!giveFactorsToOuter(scatter, product, sum))
+      continue;
+    taken.push_back({&operand, before, std::move(product)});
+  }
+  return taken;
+}
+
+/// `sum(x * w)` as `sum(x) * w` where that makes the body cheaper.
+unsigned factorSum(SumOp sum) {
+  const unsigned before = costOfTerms(sum);
+  SmallVector<TakenFactor> taken = takeFactors(sum);
+  const bool cheaper = costOfTerms(sum) < before;
+  unsigned count = 0;
+  OpBuilder builder(sum->getContext());
+  for (TakenFactor &factor : taken) {
+    if (!cheaper) {
+      factor.operand->set(factor.before);
+      continue;
+    }
+    count += factor.product.factors.size() + (factor.product.constant != 1);
+    if (!isa<YieldOp>(factor.operand->getOwner()))
+      continue;
+    Value result = sum->getResult(factor.operand->getOperandNumber());
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : result.getUses())
       uses.push_back(&use);
-    OpBuilder builder(yield);
-    yield->setOperand(i, multiply(factors.inside, term.getLoc(), builder));
     builder.setInsertionPointAfter(sum);
-    factors.outside.insert(factors.outside.begin(), result);
-    Value product = multiply(factors.outside, term.getLoc(), builder);
+    Value product = multiply(result, factor.product, builder);
     for (OpOperand *use : uses)
       use->set(product);
-    eraseProduct(term);
-    taken += factors.outside.size() - 1;
   }
-  return taken;
+  eraseDeadOps(*sum.getBodyBlock());
+  if (!taken.empty() && !cheaper)
+    eraseDeadOps(*sum->getBlock()); // what was scaled for outer products
+  return count;
 }
 } // namespace
 

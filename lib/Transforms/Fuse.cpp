@@ -192,8 +192,7 @@ void dropResults(LoopOp loop) {
   loop.erase();
 }
 
-/// Loops further out first: what they do not yield, nobody inside has to sum.
-void dropResults(FunctionOpInterface func) {
+void dropResultsOfAll(FunctionOpInterface func) {
   SmallVector<Operation *> loops;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<ImageOp, SumOp>(op) && op->getNumResults() != 0)
@@ -205,6 +204,13 @@ void dropResults(FunctionOpInterface func) {
     else
       dropResults(cast<SumOp>(op));
   }
+}
+
+/// Loops further out first: what they do not yield, nobody inside has to sum. And once more: what
+/// turned out to be equal inside is equal further out.
+void dropResults(FunctionOpInterface func) {
+  dropResultsOfAll(func);
+  dropResultsOfAll(func);
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,11 +71,13 @@ static bool isSummand(Operation *op) {
   });
 }
 
-void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved) {
+void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved,
+                        function_ref<bool(Operation *)> mayMove) {
   SmallVector<Operation *> candidates;
   // Post-order: operands come before their users, a body before the op around it.
   func.walk([&](Operation *op) {
-    if (!op->hasTrait<OpTrait::IsTerminator>() && op != func && isPure(op) && !isSummand(op))
+    if (!op->hasTrait<OpTrait::IsTerminator>() && op != func && isPure(op) && !isSummand(op) &&
+        (!mayMove || mayMove(op)))
       candidates.push_back(op);
   });
   for (Operation *op : candidates) {
@@ -114,8 +116,11 @@ struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> 
     }
     if (split && splitSums(func))
       moveInvariants(func, moved);
-    if (factor)
+    if (factor) {
       factorSums(func);
+      MovedOps products; // of factors
+      moveInvariants(func, products);
+    }
     mergeEqualOps(func);
     if (moved.toFunction || moved.toPixel || moved.toOuterSum)
       remark::passed(func.getLoc(), hoistRemark("hoisted", func))

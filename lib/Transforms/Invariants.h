@@ -34,8 +34,9 @@ struct MovedOps {
   unsigned toOuterSum = 0;
 };
 
-/// Moves each pure op out of all loops that it does not depend on.
-void moveInvariants(FunctionOpInterface func, MovedOps &moved);
+/// Moves each pure op, or of those only which may move, out of all loops that it does not depend on.
+void moveInvariants(FunctionOpInterface func, MovedOps &moved,
+                    function_ref<bool(Operation *)> mayMove = {});
 
 /// Computes what depends on sums' dimensions but not on the pixel in tables ahead of the image.
 void tabulateInvariants(ImageOp image, FunctionOpInterface func);

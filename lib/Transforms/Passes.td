@@ -64,7 +64,9 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
       panel, and could not otherwise leave the image, into an `nb.tabulate` ahead of the image, to
       be looked up inside;
     * if it is a factor or a condition of what a sum adds and does not change in it, out of the
-      sum: `sum(x * w)` becomes `sum(x) * w`, `sum(c ? x : 0)` becomes `c ? sum(x) : 0`.
+      sum: `sum(x * w)` becomes `sum(x) * w`, `sum(c ? x : 0)` becomes `c ? sum(x) : 0`. Factors
+      are found through what is linear in them, such as scalar products or a matrix times a
+      vector, and leave where the body gets cheaper.
 
     Values are tabulated only when that saves work: an op that is just a lookup or a conversion
     of an induction variable stays where it is. `tabulate=false`, `split=false` and `factor=false`

@@ -33,3 +33,23 @@ func.func @no_loop(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<vector<2xf64>>) -> vector
   %x = nb.structure_factor tricubic %F[%h] : !nb.hkl_grid<f64>, !nb.vec3<vector<2xf64>>
   return %x : vector<2xf64>
 }
+
+// The value and its derivatives read the neighbours once; the sums over k of plain weights are shared
+// by the value and the derivatives along h and l.
+
+// CHECK-LABEL: func.func @gradient
+// CHECK: scf.for
+// CHECK-COUNT-16: vector.load %{{.*}} : memref<?xf64>, vector<4xf64>
+// CHECK-NOT: vector.load %{{.*}} : memref<?xf64>
+// CHECK-COUNT-3: vector.store %{{.*}} : memref<96xf64>, vector<4xf64>
+// CHECK-COUNT-3: vector.transpose
+// CHECK-NOT: vector.transpose
+// CHECK: return
+func.func @gradient(%F: !nb.hkl_grid<f64>, %h: !nb.vec3<vector<8xf64>>)
+    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>) {
+  %x = nb.structure_factor tricubic %F[%h] : !nb.hkl_grid<f64>, !nb.vec3<vector<8xf64>>
+  %a = nb.structure_factor tricubic %F[%h] order [1, 0, 0] : !nb.hkl_grid<f64>, !nb.vec3<vector<8xf64>>
+  %b = nb.structure_factor tricubic %F[%h] order [0, 1, 0] : !nb.hkl_grid<f64>, !nb.vec3<vector<8xf64>>
+  %c = nb.structure_factor tricubic %F[%h] order [0, 0, 1] : !nb.hkl_grid<f64>, !nb.vec3<vector<8xf64>>
+  return %x, %a, %b, %c : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>
+}

@@ -125,3 +125,25 @@ func.func @outside(%n: index, %x: f64) -> f64 {
   %v = nb.lookup %t[%n] : !nb.table<?xf64>
   return %v : f64
 }
+
+// -----
+
+// Sixteen lanes are added to the eight of one register, half by half.
+
+// CHECK-LABEL: func.func @halves
+// CHECK: %[[MASK:.*]] = vector.create_mask %{{.*}} : vector<16xi1>
+// CHECK: %[[OLD:.*]] = vector.load %{{.*}} : memref<?xf64>, vector<8xf64>
+// CHECK: %[[LOW:.*]] = vector.extract_strided_slice %{{.*}} {offsets = [0]
+// CHECK: %[[SUM:.*]] = arith.addf %[[OLD]], %[[LOW]]
+// CHECK: %[[HALF:.*]] = arith.select %{{.*}}, %[[SUM]], %[[OLD]]
+// CHECK: %[[HIGH:.*]] = vector.extract_strided_slice %{{.*}} {offsets = [8]
+// CHECK: %[[BOTH:.*]] = arith.addf %[[HALF]], %[[HIGH]]
+// CHECK: %[[COUNTS:.*]] = vector.extract_strided_slice %[[MASK]] {offsets = [8]
+// CHECK: %[[NEW:.*]] = arith.select %[[COUNTS]], %[[BOTH]], %[[HALF]]
+// CHECK: vector.store %[[NEW]], %{{.*}} : memref<?xf64>, vector<8xf64>
+func.func @halves(%n: index, %x: vector<16xf64>) -> f64 {
+  %t = nb.image panel %p in %n, slow %s in %n, fast %f in %n lanes(16) : f64 {
+    nb.yield %x : vector<16xf64>
+  }
+  return %t : f64
+}

@@ -111,3 +111,23 @@ func.func @interpolation(%F: !nb.hkl_grid<f64>, %q: !nb.vec3<f64>) -> f64 {
   %f = nb.structure_factor tricubic %F[%q] order [3, 0, 0] : !nb.hkl_grid<f64>, !nb.vec3<f64>
   return %f : f64
 }
+
+// -----
+
+// A gradient times a number: the number goes to the divisor that all three have, and each component
+// is multiplied twice more.
+
+// CHECK-LABEL: func.func @scaled
+// CHECK-SAME: %[[G:[^ ]*]]: f64)
+// CHECK: arith.mulf %{{.*}}, %[[G]]
+// CHECK-NOT: arith.mulf %{{.*}}, %[[G]]
+// CHECK: return
+func.func @scaled(%d: !nb.vec3<f64>, %n: !nb.vec3<f64>, %g: f64) -> f64 {
+  %h = nb.grating %d, %n order [1, 0, 0] : !nb.vec3<f64>
+  %k = nb.grating %d, %n order [0, 1, 0] : !nb.vec3<f64>
+  %l = nb.grating %d, %n order [0, 0, 1] : !nb.vec3<f64>
+  %v = nb.vec %h, %k, %l : f64
+  %s = nb.scale %v, %g : !nb.vec3<f64>
+  %x = nb.dot %s, %n : !nb.vec3<f64>
+  return %x : f64
+}

@@ -7,8 +7,8 @@
 // CHECK-SAME: (%{{.*}}: index, %[[W:[^ ]*]]: f64,
 // CHECK: %[[SUM:.*]] = nb.sum source
 // CHECK-NEXT: %[[X:.*]] = nb.lookup
-// CHECK-NEXT: %[[XX:.*]] = arith.addf %[[X]], %[[X]]
-// CHECK-NEXT: %[[TERM:.*]] = arith.mulf %[[X]], %[[XX]]
+// CHECK-NEXT: %[[Y:.*]] = math.sin %[[X]]
+// CHECK-NEXT: %[[TERM:.*]] = arith.mulf %[[X]], %[[Y]]
 // CHECK-NEXT: nb.yield %[[TERM]]
 // CHECK: %[[R:.*]] = arith.mulf %[[SUM]], %[[W]]
 // CHECK-NEXT: return %[[R]]
@@ -19,7 +19,7 @@ func.func @product(%n: index, %w: f64, %t: !nb.table<?xf64>) -> f64 {
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
     %xw = arith.mulf %x, %w : f64
-    %y = arith.addf %x, %x : f64
+    %y = math.sin %x : f64
     %xwy = arith.mulf %xw, %y : f64
     nb.yield %xwy : f64
   }

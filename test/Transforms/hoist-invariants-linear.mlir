@@ -1,0 +1,90 @@
+// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s
+
+// Factors leave a sum through everything that is linear in them, constants and doubling too.
+
+// CHECK-LABEL: func.func @vectors
+// CHECK-SAME: (%{{.*}}: index, %[[W:[^ ]*]]: f64, %[[M:[^ ]*]]: !nb.mat3<f64>,
+// CHECK: %[[SUM:.*]] = nb.sum source
+// CHECK-NEXT: %[[X:.*]] = nb.lookup
+// CHECK-NEXT: %[[MX:.*]] = nb.transform %[[M]], %[[X]]
+// CHECK-NEXT: nb.yield %[[MX]]
+// CHECK: %[[SIX:.*]] = arith.constant 6.0
+// CHECK: %[[FACTOR:.*]] = arith.mulf %[[SIX]], %[[W]] : f64
+// CHECK: %[[R:.*]] = nb.scale %[[SUM]], %[[FACTOR]]
+// CHECK-NEXT: return %[[R]]
+func.func @vectors(%n: index, %w: f64, %m: !nb.mat3<f64>, %t: !nb.table<?x!nb.vec3<f64>>)
+    -> !nb.vec3<f64> {
+  %three = arith.constant 3.0 : f64
+  %I = nb.sum source %i in %n : !nb.vec3<f64> {
+    %x = nb.lookup %t[%i] : !nb.table<?x!nb.vec3<f64>>
+    %xw = nb.scale %x, %w : !nb.vec3<f64>
+    %twice = nb.add %xw, %xw : !nb.vec3<f64>
+    %six = nb.scale %twice, %three : !nb.vec3<f64>
+    %mx = nb.transform %m, %six : !nb.vec3<f64>
+    nb.yield %mx : !nb.vec3<f64>
+  }
+  return %I : !nb.vec3<f64>
+}
+
+// x w + y w = (x + y) w; x w + y has no common factor.
+
+// CHECK-LABEL: func.func @terms
+// CHECK: %[[SUM:.*]]:2 = nb.sum source
+// CHECK: %[[X:.*]] = nb.lookup
+// CHECK: %[[Y:.*]] = math.sin %[[X]]
+// CHECK: %[[XW:.*]] = arith.mulf %[[X]],
+// CHECK: %[[MIXED:.*]] = arith.addf %[[XW]], %[[Y]]
+// CHECK: %[[XY:.*]] = arith.addf %[[X]], %[[Y]]
+// CHECK: nb.yield %[[XY]], %[[MIXED]]
+func.func @terms(%n: index, %w: f64, %t: !nb.table<?xf64>) -> (f64, f64) {
+  %I:2 = nb.sum source %i in %n : f64, f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = math.sin %x : f64
+    %xw = arith.mulf %x, %w : f64
+    %mixed = arith.addf %xw, %y : f64
+    %yw = arith.mulf %y, %w : f64
+    %both = arith.addf %xw, %yw : f64
+    nb.yield %both, %mixed : f64, f64
+  }
+  return %I#0, %I#1 : f64, f64
+}
+
+// An entry of a table takes its factor along in the vector that does not change.
+
+// CHECK-LABEL: func.func @entries
+// CHECK-SAME: (%{{.*}}: index, %[[W:[^ ]*]]: f64, %[[V:[^ ]*]]: !nb.vec3<f64>,
+// CHECK: %[[VW:.*]] = nb.scale %[[V]], %[[W]]
+// CHECK: %[[SUM:.*]]:2 = nb.sum source
+// CHECK-NEXT: %[[X:.*]] = nb.lookup
+// CHECK-NEXT: %[[O:.*]] = nb.outer %[[X]], %[[VW]]
+// CHECK-NEXT: %[[S:.*]] = nb.scatter %[[O]]
+// CHECK-NEXT: nb.yield %[[X]], %[[S]]
+// CHECK: nb.scale %[[SUM]]#0, %[[W]]
+func.func @entries(%n: index, %w: f64, %v: !nb.vec3<f64>, %t: !nb.table<?x!nb.vec3<f64>>)
+    -> (!nb.vec3<f64>, !nb.table<?x!nb.mat3<f64>>) {
+  %I:2 = nb.sum source %i in %n : !nb.vec3<f64>, !nb.table<?x!nb.mat3<f64>> {
+    %x = nb.lookup %t[%i] : !nb.table<?x!nb.vec3<f64>>
+    %xw = nb.scale %x, %w : !nb.vec3<f64>
+    %o = nb.outer %xw, %v : !nb.vec3<f64>
+    %s = nb.scatter %o at [%i] in (%n) : !nb.table<?x!nb.mat3<f64>>
+    nb.yield %xw, %s : !nb.vec3<f64>, !nb.table<?x!nb.mat3<f64>>
+  }
+  return %I#0, %I#1 : !nb.vec3<f64>, !nb.table<?x!nb.mat3<f64>>
+}
+
+// What is needed with its factor as well stays: nothing would be saved.
+
+// CHECK-LABEL: func.func @kept
+// CHECK: nb.sum source
+// CHECK: %[[XW:.*]] = arith.mulf
+// CHECK: %[[S:.*]] = math.sin %[[XW]]
+// CHECK: nb.yield %[[XW]], %[[S]]
+func.func @kept(%n: index, %w: f64, %t: !nb.table<?xf64>) -> (f64, f64) {
+  %I:2 = nb.sum source %i in %n : f64, f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %xw = arith.mulf %x, %w : f64
+    %s = math.sin %xw : f64
+    nb.yield %xw, %s : f64, f64
+  }
+  return %I#0, %I#1 : f64, f64
+}
