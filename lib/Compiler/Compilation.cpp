@@ -148,7 +148,7 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
     }
     if (target.gridOnCpu) {
       populateGpuKernel(pm, options.precision);
-      pm.addNestedPass<func::FuncOp>(createGPUToLoops());
+      pm.addPass(createGPUToLoops());
     } else {
       populateKernel(pm, pipeline);
     }

@@ -6,28 +6,29 @@
 
 using namespace llvm;
 
-/// The fourth parameter: an array of pointers, to each of the results.
-static constexpr unsigned outputsParameter = 3;
+/// An array of pointers, to each of the images, and the memory of sums over pixels.
+static constexpr unsigned outputsParameter = 3, accumulatorsParameter = 4;
 static constexpr unsigned globalMemory = 1;
 
-static bool isOutput(const Value *pointer, const Argument *outputs) {
+static bool isWritten(const Value *pointer, const Function &kernel) {
   SmallVector<const Value *> objects;
   getUnderlyingObjects(pointer, objects);
   return any_of(objects, [&](const Value *object) {
     auto *load = dyn_cast<LoadInst>(object);
-    return load && getUnderlyingObject(load->getPointerOperand()) == outputs;
+    return object == kernel.getArg(accumulatorsParameter) ||
+           (load && getUnderlyingObject(load->getPointerOperand()) ==
+                        kernel.getArg(outputsParameter));
   });
 }
 
 static void describe(Function &kernel) {
-  const Argument *outputs = kernel.getArg(outputsParameter);
   SmallVector<LoadInst *> loads;
   for (Instruction &instruction : instructions(kernel))
     if (auto *load = dyn_cast<LoadInst>(&instruction))
       loads.push_back(load);
   MDNode *nothing = MDNode::get(kernel.getContext(), {});
   for (LoadInst *load : loads)
-    if (!isOutput(load->getPointerOperand(), outputs))
+    if (!isWritten(load->getPointerOperand(), kernel))
       load->setMetadata(LLVMContext::MD_invariant_load, nothing);
   // Only now: the casts would hide where a pointer comes from.
   for (LoadInst *load : loads) {
@@ -43,6 +44,6 @@ static void describe(Function &kernel) {
 void mlir::nb::describeDeviceMemory(Module &module) {
   for (Function &function : module)
     if (function.getCallingConv() == CallingConv::PTX_Kernel &&
-        function.arg_size() > outputsParameter)
+        function.arg_size() > accumulatorsParameter)
       describe(function);
 }

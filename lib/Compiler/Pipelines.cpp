@@ -77,7 +77,7 @@ void nb::populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &option
 void nb::populateGpuKernel(OpPassManager &pm, StringRef precision) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createSetPrecision(SetPrecisionOptions{precision.str()}));
-  func.addPass(createConvertNBToLoops());
+  func.addPass(createConvertNBToLoops(ConvertNBToLoopsOptions{/*concurrent=*/true}));
   func.addPass(createConvertNBToArith());
   func.addPass(createCSEPass());
   pm.addPass(createOutlineKernel());
@@ -85,6 +85,7 @@ void nb::populateGpuKernel(OpPassManager &pm, StringRef precision) {
 }
 
 void nb::populateNVVM(OpPassManager &pm, const GpuPipelineOptions &options) {
+  pm.addPass(createSumOverWarps());
   // Before anything can make the launch share values with its surroundings.
   pm.addPass(createGpuKernelOutliningPass());
   pm.addPass(createCanonicalizerPass());

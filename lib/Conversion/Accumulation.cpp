@@ -35,34 +35,57 @@ static Value outsideOf(Operation *loop, Value value, OpBuilder &b) {
   return b.clone(*definition)->getResult(0);
 }
 
+/// Terms of more lanes are added up to these: half the memory for the same additions.
+static void setLanes(Accumulator &of, int64_t lanes) {
+  constexpr int64_t widestRegister = 8;
+  of.pixels = lanes;
+  of.lanes = lanes % widestRegister == 0 ? std::min(lanes, widestRegister) : lanes;
+}
+
+/// Memory for `each` scalars of each of the entries.
+static void allocateScalars(OpBuilder &b, Location loc, Accumulator &of, Value entries,
+                            int64_t each) {
+  auto times = [&](int64_t n) {
+    return n == 1 ? entries
+                  : Value(arith::MulIOp::create(b, loc, entries, indexConstant(b, loc, n)));
+  };
+  of.total = allocate(b, loc, times(each));
+  if (of.lanes)
+    of.partial = allocate(b, loc, times(each * of.lanes));
+}
+
+FailureOr<SmallVector<Accumulator>> nb::createNumbers(Operation *loop, TypeRange types,
+                                                      int64_t lanes) {
+  SmallVector<Accumulator> numbers;
+  int64_t count = 0;
+  for (Type type : types) {
+    if (!elementTypeOf(type).isF64())
+      return loop->emitError() << "a sum of " << type << " over pixels cannot be converted: only "
+                               << "f64, !nb.vec3<f64>, !nb.mat3<f64>, tables and grids of f64 can";
+    Accumulator &number = numbers.emplace_back();
+    number.type = type;
+    setLanes(number, lanes);
+    number.first = count;
+    count += componentCount(type);
+  }
+  if (numbers.empty())
+    return numbers;
+  OpBuilder b(loop);
+  allocateScalars(b, loop->getLoc(), numbers.front(), indexConstant(b, loop->getLoc(), count), 1);
+  for (Accumulator &number : numbers) {
+    number.total = numbers.front().total;
+    number.partial = numbers.front().partial;
+  }
+  return numbers;
+}
+
 FailureOr<Accumulator> Accumulation::create(Operation *loop, Type type, Value yielded,
                                             int64_t lanes) {
   OpBuilder b(loop);
   Location loc = loop->getLoc();
   Accumulator result;
   result.type = type;
-  // More lanes are added to these: half the memory for the same additions.
-  constexpr int64_t widestRegister = 8;
-  result.pixels = lanes;
-  result.lanes = isa<HklGridType>(type)       ? 0
-                 : lanes % widestRegister == 0 ? std::min(lanes, widestRegister)
-                                               : lanes;
-  auto allocateScalars = [&](Value entries, int64_t each) {
-    auto times = [&](int64_t n) {
-      return n == 1 ? entries
-                    : Value(arith::MulIOp::create(b, loc, entries, indexConstant(b, loc, n)));
-    };
-    result.total = allocate(b, loc, times(each));
-    if (result.lanes)
-      result.partial = allocate(b, loc, times(each * result.lanes));
-  };
-  if (!isMemory(type)) {
-    if (!elementTypeOf(type).isF64())
-      return loop->emitError() << "a sum of " << type << " over pixels cannot be converted: only "
-                               << "f64, !nb.vec3<f64>, !nb.mat3<f64>, tables and grids of f64 can";
-    allocateScalars(indexConstant(b, loc, componentCount(type)), 1);
-    return result;
-  }
+  setLanes(result, isa<HklGridType>(type) ? 0 : lanes);
   Operation *term = findTerm(yielded);
   if (!term)
     return loop->emitError("a sum of tables or grids must add up what nb.scatter or "
@@ -77,14 +100,14 @@ FailureOr<Accumulator> Accumulation::create(Operation *loop, Type type, Value yi
         return scatter.emitError("the size of the table is not known ahead of the loops");
     }
     result.entries = product(b, loc, result.counts);
-    allocateScalars(result.entries, componentCount(element));
+    allocateScalars(b, loc, result, result.entries, componentCount(element));
     return result;
   }
   auto like = dyn_cast<BlockArgument>(cast<ScatterFactorOp>(term).getLike());
   if (!like || !isa<FunctionOpInterface>(like.getOwner()->getParentOp()))
     return term->emitError("the grid whose bounds are taken must be an argument of the function");
   result.entries = gridEntries(b, loc, splitArgument(like));
-  allocateScalars(result.entries, 1);
+  allocateScalars(b, loc, result, result.entries, 1);
   return result;
 }
 
@@ -111,6 +134,12 @@ static Value addLanes(OpBuilder &b, Location loc, Value old, Value term, Value a
 /// memory[position] += term where it counts.
 static void addScalar(OpBuilder &b, Location loc, Value term, const Accumulator &to,
                       Value position) {
+  if (to.concurrent) {
+    if (to.active)
+      term = arith::SelectOp::create(b, loc, to.active, term, zeroConstant(b, loc, term.getType()));
+    memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, term, to.total, position);
+    return;
+  }
   if (!to.lanes) {
     Value old = memref::LoadOp::create(b, loc, to.total, position);
     memref::StoreOp::create(b, loc, addLanes(b, loc, old, term, to.active), to.total, position);
@@ -129,7 +158,7 @@ static void addScalar(OpBuilder &b, Location loc, Value term, const Accumulator 
 LogicalResult Accumulation::add(OpBuilder &b, Location loc, Value term, const Accumulator &to) {
   if (!isMemory(to.type)) {
     for (auto [i, scalar] : llvm::enumerate(scalarsOf(b, loc, term)))
-      addScalar(b, loc, scalar, to, indexConstant(b, loc, i));
+      addScalar(b, loc, scalar, to, indexConstant(b, loc, to.first + i));
     return success();
   }
   if (auto scatter = term.getDefiningOp<ScatterOp>()) {
@@ -177,7 +206,7 @@ void nb::clearPartial(OpBuilder &b, Location loc, const Accumulator &accumulator
   auto vector = VectorType::get({accumulator.lanes}, b.getF64Type());
   Value lanes = indexConstant(b, loc, accumulator.lanes);
   forEach(b, loc, scalarCount(b, loc, accumulator), [&](OpBuilder &b, Value i) {
-    Value position = arith::MulIOp::create(b, loc, i, lanes);
+    Value position = arith::MulIOp::create(b, loc, plus(b, loc, i, accumulator.first), lanes);
     vector::StoreOp::create(b, loc, zeroConstant(b, loc, vector), accumulator.partial,
                             ValueRange{position});
   });
@@ -187,6 +216,7 @@ void nb::foldPartial(OpBuilder &b, Location loc, const Accumulator &accumulator)
   auto vector = VectorType::get({accumulator.lanes}, b.getF64Type());
   Value lanes = indexConstant(b, loc, accumulator.lanes);
   forEach(b, loc, scalarCount(b, loc, accumulator), [&](OpBuilder &b, Value i) {
+    i = plus(b, loc, i, accumulator.first);
     Value position = arith::MulIOp::create(b, loc, i, lanes);
     Value partial =
         vector::LoadOp::create(b, loc, vector, accumulator.partial, ValueRange{position});
@@ -198,7 +228,7 @@ void nb::foldPartial(OpBuilder &b, Location loc, const Accumulator &accumulator)
 }
 
 Value nb::readSum(OpBuilder &b, Location loc, const Accumulator &from) {
-  return loadEntry(b, loc, from.type, from.total, indexConstant(b, loc, 0));
+  return loadEntry(b, loc, from.type, from.total, indexConstant(b, loc, from.first));
 }
 
 Value nb::copySum(OpBuilder &b, Location loc, const Accumulator &from) {

@@ -27,17 +27,22 @@ struct Accumulator {
   Value partial;             ///< the vectors, memref<?xf64>; null without lanes
   SmallVector<Value> counts; ///< of a table
   Value entries;             ///< of a table or grid
-  int64_t lanes = 0;  ///< of the vectors
-  int64_t pixels = 0; ///< lanes of the terms, a multiple
+  int64_t first = 0;         ///< where in the memory it begins
+  int64_t lanes = 0;         ///< of the vectors
+  int64_t pixels = 0;        ///< lanes of the terms, a multiple
+  bool concurrent = false;   ///< pixels that are computed at the same time add to it
   Value active; ///< condition, over the lanes, under which a term counts; null: always
 };
+
+/// Memory ahead of `loop` for sums of numbers, one for each type, next to each other.
+FailureOr<SmallVector<Accumulator>> createNumbers(Operation *loop, TypeRange types, int64_t lanes);
 
 /// Tables and grids are always summed in memory.
 inline bool isMemory(Type type) { return isa<TableType, HklGridType>(type); }
 
 class Accumulation {
 public:
-  /// Memory ahead of `loop` for the sum of `type` of which `yielded` is a term.
+  /// Memory ahead of `loop` for the sum of `type`, a table or grid, of which `yielded` is a term.
   FailureOr<Accumulator> create(Operation *loop, Type type, Value yielded, int64_t lanes);
 
   /// Adds a term at the insertion point; what a sum not yet lowered adds up is added there.

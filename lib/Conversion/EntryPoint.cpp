@@ -52,7 +52,7 @@ Value EntryPoint::element(Value pointer, Value index) {
                              ArrayRef<LLVM::GEPArg>{fromIndex(index)});
 }
 
-Value EntryPoint::buffer(Value pointer, Type element) {
+Value nb::bufferAt(OpBuilder &b, Location loc, Value pointer, Type element) {
   MLIRContext *context = b.getContext();
   Type i64 = b.getI64Type(), array = LLVM::LLVMArrayType::get(i64, 1);
   auto descriptor = LLVM::LLVMStructType::getLiteral(
@@ -60,6 +60,9 @@ Value EntryPoint::buffer(Value pointer, Type element) {
   Value value = LLVM::PoisonOp::create(b, loc, descriptor);
   auto insert = [&](Value part, ArrayRef<int64_t> position) {
     value = LLVM::InsertValueOp::create(b, loc, value, part, position);
+  };
+  auto integer = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
   };
   Value one = integer(1);
   insert(pointer, {0});
@@ -69,6 +72,10 @@ Value EntryPoint::buffer(Value pointer, Type element) {
   insert(one, {4, 0});
   Type type = MemRefType::get({ShapedType::kDynamic}, element);
   return UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
+}
+
+Value EntryPoint::buffer(Value pointer, Type element) {
+  return bufferAt(b, loc, pointer, element);
 }
 
 SmallVector<Value> EntryPoint::argument(int64_t number, TypeRange parts, Type type) {

@@ -32,6 +32,9 @@ struct EntryPoint {
   Value input(unsigned i) { return function.getArgument(i); }
 };
 
+/// A one-dimensional memref over memory at `pointer`.
+Value bufferAt(OpBuilder &b, Location loc, Value pointer, Type element);
+
 } // namespace mlir::nb
 
 #endif

@@ -1,9 +1,13 @@
+#include "lib/Conversion/GPULaunch.h"
 #include "lib/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_GPUTOLOOPS
@@ -32,6 +36,32 @@ static LogicalResult check(gpu::LaunchOp launch) {
   if (foreign)
     return foreign->emitError("needs the threads of a GPU");
   return success();
+}
+
+/// Threads come one after another: an addition needs no care for others.
+static void lowerAdditions(gpu::LaunchOp launch) {
+  SmallVector<memref::AtomicRMWOp> additions;
+  launch.walk([&](memref::AtomicRMWOp op) {
+    if (op.getKind() == arith::AtomicRMWKind::addf && op.use_empty())
+      additions.push_back(op);
+  });
+  for (memref::AtomicRMWOp op : additions) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Value old = memref::LoadOp::create(b, loc, op.getMemref(), op.getIndices());
+    Value sum = arith::AddFOp::create(b, loc, old, op.getValue());
+    memref::StoreOp::create(b, loc, sum, op.getMemref(), op.getIndices());
+    op.erase();
+  }
+}
+
+/// The accumulators of all warps lie one after another where that of a tile is expected.
+static void makeRoom(func::FuncOp accumulatorSize) {
+  Operation *end = accumulatorSize.getBody().front().getTerminator();
+  OpBuilder b(end);
+  Location loc = end->getLoc();
+  Value warps = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(blocksOnHost * warpsOfBlock));
+  end->setOperand(0, arith::MulIOp::create(b, loc, end->getOperand(0), warps));
 }
 
 static void lower(gpu::LaunchOp launch) {
@@ -70,11 +100,24 @@ namespace {
 struct GPUToLoopsPass : nb::impl::GPUToLoopsBase<GPUToLoopsPass> {
   void runOnOperation() override {
     SmallVector<gpu::LaunchOp> launches;
-    getOperation().walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
+    llvm::SetVector<func::FuncOp> functions;
+    getOperation().walk([&](gpu::LaunchOp launch) {
+      launches.push_back(launch);
+      functions.insert(launch->getParentOfType<func::FuncOp>());
+    });
     for (gpu::LaunchOp launch : launches) {
       if (failed(check(launch)))
         return signalPassFailure();
+      lowerAdditions(launch);
       lower(launch);
+    }
+    for (func::FuncOp function : functions) {
+      StringRef name = function.getName();
+      if (!name.consume_back("_run_tile"))
+        continue;
+      auto size = getOperation().lookupSymbol<func::FuncOp>((name + "_accumulator_size").str());
+      if (size)
+        makeRoom(size);
     }
   }
 };

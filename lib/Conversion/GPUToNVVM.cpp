@@ -1,3 +1,4 @@
+#include "lib/Conversion/DivisionToNVVM.h"
 #include "lib/Conversion/Passes.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -32,6 +33,7 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
     cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
     populateMathToLLVMConversionPatterns(converter, patterns);
+    populateDivisionToNVVMPatterns(converter, patterns);
     ub::populateUBToLLVMConversionPatterns(converter, patterns);
 
     ConversionTarget target(context);

@@ -13,12 +13,13 @@ using namespace mlir::nb;
 namespace {
 class ImageLowering {
 public:
-  ImageLowering(ImageOp image, Accumulation &sums)
-      : image(image), sums(sums), b(image), loc(image.getLoc()) {}
+  ImageLowering(ImageOp image, Accumulation &sums, bool concurrent)
+      : image(image), sums(sums), concurrent(concurrent), b(image), loc(image.getLoc()) {}
   LogicalResult run();
 
 private:
   LogicalResult allocateResults();
+  LogicalResult allocateNumbers();
   LogicalResult replaceResults();
   LogicalResult row(Value panel, Value slow);
   void clearPixels(Value position, Value left);
@@ -34,6 +35,7 @@ private:
 
   ImageOp image;
   Accumulation &sums;
+  bool concurrent;
   OpBuilder b;
   Location loc;
   SmallVector<Value> buffers;           ///< of images
@@ -45,29 +47,55 @@ private:
 };
 } // namespace
 
+/// Sums of single numbers, vectors and matrices.
+LogicalResult ImageLowering::allocateNumbers() {
+  auto isNumber = [](Value result) {
+    return !result.use_empty() && !isImage(result) && !isMemory(result.getType());
+  };
+  auto results = llvm::make_filter_range(image.getResults(), isNumber);
+  SmallVector<Type> types = llvm::map_to_vector(results, [](Value v) { return v.getType(); });
+  auto numbers = createNumbers(image, types, image.getLanes().value_or(0));
+  if (failed(numbers))
+    return failure();
+  for (auto [result, number] : llvm::zip(results, *numbers))
+    accumulators[cast<OpResult>(result).getResultNumber()] = number;
+  return success();
+}
+
 LogicalResult ImageLowering::allocateResults() {
   Value size = product(b, loc, image.getCounts());
-  for (auto [result, yielded] : llvm::zip(image.getResults(), image.getYield().getValues())) {
-    if (result.use_empty()) {
-      accumulators.emplace_back();
+  accumulators.resize(image.getNumResults());
+  for (auto [result, yielded, to] :
+       llvm::zip(image.getResults(), image.getYield().getValues(), accumulators)) {
+    if (result.use_empty())
       continue;
-    }
     if (isImage(result)) {
       Type element = cast<RankedTensorType>(result.getType()).getElementType();
-      Accumulator &only = accumulators.emplace_back();
-      only.type = result.getType();
-      only.total = memref::AllocOp::create(
+      to.type = result.getType();
+      to.total = memref::AllocOp::create(
           b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
-      buffers.push_back(only.total);
-      continue;
+      buffers.push_back(to.total);
+    } else if (isMemory(result.getType())) {
+      if (concurrent && isa<HklGridType>(result.getType()))
+        return emitError(yielded.getLoc(),
+                         "the gradient by a grid of structure factors cannot be summed on a GPU, "
+                         "since each pixel adds to other places of it; leave out F there, or use "
+                         "the processor");
+      auto created = sums.create(image, result.getType(), yielded, image.getLanes().value_or(0));
+      if (failed(created))
+        return failure();
+      to = *created;
     }
-    auto created = sums.create(image, result.getType(), yielded, image.getLanes().value_or(0));
-    if (failed(created))
-      return failure();
-    created->total.getDefiningOp()->setAttr(accumulatorAttrName, b.getUnitAttr());
-    if (created->partial)
-      created->partial.getDefiningOp()->setAttr(scratchAttrName, b.getUnitAttr());
-    accumulators.push_back(*created);
+  }
+  if (failed(allocateNumbers()))
+    return failure();
+  for (Accumulator &accumulator : accumulators) {
+    if (!accumulator.total || isa<RankedTensorType>(accumulator.type))
+      continue;
+    accumulator.concurrent = concurrent;
+    accumulator.total.getDefiningOp()->setAttr(accumulatorAttrName, b.getUnitAttr());
+    if (accumulator.partial)
+      accumulator.partial.getDefiningOp()->setAttr(scratchAttrName, b.getUnitAttr());
   }
   return success();
 }
@@ -252,8 +280,8 @@ LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Value e
   return success();
 }
 
-LogicalResult nb::lowerImage(ImageOp image, Accumulation &sums) {
-  return ImageLowering(image, sums).run();
+LogicalResult nb::lowerImage(ImageOp image, Accumulation &sums, bool concurrent) {
+  return ImageLowering(image, sums, concurrent).run();
 }
 
 bool nb::isKernel(Operation *function) {

@@ -218,7 +218,7 @@ void returnBuffers(FunctionOpInterface function) {
   }
 }
 
-LogicalResult lowerFunction(FunctionOpInterface function) {
+LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
   bool kernel = isKernel(function);
   // Tables first, while lookups still name them.
   SmallVector<TabulateOp> tables;
@@ -248,7 +248,7 @@ LogicalResult lowerFunction(FunctionOpInterface function) {
     else if (auto first = dyn_cast<FirstOp>(op))
       lowerFirst(first);
     else
-      lowered = lowerImage(cast<ImageOp>(op), sums);
+      lowered = lowerImage(cast<ImageOp>(op), sums, concurrent);
     if (failed(lowered))
       return failure();
   }
@@ -264,9 +264,10 @@ LogicalResult lowerFunction(FunctionOpInterface function) {
 }
 
 struct ConvertNBToLoopsPass : nb::impl::ConvertNBToLoopsBase<ConvertNBToLoopsPass> {
+  using ConvertNBToLoopsBase::ConvertNBToLoopsBase;
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([](FunctionOpInterface function) {
-      if (!function.isExternal() && failed(lowerFunction(function)))
+    WalkResult result = getOperation()->walk([&](FunctionOpInterface function) {
+      if (!function.isExternal() && failed(lowerFunction(function, concurrent)))
         return WalkResult::interrupt();
       return WalkResult::skip();
     });

@@ -18,10 +18,18 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
     of partial sums, which are added up after the loops; a lane that is no pixel to be rendered adds
     nothing. Memory marked `nb.accumulator` has to be zero ahead of the loops.
 
+    With `concurrent`, pixels are computed at the same time and add to that memory by
+    `memref.atomic_rmw`, for `nb-to-gpu`. They must not then add to grids, where each has places of
+    its own to add to.
+
     A function with an image returns memory too: a number, vector or matrix is stored at its end.
 
     Example: `nb-opt --convert-nb-to-loops kernel.mlir`
   }];
+  let options = [
+    Option<"concurrent", "concurrent", "bool", "false",
+           "pixels are computed at the same time and add to sums by memref.atomic_rmw">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
@@ -71,39 +79,73 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
   let summary = "the pixels of a kernel's tile to threads of one gpu.launch";
   let description = [{
     In each `NAME_run_tile` of `nb-outline-kernel`, the loops over panels, rows and pixels become one
-    `gpu.launch` whose kernel is called `NAME`: a thread for each pixel, in blocks of 128 along the
-    fast axis, so that neighbouring threads store to neighbouring places. Whatever is summed for a
-    pixel stays a loop of its thread. Threads outside the region of interest store 0 and end, those
-    beyond the row do nothing.
+    `gpu.launch` whose kernel is called `NAME`. Blocks are 128 threads. The rows of the tile are
+    split into chunks of as many pixels, neighbours along the fast axis, so that neighbouring threads store to
+    neighbouring places; block b of B renders the chunks b, b + B, b + 2B, ..., so that any number
+    of blocks renders the tile. Whatever is summed for a pixel stays a loop of its thread. Threads
+    outside the region of interest store 0 and end, those beyond the row do nothing.
 
-    The kernel takes the first four pointers of `run_tile`: arguments, workspace, tile, outputs. What
-    the loops need of them is loaded inside, so that all of it may lie in the memory of a device. The program has
-    to be without lanes (no `nb-vectorize`) and may sum nothing over pixels.
+    The kernel takes the first five pointers of `run_tile`: arguments, workspace, tile, outputs,
+    accumulators. What the loops need of them is loaded inside, so that all of it may lie in the
+    memory of a device. The program has to be without lanes (no `nb-vectorize`).
+
+    If there are sums over pixels (made by `convert-nb-to-loops` with `concurrent`), each warp of 32 threads
+    has an accumulator of its own: warp w the one at `accumulators + w * NAME_accumulator_size`.
+    `memref.atomic_rmw` adds to it, at a place that is the same for all pixels; threads of the
+    warp that have no pixel compute the nearest one and add 0. A second launch, `NAME_reduce`
+    (accumulators, number of warps, doubles of an accumulator), has a block of one warp for each
+    double, which adds up all accumulators in the first and clears the others.
 
     Example: `nb-opt --nb-to-gpu outlined.mlir`
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+                           "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
-def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::func::FuncOp"> {
+def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::ModuleOp"> {
   let summary = "a gpu.launch to loops over its blocks and threads";
   let description = [{
     Runs a GPU's program on the CPU: the body of each `gpu.launch` stands in loops over all blocks
-    and, within, all threads. Threads must not wait for each other; one with a barrier, with
-    memory of its own kind or with asynchronous dependencies is an error.
+    and, within, all threads; `memref.atomic_rmw addf` becomes a load, an addition and a store. Threads must not
+    wait for each other; one with a barrier, with memory of its own kind or with asynchronous
+    dependencies is an error.
+
+    `NAME_accumulator_size` makes room for the accumulators of all warps that `nb-to-gpu` launches.
 
     Example: `nb-opt --nb-to-gpu --nb-gpu-to-loops outlined.mlir`
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
+  let summary = "what the threads of a warp add to one place to one addition";
+  let description = [{
+    In each `gpu.launch`, the `memref.atomic_rmw addf` of a block of ops become a sum over the 32
+    threads of a warp, in a fixed order, and one load, addition and store. They have to be run by
+    all threads of the warp alike, add to the same places for all of them, and to places that no other
+    warp adds to; then no atomic operation is needed and the result is the same every time.
+
+    Up to 32 numbers are summed together: in each of five steps a thread passes on half of the
+    numbers that it has to a partner, takes the partner's part of the others, and adds; at the end each number is in
+    one thread, which adds it to memory. Nine numbers take 12 exchanges instead of 45.
+
+    Example: `nb-opt --nb-to-gpu --nb-sum-over-warps outlined.mlir`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "a GPU's kernel to the NVVM dialect, without a math library";
   let description = [{
-    As `convert-gpu-to-nvvm`, except that square roots, rounding and absolute values become
-    instructions of the GPU and not calls of libdevice, which a kernel would have to be linked
-    with. Loops have to be branches (`convert-scf-to-cf`) by then.
+    As `convert-gpu-to-nvvm`, except that rounding and absolute values become instructions of the
+    GPU and not calls of libdevice, which a kernel would have to be linked with. Quotients and square
+    roots are made of the GPU's approximate instructions: in f64 they are correct to 1 ulp where
+    the divisor or radicand is a normal number (denormal divisors count as 0); in f32 they are good to 2 ulp.
+    The exact instructions would branch on data and call subroutines. Loops have to be
+    branches (`convert-scf-to-cf`) by then.
 
     Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-nvvm))" kernel.mlir`
   }];

@@ -78,6 +78,7 @@ struct Simulator::State {
     KernelRequest request;
     request.structure = experiment.structure.toString();
     request.precision = options.precision;
+    request.target = options.target;
     request.derivative = derivative.toString();
     request.dumpIR = options.dumpIR;
     request.noFuse = interpret;

@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --nb-gpu-to-loops --verify-roundtrip | FileCheck %s
+// RUN: nb-opt %s --nb-gpu-to-loops --verify-roundtrip --split-input-file | FileCheck %s
 
 // Blocks outside, threads inside, x fastest in both.
 
@@ -29,4 +29,32 @@ func.func @fill(%out: memref<?xindex>, %gx: index, %gy: index, %gz: index) {
     gpu.terminator
   }
   return
+}
+
+// -----
+
+// Threads come one after another and add as they come; their warps' accumulators need room, two
+// blocks of four.
+
+// CHECK-LABEL: func.func @total_run_tile
+// CHECK: scf.for
+// CHECK: %[[OLD:.*]] = memref.load %[[OUT:.*]][%[[AT:.*]]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[OLD]],
+// CHECK: memref.store %[[SUM]], %[[OUT]][%[[AT]]]
+func.func @total_run_tile(%out: memref<?xf64>, %n: index, %x: f64) {
+  gpu.launch blocks(%bx, %by, %bz) in (%nx = %n, %ny = %n, %nz = %n)
+             threads(%tx, %ty, %tz) in (%mx = %n, %my = %n, %mz = %n) {
+    memref.atomic_rmw addf %x, %out[%bx] : (f64, memref<?xf64>) -> f64
+    gpu.terminator
+  }
+  return
+}
+// CHECK-LABEL: func.func @total_accumulator_size
+// CHECK: %[[ONE:.*]] = arith.constant 64 : i64
+// CHECK: %[[EIGHT:.*]] = arith.constant 8 : i64
+// CHECK: %[[ALL:.*]] = arith.muli %[[ONE]], %[[EIGHT]] : i64
+// CHECK: return %[[ALL]]
+func.func @total_accumulator_size(%arguments: !llvm.ptr) -> i64 {
+  %c64 = arith.constant 64 : i64
+  return %c64 : i64
 }

@@ -49,3 +49,18 @@ func.func @c_run_tile(%a: !llvm.ptr, %w: !llvm.ptr, %t: !llvm.ptr, %o: !llvm.ptr
   } {nb.loop = "panel"}
   return
 }
+
+// -----
+
+// expected-error @below {{takes fewer pointers than a kernel has}}
+func.func @few_run_tile(%a: !llvm.ptr, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %p = %c0 to %c1 step %c1 {
+    scf.for %i = %c0 to %c1 step %c1 {
+      scf.for %k = %c0 to %c1 step %c1 {
+      } {nb.loop = "fast"}
+    } {nb.loop = "slow"}
+  } {nb.loop = "panel"}
+  return
+}

@@ -1,26 +1,36 @@
 // RUN: nb-opt %s --convert-nb-to-loops --convert-nb-to-arith --nb-outline-kernel --nb-to-gpu --verify-roundtrip --split-input-file | FileCheck %s
 
-// A thread is a pixel: x goes along the fast axis, y over the tile's rows, z over its panel. The sum
-// over domains stays a loop inside; nothing but the pointers is captured.
+// A thread is a pixel of a chunk of 128 in a row; blocks take chunks in turn. The sum over domains
+// stays a loop inside; nothing but the pointers is captured.
 
 // CHECK-LABEL: func.func @image_run_tile
-// CHECK-SAME: (%[[ARGUMENTS:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[WORKSPACE:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[TILE:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[OUTPUTS:[^:]*]]: !llvm.ptr {llvm.noalias},
-// CHECK: %[[BEGIN:.*]] = arith.index_cast
-// CHECK: %[[BLOCK:.*]] = arith.constant 128 : index
-// CHECK: %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %[[BLOCK]] : index
-// CHECK: %[[ROWS:.*]] = arith.subi
-// CHECK: %[[PANELS:.*]] = arith.subi
-// CHECK: gpu.launch blocks(%[[X:[^,]*]], %[[Y:[^,]*]], %[[Z:[^)]*]]) in (%{{.*}} = %[[BLOCKS]], %{{.*}} = %[[ROWS]], %{{.*}} = %[[PANELS]])
-// CHECK-SAME: threads(%[[T:[^,]*]], {{.*}} = %[[BLOCK]],
+// CHECK-SAME: (%[[ARGUMENTS:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[WORKSPACE:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[TILE:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[OUTPUTS:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[SUMS:[^:]*]]: !llvm.ptr {llvm.noalias},
+// CHECK: %[[BLOCKS:.*]] = arith.constant 2 : index
+// CHECK: %[[THREADS:.*]] = arith.constant 128 : index
+// CHECK: gpu.launch blocks(%[[B:[^,]*]], %{{[^)]*}}) in (%[[COUNT:.*]] = %[[BLOCKS]],
+// CHECK-SAME: threads(%[[T:[^,]*]], {{.*}} = %[[THREADS]],
 // CHECK-SAME: module(@image_gpu) function(@image)
-// CHECK: llvm.getelementptr %[[ARGUMENTS]][0]
-// CHECK: llvm.getelementptr %[[WORKSPACE]][0]
-// CHECK: llvm.getelementptr %[[TILE]][0]
-// CHECK: llvm.getelementptr %[[OUTPUTS]][0]
-// CHECK: %[[START:.*]] = arith.muli %[[X]],
+// CHECK: llvm.getelementptr %[[ARGUMENTS]][%{{.*}}]
+// CHECK: llvm.getelementptr %[[WORKSPACE]][%{{.*}}]
+// CHECK: llvm.getelementptr %[[TILE]][%{{.*}}]
+// CHECK: llvm.getelementptr %[[OUTPUTS]][%{{.*}}]
+// CHECK: llvm.getelementptr %[[SUMS]][%{{.*}}]
+// CHECK: %[[ROWS:.*]] = arith.subi %{{.*}}, %[[BEGIN:.*]] : index
+// CHECK: %[[OF_ROW:.*]] = arith.divui
+// CHECK: %[[CHUNKS:.*]] = arith.muli %[[ROWS]], %[[OF_ROW]] : index
+// CHECK: scf.for %[[C:.*]] = %[[B]] to %[[CHUNKS]] step %[[COUNT]]
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[C]] : index to i64
+// CHECK: %[[ZERO:.*]] = arith.shrui %[[NUMBER]],
+// CHECK: llvm.getelementptr %{{.*}}[%[[ZERO]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK: %[[SHORT:.*]] = arith.trunci %[[NUMBER]] : i64 to i32
+// CHECK: %[[SHORT_ROW:.*]] = arith.index_cast %[[OF_ROW]] : index to i32
+// CHECK: %[[DIVIDED:.*]] = arith.divui %[[SHORT]], %[[SHORT_ROW]] : i32
+// CHECK: %[[DOWN:.*]] = arith.index_castui %[[DIVIDED]]
+// CHECK: %[[REST:.*]] = arith.remui %[[SHORT]], %[[SHORT_ROW]] : i32
+// CHECK: %[[ALONG:.*]] = arith.index_castui %[[REST]]
+// CHECK: %[[SLOW:.*]] = arith.addi %[[BEGIN]], %[[DOWN]] : index
+// CHECK: %[[START:.*]] = arith.muli %[[ALONG]],
 // CHECK: %[[FAST:.*]] = arith.addi %[[START]], %[[T]] : index
-// CHECK: %[[SLOW:.*]] = arith.addi %{{.*}}, %[[Y]] : index
-// CHECK: %[[PANEL:.*]] = arith.addi %{{.*}}, %[[Z]] : index
 // CHECK-NOT: scf.for
 // CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[FAST]],
 // CHECK: scf.if %[[INSIDE]] {
@@ -28,6 +38,7 @@
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %{{.*}}[%[[POSITION]]] : memref<?xf32>
 // CHECK: gpu.terminator
+// CHECK-NOT: gpu.launch
 // CHECK-NOT: nb.loop
 func.func @image(%n: index, %size: f64, %domains: index) -> tensor<?x?x?xf32> {
   %t = nb.tabulate mosaic %j in %domains : !nb.table<?xf64> {
@@ -51,10 +62,9 @@ func.func @image(%n: index, %size: f64, %domains: index) -> tensor<?x?x?xf32> {
 
 // CHECK-LABEL: func.func @picture_run_tile
 // CHECK: gpu.launch
-// CHECK-SAME: blocks(%[[X:[^,]*]], {{.*}} threads(%[[T:[^,]*]],
+// CHECK-SAME: threads(%[[T:[^,]*]],
 // CHECK-SAME: module(@picture_gpu_0) function(@picture)
-// CHECK: %[[START:.*]] = arith.muli %[[X]],
-// CHECK: %[[FAST:.*]] = arith.addi %[[START]], %[[T]] : index
+// CHECK: %[[FAST:.*]] = arith.addi %{{.*}}, %[[T]] : index
 // CHECK: %[[IN_ROW:.*]] = arith.cmpi slt, %[[FAST]], %[[COLUMNS:.*]] : index
 // CHECK: scf.if %[[IN_ROW]] {
 // CHECK-NEXT: %[[AT:.*]] = arith.addi %{{.*}}, %[[FAST]] : index

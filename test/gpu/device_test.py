@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""device_test.py NB_SIM NB_COMPILE: --device=gpu-on-cpu renders what the CPU's kernel renders, and
-what cannot be had is refused in one sentence."""
+"""device_test.py NB_SIM NB_COMPILE: --device=gpu-on-cpu renders and differentiates what the CPU's
+kernels do, and what cannot be had is refused in one sentence."""
 
 import json
 import os
@@ -81,6 +81,74 @@ class Device(unittest.TestCase):
         for precision, rtol in (("mixed", 1e-5), ("f32", 1e-3)):
             self.compare(*SMALL, "-detpixels", "64", f"--precision={precision}", rtol=rtol, atol=1e-6)
 
+    def gradient(self, device, *words):
+        done = self.nb_sim(*words, f"--device={device}", "--no-fallback", "--threads=1", "--quiet",
+                           "--json", "--timing", "t.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual(result["engine"], "fused")
+        return result
+
+    def compare_gradients(self, *words):
+        """What the sums of both devices differ by is rounding, of terms that may cancel: it is
+        measured by the loss, per size of the parameter."""
+        want, got = self.gradient("cpu", *words), self.gradient("gpu-on-cpu", *words)
+        self.assertGreater(abs(want["loss"]), 0)
+        self.assertLess(abs(got["loss"] - want["loss"]), 1e-13 * abs(want["loss"]))
+        compared = 0
+        for x, y in zip(want["gradient"], got["gradient"], strict=True):
+            self.assertEqual(x["parameter"], y["parameter"])
+            flat = [np.ravel(np.asarray(g[k], float)) for g in (x, y) for k in ("value", "gradient")]
+            size = 1 if x["unit"] in ("rad", "1") else np.abs(flat[0]).max() or 1
+            scale = abs(want["loss"]) / size + np.abs(flat[1])
+            self.assertLess((np.abs(flat[3] - flat[1]) / scale).max(), 1e-12, x["parameter"])
+            compared += bool(np.abs(flat[1]).max() > 0)
+        return compared
+
+    def test_gradients(self):
+        hkl = str(PARITY.parent / "data" / "1hpv_3.0A.hkl")
+        several = "-phi 1 -osc 2 -phisteps 2 -mosaic_dom 3 -mosaic_spread 1 -dispersion 1 -dispsteps 2"
+        for name, least, flags in (
+                ("all scalars", 15, "-detpixels 150"),
+                ("tables", 20, f"-detpixels 35 {several} -oversample 2"),
+                ("gauss", 10, f"-detpixels 33 {several} -gauss_xtal"),
+                ("round", 10, "-detpixels 33 -round_xtal"),
+                ("curved", 10, "-detpixels 40 -curved_det"),
+                ("thick sensor", 15, "-detpixels 20 -detector_thick 500 -detector_abs 200 "
+                                     "-detector_thicksteps 3"),
+                ("interpolated", 10, f"-detpixels 20 -hkl {hkl} -interpolate"),
+                ("region", 10, "-detpixels 200 -roi 120 161 20 30")):
+            with self.subTest(name):
+                words = [*SMALL, *flags.split(), "--grad=scalars"]
+                if name == "interpolated":
+                    del words[words.index("-default_F"):words.index("-default_F") + 2]
+                self.assertGreaterEqual(self.compare_gradients(*words), least)
+
+    def test_gradients_by_tables_and_vectors(self):
+        flags = "-detpixels 40 -dispersion 1 -dispsteps 3 -mosaic_dom 4 -mosaic_spread 1".split()
+        self.assertGreater(self.compare_gradients(
+            *SMALL, *flags, "--grad=source_weight,beam_direction,polarization_axis,fast_axis"), 2)
+
+    def test_gradients_by_panels(self):
+        panels = [{"offset_mm": [x, 0, 50], "fast": [1, 0, 0], "slow": [0, 1, 0]} for x in (0, 40)]
+        (self.root / "panels.json").write_text(json.dumps(panels))
+        self.assertGreater(self.compare_gradients(
+            *SMALL, "-detpixels", "40", "--panels", "panels.json", "--grad=panels"), 2)
+
+    def test_threads_do_not_change_the_gradient(self):
+        words = (*SMALL, "-detpixels", "150", "--device=gpu-on-cpu", "--quiet", "--grad=scalars",
+                 "--json")
+        one, three = (self.nb_sim(*words, f"--threads={n}").stdout for n in (1, 3))
+        self.assertTrue(one.startswith("{"))
+        self.assertEqual(one, three)
+
+    def test_gradient_by_structure_factors_is_refused(self):
+        hkl = str(PARITY.parent / "data" / "1hpv_3.0A.hkl")
+        done = self.nb_sim(*SMALL, "-hkl", hkl, "-detpixels", "8", "--device=gpu-on-cpu",
+                           "--no-fallback", "--grad=F")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("leave out F there, or use the processor", done.stderr)
+
     def refused(self, *words):
         done = self.nb_sim(*SMALL, "-detpixels", "8", *words)
         self.assertNotEqual(done.returncode, 0)
@@ -90,9 +158,8 @@ class Device(unittest.TestCase):
 
     def test_no_gpu_yet(self):
         self.assertIn("this build cannot run kernels on a GPU yet", self.refused("--device=cuda"))
-        for flag in ("--device=cuda", "--device=gpu-on-cpu"):
-            self.assertIn("derivatives are computed by the processor's own kernels",
-                          self.refused(flag, "--grad=cell"))
+        self.assertIn("derivatives are computed by the processor's own kernels",
+                      self.refused("--device=cuda", "--grad=cell"))
         self.assertIn("auto", self.refused("--device=tpu"))
 
 

@@ -60,6 +60,12 @@ constexpr OwnFlag flags[] = {
        if (which < 2)
          c.engines = {which == 0 ? Engine::Fused : Engine::Interpreter};
      }},
+    {"--device", "cpu|gpu-on-cpu",
+     "what the kernels of the fused engine are made for: the processor (default), or a GPU whose "
+     "program the processor runs",
+     [](C &c, const Text &v) {
+       c.target = choice("--device", v, {"cpu", "gpu-on-cpu"}) == 0 ? "native" : "gpu-on-cpu";
+     }},
     {"--reference", "interpreter|fused", "what the differences are taken of; default: interpreter",
      [](C &c, const Text &v) {
        c.reference = choice("--reference", v, {"interpreter", "fused"}) == 0 ? Engine::Interpreter

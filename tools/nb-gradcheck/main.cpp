@@ -20,11 +20,13 @@ int print(const std::string &text) {
   return written && std::fflush(stdout) == 0 ? Success : Failure;
 }
 
-Simulator simulatorOn(Engine engine, const Experiment &experiment, int threads) {
+Simulator simulatorOn(Engine engine, const Experiment &experiment,
+                      const GradCheckCommand &command) {
   SimulatorOptions options;
   options.engine = engine;
   options.fallback = false;
-  options.threads = threads;
+  options.threads = command.threads;
+  options.target = command.target;
   return Simulator(experiment, options);
 }
 
@@ -44,11 +46,11 @@ int run(const std::vector<std::string> &words) {
     return print("nb-gradcheck " NB_VERSION "\n");
   const Experiment experiment = experimentOf(command.experiment);
   checkNames(command.parameters, experiment);
-  Simulator reference = simulatorOn(command.reference, experiment, command.threads);
+  Simulator reference = simulatorOn(command.reference, experiment, command);
   std::vector<EngineReport> reports;
   bool passed = true;
   for (Engine engine : command.engines) {
-    Simulator analytic = simulatorOn(engine, experiment, command.threads);
+    Simulator analytic = simulatorOn(engine, experiment, command);
     reports.push_back({engine, check(analytic, reference, command.parameters, command.check)});
     passed &= reports.back().result.passed();
     if (!command.json)

@@ -45,6 +45,8 @@ private:
     o.fallback = !tool.noFallback;
     o.threads = requestedThreads(tool);
     o.precision = tool.precision;
+    if (tool.device == Device::GpuOnCpu)
+      o.target = "gpu-on-cpu";
     o.dumpIR = tool.dumpIr.value_or("");
     o.kernels = &kernels;
     return o;
@@ -54,7 +56,7 @@ private:
     if (tool.kernelFile)
       throw UsageError("--kernel names the kernel of an image, and derivatives need their own; "
                        "leave it out");
-    if (tool.device == Device::GpuOnCpu || tool.device == Device::Cuda)
+    if (tool.device == Device::Cuda)
       throw UsageError("--device: derivatives are computed by the processor's own kernels alone; "
                        "leave it out");
     if (tool.jacobian && !tool.outDirectory)

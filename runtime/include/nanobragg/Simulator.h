@@ -47,6 +47,7 @@ struct SimulatorOptions {
   bool fallback = true;
   int threads = 0; ///< 0: as many as the machine offers
   std::string precision = "f64";
+  std::string target = "native"; ///< or gpu-on-cpu: a GPU's program, run by the processor
   std::string dumpIR; ///< directory for the IR after every pass; empty: none
   /// Where kernels come from; null: one for the process, with the kernel cache.
   KernelProvider *kernels = nullptr;
