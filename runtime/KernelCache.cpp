@@ -3,7 +3,9 @@
 
 #include "CacheDirectory.h"
 #include "CacheEntry.h"
+#include "CompilerBuild.h"
 #include "nanobragg/KernelFile.h"
+#include "nanobragg/Ptxas.h"
 
 #include <exception>
 
@@ -25,11 +27,19 @@ std::string describeRequest(const KernelRequest &request) {
          "\nstructure: " + request.structure + "\n";
 }
 
+/// Kernels of a GPU are cubin where there is an assembler, else PTX.
+static std::string describeAssembler(const KernelRequest &request) {
+  if (!request.target.starts_with("sm_"))
+    return "";
+  const std::string ptxas = findPtxas();
+  return "assembler: " + (ptxas.empty() ? "none" : ptxas + " " + identifyBuild(ptxas)) + "\n";
+}
+
 std::string KernelCache::specificationOf(const KernelRequest &request) const {
   return "nanobragg kernel\nkernel abi: " + std::to_string(NB_KERNEL_ABI_VERSION) +
          "\ncompiler: " + options.compilerBuild + "\n" +
          (request.target == "native" || request.target == "gpu-on-cpu" ? options.hostCpu : "") +
-         describeRequest(request);
+         describeAssembler(request) + describeRequest(request);
 }
 
 void KernelCache::warnOnce(const std::string &problem) {

@@ -24,6 +24,22 @@ private:
   Clock::time_point start = Clock::now();
 };
 
+bool isForGpu(const KernelRequest &request) { return request.target.starts_with("sm_"); }
+
+/// Throws when the kernel file is not for what the user has chosen.
+void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &request,
+                 const std::string &file) {
+  using Kind = DeviceChoice::Kind;
+  const Kind choice = request.choice.kind;
+  if (kernel.device && (choice == Kind::Cpu || choice == Kind::GpuOnCpu))
+    throw std::runtime_error("the kernel " + file + " is for a GPU (" + kernel.target +
+                             "), and --device asks for the processor; leave one of them out");
+  if (!kernel.device && choice == Kind::Cuda)
+    throw std::runtime_error("the kernel " + file + " is for a processor (" +
+                             kernel.target + "), and --device asks for a GPU; leave one of them out, "
+                             "or make the kernel with nb-compile --target=sm_90 or another chip");
+}
+
 /// Of the kernels of this process.
 std::string keyOf(const KernelRequest &request) { return describeRequest(request) + request.file; }
 
@@ -62,7 +78,25 @@ std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelReque
   return program;
 }
 
+/// Of a GPU: a file that the process alone has.
+KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<char> &image) {
+  const auto compiler = compilerLocked();
+  const Stopwatch watch(count.compileSeconds);
+  auto built = compiler->build(request);
+  if (!built)
+    throw std::runtime_error("the compiler library makes no files, and kernels of a GPU are files; "
+                             "install the one that belongs to this program");
+  image = std::move(*built);
+  KernelHandle kernel = loadKernel(image);
+  ++count.compiles;
+  return kernel;
+}
+
 KernelHandle KernelProvider::compile(const KernelRequest &request) {
+  if (isForGpu(request)) {
+    std::vector<char> image;
+    return build(request, image);
+  }
   const auto compiler = compilerLocked();
   const Stopwatch watch(count.compileSeconds);
   KernelHandle kernel = compiler->compile(request);
@@ -74,6 +108,13 @@ KernelHandle KernelProvider::compile(const KernelRequest &request) {
 /// A kernel that cannot be built as a file can still be compiled in process.
 KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
                                              const std::string &specification) {
+  if (isForGpu(request)) {
+    std::vector<char> image;
+    KernelHandle kernel = build(request, image);
+    const Stopwatch watch(count.cacheSeconds);
+    cache->publish(specification, image);
+    return kernel;
+  }
   const auto compiler = compilerLocked();
   std::optional<std::vector<char>> image;
   KernelHandle kernel;
@@ -117,6 +158,7 @@ KernelHandle KernelProvider::load(const KernelRequest &request, const std::strin
   const bool derives = !request.derivative.empty() && request.derivative != "none";
   checkFits(*kernel, request.structure + (derives ? " derivative=" + request.derivative : ""),
             request.precision, "the kernel " + file);
+  checkDevice(*kernel, request, file);
   ++count.loads;
   return kernel;
 }

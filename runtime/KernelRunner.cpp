@@ -2,6 +2,7 @@
 #include "nanobragg/KernelRunner.h"
 
 #include "AlignedMemory.h"
+#include "FixedCounts.h"
 #include "Partition.h"
 #include "Progress.h"
 
@@ -81,9 +82,10 @@ static const nb_kernel_descriptor &checked(const KernelHandle &kernel) {
   return *kernel;
 }
 
-KernelRunner::KernelRunner(KernelHandle handle, const Experiment &experiment)
+KernelRunner::KernelRunner(KernelHandle handle, const Experiment &experiment,
+                           std::shared_ptr<cuda::Device> device)
     : kernel(std::move(handle)), experiment(experiment), parameters(checked(kernel), experiment),
-      memory(*kernel) {}
+      memory(*kernel), executor(kernel, std::move(device)) {}
 
 void KernelRunner::bind(std::string_view parameter, std::span<const double> numbers) {
   parameters.bind(parameter, numbers);
@@ -122,27 +124,8 @@ RunResult KernelRunner::runInto(void *image, const RunOptions &options) {
   const void *const *arguments = parameters.arguments();
   memory.resize(outputSizes(*kernel, arguments, shape()), image);
   const Detector &detector = experiment.detector;
-  return runKernel(*kernel, arguments, shape(), {detector.roiSlowMin, detector.roiSlowMax + 1},
-                   memory.addresses(), options);
-}
-
-/// Throws unless the counts that were compiled in are those that the kernel is given.
-static void checkFixed(const nb_kernel_descriptor &kernel, const void *const *arguments) {
-  constexpr std::string_view mark = NB_KERNEL_FIXED;
-  std::string_view rest = kernel.structure ? kernel.structure : "";
-  for (std::size_t at; (at = rest.find(mark)) != rest.npos;) {
-    rest.remove_prefix(at + mark.size());
-    const std::string word(rest.substr(0, rest.find(' ')));
-    const std::string name = word.substr(0, word.find('='));
-    for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
-      if (name != kernel.parameters[i].name || kernel.parameters[i].kind != NB_PARAMETER_INDEX)
-        continue;
-      const auto value = *static_cast<const std::int64_t *>(arguments[i]);
-      if (word != name + "=" + std::to_string(value))
-        throw std::invalid_argument("the kernel was compiled for " + word + " and " + name + "=" +
-                                    std::to_string(value) + " is needed; compile one without that");
-    }
-  }
+  return executor.run(arguments, shape(), {detector.roiSlowMin, detector.roiSlowMax + 1},
+                      memory.addresses(), options);
 }
 
 RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,

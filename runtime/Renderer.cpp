@@ -1,6 +1,8 @@
 //===- Renderer.cpp -------------------------------------------------------===//
 #include "nanobragg/Renderer.h"
 
+#include "nanobragg/DevicePlacement.h"
+
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -82,6 +84,9 @@ Renderer::Renderer(KernelProvider &kernels, KernelRequest wanted, const Experime
   request.noFuse = request.noFuse || (request.file.empty() && compilationDisabled());
   if (request.noFuse)
     return;
+  findDevice(request);
+  if (request.gpu && request.choice.kind == DeviceChoice::Kind::Auto && renderOnGpu())
+    return;
   try {
     kernel = kernels.get(request);
   } catch (const std::runtime_error &error) {
@@ -93,7 +98,20 @@ Renderer::Renderer(KernelProvider &kernels, KernelRequest wanted, const Experime
     request.noFuse = true;
     return;
   }
-  runner.emplace(kernel, experiment);
+  runner.emplace(kernel, experiment, request.gpu);
+}
+
+/// False when the GPU cannot; then the request is for the processor.
+bool Renderer::renderOnGpu() {
+  try {
+    kernel = kernels.get(request);
+    runner.emplace(kernel, experiment, request.gpu);
+    return true;
+  } catch (const std::runtime_error &error) {
+    deviceReason = error.what();
+    request = onProcessor(request);
+    return false;
+  }
 }
 
 std::string Renderer::target() const { return kernel ? kernel->target : "interpreter"; }

@@ -11,6 +11,7 @@
 #ifndef NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
+#include "DeviceChoice.h"
 #include "Options.h"
 #include "Semantics.h"
 #include "UsageError.h"
@@ -44,8 +45,6 @@ struct OutputOptions {
   double adcOffset = 40;
 };
 
-/// What renders. Auto takes the processor.
-enum class Device { Auto, Cpu, GpuOnCpu, Cuda };
 enum class Emit { Nothing, Nb, Mlir, Llvm, Asm };
 
 /// What --loss is compared with; all empty: the sum of the pixels.
@@ -62,7 +61,7 @@ struct ToolOptions {
 
   std::int64_t threads = 0; ///< 0: one per core
   std::string precision = "f64";
-  Device device = Device::Auto;
+  DeviceChoice device;
   bool quiet = false;
   bool progress = true; ///< off with -printout, as in the C program
   bool printout = false;

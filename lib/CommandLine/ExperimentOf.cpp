@@ -15,4 +15,8 @@ Experiment experimentOf(const std::vector<std::string> &flags) {
   return derive(line.options, loaded.inputs, line.semantics).experiment;
 }
 
+DeviceChoice deviceOf(const std::vector<std::string> &flags) {
+  return parseCommandLine(flags).tool.device;
+}
+
 } // namespace nanobragg

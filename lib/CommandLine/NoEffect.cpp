@@ -95,7 +95,10 @@ constexpr IdleFlag idleFlags[] = {
      "the interpreter renders this run"},
     {"--device", [](const Situation &s) { return interprets(s.line.tool); },
      "the interpreter renders this run"},
-    {"--device", [](const Situation &s) { return bool(s.line.tool.kernelFile); },
+    {"--device", [](const Situation &s) {
+       return s.line.tool.kernelFile &&
+              s.line.tool.device.kind == DeviceChoice::Kind::GpuOnCpu;
+     },
      "--kernel names the kernel"},
     {"--no-fallback", [](const Situation &s) { return bool(s.line.tool.kernelFile); },
      "--kernel names the kernel"},

@@ -98,17 +98,18 @@ FlagGroup toolFlags() {
                  line.tool.precision = precisions[v.choice(precisions)];
                }},
           {.spellings = {"--device"},
-           .values = "auto|cpu|gpu-on-cpu|cuda",
+           .values = "auto|cpu|gpu-on-cpu|cuda|cuda:1",
            .fallback = "auto",
-           .help = "what renders: the processor (cpu, and auto until there is a choice), the "
-                   "processor with the program of a GPU, one pixel after another (to check it), or "
-                   "a GPU, which no build can yet",
+           .help = "what renders: a GPU of NVIDIA (cuda; cuda:N for the one of number N), the "
+                   "processor (cpu), the processor with the program of a GPU, one pixel after "
+                   "another (gpu-on-cpu, to check it); auto takes a GPU where there is one",
            .apply =
                [](CommandLine &line, const Values &v) {
-                 static constexpr std::string_view names[] = {"auto", "cpu", "gpu-on-cpu", "cuda"};
-                 static constexpr Device devices[] = {Device::Auto, Device::Cpu, Device::GpuOnCpu,
-                                                      Device::Cuda};
-                 line.tool.device = devices[v.choice(names)];
+                 const auto choice = DeviceChoice::fromString(v.text());
+                 if (!choice)
+                   v.refuse("'" + v.text() +
+                            "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
+                 line.tool.device = *choice;
                }},
           {.spellings = {"--png"},
            .values = "FILE",

@@ -1,3 +1,4 @@
+#include "lib/Compiler/BuildGpuKernel.h"
 #include "lib/Compiler/Compilation.h"
 #include "lib/Compiler/LinkKernel.h"
 
@@ -16,9 +17,7 @@ class KernelVersions {
 public:
   explicit KernelVersions(std::string structure) : structure(std::move(structure)) {}
 
-  using Start = llvm::function_ref<Expected<std::unique_ptr<Compilation>>(
-      const CompileOptions &, Compilation::ModuleContext)>;
-  llvm::Error start(const CompileOptions &options, Start start);
+  llvm::Error start(const CompileOptions &options, StartCompilation start);
   /// Everything in one module, which only shows `getter`.
   llvm::Error lower(StringRef getter);
   Compilation &result() { return *versions.back(); }
@@ -33,7 +32,7 @@ private:
 };
 } // namespace
 
-llvm::Error KernelVersions::start(const CompileOptions &options, Start startOne) {
+llvm::Error KernelVersions::start(const CompileOptions &options, StartCompilation startOne) {
   auto context = std::make_shared<llvm::LLVMContext>();
   SmallVector<StringRef> targets;
   StringRef(options.target).split(targets, ',');
@@ -43,9 +42,6 @@ llvm::Error KernelVersions::start(const CompileOptions &options, Start startOne)
     auto started = startOne(one, context);
     if (!started)
       return started.takeError();
-    if ((*started)->target.isGPU())
-      return createStringError("kernel files hold code for processors, not for " + target.str() +
-                               ": ask for its PTX");
     if (!versions.empty() && (*started)->target.triple != versions.front()->target.triple)
       return createStringError("the targets " + options.target +
                                " are of several architectures, which no file can hold: make a "
@@ -84,22 +80,42 @@ llvm::Error KernelVersions::lower(StringRef getter) {
   return llvm::Error::success();
 }
 
-static Expected<llvm::SmallVector<char, 0>> build(KernelVersions &versions,
-                                                  const CompileOptions &options, StringRef kind) {
+Expected<std::string> nb::getterOf(const CompileOptions &options, StringRef kind) {
   if (kind != "so" && kind != "obj")
     return createStringError("unknown kind of kernel file '" + kind.str() +
-                             "': expected so or obj");
+                             "': expected so or obj, or of one GPU cubin");
   if (kind == "so" && !options.symbol.empty())
     return createStringError("a shared object is found by nb_kernel_get_descriptor, which cannot "
                              "be called '" +
                              options.symbol + "': make an object");
-  const std::string getter = options.symbol.empty() ? "nb_kernel_get_descriptor" : options.symbol;
-  if (auto error = versions.lower(getter))
+  return options.symbol.empty() ? "nb_kernel_get_descriptor" : options.symbol;
+}
+
+static Expected<llvm::SmallVector<char, 0>> build(KernelVersions &versions,
+                                                  const CompileOptions &options, StringRef kind) {
+  auto getter = getterOf(options, kind);
+  if (!getter)
+    return getter.takeError();
+  if (auto error = versions.lower(*getter))
     return error;
   auto object = versions.result().code(llvm::CodeGenFileType::ObjectFile);
   if (!object || kind == "obj")
     return object;
   return linkSharedObject(*object);
+}
+
+static bool isChip(StringRef target) { return target.starts_with("sm_"); }
+
+/// Are these the chips of GPUs, and no processors?
+static Expected<bool> areChips(StringRef targets) {
+  SmallVector<StringRef> names;
+  targets.split(names, ',');
+  const size_t chips = llvm::count_if(names, isChip);
+  if (chips && chips != names.size())
+    return createStringError("the targets " + targets.str() +
+                             " are GPUs and processors, which no file can hold together: make one "
+                             "file for the GPUs and one for the processors");
+  return chips != 0;
 }
 
 /// Whoever runs the kernel has to keep to what was fixed.
@@ -114,10 +130,17 @@ static std::string withFixed(std::string structure, const CompileOptions &option
 Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
                                                      const CompileOptions &options,
                                                      StringRef kind) {
-  KernelVersions versions(withFixed(specificationOf(structure, options.derivative), options));
+  const std::string specification =
+      withFixed(specificationOf(structure, options.derivative), options);
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(structure, one, std::move(context));
   };
+  auto chips = areChips(options.target);
+  if (!chips)
+    return chips.takeError();
+  if (*chips)
+    return buildGpuKernel(start, specification, options, kind);
+  KernelVersions versions(specification);
   if (auto error = versions.start(options, start))
     return error;
   return build(versions, options, kind);
@@ -125,10 +148,15 @@ Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure 
 
 Expected<llvm::SmallVector<char, 0>>
 nb::buildKernel(ModuleOp program, const CompileOptions &options, StringRef kind) {
-  KernelVersions versions(withFixed("", options));
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(program, one, std::move(context));
   };
+  auto chips = areChips(options.target);
+  if (!chips)
+    return chips.takeError();
+  if (*chips)
+    return buildGpuKernel(start, withFixed("", options), options, kind);
+  KernelVersions versions(withFixed("", options));
   if (auto error = versions.start(options, start))
     return error;
   return build(versions, options, kind);

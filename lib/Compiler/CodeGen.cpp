@@ -30,7 +30,15 @@ Expected<Target> resolveTarget(StringRef name) {
     target.triple = "nvptx64-nvidia-cuda";
     target.cpu = name.str();
     // The oldest version of the language that knows the chip, lest old drivers refuse it.
-    target.features = number >= 100 ? "+ptx87" : "+ptx78";
+    target.features = number < 100                     ? "+ptx78"
+                      : number == 110                  ? "+ptx90"
+                      : number == 103 || number == 121 ? "+ptx88"
+                                                       : "+ptx87";
+    return target;
+  }
+  target.hostOfGpu = name == "host-of-gpu";
+  if (target.hostOfGpu) {
+    target.cpu = Triple(target.triple).isX86() ? "x86-64" : "generic";
     return target;
   }
   if (name == "native" || target.gridOnCpu) {

@@ -132,6 +132,19 @@ private:
 };
 } // namespace
 
+namespace {
+/// Leaves what a GPU's kernel needs on the host.
+class EraseLaunchesPass : public PassWrapper<EraseLaunchesPass, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EraseLaunchesPass)
+  void runOnOperation() override {
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (function.walk([](gpu::LaunchOp) { return WalkResult::interrupt(); }).wasInterrupted())
+        function.erase();
+  }
+};
+} // namespace
+
 llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module &)> complete,
                                StringRef name) {
   // For tests of what callers do when compiling fails.
@@ -149,6 +162,9 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
     if (target.gridOnCpu) {
       populateGpuKernel(pm, options.precision);
       pm.addPass(createGPUToLoops());
+    } else if (target.hostOfGpu) {
+      populateGpuKernel(pm, options.precision);
+      pm.addPass(std::make_unique<EraseLaunchesPass>());
     } else {
       populateKernel(pm, pipeline);
     }

@@ -39,6 +39,8 @@ public:
                     StringRef name = "");
 
   std::string text();
+  /// The program at the stage reached so far.
+  ModuleOp get() const { return *program; }
   std::string features() { return featuresOf(*machine); }
   llvm::Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type) {
     return emitCode(*module, *machine, type);

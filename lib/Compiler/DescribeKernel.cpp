@@ -1,5 +1,7 @@
 #include "lib/Compiler/DescribeKernel.h"
 
+#include "lib/Conversion/GPULaunch.h"
+
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -7,9 +9,6 @@
 using namespace llvm;
 
 namespace mlir::nb {
-
-/// Those of the launches that nb-to-gpu writes.
-static constexpr uint32_t threadsOfBlock = 128;
 
 namespace {
 /// Builds constants in the layout of the C structures.
@@ -61,7 +60,7 @@ public:
     }
     Constant *members[] = {text(d.function),
                            d.reduce.empty() ? Constant::getNullValue(pointer) : text(d.reduce),
-                           number(threadsOfBlock), number(codes.size()),
+                           number(uint32_t(nb::threadsOfBlock)), number(codes.size()),
                            constant(ConstantArray::get(ArrayType::get(type, codes.size()), codes),
                                     "codes")};
     return constant(ConstantStruct::getAnon(members), "device");

@@ -3,6 +3,7 @@
 #include "ExperimentOf.h"
 #include "ParameterValues.h"
 #include "UsageError.h"
+#include "nanobragg/DevicePlacement.h"
 #include "nanobragg/KernelFit.h"
 #include "nanobragg/KernelProvider.h"
 #include "nanobragg/nanobragg.h"
@@ -16,13 +17,16 @@
 using namespace nanobragg;
 
 struct nb_simulator {
-  explicit nb_simulator(KernelHandle handle) : kernel(std::move(handle)), values(*kernel), outputs(*kernel) {}
+  explicit nb_simulator(KernelHandle handle, std::shared_ptr<cuda::Device> device = nullptr)
+      : kernel(std::move(handle)), values(*kernel), outputs(*kernel),
+        executor(kernel, std::move(device)) {}
 
   const KernelHandle kernel;
   mutable std::mutex mutex;
   ParameterValues values;
   OutputMemory outputs; ///< of the last run, but for the image that went to the caller
   bool complete = false;
+  KernelExecutor executor;
 
   // nb_cancel does not wait for a run.
   std::mutex cancelMutex;
@@ -101,10 +105,22 @@ std::vector<std::string> words(int count, const char *const *flags) {
   return all;
 }
 
-KernelHandle kernelFor(const Structure &structure) {
+std::unique_ptr<nb_simulator> simulatorFor(const Structure &structure, DeviceChoice choice) {
   KernelRequest request;
   request.structure = structure.toString();
-  return KernelProvider::ofProcess().get(request);
+  request.choice = choice;
+  findDevice(request);
+  const auto make = [&] {
+    return std::make_unique<nb_simulator>(KernelProvider::ofProcess().get(request), request.gpu);
+  };
+  if (!request.gpu || choice.kind == DeviceChoice::Kind::Cuda)
+    return make();
+  try {
+    return make();
+  } catch (const std::runtime_error &) {
+    request = onProcessor(request);
+    return make();
+  }
 }
 
 nb_status setNumbers(nb_simulator *s, const char *name, nb_parameter_kind kind,
@@ -140,7 +156,21 @@ nb_status nb_simulator_compile(const char *structure, nb_simulator **simulator) 
   return guarded([&] {
     given(simulator, "the place for the simulator");
     const auto parsed = Structure::fromString(given(structure, "the structure"));
-    *simulator = new nb_simulator(kernelFor(parsed));
+    *simulator = simulatorFor(parsed, {DeviceChoice::Kind::Cpu}).release();
+    return NB_OK;
+  });
+}
+
+nb_status nb_simulator_compile_for(const char *structure, const char *device,
+                                   nb_simulator **simulator) {
+  return guarded([&] {
+    given(simulator, "the place for the simulator");
+    const auto parsed = Structure::fromString(given(structure, "the structure"));
+    const auto choice = DeviceChoice::fromString(given(device, "the device"));
+    if (!choice)
+      throw std::invalid_argument("'" + std::string(device) +
+                                  "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
+    *simulator = simulatorFor(parsed, *choice).release();
     return NB_OK;
   });
 }
@@ -148,8 +178,9 @@ nb_status nb_simulator_compile(const char *structure, nb_simulator **simulator) 
 nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simulator **simulator) {
   return guarded([&] {
     given(simulator, "the place for the simulator");
-    const Experiment experiment = experimentOf(words(count, flags));
-    auto created = std::make_unique<nb_simulator>(kernelFor(experiment.structure));
+    const std::vector<std::string> all = words(count, flags);
+    const Experiment experiment = experimentOf(all);
+    auto created = simulatorFor(experiment.structure, deviceOf(all));
     setAll(created->values, *created->kernel, experiment);
     *simulator = created.release();
     return NB_OK;
@@ -320,8 +351,8 @@ nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, si
     }
     s->complete = false;
     s->outputs.resize(outputSizes(*s->kernel, arguments.data(), shape), image);
-    cancelled = runKernel(*s->kernel, arguments.data(), shape, s->values.rows(),
-                          s->outputs.addresses(), run)
+    cancelled = s->executor
+                    .run(arguments.data(), shape, s->values.rows(), s->outputs.addresses(), run)
                     .cancelled;
     s->complete = !cancelled;
     std::lock_guard lock(s->cancelMutex);

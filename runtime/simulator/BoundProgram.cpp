@@ -39,7 +39,7 @@ BoundProgram::BoundProgram(KernelProvider &kernels, const KernelRequest &request
                        const Experiment &experiment)
     : experiment(experiment) {
   if (!request.noFuse) {
-    runner.emplace(kernels.get(request), experiment);
+    runner.emplace(kernels.get(request), experiment, request.gpu);
     return;
   }
   auto program = kernels.program(request);

@@ -1,5 +1,7 @@
 #include "nanobragg/Simulator.h"
 
+#include "nanobragg/DevicePlacement.h"
+
 #include "DeadGradients.h"
 #include "Derivative.h"
 #include "BoundProgram.h"
@@ -59,6 +61,13 @@ HklGrid copyOf(const nb_hkl_grid &grid) {
           std::vector<double>(grid.data, grid.data + size)};
 }
 
+DeviceChoice choiceOf(const std::string &device) {
+  if (const auto choice = DeviceChoice::fromString(device.empty() ? "auto" : device))
+    return *choice;
+  throw std::invalid_argument("'" + device +
+                              "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
+}
+
 std::vector<double> copyOf(std::span<const double> numbers) {
   return {numbers.begin(), numbers.end()};
 }
@@ -68,6 +77,7 @@ std::vector<double> copyOf(std::span<const double> numbers) {
 struct Simulator::State {
   State(const Experiment &given, const SimulatorOptions &options)
       : experiment(given), options(options),
+        choice(choiceOf(options.device)),
         kernels(options.kernels ? *options.kernels : KernelProvider::ofProcess()),
         interpret(options.engine ? *options.engine == Engine::Interpreter : compilationDisabled()) {
     experiment.structure.imageType = ImageType::F64;
@@ -78,11 +88,24 @@ struct Simulator::State {
     KernelRequest request;
     request.structure = experiment.structure.toString();
     request.precision = options.precision;
-    request.target = options.target;
     request.derivative = derivative.toString();
     request.dumpIR = options.dumpIR;
     request.noFuse = interpret;
+    request.choice = choice;
+    findDevice(request);
     return request;
+  }
+
+  /// The program on the GPU, or null when it cannot run there and need not.
+  BoundProgram *programOnGpu(const std::string &key, const KernelRequest &request) {
+    if (!request.gpu || choice.kind != DeviceChoice::Kind::Auto)
+      return nullptr;
+    try {
+      return &programs.try_emplace(key, kernels, request, experiment).first->second;
+    } catch (const std::runtime_error &error) {
+      deviceFallbackReason = error.what();
+      return nullptr;
+    }
   }
 
   /// The program for a derivative, made when it is first asked for.
@@ -90,11 +113,15 @@ struct Simulator::State {
     const std::string key = derivative.toString();
     if (const auto found = programs.find(key); found != programs.end())
       return found->second;
+    KernelRequest request = requestFor(derivative);
+    if (BoundProgram *program = programOnGpu(key, request))
+      return *program;
+    if (choice.kind == DeviceChoice::Kind::Auto)
+      request = onProcessor(request);
     try {
-      return programs.try_emplace(key, kernels, requestFor(derivative), experiment)
-          .first->second;
+      return programs.try_emplace(key, kernels, request, experiment).first->second;
     } catch (const std::runtime_error &error) {
-      if (interpret || !options.fallback || !kernels.compiler()->canInterpret())
+      if (interpret || !options.fallback || request.gpu || !kernels.compiler()->canInterpret())
         throw;
       fallbackReason = error.what();
       interpret = true;
@@ -164,10 +191,11 @@ struct Simulator::State {
 
   Experiment experiment;
   SimulatorOptions options;
+  DeviceChoice choice;
   KernelProvider &kernels;
   bool interpret;
   bool gridIsOwn = false;
-  std::optional<std::string> fallbackReason;
+  std::optional<std::string> fallbackReason, deviceFallbackReason;
   std::vector<std::uint8_t> rendered;
   std::map<std::string, BoundProgram> programs; ///< by Derivative::toString()
   SimulatorTiming timing;
@@ -181,7 +209,10 @@ Simulator::~Simulator() = default;
 
 Simulator Simulator::fromFlags(const std::vector<std::string> &flags,
                                const SimulatorOptions &options) {
-  return Simulator(experimentOf(flags), options);
+  SimulatorOptions chosen = options;
+  if (chosen.device.empty())
+    chosen.device = deviceOf(flags).toString();
+  return Simulator(experimentOf(flags), chosen);
 }
 
 Engine Simulator::engine() const {
@@ -189,6 +220,9 @@ Engine Simulator::engine() const {
 }
 const std::optional<std::string> &Simulator::fallbackReason() const {
   return state->fallbackReason;
+}
+const std::optional<std::string> &Simulator::deviceFallbackReason() const {
+  return state->deviceFallbackReason;
 }
 const Experiment &Simulator::experiment() const { return state->experiment; }
 const SimulatorTiming &Simulator::timing() const { return state->timing; }

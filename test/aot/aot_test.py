@@ -189,8 +189,8 @@ class AheadOfTime(unittest.TestCase):
                       self.refused(arguments.nb_sim, *FLAGS, "--kernel", kernel))
 
     def test_command_lines_that_cannot_be_used(self):
-        for words, why in (([*FLAGS, "--emit=cubin"], "not available yet"),
-                           ([*FLAGS, "--target=sm_90"], "do not go together"),
+        for words, why in (([*FLAGS, "--emit=cubin"], "do not go together"),
+                           ([*FLAGS, "--target=sm_90", "--emit=asm"], "do not go together"),
                            ([*FLAGS, "--grad=cell_q", "-o", "k.so"], "closest is 'cell_a'"),
                            ([*FLAGS, "--grad=back:cell", "-o", "k.so"], "'back' is none of"),
                            ([*FLAGS, "--grad=cell", "--emit=nb"], "there is no nb of a derivative"),

@@ -147,9 +147,12 @@ class Ptx(unittest.TestCase):
         default_F = ("-default_F", "10")
         for words, status, why in (
                 (("--emit=ptx",), 2, "do not go together"),
-                (("--target=sm_90", "-o", "k.so"), 2, "do not go together"),
+                (("--emit=asm", "--target=sm_90"), 2, "do not go together"),
+                (("--emit=cubin", "--target=native"), 2, "do not go together"),
                 (("--emit=ptx", "--target=sm_80,sm_90"), 2, "is for one chip"),
-                (("--emit=cubin", "--target=sm_90"), 2, "not available yet"),
+                (("--emit=cubin", "--target=sm_80,sm_90", "-o", "k"), 2, "is for one chip"),
+                (("--emit=cubin", "--target=sm_90"), 2, "name it with -o"),
+                (("--target=sm_90,native", "-o", "k.so"), 1, "are GPUs and processors"),
                 (("--emit=ptx", "--target=sm_77"), 1, "unknown target 'sm_77'"),
                 (("--emit=ptx", "--target=sm_90", "--grad=F", "-hkl", str(HKL)), 1,
                  "leave out F there, or use the processor")):

@@ -76,6 +76,7 @@ private:
     how.engine = Engine::Fused;
     how.fallback = false;
     how.threads = options.threads;
+    how.device = "cpu";
     how.kernels = &kernels;
     simulator = std::make_unique<Simulator>(setup->derived.experiment, how);
     cotangent.assign(simulator->pixels(), 1.0);

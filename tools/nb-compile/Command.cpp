@@ -39,13 +39,15 @@ constexpr CompileFlag flags[] = {
      "header: "
      "the C declaration of that object's function; nb, mlir, llvm, asm: the program as text, as "
      "written, "
-     "fused, as LLVM IR, as assembly; ptx: the assembly of an NVIDIA GPU",
-     "so obj asm llvm mlir nb header ptx", [](C &c, const Text &v) { c.emit = v; }},
+     "fused, as LLVM IR, as assembly; ptx: the assembly of an NVIDIA GPU; cubin: its machine code, "
+     "which ptxas of the CUDA toolkit makes (NB_PTXAS names it)",
+     "so obj asm llvm mlir nb header ptx cubin", [](C &c, const Text &v) { c.emit = v; }},
     {"--target", "CPU",
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
      "aarch64 or aarch64-CPU. Several with commas between: one file with a version for each, of "
-     "which the best that the processor can run is taken when it is loaded. Of ptx, the chip: "
-     "sm_80, sm_90, sm_100",
+     "which the best that the processor can run is taken when it is loaded. Or chips of NVIDIA's "
+     "GPUs: sm_80, sm_90, sm_100, ...; one file for several holds cubin for each where there is "
+     "ptxas, and PTX for later chips",
      "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100", [](C &c, const Text &v) { c.target = v; }},
     {"-o", "FILE",
      "the file to write; text goes to standard output without it. A name that ends in / is a "
@@ -93,16 +95,15 @@ bool isIdentifier(const std::string &text) {
 }
 
 void check(const CompileCommand &c) {
-  if (c.emit == "cubin")
-    throw UsageError("--emit=cubin is not available yet: ask for ptx, which ptxas assembles");
   const bool gpu = c.target.find("sm_") != c.target.npos;
-  const bool forAny = c.emit == "nb" || c.emit == "mlir" || c.emit == "llvm";
-  if (gpu != (c.emit == "ptx") && !(gpu && forAny))
+  const bool ofGpu = c.emit == "ptx" || c.emit == "cubin";
+  if ((ofGpu && !gpu) || (gpu && c.emit == "asm"))
     throw UsageError("--emit=" + c.emit + " and --target=" + c.target +
-                     " do not go together: ptx is for an NVIDIA chip such as --target=sm_90, so, "
-                     "obj and asm for a CPU");
-  if (gpu && c.target.find(',') != c.target.npos)
-    throw UsageError("--emit=ptx is for one chip: '" + c.target + "' are several");
+                     " do not go together: ptx and cubin are for an NVIDIA chip such as "
+                     "--target=sm_90, asm for a CPU");
+  if (gpu && c.emit != "so" && c.emit != "obj" && c.target.find(',') != c.target.npos)
+    throw UsageError("--emit=" + c.emit + " is for one chip: '" + c.target +
+                     "' are several, which so and obj can hold");
   const std::string_view kinds = find("--emit")->words;
   if (c.emit.find(' ') != c.emit.npos ||
       (" " + std::string(kinds) + " ").find(" " + c.emit + " ") == std::string::npos)

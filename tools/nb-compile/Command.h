@@ -18,7 +18,7 @@ struct CompileCommand {
   std::string program;                 ///< an .mlir file, instead of flags of an experiment
   std::vector<std::string> experiment; ///< everything else: flags of nb-sim
 
-  bool text() const { return emit != "so" && emit != "obj"; }
+  bool text() const { return emit != "so" && emit != "obj" && emit != "cubin"; }
 };
 
 /// A flag of nb-compile itself. All take `--flag=VALUE` and `--flag VALUE`.

@@ -1,6 +1,7 @@
 #include "Command.h"
 
 #include "ClosestWord.h"
+#include "DeviceChoice.h"
 #include "Numbers.h"
 #include "UsageError.h"
 #include "WrappedText.h"
@@ -60,11 +61,14 @@ constexpr OwnFlag flags[] = {
        if (which < 2)
          c.engines = {which == 0 ? Engine::Fused : Engine::Interpreter};
      }},
-    {"--device", "cpu|gpu-on-cpu",
-     "what the kernels of the fused engine are made for: the processor (default), or a GPU whose "
-     "program the processor runs",
+    {"--device", "DEVICE",
+     "what the kernels of the fused engine run on, as nb-sim's --device: cpu (default), cuda, cuda:N, "
+     "or gpu-on-cpu, the processor with the program of a GPU",
      [](C &c, const Text &v) {
-       c.target = choice("--device", v, {"cpu", "gpu-on-cpu"}) == 0 ? "native" : "gpu-on-cpu";
+       if (!DeviceChoice::fromString(v))
+         throw UsageError("--device: '" + v +
+                          "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
+       c.device = v;
      }},
     {"--reference", "interpreter|fused", "what the differences are taken of; default: interpreter",
      [](C &c, const Text &v) {

@@ -16,7 +16,7 @@ struct GradCheckCommand {
   Engine reference = Engine::Interpreter;
   CheckOptions check;
   int threads = 0;
-  std::string target = "native"; ///< of compiled kernels
+  std::string device = "cpu"; ///< of compiled kernels, as SimulatorOptions::device
   std::vector<std::string> experiment; ///< everything else: flags of nb-sim
 };
 

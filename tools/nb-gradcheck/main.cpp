@@ -26,7 +26,7 @@ Simulator simulatorOn(Engine engine, const Experiment &experiment,
   options.engine = engine;
   options.fallback = false;
   options.threads = command.threads;
-  options.target = command.target;
+  options.device = command.device;
   return Simulator(experiment, options);
 }
 

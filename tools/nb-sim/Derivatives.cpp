@@ -45,9 +45,8 @@ private:
     o.fallback = !tool.noFallback;
     o.threads = requestedThreads(tool);
     o.precision = tool.precision;
-    if (tool.device == Device::GpuOnCpu)
-      o.target = "gpu-on-cpu";
     o.dumpIR = tool.dumpIr.value_or("");
+    o.device = tool.device.toString();
     o.kernels = &kernels;
     return o;
   }
@@ -55,9 +54,6 @@ private:
   void refuse() const {
     if (tool.kernelFile)
       throw UsageError("--kernel names the kernel of an image, and derivatives need their own; "
-                       "leave it out");
-    if (tool.device == Device::Cuda)
-      throw UsageError("--device: derivatives are computed by the processor's own kernels alone; "
                        "leave it out");
     if (tool.jacobian && !tool.outDirectory)
       throw UsageError("--jacobian writes images; name their folder with --out=DIR");
@@ -79,6 +75,11 @@ private:
   }
 
   void warnOfFallback() const {
+    if (simulator.deviceFallbackReason() && !tool.quiet)
+      std::fprintf(stderr,
+                   "WARNING: the GPU cannot be used (%s); the processor differentiates instead; "
+                   "--device=cuda makes this an error\n",
+                   simulator.deviceFallbackReason()->c_str());
     if (simulator.fallbackReason() && !tool.quiet)
       std::fprintf(stderr,
                    "WARNING: the kernel cannot be compiled (%s); the interpreter differentiates "

@@ -17,10 +17,8 @@ KernelRequest RunSetup::kernelRequest() const {
   KernelRequest request;
   request.structure = derived.experiment.structure.toString();
   request.precision = line.tool.precision;
-  if (line.tool.device == Device::Cuda)
-    throw std::runtime_error("--device=cuda: this build cannot run kernels on a GPU yet; leave the "
-                             "flag out to use the processor");
-  if (line.tool.device == Device::GpuOnCpu)
+  request.choice = line.tool.device;
+  if (request.choice.kind == DeviceChoice::Kind::GpuOnCpu)
     request.target = "gpu-on-cpu";
   request.file = line.tool.kernelFile.value_or("");
   request.dumpIR = line.tool.dumpIr.value_or("");

@@ -161,6 +161,11 @@ private:
   }
 
   void warnOfFallback(const Renderer &renderer) const {
+    if (renderer.deviceFallbackReason() && !setup.line.tool.quiet)
+      std::fprintf(stderr,
+                   "WARNING: the GPU cannot be used (%s); the processor renders instead; "
+                   "--device=cuda makes this an error\n",
+                   renderer.deviceFallbackReason()->c_str());
     const auto &reason = renderer.fallbackReason();
     if (reason && !setup.line.tool.quiet)
       std::fprintf(stderr,
@@ -180,6 +185,10 @@ private:
     timing.runSeconds = result.runSeconds;
     timing.samples = setup.samples();
     timing.threads = result.threads;
+    timing.device = result.device;
+    timing.deviceBytes = result.deviceBytes;
+    timing.uploadedBytes = result.uploadedBytes;
+    timing.launches = result.launches;
     timing.kernel = kernels.counters();
   }
 
@@ -194,10 +203,13 @@ private:
     std::fprintf(console, "\n");
     for (const std::string &path : outputs.absolutePaths())
       std::fprintf(console, "wrote %s\n", path.c_str());
-    std::fprintf(
-        console, "compiled in %.3f s, ran in %.3f s on %d thread%s: %.4g samples, %.3g ns each\n",
-        timing.kernel.compilerLoadSeconds + timing.kernel.compileSeconds, timing.runSeconds,
-        timing.threads, timing.threads == 1 ? "" : "s", timing.samples, timing.nsPerSample());
+    const std::string where =
+        !timing.device.empty()
+            ? timing.device
+            : std::to_string(timing.threads) + " thread" + (timing.threads == 1 ? "" : "s");
+    std::fprintf(console, "compiled in %.3f s, ran in %.3f s on %s: %.4g samples, %.3g ns each\n",
+                 timing.kernel.compilerLoadSeconds + timing.kernel.compileSeconds,
+                 timing.runSeconds, where.c_str(), timing.samples, timing.nsPerSample());
   }
 
   RunSetup setup;

@@ -6,7 +6,7 @@
 namespace nanobragg {
 
 std::string Timing::toJson() const {
-  const nlohmann::ordered_json json = {
+  nlohmann::ordered_json json = {
       {"engine", engine},
       {"precision", precision},
       {"target", target},
@@ -25,6 +25,12 @@ std::string Timing::toJson() const {
       {"kernel_loads", kernel.loads},
       {"kernel_compiles", kernel.compiles},
   };
+  if (!device.empty()) {
+    json["device_name"] = device;
+    json["device_bytes"] = deviceBytes;
+    json["uploaded_bytes"] = uploadedBytes;
+    json["launches"] = launches;
+  }
   return json.dump(2) + "\n";
 }
 

@@ -40,6 +40,9 @@ struct Timing {
   double samples = 0;        ///< innermost evaluations: rendered pixels x samples per pixel
   int threads = 1;
   KernelCounters kernel;
+  // Of a GPU.
+  std::string device; ///< empty: the processor
+  std::int64_t deviceBytes = 0, uploadedBytes = 0, launches = 0;
 
   /// Wall-clock time of one sample.
   double nsPerSample() const { return samples > 0 ? runSeconds / samples * 1e9 : 0; }

@@ -19,8 +19,8 @@ typedef struct nb_compile_request {
   const char *precision; /* "f64" */
   const char *target;    /* "native", "gpu-on-cpu" (the same processor, for the program of a GPU),
                           * an LLVM CPU name of the host's architecture, "aarch64" or
-                          * "aarch64-CPU"; for build() several with commas between. For emit() also
-                          * "sm_NN" */
+                          * "aarch64-CPU", or but for compile() "sm_NN", the chip of a GPU; for
+                          * build() several with commas between, of processors or of GPUs */
   const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
   int32_t no_fuse;       /* 1: the interpreter's pipeline instead of the fused one */
   const char *program;   /* an nb program as text instead of the structure, or NULL */
@@ -72,8 +72,8 @@ typedef struct nb_compiler_api {
   void (*free_text)(char *text);
 
   /* A kernel as a file: kind "so" is an ELF shared object that needs nothing but libc, "obj" a
-   * relocatable object. Both define nb_kernel_get_descriptor (KernelABI.h). *bytes is to be freed
-   * with free_bytes. */
+   * relocatable object. Both define nb_kernel_get_descriptor (KernelABI.h). "cubin" is the code of
+   * one GPU chip alone. *bytes is to be freed with free_bytes. */
   int (*build)(const nb_compile_request *request, const char *kind, void **bytes, size_t *size,
                char **error);
   void (*free_bytes)(void *bytes);

@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_COMPILERLIBRARY_H
 #define NANOBRAGG_COMPILERLIBRARY_H
 
+#include "DeviceChoice.h"
 #include "nanobragg/CompilerABI.h"
 #include "nanobragg/KernelRunner.h"
 
@@ -14,7 +15,7 @@
 
 namespace nanobragg {
 
-/// What is asked of the compiler.
+/// What is asked of the compiler, and where the kernel is to run.
 struct KernelRequest {
   std::string structure{}; ///< Structure::toString()
   std::string precision = "f64";
@@ -23,6 +24,8 @@ struct KernelRequest {
   bool noFuse = false;           ///< the interpreter's pipeline
   std::string derivative{};      ///< Derivative::toString(); empty: the image alone
   std::string file{};            ///< of KernelProvider: a kernel file that takes its place
+  DeviceChoice choice{DeviceChoice::Kind::Cpu};
+  std::shared_ptr<cuda::Device> gpu{}; ///< found for that choice, see findDevice
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the structure
   std::string fixed{};   ///< counts to compile in: "NAME=VALUE", separated by blanks

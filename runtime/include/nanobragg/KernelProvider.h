@@ -61,6 +61,7 @@ public:
 
 private:
   std::shared_ptr<const CompilerLibrary> compilerLocked();
+  KernelHandle build(const KernelRequest &request, std::vector<char> &image);
   KernelHandle compile(const KernelRequest &request);
   KernelHandle buildAndPublish(const KernelRequest &request, const std::string &specification);
   KernelHandle load(const KernelRequest &request, const std::string &file);

@@ -52,6 +52,11 @@ struct RunResult {
   int threads = 1;       ///< used
   std::int64_t workspaceBytes = 0;
   std::int64_t accumulatorBytes = 0; ///< of sums over pixels, for all parts and threads
+  // Of a run on a GPU.
+  std::string device{};              ///< its name; empty: the processor
+  std::int64_t deviceBytes = 0;      ///< of its memory, kept for the next run
+  std::int64_t uploadedBytes = 0;    ///< copied there in this run
+  std::int64_t launches = 0;         ///< of the kernel
 };
 
 /// Throws std::runtime_error unless the descriptor speaks this ABI and is complete.
@@ -70,6 +75,30 @@ struct RenderedRows {
 RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,
                     const ImageShape &shape, const RenderedRows &rows, void *const *outputs,
                     const RunOptions &options);
+
+namespace cuda {
+class Device;
+class Runner;
+} // namespace cuda
+
+/// Runs a kernel again and again, wherever it belongs: on the processor, or on a GPU, in whose
+/// memory it keeps what the next run will need too. To be used by one thread at a time.
+class KernelExecutor {
+public:
+  /// A kernel of a GPU runs on `device`, or if that is null on the first one. Throws
+  /// std::runtime_error when there is none or it cannot run the kernel.
+  explicit KernelExecutor(KernelHandle kernel, std::shared_ptr<cuda::Device> device = nullptr);
+  ~KernelExecutor();
+  KernelExecutor(KernelExecutor &&) noexcept;
+
+  /// As runKernel.
+  RunResult run(const void *const *arguments, const ImageShape &shape, const RenderedRows &rows,
+                void *const *outputs, const RunOptions &options);
+
+private:
+  KernelHandle kernel;
+  std::unique_ptr<cuda::Runner> gpu; ///< null: the processor
+};
 
 /// The numbers in each of the kernel's outputs, in its order.
 std::vector<std::int64_t> outputSizes(const nb_kernel_descriptor &kernel,
@@ -105,8 +134,9 @@ private:
 class KernelRunner {
 public:
   /// Throws std::runtime_error for a kernel of another ABI version, std::invalid_argument naming a
-  /// parameter that the experiment does not provide.
-  KernelRunner(KernelHandle kernel, const Experiment &experiment);
+  /// parameter that the experiment does not provide. `device` is as of KernelExecutor.
+  KernelRunner(KernelHandle kernel, const Experiment &experiment,
+               std::shared_ptr<cuda::Device> device = nullptr);
 
   ImageShape shape() const;
   const nb_kernel_descriptor &descriptor() const { return *kernel; }
@@ -140,6 +170,7 @@ private:
   const Experiment &experiment;
   BoundParameters parameters;
   OutputMemory memory;
+  KernelExecutor executor;
 };
 
 } // namespace nanobragg

@@ -31,7 +31,7 @@ struct PixelIndex {
 
 class Renderer {
 public:
-  /// Compiles the kernel unless `request.noFuse` or the environment, which is read here and not
+  /// Finds the GPU if the request's choice means one. Compiles the kernel unless `request.noFuse` or the environment, which is read here and not
   /// again, asks for the interpreter. When compiling fails and `fallback` is allowed, the
   /// interpreter takes over. Throws std::runtime_error with the compiler's reason otherwise. The
   /// experiment must outlive the renderer; numbers changed in it are seen by the next run.
@@ -41,6 +41,8 @@ public:
   Engine engine() const { return runner ? Engine::Fused : Engine::Interpreter; }
   /// Why the kernel could not be compiled, when the interpreter had to take over.
   const std::optional<std::string> &fallbackReason() const { return reason; }
+  /// Why the processor renders though there is a GPU, when nobody insists on it.
+  const std::optional<std::string> &deviceFallbackReason() const { return deviceReason; }
   /// What the code was generated for; "interpreter" without code.
   std::string target() const;
 
@@ -59,6 +61,7 @@ public:
   std::string trace(const PixelIndex &pixel);
 
 private:
+  bool renderOnGpu();
   RunResult interpret(void *image, std::int64_t pixels, ImageType type, const RunOptions &options,
                       const Instrumentation &instrumentation, std::string &report);
 
@@ -67,7 +70,7 @@ private:
   const Experiment &experiment;
   KernelHandle kernel;
   std::optional<KernelRunner> runner; ///< of the fused engine
-  std::optional<std::string> reason;
+  std::optional<std::string> reason, deviceReason;
 };
 
 } // namespace nanobragg

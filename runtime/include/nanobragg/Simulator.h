@@ -47,7 +47,9 @@ struct SimulatorOptions {
   bool fallback = true;
   int threads = 0; ///< 0: as many as the machine offers
   std::string precision = "f64";
-  std::string target = "native"; ///< or gpu-on-cpu: a GPU's program, run by the processor
+  /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N". Empty: what the flags of
+  /// fromFlags say, "auto" otherwise. With "auto", what a GPU cannot do is done by the processor.
+  std::string device;
   std::string dumpIR; ///< directory for the IR after every pass; empty: none
   /// Where kernels come from; null: one for the process, with the kernel cache.
   KernelProvider *kernels = nullptr;
@@ -99,6 +101,8 @@ public:
   Engine engine() const;
   /// Why the interpreter had to take over from a kernel that could not be compiled.
   const std::optional<std::string> &fallbackReason() const;
+  /// Why the processor does something though there is a GPU, when nobody insists on it.
+  const std::optional<std::string> &deviceFallbackReason() const;
   const Experiment &experiment() const;
   const SimulatorTiming &timing() const;
   /// Panels, slow pixels, fast pixels.

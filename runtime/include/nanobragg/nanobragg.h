@@ -59,6 +59,12 @@ NB_API nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simula
  * process has, or from the kernel cache, or compiled. Ten simulators compile once. */
 NB_API nb_status nb_simulator_compile(const char *structure, nb_simulator **simulator);
 
+/* The same for a device, as nb-sim's --device: "cpu" (as above), "cuda", "cuda:N" for the GPU of that
+ * number, "auto" for a GPU where there is one that can, or "gpu-on-cpu". A kernel file or a linked
+ * kernel for GPUs runs on the first one; CUDA_VISIBLE_DEVICES chooses which that is. */
+NB_API nb_status nb_simulator_compile_for(const char *structure, const char *device,
+                                          nb_simulator **simulator);
+
 /* The simulator that nb-sim would run with these flags (without the program's name): compiled as
  * above, all parameters set. Output flags are ignored. */
 NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,

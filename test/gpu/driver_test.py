@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+"""driver_test.py NB_SIM NB_COMPILE FAKE_CUDA: how the runtime drives a GPU, on a driver that runs
+the kernel's twin for gpu-on-cpu (FakeCuda.cpp): argument packing, copies, residency, errors. At the
+end of a process that driver complains of everything that was not freed."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+HKL = str(HERE.parent / "data" / "1hpv_3.0A.hkl")
+PARITY = HERE.parent / "parity"
+SMALL = "-cell 70 80 90 90 100 90 -N 4 -lambda 1 -distance 50 -pixel 1 -detpixels 70".split()
+CONSTANT = (*SMALL, "-default_F", "10")
+QUIET = ("--quiet", "-nonoise", "-nopgm", "--no-fallback")
+NB_SIM = NB_COMPILE = FAKE = ""
+
+
+class Driver(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.environment = {name: value for name, value in os.environ.items()
+                            if name not in ("NB_CACHE", "LD_LIBRARY_PATH")}
+        self.environment["NB_CACHE_DIR"] = str(self.root / "cache")
+
+    def run_tool(self, *command, **environment):
+        return subprocess.run([str(word) for word in command], cwd=self.root, text=True,
+                              capture_output=True, env=self.environment | environment)
+
+    def nb_sim(self, *words, **environment):
+        return self.run_tool(NB_SIM, *words, *QUIET, "-floatfile", "image.bin", "--timing", "t.json",
+                             **environment)
+
+    def image(self, *words, **environment):
+        done = self.nb_sim(*words, **environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return (self.root / "image.bin").read_bytes()
+
+    def timing(self):
+        return json.loads((self.root / "t.json").read_text())
+
+    def driver(self, *words, **settings):
+        """The environment in which there is a GPU for these flags, and the image it should make."""
+        cache = self.root / f"twin{len(list(self.root.glob('twin*')))}"
+        wanted = self.image(*words, "--device=gpu-on-cpu", NB_CACHE_DIR=str(cache))
+        twin, = cache.glob("*.so")
+        (self.root / "log").unlink(missing_ok=True)
+        return wanted, {"LD_LIBRARY_PATH": str(pathlib.Path(FAKE).parent),
+                        "NB_FAKE_CUDA_TWIN": str(twin),
+                        "NB_FAKE_CUDA_LOG": str(self.root / "log"),
+                        "NB_FAKE_CUDA": " ".join(f"{k}={v}" for k, v in settings.items())}
+
+    def log(self, word):
+        lines = [line.split() for line in (self.root / "log").read_text().splitlines()]
+        return [int(line[1]) if len(line) > 1 and line[1].isdigit() else line[1:]
+                for line in lines if line[0] == word]
+
+    def compare(self, *words):
+        wanted, gpu = self.driver(*words)
+        self.assertTrue(any(wanted))
+        self.assertTrue(self.image(*words, "--device=cuda", **gpu) == wanted, words)
+        self.assertEqual(self.timing()["device_name"], "Fake GPU (cuda:0, sm_90)")
+        return gpu
+
+    def failure(self, *words, status=1, **environment):
+        (self.root / "image.bin").unlink(missing_ok=True)
+        done = self.nb_sim(*words, **environment)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertFalse((self.root / "image.bin").exists())
+        return done.stderr
+
+    # --- images ---
+
+    def test_image_is_the_twins_bit_for_bit(self):
+        sources = ("-dispersion", "1", "-dispsteps", "2", "-divergence", "1", "-divsteps", "2")
+        for words in ((), ("--precision=mixed",), ("--precision=f32",), sources,
+                      ("-roi", "10", "50", "20", "40"), ("-osc", "1", "-phisteps", "3"),
+                      ("-mosaic_dom", "3", "-mosaic_spread", "1", "-oversample", "2"),
+                      ("-detector_thick", "100", "-detector_abs", "200", "-detector_thicksteps", "2"),
+                      ("-gauss_xtal",), ("-detpixels_x", "129", "-detpixels_y", "3")):
+            with self.subTest(words):
+                self.compare(*CONSTANT, *words)
+
+    def test_structure_factors(self):
+        for words in ((), ("-interpolate",)):
+            with self.subTest(words):
+                self.compare(*SMALL, "-hkl", HKL, *words)
+
+    def test_several_panels_are_several_launches(self):
+        panels = [{"offset_mm": [x, 0, 50], "fast": [1, 0, 0], "slow": [0, 1, 0]} for x in (0, 40)]
+        (self.root / "panels.json").write_text(json.dumps(panels))
+        self.compare(*CONSTANT, "--panels", "panels.json")
+        self.assertEqual(self.log("launch"), [70, 70])
+        self.assertEqual(self.timing()["launches"], 2)
+
+    def test_mask(self):
+        cases = json.loads((PARITY / "cases.json").read_text())["cases"]
+        case = next(c for c in cases if "-mask" in c["args"] and not c.get("before"))
+        self.compare("-compat", "c",
+                     *(word.replace("@IN@", str(PARITY / "inputs")) for word in case["args"]))
+
+    def test_small_things_go_in_one_copy(self):
+        self.compare(*CONSTANT, "-mosaic_dom", "3", "-mosaic_spread", "1")
+        upload, = self.log("upload")
+        self.assertEqual(self.timing()["uploaded_bytes"], upload)
+        self.assertEqual(self.log("download"), [70 * 70 * 4])
+        self.assertEqual(self.timing()["device_bytes"], sum(self.log("allocate")))
+        self.assertEqual(self.timing()["device_bytes"], self.log("most")[0])
+
+    def test_long_runs_are_several_launches(self):
+        words = (*CONSTANT, "-detpixels", "200", "-roi", "0", "0", "0", "0", "-mosaic_dom", "1000",
+                 "-mosaic_spread", "1", "-oversample", "20")
+        self.compare(*words)
+        launches = self.log("launch")
+        self.assertEqual(sum(launches), 200 * 2)
+        self.assertGreater(len(launches), 5)
+
+    # --- derivatives ---
+
+    def gradient(self, *words, **environment):
+        done = self.run_tool(NB_SIM, *words, "--quiet", "--no-fallback", "--json", **environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {g["parameter"]: np.atleast_1d(g["gradient"])
+                for g in json.loads(done.stdout)["gradient"]}
+
+    def twins(self, *words, grad):
+        for variable, derivative in (("NB_FAKE_CUDA_TWIN", "none"), ("NB_FAKE_CUDA_TWIN_SUMS", grad)):
+            file = self.root / f"{variable}.so"
+            done = self.run_tool(NB_COMPILE, *words, f"--grad={derivative}", "--target=gpu-on-cpu",
+                                 "-o", file)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            yield variable, str(file)
+        yield "LD_LIBRARY_PATH", str(pathlib.Path(FAKE).parent)
+        yield "NB_FAKE_CUDA_LOG", str(self.root / "log")
+
+    def test_gradients(self):
+        for words, grad in (((*CONSTANT, "-mosaic_dom", "3", "-mosaic_spread", "1"),
+                             "cell,misset,mosaic_spread,wavelength"),
+                            ((*SMALL, "-hkl", HKL, "-interpolate"), "cell,detector")):
+            with self.subTest(grad):
+                (self.root / "log").unlink(missing_ok=True)
+                gpu = dict(self.twins(*words, grad=grad))
+                wanted = self.gradient(*words, f"--grad={grad}", "--device=cpu")
+                found = [self.gradient(*words, f"--grad={grad}", "--device=cuda", **gpu)
+                         for _ in range(2)]
+                for name, values in wanted.items():
+                    np.testing.assert_allclose(found[0][name], values, rtol=0,
+                                               atol=1e-9 * np.abs(values).max())
+                    np.testing.assert_array_equal(found[0][name], found[1][name])
+                self.assertEqual(len(self.log("launch")), 2 * 2)
+                self.assertEqual(len(self.log("reduce")), 2)
+
+    def test_programs_of_one_simulator_share_the_grid(self):
+        words = (*SMALL, "-hkl", HKL)
+        gpu = dict(self.twins(*words, grad="cell"))
+        self.gradient(*words, "--grad=cell", "--device=cuda", **gpu)
+        grid = max(self.log("upload"))
+        self.assertGreater(grid, 100 * 100)
+        self.assertEqual(self.log("upload").count(grid), 1)
+
+    # --- kernels ---
+
+    def test_cached_kernel_needs_no_compiler(self):
+        wanted, gpu = self.driver(*CONSTANT)
+        for loads in (0, 1):
+            self.assertEqual(self.image(*CONSTANT, "--device=cuda", **gpu), wanted)
+            self.assertEqual((self.timing()["kernel_loads"], self.timing()["kernel_compiles"]),
+                             (loads, 1 - loads))
+        gpu["NB_COMPILER_LIBRARY"] = "/nowhere/libnb-compiler.so"
+        self.assertIn("cannot open the compiler library",
+                      self.failure(*CONSTANT, "-gauss_xtal", "--device=cuda", **gpu))
+        entry, = (self.root / "cache").glob("*.so")
+        text = self.run_tool(NB_COMPILE, "--inspect", entry).stdout
+        self.assertRegex(text, r"target +\S+ x86-64 sm_90\n")
+
+    def test_without_a_cache(self):
+        wanted, gpu = self.driver(*CONSTANT)
+        gpu["NB_CACHE"] = "off"
+        self.assertEqual(self.image(*CONSTANT, "--device=cuda", **gpu), wanted)
+
+    def test_ptx_where_there_is_no_assembler(self):
+        wanted, gpu = self.driver(*CONSTANT)
+        gpu["NB_PTXAS"] = "off"
+        self.assertEqual(self.image(*CONSTANT, "--device=cuda", **gpu), wanted)
+        self.assertEqual(self.log("module"), [["ptx"]])
+
+    def kernel_file(self, target):
+        done = self.run_tool(NB_COMPILE, *CONSTANT, f"--target={target}", "-o", "kernel.so",
+                             NB_PTXAS="off")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return ("--kernel", "kernel.so")
+
+    def test_kernel_file(self):
+        wanted, gpu = self.driver(*CONSTANT)
+        kernel = self.kernel_file("sm_80,sm_90")
+        for words in ((), ("--device=cuda",)):
+            self.assertEqual(self.image(*CONSTANT, *kernel, *words, **gpu), wanted)
+        self.assertIn("is for a GPU",
+                      self.failure(*CONSTANT, *kernel, "--device=cpu", **gpu))
+        self.assertIn("there is no CUDA driver", self.failure(*CONSTANT, *kernel))
+        gpu["NB_FAKE_CUDA"] = "capability=75"
+        self.assertIn("has code for sm_90 (ptx), sm_80 (ptx) and the GPU is Fake GPU (cuda:0, sm_75); "
+                      "make one with nb-compile --target=sm_75",
+                      self.failure(*CONSTANT, *kernel, **gpu))
+        kernel = self.kernel_file("native")
+        self.assertIn("is for a processor",
+                      self.failure(*CONSTANT, *kernel, "--device=cuda", **gpu))
+
+    def test_later_chip_takes_ptx(self):
+        wanted, gpu = self.driver(*CONSTANT, capability=121)
+        kernel = self.kernel_file("sm_90")
+        self.assertEqual(self.image(*CONSTANT, *kernel, **gpu), wanted)
+
+    # --- which device ---
+
+    def test_auto(self):
+        wanted, gpu = self.driver(*CONSTANT)
+        self.assertEqual(self.image(*CONSTANT, **gpu), wanted)
+        self.assertIn("device_name", self.timing())
+        for none in ({}, gpu | {"NB_FAKE_CUDA": "devices=0"}):
+            done = self.nb_sim(*CONSTANT, **none)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertNotIn("device_name", self.timing())
+
+    def test_auto_says_why_a_gpu_is_left_alone(self):
+        wanted, gpu = self.driver(*CONSTANT, version=11040)
+        done = self.run_tool(NB_SIM, *CONSTANT, "-nonoise", "-nopgm", **gpu)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "WARNING: the GPU cannot be used .*supports CUDA 11.4")
+
+    def test_no_device(self):
+        self.assertIn("there is no CUDA driver (libcuda.so.1",
+                      self.failure(*CONSTANT, "--device=cuda"))
+        _, gpu = self.driver(*CONSTANT, devices=0)
+        self.assertIn("finds no GPU", self.failure(*CONSTANT, "--device=cuda", **gpu))
+        gpu["NB_FAKE_CUDA"] = "devices=2"
+        self.assertIn("there is no cuda:2 here, only cuda:0 Fake GPU, cuda:1 Fake GPU",
+                      self.failure(*CONSTANT, "--device=cuda:2", **gpu))
+        self.image(*CONSTANT, "--device=cuda:1", **gpu)
+        self.assertEqual(self.timing()["device_name"], "Fake GPU (cuda:1, sm_90)")
+
+    def test_driver_too_old(self):
+        _, gpu = self.driver(*CONSTANT, version=11040)
+        message = self.failure(*CONSTANT, "--device=cuda", **gpu, NB_PTXAS="off")
+        self.assertIn("supports CUDA 11.4", message)
+        self.assertIn("PTX 7.8, which needs CUDA 11.8", message)
+        gpu["NB_FAKE_CUDA"] = "version=11040 capability=120"
+        message = self.failure(*CONSTANT, "--device=cuda", **gpu, NB_PTXAS="off")
+        self.assertIn("PTX 8.7, which needs CUDA 12.8", message)
+
+    def test_memory(self):
+        words = (*SMALL, "-hkl", HKL, "--device=cuda")
+        wanted, gpu = self.driver(*SMALL, "-hkl", HKL)
+        self.image(*words, **gpu)
+        need = self.timing()["device_bytes"]
+        gpu["NB_FAKE_CUDA"] = f"memory={need - 1}"
+        message = self.failure(*words, **gpu)
+        self.assertRegex(message, r"too little memory: \S+ kB are needed \(F \S+ kB, image 19.6 kB, "
+                                  r"parameters and tables \S+ kB\) and \S+ kB of \S+ kB are free")
+        gpu["NB_FAKE_CUDA"] = f"memory={need}"
+        self.assertEqual(self.image(*words, **gpu), wanted)
+
+    # --- the rest ---
+
+    def test_interpreter_looks_for_no_device(self):
+        for words, environment in ((("--no-fuse",), {}), ((), {"NANOBRAGG_DISABLE_COMPILE": "1"})):
+            self.image(*CONSTANT, "--device=cuda", *words, **environment)
+            self.assertEqual(self.timing()["engine"], "interpreter")
+
+    def test_interrupted(self):
+        _, gpu = self.driver(*CONSTANT, launch_ms=300)
+        panels = [{"offset_mm": [x, 0, 50], "fast": [1, 0, 0], "slow": [0, 1, 0]}
+                  for x in range(100)]
+        (self.root / "panels.json").write_text(json.dumps(panels))
+        words = (*CONSTANT, "--panels", "panels.json", "-mosaic_dom", "1000", "-mosaic_spread", "1",
+                 "-oversample", "21", "-roi", "0", "0", "0", "69", "--device=cuda")
+        _, gpu = self.driver(*words[:-1])
+        gpu["NB_FAKE_CUDA"] = "launch_ms=300"
+        (self.root / "image.bin").unlink()
+        process = subprocess.Popen([NB_SIM, *words, *QUIET, "-floatfile", "image.bin"],
+                                   cwd=self.root, env=self.environment | gpu, text=True,
+                                   stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        while not (self.root / "log").exists() or not self.log("launch"):
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        _, message = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual((process.returncode, message.count("interrupted")), (130, 1), message)
+        self.assertFalse((self.root / "image.bin").exists())
+        self.assertLess(len(self.log("launch")), 100)
+
+    def test_nothing_links_cuda(self):
+        for program in (NB_SIM, NB_COMPILE):
+            self.assertNotIn("cuda", self.run_tool("ldd", program).stdout)
+
+
+if __name__ == "__main__":
+    NB_SIM, NB_COMPILE, FAKE = map(os.path.abspath, sys.argv[-3:])
+    unittest.main(argv=sys.argv[:-3])
