@@ -2,10 +2,7 @@
 
 #include "lib/Transforms/Invariants.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-
-#include <algorithm>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -65,25 +62,49 @@ Product ProductSplitter::ofLinear(Operation *op) {
   return result;
 }
 
-/// A sum, or a vector, has the factors that all of its terms have.
+using ValueList = SmallVector<Value, 2>;
+
+/// `from`, without one value for each of `taken` that is in it.
+static ValueList without(ValueList from, ArrayRef<Value> taken) {
+  for (Value value : taken)
+    if (auto found = llvm::find(from, value); found != from.end())
+      from.erase(found);
+  return from;
+}
+
+static ValueList common(const ValueList &a, const ValueList &b) {
+  return without(a, without(a, b));
+}
+
+/// A sum, or a vector, has the factors that all of its terms have. What else a term has stays with it.
 Product ProductSplitter::ofTerms(Operation *op) {
   if (isa<arith::AddFOp, AddOp>(op) && op->getOperand(0) == op->getOperand(1)) {
     Product twice = split(op->getOperand(0));
     twice.constant *= 2;
     return twice;
   }
-  Product result = split(op->getOperand(0));
-  if (result.isTrivial())
-    return {op->getResult(0)};
-  SmallVector<Value> rests;
+  Product result{op->getResult(0), split(op->getOperand(0)).factors,
+                 split(op->getOperand(0)).constant};
   for (Value operand : op->getOperands()) {
     const Product &term = split(operand);
-    bool same = term.rest && term.constant == result.constant &&
-                std::is_permutation(term.factors.begin(), term.factors.end(),
-                                    result.factors.begin(), result.factors.end());
-    if (!same)
+    if (!term.rest)
       return {op->getResult(0)};
-    rests.push_back(term.rest);
+    result.factors = common(result.factors, term.factors);
+    if (term.constant != result.constant)
+      result.constant = 1;
+  }
+  if (result.isTrivial())
+    return result;
+  OpBuilder builder(op);
+  auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
+  arith::FastMathFlags flags = arithmetic ? arithmetic.getFastMathFlagsAttr().getValue()
+                                          : arith::FastMathFlags::contract;
+  SmallVector<Value> rests;
+  for (Value operand : op->getOperands()) {
+    Product own = split(operand);
+    own.factors = without(own.factors, result.factors);
+    own.constant /= result.constant;
+    rests.push_back(own.isTrivial() ? own.rest : multiply(own.rest, own, builder, flags));
   }
   result.rest = rebuild(op, rests);
   return result;
@@ -139,7 +160,8 @@ static bool isBefore(Value a, Value b) {
   return !first && second ? true : first && !second ? false : number(a) < number(b);
 }
 
-Value nb::multiply(Value value, const Product &product, OpBuilder &builder) {
+Value nb::multiply(Value value, const Product &product, OpBuilder &builder,
+                   arith::FastMathFlags flags) {
   Location loc = value.getLoc();
   SmallVector<Value, 2> factors(product.factors);
   llvm::sort(factors, isBefore);
@@ -150,6 +172,6 @@ Value nb::multiply(Value value, const Product &product, OpBuilder &builder) {
   for (Value next : factors)
     factor = factor ? Value(arith::MulFOp::create(builder, loc, factor, next)) : next;
   if (isNumber(value))
-    return arith::MulFOp::create(builder, loc, value, factor);
+    return arith::MulFOp::create(builder, loc, value, factor, flags);
   return ScaleOp::create(builder, loc, value, factor);
 }

@@ -4,6 +4,7 @@
 
 #include "dialect/NB.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::nb {
@@ -38,7 +39,8 @@ private:
 
 /// `value` times the factors, which are multiplied first, from the outermost on: several values have
 /// the same product, and some of it may leave loops further out.
-Value multiply(Value value, const Product &factors, OpBuilder &builder);
+Value multiply(Value value, const Product &factors, OpBuilder &builder,
+               arith::FastMathFlags flags = arith::FastMathFlags::none);
 
 } // namespace mlir::nb
 

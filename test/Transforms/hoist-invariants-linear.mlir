@@ -88,3 +88,26 @@ func.func @kept(%n: index, %w: f64, %t: !nb.table<?xf64>) -> (f64, f64) {
   }
   return %I#0, %I#1 : f64, f64
 }
+
+// x w v + y w = (x v + y) w
+
+// CHECK-LABEL: func.func @common
+// CHECK-SAME: (%{{.*}}: index, %[[W:[^ ]*]]: f64, %[[V:[^ ]*]]: f64,
+// CHECK: nb.sum source
+// CHECK: %[[X:.*]] = nb.lookup
+// CHECK: %[[Y:.*]] = math.sin %[[X]]
+// CHECK: %[[XV:.*]] = arith.mulf %[[X]], %[[V]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[XV]], %[[Y]]
+// CHECK-NEXT: nb.yield %[[SUM]]
+func.func @common(%n: index, %w: f64, %v: f64, %t: !nb.table<?xf64>) -> f64 {
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = math.sin %x : f64
+    %xw = arith.mulf %x, %w : f64
+    %xwv = arith.mulf %xw, %v : f64
+    %yw = arith.mulf %y, %w : f64
+    %both = arith.addf %xwv, %yw : f64
+    nb.yield %both : f64
+  }
+  return %I : f64
+}
