@@ -90,7 +90,7 @@ Renderer::Renderer(KernelProvider &kernels, KernelRequest wanted, const Experime
   try {
     kernel = kernels.get(request);
   } catch (const std::runtime_error &error) {
-    if (!fallback || !request.file.empty())
+    if (!fallback || !request.file.empty() || request.gpu)
       throw;
     if (!kernels.compiler()->canInterpret())
       throw;

@@ -40,7 +40,7 @@ Device::Device(const Driver &api, int number) : api(api), number(number) {
     throw NoGpu("the CUDA driver finds no GPU (CUDA_VISIBLE_DEVICES may hide it); use --device=cpu");
   if (number >= count)
     throw NoGpu("there is no cuda:" + std::to_string(number) + " here, only " +
-                listDevices(api, count));
+                listDevices(api, count) + "; name one of these, or use --device=cpu");
   api.check(api.device(&ordinal, number), "be found");
   model = nameOf(api, ordinal);
   const auto ask = [&](int &value, DeviceAttribute attribute) {

@@ -78,6 +78,26 @@ TEST(CApi, FlagsOfAnotherStructureAreRefusedSayingWhere) {
   EXPECT_EQ(render(s.get()), render(fromFlags(moved).get()));
 }
 
+TEST(CApi, DevicesAreChosenByName) {
+  const Simulator cpu = fromFlags(flags({"--device=cpu"}));
+  const Simulator grid = fromFlags(flags({"--device=gpu-on-cpu"}));
+  EXPECT_THAT(nb_simulator_kernel(grid.get())->target, HasSubstr("gpu-on-cpu"));
+  const auto one = render(cpu.get()), other = render(grid.get());
+  for (std::size_t i = 0; i != one.size(); ++i)
+    ASSERT_NEAR(one[i], other[i], 1e-5 * one[i]);
+
+  const char *structure = nb_simulator_kernel(cpu.get())->structure;
+  nb_simulator *made = nullptr;
+  ASSERT_EQ(nb_simulator_compile_for(structure, "gpu-on-cpu", &made), NB_OK) << nb_last_error();
+  EXPECT_EQ(nb_simulator_kernel(made), nb_simulator_kernel(grid.get()));
+  nb_simulator_free(made);
+  EXPECT_EQ(nb_simulator_compile_for(structure, "tpu", &made), NB_BAD_ARGUMENT);
+  EXPECT_THAT(nb_last_error(), HasSubstr("'tpu' is no device"));
+  // No machine has as many.
+  EXPECT_EQ(nb_simulator_compile_for(structure, "cuda:999", &made), NB_FAILED);
+  EXPECT_THAT(nb_last_error(), HasSubstr("--device=cpu"));
+}
+
 TEST(CApi, SimulatorsOfOneStructureCompileOnce) {
   nb_counters before = {}, after = {};
   fromFlags(flags({"-tophat_spots"}));

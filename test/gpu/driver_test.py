@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""driver_test.py NB_SIM NB_COMPILE FAKE_CUDA: how the runtime drives a GPU, on a driver that runs
+"""driver_test.py NB_SIM NB_COMPILE FAKE_CUDA LIBNANOBRAGG: how the runtime drives a GPU, on a driver that runs
 the kernel's twin for gpu-on-cpu (FakeCuda.cpp): argument packing, copies, residency, errors. At the
 end of a process that driver complains of everything that was not freed."""
 
@@ -21,7 +21,7 @@ PARITY = HERE.parent / "parity"
 SMALL = "-cell 70 80 90 90 100 90 -N 4 -lambda 1 -distance 50 -pixel 1 -detpixels 70".split()
 CONSTANT = (*SMALL, "-default_F", "10")
 QUIET = ("--quiet", "-nonoise", "-nopgm", "--no-fallback")
-NB_SIM = NB_COMPILE = FAKE = ""
+NB_SIM = NB_COMPILE = FAKE = LIBRARY = ""
 
 
 class Driver(unittest.TestCase):
@@ -169,6 +169,42 @@ class Driver(unittest.TestCase):
         self.assertGreater(grid, 100 * 100)
         self.assertEqual(self.log("upload").count(grid), 1)
 
+    # --- several runs in one process ---
+
+    def simulators(self, script, *words, **settings):
+        """Runs simulators.py with a GPU; returns what it prints and the image that is wanted."""
+        wanted, gpu = self.driver(*words, **settings)
+        done = self.run_tool(sys.executable, "-B", HERE / "simulators.py", LIBRARY, script,
+                             "--device=cuda", *words, **gpu)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout), np.frombuffer(wanted, "<f4")
+
+    def test_later_runs_upload_no_grid(self):
+        printed, wanted = self.simulators("repeat", *SMALL, "-hkl", HKL)
+        for sums in printed:
+            self.assertAlmostEqual(sums / wanted.sum(dtype=float), 1, places=6)
+        self.assertEqual(len(printed), 3)
+        uploads = self.log("upload")
+        self.assertEqual(uploads.count(max(uploads)), 1)
+        self.assertEqual(len(uploads), 1 + 3)
+        self.assertEqual(len(self.log("module")), 1)
+
+    def test_changed_grid_is_uploaded(self):
+        lines = [line.split() for line in pathlib.Path(HKL).read_text().splitlines()]
+        doubled = "\n".join(f"{h} {k} {l} {2 * float(F)}" for h, k, l, F, *_ in lines)
+        (self.root / "doubled.hkl").write_text(doubled + "\n")
+        (before, after, again), _ = self.simulators("change", *SMALL, "-hkl", HKL)
+        self.assertAlmostEqual(after / before, 4, places=5)
+        self.assertEqual(before, again)
+        uploads = self.log("upload")
+        self.assertEqual(uploads.count(max(uploads)), 3)  # only one is kept
+
+    def test_cancelled_simulator_runs_again(self):
+        panels = [{"offset_mm": [x, 0, 50], "fast": [1, 0, 0], "slow": [0, 1, 0]} for x in range(9)]
+        (self.root / "panels.json").write_text(json.dumps(panels))
+        printed, _ = self.simulators("cancel", *CONSTANT, "--panels", "panels.json")
+        self.assertEqual(printed, [1, 0])  # NB_CANCELLED, NB_OK
+
     # --- kernels ---
 
     def test_cached_kernel_needs_no_compiler(self):
@@ -239,6 +275,24 @@ class Driver(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, "WARNING: the GPU cannot be used .*supports CUDA 11.4")
 
+    def test_kernel_that_cannot_be_compiled(self):
+        _, gpu = self.driver(*CONSTANT)
+        gpu |= {"NB_TEST_COMPILE_ERROR": "for a test", "NB_CACHE": "off"}
+        done = self.run_tool(NB_SIM, *CONSTANT, "-nonoise", "-nopgm", "--device=cuda", **gpu)
+        self.assertEqual((done.returncode, done.stderr.count("error:")), (1, 1), done.stderr)
+        self.assertIn("for a test", done.stderr)
+
+    def test_gradients_that_a_gpu_does_not_make(self):
+        words = (*SMALL, "-hkl", HKL, "--grad=F")
+        _, gpu = self.driver(*SMALL, "-hkl", HKL)
+        done = self.run_tool(NB_SIM, *words, "--quiet", "--device=cuda", **gpu)
+        self.assertEqual((done.returncode, done.stderr.count("error:")), (1, 1), done.stderr)
+        done = self.run_tool(NB_SIM, *words, "--json", **gpu | dict(self.twins(*SMALL, "-hkl", HKL,
+                                                                               grad="cell")))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("WARNING: the GPU cannot be used", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["engine"], "fused")
+
     def test_no_device(self):
         self.assertIn("there is no CUDA driver (libcuda.so.1",
                       self.failure(*CONSTANT, "--device=cuda"))
@@ -308,5 +362,5 @@ class Driver(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    NB_SIM, NB_COMPILE, FAKE = map(os.path.abspath, sys.argv[-3:])
-    unittest.main(argv=sys.argv[:-3])
+    NB_SIM, NB_COMPILE, FAKE, LIBRARY = map(os.path.abspath, sys.argv[-4:])
+    unittest.main(argv=sys.argv[:-4])

@@ -150,7 +150,7 @@ class Ptx(unittest.TestCase):
                 (("--emit=asm", "--target=sm_90"), 2, "do not go together"),
                 (("--emit=cubin", "--target=native"), 2, "do not go together"),
                 (("--emit=ptx", "--target=sm_80,sm_90"), 2, "is for one chip"),
-                (("--emit=cubin", "--target=sm_80,sm_90", "-o", "k"), 2, "is for one chip"),
+                (("--emit=llvm", "--target=sm_80,sm_90"), 2, "is for one chip"),
                 (("--emit=cubin", "--target=sm_90"), 2, "name it with -o"),
                 (("--target=sm_90,native", "-o", "k.so"), 1, "are GPUs and processors"),
                 (("--emit=ptx", "--target=sm_77"), 1, "unknown target 'sm_77'"),

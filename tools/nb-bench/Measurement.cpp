@@ -5,6 +5,7 @@
 #include "InstructionCount.h"
 #include "RunSetup.h"
 #include "Timing.h"
+#include "nanobragg/DevicePlacement.h"
 #include "nanobragg/KernelRunner.h"
 #include "nanobragg/Simulator.h"
 
@@ -28,28 +29,30 @@ double worstDifference(const std::vector<float> &image, const std::vector<float>
 class Contestant {
 public:
   Contestant(const Workload &workload, const BenchInputs &inputs, const std::string &precision,
-             int threads, bool gradients, KernelProvider &kernels)
+             int threads, const Plan &plan, KernelProvider &kernels)
       : options{.threads = threads} {
     result.workload = workload;
     result.precision = precision;
     result.threads = threads;
     std::vector<std::string> words = workload.words(inputs);
     // The same physics as the reference, so that the images can be compared.
-    words.insert(words.end(), {"-compat", "c", "--precision=" + precision});
+    words.insert(words.end(), {"-compat", "c", "--precision=" + precision, "--device=" + plan.device});
     const Stopwatch sinceStart;
     setup = std::make_unique<RunSetup>(parseCommandLine(words));
     result.setupSeconds = sinceStart.seconds();
     result.samples = setup->samples();
 
     const double before = kernels.counters().compileSeconds;
-    const KernelHandle kernel = kernels.get(setup->kernelRequest());
+    KernelRequest request = setup->kernelRequest();
+    findDevice(request);
+    const KernelHandle kernel = kernels.get(request);
     result.compileSeconds = kernels.counters().compileSeconds - before;
     result.target = kernel->target;
-    runner = std::make_unique<KernelRunner>(kernel, setup->derived.experiment);
+    runner = std::make_unique<KernelRunner>(kernel, setup->derived.experiment, request.gpu);
     image.resize(std::size_t(runner->shape().pixels()));
     runner->run(image, options); // warms the threads and the pages of the image
-    if (gradients && precision == "f64")
-      prepareGradient(kernels);
+    if (plan.gradients && precision == "f64")
+      prepareGradient(plan.device, kernels);
   }
 
   void run() {
@@ -71,12 +74,12 @@ public:
   const std::vector<float> &pixels() const { return image; }
 
 private:
-  void prepareGradient(KernelProvider &kernels) {
+  void prepareGradient(const std::string &device, KernelProvider &kernels) {
     SimulatorOptions how;
     how.engine = Engine::Fused;
     how.fallback = false;
     how.threads = options.threads;
-    how.device = "cpu";
+    how.device = device;
     how.kernels = &kernels;
     simulator = std::make_unique<Simulator>(setup->derived.experiment, how);
     cotangent.assign(simulator->pixels(), 1.0);
@@ -116,7 +119,7 @@ std::vector<Measurement> measure(const Workload &workload, const BenchInputs &in
   std::vector<std::unique_ptr<Contestant>> contestants;
   for (const std::string &precision : plan.precisions)
     contestants.push_back(
-        std::make_unique<Contestant>(workload, inputs, precision, threads, plan.gradients, kernels));
+        std::make_unique<Contestant>(workload, inputs, precision, threads, plan, kernels));
   const std::vector<std::string> words = workload.words(inputs);
   std::vector<double> whole, startup;
   for (int i = 0; i != plan.repeat; ++i) {

@@ -14,6 +14,7 @@ namespace nanobragg {
 
 struct Plan {
   std::vector<std::string> precisions{"f64"};
+  std::string device = "cpu"; ///< as nb-sim's --device
   int repeat = 5;
   bool countInstructions = false;
   bool gradients = false; ///< of the f64 kernels

@@ -35,6 +35,7 @@ struct Arguments {
   Plan plan;
   std::string reference, hkl, json, markdown, baseline;
   double samples = 1e7, tolerance = 0.02;
+  int pixels = 0; ///< 0: as many as make the samples
   bool quick = false, full = false, update = false;
 };
 
@@ -71,6 +72,15 @@ void addOptions(CLI::App &app, Arguments &a) {
       ->check(range(1e3, 1e10))
       ->type_name("N")
       ->capture_default_str();
+  app.add_option("--pixels", a.pixels, "along each edge of the detector, instead of --samples")
+      ->check(range(1, 32768))
+      ->type_name("N");
+  app.add_option("--device", a.plan.device, "as nb-sim's --device: cpu, cuda, cuda:N, gpu-on-cpu")
+      ->check([](const std::string &device) {
+        return DeviceChoice::fromString(device) ? "" : "'" + device + "' is no device";
+      })
+      ->type_name("DEVICE")
+      ->capture_default_str();
   app.add_option("--repeat", a.plan.repeat, "runs of each program, whose median counts")
       ->check(range(1, 1000))
       ->type_name("N")
@@ -101,7 +111,10 @@ std::vector<Workload> workloadsOf(const Arguments &a) {
                               : a.full ? fullTable()
                                        : a.axes.crossed();
   for (Workload &workload : all)
-    workload.fitSamples(a.samples);
+    if (a.pixels)
+      workload.pixels = a.pixels;
+    else
+      workload.fitSamples(a.samples);
   return all;
 }
 
@@ -222,11 +235,14 @@ std::string commandOf(const std::vector<std::string> &words) {
 
 /// What --quick and --full choose unless the command line says otherwise.
 void choosePreset(const CLI::App &app, Arguments &a) {
+  if (a.plan.countInstructions && a.plan.device != "cpu")
+    throw CLI::ValidationError("--instructions are those of the processor's kernels");
   if (a.quick && a.full)
     throw CLI::ValidationError("--quick and --full are two different tables");
   if (!a.quick && !a.full)
     return;
-  a.plan.countInstructions = a.plan.gradients = true;
+  a.plan.countInstructions = a.plan.device == "cpu";
+  a.plan.gradients = true;
   if (app.count("--precision") == 0)
     a.plan.precisions = {"f64", "mixed"};
   if (app.count("--starts") == 0)

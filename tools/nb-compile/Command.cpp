@@ -47,7 +47,7 @@ constexpr CompileFlag flags[] = {
      "aarch64 or aarch64-CPU. Several with commas between: one file with a version for each, of "
      "which the best that the processor can run is taken when it is loaded. Or chips of NVIDIA's "
      "GPUs: sm_80, sm_90, sm_100, ...; one file for several holds cubin for each where there is "
-     "ptxas, and PTX for later chips",
+     "ptxas, and PTX for later chips; of ptx and cubin a file is made for each chip",
      "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100", [](C &c, const Text &v) { c.target = v; }},
     {"-o", "FILE",
      "the file to write; text goes to standard output without it. A name that ends in / is a "
@@ -96,14 +96,15 @@ bool isIdentifier(const std::string &text) {
 
 void check(const CompileCommand &c) {
   const bool gpu = c.target.find("sm_") != c.target.npos;
-  const bool ofGpu = c.emit == "ptx" || c.emit == "cubin";
-  if ((ofGpu && !gpu) || (gpu && c.emit == "asm"))
+  if ((c.ofOneChip() && !gpu) || (gpu && c.emit == "asm"))
     throw UsageError("--emit=" + c.emit + " and --target=" + c.target +
                      " do not go together: ptx and cubin are for an NVIDIA chip such as "
                      "--target=sm_90, asm for a CPU");
-  if (gpu && c.emit != "so" && c.emit != "obj" && c.target.find(',') != c.target.npos)
-    throw UsageError("--emit=" + c.emit + " is for one chip: '" + c.target +
-                     "' are several, which so and obj can hold");
+  const bool several = gpu && c.targets().size() > 1 && c.emit != "so" && c.emit != "obj";
+  if (several && (!c.ofOneChip() || c.output.empty()))
+    throw UsageError("--emit=" + c.emit + " is for one chip: '" + c.target + "' are several, " +
+                     (c.ofOneChip() ? "for which -o FILE makes a file each"
+                                    : "which so and obj can hold"));
   const std::string_view kinds = find("--emit")->words;
   if (c.emit.find(' ') != c.emit.npos ||
       (" " + std::string(kinds) + " ").find(" " + c.emit + " ") == std::string::npos)
@@ -133,6 +134,8 @@ void check(const CompileCommand &c) {
 }
 
 } // namespace
+
+std::vector<std::string> CompileCommand::targets() const { return split(target); }
 
 std::span<const CompileFlag> compileFlags() { return flags; }
 

@@ -18,6 +18,10 @@ struct CompileCommand {
   std::string program;                 ///< an .mlir file, instead of flags of an experiment
   std::vector<std::string> experiment; ///< everything else: flags of nb-sim
 
+  /// Those in `target`.
+  std::vector<std::string> targets() const;
+  /// Can a file hold the code of one chip alone?
+  bool ofOneChip() const { return emit == "ptx" || emit == "cubin"; }
   bool text() const { return emit != "so" && emit != "obj" && emit != "cubin"; }
 };
 

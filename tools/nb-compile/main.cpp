@@ -93,6 +93,23 @@ int print(const std::string &text) {
   return written && std::fflush(stdout) == 0 ? Success : Failure;
 }
 
+void writeFile(const std::filesystem::path &path, const std::string &content) {
+  io::OutputFile file(path.string());
+  file.write(content);
+  file.commit();
+}
+
+/// One file for each chip: kernel.ptx becomes kernel.sm_80.ptx, kernel.sm_90.ptx.
+void writeForEachChip(const CompileCommand &command, Work work) {
+  const std::filesystem::path output = command.output;
+  for (const std::string &chip : command.targets()) {
+    work.request.target = chip;
+    std::filesystem::path path = output;
+    path.replace_filename(output.stem().string() + "." + chip + output.extension().string());
+    writeFile(path, compile(command, work));
+  }
+}
+
 int run(const std::vector<std::string> &words) {
   const CompileCommand command = parseCommand(words);
   if (command.help)
@@ -111,9 +128,10 @@ int run(const std::vector<std::string> &words) {
     std::filesystem::create_directories(output);
     output /= kernelFileName(work.request);
   }
-  io::OutputFile file(output.string());
-  file.write(compile(command, work));
-  file.commit();
+  if (command.ofOneChip() && command.targets().size() > 1)
+    writeForEachChip(command, work);
+  else
+    writeFile(output, compile(command, work));
   return Success;
 }
 

@@ -58,6 +58,12 @@ public:
   static LoadedKernel compile(const std::string &structure) {
     return make([&](nb_simulator **made) { return nb_simulator_compile(structure.c_str(), made); });
   }
+  /// For a device as nb-sim's --device, such as "cuda", see nb_simulator_compile_for.
+  static LoadedKernel compileFor(const std::string &structure, const std::string &device) {
+    return make([&](nb_simulator **made) {
+      return nb_simulator_compile_for(structure.c_str(), device.c_str(), made);
+    });
+  }
   static LoadedKernel fromFlags(const std::vector<std::string> &flags) {
     const std::vector<const char *> words = pointersTo(flags);
     return make([&](nb_simulator **made) {
