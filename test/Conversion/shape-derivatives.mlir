@@ -74,14 +74,32 @@ func.func @any_order(%x: f64, %n: f64) -> (f64, f64) {
 // A series where u is small, else sine and cosine of its root, which is kept away from 0.
 
 // CHECK-LABEL: func.func @ball
-// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[U:[a-z0-9]*]], %[[LIMIT:.*]] : f64
-// CHECK: %[[KEPT:.*]] = arith.select %[[SMALL]], %{{.*}}, %[[U]] : f64
+// CHECK-SAME: (%[[U:.*]]: f64)
+// CHECK: %[[ZERO:.*]] = arith.cmpf olt, %[[U]], %{{.*}} : f64
+// CHECK: %[[KEPT:.*]] = arith.select %[[ZERO]], %{{.*}}, %[[U]] : f64
 // CHECK: math.sqrt %[[KEPT]]
+// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[U]], %{{.*}} : f64
 // CHECK: arith.select %[[SMALL]], %{{.*}}, %{{.*}} : f64
 // CHECK-NEXT: return
 func.func @ball(%u: f64) -> f64 {
   %b = nb.ball %u order 1 : f64
   return %b : f64
+}
+
+// -----
+
+// The value and its slope share one series: that of -3/2 j2(r) / r^2, which begins with -1/10.
+
+// CHECK-LABEL: func.func @ball_and_slope
+// CHECK: math.sqrt
+// CHECK-NOT: math.sqrt
+// CHECK: arith.constant -1.000000e-01 : f64
+// CHECK-NOT: {{math.sqrt|-1.000000e-01}}
+// CHECK: return
+func.func @ball_and_slope(%u: f64) -> (f64, f64) {
+  %b = nb.ball %u : f64
+  %s = nb.ball %u order 1 : f64
+  return %b, %s : f64, f64
 }
 
 // -----
