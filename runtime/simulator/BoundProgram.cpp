@@ -59,11 +59,9 @@ void BoundProgram::bind(std::string_view parameter, std::span<const double> numb
     interpreted->parameters.bind(parameter, numbers);
 }
 
-void BoundProgram::run(const RunOptions &options) {
-  if (runner) {
-    runner->run(options);
-    return;
-  }
+RunResult BoundProgram::run(const RunOptions &options) {
+  if (runner)
+    return runner->run(options);
   const nb_kernel_descriptor &d = descriptor();
   std::vector<std::int64_t> sizes;
   for (std::uint32_t i = 0; i != d.num_outputs; ++i)
@@ -72,6 +70,7 @@ void BoundProgram::run(const RunOptions &options) {
   nb_interpret_options c = {};
   c.threads = resolveThreads(options.threads);
   interpreted->program->run(interpreted->parameters.arguments(), c, interpreted->memory.addresses());
+  return {};
 }
 
 std::span<const double> BoundProgram::output(std::string_view name) const {

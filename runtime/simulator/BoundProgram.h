@@ -21,7 +21,7 @@ public:
   /// A parameter that experiments do not have, see BoundParameters::bind. The numbers stay the
   /// caller's.
   void bind(std::string_view parameter, std::span<const double> numbers);
-  void run(const RunOptions &options);
+  RunResult run(const RunOptions &options);
   /// An output of the last run, valid until the next.
   std::span<const double> output(std::string_view name) const;
 

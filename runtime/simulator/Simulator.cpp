@@ -146,10 +146,19 @@ struct Simulator::State {
   void run(BoundProgram &program, const Derivative &derivative) {
     if (derivative.mode == Mode::Value) {
       const Watch watch(timing.value, timing.values);
-      return program.run(runOptions());
+      return count(program.run(runOptions()));
     }
     const Watch watch(timing.derivative, timing.derivatives);
-    program.run(runOptions());
+    count(program.run(runOptions()));
+  }
+
+  void count(const RunResult &run) {
+    if (run.device.empty())
+      return;
+    timing.device = run.device;
+    timing.launches += run.launches;
+    timing.uploadedBytes += run.uploadedBytes;
+    timing.deviceBytes = std::max(timing.deviceBytes, run.deviceBytes);
   }
 
   std::vector<Gradient> outputs(const BoundProgram &program, const Derivative &derivative,

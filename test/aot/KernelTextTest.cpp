@@ -43,6 +43,24 @@ TEST(KernelText, SaysWhatTheDescriptorSays) {
   EXPECT_EQ(text.versions[0].parameters[0].unit, "m");
 }
 
+TEST(KernelText, ListsTheCodeOfGpus) {
+  setenv("NB_PTXAS", "off", 1);
+  KernelRequest request;
+  request.structure = Structure{}.toString();
+  request.target = "sm_80,sm_90";
+  const KernelFileText text = readKernelText(CompilerLibrary::open()->build(request).value());
+  unsetenv("NB_PTXAS");
+  ASSERT_EQ(text.versions.size(), 1u);
+  EXPECT_THAT(text.versions[0].target, testing::EndsWith(" sm_80,sm_90"));
+  EXPECT_EQ(text.versions[0].features, "");
+  ASSERT_EQ(text.versions[0].codes.size(), 2u);
+  EXPECT_EQ(text.versions[0].codes[0].chip, "sm_90");
+  EXPECT_EQ(text.versions[0].codes[1].chip, "sm_80");
+  EXPECT_EQ(text.versions[0].codes[1].kind, "ptx");
+  EXPECT_EQ(text.versions[0].codes[1].version, "7.8");
+  EXPECT_GT(std::stoll(text.versions[0].codes[1].bytes), 1000);
+}
+
 TEST(KernelText, TruncatedFilesAreRefused) {
   const std::vector<char> file = kernelFile();
   ASSERT_TRUE(isRead(file));

@@ -203,7 +203,7 @@ private:
   void writeTiming() const {
     const SimulatorTiming &t = simulator.timing();
     const KernelCounters k = kernels.counters();
-    const Json all = {{"engine", nameOf(simulator.engine())},
+    Json all = {{"engine", nameOf(simulator.engine())},
                       {"value_seconds", t.value},
                       {"value_runs", t.values},
                       {"derivative_seconds", t.derivative},
@@ -214,6 +214,12 @@ private:
                       {"kernel_hits", k.hits},
                       {"kernel_loads", k.loads},
                       {"kernel_compiles", k.compiles}};
+    if (!t.device.empty()) {
+      all["device_name"] = t.device;
+      all["device_bytes"] = t.deviceBytes;
+      all["uploaded_bytes"] = t.uploadedBytes;
+      all["launches"] = t.launches;
+    }
     io::OutputFile file(*tool.timingFile);
     file.write(all.dump(2) + "\n");
     file.commit();

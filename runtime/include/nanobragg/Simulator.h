@@ -84,6 +84,10 @@ struct Direction {
 struct SimulatorTiming {
   double value = 0, derivative = 0;
   std::int64_t values = 0, derivatives = 0; ///< runs
+  // Of a GPU.
+  std::string device;                            ///< its name; empty: the processor
+  std::int64_t launches = 0, uploadedBytes = 0;  ///< of all runs
+  std::int64_t deviceBytes = 0;                  ///< of its memory, most that a program held
 };
 
 /// One experiment whose numbers may change. To be used by one thread at a time.
