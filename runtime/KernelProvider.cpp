@@ -36,8 +36,8 @@ void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &reques
                              "), and --device asks for the processor; leave one of them out");
   if (!kernel.device && choice == Kind::Cuda)
     throw std::runtime_error("the kernel " + file + " is for a processor (" +
-                             kernel.target + "), and --device asks for a GPU; leave one of them out, "
-                             "or make the kernel with nb-compile --target=sm_90 or another chip");
+                             kernel.target + "), and --device asks for a GPU; leave one of them "
+                             "out, or make the kernel for it with nb-compile --target=sm_90");
 }
 
 /// Of the kernels of this process.

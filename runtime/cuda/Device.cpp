@@ -37,7 +37,8 @@ Device::Device(const Driver &api, int number) : api(api), number(number) {
   int count = 0;
   const Result result = api.deviceCount(&count);
   if (result != Result::Success || count == 0)
-    throw NoGpu("the CUDA driver finds no GPU (CUDA_VISIBLE_DEVICES may hide it); use --device=cpu");
+    throw NoGpu("the CUDA driver finds no GPU (CUDA_VISIBLE_DEVICES may hide it); use "
+                "--device=cpu");
   if (number >= count)
     throw NoGpu("there is no cuda:" + std::to_string(number) + " here, only " +
                 listDevices(api, count) + "; name one of these, or use --device=cpu");

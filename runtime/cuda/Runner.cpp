@@ -1,13 +1,12 @@
 //===- Runner.cpp ---------------------------------------------------------===//
 #include "Runner.h"
 
-#include "AlignedMemory.h"
 #include "Partition.h"
 #include "Progress.h"
+#include "RunPlan.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 
 namespace nanobragg::cuda {
 namespace {
@@ -27,7 +26,7 @@ void reserve(Memory &memory, const std::shared_ptr<Device> &device, std::size_t 
 }
 
 /// Gives up what is too small, and counts what will be allocated in its place.
-void plan(MemoryNeed &need, const char *what, Memory &memory, std::size_t bytes) {
+void makeRoom(MemoryNeed &need, const char *what, Memory &memory, std::size_t bytes) {
   if (memory.bytes() >= bytes)
     return;
   memory = Memory();
@@ -36,24 +35,11 @@ void plan(MemoryNeed &need, const char *what, Memory &memory, std::size_t bytes)
 
 } // namespace
 
-/// One run.
+/// One run under way.
 struct Runner::Work {
-  ImageShape shape;
-  std::int64_t workspaceBytes = 0;
-  AlignedMemory workspace;
-  std::vector<nb_tile> tiles;
-  double samplesPerPixel = 1;
-  bool sums = false;
-  std::int64_t accumulatorBytes = 0; ///< of one
-  std::int64_t blocks = 0;           ///< of a launch with sums
-  std::vector<std::size_t> imageBytes;
+  RunPlan plan;
   std::vector<std::string> keys; ///< of resident data, by the parameter's number
-
-  ArgumentBlock block;
-  std::vector<std::size_t> places; ///< of the parameters' values in the block
-  std::size_t pointersAt = 0, outputsAt = 0, tilesAt = 0, workspaceAt = 0;
-
-  Clock::time_point called = Clock::now();
+  Clock::time_point called;
   RunResult result;
 };
 
@@ -98,9 +84,9 @@ void Runner::allocate(Work &work, const void *const *arguments) {
     const nb_parameter_kind kind = kernel->parameters[i].kind;
     if (!isLarge(kind))
       continue;
-    const std::size_t bytes = valueBytes(*kernel, arguments, i, work.shape);
+    const std::size_t bytes = valueBytes(*kernel, arguments, i, work.plan.shape);
     if (kind == NB_PARAMETER_IMAGE) {
-      plan(need, kernel->parameters[i].name, large[i].memory, bytes);
+      makeRoom(need, kernel->parameters[i].name, large[i].memory, bytes);
       continue;
     }
     const void *data = kind == NB_PARAMETER_HKL_GRID
@@ -115,57 +101,55 @@ void Runner::allocate(Work &work, const void *const *arguments) {
       need.add(kernel->parameters[i].name, bytes);
   }
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
-    plan(need, kernel->outputs[i].name, images[i], work.imageBytes[i]);
-  plan(need, "parameters and tables", block, work.block.bytes());
-  const std::size_t sums =
-      std::size_t(work.blocks * kernel->device->threads / threadsOfWarp * work.accumulatorBytes);
-  plan(need, "sums over pixels", accumulators, sums);
+    makeRoom(need, kernel->outputs[i].name, images[i], work.plan.imageBytes[i]);
+  makeRoom(need, "parameters and tables", block, work.plan.block.bytes());
+  makeRoom(need, "sums over pixels", accumulators, work.plan.accumulatorsBytes());
   need.check(*device);
 
   for (std::uint32_t i = 0; i != kernel->num_parameters; ++i)
     if (kernel->parameters[i].kind == NB_PARAMETER_IMAGE)
-      reserve(large[i].memory, device, valueBytes(*kernel, arguments, i, work.shape));
+      reserve(large[i].memory, device, valueBytes(*kernel, arguments, i, work.plan.shape));
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
-    reserve(images[i], device, work.imageBytes[i]);
-  reserve(block, device, work.block.bytes());
-  reserve(accumulators, device, sums);
-  work.result.accumulatorBytes = std::int64_t(sums);
+    reserve(images[i], device, work.plan.imageBytes[i]);
+  reserve(block, device, work.plan.block.bytes());
+  reserve(accumulators, device, work.plan.accumulatorsBytes());
 }
 
 void Runner::upload(Work &work, const void *const *arguments) {
   const Driver &driver = device->driver();
-  ArgumentBlock &content = work.block;
+  ArgumentBlock &content = work.plan.block;
   const auto copy = [&](Address to, const void *from, std::size_t bytes) {
     driver.check(driver.copyToDevice(to, from, bytes, stream), "take the data");
     work.result.uploadedBytes += std::int64_t(bytes);
   };
   for (std::uint32_t i = 0; i != kernel->num_parameters; ++i) {
     const nb_parameter_kind kind = kernel->parameters[i].kind;
-    Address value = block.address() + work.places[i];
+    Address value = block.address() + work.plan.valuesAt[i];
     if (kind == NB_PARAMETER_IMAGE) {
       value = large[i].memory.address();
-      copy(value, arguments[i], valueBytes(*kernel, arguments, i, work.shape));
+      copy(value, arguments[i], valueBytes(*kernel, arguments, i, work.plan.shape));
     } else if (isLarge(kind)) {
       ResidentData &resident = large[i].resident;
       const bool grid = kind == NB_PARAMETER_HKL_GRID;
       const void *data =
           grid ? static_cast<const nb_hkl_grid *>(arguments[i])->data : arguments[i];
       if (!resident.holds(work.keys[i])) {
-        const std::size_t bytes = valueBytes(*kernel, arguments, i, work.shape);
+        const std::size_t bytes = valueBytes(*kernel, arguments, i, work.plan.shape);
         resident.upload(*device, stream, work.keys[i], data, bytes);
         work.result.uploadedBytes += std::int64_t(bytes);
       }
       if (grid)
-        content.setAddress(work.places[i] + offsetof(nb_hkl_grid, data), resident.address());
+        content.setAddress(work.plan.valuesAt[i] + offsetof(nb_hkl_grid, data),
+                           resident.address());
       else
         value = resident.address();
     }
-    content.setAddress(work.pointersAt + i * sizeof(Address), value);
+    content.setAddress(work.plan.pointersAt + i * sizeof(Address), value);
   }
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
-    content.setAddress(work.outputsAt + i * sizeof(Address), images[i].address());
+    content.setAddress(work.plan.outputsAt + i * sizeof(Address), images[i].address());
   copy(block.address(), content.data(), content.bytes());
-  if (work.sums)
+  if (work.plan.sums)
     driver.check(driver.setBytes(accumulators.address(), 0, accumulators.bytes(), stream),
                  "clear memory");
 }
@@ -180,33 +164,31 @@ void Runner::launch(Function function, std::int64_t blocks, std::int64_t threads
 
 /// False when it was cancelled.
 bool Runner::launchTiles(Work &work, const RenderedRows &rows, const RunOptions &options) {
+  const RunPlan &plan = work.plan;
   std::int64_t total = 0;
-  for (const nb_tile &tile : work.tiles)
+  for (const nb_tile &tile : plan.tiles)
     total += renderedRows(tile, rows);
   Progress progress(options.progress, options.progressInterval, total);
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
   if (cancelled())
     return false;
   work.result.firstTileSeconds = secondsSince(work.called);
-  const std::int64_t threads = kernel->device->threads;
-  const std::int64_t chunksOfRow = (work.shape.fast + threads - 1) / threads;
   double queued = 0;
   std::int64_t queuedRows = 0;
   auto begun = Clock::now();
-  for (std::size_t i = 0; i != work.tiles.size(); ++i) {
-    const nb_tile &tile = work.tiles[i];
-    Address addresses[] = {block.address() + work.pointersAt, block.address() + work.workspaceAt,
-                           block.address() + work.tilesAt + i * sizeof(nb_tile),
-                           block.address() + work.outputsAt, accumulators.address()};
+  for (std::size_t i = 0; i != plan.tiles.size(); ++i) {
+    const nb_tile &tile = plan.tiles[i];
+    const Address base = block.address();
+    Address addresses[] = {base + plan.pointersAt, base + plan.workspaceAt,
+                           base + plan.tilesAt + i * sizeof(nb_tile), base + plan.outputsAt,
+                           accumulators.address()};
     void *parameters[] = {&addresses[0], &addresses[1], &addresses[2], &addresses[3],
                           &addresses[4]};
-    launch(module->entry(),
-           work.sums ? work.blocks : (tile.slow_end - tile.slow_begin) * chunksOfRow, threads,
-           parameters);
+    launch(module->entry(), plan.blocksOf(tile), kernel->device->threads, parameters);
     ++work.result.launches;
     queuedRows += renderedRows(tile, rows);
-    queued += double(renderedRows(tile, rows) * work.shape.fast) * work.samplesPerPixel;
-    if (queued < pace.samples() || i + 1 == work.tiles.size())
+    queued += double(renderedRows(tile, rows) * plan.shape.fast) * plan.samplesOfPixel;
+    if (queued < pace.samples() || i + 1 == plan.tiles.size())
       continue;
     device->driver().check(device->driver().synchronize(stream), "render");
     pace.took(queued, secondsSince(begun));
@@ -223,8 +205,8 @@ bool Runner::launchTiles(Work &work, const RenderedRows &rows, const RunOptions 
 /// The accumulators of all warps into the first.
 void Runner::reduce(const Work &work) {
   Address address = accumulators.address();
-  std::int64_t warps = work.blocks * kernel->device->threads / threadsOfWarp;
-  std::int64_t doubles = work.accumulatorBytes / std::int64_t(sizeof(double));
+  std::int64_t warps = work.plan.warps();
+  std::int64_t doubles = work.plan.accumulatorBytes / std::int64_t(sizeof(double));
   void *parameters[] = {&address, &warps, &doubles};
   launch(module->reduce(), doubles, threadsOfWarp, parameters);
 }
@@ -248,22 +230,22 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
     work.result.cancelled = true;
     return;
   }
-  const AlignedMemory sum = allocateAligned(work.accumulatorBytes, "an accumulator");
-  if (work.sums) {
+  const AlignedMemory sum = allocateAligned(work.plan.accumulatorBytes, "an accumulator");
+  if (work.plan.sums) {
     reduce(work);
     driver.check(driver.copyToHost(sum.get(), accumulators.address(),
-                                   std::size_t(work.accumulatorBytes), stream),
+                                   std::size_t(work.plan.accumulatorBytes), stream),
                  "hand out the sums");
   }
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
-    if (work.imageBytes[i])
-      driver.check(
-          driver.copyToHost(outputs[i], images[i].address(), work.imageBytes[i], stream),
-          "hand out the image");
+    if (work.plan.imageBytes[i])
+      driver.check(driver.copyToHost(outputs[i], images[i].address(), work.plan.imageBytes[i],
+                                     stream),
+                   "hand out the image");
   driver.check(driver.synchronize(stream), "render");
-  if (work.sums) {
+  if (work.plan.sums) {
     void *const all[] = {sum.get()};
-    kernel->finish(arguments, work.workspace.get(), all, 1, outputs);
+    kernel->finish(arguments, work.plan.workspace.get(), all, 1, outputs);
   }
   work.result.runSeconds = secondsSince(start);
   if (options.progress)
@@ -272,42 +254,13 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
 
 RunResult Runner::run(const void *const *arguments, const ImageShape &shape,
                       const RenderedRows &rows, void *const *outputs, const RunOptions &options) {
-  Work work;
-  work.shape = shape;
-  work.workspaceBytes = kernel->workspace_size(arguments);
-  work.workspace = allocateAligned(work.workspaceBytes, "a workspace");
-  kernel->prepare(arguments, work.workspace.get());
-
-  const std::int64_t threads = kernel->device->threads;
+  const auto called = Clock::now();
   const std::int64_t resident =
       std::int64_t(module->residentBlocks()) * device->multiprocessors();
-  work.samplesPerPixel = samplesPerPixel(*kernel, arguments);
-  work.tiles = planTiles(shape, work.samplesPerPixel, threads, resident);
-  for (std::uint32_t i = 0; i != kernel->num_outputs; ++i) {
-    const bool image = kernel->outputs[i].kind == NB_OUTPUT_IMAGE;
-    const std::size_t pixel = kernel->image_type == NB_IMAGE_F32 ? sizeof(float) : sizeof(double);
-    work.imageBytes.push_back(image ? std::size_t(shape.pixels()) * pixel : 0);
-    work.sums |= !image;
-  }
-  if (work.sums) {
-    work.accumulatorBytes = kernel->accumulator_size(arguments);
-    work.blocks = blocksForSums(resident, work.accumulatorBytes, threads / threadsOfWarp);
-  }
-
-  ArgumentBlock &content = work.block;
-  work.pointersAt = content.append(nullptr, kernel->num_parameters * sizeof(Address));
-  work.outputsAt = content.append(nullptr, kernel->num_outputs * sizeof(Address));
-  work.tilesAt = content.append(work.tiles.data(), work.tiles.size() * sizeof(nb_tile));
-  for (std::uint32_t i = 0; i != kernel->num_parameters; ++i) {
-    const nb_parameter_kind kind = kernel->parameters[i].kind;
-    const std::size_t bytes = kind == NB_PARAMETER_HKL_GRID ? sizeof(nb_hkl_grid)
-                              : isLarge(kind)               ? 0
-                                              : valueBytes(*kernel, arguments, i, shape);
-    work.places.push_back(content.append(bytes ? arguments[i] : nullptr, bytes));
-  }
-  work.workspaceAt = content.append(work.workspace.get(), std::size_t(work.workspaceBytes));
-  work.result.prepareSeconds = secondsSince(work.called);
-  work.result.workspaceBytes = work.workspaceBytes;
+  Work work{RunPlan(*kernel, arguments, shape, resident), {}, called, {}};
+  work.result.prepareSeconds = secondsSince(called);
+  work.result.workspaceBytes = work.plan.workspaceBytes;
+  work.result.accumulatorBytes = std::int64_t(work.plan.accumulatorsBytes());
   work.result.device = device->describe();
   try {
     runOnce(work, arguments, rows, outputs, options);

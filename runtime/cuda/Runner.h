@@ -2,7 +2,6 @@
 #ifndef NANOBRAGG_RUNTIME_CUDA_RUNNER_H
 #define NANOBRAGG_RUNTIME_CUDA_RUNNER_H
 
-#include "ArgumentBlock.h"
 #include "Memory.h"
 #include "Module.h"
 #include "ResidentData.h"
