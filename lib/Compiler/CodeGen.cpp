@@ -123,6 +123,10 @@ int64_t pixelsAtOnce(TargetMachine &machine, StringRef precision) {
   return lanesFor(machine) * (precision != "f64" || manyRegisters ? 2 : 1);
 }
 
+bool hasRootEstimates(TargetMachine &machine) {
+  return machine.getTargetTriple().isX86() && hasFeature(machine, "avx512f");
+}
+
 void optimize(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());

@@ -54,7 +54,7 @@ void nb::populateKernel(OpPassManager &pm, const CpuPipelineOptions &options) {
   func.addPass(createSetPrecision(SetPrecisionOptions{options.precision}));
   func.addPass(createVectorize(VectorizeOptions{options.width}));
   func.addPass(createConvertNBToLoops());
-  func.addPass(createConvertNBToArith());
+  func.addPass(createConvertNBToArith(ConvertNBToArithOptions{options.estimates}));
   func.addPass(createCSEPass());
   pm.addPass(createOutlineKernel());
 }

@@ -16,6 +16,9 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
                         llvm::cl::init(8)};
   Option<std::string> precision{*this, "precision", llvm::cl::desc("f64, mixed or f32"),
                                 llvm::cl::init("f64")};
+  Option<bool> estimates{*this, "estimates",
+                         llvm::cl::desc("the target has AVX-512's estimates of reciprocal roots"),
+                         llvm::cl::init(false)};
 };
 
 /// Options of --nb-gpu-pipeline.

@@ -15,7 +15,9 @@ using Components = SmallVector<Value, 9>; ///< of a scalar (1), vec3 (3) or mat3
 /// Operations may contract into fused multiply-adds; nothing else is relaxed.
 class Arithmetic {
 public:
-  Arithmetic(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+  /// `estimates`: the target has AVX-512's estimate of 1 / sqrt(x), right to 2^-14.
+  Arithmetic(OpBuilder &builder, Location loc, bool estimates = false)
+      : b(builder), loc(loc), estimates(estimates) {}
 
   Value constant(Type type, double value);
   Value integer(Type type, int64_t value);
@@ -30,6 +32,8 @@ public:
   Value sqrt(Value x);
   /// 1 / sqrt(x) to two ulp for normal x > 0, finite for x = 0; in lanes without dividing.
   Value reciprocalSqrt(Value x);
+  /// The same without a meaning for x = 0.
+  Value reciprocalSqrtOfPositive(Value x);
   Value ceil(Value x);
   Value floor(Value x);
   Value round(Value x); ///< to nearest, halves to even
@@ -98,9 +102,15 @@ private:
   Value binary(Value x, Value y);
   template <typename OpTy>
   Value unary(Value x);
+  bool hasEstimate(Type type);
+  /// The processor's estimate of 1 / sqrt(x).
+  Value estimatedReciprocalSqrt(Value x);
+  /// For lanes: y, an approximation of 1 / sqrt(x), with a step for each of the series in its error.
+  Value refined(Value x, Value y, ArrayRef<ArrayRef<double>> steps);
 
   OpBuilder &b;
   Location loc;
+  bool estimates;
 };
 
 } // namespace mlir::nb

@@ -117,18 +117,19 @@ Value squareFactor(ValueRange delta, ValueRange ncells, Arithmetic &a) {
 
 /// scale 3 (sin x - x cos x) / x^3 at x = pi sqrt(u), without cancellation near u = 0: with the nearest
 /// whole number n of half turns and the rest t, sin x - x cos x is, up to the sign of (-1)^n,
-/// (sin pi t - pi t cos pi t) - pi n cos pi t, and the first difference is a series of its own.
-Value sinc3(Value u, Value scale, Arithmetic &a) {
+/// (sin pi t - pi t cos pi t) - pi n cos pi t, and the first difference is a series of its own. All
+/// of it is over pi here.
+Value sinc3(Value u, Value scale, bool anySign, Arithmetic &a) {
   double tiny = getElementTypeOrSelf(u.getType()).isF64() ? 1e-40 : 1e-12; // sinc3 is 1 there
   Value safe = a.max(a.constant(u.getType(), tiny), u);
-  Value inverse = a.reciprocalSqrt(safe);
+  Value inverse = a.reciprocalSqrtOfPositive(safe);
   auto [n, t, bits] = a.halfTurns(a.mul(safe, inverse));
   Value z = a.mul(t, t);
-  Value near = a.mul(a.mul(t, z), a.polynomial(polynomials::sineMinusCosine, z));
-  Value numerator = a.sub(near, a.mul(a.mul(n, pi), a.cosPiReduced(t)));
+  Value near = a.mul(a.mul(t, z), a.polynomial(overPi(polynomials::sineMinusCosine), z));
+  Value numerator = a.sub(near, a.mul(n, a.cosPiReduced(t)));
   Value cube = a.mul(a.mul(inverse, inverse), inverse);
-  return a.withSignFlippedBy(
-      a.mul(a.mul(numerator, cube), a.mul(scale, 3 / (pi * pi * pi))), bits);
+  Value value = a.mul(a.mul(numerator, cube), a.mul(scale, 3 / (pi * pi)));
+  return anySign ? value : a.withSignFlippedBy(value, bits);
 }
 
 Value latticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
@@ -149,7 +150,7 @@ Value latticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
   };
   switch (op.getShape()) {
   case Shape::round:
-    return sinc3(distance(1), a.mul(cells, 0.723601254558268), a);
+    return sinc3(distance(1), a.mul(cells, 0.723601254558268), isSquared(op), a);
   case Shape::gauss:
     return a.mul(cells, a.exp(distance(-1 / 0.63)));
   case Shape::tophat:
@@ -209,6 +210,14 @@ Value waterBackground(WaterBackgroundOp op, Arithmetic &a) {
   return a.mul(a.mul(a.mul(a.mul(size, size), size), op.getFluence()), perVolume);
 }
 } // namespace
+
+bool nb::isSquared(LatticeFactorOp op) {
+  return llvm::all_of(op->getUsers(), llvm::IsaPred<IntensityOp>);
+}
+
+SmallVector<double> nb::overPi(ArrayRef<double> coefficients) {
+  return llvm::map_to_vector(coefficients, [](double c) { return c / pi; });
+}
 
 Components nb::distanceCoefficients(LatticeFactorOp op, double factor, Expansion &values,
                                     Arithmetic &a) {

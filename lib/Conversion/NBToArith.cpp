@@ -118,6 +118,8 @@ void addPartsInLoops(Operation *root) {
 }
 
 struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPass> {
+  using ConvertNBToArithBase::ConvertNBToArithBase;
+
   void runOnOperation() override {
     restoreLookupDefaults(getOperation());
     expandFunctions(getOperation());
@@ -128,7 +130,7 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
       if (!isa_and_nonnull<NBDialect>(op->getDialect()))
         return WalkResult::advance();
       OpBuilder b(op);
-      Arithmetic a(b, op->getLoc());
+      Arithmetic a(b, op->getLoc(), estimates);
       Components parts = expandGeometry(op, values, a);
       if (parts.empty())
         parts = expandDiffraction(op, values, a);

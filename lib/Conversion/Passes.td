@@ -41,10 +41,13 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
     Expands every geometry and diffraction op into arith, math and vector ops on scalars or lanes.
     Trigonometric functions and exponentials become polynomials (of the argument in half turns for
     sin and cos), so that a kernel calls no math library. Grid lookups become loads from a memref,
-    gathers for lanes.
+    gathers for lanes. Reciprocal square roots of lanes are approximated and refined; with
+    `estimates` the approximation is the instruction that AVX-512 has for it, 2^-14 off.
 
     Example: `nb-opt --convert-nb-to-arith kernel.mlir`
   }];
+  let options = [Option<"estimates", "estimates", "bool", /*default=*/"false",
+                        "the target has AVX-512's estimates of reciprocal roots">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::vector::VectorDialect",

@@ -102,7 +102,7 @@ Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansi
   });
   Value r2 = quadraticForm(distanceCoefficients(op, unit * unit, values, a), delta, a);
   Value safe = a.max(a.constant(wide, 1e-6), r2);
-  Value inverse = a.reciprocalSqrt(safe);
+  Value inverse = a.reciprocalSqrtOfPositive(safe);
   FixedPointIndex turns = toFixedPoint(a.mul(safe, inverse), a);
   Type integers = turns.upper.getType();
   Value n = integerToSingle(
@@ -112,14 +112,15 @@ Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansi
   Value t = a.mul(integerToSingle(turns.rest, a), unit);
   Value z = a.mul(t, t), one = a.constant(t.getType(), 1);
   Value cosine = a.sub(one, a.mul(z, a.polynomial(polynomials::singleCosPi, z)));
-  Value near = a.mul(a.mul(t, z), a.polynomial(polynomials::singleSineMinusCosine, z));
-  Value numerator = a.sub(near, a.mul(a.mul(n, pi), cosine));
+  Value near = a.mul(a.mul(t, z), a.polynomial(overPi(polynomials::singleSineMinusCosine), z));
+  Value numerator = a.sub(near, a.mul(n, cosine));
   Value inverse32 = toSingle(inverse, a);
   Value cube = a.mul(a.mul(inverse32, inverse32), inverse32);
   ValueRange cells = values.components(op.getNcells());
   Value scale = a.mul(a.mul(a.mul(cells[0], cells[1]), cells[2]),
-                      0.723601254558268 * 3 / (pi * pi * pi));
-  return a.withSignFlippedBy(a.mul(a.mul(numerator, cube), toSingle(scale, a)), turns.upper);
+                      0.723601254558268 * 3 / (pi * pi));
+  Value value = a.mul(a.mul(numerator, cube), toSingle(scale, a));
+  return isSquared(op) ? value : a.withSignFlippedBy(value, turns.upper);
 }
 
 /// gauss and tophat.

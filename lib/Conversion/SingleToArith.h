@@ -25,6 +25,10 @@ Value expandSingleLatticeFactor(LatticeFactorOp op, Expansion &values, Arithmeti
 Components distanceCoefficients(LatticeFactorOp op, double factor, Expansion &values, Arithmetic &a);
 Value quadraticForm(ValueRange coefficients, ValueRange delta, Arithmetic &a);
 
+/// Is nothing but intensities made of a lattice factor, so that its sign plays no part?
+bool isSquared(LatticeFactorOp op);
+SmallVector<double> overPi(ArrayRef<double> coefficients);
+
 } // namespace mlir::nb
 
 #endif

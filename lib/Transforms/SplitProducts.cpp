@@ -40,6 +40,19 @@ Product ProductSplitter::ofScalarProduct(Operation *op) {
   return result;
 }
 
+/// (F L)^2 as L^2 F F. That of the lattice factor alone keeps its name: squares need no sign.
+Product ProductSplitter::ofIntensity(IntensityOp op) {
+  Product result = split(op.getStructureFactor());
+  if (result.rest || result.isTrivial())
+    return {op.getResult()};
+  appendFactors(result, Product(result));
+  OpBuilder builder(op);
+  Value one = arith::ConstantOp::create(builder, op.getLoc(),
+                                        builder.getFloatAttr(op.getType(), 1));
+  result.rest = rebuild(op, {one, op.getLatticeFactor()});
+  return result;
+}
+
 Product ProductSplitter::ofLinear(Operation *op) {
   Product result;
   SmallVector<Value> rests;
@@ -121,6 +134,8 @@ Product ProductSplitter::find(Value value) {
     return {value};
   if (isa<arith::MulFOp>(op))
     return ofScalarProduct(op);
+  if (auto intensity = dyn_cast<IntensityOp>(op))
+    return ofIntensity(intensity);
   if (isLinear(op))
     return ofLinear(op);
   if (isa<arith::AddFOp, arith::SubFOp, AddOp, SubOp, VecOp>(op) &&

@@ -30,6 +30,7 @@ public:
 private:
   Product find(Value value);
   Product ofScalarProduct(Operation *op);
+  Product ofIntensity(IntensityOp op);
   Product ofLinear(Operation *op);
   Product ofTerms(Operation *op);
 
