@@ -24,7 +24,8 @@ std::string describeRequest(const KernelRequest &request) {
   return "target: " + request.target + "\nprecision: " + request.precision +
          "\ndifferentiated: " + (request.derivative.empty() ? "none" : request.derivative) +
          "\nfused: " + (request.noFuse ? "no" : "yes") +
-         "\nstructure: " + request.structure + "\n";
+         "\nstructure: " + request.structure +
+         (request.fixed.empty() ? "" : " " NB_KERNEL_FIXED + request.fixed) + "\n";
 }
 
 /// Kernels of a GPU are cubin where there is an assembler, else PTX.

@@ -118,20 +118,10 @@ static Expected<bool> areChips(StringRef targets) {
   return chips != 0;
 }
 
-/// Whoever runs the kernel has to keep to what was fixed.
-static std::string withFixed(std::string structure, const CompileOptions &options) {
-  SmallVector<StringRef> words;
-  StringRef(options.fixed).split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words)
-    structure += (structure.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
-  return structure;
-}
-
 Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
                                                      const CompileOptions &options,
                                                      StringRef kind) {
-  const std::string specification =
-      withFixed(specificationOf(structure, options.derivative), options);
+  const std::string specification = specificationOf(structure, options);
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(structure, one, std::move(context));
   };
@@ -155,8 +145,8 @@ nb::buildKernel(ModuleOp program, const CompileOptions &options, StringRef kind)
   if (!chips)
     return chips.takeError();
   if (*chips)
-    return buildGpuKernel(start, withFixed("", options), options, kind);
-  KernelVersions versions(withFixed("", options));
+    return buildGpuKernel(start, withFixed("", options.fixed), options, kind);
+  KernelVersions versions(withFixed("", options.fixed));
   if (auto error = versions.start(options, start))
     return error;
   return build(versions, options, kind);

@@ -36,11 +36,20 @@ DerivativeOptions nb::passOptionsOf(const nanobragg::Derivative &derivative) {
   return options;
 }
 
+std::string nb::withFixed(std::string structure, StringRef fixed) {
+  SmallVector<StringRef> words;
+  fixed.split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words)
+    structure += (structure.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
+  return structure;
+}
+
 std::string nb::specificationOf(const nanobragg::Structure &structure,
-                                const nanobragg::Derivative &derivative) {
-  const std::string text = structure.toString();
-  return derivative == nanobragg::Derivative() ? text
-                                               : text + " derivative=" + derivative.toString();
+                                const CompileOptions &options) {
+  std::string text = structure.toString();
+  if (options.derivative != nanobragg::Derivative())
+    text += " derivative=" + options.derivative.toString();
+  return withFixed(std::move(text), options.fixed);
 }
 
 static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> compilation,
@@ -178,7 +187,7 @@ Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::Structur
     return compilation.takeError();
   if (auto error = (*compilation)->lower())
     return error;
-  return load(**compilation, specificationOf(structure, options.derivative));
+  return load(**compilation, specificationOf(structure, options));
 }
 
 Expected<std::unique_ptr<JitKernel>>

@@ -30,9 +30,11 @@ struct CompileOptions {
 struct DerivativeOptions;
 DerivativeOptions passOptionsOf(const nanobragg::Derivative &derivative);
 
-/// What a kernel was made for: the structure, and the derivative if there is one.
-std::string specificationOf(const nanobragg::Structure &structure,
-                            const nanobragg::Derivative &derivative);
+/// A structure with the counts that whoever runs the kernel has to keep to.
+std::string withFixed(std::string structure, llvm::StringRef fixed);
+
+/// What a kernel was made for: the structure, the derivative if there is one, and what is fixed.
+std::string specificationOf(const nanobragg::Structure &structure, const CompileOptions &options);
 
 /// A kernel in this process; the descriptor and its functions live as long as it does.
 class JitKernel {

@@ -91,6 +91,8 @@ struct Simulator::State {
     request.derivative = derivative.toString();
     request.dumpIR = options.dumpIR;
     request.noFuse = interpret;
+    if (!interpret)
+      request.fixed = experiment.fixedCounts();
     request.choice = choice;
     findDevice(request);
     return request;

@@ -24,6 +24,8 @@ KernelRequest RunSetup::kernelRequest() const {
   request.dumpIR = line.tool.dumpIr.value_or("");
   // Only the interpreter can look at what happens inside.
   request.noFuse = line.tool.noFuse || line.tool.probe || line.tool.checkFinite;
+  if (!request.noFuse)
+    request.fixed = derived.experiment.fixedCounts();
   return request;
 }
 

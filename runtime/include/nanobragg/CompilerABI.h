@@ -24,7 +24,7 @@ typedef struct nb_compile_request {
   const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
   int32_t no_fuse;       /* 1: the interpreter's pipeline instead of the fused one */
   const char *program;   /* an nb program as text instead of the structure, or NULL */
-  const char *fixed;     /* counts that build() compiles in: "NAME=VALUE ...", or NULL */
+  const char *fixed;     /* counts to compile in: "NAME=VALUE ...", or NULL */
   const char *symbol;    /* name of the function that build() defines; NULL: as in KernelABI.h */
   const char *derivative; /* Derivative::toString(); NULL: the image alone */
 } nb_compile_request;

@@ -26,9 +26,9 @@ struct KernelRequest {
   std::string file{};            ///< of KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
   std::shared_ptr<cuda::Device> gpu{}; ///< found for that choice, see findDevice
+  std::string fixed{}; ///< counts to compile in: "NAME=VALUE", separated by blanks
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the structure
-  std::string fixed{};   ///< counts to compile in: "NAME=VALUE", separated by blanks
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
 };
 
