@@ -123,7 +123,7 @@ int64_t pixelsAtOnce(TargetMachine &machine, StringRef precision) {
   return lanesFor(machine) * (precision != "f64" || manyRegisters ? 2 : 1);
 }
 
-bool hasRootEstimates(TargetMachine &machine) {
+bool hasEstimates(TargetMachine &machine) {
   return machine.getTargetTriple().isX86() && hasFeature(machine, "avx512f");
 }
 

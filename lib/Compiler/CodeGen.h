@@ -41,8 +41,8 @@ int64_t lanesFor(llvm::TargetMachine &machine);
 /// that, so that one group's latencies hide behind the other's; one register of f32 lanes.
 int64_t pixelsAtOnce(llvm::TargetMachine &machine, llvm::StringRef precision);
 
-/// Does the target have AVX-512's estimates of reciprocal roots?
-bool hasRootEstimates(llvm::TargetMachine &machine);
+/// Does the target have AVX-512's estimates of reciprocals?
+bool hasEstimates(llvm::TargetMachine &machine);
 
 /// Sets triple, data layout and per-function target attributes, and runs LLVM's optimizations.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);

@@ -36,7 +36,7 @@ llvm::Error Compilation::prepare() {
   machine = std::move(*created);
   pipeline.precision = options.precision;
   pipeline.width = pixelsAtOnce(*machine, options.precision);
-  pipeline.estimates = hasRootEstimates(*machine);
+  pipeline.estimates = hasEstimates(*machine);
   gpuPipeline.chip = target.cpu;
   gpuPipeline.features = target.features;
 

@@ -17,10 +17,17 @@ static bool fix(ModuleOp program, StringRef name, int64_t value) {
       continue;
     OpBuilder b(function.getBody());
     for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
-      if (argumentName(function, i) != name || !argument.getType().isIndex())
+      if (argumentName(function, i) != name)
         continue;
-      argument.replaceAllUsesWith(
-          arith::ConstantIndexOp::create(b, argument.getLoc(), value).getResult());
+      Location loc = argument.getLoc();
+      Value constant;
+      if (argument.getType().isIndex())
+        constant = arith::ConstantIndexOp::create(b, loc, value);
+      else if (argument.getType().isF64())
+        constant = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(value)));
+      else
+        continue;
+      argument.replaceAllUsesWith(constant);
       found = true;
     }
   }

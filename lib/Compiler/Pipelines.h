@@ -17,7 +17,7 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<std::string> precision{*this, "precision", llvm::cl::desc("f64, mixed or f32"),
                                 llvm::cl::init("f64")};
   Option<bool> estimates{*this, "estimates",
-                         llvm::cl::desc("the target has AVX-512's estimates of reciprocal roots"),
+                         llvm::cl::desc("the target has AVX-512's estimates of reciprocals"),
                          llvm::cl::init(false)};
 };
 

@@ -117,6 +117,16 @@ Value Arithmetic::cosPiReduced(Value x) {
   return sub(constant(x.getType(), 1), mul(z, polynomial(polynomials::cosPi, z)));
 }
 
+Value Arithmetic::twiceCosPi(Value x) {
+  bool wide = getElementTypeOrSelf(x.getType()).isF64();
+  ArrayRef<double> series = wide ? ArrayRef<double>(polynomials::cosPi) : polynomials::singleCosPi;
+  // 2 - 2 z p(z), the factor in the coefficients.
+  SmallVector<double> coefficients = {2};
+  for (double c : series)
+    coefficients.push_back(-2 * c);
+  return polynomial(coefficients, mul(x, x));
+}
+
 Value Arithmetic::refined(Value x, Value y, ArrayRef<ArrayRef<double>> steps) {
   Value one = constant(x.getType(), 1);
   for (ArrayRef<double> series : steps) {
@@ -134,7 +144,7 @@ bool Arithmetic::hasEstimate(Type type) {
   return estimates && lanes && lanes.getNumElements() % registerLanes(lanes) == 0;
 }
 
-Value Arithmetic::estimatedReciprocalSqrt(Value x) {
+Value Arithmetic::estimate(Value x, StringRef intrinsic) {
   auto lanes = cast<VectorType>(x.getType());
   bool wide = lanes.getElementType().isF64();
   int64_t width = lanes.getNumElements(), group = registerLanes(lanes);
@@ -142,29 +152,42 @@ Value Arithmetic::estimatedReciprocalSqrt(Value x) {
   Value none = constant(type, 0);
   Value all = integer(b.getIntegerType(unsigned(group)), -1);
   StringAttr name =
-      b.getStringAttr(wide ? "llvm.x86.avx512.rsqrt14.pd.512" : "llvm.x86.avx512.rsqrt14.ps.512");
-  auto estimate = [&](Value part) -> Value {
+      b.getStringAttr("llvm.x86.avx512." + intrinsic + (wide ? ".pd.512" : ".ps.512"));
+  auto call = [&](Value part) -> Value {
     return LLVM::CallIntrinsicOp::create(b, loc, type, name, ValueRange{part, none, all})
         .getResults();
   };
   if (width == group)
-    return estimate(x);
+    return call(x);
   Value result = constant(lanes, 0);
   for (int64_t first = 0; first < width; first += group) {
     Value part = vector::ExtractStridedSliceOp::create(b, loc, x, ArrayRef<int64_t>{first},
                                                        ArrayRef<int64_t>{group},
                                                        ArrayRef<int64_t>{1});
-    result = vector::InsertStridedSliceOp::create(b, loc, estimate(part), result,
+    result = vector::InsertStridedSliceOp::create(b, loc, call(part), result,
                                                   ArrayRef<int64_t>{first}, ArrayRef<int64_t>{1});
   }
   return result;
+}
+
+Value Arithmetic::quotient(Value x, Value y) {
+  if (!hasEstimate(y.getType()))
+    return div(x, y);
+  // With the error e of the estimate, 1 / y is the estimate times 1 + e + e^2 + ...
+  bool wide = getElementTypeOrSelf(y.getType()).isF64();
+  Value inverse = estimate(y, "rcp14");
+  Value error = sub(constant(y.getType(), 1), mul(y, inverse));
+  Value series = error;
+  for (int power = 1; wide && power < 3; ++power)
+    series = add(error, mul(error, series));
+  return mul(x, add(inverse, mul(inverse, series)));
 }
 
 Value Arithmetic::reciprocalSqrtOfPositive(Value x) {
   if (!hasEstimate(x.getType()))
     return reciprocalSqrt(x);
   bool wide = getElementTypeOrSelf(x.getType()).isF64();
-  return refined(x, estimatedReciprocalSqrt(x), {wide ? ArrayRef<double>{0.5, 0.375, 0.3125} : ArrayRef<double>{0.5}});
+  return refined(x, estimate(x, "rsqrt14"), {wide ? ArrayRef<double>{0.5, 0.375, 0.3125} : ArrayRef<double>{0.5}});
 }
 
 Value Arithmetic::reciprocalSqrt(Value x) {

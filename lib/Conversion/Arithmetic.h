@@ -15,7 +15,7 @@ using Components = SmallVector<Value, 9>; ///< of a scalar (1), vec3 (3) or mat3
 /// Operations may contract into fused multiply-adds; nothing else is relaxed.
 class Arithmetic {
 public:
-  /// `estimates`: the target has AVX-512's estimate of 1 / sqrt(x), right to 2^-14.
+  /// `estimates`: the target has AVX-512's estimates of 1 / x and 1 / sqrt(x), right to 2^-14.
   Arithmetic(OpBuilder &builder, Location loc, bool estimates = false)
       : b(builder), loc(loc), estimates(estimates) {}
 
@@ -26,6 +26,9 @@ public:
   Value mul(Value x, Value y);
   Value div(Value x, Value y);
   Value neg(Value x);
+  /// x / y to two ulp where y and 1 / y are normal numbers, in lanes without a division where the
+  /// target has estimates: a division of 512 bits keeps others from the port that it is on.
+  Value quotient(Value x, Value y);
   /// x y + z, rounded once where the target can.
   Value mulAdd(Value x, Value y, Value z);
   Value abs(Value x);
@@ -59,6 +62,7 @@ public:
   /// sin(pi x) and cos(pi x) for |x| <= 1/2.
   Value sinPiReduced(Value x);
   Value cosPiReduced(Value x);
+  Value twiceCosPi(Value x); ///< 2 cos(pi x)
   /// (sin x, cos x), x in radians, by polynomials: a kernel calls no math library.
   std::pair<Value, Value> sinCos(Value x);
   /// 0 below `lowest`, or where 2^n would not be a normal number.
@@ -103,8 +107,8 @@ private:
   template <typename OpTy>
   Value unary(Value x);
   bool hasEstimate(Type type);
-  /// The processor's estimate of 1 / sqrt(x).
-  Value estimatedReciprocalSqrt(Value x);
+  /// The processor's estimate that `intrinsic` names, of each lane of x.
+  Value estimate(Value x, StringRef intrinsic);
   /// For lanes: y, an approximation of 1 / sqrt(x), with a step for each of the series in its error.
   Value refined(Value x, Value y, ArrayRef<ArrayRef<double>> steps);
 

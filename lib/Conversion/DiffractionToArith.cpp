@@ -3,6 +3,7 @@
 #include "lib/Conversion/Polynomials.h"
 #include "lib/Conversion/ShapesToArith.h"
 #include "lib/Conversion/SingleToArith.h"
+#include "lib/Conversion/WholeGrating.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -105,14 +106,19 @@ Value awayFromZero(Value x, Arithmetic &a) {
 
 Value squareFactor(ValueRange delta, ValueRange ncells, Arithmetic &a) {
   Value numerator, denominator;
+  auto multiply = [&](Value &product, Value factor) {
+    product = product ? a.mul(product, factor) : factor;
+  };
   for (auto [x, n] : llvm::zip(delta, ncells)) {
+    if (auto known = knownCells(n); known && isPolynomialBetter(*known, x.getType())) {
+      multiply(numerator, expandWholeGrating(*known, x, a));
+      continue;
+    }
     Value distance = awayFromZero(x, a);
-    Value above = sinPiMagnitude(a.mul(n, distance), a);
-    Value below = a.sinPiReduced(distance);
-    numerator = numerator ? a.mul(numerator, above) : above;
-    denominator = denominator ? a.mul(denominator, below) : below;
+    multiply(numerator, sinPiMagnitude(a.mul(n, distance), a));
+    multiply(denominator, a.sinPiReduced(distance));
   }
-  return a.abs(a.div(numerator, denominator));
+  return a.abs(denominator ? a.quotient(numerator, denominator) : numerator);
 }
 
 /// scale 3 (sin x - x cos x) / x^3 at x = pi sqrt(u), without cancellation near u = 0: with the nearest

@@ -42,12 +42,13 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
     Trigonometric functions and exponentials become polynomials (of the argument in half turns for
     sin and cos), so that a kernel calls no math library. Grid lookups become loads from a memref,
     gathers for lanes. Reciprocal square roots of lanes are approximated and refined; with
-    `estimates` the approximation is the instruction that AVX-512 has for it, 2^-14 off.
+    `estimates` the approximation is the instruction that AVX-512 has for it, 2^-14 off, and so it
+    is for the quotient of a lattice factor.
 
     Example: `nb-opt --convert-nb-to-arith kernel.mlir`
   }];
   let options = [Option<"estimates", "estimates", "bool", /*default=*/"false",
-                        "the target has AVX-512's estimates of reciprocal roots">];
+                        "the target has AVX-512's estimates of reciprocals">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::vector::VectorDialect",

@@ -1,6 +1,7 @@
 #include "lib/Conversion/SingleToArith.h"
 
 #include "lib/Conversion/Polynomials.h"
+#include "lib/Conversion/WholeGrating.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -72,8 +73,16 @@ Value squareFactor(ArrayRef<FixedPointIndex> indices, ValueRange ncells, Arithme
   OpBuilder &b = a.builder();
   Location loc = a.location();
   Value numerator, denominator;
+  auto multiply = [&](Value &product, Value factor) {
+    product = product ? a.mul(product, factor) : factor;
+  };
   for (auto [index, n] : llvm::zip(indices, ncells)) {
     Value x = a.mul(integerToSingle(index.rest, a), unit);
+    std::optional<int64_t> known = knownCells(n);
+    if (known && isPolynomialBetter(*known, x.getType())) {
+      multiply(numerator, expandWholeGrating(*known, x, a));
+      continue;
+    }
     // N x up to whole turns: exactly by the whole part of N, since integers wrap around; what is
     // left of N adds at most a quarter of a turn.
     Value whole = a.round(n);
@@ -81,12 +90,10 @@ Value squareFactor(ArrayRef<FixedPointIndex> indices, ValueRange ncells, Arithme
     Value turns = integerToSingle(arith::MulIOp::create(b, loc, index.rest, cells), a);
     Value y = a.add(a.mul(turns, unit), a.mul(x, toSingle(a.sub(n, whole), a)));
     Value z = a.mul(y, y);
-    Value above = a.mul(y, a.polynomial(polynomials::singleSinPiWide, z));
-    Value below = a.sinPiReduced(x);
-    numerator = numerator ? a.mul(numerator, above) : above;
-    denominator = denominator ? a.mul(denominator, below) : below;
+    multiply(numerator, a.mul(y, a.polynomial(polynomials::singleSinPiWide, z)));
+    multiply(denominator, a.sinPiReduced(x));
   }
-  return a.abs(a.div(numerator, denominator));
+  return a.abs(denominator ? a.quotient(numerator, denominator) : numerator);
 }
 
 /// round: as in f64, but for the phase pi sqrt(r2), which is reduced in fixed point again, and what

@@ -56,9 +56,9 @@ constexpr CompileFlag flags[] = {
      [](C &c, const Text &v) { c.output = v; }},
     {"--specialize", "COUNTS",
      "compile these counts of the experiment in, with commas between (oversample, phi_steps, "
-     "mosaic_domains, sources, layers, panel_count); the kernel is refused where they differ. With "
-     "--emit=so and --target=native, says what it gained",
-     "oversample phi_steps mosaic_domains sources layers panel_count",
+     "mosaic_domains, sources, layers, panel_count, ncells); the kernel is refused where they differ. "
+     "With --emit=so and --target=native, says what it gained",
+     "oversample phi_steps mosaic_domains sources layers panel_count ncells",
      [](C &c, const Text &v) { c.specialize = split(v); }},
     {"--grad", "[MODE:]PARAMETERS",
      "the kernel of derivatives by these parameters and groups of parameters (nb-sim "
@@ -113,8 +113,9 @@ void check(const CompileCommand &c) {
     throw UsageError("--symbol names the function of an object: ask for --emit=obj");
   if (!c.symbol.empty() && !isIdentifier(c.symbol))
     throw UsageError("--symbol: '" + c.symbol + "' is no name in C");
-  if (!c.specialize.empty() && (c.text() || !c.program.empty()))
-    throw UsageError("--specialize takes its counts from an experiment, for so and obj");
+  if (!c.specialize.empty() && (c.emit == "header" || !c.program.empty()))
+    throw UsageError("--specialize compiles in counts of an experiment: give its flags, and ask for "
+                     "something other than a header");
   if (!c.mode.empty() && !c.program.empty())
     throw UsageError("--grad takes the flags of an experiment; nb-opt --nb-differentiate "
                      "differentiates a program");

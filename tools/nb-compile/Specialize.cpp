@@ -6,7 +6,9 @@
 #include "nanobragg/KernelFile.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <string_view>
 
 namespace nanobragg {
 namespace {
@@ -26,14 +28,36 @@ double seconds(const Experiment &experiment, std::span<const char> file) {
   return best;
 }
 
+/// With the three numbers of cells in the place of ncells.
+std::vector<std::string> withoutGroups(const std::vector<std::string> &names) {
+  std::vector<std::string> all;
+  for (const std::string &name : names)
+    if (name == "ncells")
+      all.insert(all.end(), {"ncells_a", "ncells_b", "ncells_c"});
+    else
+      all.push_back(name);
+  return all;
+}
+
+bool isCount(const Parameter &parameter) {
+  return parameter.kind == NB_PARAMETER_INDEX ||
+         std::string_view(parameter.name).starts_with("ncells_");
+}
+
+std::string wholeNumber(const std::string &name, double value) {
+  if (value != std::floor(value) || value < 1 || value > 1e9)
+    throw UsageError("--specialize: " + name + " is " + std::to_string(value) +
+                     " here; only a whole number can be compiled in");
+  return std::to_string(std::int64_t(value));
+}
+
 } // namespace
 
 std::string fixedCounts(const Experiment &experiment, const std::vector<std::string> &names) {
   std::string text;
-  for (const std::string &name : names) {
+  for (const std::string &name : withoutGroups(names)) {
     const Parameter *parameter = findParameter(name);
-    if (!parameter || parameter->kind != NB_PARAMETER_INDEX ||
-        !parameter->usedBy(experiment.structure))
+    if (!parameter || !isCount(*parameter) || !parameter->usedBy(experiment.structure))
       throw UsageError("--specialize: '" + name + "' is no count of this experiment's kernel");
     const nb_kernel_parameter wanted = {parameter->name, parameter->kind, parameter->unit};
     nb_kernel_descriptor kernel = {};
@@ -41,8 +65,11 @@ std::string fixedCounts(const Experiment &experiment, const std::vector<std::str
     kernel.num_parameters = 1;
     kernel.parameters = &wanted;
     const BoundParameters bound(kernel, experiment);
-    const auto value = *static_cast<const std::int64_t *>(bound.arguments()[0]);
-    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(value);
+    const void *value = bound.arguments()[0];
+    text += (text.empty() ? "" : " ") + name + "=" +
+            (parameter->kind == NB_PARAMETER_INDEX
+                 ? std::to_string(*static_cast<const std::int64_t *>(value))
+                 : wholeNumber(name, *static_cast<const double *>(value)));
   }
   return text;
 }

@@ -43,6 +43,14 @@ void differentiate(KernelRequest &request, Structure structure, const CompileCom
   }
 }
 
+/// A number that is compiled in has no derivative.
+void refuseFixedParameters(const KernelRequest &request) {
+  for (const std::string &name : Derivative::fromString(request.derivative).parameters)
+    if ((" " + request.fixed).find(" " + name + "=") != std::string::npos)
+      throw UsageError("--grad asks for the derivative by " + name +
+                       ", which --specialize compiles in: leave it out of one of them");
+}
+
 Work workOf(const CompileCommand &command) {
   Work work;
   KernelRequest &request = work.request;
@@ -56,6 +64,7 @@ Work workOf(const CompileCommand &command) {
     work.experiment = setup.derived.experiment;
     if (!command.mode.empty())
       differentiate(request, work.experiment->structure, command);
+    refuseFixedParameters(request);
   } else {
     request.program = io::readBytes(command.program);
   }
