@@ -15,6 +15,9 @@ using namespace mlir::nb;
 
 namespace {
 constexpr auto contract = arith::FastMathFlags::contract;
+/// Of rounding: no argument is so large that it has no places behind the point left, which
+/// processors without an instruction for it would have to ask.
+constexpr auto small = contract | arith::FastMathFlags::afn;
 
 /// `scalar` itself, or a vector of it with the lanes of `like`.
 Type shapedLike(Type scalar, Type like) {
@@ -67,9 +70,9 @@ Value Arithmetic::mulAdd(Value x, Value y, Value z) {
 }
 Value Arithmetic::abs(Value x) { return unary<math::AbsFOp>(x); }
 Value Arithmetic::sqrt(Value x) { return unary<math::SqrtOp>(x); }
-Value Arithmetic::ceil(Value x) { return unary<math::CeilOp>(x); }
-Value Arithmetic::floor(Value x) { return unary<math::FloorOp>(x); }
-Value Arithmetic::round(Value x) { return unary<math::RoundEvenOp>(x); }
+Value Arithmetic::ceil(Value x) { return math::CeilOp::create(b, loc, x, small); }
+Value Arithmetic::floor(Value x) { return math::FloorOp::create(b, loc, x, small); }
+Value Arithmetic::round(Value x) { return math::RoundEvenOp::create(b, loc, x, small); }
 
 // Compare and select, not minnum: one instruction each on x86, and NaN has nowhere to hide.
 Value Arithmetic::min(Value x, Value y) { return select(less(x, y), x, y); }

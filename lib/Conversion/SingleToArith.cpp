@@ -153,11 +153,19 @@ Value spotFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansio
 }
 } // namespace
 
+/// x + `number`, which goes to the front of a sum of products: fused, the addition costs nothing then.
+static Value addFirst(Value x, double number, Arithmetic &a) {
+  auto sum = x.getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return a.add(x, number);
+  return a.add(addFirst(sum.getLhs(), number, a), sum.getRhs());
+}
+
 FixedPointIndex nb::toFixedPoint(Value h, Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
   Type type = withElement(h.getType(), b.getI64Type());
-  Value bits = arith::BitcastOp::create(b, loc, type, a.add(h, rounder));
+  Value bits = arith::BitcastOp::create(b, loc, type, addFirst(h, rounder, a));
   Value upper = halfOf(bits, true, a), lower = halfOf(bits, false, a);
   // The lower half counts from -1/2; the topmost bit makes it a signed number around 0.
   Value flipped = arith::XOrIOp::create(b, loc, lower,

@@ -43,8 +43,13 @@ static int64_t countOperations(int64_t cells) {
 std::optional<int64_t> nb::knownCells(Value cells) {
   while (auto broadcast = cells.getDefiningOp<vector::BroadcastOp>())
     cells = broadcast.getSource();
-  FloatAttr value;
-  if (!matchPattern(cells, m_Constant(&value)))
+  Attribute constant;
+  if (!matchPattern(cells, m_Constant(&constant)))
+    return std::nullopt;
+  if (auto splat = dyn_cast<SplatElementsAttr>(constant))
+    constant = splat.getSplatValue<Attribute>();
+  auto value = dyn_cast<FloatAttr>(constant);
+  if (!value)
     return std::nullopt;
   double number = value.getValueAsDouble();
   if (number != std::floor(number) || number < 1 || number > 1e6)
@@ -53,8 +58,8 @@ std::optional<int64_t> nb::knownCells(Value cells) {
 }
 
 bool nb::isPolynomialBetter(int64_t cells, Type type) {
-  // The quotient's other sine, its argument and its part of a division are 18 operations.
-  constexpr int64_t quotient = 18;
+  // Where the quotient is as fast as that many steps in addition to the cosine.
+  constexpr int64_t quotient = 14;
   bool wide = getElementTypeOrSelf(type).isF64();
   int64_t mostAccurate = wide ? 1000 : 8;
   return cells <= mostAccurate && countOperations(cells) < quotient;

@@ -29,6 +29,9 @@ unsigned nb::costOf(Operation *op) {
       .Case([](LookupOp lookup) { return scalarsIn(lookup.getType()); })
       .Case([](ScatterOp scatter) { return 2 * scalarsIn(scatter.getValue().getType()); })
       .Case<ReadPixelOp>([](auto) { return 1u; })
+      .Case([](IntensityOp intensity) {
+        return matchPattern(intensity.getStructureFactor(), m_OneFloat()) ? 1u : 2u;
+      })
       .Case<AddOp, SubOp, ScaleOp>([](auto sum) { return scalarsIn(sum->getResult(0).getType()); })
       .Case<DotOp, DetectorCoordinateOp>([](auto) { return 5u; })
       .Case<CrossOp, ScatteringVectorOp, PixelPositionOp, OuterOp>([](auto) { return 9u; })

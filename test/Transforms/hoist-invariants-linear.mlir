@@ -111,3 +111,22 @@ func.func @common(%n: index, %w: f64, %v: f64, %t: !nb.table<?xf64>) -> f64 {
   }
   return %I : f64
 }
+
+// A structure factor that does not change leaves the square, twice.
+
+// CHECK-LABEL: func.func @intensity
+// CHECK-SAME: (%{{.*}}: index, %[[F:[^ ]*]]: f64
+// CHECK: %[[SUM:.*]] = nb.sum source
+// CHECK: %[[ONE:.*]] = arith.constant 1.0
+// CHECK: %[[L2:.*]] = nb.intensity %[[ONE]], %{{.*}} : f64
+// CHECK: nb.yield %[[L2]]
+// CHECK: %[[FF:.*]] = arith.mulf %[[F]], %[[F]] : f64
+// CHECK: arith.mulf %[[SUM]], %[[FF]] : f64
+func.func @intensity(%n: index, %F: f64, %t: !nb.table<?xf64>) -> f64 {
+  %I = nb.sum source %i in %n : f64 {
+    %L = nb.lookup %t[%i] : !nb.table<?xf64>
+    %x = nb.intensity %F, %L : f64
+    nb.yield %x : f64
+  }
+  return %I : f64
+}

@@ -80,7 +80,7 @@ class Bench(unittest.TestCase):
 
     def test_command_lines_that_cannot_be_used(self):
         for words, why in ((["--shapes=cube"], "cube"), (["--domains=0"], "domains"),
-                           (["--quick", "--full"], "two different tables"),
+                           (["--quick", "--full"], "choose one"),
                            (["--precision=f16", *ROW], "f16"),
                            (["--reference=/no/such/program", *ROW], "/no/such/program")):
             done = subprocess.run([arguments.nb_bench, *words], text=True, capture_output=True)

@@ -3,7 +3,7 @@
 
 The bound of mixed, relative to a pixel and to the brightest pixel: 1e-5 and 1e-7. Amplitudes are
 good to about 1e-6; their phases come from 32-bit fractions of a turn, N times which is off by
-N 2^-33; sums are f64, so that the number of samples does not matter."""
+3 N 2^-33; sums are f64, so that the number of samples does not matter."""
 
 import os
 import subprocess

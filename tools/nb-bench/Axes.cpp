@@ -39,23 +39,41 @@ std::vector<Workload> quickTable() {
   return all;
 }
 
-std::vector<Workload> fullTable() {
-  Axes sizes;
-  sizes.factors = {"constant", "nearest", "tricubic"};
-  sizes.cells = {5, 10, 100, 1000};
-  std::vector<Workload> all = sizes.crossed();
-  const auto with = [&](std::vector<int> Axes::*axis, std::vector<int> values) {
-    Axes axes;
-    axes.factors = {"constant", "nearest", "tricubic"};
-    axes.*axis = std::move(values);
-    append(all, axes);
-  };
-  with(&Axes::domains, {1, 100});
-  with(&Axes::oversample, {3});
-  with(&Axes::sources, {9});
-  with(&Axes::phiSteps, {10});
+/// The values of every axis, the base point's first.
+static Axes everyValue() {
+  Axes all;
+  all.factors = {"nearest", "constant", "tricubic"};
+  all.cells = {10, 5, 100, 1000};
+  all.domains = {10, 1, 100};
+  all.oversample = {1, 3};
+  all.sources = {1, 9};
+  all.phiSteps = {1, 10};
   return all;
 }
+
+std::vector<Workload> fullTable() {
+  const Axes every = everyValue();
+  Axes base;
+  base.shapes = {"square"};
+  std::vector<Workload> all = base.crossed();
+  const auto along = [&](auto Axes::*axis) {
+    Axes axes = base;
+    axes.*axis = every.*axis;
+    for (const Workload &workload : axes.crossed())
+      if (workload.name() != all.front().name())
+        all.push_back(workload);
+  };
+  along(&Axes::shapes);
+  along(&Axes::factors);
+  along(&Axes::cells);
+  along(&Axes::domains);
+  along(&Axes::oversample);
+  along(&Axes::sources);
+  along(&Axes::phiSteps);
+  return all;
+}
+
+std::vector<Workload> crossTable() { return everyValue().crossed(); }
 
 std::vector<Workload> guardedTable() {
   std::vector<Workload> all = quickTable();

@@ -22,9 +22,12 @@ struct Axes {
 /// Each shape once, and each kind of structure factors.
 std::vector<Workload> quickTable();
 
-/// Shapes x sizes of the crystal x kinds of structure factors, and for each shape and kind the
-/// loops longer and shorter one at a time.
+/// A square crystal of ten cells with a grid and ten mosaic domains, and every value of each axis in
+/// its place, one at a time.
 std::vector<Workload> fullTable();
+
+/// Every combination of those values: 1152 of them.
+std::vector<Workload> crossTable();
 
 /// The few whose instruction counts are guarded: one for each thing that changes the inner loop.
 std::vector<Workload> guardedTable();

@@ -22,7 +22,7 @@ namespace {
 constexpr const char *description =
     R"(Times nb-sim's loop over pixels, in this process, and that of a nanoBragg program in turn with it.
 Neither the reference's own start-up, measured with one pixel and subtracted, nor file output and
-compilation count. Without --quick or --full the table has every combination of the listed values.)";
+compilation count. Without --quick, --full or --cross the table has every combination of the listed values.)";
 
 constexpr const char *footer =
     R"(Exit status: 0; 1: something failed, or an instruction count rose; otherwise usage.
@@ -36,7 +36,7 @@ struct Arguments {
   std::string reference, hkl, json, markdown, baseline;
   double samples = 1e7, tolerance = 0.02;
   int pixels = 0; ///< 0: as many as make the samples
-  bool quick = false, full = false, update = false;
+  bool quick = false, full = false, cross = false, update = false;
 };
 
 void addOptions(CLI::App &app, Arguments &a) {
@@ -52,7 +52,11 @@ void addOptions(CLI::App &app, Arguments &a) {
   };
   const auto among = [](auto values) { return CLI::IsMember(values).description(""); };
   app.add_flag("--quick", a.quick, "each shape and kind of structure factors, below a minute");
-  app.add_flag("--full", a.full, "the table of docs/benchmarks: about an hour with a reference");
+  app.add_flag("--full", a.full,
+               "one axis at a time, up to nine sources and a hundred domains: three minutes, five with "
+               "a reference");
+  app.add_flag("--cross", a.cross, "every combination of the values in --full: an hour, many with a "
+                                   "reference");
   file("--reference", a.reference,
        "a nanoBragg executable to compare with; OMP_NUM_THREADS is set for it");
   list("--shapes", a.axes.shapes, "of the crystal: square, round, gauss, tophat (default: all)")
@@ -66,8 +70,8 @@ void addOptions(CLI::App &app, Arguments &a) {
   list("--sources", a.axes.sources, "points of the beam, 1 or 9 (default: 1)")->check(among(std::vector{1, 9}));
   list("--phi", a.axes.phiSteps, "steps of the rotation (default: 1)")->check(range(1, 10000));
   list("--threads", a.threads, "0: one per core (default: 1,0)")->check(range(0, 4096));
-  list("--precision", a.plan.precisions, "as nb-sim's --precision (default: f64; with --quick and --full "
-                                                       "also mixed)");
+  list("--precision", a.plan.precisions, "as nb-sim's --precision (default: f64; in the "
+                                                       "three tables also mixed)");
   app.add_option("--samples", a.samples, "of one image; the detector's size follows")
       ->check(range(1e3, 1e10))
       ->type_name("N")
@@ -87,9 +91,9 @@ void addOptions(CLI::App &app, Arguments &a) {
       ->capture_default_str();
   file("--hkl", a.hkl, "structure factors (default: 445,445 made-up ones)");
   app.add_flag("--instructions", a.plan.countInstructions,
-               "count those of one sample, exactly; always with --quick and --full");
+               "count those of one sample, exactly; always in the three tables");
   app.add_flag("--gradients", a.plan.gradients,
-               "time gradients too, in f64; always with --quick and --full");
+               "time gradients too, in f64; always in the three tables");
   list("--starts", a.starts,
        "sizes of the detector: also measure what the first image costs, and the next ones")
       ->check(range(1, 100000));
@@ -107,9 +111,10 @@ void addOptions(CLI::App &app, Arguments &a) {
 }
 
 std::vector<Workload> workloadsOf(const Arguments &a) {
-  std::vector<Workload> all = a.quick  ? quickTable()
-                              : a.full ? fullTable()
-                                       : a.axes.crossed();
+  std::vector<Workload> all = a.quick   ? quickTable()
+                              : a.full  ? fullTable()
+                              : a.cross ? crossTable()
+                                        : a.axes.crossed();
   for (Workload &workload : all)
     if (a.pixels)
       workload.pixels = a.pixels;
@@ -135,21 +140,27 @@ std::vector<int> distinctThreads(const std::vector<int> &requested) {
   return threads;
 }
 
-/// How far a long table has come, on standard error when that is somebody's screen.
+/// How far a long table has come, on standard error: all the time where that is somebody's screen,
+/// twice a minute in a file.
 class Progress {
 public:
   explicit Progress(std::size_t count) : count(count) {}
   void next() {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    if (::isatty(STDERR_FILENO) && done > 0)
-      std::fprintf(stderr, "%zu of %zu, about %.0f s left\r", done, count,
-                   passed.count() / double(done) * double(count - done));
+    const Clock::time_point now = Clock::now();
+    const bool screen = ::isatty(STDERR_FILENO);
+    if (done > 0 && (screen || now - said > std::chrono::seconds(30))) {
+      const std::chrono::duration<double> passed = now - begin;
+      std::fprintf(stderr, "%zu of %zu, about %.0f s left%c", done, count,
+                   passed.count() / double(done) * double(count - done), screen ? '\r' : '\n');
+      said = now;
+    }
     ++done;
   }
 
 private:
   std::size_t count, done = 0;
-  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin = Clock::now(), said = begin;
 };
 
 void measureSpeed(const Arguments &a, const BenchInputs &inputs, KernelProvider &kernels,
@@ -233,13 +244,13 @@ std::string commandOf(const std::vector<std::string> &words) {
   return command;
 }
 
-/// What --quick and --full choose unless the command line says otherwise.
+/// What --quick, --full and --cross choose unless the command line says otherwise.
 void choosePreset(const CLI::App &app, Arguments &a) {
   if (a.plan.countInstructions && a.plan.device != "cpu")
     throw CLI::ValidationError("--instructions are those of the processor's kernels");
-  if (a.quick && a.full)
-    throw CLI::ValidationError("--quick and --full are two different tables");
-  if (!a.quick && !a.full)
+  if (int(a.quick) + int(a.full) + int(a.cross) > 1)
+    throw CLI::ValidationError("--quick, --full and --cross are different tables: choose one");
+  if (!a.quick && !a.full && !a.cross)
     return;
   a.plan.countInstructions = a.plan.device == "cpu";
   a.plan.gradients = true;
@@ -247,8 +258,8 @@ void choosePreset(const CLI::App &app, Arguments &a) {
     a.plan.precisions = {"f64", "mixed"};
   if (app.count("--starts") == 0)
     a.starts = a.quick ? std::vector{256} : std::vector{256, 512, 1024};
-  if (app.count("--samples") == 0 && a.quick)
-    a.samples = 1e6;
+  if (app.count("--samples") == 0)
+    a.samples = a.quick ? 1e6 : 4e6;
   if (app.count("--repeat") == 0 && a.quick)
     a.plan.repeat = 3;
 }
