@@ -116,8 +116,8 @@ func.func @common(%n: index, %w: f64, %v: f64, %t: !nb.table<?xf64>) -> f64 {
 
 // CHECK-LABEL: func.func @intensity
 // CHECK-SAME: (%{{.*}}: index, %[[F:[^ ]*]]: f64
-// CHECK: %[[SUM:.*]] = nb.sum source
 // CHECK: %[[ONE:.*]] = arith.constant 1.0
+// CHECK: %[[SUM:.*]] = nb.sum source
 // CHECK: %[[L2:.*]] = nb.intensity %[[ONE]], %{{.*}} : f64
 // CHECK: nb.yield %[[L2]]
 // CHECK: %[[FF:.*]] = arith.mulf %[[F]], %[[F]] : f64
