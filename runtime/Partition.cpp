@@ -41,7 +41,7 @@ Partition Partition::forSums(const ImageShape &shape, const RenderedRows &rows,
 }
 
 std::int64_t chooseRowsPerTile(std::int64_t rows, int threads) {
-  constexpr std::int64_t tilesPerThread = 32, most = 16;
+  constexpr std::int64_t tilesPerThread = 128, most = 16;
   return std::clamp<std::int64_t>(rows / (tilesPerThread * threads), 1, most);
 }
 
