@@ -37,14 +37,14 @@ Value EntryPoint::load(Value pointer, int64_t index, Type type) {
   Type stored = type.isIndex() ? b.getI64Type() : type;
   Value address = LLVM::GEPOp::create(b, loc, pointer.getType(), stored, pointer,
                                       ArrayRef<LLVM::GEPArg>{int32_t(index)});
-  Value value = LLVM::LoadOp::create(b, loc, stored, address);
+  Value value = LLVM::LoadOp::create(b, loc, stored, address, /*alignment=*/8);
   return type.isIndex() ? toIndex(value) : value;
 }
 
 Value EntryPoint::load(Value pointer, Value index, Type type) {
   Value address = LLVM::GEPOp::create(b, loc, pointer.getType(), type, pointer,
                                       ArrayRef<LLVM::GEPArg>{fromIndex(index)});
-  return LLVM::LoadOp::create(b, loc, type, address);
+  return LLVM::LoadOp::create(b, loc, type, address, /*alignment=*/8);
 }
 
 Value EntryPoint::element(Value pointer, Value index) {

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""ptx_run_test.py NB_SIM NB_COMPILE: the PTX itself, run instruction by instruction with all threads of a
+block (ptx_machine.py), makes the image and the sums over pixels that its twin for the CPU makes. The
+twin runs lanes one after another; here they exchange numbers."""
+
+import ctypes
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from ptx_machine import Machine, Memory
+
+HKL = pathlib.Path(__file__).resolve().parent.parent / "data" / "1hpv_3.0A.hkl"
+FLAGS = ("-cell 70 80 90 91 100 95 -misset 10 20 30 -N 4 -lambda 1 -distance 50 -pixel 1 "
+         "-detpixels_x 140 -detpixels_y 3 -oversample 1 -mosaic_dom 3 -mosaic_spread 1").split()
+BLOCKS = 2
+NB_SIM = NB_COMPILE = ""
+F64, INDEX, VEC3, MAT3, TABLE_F64, TABLE_VEC3, GRID, MASK, IMAGE = range(9)
+
+
+class Described(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_int), ("unit", ctypes.c_char_p)]
+
+
+class Descriptor(ctypes.Structure):
+    pointers = ("workspace_size prepare run_tile accumulator_size scratch_size finish "
+                "output_sizes").split()
+    _fields_ = [("abi", ctypes.c_uint32), ("image_type", ctypes.c_int)] + \
+        [(name, ctypes.c_char_p) for name in "name structure target precision".split()] + \
+        [("num_parameters", ctypes.c_uint32), ("parameters", ctypes.POINTER(Described)),
+         ("num_outputs", ctypes.c_uint32), ("outputs", ctypes.POINTER(Described))] + \
+        [(name, ctypes.c_void_p) for name in pointers]
+
+
+class Grid(ctypes.Structure):
+    _fields_ = [("bounds", ctypes.c_int64 * 6), ("data", ctypes.c_void_p)]
+
+
+class Twin:
+    """The kernel file, its entry points and arguments for them."""
+
+    def __init__(self, path, values, random):
+        library = ctypes.CDLL(str(path))
+        library.nb_kernel_get_descriptor.restype = ctypes.POINTER(Descriptor)
+        self.kernel = library.nb_kernel_get_descriptor().contents
+        self.values, self.random = values, random
+        self.contents = [self.content(p) for p in self.kernel.parameters[:self.kernel.num_parameters]]
+        self.addresses = np.array([content.ctypes.data for content in self.contents], np.uint64)
+        self.arguments = self.addresses.ctypes.data
+
+    def content(self, parameter):
+        name, kind = parameter.name.decode(), parameter.kind
+        number = self.values.get(name)
+        if kind == INDEX:
+            return np.array([int(number[0])], np.int64)
+        if kind in (F64, VEC3) and number is not None:
+            return np.array(number, float)
+        shape = (1, int(self.values["slow_pixels"][0]), int(self.values["fast_pixels"][0]))
+        if kind == IMAGE:
+            return self.random.normal(size=shape)
+        if kind == MASK:
+            return (self.random.random(shape) > 0.3).astype(np.uint8)
+        if kind == GRID:
+            box = self.random.normal(size=(61, 61, 61)) + 10
+            self.grid = box
+            return np.array([-30, 30] * 3 + [box.ctypes.data], np.int64)
+        if kind in (TABLE_F64, TABLE_VEC3):
+            table = self.random.normal(size=(16, 3) if kind == TABLE_VEC3 else 16)
+            return table / np.linalg.norm(table, axis=-1, keepdims=True) if kind == TABLE_VEC3 \
+                else np.abs(table)
+        raise AssertionError(f"no value for {name}")
+
+    def call(self, name, *arguments, result=None):
+        return ctypes.CFUNCTYPE(result, *[ctypes.c_void_p] * len(arguments))(
+            getattr(self.kernel, name))(*arguments)
+
+    def run(self, tile):
+        """Workspace, image and the sum of the accumulators of all warps."""
+        size = self.call("workspace_size", self.arguments, result=ctypes.c_int64)
+        workspace = np.zeros(size // 8 + 8)
+        self.call("prepare", self.arguments, workspace.ctypes.data)
+        doubles = 0
+        if self.kernel.accumulator_size:
+            doubles = self.call("accumulator_size", self.arguments, result=ctypes.c_int64) // 64
+        accumulators = np.zeros(max(doubles * 8, 1))
+        image = np.full(tile[2] * int(self.values["fast_pixels"][0]), np.nan,
+                        np.float64 if self.kernel.image_type else np.float32)
+        outputs = np.full(self.kernel.num_outputs, image.ctypes.data, np.uint64)
+        self.call("run_tile", self.arguments, workspace.ctypes.data, tile.ctypes.data,
+                  outputs.ctypes.data, accumulators.ctypes.data, 0)
+        return workspace, image, accumulators[:doubles]
+
+
+class RunPtx(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def tool(self, *words):
+        done = subprocess.run(words, cwd=self.root, text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def run_both(self, *flags):
+        words = (*FLAGS, *flags)
+        listed = self.tool(NB_SIM, *[w for w in words if not w.startswith("--")], "--list-parameters")
+        values = {}
+        for line in listed.splitlines():
+            found = re.match(r"(\w+)\s+\S+\s+((?:-?[\d.]+(?:e[-+]?\d+)? )+)", line)
+            if found:
+                values[found[1]] = [float(x) for x in found[2].split()]
+        # Under a name of its own: a library is not loaded again.
+        file = self.root / f"twin{len(list(self.root.iterdir()))}.so"
+        self.tool(NB_COMPILE, *words, "--target=gpu-on-cpu", "-o", str(file))
+        ptx = self.tool(NB_COMPILE, *words, "--target=sm_90", "--emit=ptx")
+        twin = Twin(file, values, np.random.default_rng(1))
+        tile = np.array([0, 0, int(values["slow_pixels"][0])], np.int64)
+        workspace, image, sums = twin.run(tile)
+
+        memory = Memory(1 << 23)
+        contents = [content.copy() for content in twin.contents]
+        for parameter, content in zip(twin.kernel.parameters, contents):
+            if parameter.kind == GRID:
+                content[6] = memory.give(twin.grid.tobytes())
+        arguments = memory.give(np.array([memory.give(c.tobytes()) for c in contents],
+                                         np.uint64).tobytes())
+        pixels = memory.give(np.full_like(image, np.nan).tobytes())
+        outputs = memory.give(np.full(twin.kernel.num_outputs, pixels, np.uint64).tobytes())
+        accumulators = memory.give(np.zeros(max(4 * BLOCKS * len(sums), 1)).tobytes())
+        name = twin.kernel.name.decode()
+        with np.errstate(all="ignore"):
+            Machine(ptx, name, memory).launch(BLOCKS, 128, [
+                arguments, memory.give(workspace.tobytes()), memory.give(tile.tobytes()), outputs,
+                accumulators])
+            if len(sums):
+                Machine(ptx, name + "_reduce", memory).launch(
+                    len(sums), 32, [accumulators, 4 * BLOCKS, len(sums)])
+        got = np.frombuffer(memory.take(pixels, image.nbytes), image.dtype)
+        all_sums = np.frombuffer(memory.take(accumulators, 4 * BLOCKS * sums.nbytes), float)
+        return image, got, sums, all_sums
+
+    def check(self, *flags, rtol=1e-12, least=0):
+        image, got, sums, all_sums = self.run_both(*flags)
+        np.testing.assert_allclose(got, image, rtol=rtol, atol=rtol * np.abs(image).max(),
+                                   equal_nan=True)
+        total, others = np.split(all_sums, [len(sums)])
+        self.assertGreaterEqual(np.count_nonzero(sums), least)
+        np.testing.assert_allclose(total, sums, rtol=rtol, atol=rtol * np.abs(sums).max(initial=0))
+        self.assertFalse(others.any(), "the other accumulators are not cleared")
+        return image
+
+    def test_images(self):
+        self.assertTrue((self.check("-default_F", "10") > 0).all())
+        self.check("-hkl", str(HKL))
+        self.check("-default_F", "10", "--precision=mixed", rtol=1e-5)
+
+    def test_region_of_interest(self):
+        image = self.check("-default_F", "10", "-roi", "30", "133", "1", "1").reshape(3, 140)
+        self.assertEqual(np.count_nonzero(image), 104)
+
+    def test_tables_of_structure_factors_and_thick_sensors(self):
+        self.check("-hkl", str(HKL), "-interpolate")
+        self.check("-default_F", "10", "-round_xtal", "-detector_thick", "500", "-detector_abs", "200",
+                   "-detector_thicksteps", "2", "-curved_det")
+
+    def test_gradients(self):
+        self.check("-default_F", "10", "--grad=cell,misset", least=27)
+        self.check("-default_F", "10", "--grad=scalars", "-phi", "1", "-osc", "1", "-phisteps", "2",
+                   least=60)
+        self.check("-default_F", "10", "-gauss_xtal", "--grad=cell,distance,mosaic_spread", least=30)
+
+    def test_gradients_in_a_region_of_interest(self):
+        self.check("-default_F", "10", "-roi", "40", "133", "1", "2", "--grad=cell,beam_center",
+                   least=29)
+
+
+if __name__ == "__main__":
+    NB_SIM, NB_COMPILE = (os.path.abspath(word) for word in sys.argv[-2:])
+    unittest.main(argv=sys.argv[:-2])
