@@ -2,6 +2,7 @@
 
 #include "lib/Compiler/DescribeFunction.h"
 #include "lib/Compiler/DeviceMemory.h"
+#include "lib/Compiler/DeviceRegisters.h"
 #include "lib/Compiler/Dialects.h"
 #include "lib/Compiler/DumpIR.h"
 #include "lib/Compiler/FixParameters.h"
@@ -185,8 +186,10 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   if (complete)
     complete(*module);
   optimize(*module, *machine);
-  if (target.isGPU())
+  if (target.isGPU()) {
     describeDeviceMemory(*module);
+    limitRegisters(*module);
+  }
   return llvm::Error::success();
 }
 

@@ -82,6 +82,7 @@ void nb::populateGpuKernel(OpPassManager &pm, StringRef precision) {
   func.addPass(createCSEPass());
   pm.addPass(createOutlineKernel());
   pm.addPass(createNBToGPU());
+  pm.addPass(createRelieveRegisters());
 }
 
 void nb::populateNVVM(OpPassManager &pm, const GpuPipelineOptions &options) {

@@ -41,8 +41,6 @@ private:
   std::string moduleName();
   gpu::LaunchOp emitLaunch(OpBuilder &b, Value blocks, int64_t threads, StringRef kernel);
   Value warpsAccumulator(OpBuilder &b, Value accumulators, Value arguments, gpu::LaunchOp launch);
-  void clonePreamble(OpBuilder &b, gpu::LaunchOp launch, IRMapping &mapping);
-  void mapPointers(OpBuilder &b, Value offset, IRMapping &mapping);
   void emitBody(gpu::LaunchOp launch);
   void emitReduction();
   void replaceByIndex(scf::ForOp loop, Value index);
@@ -259,36 +257,26 @@ Value Launcher::warpsAccumulator(OpBuilder &b, Value accumulators, Value argumen
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
-/// What stands ahead of the loops, for the pointers that the mapping has.
-void Launcher::clonePreamble(OpBuilder &b, gpu::LaunchOp launch, IRMapping &mapping) {
-  for (Operation &op : llvm::make_range(function.front().begin(), panel->getIterator()))
-    if (&op != launch)
-      b.clone(op, mapping);
-}
-
-/// The kernel's pointers, `offset` bytes on.
-void Launcher::mapPointers(OpBuilder &b, Value offset, IRMapping &mapping) {
-  for (BlockArgument argument : function.getArguments().take_front(pointersOfKernel)) {
-    Value pointer = mapping.lookupOrDefault(Value(argument));
-    mapping.map(argument, LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer,
-                                              ArrayRef<LLVM::GEPArg>{offset}));
-  }
-}
-
 void Launcher::emitBody(gpu::LaunchOp launch) {
   OpBuilder b = OpBuilder::atBlockBegin(&launch.getBody().front());
-  auto integer = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
-  };
+  IRMapping mapping;
   // The kernel loads and computes by itself what the loops need, so that it captures nothing but
   // pointers. What that leaves without use, outside and inside, is for the canonicalizer.
   // Named in this order, used or not, so that all kernels have the same parameters.
-  IRMapping outside;
-  mapPointers(b, integer(0), outside);
-  IRMapping mapping = outside;
-  clonePreamble(b, launch, outside);
+  for (BlockArgument argument : function.getArguments().take_front(pointersOfKernel))
+    mapping.map(argument, LLVM::GEPOp::create(b, loc, argument.getType(), b.getI8Type(), argument,
+                                              ArrayRef<LLVM::GEPArg>{0}));
+  if (sizeFunction) {
+    BlockArgument accumulators = function.getArgument(accumulatorsOfKernel);
+    mapping.map(accumulators,
+                warpsAccumulator(b, mapping.lookup(Value(accumulators)),
+                                 mapping.lookup(Value(function.getArgument(0))), launch));
+  }
+  for (Operation &op : llvm::make_range(function.front().begin(), panel->getIterator()))
+    if (&op != launch)
+      b.clone(op, mapping);
   // Chunks of a row, as long as a block is wide, dealt to the blocks in turn.
-  auto mapped = [&](Value bound) { return outside.lookupOrDefault(bound); };
+  auto mapped = [&](Value bound) { return mapping.lookupOrDefault(bound); };
   Value begin = mapped(slow.getLowerBound());
   Value rows = arith::SubIOp::create(b, loc, mapped(slow.getUpperBound()), begin);
   Value width = index(b, threadsOfBlock);
@@ -301,20 +289,9 @@ void Launcher::emitBody(gpu::LaunchOp launch) {
 
   b.setInsertionPointToStart(chunks.getBody());
   Value chunk = chunks.getInductionVar(), thread = launch.getThreadIds().x;
-  // There are fewer than 2^60 chunks, so that this is 0. Compilers do not know and load what a
-  // pixel needs for each pixel, instead of keeping all of it in registers meanwhile.
-  Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), chunk);
-  mapPointers(b, arith::ShRUIOp::create(b, loc, number, integer(60)), mapping);
-  if (sizeFunction) {
-    BlockArgument accumulators = function.getArgument(accumulatorsOfKernel);
-    mapping.map(accumulators,
-                warpsAccumulator(b, mapping.lookup(Value(accumulators)),
-                                 mapping.lookup(Value(function.getArgument(0))), launch));
-  }
-  clonePreamble(b, launch, mapping);
   // Fewer than 2^31 chunks have room in any memory, and short divisions are short.
   Type i32 = b.getI32Type();
-  Value shortChunk = arith::TruncIOp::create(b, loc, i32, number);
+  Value shortChunk = arith::IndexCastOp::create(b, loc, i32, chunk);
   Value shortRow = arith::IndexCastOp::create(b, loc, i32, ofRow);
   auto widen = [&](Value value) -> Value {
     return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), value);

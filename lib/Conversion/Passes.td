@@ -141,6 +141,25 @@ def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
+  let summary = "what the loops of a gpu.launch need is loaded where they need it";
+  let description = [{
+    A thread has few registers, and a value that an outer loop needs occupies one while the inner loops
+    run. In each `gpu.launch`:
+
+    * What is made of constants and of what is loaded through the kernel's pointers (which nobody
+      writes) is loaded again in the body of each loop that uses it, ahead of the innermost loops,
+      which keep what they need. What comes after, ptxas too, may then choose. Lest it moves all of
+      that ahead of the outermost loop, over chunks of pixels, the addresses get the sign of the number of the
+      chunk added, which is 0.
+    * Loops count in 32 bits.
+
+    Example: `nb-opt --nb-to-gpu --nb-relieve-registers outlined.mlir`
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "a GPU's kernel to the NVVM dialect, without a math library";
   let description = [{

@@ -7,9 +7,7 @@
 // CHECK: gpu.launch blocks(%[[B:[^,]*]],
 // CHECK-SAME: threads(%[[T:[^,]*]],
 // CHECK-SAME: function(@image)
-// CHECK: %[[ALL:.*]] = llvm.getelementptr %arg4[%{{.*}}]
-// CHECK: scf.for
-// CHECK: %[[SUMS:.*]] = llvm.getelementptr %[[ALL]][%{{.*}}]
+// CHECK: %[[SUMS:.*]] = llvm.getelementptr %arg4[0]
 // CHECK: %[[WARP_SIZE:.*]] = arith.constant 32 : index
 // CHECK: %[[IN_BLOCK:.*]] = arith.divui %[[T]], %[[WARP_SIZE]] : index
 // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
@@ -18,6 +16,7 @@
 // CHECK: %[[NUMBER:.*]] = arith.index_cast %[[WARP]] : index to i64
 // CHECK: %[[OFFSET:.*]] = arith.muli %[[NUMBER]], %[[BYTES:.*]] : i64
 // CHECK: llvm.getelementptr %[[SUMS]][%[[OFFSET]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK: scf.for
 // CHECK: %[[LANE:.*]] = arith.remui %[[T]],
 // CHECK: %[[FIRST:.*]] = arith.subi %[[FAST:.*]], %[[LANE]] : index
 // CHECK: %[[ANY:.*]] = arith.cmpi slt,

@@ -10,19 +10,16 @@
 // CHECK: gpu.launch blocks(%[[B:[^,]*]], %{{[^)]*}}) in (%[[COUNT:.*]] = %[[BLOCKS]],
 // CHECK-SAME: threads(%[[T:[^,]*]], {{.*}} = %[[THREADS]],
 // CHECK-SAME: module(@image_gpu) function(@image)
-// CHECK: llvm.getelementptr %[[ARGUMENTS]][%{{.*}}]
-// CHECK: llvm.getelementptr %[[WORKSPACE]][%{{.*}}]
-// CHECK: llvm.getelementptr %[[TILE]][%{{.*}}]
-// CHECK: llvm.getelementptr %[[OUTPUTS]][%{{.*}}]
-// CHECK: llvm.getelementptr %[[SUMS]][%{{.*}}]
+// CHECK: llvm.getelementptr %[[ARGUMENTS]][0]
+// CHECK: llvm.getelementptr %[[WORKSPACE]][0]
+// CHECK: llvm.getelementptr %[[TILE]][0]
+// CHECK: llvm.getelementptr %[[OUTPUTS]][0]
+// CHECK: llvm.getelementptr %[[SUMS]][0]
 // CHECK: %[[ROWS:.*]] = arith.subi %{{.*}}, %[[BEGIN:.*]] : index
 // CHECK: %[[OF_ROW:.*]] = arith.divui
 // CHECK: %[[CHUNKS:.*]] = arith.muli %[[ROWS]], %[[OF_ROW]] : index
 // CHECK: scf.for %[[C:.*]] = %[[B]] to %[[CHUNKS]] step %[[COUNT]]
-// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[C]] : index to i64
-// CHECK: %[[ZERO:.*]] = arith.shrui %[[NUMBER]],
-// CHECK: llvm.getelementptr %{{.*}}[%[[ZERO]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-// CHECK: %[[SHORT:.*]] = arith.trunci %[[NUMBER]] : i64 to i32
+// CHECK: %[[SHORT:.*]] = arith.index_cast %[[C]] : index to i32
 // CHECK: %[[SHORT_ROW:.*]] = arith.index_cast %[[OF_ROW]] : index to i32
 // CHECK: %[[DIVIDED:.*]] = arith.divui %[[SHORT]], %[[SHORT_ROW]] : i32
 // CHECK: %[[DOWN:.*]] = arith.index_castui %[[DIVIDED]]

@@ -16,15 +16,31 @@ import unittest
 FLAGS = "-cell 70 80 90 90 100 90 -N 4 -lambda 1 -distance 50 -mosaic_dom 5 -mosaic_spread 1".split()
 HKL = pathlib.Path(__file__).resolve().parent.parent / "data" / "1hpv_3.0A.hkl"
 CHIPS = ("sm_80", "sm_90", "sm_100")
-PRECISIONS = ("f64", "mixed")
+PRECISIONS = ("f64", "mixed", "f32")
 INTERPOLATED = ("-hkl", str(HKL), "-interpolate")
-SHAPES = (("-default_F", "10"), ("-hkl", str(HKL)), ("-default_F", "10", "-gauss_xtal"), INTERPOLATED)
+PLAIN = (("-default_F", "10"), ("-hkl", str(HKL)), ("-default_F", "10", "-gauss_xtal"))
+SHAPES = (*PLAIN, INTERPOLATED)
 NB_COMPILE = ""
 
 
-def find_ptxas():
+def find_tool(name):
     root = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-    return shutil.which("ptxas") or shutil.which(os.path.join(root, "bin", "ptxas"))
+    return shutil.which(name) or shutil.which(os.path.join(root, "bin", name))
+
+
+def innermost_sass_loop(lines):
+    """The longest stretch from a label to a branch back to it that has no other such in it."""
+    lines = [line for line in lines if re.match(r"\s+/\*[0-9a-f]{4,5}\*/|\.L_x", line)]
+    labels = {line.split(":")[0]: i for i, line in enumerate(lines) if line.startswith(".L_x")}
+    loops = []
+    for end, line in enumerate(lines):
+        jump = re.search(r"BRA.*`\((\.L_x_\d+)\)", line)
+        if jump and labels[jump[1]] < end:
+            loops.append((labels[jump[1]], end))
+    inner = [(a, b) for a, b in loops
+             if not any(a <= c and d <= b and (a, b) != (c, d) for c, d in loops)]
+    start, end = max(inner, key=lambda loop: loop[1] - loop[0], default=(0, 0))
+    return lines[start:end + 1]
 
 
 def innermost_loop(lines):
@@ -68,9 +84,9 @@ class Ptx(unittest.TestCase):
             yield chip, self.compile(*shape, "--emit=ptx", f"--target={chip}",
                                      f"--precision={precision}")
 
-    def gradients(self, chips=CHIPS, shapes=SHAPES):
+    def gradients(self, chips=CHIPS, shapes=SHAPES, grad="scalars"):
         for chip, shape in itertools.product(chips, shapes):
-            yield chip, self.compile(*shape, "--emit=ptx", f"--target={chip}", "--grad=scalars")
+            yield chip, self.compile(*shape, "--emit=ptx", f"--target={chip}", f"--grad={grad}")
 
     def check_nothing_else(self, ptx):
         self.assertNotRegex(ptx, r"\.func|\bcall|\.extern|\.local|__local_depot|\batom|\bred\b")
@@ -126,22 +142,48 @@ class Ptx(unittest.TestCase):
             floating = set(re.findall(r"setp\.\w+\.f(?:32|64)[ \t]+(%p\d+)", ptx))
             self.assertEqual(branching & floating, set())
 
-    def test_ptxas_takes_it(self):
-        ptxas = find_ptxas()
+    def assemble(self, chip, ptx):
+        """Registers and bytes of spill stores of the kernel, by ptxas."""
+        ptxas = find_tool("ptxas")
         if not ptxas:
             self.skipTest("there is no ptxas: neither in PATH nor in CUDA_HOME nor /usr/local/cuda")
-        plain = [shape for shape in SHAPES if shape != INTERPOLATED]
-        for spills, chip, ptx in \
-                [(64, *kernel) for kernel in self.each(shapes=plain)] + \
-                [(256, *kernel) for kernel in self.each(shapes=[INTERPOLATED])] + \
-                [(700, *kernel) for kernel in self.gradients(shapes=plain)] + \
-                [(1200, *kernel) for kernel in self.gradients(shapes=[INTERPOLATED])]:
-            (self.root / "k.ptx").write_text(ptx)
-            done = subprocess.run([ptxas, "-v", f"-arch={chip}", "k.ptx", "-o", "k.cubin"],
-                                  cwd=self.root, text=True, capture_output=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            for spilled in re.findall(r"(\d+) bytes spill stores", done.stderr):
-                self.assertLessEqual(int(spilled), spills)
+        (self.root / "k.ptx").write_text(ptx)
+        done = subprocess.run([ptxas, "-v", f"-arch={chip}", "k.ptx", "-o", "k.cubin"],
+                              cwd=self.root, text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        main = re.split(r"Compiling entry function '(?!\w*_reduce)", done.stderr)[1]
+        return (int(re.search(r"Used (\d+) registers", main)[1]),
+                int(re.search(r"(\d+) bytes spill stores", main)[1]))
+
+    def test_half_of_the_threads_find_registers(self):
+        """A multiprocessor of sm_80, sm_90 and sm_100 has 2048 threads and 65536 registers."""
+        for shapes, registers, spills in ((PLAIN, 64, 160), ((INTERPOLATED,), 128, 96)):
+            for chip, ptx in self.each(shapes=shapes):
+                used, spilled = self.assemble(chip, ptx)
+                self.assertLessEqual(used, registers)
+                self.assertLessEqual(spilled, spills)
+
+    def test_registers_of_gradients(self):
+        for shapes, grad, registers, spills in ((PLAIN, "cell", 168, 16), (PLAIN, "scalars", 255, 400),
+                                                ((INTERPOLATED,), "scalars", 255, 920)):
+            for chip, ptx in self.gradients(shapes=shapes, grad=grad):
+                used, spilled = self.assemble(chip, ptx)
+                self.assertLessEqual(used, registers)
+                self.assertLessEqual(spilled, spills)
+
+    def test_no_register_is_spilled_where_samples_are_summed(self):
+        nvdisasm = find_tool("nvdisasm")
+        if not nvdisasm:
+            self.skipTest("there is no nvdisasm: neither in PATH nor in CUDA_HOME nor /usr/local/cuda")
+        for chip, ptx in self.each(chips=("sm_80", "sm_90")):
+            self.assemble(chip, ptx)
+            sass = subprocess.run([nvdisasm, "-c", "k.cubin"], cwd=self.root, text=True,
+                                  capture_output=True).stdout.splitlines()
+            loop = innermost_sass_loop(sass)
+            self.assertGreater(len(loop), 50, "found no loop over samples")
+            self.assertFalse([line for line in loop if "LDL" in line or "STL" in line])
+            self.assertEqual(sum("BRA" in line for line in loop), 1)
+            self.assertFalse([line for line in loop if "CALL" in line])
 
     def test_what_cannot_be_made(self):
         default_F = ("-default_F", "10")
