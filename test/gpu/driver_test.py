@@ -20,6 +20,9 @@ HKL = str(HERE.parent / "data" / "1hpv_3.0A.hkl")
 PARITY = HERE.parent / "parity"
 SMALL = "-cell 70 80 90 90 100 90 -N 4 -lambda 1 -distance 50 -pixel 1 -detpixels 70".split()
 CONSTANT = (*SMALL, "-default_F", "10")
+# Enough samples that a GPU is worth its start.
+MANY = ("-oversample", "1", "-mosaic", "0.5", "-mosaic_domains", "10500", "--threads=1")
+LARGE = (*CONSTANT, *MANY)
 QUIET = ("--quiet", "-nonoise", "-nopgm", "--no-fallback")
 NB_SIM = NB_COMPILE = FAKE = LIBRARY = ""
 
@@ -281,17 +284,19 @@ class Driver(unittest.TestCase):
     # --- which device ---
 
     def test_auto(self):
-        wanted, gpu = self.driver(*CONSTANT)
-        self.assertEqual(self.image(*CONSTANT, **gpu), wanted)
+        wanted, gpu = self.driver(*LARGE)
+        self.assertEqual(self.image(*LARGE, **gpu), wanted)
         self.assertIn("device_name", self.timing())
+        self.image(*CONSTANT, **gpu)
+        self.assertNotIn("device_name", self.timing())
         for none in ({}, gpu | {"NB_FAKE_CUDA": "devices=0"}):
             done = self.nb_sim(*CONSTANT, **none)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertNotIn("device_name", self.timing())
 
     def test_auto_says_why_a_gpu_is_left_alone(self):
-        wanted, gpu = self.driver(*CONSTANT, version=11040)
-        done = self.run_tool(NB_SIM, *CONSTANT, "-nonoise", "-nopgm", **gpu)
+        wanted, gpu = self.driver(*LARGE, version=11040)
+        done = self.run_tool(NB_SIM, *LARGE, "-nonoise", "-nopgm", **gpu)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, "WARNING: the GPU cannot be used .*supports CUDA 11.4")
 
@@ -307,7 +312,7 @@ class Driver(unittest.TestCase):
         _, gpu = self.driver(*SMALL, "-hkl", HKL)
         done = self.run_tool(NB_SIM, *words, "--quiet", "--device=cuda", **gpu)
         self.assertEqual((done.returncode, done.stderr.count("error:")), (1, 1), done.stderr)
-        done = self.run_tool(NB_SIM, *words, "--json", **gpu | dict(self.twins(*SMALL, "-hkl", HKL,
+        done = self.run_tool(NB_SIM, *words, *MANY, "--json", **gpu | dict(self.twins(*SMALL, "-hkl", HKL,
                                                                                grad="cell")))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("WARNING: the GPU cannot be used", done.stderr)

@@ -46,7 +46,7 @@ private:
     o.threads = requestedThreads(tool);
     o.precision = tool.precision;
     o.dumpIR = tool.dumpIr.value_or("");
-    o.device = tool.device.toString();
+    o.device = setup.device().toString();
     o.kernels = &kernels;
     return o;
   }

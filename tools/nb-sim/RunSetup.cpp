@@ -2,12 +2,16 @@
 #include "RunSetup.h"
 
 #include "ImageRegion.h"
+#include "nanobragg/KernelRunner.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
 namespace nanobragg {
+
+/// What one thread renders, at 4 ns each, while a GPU's driver starts.
+static constexpr double samplesOfGpuStart = 5e7;
 
 RunSetup::RunSetup(CommandLine commandLine)
     : line(std::move(commandLine)), loaded(loadInputs(line)),
@@ -17,7 +21,7 @@ KernelRequest RunSetup::kernelRequest() const {
   KernelRequest request;
   request.structure = derived.experiment.structure.toString();
   request.precision = line.tool.precision;
-  request.choice = line.tool.device;
+  request.choice = device();
   if (request.choice.kind == DeviceChoice::Kind::GpuOnCpu)
     request.target = "gpu-on-cpu";
   request.file = line.tool.kernelFile.value_or("");
@@ -27,6 +31,12 @@ KernelRequest RunSetup::kernelRequest() const {
   if (!request.noFuse)
     request.fixed = derived.experiment.fixedCounts();
   return request;
+}
+
+DeviceChoice RunSetup::device() const {
+  const bool open = line.tool.device.kind == DeviceChoice::Kind::Auto;
+  const double worthAGpu = samplesOfGpuStart * resolveThreads(requestedThreads(line.tool));
+  return open && samples() < worthAGpu ? DeviceChoice{DeviceChoice::Kind::Cpu} : line.tool.device;
 }
 
 double RunSetup::samples() const {

@@ -16,6 +16,8 @@ struct RunSetup {
   explicit RunSetup(CommandLine commandLine);
 
   KernelRequest kernelRequest() const;
+  /// That of the command line; auto is the processor where that would be done before a GPU begins.
+  DeviceChoice device() const;
   /// Innermost evaluations of the whole run: rendered pixels x samples per pixel.
   double samples() const;
   std::vector<std::string> warnings() const;
