@@ -183,7 +183,8 @@ class Ptx(unittest.TestCase):
             self.assertGreater(len(loop), 50, "found no loop over samples")
             self.assertFalse([line for line in loop if "LDL" in line or "STL" in line])
             self.assertEqual(sum("BRA" in line for line in loop), 1)
-            self.assertFalse([line for line in loop if "CALL" in line])
+            # A CALL that nothing returns from is how ptxas writes some jumps.
+            self.assertFalse([line for line in sass if " RET." in line])
 
     def test_what_cannot_be_made(self):
         default_F = ("-default_F", "10")
