@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 namespace nanobragg {
@@ -48,17 +49,24 @@ InstructionCounts countGuarded(const std::vector<std::string> &targets, const Be
         throw std::runtime_error("the compiler library makes no files");
       return loadKernel(*file);
     };
-    for (const Workload &workload : guardedTable())
-      for (const std::string precision : precisions) {
-        const auto count = instructionsPerSample(workload, inputs, precision, make);
-        if (!count)
-          throw std::runtime_error("instructions cannot be counted here: no traps arrive when the "
-                                   "processor's trap flag is set");
-        const std::string name = workload.name() + " " + precision;
-        counts[target][name] = rounded(*count);
-        std::printf("%-10s %-70s %8.3f\n", target.c_str(), name.c_str(), *count);
-        std::fflush(stdout);
-      }
+    const auto note = [](const std::string &group, const std::string &name,
+                         std::optional<double> count, InstructionCounts &counts) {
+      if (!count)
+        throw std::runtime_error("instructions cannot be counted here: no traps arrive when the "
+                                 "processor's trap flag is set");
+      counts[group][name] = rounded(*count);
+      std::printf("%-19s %-70s %8.3f\n", group.c_str(), name.c_str(), *count);
+      std::fflush(stdout);
+    };
+    for (const Workload &workload : guardedTable()) {
+      for (const std::string precision : precisions)
+        note(target, workload.name() + " " + precision,
+             instructionsPerSample(workload, inputs, precision, make), counts);
+      // Other numbers of sub-pixels, sources and phi steps run the same loops.
+      if (workload.oversample == 1 && workload.sources == 1 && workload.phiSteps == 1)
+        note(target + " gradient", workload.name() + " f64",
+             instructionsPerSample(workload, inputs, "f64", make, /*gradient=*/true), counts);
+    }
   }
   return counts;
 }

@@ -1,6 +1,8 @@
 //===- InstructionCount.cpp -----------------------------------------------===//
 #include "InstructionCount.h"
 
+#include "Derivative.h"
+#include "ParameterGroups.h"
 #include "RunSetup.h"
 
 #include <csignal>
@@ -77,8 +79,8 @@ struct Stepped<void (*)(Arguments...)> {
   }
 };
 
-/// Instructions of the kernel's tiles.
-std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experiment) {
+/// Instructions of the kernel's tiles, of an image or of the gradient of the sum of its pixels.
+std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experiment, bool gradient) {
   using Tile = Stepped<decltype(kernel->run_tile)>;
   nb_kernel_descriptor stepped = *kernel;
   Tile::real = kernel->run_tile;
@@ -87,7 +89,14 @@ std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experimen
   steps = 0;
   const Handler step(SIGTRAP, countStep), toggle(SIGUSR1, toggleStepping);
   KernelRunner runner({kernel, &stepped}, experiment);
-  std::vector<float> image(std::size_t(runner.shape().pixels()));
+  const auto pixels = std::size_t(runner.shape().pixels());
+  if (gradient) {
+    const std::vector<double> ones(pixels, 1.0);
+    runner.bind("image_cotangent", ones);
+    runner.run({.threads = 1});
+    return steps;
+  }
+  std::vector<float> image(pixels);
   runner.run(image, {.threads = 1});
   return steps;
 }
@@ -96,7 +105,7 @@ std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experimen
 
 std::optional<double> instructionsPerSample(Workload workload, const BenchInputs &inputs,
                                             const std::string &precision,
-                                            const KernelMaker &makeKernel) {
+                                            const KernelMaker &makeKernel, bool gradient) {
   workload.pixels = 64;
   std::vector<std::string> words = workload.words(inputs);
   words.insert(words.end(), {"-compat", "c", "--precision=" + precision});
@@ -104,8 +113,15 @@ std::optional<double> instructionsPerSample(Workload workload, const BenchInputs
   Detector &detector = setup.derived.experiment.detector;
   detector.slowPixels = 1;
   detector.roiSlowMin = detector.roiSlowMax = 0;
+  KernelRequest request = setup.kernelRequest();
+  if (gradient)
+    request.derivative =
+        Derivative{Derivative::Mode::VJP,
+                   expandParameters(workload.gradientParameters(),
+                                    setup.derived.experiment.structure)}
+            .toString();
   const std::uint64_t count =
-      countTiles(makeKernel(setup.kernelRequest()), setup.derived.experiment);
+      countTiles(makeKernel(request), setup.derived.experiment, gradient);
   if (count == 0)
     return std::nullopt;
   return double(count) / setup.samples();
@@ -114,7 +130,7 @@ std::optional<double> instructionsPerSample(Workload workload, const BenchInputs
 #else
 
 std::optional<double> instructionsPerSample(Workload, const BenchInputs &, const std::string &,
-                                            const KernelMaker &) {
+                                            const KernelMaker &, bool) {
   return std::nullopt;
 }
 

@@ -21,10 +21,12 @@ namespace nanobragg {
 using KernelMaker = std::function<KernelHandle(const KernelRequest &)>;
 
 /// Per sample of a row of 64 pixels, without the tables that the kernel makes beforehand; nothing
-/// on a processor that cannot count. `makeKernel` is given what nb-sim would ask for.
+/// on a processor that cannot count. `makeKernel` is given what nb-sim would ask for. With `gradient`
+/// those of the kernel of the workload's gradient.
 std::optional<double> instructionsPerSample(Workload workload, const BenchInputs &inputs,
                                             const std::string &precision,
-                                            const KernelMaker &makeKernel);
+                                            const KernelMaker &makeKernel,
+                                            bool gradient = false);
 
 } // namespace nanobragg
 #endif

@@ -87,12 +87,8 @@ private:
   }
 
   double gradientSeconds() {
-    const bool listed =
-        setup->derived.experiment.structure.sources == Sources::Listed;
     const double before = simulator->timing().derivative;
-    simulator->gradient(std::string("cell,misset,mosaic_spread,detector,") +
-                            (listed ? "source_wavelength" : "wavelength"),
-                        cotangent);
+    simulator->gradient(result.workload.gradientParameters(), cotangent);
     return simulator->timing().derivative - before;
   }
 

@@ -85,6 +85,11 @@ std::string Workload::name() const {
   return text.str();
 }
 
+std::string Workload::gradientParameters() const {
+  return std::string("cell,misset,mosaic_spread,detector,") +
+         (sources > 1 ? "source_wavelength" : "wavelength");
+}
+
 std::vector<std::string> Workload::words(const BenchInputs &inputs) const {
   std::ostringstream text;
   text << "-cell 50 60 70 90 90 90 -misset 10 20 30 -N " << cells
