@@ -157,6 +157,24 @@ class AheadOfTime(unittest.TestCase):
                           self.refused(arguments.nb_compile, *FLAGS, f"--specialize={name}", "-o",
                                        "k.so"))
 
+    def test_known_numbers_of_cells(self):
+        # Polynomials in place of quotients: the same to rounding, also on the peak of the direct beam.
+        words = [*FLAGS, "-mosaic", "1", "-mosaic_dom", "3", "-square_xtal", "-detpixels", "33",
+                 "-oversample", "1"]
+        for precision, cells, relative, least in (("f64", "10", 1e-6, 1e-9), ("f64", "25", 1e-6, 1e-9),
+                                                  ("f64", "64", 1e-6, 1e-9), ("mixed", "8", 1e-5, 1e-7)):
+            here = [*words, "-N", cells, f"--precision={precision}"]
+            done = self.run_tool(arguments.nb_compile, *here, "--specialize=ncells", "-o", "n.so")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            got = self.render(*here, "--kernel", self.root / "n.so")
+            want = self.render(*here, "--precision=f64", "--no-fuse")
+            np.testing.assert_allclose(got, want, rtol=relative, atol=least * want.max())
+        self.assertIn("compiled for ncells_a=8 and ncells_a=9 is needed",
+                      self.refused(arguments.nb_sim, *here, "-N", "9", "--kernel", self.root / "n.so"))
+        self.assertIn("leave it out of one of them",
+                      self.refused(arguments.nb_compile, *words, "--specialize=ncells",
+                                   "--grad=ncells", "-o", "k.so"))
+
     def test_kernels_call_nothing(self):
         for words in ((), ("-round_xtal",), ("-gauss_xtal",), ("--grad=cell,misset,mosaic_spread",),
                       ("-gauss_xtal", "--grad=cell,detector,ncells"), ("--grad=hvp:cell",),

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 LEVELS = {"x86-64": 2, "x86-64-v2": 2, "x86-64-v3": 4, "x86-64-v4": 8}
-PIXELS = 256
+FAST, SLOW = 1024, 8  # the rows of hand_written.cpp
 
 
 def arguments():
@@ -19,7 +19,7 @@ def arguments():
     parser.add_argument("--cxx", default="clang++")
     parser.add_argument("--domains", type=int, nargs="*", default=[10, 100])
     parser.add_argument("--levels", nargs="*", default=list(LEVELS), choices=LEVELS)
-    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--repeat", type=int, default=15)
     return parser.parse_args()
 
 
@@ -50,9 +50,9 @@ class Kernel:
     """A compiled kernel for one level."""
 
     def __init__(self, nb_sim, level, precision, factors, domains, folder):
-        self.folder, self.samples = folder, PIXELS * PIXELS * domains
+        self.folder, self.samples = folder, FAST * SLOW * domains
         words = (f"-cell 50 60 70 90 90 90 -misset 10 20 30 -N 10 -mosaic 0.5 -mosaic_domains {domains} "
-                 f"-distance 100 -pixel {102.4 / PIXELS} -detpixels {PIXELS} -oversample 1 -lambda 1 "
+                 f"-distance 100 -pixel 0.1 -detpixels_x {FAST} -detpixels_y {SLOW} -oversample 1 -lambda 1 "
                  f"-square_xtal -nointerpolate -nonoise -nopgm --precision={precision}").split()
         words += ["-default_F", "100"] if factors == "constant" else ["-hkl", str(folder / "all.hkl")]
         nb_compile = pathlib.Path(nb_sim).with_name("nb-compile")
