@@ -46,7 +46,7 @@ bool isOfThisCode(Result result) {
 int cudaOfPtx(std::string_view version) {
   int major = 0, minor = 0;
   std::sscanf(std::string(version).c_str(), "%d.%d", &major, &minor);
-  // Three versions of CUDA 12 brought none of PTX, or none of its own.
+  // CUDA 12.5 brought PTX 8.5, CUDA 12.6 none, CUDA 12.7 PTX 8.6.
   if (major == 8)
     return 12000 + 10 * (minor <= 5 ? minor : minor + 1);
   return 1000 * (major + 4) + 10 * minor;
