@@ -34,7 +34,8 @@ KernelRequest RunSetup::kernelRequest() const {
 }
 
 DeviceChoice RunSetup::device() const {
-  const bool open = line.tool.device.kind == DeviceChoice::Kind::Auto;
+  // A kernel file says itself what it is for.
+  const bool open = line.tool.device.kind == DeviceChoice::Kind::Auto && !line.tool.kernelFile;
   const double worthAGpu = samplesOfGpuStart * resolveThreads(requestedThreads(line.tool));
   return open && samples() < worthAGpu ? DeviceChoice{DeviceChoice::Kind::Cpu} : line.tool.device;
 }
