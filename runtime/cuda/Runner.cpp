@@ -226,6 +226,8 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
   work.result.deviceBytes = std::int64_t(held());
 
   const auto start = Clock::now();
+  driver.check(driver.synchronize(stream), "take the data");
+  const auto launched = Clock::now();
   if (!launchTiles(work, rows, options)) {
     work.result.cancelled = true;
     return;
@@ -233,10 +235,13 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
   const AlignedMemory sum = allocateAligned(work.plan.accumulatorBytes, "an accumulator");
   if (work.plan.sums) {
     reduce(work);
+    driver.check(driver.synchronize(stream), "add up the sums");
+  }
+  work.result.deviceSeconds = secondsSince(launched);
+  if (work.plan.sums)
     driver.check(driver.copyToHost(sum.get(), accumulators.address(),
                                    std::size_t(work.plan.accumulatorBytes), stream),
                  "hand out the sums");
-  }
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
     if (work.plan.imageBytes[i])
       driver.check(driver.copyToHost(outputs[i], images[i].address(), work.plan.imageBytes[i],

@@ -59,6 +59,8 @@ public:
     const RunResult times = runner->run(image, options);
     prepare.push_back(times.prepareSeconds);
     tiles.push_back(times.runSeconds);
+    if (!times.device.empty())
+      launches.push_back(times.deviceSeconds);
     if (simulator)
       reverse.push_back(gradientSeconds());
   }
@@ -66,6 +68,8 @@ public:
   Measurement take() {
     result.prepareSeconds = median(prepare);
     result.runSeconds = median(tiles);
+    if (!launches.empty())
+      result.deviceSeconds = median(launches);
     if (simulator)
       result.gradientSeconds = median(reverse);
     return result;
@@ -99,7 +103,7 @@ private:
   std::vector<float> image;
   std::unique_ptr<Simulator> simulator;
   std::vector<double> cotangent;
-  std::vector<double> prepare, tiles, reverse;
+  std::vector<double> prepare, tiles, launches, reverse;
 };
 
 } // namespace

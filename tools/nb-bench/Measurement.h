@@ -37,6 +37,7 @@ struct Measurement {
   double compileSeconds = 0; ///< without loading the compiler library; 0 for a kernel seen before
   double prepareSeconds = 0; ///< median
   double runSeconds = 0;     ///< median, all tiles
+  std::optional<double> deviceSeconds; ///< median, a GPU's launches without copies
   std::optional<double> instructions; ///< per sample
   /// Median, of the gradient alone, by all numbers of cell, orientation, mosaic spread, wavelength
   /// and detector.

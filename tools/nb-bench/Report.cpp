@@ -51,6 +51,8 @@ Json toJson(const Measurement &m) {
                {"prepare_seconds", m.prepareSeconds},
                {"run_seconds", m.runSeconds},
                {"ns_per_sample", m.nsPerSample()}};
+  if (m.deviceSeconds)
+    json["device_seconds"] = *m.deviceSeconds;
   if (m.instructions)
     json["instructions_per_sample"] = *m.instructions;
   if (m.gradientSeconds) {

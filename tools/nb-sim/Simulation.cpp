@@ -189,6 +189,7 @@ private:
     timing.deviceBytes = result.deviceBytes;
     timing.uploadedBytes = result.uploadedBytes;
     timing.launches = result.launches;
+    timing.deviceSeconds = result.deviceSeconds;
     timing.kernel = kernels.counters();
   }
 

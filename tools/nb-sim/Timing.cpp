@@ -30,6 +30,7 @@ std::string Timing::toJson() const {
     json["device_bytes"] = deviceBytes;
     json["uploaded_bytes"] = uploadedBytes;
     json["launches"] = launches;
+    json["device_seconds"] = deviceSeconds;
   }
   return json.dump(2) + "\n";
 }

@@ -43,6 +43,7 @@ struct Timing {
   // Of a GPU.
   std::string device; ///< empty: the processor
   std::int64_t deviceBytes = 0, uploadedBytes = 0, launches = 0;
+  double deviceSeconds = 0; ///< of the launches, part of the run
 
   /// Wall-clock time of one sample.
   double nsPerSample() const { return samples > 0 ? runSeconds / samples * 1e9 : 0; }

@@ -57,6 +57,7 @@ struct RunResult {
   std::int64_t deviceBytes = 0;      ///< of its memory, kept for the next run
   std::int64_t uploadedBytes = 0;    ///< copied there in this run
   std::int64_t launches = 0;         ///< of the kernel
+  double deviceSeconds = 0;          ///< wall clock of the launches, without copies
 };
 
 /// Throws std::runtime_error unless the descriptor speaks this ABI and is complete.
