@@ -75,7 +75,10 @@ bool Narrower::canBeNarrow(Operation *op) {
   if (!takesFloats && !llvm::any_of(op->getResultTypes(), isWide))
     return false;
   bool elementwise = OpTrait::hasElementwiseMappableTraits(op);
-  if (isa<arith::ConstantOp, LookupOp, arith::ExtFOp, arith::TruncFOp>(op))
+  if (isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp>(op))
+    return false;
+  // Tables, grids and images in memory are f64.
+  if (isa<LookupOp, ReadPixelOp, ScatterOp, ScatterFactorOp>(op))
     return false;
   if (everything)
     return elementwise || isa<NBDialect>(op->getDialect());

@@ -69,3 +69,24 @@ func.func @varying(%N: !nb.vec3<f64>, %n: index, %size: f64) -> tensor<?x?x?xf64
   }
   return %img : tensor<?x?x?xf64>
 }
+
+// Images, tables and grids in memory stay f64, also those that gradients are read from and added to.
+
+// CHECK-LABEL: func.func @in_memory
+// SINGLE: nb.read_pixel {{.*}} : tensor<?x?x?xf64>
+// SINGLE: %[[PRODUCT:.*]] = arith.mulf {{.*}} : f32
+// SINGLE: %[[TERM:.*]] = arith.extf %[[PRODUCT]] : f32 to f64
+// SINGLE: nb.scatter %[[TERM]] at [%{{.*}}] in (%{{.*}}) : !nb.table<?xf64>
+func.func @in_memory(%cotangent: tensor<?x?x?xf64>, %size: f64, %n: index) -> !nb.table<?xf64> {
+  %sum = nb.image panel %p in %n, slow %s in %n, fast %f in %n : !nb.table<?xf64> {
+    %adjoint = nb.read_pixel %cotangent[%p, %s, %f] : tensor<?x?x?xf64>
+    %x = nb.detector_coordinate %f, %s, %n, %size : index, f64
+    %each = nb.sum mosaic %m in %n : !nb.table<?xf64> {
+      %y = arith.mulf %adjoint, %x : f64
+      %entry = nb.scatter %y at [%m] in (%n) : !nb.table<?xf64>
+      nb.yield %entry : !nb.table<?xf64>
+    }
+    nb.yield %each : !nb.table<?xf64>
+  }
+  return %sum : !nb.table<?xf64>
+}

@@ -5,6 +5,7 @@ The bound of mixed, relative to a pixel and to the brightest pixel: 1e-5 and 1e-
 good to about 1e-6; their phases come from 32-bit fractions of a turn, N times which is off by
 3 N 2^-33; sums are f64, so that the number of samples does not matter."""
 
+import json
 import os
 import subprocess
 import tempfile
@@ -69,6 +70,22 @@ class PrecisionTest(unittest.TestCase):
     def test_single_precision_is_good_for_a_preview_of_a_small_crystal(self):
         self.assertClose(f"{CELL} {BEAM} -N 3 -square_xtal -detpixels 64 -oversample 1", "f32",
                          relative=1e-2, absolute=1e-3)
+
+    def test_gradients(self):
+        words = f"{CELL} {BEAM} -N 3 -mosaic_dom 3 -detpixels 64 -oversample 1"
+
+        def gradient(precision):
+            done = subprocess.run([os.environ["NB_SIM"], *words.split(), "--grad=cell,misset,detector",
+                                   f"--precision={precision}", "--json", "--quiet", "--no-fallback"],
+                                  check=True, text=True, capture_output=True)
+            self.assertEqual(done.stderr, "")
+            entries = json.loads(done.stdout)["gradient"]
+            return np.concatenate([np.atleast_1d(e["gradient"]) * (e["value"] or 1) for e in entries])
+
+        want = gradient("f64")
+        for precision, tolerance in (("mixed", 1e-4), ("f32", 1e-2)):
+            np.testing.assert_allclose(gradient(precision), want, rtol=0,
+                                       atol=tolerance * np.abs(want).max())
 
 
 if __name__ == "__main__":
