@@ -1,8 +1,6 @@
 //===- Command.cpp --------------------------------------------------------===//
 #include "Command.h"
 
-#include "UsageError.h"
-#include "WrappedText.h"
 
 #include <algorithm>
 #include <iterator>
@@ -142,26 +140,11 @@ std::span<const CompileFlag> compileFlags() { return flags; }
 
 CompileCommand parseCommand(const std::vector<std::string> &words) {
   CompileCommand command;
-  for (std::size_t i = 0; i != words.size(); ++i) {
-    const std::string &word = words[i];
-    const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
-    const std::string name = word.substr(0, equals);
-    const CompileFlag *flag = find(name);
-    if (!flag) {
-      if (i == 0 && word.ends_with(".mlir"))
-        command.program = word;
-      else
-        command.experiment.push_back(word);
-    } else if (flag->value.empty()) {
-      flag->apply(command, "");
-    } else if (equals != word.npos) {
-      flag->apply(command, word.substr(equals + 1));
-    } else if (i + 1 != words.size()) {
-      flag->apply(command, words[++i]);
-    } else {
-      throw UsageError(name + " needs a value; write '" + name + " " + std::string(flag->value) +
-                       "'");
-    }
+  command.experiment = takeOwnFlags(compileFlags(), words, command);
+  std::vector<std::string> &others = command.experiment;
+  if (!others.empty() && others.front() == words.front() && others.front().ends_with(".mlir")) {
+    command.program = others.front();
+    others.erase(others.begin());
   }
   if (!command.help && !command.version && !command.completion && command.inspect.empty())
     check(command);
@@ -179,19 +162,8 @@ std::string compileUsage() {
       "(nb-sim --help lists them) only the structural choices matter, such as the shape of the\n"
       "crystal or the presence of a mask; the kernel takes all numbers when it is run. Files that\n"
       "the flags name are read, since some choices depend on them.\n\n";
-  constexpr std::size_t column = 20, width = 100;
-  for (const CompileFlag &flag : flags) {
-    std::string line = "  " + std::string(flag.name) +
-                       (flag.value.empty()            ? ""
-                        : flag.name.starts_with("--") ? "="
-                                                      : " ") +
-                       std::string(flag.value);
-    if (line.size() + 1 >= column)
-      line += "\n" + std::string(column, ' ');
-    else
-      line.append(column - line.size(), ' ');
-    text += line + wrapped(flag.help, column, width) + "\n";
-  }
+  constexpr std::size_t column = 20;
+  text += describeOwnFlags(compileFlags(), column);
   return text + "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
 }
 

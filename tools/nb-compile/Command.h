@@ -2,6 +2,8 @@
 #ifndef NANOBRAGG_NBCOMPILE_COMMAND_H
 #define NANOBRAGG_NBCOMPILE_COMMAND_H
 
+#include "OwnFlags.h"
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,12 +27,7 @@ struct CompileCommand {
   bool text() const { return emit != "so" && emit != "obj" && emit != "cubin"; }
 };
 
-/// A flag of nb-compile itself. All take `--flag=VALUE` and `--flag VALUE`.
-struct CompileFlag {
-  std::string_view name, value, help;
-  std::string_view words = ""; ///< the values there are, where they are few
-  void (*apply)(CompileCommand &, const std::string &) = nullptr;
-};
+using CompileFlag = OwnFlag<CompileCommand>;
 
 std::span<const CompileFlag> compileFlags();
 

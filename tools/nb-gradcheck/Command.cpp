@@ -3,8 +3,7 @@
 #include "ClosestWord.h"
 #include "DeviceChoice.h"
 #include "Numbers.h"
-#include "UsageError.h"
-#include "WrappedText.h"
+#include "OwnFlags.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,31 +38,30 @@ std::size_t choice(const Text &flag, const Text &text, std::initializer_list<std
                    std::string(closestWord(text, words)) + "'");
 }
 
-struct OwnFlag {
-  std::string_view name, value, help;
-  void (*apply)(C &, const Text &) = nullptr;
-};
-
-constexpr OwnFlag flags[] = {
+constexpr OwnFlag<C> flags[] = {
     {"--wrt", "PARAMETERS",
-     "parameters and groups (nb-sim --list-parameters), with commas between; default: scalars",
+     "parameters and groups (nb-sim --list-parameters), with commas between; default: scalars", "",
      [](C &c, const Text &v) { c.parameters = v; }},
-    {"--mode", "forward|reverse", "derivative images, or the gradient of the loss (default)",
+    {"--mode", "forward|reverse", "derivative images, or the gradient of the loss (default)", "",
      [](C &c, const Text &v) {
        c.check.mode = choice("--mode", v, {"forward", "reverse"}) == 0 ? CheckMode::Forward
                                                                        : CheckMode::Reverse;
      }},
-    {"--order", "1|2", "2: the Hessian of the loss, column by column; default: 1",
-     [](C &c, const Text &v) { c.check.order = 1 + int(choice("--order", v, {"1", "2"})); }},
-    {"--engine", "fused|interpreter|both", "what computes the derivatives; default: both",
+    {"--order", "1|2", "2: the Hessian of the loss, column by column; default: 1", "",
+     [](C &c, const Text &v) {
+       c.check.order = 1 + int(choice("--order", v, {"1", "2"}));
+     }},
+    {"--engine", "fused|interpreter|both", "what computes the derivatives; default: both", "",
      [](C &c, const Text &v) {
        const auto which = choice("--engine", v, {"fused", "interpreter", "both"});
        if (which < 2)
          c.engines = {which == 0 ? Engine::Fused : Engine::Interpreter};
      }},
     {"--device", "DEVICE",
-     "what the kernels of the fused engine run on, as nb-sim's --device: cpu (default), cuda, cuda:N, "
+     "what the kernels of the fused engine run on, as nb-sim's --device: cpu (default), cuda, "
+     "cuda:N, "
      "or gpu-on-cpu, the processor with the program of a GPU",
+     "",
      [](C &c, const Text &v) {
        if (!DeviceChoice::fromString(v))
          throw UsageError("--device: '" + v +
@@ -71,12 +69,13 @@ constexpr OwnFlag flags[] = {
        c.device = v;
      }},
     {"--reference", "interpreter|fused", "what the differences are taken of; default: interpreter",
+     "",
      [](C &c, const Text &v) {
        c.reference = choice("--reference", v, {"interpreter", "fused"}) == 0 ? Engine::Interpreter
                                                                              : Engine::Fused;
      }},
     {"--loss", "sum|random:SEED",
-     "the sum of the pixels (default), or with random weights between -1 and 1",
+     "the sum of the pixels (default), or with random weights between -1 and 1", "",
      [](C &c, const Text &v) {
        constexpr std::string_view prefix = "random:";
        if (v.starts_with(prefix))
@@ -85,64 +84,42 @@ constexpr OwnFlag flags[] = {
        else
          choice("--loss", v, {"sum"});
      }},
-    {"--rtol", "X", "relative difference that is allowed; default: 1e-6",
+    {"--rtol", "X", "relative difference that is allowed; default: 1e-6", "",
      [](C &c, const Text &v) { c.check.rtol = number("--rtol", v, Range::positive()); }},
     {"--atol", "X",
-     "what is allowed besides, of the largest derivative, where each is multiplied by the size of its "
+     "what is allowed besides, of the largest derivative, where each is multiplied by the size of "
+     "its "
      "parameter; default: 1e-10",
-     [](C &c, const Text &v) { c.check.atol = number("--atol", v, Range::notNegative()); }},
+     "", [](C &c, const Text &v) { c.check.atol = number("--atol", v, Range::notNegative()); }},
     {"--step", "X",
-     "largest step of the differences, of the size of the parameter (a radian, for an angle); default: "
+     "largest step of the differences, of the size of the parameter (a radian, for an angle); "
+     "default: "
      "from how fast the image changes",
-     [](C &c, const Text &v) { c.check.step = number("--step", v, Range::positive()); }},
+     "", [](C &c, const Text &v) { c.check.step = number("--step", v, Range::positive()); }},
     {"--elements", "N",
      "numbers to check of a vector, table or grid: when it has more, some of them and a random "
      "direction; default: 6",
-     [](C &c, const Text &v) {
-       c.check.elements = std::size_t(count("--elements", v, 1, 1e6));
-     }},
-    {"--seed", "N", "of these choices; default: 1",
+     "",
+     [](C &c, const Text &v) { c.check.elements = std::size_t(count("--elements", v, 1, 1e6)); }},
+    {"--seed", "N", "of these choices; default: 1", "",
      [](C &c, const Text &v) {
        c.check.seed = std::uint64_t(count("--seed", v, 0, 9007199254740992.0));
      }},
-    {"--together", "", "one random direction through all parameters, nothing else",
+    {"--together", "", "one random direction through all parameters, nothing else", "",
      [](C &c, const Text &) { c.check.together = true; }},
-    {"--json", "", "print the result as JSON", [](C &c, const Text &) { c.json = true; }},
-    {"--threads", "N", "threads of both engines; default: one per core",
+    {"--json", "", "print the result as JSON", "", [](C &c, const Text &) { c.json = true; }},
+    {"--threads", "N", "threads of both engines; default: one per core", "",
      [](C &c, const Text &v) { c.threads = int(count("--threads", v, 0, 4096)); }},
-    {"--help", "", "this text", [](C &c, const Text &) { c.help = true; }},
-    {"--version", "", "the version of the program", [](C &c, const Text &) { c.version = true; }},
+    {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
+    {"--version", "", "the version of the program", "",
+     [](C &c, const Text &) { c.version = true; }},
 };
-
-const OwnFlag *find(std::string_view name) {
-  const auto found = std::find_if(std::begin(flags), std::end(flags),
-                                  [&](const OwnFlag &flag) { return flag.name == name; });
-  return found == std::end(flags) ? nullptr : &*found;
-}
 
 } // namespace
 
 GradCheckCommand parseGradCheck(const std::vector<std::string> &words) {
   GradCheckCommand command;
-  for (std::size_t i = 0; i != words.size(); ++i) {
-    const std::string &word = words[i];
-    const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
-    const std::string name = word.substr(0, equals);
-    const OwnFlag *flag = find(name);
-    if (!flag)
-      command.experiment.push_back(word);
-    else if (flag->value.empty() && equals != word.npos)
-      throw UsageError(name + " takes no value");
-    else if (flag->value.empty())
-      flag->apply(command, "");
-    else if (equals != word.npos)
-      flag->apply(command, word.substr(equals + 1));
-    else if (i + 1 != words.size())
-      flag->apply(command, words[++i]);
-    else
-      throw UsageError(name + " needs a value; write '" + name + "=" + std::string(flag->value) +
-                       "'");
-  }
+  command.experiment = takeOwnFlags<C>(flags, words, command);
   if (!command.help && !command.version && command.experiment.empty())
     throw UsageError("nothing to check: give the flags of an experiment, as to nb-sim");
   return command;
@@ -154,14 +131,8 @@ std::string gradCheckUsage() {
       "                    [--order=1|2] [--engine=fused|interpreter|both] ...\n\n"
       "Checks derivatives of an experiment's image against central differences of the image that\n"
       "the interpreter makes, extrapolated to a vanishing step.\n\n";
-  constexpr std::size_t column = 16, width = 100;
-  for (const OwnFlag &flag : flags) {
-    std::string line = "  " + std::string(flag.name);
-    if (!flag.value.empty())
-      line += "=" + std::string(flag.value);
-    line += "\n" + std::string(column, ' ');
-    text += line + wrapped(flag.help, column, width) + "\n";
-  }
+  constexpr std::size_t column = 16;
+  text += describeOwnFlags<C>(flags, column);
   return text + "\nExit status: 0 all derivatives agree, 1 one does not or the check failed, 2 a "
                 "command line that\ncannot be used.\n";
 }
