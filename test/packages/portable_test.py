@@ -26,7 +26,7 @@ class Portable(unittest.TestCase):
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.root = pathlib.Path(cls.scratch.name)
         cls.made = run(sys.executable, "-B", TOOLS / "package-portable", BUILD, cls.root / "made",
-                       "--only=images", "--cases=shape_gauss|interp", "--chips=gpu-on-cpu")
+                       "--only=images,throughput", "--cases=shape_gauss|interp", "--chips=gpu-on-cpu")
         assert cls.made.returncode == 0, cls.made.stderr
         cls.folder = (cls.root / "made").rename(cls.root / "moved")
 
@@ -47,8 +47,8 @@ class Portable(unittest.TestCase):
                     self.assertIn(str(self.folder / "lib"), os.path.realpath(line.split()[2]), line)
 
     def test_images_without_compiler(self):
-        done = run(self.folder / "bin" / "gpu-check", "--device=gpu-on-cpu", "--only=images",
-                   "--cases=shape_gauss|interp", "--out", self.root / "report",
+        done = run(self.folder / "bin" / "gpu-check", "--device=gpu-on-cpu",
+                   "--only=images,throughput", "--cases=shape_gauss|interp", "--pixels=16", "--repeat=1", "--out", self.root / "report",
                    env=self.environment())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         counts = re.search(r"images: (\d+) of (\d+) agree", done.stdout)
@@ -56,6 +56,14 @@ class Portable(unittest.TestCase):
         self.assertGreater(int(counts[1]), 7)
         (report,) = (self.root / "report").glob("gpu-*.md")
         self.assertIn("agree with the processor's kernels", report.read_text())
+
+    def test_gpu_check_of_the_build(self):
+        done = run(sys.executable, "-B", TOOLS / "gpu-check", "--bin", f"{BUILD}/bin",
+                   "--device=gpu-on-cpu", "--only=gradients,throughput,sanitizer,counters",
+                   "--pixels=16", "--repeat=1", "--out", self.root / "all")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        (report,) = (self.root / "all").glob("gpu-*.md")
+        self.assertEqual(len(re.findall(r"^\| (constant|nearest) \|", report.read_text(), re.M)), 24)
 
     def test_no_gpu_is_one_sentence(self):
         done = run(self.folder / "bin" / "gpu-check", "--device=cuda:99", env=self.environment())

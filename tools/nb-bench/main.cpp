@@ -203,9 +203,8 @@ int run(Arguments a, const std::string &command) {
   const BenchInputs inputs =
       writeInputs(scratch.path(), a.hkl.empty() ? "" : std::filesystem::absolute(a.hkl));
   KernelProvider kernels;
-  const auto compiler = kernels.compiler();
   if (!a.baseline.empty()) {
-    const InstructionCounts counts = countGuarded(a.targets, inputs, *compiler);
+    const InstructionCounts counts = countGuarded(a.targets, inputs, *kernels.compiler());
     if (a.update) {
       writeBaseline(counts, a.baseline);
       return 0;
@@ -217,7 +216,6 @@ int run(Arguments a, const std::string &command) {
   report.machine = describeMachine();
   report.command = command;
   report.repeat = a.plan.repeat;
-  report.loadSeconds = kernels.counters().compilerLoadSeconds;
   if (!a.reference.empty()) {
     a.plan.reference.emplace(a.reference, scratch.path());
     const std::string built = a.plan.reference->compiler();
@@ -226,6 +224,7 @@ int run(Arguments a, const std::string &command) {
   measureSpeed(a, inputs, kernels, report);
   if (!a.starts.empty())
     measureStartUp(a, inputs, scratch, report);
+  report.loadSeconds = kernels.counters().compilerLoadSeconds;
   write(a.markdown, report.toMarkdown());
   write(a.json, report.toJson());
   return 0;
