@@ -30,7 +30,7 @@ std::string describeRequest(const KernelRequest &request) {
 
 /// Kernels of a GPU are cubin where there is an assembler, else PTX.
 static std::string describeAssembler(const KernelRequest &request) {
-  if (!request.target.starts_with("sm_"))
+  if (!request.isForGpu())
     return "";
   const std::string ptxas = findPtxas();
   return "assembler: " + (ptxas.empty() ? "none" : ptxas + " " + identifyBuild(ptxas)) + "\n";

@@ -11,14 +11,12 @@ namespace nanobragg {
 namespace fs = std::filesystem;
 
 std::string kernelFileName(const KernelRequest &request) {
-  const std::string_view target = request.target;
-  const std::string where = target.starts_with("sm_")  ? "gpu"
-                            : target == "gpu-on-cpu" ? "gpu-on-cpu"
-                                                     : "cpu";
-  const bool derives = !request.derivative.empty() && request.derivative != "none";
+  const std::string where = request.isForGpu()               ? "gpu"
+                            : request.target == "gpu-on-cpu" ? "gpu-on-cpu"
+                                                             : "cpu";
   return where + "-" +
          keyOf("precision: " + request.precision + "\nstructure: " + request.structure +
-               "\nderivative: " + (derives ? request.derivative : "none") + "\n") +
+               "\nderivative: " + (request.derives() ? request.derivative : "none") + "\n") +
          ".so";
 }
 

@@ -24,8 +24,6 @@ private:
   Clock::time_point start = Clock::now();
 };
 
-bool isForGpu(const KernelRequest &request) { return request.target.starts_with("sm_"); }
-
 /// Throws when the kernel file is not for what the user has chosen.
 void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &request,
                  const std::string &file) {
@@ -93,7 +91,7 @@ KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<cha
 }
 
 KernelHandle KernelProvider::compile(const KernelRequest &request) {
-  if (isForGpu(request)) {
+  if (request.isForGpu()) {
     std::vector<char> image;
     return build(request, image);
   }
@@ -108,7 +106,7 @@ KernelHandle KernelProvider::compile(const KernelRequest &request) {
 /// A kernel that cannot be built as a file can still be compiled in process.
 KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
                                              const std::string &specification) {
-  if (isForGpu(request)) {
+  if (request.isForGpu()) {
     std::vector<char> image;
     KernelHandle kernel = build(request, image);
     const Stopwatch watch(count.cacheSeconds);
@@ -155,9 +153,8 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
 KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
   const Stopwatch watch(count.cacheSeconds);
   KernelHandle kernel = openKernelFile(file);
-  const bool derives = !request.derivative.empty() && request.derivative != "none";
-  checkFits(*kernel, request.structure + (derives ? " derivative=" + request.derivative : ""),
-            request.precision, "the kernel " + file);
+  const std::string derivative = request.derives() ? " derivative=" + request.derivative : "";
+  checkFits(*kernel, request.structure + derivative, request.precision, "the kernel " + file);
   checkDevice(*kernel, request, file);
   ++count.loads;
   return kernel;

@@ -21,7 +21,6 @@ public:
   Device(const Device &) = delete;
 
   const Driver &driver() const { return api; }
-  const std::string &name() const { return model; }
   /// Compute capability 9.0 is 90.
   int capability() const { return 10 * major + minor; }
   int multiprocessors() const { return processors; }

@@ -42,7 +42,6 @@ private:
 class MemoryNeed {
 public:
   void add(const char *what, std::size_t bytes);
-  std::size_t total() const { return sum; }
   /// Throws std::runtime_error that names the need, its parts and what is free.
   void check(const Device &device) const;
 

@@ -30,6 +30,10 @@ struct KernelRequest {
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the structure
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
+
+  bool isForGpu() const { return target.starts_with("sm_"); }
+  /// Or does it ask for the image alone?
+  bool derives() const { return !derivative.empty() && derivative != "none"; }
 };
 
 struct EngineComparison {
