@@ -11,13 +11,12 @@ if(NB_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# nb_add_library(NAME SOURCES... [LINK libs...]): a static library that knows nothing of MLIR. Its
-# headers are included by their own name from dependents.
+# nb_add_library(NAME SOURCES... [LINK libs...]): a static library that knows nothing of MLIR.
+# Headers are included by their path from the root, installed ones as "nanobragg/NAME.h".
 function(nb_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
-                                            ${CMAKE_SOURCE_DIR}/runtime/include)
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/runtime/include)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 

@@ -1,4 +1,4 @@
-//===- Derivatives.h - what nb-differentiate asks of an op -----*- C++ -*-===//
+// What nb-differentiate asks of an op.
 #ifndef NB_DIALECT_DERIVATIVES_H
 #define NB_DIALECT_DERIVATIVES_H
 

@@ -1,4 +1,4 @@
-//===- Derivatives.td - what nb-differentiate asks of an op -*- tablegen -*-===//
+// What nb-differentiate asks of an op -*- tablegen -*.
 #ifndef NB_DERIVATIVES
 #define NB_DERIVATIVES
 

@@ -1,4 +1,4 @@
-//===- DiffractionOps.td - the physics of one sample -------*- tablegen -*-===//
+// The physics of one sample -------*- tablegen -*.
 #ifndef NB_DIFFRACTION_OPS
 #define NB_DIFFRACTION_OPS
 

@@ -1,4 +1,4 @@
-//===- GeometryOps.td - vectors, rotations, detector -------*- tablegen -*-===//
+// Vectors, rotations, detector -------*- tablegen -*.
 #ifndef NB_GEOMETRY_OPS
 #define NB_GEOMETRY_OPS
 

@@ -1,4 +1,4 @@
-//===- InstrumentationOps.td - probes ----------------------*- tablegen -*-===//
+// Probes ----------------------*- tablegen -*.
 #ifndef NB_INSTRUMENTATION_OPS
 #define NB_INSTRUMENTATION_OPS
 

@@ -1,4 +1,4 @@
-//===- IterationOps.td - images, sums, tables --------------*- tablegen -*-===//
+// Images, sums, tables --------------*- tablegen -*.
 #ifndef NB_ITERATION_OPS
 #define NB_ITERATION_OPS
 

@@ -1,4 +1,4 @@
-//===- NB.h - the nb dialect -----------------------------------*- C++ -*-===//
+// The nb dialect.
 #ifndef NB_DIALECT_NB_H
 #define NB_DIALECT_NB_H
 

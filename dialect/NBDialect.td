@@ -1,4 +1,4 @@
-//===- NBDialect.td - the nb dialect -----------------------*- tablegen -*-===//
+// The nb dialect -----------------------*- tablegen -*.
 #ifndef NB_DIALECT
 #define NB_DIALECT
 

@@ -1,4 +1,4 @@
-//===- NBOps.td - all of the nb dialect --------------------*- tablegen -*-===//
+// All of the nb dialect --------------------*- tablegen -*.
 include "IterationOps.td"
 include "GeometryOps.td"
 include "DiffractionOps.td"

@@ -1,4 +1,4 @@
-//===- NBTypes.td - types of the nb dialect ----------------*- tablegen -*-===//
+// Types of the nb dialect ----------------*- tablegen -*.
 #ifndef NB_TYPES
 #define NB_TYPES
 

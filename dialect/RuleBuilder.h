@@ -1,10 +1,8 @@
-//===- RuleBuilder.h - the vocabulary of derivative rules ------*- C++ -*-===//
+// The vocabulary of derivative rules.
 //
 // The tables of rules (NB_Rule in the .td files, ArithDerivatives.cpp) and the expansions of
 // composite ops are written in these words. Values are scalars, vectors or matrices over one
 // element type.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NB_DIALECT_RULEBUILDER_H
 #define NB_DIALECT_RULEBUILDER_H
 

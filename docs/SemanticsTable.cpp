@@ -1,5 +1,6 @@
-//===- SemanticsTable.cpp - the table of docs/semantics.md ------*- C++ -*-===//
-#include "Semantics.h"
+// The table of docs/semantics.md.
+
+#include "lib/Experiment/Semantics.h"
 
 #include <iostream>
 #include <string>

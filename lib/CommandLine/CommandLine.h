@@ -1,4 +1,4 @@
-//===- CommandLine.h - what nb-sim was asked to do --------------*- C++ -*-===//
+// What nb-sim was asked to do.
 //
 //   CommandLine line = parseCommandLine(words);       // flags only; throws UsageError
 //   LoadedInputs loaded = loadInputs(line);           // reads the named files
@@ -6,15 +6,13 @@
 //
 // The flags themselves stand in one table (Flag.h), which parsing, usage text and the flag
 // reference share.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
-#include "DeviceChoice.h"
-#include "Options.h"
-#include "Semantics.h"
-#include "UsageError.h"
+#include "lib/Experiment/DeviceChoice.h"
+#include "lib/Experiment/Options.h"
+#include "lib/Experiment/Semantics.h"
+#include "lib/CommandLine/UsageError.h"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
-#include "ExperimentOf.h"
+#include "lib/CommandLine/ExperimentOf.h"
 
-#include "CommandLine.h"
-#include "Derive.h"
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/Experiment/Derive.h"
 
 #include <stdexcept>
 

@@ -1,9 +1,9 @@
-//===- ExperimentOf.h - the experiment that flags describe ------*- C++ -*-===//
+// The experiment that flags describe.
 #ifndef NANOBRAGG_COMMANDLINE_EXPERIMENTOF_H
 #define NANOBRAGG_COMMANDLINE_EXPERIMENTOF_H
 
-#include "DeviceChoice.h"
-#include "Experiment.h"
+#include "lib/Experiment/DeviceChoice.h"
+#include "lib/Experiment/Experiment.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "Flag.h"
+#include "lib/CommandLine/Flag.h"
 
 #include <algorithm>
 #include <cmath>

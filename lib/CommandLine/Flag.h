@@ -1,9 +1,9 @@
-//===- Flag.h - the table of flags ------------------------------*- C++ -*-===//
+// The table of flags.
 #ifndef NANOBRAGG_COMMANDLINE_FLAG_H
 #define NANOBRAGG_COMMANDLINE_FLAG_H
 
-#include "CommandLine.h"
-#include "Numbers.h"
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/CommandLine/Numbers.h"
 
 #include <span>
 

@@ -1,7 +1,7 @@
-#include "ImageHeader.h"
+#include "lib/CommandLine/ImageHeader.h"
 
-#include "FileError.h"
-#include "Numbers.h"
+#include "lib/IO/FileError.h"
+#include "lib/CommandLine/Numbers.h"
 
 #include <algorithm>
 #include <string_view>

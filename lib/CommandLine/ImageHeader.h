@@ -1,9 +1,9 @@
-//===- ImageHeader.h - camera and rotation from an image --------*- C++ -*-===//
+// Camera and rotation from an image.
 #ifndef NANOBRAGG_COMMANDLINE_IMAGEHEADER_H
 #define NANOBRAGG_COMMANDLINE_IMAGEHEADER_H
 
-#include "Options.h"
-#include "SmvFile.h"
+#include "lib/Experiment/Options.h"
+#include "lib/IO/SmvFile.h"
 
 #include <string>
 #include <vector>

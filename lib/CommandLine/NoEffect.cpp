@@ -1,4 +1,4 @@
-#include "NoEffect.h"
+#include "lib/CommandLine/NoEffect.h"
 
 #include <algorithm>
 

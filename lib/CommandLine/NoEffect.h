@@ -1,8 +1,8 @@
-//===- NoEffect.h - flags that change nothing in this run -------*- C++ -*-===//
+// Flags that change nothing in this run.
 #ifndef NANOBRAGG_COMMANDLINE_NOEFFECT_H
 #define NANOBRAGG_COMMANDLINE_NOEFFECT_H
 
-#include "CommandLine.h"
+#include "lib/CommandLine/CommandLine.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "Numbers.h"
+#include "lib/CommandLine/Numbers.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-//===- Numbers.h - numbers as the command line has them ---------*- C++ -*-===//
+// Numbers as the command line has them.
 #ifndef NANOBRAGG_COMMANDLINE_NUMBERS_H
 #define NANOBRAGG_COMMANDLINE_NUMBERS_H
 

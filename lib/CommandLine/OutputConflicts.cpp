@@ -1,4 +1,4 @@
-#include "OutputConflicts.h"
+#include "lib/CommandLine/OutputConflicts.h"
 
 #include <filesystem>
 #include <utility>

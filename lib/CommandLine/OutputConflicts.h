@@ -1,8 +1,8 @@
-//===- OutputConflicts.h - files that would destroy each other --*- C++ -*-===//
+// Files that would destroy each other.
 #ifndef NANOBRAGG_COMMANDLINE_OUTPUTCONFLICTS_H
 #define NANOBRAGG_COMMANDLINE_OUTPUTCONFLICTS_H
 
-#include "CommandLine.h"
+#include "lib/CommandLine/CommandLine.h"
 
 namespace nanobragg {
 

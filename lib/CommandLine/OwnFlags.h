@@ -1,9 +1,9 @@
-//===- OwnFlags.h - flags of a tool beside those of nb-sim ------*- C++ -*-===//
+// Flags of a tool beside those of nb-sim.
 #ifndef NANOBRAGG_COMMANDLINE_OWNFLAGS_H
 #define NANOBRAGG_COMMANDLINE_OWNFLAGS_H
 
-#include "UsageError.h"
-#include "WrappedText.h"
+#include "lib/CommandLine/UsageError.h"
+#include "lib/CommandLine/WrappedText.h"
 
 #include <algorithm>
 #include <span>

@@ -1,7 +1,7 @@
-#include "PanelFile.h"
+#include "lib/CommandLine/PanelFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
-//===- PanelFile.h - the panels of a detector as JSON -----------*- C++ -*-===//
+// The panels of a detector as JSON.
 #ifndef NANOBRAGG_COMMANDLINE_PANELFILE_H
 #define NANOBRAGG_COMMANDLINE_PANELFILE_H
 
-#include "Options.h"
+#include "lib/Experiment/Options.h"
 
 #include <string>
 #include <vector>

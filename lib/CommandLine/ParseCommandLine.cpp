@@ -1,6 +1,6 @@
-#include "ClosestWord.h"
-#include "CommandLine.h"
-#include "Flag.h"
+#include "lib/Experiment/ClosestWord.h"
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/CommandLine/Flag.h"
 
 #include <algorithm>
 #include <cctype>

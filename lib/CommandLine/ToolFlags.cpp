@@ -1,6 +1,6 @@
-#include "Flag.h"
+#include "lib/CommandLine/Flag.h"
 
-#include "Numbers.h"
+#include "lib/CommandLine/Numbers.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
-#include "CommandLine.h"
-#include "Flag.h"
-#include "WrappedText.h"
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/CommandLine/Flag.h"
+#include "lib/CommandLine/WrappedText.h"
 
 #include <algorithm>
 

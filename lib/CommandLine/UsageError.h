@@ -1,4 +1,4 @@
-//===- UsageError.h - what is wrong with a command line ---------*- C++ -*-===//
+// What is wrong with a command line.
 #ifndef NANOBRAGG_COMMANDLINE_USAGEERROR_H
 #define NANOBRAGG_COMMANDLINE_USAGEERROR_H
 

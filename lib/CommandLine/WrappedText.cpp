@@ -1,4 +1,4 @@
-#include "WrappedText.h"
+#include "lib/CommandLine/WrappedText.h"
 
 #include <algorithm>
 

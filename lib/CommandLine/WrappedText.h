@@ -1,4 +1,4 @@
-//===- WrappedText.h - the lines of a help text -----------------*- C++ -*-===//
+// The lines of a help text.
 #ifndef NANOBRAGG_COMMANDLINE_WRAPPEDTEXT_H
 #define NANOBRAGG_COMMANDLINE_WRAPPEDTEXT_H
 

@@ -1,9 +1,9 @@
 #include "nanobragg/CompilerABI.h"
 
-#include "lib/Compiler/CompareEngines.h"
-#include "lib/Compiler/Compiler.h"
-#include "lib/Compiler/Dialects.h"
-#include "lib/Compiler/InterpretExperiment.h"
+#include "lib/Compiler/Compare/CompareEngines.h"
+#include "lib/Compiler/CodeGen/Compiler.h"
+#include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Run/InterpretExperiment.h"
 
 #include "mlir/Parser/Parser.h"
 

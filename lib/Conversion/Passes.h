@@ -1,4 +1,4 @@
-//===- Passes.h - nb to arith, scf, memref, llvm ---------------*- C++ -*-===//
+// Nb to arith, scf, memref, llvm.
 #ifndef NB_CONVERSION_PASSES_H
 #define NB_CONVERSION_PASSES_H
 

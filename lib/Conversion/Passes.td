@@ -1,4 +1,4 @@
-//===- Passes.td - nb to arith, scf, memref, llvm -----------*- tablegen -*-===//
+// Nb to arith, scf, memref, llvm -----------*- tablegen -*.
 #ifndef NB_CONVERSION_PASSES
 #define NB_CONVERSION_PASSES
 

@@ -1,7 +1,7 @@
-#include "CellGeometry.h"
+#include "lib/Experiment/CellGeometry.h"
 
-#include "Units.h"
-#include "VectorAlgebra.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
 
 #include <algorithm>
 #include <cmath>

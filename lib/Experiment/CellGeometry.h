@@ -1,9 +1,9 @@
-//===- CellGeometry.h - unit cell to lattice vectors ------------*- C++ -*-===//
+// Unit cell to lattice vectors.
 #ifndef NANOBRAGG_EXPERIMENT_CELLGEOMETRY_H
 #define NANOBRAGG_EXPERIMENT_CELLGEOMETRY_H
 
-#include "Experiment.h"
-#include "Report.h"
+#include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/Report.h"
 
 namespace nanobragg {
 

@@ -1,4 +1,4 @@
-#include "ClosestWord.h"
+#include "lib/Experiment/ClosestWord.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-//===- ClosestWord.h - what the user may have meant -------------*- C++ -*-===//
+// What the user may have meant.
 #ifndef NANOBRAGG_EXPERIMENT_CLOSESTWORD_H
 #define NANOBRAGG_EXPERIMENT_CLOSESTWORD_H
 

@@ -1,4 +1,4 @@
-#include "DeadGradients.h"
+#include "lib/Experiment/DeadGradients.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,8 +1,8 @@
-//===- DeadGradients.h - derivatives that are zero for a reason -*- C++ -*-===//
+// Derivatives that are zero for a reason.
 #ifndef NANOBRAGG_EXPERIMENT_DEADGRADIENTS_H
 #define NANOBRAGG_EXPERIMENT_DEADGRADIENTS_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 #include "nanobragg/DeadGradient.h"
 
 #include <span>

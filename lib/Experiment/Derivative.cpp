@@ -1,6 +1,6 @@
-#include "Derivative.h"
+#include "lib/Experiment/Derivative.h"
 
-#include "Parameters.h"
+#include "lib/Experiment/Parameters.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
-#include "Deriver.h"
+#include "lib/Experiment/Deriver.h"
 
-#include "Units.h"
+#include "lib/Experiment/Units.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,12 @@
-//===- Derive.h - from what was said to an experiment -----------*- C++ -*-===//
+// From what was said to an experiment.
 #ifndef NANOBRAGG_EXPERIMENT_DERIVE_H
 #define NANOBRAGG_EXPERIMENT_DERIVE_H
 
-#include "Experiment.h"
-#include "Options.h"
-#include "Ran1.h"
-#include "Report.h"
-#include "Semantics.h"
+#include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/Options.h"
+#include "lib/Experiment/Ran1.h"
+#include "lib/Experiment/Report.h"
+#include "lib/Experiment/Semantics.h"
 
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
-#include "Deriver.h"
+#include "lib/Experiment/Deriver.h"
 
-#include "CellGeometry.h"
-#include "RandomOrientation.h"
-#include "Steps.h"
-#include "Units.h"
-#include "VectorAlgebra.h"
+#include "lib/Experiment/CellGeometry.h"
+#include "lib/Experiment/RandomOrientation.h"
+#include "lib/Experiment/Steps.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "Deriver.h"
+#include "lib/Experiment/Deriver.h"
 
-#include "DetectorGeometry.h"
-#include "Units.h"
-#include "VectorAlgebra.h"
+#include "lib/Experiment/DetectorGeometry.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
 
 #include <cmath>
 #include <limits>

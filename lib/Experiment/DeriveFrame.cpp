@@ -1,6 +1,6 @@
-#include "Deriver.h"
+#include "lib/Experiment/Deriver.h"
 
-#include "VectorAlgebra.h"
+#include "lib/Experiment/VectorAlgebra.h"
 
 #include <cmath>
 #include <stdexcept>

@@ -1,7 +1,7 @@
-#include "Deriver.h"
+#include "lib/Experiment/Deriver.h"
 
-#include "Steps.h"
-#include "Units.h"
+#include "lib/Experiment/Steps.h"
+#include "lib/Experiment/Units.h"
 
 #include <cmath>
 #include <limits>

@@ -1,8 +1,8 @@
-//===- Deriver.h - the stages of derive() -----------------------*- C++ -*-===//
+// The stages of derive().
 #ifndef NANOBRAGG_EXPERIMENT_DERIVER_H
 #define NANOBRAGG_EXPERIMENT_DERIVER_H
 
-#include "Derive.h"
+#include "lib/Experiment/Derive.h"
 
 #include <cstdint>
 #include <string>

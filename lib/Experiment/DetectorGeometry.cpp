@@ -1,6 +1,6 @@
-#include "DetectorGeometry.h"
+#include "lib/Experiment/DetectorGeometry.h"
 
-#include "VectorAlgebra.h"
+#include "lib/Experiment/VectorAlgebra.h"
 
 #include <cfloat>
 #include <cmath>

@@ -1,9 +1,9 @@
-//===- DetectorGeometry.h - where the detector stands -----------*- C++ -*-===//
+// Where the detector stands.
 #ifndef NANOBRAGG_EXPERIMENT_DETECTORGEOMETRY_H
 #define NANOBRAGG_EXPERIMENT_DETECTORGEOMETRY_H
 
-#include "Experiment.h"
-#include "Report.h"
+#include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/Report.h"
 
 #include <optional>
 

@@ -1,5 +1,4 @@
-//===- DeviceChoice.cpp ---------------------------------------------------===//
-#include "DeviceChoice.h"
+#include "lib/Experiment/DeviceChoice.h"
 
 #include <charconv>
 #include <iterator>

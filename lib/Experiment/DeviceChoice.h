@@ -1,4 +1,4 @@
-//===- DeviceChoice.h - what renders ----------------------------*- C++ -*-===//
+// What renders.
 #ifndef NANOBRAGG_EXPERIMENT_DEVICECHOICE_H
 #define NANOBRAGG_EXPERIMENT_DEVICECHOICE_H
 

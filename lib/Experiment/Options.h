@@ -1,14 +1,12 @@
-//===- Options.h - what a user can say --------------------------*- C++ -*-===//
+// What a user can say.
 //
 // The physical flags of the command line as plain data, in the user's units and with "unset" kept
 // apart from any value. Files arrive already read, in Inputs. Flags that set the same thing share
 // a field, and whoever fills the fields makes the last one win.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_EXPERIMENT_OPTIONS_H
 #define NANOBRAGG_EXPERIMENT_OPTIONS_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 
 #include <cstdint>
 #include <memory>

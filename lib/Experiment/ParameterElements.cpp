@@ -1,4 +1,4 @@
-#include "ParameterElements.h"
+#include "lib/Experiment/ParameterElements.h"
 
 #include <memory>
 #include <stdexcept>

@@ -1,8 +1,8 @@
-//===- ParameterElements.h - the single numbers of a parameter --*- C++ -*-===//
+// The single numbers of a parameter.
 #ifndef NANOBRAGG_EXPERIMENT_PARAMETERELEMENTS_H
 #define NANOBRAGG_EXPERIMENT_PARAMETERELEMENTS_H
 
-#include "Parameters.h"
+#include "lib/Experiment/Parameters.h"
 
 #include <cstddef>
 #include <string>

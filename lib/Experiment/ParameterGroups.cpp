@@ -1,6 +1,6 @@
-#include "ParameterGroups.h"
+#include "lib/Experiment/ParameterGroups.h"
 
-#include "ClosestWord.h"
+#include "lib/Experiment/ClosestWord.h"
 
 #include <algorithm>
 #include <stdexcept>

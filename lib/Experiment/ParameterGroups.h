@@ -1,8 +1,8 @@
-//===- ParameterGroups.h - names for several parameters ---------*- C++ -*-===//
+// Names for several parameters.
 #ifndef NANOBRAGG_EXPERIMENT_PARAMETERGROUPS_H
 #define NANOBRAGG_EXPERIMENT_PARAMETERGROUPS_H
 
-#include "Parameters.h"
+#include "lib/Experiment/Parameters.h"
 
 #include <span>
 #include <string>

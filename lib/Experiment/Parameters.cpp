@@ -1,4 +1,4 @@
-#include "Parameters.h"
+#include "lib/Experiment/Parameters.h"
 
 #include <string_view>
 

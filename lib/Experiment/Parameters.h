@@ -1,14 +1,12 @@
-//===- Parameters.h - the named numbers of a kernel -------------*- C++ -*-===//
+// The named numbers of a kernel.
 //
 // One table lists every parameter a kernel can have: its name, kind, unit, meaning, the structures
 // that use it, and where its value lives in an Experiment. The frontend declares function arguments
 // from it, the runtime binds a kernel's arguments from it, and --list-parameters prints it.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_EXPERIMENT_PARAMETERS_H
 #define NANOBRAGG_EXPERIMENT_PARAMETERS_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 #include "nanobragg/KernelABI.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-#include "Ran1.h"
+#include "lib/Experiment/Ran1.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,11 +1,9 @@
-//===- Ran1.h - the C program's random deviates -----------------*- C++ -*-===//
+// The C program's random deviates.
 //
 // Park and Miller's minimal standard generator with a Bays-Durham shuffle, and the Gaussian and
 // Poisson deviates built on it, rounded to single precision where the C program rounds. One object
 // is one shuffle table and one spare Gaussian: hand the same object to the misset, mosaic and noise
 // streams, each with its own seed, and they share the table as they do in C.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_EXPERIMENT_RAN1_H
 #define NANOBRAGG_EXPERIMENT_RAN1_H
 

@@ -1,6 +1,6 @@
-#include "RandomOrientation.h"
+#include "lib/Experiment/RandomOrientation.h"
 
-#include "VectorAlgebra.h"
+#include "lib/Experiment/VectorAlgebra.h"
 
 #include <cmath>
 #include <numbers>

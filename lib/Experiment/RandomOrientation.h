@@ -1,10 +1,10 @@
-//===- RandomOrientation.h - random rotations -------------------*- C++ -*-===//
+// Random rotations.
 #ifndef NANOBRAGG_EXPERIMENT_RANDOMORIENTATION_H
 #define NANOBRAGG_EXPERIMENT_RANDOMORIENTATION_H
 
-#include "Experiment.h"
-#include "Ran1.h"
-#include "Structure.h"
+#include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/Ran1.h"
+#include "lib/Experiment/Structure.h"
 
 namespace nanobragg {
 

@@ -1,13 +1,11 @@
-//===- Report.h - the derived numbers that a user is told -------*- C++ -*-===//
+// The derived numbers that a user is told.
 //
 // What the console output and the image headers print beyond the experiment itself. Lengths in m
 // and angles in rad unless said otherwise; the cell in A.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_EXPERIMENT_REPORT_H
 #define NANOBRAGG_EXPERIMENT_REPORT_H
 
-#include "Options.h"
+#include "lib/Experiment/Options.h"
 
 #include <array>
 #include <cstdint>

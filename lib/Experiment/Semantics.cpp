@@ -1,4 +1,4 @@
-#include "Semantics.h"
+#include "lib/Experiment/Semantics.h"
 
 namespace nanobragg {
 namespace {

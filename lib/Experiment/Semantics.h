@@ -1,8 +1,8 @@
-//===- Semantics.h - the C program's peculiarities, one switch each -*- C++ -*-===//
+// The C program's peculiarities, one switch each.
 #ifndef NANOBRAGG_EXPERIMENT_SEMANTICS_H
 #define NANOBRAGG_EXPERIMENT_SEMANTICS_H
 
-#include "Structure.h"
+#include "lib/Experiment/Structure.h"
 
 #include <span>
 

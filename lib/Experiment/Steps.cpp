@@ -1,6 +1,6 @@
-#include "Steps.h"
+#include "lib/Experiment/Steps.h"
 
-#include "Units.h"
+#include "lib/Experiment/Units.h"
 
 #include <algorithm>
 #include <cmath>

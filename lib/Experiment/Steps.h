@@ -1,13 +1,11 @@
-//===- Steps.h - ranges, steps and numbers of steps -------------*- C++ -*-===//
+// Ranges, steps and numbers of steps.
 //
 // Of range, step and number of steps a user gives some; these rules, the C program's, choose the
 // rest. Unset is a negative range, a step <= 0 and a number <= 0 unless said otherwise.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_EXPERIMENT_STEPS_H
 #define NANOBRAGG_EXPERIMENT_STEPS_H
 
-#include "Structure.h"
+#include "lib/Experiment/Structure.h"
 
 #include <cstdint>
 #include <optional>

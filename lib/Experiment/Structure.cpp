@@ -1,4 +1,4 @@
-#include "Structure.h"
+#include "lib/Experiment/Structure.h"
 
 #include <algorithm>
 #include <span>

@@ -1,9 +1,7 @@
-//===- Structure.h - the structural choices of an experiment ----*- C++ -*-===//
+// The structural choices of an experiment.
 //
 // What decides the *text* of the program, as opposed to the numbers that it is run with. Two
 // experiments with equal Structure share one compiled kernel.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_EXPERIMENT_STRUCTURE_H
 #define NANOBRAGG_EXPERIMENT_STRUCTURE_H
 

@@ -1,4 +1,4 @@
-//===- Units.h - constants, and the user's units in SI ----------*- C++ -*-===//
+// Constants, and the user's units in SI.
 #ifndef NANOBRAGG_EXPERIMENT_UNITS_H
 #define NANOBRAGG_EXPERIMENT_UNITS_H
 

@@ -1,8 +1,8 @@
-//===- VectorAlgebra.h - vectors and rotations of the lab frame -*- C++ -*-===//
+// Vectors and rotations of the lab frame.
 #ifndef NANOBRAGG_EXPERIMENT_VECTORALGEBRA_H
 #define NANOBRAGG_EXPERIMENT_VECTORALGEBRA_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-//===- Emitter.h - writes the physics of one sample ------------*- C++ -*-===//
+// Writes the physics of one sample.
 #ifndef NB_FRONTEND_EMITTER_H
 #define NB_FRONTEND_EMITTER_H
 

@@ -1,4 +1,4 @@
-//===- Frontend.h - from structural choices to an nb program ---*- C++ -*-===//
+// From structural choices to an nb program.
 #ifndef NB_FRONTEND_FRONTEND_H
 #define NB_FRONTEND_FRONTEND_H
 

@@ -1,8 +1,8 @@
-#include "DumpFile.h"
+#include "lib/IO/DumpFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
-#include "GridSize.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/GridSize.h"
 
 #include <array>
 #include <charconv>

@@ -1,9 +1,9 @@
-//===- DumpFile.h - the C program's Fdump.bin -------------------*- C++ -*-===//
+// The C program's Fdump.bin.
 #ifndef NANOBRAGG_IO_DUMPFILE_H
 #define NANOBRAGG_IO_DUMPFILE_H
 
-#include "Experiment.h"
-#include "OutputFile.h"
+#include "lib/Experiment/Experiment.h"
+#include "lib/IO/OutputFile.h"
 
 #include <string>
 

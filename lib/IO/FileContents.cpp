@@ -1,6 +1,6 @@
-#include "FileContents.h"
+#include "lib/IO/FileContents.h"
 
-#include "FileError.h"
+#include "lib/IO/FileError.h"
 
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-//===- FileContents.h - a whole file in memory ------------------*- C++ -*-===//
+// A whole file in memory.
 #ifndef NANOBRAGG_IO_FILECONTENTS_H
 #define NANOBRAGG_IO_FILECONTENTS_H
 

@@ -1,4 +1,4 @@
-//===- FileError.h - what is wrong with a file ------------------*- C++ -*-===//
+// What is wrong with a file.
 #ifndef NANOBRAGG_IO_FILEERROR_H
 #define NANOBRAGG_IO_FILEERROR_H
 

@@ -1,7 +1,7 @@
-#include "FloatImage.h"
+#include "lib/IO/FloatImage.h"
 
-#include "FileContents.h"
-#include "FileError.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
 
 #include <cstring>
 

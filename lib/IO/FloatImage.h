@@ -1,8 +1,8 @@
-//===- FloatImage.h - photons per pixel without a header --------*- C++ -*-===//
+// Photons per pixel without a header.
 #ifndef NANOBRAGG_IO_FLOATIMAGE_H
 #define NANOBRAGG_IO_FLOATIMAGE_H
 
-#include "OutputFile.h"
+#include "lib/IO/OutputFile.h"
 
 #include <cstddef>
 #include <span>

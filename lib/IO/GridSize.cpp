@@ -1,4 +1,4 @@
-#include "GridSize.h"
+#include "lib/IO/GridSize.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
-//===- GridSize.h - is a box of Miller indices sane? ------------*- C++ -*-===//
+// Is a box of Miller indices sane?.
 #ifndef NANOBRAGG_IO_GRIDSIZE_H
 #define NANOBRAGG_IO_GRIDSIZE_H
 
-#include "Experiment.h"
-#include "FileError.h"
+#include "lib/Experiment/Experiment.h"
+#include "lib/IO/FileError.h"
 
 #include <cstddef>
 #include <string>

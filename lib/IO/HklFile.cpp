@@ -1,10 +1,10 @@
-#include "HklFile.h"
+#include "lib/IO/HklFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
-#include "GridSize.h"
-#include "PlainReflection.h"
-#include "TextScanner.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/GridSize.h"
+#include "lib/IO/PlainReflection.h"
+#include "lib/IO/TextScanner.h"
 
 #include <algorithm>
 #include <charconv>

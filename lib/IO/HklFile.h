@@ -1,8 +1,8 @@
-//===- HklFile.h - structure factors as text --------------------*- C++ -*-===//
+// Structure factors as text.
 #ifndef NANOBRAGG_IO_HKLFILE_H
 #define NANOBRAGG_IO_HKLFILE_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 
 #include <cstddef>
 #include <string>

@@ -1,11 +1,10 @@
-//===- ImageFile.cpp ------------------------------------------------------===//
-#include "ImageFile.h"
+#include "lib/IO/ImageFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
-#include "FloatImage.h"
-#include "NpyFile.h"
-#include "SmvFile.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/FloatImage.h"
+#include "lib/IO/NpyFile.h"
+#include "lib/IO/SmvFile.h"
 
 #include <cmath>
 #include <variant>

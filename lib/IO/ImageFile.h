@@ -1,8 +1,8 @@
-//===- ImageFile.h - an image from any of our formats -----------*- C++ -*-===//
+// An image from any of our formats.
 #ifndef NANOBRAGG_IO_IMAGEFILE_H
 #define NANOBRAGG_IO_IMAGEFILE_H
 
-#include "ImageRegion.h"
+#include "lib/IO/ImageRegion.h"
 
 #include <array>
 #include <cstdint>

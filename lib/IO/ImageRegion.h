@@ -1,8 +1,8 @@
-//===- ImageRegion.h - which pixels of an image count -----------*- C++ -*-===//
+// Which pixels of an image count.
 #ifndef NANOBRAGG_IO_IMAGEREGION_H
 #define NANOBRAGG_IO_IMAGEREGION_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 
 #include <algorithm>
 #include <cstddef>

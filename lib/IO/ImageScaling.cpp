@@ -1,4 +1,4 @@
-#include "ImageScaling.h"
+#include "lib/IO/ImageScaling.h"
 
 #include <cmath>
 #include <stdexcept>

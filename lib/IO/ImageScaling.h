@@ -1,8 +1,8 @@
-//===- ImageScaling.h - photons to integers ---------------------*- C++ -*-===//
+// Photons to integers.
 #ifndef NANOBRAGG_IO_IMAGESCALING_H
 #define NANOBRAGG_IO_IMAGESCALING_H
 
-#include "ImageRegion.h"
+#include "lib/IO/ImageRegion.h"
 
 #include <cstdint>
 #include <span>

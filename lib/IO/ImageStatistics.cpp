@@ -1,4 +1,4 @@
-#include "ImageStatistics.h"
+#include "lib/IO/ImageStatistics.h"
 
 #include <cmath>
 #include <stdexcept>

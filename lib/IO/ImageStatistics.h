@@ -1,8 +1,8 @@
-//===- ImageStatistics.h - maximum, mean and deviations ---------*- C++ -*-===//
+// Maximum, mean and deviations.
 #ifndef NANOBRAGG_IO_IMAGESTATISTICS_H
 #define NANOBRAGG_IO_IMAGESTATISTICS_H
 
-#include "ImageRegion.h"
+#include "lib/IO/ImageRegion.h"
 
 #include <cstdint>
 #include <span>

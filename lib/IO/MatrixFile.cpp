@@ -1,8 +1,8 @@
-#include "MatrixFile.h"
+#include "lib/IO/MatrixFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
-#include "TextScanner.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/TextScanner.h"
 
 namespace nanobragg::io {
 

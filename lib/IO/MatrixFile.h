@@ -1,8 +1,8 @@
-//===- MatrixFile.h - a MOSFLM orientation matrix ---------------*- C++ -*-===//
+// A MOSFLM orientation matrix.
 #ifndef NANOBRAGG_IO_MATRIXFILE_H
 #define NANOBRAGG_IO_MATRIXFILE_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "NoiseImage.h"
+#include "lib/IO/NoiseImage.h"
 
 #include <algorithm>
 #include <cmath>

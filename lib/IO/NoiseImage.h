@@ -1,10 +1,10 @@
-//===- NoiseImage.h - counting statistics -----------------------*- C++ -*-===//
+// Counting statistics.
 #ifndef NANOBRAGG_IO_NOISEIMAGE_H
 #define NANOBRAGG_IO_NOISEIMAGE_H
 
-#include "ImageRegion.h"
-#include "Ran1.h"
-#include "Structure.h"
+#include "lib/IO/ImageRegion.h"
+#include "lib/Experiment/Ran1.h"
+#include "lib/Experiment/Structure.h"
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,7 @@
-#include "NpyFile.h"
+#include "lib/IO/NpyFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
-//===- NpyFile.h - NumPy's arrays -------------------------------*- C++ -*-===//
+// NumPy's arrays.
 #ifndef NANOBRAGG_IO_NPYFILE_H
 #define NANOBRAGG_IO_NPYFILE_H
 
-#include "OutputFile.h"
+#include "lib/IO/OutputFile.h"
 
 #include <cstddef>
 #include <span>

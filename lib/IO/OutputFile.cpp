@@ -1,6 +1,6 @@
-#include "OutputFile.h"
+#include "lib/IO/OutputFile.h"
 
-#include "FileError.h"
+#include "lib/IO/FileError.h"
 
 #include <algorithm>
 #include <atomic>

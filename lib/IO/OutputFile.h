@@ -1,4 +1,4 @@
-//===- OutputFile.h - a file that appears complete or not at all -*- C++ -*-===//
+// A file that appears complete or not at all.
 #ifndef NANOBRAGG_IO_OUTPUTFILE_H
 #define NANOBRAGG_IO_OUTPUTFILE_H
 

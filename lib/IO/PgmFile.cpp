@@ -1,6 +1,6 @@
-#include "PgmFile.h"
+#include "lib/IO/PgmFile.h"
 
-#include "TextScanner.h"
+#include "lib/IO/TextScanner.h"
 
 #include <stdexcept>
 

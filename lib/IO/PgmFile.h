@@ -1,8 +1,8 @@
-//===- PgmFile.h - 8-bit portable graymaps ----------------------*- C++ -*-===//
+// 8-bit portable graymaps.
 #ifndef NANOBRAGG_IO_PGMFILE_H
 #define NANOBRAGG_IO_PGMFILE_H
 
-#include "OutputFile.h"
+#include "lib/IO/OutputFile.h"
 
 #include <cstdint>
 #include <span>

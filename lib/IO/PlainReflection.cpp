@@ -1,4 +1,4 @@
-#include "PlainReflection.h"
+#include "lib/IO/PlainReflection.h"
 
 namespace nanobragg::io {
 namespace {

@@ -1,4 +1,4 @@
-//===- PlainReflection.h - the usual line of a reflection list --*- C++ -*-===//
+// The usual line of a reflection list.
 #ifndef NANOBRAGG_IO_PLAINREFLECTION_H
 #define NANOBRAGG_IO_PLAINREFLECTION_H
 

@@ -1,4 +1,4 @@
-#include "PngFile.h"
+#include "lib/IO/PngFile.h"
 
 #include <png.h>
 

@@ -1,8 +1,8 @@
-//===- PngFile.h - pictures to look at --------------------------*- C++ -*-===//
+// Pictures to look at.
 #ifndef NANOBRAGG_IO_PNGFILE_H
 #define NANOBRAGG_IO_PNGFILE_H
 
-#include "OutputFile.h"
+#include "lib/IO/OutputFile.h"
 
 #include <cstdint>
 #include <span>

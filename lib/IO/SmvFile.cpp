@@ -1,8 +1,8 @@
-#include "SmvFile.h"
+#include "lib/IO/SmvFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
-#include "TextScanner.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/TextScanner.h"
 
 #include <bit>
 #include <cmath>

@@ -1,9 +1,9 @@
-//===- SmvFile.h - ADSC's SMV images ----------------------------*- C++ -*-===//
+// ADSC's SMV images.
 #ifndef NANOBRAGG_IO_SMVFILE_H
 #define NANOBRAGG_IO_SMVFILE_H
 
-#include "OutputFile.h"
-#include "Structure.h"
+#include "lib/IO/OutputFile.h"
+#include "lib/Experiment/Structure.h"
 
 #include <array>
 #include <cstdint>

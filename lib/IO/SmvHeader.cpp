@@ -1,6 +1,6 @@
-#include "SmvFile.h"
+#include "lib/IO/SmvFile.h"
 
-#include "TextScanner.h"
+#include "lib/IO/TextScanner.h"
 
 #include <bit>
 #include <stdexcept>

@@ -1,9 +1,9 @@
-#include "SourceFile.h"
+#include "lib/IO/SourceFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
-#include "TextColumns.h"
-#include "TextScanner.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/TextColumns.h"
+#include "lib/IO/TextScanner.h"
 
 namespace nanobragg::io {
 

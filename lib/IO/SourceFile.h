@@ -1,4 +1,4 @@
-//===- SourceFile.h - a list of X-ray sources -------------------*- C++ -*-===//
+// A list of X-ray sources.
 #ifndef NANOBRAGG_IO_SOURCEFILE_H
 #define NANOBRAGG_IO_SOURCEFILE_H
 

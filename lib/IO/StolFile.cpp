@@ -1,8 +1,8 @@
-#include "StolFile.h"
+#include "lib/IO/StolFile.h"
 
-#include "FileContents.h"
-#include "FileError.h"
-#include "TextColumns.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/TextColumns.h"
 
 namespace nanobragg::io {
 

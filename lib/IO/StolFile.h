@@ -1,4 +1,4 @@
-//===- StolFile.h - background structure factors ----------------*- C++ -*-===//
+// Background structure factors.
 #ifndef NANOBRAGG_IO_STOLFILE_H
 #define NANOBRAGG_IO_STOLFILE_H
 

@@ -1,7 +1,7 @@
-#include "TextColumns.h"
+#include "lib/IO/TextColumns.h"
 
-#include "FileError.h"
-#include "TextScanner.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/TextScanner.h"
 
 namespace nanobragg::io {
 

@@ -1,4 +1,4 @@
-//===- TextColumns.h - tables of numbers as text ----------------*- C++ -*-===//
+// Tables of numbers as text.
 #ifndef NANOBRAGG_IO_TEXTCOLUMNS_H
 #define NANOBRAGG_IO_TEXTCOLUMNS_H
 

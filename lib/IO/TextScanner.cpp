@@ -1,4 +1,4 @@
-#include "TextScanner.h"
+#include "lib/IO/TextScanner.h"
 
 #include <charconv>
 #include <cmath>

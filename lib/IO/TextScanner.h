@@ -1,4 +1,4 @@
-//===- TextScanner.h - lines, words and numbers of a text file --*- C++ -*-===//
+// Lines, words and numbers of a text file.
 #ifndef NANOBRAGG_IO_TEXTSCANNER_H
 #define NANOBRAGG_IO_TEXTSCANNER_H
 

@@ -1,4 +1,4 @@
-//===- Algebra.h - vectors and matrices of one pixel -----------*- C++ -*-===//
+// Vectors and matrices of one pixel.
 #ifndef NB_INTERPRETER_ALGEBRA_H
 #define NB_INTERPRETER_ALGEBRA_H
 

@@ -1,4 +1,4 @@
-//===- CheckFinite.h - the first op that yields NaN or infinity -*- C++ -*-===//
+// The first op that yields NaN or infinity.
 #ifndef NB_INTERPRETER_CHECKFINITE_H
 #define NB_INTERPRETER_CHECKFINITE_H
 

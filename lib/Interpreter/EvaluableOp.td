@@ -1,4 +1,4 @@
-//===- EvaluableOp.td - ops that the interpreter can run ---*- tablegen -*-===//
+// Ops that the interpreter can run ---*- tablegen -*.
 #ifndef NB_INTERPRETER_EVALUABLE_OP
 #define NB_INTERPRETER_EVALUABLE_OP
 

@@ -1,10 +1,8 @@
-//===- Frame.h - the values of a run ---------------------------*- C++ -*-===//
+// The values of a run.
 //
 // A value is uniform, one for all pixels, or has one entry per pixel of a tile: component c of
 // pixel i stands at c * laneStride + i. Reals are doubles, everything else that is a number is an
 // int64_t; tables, grids and tensors are objects that a slot points to.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NB_INTERPRETER_FRAME_H
 #define NB_INTERPRETER_FRAME_H
 

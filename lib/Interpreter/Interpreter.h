@@ -1,4 +1,4 @@
-//===- Interpreter.h - runs nb programs op by op ---------------*- C++ -*-===//
+// Runs nb programs op by op.
 //
 // The reference semantics of nb programs, in f64. Runs any function of nb, arith, math, scf and
 // func ops, before or after any of the nb-level passes:
@@ -7,8 +7,6 @@
 //   auto results = program->run(arguments, options);           // any number of times
 //
 // Errors are diagnostics at the op they are about, with a note at the function.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NB_INTERPRETER_INTERPRETER_H
 #define NB_INTERPRETER_INTERPRETER_H
 

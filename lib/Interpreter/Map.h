@@ -1,10 +1,8 @@
-//===- Map.h - a formula over all pixels of a tile -------------*- C++ -*-===//
+// A formula over all pixels of a tile.
 //
 // Each op is a function of the operands of one pixel, written as its formula. `map` runs it over a
 // tile. The operand types of the function say how operands are read: double, int64_t, bool, Vec3,
 // Mat3; its result type says how the result is stored.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NB_INTERPRETER_MAP_H
 #define NB_INTERPRETER_MAP_H
 

@@ -1,4 +1,4 @@
-//===- Names.h - values as text --------------------------------*- C++ -*-===//
+// Values as text.
 #ifndef NB_INTERPRETER_NAMES_H
 #define NB_INTERPRETER_NAMES_H
 

@@ -1,4 +1,4 @@
-//===- Observer.h - looks at every value as it is computed -----*- C++ -*-===//
+// Looks at every value as it is computed.
 #ifndef NB_INTERPRETER_OBSERVER_H
 #define NB_INTERPRETER_OBSERVER_H
 

@@ -1,4 +1,4 @@
-//===- PartialSums.h - sums over pixels, part by part ----------*- C++ -*-===//
+// Sums over pixels, part by part.
 #ifndef NB_INTERPRETER_PARTIAL_SUMS_H
 #define NB_INTERPRETER_PARTIAL_SUMS_H
 

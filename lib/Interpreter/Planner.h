@@ -1,8 +1,6 @@
-//===- Planner.h - from ops to steps ---------------------------*- C++ -*-===//
+// From ops to steps.
 //
 // Resolves a function once, so that running it costs one indirect call per op and tile.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NB_INTERPRETER_PLANNER_H
 #define NB_INTERPRETER_PLANNER_H
 

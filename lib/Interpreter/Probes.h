@@ -1,4 +1,4 @@
-//===- Probes.h - statistics of probed values ------------------*- C++ -*-===//
+// Statistics of probed values.
 #ifndef NB_INTERPRETER_PROBES_H
 #define NB_INTERPRETER_PROBES_H
 

@@ -1,4 +1,4 @@
-//===- Run.h - a planned function and one run of it ------------*- C++ -*-===//
+// A planned function and one run of it.
 #ifndef NB_INTERPRETER_RUN_H
 #define NB_INTERPRETER_RUN_H
 

@@ -1,4 +1,4 @@
-//===- ShapeFunctions.h - transforms of crystal shapes ---------*- C++ -*-===//
+// Transforms of crystal shapes.
 #ifndef NB_INTERPRETER_SHAPE_FUNCTIONS_H
 #define NB_INTERPRETER_SHAPE_FUNCTIONS_H
 

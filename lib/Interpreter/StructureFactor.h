@@ -1,4 +1,4 @@
-//===- StructureFactor.h - reading a grid, and its adjoint -----*- C++ -*-===//
+// Reading a grid, and its adjoint.
 #ifndef NB_INTERPRETER_STRUCTURE_FACTOR_H
 #define NB_INTERPRETER_STRUCTURE_FACTOR_H
 

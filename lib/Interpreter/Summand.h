@@ -1,4 +1,4 @@
-//===- Summand.h - what nb.sum and nb.image add up -------------*- C++ -*-===//
+// What nb.sum and nb.image add up.
 #ifndef NB_INTERPRETER_SUMMAND_H
 #define NB_INTERPRETER_SUMMAND_H
 

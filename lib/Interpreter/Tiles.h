@@ -1,4 +1,4 @@
-//===- Tiles.h - the pixels of an image, some at a time --------*- C++ -*-===//
+// The pixels of an image, some at a time.
 #ifndef NB_INTERPRETER_TILES_H
 #define NB_INTERPRETER_TILES_H
 

@@ -1,4 +1,4 @@
-//===- Trace.h - how one pixel comes about ---------------------*- C++ -*-===//
+// How one pixel comes about.
 #ifndef NB_INTERPRETER_TRACE_H
 #define NB_INTERPRETER_TRACE_H
 

@@ -1,4 +1,4 @@
-//===- TraceValues.h - the quantities of a trace ---------------*- C++ -*-===//
+// The quantities of a trace.
 #ifndef NB_INTERPRETER_TRACEVALUES_H
 #define NB_INTERPRETER_TRACEVALUES_H
 

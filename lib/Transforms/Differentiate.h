@@ -1,4 +1,4 @@
-//===- Differentiate.h - the steps of nb-differentiate ---------*- C++ -*-===//
+// The steps of nb-differentiate.
 #ifndef NB_TRANSFORMS_DIFFERENTIATE_H
 #define NB_TRANSFORMS_DIFFERENTIATE_H
 

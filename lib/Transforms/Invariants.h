@@ -1,4 +1,4 @@
-//===- Invariants.h - the steps of nb-hoist-invariants ---------*- C++ -*-===//
+// The steps of nb-hoist-invariants.
 #ifndef NB_TRANSFORMS_INVARIANTS_H
 #define NB_TRANSFORMS_INVARIANTS_H
 

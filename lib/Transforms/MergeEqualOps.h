@@ -1,4 +1,4 @@
-//===- MergeEqualOps.h - the same value once -------------------*- C++ -*-===//
+// The same value once.
 #ifndef NB_TRANSFORMS_MERGEEQUALOPS_H
 #define NB_TRANSFORMS_MERGEEQUALOPS_H
 

@@ -1,4 +1,4 @@
-//===- Passes.h - nb to nb passes ------------------------------*- C++ -*-===//
+// Nb to nb passes.
 #ifndef NB_TRANSFORMS_PASSES_H
 #define NB_TRANSFORMS_PASSES_H
 

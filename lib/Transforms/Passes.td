@@ -1,4 +1,4 @@
-//===- Passes.td - nb to nb passes --------------------------*- tablegen -*-===//
+// Nb to nb passes --------------------------*- tablegen -*.
 #ifndef NB_TRANSFORMS_PASSES
 #define NB_TRANSFORMS_PASSES
 

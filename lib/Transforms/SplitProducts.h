@@ -1,4 +1,4 @@
-//===- SplitProducts.h - values as products ---------------------*- C++ -*-===//
+// Values as products.
 #ifndef NB_TRANSFORMS_SPLITPRODUCTS_H
 #define NB_TRANSFORMS_SPLITPRODUCTS_H
 

@@ -1,4 +1,4 @@
-//===- TableSizes.h - how long tables are ----------------------*- C++ -*-===//
+// How long tables are.
 #ifndef NB_TRANSFORMS_TABLESIZES_H
 #define NB_TRANSFORMS_TABLESIZES_H
 

@@ -1,11 +1,12 @@
-//===- CApi.cpp - nanobragg.h over the C++ runtime ------------------------===//
-#include "FlagValues.h"
-#include "ExperimentOf.h"
-#include "ParameterValues.h"
-#include "UsageError.h"
-#include "nanobragg/DevicePlacement.h"
-#include "nanobragg/KernelFit.h"
-#include "nanobragg/KernelProvider.h"
+// Nanobragg.h over the C++ runtime.
+
+#include "runtime/capi/FlagValues.h"
+#include "lib/CommandLine/ExperimentOf.h"
+#include "runtime/capi/ParameterValues.h"
+#include "lib/CommandLine/UsageError.h"
+#include "runtime/gpu/DevicePlacement.h"
+#include "runtime/kernels/KernelFit.h"
+#include "runtime/kernels/KernelProvider.h"
 #include "nanobragg/nanobragg.h"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
-//===- FlagValues.cpp -----------------------------------------------------===//
-#include "FlagValues.h"
+#include "runtime/capi/FlagValues.h"
 
-#include "Parameters.h"
-#include "nanobragg/ParameterShape.h"
+#include "lib/Experiment/Parameters.h"
+#include "runtime/kernels/ParameterShape.h"
 
 namespace nanobragg {
 namespace {

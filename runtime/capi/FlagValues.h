@@ -1,9 +1,9 @@
-//===- FlagValues.h - parameters from a command line ------------*- C++ -*-===//
+// Parameters from a command line.
 #ifndef NANOBRAGG_CAPI_FLAGVALUES_H
 #define NANOBRAGG_CAPI_FLAGVALUES_H
 
-#include "Experiment.h"
-#include "ParameterValues.h"
+#include "lib/Experiment/Experiment.h"
+#include "runtime/capi/ParameterValues.h"
 
 namespace nanobragg {
 

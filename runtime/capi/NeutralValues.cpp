@@ -1,5 +1,6 @@
-//===- NeutralValues.cpp - what parameters are until they are set ---------===//
-#include "ParameterValues.h"
+// What parameters are until they are set.
+
+#include "runtime/capi/ParameterValues.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,6 @@
-//===- ParameterValues.cpp ---------------------------------------------------------===//
-#include "ParameterValues.h"
+#include "runtime/capi/ParameterValues.h"
 
-#include "nanobragg/ParameterShape.h"
+#include "runtime/kernels/ParameterShape.h"
 
 #include <algorithm>
 #include <cmath>

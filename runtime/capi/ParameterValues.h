@@ -1,8 +1,8 @@
-//===- ParameterValues.h - the numbers of a simulator --------------------*- C++ -*-===//
+// The numbers of a simulator.
 #ifndef NANOBRAGG_CAPI_PARAMETERVALUES_H
 #define NANOBRAGG_CAPI_PARAMETERVALUES_H
 
-#include "nanobragg/KernelRunner.h"
+#include "runtime/processor/KernelRunner.h"
 
 #include <map>
 #include <string>

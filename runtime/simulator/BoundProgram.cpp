@@ -1,6 +1,6 @@
-#include "BoundProgram.h"
+#include "runtime/simulator/BoundProgram.h"
 
-#include "ParameterElements.h"
+#include "lib/Experiment/ParameterElements.h"
 
 #include <stdexcept>
 #include <string>

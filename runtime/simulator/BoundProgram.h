@@ -1,9 +1,9 @@
-//===- BoundProgram.h - a program bound to an experiment --------*- C++ -*-===//
+// A program bound to an experiment.
 #ifndef NANOBRAGG_SIMULATOR_BOUNDPROGRAM_H
 #define NANOBRAGG_SIMULATOR_BOUNDPROGRAM_H
 
-#include "nanobragg/KernelProvider.h"
-#include "nanobragg/KernelRunner.h"
+#include "runtime/kernels/KernelProvider.h"
+#include "runtime/processor/KernelRunner.h"
 
 #include <optional>
 #include <string_view>

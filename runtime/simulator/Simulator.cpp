@@ -1,14 +1,14 @@
 #include "nanobragg/Simulator.h"
 
-#include "nanobragg/DevicePlacement.h"
+#include "runtime/gpu/DevicePlacement.h"
 
-#include "DeadGradients.h"
-#include "Derivative.h"
-#include "BoundProgram.h"
-#include "ExperimentOf.h"
-#include "ImageRegion.h"
-#include "ParameterElements.h"
-#include "ParameterGroups.h"
+#include "lib/Experiment/DeadGradients.h"
+#include "lib/Experiment/Derivative.h"
+#include "runtime/simulator/BoundProgram.h"
+#include "lib/CommandLine/ExperimentOf.h"
+#include "lib/IO/ImageRegion.h"
+#include "lib/Experiment/ParameterElements.h"
+#include "lib/Experiment/ParameterGroups.h"
 
 #include <algorithm>
 #include <chrono>

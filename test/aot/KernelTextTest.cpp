@@ -1,8 +1,8 @@
 // A kernel file is read by people who got it from others: no content may do worse than be refused.
-#include "nanobragg/KernelText.h"
-#include "nanobragg/KernelFit.h"
+#include "runtime/kernels/KernelText.h"
+#include "runtime/kernels/KernelFit.h"
 
-#include "nanobragg/CompilerLibrary.h"
+#include "runtime/kernels/CompilerLibrary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-#include "Engines.h"
-#include "RandomExperiment.h"
-#include "TestBreak.h"
+#include "test/engines/Engines.h"
+#include "test/engines/RandomExperiment.h"
+#include "test/engines/TestBreak.h"
 
 #include "lib/Conversion/Passes.h"
 #include "lib/Transforms/Passes.h"

@@ -1,6 +1,6 @@
-#include "Engines.h"
+#include "test/engines/Engines.h"
 
-#include "lib/Compiler/Dialects.h"
+#include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Frontend/Frontend.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
-//===- Engines.h - one structure on both engines ----------------*- C++ -*-===//
+// One structure on both engines.
 #ifndef NB_TEST_ENGINES_ENGINES_H
 #define NB_TEST_ENGINES_ENGINES_H
 
-#include "lib/Compiler/CompareEngines.h"
+#include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Experiment/Experiment.h"
 #include "lib/Experiment/Parameters.h"
 

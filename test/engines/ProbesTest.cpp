@@ -1,5 +1,5 @@
-#include "Engines.h"
-#include "RandomExperiment.h"
+#include "test/engines/Engines.h"
+#include "test/engines/RandomExperiment.h"
 
 #include "dialect/NB.h"
 #include "lib/Transforms/Passes.h"

@@ -1,4 +1,4 @@
-#include "RandomExperiment.h"
+#include "test/engines/RandomExperiment.h"
 
 #include "lib/Experiment/RandomOrientation.h"
 #include "lib/Experiment/VectorAlgebra.h"

@@ -1,4 +1,4 @@
-//===- RandomExperiment.h - seeded experiments of any structure -*- C++ -*-===//
+// Seeded experiments of any structure.
 #ifndef NB_TEST_ENGINES_RANDOMEXPERIMENT_H
 #define NB_TEST_ENGINES_RANDOMEXPERIMENT_H
 

@@ -1,6 +1,6 @@
-#include "Engines.h"
+#include "test/engines/Engines.h"
 
-#include "lib/Compiler/ResultsAsImage.h"
+#include "lib/Compiler/Run/ResultsAsImage.h"
 
 #include "mlir/Parser/Parser.h"
 

@@ -1,6 +1,6 @@
 // Derivatives of any order of the ops that have them: the interpreter and the compiled expansion,
 // which share no formula, at random points and at the singular ones.
-#include "Engines.h"
+#include "test/engines/Engines.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"

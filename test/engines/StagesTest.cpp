@@ -1,7 +1,7 @@
-#include "Engines.h"
-#include "RandomExperiment.h"
+#include "test/engines/Engines.h"
+#include "test/engines/RandomExperiment.h"
 
-#include "lib/Compiler/Stages.h"
+#include "lib/Compiler/Compare/Stages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // A program of a value and its gradient, written by hand, as a kernel: against plain loops, for any
 // number of threads, with pixels that must not count.
-#include "Engines.h"
+#include "test/engines/Engines.h"
 
-#include "nanobragg/KernelRunner.h"
+#include "runtime/processor/KernelRunner.h"
 
 #include "mlir/Parser/Parser.h"
 

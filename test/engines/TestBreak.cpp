@@ -1,4 +1,4 @@
-#include "TestBreak.h"
+#include "test/engines/TestBreak.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"

@@ -1,4 +1,4 @@
-//===- TestBreak.h - a pass that breaks programs on purpose -----*- C++ -*-===//
+// A pass that breaks programs on purpose.
 #ifndef NB_TEST_ENGINES_TESTBREAK_H
 #define NB_TEST_ENGINES_TESTBREAK_H
 

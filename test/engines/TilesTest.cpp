@@ -1,9 +1,9 @@
 // Images of compiled kernels are the same, bit by bit, however they are cut up: into tiles, over threads,
 // by a region of interest; and as small as numbers get.
-#include "Engines.h"
-#include "RandomExperiment.h"
+#include "test/engines/Engines.h"
+#include "test/engines/RandomExperiment.h"
 
-#include "nanobragg/KernelRunner.h"
+#include "runtime/processor/KernelRunner.h"
 
 #include <gtest/gtest.h>
 

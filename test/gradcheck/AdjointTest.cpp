@@ -1,7 +1,7 @@
-#include "RandomExperiment.h"
-#include "Support.h"
+#include "test/engines/RandomExperiment.h"
+#include "test/gradcheck/Support.h"
 
-#include "ParameterGroups.h"
+#include "lib/Experiment/ParameterGroups.h"
 
 #include <cmath>
 

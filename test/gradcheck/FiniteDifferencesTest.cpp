@@ -1,6 +1,6 @@
-#include "FiniteDifferences.h"
+#include "tools/nb-gradcheck/FiniteDifferences.h"
 
-#include "Support.h"
+#include "test/gradcheck/Support.h"
 
 #include <cmath>
 

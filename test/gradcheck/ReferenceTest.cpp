@@ -2,7 +2,7 @@
 // with default_F 100 on 1024 x 1024 pixels, loss = sum, one cell parameter at a time moved to the
 // values that the port tries.
 
-#include "Support.h"
+#include "test/gradcheck/Support.h"
 
 #include <array>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "Support.h"
+#include "test/gradcheck/Support.h"
 
 #include "nanobragg/Simulator.h"
 

@@ -1,10 +1,10 @@
-//===- Support.h - simulators to check --------------------------*- C++ -*-===//
+// Simulators to check.
 #ifndef NANOBRAGG_TEST_GRADCHECK_SUPPORT_H
 #define NANOBRAGG_TEST_GRADCHECK_SUPPORT_H
 
-#include "Check.h"
-#include "ExperimentOf.h"
-#include "nanobragg/KernelProvider.h"
+#include "tools/nb-gradcheck/Check.h"
+#include "lib/CommandLine/ExperimentOf.h"
+#include "runtime/kernels/KernelProvider.h"
 
 #include <gtest/gtest.h>
 

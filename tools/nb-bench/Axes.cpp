@@ -1,5 +1,4 @@
-//===- Axes.cpp -----------------------------------------------------------===//
-#include "Axes.h"
+#include "tools/nb-bench/Axes.h"
 
 namespace nanobragg {
 

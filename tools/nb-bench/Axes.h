@@ -1,8 +1,8 @@
-//===- Axes.h - which workloads make a table --------------------*- C++ -*-===//
+// Which workloads make a table.
 #ifndef NANOBRAGG_NBBENCH_AXES_H
 #define NANOBRAGG_NBBENCH_AXES_H
 
-#include "Workload.h"
+#include "tools/nb-bench/Workload.h"
 
 #include <string>
 #include <vector>

@@ -1,10 +1,9 @@
-//===- Baseline.cpp -------------------------------------------------------===//
-#include "Baseline.h"
+#include "tools/nb-bench/Baseline.h"
 
-#include "Axes.h"
-#include "InstructionCount.h"
-#include "nanobragg/CompilerLibrary.h"
-#include "nanobragg/KernelFile.h"
+#include "tools/nb-bench/Axes.h"
+#include "tools/nb-bench/InstructionCount.h"
+#include "runtime/kernels/CompilerLibrary.h"
+#include "runtime/kernels/KernelFile.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
-//===- Baseline.h - instruction counts that must not rise -------*- C++ -*-===//
+// Instruction counts that must not rise.
 #ifndef NANOBRAGG_NBBENCH_BASELINE_H
 #define NANOBRAGG_NBBENCH_BASELINE_H
 
-#include "Workload.h"
+#include "tools/nb-bench/Workload.h"
 
 #include <filesystem>
 #include <map>

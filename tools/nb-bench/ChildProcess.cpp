@@ -1,5 +1,4 @@
-//===- ChildProcess.cpp ---------------------------------------------------===//
-#include "ChildProcess.h"
+#include "tools/nb-bench/ChildProcess.h"
 
 #include <chrono>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-//===- ChildProcess.h - another program, run and timed ----------*- C++ -*-===//
+// Another program, run and timed.
 #ifndef NANOBRAGG_NBBENCH_CHILDPROCESS_H
 #define NANOBRAGG_NBBENCH_CHILDPROCESS_H
 

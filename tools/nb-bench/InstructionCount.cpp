@@ -1,9 +1,8 @@
-//===- InstructionCount.cpp -----------------------------------------------===//
-#include "InstructionCount.h"
+#include "tools/nb-bench/InstructionCount.h"
 
-#include "Derivative.h"
-#include "ParameterGroups.h"
-#include "RunSetup.h"
+#include "lib/Experiment/Derivative.h"
+#include "lib/Experiment/ParameterGroups.h"
+#include "tools/nb-sim/RunSetup.h"
 
 #include <csignal>
 #include <cstdint>

@@ -1,16 +1,14 @@
-//===- InstructionCount.h - what a kernel executes, counted -----*- C++ -*-===//
+// What a kernel executes, counted.
 //
 // Instructions are counted by stepping through them, one trap each. That needs neither hardware
 // counters, which virtual machines rarely have, nor a simulator of the processor, and those that
 // exist do not know AVX-512. It is exact and takes microseconds per instruction, so that one row of
 // pixels is counted.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_NBBENCH_INSTRUCTIONCOUNT_H
 #define NANOBRAGG_NBBENCH_INSTRUCTIONCOUNT_H
 
-#include "Workload.h"
-#include "nanobragg/CompilerLibrary.h"
+#include "tools/nb-bench/Workload.h"
+#include "runtime/kernels/CompilerLibrary.h"
 
 #include <functional>
 #include <optional>

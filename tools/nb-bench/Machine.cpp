@@ -1,5 +1,4 @@
-//===- Machine.cpp --------------------------------------------------------===//
-#include "Machine.h"
+#include "tools/nb-bench/Machine.h"
 
 #include <ctime>
 #include <fstream>

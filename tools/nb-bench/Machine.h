@@ -1,4 +1,4 @@
-//===- Machine.h - what the numbers were measured on ------------*- C++ -*-===//
+// What the numbers were measured on.
 #ifndef NANOBRAGG_NBBENCH_MACHINE_H
 #define NANOBRAGG_NBBENCH_MACHINE_H
 

@@ -1,12 +1,11 @@
-//===- Measurement.cpp ----------------------------------------------------===//
-#include "Measurement.h"
+#include "tools/nb-bench/Measurement.h"
 
-#include "FloatImage.h"
-#include "InstructionCount.h"
-#include "RunSetup.h"
-#include "Timing.h"
-#include "nanobragg/DevicePlacement.h"
-#include "nanobragg/KernelRunner.h"
+#include "lib/IO/FloatImage.h"
+#include "tools/nb-bench/InstructionCount.h"
+#include "tools/nb-sim/RunSetup.h"
+#include "tools/nb-sim/Timing.h"
+#include "runtime/gpu/DevicePlacement.h"
+#include "runtime/processor/KernelRunner.h"
 #include "nanobragg/Simulator.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-//===- Measurement.h - one row of the benchmark -----------------*- C++ -*-===//
+// One row of the benchmark.
 #ifndef NANOBRAGG_NBBENCH_MEASUREMENT_H
 #define NANOBRAGG_NBBENCH_MEASUREMENT_H
 
-#include "Reference.h"
-#include "Workload.h"
-#include "nanobragg/KernelProvider.h"
+#include "tools/nb-bench/Reference.h"
+#include "tools/nb-bench/Workload.h"
+#include "runtime/kernels/KernelProvider.h"
 
 #include <optional>
 #include <string>

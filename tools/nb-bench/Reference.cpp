@@ -1,7 +1,6 @@
-//===- Reference.cpp ------------------------------------------------------===//
-#include "Reference.h"
+#include "tools/nb-bench/Reference.h"
 
-#include "ChildProcess.h"
+#include "tools/nb-bench/ChildProcess.h"
 
 #include <fstream>
 #include <iterator>

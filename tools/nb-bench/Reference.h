@@ -1,4 +1,4 @@
-//===- Reference.h - the C program as a stopwatch sees it -------*- C++ -*-===//
+// The C program as a stopwatch sees it.
 #ifndef NANOBRAGG_NBBENCH_REFERENCE_H
 #define NANOBRAGG_NBBENCH_REFERENCE_H
 

@@ -1,5 +1,4 @@
-//===- Report.cpp ---------------------------------------------------------===//
-#include "Report.h"
+#include "tools/nb-bench/Report.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,10 +1,10 @@
-//===- Report.h - measurements as text, Markdown and JSON -------*- C++ -*-===//
+// Measurements as text, Markdown and JSON.
 #ifndef NANOBRAGG_NBBENCH_REPORT_H
 #define NANOBRAGG_NBBENCH_REPORT_H
 
-#include "Machine.h"
-#include "Measurement.h"
-#include "Starts.h"
+#include "tools/nb-bench/Machine.h"
+#include "tools/nb-bench/Measurement.h"
+#include "tools/nb-bench/Starts.h"
 
 #include <string>
 #include <vector>

@@ -1,11 +1,10 @@
-//===- Starts.cpp ---------------------------------------------------------===//
-#include "Starts.h"
+#include "tools/nb-bench/Starts.h"
 
-#include "ChildProcess.h"
-#include "Measurement.h"
-#include "RunSetup.h"
-#include "Timing.h"
-#include "nanobragg/KernelRunner.h"
+#include "tools/nb-bench/ChildProcess.h"
+#include "tools/nb-bench/Measurement.h"
+#include "tools/nb-sim/RunSetup.h"
+#include "tools/nb-sim/Timing.h"
+#include "runtime/processor/KernelRunner.h"
 
 #include <nlohmann/json.hpp>
 

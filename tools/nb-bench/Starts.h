@@ -1,8 +1,8 @@
-//===- Starts.h - what the first image costs, and the next ones -*- C++ -*-===//
+// What the first image costs, and the next ones.
 #ifndef NANOBRAGG_NBBENCH_STARTS_H
 #define NANOBRAGG_NBBENCH_STARTS_H
 
-#include "Workload.h"
+#include "tools/nb-bench/Workload.h"
 
 #include <string>
 

@@ -1,5 +1,4 @@
-//===- Workload.cpp -------------------------------------------------------===//
-#include "Workload.h"
+#include "tools/nb-bench/Workload.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-//===- Workload.h - what is measured ----------------------------*- C++ -*-===//
+// What is measured.
 #ifndef NANOBRAGG_NBBENCH_WORKLOAD_H
 #define NANOBRAGG_NBBENCH_WORKLOAD_H
 

@@ -1,10 +1,11 @@
-//===- main.cpp - nb-bench: how fast, and how much faster -----------------===//
-#include "Axes.h"
-#include "Baseline.h"
-#include "Measurement.h"
-#include "Report.h"
-#include "Starts.h"
-#include "nanobragg/KernelRunner.h"
+// Nb-bench: how fast, and how much faster.
+
+#include "tools/nb-bench/Axes.h"
+#include "tools/nb-bench/Baseline.h"
+#include "tools/nb-bench/Measurement.h"
+#include "tools/nb-bench/Report.h"
+#include "tools/nb-bench/Starts.h"
+#include "runtime/processor/KernelRunner.h"
 
 #include <CLI/CLI.hpp>
 

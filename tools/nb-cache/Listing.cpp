@@ -1,7 +1,6 @@
-//===- Listing.cpp --------------------------------------------------------===//
-#include "Listing.h"
+#include "tools/nb-cache/Listing.h"
 
-#include "Structure.h"
+#include "lib/Experiment/Structure.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
-//===- Listing.h - cached kernels as text and as JSON -----------*- C++ -*-===//
+// Cached kernels as text and as JSON.
 #ifndef NANOBRAGG_NBCACHE_LISTING_H
 #define NANOBRAGG_NBCACHE_LISTING_H
 
-#include "nanobragg/KernelCache.h"
+#include "runtime/kernels/KernelCache.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
-//===- main.cpp - nb-cache: what compiled kernels are kept ----------------===//
-#include "Listing.h"
+// Nb-cache: what compiled kernels are kept.
+
+#include "tools/nb-cache/Listing.h"
 
 #include <CLI/CLI.hpp>
 

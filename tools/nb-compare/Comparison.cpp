@@ -1,5 +1,4 @@
-//===- Comparison.cpp -----------------------------------------------------===//
-#include "Comparison.h"
+#include "tools/nb-compare/Comparison.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-//===- Comparison.h - how far two images are apart --------------*- C++ -*-===//
+// How far two images are apart.
 #ifndef NANOBRAGG_NBCOMPARE_COMPARISON_H
 #define NANOBRAGG_NBCOMPARE_COMPARISON_H
 
-#include "ImageFile.h"
-#include "Peaks.h"
+#include "lib/IO/ImageFile.h"
+#include "tools/nb-compare/Peaks.h"
 
 #include <cstdint>
 #include <optional>

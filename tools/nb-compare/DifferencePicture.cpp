@@ -1,7 +1,6 @@
-//===- DifferencePicture.cpp ----------------------------------------------===//
-#include "DifferencePicture.h"
+#include "tools/nb-compare/DifferencePicture.h"
 
-#include "PngFile.h"
+#include "lib/IO/PngFile.h"
 
 #include <algorithm>
 #include <cmath>

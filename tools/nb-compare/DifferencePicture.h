@@ -1,8 +1,8 @@
-//===- DifferencePicture.h - where two images differ ------------*- C++ -*-===//
+// Where two images differ.
 #ifndef NANOBRAGG_NBCOMPARE_DIFFERENCEPICTURE_H
 #define NANOBRAGG_NBCOMPARE_DIFFERENCEPICTURE_H
 
-#include "ImageFile.h"
+#include "lib/IO/ImageFile.h"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,4 @@
-//===- Peaks.cpp ----------------------------------------------------------===//
-#include "Peaks.h"
+#include "tools/nb-compare/Peaks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-//===- Peaks.h - where the bright spots are ---------------------*- C++ -*-===//
+// Where the bright spots are.
 #ifndef NANOBRAGG_NBCOMPARE_PEAKS_H
 #define NANOBRAGG_NBCOMPARE_PEAKS_H
 
-#include "ImageFile.h"
+#include "lib/IO/ImageFile.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
-//===- Report.h - a comparison in words and in JSON -------------*- C++ -*-===//
+// A comparison in words and in JSON.
 #ifndef NANOBRAGG_NBCOMPARE_REPORT_H
 #define NANOBRAGG_NBCOMPARE_REPORT_H
 
-#include "Comparison.h"
+#include "tools/nb-compare/Comparison.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,4 @@
-//===- Thresholds.cpp -----------------------------------------------------===//
-#include "Thresholds.h"
+#include "tools/nb-compare/Thresholds.h"
 
 #include <cmath>
 #include <cstdio>

@@ -1,8 +1,8 @@
-//===- Thresholds.h - when two images count as the same ---------*- C++ -*-===//
+// When two images count as the same.
 #ifndef NANOBRAGG_NBCOMPARE_THRESHOLDS_H
 #define NANOBRAGG_NBCOMPARE_THRESHOLDS_H
 
-#include "Comparison.h"
+#include "tools/nb-compare/Comparison.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,8 @@
-//===- main.cpp - nb-compare: are two images the same? -------------------===//
-#include "DifferencePicture.h"
-#include "Report.h"
-#include "Thresholds.h"
+// Nb-compare: are two images the same?.
+
+#include "tools/nb-compare/DifferencePicture.h"
+#include "tools/nb-compare/Report.h"
+#include "tools/nb-compare/Thresholds.h"
 
 #include <CLI/CLI.hpp>
 

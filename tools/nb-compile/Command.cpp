@@ -1,5 +1,4 @@
-//===- Command.cpp --------------------------------------------------------===//
-#include "Command.h"
+#include "tools/nb-compile/Command.h"
 
 
 #include <algorithm>

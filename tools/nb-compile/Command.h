@@ -1,8 +1,8 @@
-//===- Command.h - what nb-compile was asked to do --------------*- C++ -*-===//
+// What nb-compile was asked to do.
 #ifndef NANOBRAGG_NBCOMPILE_COMMAND_H
 #define NANOBRAGG_NBCOMPILE_COMMAND_H
 
-#include "OwnFlags.h"
+#include "lib/CommandLine/OwnFlags.h"
 
 #include <span>
 #include <string>

@@ -1,8 +1,7 @@
-//===- Completion.cpp -----------------------------------------------------===//
-#include "Completion.h"
+#include "tools/nb-compile/Completion.h"
 
-#include "Command.h"
-#include "Flag.h"
+#include "tools/nb-compile/Command.h"
+#include "lib/CommandLine/Flag.h"
 
 #include <algorithm>
 

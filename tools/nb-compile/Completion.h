@@ -1,4 +1,4 @@
-//===- Completion.h - completion for bash -----------------------*- C++ -*-===//
+// Completion for bash.
 #ifndef NANOBRAGG_NBCOMPILE_COMPLETION_H
 #define NANOBRAGG_NBCOMPILE_COMPLETION_H
 

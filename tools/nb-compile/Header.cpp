@@ -1,8 +1,7 @@
-//===- Header.cpp ---------------------------------------------------------===//
-#include "Header.h"
+#include "tools/nb-compile/Header.h"
 
-#include "Parameters.h"
-#include "nanobragg/ParameterShape.h"
+#include "lib/Experiment/Parameters.h"
+#include "runtime/kernels/ParameterShape.h"
 
 namespace nanobragg {
 

@@ -1,4 +1,4 @@
-//===- Header.h - the C header of an ahead-of-time object -------*- C++ -*-===//
+// The C header of an ahead-of-time object.
 #ifndef NANOBRAGG_NBCOMPILE_HEADER_H
 #define NANOBRAGG_NBCOMPILE_HEADER_H
 

@@ -1,9 +1,8 @@
-//===- Inspect.cpp --------------------------------------------------------===//
-#include "Inspect.h"
+#include "tools/nb-compile/Inspect.h"
 
-#include "FileContents.h"
-#include "nanobragg/KernelText.h"
-#include "nanobragg/ParameterShape.h"
+#include "lib/IO/FileContents.h"
+#include "runtime/kernels/KernelText.h"
+#include "runtime/kernels/ParameterShape.h"
 
 #include <stdexcept>
 

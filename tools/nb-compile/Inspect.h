@@ -1,4 +1,4 @@
-//===- Inspect.h - a kernel file in words -----------------------*- C++ -*-===//
+// A kernel file in words.
 #ifndef NANOBRAGG_NBCOMPILE_INSPECT_H
 #define NANOBRAGG_NBCOMPILE_INSPECT_H
 

@@ -1,9 +1,8 @@
-//===- Specialize.cpp -----------------------------------------------------===//
-#include "Specialize.h"
+#include "tools/nb-compile/Specialize.h"
 
-#include "Parameters.h"
-#include "UsageError.h"
-#include "nanobragg/KernelFile.h"
+#include "lib/Experiment/Parameters.h"
+#include "lib/CommandLine/UsageError.h"
+#include "runtime/kernels/KernelFile.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-//===- Specialize.h - counts compiled in ------------------------*- C++ -*-===//
+// Counts compiled in.
 #ifndef NANOBRAGG_NBCOMPILE_SPECIALIZE_H
 #define NANOBRAGG_NBCOMPILE_SPECIALIZE_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 
 #include <span>
 #include <string>

@@ -1,15 +1,16 @@
-//===- main.cpp - nb-compile: kernels ahead of time -----------------------===//
-#include "Command.h"
-#include "Completion.h"
-#include "Derivative.h"
-#include "FileContents.h"
-#include "Header.h"
-#include "Inspect.h"
-#include "OutputFile.h"
-#include "ParameterGroups.h"
-#include "RunSetup.h"
-#include "Specialize.h"
-#include "nanobragg/KernelFolders.h"
+// Nb-compile: kernels ahead of time.
+
+#include "tools/nb-compile/Command.h"
+#include "tools/nb-compile/Completion.h"
+#include "lib/Experiment/Derivative.h"
+#include "lib/IO/FileContents.h"
+#include "tools/nb-compile/Header.h"
+#include "tools/nb-compile/Inspect.h"
+#include "lib/IO/OutputFile.h"
+#include "lib/Experiment/ParameterGroups.h"
+#include "tools/nb-sim/RunSetup.h"
+#include "tools/nb-compile/Specialize.h"
+#include "runtime/kernels/KernelFolders.h"
 
 #include <cstdio>
 #include <exception>

@@ -1,8 +1,8 @@
-#include "Check.h"
+#include "tools/nb-gradcheck/Check.h"
 
-#include "DeadGradients.h"
-#include "Experiment.h"
-#include "ParameterGroups.h"
+#include "lib/Experiment/DeadGradients.h"
+#include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/ParameterGroups.h"
 
 #include <algorithm>
 #include <chrono>

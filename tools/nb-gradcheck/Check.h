@@ -1,8 +1,8 @@
-//===- Check.h - analytic derivatives against differences -------*- C++ -*-===//
+// Analytic derivatives against differences.
 #ifndef NANOBRAGG_GRADCHECK_CHECK_H
 #define NANOBRAGG_GRADCHECK_CHECK_H
 
-#include "Variations.h"
+#include "tools/nb-gradcheck/Variations.h"
 
 #include <cstdint>
 #include <optional>

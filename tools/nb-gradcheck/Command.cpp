@@ -1,9 +1,9 @@
-#include "Command.h"
+#include "tools/nb-gradcheck/Command.h"
 
-#include "ClosestWord.h"
-#include "DeviceChoice.h"
-#include "Numbers.h"
-#include "OwnFlags.h"
+#include "lib/Experiment/ClosestWord.h"
+#include "lib/Experiment/DeviceChoice.h"
+#include "lib/CommandLine/Numbers.h"
+#include "lib/CommandLine/OwnFlags.h"
 
 #include <algorithm>
 #include <cmath>

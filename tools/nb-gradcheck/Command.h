@@ -1,8 +1,8 @@
-//===- Command.h - what nb-gradcheck was asked to do ------------*- C++ -*-===//
+// What nb-gradcheck was asked to do.
 #ifndef NANOBRAGG_GRADCHECK_COMMAND_H
 #define NANOBRAGG_GRADCHECK_COMMAND_H
 
-#include "Check.h"
+#include "tools/nb-gradcheck/Check.h"
 
 #include <string>
 #include <vector>

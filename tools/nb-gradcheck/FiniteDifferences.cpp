@@ -1,4 +1,4 @@
-#include "FiniteDifferences.h"
+#include "tools/nb-gradcheck/FiniteDifferences.h"
 
 #include <algorithm>
 #include <cmath>

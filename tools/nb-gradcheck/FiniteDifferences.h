@@ -1,10 +1,8 @@
-//===- FiniteDifferences.h - derivatives by moving a number -----*- C++ -*-===//
+// Derivatives by moving a number.
 //
 // Central differences of an image, extrapolated to a vanishing step (Richardson; Ridders' choice of
 // the order), with an estimate of what is wrong with the result: it judges the analytic derivative,
 // so it has to know how far it can be trusted itself.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_GRADCHECK_FINITEDIFFERENCES_H
 #define NANOBRAGG_GRADCHECK_FINITEDIFFERENCES_H
 

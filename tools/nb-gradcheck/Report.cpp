@@ -1,4 +1,4 @@
-#include "Report.h"
+#include "tools/nb-gradcheck/Report.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
-//===- Report.h - the outcome of a check as text ----------------*- C++ -*-===//
+// The outcome of a check as text.
 #ifndef NANOBRAGG_GRADCHECK_REPORT_H
 #define NANOBRAGG_GRADCHECK_REPORT_H
 
-#include "Check.h"
+#include "tools/nb-gradcheck/Check.h"
 
 #include <span>
 #include <string>

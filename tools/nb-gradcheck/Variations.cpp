@@ -1,6 +1,6 @@
-#include "Variations.h"
+#include "tools/nb-gradcheck/Variations.h"
 
-#include "ParameterElements.h"
+#include "lib/Experiment/ParameterElements.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-//===- Variations.h - the numbers that are moved ----------------*- C++ -*-===//
+// The numbers that are moved.
 #ifndef NANOBRAGG_GRADCHECK_VARIATIONS_H
 #define NANOBRAGG_GRADCHECK_VARIATIONS_H
 
-#include "FiniteDifferences.h"
+#include "tools/nb-gradcheck/FiniteDifferences.h"
 
 #include <cstdint>
 #include <span>

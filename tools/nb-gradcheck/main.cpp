@@ -1,9 +1,10 @@
-//===- main.cpp - nb-gradcheck: are the derivatives right? ----------------===//
-#include "Command.h"
-#include "ExperimentOf.h"
-#include "ParameterGroups.h"
-#include "Report.h"
-#include "UsageError.h"
+// Nb-gradcheck: are the derivatives right?.
+
+#include "tools/nb-gradcheck/Command.h"
+#include "lib/CommandLine/ExperimentOf.h"
+#include "lib/Experiment/ParameterGroups.h"
+#include "tools/nb-gradcheck/Report.h"
+#include "lib/CommandLine/UsageError.h"
 
 #include <cstdio>
 #include <exception>

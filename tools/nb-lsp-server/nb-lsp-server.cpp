@@ -1,4 +1,5 @@
-//===- nb-lsp-server.cpp - nb programs in an editor -----------------------===//
+// Nb programs in an editor.
+
 #include "dialect/NB.h"
 
 #include "mlir/InitAllDialects.h"

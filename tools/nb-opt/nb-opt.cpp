@@ -1,6 +1,7 @@
-//===- nb-opt.cpp - run passes on nb programs -----------------------------===//
+// Run passes on nb programs.
+
 #include "dialect/NB.h"
-#include "lib/Compiler/Pipelines.h"
+#include "lib/Compiler/Pipelines/Pipelines.h"
 #include "lib/Conversion/Passes.h"
 #include "lib/Transforms/Passes.h"
 

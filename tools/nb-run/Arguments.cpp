@@ -1,4 +1,4 @@
-#include "Arguments.h"
+#include "tools/nb-run/Arguments.h"
 
 #include "dialect/NB.h"
 #include "lib/IO/FileError.h"

@@ -1,8 +1,8 @@
-//===- Arguments.h - a function's arguments from words ----------*- C++ -*-===//
+// A function's arguments from words.
 #ifndef NB_RUN_ARGUMENTS_H
 #define NB_RUN_ARGUMENTS_H
 
-#include "lib/Compiler/RunProgram.h"
+#include "lib/Compiler/Run/RunProgram.h"
 
 #include <deque>
 #include <string>

@@ -1,4 +1,4 @@
-#include "LoadProgram.h"
+#include "tools/nb-run/LoadProgram.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"

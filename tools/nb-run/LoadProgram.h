@@ -1,4 +1,4 @@
-//===- LoadProgram.h - nb programs from files -------------------*- C++ -*-===//
+// Nb programs from files.
 #ifndef NB_RUN_LOADPROGRAM_H
 #define NB_RUN_LOADPROGRAM_H
 

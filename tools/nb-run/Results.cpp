@@ -1,4 +1,4 @@
-#include "Results.h"
+#include "tools/nb-run/Results.h"
 
 #include "dialect/NB.h"
 #include "lib/IO/NpyFile.h"

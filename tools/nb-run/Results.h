@@ -1,4 +1,4 @@
-//===- Results.h - what a function returned ---------------------*- C++ -*-===//
+// What a function returned.
 #ifndef NB_RUN_RESULTS_H
 #define NB_RUN_RESULTS_H
 

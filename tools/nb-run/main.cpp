@@ -1,12 +1,13 @@
-//===- main.cpp - nb-run: one function of an nb program, on either engine -===//
-#include "Arguments.h"
-#include "LoadProgram.h"
-#include "Results.h"
+// Nb-run: one function of an nb program, on either engine.
 
-#include "lib/Compiler/CompareEngines.h"
-#include "lib/Compiler/Dialects.h"
+#include "tools/nb-run/Arguments.h"
+#include "tools/nb-run/LoadProgram.h"
+#include "tools/nb-run/Results.h"
+
+#include "lib/Compiler/Compare/CompareEngines.h"
+#include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Transforms/Passes.h"
-#include "nanobragg/Renderer.h"
+#include "runtime/simulator/Renderer.h"
 
 #include "mlir/Pass/PassManager.h"
 

@@ -1,8 +1,7 @@
-//===- CompareEngines.cpp -------------------------------------------------===//
-#include "CompareEngines.h"
+#include "tools/nb-sim/CompareEngines.h"
 
-#include "Parameters.h"
-#include "UsageError.h"
+#include "lib/Experiment/Parameters.h"
+#include "lib/CommandLine/UsageError.h"
 
 namespace nanobragg {
 

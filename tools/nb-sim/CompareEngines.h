@@ -1,9 +1,9 @@
-//===- CompareEngines.h - the experiment on both engines --------*- C++ -*-===//
+// The experiment on both engines.
 #ifndef NANOBRAGG_NBSIM_COMPAREENGINES_H
 #define NANOBRAGG_NBSIM_COMPAREENGINES_H
 
-#include "RunSetup.h"
-#include "nanobragg/KernelProvider.h"
+#include "tools/nb-sim/RunSetup.h"
+#include "runtime/kernels/KernelProvider.h"
 
 #include <cstdio>
 

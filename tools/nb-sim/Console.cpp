@@ -1,5 +1,4 @@
-//===- Console.cpp --------------------------------------------------------===//
-#include "Console.h"
+#include "tools/nb-sim/Console.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,10 @@
-//===- Console.h - what a run says about itself -----------------*- C++ -*-===//
+// What a run says about itself.
 //
 // The wording and order of the C program's lines, which other programs parse.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_NBSIM_CONSOLE_H
 #define NANOBRAGG_NBSIM_CONSOLE_H
 
-#include "Derive.h"
+#include "lib/Experiment/Derive.h"
 
 #include <cstddef>
 #include <cstdio>

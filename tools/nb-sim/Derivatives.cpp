@@ -1,12 +1,11 @@
-//===- Derivatives.cpp ----------------------------------------------------===//
-#include "Derivatives.h"
+#include "tools/nb-sim/Derivatives.h"
 
-#include "DeadGradients.h"
-#include "LossFiles.h"
-#include "NpyFile.h"
-#include "ParameterElements.h"
-#include "ParameterGroups.h"
-#include "UsageError.h"
+#include "lib/Experiment/DeadGradients.h"
+#include "tools/nb-sim/LossFiles.h"
+#include "lib/IO/NpyFile.h"
+#include "lib/Experiment/ParameterElements.h"
+#include "lib/Experiment/ParameterGroups.h"
+#include "lib/CommandLine/UsageError.h"
 #include "nanobragg/Simulator.h"
 
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
-//===- Derivatives.h - gradients and derivative images ----------*- C++ -*-===//
+// Gradients and derivative images.
 #ifndef NANOBRAGG_NBSIM_DERIVATIVES_H
 #define NANOBRAGG_NBSIM_DERIVATIVES_H
 
-#include "RunSetup.h"
-#include "nanobragg/KernelProvider.h"
+#include "tools/nb-sim/RunSetup.h"
+#include "runtime/kernels/KernelProvider.h"
 
 #include <cstdio>
 

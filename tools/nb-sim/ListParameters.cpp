@@ -1,7 +1,6 @@
-//===- ListParameters.cpp -------------------------------------------------===//
-#include "ListParameters.h"
+#include "tools/nb-sim/ListParameters.h"
 
-#include "ParameterGroups.h"
+#include "lib/Experiment/ParameterGroups.h"
 
 #include <algorithm>
 #include <cinttypes>

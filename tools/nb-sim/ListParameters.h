@@ -1,8 +1,8 @@
-//===- ListParameters.h - the numbers a kernel can take ---------*- C++ -*-===//
+// The numbers a kernel can take.
 #ifndef NANOBRAGG_NBSIM_LISTPARAMETERS_H
 #define NANOBRAGG_NBSIM_LISTPARAMETERS_H
 
-#include "Experiment.h"
+#include "lib/Experiment/Experiment.h"
 
 #include <cstdio>
 

@@ -1,12 +1,11 @@
-//===- LossFiles.cpp ------------------------------------------------------===//
-#include "LossFiles.h"
+#include "tools/nb-sim/LossFiles.h"
 
-#include "FileContents.h"
-#include "FileError.h"
-#include "ImageFile.h"
-#include "Numbers.h"
-#include "SmvFile.h"
-#include "UsageError.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/ImageFile.h"
+#include "lib/CommandLine/Numbers.h"
+#include "lib/IO/SmvFile.h"
+#include "lib/CommandLine/UsageError.h"
 
 #include <algorithm>
 #include <cmath>

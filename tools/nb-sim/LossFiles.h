@@ -1,8 +1,8 @@
-//===- LossFiles.h - the files that --loss names ----------------*- C++ -*-===//
+// The files that --loss names.
 #ifndef NANOBRAGG_NBSIM_LOSSFILES_H
 #define NANOBRAGG_NBSIM_LOSSFILES_H
 
-#include "CommandLine.h"
+#include "lib/CommandLine/CommandLine.h"
 #include "nanobragg/Loss.h"
 
 #include <array>

@@ -1,13 +1,12 @@
-//===- Outputs.cpp --------------------------------------------------------===//
-#include "Outputs.h"
+#include "tools/nb-sim/Outputs.h"
 
-#include "DumpFile.h"
-#include "FloatImage.h"
-#include "ImageScaling.h"
-#include "NoiseImage.h"
-#include "PgmFile.h"
-#include "PngFile.h"
-#include "ReportHeader.h"
+#include "lib/IO/DumpFile.h"
+#include "lib/IO/FloatImage.h"
+#include "lib/IO/ImageScaling.h"
+#include "lib/IO/NoiseImage.h"
+#include "lib/IO/PgmFile.h"
+#include "lib/IO/PngFile.h"
+#include "tools/nb-sim/ReportHeader.h"
 
 #include <filesystem>
 

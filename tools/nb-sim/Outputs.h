@@ -1,11 +1,11 @@
-//===- Outputs.h - the files of a run ---------------------------*- C++ -*-===//
+// The files of a run.
 #ifndef NANOBRAGG_NBSIM_OUTPUTS_H
 #define NANOBRAGG_NBSIM_OUTPUTS_H
 
-#include "CommandLine.h"
-#include "Derive.h"
-#include "ImageStatistics.h"
-#include "OutputFile.h"
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/Experiment/Derive.h"
+#include "lib/IO/ImageStatistics.h"
+#include "lib/IO/OutputFile.h"
 
 #include <cstdio>
 #include <list>

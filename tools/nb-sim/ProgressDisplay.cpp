@@ -1,5 +1,4 @@
-//===- ProgressDisplay.cpp ------------------------------------------------===//
-#include "ProgressDisplay.h"
+#include "tools/nb-sim/ProgressDisplay.h"
 
 #include <string>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-//===- ProgressDisplay.h - how far a run has come ---------------*- C++ -*-===//
+// How far a run has come.
 #ifndef NANOBRAGG_NBSIM_PROGRESSDISPLAY_H
 #define NANOBRAGG_NBSIM_PROGRESSDISPLAY_H
 

@@ -1,7 +1,6 @@
-//===- ReportHeader.cpp ---------------------------------------------------===//
-#include "ReportHeader.h"
+#include "tools/nb-sim/ReportHeader.h"
 
-#include "Units.h"
+#include "lib/Experiment/Units.h"
 
 namespace nanobragg {
 

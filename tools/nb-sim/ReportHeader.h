@@ -1,10 +1,10 @@
-//===- ReportHeader.h - the image header of a run ---------------*- C++ -*-===//
+// The image header of a run.
 #ifndef NANOBRAGG_NBSIM_REPORTHEADER_H
 #define NANOBRAGG_NBSIM_REPORTHEADER_H
 
-#include "CommandLine.h"
-#include "Derive.h"
-#include "SmvFile.h"
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/Experiment/Derive.h"
+#include "lib/IO/SmvFile.h"
 
 namespace nanobragg {
 

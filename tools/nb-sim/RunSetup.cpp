@@ -1,8 +1,7 @@
-//===- RunSetup.cpp -------------------------------------------------------===//
-#include "RunSetup.h"
+#include "tools/nb-sim/RunSetup.h"
 
-#include "ImageRegion.h"
-#include "nanobragg/KernelRunner.h"
+#include "lib/IO/ImageRegion.h"
+#include "runtime/processor/KernelRunner.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,10 @@
-//===- RunSetup.h - from a command line to a runnable experiment -*- C++ -*-===//
+// From a command line to a runnable experiment.
 #ifndef NANOBRAGG_NBSIM_RUNSETUP_H
 #define NANOBRAGG_NBSIM_RUNSETUP_H
 
-#include "CommandLine.h"
-#include "Derive.h"
-#include "nanobragg/CompilerLibrary.h"
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/Experiment/Derive.h"
+#include "runtime/kernels/CompilerLibrary.h"
 
 #include <string>
 #include <vector>

@@ -1,15 +1,14 @@
-//===- Simulation.cpp -----------------------------------------------------===//
-#include "Simulation.h"
+#include "tools/nb-sim/Simulation.h"
 
-#include "CompareEngines.h"
-#include "Console.h"
-#include "Derivatives.h"
-#include "ListParameters.h"
-#include "Outputs.h"
-#include "ProgressDisplay.h"
-#include "RunSetup.h"
-#include "SolidAngle.h"
-#include "nanobragg/Renderer.h"
+#include "tools/nb-sim/CompareEngines.h"
+#include "tools/nb-sim/Console.h"
+#include "tools/nb-sim/Derivatives.h"
+#include "tools/nb-sim/ListParameters.h"
+#include "tools/nb-sim/Outputs.h"
+#include "tools/nb-sim/ProgressDisplay.h"
+#include "tools/nb-sim/RunSetup.h"
+#include "tools/nb-sim/SolidAngle.h"
+#include "runtime/simulator/Renderer.h"
 
 #include <csignal>
 #include <memory>

@@ -1,9 +1,9 @@
-//===- Simulation.h - one run of nb-sim -------------------------*- C++ -*-===//
+// One run of nb-sim.
 #ifndef NANOBRAGG_NBSIM_SIMULATION_H
 #define NANOBRAGG_NBSIM_SIMULATION_H
 
-#include "CommandLine.h"
-#include "Timing.h"
+#include "lib/CommandLine/CommandLine.h"
+#include "tools/nb-sim/Timing.h"
 
 namespace nanobragg {
 

@@ -1,8 +1,7 @@
-//===- SolidAngle.cpp -----------------------------------------------------===//
-#include "SolidAngle.h"
+#include "tools/nb-sim/SolidAngle.h"
 
-#include "DetectorGeometry.h"
-#include "VectorAlgebra.h"
+#include "lib/Experiment/DetectorGeometry.h"
+#include "lib/Experiment/VectorAlgebra.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>

@@ -1,9 +1,9 @@
-//===- SolidAngle.h - what the rendered pixels subtend ----------*- C++ -*-===//
+// What the rendered pixels subtend.
 #ifndef NANOBRAGG_NBSIM_SOLIDANGLE_H
 #define NANOBRAGG_NBSIM_SOLIDANGLE_H
 
-#include "Experiment.h"
-#include "Report.h"
+#include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/Report.h"
 
 namespace nanobragg {
 

@@ -1,5 +1,4 @@
-//===- Timing.cpp ---------------------------------------------------------===//
-#include "Timing.h"
+#include "tools/nb-sim/Timing.h"
 
 #include <nlohmann/json.hpp>
 

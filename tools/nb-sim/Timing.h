@@ -1,8 +1,8 @@
-//===- Timing.h - where the time of a run went ------------------*- C++ -*-===//
+// Where the time of a run went.
 #ifndef NANOBRAGG_NBSIM_TIMING_H
 #define NANOBRAGG_NBSIM_TIMING_H
 
-#include "nanobragg/KernelProvider.h"
+#include "runtime/kernels/KernelProvider.h"
 
 #include <chrono>
 #include <ctime>

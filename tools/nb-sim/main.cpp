@@ -1,5 +1,6 @@
-//===- main.cpp - nb-sim: a nanoBragg command line in, an image out -------===//
-#include "Simulation.h"
+// Nb-sim: a nanoBragg command line in, an image out.
+
+#include "tools/nb-sim/Simulation.h"
 
 #include <cstdio>
 #include <exception>

@@ -1,4 +1,4 @@
-//===- DeadGradient.h - a derivative that is zero for a reason --*- C++ -*-===//
+// A derivative that is zero for a reason.
 #ifndef NANOBRAGG_DEADGRADIENT_H
 #define NANOBRAGG_DEADGRADIENT_H
 

@@ -1,4 +1,4 @@
-//===- Engine.h - what runs a program ---------------------------*- C++ -*-===//
+// What runs a program.
 #ifndef NANOBRAGG_ENGINE_H
 #define NANOBRAGG_ENGINE_H
 

@@ -1,4 +1,4 @@
-//===- Loss.h - one number from an image ------------------------*- C++ -*-===//
+// One number from an image.
 #ifndef NANOBRAGG_LOSS_H
 #define NANOBRAGG_LOSS_H
 

@@ -1,4 +1,4 @@
-//===- Simulator.h - images and their derivatives ---------------*- C++ -*-===//
+// Images and their derivatives.
 //
 // The C++ interface for programs that fit:
 //
@@ -15,8 +15,6 @@
 //
 // Whatever goes wrong is an exception: std::invalid_argument for names and sizes,
 // std::runtime_error when a program cannot be made or run.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_SIMULATOR_H
 #define NANOBRAGG_SIMULATOR_H
 

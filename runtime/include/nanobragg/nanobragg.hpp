@@ -1,4 +1,4 @@
-//===- nanobragg.hpp - nanobragg-mlir from C++ ------------------*- C++ -*-===//
+// Nanobragg-mlir from C++.
 //
 //   auto kernel = nanobragg::LoadedKernel::fromFlags({"-cell", "100", ..., "-detpixels", "512"});
 //   kernel.set("wavelength", 1e-10);              SI units, as in nanobragg.h
@@ -6,8 +6,6 @@
 //
 // A thin layer over nanobragg.h, which says what the functions do: objects that free themselves,
 // standard containers, exceptions. Needs C++20 and nothing of the compiler that built the library.
-//
-//===----------------------------------------------------------------------===//
 #ifndef NANOBRAGG_NANOBRAGG_HPP
 #define NANOBRAGG_NANOBRAGG_HPP
 

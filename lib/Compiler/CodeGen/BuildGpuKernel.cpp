@@ -1,0 +1,145 @@
+#include "lib/Compiler/CodeGen/BuildGpuKernel.h"
+
+#include "lib/Compiler/CodeGen/Assemble.h"
+#include "lib/Compiler/CodeGen/LinkKernel.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::createStringError;
+using llvm::Expected;
+using llvm::SmallVector;
+
+namespace {
+/// One program for several chips and the host; what is said about experiments is compiled once.
+class GpuKernel {
+public:
+  GpuKernel(const CompileOptions &options) : options(options) {}
+
+  llvm::Error start(StartCompilation start);
+  llvm::Error compileFor(StringRef chip, const Assembler &assembler, bool newest);
+  Expected<SmallVector<char, 0>> link(StringRef kind, std::string structure);
+
+  std::vector<DeviceCode> cubins, texts;
+
+private:
+  Expected<std::unique_ptr<Compilation>> compilationFor(StringRef target, StringRef folder);
+
+  const CompileOptions &options;
+  std::unique_ptr<Compilation> fused;
+  std::string reduce;
+};
+} // namespace
+
+static int numberOf(StringRef chip) {
+  int number = 0;
+  chip.drop_front(strlen("sm_")).consumeInteger(10, number);
+  return number;
+}
+
+/// Of the language, as the text itself says.
+static std::string versionOf(ArrayRef<char> ptx) {
+  StringRef rest = StringRef(ptx.data(), ptx.size()).split(".version ").second;
+  return rest.take_until([](char c) { return isspace(c); }).str();
+}
+
+llvm::Error GpuKernel::start(StartCompilation start) {
+  CompileOptions host = options;
+  host.target = "host-of-gpu";
+  auto started = start(host, nullptr);
+  if (!started)
+    return started.takeError();
+  fused = std::move(*started);
+  return fused->runPasses([&](OpPassManager &pm) { fused->populate(pm); });
+}
+
+Expected<std::unique_ptr<Compilation>> GpuKernel::compilationFor(StringRef target,
+                                                                 StringRef folder) {
+  CompileOptions one = options;
+  one.target = target.str();
+  one.fixed.clear(); // done
+  if (!one.dumpIR.empty())
+    one.dumpIR += ("/" + folder).str();
+  return Compilation::start(fused->get(), one);
+}
+
+llvm::Error GpuKernel::compileFor(StringRef chip, const Assembler &assembler, bool newest) {
+  auto compilation = compilationFor(chip, chip);
+  if (!compilation)
+    return compilation.takeError();
+  Compilation &c = **compilation;
+  if (auto error = c.lower(/*fused=*/true))
+    return error;
+  const std::string name = c.description.function + "_reduce";
+  if (c.module->getFunction(name))
+    reduce = name;
+  auto ptx = c.code(llvm::CodeGenFileType::AssemblyFile);
+  if (!ptx)
+    return ptx.takeError();
+  if (assembler) {
+    auto cubin = assembler.assemble(*ptx, chip);
+    if (!cubin)
+      return cubin.takeError();
+    cubins.push_back({chip.str(), "cubin", assembler.version(), std::move(*cubin)});
+  }
+  if (!assembler || newest) {
+    std::string version = versionOf(*ptx);
+    texts.push_back({chip.str(), "ptx", std::move(version), std::move(*ptx)});
+  }
+  return llvm::Error::success();
+}
+
+Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string structure) {
+  auto getter = getterOf(options, kind);
+  if (!getter)
+    return getter.takeError();
+  auto compilation = compilationFor("host-of-gpu", "host");
+  if (!compilation)
+    return compilation.takeError();
+  Compilation &host = **compilation;
+  auto describe = [&](llvm::Module &module) {
+    KernelDescription description = host.description;
+    description.structure = std::move(structure);
+    description.target += " " + options.target;
+    description.reduce = reduce;
+    for (std::vector<DeviceCode> *codes : {&cubins, &texts})
+      for (DeviceCode &code : *codes)
+        description.codes.push_back(std::move(code));
+    describeKernel(module, description, "nb_kernel", "");
+    defineGetter(module, *getter, "nb_kernel");
+    llvm::GlobalVariable *descriptor = module.getGlobalVariable("nb_kernel");
+    descriptor->setVisibility(llvm::GlobalValue::DefaultVisibility);
+    descriptor->setLinkage(llvm::GlobalValue::InternalLinkage);
+  };
+  if (auto error = host.lower(/*fused=*/true, describe))
+    return error;
+  auto object = host.code(llvm::CodeGenFileType::ObjectFile);
+  if (!object || kind == "obj")
+    return object;
+  return linkSharedObject(*object);
+}
+
+Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start, std::string structure,
+                                                  const CompileOptions &options, StringRef kind) {
+  SmallVector<StringRef> chips;
+  StringRef(options.target).split(chips, ',');
+  llvm::stable_sort(chips, [](StringRef a, StringRef b) { return numberOf(a) > numberOf(b); });
+  chips.erase(llvm::unique(chips), chips.end());
+  auto assembler = Assembler::find();
+  if (!assembler)
+    return assembler.takeError();
+  const bool cubin = kind == "cubin";
+  if (cubin && chips.size() != 1)
+    return createStringError("a cubin is for one chip: '" + options.target + "' are several");
+  if (cubin && !*assembler)
+    return createStringError("there is no ptxas, which makes cubin of PTX: install the CUDA "
+                             "toolkit, name its ptxas with NB_PTXAS, or ask for ptx");
+  GpuKernel kernel(options);
+  if (auto error = kernel.start(start))
+    return error;
+  for (StringRef chip : chips)
+    if (auto error = kernel.compileFor(chip, *assembler, chip == chips.front()))
+      return error;
+  if (cubin)
+    return std::move(kernel.cubins.front().bytes);
+  return kernel.link(kind, std::move(structure));
+}

@@ -1,0 +1,27 @@
+// Kernel files for GPUs.
+#ifndef NB_COMPILER_BUILDGPUKERNEL_H
+#define NB_COMPILER_BUILDGPUKERNEL_H
+
+#include "lib/Compiler/CodeGen/Compilation.h"
+
+namespace mlir::nb {
+
+/// Begins the compilation of what is to become a kernel file for one target.
+using StartCompilation = llvm::function_ref<llvm::Expected<std::unique_ptr<Compilation>>(
+    const CompileOptions &, Compilation::ModuleContext)>;
+
+/// What a kernel file of this kind calls the function that returns its descriptor. Error for a
+/// kind that there is not.
+llvm::Expected<std::string> getterOf(const CompileOptions &options, llvm::StringRef kind);
+
+/// A kernel file for the chips in options.target, or the cubin of the one that there is. The host's
+/// part runs on any processor of this machine's architecture. The code of a chip is cubin where
+/// there is an assembler; then the newest chip's PTX is added, for later chips and other drivers.
+llvm::Expected<llvm::SmallVector<char, 0>> buildGpuKernel(StartCompilation start,
+                                                          std::string structure,
+                                                          const CompileOptions &options,
+                                                          llvm::StringRef kind);
+
+} // namespace mlir::nb
+
+#endif

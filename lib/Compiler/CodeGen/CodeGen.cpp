@@ -1,0 +1,177 @@
+#include "lib/Compiler/CodeGen/CodeGen.h"
+
+#include "lib/Compiler/CodeGen/ExpandRounding.h"
+
+#include "runtime/kernels/CpuFeatures.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+#include <mutex>
+
+using namespace llvm;
+
+namespace mlir::nb {
+
+Expected<Target> resolveTarget(StringRef name) {
+  Target target;
+  target.triple = sys::getProcessTriple();
+  target.gridOnCpu = name == "gpu-on-cpu";
+  if (name.starts_with("sm_")) {
+    int number = 0;
+    StringRef digits = name.drop_front(strlen("sm_"));
+    digits.consumeInteger(10, number);
+    target.triple = "nvptx64-nvidia-cuda";
+    target.cpu = name.str();
+    // The oldest version of the language that knows the chip, lest old drivers refuse it.
+    target.features = number < 100                     ? "+ptx78"
+                      : number == 110                  ? "+ptx90"
+                      : number == 103 || number == 121 ? "+ptx88"
+                                                       : "+ptx87";
+    return target;
+  }
+  target.hostOfGpu = name == "host-of-gpu";
+  if (target.hostOfGpu) {
+    target.cpu = Triple(target.triple).isX86() ? "x86-64" : "generic";
+    return target;
+  }
+  if (name == "native" || target.gridOnCpu) {
+    target.cpu = sys::getHostCPUName().str();
+    SubtargetFeatures features;
+    for (const auto &feature : sys::getHostCPUFeatures())
+      features.AddFeature(feature.first(), feature.second);
+    target.features = features.getString();
+    return target;
+  }
+  if (name == "aarch64" || name.starts_with("aarch64-")) {
+    target.triple = "aarch64-unknown-linux-gnu";
+    target.cpu = name == "aarch64" ? "generic" : name.substr(strlen("aarch64-")).str();
+    return target;
+  }
+  target.cpu = name.str();
+  return target;
+}
+
+Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &target) {
+  static std::once_flag initialized;
+  std::call_once(initialized, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  std::string error;
+  Triple triple(target.triple);
+  const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return createStringError(error);
+  std::unique_ptr<MCSubtargetInfo> cpus(
+      backend->createMCSubtargetInfo(triple, target.cpu, target.features));
+  if (!cpus || !cpus->isCPUStringValid(target.cpu))
+    return createStringError("unknown target '" + target.cpu +
+                             "': expected native, gpu-on-cpu, aarch64, sm_80 or another NVIDIA "
+                             "chip, or a CPU name that LLVM knows for " +
+                             target.triple);
+  TargetOptions options;
+  std::unique_ptr<TargetMachine> machine(
+      backend->createTargetMachine(triple, target.cpu, target.features, options, Reloc::PIC_,
+                                   std::nullopt, CodeGenOptLevel::Default));
+  if (!machine)
+    return createStringError("cannot generate code for " + target.triple);
+  return machine;
+}
+
+static bool hasFeature(TargetMachine &machine, StringRef feature) {
+  return machine.getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
+}
+
+std::string featuresOf(TargetMachine &machine) {
+  if (!machine.getTargetTriple().isX86())
+    return "";
+  std::string text;
+#define NB_ADD(name)                                                                               \
+  if (hasFeature(machine, name))                                                                   \
+    text += (text.empty() ? "" : " ") + std::string(name);
+  NB_X86_FEATURES(NB_ADD)
+#undef NB_ADD
+  return text;
+}
+
+int64_t lanesFor(TargetMachine &machine) {
+  if (!machine.getTargetTriple().isX86())
+    return 2;
+  if (hasFeature(machine, "avx512f"))
+    return 8;
+  return hasFeature(machine, "avx") ? 4 : 2;
+}
+
+int64_t pixelsAtOnce(TargetMachine &machine, StringRef precision) {
+  // AVX-512 and NEON have 32 vector registers, AVX and SSE 16.
+  bool manyRegisters = !machine.getTargetTriple().isX86() || hasFeature(machine, "avx512f");
+  return lanesFor(machine) * (precision != "f64" || manyRegisters ? 2 : 1);
+}
+
+bool hasEstimates(TargetMachine &machine) {
+  return machine.getTargetTriple().isX86() && hasFeature(machine, "avx512f");
+}
+
+void optimize(Module &module, TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  std::string width = std::to_string(lanesFor(machine) * 64);
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    if (machine.getTargetTriple().isNVPTX())
+      continue;
+    // A kernel calls nothing, so that no loop may become a call of memset.
+    function.addFnAttr("no-builtins");
+    // LLVM prefers 256 bits on most AVX-512 machines; the program says how wide it is.
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+  }
+  if (machine.getTargetTriple().isX86() && !hasFeature(machine, "sse4.1"))
+    expandRounding(module);
+  // The program is vectorized and scheduled by hand: LLVM only cleans up.
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
+  tuning.LoopUnrolling = false;
+  PassBuilder builder(&machine, tuning);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
+}
+
+Expected<SmallVector<char, 0>> emitCode(Module &module, TargetMachine &machine,
+                                        CodeGenFileType type) {
+  SmallVector<char, 0> code;
+  raw_svector_ostream stream(code);
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return createStringError("this target cannot emit the requested kind of file");
+  passes.run(module);
+  return code;
+}
+
+} // namespace mlir::nb

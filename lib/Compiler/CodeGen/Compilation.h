@@ -1,0 +1,74 @@
+// One program on its way to code.
+#ifndef NB_COMPILER_COMPILATION_H
+#define NB_COMPILER_COMPILATION_H
+
+#include "lib/Compiler/CodeGen/CodeGen.h"
+#include "lib/Compiler/CodeGen/Compiler.h"
+#include "lib/Compiler/CodeGen/DescribeKernel.h"
+#include "lib/Compiler/Pipelines/Pipelines.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/IR/LLVMContext.h"
+
+#include <memory>
+#include <string>
+
+namespace mlir::nb {
+
+/// One compilation: its context, the target, and the program at the stage reached so far.
+class Compilation {
+public:
+  using ModuleContext = std::shared_ptr<llvm::LLVMContext>;
+
+  static llvm::Expected<std::unique_ptr<Compilation>> start(const nanobragg::Structure &structure,
+                                                            const CompileOptions &options,
+                                                            ModuleContext moduleContext = nullptr);
+  /// Works on a copy of `program`, in its context.
+  static llvm::Expected<std::unique_ptr<Compilation>>
+  start(ModuleOp program, const CompileOptions &options, ModuleContext moduleContext = nullptr);
+
+  /// The nb-level passes, of the derivative if there is one.
+  void populate(OpPassManager &pm) const;
+  /// Runs the passes that `populate` adds.
+  llvm::Error runPasses(llvm::function_ref<void(OpPassManager &)> populate);
+  /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`
+  /// and the description of the function `name`, or if there is none of that name, of the one that
+  /// has an image. `complete` may add to the module before it is optimized.
+  llvm::Error lower(bool fused = false,
+                    llvm::function_ref<void(llvm::Module &)> complete = nullptr,
+                    StringRef name = "");
+
+  std::string text();
+  /// The program at the stage reached so far.
+  ModuleOp get() const { return *program; }
+  std::string features() { return featuresOf(*machine); }
+  llvm::Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type) {
+    return emitCode(*module, *machine, type);
+  }
+
+  Target target;
+  CpuPipelineOptions pipeline;
+  GpuPipelineOptions gpuPipeline;
+  /// Function, parameters, outputs, image type, precision and target; set by lower().
+  KernelDescription description;
+
+private:
+  ModuleContext moduleContext; // outlives the module
+
+public:
+  std::unique_ptr<llvm::Module> module;
+
+private:
+  Compilation(const CompileOptions &options, MLIRContext &context, ModuleContext moduleContext);
+  llvm::Error prepare();
+
+  CompileOptions options;
+  std::unique_ptr<MLIRContext> ownContext;
+  MLIRContext &context;
+  OwningOpRef<ModuleOp> program;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+} // namespace mlir::nb
+
+#endif

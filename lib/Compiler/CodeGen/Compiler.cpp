@@ -1,0 +1,203 @@
+#include "lib/Compiler/CodeGen/Compiler.h"
+
+#include "dialect/NB.h"
+#include "lib/Compiler/CodeGen/Compilation.h"
+
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::createStringError;
+using llvm::Expected;
+
+DerivativeOptions nb::passOptionsOf(const nanobragg::Derivative &derivative) {
+  using Mode = nanobragg::Derivative::Mode;
+  DerivativeOptions options;
+  switch (derivative.mode) {
+  case Mode::Value:
+    return options;
+  case Mode::Jacobian:
+    options.mode = "jacobian";
+    break;
+  case Mode::JVP:
+    options.mode = "jvp";
+    break;
+  case Mode::VJP:
+    options.mode = "vjp";
+    break;
+  case Mode::HVP:
+    options.mode = "hvp";
+    break;
+  }
+  options.parameters = derivative.parameters;
+  options.directions = unsigned(derivative.tangents);
+  return options;
+}
+
+std::string nb::withFixed(std::string structure, StringRef fixed) {
+  SmallVector<StringRef> words;
+  fixed.split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words)
+    structure += (structure.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
+  return structure;
+}
+
+std::string nb::specificationOf(const nanobragg::Structure &structure,
+                                const CompileOptions &options) {
+  std::string text = structure.toString();
+  if (options.derivative != nanobragg::Derivative())
+    text += " derivative=" + options.derivative.toString();
+  return withFixed(std::move(text), options.fixed);
+}
+
+static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> compilation,
+                                       const CompileOptions &options, StringRef stage) {
+  if (!compilation)
+    return compilation.takeError();
+  Compilation &c = **compilation;
+  if (stage == "nb")
+    return c.text();
+  if (stage == "mlir") {
+    if (auto error = c.runPasses([&](OpPassManager &pm) { c.populate(pm); }))
+      return error;
+    return c.text();
+  }
+  if (options.noFuse)
+    return createStringError("there is no " + stage.str() +
+                             " code of a program that is interpreted: leave out --no-fuse, or ask "
+                             "for nb or mlir");
+  if (stage != "llvm" && stage != "asm" && stage != "ptx")
+    return createStringError("unknown stage '" + stage.str() +
+                             "': expected nb, mlir, llvm, asm or ptx");
+  if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
+    return createStringError("there is no " + stage.str() + " for " + c.target.triple +
+                             ": ptx is for NVIDIA chips such as sm_90, asm for processors");
+  if (auto error = c.lower())
+    return error;
+  std::string text;
+  if (stage == "llvm") {
+    llvm::raw_string_ostream stream(text);
+    c.module->print(stream, nullptr);
+    return text;
+  }
+  auto code = c.code(llvm::CodeGenFileType::AssemblyFile);
+  if (!code)
+    return code.takeError();
+  return std::string(code->begin(), code->end());
+}
+
+Expected<std::string> nb::emitProgram(const nanobragg::Structure &structure,
+                                      const CompileOptions &options, StringRef stage) {
+  return emitStage(Compilation::start(structure, options), options, stage);
+}
+
+Expected<std::string> nb::emitProgram(ModuleOp program, const CompileOptions &options,
+                                      StringRef stage) {
+  return emitStage(Compilation::start(program, options), options, stage);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels in this process
+//===----------------------------------------------------------------------===//
+
+struct JitKernel::State {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::string structure;
+  KernelDescription description; ///< what the descriptor points to
+  std::vector<nb_kernel_parameter> parameters;
+  std::vector<nb_kernel_output> outputs;
+  nb_kernel_descriptor descriptor{};
+};
+
+JitKernel::JitKernel(std::unique_ptr<State> state) : state(std::move(state)) {}
+JitKernel::~JitKernel() = default;
+const nb_kernel_descriptor &JitKernel::descriptor() const { return state->descriptor; }
+
+/// Loads what has been compiled.
+static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::string structure) {
+  if (llvm::Triple(compilation.target.triple).getArch() !=
+      llvm::Triple(llvm::sys::getProcessTriple()).getArch())
+    return createStringError("code for " + compilation.target.triple + " does not run here");
+  auto object = compilation.code(llvm::CodeGenFileType::ObjectFile);
+  if (!object)
+    return object.takeError();
+  auto jit = llvm::orc::LLJITBuilder().create();
+  if (!jit)
+    return jit.takeError();
+  auto state = std::make_unique<JitKernel::State>();
+  state->jit = std::move(*jit);
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(
+      llvm::StringRef(object->data(), object->size()), "kernel");
+  if (auto error = state->jit->addObjectFile(std::move(buffer)))
+    return error;
+
+  state->structure = std::move(structure);
+  state->description = compilation.description;
+  const KernelDescription &description = state->description;
+  for (const KernelParameter &p : description.parameters)
+    state->parameters.push_back({p.name.c_str(), p.kind, p.unit.c_str()});
+  bool sums = false;
+  for (const KernelOutput &o : description.outputs) {
+    state->outputs.push_back({o.name.c_str(), o.kind, o.unit.c_str()});
+    sums |= o.kind != NB_OUTPUT_IMAGE;
+  }
+  nb_kernel_descriptor &d = state->descriptor;
+  d.abi_version = NB_KERNEL_ABI_VERSION;
+  d.image_type = description.imageType;
+  d.name = description.function.c_str();
+  d.structure = state->structure.c_str();
+  d.target = description.target.c_str();
+  d.precision = description.precision.c_str();
+  d.num_parameters = state->parameters.size();
+  d.parameters = state->parameters.data();
+  d.num_outputs = state->outputs.size();
+  d.outputs = state->outputs.data();
+  auto bind = [&](auto &entry, const char *suffix) -> llvm::Error {
+    auto address = state->jit->lookup(description.function + suffix);
+    if (!address)
+      return address.takeError();
+    entry = address->toPtr<std::remove_reference_t<decltype(entry)>>();
+    return llvm::Error::success();
+  };
+  if (auto error = bind(d.workspace_size, "_workspace_size"))
+    return error;
+  if (auto error = bind(d.prepare, "_prepare"))
+    return error;
+  if (auto error = bind(d.run_tile, "_run_tile"))
+    return error;
+  if (sums) {
+    if (auto error = bind(d.accumulator_size, "_accumulator_size"))
+      return error;
+    if (auto error = bind(d.scratch_size, "_scratch_size"))
+      return error;
+    if (auto error = bind(d.finish, "_finish"))
+      return error;
+    if (auto error = bind(d.output_sizes, "_output_sizes"))
+      return error;
+  }
+  return std::make_unique<JitKernel>(std::move(state));
+}
+
+Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::Structure &structure,
+                                                       const CompileOptions &options) {
+  auto compilation = Compilation::start(structure, options);
+  if (!compilation)
+    return compilation.takeError();
+  if (auto error = (*compilation)->lower())
+    return error;
+  return load(**compilation, specificationOf(structure, options));
+}
+
+Expected<std::unique_ptr<JitKernel>>
+nb::compileFunction(ModuleOp program, StringRef name, bool fused, const CompileOptions &options) {
+  if (!program.lookupSymbol<func::FuncOp>(name))
+    return createStringError("there is no function '" + name.str() + "' in the program");
+  auto compilation = Compilation::start(program, options);
+  if (!compilation)
+    return compilation.takeError();
+  if (auto error = (*compilation)->lower(fused, nullptr, name))
+    return error;
+  return load(**compilation, "");
+}

@@ -1,0 +1,131 @@
+#include "lib/Compiler/CodeGen/DescribeFunction.h"
+
+#include "dialect/NB.h"
+#include "lib/Compiler/CodeGen/Compiler.h"
+#include "lib/Experiment/Parameters.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::createStringError;
+using llvm::Expected;
+
+/// How an argument of this type is passed.
+static std::optional<nb_parameter_kind> kindOf(Type type) {
+  auto isF64 = [](Type type) { return type.isF64(); };
+  if (type.isIndex())
+    return NB_PARAMETER_INDEX;
+  if (auto table = dyn_cast<TableType>(type)) {
+    Type element = table.getElementType();
+    if (auto vector = dyn_cast<Vec3Type>(element); vector && isF64(vector.getElementType()))
+      return NB_PARAMETER_TABLE_VEC3;
+    return isF64(element) ? std::optional(NB_PARAMETER_TABLE_F64) : std::nullopt;
+  }
+  if (auto vector = dyn_cast<Vec3Type>(type); vector && isF64(vector.getElementType()))
+    return NB_PARAMETER_VEC3;
+  if (auto matrix = dyn_cast<Mat3Type>(type); matrix && isF64(matrix.getElementType()))
+    return NB_PARAMETER_MAT3;
+  if (auto grid = dyn_cast<HklGridType>(type); grid && isF64(grid.getElementType()))
+    return NB_PARAMETER_HKL_GRID;
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    if (tensor.getElementType().isInteger(8))
+      return NB_PARAMETER_MASK;
+    return isF64(tensor.getElementType()) ? std::optional(NB_PARAMETER_IMAGE) : std::nullopt;
+  }
+  return isF64(type) ? std::optional(NB_PARAMETER_F64) : std::nullopt;
+}
+
+std::string nb::argumentName(func::FuncOp function, unsigned argument) {
+  auto name = function.getArgAttrOfType<StringAttr>(argument, "nb.name");
+  return name ? name.str() : "arg" + std::to_string(argument);
+}
+
+/// How a result of this type is written.
+static std::optional<nb_output_kind> outputKindOf(Type type) {
+  if (isa<RankedTensorType>(type))
+    return NB_OUTPUT_IMAGE;
+  if (isa<HklGridType>(type))
+    return NB_OUTPUT_HKL_GRID;
+  auto table = dyn_cast<TableType>(type);
+  Type value = table ? table.getElementType() : type;
+  if (!elementTypeOf(value).isF64())
+    return std::nullopt;
+  if (isa<Vec3Type>(value))
+    return table ? NB_OUTPUT_TABLE_VEC3 : NB_OUTPUT_VEC3;
+  if (isa<Mat3Type>(value))
+    return table ? NB_OUTPUT_TABLE_MAT3 : NB_OUTPUT_MAT3;
+  return table ? NB_OUTPUT_TABLE_F64 : NB_OUTPUT_F64;
+}
+
+/// Does the function hold an nb.image, as that of a kernel does?
+static bool hasImage(func::FuncOp function) {
+  return !function.isDeclaration() && !function.getBody().front().getOps<ImageOp>().empty();
+}
+
+Expected<func::FuncOp> nb::findImageFunction(ModuleOp program) {
+  func::FuncOp found;
+  for (auto function : program.getOps<func::FuncOp>()) {
+    if (!hasImage(function))
+      continue;
+    if (found)
+      return createStringError("'" + found.getName().str() + "' and '" + function.getName().str() +
+                               "' both return an image: leave one of them in the program");
+    found = function;
+  }
+  if (!found)
+    return createStringError("no function of the program returns one image");
+  return found;
+}
+
+/// The unit of a result: photons in an image, a gradient's is one over the parameter's.
+static std::string unitOf(StringRef name, nb_output_kind kind) {
+  if (kind == NB_OUTPUT_IMAGE)
+    return "photons";
+  if (name.consume_front("gradient."))
+    if (const nanobragg::Parameter *by = nanobragg::findParameter(name.str()))
+      if (StringRef(by->unit) != "1")
+        return "1/(" + std::string(by->unit) + ")";
+  return "1";
+}
+
+/// Its `nb.name` attribute, else "image" for the first image, resultN for others.
+static std::string resultName(func::FuncOp function, unsigned result) {
+  if (auto name = function.getResultAttrOfType<StringAttr>(result, "nb.name"))
+    return name.str();
+  bool image = isa<RankedTensorType>(function.getResultTypes()[result]);
+  return image && result == 0 ? "image" : "result" + std::to_string(result);
+}
+
+Expected<KernelDescription> nb::describeFunction(func::FuncOp function) {
+  const std::string quoted = "'" + function.getName().str() + "'";
+  if (!hasImage(function))
+    return createStringError(quoted + " is no function that returns an image");
+  KernelDescription description;
+  description.function = function.getName().str();
+  description.imageType = NB_IMAGE_F64;
+  Type element;
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+    const std::string name = resultName(function, i);
+    auto kind = outputKindOf(type);
+    if (!kind)
+      return createStringError("result '" + name + "' of " + quoted +
+                               " has a type that no kernel returns; run it with --no-fuse");
+    if (auto image = dyn_cast<RankedTensorType>(type)) {
+      if (element && element != image.getElementType())
+        return createStringError("the images of " + quoted + " hold both f32 and f64: a kernel "
+                                 "renders one of them");
+      element = image.getElementType();
+      description.imageType = element.isF32() ? NB_IMAGE_F32 : NB_IMAGE_F64;
+    }
+    description.outputs.push_back({name, *kind, unitOf(name, *kind)});
+  }
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    const std::string name = argumentName(function, i);
+    auto kind = kindOf(type);
+    if (!kind)
+      return createStringError("argument '" + name + "' of " + quoted +
+                               " has a type that no kernel takes; run it with --no-fuse");
+    const nanobragg::Parameter *known = nanobragg::findParameter(name);
+    description.parameters.push_back({name, *kind, known ? known->unit : "1"});
+  }
+  return description;
+}

@@ -1,0 +1,49 @@
+#include "lib/Compiler/CodeGen/DeviceMemory.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+/// An array of pointers, to each of the images, and the memory of sums over pixels.
+static constexpr unsigned outputsParameter = 3, accumulatorsParameter = 4;
+static constexpr unsigned globalMemory = 1;
+
+static bool isWritten(const Value *pointer, const Function &kernel) {
+  SmallVector<const Value *> objects;
+  getUnderlyingObjects(pointer, objects);
+  return any_of(objects, [&](const Value *object) {
+    auto *load = dyn_cast<LoadInst>(object);
+    return object == kernel.getArg(accumulatorsParameter) ||
+           (load && getUnderlyingObject(load->getPointerOperand()) ==
+                        kernel.getArg(outputsParameter));
+  });
+}
+
+static void describe(Function &kernel) {
+  SmallVector<LoadInst *> loads;
+  for (Instruction &instruction : instructions(kernel))
+    if (auto *load = dyn_cast<LoadInst>(&instruction))
+      loads.push_back(load);
+  MDNode *nothing = MDNode::get(kernel.getContext(), {});
+  for (LoadInst *load : loads)
+    if (!isWritten(load->getPointerOperand(), kernel))
+      load->setMetadata(LLVMContext::MD_invariant_load, nothing);
+  // Only now: the casts would hide where a pointer comes from.
+  for (LoadInst *load : loads) {
+    if (!load->getType()->isPointerTy())
+      continue;
+    IRBuilder<> b(load->getNextNode());
+    auto *global = new AddrSpaceCastInst(load, b.getPtrTy(globalMemory), "", b.GetInsertPoint());
+    auto *generic = new AddrSpaceCastInst(global, load->getType(), "", b.GetInsertPoint());
+    load->replaceUsesWithIf(generic, [&](Use &use) { return use.getUser() != global; });
+  }
+}
+
+void mlir::nb::describeDeviceMemory(Module &module) {
+  for (Function &function : module)
+    if (function.getCallingConv() == CallingConv::PTX_Kernel &&
+        function.arg_size() > accumulatorsParameter)
+      describe(function);
+}

@@ -1,0 +1,15 @@
+// How many registers a GPU's thread gets.
+#ifndef NB_COMPILER_DEVICEREGISTERS_H
+#define NB_COMPILER_DEVICEREGISTERS_H
+
+#include "llvm/IR/Module.h"
+
+namespace mlir::nb {
+
+/// Says of every kernel how many blocks are to run on a multiprocessor at the same time, by the size of
+/// its loops, which limits the registers of a thread. Left to itself ptxas spills more for less.
+void limitRegisters(llvm::Module &module);
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,172 @@
+#include "lib/Compiler/Run/InterpretExperiment.h"
+
+#include "lib/Compiler/CodeGen/DescribeFunction.h"
+#include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/DumpIR.h"
+#include "lib/Compiler/Pipelines/Pipelines.h"
+#include "lib/Frontend/Frontend.h"
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::createStringError;
+
+/// The interpreter's passes, with probes on the values that the patterns name. Names of ops have a
+/// dot, names of values have none.
+static void addPasses(PassManager &passes, StringRef probe, const DerivativeOptions &derivative) {
+  populateInterpreterPipeline(passes);
+  if (!derivative.mode.empty())
+    populateDerivative(passes, derivative);
+  if (probe.empty())
+    return;
+  InsertProbesOptions byName, byOp;
+  for (StringRef pattern : llvm::split(probe, ','))
+    (pattern.contains('.') ? byOp.ops : byName.names).push_back(pattern.str());
+  if (!byName.names.empty())
+    passes.addPass(createInsertProbes(byName));
+  if (!byOp.ops.empty())
+    passes.addPass(createInsertProbes(byOp));
+}
+
+/// Structural choices that a trace shows as numbers.
+static void printChoices(llvm::raw_ostream &out, const nanobragg::Structure &structure) {
+  using nanobragg::Capture;
+  using nanobragg::Evaluation;
+  auto flag = [&](const char *key, bool value) {
+    out << "TRACE " << key << " " << (value ? 1 : 0) << "\n";
+  };
+  flag("oversample_thick", structure.capture == Capture::Each);
+  flag("oversample_polar", structure.polarization == Evaluation::Each);
+  flag("oversample_omega", structure.omega == Evaluation::Each);
+  // Factors that the program leaves out are 1.
+  if (structure.capture == Capture::None)
+    out << "TRACE capture_fraction 1\n";
+  if (structure.polarization == Evaluation::None)
+    out << "TRACE polar 1\n";
+}
+
+static InterpreterOptions toOptions(const nb_interpret_options &c, llvm::raw_ostream &trace,
+                                    ProbeRecord *probes, void *image) {
+  InterpreterOptions options;
+  options.threads = c.threads;
+  options.checkFinite = c.check_finite;
+  options.image = image;
+  if (c.trace)
+    options.trace = Pixel{c.trace_panel, c.trace_slow, c.trace_fast};
+  options.traceOutput = &trace;
+  options.probes = probes;
+  if (c.progress)
+    options.progress = [&c](double fraction) { c.progress(c.context, fraction); };
+  if (c.cancelled)
+    options.cancelled = [&c] { return c.cancelled(c.context) != 0; };
+  return options;
+}
+
+InterpretedExperiment::InterpretedExperiment(const nanobragg::Structure &structure,
+                                             std::string probe)
+    : structure(structure), probe(std::move(probe)), context(MLIRContext::Threading::DISABLED) {
+  loadForInterpreter(context);
+}
+
+void InterpretedExperiment::describe(KernelDescription what) {
+  description = std::move(what);
+  for (const KernelParameter &p : description.parameters)
+    parameters.push_back({p.name.c_str(), p.kind, p.unit.c_str()});
+  described.abi_version = NB_KERNEL_ABI_VERSION;
+  described.image_type = description.imageType;
+  described.name = description.function.c_str();
+  described.target = "interpreter";
+  described.precision = "f64";
+  described.num_parameters = uint32_t(parameters.size());
+  described.parameters = parameters.data();
+  for (const KernelOutput &o : description.outputs)
+    outputs.push_back({o.name.c_str(), o.kind, o.unit.c_str()});
+  described.num_outputs = uint32_t(outputs.size());
+  described.outputs = outputs.data();
+}
+
+llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
+  program = buildProgram(context, structure);
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = diagnostic.str();
+  });
+  PassManager passes(&context);
+  addPasses(passes, probe, passOptionsOf(options.derivative));
+  if (!options.dumpIR.empty())
+    if (llvm::Error error = dumpIRAfterEachPass(passes, *program, options.dumpIR))
+      return error;
+  if (failed(passes.run(*program)))
+    return createStringError("preparing the program failed: " + message);
+  auto function = *program->getOps<func::FuncOp>().begin();
+  auto signature = describeFunction(function);
+  if (!signature)
+    return signature.takeError();
+  describe(std::move(*signature));
+  auto prepared = Interpreter::prepare(function);
+  if (failed(prepared))
+    return createStringError(message);
+  interpreter.emplace(std::move(*prepared));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<InterpretedExperiment>>
+InterpretedExperiment::prepare(const nanobragg::Structure &structure, const CompileOptions &options,
+                               std::string probe) {
+  std::unique_ptr<InterpretedExperiment> result(
+      new InterpretedExperiment(structure, std::move(probe)));
+  if (llvm::Error error = result->build(options))
+    return error;
+  return result;
+}
+
+SmallVector<int64_t> InterpretedExperiment::imageShape(const void *const *arguments) const {
+  SmallVector<int64_t> shape;
+  for (StringRef count : {"panel_count", "slow_pixels", "fast_pixels"})
+    for (auto [i, parameter] : llvm::enumerate(parameters))
+      if (count == parameter.name)
+        shape.push_back(*static_cast<const int64_t *>(arguments[i]));
+  return shape;
+}
+
+llvm::Expected<std::string> InterpretedExperiment::run(const void *const *arguments,
+                                                       const nb_interpret_options &options,
+                                                       void *const *outputs) const {
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = diagnostic.str();
+  });
+  std::vector<InterpreterArgument> bound(parameters.size());
+  for (auto [i, argument] : llvm::enumerate(bound)) {
+    argument.data = arguments[i];
+    if (parameters[i].kind == NB_PARAMETER_IMAGE)
+      argument.shape = imageShape(arguments);
+  }
+
+  std::string report;
+  llvm::raw_string_ostream out(report);
+  if (options.trace)
+    printChoices(out, structure);
+  ProbeRecord probes;
+  auto results =
+      interpreter->run(bound, toOptions(options, out, probe.empty() ? nullptr : &probes,
+                                        outputs ? outputs[0] : nullptr));
+  if (failed(results))
+    return createStringError(message);
+  if (!options.trace)
+    for (auto [i, result] : llvm::enumerate(*results))
+      if (!result.values.empty()) // else it is the image that went to outputs[0]
+        llvm::copy(result.values, static_cast<double *>(outputs[i]));
+  if (!probe.empty() && probes.probes.empty())
+    return createStringError("no value of the program is named '" + probe +
+                             "'; --no-fuse --emit nb shows their names");
+  if (!probe.empty() && options.json)
+    probes.printJson(out);
+  else if (!probe.empty())
+    probes.printTable(out);
+  return report;
+}

@@ -1,0 +1,196 @@
+#include "lib/Compiler/Run/RunProgram.h"
+
+#include "dialect/NB.h"
+#include "lib/Compiler/Run/ResultsAsImage.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <cstring>
+#include <new>
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::createStringError;
+using llvm::Expected;
+
+Pixel RenderedImage::pixelAt(size_t index) const {
+  auto i = int64_t(index);
+  return {i / (shape[1] * shape[2]), i / shape[2] % shape[1], i % shape[2]};
+}
+
+Expected<std::vector<InterpreterResult>> nb::interpret(func::FuncOp function,
+                                                       const RunArguments &arguments,
+                                                       const InterpreterOptions &options) {
+  std::string message;
+  ScopedDiagnosticHandler handler(function.getContext(), [&](Diagnostic &diagnostic) {
+    if (!message.empty())
+      return;
+    llvm::raw_string_ostream stream(message);
+    if (!isa<UnknownLoc>(diagnostic.getLocation()))
+      stream << diagnostic.getLocation() << ": ";
+    stream << diagnostic;
+  });
+  auto interpreter = Interpreter::prepare(function);
+  if (failed(interpreter))
+    return createStringError(message);
+  auto results = interpreter->run(arguments, options);
+  if (failed(results))
+    return createStringError(message);
+  return std::move(*results);
+}
+
+Expected<RenderedImage> nb::interpretImage(func::FuncOp function, const RunArguments &arguments,
+                                           int threads) {
+  InterpreterOptions options;
+  options.threads = threads;
+  auto results = interpret(function, arguments, options);
+  if (!results)
+    return results.takeError();
+  InterpreterResult &result = results->front();
+  if (result.shape.size() != 3)
+    return createStringError("'" + function.getName().str() + "' returns no image");
+  return RenderedImage{{result.shape[0], result.shape[1], result.shape[2]},
+                       std::move(result.values)};
+}
+
+Expected<std::array<int64_t, 3>> nb::imageShape(func::FuncOp function,
+                                                const RunArguments &arguments) {
+  // The function reduced to what the counts are computed from.
+  OwningOpRef<ModuleOp> program = function->getParentOfType<ModuleOp>().clone();
+  auto slice = program->lookupSymbol<func::FuncOp>(function.getName());
+  Operation *terminator = slice.getBody().front().getTerminator();
+  auto images = slice.getBody().front().getOps<ImageOp>();
+  if (images.empty())
+    return createStringError("'" + function.getName().str() + "' has no nb.image of its own");
+  SmallVector<Value> counts = llvm::to_vector((*images.begin()).getCounts());
+  terminator->setOperands(counts);
+  OpBuilder b(slice);
+  slice.setFunctionType(b.getFunctionType(slice.getArgumentTypes(), ValueRange(counts).getTypes()));
+  slice.removeResAttrsAttr();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(slice.getBody().front())))
+    if (op.use_empty() && isMemoryEffectFree(&op) && !op.hasTrait<OpTrait::IsTerminator>())
+      op.erase();
+  auto results = interpret(slice, arguments, {});
+  if (!results)
+    return results.takeError();
+  std::array<int64_t, 3> shape{};
+  for (unsigned i = 0; i < 3; ++i)
+    shape[i] = int64_t((*results)[i].values.front());
+  return shape;
+}
+
+/// Pixels of either type as doubles.
+static std::vector<double> asDoubles(const std::vector<double> &memory, int64_t count, bool floats) {
+  if (!floats)
+    return memory;
+  const auto *pixels = reinterpret_cast<const float *>(memory.data());
+  return {pixels, pixels + count};
+}
+
+std::vector<std::vector<double>> nb::runKernel(const nb_kernel_descriptor &kernel,
+                                               const RunArguments &arguments,
+                                               std::array<int64_t, 3> shape) {
+  std::vector<const void *> addresses;
+  for (const InterpreterArgument &argument : arguments)
+    addresses.push_back(argument.data);
+  constexpr std::align_val_t alignment{64};
+  auto release = [&](void *memory) { ::operator delete(memory, alignment); };
+  auto allocate = [&](int64_t bytes) {
+    void *memory = ::operator new(size_t(bytes), alignment);
+    std::memset(memory, 0, size_t(bytes));
+    return std::unique_ptr<void, decltype(release)>(memory, release);
+  };
+  std::vector<int64_t> sizes(kernel.num_outputs, shape[0] * shape[1] * shape[2]);
+  if (kernel.output_sizes)
+    kernel.output_sizes(addresses.data(), sizes.data());
+  std::vector<std::vector<double>> results;
+  std::vector<void *> places;
+  for (int64_t size : sizes)
+    places.push_back(results.emplace_back(size_t(size)).data());
+
+  auto workspace = allocate(kernel.workspace_size(addresses.data()));
+  auto accumulator =
+      allocate(kernel.accumulator_size ? kernel.accumulator_size(addresses.data()) : 0);
+  auto scratch = allocate(kernel.scratch_size ? kernel.scratch_size(addresses.data()) : 0);
+  kernel.prepare(addresses.data(), workspace.get());
+  for (int64_t panel = 0; panel < shape[0]; ++panel) {
+    const nb_tile tile{panel, 0, shape[1]};
+    kernel.run_tile(addresses.data(), workspace.get(), &tile, places.data(), accumulator.get(),
+                    scratch.get());
+  }
+  void *accumulators[] = {accumulator.get()};
+  if (kernel.finish)
+    kernel.finish(addresses.data(), workspace.get(), accumulators, 1, places.data());
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    bool floats =
+        kernel.outputs[i].kind == NB_OUTPUT_IMAGE && kernel.image_type == NB_IMAGE_F32;
+    results[i] = asDoubles(results[i], size, floats);
+  }
+  return results;
+}
+
+RenderedImage nb::renderImage(const nb_kernel_descriptor &kernel, const RunArguments &arguments,
+                              std::array<int64_t, 3> shape) {
+  return {shape, runKernel(kernel, arguments, shape).front()};
+}
+
+OwningOpRef<ModuleOp> nb::isolate(func::FuncOp function) {
+  OwningOpRef<ModuleOp> program = function->getParentOfType<ModuleOp>().clone();
+  for (auto other : program->getOps<func::FuncOp>())
+    other.setVisibility(other.getName() == function.getName() ? SymbolTable::Visibility::Public
+                                                              : SymbolTable::Visibility::Private);
+  PassManager passes(program->getContext());
+  passes.addPass(createSymbolDCEPass());
+  (void)passes.run(*program); // at worst, functions stay that nobody calls
+  return program;
+}
+
+/// The results that packResults has packed into `pixels`.
+static std::vector<InterpreterResult> unpack(TypeRange types, const std::vector<double> &pixels) {
+  std::vector<InterpreterResult> results;
+  auto next = pixels.begin();
+  for (Type type : types) {
+    auto end = next + (isa<Vec3Type>(type) ? 3 : isa<Mat3Type>(type) ? 9 : 1);
+    results.push_back({type, {}, {next, end}});
+    next = end;
+  }
+  return results;
+}
+
+/// Images and tables of one dimension have their shape, other arrays are flat.
+static SmallVector<int64_t> shapeOf(Type type, ArrayRef<int64_t> image, size_t numbers) {
+  if (isa<RankedTensorType>(type))
+    return SmallVector<int64_t>(image);
+  if (auto table = dyn_cast<TableType>(type)) {
+    Type element = table.getElementType();
+    return {int64_t(numbers) / (isa<Vec3Type>(element) ? 3 : isa<Mat3Type>(element) ? 9 : 1)};
+  }
+  return isa<HklGridType>(type) ? SmallVector<int64_t>{int64_t(numbers)} : SmallVector<int64_t>();
+}
+
+Expected<std::vector<InterpreterResult>> nb::runCompiled(func::FuncOp function,
+                                                         const RunArguments &arguments,
+                                                         const CompileOptions &options) {
+  OwningOpRef<ModuleOp> program = isolate(function);
+  auto kernelFunction = program->lookupSymbol<func::FuncOp>(function.getName());
+  bool packed = kernelFunction.getBody().front().getOps<ImageOp>().empty();
+  if (packed)
+    if (auto error = packResults(kernelFunction))
+      return error;
+  auto shape = imageShape(kernelFunction, arguments);
+  if (!shape)
+    return shape.takeError();
+  auto kernel = compileFunction(*program, function.getName(), /*fused=*/false, options);
+  if (!kernel)
+    return kernel.takeError();
+  auto outputs = runKernel((*kernel)->descriptor(), arguments, *shape);
+  if (packed)
+    return unpack(function.getResultTypes(), outputs.front());
+  std::vector<InterpreterResult> results;
+  for (auto [type, values] : llvm::zip(function.getResultTypes(), outputs))
+    results.push_back({type, shapeOf(type, *shape, values.size()), std::move(values)});
+  return results;
+}

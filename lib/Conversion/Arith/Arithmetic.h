@@ -1,0 +1,122 @@
+// Scalar and lane arithmetic.
+#ifndef NB_CONVERSION_ARITHMETIC_H
+#define NB_CONVERSION_ARITHMETIC_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+
+#include <array>
+
+namespace mlir::nb {
+
+using Components = SmallVector<Value, 9>; ///< of a scalar (1), vec3 (3) or mat3 (9, row-major)
+
+/// Emits arith and math ops on values that are all f64 or f32 scalars, or all lanes of one type.
+/// Operations may contract into fused multiply-adds; nothing else is relaxed.
+class Arithmetic {
+public:
+  /// `estimates`: the target has AVX-512's estimates of 1 / x and 1 / sqrt(x), right to 2^-14.
+  Arithmetic(OpBuilder &builder, Location loc, bool estimates = false)
+      : b(builder), loc(loc), estimates(estimates) {}
+
+  Value constant(Type type, double value);
+  Value integer(Type type, int64_t value);
+  Value add(Value x, Value y);
+  Value sub(Value x, Value y);
+  Value mul(Value x, Value y);
+  Value div(Value x, Value y);
+  Value neg(Value x);
+  /// x / y to two ulp where y and 1 / y are normal numbers, in lanes without a division where the
+  /// target has estimates: a division of 512 bits keeps others from the port that it is on.
+  Value quotient(Value x, Value y);
+  /// x y + z, rounded once where the target can.
+  Value mulAdd(Value x, Value y, Value z);
+  Value abs(Value x);
+  Value sqrt(Value x);
+  /// 1 / sqrt(x) to two ulp for normal x > 0, finite for x = 0; in lanes without dividing.
+  Value reciprocalSqrt(Value x);
+  /// The same without a meaning for x = 0.
+  Value reciprocalSqrtOfPositive(Value x);
+  Value ceil(Value x);
+  Value floor(Value x);
+  Value round(Value x); ///< to nearest, halves to even
+  Value min(Value x, Value y);
+  Value max(Value x, Value y);
+  Value add(Value x, double y) { return add(x, constant(x.getType(), y)); }
+  Value sub(Value x, double y) { return sub(x, constant(x.getType(), y)); }
+  Value mul(Value x, double y) { return mul(x, constant(x.getType(), y)); }
+
+  Value less(Value x, Value y);
+  Value lessEqual(Value x, Value y);
+  Value equal(Value x, Value y);
+  Value both(Value x, Value y);
+  Value either(Value x, Value y);
+  Value negate(Value condition);
+  Value select(Value condition, Value x, Value y);
+
+  /// Polynomial by Horner's rule, lowest coefficient first.
+  Value polynomial(ArrayRef<double> coefficients, Value z);
+  /// sin(pi x) / x in z = x^2, and its derivative by x, divided by x, for |x| <= 1/2.
+  Value sinPiOverX(Value z);
+  Value sinPiOverXSlope(Value z);
+  /// sin(pi x) and cos(pi x) for |x| <= 1/2.
+  Value sinPiReduced(Value x);
+  Value cosPiReduced(Value x);
+  Value twiceCosPi(Value x); ///< 2 cos(pi x)
+  /// (sin x, cos x), x in radians, by polynomials: a kernel calls no math library.
+  std::pair<Value, Value> sinCos(Value x);
+  /// 0 below `lowest`, or where 2^n would not be a normal number.
+  Value exp(Value x, double lowest = -708);
+
+  /// The bits of a float as an integer, the low bit of which becomes the sign of x.
+  Value bits(Value x);
+  Value xorBits(Value x, Value y);
+  Value withSignFlippedBy(Value x, Value bits);
+
+  /// x = n + t, n whole and |t| <= 1/2; the low bit of `bits` is that of n.
+  struct HalfTurns {
+    Value n, t, bits;
+  };
+  HalfTurns halfTurns(Value x);
+
+  /// The same number, with the lanes it has, in another precision.
+  Value convert(Value x, FloatType precision);
+  /// Whole number held in a float -> index (scalar) or i32 lanes.
+  Value toInteger(Value x);
+  /// index (or lanes of index) -> float of `type`.
+  Value toFloat(Value index, Type type);
+
+  // Vectors are (x, y, z), matrices nine elements row by row.
+  Value dot(ValueRange x, ValueRange y);
+  Value frobenius(ValueRange x, ValueRange y);
+  Components cross(ValueRange x, ValueRange y);
+  Components scale(ValueRange x, Value factor);
+  Components add(ValueRange x, ValueRange y);
+  Components sub(ValueRange x, ValueRange y);
+  Components normalize(ValueRange x);
+  Components transform(ValueRange matrix, ValueRange x);
+  Components multiply(ValueRange x, ValueRange y);
+  Components axisRotation(ValueRange axis, Value angle);
+
+  OpBuilder &builder() { return b; }
+  Location location() const { return loc; }
+
+private:
+  template <typename OpTy>
+  Value binary(Value x, Value y);
+  template <typename OpTy>
+  Value unary(Value x);
+  bool hasEstimate(Type type);
+  /// The processor's estimate that `intrinsic` names, of each lane of x.
+  Value estimate(Value x, StringRef intrinsic);
+  /// For lanes: y, an approximation of 1 / sqrt(x), with a step for each of the series in its error.
+  Value refined(Value x, Value y, ArrayRef<ArrayRef<double>> steps);
+
+  OpBuilder &b;
+  Location loc;
+  bool estimates;
+};
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,49 @@
+// Nb values as their scalar components.
+#ifndef NB_CONVERSION_EXPANSION_H
+#define NB_CONVERSION_EXPANSION_H
+
+#include "dialect/NB.h"
+#include "lib/Conversion/Arith/Arithmetic.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::nb {
+
+/// A structure-factor grid: inclusive bounds as index values, and the values, l fastest.
+struct GridParts {
+  Value hMin, hMax, kMin, kMax, lMin, lMax;
+  Value data; ///< memref<?xf64>
+};
+
+/// The components of every !nb.vec3 and !nb.mat3 value met so far, and the parts of arguments.
+class Expansion {
+public:
+  /// Components of a scalar (itself), vec3 or mat3.
+  ValueRange components(Value value);
+  void set(Value value, Components components) { known[value] = std::move(components); }
+  GridParts grid(Value grid);
+
+  /// What has been computed of an op along with another one; null if nothing has.
+  Value computedBefore(Operation *op) const { return computed.lookup(op); }
+  void setComputed(Operation *op, Value value) { computed[op] = value; }
+
+  /// The components of vectors of gratings, by the nb.scale that they meet in.
+  llvm::DenseMap<Operation *, SmallVector<Operation *>> scaledGratings;
+
+private:
+  llvm::DenseMap<Operation *, Value> computed;
+  llvm::DenseMap<Value, Components> known;
+};
+
+/// Components of the result of a geometry or diffraction op; empty when `op` is of another kind.
+Components expandGeometry(Operation *op, Expansion &values, Arithmetic &a);
+Components expandDiffraction(Operation *op, Expansion &values, Arithmetic &a);
+
+/// Splits a function argument of an nb type into plain values by a cast at the function's entry,
+/// which `nb-outline-kernel` resolves: vec3 to 3 and mat3 to 9 floats, a table to memref<?xf64>, a
+/// grid to six bounds and memref<?xf64>, a mask to memref<?xi8>.
+ValueRange splitArgument(BlockArgument argument);
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,166 @@
+#include "lib/Conversion/Arith/Expansion.h"
+#include "lib/Conversion/Arith/GridToArith.h"
+#include "lib/Conversion/Passes.h"
+#include "lib/Conversion/Arith/ShapesToArith.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_CONVERTNBTOARITH
+#include "lib/Conversion/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+ValueRange nb::splitArgument(BlockArgument argument) {
+  for (Operation *user : argument.getUsers())
+    if (auto cast = dyn_cast<UnrealizedConversionCastOp>(user))
+      return cast.getResults();
+  MLIRContext *context = argument.getContext();
+  Type f64 = Float64Type::get(context), index = IndexType::get(context);
+  auto flat = [](Type element) { return MemRefType::get({ShapedType::kDynamic}, element); };
+  SmallVector<Type> types =
+      TypeSwitch<Type, SmallVector<Type>>(argument.getType())
+          .Case<Vec3Type>([](auto t) { return SmallVector<Type>(3, t.getElementType()); })
+          .Case<Mat3Type>([](auto t) { return SmallVector<Type>(9, t.getElementType()); })
+          .Case<TableType>([&](auto) { return SmallVector<Type>{flat(f64)}; })
+          .Case<RankedTensorType>(
+              [&](auto t) { return SmallVector<Type>{flat(t.getElementType())}; })
+          .Case<HklGridType>([&](auto t) {
+            SmallVector<Type> parts(6, index);
+            parts.push_back(flat(t.getElementType()));
+            return parts;
+          })
+          .Default([](Type t) { return SmallVector<Type>{t}; });
+  OpBuilder b = OpBuilder::atBlockBegin(argument.getOwner());
+  return UnrealizedConversionCastOp::create(b, argument.getLoc(), types, argument).getResults();
+}
+
+ValueRange Expansion::components(Value value) {
+  auto found = known.find(value);
+  if (found != known.end())
+    return found->second;
+  Components parts;
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && isa<Vec3Type, Mat3Type>(value.getType()))
+    parts = llvm::to_vector<9>(splitArgument(argument));
+  else
+    parts.push_back(value);
+  return known[value] = std::move(parts);
+}
+
+GridParts Expansion::grid(Value grid) {
+  ValueRange parts = splitArgument(cast<BlockArgument>(grid));
+  return {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]};
+}
+
+namespace {
+/// 1 / sqrt(x). Of a choice between 1 and x, the root of x itself is taken, which normalizing a
+/// vector takes, too.
+Value reciprocalSqrt(Value x, Arithmetic &a) {
+  auto choice = x.getDefiningOp<arith::SelectOp>();
+  if (!choice || !isa<VectorType>(x.getType()) || !matchPattern(choice.getTrueValue(), m_OneFloat()))
+    return a.reciprocalSqrt(x);
+  return a.select(choice.getCondition(), choice.getTrueValue(),
+                  a.reciprocalSqrt(choice.getFalseValue()));
+}
+
+/// Sine, cosine, exponential and reciprocal root in own steps: a kernel calls no math library.
+void expandFunctions(Operation *root) {
+  root->walk([](Operation *op) {
+    if (!isa<math::SinOp, math::CosOp, math::ExpOp, math::RsqrtOp>(op) ||
+        !isScalarOrLanes(op->getResult(0).getType()))
+      return;
+    OpBuilder b(op);
+    Arithmetic a(b, op->getLoc());
+    Value x = op->getOperand(0);
+    Value value = isa<math::ExpOp>(op)     ? a.exp(x)
+                  : isa<math::RsqrtOp>(op) ? reciprocalSqrt(x, a)
+                  : isa<math::SinOp>(op)   ? a.sinCos(x).first
+                                           : a.sinCos(x).second;
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  });
+}
+
+/// `sum` plus the term; of a term that is a sum itself each part in turn, so that a product among them
+/// is added in one instruction.
+Value addParts(Value sum, Value term, OpBuilder &b) {
+  auto parts = term.getDefiningOp<arith::AddFOp>();
+  if (!parts || !parts->hasOneUse() ||
+      !bitEnumContainsAll(parts.getFastmath(), arith::FastMathFlags::contract))
+    return arith::AddFOp::create(b, term.getLoc(), sum, term, arith::FastMathFlags::contract);
+  return addParts(addParts(sum, parts.getLhs(), b), parts.getRhs(), b);
+}
+
+/// Sums that loops carry add up the parts of their terms one by one.
+void addPartsInLoops(Operation *root) {
+  root->walk([](scf::ForOp loop) {
+    for (auto [carried, yielded] : llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+      auto sum = yielded.getDefiningOp<arith::AddFOp>();
+      if (!sum || sum.getLhs() != carried || !sum->hasOneUse() ||
+          !bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::contract))
+        continue;
+      OpBuilder b(sum);
+      sum.replaceAllUsesWith(addParts(carried, sum.getRhs(), b));
+      sum.erase();
+    }
+  });
+}
+
+struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPass> {
+  using ConvertNBToArithBase::ConvertNBToArithBase;
+
+  void runOnOperation() override {
+    restoreLookupDefaults(getOperation());
+    expandFunctions(getOperation());
+    Expansion values;
+    findScaledGratings(getOperation(), values);
+    SmallVector<Operation *> expanded;
+    WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!isa_and_nonnull<NBDialect>(op->getDialect()))
+        return WalkResult::advance();
+      OpBuilder b(op);
+      Arithmetic a(b, op->getLoc(), estimates);
+      Components parts = expandGeometry(op, values, a);
+      if (parts.empty())
+        parts = expandDiffraction(op, values, a);
+      if (parts.empty()) {
+        op->emitError() << "'" << op->getName()
+                        << "' has no expansion to arithmetic; convert loops and tables with "
+                           "--convert-nb-to-loops and erase probes with --nb-erase-probes first";
+        return WalkResult::interrupt();
+      }
+      Value old = op->getResult(0);
+      if (isa<Vec3Type, Mat3Type>(old.getType()))
+        values.set(old, std::move(parts));
+      else
+        old.replaceAllUsesWith(parts.front());
+      expanded.push_back(op);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    for (Operation *op : llvm::reverse(expanded)) {
+      if (!op->use_empty()) {
+        InFlightDiagnostic diagnostic =
+            op->emitError() << "value of type " << op->getResult(0).getType()
+                            << " reaches an op that cannot be expanded to arithmetic";
+        diagnostic.attachNote((*op->user_begin())->getLoc()) << "used here";
+        return signalPassFailure();
+      }
+      op->erase();
+    }
+    addPartsInLoops(getOperation());
+  }
+};
+} // namespace

@@ -1,0 +1,235 @@
+#include "lib/Conversion/GPU/GPULaunch.h"
+#include "lib/Conversion/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_SUMOVERWARPS
+#include "lib/Conversion/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// A number that each thread adds, to memory[base + offset].
+struct Term {
+  Value value, memory, base; ///< base null: 0
+  int64_t offset;
+  bool follows(const Term &other) const {
+    return other.memory == memory && other.base == base && other.offset + 1 == offset;
+  }
+};
+
+/// Sums up to 32 numbers over the threads of a warp.
+class WarpSum {
+public:
+  explicit WarpSum(gpu::LaunchOp launch);
+  void add(OpBuilder &b, Location loc, ArrayRef<Term> terms);
+
+private:
+  static constexpr int64_t masks[] = {16, 8, 4, 2, 1};
+  Value exchange(OpBuilder &b, Location loc, Value value, int64_t mask);
+  void store(OpBuilder &b, Location loc, ArrayRef<Term> terms, Value sum, Value number,
+             int64_t first, uint32_t lanes);
+
+  Value lane;
+  SmallVector<Value> bits; ///< whether the lane has the bit of a mask
+};
+} // namespace
+
+WarpSum::WarpSum(gpu::LaunchOp launch) {
+  OpBuilder b = OpBuilder::atBlockBegin(&launch.getBody().front());
+  Location loc = launch.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+  };
+  Value thread = arith::IndexCastOp::create(b, loc, b.getI32Type(), launch.getThreadIds().x);
+  lane = arith::AndIOp::create(b, loc, thread, constant(threadsOfWarp - 1));
+  for (int64_t mask : masks)
+    bits.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                         arith::AndIOp::create(b, loc, lane, constant(mask)),
+                                         constant(0)));
+}
+
+/// The partner's value. Threads exchange 32 bits at a time.
+Value WarpSum::exchange(OpBuilder &b, Location loc, Value value, int64_t mask) {
+  auto exchangeWord = [&](Value word) -> Value {
+    return gpu::ShuffleOp::create(b, loc, word, int32_t(mask), int32_t(threadsOfWarp),
+                                  gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  if (value.getType().isF32())
+    return exchangeWord(value);
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  Value bits = arith::BitcastOp::create(b, loc, i64, value);
+  Value width = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(32));
+  Value high = arith::ShRUIOp::create(b, loc, bits, width);
+  Value low = exchangeWord(arith::TruncIOp::create(b, loc, i32, bits));
+  high = exchangeWord(arith::TruncIOp::create(b, loc, i32, high));
+  high = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, i64, high), width);
+  bits = arith::OrIOp::create(b, loc, high, arith::ExtUIOp::create(b, loc, i64, low));
+  return arith::BitcastOp::create(b, loc, value.getType(), bits);
+}
+
+/// The halves of what threads hold, before each step. A thread whose lane has the bit of the step
+/// keeps the second half, the others the first, which is one longer if they differ.
+static SmallVector<size_t> halvesOf(size_t count) {
+  SmallVector<size_t> halves;
+  for (int step = 0; step < 5; ++step)
+    halves.push_back(count = (count + 1) / 2);
+  return halves;
+}
+
+/// The least of the lanes that end with this number.
+static int64_t laneOf(size_t number, ArrayRef<size_t> halves) {
+  int64_t lane = 0;
+  for (auto [step, half] : llvm::enumerate(halves)) {
+    if (number >= half) {
+      lane |= 16 >> step;
+      number -= half;
+    }
+  }
+  return lane;
+}
+
+/// Adds the numbers from `first` on, in the threads that have them, at neighbouring places.
+void WarpSum::store(OpBuilder &b, Location loc, ArrayRef<Term> terms, Value sum, Value number,
+                    int64_t first, uint32_t lanes) {
+  auto constant = [&](uint32_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(value)));
+  };
+  Value shifted = arith::ShRUIOp::create(b, loc, constant(lanes), lane);
+  Value owns = arith::TruncIOp::create(b, loc, b.getI1Type(), shifted);
+  auto only = scf::IfOp::create(b, loc, owns, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(only.thenBlock());
+  const Term &term = terms.front();
+  Value place = arith::ConstantIndexOp::create(b, loc, term.offset - first);
+  place = arith::AddIOp::create(b, loc, number, place);
+  if (term.base)
+    place = arith::AddIOp::create(b, loc, term.base, place);
+  Value old = memref::LoadOp::create(b, loc, term.memory, place);
+  Value total = arith::AddFOp::create(b, loc, old, sum);
+  memref::StoreOp::create(b, loc, total, term.memory, place);
+}
+
+void WarpSum::add(OpBuilder &b, Location loc, ArrayRef<Term> terms) {
+  SmallVector<size_t> halves = halvesOf(terms.size());
+  SmallVector<Value> held = llvm::map_to_vector(terms, [](const Term &t) { return t.value; });
+  Value number = arith::ConstantIndexOp::create(b, loc, 0);
+  for (auto [half, mask, bit] : llvm::zip(halves, masks, bits)) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i < half; ++i) {
+      Value kept = held[i], given = held[i];
+      if (i + half < held.size()) {
+        kept = arith::SelectOp::create(b, loc, bit, held[i + half], held[i]);
+        given = arith::SelectOp::create(b, loc, bit, held[i], held[i + half]);
+      }
+      next.push_back(arith::AddFOp::create(b, loc, kept, exchange(b, loc, given, mask)));
+    }
+    if (held.size() > 1) {
+      Value far = arith::ConstantIndexOp::create(b, loc, half);
+      Value near = arith::ConstantIndexOp::create(b, loc, 0);
+      number = arith::AddIOp::create(b, loc, number,
+                                     arith::SelectOp::create(b, loc, bit, far, near));
+    }
+    held = next;
+  }
+  // Runs of neighbouring places are one access of several threads.
+  for (size_t first = 0; first < terms.size();) {
+    uint32_t lanes = 0;
+    size_t end = first;
+    do
+      lanes |= uint32_t(1) << laneOf(end++, halves);
+    while (end < terms.size() && terms[end].follows(terms[end - 1]));
+    store(b, loc, terms.slice(first, end - first), held.front(), number, first, lanes);
+    first = end;
+  }
+}
+
+static Term termOf(memref::AtomicRMWOp op) {
+  Term term{op.getValue(), op.getMemref(), op.getIndices().front(), 0};
+  if (auto sum = term.base.getDefiningOp<arith::AddIOp>()) {
+    IntegerAttr constant;
+    if (matchPattern(sum.getRhs(), m_Constant(&constant))) {
+      term.offset = constant.getInt();
+      term.base = sum.getLhs();
+    }
+  }
+  IntegerAttr constant;
+  if (matchPattern(term.base, m_Constant(&constant))) {
+    term.offset += constant.getInt();
+    term.base = {};
+  }
+  return term;
+}
+
+/// The terms in the order of their places; those for one place are added up.
+static SmallVector<Term> arrange(OpBuilder &b, ArrayRef<memref::AtomicRMWOp> additions) {
+  llvm::MapVector<std::pair<Value, Value>, SmallVector<Term>> byPlace;
+  for (memref::AtomicRMWOp op : additions) {
+    Term term = termOf(op);
+    SmallVector<Term> &near = byPlace[{term.memory, term.base}];
+    auto same = llvm::find_if(near, [&](const Term &t) { return t.offset == term.offset; });
+    if (same == near.end())
+      near.push_back(term);
+    else
+      same->value = arith::AddFOp::create(b, op.getLoc(), same->value, term.value);
+  }
+  SmallVector<Term> all;
+  for (auto &[place, near] : byPlace) {
+    llvm::sort(near, [](const Term &x, const Term &y) { return x.offset < y.offset; });
+    llvm::append_range(all, near);
+  }
+  return all;
+}
+
+static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
+  llvm::MapVector<Block *, SmallVector<memref::AtomicRMWOp>> additions;
+  WalkResult checked = launch.walk([&](memref::AtomicRMWOp op) {
+    if (op.getKind() != arith::AtomicRMWKind::addf || !op.use_empty() ||
+        op.getIndices().size() != 1) {
+      op.emitError("only additions to memory of one dimension, of which nobody reads the old "
+                   "number, can be summed over a warp");
+      return WalkResult::interrupt();
+    }
+    additions[op->getBlock()].push_back(op);
+    return WalkResult::advance();
+  });
+  if (checked.wasInterrupted())
+    return failure();
+  if (additions.empty())
+    return success();
+  WarpSum warp(launch);
+  for (auto &[block, ops] : additions) {
+    OpBuilder b(ops.back());
+    SmallVector<Term> terms = arrange(b, ops);
+    for (ArrayRef<Term> left = terms; !left.empty();) {
+      ArrayRef<Term> some = left.take_front(threadsOfWarp);
+      warp.add(b, ops.back().getLoc(), some);
+      left = left.drop_front(some.size());
+    }
+    for (memref::AtomicRMWOp op : ops)
+      op.erase();
+  }
+  return success();
+}
+
+namespace {
+struct SumOverWarpsPass : nb::impl::SumOverWarpsBase<SumOverWarpsPass> {
+  void runOnOperation() override {
+    WalkResult summed = getOperation().walk([](gpu::LaunchOp launch) {
+      return failed(sumOverWarps(launch)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (summed.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,325 @@
+#include "lib/Conversion/Loops/ImageToLoops.h"
+
+#include "lib/Conversion/Arith/Expansion.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+class ImageLowering {
+public:
+  ImageLowering(ImageOp image, Accumulation &sums, bool concurrent)
+      : image(image), sums(sums), concurrent(concurrent), b(image), loc(image.getLoc()) {}
+  LogicalResult run();
+
+private:
+  LogicalResult allocateResults();
+  LogicalResult allocateNumbers();
+  LogicalResult replaceResults();
+  LogicalResult row(Value panel, Value slow);
+  void clearPixels(Value position, Value left);
+  LogicalResult pixels(Value panel, Value slow, Value fast, Value end, Value rowStart);
+  LogicalResult replaceReads();
+  LogicalResult store(Value value, const Accumulator &to);
+  Value maskAt();
+  Value zero(Type type) { return zeroConstant(b, loc, type); }
+
+  int64_t lanes() { return image.getLanes().value_or(1); }
+  bool hasLanes() { return image.getLanes().has_value(); }
+  static bool isImage(Value result) { return isa<RankedTensorType>(result.getType()); }
+
+  ImageOp image;
+  Accumulation &sums;
+  bool concurrent;
+  OpBuilder b;
+  Location loc;
+  SmallVector<Value> buffers;           ///< of images
+  SmallVector<Accumulator> accumulators; ///< one per result; that of an image is only a buffer, none if unused
+  // Of the pixels at hand.
+  Value position; ///< in a flat image
+  Value inRow;    ///< lanes that are pixels; null without lanes
+  Value rendered; ///< inRow and not masked; null: yes
+};
+} // namespace
+
+/// Sums of single numbers, vectors and matrices.
+LogicalResult ImageLowering::allocateNumbers() {
+  auto isNumber = [](Value result) {
+    return !result.use_empty() && !isImage(result) && !isMemory(result.getType());
+  };
+  auto results = llvm::make_filter_range(image.getResults(), isNumber);
+  SmallVector<Type> types = llvm::map_to_vector(results, [](Value v) { return v.getType(); });
+  auto numbers = createNumbers(image, types, image.getLanes().value_or(0));
+  if (failed(numbers))
+    return failure();
+  for (auto [result, number] : llvm::zip(results, *numbers))
+    accumulators[cast<OpResult>(result).getResultNumber()] = number;
+  return success();
+}
+
+LogicalResult ImageLowering::allocateResults() {
+  Value size = product(b, loc, image.getCounts());
+  accumulators.resize(image.getNumResults());
+  for (auto [result, yielded, to] :
+       llvm::zip(image.getResults(), image.getYield().getValues(), accumulators)) {
+    if (result.use_empty())
+      continue;
+    if (isImage(result)) {
+      Type element = cast<RankedTensorType>(result.getType()).getElementType();
+      to.type = result.getType();
+      to.total = memref::AllocOp::create(
+          b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
+      buffers.push_back(to.total);
+    } else if (isMemory(result.getType())) {
+      if (concurrent && isa<HklGridType>(result.getType()))
+        return emitError(yielded.getLoc(),
+                         "the gradient by a grid of structure factors cannot be summed on a GPU, "
+                         "since each pixel adds to other places of it; leave out F there, or use "
+                         "the processor");
+      auto created = sums.create(image, result.getType(), yielded, image.getLanes().value_or(0));
+      if (failed(created))
+        return failure();
+      to = *created;
+    }
+  }
+  if (failed(allocateNumbers()))
+    return failure();
+  for (Accumulator &accumulator : accumulators) {
+    if (!accumulator.total || isa<RankedTensorType>(accumulator.type))
+      continue;
+    accumulator.concurrent = concurrent;
+    accumulator.total.getDefiningOp()->setAttr(accumulatorAttrName, b.getUnitAttr());
+    if (accumulator.partial)
+      accumulator.partial.getDefiningOp()->setAttr(scratchAttrName, b.getUnitAttr());
+  }
+  return success();
+}
+
+LogicalResult ImageLowering::replaceResults() {
+  for (auto [result, from] : llvm::zip(image.getResults(), accumulators)) {
+    if (result.use_empty())
+      continue;
+    if (isImage(result)) {
+      Value whole = UnrealizedConversionCastOp::create(b, loc, TypeRange{from.type}, from.total)
+                        .getResult(0);
+      result.replaceAllUsesWith(whole);
+    } else if (isMemory(from.type)) {
+      if (failed(replaceByBuffer(result, copySum(b, loc, from), from.counts)))
+        return failure();
+    } else {
+      result.replaceAllUsesWith(readSum(b, loc, from));
+    }
+  }
+  return success();
+}
+
+LogicalResult ImageLowering::run() {
+  if (failed(allocateResults()))
+    return failure();
+  // Named so that nb-outline-kernel finds the loops that a tile restricts, and nb-to-gpu those that
+  // threads replace.
+  auto loop = [&](Value count, StringRef name) {
+    auto loop = scf::ForOp::create(b, loc, indexConstant(b, loc, 0), count,
+                                   indexConstant(b, loc, 1));
+    loop->setAttr("nb.loop", b.getStringAttr(name));
+    b.setInsertionPointToStart(loop.getBody());
+    return loop.getInductionVar();
+  };
+  Value panel = loop(image.getCounts()[0], "panel");
+  // A tile is rows of one panel: partial sums live as long as it runs.
+  for (const Accumulator &accumulator : accumulators)
+    if (accumulator.partial)
+      clearPartial(b, loc, accumulator);
+  Value slow = loop(image.getCounts()[1], "slow");
+  Operation *rows = slow.getParentBlock()->getParentOp();
+  if (failed(row(panel, slow)))
+    return failure();
+  b.setInsertionPointAfter(rows);
+  for (const Accumulator &accumulator : accumulators)
+    if (accumulator.partial)
+      foldPartial(b, loc, accumulator);
+  b.setInsertionPoint(image);
+  if (failed(replaceResults()))
+    return failure();
+  image.erase();
+  return success();
+}
+
+/// Writes 0 to the pixel at `position`, or to as many as there are lanes and `left` pixels.
+void ImageLowering::clearPixels(Value position, Value left) {
+  for (Value buffer : buffers) {
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    if (!hasLanes()) {
+      memref::StoreOp::create(b, loc, zero(element), buffer, position);
+      continue;
+    }
+    Value some =
+        vector::CreateMaskOp::create(b, loc, VectorType::get({lanes()}, b.getI1Type()), left);
+    vector::MaskedStoreOp::create(b, loc, buffer, ValueRange{position}, some,
+                                  zero(VectorType::get({lanes()}, element)));
+  }
+}
+
+LogicalResult ImageLowering::row(Value panel, Value slow) {
+  Value zeroIndex = indexConstant(b, loc, 0), one = indexConstant(b, loc, 1);
+  Value rows = image.getCounts()[1], columns = image.getCounts()[2];
+  Value rowIndex =
+      arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, panel, rows), slow);
+  Value rowStart = arith::MulIOp::create(b, loc, rowIndex, columns);
+  Value begin = zeroIndex, end = columns;
+  if (!image.getRoi().empty()) {
+    ValueRange roi = image.getRoi();
+    if (!buffers.empty()) {
+      // All of the row is 0 first; then the loop covers the part inside, nothing in a row outside.
+      auto clear = scf::ForOp::create(b, loc, zeroIndex, columns, indexConstant(b, loc, lanes()));
+      clear->setAttr("nb.loop", b.getStringAttr("fast"));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(clear.getBody());
+      clearPixels(arith::AddIOp::create(b, loc, rowStart, clear.getInductionVar()),
+                  arith::SubIOp::create(b, loc, columns, clear.getInductionVar()));
+    }
+    begin = arith::MaxSIOp::create(b, loc, roi[0], zeroIndex);
+    Value stop = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, roi[1], one), columns);
+    auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+      return arith::CmpIOp::create(b, loc, predicate, x, y);
+    };
+    Value inside =
+        arith::AndIOp::create(b, loc, compare(arith::CmpIPredicate::sge, slow, roi[2]),
+                              compare(arith::CmpIPredicate::sle, slow, roi[3]));
+    end = arith::SelectOp::create(b, loc, inside, stop, begin);
+  }
+  auto loop = scf::ForOp::create(b, loc, begin, end, indexConstant(b, loc, lanes()));
+  loop->setAttr("nb.loop", b.getStringAttr("fast"));
+  b.setInsertionPointToStart(loop.getBody());
+  return pixels(panel, slow, loop.getInductionVar(), end, rowStart);
+}
+
+/// Whether the pixels are to be rendered, by the mask.
+Value ImageLowering::maskAt() {
+  Value flat = splitArgument(cast<BlockArgument>(image.getMask()))[0];
+  Type i8 = b.getI8Type();
+  Value byte, none;
+  if (hasLanes()) {
+    auto bytes = VectorType::get({lanes()}, i8);
+    none = zero(bytes);
+    byte = vector::MaskedLoadOp::create(b, loc, bytes, flat, position, inRow, none);
+  } else {
+    none = zero(i8);
+    byte = memref::LoadOp::create(b, loc, flat, position);
+  }
+  Value wanted = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, byte, none);
+  return inRow ? Value(arith::AndIOp::create(b, loc, wanted, inRow)) : wanted;
+}
+
+/// Reads of the pixel at hand, before the body is moved.
+LogicalResult ImageLowering::replaceReads() {
+  SmallVector<ReadPixelOp> reads;
+  image.getBody().walk([&](ReadPixelOp read) { reads.push_back(read); });
+  for (ReadPixelOp read : reads) {
+    auto source = dyn_cast<BlockArgument>(read.getImage());
+    Value at[] = {read.getPanel(), read.getSlow(), read.getFast()};
+    if (!source || !isa<FunctionOpInterface>(source.getOwner()->getParentOp()))
+      return read.emitError("the image that is read must be an argument of the function");
+    if (!llvm::equal(at, image.getInductionVars()))
+      return read.emitError("only the pixel that is being computed can be read");
+    Value flat = splitArgument(source)[0];
+    Value value;
+    if (hasLanes())
+      value = vector::MaskedLoadOp::create(b, read.getLoc(), cast<VectorType>(read.getType()), flat,
+                                           position, inRow, zero(read.getType()));
+    else
+      value = memref::LoadOp::create(b, read.getLoc(), flat, position);
+    read.replaceAllUsesWith(value);
+    read.erase();
+  }
+  return success();
+}
+
+LogicalResult ImageLowering::store(Value value, const Accumulator &to) {
+  if (!to.total)
+    return success(); // nobody wants it
+  if (!isa<RankedTensorType>(to.type)) {
+    Accumulator where = to;
+    where.active = rendered;
+    return sums.add(b, loc, value, where);
+  }
+  if (image.getMask())
+    value = arith::SelectOp::create(b, loc, rendered, value, zero(value.getType()));
+  if (hasLanes())
+    vector::MaskedStoreOp::create(b, loc, to.total, ValueRange{position}, inRow, value);
+  else
+    memref::StoreOp::create(b, loc, value, to.total, position);
+  return success();
+}
+
+LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Value end,
+                                    Value rowStart) {
+  Value fastIndex = fast;
+  if (hasLanes()) {
+    Type indices = VectorType::get({lanes()}, b.getIndexType());
+    Value steps = vector::StepOp::create(b, loc, cast<VectorType>(indices));
+    fastIndex = arith::AddIOp::create(
+        b, loc, vector::BroadcastOp::create(b, loc, indices, fast), steps);
+    Value left = arith::SubIOp::create(b, loc, end, fast);
+    inRow = vector::CreateMaskOp::create(b, loc, VectorType::get({lanes()}, b.getI1Type()), left);
+  }
+  position = arith::AddIOp::create(b, loc, rowStart, fast);
+  rendered = image.getMask() ? maskAt() : inRow;
+  if (failed(replaceReads()))
+    return failure();
+  Value ivs[] = {panel, slow, fastIndex};
+  SmallVector<Value> values = inlineBody(b, image, ivs);
+  for (auto [value, to] : llvm::zip(values, accumulators))
+    if (failed(store(value, to)))
+      return failure();
+  return success();
+}
+
+LogicalResult nb::lowerImage(ImageOp image, Accumulation &sums, bool concurrent) {
+  return ImageLowering(image, sums, concurrent).run();
+}
+
+bool nb::isKernel(Operation *function) {
+  return function
+      ->walk([](Operation *op) {
+        return isa<ImageOp>(op) || op->hasAttr("nb.loop") ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult nb::replaceByBuffer(Value tableOrGrid, Value buffer, ValueRange counts) {
+  for (Operation *user : llvm::make_early_inc_range(tableOrGrid.getUsers())) {
+    auto lookup = dyn_cast<LookupOp>(user);
+    if (!lookup)
+      continue;
+    OpBuilder b(lookup);
+    Type type = lookup.getType();
+    Value offset =
+        entryOffset(b, lookup.getLoc(), lookup.getIndices(), counts, componentCount(type));
+    lookup.replaceAllUsesWith(loadEntry(b, lookup.getLoc(), type, buffer, offset));
+    lookup.erase();
+  }
+  if (tableOrGrid.use_empty())
+    return success();
+  for (Operation *user : tableOrGrid.getUsers()) {
+    if (isa<FunctionOpInterface>(user->getParentOp()) && user->hasTrait<OpTrait::ReturnLike>() &&
+        isKernel(user->getParentOp()))
+      continue;
+    InFlightDiagnostic error = emitError(tableOrGrid.getLoc(), "a table may only be looked up");
+    error.attachNote(user->getLoc()) << "used here";
+    return error;
+  }
+  OpBuilder b(tableOrGrid.getContext());
+  b.setInsertionPointAfterValue(buffer);
+  Value whole = UnrealizedConversionCastOp::create(b, tableOrGrid.getLoc(),
+                                                   TypeRange{tableOrGrid.getType()}, buffer)
+                    .getResult(0);
+  tableOrGrid.replaceAllUsesWith(whole);
+  return success();
+}

@@ -1,0 +1,278 @@
+#include "lib/Conversion/Arith/Expansion.h"
+#include "lib/Conversion/Loops/ImageToLoops.h"
+#include "lib/Conversion/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_CONVERTNBTOLOOPS
+#include "lib/Conversion/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// A sum of numbers is carried through the loops, one of tables or grids is added up in memory.
+class SumLowering {
+public:
+  SumLowering(SumOp sum, Accumulation &sums) : sum(sum), sums(sums), b(sum), loc(sum.getLoc()) {}
+  LogicalResult run();
+
+private:
+  LogicalResult findMemory();
+  LogicalResult addTerms(OpBuilder &b, ValueRange yielded, ValueRange carried,
+                         SmallVector<Value> &next);
+
+  SumOp sum;
+  Accumulation &sums;
+  OpBuilder b;
+  Location loc;
+  SmallVector<Accumulator> own; ///< of tables and grids that do not go into a sum further out
+  SmallVector<Value> ownResults;
+};
+} // namespace
+
+LogicalResult SumLowering::findMemory() {
+  for (auto [result, term] : llvm::zip(sum.getResults(), sum.getYield().getValues())) {
+    if (!isMemory(result.getType()) || !sums.destinationsOf(result).empty() ||
+        result.use_empty())
+      continue;
+    if (!isa<FunctionOpInterface>(sum->getParentOp()))
+      return sum.emitError("a sum of tables or grids in another loop may only be yielded onward to "
+                           "the next sum or image");
+    auto created = sums.create(sum, result.getType(), term, /*lanes=*/0);
+    if (failed(created))
+      return failure();
+    clearTotal(b, loc, *created);
+    sums.addDestination(result, *created);
+    own.push_back(*created);
+    ownResults.push_back(result);
+  }
+  return success();
+}
+
+LogicalResult SumLowering::addTerms(OpBuilder &b, ValueRange yielded, ValueRange carried,
+                                    SmallVector<Value> &next) {
+  for (auto [result, term] : llvm::zip(sum.getResults(), yielded)) {
+    if (isMemory(result.getType())) {
+      for (const Accumulator &to : SmallVector<Accumulator>(sums.destinationsOf(result)))
+        if (failed(sums.add(b, loc, term, to)))
+          return failure();
+      continue;
+    }
+    for (Value scalar : scalarsOf(b, loc, term)) {
+      Value before = carried[next.size()];
+      next.push_back(
+          arith::AddFOp::create(b, loc, before, scalar, arith::FastMathFlags::contract));
+    }
+  }
+  return success();
+}
+
+/// Additions of what has been added up in memory have nothing left to do.
+static void eraseAdditions(Value summand) {
+  for (Operation *user : llvm::make_early_inc_range(summand.getUsers())) {
+    if (!isa<AddOp>(user) || !isMemory(summand.getType()))
+      continue;
+    eraseAdditions(user->getResult(0));
+    user->erase();
+  }
+}
+
+LogicalResult SumLowering::run() {
+  if (failed(findMemory()))
+    return failure();
+  SmallVector<Value> zeros, ivs;
+  for (Type type : sum.getResultTypes())
+    if (!isMemory(type))
+      zeros.append(componentCount(type), zeroConstant(b, loc, elementTypeOf(type)));
+  LogicalResult added = success();
+  auto results = buildNest(
+      b, loc, sum.getCounts(), zeros, ivs, [&](OpBuilder &b, ValueRange ivs, ValueRange carried) {
+        SmallVector<Value> next;
+        added = addTerms(b, inlineBody(b, sum, ivs), carried, next);
+        return succeeded(added) ? next : llvm::to_vector(carried);
+      });
+  if (failed(added))
+    return failure();
+  ArrayRef<Value> left = results;
+  for (Value result : sum.getResults()) {
+    Type type = result.getType();
+    if (isMemory(type))
+      continue;
+    result.replaceAllUsesWith(fromScalars(b, loc, type, left.take_front(componentCount(type))));
+    left = left.drop_front(componentCount(type));
+  }
+  for (auto [result, memory] : llvm::zip(ownResults, own))
+    if (failed(replaceByBuffer(result, memory.total, memory.counts)))
+      return failure();
+  for (Value result : sum.getResults())
+    eraseAdditions(result);
+  sum.erase();
+  return success();
+}
+
+namespace {
+void lowerFirst(FirstOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  SmallVector<Value> ivs, start{zeroConstant(b, loc, conditionTypeFor(op.getResult(0).getType()))};
+  for (Type type : op.getResultTypes())
+    start.append(componentCount(type), zeroConstant(b, loc, elementTypeOf(type)));
+  auto results = buildNest(
+      b, loc, op.getCounts(), start, ivs, [&](OpBuilder &b, ValueRange ivs, ValueRange carried) {
+        Value found = carried[0];
+        auto yielded = inlineBody(b, op, ivs);
+        SmallVector<Value> scalars;
+        for (Value value : ArrayRef(yielded).drop_front())
+          scalars.append(scalarsOf(b, loc, value));
+        SmallVector<Value> next{Value()};
+        for (auto [kept, value] : llvm::zip(carried.drop_front(), scalars)) {
+          Value zero = zeroConstant(b, loc, value.getType());
+          Value candidate = arith::SelectOp::create(b, loc, yielded[0], value, zero);
+          next.push_back(arith::SelectOp::create(b, loc, found, kept, candidate));
+        }
+        next.front() = arith::OrIOp::create(b, loc, found, yielded[0]);
+        return next;
+      });
+  ArrayRef<Value> left = ArrayRef(results).drop_front();
+  for (Value result : op.getResults()) {
+    int64_t n = componentCount(result.getType());
+    result.replaceAllUsesWith(fromScalars(b, loc, result.getType(), left.take_front(n)));
+    left = left.drop_front(n);
+  }
+  op.erase();
+}
+
+LogicalResult lowerTabulate(TabulateOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  SmallVector<Value> buffers, ivs;
+  Value entries = product(b, loc, op.getCounts());
+  for (Type type : op.getResultTypes()) {
+    Type element = cast<TableType>(type).getElementType();
+    if (failed(checkTableElement(op, element)))
+      return failure();
+    buffers.push_back(allocate(b, loc,
+                               arith::MulIOp::create(b, loc, entries,
+                                                     indexConstant(b, loc, componentCount(element)))));
+  }
+  SmallVector<Value> counts = llvm::to_vector(op.getCounts());
+  buildNest(b, loc, counts, {}, ivs, [&](OpBuilder &b, ValueRange ivs, ValueRange) {
+    for (auto [entry, buffer] : llvm::zip(inlineBody(b, op, ivs), buffers)) {
+      Value offset = entryOffset(b, loc, ivs, counts, componentCount(entry.getType()));
+      storeEntry(b, loc, entry, buffer, offset);
+    }
+    return SmallVector<Value>();
+  });
+  for (auto [table, buffer] : llvm::zip(op.getTables(), buffers))
+    if (failed(replaceByBuffer(table, buffer, counts)))
+      return failure();
+  op.erase();
+  return success();
+}
+
+/// Function arguments that are tables: one-dimensional, looked up in their flat memref.
+LogicalResult lowerArgumentLookup(LookupOp op) {
+  auto argument = dyn_cast<BlockArgument>(op.getTable());
+  if (!argument)
+    return op.emitError("table is neither a function argument nor an nb.tabulate");
+  if (failed(checkTableElement(op, op.getType())))
+    return failure();
+  if (op.getIndices().size() != 1)
+    return op.emitError("an argument table must have one dimension, but this one has ")
+           << op.getIndices().size();
+  OpBuilder b(op);
+  Value offset = entryOffset(b, op.getLoc(), op.getIndices(), op.getIndices(),
+                             componentCount(op.getType()));
+  Value buffer = splitArgument(argument)[0];
+  op.replaceAllUsesWith(loadEntry(b, op.getLoc(), op.getType(), buffer, offset));
+  op.erase();
+  return success();
+}
+
+/// What a kernel returns is memory: that of its images and tables, or a few numbers stored at its
+/// end.
+void returnBuffers(FunctionOpInterface function) {
+  for (Block &block : function.getFunctionBody()) {
+    Operation *terminator = block.getTerminator();
+    OpBuilder b(terminator);
+    Location loc = terminator->getLoc();
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      Type type = operand.get().getType();
+      bool number = isScalarOrLanes(type) || isa<Vec3Type, Mat3Type>(type);
+      if (!number || !elementTypeOf(type).isF64())
+        continue;
+      Value buffer = allocate(b, loc, indexConstant(b, loc, componentCount(type)));
+      storeEntry(b, loc, operand.get(), buffer, indexConstant(b, loc, 0));
+      operand.set(
+          UnrealizedConversionCastOp::create(b, loc, TypeRange{type}, buffer).getResult(0));
+    }
+  }
+}
+
+LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
+  bool kernel = isKernel(function);
+  // Tables first, while lookups still name them.
+  SmallVector<TabulateOp> tables;
+  function.walk([&](TabulateOp op) { tables.push_back(op); });
+  for (TabulateOp op : tables)
+    if (failed(lowerTabulate(op)))
+      return failure();
+  SmallVector<LookupOp> lookups;
+  function.walk([&](LookupOp op) {
+    if (!op.getTable().getDefiningOp<SumOp>() && !op.getTable().getDefiningOp<ImageOp>())
+      lookups.push_back(op);
+  });
+  for (LookupOp op : lookups)
+    if (failed(lowerArgumentLookup(op)))
+      return failure();
+  // From the outside in: what a sum of tables adds up goes where the loop around it says.
+  SmallVector<Operation *> loops;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<ImageOp, SumOp, FirstOp>(op))
+      loops.push_back(op);
+  });
+  Accumulation sums;
+  for (Operation *op : loops) {
+    LogicalResult lowered = success();
+    if (auto sum = dyn_cast<SumOp>(op))
+      lowered = SumLowering(sum, sums).run();
+    else if (auto first = dyn_cast<FirstOp>(op))
+      lowerFirst(first);
+    else
+      lowered = lowerImage(cast<ImageOp>(op), sums, concurrent);
+    if (failed(lowered))
+      return failure();
+  }
+  // What scattered into memory is done.
+  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    bool ofMemory = op->getNumResults() == 1 && isMemory(op->getResult(0).getType());
+    if (isa<ScatterOp, ScatterFactorOp, AddOp>(op) && ofMemory && op->use_empty())
+      op->erase();
+  });
+  if (kernel)
+    returnBuffers(function);
+  return success();
+}
+
+struct ConvertNBToLoopsPass : nb::impl::ConvertNBToLoopsBase<ConvertNBToLoopsPass> {
+  using ConvertNBToLoopsBase::ConvertNBToLoopsBase;
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([&](FunctionOpInterface function) {
+      if (!function.isExternal() && failed(lowerFunction(function, concurrent)))
+        return WalkResult::interrupt();
+      return WalkResult::skip();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

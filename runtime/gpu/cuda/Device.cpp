@@ -1,0 +1,70 @@
+#include "runtime/gpu/cuda/Device.h"
+
+#include <vector>
+
+namespace nanobragg::cuda {
+
+static std::string nameOf(const Driver &driver, Ordinal device) {
+  char name[256] = "";
+  driver.check(driver.deviceName(name, sizeof name, device), "say its name");
+  return name;
+}
+
+/// "cuda:0 NVIDIA H200, cuda:1 NVIDIA L4".
+static std::string listDevices(const Driver &driver, int count) {
+  std::string text;
+  for (int i = 0; i != count; ++i) {
+    Ordinal device = 0;
+    driver.check(driver.device(&device, i), "be found");
+    text += (i ? ", cuda:" : "cuda:") + std::to_string(i) + " " + nameOf(driver, device);
+  }
+  return text;
+}
+
+std::shared_ptr<Device> Device::open(int number) {
+  static std::mutex opening;
+  static std::map<int, std::weak_ptr<Device>> &devices = *new std::map<int, std::weak_ptr<Device>>;
+  std::lock_guard lock(opening);
+  if (auto found = devices[number].lock())
+    return found;
+  std::shared_ptr<Device> device(new Device(Driver::open(), number));
+  devices[number] = device;
+  return device;
+}
+
+Device::Device(const Driver &api, int number) : api(api), number(number) {
+  int count = 0;
+  const Result result = api.deviceCount(&count);
+  if (result != Result::Success || count == 0)
+    throw NoGpu("the CUDA driver finds no GPU (CUDA_VISIBLE_DEVICES may hide it); use "
+                "--device=cpu");
+  if (number >= count)
+    throw NoGpu("there is no cuda:" + std::to_string(number) + " here, only " +
+                listDevices(api, count) + "; name one of these, or use --device=cpu");
+  api.check(api.device(&ordinal, number), "be found");
+  model = nameOf(api, ordinal);
+  const auto ask = [&](int &value, DeviceAttribute attribute) {
+    api.check(api.deviceAttribute(&value, attribute, ordinal), "say what it is");
+  };
+  ask(major, ComputeCapabilityMajor);
+  ask(minor, ComputeCapabilityMinor);
+  ask(processors, MultiprocessorCount);
+  if (const Result retained = api.retainContext(&context, ordinal); retained != Result::Success)
+    throw NoGpu("the GPU " + describe() + " cannot be used: " + api.nameOf(retained) +
+                "; use --device=cpu, or another GPU with --device=cuda:N");
+}
+
+Device::~Device() { api.releaseContext(ordinal); }
+
+std::string Device::describe() const {
+  return model + " (cuda:" + std::to_string(number) + ", " + chip() + ")";
+}
+
+Device::MemoryInfo Device::memory() const {
+  const Current current(*this);
+  MemoryInfo info;
+  api.check(api.memoryInfo(&info.free, &info.total), "say how much memory is free");
+  return info;
+}
+
+} // namespace nanobragg::cuda

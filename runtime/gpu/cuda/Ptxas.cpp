@@ -1,0 +1,55 @@
+#include "runtime/gpu/cuda/Ptxas.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+namespace nanobragg {
+namespace {
+
+bool isProgram(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::string_view variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::vector<std::string> folders() {
+  std::vector<std::string> all;
+  for (std::string_view path = variable("PATH"); !path.empty();) {
+    const std::string_view folder = path.substr(0, path.find(':'));
+    path.remove_prefix(std::min(path.size(), folder.size() + 1));
+    if (!folder.empty())
+      all.emplace_back(folder);
+  }
+  if (const std::string_view home = variable("CUDA_HOME"); !home.empty())
+    all.push_back(std::string(home) + "/bin");
+  all.push_back("/usr/local/cuda/bin");
+  return all;
+}
+
+} // namespace
+
+std::string findPtxas() {
+  if (const std::string named(variable("NB_PTXAS")); !named.empty()) {
+    if (named == "off")
+      return "";
+    if (!isProgram(named))
+      throw std::runtime_error("NB_PTXAS names '" + named + "', which is no program; name ptxas, "
+                               "or say off to leave its work to the driver of the GPU");
+    return named;
+  }
+  for (const std::string &folder : folders())
+    if (const std::string path = folder + "/ptxas"; isProgram(path))
+      return path;
+  return "";
+}
+
+} // namespace nanobragg

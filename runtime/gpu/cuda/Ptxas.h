@@ -1,0 +1,15 @@
+// The assembler for NVIDIA's chips.
+#ifndef NANOBRAGG_PTXAS_H
+#define NANOBRAGG_PTXAS_H
+
+#include <string>
+
+namespace nanobragg {
+
+/// The program that makes cubin of PTX: NB_PTXAS if that is set ("off": none), else ptxas in PATH,
+/// in CUDA_HOME/bin or in /usr/local/cuda/bin. Empty: there is none, and the driver of the GPU has
+/// to do it. Throws std::runtime_error when NB_PTXAS names no program.
+std::string findPtxas();
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,55 @@
+// Runs a kernel on a GPU.
+#ifndef NANOBRAGG_RUNTIME_CUDA_RUNNER_H
+#define NANOBRAGG_RUNTIME_CUDA_RUNNER_H
+
+#include "runtime/gpu/cuda/Memory.h"
+#include "runtime/gpu/cuda/Module.h"
+#include "runtime/gpu/cuda/ResidentData.h"
+#include "runtime/gpu/cuda/Tiles.h"
+
+namespace nanobragg::cuda {
+
+/// One kernel on one device, with a stream and with memory that it keeps from run to run. To be
+/// used by one thread at a time.
+class Runner {
+public:
+  /// Loads the kernel. Throws std::runtime_error.
+  Runner(KernelHandle kernel, std::shared_ptr<Device> device);
+  ~Runner();
+  Runner(const Runner &) = delete;
+
+  /// As runKernel of a kernel of the processor. When it throws, all memory that the runner had on
+  /// the device is free again.
+  RunResult run(const void *const *arguments, const ImageShape &shape, const RenderedRows &rows,
+                void *const *outputs, const RunOptions &options);
+
+private:
+  struct Work;
+  /// What the kernel reads at its own place, by the parameter's number.
+  struct Large {
+    ResidentData resident; ///< of grids and masks
+    Memory memory;         ///< of images, which are new in every run
+  };
+
+  void runOnce(Work &work, const void *const *arguments, const RenderedRows &rows,
+               void *const *outputs, const RunOptions &options);
+  void allocate(Work &work, const void *const *arguments);
+  void upload(Work &work, const void *const *arguments);
+  bool launchTiles(Work &work, const RenderedRows &rows, const RunOptions &options);
+  void reduce(const Work &work);
+  void launch(Function function, std::int64_t blocks, std::int64_t threads, void **parameters);
+  std::size_t held() const;
+  void release();
+
+  std::shared_ptr<Device> device;
+  KernelHandle kernel;
+  std::shared_ptr<const Module> module;
+  Stream stream = nullptr;
+  Pace pace;
+  std::vector<Large> large;
+  std::vector<Memory> images; ///< by the output's number
+  Memory block, accumulators;
+};
+
+} // namespace nanobragg::cuda
+#endif

@@ -1,0 +1,54 @@
+#include "runtime/gpu/cuda/Tiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace nanobragg::cuda {
+
+double samplesPerPixel(const nb_kernel_descriptor &kernel, const void *const *arguments) {
+  double samples = 1;
+  for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
+    const std::string_view name = kernel.parameters[i].name;
+    if (kernel.parameters[i].kind != NB_PARAMETER_INDEX)
+      continue;
+    const double count = std::max(1.0, double(*static_cast<const std::int64_t *>(arguments[i])));
+    if (name == "oversample")
+      samples *= count * count;
+    else if (name == "sources" || name == "phi_steps" || name == "mosaic_domains" ||
+             name == "layers")
+      samples *= count;
+  }
+  return samples;
+}
+
+std::vector<nb_tile> planTiles(const ImageShape &shape, double samplesPerPixel,
+                               std::int64_t threadsOfBlock, std::int64_t residentBlocks) {
+  constexpr double mostSamples = 2e9;
+  const std::int64_t blocksOfRow = (shape.fast + threadsOfBlock - 1) / threadsOfBlock;
+  const std::int64_t least = (residentBlocks + blocksOfRow - 1) / blocksOfRow;
+  const double samplesOfRow = samplesPerPixel * double(shape.fast);
+  const auto most = std::int64_t(std::min(mostSamples / samplesOfRow, double(shape.slow)));
+  const std::int64_t rows = std::clamp<std::int64_t>(std::max(least, most), 1, shape.slow);
+  const std::int64_t pieces = (shape.slow + rows - 1) / rows;
+  std::vector<nb_tile> tiles;
+  for (std::int64_t panel = 0; panel != shape.panels; ++panel)
+    for (std::int64_t i = 0; i != pieces; ++i)
+      tiles.push_back({panel, shape.slow * i / pieces, shape.slow * (i + 1) / pieces});
+  return tiles;
+}
+
+std::int64_t blocksForSums(std::int64_t residentBlocks, std::int64_t accumulatorBytes,
+                           std::int64_t warpsOfBlock) {
+  constexpr std::int64_t mostBytes = 1000000000, least = 2;
+  const std::int64_t most =
+      mostBytes / std::max<std::int64_t>(accumulatorBytes * warpsOfBlock, 1);
+  return std::max(least, std::min(2 * residentBlocks, most));
+}
+
+void Pace::took(double samples, double seconds) {
+  constexpr double wanted = 0.2, fastest = 1e-3; // what is shorter says little about the GPU
+  budget = samples / std::max(seconds, fastest) * wanted;
+}
+
+} // namespace nanobragg::cuda

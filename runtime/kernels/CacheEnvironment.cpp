@@ -1,0 +1,78 @@
+// The cache that the user's settings describe.
+
+#include "runtime/kernels/CompilerBuild.h"
+#include "runtime/kernels/HostCpu.h"
+#include "runtime/kernels/KernelCache.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace nanobragg {
+namespace {
+
+std::string_view variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Bytes, or KB, MB, GB (powers of 1024) with K, M or G behind the number.
+std::optional<std::uint64_t> parseSize(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+  const std::string_view unit(end, std::size_t(text.end() - end));
+  int shift = 0;
+  if (unit == "K")
+    shift = 10;
+  else if (unit == "M")
+    shift = 20;
+  else if (unit == "G")
+    shift = 30;
+  else if (!unit.empty())
+    return std::nullopt;
+  if (error != std::errc() || number > (~std::uint64_t(0) >> shift))
+    return std::nullopt;
+  return number << shift;
+}
+
+std::filesystem::path directoryFromEnvironment() {
+  if (const auto named = variable("NB_CACHE_DIR"); !named.empty())
+    return named;
+  // The XDG specification: a path that is not absolute is to be ignored.
+  if (const auto xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/'))
+    return std::filesystem::path(xdg) / "nanobragg";
+  if (const auto home = variable("HOME"); home.starts_with('/'))
+    return std::filesystem::path(home) / ".cache" / "nanobragg";
+  return {};
+}
+
+} // namespace
+
+CacheOptions CacheOptions::fromEnvironment(std::function<void(const std::string &)> warn) {
+  CacheOptions options;
+  options.warn = std::move(warn);
+  options.directory = directoryFromEnvironment();
+  options.identifyCompiler = [] { return identifyBuild(CompilerLibrary::file()); };
+  options.compilerBuild = options.identifyCompiler();
+  options.hostCpu = describeHostCpu();
+  if (const auto size = variable("NB_CACHE_SIZE"); !size.empty()) {
+    if (const auto bytes = parseSize(size))
+      options.mostBytes = *bytes;
+    else if (options.warn)
+      options.warn("NB_CACHE_SIZE is not a size: '" + std::string(size) +
+                   "'; give a number of bytes, or one with K, M or G behind it, as 256M");
+  }
+  return options;
+}
+
+std::shared_ptr<KernelCache>
+KernelCache::fromEnvironment(std::function<void(const std::string &)> warn) {
+  if (variable("NB_CACHE") == "off")
+    return nullptr;
+  CacheOptions options = CacheOptions::fromEnvironment(std::move(warn));
+  if (options.directory.empty() || options.compilerBuild.empty())
+    return nullptr;
+  return std::make_shared<KernelCache>(std::move(options));
+}
+
+} // namespace nanobragg

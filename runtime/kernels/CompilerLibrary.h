@@ -1,0 +1,109 @@
+// Libnb-compiler.so, opened on demand.
+#ifndef NANOBRAGG_COMPILERLIBRARY_H
+#define NANOBRAGG_COMPILERLIBRARY_H
+
+#include "lib/Experiment/DeviceChoice.h"
+#include "nanobragg/CompilerABI.h"
+#include "runtime/processor/KernelRunner.h"
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// What is asked of the compiler, and where the kernel is to run.
+struct KernelRequest {
+  std::string structure{}; ///< Structure::toString()
+  std::string precision = "f64";
+  std::string target = "native"; ///< as nb_compile_request::target
+  std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
+  bool noFuse = false;           ///< the interpreter's pipeline
+  std::string derivative{};      ///< Derivative::toString(); empty: the image alone
+  std::string file{};            ///< of KernelProvider: a kernel file that takes its place
+  DeviceChoice choice{DeviceChoice::Kind::Cpu};
+  std::shared_ptr<cuda::Device> gpu{}; ///< found for that choice, see findDevice
+  std::string fixed{}; ///< counts to compile in: "NAME=VALUE", separated by blanks
+  // Of build() and emit() alone.
+  std::string program{}; ///< an nb program as text, instead of the structure
+  std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
+
+  bool isForGpu() const { return target.starts_with("sm_"); }
+  /// Or does it ask for the image alone?
+  bool derives() const { return !derivative.empty() && derivative != "none"; }
+};
+
+struct EngineComparison {
+  bool differ = false; ///< beyond the tolerance
+  std::string report;
+};
+
+/// A program that the interpreter is ready to run. Runs wait for each other.
+class PreparedProgram {
+public:
+  PreparedProgram(const nb_compiler_api &api, nb_program *program) : api(api), program(program) {}
+  PreparedProgram(const PreparedProgram &) = delete;
+  ~PreparedProgram() { api.release_program(program); }
+
+  /// Its parameters and outputs; there are no functions.
+  const nb_kernel_descriptor &descriptor() const { return *api.program_descriptor(program); }
+  /// Returns the report that the options ask for.
+  std::string run(const void *const *arguments, const nb_interpret_options &options,
+                  void *const *outputs) const;
+
+private:
+  const nb_compiler_api &api;
+  nb_program *program;
+  mutable std::mutex mutex;
+};
+
+/// The compiler's C interface with exceptions and ownership. Every failure is a std::runtime_error
+/// whose text is the compiler's sentence. Safe to use from several threads.
+class CompilerLibrary : public std::enable_shared_from_this<CompilerLibrary> {
+public:
+  /// Opens the library: the file named by NB_COMPILER_LIBRARY if that is set, else the first that
+  /// exists of ../lib beside the executable and the installed library directory, else whatever the
+  /// dynamic loader finds.
+  static std::shared_ptr<const CompilerLibrary> open();
+
+  /// The handle keeps the library alive.
+  KernelHandle compile(const KernelRequest &request) const;
+
+  /// The kernel as a shared object that needs nothing but libc ("so") or as an object to link
+  /// ("obj"); nothing when this library only compiles in process.
+  std::optional<std::vector<char>> build(const KernelRequest &request,
+                                         const std::string &kind = "so") const;
+
+  /// The program as text; stage is "nb", "mlir", "llvm" or "asm".
+  std::string emit(const KernelRequest &request, const std::string &stage) const;
+
+  bool canInterpret() const { return api.interpret; }
+
+  /// Runs the program in the interpreter, see nb_compiler_api::interpret; returns its report.
+  std::string interpret(const KernelRequest &request, const void *const *arguments,
+                        const nb_interpret_options &options, void *image) const;
+
+  /// The same in two steps, for a program that is to be run more than once.
+  std::shared_ptr<const PreparedProgram> prepare(const KernelRequest &request) const;
+
+  /// Runs the program on both engines, see nb_compiler_api::compare_engines.
+  EngineComparison compareEngines(const KernelRequest &request, const void *const *arguments,
+                                  const nb_compare_options &options) const;
+
+  /// The file that open() opens; empty when the dynamic loader will have to find it.
+  static std::filesystem::path file();
+
+  /// Files that open() looks for before it leaves the search to the dynamic loader.
+  static std::vector<std::filesystem::path> candidates();
+
+  explicit CompilerLibrary(const nb_compiler_api &api) : api(api) {}
+
+private:
+  const nb_compiler_api &api;
+};
+
+} // namespace nanobragg
+#endif

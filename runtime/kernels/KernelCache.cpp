@@ -1,0 +1,162 @@
+#include "runtime/kernels/KernelCache.h"
+
+#include "runtime/kernels/CacheDirectory.h"
+#include "runtime/kernels/CacheEntry.h"
+#include "runtime/kernels/CompilerBuild.h"
+#include "runtime/kernels/KernelFile.h"
+#include "runtime/gpu/cuda/Ptxas.h"
+
+#include <exception>
+
+namespace nanobragg {
+namespace {
+
+std::string fileOf(const std::string &key) { return key + ".so"; }
+
+} // namespace
+
+KernelCache::KernelCache(CacheOptions cacheOptions) : options(std::move(cacheOptions)) {}
+
+KernelCache::~KernelCache() = default;
+
+std::string describeRequest(const KernelRequest &request) {
+  return "target: " + request.target + "\nprecision: " + request.precision +
+         "\ndifferentiated: " + (request.derivative.empty() ? "none" : request.derivative) +
+         "\nfused: " + (request.noFuse ? "no" : "yes") +
+         "\nstructure: " + request.structure +
+         (request.fixed.empty() ? "" : " " NB_KERNEL_FIXED + request.fixed) + "\n";
+}
+
+/// Kernels of a GPU are cubin where there is an assembler, else PTX.
+static std::string describeAssembler(const KernelRequest &request) {
+  if (!request.isForGpu())
+    return "";
+  const std::string ptxas = findPtxas();
+  return "assembler: " + (ptxas.empty() ? "none" : ptxas + " " + identifyBuild(ptxas)) + "\n";
+}
+
+std::string KernelCache::specificationOf(const KernelRequest &request) const {
+  return "nanobragg kernel\nkernel abi: " + std::to_string(NB_KERNEL_ABI_VERSION) +
+         "\ncompiler: " + options.compilerBuild + "\n" +
+         (request.target == "native" || request.target == "gpu-on-cpu" ? options.hostCpu : "") +
+         describeAssembler(request) + describeRequest(request);
+}
+
+void KernelCache::warnOnce(const std::string &problem) {
+  if (options.warn && !warned.exchange(true))
+    options.warn(problem + " (kernels are compiled at each start; NB_CACHE=off hides this)");
+}
+
+const CacheDirectory *KernelCache::directory() {
+  std::call_once(opening, [this] {
+    try {
+      opened = std::make_unique<const CacheDirectory>(
+          *CacheDirectory::open(options.directory, /*create=*/true));
+    } catch (const std::exception &error) {
+      warnOnce(error.what());
+    }
+  });
+  return opened.get();
+}
+
+KernelHandle KernelCache::find(const std::string &specification) {
+  const CacheDirectory *folder = directory();
+  if (!folder)
+    return nullptr;
+  const std::string name = fileOf(keyOf(specification));
+  const CacheDirectory::Reading reading = folder->read(name);
+  CacheEntry entry;
+  switch (reading.state) {
+  case CacheDirectory::State::Missing:
+    return nullptr;
+  case CacheDirectory::State::Failed:
+    warnOnce("cannot read a cached kernel: " + reading.problem);
+    return nullptr;
+  case CacheDirectory::State::Bad:
+    folder->remove(name);
+    return nullptr;
+  case CacheDirectory::State::Found:
+    try {
+      entry = decodeEntry(reading.bytes);
+    } catch (const std::exception &) {
+      folder->remove(name);
+      return nullptr;
+    }
+  }
+  // A sound kernel of another specification with the same hash: the next publish replaces it.
+  if (entry.specification != specification)
+    return nullptr;
+  try {
+    KernelHandle kernel = loadKernel(entry.image);
+    folder->touch(name);
+    return kernel;
+  } catch (const std::exception &error) {
+    // The content is what was written, so deleting it would not help.
+    warnOnce(error.what());
+    return nullptr;
+  }
+}
+
+std::shared_ptr<void> KernelCache::lock(const std::string &specification) {
+  const CacheDirectory *folder = directory();
+  if (!folder)
+    return nullptr;
+  const std::uint64_t number = std::stoull(keyOf(specification).substr(0, 16), nullptr, 16);
+  auto held = folder->lock(number, options.lockTimeout);
+  return held ? std::make_shared<FileDescriptor>(std::move(*held)) : nullptr;
+}
+
+void KernelCache::publish(const std::string &specification, std::span<const char> image) {
+  const CacheDirectory *folder = directory();
+  const std::string bytes = encodeEntry({image, specification});
+  if (!folder || bytes.size() > std::min(options.mostBytes, mostEntryBytes))
+    return;
+  if (options.identifyCompiler && options.identifyCompiler() != options.compilerBuild)
+    return;
+  const std::string name = fileOf(keyOf(specification));
+  try {
+    folder->write(name, bytes);
+    folder->sweep(options.mostBytes, name);
+  } catch (const std::exception &error) {
+    warnOnce("the kernel cache " + options.directory.string() + ": " + error.what());
+  }
+}
+
+std::vector<CachedKernel> KernelCache::list() const {
+  std::vector<CachedKernel> kernels;
+  const auto folder = CacheDirectory::open(options.directory, /*create=*/false);
+  if (!folder)
+    return kernels;
+  for (const CacheDirectory::File &file : folder->entries()) {
+    CachedKernel kernel;
+    kernel.key = std::filesystem::path(file.name).stem().string();
+    kernel.bytes = file.bytes;
+    kernel.lastUse = file.lastUse.tv_sec;
+    const CacheDirectory::Reading reading = folder->read(file.name);
+    kernel.problem = reading.problem;
+    if (reading.state == CacheDirectory::State::Found) {
+      try {
+        kernel.specification = decodeEntry(reading.bytes).specification;
+        if (keyOf(kernel.specification) != kernel.key)
+          kernel.problem = "it has another kernel's name";
+      } catch (const std::exception &error) {
+        kernel.problem = error.what();
+      }
+    }
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+std::size_t KernelCache::clear() {
+  const auto folder = CacheDirectory::open(options.directory, /*create=*/false);
+  if (!folder)
+    return 0;
+  const auto entries = folder->entries();
+  for (const CacheDirectory::File &file : entries)
+    folder->remove(file.name);
+  folder->sweep(0, "");
+  return entries.size();
+}
+
+} // namespace nanobragg

@@ -1,0 +1,31 @@
+// May this kernel do that work here?.
+#ifndef NANOBRAGG_KERNELFIT_H
+#define NANOBRAGG_KERNELFIT_H
+
+#include "runtime/processor/KernelRunner.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace nanobragg {
+
+/// Those of the blank-separated instruction sets that this processor lacks; empty: it has all.
+std::string missingFeatures(std::string_view features);
+
+/// The first of a kernel's versions that this processor can run. Throws std::runtime_error naming
+/// what it lacks.
+const nb_kernel_descriptor &selectVersion(const nb_kernel_descriptor &first);
+
+/// Loads a kernel file and selects the version for this processor. Throws std::runtime_error naming
+/// the file and what is wrong with it.
+KernelHandle openKernelFile(const std::filesystem::path &file);
+
+/// Throws std::runtime_error, beginning with `who`, that names each structural choice in which the
+/// kernel differs from the wanted Structure::toString(), or the precision. A kernel that does not
+/// know its structure (one made from a program) fits if its parameters can be bound.
+void checkFits(const nb_kernel_descriptor &kernel, std::string_view wanted,
+               std::string_view precision, const std::string &who);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,185 @@
+#include "runtime/kernels/KernelProvider.h"
+
+#include "runtime/kernels/KernelFile.h"
+#include "runtime/kernels/KernelFit.h"
+#include "runtime/kernels/KernelFolders.h"
+
+#include <chrono>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Adds the time that it lives.
+class Stopwatch {
+public:
+  explicit Stopwatch(double &seconds) : seconds(seconds) {}
+  ~Stopwatch() { seconds += std::chrono::duration<double>(Clock::now() - start).count(); }
+
+private:
+  double &seconds;
+  Clock::time_point start = Clock::now();
+};
+
+/// Throws when the kernel file is not for what the user has chosen.
+void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &request,
+                 const std::string &file) {
+  using Kind = DeviceChoice::Kind;
+  const Kind choice = request.choice.kind;
+  if (kernel.device && (choice == Kind::Cpu || choice == Kind::GpuOnCpu))
+    throw std::runtime_error("the kernel " + file + " is for a GPU (" + kernel.target +
+                             "), and --device asks for the processor; leave one of them out");
+  if (!kernel.device && choice == Kind::Cuda)
+    throw std::runtime_error("the kernel " + file + " is for a processor (" +
+                             kernel.target + "), and --device asks for a GPU; leave one of them "
+                             "out, or make the kernel for it with nb-compile --target=sm_90");
+}
+
+/// Of the kernels of this process.
+std::string keyOf(const KernelRequest &request) { return describeRequest(request) + request.file; }
+
+} // namespace
+
+KernelProvider &KernelProvider::ofProcess() {
+  static KernelProvider &kernels =
+      *new KernelProvider(CompilerLibrary::open, KernelCache::fromEnvironment({}));
+  return kernels;
+}
+
+void KernelProvider::preload() {
+  std::lock_guard lock(mutex);
+  if (!library && !opening.valid())
+    opening = std::async(std::launch::async, open);
+}
+
+std::shared_ptr<const CompilerLibrary> KernelProvider::compilerLocked() {
+  if (!library) {
+    const Stopwatch watch(count.compilerLoadSeconds);
+    library = opening.valid() ? opening.get() : open();
+  }
+  return library;
+}
+
+std::shared_ptr<const CompilerLibrary> KernelProvider::compiler() {
+  std::lock_guard lock(mutex);
+  return compilerLocked();
+}
+
+std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelRequest &request) {
+  std::lock_guard lock(mutex);
+  std::shared_ptr<const PreparedProgram> &program = programs[keyOf(request)];
+  if (!program)
+    program = compilerLocked()->prepare(request);
+  return program;
+}
+
+/// Of a GPU: a file that the process alone has.
+KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<char> &image) {
+  const auto compiler = compilerLocked();
+  const Stopwatch watch(count.compileSeconds);
+  auto built = compiler->build(request);
+  if (!built)
+    throw std::runtime_error("the compiler library makes no files, and kernels of a GPU are files; "
+                             "install the one that belongs to this program");
+  image = std::move(*built);
+  KernelHandle kernel = loadKernel(image);
+  ++count.compiles;
+  return kernel;
+}
+
+KernelHandle KernelProvider::compile(const KernelRequest &request) {
+  if (request.isForGpu()) {
+    std::vector<char> image;
+    return build(request, image);
+  }
+  const auto compiler = compilerLocked();
+  const Stopwatch watch(count.compileSeconds);
+  KernelHandle kernel = compiler->compile(request);
+  ++count.compiles;
+  checkDescriptor(*kernel);
+  return kernel;
+}
+
+/// A kernel that cannot be built as a file can still be compiled in process.
+KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
+                                             const std::string &specification) {
+  if (request.isForGpu()) {
+    std::vector<char> image;
+    KernelHandle kernel = build(request, image);
+    const Stopwatch watch(count.cacheSeconds);
+    cache->publish(specification, image);
+    return kernel;
+  }
+  const auto compiler = compilerLocked();
+  std::optional<std::vector<char>> image;
+  KernelHandle kernel;
+  try {
+    const Stopwatch watch(count.compileSeconds);
+    image = compiler->build(request);
+    if (image)
+      kernel = loadKernel(*image);
+  } catch (const std::runtime_error &) {
+  }
+  if (!kernel)
+    return compile(request);
+  ++count.compiles;
+  const Stopwatch watch(count.cacheSeconds);
+  cache->publish(specification, *image);
+  return kernel;
+}
+
+KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
+  const std::string specification = cache->specificationOf(request);
+  std::shared_ptr<void> held;
+  {
+    const Stopwatch watch(count.cacheSeconds);
+    KernelHandle kernel = cache->find(specification);
+    if (!kernel) {
+      // Whoever waited for another process finds its kernel.
+      held = cache->lock(specification);
+      kernel = held ? cache->find(specification) : nullptr;
+    }
+    if (kernel) {
+      ++count.loads;
+      return kernel;
+    }
+  }
+  return buildAndPublish(request, specification);
+}
+
+KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
+  const Stopwatch watch(count.cacheSeconds);
+  KernelHandle kernel = openKernelFile(file);
+  const std::string derivative = request.derives() ? " derivative=" + request.derivative : "";
+  checkFits(*kernel, request.structure + derivative, request.precision, "the kernel " + file);
+  checkDevice(*kernel, request, file);
+  ++count.loads;
+  return kernel;
+}
+
+KernelHandle KernelProvider::get(const KernelRequest &request) {
+  std::lock_guard lock(mutex);
+  const std::string key = keyOf(request);
+  // A dump shows the compiler at work, so it always compiles.
+  if (!request.dumpIR.empty())
+    return kernels[key] = compile(request);
+  if (const auto found = kernels.find(key); found != kernels.end()) {
+    ++count.hits;
+    return found->second;
+  }
+  const std::string file =
+      request.file.empty() && !request.noFuse ? findKernelFile(request).string() : request.file;
+  KernelHandle kernel = !file.empty()              ? load(request, file)
+                        : cache && !request.noFuse ? loadOrBuild(request)
+                                                   : compile(request);
+  return kernels[key] = std::move(kernel);
+}
+
+KernelCounters KernelProvider::counters() const {
+  std::lock_guard lock(mutex);
+  return count;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,300 @@
+#include "lib/CommandLine/Flag.h"
+#include "test/CommandLine/Support.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+using namespace nanobragg;
+
+namespace {
+
+struct Case {
+  std::string words;
+  bool (*holds)(const CommandLine &);
+  bool isDefault = false; ///< holds without the words too
+};
+
+using L = const CommandLine &;
+
+const std::vector<Case> inputs = {
+    {"-hkl a.hkl", [](L l) { return l.files.hkl == "a.hkl"; }},
+    {"-dump f.bin", [](L l) { return l.files.dump == "f.bin" && !l.outputs.dumpFile; }},
+    {"-default_F -3.5", [](L l) { return l.options.defaultF == -3.5; }},
+    {"-mat A.mat", [](L l) { return l.files.matrix == "A.mat"; }},
+    {"-matrix A.mat", [](L l) { return l.files.matrix == "A.mat"; }},
+    {"-cell 40", [](L l) { return l.options.cell == std::array<double, 6>{40}; }},
+    {"-misset 1 -2 3.5",
+     [](L l) { return l.options.misset == Vec3{1, -2, 3.5} && !l.options.missetRandom; }},
+    {"-misset random", [](L l) { return l.options.missetRandom && !l.options.misset; }},
+    {"-misset_seed 12", [](L l) { return l.options.missetSeed == 12; }},
+    {"-img i.img", [](L l) { return l.files.image == "i.img"; }},
+    {"-mask m.img", [](L l) { return l.files.mask == "m.img"; }},
+    {"-sourcefile s.txt", [](L l) { return l.files.sources == "s.txt"; }},
+    {"-stol s", [](L l) { return l.files.stol == "s"; }},
+    {"-4stol s", [](L l) { return l.files.stol4 == "s"; }},
+    {"-Q s", [](L l) { return l.files.q == "s"; }},
+    {"-stolout s", [](L l) { return l.given.size() == 1 && !l.files.stol; }},
+};
+
+const std::vector<Case> crystal = {
+    {"-N 5", [](L l) { return l.options.na == 5 && l.options.nb == 5 && l.options.nc == 5; }},
+    {"-Na 5", [](L l) { return l.options.na == 5 && !l.options.nb && !l.options.nc; }},
+    {"-Nb 5", [](L l) { return l.options.nb == 5 && !l.options.na && !l.options.nc; }},
+    {"-Nc 5", [](L l) { return l.options.nc == 5 && !l.options.na && !l.options.nb; }},
+    {"-xtalsize .5", [](L l) { return l.options.sampleX == .5 && l.options.sampleY == .5; }},
+    {"-xtal_size .5", [](L l) { return l.options.sampleX == .5 && l.options.sampleZ == .5; }},
+    {"-samplesize .5", [](L l) { return l.options.sampleX == .5 && l.options.sampleY == .5; }},
+    {"-sample_size .5", [](L l) { return l.options.sampleX == .5 && l.options.sampleZ == .5; }},
+    {"-xtal_thick .5", [](L l) { return l.options.sampleX == .5 && !l.options.sampleY; }},
+    {"-xtal_x .5", [](L l) { return l.options.sampleX == .5; }},
+    {"-sample_thick .5", [](L l) { return l.options.sampleX == .5; }},
+    {"-sample_x .5", [](L l) { return l.options.sampleX == .5; }},
+    {"-xtal_width .5", [](L l) { return l.options.sampleY == .5 && !l.options.sampleX; }},
+    {"-xtal_y .5", [](L l) { return l.options.sampleY == .5; }},
+    {"-sample_width .5", [](L l) { return l.options.sampleY == .5; }},
+    {"-sample_y .5", [](L l) { return l.options.sampleY == .5; }},
+    {"-width .5", [](L l) { return l.options.sampleY == .5; }},
+    {"-xtal_height .5", [](L l) { return l.options.sampleZ == .5 && !l.options.sampleX; }},
+    {"-xtal_heigh .5", [](L l) { return l.options.sampleZ == .5; }},
+    {"-xtal_z .5", [](L l) { return l.options.sampleZ == .5; }},
+    {"-sample_height .5", [](L l) { return l.options.sampleZ == .5; }},
+    {"-sample_heigh .5", [](L l) { return l.options.sampleZ == .5; }},
+    {"-sample_z .5", [](L l) { return l.options.sampleZ == .5; }},
+    {"-height .5", [](L l) { return l.options.sampleZ == .5; }},
+    {"-heigh .5", [](L l) { return l.options.sampleZ == .5; }},
+    {"-round_xtal -square_xtal", [](L l) { return l.options.shape == CrystalShape::Square; }, true},
+    {"-round_xtal", [](L l) { return l.options.shape == CrystalShape::Round; }},
+    {"-gauss_xtal", [](L l) { return l.options.shape == CrystalShape::Gauss; }},
+    {"-tophat_spots", [](L l) { return l.options.shape == CrystalShape::Tophat; }},
+    {"-binary_spots", [](L l) { return l.options.shape == CrystalShape::Tophat; }},
+    {"-fudge 1.7", [](L l) { return l.options.fudge == 1.7; }},
+    {"-mosaic 1.5", [](L l) { return l.options.mosaicSpread == 1.5; }},
+    {"-mosaici 1.5", [](L l) { return l.options.mosaicSpread == 1.5; }},
+    {"-mosaicity 1.5", [](L l) { return l.options.mosaicSpread == 1.5; }},
+    {"-mosaic_spr 1.5", [](L l) { return l.options.mosaicSpread == 1.5; }},
+    {"-mosaic_spread 1.5", [](L l) { return l.options.mosaicSpread == 1.5; }},
+    {"-mosaic_dom 7", [](L l) { return l.options.mosaicDomains == 7; }},
+    {"-mosaic_domains 7", [](L l) { return l.options.mosaicDomains == 7; }},
+    {"-mosaic_seed -9", [](L l) { return l.options.mosaicSeed == -9; }},
+    {"-interpolate", [](L l) { return l.options.interpolate == true; }},
+    {"-nointerpolate", [](L l) { return l.options.interpolate == false; }},
+    {"-dmin 3.5", [](L l) { return l.options.dmin == 3.5; }},
+    {"-density 1.2", [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
+    {"-sample_den 1.2",
+     [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
+    {"-sample_density 1.2",
+     [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
+    {"-MW 40e3", [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
+    {"-molec 40e3", [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
+    {"-molecular_weight 40e3",
+     [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
+};
+
+const std::vector<Case> beam = {
+    {"-lambda 1.3", [](L l) { return l.options.lambda == 1.3; }},
+    {"-wave 1.3", [](L l) { return l.options.lambda == 1.3; }},
+    {"-wavelength 1.3", [](L l) { return l.options.lambda == 1.3; }},
+    {"-energy 9876", [](L l) { return l.options.energy == 9876; }},
+    {"-dispersion 3", [](L l) { return l.options.dispersion == 3; }},
+    {"-dispsteps 5", [](L l) { return l.options.dispersionSteps == 5; }},
+    {"-divergence 8", [](L l) { return l.options.hdivRange == 8 && l.options.vdivRange == 8; }},
+    {"-hdivrange 8", [](L l) { return l.options.hdivRange == 8 && !l.options.vdivRange; }},
+    {"-vdivrange 8", [](L l) { return l.options.vdivRange == 8 && !l.options.hdivRange; }},
+    {"-hdivstep 2", [](L l) { return l.options.hdivStep == 2 && !l.options.hdivSteps; }},
+    {"-vdivstep 2", [](L l) { return l.options.vdivStep == 2 && !l.options.vdivSteps; }},
+    {"-hdivsteps 2", [](L l) { return l.options.hdivSteps == 2 && !l.options.hdivStep; }},
+    {"-vdivsteps 2", [](L l) { return l.options.vdivSteps == 2 && !l.options.vdivStep; }},
+    {"-divsteps 3", [](L l) { return l.options.hdivSteps == 3 && l.options.vdivSteps == 3; }},
+    {"-square_div -round_div", [](L l) { return l.options.roundDivergence; }, true},
+    {"-square_div", [](L l) { return !l.options.roundDivergence; }},
+    {"-fluence 1e24", [](L l) { return l.options.fluence == 1e24; }},
+    {"-flux 1e12", [](L l) { return l.options.flux == 1e12; }},
+    {"-exposure .1", [](L l) { return l.options.exposure == .1; }},
+    {"-beamsize .05", [](L l) { return l.options.beamSize == .05; }},
+    {"-polar -0.7", [](L l) { return l.options.polarization == -.7; }},
+    {"-nopolar", [](L l) { return l.options.noPolarization; }},
+    {"-water 100", [](L l) { return l.options.water == 100; }},
+    {"-coherent", [](L l) { return l.given.size() == 1; }},
+    {"-phi -4", [](L l) { return l.options.phi == -4; }},
+    {"-osc 2", [](L l) { return l.options.osc == 2; }},
+    {"-phistep .45", [](L l) { return l.options.phiStep == .45 && !l.options.phiSteps; }},
+    {"-phisteps 5", [](L l) { return l.options.phiSteps == 5 && !l.options.phiStep; }},
+};
+
+const std::vector<Case> detector = {
+    {"-distance 80", [](L l) { return l.options.distance == 80; }},
+    {"-close_distance 75", [](L l) { return l.options.closeDistance == 75; }},
+    {"-pixel .4", [](L l) { return l.options.pixelSize == .4; }},
+    {"-detpixels 96", [](L l) { return l.options.fastPixels == 96 && l.options.slowPixels == 96; }},
+    {"-detpixels_f 96", [](L l) { return l.options.fastPixels == 96 && !l.options.slowPixels; }},
+    {"-detpixels_x 96", [](L l) { return l.options.fastPixels == 96 && !l.options.slowPixels; }},
+    {"-detpixels_s 96", [](L l) { return l.options.slowPixels == 96 && !l.options.fastPixels; }},
+    {"-detpixels_y 96", [](L l) { return l.options.slowPixels == 96 && !l.options.fastPixels; }},
+    {"-detsize 38.4",
+     [](L l) { return l.options.detSizeFast == 38.4 && l.options.detSizeSlow == 38.4; }},
+    {"-detsize_f 38.4",
+     [](L l) { return l.options.detSizeFast == 38.4 && !l.options.detSizeSlow; }},
+    {"-detsize_s 38.4",
+     [](L l) { return l.options.detSizeSlow == 38.4 && !l.options.detSizeFast; }},
+    {"-detector_abs 500", [](L l) { return l.options.attenuationDepth == 500; }},
+    {"-detector_absorb inf",
+     [](L l) { return std::isinf(l.options.attenuationDepth.value_or(0)); }},
+    {"-detector_thick 450", [](L l) { return l.options.thickness == 450; }},
+    {"-detector_thicksteps 4", [](L l) { return l.options.thickSteps == 4; }},
+    {"-thicksteps 4", [](L l) { return l.options.thickSteps == 4; }},
+    {"-curved_det", [](L l) { return l.options.curved; }},
+    {"-point_pixel", [](L l) { return l.options.pointPixel; }},
+    {"-roi 1 2 -1 4",
+     [](L l) {
+       return l.options.roi[0] == 1 && l.options.roi[1] == 2 && l.options.roi[2] == -1 &&
+              l.options.roi[3] == 4;
+     }},
+    {"-oversample 3", [](L l) { return l.options.oversample == 3; }},
+    {"-oversample_thick", [](L l) { return l.options.oversampleThick && !l.options.oversample; }},
+    {"-oversample_polar", [](L l) { return l.options.oversamplePolar && !l.options.oversample; }},
+    {"-oversample_omega", [](L l) { return l.options.oversampleOmega && !l.options.oversample; }},
+};
+
+const std::vector<Case> geometry = {
+    {"-xds -mosflm", [](L l) { return l.options.convention == Convention::Mosflm; }, true},
+    {"-denzo", [](L l) { return l.options.convention == Convention::Denzo; }},
+    {"-adxv", [](L l) { return l.options.convention == Convention::Adxv; }},
+    {"-xds", [](L l) { return l.options.convention == Convention::Xds; }},
+    {"-dials", [](L l) { return l.options.convention == Convention::Dials; }},
+    {"-Xbeam -52.5", [](L l) { return l.options.xBeam == -52.5; }},
+    {"-Ybeam 20", [](L l) { return l.options.yBeam == 20; }},
+    {"-Xclose 20", [](L l) { return l.options.xClose == 20; }},
+    {"-Yclose 20", [](L l) { return l.options.yClose == 20; }},
+    {"-ORGX 37.2", [](L l) { return l.options.orgX == 37.2; }},
+    {"-ORGY 37.2", [](L l) { return l.options.orgY == 37.2; }},
+    {"-pivot sample", [](L l) { return l.options.pivot == Pivot::Sample; }},
+    {"-pivot beam", [](L l) { return l.options.pivot == Pivot::Beam; }},
+    {"-fdet_vector 1 2 3", [](L l) { return l.options.fastAxis == Vec3{1, 2, 3}; }},
+    {"-sdet_vector 1 2 3", [](L l) { return l.options.slowAxis == Vec3{1, 2, 3}; }},
+    {"-odet_vector 1 2 3", [](L l) { return l.options.normalAxis == Vec3{1, 2, 3}; }},
+    {"-beam_vector 1 2 3", [](L l) { return l.options.beamVector == Vec3{1, 2, 3}; }},
+    {"-polar_vector 1 2 3",
+     [](L l) { return l.options.polarVector == Vec3{1, 2, 3} && !l.options.polarization; }},
+    {"-spindle_axis 1 2 3", [](L l) { return l.options.spindleAxis == Vec3{1, 2, 3}; }},
+    {"-twotheta_axis 1 2 3",
+     [](L l) { return l.options.twothetaAxis == Vec3{1, 2, 3} && !l.options.twotheta; }},
+    {"-pix0_vector 0 0 0", [](L l) { return l.options.convention == Convention::Custom; }},
+    {"-twotheta 15", [](L l) { return l.options.twotheta == 15; }},
+    {"-detector_rotx 5", [](L l) { return l.options.rotX == 5; }},
+    {"-detector_roty -5", [](L l) { return l.options.rotY == -5; }},
+    {"-detector_rotz 5", [](L l) { return l.options.rotZ == 5; }},
+};
+
+const std::vector<Case> outputs = {
+    {"-floatfile f", [](L l) { return l.outputs.floatFile == "f"; }},
+    {"-floatimage f", [](L l) { return l.outputs.floatFile == "f"; }},
+    {"-intfile f", [](L l) { return l.outputs.intFile == "f"; }},
+    {"-intimage f", [](L l) { return l.outputs.intFile == "f"; }},
+    {"-pgmfile f", [](L l) { return l.outputs.pgmFile == "f"; }},
+    {"-pgmimage f", [](L l) { return l.outputs.pgmFile == "f"; }},
+    {"-noisefile f", [](L l) { return l.outputs.noiseFile == "f"; }},
+    {"-noiseimage f", [](L l) { return l.outputs.noiseFile == "f"; }},
+    {"-nonoise", [](L l) { return !l.outputs.noise && l.outputs.pgm; }},
+    {"-nopgm", [](L l) { return !l.outputs.pgm && l.outputs.noise; }},
+    {"-scale 3", [](L l) { return l.outputs.intScale == 3 && l.outputs.pgmScale == 0; }},
+    {"-pgmscale .5", [](L l) { return l.outputs.pgmScale == .5 && l.outputs.intScale == 0; }},
+    {"-adc 12.5", [](L l) { return l.outputs.adcOffset == 12.5 && l.options.adcOffset == 12.5; }},
+    {"-adcoffset 12", [](L l) { return l.outputs.adcOffset == 12; }},
+    {"-seed 17", [](L l) { return l.options.seed == 17; }},
+    {"-printout", [](L l) { return l.tool.printout && !l.tool.printoutPixel && !l.tool.progress; }},
+    {"-printout_pixel 3 4",
+     [](L l) {
+       return l.tool.printout && l.tool.printoutPixel == std::array<std::int64_t, 2>{3, 4};
+     }},
+    {"-noprogress", [](L l) { return !l.tool.progress; }},
+    {"-noprogress -progress", [](L l) { return l.tool.progress; }, true},
+};
+
+const std::vector<Case> tool = {
+    {"--help", [](L l) { return l.tool.help; }},
+    {"-help", [](L l) { return l.tool.help; }},
+    {"-h", [](L l) { return l.tool.help; }},
+    {"--version", [](L l) { return l.tool.version && !l.tool.help; }},
+    {"-version", [](L l) { return l.tool.version; }},
+    {"--list-flags", [](L l) { return l.tool.listFlags; }},
+    {"--list-parameters", [](L l) { return l.tool.listParameters; }},
+    {"--compat=c", [](L l) { return l.semantics == Semantics::c(); }},
+    {"-compat c", [](L l) { return l.semantics == Semantics::c(); }},
+    {"-compat c -compat right", [](L l) { return l.semantics == Semantics::right(); }, true},
+    {"--threads=3", [](L l) { return l.tool.threads == 3; }},
+    {"--threads 3", [](L l) { return l.tool.threads == 3; }},
+    {"--precision=f64", [](L l) { return l.tool.precision == "f64"; }, true},
+    {"--device=auto", [](L l) { return l.tool.device.kind == DeviceChoice::Kind::Auto; }, true},
+    {"--device=cpu", [](L l) { return l.tool.device.kind == DeviceChoice::Kind::Cpu; }},
+    {"--device=gpu-on-cpu", [](L l) { return l.tool.device.kind == DeviceChoice::Kind::GpuOnCpu; }},
+    {"--device=cuda:1", [](L l) { return l.tool.device == DeviceChoice{DeviceChoice::Kind::Cuda, 1}; }},
+    {"--device=cuda", [](L l) { return l.tool.device.kind == DeviceChoice::Kind::Cuda; }},
+    {"--png=a.png", [](L l) { return l.outputs.pngFile == "a.png"; }},
+    {"--png a=b.png", [](L l) { return l.outputs.pngFile == "a=b.png"; }},
+    {"--panels=p.json", [](L l) { return l.files.panels == "p.json"; }},
+    {"--quiet", [](L l) { return l.tool.quiet; }},
+    {"--timing=t.json", [](L l) { return l.tool.timingFile == "t.json"; }},
+    {"--emit=nb", [](L l) { return l.tool.emit == Emit::Nb; }},
+    {"--emit=mlir", [](L l) { return l.tool.emit == Emit::Mlir; }},
+    {"--emit=llvm", [](L l) { return l.tool.emit == Emit::Llvm; }},
+    {"--emit asm", [](L l) { return l.tool.emit == Emit::Asm; }},
+    {"--dump-ir=d", [](L l) { return l.tool.dumpIr == "d"; }},
+    {"--no-fuse", [](L l) { return l.tool.noFuse && !l.tool.noFallback; }},
+    {"--probe=F_*", [](L l) { return l.tool.probe == "F_*"; }},
+    {"--json", [](L l) { return l.tool.json; }},
+    {"--trace-pixel=3,4",
+     [](L l) { return l.tool.tracePixel == std::array<std::int64_t, 3>{0, 3, 4}; }},
+    {"--trace-pixel 1,3,4",
+     [](L l) { return l.tool.tracePixel == std::array<std::int64_t, 3>{1, 3, 4}; }},
+    {"--check-finite", [](L l) { return l.tool.checkFinite; }},
+    {"--compare-engines", [](L l) { return l.tool.compareEngines && !l.tool.compareStages; }},
+    {"--compare-stages", [](L l) { return l.tool.compareEngines && l.tool.compareStages; }},
+    {"--compare-tolerance 1e-6 0",
+     [](L l) { return l.tool.engineTolerance == std::array<double, 2>{1e-6, 0}; }},
+    {"--grad=cell,osc", [](L l) { return l.tool.gradient == "cell,osc" && !l.tool.jacobian; }},
+    {"--loss=sum", [](L l) { return !l.tool.loss.data && !l.tool.loss.mask; }, true},
+    {"--loss=chi2:a.npy,mask=m.img,sigma=2",
+     [](L l) {
+       return l.tool.loss.data == "a.npy" && l.tool.loss.sigma == "2" && l.tool.loss.mask == "m.img";
+     }},
+    {"--jacobian=cell", [](L l) { return l.tool.jacobian == "cell" && !l.tool.gradient; }},
+    {"--out=d", [](L l) { return l.tool.outDirectory == "d"; }},
+    {"--kernel=k.so", [](L l) { return l.tool.kernelFile == "k.so"; }},
+    {"--no-fallback", [](L l) { return l.tool.noFallback && !l.tool.noFuse; }},
+};
+
+const std::vector<const std::vector<Case> *> everything = {&inputs,   &crystal, &beam, &detector,
+                                                           &geometry, &outputs, &tool};
+
+TEST(EveryFlag, HasItsEffect) {
+  for (const std::vector<Case> *cases : everything)
+    for (const Case &c : *cases)
+      EXPECT_TRUE(c.holds(parse(c.words))) << c.words;
+}
+
+TEST(EveryFlag, ChangesWhatHoldsWithoutIt) {
+  const CommandLine nothing = parse("");
+  for (const std::vector<Case> *cases : everything)
+    for (const Case &c : *cases)
+      EXPECT_EQ(c.holds(nothing), c.isDefault) << c.words;
+}
+
+TEST(EveryFlag, SpellingIsTested) {
+  std::set<std::string> tested;
+  for (const std::vector<Case> *cases : everything)
+    for (const Case &c : *cases)
+      for (const std::string &word : split(c.words))
+        tested.insert(word.substr(0, word.find('=')));
+  for (const FlagGroup &group : flagGroups())
+    for (const Flag &flag : group.flags)
+      for (std::string_view spelling : flag.spellings) {
+        const bool found = std::any_of(tested.begin(), tested.end(), [&](const std::string &word) {
+          return spelling.ends_with('*') ? word.starts_with(spelling.substr(0, spelling.size() - 1))
+                                         : word == spelling;
+        });
+        EXPECT_TRUE(found) << spelling;
+      }
+}
+
+} // namespace

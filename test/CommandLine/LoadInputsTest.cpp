@@ -1,0 +1,206 @@
+#include "test/IO/TemporaryDirectory.h"
+#include "test/CommandLine/Support.h"
+
+using namespace nanobragg;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+namespace {
+
+/// An SMV image of 2 x 2 pixels whose header has these lines too.
+std::string smv(const std::string &lines) {
+  std::string text = "{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\n"
+                     "TYPE=unsigned_short;\nSIZE1=2;\nSIZE2=2;\n" +
+                     lines + "}\f";
+  text.resize(512, ' ');
+  return text + std::string("\1\0\0\0\1\0\1\0", 8);
+}
+
+class LoadInputsTest : public testing::Test {
+protected:
+  LoadedInputs load(const std::string &words) {
+    line = parse(words);
+    return loadInputs(line);
+  }
+  std::string refused(const std::string &words) {
+    try {
+      load(words);
+    } catch (const UsageError &error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  io::TemporaryDirectory folder;
+  CommandLine line;
+  const std::string hkl = folder.add("a.hkl", "0 0 0 5\n1 2 3 7\n");
+  const std::string complete = "-cell 40 -hkl " + hkl + " ";
+};
+
+TEST_F(LoadInputsTest, NeedsCellAndStructureFactors) {
+  EXPECT_THAT(refused("-default_F 1"), HasSubstr("no unit cell"));
+  EXPECT_THAT(refused("-cell 40"), HasSubstr("no structure factors"));
+  EXPECT_EQ(refused("-cell 40 -default_F 1"), "");
+}
+
+TEST_F(LoadInputsTest, NeverTakesADumpThatNobodyNamed) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path(""));
+  folder.add("Fdump.bin", "left behind");
+  EXPECT_THAT(refused("-cell 40"), HasSubstr("Fdump.bin in this folder is read only with -dump"));
+  EXPECT_FALSE(load("-cell 40 -default_F 1").inputs.grid);
+  std::filesystem::current_path(before);
+}
+
+TEST_F(LoadInputsTest, ReadsReflections) {
+  const LoadedInputs loaded = load(complete + "-default_F 3");
+  ASSERT_TRUE(loaded.inputs.grid);
+  EXPECT_EQ(loaded.reflections, 2u);
+  EXPECT_EQ(loaded.inputs.grid->hMax, 1);
+  EXPECT_EQ(loaded.inputs.grid->lMax, 3);
+  EXPECT_EQ(loaded.inputs.grid->values.back(), 7);
+  EXPECT_EQ(loaded.inputs.grid->values[1], 3);
+}
+
+TEST_F(LoadInputsTest, MaskThenImageWhateverTheirOrder) {
+  const std::string mask = folder.add("m.img", smv("DISTANCE=90;\nBEAM_CENTER_Y=15;\n"));
+  const std::string image = folder.add("i.img", smv("WAVELENGTH=1.3;\n"));
+  const Inputs inputs = load(complete + "-img " + image + " -mask " + mask).inputs;
+  ASSERT_TRUE(inputs.mask && inputs.maskHeader && inputs.imageHeader);
+  EXPECT_THAT(inputs.mask->pixels, ElementsAre(1, 0, 1, 1));
+  EXPECT_EQ(inputs.maskHeader->distance, 90);
+  EXPECT_EQ(inputs.maskHeader->beamCenterY, 15);
+  EXPECT_FALSE(inputs.maskHeader->wavelength);
+  EXPECT_EQ(inputs.imageHeader->wavelength, 1.3);
+  EXPECT_EQ(inputs.imageHeader->fastPixels, 2);
+}
+
+TEST_F(LoadInputsTest, HeaderLookupByName) {
+  const std::string image = folder.add("i.img", smv("ORGX=3;\nXDS_ORGX=7;\nDISTANCE=90;\n"));
+  const LoadedInputs right = load(complete + "-xds -img " + image);
+  EXPECT_EQ(right.inputs.imageHeader->orgX, 3);
+  EXPECT_THAT(right.notices, ElementsAre("header-lookup"));
+  const LoadedInputs c = load(complete + "-compat c -xds -img " + image);
+  EXPECT_EQ(c.inputs.imageHeader->orgX, 7);
+  EXPECT_THAT(c.notices, IsEmpty());
+  EXPECT_THAT(load(complete + "-mosflm -img " + image).notices, IsEmpty());
+}
+
+TEST_F(LoadInputsTest, HeaderLookupOfDistance) {
+  const std::string image = folder.add("i.img", smv("DISTANCE=90;\nCLOSE_DISTANCE=85;\n"));
+  EXPECT_EQ(load(complete + "-img " + image).inputs.imageHeader->distance, 90);
+  EXPECT_EQ(load(complete + "-compat c -img " + image).inputs.imageHeader->distance, 85);
+}
+
+TEST_F(LoadInputsTest, BeamCenterIsTheConventionsOwn) {
+  const std::string image = folder.add(
+      "i.img", smv("BEAM_CENTER_X=1;\nBEAM_CENTER_Y=2;\nADXV_CENTER_X=3;\nADXV_CENTER_Y=4;\n"
+                   "MOSFLM_CENTER_X=5;\nMOSFLM_CENTER_Y=6;\nDENZO_X_BEAM=7;\nDENZO_Y_BEAM=8;\n"
+                   "XDS_ORGX=9;\nXDS_ORGY=10;\n"));
+  const auto center = [&](const std::string &flags) {
+    const LoadedInputs loaded = load(complete + flags + " -img " + image);
+    const HeaderValues &values = *loaded.inputs.imageHeader;
+    return std::pair(*values.beamCenterX, *values.beamCenterY);
+  };
+  EXPECT_EQ(center("-mosflm"), std::pair(5., 6.));
+  EXPECT_EQ(center("-denzo"), std::pair(7., 8.));
+  EXPECT_EQ(center("-adxv"), std::pair(3., 4.));
+  EXPECT_EQ(center("-adxv -compat c"), std::pair(1., 2.));
+  EXPECT_THAT(load(complete + "-adxv -img " + image).notices, ElementsAre("header-lookup"));
+
+  // The C program finds the XDS origin too, by its substring lookup.
+  const LoadedInputs xds = load(complete + "-xds -img " + image);
+  EXPECT_EQ(xds.inputs.imageHeader->orgX, 9);
+  EXPECT_EQ(xds.inputs.imageHeader->orgY, 10);
+  EXPECT_THAT(xds.notices, IsEmpty());
+}
+
+TEST_F(LoadInputsTest, ImpossibleHeaderIsRefused) {
+  const std::string image = folder.add("i.img", smv("PIXEL_SIZE=0;\n"));
+  io::expectFileError([&] { load(complete + "-img " + image); }, "i.img: PIXEL_SIZE=0");
+}
+
+TEST_F(LoadInputsTest, TwothetaOfTheHeaderIsMentioned) {
+  const std::string image = folder.add("i.img", smv("TWOTHETA=12;\n"));
+  EXPECT_THAT(load(complete + "-img " + image).warnings, Contains(HasSubstr("-twotheta 12")));
+}
+
+TEST_F(LoadInputsTest, BackgroundTablesAreReadAndChecked) {
+  const std::string bad = folder.add("bad.txt", "0.1 x\n");
+  const std::string good = folder.add("good.txt", "0.1 2\n");
+  for (const char *flag : {"-stol ", "-4stol ", "-Q "}) {
+    io::expectFileError([&] { load(complete + flag + bad); }, "bad.txt:1");
+    EXPECT_THAT(load(complete + flag + good).warnings, Contains(HasSubstr("has no effect")));
+  }
+}
+
+TEST_F(LoadInputsTest, SourcesAndPanels) {
+  const std::string sources = folder.add("s.txt", "-10 0 0 1.5 1e-10\n-10 0.1 0\n");
+  const std::string panels =
+      folder.add("p.json", R"([{"offset_mm":[1,2,3],"fast":[0,0,1],"slow":[0,-1,0]}])");
+  const LoadedInputs loaded = load(complete + "-sourcefile " + sources + " --panels=" + panels);
+  ASSERT_EQ(loaded.inputs.sources.size(), 2u);
+  EXPECT_EQ(loaded.inputs.sources[0].weight, 1.5);
+  EXPECT_FALSE(loaded.inputs.sources[1].wavelength);
+  ASSERT_EQ(line.options.panels.size(), 1u);
+  EXPECT_EQ(line.options.panels[0].offset, (Vec3{1, 2, 3}));
+}
+
+TEST_F(LoadInputsTest, OutputsDoNotDestroyEachOther) {
+  EXPECT_THAT(refused(complete + "-floatfile x.bin -intfile ./x.bin"),
+              HasSubstr("-floatfile and -intfile would both write"));
+  EXPECT_THAT(refused(complete + "-floatfile " + hkl), HasSubstr("which -hkl reads"));
+  EXPECT_EQ(refused(complete + "-floatfile /dev/null -intfile /dev/null"), "");
+  EXPECT_EQ(refused(complete + "-noisefile x.bin -intfile x.bin -nonoise"), "");
+}
+
+TEST_F(LoadInputsTest, FlagsWithoutEffect) {
+  const struct {
+    const char *words, *flag;
+  } cases[] = {
+      {"-coherent", "-coherent"},
+      {"-sample_den 1.2", "-sample_den"},
+      {"-MW 5", "-MW"},
+      {"-stolout x", "-stolout"},
+      {"-dispsteps 3", "-dispsteps"},
+      {"-square_div -hdivrange 3", "-square_div"},
+      {"-hdivstep 3 -hdivsteps 5", "-hdivsteps"},
+      {"-vdivstep 3 -vdivsteps 5", "-vdivsteps"},
+      {"-phistep 1 -phisteps 5", "-phisteps"},
+      {"-beamsize 0.1", "-beamsize"},
+      {"-polar 0.5 -nopolar", "-polar"},
+      {"-nopolar -polar 0.5", "-nopolar"},
+      {"-twotheta_axis 0 1 0", "-twotheta_axis"},
+      {"-fdet_vector 0 0 1 -Xbeam 5 -Xclose 5", "-Xclose"},
+      {"-fdet_vector 0 0 1 -Ybeam 5 -Yclose 5", "-Yclose"},
+      {"-fdet_vector 0 0 1 -Xbeam 5 -ORGX 5", "-ORGX"},
+      {"-fdet_vector 0 0 1 -Yclose 5 -ORGY 5", "-ORGY"},
+      {"-seed 3 -nonoise", "-seed"},
+      {"-noisefile n -nonoise", "-noisefile"},
+      {"-nonoise -noisefile n", "-nonoise"},
+      {"-pgmimage n -nopgm", "-pgmimage"},
+      {"-pgmscale 3 -nopgm", "-pgmscale"},
+      {"-nopgm -pgmscale 3", "-nopgm"},
+      {"--no-fuse --no-fallback", "--no-fallback"},
+      {"--kernel k.so --no-fallback", "--no-fallback"},
+      {"--kernel k.so --check-finite", "--kernel"},
+  };
+  for (const auto &c : cases)
+    EXPECT_THAT(load(complete + c.words).warnings,
+                ElementsAre(HasSubstr(std::string(c.flag) + " has no effect: ")))
+        << c.words;
+}
+
+TEST_F(LoadInputsTest, EffectiveFlagsAreNotWarnedAbout) {
+  for (const char *words :
+       {"-dispersion 1 -dispsteps 3", "-divergence 3 -divsteps 3 -square_div",
+        "-osc 2 -phistep 1 -phisteps 5", "-xtalsize 1 -beamsize .1", "-flux 1e9 -beamsize .1",
+        "-twotheta_axis 0 1 0 -twotheta 5", "-seed 3", "-nonoise -nopgm", "-pgmscale 3", "-polar 1",
+        "-nopolar", "-fdet_vector 0 0 1 -ORGX 5", "--no-fallback"})
+    EXPECT_THAT(load(complete + words).warnings, IsEmpty()) << words;
+}
+
+} // namespace

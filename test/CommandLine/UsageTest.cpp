@@ -1,0 +1,48 @@
+#include "lib/CommandLine/Flag.h"
+#include "test/CommandLine/Support.h"
+
+using namespace nanobragg;
+using testing::HasSubstr;
+
+namespace {
+
+TEST(Usage, BeginsAsScriptsExpect) { EXPECT_TRUE(usageText().starts_with("usage: nanoBragg")); }
+
+TEST(Usage, ListsEverySpellingOfEveryFlag) {
+  const std::string usage = usageText(), reference = flagReference();
+  for (const FlagGroup &group : flagGroups())
+    for (const Flag &flag : group.flags)
+      for (std::string_view spelling : flag.spellings) {
+        EXPECT_THAT(usage, HasSubstr(std::string(spelling)));
+        EXPECT_THAT(reference, HasSubstr("`" + std::string(spelling)));
+      }
+}
+
+TEST(Usage, EveryFlagHasHelpAndThoseWithNumbersAUnitOrADefault) {
+  for (const FlagGroup &group : flagGroups())
+    for (const Flag &flag : group.flags) {
+      EXPECT_FALSE(flag.help.empty()) << flag.name();
+      EXPECT_TRUE(flag.apply) << flag.name();
+      if (flag.maximumValues() > 0) {
+        EXPECT_FALSE(flag.fallback.empty()) << flag.name();
+      }
+    }
+}
+
+TEST(Usage, LinesFitATerminal) {
+  std::istringstream text(usageText());
+  for (std::string line; std::getline(text, line);)
+    EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST(Usage, NoSpellingStandsForTwoFlags) {
+  for (std::string_view spelling : allSpellings()) {
+    int owners = 0;
+    for (const FlagGroup &group : flagGroups())
+      for (const Flag &flag : group.flags)
+        owners += flag.matches(spelling);
+    EXPECT_EQ(owners, 1) << spelling;
+  }
+}
+
+} // namespace

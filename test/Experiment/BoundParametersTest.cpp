@@ -1,0 +1,118 @@
+#include "lib/Experiment/Parameters.h"
+
+#include "test/Experiment/Support.h"
+
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+/// A kernel that takes all parameters of a structure.
+struct Kernel {
+  explicit Kernel(const Structure &structure) {
+    for (const Parameter *p : parametersOf(structure))
+      parameters.push_back({p->name, p->kind, p->unit});
+  }
+  nb_kernel_descriptor descriptor() const {
+    nb_kernel_descriptor d{};
+    d.name = "test";
+    d.num_parameters = std::uint32_t(parameters.size());
+    d.parameters = parameters.data();
+    return d;
+  }
+  std::size_t indexOf(std::string_view name) const {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (parameters[i].name == name)
+        return i;
+    throw std::out_of_range("no such parameter");
+  }
+  std::vector<nb_kernel_parameter> parameters;
+};
+
+/// An experiment that provides every parameter, whatever its structure says.
+Experiment complete() {
+  Experiment e = deriveRight(cubic()).experiment;
+  e.crystal.grid = std::make_shared<HklGrid>(HklGrid{-1, 1, 0, 0, 2, 3, {1, 2, 3, 4, 5, 6}});
+  e.beam.sourceDirection = {{-1, 0, 0}};
+  e.beam.sourceWavelength = {1e-10};
+  e.detector.panels.resize(2);
+  e.detector.panels[1] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
+  e.detector.mask.assign(std::size_t(2 * e.detector.fastPixels * e.detector.slowPixels), 1);
+  return e;
+}
+
+Kernel everything() {
+  Kernel kernel{Structure()};
+  kernel.parameters.clear();
+  for (const Parameter &p : allParameters())
+    kernel.parameters.push_back({p.name, p.kind, p.unit});
+  return kernel;
+}
+
+TEST(BoundParameters, EveryParameterHasAnAddress) {
+  Experiment e = complete();
+  Kernel kernel = everything();
+  BoundParameters bound(kernel.descriptor(), e);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    EXPECT_NE(bound.arguments()[i], nullptr) << kernel.parameters[i].name;
+}
+
+TEST(BoundParameters, CountsGridAndPanels) {
+  Experiment e = complete();
+  Kernel kernel = everything();
+  BoundParameters bound(kernel.descriptor(), e);
+  auto index = [&](const char *name) {
+    return *static_cast<const std::int64_t *>(bound.arguments()[kernel.indexOf(name)]);
+  };
+  EXPECT_EQ(index("mosaic_domains"), 1);
+  EXPECT_EQ(index("sources"), 1);
+  EXPECT_EQ(index("panel_count"), 2);
+  auto *grid = static_cast<const nb_hkl_grid *>(bound.arguments()[kernel.indexOf("F")]);
+  EXPECT_EQ(grid->h_min, -1);
+  EXPECT_EQ(grid->l_max, 3);
+  EXPECT_EQ(grid->data[5], 6);
+  auto *slow = static_cast<const double *>(bound.arguments()[kernel.indexOf("panel_slow_axis")]);
+  EXPECT_EQ(slow[3], 7);
+}
+
+TEST(BoundParameters, SeesChangesInPlace) {
+  Experiment e = complete();
+  Kernel kernel = everything();
+  BoundParameters bound(kernel.descriptor(), e);
+  e.crystal.cellA = 42;
+  e.detector.panels[1].offset[0] = 43;
+  BoundParameters moved = std::move(bound);
+  EXPECT_EQ(*static_cast<const double *>(moved.arguments()[kernel.indexOf("cell_a")]), 42);
+  EXPECT_EQ(static_cast<const double *>(moved.arguments()[kernel.indexOf("panel_offset")])[3], 43);
+}
+
+TEST(BoundParameters, RefusesWhatTheExperimentLacks) {
+  Experiment e = deriveRight(cubic()).experiment;
+  auto refuses = [&](nb_kernel_parameter parameter, const char *why) {
+    Kernel kernel{Structure()};
+    kernel.parameters = {parameter};
+    EXPECT_THAT([&] { BoundParameters(kernel.descriptor(), e); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
+  };
+  refuses({"F", NB_PARAMETER_HKL_GRID, "electron"}, "'F' is not provided");
+  refuses({"mask", NB_PARAMETER_MASK, "1"}, "'mask' is not provided");
+  refuses({"panel_offset", NB_PARAMETER_TABLE_VEC3, "m"}, "'panel_offset' is not provided");
+  refuses({"nonsense", NB_PARAMETER_F64, "1"}, "'nonsense' is unknown");
+  refuses({"cell_a", NB_PARAMETER_INDEX, "m"}, "'cell_a' has another kind");
+}
+
+TEST(BoundParameters, RefusesTablesOfUnequalLength) {
+  Experiment e = deriveRight(cubic()).experiment;
+  e.beam.unitHdiv.push_back(0);
+  Kernel kernel{e.structure};
+  EXPECT_THAT([&] { BoundParameters(kernel.descriptor(), e); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("'unit_hdiv' has 2 entries")));
+}
+
+} // namespace
+} // namespace nanobragg

@@ -1,0 +1,121 @@
+#include "test/Experiment/Support.h"
+
+#include <cmath>
+#include <limits>
+
+namespace nanobragg {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Options withSensor() {
+  Options options = cubic();
+  options.thickness = 450;
+  options.attenuationDepth = 500;
+  return options;
+}
+
+TEST(Sensor, NoneByDefault) {
+  Derived d = deriveRight(cubic());
+  EXPECT_EQ(d.experiment.structure.capture, Capture::None);
+  EXPECT_EQ(d.experiment.detector.layers, 1);
+  EXPECT_EQ(d.report.sensorMu, -1);
+}
+
+TEST(Sensor, LayersFillTheSensor) {
+  Options options = withSensor();
+  options.thickSteps = 5;
+  Derived d = deriveRight(options);
+  EXPECT_EQ(d.experiment.structure.capture, Capture::Sum);
+  EXPECT_EQ(d.experiment.detector.layers, 5);
+  EXPECT_DOUBLE_EQ(d.experiment.detector.layerFraction, 0.2);
+  EXPECT_DOUBLE_EQ(d.experiment.detector.attenuationDepth, 500e-6);
+  EXPECT_DOUBLE_EQ(d.report.layerDepths[4], 360e-6);
+}
+
+TEST(Sensor, LayersOfTheCProgram) {
+  Options options = withSensor();
+  Derived d = deriveC(options);
+  EXPECT_EQ(d.experiment.structure.capture, Capture::Last);
+  EXPECT_EQ(d.experiment.detector.layers, 2);
+  EXPECT_DOUBLE_EQ(d.experiment.detector.layerFraction, 0.5);
+  options.thickSteps = 5;
+  options.thickness = 100;
+  d = deriveC(options);
+  EXPECT_EQ(d.experiment.detector.layers, 5);
+  EXPECT_DOUBLE_EQ(d.experiment.detector.sensorThickness * d.experiment.detector.layerFraction,
+                   25e-6);
+}
+
+TEST(Sensor, OversampledCapture) {
+  Options options = withSensor();
+  options.oversampleThick = true;
+  EXPECT_EQ(deriveRight(options).experiment.structure.capture, Capture::Each);
+  EXPECT_EQ(deriveC(options).experiment.structure.capture, Capture::Each);
+}
+
+TEST(Sensor, ThicknessAloneSetsTheDepth) {
+  Options options = cubic();
+  options.thickness = 450;
+  Derived d = deriveRight(options);
+  EXPECT_DOUBLE_EQ(d.experiment.detector.attenuationDepth, 450e-6);
+  EXPECT_DOUBLE_EQ(d.report.sensorMu, 1 / 450e-6);
+  EXPECT_TRUE(warns(d, "attenuation depth"));
+}
+
+TEST(Sensor, InfiniteDepthAfterTheThickness) {
+  Options options = withSensor();
+  options.attenuationDepth = infinity;
+  options.absorptionOffAfterThickness = true;
+  for (const Derived &d : {deriveRight(options), deriveC(options)}) {
+    EXPECT_EQ(d.experiment.structure.capture, Capture::None);
+    EXPECT_FALSE(notes(d, "no-absorption"));
+  }
+}
+
+TEST(Sensor, InfiniteDepthBeforeTheThicknessIsBlackInC) {
+  Options options = withSensor();
+  options.attenuationDepth = 0;
+  Derived c = deriveC(options), right = deriveRight(options);
+  EXPECT_EQ(c.experiment.structure.capture, Capture::Last);
+  EXPECT_EQ(c.experiment.detector.attenuationDepth, infinity);
+  EXPECT_DOUBLE_EQ(c.experiment.detector.sensorThickness, 450e-6);
+  EXPECT_EQ(right.experiment.structure.capture, Capture::None);
+  EXPECT_EQ(right.experiment.detector.layers, 1);
+  EXPECT_TRUE(notes(right, "no-absorption"));
+}
+
+TEST(Sensor, DepthAfterAnInfiniteOne) {
+  Options options = withSensor();
+  options.absorptionOffAfterThickness = true;
+  EXPECT_EQ(deriveC(options).experiment.structure.capture, Capture::None);
+  EXPECT_EQ(deriveRight(options).experiment.structure.capture, Capture::Sum);
+}
+
+TEST(Sensor, OversampledCaptureWithoutASensorIsBlackInC) {
+  Options options = cubic();
+  options.oversampleThick = true;
+  Experiment c = deriveC(options).experiment;
+  EXPECT_EQ(c.structure.capture, Capture::Each);
+  EXPECT_EQ(c.detector.sensorThickness, 0);
+  EXPECT_EQ(c.detector.layers, 1);
+  Derived right = deriveRight(options);
+  EXPECT_EQ(right.experiment.structure.capture, Capture::None);
+  EXPECT_TRUE(warns(right, "-oversample_thick has no effect"));
+  EXPECT_TRUE(notes(right, "no-absorption"));
+}
+
+TEST(Sensor, OtherStructure) {
+  Options options = cubic();
+  options.pointPixel = true;
+  options.oversampleOmega = true;
+  options.curved = true;
+  Structure right = deriveRight(options).experiment.structure;
+  EXPECT_EQ(right.solidAngle, SolidAngle::Point);
+  EXPECT_EQ(right.omega, Evaluation::Each);
+  EXPECT_EQ(right.curvature, Curvature::Right);
+  EXPECT_EQ(deriveC(options).experiment.structure.curvature, Curvature::C);
+}
+
+} // namespace
+} // namespace nanobragg

@@ -1,0 +1,175 @@
+#include "lib/IO/OutputFile.h"
+
+#include "test/IO/TemporaryDirectory.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <vector>
+
+namespace nanobragg::io {
+namespace {
+
+struct OutputFileTest : testing::Test {
+  TemporaryDirectory directory;
+};
+
+TEST_F(OutputFileTest, AppearsAtCommit) {
+  OutputFile out(directory.path("a"));
+  out.write("one ");
+  out.write("two");
+  EXPECT_FALSE(std::filesystem::exists(directory.path("a")));
+  out.commit();
+  EXPECT_EQ(directory.read("a"), "one two");
+  EXPECT_EQ(directory.entryCount(), 1u);
+}
+
+TEST_F(OutputFileTest, WithoutCommitTheOldFileStays) {
+  directory.add("a", "old");
+  {
+    OutputFile out(directory.path("a"));
+    out.write("new");
+  }
+  EXPECT_EQ(directory.read("a"), "old");
+  EXPECT_EQ(directory.entryCount(), 1u);
+}
+
+TEST_F(OutputFileTest, ReplacesAndKeepsTheMode) {
+  directory.add("a", "old and longer");
+  ::chmod(directory.path("a").c_str(), 0640);
+  OutputFile out(directory.path("a"));
+  out.write("new");
+  out.commit();
+  EXPECT_EQ(directory.read("a"), "new");
+  struct stat status {};
+  ASSERT_EQ(::stat(directory.path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+}
+
+TEST_F(OutputFileTest, WritesThroughALinkInsteadOfReplacingIt) {
+  directory.add("real", "old");
+  std::filesystem::create_symlink("real", directory.path("link"));
+  OutputFile out(directory.path("link"));
+  out.write("new");
+  out.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(directory.path("link")));
+  EXPECT_EQ(directory.read("real"), "new");
+}
+
+TEST_F(OutputFileTest, LeavesDevicesInPlace) {
+  OutputFile out("/dev/null");
+  out.write("gone");
+  out.commit();
+  struct stat status {};
+  ASSERT_EQ(::stat("/dev/null", &status), 0);
+  EXPECT_TRUE(S_ISCHR(status.st_mode));
+}
+
+TEST_F(OutputFileTest, AFullDiskIsReported) {
+  if (!std::filesystem::exists("/dev/full"))
+    GTEST_SKIP() << "no /dev/full";
+  OutputFile out("/dev/full");
+  expectFileError([&] { out.write("x"); }, "/dev/full: cannot be written (No space left");
+}
+
+TEST_F(OutputFileTest, AFileSizeLimitIsReportedAndNothingStays) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    bool reported = false;
+    try {
+      OutputFile out(directory.path("a"));
+      const std::vector<float> values(1000);
+      out.write(std::span<const float>(values));
+      out.commit();
+    } catch (const FileError &) {
+      reported = true;
+    }
+    ::_exit(reported ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(directory.entryCount(), 0u);
+}
+
+TEST_F(OutputFileTest, RefusesWhatCannotBeOpened) {
+  const auto open = [](const std::string &path) { return [path] { OutputFile out(path); }; };
+  expectFileError(open(directory.path("none/a")), "create its directory first");
+  expectFileError(open(directory.path("")), "Is a directory");
+  expectFileError(open(""), "give the name of a file");
+  directory.add("file", "");
+  expectFileError(open(directory.path("file/a")), "create its directory first");
+  EXPECT_EQ(directory.entryCount(), 1u);
+}
+
+TEST_F(OutputFileTest, RefusesAWriteProtectedTarget) {
+  if (::geteuid() == 0)
+    GTEST_SKIP() << "root may write everything";
+  directory.add("a", "precious");
+  ::chmod(directory.path("a").c_str(), 0444);
+  expectFileError([&] { OutputFile out(directory.path("a")); }, "Permission denied");
+}
+
+TEST_F(OutputFileTest, RefusesTwoOutputsOfOneName) {
+  {
+    OutputFile first(directory.path("a"));
+    expectFileError([&] { OutputFile second(directory.path("a")); }, "the name of two outputs");
+  }
+  OutputFile again(directory.path("a"));
+  again.commit();
+  EXPECT_EQ(directory.entryCount(), 1u);
+}
+
+TEST_F(OutputFileTest, ClosedFilesTakeNoData) {
+  OutputFile out(directory.path("a"));
+  out.commit();
+  expectFileError([&] { out.write("late"); }, "takes no more data");
+  expectFileError([&] { out.commit(); }, "closed already");
+}
+
+TEST_F(OutputFileTest, MovesKeepOneOwner) {
+  std::vector<OutputFile> files;
+  for (const char *name : {"a", "b", "c"})
+    files.emplace_back(directory.path(name));
+  files[1].write("x");
+  files[1].commit();
+  files.clear();
+  EXPECT_EQ(directory.read("b"), "x");
+  EXPECT_EQ(directory.entryCount(), 1u);
+}
+
+TEST_F(OutputFileTest, RemoveTemporariesLeavesNothingBehind) {
+  OutputFile a(directory.path("a")), b(directory.path("b"));
+  a.write("x");
+  EXPECT_EQ(directory.entryCount(), 2u);
+  OutputFile::removeTemporaries();
+  EXPECT_EQ(directory.entryCount(), 0u);
+  expectFileError([&] { a.commit(); }, "cannot be put into place");
+}
+
+TEST_F(OutputFileTest, ASignalHandlerCanCleanUp) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGTERM, [](int) {
+      OutputFile::removeTemporaries();
+      ::_exit(15);
+    });
+    OutputFile a(directory.path("a")), b(directory.path("b"));
+    a.write("half");
+    ::raise(SIGTERM);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 15);
+  EXPECT_EQ(directory.entryCount(), 0u);
+}
+
+} // namespace
+} // namespace nanobragg::io

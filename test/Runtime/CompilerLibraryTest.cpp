@@ -1,0 +1,149 @@
+#include "test/Runtime/TestKernels.h"
+#include "runtime/kernels/KernelProvider.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+using namespace nanobragg;
+using namespace nanobragg::test;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+// A compiler that answers every request with the wave kernel.
+struct nb_kernel {};
+
+namespace {
+
+int released = 0;
+
+char *copyText(const char *text) { return strdup(text); }
+
+const nb_compiler_api fakeApi = [] {
+  nb_compiler_api api = {};
+  api.version = NB_COMPILER_API_VERSION;
+  api.compile = [](const nb_compile_request *request, nb_kernel **kernel, char **error) {
+    if (!std::strcmp(request->structure, "bad") || request->no_fuse) {
+      *error = copyText("no such structure");
+      return 1;
+    }
+    *kernel = new nb_kernel;
+    return 0;
+  };
+  api.descriptor = [](const nb_kernel *) { return &waveKernel(); };
+  api.release = [](nb_kernel *kernel) {
+    delete kernel;
+    ++released;
+  };
+  api.emit = [](const nb_compile_request *request, const char *stage, char **text, char **) {
+    *text = copyText((std::string(stage) + " of " + request->structure).c_str());
+    return 0;
+  };
+  api.free_text = [](char *text) { std::free(text); };
+  return api;
+}();
+
+std::shared_ptr<const CompilerLibrary> fakeLibrary() {
+  return std::make_shared<const CompilerLibrary>(fakeApi);
+}
+
+class EnvironmentVariable {
+public:
+  EnvironmentVariable(const char *name, const char *value) : name(name) {
+    if (const char *old = std::getenv(name))
+      saved = old;
+    setenv(name, value, 1);
+  }
+  ~EnvironmentVariable() { saved ? setenv(name, saved->c_str(), 1) : unsetenv(name); }
+
+private:
+  const char *name;
+  std::optional<std::string> saved;
+};
+
+TEST(CompilerLibrary, MissingFileIsOneClearSentence) {
+  EnvironmentVariable variable("NB_COMPILER_LIBRARY", "/nonexistent/libnb-compiler.so");
+  EXPECT_THAT([] { CompilerLibrary::open(); },
+              ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("cannot open the compiler library"),
+                                                      HasSubstr("/nonexistent/libnb-compiler.so"),
+                                                      HasSubstr("NB_COMPILER_LIBRARY"))));
+}
+
+TEST(CompilerLibrary, RefusesALibraryThatIsNoCompiler) {
+  EnvironmentVariable variable("NB_COMPILER_LIBRARY", "libz.so.1");
+  EXPECT_THAT([] { CompilerLibrary::open(); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("nb_compiler_get_api")));
+}
+
+TEST(CompilerLibrary, LooksBesideTheExecutableFirst) {
+  const auto paths = CompilerLibrary::candidates();
+  ASSERT_FALSE(paths.empty());
+  EXPECT_EQ(paths.front().filename(), "libnb-compiler.so");
+  EXPECT_EQ(paths.front().parent_path().filename(), "lib");
+}
+
+TEST(CompilerLibrary, PassesOnTheCompilersSentence) {
+  EXPECT_THAT([] { fakeLibrary()->compile({.structure = "bad"}); },
+              ThrowsMessage<std::runtime_error>("no such structure"));
+}
+
+TEST(CompilerLibrary, KernelIsReleasedWithItsLastHandle) {
+  released = 0;
+  KernelHandle kernel = fakeLibrary()->compile({.structure = "x"});
+  KernelHandle second = kernel;
+  EXPECT_EQ(kernel.get(), &waveKernel());
+  kernel.reset();
+  EXPECT_EQ(released, 0);
+  second.reset();
+  EXPECT_EQ(released, 1);
+}
+
+TEST(CompilerLibrary, EmitsText) {
+  EXPECT_EQ(fakeLibrary()->emit({.structure = "x"}, "llvm"), "llvm of x");
+}
+
+TEST(KernelProvider, CompilesAKernelOnce) {
+  KernelProvider provider(fakeLibrary);
+  const KernelHandle first = provider.get({.structure = "x"});
+  EXPECT_EQ(provider.get({.structure = "x"}), first);
+  EXPECT_EQ(provider.counters().compiles, 1u);
+  EXPECT_EQ(provider.counters().hits, 1u);
+}
+
+TEST(KernelProvider, EveryChoiceThatDecidesTheCodeIsInTheKey) {
+  KernelProvider provider(fakeLibrary);
+  provider.get({.structure = "x"});
+  provider.get({.structure = "y"});
+  provider.get({.structure = "x", .precision = "mixed"});
+  provider.get({.structure = "x", .target = "x86-64-v3"});
+  EXPECT_EQ(provider.counters().compiles, 4u);
+  EXPECT_ANY_THROW(provider.get({.structure = "x", .noFuse = true}));
+}
+
+TEST(KernelProvider, ADumpAlwaysCompiles) {
+  KernelProvider provider(fakeLibrary);
+  provider.get({.structure = "x"});
+  provider.get({.structure = "x", .dumpIR = "dir"});
+  EXPECT_EQ(provider.counters().compiles, 2u);
+}
+
+TEST(KernelProvider, FailureIsNotRemembered) {
+  KernelProvider provider(fakeLibrary);
+  EXPECT_ANY_THROW(provider.get({.structure = "bad"}));
+  EXPECT_ANY_THROW(provider.get({.structure = "bad"}));
+  EXPECT_EQ(provider.counters().hits, 0u);
+}
+
+TEST(KernelProvider, PreloadErrorAppearsWhenTheCompilerIsNeeded) {
+  KernelProvider provider([]() -> std::shared_ptr<const CompilerLibrary> {
+    throw std::runtime_error("no compiler here");
+  });
+  provider.preload();
+  EXPECT_THAT([&] { provider.get({.structure = "x"}); },
+              ThrowsMessage<std::runtime_error>("no compiler here"));
+}
+
+} // namespace

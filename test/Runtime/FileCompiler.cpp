@@ -1,0 +1,50 @@
+// A compiler library without a compiler whose kernels are files, for tests of nb-sim with a cache.
+// Every build appends a line to the file NB_TEST_BUILD_LOG, once the NB_TEST_BUILD_SECONDS that it
+// takes are over.
+#include "test/Runtime/BuildKernelFile.h"
+#include "nanobragg/CompilerABI.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+struct nb_kernel {};
+
+namespace {
+
+int build(const nb_compile_request *request, const char *, void **bytes, size_t *size, char **) {
+  if (const char *seconds = std::getenv("NB_TEST_BUILD_SECONDS"))
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(seconds)));
+  const std::vector<char> image = nanobragg::test::buildKernelFile(request->structure);
+  *bytes = std::malloc(image.size());
+  *size = image.size();
+  std::memcpy(*bytes, image.data(), image.size());
+  if (const char *log = std::getenv("NB_TEST_BUILD_LOG"))
+    std::ofstream(log, std::ios::app) << request->structure << std::endl;
+  return 0;
+}
+
+const nb_compiler_api &api() {
+  static const nb_compiler_api table = [] {
+    nb_compiler_api t = {};
+    t.version = NB_COMPILER_API_VERSION;
+    t.compile = [](const nb_compile_request *, nb_kernel **, char **error) {
+      *error = strdup("this compiler makes files only");
+      return 1;
+    };
+    t.free_text = [](char *text) { std::free(text); };
+    t.build = build;
+    t.free_bytes = [](void *bytes) { std::free(bytes); };
+    return t;
+  }();
+  return table;
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const nb_compiler_api *
+nb_compiler_get_api(uint32_t version) {
+  return version == NB_COMPILER_API_VERSION ? &api() : nullptr;
+}
