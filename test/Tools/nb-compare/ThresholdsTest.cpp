@@ -1,6 +1,6 @@
 #include "tools/nb-compare/Thresholds.h"
 #include "test/Tools/nb-compare/Images.h"
-#include "lib/Experiment/Report.h"
+#include "tools/nb-compare/Report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
