@@ -1,0 +1,100 @@
+#include "lib/CommandLine/ExperimentOf.h"
+#include "runtime/capi/FlagValues.h"
+#include "runtime/capi/Status.h"
+#include "runtime/gpu/DevicePlacement.h"
+#include "runtime/kernels/KernelFit.h"
+#include "runtime/kernels/KernelProvider.h"
+
+using namespace nanobragg;
+
+namespace {
+
+template <typename Work>
+auto asBadKernel(Work work) {
+  try {
+    return work();
+  } catch (const std::runtime_error &error) {
+    throw BadKernel(error.what());
+  }
+}
+
+std::unique_ptr<nb_simulator> simulatorFor(const Structure &structure, DeviceChoice choice) {
+  KernelRequest request;
+  request.structure = structure.toString();
+  request.choice = choice;
+  findDevice(request);
+  const auto make = [&] {
+    return std::make_unique<nb_simulator>(KernelProvider::ofProcess().get(request), request.gpu);
+  };
+  if (!request.gpu || choice.kind == DeviceChoice::Kind::Cuda)
+    return make();
+  try {
+    return make();
+  } catch (const std::runtime_error &) {
+    request = onProcessor(request);
+    return make();
+  }
+}
+
+} // namespace
+
+nb_status nb_simulator_load(const char *file, nb_simulator **simulator) {
+  return guarded([&] {
+    given(simulator, "the place for the simulator");
+    given(file, "the file's name");
+    *simulator = new nb_simulator(asBadKernel([&] { return openKernelFile(file); }));
+    return NB_OK;
+  });
+}
+
+nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simulator **simulator) {
+  return guarded([&] {
+    given(simulator, "the place for the simulator");
+    if (!kernel)
+      throw std::invalid_argument("the kernel is NULL");
+    const nb_kernel_descriptor *version = asBadKernel([&] { return &selectVersion(*kernel); });
+    *simulator = new nb_simulator(KernelHandle(KernelHandle(), version));
+    return NB_OK;
+  });
+}
+
+nb_status nb_simulator_compile(const char *structure, nb_simulator **simulator) {
+  return guarded([&] {
+    given(simulator, "the place for the simulator");
+    const auto parsed = Structure::fromString(given(structure, "the structure"));
+    *simulator = simulatorFor(parsed, {DeviceChoice::Kind::Cpu}).release();
+    return NB_OK;
+  });
+}
+
+nb_status nb_simulator_compile_for(const char *structure, const char *device,
+                                   nb_simulator **simulator) {
+  return guarded([&] {
+    given(simulator, "the place for the simulator");
+    const auto parsed = Structure::fromString(given(structure, "the structure"));
+    const auto choice = DeviceChoice::fromString(given(device, "the device"));
+    if (!choice)
+      throw std::invalid_argument("'" + std::string(device) +
+                                  "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
+    *simulator = simulatorFor(parsed, *choice).release();
+    return NB_OK;
+  });
+}
+
+nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simulator **simulator) {
+  return guarded([&] {
+    given(simulator, "the place for the simulator");
+    const std::vector<std::string> all = words(count, flags);
+    const Experiment experiment = experimentOf(all);
+    auto created = simulatorFor(experiment.structure, deviceOf(all));
+    setAll(created->values, *created->kernel, experiment);
+    *simulator = created.release();
+    return NB_OK;
+  });
+}
+
+void nb_simulator_free(nb_simulator *simulator) { delete simulator; }
+
+const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simulator) {
+  return simulator ? simulator->kernel.get() : nullptr;
+}
