@@ -3,25 +3,12 @@
 #include "runtime/kernels/KernelFile.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/kernels/KernelFolders.h"
+#include "runtime/processor/Stopwatch.h"
 
-#include <chrono>
 #include <stdexcept>
 
 namespace nanobragg {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Adds the time that it lives.
-class Stopwatch {
-public:
-  explicit Stopwatch(double &seconds) : seconds(seconds) {}
-  ~Stopwatch() { seconds += std::chrono::duration<double>(Clock::now() - start).count(); }
-
-private:
-  double &seconds;
-  Clock::time_point start = Clock::now();
-};
 
 /// Throws when the kernel file is not for what the user has chosen.
 void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &request,
@@ -56,7 +43,7 @@ void KernelProvider::preload() {
 
 std::shared_ptr<const CompilerLibrary> KernelProvider::compilerLocked() {
   if (!library) {
-    const Stopwatch watch(count.compilerLoadSeconds);
+    const TimeAdded watch(count.compilerLoadSeconds);
     library = opening.valid() ? opening.get() : open();
   }
   return library;
@@ -78,7 +65,7 @@ std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelReque
 /// Of a GPU: a file that the process alone has.
 KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<char> &image) {
   const auto compiler = compilerLocked();
-  const Stopwatch watch(count.compileSeconds);
+  const TimeAdded watch(count.compileSeconds);
   auto built = compiler->build(request);
   if (!built)
     throw std::runtime_error("the compiler library makes no files, and kernels of a GPU are files; "
@@ -95,7 +82,7 @@ KernelHandle KernelProvider::compile(const KernelRequest &request) {
     return build(request, image);
   }
   const auto compiler = compilerLocked();
-  const Stopwatch watch(count.compileSeconds);
+  const TimeAdded watch(count.compileSeconds);
   KernelHandle kernel = compiler->compile(request);
   ++count.compiles;
   checkDescriptor(*kernel);
@@ -108,7 +95,7 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
   if (request.isForGpu()) {
     std::vector<char> image;
     KernelHandle kernel = build(request, image);
-    const Stopwatch watch(count.cacheSeconds);
+    const TimeAdded watch(count.cacheSeconds);
     cache->publish(specification, image);
     return kernel;
   }
@@ -116,7 +103,7 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
   std::optional<std::vector<char>> image;
   KernelHandle kernel;
   try {
-    const Stopwatch watch(count.compileSeconds);
+    const TimeAdded watch(count.compileSeconds);
     image = compiler->build(request);
     if (image)
       kernel = loadKernel(*image);
@@ -125,7 +112,7 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
   if (!kernel)
     return compile(request);
   ++count.compiles;
-  const Stopwatch watch(count.cacheSeconds);
+  const TimeAdded watch(count.cacheSeconds);
   cache->publish(specification, *image);
   return kernel;
 }
@@ -134,7 +121,7 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
   const std::string specification = cache->specificationOf(request);
   std::shared_ptr<void> held;
   {
-    const Stopwatch watch(count.cacheSeconds);
+    const TimeAdded watch(count.cacheSeconds);
     KernelHandle kernel = cache->find(specification);
     if (!kernel) {
       // Whoever waited for another process finds its kernel.
@@ -150,7 +137,7 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
 }
 
 KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
-  const Stopwatch watch(count.cacheSeconds);
+  const TimeAdded watch(count.cacheSeconds);
   KernelHandle kernel = openKernelFile(file);
   const std::string derivative = request.derives() ? " derivative=" + request.derivative : "";
   checkFits(*kernel, request.structure + derivative, request.precision, "the kernel " + file);

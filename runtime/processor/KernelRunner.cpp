@@ -4,6 +4,7 @@
 #include "runtime/kernels/FixedCounts.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
+#include "runtime/processor/Stopwatch.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
@@ -13,19 +14,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 
 namespace nanobragg {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options) {
   return options.rowsPerTile > 0
@@ -135,12 +129,11 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   result.threads = resolveThreads(options.threads);
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
 
-  const auto called = Clock::now();
-  auto start = called;
+  const Stopwatch sinceCall;
   result.workspaceBytes = kernel.workspace_size(arguments);
   const AlignedMemory workspace = allocateAligned(result.workspaceBytes, "a workspace");
   kernel.prepare(arguments, workspace.get());
-  result.prepareSeconds = secondsSince(start);
+  result.prepareSeconds = sinceCall.seconds();
 
   const bool sums = hasSums(kernel);
   const std::int64_t size = sums ? kernel.accumulator_size(arguments) : 0;
@@ -161,7 +154,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
     if (cancelled())
       return;
     if (!begun.load(std::memory_order_relaxed) && !begun.exchange(true))
-      result.firstTileSeconds = secondsSince(called);
+      result.firstTileSeconds = sinceCall.seconds();
     if (sums)
       std::memset(accumulators[i], 0, std::size_t(size));
     forEachTile(parts[i], shape, shape.slow, [&](const nb_tile &tile) {
@@ -171,7 +164,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
     });
   };
 
-  start = Clock::now();
+  const Stopwatch sincePrepared;
   if (result.threads == 1) {
     for (std::int64_t i = 0; i != parts.size(); ++i)
       runPart(i, 0);
@@ -193,7 +186,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   result.cancelled = cancelled();
   if (!result.cancelled && sums)
     kernel.finish(arguments, workspace.get(), accumulators.addresses(), parts.size(), outputs);
-  result.runSeconds = secondsSince(start);
+  result.runSeconds = sincePrepared.seconds();
   if (!result.cancelled)
     progress.finish();
   return result;

@@ -2,8 +2,9 @@
 #ifndef NANOBRAGG_RUNTIME_PROGRESS_H
 #define NANOBRAGG_RUNTIME_PROGRESS_H
 
+#include "runtime/processor/Stopwatch.h"
+
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -17,7 +18,7 @@ public:
   using Callback = std::function<void(double)>;
 
   Progress(const Callback &callback, double intervalSeconds, std::int64_t total)
-      : callback(callback), interval(intervalSeconds), total(total), last(Clock::now()) {}
+      : callback(callback), interval(intervalSeconds), total(total) {}
 
   void add(std::int64_t amount) {
     const std::int64_t now = done.fetch_add(amount, std::memory_order_relaxed) + amount;
@@ -25,10 +26,10 @@ public:
       return; // finish() reports the end
     // A thread that finds another one reporting goes back to work.
     std::unique_lock lock(mutex, std::try_to_lock);
-    if (!lock || now <= reported || Clock::now() - last < interval)
+    if (!lock || now <= reported || sinceLast.seconds() < interval)
       return;
     reported = now;
-    last = Clock::now();
+    sinceLast = Stopwatch();
     callback(double(now) / double(total));
   }
 
@@ -38,15 +39,13 @@ public:
   }
 
 private:
-  using Clock = std::chrono::steady_clock;
-
   const Callback &callback;
-  std::chrono::duration<double> interval;
+  double interval;
   std::int64_t total;
   std::atomic<std::int64_t> done{0};
   std::mutex mutex;
-  std::int64_t reported = 0; ///< guarded by mutex, as is `last`
-  Clock::time_point last;
+  std::int64_t reported = 0; ///< guarded by mutex, as is `sinceLast`
+  Stopwatch sinceLast;
 };
 
 } // namespace nanobragg

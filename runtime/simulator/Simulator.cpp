@@ -4,6 +4,7 @@
 
 #include "lib/Experiment/DeadGradients.h"
 #include "lib/Experiment/Derivative.h"
+#include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/BoundProgram.h"
 #include "lib/CommandLine/ExperimentOf.h"
 #include "lib/IO/ImageRegion.h"
@@ -11,7 +12,6 @@
 #include "lib/Experiment/ParameterGroups.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <stdexcept>
@@ -29,18 +29,6 @@ std::vector<std::uint8_t> renderedPixels(const Experiment &experiment) {
   region.forEachPixel([&](std::size_t i) { rendered[i] = mask.empty() || mask[i]; });
   return rendered;
 }
-
-class Watch {
-public:
-  Watch(double &seconds, std::int64_t &runs) : seconds(seconds) { ++runs; }
-  ~Watch() {
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-private:
-  double &seconds;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-};
 
 HklGrid copyOf(const nb_hkl_grid &grid) {
   constexpr std::int64_t most = 1 << 20;
@@ -146,11 +134,9 @@ struct Simulator::State {
   }
 
   void run(BoundProgram &program, const Derivative &derivative) {
-    if (derivative.mode == Mode::Value) {
-      const Watch watch(timing.value, timing.values);
-      return count(program.run(runOptions()));
-    }
-    const Watch watch(timing.derivative, timing.derivatives);
+    const bool value = derivative.mode == Mode::Value;
+    ++(value ? timing.values : timing.derivatives);
+    const TimeAdded watch(value ? timing.value : timing.derivative);
     count(program.run(runOptions()));
   }
 

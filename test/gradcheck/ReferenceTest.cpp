@@ -2,10 +2,10 @@
 // with default_F 100 on 1024 x 1024 pixels, loss = sum, one cell parameter at a time moved to the
 // values that the port tries.
 
+#include "runtime/processor/Stopwatch.h"
 #include "test/gradcheck/Support.h"
 
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <sys/resource.h>
@@ -91,16 +91,14 @@ protected:
   void TearDown() override {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    std::printf("%.1f s, %ld MB at most so far\n",
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-                usage.ru_maxrss / 1024);
+    std::printf("%.1f s, %ld MB at most so far\n", sinceStart.seconds(), usage.ru_maxrss / 1024);
   }
   static void tell(const Bench &bench) {
     std::printf("%d derivatives, largest relative difference %.1e\n", bench.checked, bench.worst);
   }
 
 private:
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  Stopwatch sinceStart;
 };
 
 // The kernel's image is the interpreter's (nb-engines-test), and its differences cost a twentieth. So

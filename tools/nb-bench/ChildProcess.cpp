@@ -1,6 +1,7 @@
 #include "tools/nb-bench/ChildProcess.h"
 
-#include <chrono>
+#include "runtime/processor/Stopwatch.h"
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdexcept>
@@ -42,7 +43,7 @@ double runChild(const std::filesystem::path &program, std::vector<std::string> w
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch sinceStart;
   pid_t child = 0;
   const int failed = posix_spawn(&child, program.c_str(), &actions, nullptr,
                                  pointersTo(words).data(), pointersTo(variables).data());
@@ -51,9 +52,9 @@ double runChild(const std::filesystem::path &program, std::vector<std::string> w
     throw std::runtime_error("cannot start " + program.string());
   int status = 0;
   ::waitpid(child, &status, 0);
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  const double seconds = sinceStart.seconds();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    return passed.count();
+    return seconds;
   std::string command;
   for (const std::string &word : words)
     command += (command.empty() ? "" : " ") + word;

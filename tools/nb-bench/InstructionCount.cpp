@@ -2,7 +2,7 @@
 
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
-#include "tools/nb-sim/RunSetup.h"
+#include "tools/shared/RunSetup.h"
 
 #include <csignal>
 #include <cstdint>

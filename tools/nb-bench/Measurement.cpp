@@ -2,8 +2,8 @@
 
 #include "lib/IO/FloatImage.h"
 #include "tools/nb-bench/InstructionCount.h"
-#include "tools/nb-sim/RunSetup.h"
-#include "tools/nb-sim/Timing.h"
+#include "tools/shared/RunSetup.h"
+#include "runtime/processor/Stopwatch.h"
 #include "runtime/gpu/DevicePlacement.h"
 #include "runtime/processor/KernelRunner.h"
 #include "nanobragg/Simulator.h"

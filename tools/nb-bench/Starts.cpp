@@ -2,8 +2,8 @@
 
 #include "tools/nb-bench/ChildProcess.h"
 #include "tools/nb-bench/Measurement.h"
-#include "tools/nb-sim/RunSetup.h"
-#include "tools/nb-sim/Timing.h"
+#include "tools/shared/RunSetup.h"
+#include "runtime/processor/Stopwatch.h"
 #include "runtime/processor/KernelRunner.h"
 
 #include <nlohmann/json.hpp>

@@ -6,11 +6,11 @@
 #include "tools/nb-bench/Report.h"
 #include "tools/nb-bench/Starts.h"
 #include "runtime/processor/KernelRunner.h"
+#include "runtime/processor/Stopwatch.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -147,21 +147,18 @@ class Progress {
 public:
   explicit Progress(std::size_t count) : count(count) {}
   void next() {
-    const Clock::time_point now = Clock::now();
     const bool screen = ::isatty(STDERR_FILENO);
-    if (done > 0 && (screen || now - said > std::chrono::seconds(30))) {
-      const std::chrono::duration<double> passed = now - begin;
+    if (done > 0 && (screen || sinceSaid.seconds() > 30)) {
       std::fprintf(stderr, "%zu of %zu, about %.0f s left%c", done, count,
-                   passed.count() / double(done) * double(count - done), screen ? '\r' : '\n');
-      said = now;
+                   sinceBegin.seconds() / double(done) * double(count - done), screen ? '\r' : '\n');
+      sinceSaid = Stopwatch();
     }
     ++done;
   }
 
 private:
   std::size_t count, done = 0;
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point begin = Clock::now(), said = begin;
+  Stopwatch sinceBegin, sinceSaid;
 };
 
 void measureSpeed(const Arguments &a, const BenchInputs &inputs, KernelProvider &kernels,

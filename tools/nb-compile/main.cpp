@@ -8,12 +8,12 @@
 #include "tools/nb-compile/Inspect.h"
 #include "lib/IO/OutputFile.h"
 #include "lib/Experiment/ParameterGroups.h"
-#include "tools/nb-sim/RunSetup.h"
+#include "tools/shared/RunSetup.h"
 #include "tools/nb-compile/Specialize.h"
 #include "runtime/kernels/KernelFolders.h"
+#include "tools/shared/Main.h"
 
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -21,8 +21,6 @@
 using namespace nanobragg;
 
 namespace {
-
-enum ExitStatus { Success = 0, Failure = 1, UsageFailure = 2 };
 
 struct Work {
   KernelRequest request;
@@ -98,11 +96,6 @@ std::string compile(const CompileCommand &command, const Work &work) {
   return std::string(file->begin(), file->end());
 }
 
-int print(const std::string &text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  return written && std::fflush(stdout) == 0 ? Success : Failure;
-}
-
 void writeFile(const std::filesystem::path &path, const std::string &content) {
   io::OutputFile file(path.string());
   file.write(content);
@@ -145,22 +138,8 @@ int run(const std::vector<std::string> &words) {
   return Success;
 }
 
-int report(const char *problem, ExitStatus status) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "nb-compile: error: %s\n", problem);
-  if (status == UsageFailure)
-    std::fprintf(stderr, "nb-compile --help lists its flags\n");
-  return status;
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    return run(std::vector<std::string>(argv + 1, argv + argc));
-  } catch (const UsageError &error) {
-    return report(error.what(), UsageFailure);
-  } catch (const std::exception &error) {
-    return report(error.what(), Failure);
-  }
+  return runTool("nb-compile", "--help", argc, argv, run);
 }

@@ -3,9 +3,9 @@
 #include "lib/Experiment/DeadGradients.h"
 #include "lib/Experiment/Experiment.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "runtime/processor/Stopwatch.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace nanobragg {
@@ -17,18 +17,6 @@ bool jumps(const Structure &s) {
   return s.structureFactors != StructureFactors::Constant || s.dmin ||
          s.shape != CrystalShape::Square;
 }
-
-class Clock {
-public:
-  explicit Clock(double &seconds) : seconds(seconds) {}
-  ~Clock() {
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-private:
-  double &seconds;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-};
 
 double dot(const std::vector<Gradient> &gradient, const CheckedDirection &direction) {
   double sum = 0;
@@ -102,7 +90,7 @@ private:
   }
 
   Estimate first(const CheckedDirection &direction) {
-    const Clock clock(result.differenceSeconds);
+    const TimeAdded watch(result.differenceSeconds);
     return differences.first(variationOf(reference, direction));
   }
 
@@ -134,7 +122,7 @@ private:
   }
 
   std::vector<Gradient> gradient(const std::vector<double> &cotangent) {
-    const Clock clock(result.analyticSeconds);
+    const TimeAdded watch(result.analyticSeconds);
     return analytic.gradient(parameters, cotangent);
   }
 
@@ -166,7 +154,7 @@ private:
     for (const std::string &name : names)
       if (findParameter(name)->kind == NB_PARAMETER_F64 && !options.together)
         scalars += (scalars.empty() ? "" : ",") + name;
-    const Clock clock(result.analyticSeconds);
+    const TimeAdded watch(result.analyticSeconds);
     if (!scalars.empty())
       jacobian = analytic.jacobian(scalars);
   }
@@ -175,7 +163,7 @@ private:
     for (const DerivativeImage &image : jacobian)
       if (image.parameter == direction.name)
         return image.pixels;
-    const Clock clock(result.analyticSeconds);
+    const TimeAdded watch(result.analyticSeconds);
     return analytic.jvp(parameters, direction.numbers);
   }
 
@@ -196,13 +184,13 @@ private:
   }
 
   Estimate second(const CheckedDirection &a, const CheckedDirection &b) {
-    const Clock clock(result.differenceSeconds);
+    const TimeAdded watch(result.differenceSeconds);
     return differences.second(variationOf(reference, a), variationOf(reference, b));
   }
 
   std::vector<Gradient> product(const CheckedDirection &direction,
                                 const std::vector<double> &cotangent) {
-    const Clock clock(result.analyticSeconds);
+    const TimeAdded watch(result.analyticSeconds);
     return analytic.hvp(parameters, direction.numbers, cotangent);
   }
 

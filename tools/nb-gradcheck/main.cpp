@@ -1,25 +1,17 @@
-// Nb-gradcheck: are the derivatives right?.
+// Nb-gradcheck: are the derivatives right?
 
 #include "tools/nb-gradcheck/Command.h"
 #include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "tools/nb-gradcheck/Report.h"
 #include "lib/CommandLine/UsageError.h"
+#include "tools/shared/Main.h"
 
-#include <cstdio>
-#include <exception>
 #include <stdexcept>
 
 using namespace nanobragg;
 
 namespace {
-
-enum ExitStatus { Success = 0, Failure = 1, UsageFailure = 2 };
-
-int print(const std::string &text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  return written && std::fflush(stdout) == 0 ? Success : Failure;
-}
 
 Simulator simulatorOn(Engine engine, const Experiment &experiment,
                       const GradCheckCommand &command) {
@@ -62,22 +54,8 @@ int run(const std::vector<std::string> &words) {
   return passed ? Success : Failure;
 }
 
-int report(const char *problem, ExitStatus status) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "nb-gradcheck: error: %s\n", problem);
-  if (status == UsageFailure)
-    std::fprintf(stderr, "nb-gradcheck --help lists its flags\n");
-  return status;
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    return run(std::vector<std::string>(argv + 1, argv + argc));
-  } catch (const UsageError &error) {
-    return report(error.what(), UsageFailure);
-  } catch (const std::exception &error) {
-    return report(error.what(), Failure);
-  }
+  return runTool("nb-gradcheck", "--help", argc, argv, run);
 }

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_NBSIM_COMPAREENGINES_H
 #define NANOBRAGG_NBSIM_COMPAREENGINES_H
 
-#include "tools/nb-sim/RunSetup.h"
+#include "tools/shared/RunSetup.h"
 #include "runtime/kernels/KernelProvider.h"
 
 #include <cstdio>

@@ -6,7 +6,7 @@
 namespace nanobragg {
 
 ProgressDisplay::ProgressDisplay(std::FILE *out)
-    : out(out), terminal(isatty(fileno(out))), start(std::chrono::steady_clock::now()) {}
+    : out(out), terminal(isatty(fileno(out))) {}
 
 void ProgressDisplay::show(double fraction) {
   if (terminal)
@@ -24,13 +24,13 @@ void ProgressDisplay::abandon() {
 void ProgressDisplay::drawBar(double fraction) {
   constexpr int width = 40;
   const int filled = int(fraction * width);
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  const double seconds = sinceStart.seconds();
   const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
   std::fprintf(out, "\r[%s] %3d%%", bar.c_str(), int(fraction * 100));
   if (fraction < 1)
-    std::fprintf(out, "  %.0f s left  ", passed.count() * (1 - fraction) / fraction);
+    std::fprintf(out, "  %.0f s left  ", seconds * (1 - fraction) / fraction);
   else
-    std::fprintf(out, "  %.1f s        \n", passed.count());
+    std::fprintf(out, "  %.1f s        \n", seconds);
   std::fflush(out);
   open = fraction < 1;
 }

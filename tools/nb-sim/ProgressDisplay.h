@@ -2,7 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_PROGRESSDISPLAY_H
 #define NANOBRAGG_NBSIM_PROGRESSDISPLAY_H
 
-#include <chrono>
+#include "runtime/processor/Stopwatch.h"
+
 #include <cstdio>
 
 namespace nanobragg {
@@ -25,7 +26,7 @@ private:
   bool terminal;
   bool open = false; ///< a bar stands on the current line
   int lastPercent = -1;
-  std::chrono::steady_clock::time_point start;
+  Stopwatch sinceStart;
 };
 
 } // namespace nanobragg

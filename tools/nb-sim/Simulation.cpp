@@ -6,8 +6,9 @@
 #include "tools/nb-sim/ListParameters.h"
 #include "tools/nb-sim/Outputs.h"
 #include "tools/nb-sim/ProgressDisplay.h"
-#include "tools/nb-sim/RunSetup.h"
+#include "tools/shared/RunSetup.h"
 #include "tools/nb-sim/SolidAngle.h"
+#include "tools/shared/Main.h"
 #include "runtime/simulator/Renderer.h"
 
 #include <csignal>
@@ -42,8 +43,8 @@ struct CloseFile {
 class Simulation {
 public:
   Simulation(RunSetup runSetup, KernelProvider &kernels, const CancellationToken &cancel,
-             const Stopwatch &sinceStart)
-      : setup(std::move(runSetup)), kernels(kernels), cancel(cancel), sinceStart(sinceStart),
+             const ProcessStart &start)
+      : setup(std::move(runSetup)), kernels(kernels), cancel(cancel), start(start),
         quiet(setup.line.tool.quiet ? std::fopen("/dev/null", "w") : nullptr),
         console(quiet ? quiet.get() : stdout) {}
 
@@ -71,7 +72,7 @@ public:
       return false;
     outputs.publish();
 
-    timing.totalSeconds = sinceStart.seconds();
+    timing.totalSeconds = start.sinceMain.seconds();
     if (timingFile) {
       timingFile->write(timing.toJson());
       timingFile->commit();
@@ -146,7 +147,7 @@ private:
     if (setup.line.tool.progress && !setup.line.tool.quiet)
       options.progress = [&](double fraction) { display.show(fraction); };
     std::fflush(stdout);
-    const double beforeRun = sinceStart.seconds();
+    const double beforeRun = start.sinceMain.seconds();
     const std::span<float> pixels(image.get(), std::size_t(pixelCount));
     const ToolOptions &tool = setup.line.tool;
     const Instrumentation look = {tool.probe.value_or(""), tool.json, tool.checkFinite};
@@ -178,7 +179,7 @@ private:
     timing.precision =
         renderer.engine() == Engine::Interpreter ? "f64" : setup.line.tool.precision;
     timing.target = renderer.target();
-    timing.beforeMainCpuSeconds = sinceStart.cpuSecondsBefore();
+    timing.beforeMainCpuSeconds = start.cpuSecondsBefore;
     timing.startupSeconds = beforeRun + result.firstTileSeconds;
     timing.prepareSeconds = result.prepareSeconds;
     timing.runSeconds = result.runSeconds;
@@ -215,7 +216,7 @@ private:
   RunSetup setup;
   KernelProvider &kernels;
   const CancellationToken &cancel;
-  const Stopwatch &sinceStart;
+  const ProcessStart &start;
   std::unique_ptr<std::FILE, CloseFile> quiet; ///< where the lines of a quiet run go
   std::FILE *console;
   std::unique_ptr<float[]> image;
@@ -231,7 +232,7 @@ ExitStatus finishStdout() {
 
 } // namespace
 
-int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
+int simulate(const CommandLine &line, const ProcessStart &start) {
   const ToolOptions &tool = line.tool;
   CancellationToken cancel;
   const InterruptGuard interrupt(cancel, io::OutputFile::removeTemporaries);
@@ -258,7 +259,7 @@ int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
   if (tool.compareEngines) {
     const bool agree = compareEngines(setup, kernels, stdout);
     finishStdout();
-    return agree ? Success : EnginesDiffer;
+    return agree ? Success : Different;
   }
   if (tool.gradient || tool.jacobian) {
     printDerivatives(setup, kernels, stdout);
@@ -266,7 +267,7 @@ int simulate(const CommandLine &line, const Stopwatch &sinceStart) {
   }
   // A reader that stops listening to the progress lines is no reason to lose the image.
   std::signal(SIGPIPE, SIG_IGN);
-  if (Simulation(std::move(setup), kernels, cancel, sinceStart).run())
+  if (Simulation(std::move(setup), kernels, cancel, start).run())
     return Success;
   std::fflush(stdout);
   std::fprintf(stderr, "nb-sim: interrupted; no output file was changed\n");

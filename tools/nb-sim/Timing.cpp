@@ -2,7 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <ctime>
+
 namespace nanobragg {
+
+ProcessStart::ProcessStart() {
+  timespec used = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  cpuSecondsBefore = double(used.tv_sec) + double(used.tv_nsec) * 1e-9;
+}
 
 std::string Timing::toJson() const {
   nlohmann::ordered_json json = {

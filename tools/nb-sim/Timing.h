@@ -3,29 +3,18 @@
 #define NANOBRAGG_NBSIM_TIMING_H
 
 #include "runtime/kernels/KernelProvider.h"
+#include "runtime/processor/Stopwatch.h"
 
-#include <chrono>
-#include <ctime>
 #include <string>
 
 namespace nanobragg {
 
-class Stopwatch {
-public:
-  Stopwatch() { ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpuTime); }
+/// To be made first thing in main().
+struct ProcessStart {
+  ProcessStart();
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-  /// That the process had used when this began.
-  double cpuSecondsBefore() const {
-    return double(cpuTime.tv_sec) + double(cpuTime.tv_nsec) * 1e-9;
-  }
-
-private:
-  timespec cpuTime{};
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  Stopwatch sinceMain;
+  double cpuSecondsBefore; ///< processor time that the process had used by then
 };
 
 struct Timing {

@@ -2,6 +2,7 @@
 
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
+#include "runtime/processor/Stopwatch.h"
 #include "runtime/gpu/cuda/RunPlan.h"
 
 #include <algorithm>
@@ -10,13 +11,7 @@
 namespace nanobragg::cuda {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::int64_t threadsOfWarp = 32;
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Room for `bytes` in memory that is kept from run to run.
 void reserve(Memory &memory, const std::shared_ptr<Device> &device, std::size_t bytes) {
@@ -38,7 +33,7 @@ void makeRoom(MemoryNeed &need, const char *what, Memory &memory, std::size_t by
 struct Runner::Work {
   RunPlan plan;
   std::vector<std::string> keys; ///< of resident data, by the parameter's number
-  Clock::time_point called;
+  Stopwatch sinceCall;
   RunResult result;
 };
 
@@ -171,10 +166,10 @@ bool Runner::launchTiles(Work &work, const RenderedRows &rows, const RunOptions 
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
   if (cancelled())
     return false;
-  work.result.firstTileSeconds = secondsSince(work.called);
+  work.result.firstTileSeconds = work.sinceCall.seconds();
   double queued = 0;
   std::int64_t queuedRows = 0;
-  auto begun = Clock::now();
+  Stopwatch sinceQueued;
   for (std::size_t i = 0; i != plan.tiles.size(); ++i) {
     const nb_tile &tile = plan.tiles[i];
     const Address base = block.address();
@@ -190,8 +185,8 @@ bool Runner::launchTiles(Work &work, const RenderedRows &rows, const RunOptions 
     if (queued < pace.samples() || i + 1 == plan.tiles.size())
       continue;
     device->driver().check(device->driver().synchronize(stream), "render");
-    pace.took(queued, secondsSince(begun));
-    begun = Clock::now();
+    pace.took(queued, sinceQueued.seconds());
+    sinceQueued = Stopwatch();
     progress.add(queuedRows);
     queued = 0;
     queuedRows = 0;
@@ -224,9 +219,9 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
   upload(work, arguments);
   work.result.deviceBytes = std::int64_t(held());
 
-  const auto start = Clock::now();
+  const Stopwatch sinceUpload;
   driver.check(driver.synchronize(stream), "take the data");
-  const auto launched = Clock::now();
+  const Stopwatch sinceLaunch;
   if (!launchTiles(work, rows, options)) {
     work.result.cancelled = true;
     return;
@@ -236,7 +231,7 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
     reduce(work);
     driver.check(driver.synchronize(stream), "add up the sums");
   }
-  work.result.deviceSeconds = secondsSince(launched);
+  work.result.deviceSeconds = sinceLaunch.seconds();
   if (work.plan.sums)
     driver.check(driver.copyToHost(sum.get(), accumulators.address(),
                                    std::size_t(work.plan.accumulatorBytes), stream),
@@ -251,18 +246,18 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
     void *const all[] = {sum.get()};
     kernel->finish(arguments, work.plan.workspace.get(), all, 1, outputs);
   }
-  work.result.runSeconds = secondsSince(start);
+  work.result.runSeconds = sinceUpload.seconds();
   if (options.progress)
     options.progress(1);
 }
 
 RunResult Runner::run(const void *const *arguments, const ImageShape &shape,
                       const RenderedRows &rows, void *const *outputs, const RunOptions &options) {
-  const auto called = Clock::now();
+  const Stopwatch sinceCall;
   const std::int64_t resident =
       std::int64_t(module->residentBlocks()) * device->multiprocessors();
-  Work work{RunPlan(*kernel, arguments, shape, resident), {}, called, {}};
-  work.result.prepareSeconds = secondsSince(called);
+  Work work{RunPlan(*kernel, arguments, shape, resident), {}, sinceCall, {}};
+  work.result.prepareSeconds = sinceCall.seconds();
   work.result.workspaceBytes = work.plan.workspaceBytes;
   work.result.accumulatorBytes = std::int64_t(work.plan.accumulatorsBytes());
   work.result.device = device->describe();

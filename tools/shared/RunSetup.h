@@ -1,6 +1,6 @@
 // From a command line to a runnable experiment.
-#ifndef NANOBRAGG_NBSIM_RUNSETUP_H
-#define NANOBRAGG_NBSIM_RUNSETUP_H
+#ifndef NANOBRAGG_TOOLS_RUNSETUP_H
+#define NANOBRAGG_TOOLS_RUNSETUP_H
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/Experiment/Derive.h"

@@ -1,4 +1,4 @@
-#include "tools/nb-sim/RunSetup.h"
+#include "tools/shared/RunSetup.h"
 
 #include "lib/IO/ImageRegion.h"
 #include "runtime/processor/KernelRunner.h"

@@ -1,0 +1,28 @@
+// The main function of a tool that reads nb-sim's command lines.
+#ifndef NANOBRAGG_TOOLS_MAIN_H
+#define NANOBRAGG_TOOLS_MAIN_H
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// Ends of the process that other programs tell apart.
+enum ExitStatus {
+  Success = 0,
+  Failure = 1,
+  UsageFailure = 2,
+  Different = 3, ///< what was compared
+  SignalBase = 128
+};
+
+/// Writes to standard output. Success, or Failure when it cannot be written.
+int print(const std::string &text);
+
+/// Runs `work` on the words after the program's name and returns the exit status. Exceptions become
+/// one sentence on standard error, after a UsageError also a line that says who lists the flags.
+int runTool(const char *name, const char *helpFlag, int argc, char **argv,
+            int (*work)(const std::vector<std::string> &words));
+
+} // namespace nanobragg
+#endif
