@@ -1,5 +1,7 @@
 #include "lib/CommandLine/NoEffect.h"
 
+#include "lib/CommandLine/Exclusions.h"
+
 #include <algorithm>
 
 namespace nanobragg {
@@ -25,6 +27,7 @@ struct IdleFlag {
 bool always(const Situation &) { return true; }
 bool noNoise(const Situation &s) { return !s.line.outputs.noise; }
 bool interprets(const ToolOptions &tool) { return tool.noFuse || tool.probe || tool.checkFinite; }
+bool noImage(const Situation &s) { return actionOf(s.line); }
 bool noPgm(const Situation &s) { return !s.line.outputs.pgm; }
 bool custom(const Situation &s) { return s.options.convention == Convention::Custom; }
 /// A step without a range makes two of them, whatever number was asked for.
@@ -91,15 +94,15 @@ constexpr IdleFlag idleFlags[] = {
     {"--out", [](const Situation &s) { return !s.line.tool.jacobian; }, "there is no --jacobian"},
     {"--compare-tolerance", [](const Situation &s) { return !s.line.tool.compareEngines; },
      "there is no --compare-engines"},
-    {"--kernel", [](const Situation &s) { return interprets(s.line.tool); },
-     "the interpreter renders this run"},
-    {"--device", [](const Situation &s) { return interprets(s.line.tool); },
-     "the interpreter renders this run"},
-    {"--device", [](const Situation &s) {
-       return s.line.tool.kernelFile &&
-              s.line.tool.device.kind == DeviceChoice::Kind::GpuOnCpu;
+    {"--precision", [](const Situation &s) {
+       return interprets(s.line.tool) && s.line.tool.precision != "f64";
      },
-     "--kernel names the kernel"},
+     "the interpreter computes in f64"},
+    {"-floatfile", noImage, "this run writes no image"},
+    {"-intfile", noImage, "this run writes no image"},
+    {"-pgmfile", noImage, "this run writes no image"},
+    {"-noisefile", noImage, "this run writes no image"},
+    {"--png", noImage, "this run writes no image"},
     {"--no-fallback", [](const Situation &s) { return bool(s.line.tool.kernelFile); },
      "--kernel names the kernel"},
     {"--no-fallback", [](const Situation &s) { return s.line.tool.noFuse; },

@@ -1,5 +1,6 @@
 #include "lib/Experiment/ClosestWord.h"
 #include "lib/CommandLine/CommandLine.h"
+#include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
 
 #include <algorithm>
@@ -156,6 +157,7 @@ CommandLine parseCommandLine(const std::vector<std::string> &words) {
     return text;
   const std::vector<Occurrence> all = takeFlags(words);
   CommandLine line = applyFlags(all, words, chooseSemantics(all, words));
+  refuseExclusions(line);
   if (dependsOnPrefixes(all, words, line))
     line.notices.push_back("flag-prefixes");
   return line;

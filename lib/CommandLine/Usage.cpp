@@ -1,4 +1,5 @@
 #include "lib/CommandLine/CommandLine.h"
+#include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/WrappedText.h"
 
@@ -60,6 +61,23 @@ constexpr Variable variables[] = {
     {"NANOBRAGG_DISABLE_COMPILE", "as --no-fuse, unless it is 0; also NANOBRAG_DISABLE_COMPILE"},
 };
 
+/// One line for each flag and reason.
+std::string exclusionTable() {
+  std::string text = "\n## Flags that exclude each other\n\n"
+                     "A run with two of them is refused.\n\n| flag | with | because |\n|---|---|---|\n";
+  const std::vector<Exclusion> &all = exclusions();
+  for (std::size_t i = 0; i != all.size();) {
+    const Exclusion &row = all[i];
+    std::string others;
+    for (; i != all.size() && all[i].first == row.first && all[i].why == row.why; ++i)
+      others += (others.empty() ? "`" : " `") + std::string(all[i].second) + "`";
+    if (!row.values.empty())
+      others += " of " + std::string(row.values);
+    text += "| `" + std::string(row.first) + "` | " + others + " | " + std::string(row.why) + " |\n";
+  }
+  return text;
+}
+
 std::string tableCell(std::string_view text) {
   std::string cell;
   for (char c : text)
@@ -105,6 +123,7 @@ std::string flagReference() {
               " | " + tableCell(flag.fallback) + " | " + tableCell(flag.help) + " |\n";
     }
   }
+  text += exclusionTable();
   text += "\n## environment\n\n| variable | meaning |\n|---|---|\n";
   for (const Variable &variable : variables)
     text += "| `" + std::string(variable.name) + "` | " + tableCell(variable.help) + " |\n";

@@ -19,6 +19,7 @@ struct Derived {
   std::vector<std::string> warnings; ///< one sentence each, without a "WARNING:"
   /// Names of the semantic switches that are set Right and would make this run differ with C.
   std::vector<std::string> notices;
+  std::vector<std::string> notes; ///< what else is worth knowing; one sentence each
   /// The generator after misset and mosaic draws, and the seed for the noise image: pass both on.
   Ran1 random;
   std::int64_t noiseSeed = 0; ///< negated, as the C program keeps and prints it

@@ -196,6 +196,26 @@ void Deriver::listSources() {
   if (options.hdivRange || options.vdivRange || options.hdivStep || options.vdivStep ||
       options.hdivSteps || options.vdivSteps || options.dispersion || options.dispersionSteps)
     warn("divergence and dispersion have no effect beside -sourcefile");
+  noteFirstSource();
+}
+
+/// The factor once per pixel is that of the first source, as in the C program: a choice that
+/// docs/semantics.md explains, and which a file in another order would make differently.
+void Deriver::noteFirstSource() {
+  const std::vector<Vec3> &directions = experiment.beam.sourceDirection;
+  if (experiment.structure.polarization != Evaluation::Once || semantics == Semantics::c())
+    return;
+  constexpr double relevant = 1e-6; // rad: the factor differs by as much at most
+  const auto apart = [&](const Vec3 &direction) {
+    return length(cross(direction, directions.front())) > relevant ||
+           dot(direction, directions.front()) < 0;
+  };
+  if (std::ranges::any_of(directions, apart))
+    derived.notes.push_back(
+        "the polarization of every pixel is that of the first of the " +
+        std::to_string(directions.size()) +
+        " sources of -sourcefile, so that another order of its lines makes another image; "
+        "-oversample_polar takes each source's own");
 }
 
 } // namespace nanobragg

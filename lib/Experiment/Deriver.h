@@ -41,6 +41,7 @@ private:
   void deriveSources();
   void generateSources();
   void listSources();
+  void noteFirstSource();
   // DeriveCrystal.cpp
   void deriveCrystal();
   void deriveGoniometer();

@@ -81,6 +81,50 @@ FailureOr<SmallVector<Value>> findParameters(func::FuncOp func, ArrayRef<std::st
 }
 
 //===----------------------------------------------------------------------===//
+// Derivatives that are zero
+//===----------------------------------------------------------------------===//
+
+/// An image of zeros with the pixels of another, whose nb.image it may be some stages away from;
+/// null when there is none.
+Value zeroImageLike(OpBuilder &builder, Value image) {
+  auto like = image.getDefiningOp<ImageOp>();
+  for (Value stage = image; stage && !like;) {
+    Operation *op = stage.getDefiningOp();
+    stage = Value();
+    for (Value operand : op ? ValueRange(op->getOperands()) : ValueRange())
+      if (operand.getType() == image.getType())
+        stage = operand;
+    like = stage ? stage.getDefiningOp<ImageOp>() : ImageOp();
+  }
+  if (!like)
+    return {};
+  auto zeros = ImageOp::create(builder, like.getLoc(), image.getType(), like.getCounts(),
+                               like.getRoi(), like.getMask(), like.getDimensions(),
+                               IntegerAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&zeros.getBody());
+  for (unsigned i = 0; i != like.getCounts().size(); ++i)
+    body->addArgument(builder.getIndexType(), like.getLoc());
+  Type element = cast<RankedTensorType>(image.getType()).getElementType();
+  YieldOp::create(builder, like.getLoc(), zeroOf(builder, like.getLoc(), element));
+  return zeros.getResult(0);
+}
+
+/// Of a result that depends on nothing that is differentiated by; null when it has no such value.
+Value zeroDerivative(OpBuilder &builder, Location loc, Value result) {
+  if (isa<RankedTensorType>(result.getType()))
+    return zeroImageLike(builder, result);
+  return isCollection(result.getType()) ? Value() : zeroOf(builder, loc, result.getType());
+}
+
+void remarkZero(func::FuncOp func, const std::string &result, const std::string &parameter) {
+  remark::missed(func.getLoc(), remark::RemarkOpts::name("zero")
+                                    .category("nb-differentiate")
+                                    .function(func.getName()))
+      << remark::add("{0} does not depend on {1}", result, parameter);
+}
+
+//===----------------------------------------------------------------------===//
 // Modes
 //===----------------------------------------------------------------------===//
 
@@ -146,14 +190,21 @@ LogicalResult Differentiator::jacobian() {
   if (failed(tangents(seeds)))
     return failure();
   unsigned values = func.getNumResults();
+  Operation *terminator = func.getBody().front().getTerminator();
+  builder.setInsertionPoint(terminator);
   for (auto [name, parameter, row] : llvm::zip(names, parameters, rows)) {
     for (unsigned i = 0; i < values; ++i) {
       if (!isDifferentiable(func.getResultTypes()[i]))
         continue;
-      if (!row[i])
-        return func.emitError() << "'" << nameOfResult(func, i) << "' does not depend on '" << name
-                                << "'";
-      addResult(func, row[i],
+      Value derivative = row[i];
+      if (!derivative) {
+        derivative = zeroDerivative(builder, func.getLoc(), terminator->getOperand(i));
+        if (!derivative)
+          return func.emitError() << "'" << nameOfResult(func, i) << "' does not depend on '"
+                                  << name << "'";
+        remarkZero(func, "'" + nameOfResult(func, i) + "'", "'" + name + "'");
+      }
+      addResult(func, derivative,
                 values == 1 ? "derivative." + name
                             : "derivative." + nameOfResult(func, i) + "." + name);
     }
@@ -183,11 +234,13 @@ LogicalResult Differentiator::jvp(unsigned directions, StringRef what, unsigned 
         continue;
       std::string name = nameOfResult(func, i);
       Value tangent = rows[k][i];
-      if (!tangent && isDifferentiable(type) && !isCollection(type) &&
-          !isa<RankedTensorType>(type))
-        tangent = zeroOf(builder, func.getLoc(), type);
-      if (!tangent)
-        return func.emitError() << "'" << name << "' does not depend on any of the parameters";
+      if (!tangent) {
+        tangent = zeroDerivative(builder, func.getLoc(),
+                                 builder.getBlock()->getTerminator()->getOperand(i));
+        if (!tangent)
+          return func.emitError() << "'" << name << "' does not depend on any of the parameters";
+        remarkZero(func, "'" + name + "'", "any of the parameters");
+      }
       StringRef base = name;
       base.consume_front("gradient.");
       addResult(func, tangent, numbered((what + "." + base).str(), k));
@@ -228,10 +281,7 @@ LogicalResult Differentiator::vjp() {
     if (!gradient) {
       if (isCollection(parameter.getType()))
         return func.emitError() << "the result does not depend on '" << name << "'";
-      remark::missed(func.getLoc(), remark::RemarkOpts::name("zero")
-                                        .category("nb-differentiate")
-                                        .function(func.getName()))
-          << remark::add("the result does not depend on '{0}'", name);
+      remarkZero(func, "the result", "'" + name + "'");
       gradient = zeroOf(builder, parameter.getLoc(), parameter.getType());
     }
     addResult(func, gradient, "gradient." + name);

@@ -186,7 +186,9 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"-nopgm -pgmscale 3", "-nopgm"},
       {"--no-fuse --no-fallback", "--no-fallback"},
       {"--kernel k.so --no-fallback", "--no-fallback"},
-      {"--kernel k.so --check-finite", "--kernel"},
+      {"--no-fuse --precision=mixed", "--precision"},
+      {"--emit=nb -intfile i.img", "-intfile"},
+      {"--grad=cell --png=p.png", "--png"},
   };
   for (const auto &c : cases)
     EXPECT_THAT(load(complete + c.words).warnings,

@@ -51,5 +51,24 @@ TEST(Notices, NoneUnderC) {
   EXPECT_THAT(derive(options, {}, semantics).notices, ElementsAre("water"));
 }
 
+TEST(Notes, FirstSourceWhereTheOrderOfSourcesMatters) {
+  Options options = cubic();
+  Inputs inputs;
+  inputs.sources = {{{-10, 0, 0}, 1, 1e-10}, {{-10, 1, 0}, 1, 1e-10}};
+  const auto notes = [&](const Semantics &semantics = Semantics::right()) {
+    return derive(options, inputs, semantics).notes;
+  };
+  EXPECT_THAT(notes(), ElementsAre(testing::HasSubstr("the first of the 2 sources")));
+  EXPECT_THAT(notes(Semantics::c()), IsEmpty());
+  options.oversamplePolar = true;
+  EXPECT_THAT(notes(), IsEmpty()) << "each source has its own";
+  options.oversamplePolar = false;
+  options.noPolarization = true;
+  EXPECT_THAT(notes(), IsEmpty()) << "no source has any";
+  options.noPolarization = false;
+  inputs.sources[1] = {{-20, 0, 0}, 1, 1.1e-10};
+  EXPECT_THAT(notes(), IsEmpty()) << "polarization depends on directions, not on wavelengths";
+}
+
 } // namespace
 } // namespace nanobragg

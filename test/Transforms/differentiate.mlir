@@ -5,6 +5,7 @@
 // RUN: nb-opt --nb-differentiate="function=weigh mode=vjp parameters=w,s" %s | FileCheck %s --check-prefix=SUM
 // RUN: nb-opt --nb-differentiate="function=image mode=vjp parameters=scale value=false" %s | FileCheck %s --check-prefix=IMAGE
 // RUN: nb-opt --nb-differentiate="function=table mode=vjp parameters=0" %s | FileCheck %s --check-prefix=TABLE
+// RUN: nb-opt --nb-differentiate="function=flat mode=jacobian parameters=y" %s | FileCheck %s --check-prefix=FLAT
 // RUN: nb-opt --nb-differentiate="function=search mode=vjp parameters=x" %s | FileCheck %s --check-prefix=FIRST
 
 // VJP-LABEL: func.func @square_vjp
@@ -117,4 +118,21 @@ func.func @search(%x: f64 {nb.name = "x"}, %w: !nb.table<?xf64>, %n: index) -> f
     nb.yield %keep, %y : i1, f64
   }
   return %r : f64
+}
+
+// What an image does not depend on has an image of zeros for a derivative, roi as it was.
+// FLAT-LABEL: func.func @flat_jacobian
+// FLAT-SAME:    -> (tensor<?x?x?xf32> {nb.name = "image"}, tensor<?x?x?xf32> {nb.name = "derivative.y"})
+// FLAT:         %[[I:.*]] = nb.image
+// FLAT:         %[[Z:.*]] = nb.image {{.*}} roi(%{{.*}}) : tensor<?x?x?xf32> {
+// FLAT-NEXT:      %[[ZERO:.*]] = arith.constant 0.0{{.*}} : f32
+// FLAT-NEXT:      nb.yield %[[ZERO]]
+// FLAT:         return %[[I]], %[[Z]]
+func.func @flat(%x: f32 {nb.name = "x"}, %y: f64 {nb.name = "y"}, %n: index)
+    -> tensor<?x?x?xf32> {
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n roi(%n, %n, %n, %n)
+      : tensor<?x?x?xf32> {
+    nb.yield %x : f32
+  }
+  return %image : tensor<?x?x?xf32>
 }

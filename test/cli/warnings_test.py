@@ -54,6 +54,8 @@ NO_EFFECT = [
     ("-seed 5", "-seed"),
     ("-noisefile n.img -nonoise", "-noisefile"),
     ("-pgmscale 2 -nopgm", "-pgmscale"),
+    ("--list-parameters -floatfile f.bin", "-floatfile"),
+    ("--list-parameters --png p.png", "--png"),
 ]
 
 

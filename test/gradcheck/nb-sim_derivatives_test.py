@@ -129,6 +129,32 @@ class Derivatives(unittest.TestCase):
         self.assertIn("WARNING: the derivative by mosaic_spread is zero: the only mosaic domain",
                       result["stderr"])
 
+    def test_jacobian_by_a_dead_parameter_is_zero(self):
+        for flags in ((), ("--no-fuse",)):
+            done = self.run_it("-tophat_spots", "--jacobian=cell_a,fluence", "--out=images", *flags)
+            self.assertIn("WARNING: the derivative by cell_a is zero: a tophat is flat", done.stderr)
+            folder = os.path.join(self.folder, "images")
+            self.assertFalse(np.load(os.path.join(folder, "d_cell_a.npy")).any())
+            image = np.load(os.path.join(folder, "image.npy"))
+            self.assertTrue(image.any())
+            fluence = 1.25932015286227e29
+            np.testing.assert_allclose(np.load(os.path.join(folder, "d_fluence.npy")) * fluence,
+                                       image, rtol=1e-12)
+
+    def test_derivatives_tell_what_an_image_tells(self):
+        told = ["-water", "1", "-sourcefile", "sources"]
+        with open(os.path.join(self.folder, "sources"), "w", encoding="utf-8") as file:
+            file.write("-10 0 0 1 1e-10\n-10 1 0 2 1e-10\n")
+        notes = lambda *flags: [line for line in self.run_it(*told, *flags).stderr.splitlines()
+                                if line.startswith("NOTE: ")]
+        image = notes()
+        self.assertEqual(len(image), 5, image)
+        self.assertIn("the first of the 2 sources of -sourcefile", image[-1])
+        for action in (["--grad=cell_a"], ["--jacobian=cell_a", "--out=d"], ["--compare-engines"],
+                       ["--emit=nb"], ["--list-parameters"]):
+            self.assertEqual(notes(*action), image, action)
+        self.assertEqual(notes("--grad=cell_a", "--quiet"), [])
+
     def peak_memory(self, domains):
         """MB of a process that makes the kernel and the gradient."""
         environment = {k: v for k, v in os.environ.items() if k not in VARIABLES}

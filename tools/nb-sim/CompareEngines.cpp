@@ -1,15 +1,11 @@
 #include "tools/nb-sim/CompareEngines.h"
 
 #include "lib/Experiment/Parameters.h"
-#include "lib/CommandLine/UsageError.h"
 
 namespace nanobragg {
 
 bool compareEngines(const RunSetup &setup, KernelProvider &kernels, std::FILE *out) {
   const ToolOptions &tool = setup.line.tool;
-  if (tool.device.kind == DeviceChoice::Kind::Cuda)
-    throw UsageError("--compare-engines is about the processor's kernels; --device=gpu-on-cpu has "
-                     "it compare a GPU's program");
   KernelRequest request = setup.kernelRequest();
   request.noFuse = false;
   // The kernel itself is compiled anew by the comparison; this one says which arguments it takes.

@@ -27,7 +27,6 @@ public:
 
   void run() {
     refuse();
-    warn();
     if (tool.gradient)
       printGradient();
     if (tool.jacobian)
@@ -51,9 +50,6 @@ private:
   }
 
   void refuse() const {
-    if (tool.kernelFile)
-      throw UsageError("--kernel names the kernel of an image, and derivatives need their own; "
-                       "leave it out");
     if (tool.jacobian && !tool.outDirectory)
       throw UsageError("--jacobian writes images; name their folder with --out=DIR");
   }
@@ -64,13 +60,6 @@ private:
     } catch (const std::invalid_argument &error) {
       throw UsageError(std::string(flag) + ": " + error.what());
     }
-  }
-
-  void warn() const {
-    if (tool.quiet)
-      return;
-    for (const std::string &warning : setup.warnings())
-      std::fprintf(stderr, "WARNING: %s\n", warning.c_str());
   }
 
   void warnOfFallback() const {

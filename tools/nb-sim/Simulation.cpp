@@ -50,7 +50,6 @@ public:
 
   /// False when the run was interrupted; then no file was touched.
   bool run() {
-    printWarnings();
     Outputs outputs(setup.line);
     std::optional<io::OutputFile> timingFile;
     if (setup.line.tool.timingFile)
@@ -82,16 +81,6 @@ public:
   }
 
 private:
-  void printWarnings() const {
-    if (setup.line.tool.quiet)
-      return;
-    std::fflush(stdout);
-    for (const std::string &warning : setup.warnings())
-      std::fprintf(stderr, "WARNING: %s\n", warning.c_str());
-    for (const std::string &notice : setup.notices())
-      std::fprintf(stderr, "NOTE: %s\n", notice.c_str());
-  }
-
   SetupFacts setupFacts() const {
     const InputFiles &files = setup.line.files;
     InputNames names = {files.image.value_or(""),  files.mask.value_or(""),
@@ -246,6 +235,7 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
       ((!cache && !tool.kernelFile) || tool.noFuse || tool.dumpIr || tool.emit != Emit::Nothing))
     kernels.preload();
   RunSetup setup(line);
+  setup.tell();
 
   if (tool.listParameters) {
     listParameters(setup.derived.experiment, stdout);

@@ -4,6 +4,7 @@
 #include "runtime/processor/KernelRunner.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -62,7 +63,18 @@ std::vector<std::string> RunSetup::notices() const {
     if (std::find(names.begin(), names.end(), s.name) != names.end())
       lines.push_back(std::string("default semantics differ from the C program here (") + s.name +
                       "): " + s.right + "; -compat c instead " + s.cProgram);
+  lines.insert(lines.end(), derived.notes.begin(), derived.notes.end());
   return lines;
+}
+
+void RunSetup::tell() const {
+  if (line.tool.quiet)
+    return;
+  std::fflush(stdout);
+  for (const std::string &warning : warnings())
+    std::fprintf(stderr, "WARNING: %s\n", warning.c_str());
+  for (const std::string &notice : notices())
+    std::fprintf(stderr, "NOTE: %s\n", notice.c_str());
 }
 
 int requestedThreads(const ToolOptions &tool) {

@@ -21,8 +21,11 @@ struct RunSetup {
   /// Innermost evaluations of the whole run: rendered pixels x samples per pixel.
   double samples() const;
   std::vector<std::string> warnings() const;
-  /// One line for each way in which this run differs from the C program's.
+  /// One line for each way in which this run differs from the C program's, and what else is worth
+  /// knowing.
   std::vector<std::string> notices() const;
+  /// Prints both on standard error, unless --quiet.
+  void tell() const;
 
   CommandLine line;
   LoadedInputs loaded;

@@ -1,0 +1,107 @@
+#include "lib/CommandLine/Exclusions.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace nanobragg {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+bool onGpu(const CommandLine &line) { return line.tool.device.kind == DeviceChoice::Kind::Cuda; }
+bool gpuProgram(const CommandLine &line) {
+  return onGpu(line) || line.tool.device.kind == DeviceChoice::Kind::GpuOnCpu;
+}
+bool gpuOnCpu(const CommandLine &line) {
+  return line.tool.device.kind == DeviceChoice::Kind::GpuOnCpu;
+}
+
+/// What a run can do instead of making an image. Those of one list go together.
+const std::vector<Names> &actions() {
+  static const std::vector<Names> all = {{"--list-parameters"},
+                                         {"--emit"},
+                                         {"--compare-engines", "--compare-stages"},
+                                         {"--grad", "--jacobian"}};
+  return all;
+}
+
+/// Collects every pair of two lists of flags.
+struct Table {
+  std::vector<Exclusion> rows;
+
+  void add(const Names &these, const Names &those, std::string_view why,
+           bool (*when)(const CommandLine &) = nullptr, std::string_view values = "") {
+    for (std::string_view first : these)
+      for (std::string_view second : those)
+        rows.push_back({first, second, why, when, values});
+  }
+};
+
+std::vector<Exclusion> makeTable() {
+  Table table;
+  const Names compares = {"--compare-engines", "--compare-stages"};
+  const Names interprets = {"--no-fuse", "--probe", "--check-finite"};
+  for (std::size_t i = 0; i != actions().size(); ++i) {
+    for (std::size_t j = i + 1; j != actions().size(); ++j)
+      table.add(actions()[i], actions()[j], "each of them takes the place of the image");
+    table.add(actions()[i],
+              {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel"},
+              "the second looks at the run that makes an image, and the first takes its place");
+  }
+  table.add({"--list-parameters", "--emit"}, {"--timing"}, "nothing is run that could be timed");
+  table.add({"--list-parameters"}, {"--dump-ir"}, "nothing is compiled");
+  table.add(compares, {"--timing"}, "a comparison is not timed");
+  table.add(compares, {"--no-fuse"}, "a comparison runs both engines");
+  table.add(compares, {"--device"},
+            "the engines are compared on the processor, to which --device=gpu-on-cpu gives a GPU's "
+            "program",
+            onGpu, "cuda");
+  table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
+
+  table.add({"--kernel"}, {"--grad", "--jacobian"},
+            "the file has the kernel of an image, and derivatives need their own");
+  table.add({"--kernel"}, {"--emit"}, "the file has no program that could be printed");
+  table.add({"--kernel"}, {"--list-parameters"},
+            "nb-compile --inspect=FILE lists the parameters of a file's kernel");
+  table.add({"--kernel"}, compares, "the file has no program that could be interpreted");
+  table.add({"--kernel"}, interprets, "the file has no program that could be interpreted");
+  table.add({"--kernel"}, {"--dump-ir"}, "with a file nothing is compiled");
+  table.add({"--kernel"}, {"--device"}, "the file says itself what it is for", gpuOnCpu,
+            "gpu-on-cpu");
+  table.add(interprets, {"--device"}, "the interpreter has no program of a GPU", gpuProgram,
+            "cuda and gpu-on-cpu");
+  return std::move(table.rows);
+}
+
+const GivenFlag *find(const CommandLine &line, std::string_view name) {
+  const auto found = std::find_if(line.given.begin(), line.given.end(),
+                                  [&](const GivenFlag &flag) { return flag.name == name; });
+  return found == line.given.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+const std::vector<Exclusion> &exclusions() {
+  static const std::vector<Exclusion> table = makeTable();
+  return table;
+}
+
+const GivenFlag *actionOf(const CommandLine &line) {
+  for (const Names &group : actions())
+    for (std::string_view name : group)
+      if (const GivenFlag *flag = find(line, name))
+        return flag;
+  return nullptr;
+}
+
+void refuseExclusions(const CommandLine &line) {
+  for (const Exclusion &row : exclusions()) {
+    const GivenFlag *first = find(line, row.first), *second = find(line, row.second);
+    if (first && second && (!row.when || row.when(line)))
+      throw UsageError(first->spelling + " and " + second->spelling +
+                       " exclude each other: " + std::string(row.why) +
+                       "; leave one of them out");
+  }
+}
+
+} // namespace nanobragg

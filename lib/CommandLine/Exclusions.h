@@ -1,0 +1,31 @@
+// Flags that exclude each other.
+#ifndef NANOBRAGG_COMMANDLINE_EXCLUSIONS_H
+#define NANOBRAGG_COMMANDLINE_EXCLUSIONS_H
+
+#include "lib/CommandLine/CommandLine.h"
+
+#include <string_view>
+#include <vector>
+
+namespace nanobragg {
+
+/// Two flags of which a run can follow one only.
+struct Exclusion {
+  std::string_view first, second; ///< their names in the flag table
+  std::string_view why;           ///< a clause
+  /// Values of the flags for which this holds; null: all.
+  bool (*when)(const CommandLine &) = nullptr;
+  std::string_view values = ""; ///< the same in words, for the reference
+};
+
+/// All of them; no pair stands twice.
+const std::vector<Exclusion> &exclusions();
+
+/// The flag by which a run does something else than make an image; null when there is none.
+const GivenFlag *actionOf(const CommandLine &line);
+
+/// Throws UsageError for the first pair that `line` has, naming both as the user spelt them.
+void refuseExclusions(const CommandLine &line);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,98 @@
+#include "lib/CommandLine/Exclusions.h"
+#include "lib/CommandLine/ExperimentOf.h"
+#include "lib/CommandLine/Flag.h"
+#include "test/CommandLine/Support.h"
+
+#include <map>
+#include <set>
+
+using namespace nanobragg;
+using testing::AllOf;
+using testing::HasSubstr;
+
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+/// The flag with values that it takes; of --device one for which the row holds.
+std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
+  static const std::map<std::string_view, std::string> values = {
+      {"--emit", "nb"},         {"--timing", "t.json"},       {"--dump-ir", "d"},
+      {"--grad", "cell"},       {"--jacobian", "cell_a"},     {"--probe", "F_*"},
+      {"--kernel", "k.so"},     {"--trace-pixel", "1,2"},     {"-printout_pixel", "1 2"},
+      {"--precision", "f64"},   {"--threads", "2"},           {"--device", "cpu"},
+      {"--png", "a.png"},       {"--panels", "p.json"},       {"--compat", "c"},
+      {"--loss", "sum"},        {"--compare-tolerance", "1 1"}, {"--out", "d"}};
+  const Flag &flag = *findFlag(name);
+  if (flag.maximumValues() == 0)
+    return std::string(name);
+  if (row && name == "--device")
+    return "--device " + std::string(row->values.substr(0, row->values.find(' ')));
+  const auto found = values.find(name);
+  EXPECT_TRUE(found != values.end()) << "give " << name << " a value here";
+  return std::string(name) + " " + (found == values.end() ? "" : found->second);
+}
+
+TEST(Exclusions, EveryRowNamesFlags) {
+  for (const Exclusion &row : exclusions())
+    for (std::string_view name : {row.first, row.second}) {
+      const Flag *flag = findFlag(name);
+      ASSERT_TRUE(flag) << name;
+      EXPECT_EQ(flag->name(), name) << "the first spelling is the flag's name";
+    }
+}
+
+TEST(Exclusions, NoPairStandsTwice) {
+  std::set<Pair> seen;
+  for (const Exclusion &row : exclusions()) {
+    EXPECT_TRUE(seen.insert({row.first, row.second}).second) << row.first << " " << row.second;
+    EXPECT_FALSE(seen.contains({row.second, row.first})) << row.first << " " << row.second;
+  }
+}
+
+TEST(Exclusions, EveryPairIsRefusedInEitherOrder) {
+  for (const Exclusion &row : exclusions()) {
+    const std::string a = wordsOf(row.first, &row), b = wordsOf(row.second, &row);
+    for (const std::string &line : {a + " " + b, b + " " + a})
+      EXPECT_THAT(refusal(line),
+                  AllOf(HasSubstr(std::string(row.first) + " and " + std::string(row.second) +
+                                  " exclude each other: " + std::string(row.why)),
+                        HasSubstr("leave one of them out")))
+          << line;
+    EXPECT_EQ(refusal(a), "");
+    EXPECT_EQ(refusal(b), "");
+  }
+}
+
+TEST(Exclusions, OtherPairsOfToolFlagsGoTogether) {
+  std::set<Pair> excluded;
+  for (const Exclusion &row : exclusions())
+    if (!row.when) {
+      excluded.insert({row.first, row.second});
+      excluded.insert({row.second, row.first});
+    }
+  const FlagGroup own = toolFlags();
+  for (const Flag &first : own.flags)
+    for (const Flag &second : own.flags)
+      if (first.name() != second.name() && !excluded.contains({first.name(), second.name()})) {
+        const std::string line = wordsOf(first.name()) + " " + wordsOf(second.name());
+        EXPECT_EQ(refusal(line), "") << line;
+      }
+}
+
+TEST(Exclusions, ActionsAreKnown) {
+  EXPECT_EQ(actionOf(parse("-N 5 --probe=F")), nullptr);
+  ASSERT_TRUE(actionOf(parse("-N 5 --jacobian=cell_a")));
+  EXPECT_EQ(actionOf(parse("-N 5 --jacobian=cell_a"))->spelling, "--jacobian");
+}
+
+TEST(Exclusions, AnExperimentIsNoAction) {
+  try {
+    experimentOf({"-cell", "70", "-default_F", "1", "--emit=nb"});
+    FAIL();
+  } catch (const UsageError &error) {
+    EXPECT_THAT(error.what(), HasSubstr("--emit is a question to nb-sim"));
+  }
+}
+
+} // namespace
