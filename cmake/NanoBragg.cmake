@@ -47,11 +47,32 @@ function(nb_refuse_undefined_symbols target)
   endif()
 endfunction()
 
-# nb_add_unit_test(NAME SOURCES... LINK libs...): a GoogleTest program, one ctest entry.
+# nb_add_unit_test(NAME SOURCES... [MLIR] LINK libs...): a GoogleTest program, one ctest entry. MLIR: its
+# sources include MLIR's headers, which are precompiled.
 function(nb_add_unit_test name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  if(ARG_MLIR)
+    # They were precompiled for libraries, with -fPIC and not with a program's -fPIE.
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${name} PRIVATE -fPIC)
+    target_precompile_headers(${name} REUSE_FROM nb-mlir-headers)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# nb_label_tests([FULL tests...]): the last line of a folder of tests. The tests named are labelled
+# `full`, all others of the folder `quick`: those run together in less than a minute.
+function(nb_label_tests)
+  cmake_parse_arguments(ARG "" "" "FULL" ${ARGN})
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  foreach(test IN LISTS tests)
+    if(test IN_LIST ARG_FULL)
+      set_property(TEST ${test} APPEND PROPERTY LABELS full)
+    else()
+      set_property(TEST ${test} APPEND PROPERTY LABELS quick)
+    endif()
+  endforeach()
 endfunction()
