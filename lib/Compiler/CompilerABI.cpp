@@ -57,15 +57,15 @@ int guardedCall(char **error, Work work) {
   }
 }
 
-/// Runs `work` on the parsed structure.
+/// Runs `work` on the parsed variant.
 template <typename Work>
 int guarded(const nb_compile_request *request, char **error, Work work) {
   return guardedCall(error, [&] {
-    return work(nanobragg::Structure::fromString(request->structure), optionsOf(*request));
+    return work(nanobragg::ProgramVariant::fromString(request->variant), optionsOf(*request));
   });
 }
 
-/// Runs `work` on the parsed program, or on the parsed structure when there is none.
+/// Runs `work` on the parsed program, or on the parsed variant when there is none.
 template <typename Work>
 int guardedEither(const nb_compile_request *request, char **error, Work work) {
   if (!request->program)
@@ -88,8 +88,8 @@ int guardedEither(const nb_compile_request *request, char **error, Work work) {
 }
 
 int compile(const nb_compile_request *request, nb_kernel **kernel, char **error) {
-  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
-    auto compiled = compileKernel(structure, options);
+  return guarded(request, error, [&](const auto &variant, const auto &options) -> llvm::Error {
+    auto compiled = compileKernel(variant, options);
     if (!compiled)
       return compiled.takeError();
     *kernel = new nb_kernel{std::move(*compiled)};
@@ -131,8 +131,8 @@ int emit(const nb_compile_request *request, const char *stage, char **text, char
 
 int prepareProgram(const nb_compile_request *request, const char *probe, nb_program **program,
                    char **error) {
-  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
-    auto prepared = InterpretedExperiment::prepare(structure, options, probe ? probe : "");
+  return guarded(request, error, [&](const auto &variant, const auto &options) -> llvm::Error {
+    auto prepared = InterpretedExperiment::prepare(variant, options, probe ? probe : "");
     if (!prepared)
       return prepared.takeError();
     *program = new nb_program{std::move(*prepared)};
@@ -168,12 +168,12 @@ int interpret(const nb_compile_request *request, const void *const *arguments,
 
 int compare(const nb_compile_request *request, const void *const *arguments,
             const nb_compare_options *how, int32_t *differ, char **report, char **error) {
-  return guarded(request, error, [&](const auto &structure, const auto &options) -> llvm::Error {
+  return guarded(request, error, [&](const auto &variant, const auto &options) -> llvm::Error {
     CompareOptions compareOptions;
     compareOptions.tolerance = {how->rtol, how->atol_of_max};
     compareOptions.everyStage = how->every_stage;
     compareOptions.threads = how->threads;
-    auto comparison = compareEngines(structure, arguments, options, compareOptions);
+    auto comparison = compareEngines(variant, arguments, options, compareOptions);
     if (!comparison)
       return comparison.takeError();
     *differ = !comparison->agree();

@@ -37,15 +37,15 @@ constexpr Condition conditions[] = {
     {[](std::string_view n) {
        return !is(n, "default_F") && !is(n, "F") && !is(n, "water_size") && !is(n, "fluence");
      },
-     [](const Experiment &e) { return noReflections(e) && e.structure.water == Water::None; },
+     [](const Experiment &e) { return noReflections(e) && e.variant.water == Water::None; },
      "all structure factors are zero, and so is the image"},
     {[](std::string_view n) { return is(n, "default_F") || is(n, "F") || is(n, "fluence"); },
-     [](const Experiment &e) { return noReflections(e) && e.structure.water == Water::None; },
+     [](const Experiment &e) { return noReflections(e) && e.variant.water == Water::None; },
      "all structure factors are zero, and the image goes with their square"},
     {movesReflections,
      [](const Experiment &e) {
-       return e.structure.shape == CrystalShape::Tophat &&
-              e.structure.structureFactors != StructureFactors::Tricubic;
+       return e.variant.shape == CrystalShape::Tophat &&
+              e.variant.structureFactors != StructureFactors::Tricubic;
      },
      "a tophat is flat but for its edges, whose movement counts as zero"},
     {[](std::string_view n) { return is(n, "mosaic_spread"); },
@@ -63,10 +63,9 @@ constexpr Condition conditions[] = {
      [](const Experiment &e) { return allZero(e.beam.unitHdiv); },
      "no source deviates horizontally"},
     {[](std::string_view n) { return is(n, "vdiv_range"); },
-     [](const Experiment &e) { return allZero(e.beam.unitVdiv); },
-     "no source deviates vertically"},
+     [](const Experiment &e) { return allZero(e.beam.unitVdiv); }, "no source deviates vertically"},
     {[](std::string_view n) { return is(n, "source_weight"); },
-     [](const Experiment &e) { return e.sourceCount() == 1 && e.structure.water != Water::C; },
+     [](const Experiment &e) { return e.sourceCount() == 1 && e.variant.water != Water::C; },
      "weights are relative and there is one source"},
     {[](std::string_view n) { return is(n, "water_size"); },
      [](const Experiment &e) { return e.waterSize == 0; },

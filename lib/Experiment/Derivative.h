@@ -1,7 +1,7 @@
 // Which derivatives a program computes.
 //
-// Part of what a kernel is compiled for, beside its Structure: the image alone, or the image and
-// its derivatives by some of its parameters.
+// Part of what a kernel is compiled for, beside its ProgramVariant: the image alone, or the image
+// and its derivatives by some of its parameters.
 #ifndef NANOBRAGG_EXPERIMENT_DERIVATIVE_H
 #define NANOBRAGG_EXPERIMENT_DERIVATIVE_H
 

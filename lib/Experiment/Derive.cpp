@@ -118,7 +118,7 @@ void Deriver::deriveMask() {
                                 std::to_string(mask.slowPixels) + " pixels but the detector has " +
                                 std::to_string(d.fastPixels) + " x " + std::to_string(rows) +
                                 "; use a mask of the detector's size");
-  experiment.structure.mask = true;
+  experiment.variant.mask = true;
   std::vector<std::uint8_t> &bytes = experiment.detector.mask;
   bytes.resize(mask.pixels.size());
   std::transform(mask.pixels.begin(), mask.pixels.end(), bytes.begin(),
@@ -157,10 +157,10 @@ Derived Deriver::run() {
   deriveRegion();
   deriveMask();
   checkSampleCount();
-  experiment.structure.imageType = options.imageType;
+  experiment.variant.imageType = options.imageType;
   requireNotNegative(options.dmin, "-dmin", "A");
   experiment.dmin = options.dmin * units::angstrom;
-  experiment.structure.dmin = experiment.dmin > 0;
+  experiment.variant.dmin = experiment.dmin > 0;
   return std::move(derived);
 }
 

@@ -57,7 +57,7 @@ void Deriver::deriveBeam() {
   requireFinite(beam.kahnFactor, "-polar");
   if (std::fabs(beam.kahnFactor) > 1)
     warn("-polar: a Kahn factor lies between -1 and 1");
-  Evaluation &polarization = experiment.structure.polarization;
+  Evaluation &polarization = experiment.variant.polarization;
   polarization = Evaluation::Once;
   if (o.oversamplePolar) {
     polarization = Evaluation::Each;
@@ -71,7 +71,7 @@ void Deriver::deriveBeam() {
   requireNotNegative(o.water, "-water", "um");
   experiment.waterSize = o.water / 1e6;
   if (experiment.waterSize > 0) {
-    experiment.structure.water = semantics.water == Rule::C ? Water::C : Water::Right;
+    experiment.variant.water = semantics.water == Rule::C ? Water::C : Water::Right;
     note(&Semantics::water);
   }
 }
@@ -113,7 +113,7 @@ void Deriver::deriveSources() {
 
 void Deriver::generateSources() {
   Beam &beam = experiment.beam;
-  experiment.structure.sources = Sources::Generated;
+  experiment.variant.sources = Sources::Generated;
   const DivergenceReport &h = report.hdiv, &v = report.vdiv, &w = report.dispersion;
   beam.hdivRange = h.range;
   beam.vdivRange = v.range;
@@ -166,7 +166,7 @@ void Deriver::generateSources() {
 
 void Deriver::listSources() {
   Beam &beam = experiment.beam;
-  experiment.structure.sources = Sources::Listed;
+  experiment.variant.sources = Sources::Listed;
   beam.sourceWeight.clear();
   double total = 0;
   for (const SourceRow &row : inputs.sources) {
@@ -203,7 +203,7 @@ void Deriver::listSources() {
 /// docs/semantics.md explains, and which a file in another order would make differently.
 void Deriver::noteFirstSource() {
   const std::vector<Vec3> &directions = experiment.beam.sourceDirection;
-  if (experiment.structure.polarization != Evaluation::Once || semantics == Semantics::c())
+  if (experiment.variant.polarization != Evaluation::Once || semantics == Semantics::c())
     return;
   constexpr double relevant = 1e-6; // rad: the factor differs by as much at most
   const auto apart = [&](const Vec3 &direction) {

@@ -39,7 +39,7 @@ void Deriver::deriveGoniometer() {
 
 void Deriver::deriveOrientation() {
   Crystal &crystal = experiment.crystal;
-  Structure &structure = experiment.structure;
+  ProgramVariant &variant = experiment.variant;
   if (!options.cell && !inputs.matrix)
     throw std::invalid_argument("no unit cell: give -cell a b c alpha beta gamma or -mat FILE");
 
@@ -54,16 +54,16 @@ void Deriver::deriveOrientation() {
     crystal.cellBeta = cell->beta;
     crystal.cellGamma = cell->gamma;
     reciprocal = defaultSetting(*cell, semantics.cellSetting);
-    structure.cellSource = CellSource::Cell;
-    structure.cellSetting = semantics.cellSetting;
+    variant.cellSource = CellSource::Cell;
+    variant.cellSetting = semantics.cellSetting;
     const double right = defaultSetting(*cell, Rule::Right)[2][2];
     const double likeC = defaultSetting(*cell, Rule::C)[2][2];
     if (!inputs.matrix && std::fabs(likeC - right) > 1e-9 * right)
       note(&Semantics::cellSetting);
   }
   if (inputs.matrix) {
-    structure.cellSource = cell ? CellSource::CellAndMatrix : CellSource::Matrix;
-    structure.cellSetting = Rule::Right;
+    variant.cellSource = cell ? CellSource::CellAndMatrix : CellSource::Matrix;
+    variant.cellSetting = Rule::Right;
     // The file holds wavelength over A.
     const double scale = 1e-10 / experiment.beam.wavelength;
     for (int row = 0; row < 3; ++row)
@@ -135,9 +135,9 @@ void Deriver::deriveCrystalSize() {
   requireNotNegative(crystal.fudge, "-fudge", "");
   if (options.fudge && options.shape == CrystalShape::Square)
     warn("-fudge has no effect on -square_xtal");
-  experiment.structure.shape = options.shape;
+  experiment.variant.shape = options.shape;
   if (options.shape == CrystalShape::Gauss || options.shape == CrystalShape::Tophat) {
-    experiment.structure.spotMetric = semantics.spotMetric;
+    experiment.variant.spotMetric = semantics.spotMetric;
     note(&Semantics::spotMetric);
   }
 }
@@ -205,7 +205,7 @@ void Deriver::deriveStructureFactors() {
     if (crystal.grid && byFlags != byFinal)
       note(&Semantics::interpolationChoice);
   }
-  StructureFactors &factors = experiment.structure.structureFactors;
+  StructureFactors &factors = experiment.variant.structureFactors;
   if (!crystal.grid) {
     factors = StructureFactors::Constant;
     if (options.interpolate.value_or(false))

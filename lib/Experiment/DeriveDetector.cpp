@@ -132,7 +132,7 @@ void Deriver::deriveDistance() {
   if (options.distance && options.closeDistance)
     warn("-distance has no effect beside -close_distance");
 
-  Structure &structure = experiment.structure;
+  ProgramVariant &variant = experiment.variant;
   const Vec3 &beam = experiment.beam.direction;
   const double before = beamNormalCosine(d, beam, Rule::C);
   const double after = beamNormalCosine(d, beam, Rule::Right);
@@ -143,12 +143,12 @@ void Deriver::deriveDistance() {
     requirePositive(*closeDistance, "-close_distance", "mm");
     d.closeDistance = *closeDistance;
     d.distance = d.closeDistance / before;
-    structure.distance = DistanceInput::CloseDistance;
+    variant.distance = DistanceInput::CloseDistance;
     // The kernel knows the cosine before the swing only; the distance says the same.
     if (semantics.twothetaRatio == Rule::Right && swung && report.pivot == Pivot::Beam &&
         after * before > 0) {
       d.distance = d.closeDistance / std::fabs(after);
-      structure.distance = DistanceInput::Distance;
+      variant.distance = DistanceInput::Distance;
     }
   } else {
     d.closeDistance = std::fabs(before * d.distance);
@@ -160,7 +160,7 @@ void Deriver::deriveDistance() {
          "printed are those before the two-theta swing");
     rule = Rule::C;
   }
-  DetectorReport placed = placeDetector(d, beam, report.pivot, structure.distance, rule);
+  DetectorReport placed = placeDetector(d, beam, report.pivot, variant.distance, rule);
   DetectorReport &r = report.detector;
   placed.xBeam = r.xBeam;
   placed.yBeam = r.yBeam;
@@ -174,7 +174,7 @@ void Deriver::deriveDistance() {
 void Deriver::derivePanels() {
   if (options.panels.empty())
     return;
-  experiment.structure.panels = true;
+  experiment.variant.panels = true;
   for (const PanelOptions &panel : options.panels) {
     Panel p;
     for (int i = 0; i < 3; ++i)
@@ -191,7 +191,7 @@ void Deriver::derivePanels() {
 
 void Deriver::deriveDetector() {
   Detector &d = experiment.detector;
-  Structure &structure = experiment.structure;
+  ProgramVariant &variant = experiment.variant;
   derivePixels();
   requireFinite({options.rotX, options.rotY, options.rotZ},
                 "-detector_rotx, -detector_roty or -detector_rotz");
@@ -205,11 +205,11 @@ void Deriver::deriveDetector() {
   derivePanels();
   deriveSensor();
   if (options.curved) {
-    structure.curvature = semantics.curvedDetector == Rule::C ? Curvature::C : Curvature::Right;
+    variant.curvature = semantics.curvedDetector == Rule::C ? Curvature::C : Curvature::Right;
     note(&Semantics::curvedDetector);
   }
-  structure.solidAngle = options.pointPixel ? SolidAngle::Point : SolidAngle::Pixel;
-  structure.omega = options.oversampleOmega ? Evaluation::Each : Evaluation::Once;
+  variant.solidAngle = options.pointPixel ? SolidAngle::Point : SolidAngle::Pixel;
+  variant.omega = options.oversampleOmega ? Evaluation::Each : Evaluation::Once;
 }
 
 } // namespace nanobragg

@@ -96,7 +96,7 @@ void Deriver::deriveFrame() {
   }
 
   report.pivot = custom ? o.pivot.value_or(frame.pivot) : frame.pivot;
-  experiment.structure.pivot = report.pivot;
+  experiment.variant.pivot = report.pivot;
   report.beamDirection = experiment.beam.direction;
   report.spindleAxis = experiment.goniometer.spindleAxis;
   report.polarizationPlaneNormal =

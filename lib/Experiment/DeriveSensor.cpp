@@ -12,7 +12,7 @@ namespace nanobragg {
 void Deriver::deriveSensor() {
   const Options &o = options;
   Detector &d = experiment.detector;
-  Structure &structure = experiment.structure;
+  ProgramVariant &variant = experiment.variant;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (o.thickness)
     requireNotNegative(*o.thickness, "-detector_thick", "um");
@@ -51,13 +51,13 @@ void Deriver::deriveSensor() {
     d.sensorThickness = thickness;
     d.layers = layers.count;
     d.layerFraction = layers.fraction;
-    structure.capture = o.oversampleThick                       ? Capture::Each
-                        : semantics.layerCapture == Rule::Right ? Capture::Sum
-                                                                : Capture::Last;
+    variant.capture = o.oversampleThick                       ? Capture::Each
+                      : semantics.layerCapture == Rule::Right ? Capture::Sum
+                                                              : Capture::Last;
     if (!o.oversampleThick)
       note(&Semantics::layerCapture);
   } else if (o.oversampleThick) {
-    structure.capture = likeC ? Capture::Each : Capture::None;
+    variant.capture = likeC ? Capture::Each : Capture::None;
     warn(likeC
              ? "-oversample_thick without a thickness: nothing is absorbed, the image will be black"
              : "-oversample_thick has no effect without a thickness");

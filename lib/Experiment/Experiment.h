@@ -6,7 +6,7 @@
 #ifndef NANOBRAGG_EXPERIMENT_EXPERIMENT_H
 #define NANOBRAGG_EXPERIMENT_EXPERIMENT_H
 
-#include "lib/Experiment/Structure.h"
+#include "lib/Experiment/ProgramVariant.h"
 
 #include <array>
 #include <cstdint>
@@ -92,13 +92,13 @@ struct Detector {
 };
 
 struct Experiment {
-  Structure structure;
+  ProgramVariant variant;
   Crystal crystal;
   Goniometer goniometer;
   Beam beam;
   Detector detector;
-  double dmin = 0;      ///< m, with structure.dmin
-  double waterSize = 0; ///< m, edge of the water cube, with structure.water
+  double dmin = 0;      ///< m, with variant.dmin
+  double waterSize = 0; ///< m, edge of the water cube, with variant.water
 
   std::int64_t panelCount() const {
     return detector.panels.empty() ? 1 : std::int64_t(detector.panels.size());

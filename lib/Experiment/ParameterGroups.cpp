@@ -59,10 +59,10 @@ const ParameterGroup *findGroup(std::string_view name) {
   return nullptr;
 }
 
-/// Names that this structure would accept.
-std::vector<std::string_view> acceptable(const Structure &structure) {
+/// Names that this variant would accept.
+std::vector<std::string_view> acceptable(const ProgramVariant &variant) {
   std::vector<std::string_view> names;
-  for (const Parameter *parameter : parametersOf(structure))
+  for (const Parameter *parameter : parametersOf(variant))
     if (parameter->differentiable)
       names.emplace_back(parameter->name);
   for (const ParameterGroup &group : parameterGroups())
@@ -71,9 +71,9 @@ std::vector<std::string_view> acceptable(const Structure &structure) {
 }
 
 /// Among those that begin alike, if there are any, the name that is spelt most alike.
-std::string_view suggestion(std::string_view name, const Structure &structure) {
+std::string_view suggestion(std::string_view name, const ProgramVariant &variant) {
   constexpr std::size_t beginning = 3;
-  const std::vector<std::string_view> all = acceptable(structure);
+  const std::vector<std::string_view> all = acceptable(variant);
   std::vector<std::string_view> alike = all;
   std::erase_if(alike, [&](std::string_view other) {
     return other.substr(0, beginning) != name.substr(0, beginning);
@@ -83,27 +83,27 @@ std::string_view suggestion(std::string_view name, const Structure &structure) {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-/// The members of what `name` stands for that the structure uses.
-std::vector<std::string_view> membersOf(std::string_view name, const Structure &structure) {
+/// The members of what `name` stands for that the variant uses.
+std::vector<std::string_view> membersOf(std::string_view name, const ProgramVariant &variant) {
   const ParameterGroup *group = findGroup(name);
   const Parameter *single = findParameter(name);
   if (!group && !single)
     throw std::invalid_argument("unknown parameter " + quoted(name) + "; the closest is " +
-                                quoted(suggestion(name, structure)));
+                                quoted(suggestion(name, variant)));
   if (!group && !single->differentiable)
     throw std::invalid_argument(quoted(name) + " (" + single->meaning +
                                 ") is a discrete choice and has no derivative; the closest that "
                                 "has one is " +
-                                quoted(suggestion(name, structure)));
+                                quoted(suggestion(name, variant)));
   std::vector<std::string_view> members =
       group ? group->members : std::vector<std::string_view>{name};
   std::erase_if(members,
-                [&](std::string_view member) { return !findParameter(member)->usedBy(structure); });
+                [&](std::string_view member) { return !findParameter(member)->usedBy(variant); });
   if (members.empty())
     throw std::invalid_argument(
         (group ? "no parameter of the group " + quoted(name) + " is" : quoted(name) + " is not") +
-        " used by this experiment; the closest that is: " +
-        quoted(suggestion(name, structure)) + "; --list-parameters shows them all");
+        " used by this experiment; the closest that is: " + quoted(suggestion(name, variant)) +
+        "; --list-parameters shows them all");
   return members;
 }
 
@@ -114,14 +114,14 @@ std::span<const ParameterGroup> parameterGroups() {
   return groups;
 }
 
-std::vector<std::string> expandParameters(std::string_view text, const Structure &structure) {
+std::vector<std::string> expandParameters(std::string_view text, const ProgramVariant &variant) {
   std::vector<std::string_view> wanted;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view name = text.substr(begin, end - begin);
     if (name.empty())
       throw std::invalid_argument("an empty name among the parameters " + quoted(text));
-    for (std::string_view member : membersOf(name, structure))
+    for (std::string_view member : membersOf(name, variant))
       wanted.push_back(member);
     begin = end + 1;
   }

@@ -5,7 +5,7 @@
 namespace nanobragg {
 namespace {
 
-using S = Structure;
+using S = ProgramVariant;
 using E = Experiment;
 
 // Who uses a parameter.
@@ -186,10 +186,10 @@ constexpr Parameter table[] = {
 
 std::span<const Parameter> allParameters() { return table; }
 
-std::vector<const Parameter *> parametersOf(const Structure &structure) {
+std::vector<const Parameter *> parametersOf(const ProgramVariant &variant) {
   std::vector<const Parameter *> used;
   for (const Parameter &parameter : table)
-    if (parameter.usedBy(structure))
+    if (parameter.usedBy(variant))
       used.push_back(&parameter);
   return used;
 }

@@ -1,6 +1,6 @@
 // The named numbers of a kernel.
 //
-// One table lists every parameter a kernel can have: its name, kind, unit, meaning, the structures
+// One table lists every parameter a kernel can have: its name, kind, unit, meaning, the variants
 // that use it, and where its value lives in an Experiment. The frontend declares function arguments
 // from it, the runtime binds a kernel's arguments from it, and --list-parameters prints it.
 #ifndef NANOBRAGG_EXPERIMENT_PARAMETERS_H
@@ -24,7 +24,7 @@ struct Parameter {
   const char *unit;    ///< SI; "1" when dimensionless
   const char *meaning; ///< one line
   bool differentiable; ///< a physical number that a derivative can be taken by
-  bool (*usedBy)(const Structure &);
+  bool (*usedBy)(const ProgramVariant &);
   /// Address of the value inside the experiment, laid out as `kind` says, or null for values that
   /// BoundParameters stores itself (counts, the grid descriptor).
   const void *(*address)(const Experiment &);
@@ -33,8 +33,8 @@ struct Parameter {
 /// All parameters, in the order of the program's arguments.
 std::span<const Parameter> allParameters();
 
-/// Those that a program of this structure takes, in order.
-std::vector<const Parameter *> parametersOf(const Structure &structure);
+/// Those that a program of this variant takes, in order.
+std::vector<const Parameter *> parametersOf(const ProgramVariant &variant);
 
 /// Null when there is no such parameter.
 const Parameter *findParameter(std::string_view name);

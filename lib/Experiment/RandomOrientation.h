@@ -3,8 +3,8 @@
 #define NANOBRAGG_EXPERIMENT_RANDOMORIENTATION_H
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/ProgramVariant.h"
 #include "lib/Experiment/Ran1.h"
-#include "lib/Experiment/Structure.h"
 
 namespace nanobragg {
 

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_EXPERIMENT_SEMANTICS_H
 #define NANOBRAGG_EXPERIMENT_SEMANTICS_H
 
-#include "lib/Experiment/Structure.h"
+#include "lib/Experiment/ProgramVariant.h"
 
 #include <span>
 

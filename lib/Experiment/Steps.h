@@ -5,7 +5,7 @@
 #ifndef NANOBRAGG_EXPERIMENT_STEPS_H
 #define NANOBRAGG_EXPERIMENT_STEPS_H
 
-#include "lib/Experiment/Structure.h"
+#include "lib/Experiment/ProgramVariant.h"
 
 #include <cstdint>
 #include <optional>

@@ -4,7 +4,7 @@ using namespace mlir;
 using namespace mlir::nb;
 
 Ray Emitter::incidentRay(Value source) {
-  if (structure.sources == nanobragg::Sources::Listed) {
+  if (variant.sources == nanobragg::Sources::Listed) {
     Value toSource = lookup("source_direction", "source_direction", source);
     // Its length is no direction; derivatives by its three numbers do not see it.
     return {op<NormalizeOp>("incident_vec", op<ScaleOp>("incident_vec", toSource, number(-1))),

@@ -9,8 +9,8 @@ using nanobragg::StructureFactors;
 
 Value Emitter::unrotatedReciprocal() {
   Value basis;
-  if (structure.cellSource == CellSource::Cell) {
-    auto rule = structure.cellSetting == Rule::C ? CellRule::c : CellRule::right;
+  if (variant.cellSource == CellSource::Cell) {
+    auto rule = variant.cellSetting == Rule::C ? CellRule::c : CellRule::right;
     basis = op<ReciprocalCellOp>("reciprocal_cell", rule, param("cell_a"), param("cell_b"),
                                  param("cell_c"), param("cell_alpha"), param("cell_beta"),
                                  param("cell_gamma"));
@@ -25,9 +25,8 @@ Value Emitter::unrotatedReciprocal() {
 Value Emitter::unrotatedDirect() {
   // A cell and a matrix that contradict each other, or the C program's setting: lengths are the
   // cell's, whatever the reciprocal basis says.
-  bool lengthsFromCell = structure.cellSource == CellSource::CellAndMatrix ||
-                         (structure.cellSource == CellSource::Cell &&
-                          structure.cellSetting == Rule::C);
+  bool lengthsFromCell = variant.cellSource == CellSource::CellAndMatrix ||
+                         (variant.cellSource == CellSource::Cell && variant.cellSetting == Rule::C);
   SmallVector<Value> lengths;
   if (lengthsFromCell)
     lengths = {param("cell_a"), param("cell_b"), param("cell_c")};
@@ -50,20 +49,20 @@ Value Emitter::directCell(const SampleIndices &at) {
 Value Emitter::latticeFactor(Value hkl) {
   Value ncells = op<VecOp>("ncells", param("ncells_a"), param("ncells_b"), param("ncells_c"));
   static constexpr Shape shapes[] = {Shape::square, Shape::round, Shape::gauss, Shape::tophat};
-  Shape shape = shapes[unsigned(structure.shape)];
+  Shape shape = shapes[unsigned(variant.shape)];
   Value fudge = shape == Shape::square ? Value() : param("fudge");
   Value reciprocal;
   bool spot = shape == Shape::gauss || shape == Shape::tophat;
-  if (spot && structure.spotMetric == Rule::C) {
+  if (spot && variant.spotMetric == Rule::C) {
     // The reciprocal basis as the C program has it at this point: V* (b x c), cyclic.
     Value direct = unrotatedDirect();
     Value a = op<RowOp>("a", direct, 0), bb = op<RowOp>("b", direct, 1),
           c = op<RowOp>("c", direct, 2);
-    Value volume = structure.cellSource == CellSource::Matrix
-                       ? op<DotOp>("volume", a, op<CrossOp>("b_x_c", bb, c))
-                       : op<CellVolumeOp>("volume", param("cell_a"), param("cell_b"),
-                                          param("cell_c"), param("cell_alpha"),
-                                          param("cell_beta"), param("cell_gamma"));
+    Value volume =
+        variant.cellSource == CellSource::Matrix
+            ? op<DotOp>("volume", a, op<CrossOp>("b_x_c", bb, c))
+            : op<CellVolumeOp>("volume", param("cell_a"), param("cell_b"), param("cell_c"),
+                               param("cell_alpha"), param("cell_beta"), param("cell_gamma"));
     Value inverse = div("reciprocal_volume", number(1), volume);
     SmallVector<Value> columns;
     for (auto [x, y] : {std::pair(bb, c), std::pair(c, a), std::pair(a, bb)})
@@ -80,9 +79,9 @@ Value Emitter::latticeFactor(Value hkl) {
 }
 
 Value Emitter::structureFactor(Value hkl) {
-  if (structure.structureFactors == StructureFactors::Constant)
+  if (variant.structureFactors == StructureFactors::Constant)
     return param("default_F");
-  auto interpolation = structure.structureFactors == StructureFactors::Tricubic
+  auto interpolation = variant.structureFactors == StructureFactors::Tricubic
                            ? Interpolation::tricubic
                            : Interpolation::nearest;
   return op<StructureFactorOp>("F_cell", b.getF64Type(), interpolation, param("F"), hkl,

@@ -24,7 +24,7 @@ DetectorFrame Emitter::detector(Value panel) {
   Value edgeOn = op<arith::CmpFOp>("edge_on", arith::CmpFPredicate::OEQ, cosine, number(0));
   frame.ratio = op<arith::SelectOp>("ratio", edgeOn,
                                     number(std::numeric_limits<double>::min()), cosine);
-  Value close = structure.distance == DistanceInput::CloseDistance
+  Value close = variant.distance == DistanceInput::CloseDistance
                     ? param("close_distance")
                     : op<math::AbsFOp>("close_distance",
                                        mul("close_distance", frame.ratio, param("distance")));
@@ -37,7 +37,7 @@ DetectorFrame Emitter::detector(Value panel) {
     Value s = op<ScaleOp>("slow_offset", slow, param("beam_center_slow"));
     return op<SubOp>("pix0_vector", op<SubOp>("pix0_vector", center, f), s);
   };
-  if (structure.pivot == Pivot::Beam) {
+  if (variant.pivot == Pivot::Beam) {
     Value distance = div("distance", close, frame.ratio);
     frame.origin = corner(op<ScaleOp>("beam_spot", beam, distance), frame.fast, frame.slow);
   } else {
@@ -45,7 +45,7 @@ DetectorFrame Emitter::detector(Value panel) {
     frame.origin = op<TransformOp>("pix0_vector", turn, flat);
   }
 
-  if (structure.panels) {
+  if (variant.panels) {
     auto turned = [&](StringRef name, StringRef table) {
       return op<TransformOp>(name, turn, lookup(name, table, panel));
     };
@@ -78,7 +78,7 @@ Value Emitter::position(const SampleIndices &at) {
   Value below = depth(at);
   Value flat = op<PixelPositionOp>("pixel_pos", frame.origin, frame.fast, frame.slow, frame.normal,
                                    fast, slow, below);
-  if (structure.curvature == Curvature::Flat)
+  if (variant.curvature == Curvature::Flat)
     return flat;
   return curvedPosition(frame, flat, fast, slow, below);
 }
@@ -86,7 +86,7 @@ Value Emitter::position(const SampleIndices &at) {
 Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast, Value slow,
                               Value depth) {
   Value beam = param("beam_direction");
-  if (structure.curvature == Curvature::C) {
+  if (variant.curvature == Curvature::C) {
     Value distance = div("distance", frame.closeDistance, frame.ratio);
     Value y = op<ComponentOp>("pixel_y", flat, 1);
     Value z = op<ComponentOp>("pixel_z", flat, 2);
@@ -109,8 +109,8 @@ Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast
 }
 
 Value Emitter::solidAngle(const SampleIndices &at, Value position) {
-  auto kind = structure.solidAngle == nanobragg::SolidAngle::Point ? PixelKind::point
-                                                                   : PixelKind::pixel;
+  auto kind =
+      variant.solidAngle == nanobragg::SolidAngle::Point ? PixelKind::point : PixelKind::pixel;
   return op<SolidAngleOp>("omega_pixel", kind, position, detector(at.panel).closeDistance,
                           param("pixel_size"));
 }

@@ -49,13 +49,13 @@ Value Emitter::image() {
                                         {Dimension::fast, param("fast_pixels")}};
   Value roi[] = {param("roi_fast_min"), param("roi_fast_max"), param("roi_slow_min"),
                  param("roi_slow_max")};
-  Type element = structure.imageType == nanobragg::ImageType::F32 ? Type(b.getF32Type())
-                                                                  : Type(b.getF64Type());
+  Type element =
+      variant.imageType == nanobragg::ImageType::F32 ? Type(b.getF32Type()) : Type(b.getF64Type());
   constexpr int64_t unknown = ShapedType::kDynamic;
   auto type = RankedTensorType::get({unknown, unknown, unknown}, element);
   Location loc = named("floatimage");
   auto image = ImageOp::create(b, loc, TypeRange{type}, counts(dims), ValueRange(roi),
-                               structure.mask ? param("mask") : Value(), dimensionNames(b, dims),
+                               variant.mask ? param("mask") : Value(), dimensionNames(b, dims),
                                IntegerAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body = startBody(b, loc, image, dims);
@@ -71,7 +71,7 @@ Value Emitter::image() {
 }
 
 Value Emitter::pixel(SampleIndices at) {
-  bool layered = structure.capture != Capture::None;
+  bool layered = variant.capture != Capture::None;
   SmallVector<std::pair<Dimension, Value>> dims;
   if (layered)
     dims.push_back({Dimension::layer, param("layers")});
@@ -98,9 +98,9 @@ Value Emitter::pixel(SampleIndices at) {
   first.subslow = first.subfast = first.source = index(0);
   if (layered)
     first.layer = index(0);
-  bool omegaOnce = structure.omega == Evaluation::Once;
-  bool polarizationOnce = structure.polarization == Evaluation::Once;
-  bool water = structure.water == Water::Right;
+  bool omegaOnce = variant.omega == Evaluation::Once;
+  bool polarizationOnce = variant.polarization == Evaluation::Once;
+  bool water = variant.water == Water::Right;
   Value omega = omegaOnce || water ? solidAngle(first, position(first)) : Value();
   Value polarization = polarizationOnce ? oncePolarization(first) : Value();
 
@@ -112,13 +112,13 @@ Value Emitter::pixel(SampleIndices at) {
   steps = mul("steps", steps, toFloat("mosaic_domains", param("mosaic_domains")));
   steps = mul("steps", steps, mul("subpixels", perSide, perSide));
 
-  if (structure.water == Water::C)
+  if (variant.water == Water::C)
     intensity = add("I", intensity,
                     op<WaterBackgroundOp>("water", param("water_size"), param("fluence")));
 
   Value scale = mul("r_e_sqr_fluence", number(electronRadiusSquared), param("fluence"));
   Value value = div("pixel", mul("pixel", scale, intensity), steps);
-  if (structure.capture == Capture::Last) {
+  if (variant.capture == Capture::Last) {
     SampleIndices last = first;
     last.layer = op<arith::SubIOp>("last_layer", param("layers"), index(1));
     Value diffracted = op<NormalizeOp>("diffracted_vec", position(last));
@@ -136,12 +136,12 @@ Value Emitter::pixel(SampleIndices at) {
 Value Emitter::background(const SampleIndices &first, Value omega, Value polarization) {
   Value value = op<WaterBackgroundOp>("water", param("water_size"), param("fluence"));
   value = mul("water", value, omega);
-  if (structure.polarization == Evaluation::Each)
+  if (variant.polarization == Evaluation::Each)
     polarization = this->polarization(incidentRay(first.source),
                                       op<NormalizeOp>("diffracted_vec", position(first)));
   if (polarization)
     value = mul("water", value, polarization);
-  if (structure.capture == Capture::None)
+  if (variant.capture == Capture::None)
     return value;
   Value captured = emitSum(b, named("captured"), {{Dimension::layer, param("layers")}},
                            [&](ValueRange ivs) {
@@ -161,7 +161,7 @@ Value Emitter::oncePolarization(const SampleIndices &first) {
   };
   Value diffracted;
   Ray ray;
-  if (!structure.dmin)
+  if (!variant.dmin)
     return at(first, diffracted, ray);
 
   // With a resolution cutoff it is the first sample that the cutoff lets through.
@@ -195,7 +195,7 @@ Value Emitter::sample(const SampleIndices &at) {
   Ray incident = incidentRay(at.source);
   Value q =
       op<ScatteringVectorOp>("scattering_vec", diffracted, incident.direction, incident.wavelength);
-  if (!structure.dmin)
+  if (!variant.dmin)
     return correctedSample(at, pos, diffracted, incident, q);
 
   Value keep = op<WithinResolutionOp>("within_resolution", q, param("dmin"));
@@ -216,18 +216,18 @@ Value Emitter::correctedSample(const SampleIndices &at, Value position, Value di
   Value lattice = latticeFactor(hkl);
   Value value = op<IntensityOp>("I_sample", structureFactor(hkl), lattice);
   value = mul("I_sample", value, lookup("weight", "source_weight", at.source));
-  if (structure.capture == Capture::Sum) {
+  if (variant.capture == Capture::Sum) {
     // The C program evaluates a layer's capture fraction at the first sub-pixel.
     SampleIndices front = at;
     front.subslow = front.subfast = index(0);
     Value d = op<NormalizeOp>("first_diffracted", this->position(front));
     value = mul("I_sample", value, captureFraction(front, d));
   }
-  if (structure.capture == Capture::Each)
+  if (variant.capture == Capture::Each)
     value = mul("I_sample", value, captureFraction(at, diffracted));
-  if (structure.polarization == Evaluation::Each)
+  if (variant.polarization == Evaluation::Each)
     value = mul("I_sample", value, polarization(incident, diffracted));
-  if (structure.omega == Evaluation::Each)
+  if (variant.omega == Evaluation::Each)
     value = mul("I_sample", value, solidAngle(at, position));
   return value;
 }

@@ -5,7 +5,7 @@ using namespace mlir::nb;
 
 Value Emitter::param(StringRef name) const {
   Value value = parameters.lookup(name);
-  assert(value && "the structure's parameters include all that its physics uses");
+  assert(value && "the variant's parameters include all that its physics uses");
   return value;
 }
 

@@ -3,7 +3,7 @@
 #define NB_FRONTEND_EMITTER_H
 
 #include "dialect/NB.h"
-#include "lib/Experiment/Structure.h"
+#include "lib/Experiment/ProgramVariant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -33,9 +33,9 @@ struct Ray {
 /// Emits nb ops at the builder's insertion point, each located by the name of its value.
 class Emitter {
 public:
-  Emitter(OpBuilder &builder, const nanobragg::Structure &structure,
+  Emitter(OpBuilder &builder, const nanobragg::ProgramVariant &variant,
           const llvm::StringMap<Value> &parameters)
-      : b(builder), structure(structure), parameters(parameters) {}
+      : b(builder), variant(variant), parameters(parameters) {}
 
   // EmitImage.cpp
   Value image();
@@ -87,7 +87,7 @@ private:
   }
 
   OpBuilder &b;
-  const nanobragg::Structure &structure;
+  const nanobragg::ProgramVariant &variant;
   const llvm::StringMap<Value> &parameters;
 };
 

@@ -43,13 +43,13 @@ void nb::loadFrontendDialects(MLIRContext &context) {
 }
 
 OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
-                                       const nanobragg::Structure &structure) {
+                                       const nanobragg::ProgramVariant &variant) {
   OpBuilder b(&context);
   Location unknown = b.getUnknownLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(unknown);
   b.setInsertionPointToEnd(module->getBody());
 
-  auto parameters = nanobragg::parametersOf(structure);
+  auto parameters = nanobragg::parametersOf(variant);
   SmallVector<Type> types;
   for (const nanobragg::Parameter *parameter : parameters)
     types.push_back(argumentType(context, parameter->kind));
@@ -64,7 +64,7 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
     values[parameter->name] = entry->getArgument(i);
   }
   b.setInsertionPointToEnd(entry);
-  Value image = Emitter(b, structure, values).image();
+  Value image = Emitter(b, variant, values).image();
   func::ReturnOp::create(b, unknown, image);
   function.setFunctionType(b.getFunctionType(types, image.getType()));
   return module;

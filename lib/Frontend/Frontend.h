@@ -1,8 +1,8 @@
-// From structural choices to an nb program.
+// From a program variant to an nb program.
 #ifndef NB_FRONTEND_FRONTEND_H
 #define NB_FRONTEND_FRONTEND_H
 
-#include "lib/Experiment/Structure.h"
+#include "lib/Experiment/ProgramVariant.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -13,10 +13,10 @@ namespace mlir::nb {
 void loadFrontendDialects(MLIRContext &context);
 
 /// A module with one function, @image, which computes the image of any experiment of this
-/// structure. Its arguments are `parametersOf(structure)` in order, each with its name and unit as
+/// variant. Its arguments are `parametersOf(variant)` in order, each with its name and unit as
 /// attributes `nb.name` and `nb.unit` and its name as location. The physics is written as the
 /// formulas have it, every term in the innermost body; no value is hoisted or shared on purpose.
-OwningOpRef<ModuleOp> buildProgram(MLIRContext &context, const nanobragg::Structure &structure);
+OwningOpRef<ModuleOp> buildProgram(MLIRContext &context, const nanobragg::ProgramVariant &variant);
 
 } // namespace mlir::nb
 

@@ -2,9 +2,9 @@
 #ifndef NANOBRAGG_IO_NOISEIMAGE_H
 #define NANOBRAGG_IO_NOISEIMAGE_H
 
-#include "lib/IO/ImageRegion.h"
+#include "lib/Experiment/ProgramVariant.h"
 #include "lib/Experiment/Ran1.h"
-#include "lib/Experiment/Structure.h"
+#include "lib/IO/ImageRegion.h"
 
 #include <cstdint>
 #include <span>

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_IO_SMVFILE_H
 #define NANOBRAGG_IO_SMVFILE_H
 
+#include "lib/Experiment/ProgramVariant.h"
 #include "lib/IO/OutputFile.h"
-#include "lib/Experiment/Structure.h"
 
 #include <array>
 #include <cstdint>

@@ -18,9 +18,9 @@ auto asBadKernel(Work work) {
   }
 }
 
-std::unique_ptr<nb_simulator> simulatorFor(const Structure &structure, DeviceChoice choice) {
+std::unique_ptr<nb_simulator> simulatorFor(const ProgramVariant &variant, DeviceChoice choice) {
   KernelRequest request;
-  request.structure = structure.toString();
+  request.variant = variant.toString();
   request.choice = choice;
   findDevice(request);
   const auto make = [&] {
@@ -58,20 +58,20 @@ nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simulator **s
   });
 }
 
-nb_status nb_simulator_compile(const char *structure, nb_simulator **simulator) {
+nb_status nb_simulator_compile(const char *variant, nb_simulator **simulator) {
   return guarded([&] {
     given(simulator, "the place for the simulator");
-    const auto parsed = Structure::fromString(given(structure, "the structure"));
+    const auto parsed = ProgramVariant::fromString(given(variant, "the variant"));
     *simulator = simulatorFor(parsed, {DeviceChoice::Kind::Cpu}).release();
     return NB_OK;
   });
 }
 
-nb_status nb_simulator_compile_for(const char *structure, const char *device,
+nb_status nb_simulator_compile_for(const char *variant, const char *device,
                                    nb_simulator **simulator) {
   return guarded([&] {
     given(simulator, "the place for the simulator");
-    const auto parsed = Structure::fromString(given(structure, "the structure"));
+    const auto parsed = ProgramVariant::fromString(given(variant, "the variant"));
     const auto choice = DeviceChoice::fromString(given(device, "the device"));
     if (!choice)
       throw std::invalid_argument("'" + std::string(device) +
@@ -86,7 +86,7 @@ nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simula
     given(simulator, "the place for the simulator");
     const std::vector<std::string> all = words(count, flags);
     const Experiment experiment = experimentOf(all);
-    auto created = simulatorFor(experiment.structure, deviceOf(all));
+    auto created = simulatorFor(experiment.variant, deviceOf(all));
     setAll(created->values, *created->kernel, experiment);
     *simulator = created.release();
     return NB_OK;

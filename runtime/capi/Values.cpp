@@ -12,16 +12,16 @@ nb_status setNumbers(nb_simulator *s, const char *name, nb_parameter_kind kind,
   return locked(s, [&] { s->values.setNumbers(given(name, "the name"), kind, numbers, count); });
 }
 
-/// The experiment's structure as a kernel of its derivatives says it: which derivatives is the
+/// The experiment's variant as a kernel of its derivatives says it: which derivatives is the
 /// kernel's business, no flag chooses them.
-std::string structureFor(const nb_kernel_descriptor &kernel, Structure structure) {
-  std::string_view text = kernel.structure;
+std::string variantFor(const nb_kernel_descriptor &kernel, ProgramVariant variant) {
+  std::string_view text = kernel.variant;
   const std::size_t derivative = text.find(" derivative=");
   if (derivative == text.npos)
-    return structure.toString();
-  structure.imageType = ImageType::F64;
+    return variant.toString();
+  variant.imageType = ImageType::F64;
   text.remove_prefix(derivative);
-  return structure.toString() + std::string(text.substr(0, text.find(' ', 1)));
+  return variant.toString() + std::string(text.substr(0, text.find(' ', 1)));
 }
 
 } // namespace
@@ -88,7 +88,7 @@ nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
   return locked(s, [&] {
     const Experiment experiment = experimentOf(words(count, flags));
     try {
-      checkFits(*s->kernel, structureFor(*s->kernel, experiment.structure), s->kernel->precision,
+      checkFits(*s->kernel, variantFor(*s->kernel, experiment.variant), s->kernel->precision,
                 "the simulator's kernel");
     } catch (const std::runtime_error &error) {
       throw std::invalid_argument(error.what());

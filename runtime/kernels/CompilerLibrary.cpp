@@ -44,7 +44,7 @@ void *openLibrary() {
 
 nb_compile_request toC(const KernelRequest &request) {
   nb_compile_request c = {};
-  c.structure = request.structure.c_str();
+  c.variant = request.variant.c_str();
   c.precision = request.precision.c_str();
   c.target = request.target.c_str();
   c.dump_ir = request.dumpIR.empty() ? nullptr : request.dumpIR.c_str();

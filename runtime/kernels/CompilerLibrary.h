@@ -17,7 +17,7 @@ namespace nanobragg {
 
 /// What is asked of the compiler, and where the kernel is to run.
 struct KernelRequest {
-  std::string structure{}; ///< Structure::toString()
+  std::string variant{}; ///< ProgramVariant::toString()
   std::string precision = "f64";
   std::string target = "native"; ///< as nb_compile_request::target
   std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
@@ -28,7 +28,7 @@ struct KernelRequest {
   std::shared_ptr<cuda::Device> gpu{}; ///< found for that choice, see findDevice
   std::string fixed{}; ///< counts to compile in: "NAME=VALUE", separated by blanks
   // Of build() and emit() alone.
-  std::string program{}; ///< an nb program as text, instead of the structure
+  std::string program{}; ///< an nb program as text, instead of the variant
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
 
   bool isForGpu() const { return target.starts_with("sm_"); }

@@ -15,7 +15,7 @@ static std::string shortest(double value) {
 
 void checkFixed(const nb_kernel_descriptor &kernel, const void *const *arguments) {
   constexpr std::string_view mark = NB_KERNEL_FIXED;
-  std::string_view rest = kernel.structure ? kernel.structure : "";
+  std::string_view rest = kernel.variant ? kernel.variant : "";
   for (std::size_t at; (at = rest.find(mark)) != rest.npos;) {
     rest.remove_prefix(at + mark.size());
     const std::string word(rest.substr(0, rest.find(' ')));

@@ -103,7 +103,7 @@ void checkFits(const nb_kernel_descriptor &kernel, std::string_view wanted,
     differences +=
         (differences.empty() ? " " : "; ") + ("it has " + has) + " and " + needs + " is needed";
   };
-  std::string_view has = kernel.structure;
+  std::string_view has = kernel.variant;
   // What is fixed concerns numbers: runKernel compares it.
   if (has.starts_with(NB_KERNEL_FIXED))
     has = {};
@@ -114,7 +114,7 @@ void checkFits(const nb_kernel_descriptor &kernel, std::string_view wanted,
     if (const auto a = nextWord(has), b = nextWord(wanted); a != b)
       differ(std::string(a), std::string(b));
   if (known && (!has.empty() || !wanted.empty()))
-    differ("'" + std::string(has) + "' in its structure", "'" + std::string(wanted) + "'");
+    differ("'" + std::string(has) + "' in its variant", "'" + std::string(wanted) + "'");
   if (precision != kernel.precision)
     differ("precision=" + std::string(kernel.precision), "precision=" + std::string(precision));
   if (!differences.empty())

@@ -21,9 +21,9 @@ const nb_kernel_descriptor &selectVersion(const nb_kernel_descriptor &first);
 /// the file and what is wrong with it.
 KernelHandle openKernelFile(const std::filesystem::path &file);
 
-/// Throws std::runtime_error, beginning with `who`, that names each structural choice in which the
-/// kernel differs from the wanted Structure::toString(), or the precision. A kernel that does not
-/// know its structure (one made from a program) fits if its parameters can be bound.
+/// Throws std::runtime_error, beginning with `who`, that names each choice in which the
+/// kernel differs from the wanted ProgramVariant::toString(), or the precision. A kernel that does
+/// not know its variant (one made from a program) fits if its parameters can be bound.
 void checkFits(const nb_kernel_descriptor &kernel, std::string_view wanted,
                std::string_view precision, const std::string &who);
 

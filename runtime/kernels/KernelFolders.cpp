@@ -14,7 +14,7 @@ std::string kernelFileName(const KernelRequest &request) {
                             : request.target == "gpu-on-cpu" ? "gpu-on-cpu"
                                                              : "cpu";
   return where + "-" +
-         keyOf("precision: " + request.precision + "\nstructure: " + request.structure +
+         keyOf("precision: " + request.precision + "\nvariant: " + request.variant +
                "\nderivative: " + (request.derives() ? request.derivative : "none") + "\n") +
          ".so";
 }

@@ -14,7 +14,7 @@
 
 namespace nanobragg {
 
-/// The name under which a kernel of this structure, precision and derivative is looked for:
+/// The name under which a kernel of this variant, precision and derivative is looked for:
 /// "cpu-<32 hexadecimal digits>.so"; "gpu-..." for NVIDIA chips, "gpu-on-cpu-..." for that target.
 /// Which processors or chips a file serves is said inside.
 std::string kernelFileName(const KernelRequest &request);

@@ -140,7 +140,7 @@ KernelHandle KernelProvider::load(const KernelRequest &request, const std::strin
   const TimeAdded watch(count.cacheSeconds);
   KernelHandle kernel = openKernelFile(file);
   const std::string derivative = request.derives() ? " derivative=" + request.derivative : "";
-  checkFits(*kernel, request.structure + derivative, request.precision, "the kernel " + file);
+  checkFits(*kernel, request.variant + derivative, request.precision, "the kernel " + file);
   checkDevice(*kernel, request, file);
   ++count.loads;
   return kernel;

@@ -86,7 +86,7 @@ KernelText parse(std::string_view text) {
         {"kernel", &kernel.name},         {"abi", &kernel.abi},
         {"target", &kernel.target},       {"features", &kernel.features},
         {"precision", &kernel.precision}, {"image", &kernel.image},
-        {"structure", &kernel.structure}, {"build", &kernel.build}};
+        {"variant", &kernel.variant},     {"build", &kernel.build}};
     for (const auto &[name, field] : texts)
       if (key == name)
         *field = value;

@@ -23,7 +23,7 @@ struct KernelTextCode {
 
 /// One version of a kernel. The names are those of nb_kernel_descriptor.
 struct KernelText {
-  std::string name, abi, target, features, precision, image, structure, build;
+  std::string name, abi, target, features, precision, image, variant, build;
   std::vector<KernelTextParameter> parameters, outputs;
   std::vector<KernelTextCode> codes; ///< of a GPU; none: it is a kernel of the processor
 };

@@ -20,13 +20,13 @@ bool isOn(const char *variable) {
 class ProgramArguments {
 public:
   explicit ProgramArguments(const Experiment &experiment)
-      : parameters(describe(experiment.structure)), bound(descriptor(parameters), experiment) {}
+      : parameters(describe(experiment.variant)), bound(descriptor(parameters), experiment) {}
   const void *const *get() const { return bound.arguments(); }
 
 private:
-  static std::vector<nb_kernel_parameter> describe(const Structure &structure) {
+  static std::vector<nb_kernel_parameter> describe(const ProgramVariant &variant) {
     std::vector<nb_kernel_parameter> all;
-    for (const Parameter *parameter : parametersOf(structure))
+    for (const Parameter *parameter : parametersOf(variant))
       all.push_back({parameter->name, parameter->kind, parameter->unit});
     return all;
   }
@@ -144,7 +144,7 @@ RunResult Renderer::interpret(std::span<double> image, const RunOptions &options
 RunResult Renderer::interpret(void *image, std::int64_t pixels, ImageType type,
                               const RunOptions &options, const Instrumentation &instrumentation,
                               std::string &report) {
-  if (type != experiment.structure.imageType)
+  if (type != experiment.variant.imageType)
     throw std::invalid_argument("the experiment's image type is not that of the image's memory");
   if (pixels != shape().pixels())
     throw std::invalid_argument("the image holds " + std::to_string(pixels) +

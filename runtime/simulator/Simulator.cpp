@@ -68,13 +68,13 @@ struct Simulator::State {
         choice(choiceOf(options.device)),
         kernels(options.kernels ? *options.kernels : KernelProvider::ofProcess()),
         interpret(options.engine ? *options.engine == Engine::Interpreter : compilationDisabled()) {
-    experiment.structure.imageType = ImageType::F64;
+    experiment.variant.imageType = ImageType::F64;
     rendered = renderedPixels(experiment);
   }
 
   KernelRequest requestFor(const Derivative &derivative) const {
     KernelRequest request;
-    request.structure = experiment.structure.toString();
+    request.variant = experiment.variant.toString();
     request.precision = options.precision;
     request.derivative = derivative.toString();
     request.dumpIR = options.dumpIR;
@@ -123,7 +123,7 @@ struct Simulator::State {
   Derivative derivativeBy(Mode mode, std::string_view parameters) const {
     Derivative derivative;
     derivative.mode = mode;
-    derivative.parameters = expandParameters(parameters, experiment.structure);
+    derivative.parameters = expandParameters(parameters, experiment.variant);
     return derivative;
   }
 
@@ -181,7 +181,7 @@ struct Simulator::State {
 
   const Parameter &parameter(std::string_view name) const {
     const Parameter *found = findParameter(name);
-    if (!found || !found->usedBy(experiment.structure))
+    if (!found || !found->usedBy(experiment.variant))
       throw std::invalid_argument("this experiment has no parameter '" + std::string(name) + "'");
     return *found;
   }
@@ -262,17 +262,17 @@ void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
   state->programs.clear(); // they are bound to the grid that was
   experiment.crystal.grid = std::move(copy);
   state->gridIsOwn = true;
-  if (experiment.structure.structureFactors == StructureFactors::Constant) {
+  if (experiment.variant.structureFactors == StructureFactors::Constant) {
     // As nb-sim chooses where no flag says it.
     const bool thin = std::ranges::any_of(experiment.crystal.ncells, [](double n) { return n <= 2; });
-    experiment.structure.structureFactors =
+    experiment.variant.structureFactors =
         thin ? StructureFactors::Tricubic : StructureFactors::Nearest;
   }
 }
 
 std::vector<DeadGradient> Simulator::deadGradients(std::string_view parameters) const {
   return nanobragg::deadGradients(state->experiment,
-                                  expandParameters(parameters, state->experiment.structure));
+                                  expandParameters(parameters, state->experiment.variant));
 }
 
 std::span<const double> Simulator::value() {

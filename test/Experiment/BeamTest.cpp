@@ -18,7 +18,7 @@ Vec3 sourceOf(const Experiment &e, std::size_t i) {
 TEST(Sources, OneByDefault) {
   Derived d = deriveRight(cubic());
   EXPECT_EQ(d.experiment.sourceCount(), 1);
-  EXPECT_EQ(d.experiment.structure.sources, Sources::Generated);
+  EXPECT_EQ(d.experiment.variant.sources, Sources::Generated);
   expectNear(sourceOf(d.experiment, 0), {-1, 0, 0}, 0);
   EXPECT_EQ(d.report.divergenceSteps, 1);
   EXPECT_EQ(d.report.sources[0].intensity, 1);
@@ -94,7 +94,7 @@ TEST(Sources, ListedWithDefaults) {
   Options options = cubic();
   options.lambda = 1.1;
   Experiment e = deriveRight(options, inputs).experiment;
-  EXPECT_EQ(e.structure.sources, Sources::Listed);
+  EXPECT_EQ(e.variant.sources, Sources::Listed);
   expectNear(e.beam.sourceDirection[0], {-std::sqrt(0.5), 0, std::sqrt(0.5)}, 1e-15);
   expectNear(e.beam.sourceDirection[1], {-1, 0, 0}, 0);
   EXPECT_EQ(e.beam.sourceWavelength[0], 2e-10);
@@ -147,14 +147,14 @@ TEST(Beam, FluenceFromFlux) {
 
 TEST(Beam, Polarization) {
   Options options = cubic();
-  EXPECT_EQ(deriveRight(options).experiment.structure.polarization, Evaluation::Once);
+  EXPECT_EQ(deriveRight(options).experiment.variant.polarization, Evaluation::Once);
   EXPECT_EQ(deriveRight(options).experiment.beam.kahnFactor, 0);
   options.polarization = 0.9;
   EXPECT_EQ(deriveRight(options).experiment.beam.kahnFactor, 0.9);
   options.noPolarization = true;
-  EXPECT_EQ(deriveRight(options).experiment.structure.polarization, Evaluation::None);
+  EXPECT_EQ(deriveRight(options).experiment.variant.polarization, Evaluation::None);
   options.oversamplePolar = true;
-  EXPECT_EQ(deriveRight(options).experiment.structure.polarization, Evaluation::Each);
+  EXPECT_EQ(deriveRight(options).experiment.variant.polarization, Evaluation::Each);
   EXPECT_TRUE(warns(deriveC(options), "-nopolar has no effect"));
 }
 
@@ -171,10 +171,10 @@ TEST(Beam, UnpolarizedBeamAlongThePolarizationAxis) {
 
 TEST(Beam, Water) {
   Options options = cubic();
-  EXPECT_EQ(deriveRight(options).experiment.structure.water, Water::None);
+  EXPECT_EQ(deriveRight(options).experiment.variant.water, Water::None);
   options.water = 100;
-  EXPECT_EQ(deriveRight(options).experiment.structure.water, Water::Right);
-  EXPECT_EQ(deriveC(options).experiment.structure.water, Water::C);
+  EXPECT_EQ(deriveRight(options).experiment.variant.water, Water::Right);
+  EXPECT_EQ(deriveC(options).experiment.variant.water, Water::C);
   EXPECT_DOUBLE_EQ(deriveC(options).experiment.waterSize, 1e-4);
 }
 

@@ -12,10 +12,10 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// A kernel that takes all parameters of a structure.
+/// A kernel that takes all parameters of a variant.
 struct Kernel {
-  explicit Kernel(const Structure &structure) {
-    for (const Parameter *p : parametersOf(structure))
+  explicit Kernel(const ProgramVariant &variant) {
+    for (const Parameter *p : parametersOf(variant))
       parameters.push_back({p->name, p->kind, p->unit});
   }
   nb_kernel_descriptor descriptor() const {
@@ -34,7 +34,7 @@ struct Kernel {
   std::vector<nb_kernel_parameter> parameters;
 };
 
-/// An experiment that provides every parameter, whatever its structure says.
+/// An experiment that provides every parameter, whatever its variant says.
 Experiment complete() {
   Experiment e = deriveRight(cubic()).experiment;
   e.crystal.grid = std::make_shared<HklGrid>(HklGrid{-1, 1, 0, 0, 2, 3, {1, 2, 3, 4, 5, 6}});
@@ -47,7 +47,7 @@ Experiment complete() {
 }
 
 Kernel everything() {
-  Kernel kernel{Structure()};
+  Kernel kernel{ProgramVariant()};
   kernel.parameters.clear();
   for (const Parameter &p : allParameters())
     kernel.parameters.push_back({p.name, p.kind, p.unit});
@@ -94,7 +94,7 @@ TEST(BoundParameters, SeesChangesInPlace) {
 TEST(BoundParameters, RefusesWhatTheExperimentLacks) {
   Experiment e = deriveRight(cubic()).experiment;
   auto refuses = [&](nb_kernel_parameter parameter, const char *why) {
-    Kernel kernel{Structure()};
+    Kernel kernel{ProgramVariant()};
     kernel.parameters = {parameter};
     EXPECT_THAT([&] { BoundParameters(kernel.descriptor(), e); },
                 ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
@@ -109,7 +109,7 @@ TEST(BoundParameters, RefusesWhatTheExperimentLacks) {
 TEST(BoundParameters, RefusesTablesOfUnequalLength) {
   Experiment e = deriveRight(cubic()).experiment;
   e.beam.unitHdiv.push_back(0);
-  Kernel kernel{e.structure};
+  Kernel kernel{e.variant};
   EXPECT_THAT([&] { BoundParameters(kernel.descriptor(), e); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("'unit_hdiv' has 2 entries")));
 }

@@ -31,7 +31,7 @@ TEST(Cell, TriclinicCellsOfTheCProgram) {
     Derived derived = withCell(cell, Semantics::c());
     expectCell(derived.report.cell,
                {cell[0], cell[1], cell[2], expected[0], expected[1], expected[2]}, tolerance);
-    EXPECT_EQ(derived.experiment.structure.cellSetting, Rule::C);
+    EXPECT_EQ(derived.experiment.variant.cellSetting, Rule::C);
   };
   angles({60, 60, 60, 60, 60, 60}, {57.8490, 57.8490, 58.5252});
   angles({70, 80, 90, 75, 85, 95}, {75.0391, 85.0136, 95.0081});
@@ -91,7 +91,7 @@ TEST(Cell, MatrixHoldsTheWavelength) {
   Inputs inputs;
   inputs.matrix = rightHanded;
   Derived derived = deriveC(options, inputs);
-  EXPECT_EQ(derived.experiment.structure.cellSource, CellSource::Matrix);
+  EXPECT_EQ(derived.experiment.variant.cellSource, CellSource::Matrix);
   EXPECT_NEAR(derived.experiment.crystal.reciprocalMatrix[5], -0.0164936281e10 / 1.3, 1e-3);
   EXPECT_NEAR(derived.report.reciprocalCell.vectors[0][2], 0.0208018868 / 1.3, 1e-12);
 }
@@ -114,7 +114,7 @@ TEST(Cell, MatrixWithCellTakesDirectionsFromOneAndLengthsFromTheOther) {
   Inputs inputs;
   inputs.matrix = rightHanded;
   Derived derived = deriveC(options, inputs);
-  EXPECT_EQ(derived.experiment.structure.cellSource, CellSource::CellAndMatrix);
+  EXPECT_EQ(derived.experiment.variant.cellSource, CellSource::CellAndMatrix);
   EXPECT_NEAR(derived.report.volume, 85272, 1e-6);
   expectCell(derived.report.cell, {38, 44, 51, 81.9821, 95.0113, 104.002}, 5e-4);
   expectCell(derived.report.reciprocalCell,

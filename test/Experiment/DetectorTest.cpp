@@ -41,7 +41,7 @@ Vec3 originOf(const Experiment &e) {
     return apply(m, v);
   };
   const double cosine = dot(e.beam.direction, tilt(d.normal));
-  const double close = e.structure.distance == DistanceInput::CloseDistance
+  const double close = e.variant.distance == DistanceInput::CloseDistance
                            ? d.closeDistance
                            : std::fabs(cosine * d.distance);
   auto at = [&](const Vec3 &f, const Vec3 &s, const Vec3 &o, double l) {
@@ -50,7 +50,7 @@ Vec3 originOf(const Experiment &e) {
       p[i] = -d.beamCenterFast * f[i] - d.beamCenterSlow * s[i] + l * o[i];
     return p;
   };
-  if (e.structure.pivot == Pivot::Sample)
+  if (e.variant.pivot == Pivot::Sample)
     return swing(tilt(at(d.fastAxis, d.slowAxis, d.normal, close)));
   return at(swing(tilt(d.fastAxis)), swing(tilt(d.slowAxis)), e.beam.direction, close / cosine);
 }
@@ -113,7 +113,7 @@ TEST(Detector, CloseDistanceWithTwotheta) {
   options.closeDistance = 80;
   options.twotheta = 30;
   Derived c = deriveC(options);
-  EXPECT_EQ(c.experiment.structure.distance, DistanceInput::CloseDistance);
+  EXPECT_EQ(c.experiment.variant.distance, DistanceInput::CloseDistance);
   expectNear(originOf(c.experiment), {0.10255, 0.0390577, -0.0501}, 5e-8);
   Derived right = deriveRight(options);
   EXPECT_NEAR(right.report.detector.closeDistance, 0.08, 1e-15);
@@ -127,7 +127,7 @@ TEST(Detector, CloseDistanceWithATilt) {
   options.closeDistance = 75;
   options.rotY = 12;
   for (const Derived &derived : {deriveRight(options), deriveC(options)}) {
-    EXPECT_EQ(derived.experiment.structure.distance, DistanceInput::CloseDistance);
+    EXPECT_EQ(derived.experiment.variant.distance, DistanceInput::CloseDistance);
     EXPECT_NEAR(derived.report.detector.distance, 0.0766755, 5e-8);
     EXPECT_NEAR(derived.report.detector.fClose, 0.0341583, 5e-8);
     EXPECT_TRUE(derived.notices.empty());
@@ -138,7 +138,7 @@ TEST(Detector, PivotFollowsTheConventionUnlessCustom) {
   auto pivot = [](Convention convention, std::optional<Pivot> flag) {
     Options options = withPlate(convention);
     options.pivot = flag;
-    return deriveRight(options).experiment.structure.pivot;
+    return deriveRight(options).experiment.variant.pivot;
   };
   EXPECT_EQ(pivot(Convention::Mosflm, Pivot::Sample), Pivot::Beam);
   EXPECT_EQ(pivot(Convention::Adxv, Pivot::Sample), Pivot::Beam);
@@ -211,7 +211,7 @@ TEST(Detector, Panels) {
   options.panels = {{{0, 0, 0}, {0, 0, 1}, {0, -2, 0}, {}},
                     {{1, 2, 3}, {0, 0, 1}, {0, -1, 0}, Vec3{2, 0, 0}}};
   Experiment e = deriveRight(options).experiment;
-  EXPECT_TRUE(e.structure.panels);
+  EXPECT_TRUE(e.variant.panels);
   EXPECT_EQ(e.panelCount(), 2);
   EXPECT_EQ(e.detector.panels[0].slowAxis, (Vec3{0, -1, 0}));
   EXPECT_EQ(e.detector.panels[0].normal, (Vec3{1, 0, 0}));

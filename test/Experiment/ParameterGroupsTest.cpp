@@ -14,9 +14,9 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
 
-std::string whyNot(const std::string &text, const Structure &structure = {}) {
+std::string whyNot(const std::string &text, const ProgramVariant &variant = {}) {
   try {
-    expandParameters(text, structure);
+    expandParameters(text, variant);
   } catch (const std::invalid_argument &error) {
     return error.what();
   }
@@ -39,8 +39,8 @@ TEST(ParameterGroups, ExpandInTableOrderWithoutRepetition) {
             (Names{"cell_b", "misset_x", "misset_y", "misset_z", "distance"}));
 }
 
-TEST(ParameterGroups, OnlyWhatTheStructureUses) {
-  Structure s;
+TEST(ParameterGroups, OnlyWhatTheVariantUses) {
+  ProgramVariant s;
   EXPECT_THAT(expandParameters("cell", s), Not(Contains("reciprocal_matrix")));
   EXPECT_THAT(expandParameters("detector", s), Not(Contains("close_distance")));
   s.cellSource = CellSource::Matrix;
@@ -95,7 +95,7 @@ Names deadNames(const Options &options, const std::string &wanted, double defaul
   Experiment e = deriveRight(options).experiment;
   e.crystal.defaultF = defaultF;
   Names names;
-  for (const DeadGradient &dead : deadGradients(e, expandParameters(wanted, e.structure)))
+  for (const DeadGradient &dead : deadGradients(e, expandParameters(wanted, e.variant)))
     names.push_back(dead.parameter);
   return names;
 }

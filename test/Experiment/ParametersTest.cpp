@@ -13,9 +13,9 @@ namespace {
 using testing::Contains;
 using testing::Not;
 
-std::vector<std::string> namesOf(const Structure &structure) {
+std::vector<std::string> namesOf(const ProgramVariant &variant) {
   std::vector<std::string> names;
-  for (const Parameter *parameter : parametersOf(structure))
+  for (const Parameter *parameter : parametersOf(variant))
     names.push_back(parameter->name);
   return names;
 }
@@ -31,8 +31,8 @@ TEST(Parameters, NamesAreUniqueAndFound) {
   EXPECT_EQ(findParameter("cell"), nullptr);
 }
 
-TEST(Parameters, DefaultStructureInOrder) {
-  EXPECT_THAT(namesOf(Structure()),
+TEST(Parameters, DefaultVariantInOrder) {
+  EXPECT_THAT(namesOf(ProgramVariant()),
               testing::ElementsAre(
                   "cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma", "misset_x",
                   "misset_y", "misset_z", "ncells_a", "ncells_b", "ncells_c", "default_F",
@@ -47,8 +47,8 @@ TEST(Parameters, DefaultStructureInOrder) {
                   "roi_slow_min", "roi_slow_max"));
 }
 
-TEST(Parameters, StructureDecidesWhatIsUsed) {
-  Structure s;
+TEST(Parameters, VariantDecidesWhatIsUsed) {
+  ProgramVariant s;
   s.cellSource = CellSource::CellAndMatrix;
   EXPECT_THAT(namesOf(s), Contains("cell_a"));
   EXPECT_THAT(namesOf(s), Contains("reciprocal_matrix"));

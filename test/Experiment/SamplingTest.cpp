@@ -90,7 +90,7 @@ Inputs withGrid() {
 StructureFactors chosen(const Options &options, Rule rule) {
   Semantics semantics;
   semantics.interpolationChoice = rule;
-  return derive(options, withGrid(), semantics).experiment.structure.structureFactors;
+  return derive(options, withGrid(), semantics).experiment.variant.structureFactors;
 }
 
 TEST(Interpolation, ThinCrystalsInterpolate) {
@@ -122,7 +122,7 @@ TEST(Interpolation, NothingToInterpolate) {
   Options options = cubic();
   options.interpolate = true;
   Derived d = deriveRight(options);
-  EXPECT_EQ(d.experiment.structure.structureFactors, StructureFactors::Constant);
+  EXPECT_EQ(d.experiment.variant.structureFactors, StructureFactors::Constant);
   EXPECT_TRUE(warns(d, "-interpolate has no effect"));
 }
 
@@ -151,16 +151,16 @@ TEST(Mask, ZeroSkips) {
   Inputs inputs;
   inputs.mask = MaskImage{3, 2, {0, 1, 65535, 256, 0, 7}};
   Experiment e = deriveRight(options, inputs).experiment;
-  EXPECT_TRUE(e.structure.mask);
+  EXPECT_TRUE(e.variant.mask);
   EXPECT_EQ(e.detector.mask, (std::vector<std::uint8_t>{0, 1, 1, 1, 0, 1}));
 }
 
 TEST(Resolution, Cutoff) {
   Options options = cubic();
-  EXPECT_FALSE(deriveRight(options).experiment.structure.dmin);
+  EXPECT_FALSE(deriveRight(options).experiment.variant.dmin);
   options.dmin = 4;
   Experiment e = deriveRight(options).experiment;
-  EXPECT_TRUE(e.structure.dmin);
+  EXPECT_TRUE(e.variant.dmin);
   EXPECT_DOUBLE_EQ(e.dmin, 4e-10);
 }
 

@@ -17,7 +17,7 @@ Options withSensor() {
 
 TEST(Sensor, NoneByDefault) {
   Derived d = deriveRight(cubic());
-  EXPECT_EQ(d.experiment.structure.capture, Capture::None);
+  EXPECT_EQ(d.experiment.variant.capture, Capture::None);
   EXPECT_EQ(d.experiment.detector.layers, 1);
   EXPECT_EQ(d.report.sensorMu, -1);
 }
@@ -26,7 +26,7 @@ TEST(Sensor, LayersFillTheSensor) {
   Options options = withSensor();
   options.thickSteps = 5;
   Derived d = deriveRight(options);
-  EXPECT_EQ(d.experiment.structure.capture, Capture::Sum);
+  EXPECT_EQ(d.experiment.variant.capture, Capture::Sum);
   EXPECT_EQ(d.experiment.detector.layers, 5);
   EXPECT_DOUBLE_EQ(d.experiment.detector.layerFraction, 0.2);
   EXPECT_DOUBLE_EQ(d.experiment.detector.attenuationDepth, 500e-6);
@@ -36,7 +36,7 @@ TEST(Sensor, LayersFillTheSensor) {
 TEST(Sensor, LayersOfTheCProgram) {
   Options options = withSensor();
   Derived d = deriveC(options);
-  EXPECT_EQ(d.experiment.structure.capture, Capture::Last);
+  EXPECT_EQ(d.experiment.variant.capture, Capture::Last);
   EXPECT_EQ(d.experiment.detector.layers, 2);
   EXPECT_DOUBLE_EQ(d.experiment.detector.layerFraction, 0.5);
   options.thickSteps = 5;
@@ -50,8 +50,8 @@ TEST(Sensor, LayersOfTheCProgram) {
 TEST(Sensor, OversampledCapture) {
   Options options = withSensor();
   options.oversampleThick = true;
-  EXPECT_EQ(deriveRight(options).experiment.structure.capture, Capture::Each);
-  EXPECT_EQ(deriveC(options).experiment.structure.capture, Capture::Each);
+  EXPECT_EQ(deriveRight(options).experiment.variant.capture, Capture::Each);
+  EXPECT_EQ(deriveC(options).experiment.variant.capture, Capture::Each);
 }
 
 TEST(Sensor, ThicknessAloneSetsTheDepth) {
@@ -68,7 +68,7 @@ TEST(Sensor, InfiniteDepthAfterTheThickness) {
   options.attenuationDepth = infinity;
   options.absorptionOffAfterThickness = true;
   for (const Derived &d : {deriveRight(options), deriveC(options)}) {
-    EXPECT_EQ(d.experiment.structure.capture, Capture::None);
+    EXPECT_EQ(d.experiment.variant.capture, Capture::None);
     EXPECT_FALSE(notes(d, "no-absorption"));
   }
 }
@@ -77,10 +77,10 @@ TEST(Sensor, InfiniteDepthBeforeTheThicknessIsBlackInC) {
   Options options = withSensor();
   options.attenuationDepth = 0;
   Derived c = deriveC(options), right = deriveRight(options);
-  EXPECT_EQ(c.experiment.structure.capture, Capture::Last);
+  EXPECT_EQ(c.experiment.variant.capture, Capture::Last);
   EXPECT_EQ(c.experiment.detector.attenuationDepth, infinity);
   EXPECT_DOUBLE_EQ(c.experiment.detector.sensorThickness, 450e-6);
-  EXPECT_EQ(right.experiment.structure.capture, Capture::None);
+  EXPECT_EQ(right.experiment.variant.capture, Capture::None);
   EXPECT_EQ(right.experiment.detector.layers, 1);
   EXPECT_TRUE(notes(right, "no-absorption"));
 }
@@ -88,33 +88,33 @@ TEST(Sensor, InfiniteDepthBeforeTheThicknessIsBlackInC) {
 TEST(Sensor, DepthAfterAnInfiniteOne) {
   Options options = withSensor();
   options.absorptionOffAfterThickness = true;
-  EXPECT_EQ(deriveC(options).experiment.structure.capture, Capture::None);
-  EXPECT_EQ(deriveRight(options).experiment.structure.capture, Capture::Sum);
+  EXPECT_EQ(deriveC(options).experiment.variant.capture, Capture::None);
+  EXPECT_EQ(deriveRight(options).experiment.variant.capture, Capture::Sum);
 }
 
 TEST(Sensor, OversampledCaptureWithoutASensorIsBlackInC) {
   Options options = cubic();
   options.oversampleThick = true;
   Experiment c = deriveC(options).experiment;
-  EXPECT_EQ(c.structure.capture, Capture::Each);
+  EXPECT_EQ(c.variant.capture, Capture::Each);
   EXPECT_EQ(c.detector.sensorThickness, 0);
   EXPECT_EQ(c.detector.layers, 1);
   Derived right = deriveRight(options);
-  EXPECT_EQ(right.experiment.structure.capture, Capture::None);
+  EXPECT_EQ(right.experiment.variant.capture, Capture::None);
   EXPECT_TRUE(warns(right, "-oversample_thick has no effect"));
   EXPECT_TRUE(notes(right, "no-absorption"));
 }
 
-TEST(Sensor, OtherStructure) {
+TEST(Sensor, OtherVariant) {
   Options options = cubic();
   options.pointPixel = true;
   options.oversampleOmega = true;
   options.curved = true;
-  Structure right = deriveRight(options).experiment.structure;
+  ProgramVariant right = deriveRight(options).experiment.variant;
   EXPECT_EQ(right.solidAngle, SolidAngle::Point);
   EXPECT_EQ(right.omega, Evaluation::Each);
   EXPECT_EQ(right.curvature, Curvature::Right);
-  EXPECT_EQ(deriveC(options).experiment.structure.curvature, Curvature::C);
+  EXPECT_EQ(deriveC(options).experiment.variant.curvature, Curvature::C);
 }
 
 } // namespace

@@ -8,15 +8,15 @@
 
 namespace nanobragg::test {
 
-std::vector<char> buildKernelFile(const std::string &structure) {
+std::vector<char> buildKernelFile(const std::string &variant) {
   std::ifstream file(NB_TEST_KERNEL_FILE, std::ios::binary);
   std::vector<char> image{std::istreambuf_iterator<char>(file), {}};
-  constexpr std::string_view marker = "@structure@";
+  constexpr std::string_view marker = "@variant@";
   const auto at = std::search(image.begin(), image.end(), marker.begin(), marker.end());
-  if (at == image.end() || structure.size() >= 2048)
-    throw std::runtime_error("the test kernel cannot take this structure");
+  if (at == image.end() || variant.size() >= 2048)
+    throw std::runtime_error("the test kernel cannot take this variant");
   std::fill_n(at, marker.size(), '\0');
-  std::copy(structure.begin(), structure.end(), at);
+  std::copy(variant.begin(), variant.end(), at);
   return image;
 }
 

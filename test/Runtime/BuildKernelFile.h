@@ -7,8 +7,8 @@
 
 namespace nanobragg::test {
 
-/// A shared object whose kernel has this structure, see KernelAsFile.c.
-std::vector<char> buildKernelFile(const std::string &structure);
+/// A shared object whose kernel has this variant, see KernelAsFile.c.
+std::vector<char> buildKernelFile(const std::string &variant);
 
 } // namespace nanobragg::test
 #endif

@@ -26,8 +26,8 @@ protected:
   /// The kernel is right although the cache is refused, nothing is put there, and one warning says
   /// why.
   void expectRefused(const std::string &why) {
-    for (const char *structure : {"x", "y"})
-      EXPECT_STREQ(provider(refused).get({.structure = structure})->structure, structure);
+    for (const char *variant : {"x", "y"})
+      EXPECT_STREQ(provider(refused).get({.variant = variant})->variant, variant);
     EXPECT_EQ(builds, 2);
     ASSERT_THAT(warnings, SizeIs(1));
     EXPECT_THAT(warnings[0], HasSubstr(why));
@@ -35,15 +35,15 @@ protected:
     EXPECT_THAT(files(), IsEmpty());
   }
 
-  void setLastUse(const std::string &structure, std::chrono::seconds fromNow) {
+  void setLastUse(const std::string &variant, std::chrono::seconds fromNow) {
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     const timespec then = {now.tv_sec + fromNow.count(), now.tv_nsec};
     const timespec times[] = {then, then};
-    ASSERT_EQ(utimensat(AT_FDCWD, entryOf(structure).c_str(), times, 0), 0);
+    ASSERT_EQ(utimensat(AT_FDCWD, entryOf(variant).c_str(), times, 0), 0);
   }
 
-  bool has(const std::string &structure) { return std::filesystem::exists(entryOf(structure)); }
+  bool has(const std::string &variant) { return std::filesystem::exists(entryOf(variant)); }
 
   std::shared_ptr<KernelCache> refused = cache(); ///< opened when it is first asked
 };
@@ -122,7 +122,7 @@ TEST_F(CacheDirectoryTest, FolderInTheWayCostsOnlyTheCache) {
   std::filesystem::create_directories(options.directory);
   ASSERT_EQ(chmod(options.directory.c_str(), 0700), 0);
   std::filesystem::create_directory(entryOf("x"));
-  EXPECT_STREQ(provider().get({.structure = "x"})->structure, "x");
+  EXPECT_STREQ(provider().get({.variant = "x"})->variant, "x");
   EXPECT_THAT(warnings, SizeIs(1));
   EXPECT_EQ(files(), std::vector<std::string>{entryOf("x").filename()}) << "no temporary is left";
 }
@@ -136,8 +136,8 @@ TEST_F(CacheDirectoryTest, ReadOnlyFolderWarnsOnce) {
 }
 
 TEST_F(CacheDirectoryTest, LeastRecentlyUsedGoFirst) {
-  for (const char *structure : {"a", "b", "c"})
-    expectRightKernel(structure);
+  for (const char *variant : {"a", "b", "c"})
+    expectRightKernel(variant);
   setLastUse("a", -30s);
   setLastUse("b", -20s);
   setLastUse("c", -10s);
@@ -155,8 +155,8 @@ TEST_F(CacheDirectoryTest, WhatIsLargerThanTheBoundIsNotKept) {
 }
 
 TEST_F(CacheDirectoryTest, ClockThatWasPutBackKeepsNothingForEver) {
-  for (const char *structure : {"future", "old"})
-    expectRightKernel(structure);
+  for (const char *variant : {"future", "old"})
+    expectRightKernel(variant);
   setLastUse("future", std::chrono::hours(24 * 365));
   setLastUse("old", -20s);
   options.mostBytes = 2 * std::filesystem::file_size(entryOf("future")) + 100;

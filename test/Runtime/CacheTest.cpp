@@ -17,7 +17,7 @@ int *buildCount = nullptr;
 
 int build(const nb_compile_request *request, const char *, void **bytes, size_t *size, char **) {
   ++*buildCount;
-  const std::vector<char> image = buildKernelFile(request->structure);
+  const std::vector<char> image = buildKernelFile(request->variant);
   *bytes = std::malloc(image.size());
   *size = image.size();
   std::memcpy(*bytes, image.data(), image.size());
@@ -57,13 +57,13 @@ KernelProvider CacheTest::provider(std::shared_ptr<KernelCache> cache) {
                         std::move(cache));
 }
 
-void CacheTest::expectRightKernel(const std::string &structure) {
-  EXPECT_EQ(provider().get({.structure = structure})->structure, structure);
+void CacheTest::expectRightKernel(const std::string &variant) {
+  EXPECT_EQ(provider().get({.variant = variant})->variant, variant);
   EXPECT_THAT(warnings, testing::IsEmpty());
 }
 
-std::filesystem::path CacheTest::entryOf(const std::string &structure) {
-  return options.directory / (keyOf(cache()->specificationOf({.structure = structure})) + ".so");
+std::filesystem::path CacheTest::entryOf(const std::string &variant) {
+  return options.directory / (keyOf(cache()->specificationOf({.variant = variant})) + ".so");
 }
 
 std::string CacheTest::read(const std::filesystem::path &file) const {

@@ -22,10 +22,10 @@ protected:
   KernelProvider provider(std::shared_ptr<KernelCache> cache);
   KernelProvider provider() { return provider(cache()); }
 
-  /// A process that asks for this structure gets its kernel, and no warning.
-  void expectRightKernel(const std::string &structure);
+  /// A process that asks for this variant gets its kernel, and no warning.
+  void expectRightKernel(const std::string &variant);
 
-  std::filesystem::path entryOf(const std::string &structure);
+  std::filesystem::path entryOf(const std::string &variant);
   std::string read(const std::filesystem::path &file) const;
   void write(const std::filesystem::path &file, const std::string &bytes) const;
   std::vector<std::string> files() const; ///< other than the lock

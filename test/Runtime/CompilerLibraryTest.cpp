@@ -26,8 +26,8 @@ const nb_compiler_api fakeApi = [] {
   nb_compiler_api api = {};
   api.version = NB_COMPILER_API_VERSION;
   api.compile = [](const nb_compile_request *request, nb_kernel **kernel, char **error) {
-    if (!std::strcmp(request->structure, "bad") || request->no_fuse) {
-      *error = copyText("no such structure");
+    if (!std::strcmp(request->variant, "bad") || request->no_fuse) {
+      *error = copyText("no such variant");
       return 1;
     }
     *kernel = new nb_kernel;
@@ -39,7 +39,7 @@ const nb_compiler_api fakeApi = [] {
     ++released;
   };
   api.emit = [](const nb_compile_request *request, const char *stage, char **text, char **) {
-    *text = copyText((std::string(stage) + " of " + request->structure).c_str());
+    *text = copyText((std::string(stage) + " of " + request->variant).c_str());
     return 0;
   };
   api.free_text = [](char *text) { std::free(text); };
@@ -86,13 +86,13 @@ TEST(CompilerLibrary, LooksBesideTheExecutableFirst) {
 }
 
 TEST(CompilerLibrary, PassesOnTheCompilersSentence) {
-  EXPECT_THAT([] { fakeLibrary()->compile({.structure = "bad"}); },
-              ThrowsMessage<std::runtime_error>("no such structure"));
+  EXPECT_THAT([] { fakeLibrary()->compile({.variant = "bad"}); },
+              ThrowsMessage<std::runtime_error>("no such variant"));
 }
 
 TEST(CompilerLibrary, KernelIsReleasedWithItsLastHandle) {
   released = 0;
-  KernelHandle kernel = fakeLibrary()->compile({.structure = "x"});
+  KernelHandle kernel = fakeLibrary()->compile({.variant = "x"});
   KernelHandle second = kernel;
   EXPECT_EQ(kernel.get(), &waveKernel());
   kernel.reset();
@@ -102,38 +102,38 @@ TEST(CompilerLibrary, KernelIsReleasedWithItsLastHandle) {
 }
 
 TEST(CompilerLibrary, EmitsText) {
-  EXPECT_EQ(fakeLibrary()->emit({.structure = "x"}, "llvm"), "llvm of x");
+  EXPECT_EQ(fakeLibrary()->emit({.variant = "x"}, "llvm"), "llvm of x");
 }
 
 TEST(KernelProvider, CompilesAKernelOnce) {
   KernelProvider provider(fakeLibrary);
-  const KernelHandle first = provider.get({.structure = "x"});
-  EXPECT_EQ(provider.get({.structure = "x"}), first);
+  const KernelHandle first = provider.get({.variant = "x"});
+  EXPECT_EQ(provider.get({.variant = "x"}), first);
   EXPECT_EQ(provider.counters().compiles, 1u);
   EXPECT_EQ(provider.counters().hits, 1u);
 }
 
 TEST(KernelProvider, EveryChoiceThatDecidesTheCodeIsInTheKey) {
   KernelProvider provider(fakeLibrary);
-  provider.get({.structure = "x"});
-  provider.get({.structure = "y"});
-  provider.get({.structure = "x", .precision = "mixed"});
-  provider.get({.structure = "x", .target = "x86-64-v3"});
+  provider.get({.variant = "x"});
+  provider.get({.variant = "y"});
+  provider.get({.variant = "x", .precision = "mixed"});
+  provider.get({.variant = "x", .target = "x86-64-v3"});
   EXPECT_EQ(provider.counters().compiles, 4u);
-  EXPECT_ANY_THROW(provider.get({.structure = "x", .noFuse = true}));
+  EXPECT_ANY_THROW(provider.get({.variant = "x", .noFuse = true}));
 }
 
 TEST(KernelProvider, ADumpAlwaysCompiles) {
   KernelProvider provider(fakeLibrary);
-  provider.get({.structure = "x"});
-  provider.get({.structure = "x", .dumpIR = "dir"});
+  provider.get({.variant = "x"});
+  provider.get({.variant = "x", .dumpIR = "dir"});
   EXPECT_EQ(provider.counters().compiles, 2u);
 }
 
 TEST(KernelProvider, FailureIsNotRemembered) {
   KernelProvider provider(fakeLibrary);
-  EXPECT_ANY_THROW(provider.get({.structure = "bad"}));
-  EXPECT_ANY_THROW(provider.get({.structure = "bad"}));
+  EXPECT_ANY_THROW(provider.get({.variant = "bad"}));
+  EXPECT_ANY_THROW(provider.get({.variant = "bad"}));
   EXPECT_EQ(provider.counters().hits, 0u);
 }
 
@@ -142,7 +142,7 @@ TEST(KernelProvider, PreloadErrorAppearsWhenTheCompilerIsNeeded) {
     throw std::runtime_error("no compiler here");
   });
   provider.preload();
-  EXPECT_THAT([&] { provider.get({.structure = "x"}); },
+  EXPECT_THAT([&] { provider.get({.variant = "x"}); },
               ThrowsMessage<std::runtime_error>("no compiler here"));
 }
 

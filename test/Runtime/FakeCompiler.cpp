@@ -59,7 +59,7 @@ constexpr nb_compiler_api api = {
     [](const nb_kernel *) { return &descriptor; },
     [](nb_kernel *kernel) { delete kernel; },
     [](const nb_compile_request *request, const char *stage, char **text, char **) {
-      *text = strdup((std::string(stage) + ": " + request->structure + "\n").c_str());
+      *text = strdup((std::string(stage) + ": " + request->variant + "\n").c_str());
       return 0;
     },
     [](char *text) { std::free(text); },

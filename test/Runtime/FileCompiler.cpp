@@ -17,12 +17,12 @@ namespace {
 int build(const nb_compile_request *request, const char *, void **bytes, size_t *size, char **) {
   if (const char *seconds = std::getenv("NB_TEST_BUILD_SECONDS"))
     std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(seconds)));
-  const std::vector<char> image = nanobragg::test::buildKernelFile(request->structure);
+  const std::vector<char> image = nanobragg::test::buildKernelFile(request->variant);
   *bytes = std::malloc(image.size());
   *size = image.size();
   std::memcpy(*bytes, image.data(), image.size());
   if (const char *log = std::getenv("NB_TEST_BUILD_LOG"))
-    std::ofstream(log, std::ios::app) << request->structure << std::endl;
+    std::ofstream(log, std::ios::app) << request->variant << std::endl;
   return 0;
 }
 

@@ -1,12 +1,12 @@
 /* A kernel that is a file, for tests of the cache. pixel = s + slow + fast, where s sums the
- * characters of the structure, which BuildKernelFile.cpp writes over the marker: another
- * structure is another image. Each row takes (phi_steps - 1) milliseconds. */
+ * characters of the variant, which BuildKernelFile.cpp writes over the marker: another
+ * variant is another image. Each row takes (phi_steps - 1) milliseconds. */
 #include "nanobragg/KernelABI.h"
 
 #include <time.h>
 
 /* Visible and writable, so that the compiler cannot know what it will hold. */
-__attribute__((visibility("default"))) char nb_test_structure[2048] = "@structure@";
+__attribute__((visibility("default"))) char nb_test_variant[2048] = "@variant@";
 
 static const nb_kernel_parameter parameters[] = {
     {.name = "fast_pixels", .kind = NB_PARAMETER_INDEX, .unit = "1"},
@@ -39,7 +39,7 @@ static void run_tile(const void *const *arguments, const void *workspace, const 
   const int64_t fast_pixels = argument(arguments, 0), slow_pixels = argument(arguments, 1);
   const struct timespec pause = {0, (argument(arguments, 2) - 1) * 1000000};
   float sum = 0;
-  for (const char *c = nb_test_structure; *c; ++c)
+  for (const char *c = nb_test_variant; *c; ++c)
     sum += (float)*c;
   for (int64_t slow = tile->slow_begin; slow != tile->slow_end; ++slow) {
     if (pause.tv_nsec)
@@ -55,7 +55,7 @@ __attribute__((visibility("default"))) const nb_kernel_descriptor *nb_kernel_get
       .abi_version = NB_KERNEL_ABI_VERSION,
       .image_type = NB_IMAGE_F32,
       .name = "test",
-      .structure = nb_test_structure,
+      .variant = nb_test_variant,
       .target = "test",
       .precision = "f64",
       .num_parameters = sizeof(parameters) / sizeof(*parameters),

@@ -16,7 +16,7 @@ TEST_F(CacheTest, SecondProcessCompilesNothing) {
   expectRightKernel("x");
   EXPECT_EQ(builds, 1);
   auto second = provider();
-  EXPECT_STREQ(second.get({.structure = "x"})->structure, "x");
+  EXPECT_STREQ(second.get({.variant = "x"})->variant, "x");
   EXPECT_EQ(builds, 1);
   EXPECT_EQ(second.counters().loads, 1u);
   EXPECT_EQ(second.counters().compiles, 0u);
@@ -29,15 +29,15 @@ TEST_F(CacheTest, LoadingOpensNoCompiler) {
         throw std::runtime_error("the compiler was opened");
       },
       cache());
-  EXPECT_NO_THROW(second.get({.structure = "x"}));
-  EXPECT_ANY_THROW(second.get({.structure = "y"}));
+  EXPECT_NO_THROW(second.get({.variant = "x"}));
+  EXPECT_ANY_THROW(second.get({.variant = "y"}));
 }
 
 TEST_F(CacheTest, ProcessAsksItsMemoryFirst) {
   auto one = provider();
-  const KernelHandle kernel = one.get({.structure = "x"});
+  const KernelHandle kernel = one.get({.variant = "x"});
   std::filesystem::remove_all(options.directory);
-  EXPECT_EQ(one.get({.structure = "x"}), kernel);
+  EXPECT_EQ(one.get({.variant = "x"}), kernel);
   EXPECT_EQ(one.counters().hits, 1u);
 }
 
@@ -45,30 +45,30 @@ TEST_F(CacheTest, KernelsOfOneProcessStayApart) {
   expectRightKernel("x");
   expectRightKernel("y");
   auto both = provider();
-  const KernelHandle x = both.get({.structure = "x"}), y = both.get({.structure = "y"});
+  const KernelHandle x = both.get({.variant = "x"}), y = both.get({.variant = "y"});
   EXPECT_EQ(both.counters().loads, 2u);
-  EXPECT_STREQ(x->structure, "x");
-  EXPECT_STREQ(y->structure, "y");
+  EXPECT_STREQ(x->variant, "x");
+  EXPECT_STREQ(y->variant, "y");
 }
 
 TEST_F(CacheTest, KernelLivesAsLongAsItsHandle) {
   KernelHandle x;
-  x = provider().get({.structure = "x"});
+  x = provider().get({.variant = "x"});
   std::filesystem::remove_all(options.directory);
-  const KernelHandle y = provider().get({.structure = "y"});
-  EXPECT_STREQ(x->structure, "x");
-  EXPECT_STREQ(y->structure, "y");
+  const KernelHandle y = provider().get({.variant = "y"});
+  EXPECT_STREQ(x->variant, "x");
+  EXPECT_STREQ(y->variant, "y");
 }
 
 TEST_F(CacheTest, EveryChoiceThatDecidesTheCodeIsSpecified) {
   const auto specification = [&](const KernelRequest &request) {
     return cache()->specificationOf(request);
   };
-  const KernelRequest request = {.structure = "x"};
-  std::vector<std::string> all = {specification(request), specification({.structure = "y"}),
-                                  specification({.structure = "x", .precision = "mixed"}),
-                                  specification({.structure = "x", .target = "x86-64-v3"}),
-                                  specification({.structure = "x", .noFuse = true})};
+  const KernelRequest request = {.variant = "x"};
+  std::vector<std::string> all = {specification(request), specification({.variant = "y"}),
+                                  specification({.variant = "x", .precision = "mixed"}),
+                                  specification({.variant = "x", .target = "x86-64-v3"}),
+                                  specification({.variant = "x", .noFuse = true})};
   options.hostCpu = "host cpu: another\n";
   all.push_back(specification(request));
   options.compilerBuild = "build-id 5678";
@@ -78,7 +78,7 @@ TEST_F(CacheTest, EveryChoiceThatDecidesTheCodeIsSpecified) {
 }
 
 TEST_F(CacheTest, ANamedTargetDoesNotDependOnTheHost) {
-  const KernelRequest request = {.structure = "x", .target = "x86-64-v3"};
+  const KernelRequest request = {.variant = "x", .target = "x86-64-v3"};
   const std::string here = cache()->specificationOf(request);
   options.hostCpu = "host cpu: another\n";
   EXPECT_EQ(cache()->specificationOf(request), here);
@@ -125,7 +125,7 @@ TEST_F(CacheTest, ADumpBypassesTheCache) {
         throw std::runtime_error("stop here");
       },
       cache());
-  EXPECT_ANY_THROW(second.get({.structure = "x", .dumpIR = "dir"}));
+  EXPECT_ANY_THROW(second.get({.variant = "x", .dumpIR = "dir"}));
   EXPECT_TRUE(opened);
 }
 
@@ -141,7 +141,7 @@ TEST_F(CacheTest, ListsAndClears) {
   expectRightKernel("x");
   const auto kernels = cache()->list();
   ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_EQ(kernels[0].specification, cache()->specificationOf({.structure = "x"}));
+  EXPECT_EQ(kernels[0].specification, cache()->specificationOf({.variant = "x"}));
   EXPECT_EQ(kernels[0].problem, "");
   EXPECT_EQ(kernels[0].bytes, std::filesystem::file_size(entryOf("x")));
   EXPECT_EQ(cache()->clear(), 1u);
@@ -158,7 +158,7 @@ TEST(KernelFile, LoadsTwiceTheSameImage) {
   const std::vector<char> image = buildKernelFile("x");
   const KernelHandle a = loadKernel(image), b = loadKernel(image);
   EXPECT_NE(a.get(), b.get());
-  EXPECT_STREQ(a->structure, b->structure);
+  EXPECT_STREQ(a->variant, b->variant);
 }
 
 } // namespace

@@ -27,7 +27,7 @@ const nb_kernel_descriptor &sumKernel() {
     k.abi_version = NB_KERNEL_ABI_VERSION;
     k.image_type = NB_IMAGE_F64;
     k.name = "sum";
-    k.structure = "";
+    k.variant = "";
     k.num_outputs = std::size(outputs);
     k.outputs = outputs;
     k.workspace_size = [](const void *const *) -> std::int64_t { return 0; };

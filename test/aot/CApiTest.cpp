@@ -67,7 +67,7 @@ TEST(CApi, ParametersComeBack) {
   EXPECT_THAT(vector, testing::ElementsAre(1, 0, 0));
 }
 
-TEST(CApi, FlagsOfAnotherStructureAreRefusedSayingWhere) {
+TEST(CApi, FlagsOfAnotherVariantAreRefusedSayingWhere) {
   const Simulator s = fromFlags(flags());
   const auto other = flags({"-round_xtal", "-nopolar"});
   EXPECT_EQ(nb_set_flags(s.get(), int(other.size()), other.data()), NB_BAD_ARGUMENT);
@@ -86,19 +86,19 @@ TEST(CApi, DevicesAreChosenByName) {
   for (std::size_t i = 0; i != one.size(); ++i)
     ASSERT_NEAR(one[i], other[i], 1e-5 * one[i]);
 
-  const char *structure = nb_simulator_kernel(cpu.get())->structure;
+  const char *variant = nb_simulator_kernel(cpu.get())->variant;
   nb_simulator *made = nullptr;
-  ASSERT_EQ(nb_simulator_compile_for(structure, "gpu-on-cpu", &made), NB_OK) << nb_last_error();
+  ASSERT_EQ(nb_simulator_compile_for(variant, "gpu-on-cpu", &made), NB_OK) << nb_last_error();
   EXPECT_EQ(nb_simulator_kernel(made), nb_simulator_kernel(grid.get()));
   nb_simulator_free(made);
-  EXPECT_EQ(nb_simulator_compile_for(structure, "tpu", &made), NB_BAD_ARGUMENT);
+  EXPECT_EQ(nb_simulator_compile_for(variant, "tpu", &made), NB_BAD_ARGUMENT);
   EXPECT_THAT(nb_last_error(), HasSubstr("'tpu' is no device"));
   // No machine has as many.
-  EXPECT_EQ(nb_simulator_compile_for(structure, "cuda:999", &made), NB_FAILED);
+  EXPECT_EQ(nb_simulator_compile_for(variant, "cuda:999", &made), NB_FAILED);
   EXPECT_THAT(nb_last_error(), HasSubstr("--device=cpu"));
 }
 
-TEST(CApi, SimulatorsOfOneStructureCompileOnce) {
+TEST(CApi, SimulatorsOfOneVariantCompileOnce) {
   nb_counters before = {}, after = {};
   fromFlags(flags({"-tophat_spots"}));
   nb_get_counters(&before);
@@ -186,7 +186,7 @@ TEST(CApi, ValuesThatDoNotAgreeAreRefusedByTheRun) {
 TEST(CApi, WhatHasNoNeutralValueMustBeSet) {
   const Simulator complete = fromFlags(flags());
   nb_simulator *raw = nullptr;
-  ASSERT_EQ(nb_simulator_compile(nb_simulator_kernel(complete.get())->structure, &raw), NB_OK);
+  ASSERT_EQ(nb_simulator_compile(nb_simulator_kernel(complete.get())->variant, &raw), NB_OK);
   const Simulator s(raw, nb_simulator_free);
   std::vector<float> image(pixels * pixels);
   nb_set_index(raw, "fast_pixels", pixels);
@@ -271,7 +271,7 @@ nb_kernel_descriptor emptyKernel(const char *features, const nb_kernel_descripto
   kernel.outputs = outputs;
   kernel.abi_version = NB_KERNEL_ABI_VERSION;
   kernel.name = "empty";
-  kernel.structure = "";
+  kernel.variant = "";
   kernel.target = features;
   kernel.precision = "f64";
   kernel.workspace_size = [](const void *const *) -> std::int64_t { return 0; };

@@ -15,7 +15,7 @@ using namespace nanobragg;
 
 std::vector<char> kernelFile() {
   KernelRequest request;
-  request.structure = Structure{}.toString();
+  request.variant = ProgramVariant{}.toString();
   request.target = "x86-64-v2,x86-64-v3";
   return CompilerLibrary::open()->build(request).value();
 }
@@ -36,7 +36,7 @@ TEST(KernelText, SaysWhatTheDescriptorSays) {
   EXPECT_THAT(text.versions[0].target, testing::EndsWith("x86-64-v3"));
   EXPECT_THAT(text.versions[0].features, testing::HasSubstr("avx2"));
   EXPECT_THAT(text.versions[1].features, testing::Not(testing::HasSubstr("avx")));
-  EXPECT_EQ(text.versions[0].structure, Structure{}.toString());
+  EXPECT_EQ(text.versions[0].variant, ProgramVariant{}.toString());
   ASSERT_FALSE(text.versions[0].parameters.empty());
   EXPECT_EQ(text.versions[0].parameters[0].name, "cell_a");
   EXPECT_EQ(text.versions[0].parameters[0].kind, "f64");
@@ -46,7 +46,7 @@ TEST(KernelText, SaysWhatTheDescriptorSays) {
 TEST(KernelText, ListsTheCodeOfGpus) {
   setenv("NB_PTXAS", "off", 1);
   KernelRequest request;
-  request.structure = Structure{}.toString();
+  request.variant = ProgramVariant{}.toString();
   request.target = "sm_80,sm_90";
   const KernelFileText text = readKernelText(CompilerLibrary::open()->build(request).value());
   unsetenv("NB_PTXAS");
@@ -84,12 +84,12 @@ TEST(KernelText, DamagedHeadersDoNoHarm) {
 }
 
 TEST(KernelFit, NamesEveryDifference) {
-  const std::string square = Structure{}.toString();
-  Structure other;
+  const std::string square = ProgramVariant{}.toString();
+  ProgramVariant other;
   other.shape = CrystalShape::Gauss;
   other.mask = true;
   nb_kernel_descriptor kernel = {};
-  kernel.structure = square.c_str();
+  kernel.variant = square.c_str();
   kernel.precision = "f64";
   EXPECT_NO_THROW(checkFits(kernel, square, "f64", "it"));
   try {

@@ -21,7 +21,7 @@ arguments = None
 
 
 def parity_cases():
-    """The first case of each group: every structural choice there is."""
+    """The first case of each group: every choice of a variant there is."""
     groups = {}
     for case in json.loads((PARITY / "cases.json").read_text())["cases"]:
         groups.setdefault(case["group"], case)
@@ -130,7 +130,7 @@ class AheadOfTime(unittest.TestCase):
         self.assertEqual(subprocess.run([self.root / "main"]).returncode, 0)
         self.assertIn("--emit=so", self.refused(arguments.nb_sim, *FLAGS, "--kernel", object_file))
 
-    def test_structure_that_does_not_fit(self):
+    def test_variant_that_does_not_fit(self):
         kernel = self.compile(*FLAGS)
         message = self.refused(arguments.nb_sim, *FLAGS, "-round_xtal", "-detector_thick", "100",
                                "-detector_abs", "200", "--kernel", kernel)

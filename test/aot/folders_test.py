@@ -50,7 +50,7 @@ class Folders(unittest.TestCase):
         self.compile("--target=x86-64-v3", output="one.so")
         self.assertEqual(image, self.render(*numbers, "--kernel=one.so", compiler=False)[0])
 
-    def test_structures_and_precisions_have_names_of_their_own(self):
+    def test_variants_and_precisions_have_names_of_their_own(self):
         for words in ((), ("-round_xtal",), ("--precision=mixed",), ("--grad=cell",),
                       ("--grad=wavelength",)):
             self.compile(*words)

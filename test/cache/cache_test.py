@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cache_test.py NB_SIM NB_CACHE FILE_COMPILER: whole runs of nb-sim around one kernel cache.
 
-The compiler is a stand-in whose kernels are files; the image tells which structure it was given."""
+The compiler is a stand-in whose kernels are files; the image tells which variant it was given."""
 
 import json
 import os
@@ -43,7 +43,7 @@ class Cache(CacheCase):
             self.image(*SMALL, *words)
         self.assertEqual(self.builds(), 1)
 
-    def test_structures_have_kernels_of_their_own(self):
+    def test_variants_have_kernels_of_their_own(self):
         square = self.image(*SMALL)
         tophat = self.image(*SMALL, "-tophat_spots")
         self.assertNotEqual(square, tophat)
@@ -226,7 +226,7 @@ class NbCache(CacheCase):
         self.assertIn("ready", text)
         self.assertIn("shape=tophat", text)
         shown = self.run_nb_cache("show", key[:6]).stdout
-        for line in "kernel abi: ", "compiler: ", "target: native", "host cpu: ", "structure: shape=":
+        for line in "kernel abi: ", "compiler: ", "target: native", "host cpu: ", "variant: shape=":
             self.assertIn("\n" + line, shown)
         self.assertEqual(self.run_nb_cache("verify").returncode, 0)
         self.assertEqual(self.run_nb_cache("clear").stdout, "1 kernel deleted\n")

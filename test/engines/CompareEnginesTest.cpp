@@ -19,8 +19,8 @@ using testing::HasSubstr;
 namespace {
 
 /// Everything that a value could get lost in: sums to factor, tables, branches and lookups.
-nanobragg::Structure richStructure() {
-  nanobragg::Structure s;
+nanobragg::ProgramVariant richVariant() {
+  nanobragg::ProgramVariant s;
   s.structureFactors = nanobragg::StructureFactors::Nearest;
   s.capture = nanobragg::Capture::Each;
   s.polarization = s.omega = nanobragg::Evaluation::Each;
@@ -37,17 +37,17 @@ struct CompareEnginesTest : testing::Test {
     registerTestBreak();
   }
 
-  explicit CompareEnginesTest(nanobragg::Structure structure = richStructure()) {
+  explicit CompareEnginesTest(nanobragg::ProgramVariant variant = richVariant()) {
     nanobragg::Dice dice(7);
-    experiment = randomExperiment(structure, dice);
+    experiment = randomExperiment(variant, dice);
     // A sum of one term would hide much.
     while (experiment.samplesPerPixel() < 16)
-      experiment = randomExperiment(structure, dice);
+      experiment = randomExperiment(variant, dice);
   }
 
   EngineComparison compare(const CompareOptions &options = {}) {
     const BoundArguments arguments(experiment);
-    OwningOpRef<ModuleOp> program = programOf(experiment.structure);
+    OwningOpRef<ModuleOp> program = programOf(experiment.variant);
     return valueOf(compareEngines(*program, "image", arguments.get(), {}, options));
   }
 
@@ -86,10 +86,10 @@ TEST_F(CompareEnginesTest, WithoutToleranceRoundingIsADifference) {
 }
 
 TEST_F(CompareEnginesTest, InSinglePrecisionTheComparisonIsStillInDouble) {
-  experiment.structure.imageType = nanobragg::ImageType::F32;
+  experiment.variant.imageType = nanobragg::ImageType::F32;
   const BoundArguments arguments(experiment);
   const EngineComparison c =
-      valueOf(compareEngines(experiment.structure, arguments.addresses(), {}, {}));
+      valueOf(compareEngines(experiment.variant, arguments.addresses(), {}, {}));
   EXPECT_TRUE(c.agree()) << c.toString();
 }
 

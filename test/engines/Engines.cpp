@@ -18,12 +18,12 @@ MLIRContext &nb::testContext() {
   return *context;
 }
 
-OwningOpRef<ModuleOp> nb::programOf(const nanobragg::Structure &structure) {
-  return buildProgram(testContext(), structure);
+OwningOpRef<ModuleOp> nb::programOf(const nanobragg::ProgramVariant &variant) {
+  return buildProgram(testContext(), variant);
 }
 
 BoundArguments::BoundArguments(const nanobragg::Experiment &experiment) {
-  for (const nanobragg::Parameter *parameter : nanobragg::parametersOf(experiment.structure))
+  for (const nanobragg::Parameter *parameter : nanobragg::parametersOf(experiment.variant))
     parameters.push_back({parameter->name, parameter->kind, parameter->unit});
   nb_kernel_descriptor descriptor = {};
   descriptor.name = "image";
@@ -35,8 +35,8 @@ BoundArguments::BoundArguments(const nanobragg::Experiment &experiment) {
     argument.data = addresses()[i];
 }
 
-BothEngines::BothEngines(const nanobragg::Structure &structure)
-    : program(programOf(structure)),
+BothEngines::BothEngines(const nanobragg::ProgramVariant &variant)
+    : program(programOf(variant)),
       kernel(valueOf(compileFunction(*program, "image", /*fused=*/false, {}))) {}
 
 RenderedImage BothEngines::interpreted(const nanobragg::Experiment &experiment) {

@@ -1,4 +1,4 @@
-// One structure on both engines.
+// One variant on both engines.
 #ifndef NB_TEST_ENGINES_ENGINES_H
 #define NB_TEST_ENGINES_ENGINES_H
 
@@ -11,8 +11,8 @@ namespace mlir::nb {
 /// A context with all that programs need, and the arguments of experiments.
 MLIRContext &testContext();
 
-/// The program of a structure as the frontend writes it.
-OwningOpRef<ModuleOp> programOf(const nanobragg::Structure &structure);
+/// The program of a variant as the frontend writes it.
+OwningOpRef<ModuleOp> programOf(const nanobragg::ProgramVariant &variant);
 
 /// Fails the test and throws when there is an error.
 template <typename T>
@@ -35,10 +35,10 @@ private:
   RunArguments arguments;
 };
 
-/// The program of a structure, compiled, to run many experiments.
+/// The program of a variant, compiled, to run many experiments.
 class BothEngines {
 public:
-  explicit BothEngines(const nanobragg::Structure &structure);
+  explicit BothEngines(const nanobragg::ProgramVariant &variant);
 
   RenderedImage interpreted(const nanobragg::Experiment &experiment);
   RenderedImage compiled(const nanobragg::Experiment &experiment);

@@ -16,8 +16,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Numbers that are not finite reach the same pixels on both engines.
 struct NotFinite : testing::Test {
-  static nanobragg::Structure structure() {
-    nanobragg::Structure s;
+  static nanobragg::ProgramVariant variant() {
+    nanobragg::ProgramVariant s;
     s.structureFactors = nanobragg::StructureFactors::Nearest;
     s.capture = nanobragg::Capture::Sum;
     s.dmin = true;
@@ -25,13 +25,13 @@ struct NotFinite : testing::Test {
     return s;
   }
   static BothEngines &engines() {
-    static auto *both = new BothEngines(structure());
+    static auto *both = new BothEngines(variant());
     return *both;
   }
 
   NotFinite() {
     nanobragg::Dice dice(3);
-    experiment = randomExperiment(structure(), dice);
+    experiment = randomExperiment(variant(), dice);
     experiment.dmin = 2e-10;
   }
 

@@ -23,10 +23,10 @@ bool sameBits(const RenderedImage &a, const RenderedImage &b) {
 TEST(Probes, LeaveTheImagesOfBothEnginesBitForBit) {
   for (uint64_t seed : {1, 2, 3, 4}) {
     nanobragg::Dice dice(seed);
-    const nanobragg::Structure structure = randomStructure(dice);
-    const nanobragg::Experiment experiment = randomExperiment(structure, dice);
+    const nanobragg::ProgramVariant variant = randomVariant(dice);
+    const nanobragg::Experiment experiment = randomExperiment(variant, dice);
     const BoundArguments arguments(experiment);
-    OwningOpRef<ModuleOp> plain = programOf(structure), probed = programOf(structure);
+    OwningOpRef<ModuleOp> plain = programOf(variant), probed = programOf(variant);
     PassManager passes(&testContext());
     InsertProbesOptions options;
     options.outside = true;
@@ -42,12 +42,12 @@ TEST(Probes, LeaveTheImagesOfBothEnginesBitForBit) {
       return renderImage(kernel->descriptor(), arguments.get(),
                        {experiment.panelCount(), d.slowPixels, d.fastPixels});
     };
-    EXPECT_TRUE(sameBits(render(*plain), render(*probed))) << structure.toString();
+    EXPECT_TRUE(sameBits(render(*plain), render(*probed))) << variant.toString();
     auto interpreted = [&](ModuleOp program) {
       return valueOf(
           interpretImage(program.lookupSymbol<func::FuncOp>("image"), arguments.get(), 1));
     };
-    EXPECT_TRUE(sameBits(interpreted(*plain), interpreted(*probed))) << structure.toString();
+    EXPECT_TRUE(sameBits(interpreted(*plain), interpreted(*probed))) << variant.toString();
   }
 }
 

@@ -20,13 +20,13 @@ Vec3 transform(const Mat3 &m, const Vec3 &v) {
 
 class Maker {
 public:
-  Maker(const Structure &structure, Dice &dice) : s(structure), dice(dice) {
+  Maker(const ProgramVariant &variant, Dice &dice) : s(variant), dice(dice) {
     frame = rotation(3.1);
   }
 
   Experiment make() {
     Experiment e;
-    e.structure = s;
+    e.variant = s;
     e.crystal = crystal();
     e.goniometer = goniometer();
     e.beam = beam();
@@ -173,15 +173,15 @@ private:
             transform(turn, d.normal)};
   }
 
-  const Structure &s;
+  const ProgramVariant &s;
   Dice &dice;
   Mat3 frame{}; ///< of beam and detector in the lab
 };
 
 } // namespace
 
-Structure randomStructure(Dice &dice) {
-  Structure s;
+ProgramVariant randomVariant(Dice &dice) {
+  ProgramVariant s;
   s.shape = dice.oneOf(CrystalShape::Tophat);
   s.structureFactors = dice.oneOf(StructureFactors::Tricubic);
   s.cellSource = dice.oneOf(CellSource::CellAndMatrix);
@@ -203,8 +203,8 @@ Structure randomStructure(Dice &dice) {
   return s;
 }
 
-Experiment randomExperiment(const Structure &structure, Dice &dice) {
-  return Maker(structure, dice).make();
+Experiment randomExperiment(const ProgramVariant &variant, Dice &dice) {
+  return Maker(variant, dice).make();
 }
 
 } // namespace nanobragg

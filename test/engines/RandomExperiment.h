@@ -1,4 +1,4 @@
-// Seeded experiments of any structure.
+// Seeded experiments of any variant.
 #ifndef NB_TEST_ENGINES_RANDOMEXPERIMENT_H
 #define NB_TEST_ENGINES_RANDOMEXPERIMENT_H
 
@@ -32,12 +32,12 @@ private:
   std::mt19937_64 engine;
 };
 
-/// Every structural choice is equally likely to take each of its values. Images are f64.
-Structure randomStructure(Dice &dice);
+/// Every choice of a variant is equally likely to take each of its values. Images are f64.
+ProgramVariant randomVariant(Dice &dice);
 
-/// Numbers for a structure: a small detector close to a small crystal with large angles between
+/// Numbers for a variant: a small detector close to a small crystal with large angles between
 /// everything, so that every term of the formulas counts.
-Experiment randomExperiment(const Structure &structure, Dice &dice);
+Experiment randomExperiment(const ProgramVariant &variant, Dice &dice);
 
 } // namespace nanobragg
 #endif

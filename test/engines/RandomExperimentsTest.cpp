@@ -13,7 +13,7 @@ using nanobragg::Experiment;
 namespace {
 
 constexpr EngineTolerance tolerance{1e-9, 1e-12};
-constexpr int structures = 70, experimentsPerStructure = 3;
+constexpr int variants = 70, experimentsPerVariant = 3;
 
 /// What one pixel may be off, for all pixels.
 std::vector<double> allowedOf(const RenderedImage &reference) {
@@ -48,12 +48,12 @@ std::vector<bool> chaoticPixels(BothEngines &engines, const Experiment &experime
 TEST(RandomExperiments, BothEnginesAgree) {
   double worst = 0;
   size_t lit = 0, excluded = 0;
-  for (int seed = 0; seed < structures; ++seed) {
+  for (int seed = 0; seed < variants; ++seed) {
     nanobragg::Dice dice(1000 + uint64_t(seed));
-    const nanobragg::Structure structure = randomStructure(dice);
-    BothEngines engines(structure);
-    for (int number = 0; number < experimentsPerStructure; ++number) {
-      const Experiment experiment = randomExperiment(structure, dice);
+    const nanobragg::ProgramVariant variant = randomVariant(dice);
+    BothEngines engines(variant);
+    for (int number = 0; number < experimentsPerVariant; ++number) {
+      const Experiment experiment = randomExperiment(variant, dice);
       const RenderedImage reference = engines.interpreted(experiment);
       const RenderedImage image = engines.compiled(experiment);
       const std::vector<double> allowed = allowedOf(reference);
@@ -78,14 +78,14 @@ TEST(RandomExperiments, BothEnginesAgree) {
         ADD_FAILURE() << "seed " << seed << "." << number << ", pixel " << p.panel << " " << p.slow
                       << " " << p.fast << ": kernel " << image.pixels[i] << ", interpreter "
                       << reference.pixels[i] << ", " << off / allowed[i] << " times the tolerance\n"
-                      << structure.toString();
+                      << variant.toString();
         break;
       }
     }
   }
   std::printf("%d experiments, %zu pixels with light, worst %.2g of the tolerance\n",
-              structures * experimentsPerStructure, lit, worst);
-  EXPECT_GT(lit, size_t(structures * experimentsPerStructure) * 100) << "the images are empty";
+              variants * experimentsPerVariant, lit, worst);
+  EXPECT_GT(lit, size_t(variants * experimentsPerVariant) * 100) << "the images are empty";
   EXPECT_LT(excluded, 20u);
 }
 

@@ -17,10 +17,10 @@ TEST(Stages, NoPassChangesTheImage) {
   double worst = 0;
   for (uint64_t seed = 500; seed < 560; ++seed) {
     nanobragg::Dice dice(seed);
-    const nanobragg::Structure structure = randomStructure(dice);
-    const nanobragg::Experiment experiment = randomExperiment(structure, dice);
+    const nanobragg::ProgramVariant variant = randomVariant(dice);
+    const nanobragg::Experiment experiment = randomExperiment(variant, dice);
     const BoundArguments arguments(experiment);
-    OwningOpRef<ModuleOp> program = programOf(structure);
+    OwningOpRef<ModuleOp> program = programOf(variant);
     const std::vector<Stage> stages = valueOf(recordStages(*program));
     std::optional<RenderedImage> before;
     for (const Stage &stage : stages) {
@@ -37,7 +37,7 @@ TEST(Stages, NoPassChangesTheImage) {
           worst = off > 0 ? std::max(worst, off / allowed) : worst;
           ASSERT_LE(off, allowed) << "seed " << seed << ", pixel " << i << " after " << stage.name
                                   << "\n"
-                                  << structure.toString();
+                                  << variant.toString();
         }
       }
       before = std::move(after);

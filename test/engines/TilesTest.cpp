@@ -20,15 +20,15 @@ namespace {
 /// number of registers.
 struct Tiles : testing::TestWithParam<std::tuple<nanobragg::CrystalShape, const char *>> {
   Tiles() {
-    structure.shape = std::get<0>(GetParam());
-    structure.structureFactors = nanobragg::StructureFactors::Nearest;
-    structure.panels = structure.mask = true;
-    structure.imageType = nanobragg::ImageType::F64;
+    variant.shape = std::get<0>(GetParam());
+    variant.structureFactors = nanobragg::StructureFactors::Nearest;
+    variant.panels = variant.mask = true;
+    variant.imageType = nanobragg::ImageType::F64;
     CompileOptions options;
     options.precision = std::get<1>(GetParam());
-    kernel = valueOf(compileKernel(structure, options));
+    kernel = valueOf(compileKernel(variant, options));
     nanobragg::Dice dice(5);
-    experiment = randomExperiment(structure, dice);
+    experiment = randomExperiment(variant, dice);
     nanobragg::Detector &d = experiment.detector;
     d.slowPixels = 37;
     d.fastPixels = 29;
@@ -48,7 +48,7 @@ struct Tiles : testing::TestWithParam<std::tuple<nanobragg::CrystalShape, const 
     return image;
   }
 
-  nanobragg::Structure structure;
+  nanobragg::ProgramVariant variant;
   std::unique_ptr<JitKernel> kernel;
   Experiment experiment;
 };
@@ -85,7 +85,7 @@ TEST_P(Tiles, SubnormalPixelsAreNotFlushed) {
   const std::vector<double> bright = render();
   experiment.beam.fluence *= 1e-308 / *std::max_element(bright.begin(), bright.end());
   const std::vector<double> dark = render();
-  BothEngines engines(structure);
+  BothEngines engines(variant);
   const RenderedImage reference = engines.interpreted(experiment);
   size_t subnormal = 0;
   for (size_t i = 0; i < dark.size(); ++i) {

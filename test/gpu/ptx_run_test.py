@@ -32,7 +32,7 @@ class Descriptor(ctypes.Structure):
     pointers = ("workspace_size prepare run_tile accumulator_size scratch_size finish "
                 "output_sizes").split()
     _fields_ = [("abi", ctypes.c_uint32), ("image_type", ctypes.c_int)] + \
-        [(name, ctypes.c_char_p) for name in "name structure target precision".split()] + \
+        [(name, ctypes.c_char_p) for name in "name variant target precision".split()] + \
         [("num_parameters", ctypes.c_uint32), ("parameters", ctypes.POINTER(Described)),
          ("num_outputs", ctypes.c_uint32), ("outputs", ctypes.POINTER(Described))] + \
         [(name, ctypes.c_void_p) for name in pointers]

@@ -12,7 +12,7 @@ namespace {
 /// step.
 void expectAdjoint(const Experiment &experiment, Engine engine, std::uint64_t seed) {
   Simulator simulator(experiment, on(engine));
-  const auto names = expandParameters("all", simulator.experiment().structure);
+  const auto names = expandParameters("all", simulator.experiment().variant);
   const CheckedDirection v = randomDirection(simulator, names, seed);
   const std::vector<double> c = randomNumbers(simulator.pixels(), seed + 1);
   const std::vector<double> forward = simulator.jvp("all", v.numbers);
@@ -30,9 +30,9 @@ void expectAdjoint(const Experiment &experiment, Engine engine, std::uint64_t se
           right += d.values[i] * g.values[i];
           size += std::fabs(d.values[i] * g.values[i]);
         }
-  ASSERT_TRUE(std::isfinite(size)) << experiment.structure.toString();
-  EXPECT_GT(size, 0) << experiment.structure.toString();
-  EXPECT_NEAR(left / size, right / size, 1e-12) << experiment.structure.toString();
+  ASSERT_TRUE(std::isfinite(size)) << experiment.variant.toString();
+  EXPECT_GT(size, 0) << experiment.variant.toString();
+  EXPECT_NEAR(left / size, right / size, 1e-12) << experiment.variant.toString();
 }
 
 class Adjoint : public testing::TestWithParam<Engine> {};
@@ -47,10 +47,10 @@ TEST_P(Adjoint, OnRandomExperiments) {
   const int count = GetParam() == Engine::Fused ? 6 : 12;
   for (int seed = 0; seed != count; ++seed) {
     Dice dice(std::uint64_t(seed) + 100);
-    Structure structure = randomStructure(dice);
-    structure.shape = CrystalShape(seed % 3); // a tophat has little to differentiate
+    ProgramVariant variant = randomVariant(dice);
+    variant.shape = CrystalShape(seed % 3); // a tophat has little to differentiate
     SCOPED_TRACE("seed " + std::to_string(seed));
-    expectAdjoint(randomExperiment(structure, dice), GetParam(), std::uint64_t(seed));
+    expectAdjoint(randomExperiment(variant, dice), GetParam(), std::uint64_t(seed));
   }
 }
 

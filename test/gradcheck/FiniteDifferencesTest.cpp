@@ -69,7 +69,7 @@ TEST(DifferencesWithJumps, PixelsThatJumpAreLeftOut) {
   for (double &f : grid->values)
     f = 100 * std::fabs(f);
   experiment.crystal.grid = grid;
-  experiment.structure.structureFactors = StructureFactors::Nearest;
+  experiment.variant.structureFactors = StructureFactors::Nearest;
   Simulator simulator(experiment, on(Engine::Interpreter));
   const std::vector<double> ones(simulator.pixels(), 1.0);
   const auto along = directionsOf(simulator, std::vector<std::string>{"misset_x"}, 1, 1);

@@ -8,7 +8,7 @@ namespace {
 
 void expectGradients(const Experiment &experiment, Engine engine, const std::string &parameters,
                      CheckOptions options) {
-  SCOPED_TRACE(experiment.structure.toString());
+  SCOPED_TRACE(experiment.variant.toString());
   Simulator analytic(experiment, on(engine)), reference(experiment, on(Engine::Interpreter));
   options.randomLoss = 11;
   expectPassed(check(analytic, reference, parameters, options));
@@ -18,15 +18,15 @@ class GradCheck : public testing::TestWithParam<Engine> {};
 INSTANTIATE_TEST_SUITE_P(Engines, GradCheck, testing::Values(Engine::Fused, Engine::Interpreter),
                          [](const auto &info) { return std::string(nameOf(info.param)); });
 
-/// Every structure: a random direction through all parameters and the scalars one by one.
+/// Every variant: a random direction through all parameters and the scalars one by one.
 TEST_P(GradCheck, RandomExperiments) {
   const int count = GetParam() == Engine::Fused ? 4 : 8;
   for (int seed = 0; seed != count; ++seed) {
     Dice dice(std::uint64_t(seed) + 1);
-    Structure structure = randomStructure(dice);
-    structure.shape = CrystalShape(seed % 3);
+    ProgramVariant variant = randomVariant(dice);
+    variant.shape = CrystalShape(seed % 3);
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Experiment experiment = randomExperiment(structure, dice);
+    Experiment experiment = randomExperiment(variant, dice);
     // More of it and differences see nothing but the background.
     experiment.waterSize *= 1e-4;
     CheckOptions options;
@@ -85,7 +85,7 @@ TEST_P(GradCheck, StructureFactors) {
     for (double &f : grid->values)
       f = 10 + 100 * std::fabs(f);
     experiment.crystal.grid = grid;
-    experiment.structure.structureFactors = lookup;
+    experiment.variant.structureFactors = lookup;
     expectGradients(experiment, GetParam(), "cell,misset,default_F,F,wavelength", {});
   }
 }

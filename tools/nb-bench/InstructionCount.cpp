@@ -115,9 +115,8 @@ std::optional<double> instructionsPerSample(Workload workload, const BenchInputs
   KernelRequest request = setup.kernelRequest();
   if (gradient)
     request.derivative =
-        Derivative{Derivative::Mode::VJP,
-                   expandParameters(workload.gradientParameters(),
-                                    setup.derived.experiment.structure)}
+        Derivative{Derivative::Mode::VJP, expandParameters(workload.gradientParameters(),
+                                                           setup.derived.experiment.variant)}
             .toString();
   const std::uint64_t count =
       countTiles(makeKernel(request), setup.derived.experiment, gradient);

@@ -1,6 +1,6 @@
 #include "tools/nb-cache/Listing.h"
 
-#include "lib/Experiment/Structure.h"
+#include "lib/Experiment/ProgramVariant.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,9 +27,9 @@ std::string field(const CachedKernel &kernel, const std::string &name) {
   return {};
 }
 
-/// The structural choices that are not the default ones.
-std::string unusualChoices(const std::string &structure) {
-  std::istringstream words(structure), usual(Structure().toString());
+/// The choices of a variant that are not the default ones.
+std::string unusualChoices(const std::string &variant) {
+  std::istringstream words(variant), usual(ProgramVariant().toString());
   std::string text, word, usualWord;
   while (words >> word) {
     usual >> usualWord;
@@ -98,14 +98,14 @@ std::string listAsText(const std::vector<CachedKernel> &kernels, const CacheOpti
   std::string text;
   if (!kernels.empty())
     text = "KEY                                    SIZE  LAST USE             STATE    PRECISION  "
-           "STRUCTURE\n";
+           "VARIANT\n";
   for (const CachedKernel &kernel : kernels) {
     char columns[128];
     std::snprintf(columns, sizeof(columns), "%-32s  %9s  %s  %-7s  %-9s  ", kernel.key.c_str(),
                   sizeText(kernel.bytes).c_str(), timeText(kernel.lastUse).c_str(),
                   stateOf(kernel, here).c_str(), field(kernel, "precision").c_str());
     text += columns;
-    text += kernel.problem.empty() ? unusualChoices(field(kernel, "structure")) : kernel.problem;
+    text += kernel.problem.empty() ? unusualChoices(field(kernel, "variant")) : kernel.problem;
     text += '\n';
   }
   return text + std::to_string(kernels.size()) +

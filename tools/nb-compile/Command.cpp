@@ -125,7 +125,8 @@ void check(const CompileCommand &c) {
   if (c.program.empty() && c.experiment.empty())
     throw UsageError("nothing to compile: give the flags of an experiment or a program FILE.mlir");
   if (c.output.ends_with('/') && (c.emit != "so" || !c.program.empty() || !c.specialize.empty()))
-    throw UsageError("-o " + c.output + " names a folder, where files are found by the structure of "
+    throw UsageError("-o " + c.output +
+                     " names a folder, where files are found by the variant of "
                      "an experiment: only --emit=so without --specialize can go there");
   if (!c.text() && c.output.empty())
     throw UsageError("--emit=" + c.emit + " writes a binary file: name it with -o FILE");
@@ -158,7 +159,8 @@ std::string compileUsage() {
       "\n"
       "Compiles the kernel of an experiment, or a program, ahead of time. Of the experiment's "
       "flags\n"
-      "(nb-sim --help lists them) only the structural choices matter, such as the shape of the\n"
+      "(nb-sim --help lists them) only the program variant matters: choices such as the shape of "
+      "the\n"
       "crystal or the presence of a mask; the kernel takes all numbers when it is run. Files that\n"
       "the flags name are read, since some choices depend on them.\n\n";
   constexpr std::size_t column = 20;

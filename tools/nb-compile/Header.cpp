@@ -5,11 +5,11 @@
 
 namespace nanobragg {
 
-std::string headerText(std::string_view structure, const std::string &symbol) {
+std::string headerText(std::string_view variant, const std::string &symbol) {
   const std::string function = symbol.empty() ? "nb_kernel_get_descriptor" : symbol;
-  std::string text = "/* A kernel of nanobragg-mlir; structure: " + std::string(structure) +
+  std::string text = "/* A kernel of nanobragg-mlir; variant: " + std::string(variant) +
                      "\n *\n * Parameters, for nb_set_f64() and its like of nanobragg.h:\n";
-  for (const Parameter *p : parametersOf(Structure::fromString(structure))) {
+  for (const Parameter *p : parametersOf(ProgramVariant::fromString(variant))) {
     const std::string kind = kindText(p->kind);
     text += " *   " + std::string(p->name) + ": " + kind + shapeText(p->name, kind) + " [" +
             p->unit + "], " + p->meaning + "\n";

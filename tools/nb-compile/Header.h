@@ -7,8 +7,8 @@
 
 namespace nanobragg {
 
-/// Declares the function that the object of a structure defines, and lists its parameters.
-std::string headerText(std::string_view structure, const std::string &symbol);
+/// Declares the function that the object of a variant defines, and lists its parameters.
+std::string headerText(std::string_view variant, const std::string &symbol);
 
 } // namespace nanobragg
 #endif

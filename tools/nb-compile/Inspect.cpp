@@ -42,7 +42,7 @@ std::string inspectKernel(const std::string &file) {
     text += "code       " + code.chip + " " + code.kind + ", " +
             (code.kind == "ptx" ? "version " : "made by CUDA ") + code.version + ", " + code.bytes +
             " bytes\n";
-  text += "structure  " + (first.structure.empty() ? "of its own" : first.structure) + "\n\n";
+  text += "variant    " + (first.variant.empty() ? "of its own" : first.variant) + "\n\n";
   text += "parameter            kind        shape                 unit\n";
   for (const KernelTextParameter &p : first.parameters)
     text += padded(p.name, 21) + padded(p.kind, 12) + padded(shapeText(p.name, p.kind), 22) +

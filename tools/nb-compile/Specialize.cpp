@@ -56,7 +56,7 @@ std::string fixedCounts(const Experiment &experiment, const std::vector<std::str
   std::string text;
   for (const std::string &name : withoutGroups(names)) {
     const Parameter *parameter = findParameter(name);
-    if (!parameter || !isCount(*parameter) || !parameter->usedBy(experiment.structure))
+    if (!parameter || !isCount(*parameter) || !parameter->usedBy(experiment.variant))
       throw UsageError("--specialize: '" + name + "' is no count of this experiment's kernel");
     const nb_kernel_parameter wanted = {parameter->name, parameter->kind, parameter->unit};
     nb_kernel_descriptor kernel = {};

@@ -27,14 +27,14 @@ struct Work {
   std::optional<Experiment> experiment;
 };
 
-void differentiate(KernelRequest &request, Structure structure, const CompileCommand &command) {
-  structure.imageType = ImageType::F64;
-  request.structure = structure.toString();
+void differentiate(KernelRequest &request, ProgramVariant variant, const CompileCommand &command) {
+  variant.imageType = ImageType::F64;
+  request.variant = variant.toString();
   if (command.mode == "none")
     return;
   try {
     std::string names;
-    for (const std::string &name : expandParameters(command.parameters, structure))
+    for (const std::string &name : expandParameters(command.parameters, variant))
       names += (names.empty() ? "" : ",") + name;
     request.derivative = Derivative::fromString(command.mode + "(" + names + ")").toString();
   } catch (const std::invalid_argument &error) {
@@ -62,7 +62,7 @@ Work workOf(const CompileCommand &command) {
     request.fixed = fixedCounts(setup.derived.experiment, command.specialize);
     work.experiment = setup.derived.experiment;
     if (!command.mode.empty())
-      differentiate(request, work.experiment->structure, command);
+      differentiate(request, work.experiment->variant, command);
     refuseFixedParameters(request);
   } else {
     request.program = io::readBytes(command.program);
@@ -77,7 +77,7 @@ std::string compile(const CompileCommand &command, const Work &work) {
   if (command.emit == "header") {
     if (!command.program.empty())
       throw UsageError("--emit=header describes the kernel of an experiment: give its flags");
-    return headerText(request.structure, command.symbol);
+    return headerText(request.variant, command.symbol);
   }
   const auto compiler = CompilerLibrary::open();
   if (command.text())

@@ -13,7 +13,7 @@ namespace {
 
 /// What makes an image jump, or bend abruptly, when a sample crosses an edge: lookups, cutoffs, and
 /// all shapes but the first, which go by the nearest reflection alone.
-bool jumps(const Structure &s) {
+bool jumps(const ProgramVariant &s) {
   return s.structureFactors != StructureFactors::Constant || s.dmin ||
          s.shape != CrystalShape::Square;
 }
@@ -33,8 +33,8 @@ public:
   Checker(Simulator &analytic, Simulator &reference, const std::string &parameters,
           const CheckOptions &options)
       : analytic(analytic), reference(reference), parameters(parameters), options(options),
-        names(expandParameters(parameters, reference.experiment().structure)),
-        weights(weightsOf()), differences(reference, weights, differenceOptions()) {}
+        names(expandParameters(parameters, reference.experiment().variant)), weights(weightsOf()),
+        differences(reference, weights, differenceOptions()) {}
 
   CheckResult run() {
     const std::vector<CheckedDirection> directions =
@@ -65,7 +65,7 @@ private:
     o.tolerance = 0.02 * options.rtol;
     o.step = options.step;
     o.pixels = options.order == 1 && options.mode == CheckMode::Forward;
-    o.jumps = jumps(reference.experiment().structure) || sizeIsFractional();
+    o.jumps = jumps(reference.experiment().variant) || sizeIsFractional();
     return o;
   }
 

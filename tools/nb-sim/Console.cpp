@@ -120,17 +120,17 @@ public:
     const Detector &detector = experiment.detector;
     std::fprintf(out, "  %zu initialized hkls (all others =%g)\n", facts.reflections,
                  crystal.defaultF);
-    std::fprintf(out, "  %s xtal: %.0fx%.0fx%.0f cells\n", nameOf(experiment.structure.shape),
+    std::fprintf(out, "  %s xtal: %.0fx%.0fx%.0f cells\n", nameOf(experiment.variant.shape),
                  crystal.ncells[0], crystal.ncells[1], crystal.ncells[2]);
     std::fprintf(out, "  wave=%g meters +/- %g%% in %ld steps\n", report.wavelength,
                  report.dispersion.range * 100, count(report.dispersion.steps));
-    if (experiment.structure.polarization == Evaluation::None)
+    if (experiment.variant.polarization == Evaluation::None)
       std::fprintf(out, "  polarization effect disabled\n");
     else
       std::fprintf(out, "  Kahn polarization factor: %f\n", experiment.beam.kahnFactor);
-    if (experiment.structure.curvature != Curvature::Flat)
+    if (experiment.variant.curvature != Curvature::Flat)
       std::fprintf(out, "  curved detector: all pixels same distance from origin\n");
-    if (experiment.structure.solidAngle == SolidAngle::Point)
+    if (experiment.variant.solidAngle == SolidAngle::Point)
       std::fprintf(out, "  pixel obliquity effect disabled\n");
     std::fprintf(out, "  incident fluence: %g photons/m^2\n", experiment.beam.fluence);
     std::fprintf(out, "  distance=%g detsize=%gx%g  pixel=%g meters (%ldx%ld pixels)\n",

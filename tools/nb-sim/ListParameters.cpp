@@ -48,10 +48,10 @@ std::string valueOf(nb_parameter_kind kind, const void *address) {
   return "";
 }
 
-/// The argument array of a kernel that takes all that this structure can take.
+/// The argument array of a kernel that takes all that this variant can take.
 struct AllArguments {
   explicit AllArguments(const Experiment &experiment)
-      : parameters(parametersOf(experiment.structure)), bound(describe(), experiment) {}
+      : parameters(parametersOf(experiment.variant)), bound(describe(), experiment) {}
 
   const void *find(const Parameter &parameter) const {
     const auto found = std::find(parameters.begin(), parameters.end(), &parameter);
@@ -74,11 +74,11 @@ private:
   BoundParameters bound;
 };
 
-/// "-" when the structure uses none of them.
-std::string membersText(const ParameterGroup &group, const Structure &structure) {
+/// "-" when the variant uses none of them.
+std::string membersText(const ParameterGroup &group, const ProgramVariant &variant) {
   std::string text;
   for (std::string_view member : group.members)
-    if (findParameter(member)->usedBy(structure))
+    if (findParameter(member)->usedBy(variant))
       text += (text.empty() ? "" : ",") + std::string(member);
   return text.empty() ? "-" : text;
 }
@@ -96,7 +96,7 @@ void listParameters(const Experiment &experiment, std::FILE *out) {
   }
   std::fprintf(out, "\nGroups, for --grad and its like:\n%-20s %s\n", "name", "members used here");
   for (const ParameterGroup &group : parameterGroups())
-    std::fprintf(out, "%-20s %s\n", group.name, membersText(group, experiment.structure).c_str());
+    std::fprintf(out, "%-20s %s\n", group.name, membersText(group, experiment.variant).c_str());
 }
 
 } // namespace nanobragg

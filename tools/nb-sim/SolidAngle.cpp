@@ -51,7 +51,7 @@ Samples samplesOfKernel(const Experiment &experiment, const Report &report) {
   const Detector &detector = experiment.detector;
   const double edge = detector.pixelSize / double(detector.oversample);
   const double subpixels = double(detector.oversample * detector.oversample);
-  if (experiment.structure.omega == Evaluation::Once)
+  if (experiment.variant.omega == Evaluation::Once)
     return {{{edge / 2, edge / 2, 0}}, double(detector.layers) * subpixels};
   Samples samples;
   for (double depth : report.layerDepths)
@@ -66,8 +66,8 @@ Samples samplesOfKernel(const Experiment &experiment, const Report &report) {
 double solidAngle(const Experiment &experiment, const Report &report, Rule rule) {
   const Detector &detector = experiment.detector;
   const bool c = rule == Rule::C;
-  const bool point = c && experiment.structure.solidAngle == SolidAngle::Point;
-  const bool curved = experiment.structure.curvature != Curvature::Flat;
+  const bool point = c && experiment.variant.solidAngle == SolidAngle::Point;
+  const bool curved = experiment.variant.curvature != Curvature::Flat;
   const double pixel = detector.pixelSize;
   const Samples samples = c ? samplesOfKernel(experiment, report) : centreOf(pixel);
   const std::vector<PanelGeometry> panels = placePanels(detector, report.detector);

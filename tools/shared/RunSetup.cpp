@@ -19,7 +19,7 @@ RunSetup::RunSetup(CommandLine commandLine)
 
 KernelRequest RunSetup::kernelRequest() const {
   KernelRequest request;
-  request.structure = derived.experiment.structure.toString();
+  request.variant = derived.experiment.variant.toString();
   request.precision = line.tool.precision;
   request.choice = device();
   if (request.choice.kind == DeviceChoice::Kind::GpuOnCpu)

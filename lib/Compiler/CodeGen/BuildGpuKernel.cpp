@@ -17,7 +17,7 @@ public:
 
   llvm::Error start(StartCompilation start);
   llvm::Error compileFor(StringRef chip, const Assembler &assembler, bool newest);
-  Expected<SmallVector<char, 0>> link(StringRef kind, std::string structure);
+  Expected<SmallVector<char, 0>> link(StringRef kind, std::string variant);
 
   std::vector<DeviceCode> cubins, texts;
 
@@ -88,7 +88,7 @@ llvm::Error GpuKernel::compileFor(StringRef chip, const Assembler &assembler, bo
   return llvm::Error::success();
 }
 
-Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string structure) {
+Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string variant) {
   auto getter = getterOf(options, kind);
   if (!getter)
     return getter.takeError();
@@ -98,7 +98,7 @@ Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string struc
   Compilation &host = **compilation;
   auto describe = [&](llvm::Module &module) {
     KernelDescription description = host.description;
-    description.structure = std::move(structure);
+    description.variant = std::move(variant);
     description.target += " " + options.target;
     description.reduce = reduce;
     for (std::vector<DeviceCode> *codes : {&cubins, &texts})
@@ -118,7 +118,7 @@ Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string struc
   return linkSharedObject(*object);
 }
 
-Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start, std::string structure,
+Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start, std::string variant,
                                                   const CompileOptions &options, StringRef kind) {
   SmallVector<StringRef> chips;
   StringRef(options.target).split(chips, ',');
@@ -141,5 +141,5 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start, std::s
       return error;
   if (cubin)
     return std::move(kernel.cubins.front().bytes);
-  return kernel.link(kind, std::move(structure));
+  return kernel.link(kind, std::move(variant));
 }

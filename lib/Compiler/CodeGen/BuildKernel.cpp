@@ -15,7 +15,7 @@ namespace {
 /// A kernel for several processors of one architecture: one compilation each, the best first.
 class KernelVersions {
 public:
-  explicit KernelVersions(std::string structure) : structure(std::move(structure)) {}
+  explicit KernelVersions(std::string variant) : variant(std::move(variant)) {}
 
   llvm::Error start(const CompileOptions &options, StartCompilation start);
   /// Everything in one module, which only shows `getter`.
@@ -27,7 +27,7 @@ private:
     return "nb_kernel_version_" + std::to_string(version);
   }
 
-  std::string structure;
+  std::string variant;
   std::vector<std::unique_ptr<Compilation>> versions;
 };
 } // namespace
@@ -59,7 +59,7 @@ llvm::Error KernelVersions::lower(StringRef getter) {
     const bool last = i + 1 == versions.size();
     auto describe = [&](llvm::Module &module) {
       KernelDescription description = version->description;
-      description.structure = structure;
+      description.variant = variant;
       describeKernel(module, description, symbolOf(i), last ? "" : symbolOf(i + 1));
       // In the version that the least processor can run.
       if (last)
@@ -118,12 +118,12 @@ static Expected<bool> areChips(StringRef targets) {
   return chips != 0;
 }
 
-Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::Structure &structure,
+Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::ProgramVariant &variant,
                                                      const CompileOptions &options,
                                                      StringRef kind) {
-  const std::string specification = specificationOf(structure, options);
+  const std::string specification = specificationOf(variant, options);
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
-    return Compilation::start(structure, one, std::move(context));
+    return Compilation::start(variant, one, std::move(context));
   };
   auto chips = areChips(options.target);
   if (!chips)

@@ -48,7 +48,7 @@ llvm::Error Compilation::prepare() {
   return llvm::Error::success();
 }
 
-Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Structure &structure,
+Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::ProgramVariant &variant,
                                                           const CompileOptions &options,
                                                           ModuleContext shared) {
   auto context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
@@ -56,7 +56,7 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Struc
   result->ownContext = std::move(context);
   if (llvm::Error error = result->prepare())
     return error;
-  result->program = buildProgram(result->context, structure);
+  result->program = buildProgram(result->context, variant);
   if (llvm::Error error = fixParameters(*result->program, options.fixed))
     return error;
   return result;

@@ -20,9 +20,9 @@ class Compilation {
 public:
   using ModuleContext = std::shared_ptr<llvm::LLVMContext>;
 
-  static llvm::Expected<std::unique_ptr<Compilation>> start(const nanobragg::Structure &structure,
-                                                            const CompileOptions &options,
-                                                            ModuleContext moduleContext = nullptr);
+  static llvm::Expected<std::unique_ptr<Compilation>>
+  start(const nanobragg::ProgramVariant &variant, const CompileOptions &options,
+        ModuleContext moduleContext = nullptr);
   /// Works on a copy of `program`, in its context.
   static llvm::Expected<std::unique_ptr<Compilation>>
   start(ModuleOp program, const CompileOptions &options, ModuleContext moduleContext = nullptr);

@@ -36,17 +36,17 @@ DerivativeOptions nb::passOptionsOf(const nanobragg::Derivative &derivative) {
   return options;
 }
 
-std::string nb::withFixed(std::string structure, StringRef fixed) {
+std::string nb::withFixed(std::string variant, StringRef fixed) {
   SmallVector<StringRef> words;
   fixed.split(words, ' ', -1, /*KeepEmpty=*/false);
   for (StringRef word : words)
-    structure += (structure.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
-  return structure;
+    variant += (variant.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
+  return variant;
 }
 
-std::string nb::specificationOf(const nanobragg::Structure &structure,
+std::string nb::specificationOf(const nanobragg::ProgramVariant &variant,
                                 const CompileOptions &options) {
-  std::string text = structure.toString();
+  std::string text = variant.toString();
   if (options.derivative != nanobragg::Derivative())
     text += " derivative=" + options.derivative.toString();
   return withFixed(std::move(text), options.fixed);
@@ -88,9 +88,9 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
   return std::string(code->begin(), code->end());
 }
 
-Expected<std::string> nb::emitProgram(const nanobragg::Structure &structure,
+Expected<std::string> nb::emitProgram(const nanobragg::ProgramVariant &variant,
                                       const CompileOptions &options, StringRef stage) {
-  return emitStage(Compilation::start(structure, options), options, stage);
+  return emitStage(Compilation::start(variant, options), options, stage);
 }
 
 Expected<std::string> nb::emitProgram(ModuleOp program, const CompileOptions &options,
@@ -104,7 +104,7 @@ Expected<std::string> nb::emitProgram(ModuleOp program, const CompileOptions &op
 
 struct JitKernel::State {
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  std::string structure;
+  std::string variant;
   KernelDescription description; ///< what the descriptor points to
   std::vector<nb_kernel_parameter> parameters;
   std::vector<nb_kernel_output> outputs;
@@ -116,7 +116,7 @@ JitKernel::~JitKernel() = default;
 const nb_kernel_descriptor &JitKernel::descriptor() const { return state->descriptor; }
 
 /// Loads what has been compiled.
-static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::string structure) {
+static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::string variant) {
   if (llvm::Triple(compilation.target.triple).getArch() !=
       llvm::Triple(llvm::sys::getProcessTriple()).getArch())
     return createStringError("code for " + compilation.target.triple + " does not run here");
@@ -133,7 +133,7 @@ static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::
   if (auto error = state->jit->addObjectFile(std::move(buffer)))
     return error;
 
-  state->structure = std::move(structure);
+  state->variant = std::move(variant);
   state->description = compilation.description;
   const KernelDescription &description = state->description;
   for (const KernelParameter &p : description.parameters)
@@ -147,7 +147,7 @@ static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::
   d.abi_version = NB_KERNEL_ABI_VERSION;
   d.image_type = description.imageType;
   d.name = description.function.c_str();
-  d.structure = state->structure.c_str();
+  d.variant = state->variant.c_str();
   d.target = description.target.c_str();
   d.precision = description.precision.c_str();
   d.num_parameters = state->parameters.size();
@@ -180,14 +180,14 @@ static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::
   return std::make_unique<JitKernel>(std::move(state));
 }
 
-Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::Structure &structure,
+Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::ProgramVariant &variant,
                                                        const CompileOptions &options) {
-  auto compilation = Compilation::start(structure, options);
+  auto compilation = Compilation::start(variant, options);
   if (!compilation)
     return compilation.takeError();
   if (auto error = (*compilation)->lower())
     return error;
-  return load(**compilation, specificationOf(structure, options));
+  return load(**compilation, specificationOf(variant, options));
 }
 
 Expected<std::unique_ptr<JitKernel>>

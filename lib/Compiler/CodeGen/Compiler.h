@@ -1,9 +1,9 @@
-// From a structure to a running kernel.
+// From a variant to a running kernel.
 #ifndef NB_COMPILER_COMPILER_H
 #define NB_COMPILER_COMPILER_H
 
 #include "lib/Experiment/Derivative.h"
-#include "lib/Experiment/Structure.h"
+#include "lib/Experiment/ProgramVariant.h"
 #include "nanobragg/KernelABI.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,7 +21,7 @@ struct CompileOptions {
   std::string target = "native";
   std::string dumpIR; ///< directory for the IR after every pass; empty for none
   bool noFuse = false;
-  nanobragg::Derivative derivative; ///< of a structure's program
+  nanobragg::Derivative derivative; ///< of a variant's program
   std::string fixed;  ///< counts that are known: "NAME=VALUE", separated by blanks
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
@@ -30,11 +30,12 @@ struct CompileOptions {
 struct DerivativeOptions;
 DerivativeOptions passOptionsOf(const nanobragg::Derivative &derivative);
 
-/// A structure with the counts that whoever runs the kernel has to keep to.
-std::string withFixed(std::string structure, llvm::StringRef fixed);
+/// A variant with the counts that whoever runs the kernel has to keep to.
+std::string withFixed(std::string variant, llvm::StringRef fixed);
 
-/// What a kernel was made for: the structure, the derivative if there is one, and what is fixed.
-std::string specificationOf(const nanobragg::Structure &structure, const CompileOptions &options);
+/// What a kernel was made for: the variant, the derivative if there is one, and what is fixed.
+std::string specificationOf(const nanobragg::ProgramVariant &variant,
+                            const CompileOptions &options);
 
 /// A kernel in this process; the descriptor and its functions live as long as it does.
 class JitKernel {
@@ -48,8 +49,8 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// Compiles the program of a structure for this process. Errors are one sentence.
-llvm::Expected<std::unique_ptr<JitKernel>> compileKernel(const nanobragg::Structure &structure,
+/// Compiles the program of a variant for this process. Errors are one sentence.
+llvm::Expected<std::unique_ptr<JitKernel>> compileKernel(const nanobragg::ProgramVariant &variant,
                                                          const CompileOptions &options);
 
 /// The name of a function's argument: its `nb.name` attribute, else argN.
@@ -65,7 +66,7 @@ llvm::Expected<std::unique_ptr<JitKernel>> compileFunction(ModuleOp program,
 /// A kernel as a file that describes itself: "so", a shared object that needs nothing but libc, or
 /// "obj", a relocatable object; both define nb_kernel_get_descriptor. options.target may be several
 /// of one architecture with commas between: the file then holds a version for each.
-llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(const nanobragg::Structure &structure,
+llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(const nanobragg::ProgramVariant &variant,
                                                        const CompileOptions &options,
                                                        llvm::StringRef kind);
 /// The same of the function of a program that returns an image.
@@ -75,7 +76,7 @@ llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(ModuleOp program,
 
 /// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes,
 /// "llvm" optimized LLVM IR, "asm" assembly, "ptx" that of an NVIDIA chip.
-llvm::Expected<std::string> emitProgram(const nanobragg::Structure &structure,
+llvm::Expected<std::string> emitProgram(const nanobragg::ProgramVariant &variant,
                                         const CompileOptions &options, llvm::StringRef stage);
 llvm::Expected<std::string> emitProgram(ModuleOp program, const CompileOptions &options,
                                         llvm::StringRef stage);

@@ -11,7 +11,7 @@ using namespace llvm;
 namespace mlir::nb {
 
 namespace {
-/// Builds constants in the layout of the C structures.
+/// Builds constants in the layout of the C structs.
 class DescriptorBuilder {
 public:
   explicit DescriptorBuilder(Module &module)
@@ -103,7 +103,7 @@ static std::string textOf(const KernelDescription &d) {
   line("features " + d.features);
   line("precision " + d.precision);
   line(Twine("image ") + (d.imageType == NB_IMAGE_F32 ? "f32" : "f64"));
-  line("structure " + d.structure);
+  line("variant " + d.variant);
   line("build nanobragg-mlir " NB_VERSION ", LLVM " LLVM_VERSION_STRING);
   for (const KernelParameter &p : d.parameters)
     line("parameter " + p.name + " " + kinds[p.kind] + " " + p.unit);
@@ -131,7 +131,7 @@ void describeKernel(Module &module, const KernelDescription &d, StringRef symbol
   Constant *members[] = {b.number(NB_KERNEL_ABI_VERSION),
                          b.number(d.imageType),
                          b.text(d.function),
-                         b.text(d.structure),
+                         b.text(d.variant),
                          b.text(d.target),
                          b.text(d.precision),
                          b.number(d.parameters.size()),

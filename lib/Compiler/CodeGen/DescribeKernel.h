@@ -33,7 +33,7 @@ struct DeviceCode {
 /// What one version of a kernel says about itself.
 struct KernelDescription {
   std::string function = "image"; ///< whose entry points the module has
-  std::string structure, target, features, precision;
+  std::string variant, target, features, precision;
   nb_image_type imageType = NB_IMAGE_F32;
   std::vector<KernelParameter> parameters;
   std::vector<KernelOutput> outputs;

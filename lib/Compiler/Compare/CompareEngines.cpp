@@ -159,12 +159,12 @@ Expected<EngineComparison> nb::compareEngines(ModuleOp program, StringRef functi
   return EngineComparer(function, arguments, compile, options).run(*isolated);
 }
 
-Expected<EngineComparison> nb::compareEngines(const nanobragg::Structure &structure,
+Expected<EngineComparison> nb::compareEngines(const nanobragg::ProgramVariant &variant,
                                               const void *const *arguments,
                                               const CompileOptions &compile,
                                               const CompareOptions &options) {
   // In single precision the image would hide differences that are well beyond the tolerance.
-  nanobragg::Structure precise = structure;
+  nanobragg::ProgramVariant precise = variant;
   precise.imageType = nanobragg::ImageType::F64;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadForInterpreter(context);

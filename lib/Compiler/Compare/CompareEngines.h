@@ -57,9 +57,9 @@ llvm::Expected<EngineComparison> compareEngines(ModuleOp program, StringRef func
                                                 const CompileOptions &compile,
                                                 const CompareOptions &options);
 
-/// The same for the program of a structure, rendered in f64 whatever its image type. `arguments`
+/// The same for the program of a variant, rendered in f64 whatever its image type. `arguments`
 /// are those of its kernel.
-llvm::Expected<EngineComparison> compareEngines(const nanobragg::Structure &structure,
+llvm::Expected<EngineComparison> compareEngines(const nanobragg::ProgramVariant &variant,
                                                 const void *const *arguments,
                                                 const CompileOptions &compile,
                                                 const CompareOptions &options);

@@ -30,20 +30,20 @@ static void addPasses(PassManager &passes, StringRef probe, const DerivativeOpti
     passes.addPass(createInsertProbes(byOp));
 }
 
-/// Structural choices that a trace shows as numbers.
-static void printChoices(llvm::raw_ostream &out, const nanobragg::Structure &structure) {
+/// Choices of the variant that a trace shows as numbers.
+static void printChoices(llvm::raw_ostream &out, const nanobragg::ProgramVariant &variant) {
   using nanobragg::Capture;
   using nanobragg::Evaluation;
   auto flag = [&](const char *key, bool value) {
     out << "TRACE " << key << " " << (value ? 1 : 0) << "\n";
   };
-  flag("oversample_thick", structure.capture == Capture::Each);
-  flag("oversample_polar", structure.polarization == Evaluation::Each);
-  flag("oversample_omega", structure.omega == Evaluation::Each);
+  flag("oversample_thick", variant.capture == Capture::Each);
+  flag("oversample_polar", variant.polarization == Evaluation::Each);
+  flag("oversample_omega", variant.omega == Evaluation::Each);
   // Factors that the program leaves out are 1.
-  if (structure.capture == Capture::None)
+  if (variant.capture == Capture::None)
     out << "TRACE capture_fraction 1\n";
-  if (structure.polarization == Evaluation::None)
+  if (variant.polarization == Evaluation::None)
     out << "TRACE polar 1\n";
 }
 
@@ -64,9 +64,9 @@ static InterpreterOptions toOptions(const nb_interpret_options &c, llvm::raw_ost
   return options;
 }
 
-InterpretedExperiment::InterpretedExperiment(const nanobragg::Structure &structure,
+InterpretedExperiment::InterpretedExperiment(const nanobragg::ProgramVariant &variant,
                                              std::string probe)
-    : structure(structure), probe(std::move(probe)), context(MLIRContext::Threading::DISABLED) {
+    : variant(variant), probe(std::move(probe)), context(MLIRContext::Threading::DISABLED) {
   loadForInterpreter(context);
 }
 
@@ -88,7 +88,7 @@ void InterpretedExperiment::describe(KernelDescription what) {
 }
 
 llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
-  program = buildProgram(context, structure);
+  program = buildProgram(context, variant);
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (message.empty())
@@ -114,10 +114,10 @@ llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
 }
 
 llvm::Expected<std::unique_ptr<InterpretedExperiment>>
-InterpretedExperiment::prepare(const nanobragg::Structure &structure, const CompileOptions &options,
-                               std::string probe) {
+InterpretedExperiment::prepare(const nanobragg::ProgramVariant &variant,
+                               const CompileOptions &options, std::string probe) {
   std::unique_ptr<InterpretedExperiment> result(
-      new InterpretedExperiment(structure, std::move(probe)));
+      new InterpretedExperiment(variant, std::move(probe)));
   if (llvm::Error error = result->build(options))
     return error;
   return result;
@@ -150,7 +150,7 @@ llvm::Expected<std::string> InterpretedExperiment::run(const void *const *argume
   std::string report;
   llvm::raw_string_ostream out(report);
   if (options.trace)
-    printChoices(out, structure);
+    printChoices(out, variant);
   ProbeRecord probes;
   auto results =
       interpreter->run(bound, toOptions(options, out, probe.empty() ? nullptr : &probes,

@@ -12,12 +12,12 @@
 
 namespace mlir::nb {
 
-/// The program of a structure, or of its derivative, ready for the interpreter.
+/// The program of a variant, or of its derivative, ready for the interpreter.
 class InterpretedExperiment {
 public:
   /// `probe` names the values to report on, see nb_interpret_options; empty: none.
   static llvm::Expected<std::unique_ptr<InterpretedExperiment>>
-  prepare(const nanobragg::Structure &structure, const CompileOptions &options,
+  prepare(const nanobragg::ProgramVariant &variant, const CompileOptions &options,
           std::string probe = "");
 
   /// Parameters and outputs, without functions.
@@ -29,12 +29,12 @@ public:
                                   const nb_interpret_options &options, void *const *outputs) const;
 
 private:
-  InterpretedExperiment(const nanobragg::Structure &structure, std::string probe);
+  InterpretedExperiment(const nanobragg::ProgramVariant &variant, std::string probe);
   llvm::Error build(const CompileOptions &options);
   void describe(KernelDescription what);
   llvm::SmallVector<int64_t> imageShape(const void *const *arguments) const;
 
-  nanobragg::Structure structure;
+  nanobragg::ProgramVariant variant;
   std::string probe;
   mutable MLIRContext context;
   OwningOpRef<ModuleOp> program;

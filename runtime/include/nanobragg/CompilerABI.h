@@ -15,7 +15,7 @@ extern "C" {
 #define NB_COMPILER_API_VERSION 1u
 
 typedef struct nb_compile_request {
-  const char *structure; /* Structure::toString() */
+  const char *variant;   /* ProgramVariant::toString() */
   const char *precision; /* "f64" */
   const char *target;    /* "native", "gpu-on-cpu" (the same processor, for the program of a GPU),
                           * an LLVM CPU name of the host's architecture, "aarch64" or
@@ -23,7 +23,7 @@ typedef struct nb_compile_request {
                           * build() several with commas between, of processors or of GPUs */
   const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
   int32_t no_fuse;       /* 1: the interpreter's pipeline instead of the fused one */
-  const char *program;   /* an nb program as text instead of the structure, or NULL */
+  const char *program;   /* an nb program as text instead of the variant, or NULL */
   const char *fixed;     /* counts to compile in: "NAME=VALUE ...", or NULL */
   const char *symbol;    /* name of the function that build() defines; NULL: as in KernelABI.h */
   const char *derivative; /* Derivative::toString(); NULL: the image alone */
@@ -79,12 +79,12 @@ typedef struct nb_compiler_api {
   void (*free_bytes)(void *bytes);
 
   /* The image of an experiment by the interpreter, without a kernel. `arguments` are those of the
-   * structure's kernel, `image` is [panel][slow][fast] of the structure's image type. *report
+   * variant's kernel, `image` is [panel][slow][fast] of the variant's image type. *report
    * holds what the options ask for, to be freed with free_text. */
   int (*interpret)(const nb_compile_request *request, const void *const *arguments,
                    const nb_interpret_options *options, void *image, char **report, char **error);
 
-  /* Runs an experiment on both engines, in f64 whatever the structure's image type. *report says
+  /* Runs an experiment on both engines, in f64 whatever the variant's image type. *report says
    * how far the images are apart; *differ is 1 when that is beyond the tolerance, and the report
    * then names the first pass and the first value at which they part. */
   int (*compare_engines)(const nb_compile_request *request, const void *const *arguments,

@@ -2,8 +2,8 @@
  *
  * A kernel is a set of C functions described by one nb_kernel_descriptor. It needs nothing from the
  * process that runs it: no allocator, no threads, no library. Physical numbers arrive at run time,
- * by name, in the order that the descriptor lists them; structural choices are compiled in and
- * recorded in `structure`.
+ * by name, in the order that the descriptor lists them; the choices of the program variant (crystal
+ * shape, corrections, ...) are compiled in and recorded in `variant`.
  *
  * A kernel has outputs: images, which it writes row by row, and numbers, vectors, tables and grids
  * that are sums over the pixels of all rows, such as the gradient of a loss.
@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 4u
+#define NB_KERNEL_ABI_VERSION 5u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -137,7 +137,7 @@ typedef struct nb_kernel_descriptor {
   uint32_t abi_version; /* NB_KERNEL_ABI_VERSION */
   nb_image_type image_type;
   const char *name;
-  const char *structure; /* canonical text of the structural choices (Structure::toString), then
+  const char *variant;   /* canonical text of the program variant (ProgramVariant::toString), then
                           * NB_KERNEL_FIXED "NAME=VALUE" for each INDEX parameter that was compiled
                           * in and must have this value */
   const char *target;    /* LLVM triple and CPU that the code was generated for */

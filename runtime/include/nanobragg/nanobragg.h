@@ -55,14 +55,14 @@ NB_API nb_status nb_simulator_load(const char *file, nb_simulator **simulator);
  * nb_kernel_get_descriptor returns. The version for this processor is selected here. */
 NB_API nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simulator **simulator);
 
-/* The kernel of this structure (as nb_kernel_descriptor::structure) for this machine: one that the
+/* The kernel of this variant (as nb_kernel_descriptor::variant) for this machine: one that the
  * process has, or from the kernel cache, or compiled. Ten simulators compile once. */
-NB_API nb_status nb_simulator_compile(const char *structure, nb_simulator **simulator);
+NB_API nb_status nb_simulator_compile(const char *variant, nb_simulator **simulator);
 
 /* The same for a device, as nb-sim's --device: "cpu" (as above), "cuda", "cuda:N" for the GPU of that
  * number, "auto" for a GPU where there is one that can, or "gpu-on-cpu". A kernel file or a linked
  * kernel for GPUs runs on the first one; CUDA_VISIBLE_DEVICES chooses which that is. */
-NB_API nb_status nb_simulator_compile_for(const char *structure, const char *device,
+NB_API nb_status nb_simulator_compile_for(const char *variant, const char *device,
                                           nb_simulator **simulator);
 
 /* The simulator that nb-sim would run with these flags (without the program's name): compiled as
@@ -72,7 +72,7 @@ NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
 
 NB_API void nb_simulator_free(nb_simulator *simulator); /* NULL is allowed */
 
-/* Names, kinds and units of the parameters, the structure, the target. */
+/* Names, kinds and units of the parameters, the variant, the target. */
 NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simulator);
 
 /* ---- Parameters, by name ----
@@ -102,7 +102,7 @@ NB_API nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *m
 NB_API nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
                               const int64_t shape[3]);
 /* All parameters as nb-sim derives them from these flags. Refused, saying where, when the flags
- * need a kernel of another structure. */
+ * need a kernel of another variant. */
 NB_API nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags);
 
 NB_API nb_status nb_get_f64(const nb_simulator *s, const char *name, double *value);

@@ -53,13 +53,13 @@ public:
   static LoadedKernel link(const nb_kernel_descriptor *kernel) {
     return make([&](nb_simulator **made) { return nb_simulator_link(kernel, made); });
   }
-  static LoadedKernel compile(const std::string &structure) {
-    return make([&](nb_simulator **made) { return nb_simulator_compile(structure.c_str(), made); });
+  static LoadedKernel compile(const std::string &variant) {
+    return make([&](nb_simulator **made) { return nb_simulator_compile(variant.c_str(), made); });
   }
   /// For a device as nb-sim's --device, such as "cuda", see nb_simulator_compile_for.
-  static LoadedKernel compileFor(const std::string &structure, const std::string &device) {
+  static LoadedKernel compileFor(const std::string &variant, const std::string &device) {
     return make([&](nb_simulator **made) {
-      return nb_simulator_compile_for(structure.c_str(), device.c_str(), made);
+      return nb_simulator_compile_for(variant.c_str(), device.c_str(), made);
     });
   }
   static LoadedKernel fromFlags(const std::vector<std::string> &flags) {

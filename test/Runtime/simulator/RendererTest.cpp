@@ -103,7 +103,7 @@ protected:
   nb_compiler_api api = makeApi(true);
   KernelProvider kernels{[this] { return std::make_shared<const CompilerLibrary>(api); }};
   Experiment experiment;
-  KernelRequest request{.structure = Structure().toString()};
+  KernelRequest request{.variant = ProgramVariant().toString()};
 };
 
 TEST_F(RendererTest, CompilesByDefault) {

@@ -1,9 +1,9 @@
-// The structural choices of an experiment.
+// The choices of an experiment that decide which program it needs.
 //
 // What decides the *text* of the program, as opposed to the numbers that it is run with. Two
-// experiments with equal Structure share one compiled kernel.
-#ifndef NANOBRAGG_EXPERIMENT_STRUCTURE_H
-#define NANOBRAGG_EXPERIMENT_STRUCTURE_H
+// experiments with equal ProgramVariant share one compiled kernel.
+#ifndef NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
+#define NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 
 #include <string>
 #include <string_view>
@@ -33,7 +33,7 @@ enum class Capture { None, Sum, Last, Each };
 enum class Water { None, Right, C };
 enum class ImageType { F32, F64 };
 
-struct Structure {
+struct ProgramVariant {
   CrystalShape shape = CrystalShape::Square;
   StructureFactors structureFactors = StructureFactors::Constant;
   CellSource cellSource = CellSource::Cell;
@@ -53,12 +53,12 @@ struct Structure {
   bool mask = false;
   ImageType imageType = ImageType::F32;
 
-  bool operator==(const Structure &) const = default;
+  bool operator==(const ProgramVariant &) const = default;
 
   /// Canonical one-line text, `key=value` separated by single blanks, every key always present.
   std::string toString() const;
   /// Inverse of toString; throws std::invalid_argument naming the offending key or value.
-  static Structure fromString(std::string_view text);
+  static ProgramVariant fromString(std::string_view text);
 };
 
 } // namespace nanobragg

@@ -1,4 +1,4 @@
-#include "lib/Experiment/Structure.h"
+#include "lib/Experiment/ProgramVariant.h"
 
 #include <algorithm>
 #include <span>
@@ -58,7 +58,7 @@ std::string listed(Names names) {
 
 } // namespace
 
-std::string Structure::toString() const {
+std::string ProgramVariant::toString() const {
   std::string text;
   forEachChoice(*this, [&](const char *key, auto field, Names names) {
     if (!text.empty())
@@ -68,13 +68,13 @@ std::string Structure::toString() const {
   return text;
 }
 
-Structure Structure::fromString(std::string_view text) {
-  Structure structure;
+ProgramVariant ProgramVariant::fromString(std::string_view text) {
+  ProgramVariant variant;
   std::string_view rest = text;
   auto refuse = [&](const std::string &why) {
-    throw std::invalid_argument("structure '" + std::string(text) + "': " + why);
+    throw std::invalid_argument("variant '" + std::string(text) + "': " + why);
   };
-  forEachChoice(structure, [&](std::string_view key, auto &field, Names names) {
+  forEachChoice(variant, [&](std::string_view key, auto &field, Names names) {
     std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
     if (word.substr(0, key.size()) != key || word.substr(key.size(), 1) != "=")
@@ -90,9 +90,9 @@ Structure Structure::fromString(std::string_view text) {
   });
   if (!rest.empty() || (!text.empty() && text.back() == ' '))
     refuse("unexpected '" + std::string(rest) + "' at the end");
-  if (structure.omega == Evaluation::None)
+  if (variant.omega == Evaluation::None)
     refuse("'omega' cannot be 'none', it is one of once, each");
-  return structure;
+  return variant;
 }
 
 } // namespace nanobragg
