@@ -2,7 +2,7 @@
 //
 //   CommandLine line = parseCommandLine(words);       // flags only; throws UsageError
 //   LoadedInputs loaded = loadInputs(line);           // reads the named files
-//   Derived run = derive(line.options, loaded.inputs, line.semantics);
+//   CompleteExperiment run = chooseDefaults(line.options, loaded.inputs, line.semantics);
 //
 // The flags themselves stand in one table (Flag.h), which parsing, usage text and the flag
 // reference share.
@@ -107,7 +107,8 @@ struct LoadedInputs {
   Inputs inputs;
   std::size_t reflections = 0;       ///< lines of the -hkl file, or nodes of the dump
   std::vector<std::string> warnings; ///< with those of the command line and of flags without effect
-  std::vector<std::string> notices;  ///< semantic switches that matter here, as Derived::notices
+  std::vector<std::string>
+      notices; ///< semantic switches that matter here, as CompleteExperiment::notices
 };
 
 /// Reads every file that the command line names. `-panels` goes to line.options. Throws UsageError

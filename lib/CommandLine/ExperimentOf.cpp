@@ -2,7 +2,7 @@
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Exclusions.h"
-#include "lib/Experiment/Derive.h"
+#include "lib/Experiment/Defaults.h"
 
 #include <stdexcept>
 
@@ -16,7 +16,7 @@ Experiment experimentOf(const std::vector<std::string> &flags) {
     throw UsageError(action->spelling + " is a question to nb-sim; here the flags describe an "
                                         "experiment: leave it out");
   const LoadedInputs loaded = loadInputs(line);
-  return derive(line.options, loaded.inputs, line.semantics).experiment;
+  return chooseDefaults(line.options, loaded.inputs, line.semantics).experiment;
 }
 
 DeviceChoice deviceOf(const std::vector<std::string> &flags) {

@@ -9,8 +9,8 @@
 
 namespace nanobragg {
 
-/// One sentence for each flag that was given and has no effect. Those that derive() knows of are
-/// left to it.
+/// One sentence for each flag that was given and has no effect. Those that chooseDefaults() knows
+/// of are left to it.
 std::vector<std::string> flagsWithoutEffect(const CommandLine &line, const Inputs &inputs);
 
 } // namespace nanobragg

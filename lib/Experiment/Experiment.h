@@ -2,7 +2,7 @@
 //
 // Crystal, beam, goniometer and detector in SI units (m, rad, 1/m, photons/m^2), with every
 // automatic choice already made: nothing in here is "unset". The numbers are those the kernel
-// takes; what it derives from them (reciprocal cell, detector origin, rotations) is not stored.
+// takes; what follows from them (reciprocal cell, detector origin, rotations) is not stored.
 #ifndef NANOBRAGG_EXPERIMENT_EXPERIMENT_H
 #define NANOBRAGG_EXPERIMENT_EXPERIMENT_H
 

@@ -21,7 +21,7 @@ enum class Rule { Right, C };
 /// Generated: divergence and dispersion grids on the unit scale. Listed: a source file.
 enum class Sources { Generated, Listed };
 enum class Pivot { Beam, Sample };
-/// Which distance is the input; the other is derived.
+/// Which distance is the input; the other follows.
 enum class DistanceInput { Distance, CloseDistance };
 enum class Curvature { Flat, Right, C };
 enum class SolidAngle { Pixel, Point };

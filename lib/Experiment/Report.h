@@ -1,4 +1,4 @@
-// The derived numbers that a user is told.
+// The numbers of an experiment that a user is told.
 //
 // What the console output and the image headers print beyond the experiment itself. Lengths in m
 // and angles in rad unless said otherwise; the cell in A.
@@ -25,7 +25,8 @@ struct DetectorReport {
   double distance = 0, closeDistance = 0;
   double fBeam = 0, sBeam = 0;                         ///< where the beam meets the detector
   double fClose = 0, sClose = 0;                       ///< the point nearest to the sample
-  double xBeam = 0, yBeam = 0, xClose = 0, yClose = 0; ///< as given or defaulted, not re-derived
+  double xBeam = 0, yBeam = 0, xClose = 0,
+         yClose = 0; ///< as given or defaulted, not computed again
   double orgX = 0, orgY = 0;                           ///< pixels, XDS
   Vec3 dialsOrigin{};                                  ///< mm
   Vec3 pix0{}, fastAxis{}, slowAxis{}, normal{};

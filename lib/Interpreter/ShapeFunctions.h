@@ -8,7 +8,8 @@ namespace mlir::nb::evaluation {
 /// of N x, which is many ulps of the remainder when N is large.
 double sinPi(double n, double x);
 
-/// How often a function is derived by the distance x from a peak and by the number of cells N.
+/// How often a function is differentiated by the distance x from a peak and by the number of cells
+/// N.
 struct GratingOrder {
   unsigned byX = 0, byCells = 0;
 };

@@ -32,8 +32,8 @@ struct KernelRequest {
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
 
   bool isForGpu() const { return target.starts_with("sm_"); }
-  /// Or does it ask for the image alone?
-  bool derives() const { return !derivative.empty() && derivative != "none"; }
+  /// False: it asks for the image alone.
+  bool hasDerivative() const { return !derivative.empty() && derivative != "none"; }
 };
 
 struct EngineComparison {

@@ -15,7 +15,7 @@ std::string kernelFileName(const KernelRequest &request) {
                                                              : "cpu";
   return where + "-" +
          keyOf("precision: " + request.precision + "\nvariant: " + request.variant +
-               "\nderivative: " + (request.derives() ? request.derivative : "none") + "\n") +
+               "\nderivative: " + (request.hasDerivative() ? request.derivative : "none") + "\n") +
          ".so";
 }
 

@@ -139,7 +139,7 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
 KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
   const TimeAdded watch(count.cacheSeconds);
   KernelHandle kernel = openKernelFile(file);
-  const std::string derivative = request.derives() ? " derivative=" + request.derivative : "";
+  const std::string derivative = request.hasDerivative() ? " derivative=" + request.derivative : "";
   checkFits(*kernel, request.variant + derivative, request.precision, "the kernel " + file);
   checkDevice(*kernel, request, file);
   ++count.loads;

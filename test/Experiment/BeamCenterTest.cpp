@@ -5,7 +5,7 @@ namespace {
 
 /// Origin, in mm: what the whole chain of beam centres comes to.
 void expectOrigin(const Options &options, const Vec3 &expected) {
-  Vec3 pix0 = deriveC(options).report.detector.pix0;
+  Vec3 pix0 = completeC(options).report.detector.pix0;
   for (double &x : pix0)
     x *= 1000;
   expectNear(pix0, expected, 1e-9);
@@ -43,9 +43,9 @@ TEST(BeamCenter, XbeamInBeamPivotConventions) {
 TEST(BeamCenter, XdsAndDialsListenToOrgOnly) {
   for (Convention convention : {Convention::Xds, Convention::Dials}) {
     expectOrigin(withBeam(convention), {-50, -45, 100});
-    EXPECT_TRUE(warns(deriveC(withBeam(convention)), "use -ORGX -ORGY"));
+    EXPECT_TRUE(warns(completeC(withBeam(convention)), "use -ORGX -ORGY"));
     expectOrigin(withOrg(convention), {-29.95, -39.95, 100});
-    EXPECT_FALSE(warns(deriveC(withOrg(convention)), "ORGX"));
+    EXPECT_FALSE(warns(completeC(withOrg(convention)), "ORGX"));
   }
 }
 
@@ -53,10 +53,10 @@ TEST(BeamCenter, TheOthersIgnoreOrgAndXclose) {
   for (Convention convention : {Convention::Mosflm, Convention::Denzo, Convention::Adxv}) {
     Options options = withOrg(convention);
     options.xClose = 12;
-    EXPECT_EQ(deriveC(options).report.detector.pix0,
-              deriveC(withPlate(convention)).report.detector.pix0);
-    EXPECT_TRUE(warns(deriveC(options), "use -Xbeam -Ybeam"));
-    EXPECT_DOUBLE_EQ(deriveC(options).report.detector.xClose, 0.012);
+    EXPECT_EQ(completeC(options).report.detector.pix0,
+              completeC(withPlate(convention)).report.detector.pix0);
+    EXPECT_TRUE(warns(completeC(options), "use -Xbeam -Ybeam"));
+    EXPECT_DOUBLE_EQ(completeC(options).report.detector.xClose, 0.012);
   }
 }
 
@@ -87,7 +87,7 @@ TEST(BeamCenter, HeadersOfImageAndMask) {
   header.phi = 12;
   header.oscRange = 0;
   inputs.imageHeader = header;
-  Derived d = deriveC(options, inputs);
+  CompleteExperiment d = completeC(options, inputs);
   EXPECT_EQ(d.experiment.detector.fastPixels, 100);
   EXPECT_EQ(d.experiment.detector.slowPixels, 80);
   EXPECT_DOUBLE_EQ(d.experiment.detector.distance, 0.15);
@@ -100,7 +100,7 @@ TEST(BeamCenter, HeadersOfImageAndMask) {
   // A mask counts Y from the other edge.
   inputs.maskHeader = header;
   inputs.imageHeader.reset();
-  d = deriveC(options, inputs);
+  d = completeC(options, inputs);
   EXPECT_DOUBLE_EQ(d.report.detector.yBeam, 0.016 - 0.006);
 
   // The image's header beats the mask's, and flags beat both.
@@ -108,7 +108,7 @@ TEST(BeamCenter, HeadersOfImageAndMask) {
   inputs.imageHeader->closeDistance = 140;
   options.yBeam = 3;
   options.distance = 77;
-  d = deriveC(options, inputs);
+  d = completeC(options, inputs);
   EXPECT_DOUBLE_EQ(d.report.detector.yBeam, 0.003);
   EXPECT_DOUBLE_EQ(d.report.detector.distance, 0.14);
   EXPECT_TRUE(warns(d, "-distance has no effect"));
@@ -116,21 +116,21 @@ TEST(BeamCenter, HeadersOfImageAndMask) {
 
 TEST(Pixels, CountsBeatSizes) {
   Options options = cubic();
-  Detector d = deriveRight(options).experiment.detector;
+  Detector d = completeRight(options).experiment.detector;
   EXPECT_EQ(d.fastPixels, 1024);
   EXPECT_DOUBLE_EQ(d.pixelSize, 1e-4);
   options.pixelSize = 0.4;
   options.detSizeFast = 40.1;
   options.detSizeSlow = 30.3;
-  d = deriveRight(options).experiment.detector;
+  d = completeRight(options).experiment.detector;
   EXPECT_EQ(d.fastPixels, 100);
   EXPECT_EQ(d.slowPixels, 76);
   options.fastPixels = 7;
-  Derived derived = deriveRight(options);
-  EXPECT_EQ(derived.experiment.detector.fastPixels, 7);
-  EXPECT_EQ(derived.experiment.detector.slowPixels, 76);
-  EXPECT_DOUBLE_EQ(derived.report.detector.detSizeFast, 0.0028);
-  EXPECT_TRUE(warns(derived, "-detsize_f has no effect"));
+  CompleteExperiment complete = completeRight(options);
+  EXPECT_EQ(complete.experiment.detector.fastPixels, 7);
+  EXPECT_EQ(complete.experiment.detector.slowPixels, 76);
+  EXPECT_DOUBLE_EQ(complete.report.detector.detSizeFast, 0.0028);
+  EXPECT_TRUE(warns(complete, "-detsize_f has no effect"));
 }
 
 } // namespace

@@ -16,7 +16,7 @@ Vec3 sourceOf(const Experiment &e, std::size_t i) {
 }
 
 TEST(Sources, OneByDefault) {
-  Derived d = deriveRight(cubic());
+  CompleteExperiment d = completeRight(cubic());
   EXPECT_EQ(d.experiment.sourceCount(), 1);
   EXPECT_EQ(d.experiment.variant.sources, Sources::Generated);
   expectNear(sourceOf(d.experiment, 0), {-1, 0, 0}, 0);
@@ -30,7 +30,7 @@ TEST(Sources, RoundDivergenceCutsTheCorners) {
   options.hdivStep = 3;
   options.vdivRange = 8;
   options.vdivStep = 2;
-  Derived d = deriveRight(options);
+  CompleteExperiment d = completeRight(options);
   // As the C program prints them; the upper edges are missing since steps start at -range/2.
   const std::vector<std::array<double, 2>> expected = {{-6, 0}, {-3, -2}, {-3, 0}, {-3, 2},
                                                        {0, -4}, {0, -2},  {0, 0},  {0, 2},
@@ -44,30 +44,30 @@ TEST(Sources, RoundDivergenceCutsTheCorners) {
   }
   expectNear(d.report.sources[1].position, {-9.99994, 0.02, 0.0299999}, 5e-6);
   options.roundDivergence = false;
-  EXPECT_EQ(deriveRight(options).experiment.sourceCount(), 16);
+  EXPECT_EQ(completeRight(options).experiment.sourceCount(), 16);
 }
 
 TEST(Sources, RoundDivergenceNeedsBothRanges) {
   Options options = cubic();
   options.hdivRange = 10;
   options.hdivStep = 2.5;
-  EXPECT_EQ(deriveRight(options).experiment.sourceCount(), 4);
+  EXPECT_EQ(completeRight(options).experiment.sourceCount(), 4);
 }
 
 TEST(Sources, EvenGridsKeepTheirInnerPoints) {
   Options options = cubic();
   options.hdivRange = options.vdivRange = 10;
   options.hdivSteps = options.vdivSteps = 2;
-  EXPECT_EQ(deriveRight(options).experiment.sourceCount(), 4);
+  EXPECT_EQ(completeRight(options).experiment.sourceCount(), 4);
   options.hdivSteps = options.vdivSteps = 4;
-  EXPECT_EQ(deriveRight(options).experiment.sourceCount(), 12);
+  EXPECT_EQ(completeRight(options).experiment.sourceCount(), 12);
 }
 
 TEST(Sources, Wavelengths) {
   Options options = cubic();
   options.dispersion = 3;
   options.dispersionSteps = 5;
-  Experiment e = deriveRight(options).experiment;
+  Experiment e = completeRight(options).experiment;
   ASSERT_EQ(e.sourceCount(), 5);
   auto wavelength = [&](std::size_t i) {
     return e.beam.wavelength * (1 + e.beam.dispersion * e.beam.unitDispersion[i]);
@@ -81,7 +81,7 @@ TEST(Sources, WavelengthIsTheInnermostOfSources) {
   Options options = cubic();
   options.dispersion = 1;
   options.hdivRange = 1;
-  Experiment e = deriveRight(options).experiment;
+  Experiment e = completeRight(options).experiment;
   ASSERT_EQ(e.sourceCount(), 4);
   EXPECT_EQ(e.beam.unitHdiv, (std::vector<double>{-0.5, -0.5, 0.5, 0.5}));
   EXPECT_EQ(e.beam.unitDispersion, (std::vector<double>{-0.5, 0.5, -0.5, 0.5}));
@@ -93,7 +93,7 @@ TEST(Sources, ListedWithDefaults) {
   inputs.sources[0] = {{-10, 0, 10}, 3, 2e-10};
   Options options = cubic();
   options.lambda = 1.1;
-  Experiment e = deriveRight(options, inputs).experiment;
+  Experiment e = completeRight(options, inputs).experiment;
   EXPECT_EQ(e.variant.sources, Sources::Listed);
   expectNear(e.beam.sourceDirection[0], {-std::sqrt(0.5), 0, std::sqrt(0.5)}, 1e-15);
   expectNear(e.beam.sourceDirection[1], {-1, 0, 0}, 0);
@@ -107,11 +107,11 @@ TEST(Sources, TheCProgramIgnoresWeights) {
   Inputs inputs;
   inputs.sources.resize(2);
   inputs.sources[0].weight = 3;
-  EXPECT_EQ(deriveC(cubic(), inputs).experiment.beam.sourceWeight, (std::vector<double>{1, 1}));
-  EXPECT_EQ(deriveC(cubic(), inputs).report.sources[0].intensity, 3);
-  EXPECT_TRUE(notes(deriveRight(cubic(), inputs), "source-weights"));
+  EXPECT_EQ(completeC(cubic(), inputs).experiment.beam.sourceWeight, (std::vector<double>{1, 1}));
+  EXPECT_EQ(completeC(cubic(), inputs).report.sources[0].intensity, 3);
+  EXPECT_TRUE(notes(completeRight(cubic(), inputs), "source-weights"));
   inputs.sources[1].weight = 3;
-  EXPECT_FALSE(notes(deriveRight(cubic(), inputs), "source-weights"));
+  EXPECT_FALSE(notes(completeRight(cubic(), inputs), "source-weights"));
 }
 
 TEST(Sources, AListReplacesDivergenceAndDispersion) {
@@ -119,7 +119,7 @@ TEST(Sources, AListReplacesDivergenceAndDispersion) {
   inputs.sources.resize(1);
   Options options = cubic();
   options.dispersion = 1;
-  Derived d = deriveRight(options, inputs);
+  CompleteExperiment d = completeRight(options, inputs);
   EXPECT_EQ(d.experiment.sourceCount(), 1);
   EXPECT_EQ(d.report.divergenceSteps, -1);
   EXPECT_TRUE(warns(d, "no effect beside -sourcefile"));
@@ -128,18 +128,18 @@ TEST(Sources, AListReplacesDivergenceAndDispersion) {
 TEST(Beam, WavelengthFromEnergy) {
   Options options = cubic();
   options.energy = 9876;
-  EXPECT_DOUBLE_EQ(deriveRight(options).experiment.beam.wavelength, 12398.42 / 9876 * 1e-10);
+  EXPECT_DOUBLE_EQ(completeRight(options).experiment.beam.wavelength, 12398.42 / 9876 * 1e-10);
 }
 
 TEST(Beam, FluenceFromFlux) {
   Options options = cubic();
-  EXPECT_EQ(deriveRight(options).experiment.beam.fluence, 125932015286227086360700780544.0);
+  EXPECT_EQ(completeRight(options).experiment.beam.fluence, 125932015286227086360700780544.0);
   options.fluence = 1e24;
-  EXPECT_EQ(deriveRight(options).experiment.beam.fluence, 1e24);
+  EXPECT_EQ(completeRight(options).experiment.beam.fluence, 1e24);
   options.flux = 1e12;
   options.exposure = 0.1;
   options.beamSize = 0.05;
-  Derived d = deriveRight(options);
+  CompleteExperiment d = completeRight(options);
   EXPECT_DOUBLE_EQ(d.experiment.beam.fluence, 1e12 * 0.1 / 5e-5 / 5e-5);
   EXPECT_DOUBLE_EQ(d.report.flux, 1e12);
   EXPECT_TRUE(warns(d, "-fluence has no effect"));
@@ -147,22 +147,22 @@ TEST(Beam, FluenceFromFlux) {
 
 TEST(Beam, Polarization) {
   Options options = cubic();
-  EXPECT_EQ(deriveRight(options).experiment.variant.polarization, Evaluation::Once);
-  EXPECT_EQ(deriveRight(options).experiment.beam.kahnFactor, 0);
+  EXPECT_EQ(completeRight(options).experiment.variant.polarization, Evaluation::Once);
+  EXPECT_EQ(completeRight(options).experiment.beam.kahnFactor, 0);
   options.polarization = 0.9;
-  EXPECT_EQ(deriveRight(options).experiment.beam.kahnFactor, 0.9);
+  EXPECT_EQ(completeRight(options).experiment.beam.kahnFactor, 0.9);
   options.noPolarization = true;
-  EXPECT_EQ(deriveRight(options).experiment.variant.polarization, Evaluation::None);
+  EXPECT_EQ(completeRight(options).experiment.variant.polarization, Evaluation::None);
   options.oversamplePolar = true;
-  EXPECT_EQ(deriveRight(options).experiment.variant.polarization, Evaluation::Each);
-  EXPECT_TRUE(warns(deriveC(options), "-nopolar has no effect"));
+  EXPECT_EQ(completeRight(options).experiment.variant.polarization, Evaluation::Each);
+  EXPECT_TRUE(warns(completeC(options), "-nopolar has no effect"));
 }
 
 TEST(Beam, UnpolarizedBeamAlongThePolarizationAxis) {
   Options options = cubic();
   options.convention = Convention::Custom;
   options.beamVector = {{0, 0, 1}};
-  Derived d = deriveRight(options);
+  CompleteExperiment d = completeRight(options);
   const Beam &beam = d.experiment.beam;
   EXPECT_NEAR(dot(beam.direction, beam.polarizationAxis), 0, 1e-15);
   EXPECT_NEAR(length(beam.polarizationAxis), 1, 1e-15);
@@ -171,11 +171,11 @@ TEST(Beam, UnpolarizedBeamAlongThePolarizationAxis) {
 
 TEST(Beam, Water) {
   Options options = cubic();
-  EXPECT_EQ(deriveRight(options).experiment.variant.water, Water::None);
+  EXPECT_EQ(completeRight(options).experiment.variant.water, Water::None);
   options.water = 100;
-  EXPECT_EQ(deriveRight(options).experiment.variant.water, Water::Right);
-  EXPECT_EQ(deriveC(options).experiment.variant.water, Water::C);
-  EXPECT_DOUBLE_EQ(deriveC(options).experiment.waterSize, 1e-4);
+  EXPECT_EQ(completeRight(options).experiment.variant.water, Water::Right);
+  EXPECT_EQ(completeC(options).experiment.variant.water, Water::C);
+  EXPECT_DOUBLE_EQ(completeC(options).experiment.waterSize, 1e-4);
 }
 
 } // namespace

@@ -36,7 +36,7 @@ struct Kernel {
 
 /// An experiment that provides every parameter, whatever its variant says.
 Experiment complete() {
-  Experiment e = deriveRight(cubic()).experiment;
+  Experiment e = completeRight(cubic()).experiment;
   e.crystal.grid = std::make_shared<HklGrid>(HklGrid{-1, 1, 0, 0, 2, 3, {1, 2, 3, 4, 5, 6}});
   e.beam.sourceDirection = {{-1, 0, 0}};
   e.beam.sourceWavelength = {1e-10};
@@ -92,7 +92,7 @@ TEST(BoundParameters, SeesChangesInPlace) {
 }
 
 TEST(BoundParameters, RefusesWhatTheExperimentLacks) {
-  Experiment e = deriveRight(cubic()).experiment;
+  Experiment e = completeRight(cubic()).experiment;
   auto refuses = [&](nb_kernel_parameter parameter, const char *why) {
     Kernel kernel{ProgramVariant()};
     kernel.parameters = {parameter};
@@ -107,7 +107,7 @@ TEST(BoundParameters, RefusesWhatTheExperimentLacks) {
 }
 
 TEST(BoundParameters, RefusesTablesOfUnequalLength) {
-  Experiment e = deriveRight(cubic()).experiment;
+  Experiment e = completeRight(cubic()).experiment;
   e.beam.unitHdiv.push_back(0);
   Kernel kernel{e.variant};
   EXPECT_THAT([&] { BoundParameters(kernel.descriptor(), e); },

@@ -56,16 +56,16 @@ Vec3 originOf(const Experiment &e) {
 }
 
 TEST(Detector, OriginOfTiltedDetectors) {
-  Derived mosflm = deriveC(tilted(Convention::Mosflm));
+  CompleteExperiment mosflm = completeC(tilted(Convention::Mosflm));
   expectNear(originOf(mosflm.experiment), {0.112944396, 0.047625819, -0.045915618}, 5e-10);
   expectNear(mosflm.report.detector.pix0, originOf(mosflm.experiment), 1e-15);
-  Derived xds = deriveC(tilted(Convention::Xds));
+  CompleteExperiment xds = completeC(tilted(Convention::Xds));
   expectNear(originOf(xds.experiment), {-0.043055536, -0.085121045, 0.072955362}, 5e-10);
   expectNear(xds.report.detector.pix0, originOf(xds.experiment), 1e-15);
 }
 
 TEST(Detector, RederivedNumbersOfTheCProgram) {
-  DetectorReport r = deriveC(tilted(Convention::Mosflm)).report.detector;
+  DetectorReport r = completeC(tilted(Convention::Mosflm)).report.detector;
   EXPECT_NEAR(r.distance, 0.0951636, 5e-8);
   EXPECT_NEAR(r.closeDistance, 0.0949753, 5e-8);
   EXPECT_NEAR(r.orgX, 478.848, 5e-4);
@@ -76,7 +76,7 @@ TEST(Detector, RederivedNumbersOfTheCProgram) {
   expectNear(r.xdsBeam, {0.0226524, -0.312179, 0.949753}, 5e-7);
   expectNear(r.slowAxis, {-0.312179, -0.946028, -0.0870363}, 5e-7);
 
-  r = deriveC(tilted(Convention::Xds)).report.detector;
+  r = completeC(tilted(Convention::Xds)).report.detector;
   EXPECT_NEAR(r.distance, 0.1, 1e-9);
   EXPECT_NEAR(r.closeDistance, 0.0994829, 5e-8);
   EXPECT_NEAR(r.orgX, 500.5, 1e-9);
@@ -87,23 +87,23 @@ TEST(Detector, RederivedNumbersOfTheCProgram) {
 
 TEST(Detector, RightBeamCenterLiesOnTheBeam) {
   for (Convention convention : {Convention::Mosflm, Convention::Adxv, Convention::Xds}) {
-    Derived derived = deriveRight(tilted(convention));
-    const DetectorReport &r = derived.report.detector;
+    CompleteExperiment complete = completeRight(tilted(convention));
+    const DetectorReport &r = complete.report.detector;
     Vec3 hit = sum(r.pix0, sum(scaled(r.fastAxis, r.fBeam), scaled(r.slowAxis, r.sBeam)));
-    expectNear(hit, scaled(derived.experiment.beam.direction, r.distance), 1e-15);
-    EXPECT_TRUE(notes(derived, "twotheta-ratio"));
+    expectNear(hit, scaled(complete.experiment.beam.direction, r.distance), 1e-15);
+    EXPECT_TRUE(notes(complete, "twotheta-ratio"));
   }
 }
 
 TEST(Detector, TwothetaSwingKeepsTheRightDistanceAndBeamCenter) {
   Options options = withPlate(Convention::Mosflm);
   options.twotheta = 30;
-  EXPECT_NEAR(deriveC(options).report.detector.distance, 0.0866025, 5e-8);
-  EXPECT_NEAR(deriveC(options).report.detector.sBeam, 0.0517987, 5e-8);
-  EXPECT_NEAR(deriveRight(options).report.detector.distance, 0.1, 1e-12);
-  EXPECT_NEAR(deriveRight(options).report.detector.sBeam, 0.0451, 1e-12);
+  EXPECT_NEAR(completeC(options).report.detector.distance, 0.0866025, 5e-8);
+  EXPECT_NEAR(completeC(options).report.detector.sBeam, 0.0517987, 5e-8);
+  EXPECT_NEAR(completeRight(options).report.detector.distance, 0.1, 1e-12);
+  EXPECT_NEAR(completeRight(options).report.detector.sBeam, 0.0451, 1e-12);
   // The origin does not depend on it.
-  expectNear(originOf(deriveRight(options).experiment), originOf(deriveC(options).experiment),
+  expectNear(originOf(completeRight(options).experiment), originOf(completeC(options).experiment),
              1e-15);
 }
 
@@ -112,10 +112,10 @@ TEST(Detector, CloseDistanceWithTwotheta) {
   options.distance.reset();
   options.closeDistance = 80;
   options.twotheta = 30;
-  Derived c = deriveC(options);
+  CompleteExperiment c = completeC(options);
   EXPECT_EQ(c.experiment.variant.distance, DistanceInput::CloseDistance);
   expectNear(originOf(c.experiment), {0.10255, 0.0390577, -0.0501}, 5e-8);
-  Derived right = deriveRight(options);
+  CompleteExperiment right = completeRight(options);
   EXPECT_NEAR(right.report.detector.closeDistance, 0.08, 1e-15);
   EXPECT_NEAR(right.report.detector.distance, 0.08 / std::cos(30 * degree), 1e-15);
   expectNear(originOf(right.experiment), right.report.detector.pix0, 1e-15);
@@ -126,11 +126,11 @@ TEST(Detector, CloseDistanceWithATilt) {
   options.distance.reset();
   options.closeDistance = 75;
   options.rotY = 12;
-  for (const Derived &derived : {deriveRight(options), deriveC(options)}) {
-    EXPECT_EQ(derived.experiment.variant.distance, DistanceInput::CloseDistance);
-    EXPECT_NEAR(derived.report.detector.distance, 0.0766755, 5e-8);
-    EXPECT_NEAR(derived.report.detector.fClose, 0.0341583, 5e-8);
-    EXPECT_TRUE(derived.notices.empty());
+  for (const CompleteExperiment &complete : {completeRight(options), completeC(options)}) {
+    EXPECT_EQ(complete.experiment.variant.distance, DistanceInput::CloseDistance);
+    EXPECT_NEAR(complete.report.detector.distance, 0.0766755, 5e-8);
+    EXPECT_NEAR(complete.report.detector.fClose, 0.0341583, 5e-8);
+    EXPECT_TRUE(complete.notices.empty());
   }
 }
 
@@ -138,7 +138,7 @@ TEST(Detector, PivotFollowsTheConventionUnlessCustom) {
   auto pivot = [](Convention convention, std::optional<Pivot> flag) {
     Options options = withPlate(convention);
     options.pivot = flag;
-    return deriveRight(options).experiment.variant.pivot;
+    return completeRight(options).experiment.variant.pivot;
   };
   EXPECT_EQ(pivot(Convention::Mosflm, Pivot::Sample), Pivot::Beam);
   EXPECT_EQ(pivot(Convention::Adxv, Pivot::Sample), Pivot::Beam);
@@ -150,7 +150,7 @@ TEST(Detector, PivotFollowsTheConventionUnlessCustom) {
 }
 
 TEST(Detector, CustomStartsFromMosflmExceptForTheTwothetaAxis) {
-  Experiment e = deriveRight(withPlate(Convention::Custom)).experiment;
+  Experiment e = completeRight(withPlate(Convention::Custom)).experiment;
   EXPECT_EQ(e.beam.direction, (Vec3{1, 0, 0}));
   EXPECT_EQ(e.detector.fastAxis, (Vec3{0, 0, 1}));
   EXPECT_EQ(e.detector.slowAxis, (Vec3{0, -1, 0}));
@@ -165,7 +165,7 @@ TEST(Detector, VectorsAreNormalised) {
   options.beamVector = {{5, 0, 0}};
   options.polarVector = {{0, 0, 0.1}};
   options.spindleAxis = {{0, 3, 4}};
-  Experiment e = deriveRight(options).experiment;
+  Experiment e = completeRight(options).experiment;
   EXPECT_EQ(e.detector.fastAxis, (Vec3{0, 0, 1}));
   EXPECT_EQ(e.detector.slowAxis, (Vec3{0, -1, 0}));
   EXPECT_EQ(e.beam.direction, (Vec3{1, 0, 0}));
@@ -179,38 +179,38 @@ TEST(Detector, NormalThatIsNotQuiteUnit) {
   options.fastAxis = {{0, 0, 1}};
   options.slowAxis = {{0, 1, 0}};
   options.normalAxis = {{1.001, 0, 0}};
-  Derived c = deriveC(options), right = deriveRight(options);
+  CompleteExperiment c = completeC(options), right = completeRight(options);
   EXPECT_EQ(c.experiment.detector.normal, (Vec3{-1, 0, 0}));
   EXPECT_TRUE(warns(c, "auto-generating odet_vector"));
   EXPECT_EQ(right.experiment.detector.normal, (Vec3{1, 0, 0}));
   EXPECT_TRUE(notes(right, "detector-normal"));
   options.normalAxis = {{1, 0, 0}};
-  EXPECT_EQ(deriveC(options).experiment.detector.normal, (Vec3{1, 0, 0}));
-  EXPECT_FALSE(notes(deriveRight(options), "detector-normal"));
+  EXPECT_EQ(completeC(options).experiment.detector.normal, (Vec3{1, 0, 0}));
+  EXPECT_FALSE(notes(completeRight(options), "detector-normal"));
 }
 
 TEST(Detector, TwothetaAxisLength) {
   Options options = withPlate(Convention::Custom);
   options.twothetaAxis = {{0, 2, 0}};
   options.twotheta = 10;
-  EXPECT_EQ(deriveC(options).experiment.detector.twothetaAxis, (Vec3{0, 2, 0}));
-  EXPECT_EQ(deriveRight(options).experiment.detector.twothetaAxis, (Vec3{0, 1, 0}));
-  EXPECT_TRUE(notes(deriveRight(options), "twotheta-axis"));
+  EXPECT_EQ(completeC(options).experiment.detector.twothetaAxis, (Vec3{0, 2, 0}));
+  EXPECT_EQ(completeRight(options).experiment.detector.twothetaAxis, (Vec3{0, 1, 0}));
+  EXPECT_TRUE(notes(completeRight(options), "twotheta-axis"));
 }
 
 TEST(Detector, VectorsUnderANamedConventionAreDiscarded) {
   Options options = withPlate(Convention::Xds);
   options.spindleAxis = {{0, 1, 0}};
-  Derived derived = deriveRight(options);
-  EXPECT_EQ(derived.experiment.goniometer.spindleAxis, (Vec3{1, 0, 0}));
-  EXPECT_TRUE(warns(derived, "no effect"));
+  CompleteExperiment complete = completeRight(options);
+  EXPECT_EQ(complete.experiment.goniometer.spindleAxis, (Vec3{1, 0, 0}));
+  EXPECT_TRUE(warns(complete, "no effect"));
 }
 
 TEST(Detector, Panels) {
   Options options = withPlate(Convention::Mosflm);
   options.panels = {{{0, 0, 0}, {0, 0, 1}, {0, -2, 0}, {}},
                     {{1, 2, 3}, {0, 0, 1}, {0, -1, 0}, Vec3{2, 0, 0}}};
-  Experiment e = deriveRight(options).experiment;
+  Experiment e = completeRight(options).experiment;
   EXPECT_TRUE(e.variant.panels);
   EXPECT_EQ(e.panelCount(), 2);
   EXPECT_EQ(e.detector.panels[0].slowAxis, (Vec3{0, -1, 0}));

@@ -11,7 +11,7 @@ TEST(Golden, LargePlate) {
   o.distance = 100;
   o.fastPixels = o.slowPixels = 1024;
   o.pixelSize = 0.1;
-  Derived d = deriveC(o);
+  CompleteExperiment d = completeC(o);
   EXPECT_EQ(d.experiment.detector.oversample, 1);
   EXPECT_EQ(d.experiment.samplesPerPixel(), 1);
   EXPECT_DOUBLE_EQ(d.report.detector.xBeam, 0.05125);
@@ -41,7 +41,7 @@ TEST(Golden, EverythingAtOnce) {
   o.hdivRange = o.vdivRange = 1;
   o.hdivSteps = o.vdivSteps = 3;
   o.oversample = 2;
-  Derived d = deriveC(o);
+  CompleteExperiment d = completeC(o);
   EXPECT_EQ(d.experiment.sourceCount(), 15);
   EXPECT_EQ(d.experiment.mosaicDomains(), 5);
   EXPECT_EQ(d.experiment.samplesPerPixel(), 15 * 5 * 4 * 4);
@@ -63,7 +63,7 @@ TEST(Golden, Triclinic) {
   Options o = cubic();
   o.cell = {{100, 110, 120, 80, 95, 105}};
   o.fastPixels = o.slowPixels = 64;
-  Derived d = deriveC(o);
+  CompleteExperiment d = completeC(o);
   EXPECT_NEAR(d.report.cell.angles[0] / degree, 79.9723, 5e-5);
   EXPECT_NEAR(d.report.cell.angles[1] / degree, 95.0141, 5e-5);
   EXPECT_NEAR(d.report.cell.angles[2] / degree, 105.003, 5e-4);

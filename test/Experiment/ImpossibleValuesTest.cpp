@@ -9,13 +9,13 @@
 namespace nanobragg {
 namespace {
 
-/// derive() throws one sentence that names the flag.
+/// chooseDefaults() throws one sentence that names the flag.
 void expectRefused(const char *flag, const std::function<void(Options &, Inputs &)> &change) {
   Options options = cubic();
   Inputs inputs;
   change(options, inputs);
   for (const Semantics &semantics : {Semantics::right(), Semantics::c()})
-    EXPECT_THAT([&] { derive(options, inputs, semantics); },
+    EXPECT_THAT([&] { chooseDefaults(options, inputs, semantics); },
                 testing::ThrowsMessage<std::invalid_argument>(testing::AllOf(
                     testing::HasSubstr(flag), testing::Not(testing::HasSubstr("\n")))))
         << flag;
@@ -95,8 +95,8 @@ TEST(Impossible, NoWeightAtAll) {
   Inputs inputs;
   inputs.sources.resize(1);
   inputs.sources[0].weight = 0;
-  EXPECT_THROW(deriveRight(cubic(), inputs), std::invalid_argument);
-  EXPECT_EQ(deriveC(cubic(), inputs).experiment.beam.sourceWeight[0], 1);
+  EXPECT_THROW(completeRight(cubic(), inputs), std::invalid_argument);
+  EXPECT_EQ(completeC(cubic(), inputs).experiment.beam.sourceWeight[0], 1);
 }
 
 TEST(Impossible, Sampling) {

@@ -22,7 +22,7 @@ TEST(Semantics, EverySwitchIsSetByC) {
   EXPECT_EQ(semantics, Semantics::right());
 }
 
-TEST(Notices, NoneWhereNothingDiffers) { EXPECT_THAT(deriveRight(cubic()).notices, IsEmpty()); }
+TEST(Notices, NoneWhereNothingDiffers) { EXPECT_THAT(completeRight(cubic()).notices, IsEmpty()); }
 
 TEST(Notices, NameTheSwitchesOfThisRun) {
   Options options = cubic();
@@ -34,7 +34,7 @@ TEST(Notices, NameTheSwitchesOfThisRun) {
   options.curved = true;
   options.adcOffset = -3;
   options.oversample = 1;
-  EXPECT_THAT(deriveRight(options).notices,
+  EXPECT_THAT(completeRight(options).notices,
               testing::UnorderedElementsAre("cell-setting", "spot-metric", "layer-spacing",
                                             "layer-capture", "water", "curved-detector",
                                             "noise-wrap", "solid-angle-sum"));
@@ -45,10 +45,10 @@ TEST(Notices, NoneUnderC) {
   options.missetRandom = true;
   options.water = 10;
   options.curved = true;
-  EXPECT_THAT(deriveC(options).notices, IsEmpty());
+  EXPECT_THAT(completeC(options).notices, IsEmpty());
   Semantics semantics = Semantics::c();
   semantics.water = Rule::Right;
-  EXPECT_THAT(derive(options, {}, semantics).notices, ElementsAre("water"));
+  EXPECT_THAT(chooseDefaults(options, {}, semantics).notices, ElementsAre("water"));
 }
 
 TEST(Notes, FirstSourceWhereTheOrderOfSourcesMatters) {
@@ -56,7 +56,7 @@ TEST(Notes, FirstSourceWhereTheOrderOfSourcesMatters) {
   Inputs inputs;
   inputs.sources = {{{-10, 0, 0}, 1, 1e-10}, {{-10, 1, 0}, 1, 1e-10}};
   const auto notes = [&](const Semantics &semantics = Semantics::right()) {
-    return derive(options, inputs, semantics).notes;
+    return chooseDefaults(options, inputs, semantics).notes;
   };
   EXPECT_THAT(notes(), ElementsAre(testing::HasSubstr("the first of the 2 sources")));
   EXPECT_THAT(notes(Semantics::c()), IsEmpty());

@@ -69,7 +69,7 @@ TEST(ParameterElements, EachNumberOnce) {
   auto grid = std::make_shared<HklGrid>();
   *grid = {-1, 1, 0, 1, 2, 4, std::vector<double>(18, 1.0)};
   inputs.grid = grid;
-  Experiment e = deriveRight(options, inputs).experiment;
+  Experiment e = completeRight(options, inputs).experiment;
   const Parameter &f = *findParameter("F"), &offset = *findParameter("panel_offset"),
                   &a = *findParameter("cell_a");
   EXPECT_EQ(elementCount(e, a), 1u);
@@ -92,7 +92,7 @@ TEST(ParameterElements, EachNumberOnce) {
 }
 
 Names deadNames(const Options &options, const std::string &wanted, double defaultF = 100) {
-  Experiment e = deriveRight(options).experiment;
+  Experiment e = completeRight(options).experiment;
   e.crystal.defaultF = defaultF;
   Names names;
   for (const DeadGradient &dead : deadGradients(e, expandParameters(wanted, e.variant)))

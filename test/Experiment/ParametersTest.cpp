@@ -77,7 +77,7 @@ TEST(Parameters, VariantDecidesWhatIsUsed) {
 }
 
 TEST(Parameters, AddressesReachTheValues) {
-  Experiment e = deriveRight(cubic()).experiment;
+  Experiment e = completeRight(cubic()).experiment;
   e.crystal.misset = {1, 2, 3};
   e.detector.roiSlowMax = 17;
   e.crystal.reciprocalMatrix[4] = 5;

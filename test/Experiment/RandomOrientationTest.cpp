@@ -12,11 +12,11 @@ TEST(RandomOrientation, MissetOfTheCProgram) {
   Options options = cubic();
   options.missetRandom = true;
   options.missetSeed = 42;
-  Derived derived = deriveC(options);
-  ASSERT_TRUE(derived.report.randomMisset);
-  expectNear(*derived.report.randomMisset,
+  CompleteExperiment complete = completeC(options);
+  ASSERT_TRUE(complete.report.randomMisset);
+  expectNear(*complete.report.randomMisset,
              {-11.585887 * degree, 56.207689 * degree, -1.333374 * degree}, 1e-6 * degree);
-  EXPECT_EQ(derived.experiment.crystal.misset, *derived.report.randomMisset);
+  EXPECT_EQ(complete.experiment.crystal.misset, *complete.report.randomMisset);
 }
 
 TEST(RandomOrientation, AnglesMakeUpTheMatrix) {
@@ -63,7 +63,7 @@ TEST(Mosaic, FirstRowOfTheSecondDomain) {
   Options options = cubic();
   options.mosaicSpread = 1;
   options.mosaicDomains = 3;
-  const Crystal crystal = deriveC(options).experiment.crystal;
+  const Crystal crystal = completeC(options).experiment.crystal;
   ASSERT_EQ(crystal.mosaicAxis.size(), 3u);
   ASSERT_EQ(crystal.mosaicUnitAngle.size(), 3u);
   const double angle = crystal.mosaicSpread * crystal.mosaicUnitAngle[1];
@@ -78,8 +78,8 @@ TEST(Mosaic, AxesAreUnitAndTheFirstDomainIsAligned) {
   Options options = cubic();
   options.mosaicSpread = 2;
   options.mosaicDomains = 50;
-  for (const Derived &derived : {deriveRight(options), deriveC(options)}) {
-    const Crystal &crystal = derived.experiment.crystal;
+  for (const CompleteExperiment &complete : {completeRight(options), completeC(options)}) {
+    const Crystal &crystal = complete.experiment.crystal;
     EXPECT_EQ(crystal.mosaicUnitAngle[0], 0);
     for (std::size_t i = 0; i < 50; ++i) {
       EXPECT_NEAR(length(crystal.mosaicAxis[i]), 1, 1e-14);
@@ -92,7 +92,7 @@ TEST(Mosaic, AxesAreUnitAndTheFirstDomainIsAligned) {
 TEST(Mosaic, TheSeedDecidesTheDomains) {
   Options options = cubic();
   options.mosaicSpread = 1;
-  auto axis = [&] { return deriveRight(options).experiment.crystal.mosaicAxis[1]; };
+  auto axis = [&] { return completeRight(options).experiment.crystal.mosaicAxis[1]; };
   const Vec3 byDefault = axis();
   options.mosaicSeed = 12345678;
   EXPECT_EQ(axis(), byDefault);
@@ -103,15 +103,15 @@ TEST(Mosaic, TheSeedDecidesTheDomains) {
 TEST(Seeds, NoiseContinuesTheSameTable) {
   Options options = cubic();
   options.seed = 17;
-  Derived derived = deriveC(options);
-  EXPECT_EQ(derived.noiseSeed, -17);
+  CompleteExperiment complete = completeC(options);
+  EXPECT_EQ(complete.noiseSeed, -17);
   // A positive seed goes on where the first mosaic domain's three draws left the table.
   Ran1 random;
   std::int64_t seed = -12345678;
   for (int i = 0; i < 3; ++i)
     random.uniform(seed);
   std::int64_t mine = 99, theirs = 99;
-  EXPECT_EQ(derived.random.uniform(theirs), random.uniform(mine));
+  EXPECT_EQ(complete.random.uniform(theirs), random.uniform(mine));
 }
 
 } // namespace

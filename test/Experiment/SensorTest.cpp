@@ -16,7 +16,7 @@ Options withSensor() {
 }
 
 TEST(Sensor, NoneByDefault) {
-  Derived d = deriveRight(cubic());
+  CompleteExperiment d = completeRight(cubic());
   EXPECT_EQ(d.experiment.variant.capture, Capture::None);
   EXPECT_EQ(d.experiment.detector.layers, 1);
   EXPECT_EQ(d.report.sensorMu, -1);
@@ -25,7 +25,7 @@ TEST(Sensor, NoneByDefault) {
 TEST(Sensor, LayersFillTheSensor) {
   Options options = withSensor();
   options.thickSteps = 5;
-  Derived d = deriveRight(options);
+  CompleteExperiment d = completeRight(options);
   EXPECT_EQ(d.experiment.variant.capture, Capture::Sum);
   EXPECT_EQ(d.experiment.detector.layers, 5);
   EXPECT_DOUBLE_EQ(d.experiment.detector.layerFraction, 0.2);
@@ -35,13 +35,13 @@ TEST(Sensor, LayersFillTheSensor) {
 
 TEST(Sensor, LayersOfTheCProgram) {
   Options options = withSensor();
-  Derived d = deriveC(options);
+  CompleteExperiment d = completeC(options);
   EXPECT_EQ(d.experiment.variant.capture, Capture::Last);
   EXPECT_EQ(d.experiment.detector.layers, 2);
   EXPECT_DOUBLE_EQ(d.experiment.detector.layerFraction, 0.5);
   options.thickSteps = 5;
   options.thickness = 100;
-  d = deriveC(options);
+  d = completeC(options);
   EXPECT_EQ(d.experiment.detector.layers, 5);
   EXPECT_DOUBLE_EQ(d.experiment.detector.sensorThickness * d.experiment.detector.layerFraction,
                    25e-6);
@@ -50,14 +50,14 @@ TEST(Sensor, LayersOfTheCProgram) {
 TEST(Sensor, OversampledCapture) {
   Options options = withSensor();
   options.oversampleThick = true;
-  EXPECT_EQ(deriveRight(options).experiment.variant.capture, Capture::Each);
-  EXPECT_EQ(deriveC(options).experiment.variant.capture, Capture::Each);
+  EXPECT_EQ(completeRight(options).experiment.variant.capture, Capture::Each);
+  EXPECT_EQ(completeC(options).experiment.variant.capture, Capture::Each);
 }
 
 TEST(Sensor, ThicknessAloneSetsTheDepth) {
   Options options = cubic();
   options.thickness = 450;
-  Derived d = deriveRight(options);
+  CompleteExperiment d = completeRight(options);
   EXPECT_DOUBLE_EQ(d.experiment.detector.attenuationDepth, 450e-6);
   EXPECT_DOUBLE_EQ(d.report.sensorMu, 1 / 450e-6);
   EXPECT_TRUE(warns(d, "attenuation depth"));
@@ -67,7 +67,7 @@ TEST(Sensor, InfiniteDepthAfterTheThickness) {
   Options options = withSensor();
   options.attenuationDepth = infinity;
   options.absorptionOffAfterThickness = true;
-  for (const Derived &d : {deriveRight(options), deriveC(options)}) {
+  for (const CompleteExperiment &d : {completeRight(options), completeC(options)}) {
     EXPECT_EQ(d.experiment.variant.capture, Capture::None);
     EXPECT_FALSE(notes(d, "no-absorption"));
   }
@@ -76,7 +76,7 @@ TEST(Sensor, InfiniteDepthAfterTheThickness) {
 TEST(Sensor, InfiniteDepthBeforeTheThicknessIsBlackInC) {
   Options options = withSensor();
   options.attenuationDepth = 0;
-  Derived c = deriveC(options), right = deriveRight(options);
+  CompleteExperiment c = completeC(options), right = completeRight(options);
   EXPECT_EQ(c.experiment.variant.capture, Capture::Last);
   EXPECT_EQ(c.experiment.detector.attenuationDepth, infinity);
   EXPECT_DOUBLE_EQ(c.experiment.detector.sensorThickness, 450e-6);
@@ -88,18 +88,18 @@ TEST(Sensor, InfiniteDepthBeforeTheThicknessIsBlackInC) {
 TEST(Sensor, DepthAfterAnInfiniteOne) {
   Options options = withSensor();
   options.absorptionOffAfterThickness = true;
-  EXPECT_EQ(deriveC(options).experiment.variant.capture, Capture::None);
-  EXPECT_EQ(deriveRight(options).experiment.variant.capture, Capture::Sum);
+  EXPECT_EQ(completeC(options).experiment.variant.capture, Capture::None);
+  EXPECT_EQ(completeRight(options).experiment.variant.capture, Capture::Sum);
 }
 
 TEST(Sensor, OversampledCaptureWithoutASensorIsBlackInC) {
   Options options = cubic();
   options.oversampleThick = true;
-  Experiment c = deriveC(options).experiment;
+  Experiment c = completeC(options).experiment;
   EXPECT_EQ(c.variant.capture, Capture::Each);
   EXPECT_EQ(c.detector.sensorThickness, 0);
   EXPECT_EQ(c.detector.layers, 1);
-  Derived right = deriveRight(options);
+  CompleteExperiment right = completeRight(options);
   EXPECT_EQ(right.experiment.variant.capture, Capture::None);
   EXPECT_TRUE(warns(right, "-oversample_thick has no effect"));
   EXPECT_TRUE(notes(right, "no-absorption"));
@@ -110,11 +110,11 @@ TEST(Sensor, OtherVariant) {
   options.pointPixel = true;
   options.oversampleOmega = true;
   options.curved = true;
-  ProgramVariant right = deriveRight(options).experiment.variant;
+  ProgramVariant right = completeRight(options).experiment.variant;
   EXPECT_EQ(right.solidAngle, SolidAngle::Point);
   EXPECT_EQ(right.omega, Evaluation::Each);
   EXPECT_EQ(right.curvature, Curvature::Right);
-  EXPECT_EQ(deriveC(options).experiment.variant.curvature, Curvature::C);
+  EXPECT_EQ(completeC(options).experiment.variant.curvature, Curvature::C);
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_TEST_EXPERIMENT_SUPPORT_H
 #define NANOBRAGG_TEST_EXPERIMENT_SUPPORT_H
 
-#include "lib/Experiment/Derive.h"
+#include "lib/Experiment/Defaults.h"
 
 #include <gtest/gtest.h>
 
@@ -32,11 +32,11 @@ inline Options withPlate(Convention convention) {
   return options;
 }
 
-inline Derived deriveRight(const Options &options, const Inputs &inputs = {}) {
-  return derive(options, inputs, Semantics::right());
+inline CompleteExperiment completeRight(const Options &options, const Inputs &inputs = {}) {
+  return chooseDefaults(options, inputs, Semantics::right());
 }
-inline Derived deriveC(const Options &options, const Inputs &inputs = {}) {
-  return derive(options, inputs, Semantics::c());
+inline CompleteExperiment completeC(const Options &options, const Inputs &inputs = {}) {
+  return chooseDefaults(options, inputs, Semantics::c());
 }
 
 inline void expectNear(const Vec3 &actual, const Vec3 &expected, double tolerance) {
@@ -45,15 +45,15 @@ inline void expectNear(const Vec3 &actual, const Vec3 &expected, double toleranc
 }
 
 /// Some warning contains this text.
-inline bool warns(const Derived &derived, const std::string &text) {
-  for (const std::string &warning : derived.warnings)
+inline bool warns(const CompleteExperiment &complete, const std::string &text) {
+  for (const std::string &warning : complete.warnings)
     if (warning.find(text) != std::string::npos)
       return true;
   return false;
 }
 
-inline bool notes(const Derived &derived, const std::string &name) {
-  for (const std::string &notice : derived.notices)
+inline bool notes(const CompleteExperiment &complete, const std::string &name) {
+  for (const std::string &notice : complete.notices)
     if (notice == name)
       return true;
   return false;

@@ -109,17 +109,16 @@ std::optional<double> instructionsPerSample(Workload workload, const BenchInputs
   std::vector<std::string> words = workload.words(inputs);
   words.insert(words.end(), {"-compat", "c", "--precision=" + precision});
   RunSetup setup(parseCommandLine(words));
-  Detector &detector = setup.derived.experiment.detector;
+  Detector &detector = setup.complete.experiment.detector;
   detector.slowPixels = 1;
   detector.roiSlowMin = detector.roiSlowMax = 0;
   KernelRequest request = setup.kernelRequest();
   if (gradient)
     request.derivative =
         Derivative{Derivative::Mode::VJP, expandParameters(workload.gradientParameters(),
-                                                           setup.derived.experiment.variant)}
+                                                           setup.complete.experiment.variant)}
             .toString();
-  const std::uint64_t count =
-      countTiles(makeKernel(request), setup.derived.experiment, gradient);
+  const std::uint64_t count = countTiles(makeKernel(request), setup.complete.experiment, gradient);
   if (count == 0)
     return std::nullopt;
   return double(count) / setup.samples();

@@ -47,7 +47,7 @@ public:
     const KernelHandle kernel = kernels.get(request);
     result.compileSeconds = kernels.counters().compileSeconds - before;
     result.target = kernel->target;
-    runner = std::make_unique<KernelRunner>(kernel, setup->derived.experiment, request.gpu);
+    runner = std::make_unique<KernelRunner>(kernel, setup->complete.experiment, request.gpu);
     image.resize(std::size_t(runner->shape().pixels()));
     runner->run(image, options); // warms the threads and the pages of the image
     if (plan.gradients && precision == "f64")
@@ -84,7 +84,7 @@ private:
     how.threads = options.threads;
     how.device = device;
     how.kernels = &kernels;
-    simulator = std::make_unique<Simulator>(setup->derived.experiment, how);
+    simulator = std::make_unique<Simulator>(setup->complete.experiment, how);
     cotangent.assign(simulator->pixels(), 1.0);
     gradientSeconds();
   }

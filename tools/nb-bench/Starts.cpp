@@ -39,7 +39,7 @@ Start startSimulator(const std::vector<std::string> &words, int threads, KernelP
   const Stopwatch sinceStart;
   const RunSetup setup(parseCommandLine(words));
   const double beforeKernel = sinceStart.seconds();
-  KernelRunner runner(kernels.get(setup.kernelRequest()), setup.derived.experiment);
+  KernelRunner runner(kernels.get(setup.kernelRequest()), setup.complete.experiment);
   start.kernel = sinceStart.seconds() - beforeKernel;
   const auto image = std::make_unique_for_overwrite<float[]>(std::size_t(runner.shape().pixels()));
   const double beforeRun = sinceStart.seconds();

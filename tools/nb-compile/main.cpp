@@ -59,8 +59,8 @@ Work workOf(const CompileCommand &command) {
       throw UsageError("that is a question to nb-sim: ask nb-sim");
     const RunSetup setup(line);
     request = setup.kernelRequest();
-    request.fixed = fixedCounts(setup.derived.experiment, command.specialize);
-    work.experiment = setup.derived.experiment;
+    request.fixed = fixedCounts(setup.complete.experiment, command.specialize);
+    work.experiment = setup.complete.experiment;
     if (!command.mode.empty())
       differentiate(request, work.experiment->variant, command);
     refuseFixedParameters(request);

@@ -10,7 +10,7 @@ bool compareEngines(const RunSetup &setup, KernelProvider &kernels, std::FILE *o
   request.noFuse = false;
   // The kernel itself is compiled anew by the comparison; this one says which arguments it takes.
   const KernelHandle kernel = kernels.get(request);
-  const BoundParameters parameters(*kernel, setup.derived.experiment);
+  const BoundParameters parameters(*kernel, setup.complete.experiment);
 
   nb_compare_options options = {};
   options.rtol = tool.engineTolerance[0];

@@ -48,8 +48,8 @@ long count(std::int64_t n) { return long(n); }
 class SetupPrinter {
 public:
   SetupPrinter(std::FILE *out, const SetupFacts &facts)
-      : out(out), facts(facts), experiment(facts.derived.experiment), report(facts.derived.report) {
-  }
+      : out(out), facts(facts), experiment(facts.complete.experiment),
+        report(facts.complete.report) {}
 
   void geometry() const {
     std::fprintf(out, "%s convention selected.\n", nameOf(report.convention));
@@ -181,7 +181,7 @@ public:
     if (!facts.noise)
       return;
     std::fprintf(out, "\n  noise image paramters:\n"); // so spelt in the C program
-    std::fprintf(out, "  seed: %ld\n", count(facts.derived.noiseSeed));
+    std::fprintf(out, "  seed: %ld\n", count(facts.complete.noiseSeed));
     std::fprintf(out, "  water droplet size: %g m\n", experiment.waterSize);
   }
 

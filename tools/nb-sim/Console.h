@@ -4,7 +4,7 @@
 #ifndef NANOBRAGG_NBSIM_CONSOLE_H
 #define NANOBRAGG_NBSIM_CONSOLE_H
 
-#include "lib/Experiment/Derive.h"
+#include "lib/Experiment/Defaults.h"
 
 #include <cstddef>
 #include <cstdio>
@@ -19,7 +19,7 @@ struct InputNames {
 
 struct SetupFacts {
   const Options &options;
-  const Derived &derived;
+  const CompleteExperiment &complete;
   InputNames names;
   std::size_t reflections = 0; ///< structure factors that were read
   std::string dumpWritten;     ///< name of the dump file that the run writes, or empty

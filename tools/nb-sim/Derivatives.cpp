@@ -23,7 +23,7 @@ class DerivativeRun {
 public:
   DerivativeRun(const RunSetup &setup, KernelProvider &kernels, std::FILE *out)
       : setup(setup), tool(setup.line.tool), kernels(kernels), out(out),
-        simulator(setup.derived.experiment, options()) {}
+        simulator(setup.complete.experiment, options()) {}
 
   void run() {
     refuse();

@@ -29,13 +29,13 @@ Outputs::Outputs(const CommandLine &line) {
 io::OutputFile *Outputs::open(const std::string &path) { return &files.emplace_back(path); }
 
 void Outputs::write(std::span<const float> image, const io::ImageStatistics &statistics,
-                    const CommandLine &line, Derived &derived, std::FILE *console) {
+                    const CommandLine &line, CompleteExperiment &complete, std::FILE *console) {
   const OutputOptions &wanted = line.outputs;
-  const Experiment &experiment = derived.experiment;
+  const Experiment &experiment = complete.experiment;
   const io::ImageRegion region = io::ImageRegion::of(experiment);
   const std::int64_t fastPixels = experiment.detector.fastPixels;
   const std::int64_t rows = experiment.detector.slowPixels * experiment.panelCount();
-  const io::SmvHeader header = headerOf(derived, line);
+  const io::SmvHeader header = headerOf(complete, line);
 
   if (dumpFile && experiment.crystal.grid)
     io::writeDump(*dumpFile, *experiment.crystal.grid);
@@ -66,8 +66,8 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
   }
   if (noiseFile) {
     const io::NoiseImage noise =
-        io::drawNoise(image, region, wanted.adcOffset, line.semantics.noiseWrap, derived.random,
-                      derived.noiseSeed);
+        io::drawNoise(image, region, wanted.adcOffset, line.semantics.noiseWrap, complete.random,
+                      complete.noiseSeed);
     std::fprintf(console, "%.0f photons on noise image (%ld overloads)\n", noise.photons,
                  long(noise.overloads));
     std::fprintf(console, "writing %s as 2-byte integers\n", wanted.noiseFile.c_str());

@@ -3,7 +3,7 @@
 #define NANOBRAGG_NBSIM_OUTPUTS_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/Experiment/Derive.h"
+#include "lib/Experiment/Defaults.h"
 #include "lib/IO/ImageStatistics.h"
 #include "lib/IO/OutputFile.h"
 
@@ -23,9 +23,9 @@ public:
   explicit Outputs(const CommandLine &line);
 
   /// Writes all images and the structure factor dump, and prints what the C program prints about
-  /// them. Draws the noise image from derived.random.
+  /// them. Draws the noise image from complete.random.
   void write(std::span<const float> image, const io::ImageStatistics &statistics,
-             const CommandLine &line, Derived &derived, std::FILE *console);
+             const CommandLine &line, CompleteExperiment &complete, std::FILE *console);
 
   /// Renames all of them into place.
   void publish();

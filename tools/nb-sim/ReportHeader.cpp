@@ -4,9 +4,9 @@
 
 namespace nanobragg {
 
-io::SmvHeader headerOf(const Derived &derived, const CommandLine &line) {
-  const Experiment &experiment = derived.experiment;
-  const DetectorReport &d = derived.report.detector;
+io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &line) {
+  const Experiment &experiment = complete.experiment;
+  const DetectorReport &d = complete.report.detector;
   const double pixel = experiment.detector.pixelSize;
   const bool c = line.semantics == Semantics::c();
   constexpr double mm = 1000;
@@ -18,7 +18,7 @@ io::SmvHeader headerOf(const Derived &derived, const CommandLine &line) {
   header.pixelSize = pixel * mm;
   header.distance = d.distance * mm;
   header.closeDistance = d.closeDistance * mm;
-  header.wavelength = derived.report.wavelength * 1e10;
+  header.wavelength = complete.report.wavelength * 1e10;
   if (c) {
     header.beamCenterX = d.xBeam * mm;
     header.beamCenterY = d.yBeam * mm;
@@ -37,9 +37,9 @@ io::SmvHeader headerOf(const Derived &derived, const CommandLine &line) {
   header.dialsOrigin = d.dialsOrigin;
   header.xdsOrgX = d.orgX;
   header.xdsOrgY = d.orgY;
-  header.phi = units::degrees(derived.report.phi0);
-  header.oscRange = units::degrees(derived.report.osc);
-  header.twotheta = units::degrees(derived.report.twotheta);
+  header.phi = units::degrees(complete.report.phi0);
+  header.oscRange = units::degrees(complete.report.osc);
+  header.twotheta = units::degrees(complete.report.twotheta);
   return header;
 }
 

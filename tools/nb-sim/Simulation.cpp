@@ -54,7 +54,7 @@ public:
     std::optional<io::OutputFile> timingFile;
     if (setup.line.tool.timingFile)
       timingFile.emplace(*setup.line.tool.timingFile);
-    Renderer renderer(kernels, setup.kernelRequest(), setup.derived.experiment,
+    Renderer renderer(kernels, setup.kernelRequest(), setup.complete.experiment,
                       !setup.line.tool.noFallback);
     warnOfFallback(renderer);
     printSetup(console, setupFacts());
@@ -62,11 +62,11 @@ public:
 
     if (!render(renderer))
       return false;
-    const Experiment &experiment = setup.derived.experiment;
+    const Experiment &experiment = setup.complete.experiment;
     const auto statistics =
         io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask);
     printSolidAngle();
-    outputs.write(pixels(), statistics, setup.line, setup.derived, console);
+    outputs.write(pixels(), statistics, setup.line, setup.complete, console);
     if (cancel.requested())
       return false;
     outputs.publish();
@@ -88,7 +88,7 @@ private:
                         files.dump.value_or(""),   files.sources.value_or(""),
                         files.stol.value_or("")};
     return {setup.line.options,
-            setup.derived,
+            setup.complete,
             names,
             setup.loaded.reflections,
             setup.line.outputs.dumpFile.value_or(""),
@@ -106,7 +106,7 @@ private:
       return PixelIndex{0, (*tool.printoutPixel)[1], (*tool.printoutPixel)[0]};
     if (!tool.printout)
       return std::nullopt;
-    const Detector &d = setup.derived.experiment.detector;
+    const Detector &d = setup.complete.experiment.detector;
     if (d.roiFastMin != d.roiFastMax || d.roiSlowMin != d.roiSlowMax)
       throw std::runtime_error("-printout prints how one pixel comes about: name it with "
                                "-printout_pixel FAST SLOW, or leave one with -roi");
@@ -183,7 +183,7 @@ private:
   }
 
   void printSolidAngle() const {
-    const double omega = solidAngle(setup.derived.experiment, setup.derived.report,
+    const double omega = solidAngle(setup.complete.experiment, setup.complete.report,
                                     setup.line.semantics.solidAngleSum);
     std::fprintf(console, "\nsolid angle subtended by detector = %g steradian ( %g%% sphere)\n",
                  omega, 100 * omega / (4 * std::numbers::pi));
@@ -238,7 +238,7 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
   setup.tell();
 
   if (tool.listParameters) {
-    listParameters(setup.derived.experiment, stdout);
+    listParameters(setup.complete.experiment, stdout);
     return finishStdout();
   }
   if (tool.emit != Emit::Nothing) {

@@ -15,11 +15,11 @@ static constexpr double samplesOfGpuStart = 5e7;
 
 RunSetup::RunSetup(CommandLine commandLine)
     : line(std::move(commandLine)), loaded(loadInputs(line)),
-      derived(derive(line.options, loaded.inputs, line.semantics)) {}
+      complete(chooseDefaults(line.options, loaded.inputs, line.semantics)) {}
 
 KernelRequest RunSetup::kernelRequest() const {
   KernelRequest request;
-  request.variant = derived.experiment.variant.toString();
+  request.variant = complete.experiment.variant.toString();
   request.precision = line.tool.precision;
   request.choice = device();
   if (request.choice.kind == DeviceChoice::Kind::GpuOnCpu)
@@ -29,7 +29,7 @@ KernelRequest RunSetup::kernelRequest() const {
   // Only the interpreter can look at what happens inside.
   request.noFuse = line.tool.noFuse || line.tool.probe || line.tool.checkFinite;
   if (!request.noFuse)
-    request.fixed = derived.experiment.fixedCounts();
+    request.fixed = complete.experiment.fixedCounts();
   return request;
 }
 
@@ -41,7 +41,7 @@ DeviceChoice RunSetup::device() const {
 }
 
 double RunSetup::samples() const {
-  const Experiment &experiment = derived.experiment;
+  const Experiment &experiment = complete.experiment;
   const std::vector<std::uint8_t> &mask = experiment.detector.mask;
   std::size_t pixels = 0;
   io::ImageRegion::of(experiment).forEachPixel([&](std::size_t i) {
@@ -52,18 +52,18 @@ double RunSetup::samples() const {
 
 std::vector<std::string> RunSetup::warnings() const {
   std::vector<std::string> all = loaded.warnings;
-  all.insert(all.end(), derived.warnings.begin(), derived.warnings.end());
+  all.insert(all.end(), complete.warnings.begin(), complete.warnings.end());
   return all;
 }
 
 std::vector<std::string> RunSetup::notices() const {
   std::vector<std::string> names = loaded.notices, lines;
-  names.insert(names.end(), derived.notices.begin(), derived.notices.end());
+  names.insert(names.end(), complete.notices.begin(), complete.notices.end());
   for (const SemanticSwitch &s : semanticSwitches())
     if (std::find(names.begin(), names.end(), s.name) != names.end())
       lines.push_back(std::string("default semantics differ from the C program here (") + s.name +
                       "): " + s.right + "; -compat c instead " + s.cProgram);
-  lines.insert(lines.end(), derived.notes.begin(), derived.notes.end());
+  lines.insert(lines.end(), complete.notes.begin(), complete.notes.end());
   return lines;
 }
 

@@ -3,7 +3,7 @@
 #define NANOBRAGG_TOOLS_RUNSETUP_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/Experiment/Derive.h"
+#include "lib/Experiment/Defaults.h"
 #include "runtime/kernels/CompilerLibrary.h"
 
 #include <string>
@@ -29,7 +29,7 @@ struct RunSetup {
 
   CommandLine line;
   LoadedInputs loaded;
-  Derived derived;
+  CompleteExperiment complete;
 };
 
 /// What --threads, or else OMP_NUM_THREADS as for the C program, asks for; 0: one per core.

@@ -222,13 +222,13 @@ static Value grating(GratingOp op, Value scale, Expansion &values, Arithmetic &a
     Value others = axis == 2 ? firstTwo : a.mul(axes[1 - axis].sine(), axes[2].sine());
     return a.mul(inverse, others);
   };
-  // The axes that are not derived come first: what they are multiplied to is shared by all
+  // The axes that are not differentiated come first: what they are multiplied to is shared by all
   // derivatives along the remaining axis.
-  SmallVector<Value, 3> plain, derived;
+  SmallVector<Value, 3> plain, differentiated;
   for (unsigned i = 0; i < 3; ++i) {
     Order order{op.getOrder()[i], op.getCells()[i]};
     bool isPlain = order.byX == 0 && order.byCells == 0;
-    (isPlain ? plain : derived)
+    (isPlain ? plain : differentiated)
         .push_back(axes[i].numerator(order, isPlain ? Value() : inverseOf(i)));
   }
   Value product;
@@ -238,7 +238,7 @@ static Value grating(GratingOp op, Value scale, Expansion &values, Arithmetic &a
   if (scale)
     divisor = a.mul(divisor, scale);
   product = product ? a.mul(product, divisor) : divisor;
-  for (Value factor : derived)
+  for (Value factor : differentiated)
     product = a.mul(product, factor);
   return product;
 }

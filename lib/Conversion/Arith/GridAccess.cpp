@@ -77,13 +77,14 @@ Components nb::lagrangeWeights(Value t, int64_t order, Arithmetic &a) {
                                         {0, -1.0 / 6, 0, 1.0 / 6}};
   Components weights;
   for (const auto &polynomial : polynomials) {
-    SmallVector<double> derived(polynomial, polynomial + 4);
-    for (int64_t k = 0; k < order && !derived.empty(); ++k) {
-      derived.erase(derived.begin());
-      for (auto [i, coefficient] : llvm::enumerate(derived))
+    SmallVector<double> differentiated(polynomial, polynomial + 4);
+    for (int64_t k = 0; k < order && !differentiated.empty(); ++k) {
+      differentiated.erase(differentiated.begin());
+      for (auto [i, coefficient] : llvm::enumerate(differentiated))
         coefficient *= double(i + 1);
     }
-    weights.push_back(derived.empty() ? a.constant(t.getType(), 0) : a.polynomial(derived, t));
+    weights.push_back(differentiated.empty() ? a.constant(t.getType(), 0)
+                                             : a.polynomial(differentiated, t));
   }
   return weights;
 }

@@ -49,7 +49,7 @@ struct Neighbourhood {
 Neighbourhood neighbourhood(ValueRange hkl, ArrayRef<int64_t> order, const GridBounds &grid,
                             Arithmetic &a);
 
-/// The weights of the four nodes, derived `order` times, at such a fraction.
+/// The weights of the four nodes, differentiated `order` times, at such a fraction.
 Components lagrangeWeights(Value fraction, int64_t order, Arithmetic &a);
 
 } // namespace mlir::nb

@@ -101,7 +101,7 @@ NB_API nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *m
  * kernel is the derivative of the loss by each pixel; 1 everywhere for the sum of the image. */
 NB_API nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
                               const int64_t shape[3]);
-/* All parameters as nb-sim derives them from these flags. Refused, saying where, when the flags
+/* All parameters as nb-sim takes them from these flags. Refused, saying where, when the flags
  * need a kernel of another variant. */
 NB_API nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags);
 

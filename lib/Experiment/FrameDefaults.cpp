@@ -1,4 +1,4 @@
-#include "lib/Experiment/Deriver.h"
+#include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/VectorAlgebra.h"
 
@@ -49,7 +49,7 @@ Vec3 direction(const std::optional<Vec3> &given, const Vec3 &otherwise, const ch
 
 } // namespace
 
-void Deriver::deriveFrame() {
+void DefaultsChooser::chooseFrame() {
   const Options &o = options;
   const bool custom = o.convention == Convention::Custom;
   Frame frame = frameOf(o.convention);
@@ -103,7 +103,7 @@ void Deriver::deriveFrame() {
       cross(experiment.beam.direction, experiment.beam.polarizationAxis);
 }
 
-void Deriver::replacePolarizationAxis() {
+void DefaultsChooser::replacePolarizationAxis() {
   Beam &beam = experiment.beam;
   if (length(cross(beam.direction, beam.polarizationAxis)) > 1e-9)
     return;

@@ -1,4 +1,4 @@
-#include "lib/Experiment/Deriver.h"
+#include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/Units.h"
@@ -10,7 +10,7 @@
 
 namespace nanobragg {
 
-void Deriver::derivePixels() {
+void DefaultsChooser::choosePixels() {
   Detector &d = experiment.detector;
   d.pixelSize = given.pixelSize.value_or(1e-4);
   if (options.pixelSize)
@@ -49,7 +49,7 @@ void Deriver::derivePixels() {
                                 " pixels is too large; reduce the detector or enlarge -pixel");
 }
 
-void Deriver::deriveBeamCenter() {
+void DefaultsChooser::chooseBeamCenter() {
   Detector &d = experiment.detector;
   DetectorReport &r = report.detector;
   const double pixel = d.pixelSize;
@@ -120,7 +120,7 @@ void Deriver::deriveBeamCenter() {
          "-Xbeam -Ybeam");
 }
 
-void Deriver::deriveDistance() {
+void DefaultsChooser::chooseDistance() {
   Detector &d = experiment.detector;
   d.distance = given.distance.value_or(0.1);
   if (options.distance)
@@ -171,7 +171,7 @@ void Deriver::deriveDistance() {
   r = placed;
 }
 
-void Deriver::derivePanels() {
+void DefaultsChooser::choosePanels() {
   if (options.panels.empty())
     return;
   experiment.variant.panels = true;
@@ -189,10 +189,10 @@ void Deriver::derivePanels() {
   }
 }
 
-void Deriver::deriveDetector() {
+void DefaultsChooser::chooseDetector() {
   Detector &d = experiment.detector;
   ProgramVariant &variant = experiment.variant;
-  derivePixels();
+  choosePixels();
   requireFinite({options.rotX, options.rotY, options.rotZ},
                 "-detector_rotx, -detector_roty or -detector_rotz");
   d.rotation = {units::radians(options.rotX), units::radians(options.rotY),
@@ -200,10 +200,10 @@ void Deriver::deriveDetector() {
   requireFinite(options.twotheta.value_or(0), "-twotheta");
   d.twotheta = units::radians(options.twotheta.value_or(0));
   report.twotheta = d.twotheta;
-  deriveBeamCenter();
-  deriveDistance();
-  derivePanels();
-  deriveSensor();
+  chooseBeamCenter();
+  chooseDistance();
+  choosePanels();
+  chooseSensor();
   if (options.curved) {
     variant.curvature = semantics.curvedDetector == Rule::C ? Curvature::C : Curvature::Right;
     note(&Semantics::curvedDetector);

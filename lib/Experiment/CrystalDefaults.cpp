@@ -1,4 +1,4 @@
-#include "lib/Experiment/Deriver.h"
+#include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/CellGeometry.h"
 #include "lib/Experiment/RandomOrientation.h"
@@ -12,7 +12,7 @@
 
 namespace nanobragg {
 
-void Deriver::deriveGoniometer() {
+void DefaultsChooser::chooseGoniometer() {
   const Options &o = options;
   Goniometer &g = experiment.goniometer;
   g.phi0 = o.phi ? units::radians(*o.phi) : given.phi.value_or(0);
@@ -37,7 +37,7 @@ void Deriver::deriveGoniometer() {
     report.phiSteps.push_back(g.phi0 + phi.step * double(i));
 }
 
-void Deriver::deriveOrientation() {
+void DefaultsChooser::chooseOrientation() {
   Crystal &crystal = experiment.crystal;
   ProgramVariant &variant = experiment.variant;
   if (!options.cell && !inputs.matrix)
@@ -80,7 +80,7 @@ void Deriver::deriveOrientation() {
   }
 
   if (options.missetRandom) {
-    crystal.misset = drawOrientation(semantics.randomMisset, derived.random, missetSeed);
+    crystal.misset = drawOrientation(semantics.randomMisset, complete.random, missetSeed);
     report.randomMisset = crystal.misset;
     note(&Semantics::randomMisset);
   } else if (options.misset) {
@@ -96,7 +96,7 @@ void Deriver::deriveOrientation() {
   report.volume = lattice.volume;
 }
 
-void Deriver::deriveCrystalSize() {
+void DefaultsChooser::chooseCrystalSize() {
   Crystal &crystal = experiment.crystal;
   const std::optional<std::int64_t> cells[] = {options.na, options.nb, options.nc};
   const std::optional<double> sizes[] = {options.sampleX, options.sampleY, options.sampleZ};
@@ -142,7 +142,7 @@ void Deriver::deriveCrystalSize() {
   }
 }
 
-void Deriver::deriveOversample() {
+void DefaultsChooser::chooseOversample() {
   Detector &d = experiment.detector;
   report.reciprocalPixelSize = experiment.beam.wavelength * report.detector.distance / d.pixelSize;
   const double wanted = std::ceil(3.0 * report.largestCrystalSize / report.reciprocalPixelSize);
@@ -162,7 +162,7 @@ void Deriver::deriveOversample() {
              : " sub-pixels along each edge are too many; use fewer"));
 }
 
-void Deriver::deriveMosaic() {
+void DefaultsChooser::chooseMosaic() {
   Crystal &crystal = experiment.crystal;
   requireFinite(options.mosaicSpread.value_or(0), "-mosaic");
   const MosaicDomains domains =
@@ -179,14 +179,14 @@ void Deriver::deriveMosaic() {
   crystal.mosaicAxis.clear();
   crystal.mosaicUnitAngle.clear();
   for (std::int64_t i = 0; i < domains.count; ++i) {
-    const AxisAngle rotation = drawMosaicRotation(domains.spread, derived.random, mosaicSeed);
+    const AxisAngle rotation = drawMosaicRotation(domains.spread, complete.random, mosaicSeed);
     crystal.mosaicAxis.push_back(rotation.axis);
     // The first domain draws its numbers and then stays aligned.
     crystal.mosaicUnitAngle.push_back(i == 0 ? 0 : rotation.angle / domains.spread);
   }
 }
 
-void Deriver::deriveStructureFactors() {
+void DefaultsChooser::chooseStructureFactors() {
   Crystal &crystal = experiment.crystal;
   crystal.grid = inputs.grid;
   crystal.defaultF = options.defaultF;
@@ -216,12 +216,12 @@ void Deriver::deriveStructureFactors() {
                                                     : StructureFactors::Nearest;
 }
 
-void Deriver::deriveCrystal() {
-  deriveOrientation();
-  deriveCrystalSize();
-  deriveOversample();
-  deriveMosaic();
-  deriveStructureFactors();
+void DefaultsChooser::chooseCrystal() {
+  chooseOrientation();
+  chooseCrystalSize();
+  chooseOversample();
+  chooseMosaic();
+  chooseStructureFactors();
 }
 
 } // namespace nanobragg

@@ -1,6 +1,6 @@
-// From what was said to an experiment.
-#ifndef NANOBRAGG_EXPERIMENT_DERIVE_H
-#define NANOBRAGG_EXPERIMENT_DERIVE_H
+// From options, in which much is unset, to an experiment, in which nothing is.
+#ifndef NANOBRAGG_EXPERIMENT_DEFAULTS_H
+#define NANOBRAGG_EXPERIMENT_DEFAULTS_H
 
 #include "lib/Experiment/Experiment.h"
 #include "lib/Experiment/Options.h"
@@ -13,7 +13,7 @@
 
 namespace nanobragg {
 
-struct Derived {
+struct CompleteExperiment {
   Experiment experiment;
   Report report;
   std::vector<std::string> warnings; ///< one sentence each, without a "WARNING:"
@@ -25,9 +25,10 @@ struct Derived {
   std::int64_t noiseSeed = 0; ///< negated, as the C program keeps and prints it
 };
 
-/// Makes every automatic choice. Throws std::invalid_argument with one sentence that names the flag
-/// when a value is impossible.
-Derived derive(const Options &options, const Inputs &inputs, const Semantics &semantics);
+/// Chooses a value for all that the user left open. Throws std::invalid_argument with one sentence
+/// that names the flag when a value is impossible.
+CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
+                                  const Semantics &semantics);
 
 } // namespace nanobragg
 #endif

@@ -1,4 +1,4 @@
-#include "lib/Experiment/Deriver.h"
+#include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/Steps.h"
 #include "lib/Experiment/Units.h"
@@ -9,7 +9,7 @@
 
 namespace nanobragg {
 
-void Deriver::deriveSensor() {
+void DefaultsChooser::chooseSensor() {
   const Options &o = options;
   Detector &d = experiment.detector;
   ProgramVariant &variant = experiment.variant;

@@ -1,4 +1,4 @@
-#include "lib/Experiment/Deriver.h"
+#include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/Units.h"
 
@@ -40,15 +40,15 @@ void requireFinite(const Vec3 &value, const char *flag) {
     requireFinite(x, flag);
 }
 
-void Deriver::note(Rule Semantics::*rule) {
+void DefaultsChooser::note(Rule Semantics::*rule) {
   if (semantics.*rule != Rule::Right)
     return;
   for (const SemanticSwitch &s : semanticSwitches())
     if (s.rule == rule)
-      derived.notices.push_back(s.name);
+      complete.notices.push_back(s.name);
 }
 
-void Deriver::readHeaders() {
+void DefaultsChooser::readHeaders() {
   auto read = [&](const HeaderValues &header, bool isMask) {
     auto take = [](std::optional<double> &field, std::optional<double> value, auto convert) {
       if (value)
@@ -80,9 +80,9 @@ void Deriver::readHeaders() {
     warn("-distance has no effect: the image header has a close distance; use -close_distance");
 }
 
-void Deriver::deriveSeeds() {
+void DefaultsChooser::chooseSeeds() {
   const std::int64_t clock = std::time(nullptr);
-  derived.noiseSeed = -options.seed.value_or(clock);
+  complete.noiseSeed = -options.seed.value_or(clock);
   missetSeed = -options.missetSeed.value_or(clock);
   mosaicSeed = -options.mosaicSeed.value_or(12345678);
   if (options.missetSeed && !options.missetRandom)
@@ -91,7 +91,7 @@ void Deriver::deriveSeeds() {
     note(&Semantics::noiseWrap);
 }
 
-void Deriver::deriveRegion() {
+void DefaultsChooser::chooseRegion() {
   Detector &d = experiment.detector;
   auto bound = [&](int i, std::int64_t otherwise) {
     std::int64_t value = options.roi[i].value_or(-1);
@@ -106,7 +106,7 @@ void Deriver::deriveRegion() {
     warn("-roi: the region has no pixels, the image will be empty");
 }
 
-void Deriver::deriveMask() {
+void DefaultsChooser::chooseMask() {
   if (!inputs.mask)
     return;
   const Detector &d = experiment.detector;
@@ -125,7 +125,7 @@ void Deriver::deriveMask() {
                  [](std::uint16_t pixel) { return std::uint8_t(pixel != 0); });
 }
 
-void Deriver::checkSampleCount() {
+void DefaultsChooser::checkSampleCount() {
   const Detector &d = experiment.detector;
   // As a double, since the product is what may be too large.
   double samples = double(experiment.sourceCount()) * double(experiment.mosaicDomains()) *
@@ -144,28 +144,29 @@ void Deriver::checkSampleCount() {
     note(&Semantics::solidAngleSum);
 }
 
-Derived Deriver::run() {
+CompleteExperiment DefaultsChooser::run() {
   readHeaders();
-  deriveSeeds();
-  deriveFrame();
-  deriveDetector();
-  deriveBeam();
-  deriveGoniometer();
-  deriveCrystal();
-  deriveSources();
+  chooseSeeds();
+  chooseFrame();
+  chooseDetector();
+  chooseBeam();
+  chooseGoniometer();
+  chooseCrystal();
+  chooseSources();
   replacePolarizationAxis();
-  deriveRegion();
-  deriveMask();
+  chooseRegion();
+  chooseMask();
   checkSampleCount();
   experiment.variant.imageType = options.imageType;
   requireNotNegative(options.dmin, "-dmin", "A");
   experiment.dmin = options.dmin * units::angstrom;
   experiment.variant.dmin = experiment.dmin > 0;
-  return std::move(derived);
+  return std::move(complete);
 }
 
-Derived derive(const Options &options, const Inputs &inputs, const Semantics &semantics) {
-  return Deriver(options, inputs, semantics).run();
+CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
+                                  const Semantics &semantics) {
+  return DefaultsChooser(options, inputs, semantics).run();
 }
 
 } // namespace nanobragg

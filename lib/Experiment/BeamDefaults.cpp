@@ -1,4 +1,4 @@
-#include "lib/Experiment/Deriver.h"
+#include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/Steps.h"
 #include "lib/Experiment/Units.h"
@@ -26,7 +26,7 @@ DivergenceReport reported(const StepRange &s) { return {s.range, s.step, s.steps
 
 } // namespace
 
-void Deriver::deriveBeam() {
+void DefaultsChooser::chooseBeam() {
   const Options &o = options;
   Beam &beam = experiment.beam;
   if (o.lambda && o.energy)
@@ -66,7 +66,7 @@ void Deriver::deriveBeam() {
   } else if (o.noPolarization) {
     polarization = Evaluation::None;
   }
-  deriveFluence();
+  chooseFluence();
 
   requireNotNegative(o.water, "-water", "um");
   experiment.waterSize = o.water / 1e6;
@@ -76,7 +76,7 @@ void Deriver::deriveBeam() {
   }
 }
 
-void Deriver::deriveFluence() {
+void DefaultsChooser::chooseFluence() {
   const Options &o = options;
   double &fluence = experiment.beam.fluence;
   const double exposure = o.exposure.value_or(1.0);
@@ -104,14 +104,14 @@ void Deriver::deriveFluence() {
     report.flux = fluence / exposure * beamSize * beamSize;
 }
 
-void Deriver::deriveSources() {
+void DefaultsChooser::chooseSources() {
   if (inputs.sources.empty())
     generateSources();
   else
     listSources();
 }
 
-void Deriver::generateSources() {
+void DefaultsChooser::generateSources() {
   Beam &beam = experiment.beam;
   experiment.variant.sources = Sources::Generated;
   const DivergenceReport &h = report.hdiv, &v = report.vdiv, &w = report.dispersion;
@@ -164,7 +164,7 @@ void Deriver::generateSources() {
     source.intensity = 1.0 / double(report.sources.size());
 }
 
-void Deriver::listSources() {
+void DefaultsChooser::listSources() {
   Beam &beam = experiment.beam;
   experiment.variant.sources = Sources::Listed;
   beam.sourceWeight.clear();
@@ -201,7 +201,7 @@ void Deriver::listSources() {
 
 /// The factor once per pixel is that of the first source, as in the C program: a choice that
 /// docs/semantics.md explains, and which a file in another order would make differently.
-void Deriver::noteFirstSource() {
+void DefaultsChooser::noteFirstSource() {
   const std::vector<Vec3> &directions = experiment.beam.sourceDirection;
   if (experiment.variant.polarization != Evaluation::Once || semantics == Semantics::c())
     return;
@@ -211,7 +211,7 @@ void Deriver::noteFirstSource() {
            dot(direction, directions.front()) < 0;
   };
   if (std::ranges::any_of(directions, apart))
-    derived.notes.push_back(
+    complete.notes.push_back(
         "the polarization of every pixel is that of the first of the " +
         std::to_string(directions.size()) +
         " sources of -sourcefile, so that another order of its lines makes another image; "

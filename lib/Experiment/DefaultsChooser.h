@@ -1,0 +1,84 @@
+// The stages of chooseDefaults().
+#ifndef NANOBRAGG_EXPERIMENT_DEFAULTSCHOOSER_H
+#define NANOBRAGG_EXPERIMENT_DEFAULTSCHOOSER_H
+
+#include "lib/Experiment/Defaults.h"
+
+#include <cstdint>
+#include <string>
+
+namespace nanobragg {
+
+/// One run of chooseDefaults(); the stages are called in this order and each relies on those before
+/// it.
+class DefaultsChooser {
+public:
+  DefaultsChooser(const Options &options, const Inputs &inputs, const Semantics &semantics)
+      : options(options), inputs(inputs), semantics(semantics) {}
+
+  CompleteExperiment run();
+
+private:
+  // Defaults.cpp
+  void readHeaders();
+  void chooseSeeds();
+  void chooseRegion();
+  void chooseMask();
+  void checkSampleCount();
+  // FrameDefaults.cpp: directions, which the convention decides
+  void chooseFrame();
+  void replacePolarizationAxis();
+  // DetectorDefaults.cpp
+  void choosePixels();
+  void chooseBeamCenter();
+  void chooseDistance();
+  void choosePanels();
+  void chooseDetector();
+  // SensorDefaults.cpp: thickness, layers and absorption
+  void chooseSensor();
+  // BeamDefaults.cpp
+  void chooseBeam();
+  void chooseFluence();
+  void chooseSources();
+  void generateSources();
+  void listSources();
+  void noteFirstSource();
+  // CrystalDefaults.cpp
+  void chooseCrystal();
+  void chooseGoniometer();
+  void chooseOrientation();
+  void chooseCrystalSize();
+  void chooseOversample();
+  void chooseMosaic();
+  void chooseStructureFactors();
+
+  void warn(const std::string &text) { complete.warnings.push_back(text); }
+  /// This run depends on the switch; says so when it is set Right.
+  void note(Rule Semantics::*rule);
+
+  const Options &options;
+  const Inputs &inputs;
+  const Semantics &semantics;
+  CompleteExperiment complete;
+  Experiment &experiment = complete.experiment;
+  Report &report = complete.report;
+
+  /// Headers of -mask and -img under the flags; SI, unset where none says anything.
+  struct Merged {
+    std::optional<double> pixelSize, distance, closeDistance, wavelength, xBeam, yBeam, orgX, orgY;
+    std::optional<double> phi, osc;
+    std::int64_t fastPixels = 0, slowPixels = 0;
+  } given;
+  std::int64_t missetSeed = 0, mosaicSeed = 0;
+};
+
+/// Throws std::invalid_argument naming the flag unless value > 0 and finite.
+void requirePositive(double value, const char *flag, const char *unit);
+void requireNotNegative(double value, const char *flag, const char *unit);
+void requireFinite(double value, const char *flag);
+void requireFinite(const Vec3 &value, const char *flag);
+/// The shortest text that reads well, as %g.
+std::string text(double value);
+
+} // namespace nanobragg
+#endif
