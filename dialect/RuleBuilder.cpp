@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// As in the expansion of nb ops to arithmetic, so that common steps are found.
+/// As in the lowering of nb ops to arithmetic, so that common steps are found.
 static constexpr auto contract = arith::FastMathFlags::contract;
 
 static bool isScalar(Value x) { return isScalarOrLanes(x.getType()); }

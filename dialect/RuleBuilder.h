@@ -68,7 +68,7 @@ public:
   Value multiply(Value m, Value n);
   Value transpose(Value m);
   Value axisRotation(Value axis, Value angle);
-  /// 1 / |v|, 1 at v = 0: of the expansion to arithmetic nb.normalize shares all but the choice.
+  /// 1 / |v|, 1 at v = 0: of the lowering to arithmetic nb.normalize shares all but the choice.
   Value inverseLength(Value v);
   /// The part of t across the unit vector `direction` of v, divided by the length of v; t itself
   /// at v = 0, where `direction` is 0.

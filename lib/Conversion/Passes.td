@@ -38,7 +38,7 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
 def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
   let summary = "physics and geometry to arithmetic";
   let description = [{
-    Expands every geometry and diffraction op into arith, math and vector ops on scalars or lanes.
+    Lowers every geometry and diffraction op to arith, math and vector ops on scalars or lanes.
     Trigonometric functions and exponentials become polynomials (of the argument in half turns for
     sin and cos), so that a kernel calls no math library. Grid lookups become loads from a memref,
     gathers for lanes. Reciprocal square roots of lanes are approximated and refined; with

@@ -114,7 +114,7 @@ std::span<const ParameterGroup> parameterGroups() {
   return groups;
 }
 
-std::vector<std::string> expandParameters(std::string_view text, const ProgramVariant &variant) {
+std::vector<std::string> resolveParameters(std::string_view text, const ProgramVariant &variant) {
   std::vector<std::string_view> wanted;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());

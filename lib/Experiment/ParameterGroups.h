@@ -24,7 +24,7 @@ std::span<const ParameterGroup> parameterGroups();
 /// The parameters that `text`, names of parameters and groups with commas between, stands for, in
 /// the order of the table and each once. Of a group those count that programs of this variant
 /// take. Throws std::invalid_argument for a name that is unknown, discrete or not used here.
-std::vector<std::string> expandParameters(std::string_view text, const ProgramVariant &variant);
+std::vector<std::string> resolveParameters(std::string_view text, const ProgramVariant &variant);
 
 } // namespace nanobragg
 #endif

@@ -158,7 +158,7 @@ static void takeWholeReflection(GridOp op) {
   }
 }
 
-/// The fraction of an index in f64 that goes into f32 is taken as the op is expanded, exactly and
+/// The fraction of an index in f64 that goes into f32 is taken as the op is lowered, exactly and
 /// at less cost than peeling it off in f64 first.
 void Narrower::takeWholeIndex(Operation *op) {
   if (auto factor = dyn_cast<LatticeFactorOp>(op); factor && factor.getFraction())

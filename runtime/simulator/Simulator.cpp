@@ -123,7 +123,7 @@ struct Simulator::State {
   Derivative derivativeBy(Mode mode, std::string_view parameters) const {
     Derivative derivative;
     derivative.mode = mode;
-    derivative.parameters = expandParameters(parameters, experiment.variant);
+    derivative.parameters = resolveParameters(parameters, experiment.variant);
     return derivative;
   }
 
@@ -272,7 +272,7 @@ void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
 
 std::vector<DeadGradient> Simulator::deadGradients(std::string_view parameters) const {
   return nanobragg::deadGradients(state->experiment,
-                                  expandParameters(parameters, state->experiment.variant));
+                                  resolveParameters(parameters, state->experiment.variant));
 }
 
 std::span<const double> Simulator::value() {

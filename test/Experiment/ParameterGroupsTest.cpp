@@ -16,7 +16,7 @@ using testing::Not;
 
 std::string whyNot(const std::string &text, const ProgramVariant &variant = {}) {
   try {
-    expandParameters(text, variant);
+    resolveParameters(text, variant);
   } catch (const std::invalid_argument &error) {
     return error.what();
   }
@@ -34,18 +34,18 @@ TEST(ParameterGroups, MembersAreDifferentiable) {
   }
 }
 
-TEST(ParameterGroups, ExpandInTableOrderWithoutRepetition) {
-  EXPECT_EQ(expandParameters("distance,misset,cell_b,misset_y", {}),
+TEST(ParameterGroups, ResolveInTableOrderWithoutRepetition) {
+  EXPECT_EQ(resolveParameters("distance,misset,cell_b,misset_y", {}),
             (Names{"cell_b", "misset_x", "misset_y", "misset_z", "distance"}));
 }
 
 TEST(ParameterGroups, OnlyWhatTheVariantUses) {
   ProgramVariant s;
-  EXPECT_THAT(expandParameters("cell", s), Not(Contains("reciprocal_matrix")));
-  EXPECT_THAT(expandParameters("detector", s), Not(Contains("close_distance")));
+  EXPECT_THAT(resolveParameters("cell", s), Not(Contains("reciprocal_matrix")));
+  EXPECT_THAT(resolveParameters("detector", s), Not(Contains("close_distance")));
   s.cellSource = CellSource::Matrix;
-  EXPECT_EQ(expandParameters("cell", s), Names{"reciprocal_matrix"});
-  const Names scalars = expandParameters("scalars", s), all = expandParameters("all", s);
+  EXPECT_EQ(resolveParameters("cell", s), Names{"reciprocal_matrix"});
+  const Names scalars = resolveParameters("scalars", s), all = resolveParameters("all", s);
   EXPECT_THAT(all, Contains("beam_direction"));
   EXPECT_THAT(scalars, Not(Contains("beam_direction")));
   EXPECT_GT(scalars.size(), 20u);
@@ -95,7 +95,7 @@ Names deadNames(const Options &options, const std::string &wanted, double defaul
   Experiment e = completeRight(options).experiment;
   e.crystal.defaultF = defaultF;
   Names names;
-  for (const DeadGradient &dead : deadGradients(e, expandParameters(wanted, e.variant)))
+  for (const DeadGradient &dead : deadGradients(e, resolveParameters(wanted, e.variant)))
     names.push_back(dead.parameter);
   return names;
 }

@@ -1,4 +1,4 @@
-// Derivatives of any order of the ops that have them: the interpreter and the compiled expansion,
+// Derivatives of any order of the ops that have them: the interpreter and the compiled code,
 // which share no formula, at random points and at the singular ones.
 #include "test/engines/Engines.h"
 

@@ -12,7 +12,7 @@ namespace {
 /// step.
 void expectAdjoint(const Experiment &experiment, Engine engine, std::uint64_t seed) {
   Simulator simulator(experiment, on(engine));
-  const auto names = expandParameters("all", simulator.experiment().variant);
+  const auto names = resolveParameters("all", simulator.experiment().variant);
   const CheckedDirection v = randomDirection(simulator, names, seed);
   const std::vector<double> c = randomNumbers(simulator.pixels(), seed + 1);
   const std::vector<double> forward = simulator.jvp("all", v.numbers);

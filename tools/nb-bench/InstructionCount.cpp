@@ -115,8 +115,8 @@ std::optional<double> instructionsPerSample(Workload workload, const BenchInputs
   KernelRequest request = setup.kernelRequest();
   if (gradient)
     request.derivative =
-        Derivative{Derivative::Mode::VJP, expandParameters(workload.gradientParameters(),
-                                                           setup.complete.experiment.variant)}
+        Derivative{Derivative::Mode::VJP, resolveParameters(workload.gradientParameters(),
+                                                            setup.complete.experiment.variant)}
             .toString();
   const std::uint64_t count = countTiles(makeKernel(request), setup.complete.experiment, gradient);
   if (count == 0)

@@ -34,7 +34,7 @@ void differentiate(KernelRequest &request, ProgramVariant variant, const Compile
     return;
   try {
     std::string names;
-    for (const std::string &name : expandParameters(command.parameters, variant))
+    for (const std::string &name : resolveParameters(command.parameters, variant))
       names += (names.empty() ? "" : ",") + name;
     request.derivative = Derivative::fromString(command.mode + "(" + names + ")").toString();
   } catch (const std::invalid_argument &error) {

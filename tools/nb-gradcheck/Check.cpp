@@ -33,7 +33,7 @@ public:
   Checker(Simulator &analytic, Simulator &reference, const std::string &parameters,
           const CheckOptions &options)
       : analytic(analytic), reference(reference), parameters(parameters), options(options),
-        names(expandParameters(parameters, reference.experiment().variant)), weights(weightsOf()),
+        names(resolveParameters(parameters, reference.experiment().variant)), weights(weightsOf()),
         differences(reference, weights, differenceOptions()) {}
 
   CheckResult run() {

@@ -25,7 +25,7 @@ Simulator simulatorOn(Engine engine, const Experiment &experiment,
 
 void checkNames(const std::string &parameters, const Experiment &experiment) {
   try {
-    expandParameters(parameters, experiment.variant);
+    resolveParameters(parameters, experiment.variant);
   } catch (const std::invalid_argument &error) {
     throw UsageError(std::string("--wrt: ") + error.what());
   }

@@ -56,7 +56,7 @@ private:
 
   std::vector<std::string> namesOf(const char *flag, const std::string &text) const {
     try {
-      return expandParameters(text, simulator.experiment().variant);
+      return resolveParameters(text, simulator.experiment().variant);
     } catch (const std::invalid_argument &error) {
       throw UsageError(std::string(flag) + ": " + error.what());
     }

@@ -1,6 +1,6 @@
 #include "lib/Compiler/CodeGen/CodeGen.h"
 
-#include "lib/Compiler/CodeGen/ExpandRounding.h"
+#include "lib/Compiler/CodeGen/ReplaceRounding.h"
 
 #include "runtime/kernels/CpuFeatures.h"
 
@@ -145,7 +145,7 @@ void optimize(Module &module, TargetMachine &machine) {
     function.addFnAttr("min-legal-vector-width", width);
   }
   if (machine.getTargetTriple().isX86() && !hasFeature(machine, "sse4.1"))
-    expandRounding(module);
+    replaceRounding(module);
   // The program is vectorized and scheduled by hand: LLVM only cleans up.
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;

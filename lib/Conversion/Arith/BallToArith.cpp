@@ -25,7 +25,7 @@ static Value series(int64_t n, double limit, Value u, Arithmetic &a) {
 /// Outside the reach of the series, where dividing by r does no harm, the spherical Bessel functions
 /// by upward recurrence, which is stable for r > n. Inside, order 0 is one step of downward recurrence
 /// from order 1, 3 j1 / r = j0 + j2, since a gradient has the series of order 1 anyway.
-Value nb::expandBall(BallOp op, Arithmetic &a) {
+Value nb::lowerBall(BallOp op, Arithmetic &a) {
   auto n = int64_t(op.getOrder()) + 1;
   double limit = double(std::max<int64_t>(4, n * n));
   Value u = op.getU();

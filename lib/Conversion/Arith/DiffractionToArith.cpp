@@ -1,5 +1,5 @@
-#include "lib/Conversion/Arith/Expansion.h"
 #include "lib/Conversion/Arith/GridToArith.h"
+#include "lib/Conversion/Arith/LoweredValues.h"
 #include "lib/Conversion/Arith/Polynomials.h"
 #include "lib/Conversion/Arith/ShapesToArith.h"
 #include "lib/Conversion/Arith/SingleToArith.h"
@@ -111,7 +111,7 @@ Value squareFactor(ValueRange delta, ValueRange ncells, Arithmetic &a) {
   };
   for (auto [x, n] : llvm::zip(delta, ncells)) {
     if (auto known = knownCells(n); known && isPolynomialBetter(*known, x.getType())) {
-      multiply(numerator, expandWholeGrating(*known, x, a));
+      multiply(numerator, lowerWholeGrating(*known, x, a));
       continue;
     }
     Value distance = awayFromZero(x, a);
@@ -138,9 +138,9 @@ Value sinc3(Value u, Value scale, bool anySign, Arithmetic &a) {
   return anySign ? value : a.withSignFlippedBy(value, bits);
 }
 
-Value latticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
+Value latticeFactor(LatticeFactorOp op, LoweredValues &values, Arithmetic &a) {
   if (op.getType() != elementTypeOf(op.getHkl().getType()))
-    return expandSingleLatticeFactor(op, values, a);
+    return lowerSingleLatticeFactor(op, values, a);
   Components delta = llvm::to_vector<9>(values.components(op.getHkl()));
   Components ncells = llvm::to_vector<9>(values.components(op.getNcells()));
   Type type = elementTypeOf(op.getHkl().getType());
@@ -174,7 +174,7 @@ Value withoutSign(Value x) {
   return x;
 }
 
-Value polarization(PolarizationOp op, Expansion &values, Arithmetic &a) {
+Value polarization(PolarizationOp op, LoweredValues &values, Arithmetic &a) {
   ValueRange incident = values.components(op.getIncident());
   ValueRange diffracted = values.components(op.getDiffracted());
   Type type = op.getType();
@@ -203,7 +203,7 @@ Value solidAngle(SolidAngleOp op, ValueRange position, Arithmetic &a) {
   return a.mul(a.mul(a.mul(area, op.getCloseDistance()), inverse), inverse2);
 }
 
-Value captureFraction(CaptureFractionOp op, Expansion &values, Arithmetic &a) {
+Value captureFraction(CaptureFractionOp op, LoweredValues &values, Arithmetic &a) {
   Value rho = a.dot(values.components(op.getDiffracted()), values.components(op.getNormal()));
   Value path = a.div(a.neg(op.getSpacing()), a.mul(op.getAttenuationDepth(), rho));
   Value below = a.add(op.getLayer(), 1);
@@ -225,7 +225,7 @@ SmallVector<double> nb::overPi(ArrayRef<double> coefficients) {
   return llvm::map_to_vector(coefficients, [](double c) { return c / pi; });
 }
 
-Components nb::distanceCoefficients(LatticeFactorOp op, double factor, Expansion &values,
+Components nb::distanceCoefficients(LatticeFactorOp op, double factor, LoweredValues &values,
                                     Arithmetic &a) {
   ValueRange n = values.components(op.getNcells());
   Value scale = a.mul(op.getFudge(), factor);
@@ -255,7 +255,7 @@ Value nb::quadraticForm(ValueRange c, ValueRange delta, Arithmetic &a) {
   return a.dot(rows, delta);
 }
 
-Components nb::expandDiffraction(Operation *op, Expansion &values, Arithmetic &a) {
+Components nb::lowerDiffraction(Operation *op, LoweredValues &values, Arithmetic &a) {
   auto parts = [&](Value value) { return values.components(value); };
   return TypeSwitch<Operation *, Components>(op)
       .Case<CellVolumeOp>([&](auto o) { return Components{cellVolume(o, a)}; })
@@ -268,20 +268,19 @@ Components nb::expandDiffraction(Operation *op, Expansion &values, Arithmetic &a
       .Case<WithinResolutionOp>([&](auto o) {
         return Components{withinResolution(o, parts(o.getScatteringVector()), a)};
       })
-      .Case<MillerIndexOp>([&](auto o) {
-        return a.transform(parts(o.getDirect()), parts(o.getScatteringVector()));
-      })
+      .Case<MillerIndexOp>(
+          [&](auto o) { return a.transform(parts(o.getDirect()), parts(o.getScatteringVector())); })
       .Case<NearestMillerIndexOp>([&](auto o) {
         return llvm::map_to_vector<9>(parts(o.getHkl()),
                                       [&](Value h) { return a.ceil(a.sub(h, 0.5)); });
       })
-      .Case<SincgOp>([&](auto o) { return Components{expandSincg(o, a)}; })
-      .Case<GratingOp>([&](auto o) { return Components{expandGrating(o, values, a)}; })
-      .Case<BallOp>([&](auto o) { return Components{expandBall(o, a)}; })
+      .Case<SincgOp>([&](auto o) { return Components{lowerSincg(o, a)}; })
+      .Case<GratingOp>([&](auto o) { return Components{lowerGrating(o, values, a)}; })
+      .Case<BallOp>([&](auto o) { return Components{lowerBall(o, a)}; })
       .Case<LatticeFactorOp>([&](auto o) { return Components{latticeFactor(o, values, a)}; })
-      .Case<InGridOp>([&](auto o) { return Components{expandInGrid(o, values, a)}; })
+      .Case<InGridOp>([&](auto o) { return Components{lowerInGrid(o, values, a)}; })
       .Case<StructureFactorOp>(
-          [&](auto o) { return Components{expandStructureFactor(o, values, a)}; })
+          [&](auto o) { return Components{lowerStructureFactor(o, values, a)}; })
       .Case<IntensityOp>([&](auto o) {
         Value amplitude = a.mul(o.getStructureFactor(), withoutSign(o.getLatticeFactor()));
         return Components{a.mul(amplitude, amplitude)};

@@ -1,4 +1,4 @@
-#include "lib/Conversion/Arith/Expansion.h"
+#include "lib/Conversion/Arith/LoweredValues.h"
 #include "lib/Conversion/Arith/ShapesToArith.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,15 +40,14 @@ static Components splat(ValueRange parts, Type type, Arithmetic &a) {
   });
 }
 
-Components nb::expandGeometry(Operation *op, Expansion &values, Arithmetic &a) {
+Components nb::lowerGeometry(Operation *op, LoweredValues &values, Arithmetic &a) {
   auto parts = [&](Value value) { return values.components(value); };
   return TypeSwitch<Operation *, Components>(op)
       .Case<VecOp, MatOp>(
           [&](auto o) { return Components(o->getOperands().begin(), o->getOperands().end()); })
       .Case<ComponentOp>([&](auto o) { return Components{parts(o.getVector())[o.getIndex()]}; })
-      .Case<ElementOp>([&](auto o) {
-        return Components{parts(o.getMatrix())[3 * o.getRow() + o.getColumn()]};
-      })
+      .Case<ElementOp>(
+          [&](auto o) { return Components{parts(o.getMatrix())[3 * o.getRow() + o.getColumn()]}; })
       .Case<RowOp>([&](auto o) {
         return llvm::to_vector<9>(parts(o.getMatrix()).slice(3 * o.getIndex(), 3));
       })
@@ -57,11 +56,10 @@ Components nb::expandGeometry(Operation *op, Expansion &values, Arithmetic &a) {
       .Case<SubOp>([&](auto o) { return a.sub(parts(o.getLhs()), parts(o.getRhs())); })
       .Case<CrossOp>([&](auto o) { return a.cross(parts(o.getLhs()), parts(o.getRhs())); })
       .Case<ScaleOp>([&](auto o) {
-        Components gratings = expandScaledGratings(o, values, a);
+        Components gratings = lowerScaledGratings(o, values, a);
         return gratings.empty() ? a.scale(parts(o.getVector()), o.getFactor()) : gratings;
       })
-      .Case<DotOp>(
-          [&](auto o) { return Components{a.dot(parts(o.getLhs()), parts(o.getRhs()))}; })
+      .Case<DotOp>([&](auto o) { return Components{a.dot(parts(o.getLhs()), parts(o.getRhs()))}; })
       .Case<NormOp>([&](auto o) {
         return Components{a.sqrt(a.dot(parts(o.getVector()), parts(o.getVector())))};
       })

@@ -200,7 +200,7 @@ Value Axis::anyOrder(Order order, Value inverse) {
   return a.mul(quotient.back(), below);
 }
 
-Value nb::expandSincg(SincgOp op, Arithmetic &a) {
+Value nb::lowerSincg(SincgOp op, Arithmetic &a) {
   Axis axis(op.getX(), op.getN(), a);
   Value inverse = a.div(a.constant(op.getType(), 1), axis.sine());
   Order order{int64_t(op.getOrder()), int64_t(op.getCells())};
@@ -208,7 +208,7 @@ Value nb::expandSincg(SincgOp op, Arithmetic &a) {
 }
 
 /// The grating times `scale`, if that is given.
-static Value grating(GratingOp op, Value scale, Expansion &values, Arithmetic &a) {
+static Value grating(GratingOp op, Value scale, LoweredValues &values, Arithmetic &a) {
   Components delta = llvm::to_vector<9>(values.components(op.getDelta()));
   Components cells = llvm::to_vector<9>(values.components(op.getNcells()));
   SmallVector<Axis, 3> axes;
@@ -243,11 +243,11 @@ static Value grating(GratingOp op, Value scale, Expansion &values, Arithmetic &a
   return product;
 }
 
-Value nb::expandGrating(GratingOp op, Expansion &values, Arithmetic &a) {
+Value nb::lowerGrating(GratingOp op, LoweredValues &values, Arithmetic &a) {
   return grating(op, Value(), values, a);
 }
 
-void nb::findScaledGratings(Operation *root, Expansion &values) {
+void nb::findScaledGratings(Operation *root, LoweredValues &values) {
   root->walk([&](ScaleOp op) {
     auto vector = op.getVector().getDefiningOp<VecOp>();
     if (!vector || !vector->hasOneUse())
@@ -261,7 +261,7 @@ void nb::findScaledGratings(Operation *root, Expansion &values) {
   });
 }
 
-Components nb::expandScaledGratings(ScaleOp op, Expansion &values, Arithmetic &a) {
+Components nb::lowerScaledGratings(ScaleOp op, LoweredValues &values, Arithmetic &a) {
   return llvm::map_to_vector<9>(values.scaledGratings.lookup(op), [&](Operation *one) {
     return grating(cast<GratingOp>(one), op.getFactor(), values, a);
   });

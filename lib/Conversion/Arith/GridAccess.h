@@ -2,7 +2,7 @@
 #ifndef NB_CONVERSION_GRIDACCESS_H
 #define NB_CONVERSION_GRIDACCESS_H
 
-#include "lib/Conversion/Arith/Expansion.h"
+#include "lib/Conversion/Arith/LoweredValues.h"
 
 namespace mlir::nb {
 

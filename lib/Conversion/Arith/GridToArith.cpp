@@ -71,7 +71,8 @@ Value nearestOr(Value otherwise, ValueRange index, const GridBounds &grid, Arith
 
 /// The same with indices in fixed point: bounds and positions in 32-bit integers, a grid having
 /// fewer than 2^31 entries.
-Value fixedPointLookup(StructureFactorOp op, Value otherwise, Expansion &values, Arithmetic &a) {
+Value fixedPointLookup(StructureFactorOp op, Value otherwise, LoweredValues &values,
+                       Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
   GridParts grid = values.grid(op.getGrid());
@@ -131,7 +132,7 @@ static Components inDouble(ValueRange hkl, Arithmetic &a) {
   });
 }
 
-Value nb::expandInGrid(InGridOp op, Expansion &values, Arithmetic &a) {
+Value nb::lowerInGrid(InGridOp op, LoweredValues &values, Arithmetic &a) {
   Components hkl = inDouble(values.components(op.getHkl()), a);
   GridBounds grid = openGrid(values.grid(op.getGrid()), hkl.front().getType(), a);
   return inGrid(op.getInterpolation(), op.getIntegral(), hkl, grid, a);
@@ -140,7 +141,7 @@ Value nb::expandInGrid(InGridOp op, Expansion &values, Arithmetic &a) {
 /// The interpolation at one point and its derivatives read the same neighbours: all that stand in the
 /// block are computed with the first of them.
 static Value tricubicTogether(StructureFactorOp op, ValueRange hkl, const GridBounds &grid,
-                              Expansion &values, Arithmetic &a) {
+                              LoweredValues &values, Arithmetic &a) {
   if (Value value = values.computedBefore(op))
     return value;
   SmallVector<StructureFactorOp> group{op};
@@ -160,7 +161,7 @@ static Value tricubicTogether(StructureFactorOp op, ValueRange hkl, const GridBo
 }
 
 /// The structure factor in f64.
-static Value structureFactor(StructureFactorOp op, Value fallback, Expansion &values,
+static Value structureFactor(StructureFactorOp op, Value fallback, LoweredValues &values,
                              Arithmetic &a) {
   Components hkl = inDouble(values.components(op.getHkl()), a);
   GridBounds grid = openGrid(values.grid(op.getGrid()), hkl.front().getType(), a);
@@ -180,7 +181,7 @@ static Value structureFactor(StructureFactorOp op, Value fallback, Expansion &va
   return a.select(inside, interpolateAll(hkl, {op.getOrder()}, grid, a).front(), value);
 }
 
-Value nb::expandStructureFactor(StructureFactorOp op, Expansion &values, Arithmetic &a) {
+Value nb::lowerStructureFactor(StructureFactorOp op, LoweredValues &values, Arithmetic &a) {
   Value fallback = op.getDefaultValue();
   if (fallback)
     fallback = a.convert(fallback, Float64Type::get(op.getContext()));

@@ -2,13 +2,13 @@
 #ifndef NB_CONVERSION_GRIDTOARITH_H
 #define NB_CONVERSION_GRIDTOARITH_H
 
-#include "lib/Conversion/Arith/Expansion.h"
+#include "lib/Conversion/Arith/LoweredValues.h"
 
 namespace mlir::nb {
 
-Value expandInGrid(InGridOp op, Expansion &values, Arithmetic &a);
+Value lowerInGrid(InGridOp op, LoweredValues &values, Arithmetic &a);
 /// With a default, the branch-free form with selects that nb-remove-branches would leave.
-Value expandStructureFactor(StructureFactorOp op, Expansion &values, Arithmetic &a);
+Value lowerStructureFactor(StructureFactorOp op, LoweredValues &values, Arithmetic &a);
 /// Makes nearest lookups that are selected by nb.in_grid lookups with a default again: in lanes that
 /// is one masked load, without clamps and select.
 void restoreLookupDefaults(Operation *root);

@@ -1,7 +1,7 @@
-#include "lib/Conversion/Arith/Expansion.h"
 #include "lib/Conversion/Arith/GridToArith.h"
-#include "lib/Conversion/Passes.h"
+#include "lib/Conversion/Arith/LoweredValues.h"
 #include "lib/Conversion/Arith/ShapesToArith.h"
+#include "lib/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -45,7 +45,7 @@ ValueRange nb::splitArgument(BlockArgument argument) {
   return UnrealizedConversionCastOp::create(b, argument.getLoc(), types, argument).getResults();
 }
 
-ValueRange Expansion::components(Value value) {
+ValueRange LoweredValues::components(Value value) {
   auto found = known.find(value);
   if (found != known.end())
     return found->second;
@@ -58,7 +58,7 @@ ValueRange Expansion::components(Value value) {
   return known[value] = std::move(parts);
 }
 
-GridParts Expansion::grid(Value grid) {
+GridParts LoweredValues::grid(Value grid) {
   ValueRange parts = splitArgument(cast<BlockArgument>(grid));
   return {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]};
 }
@@ -75,7 +75,7 @@ Value reciprocalSqrt(Value x, Arithmetic &a) {
 }
 
 /// Sine, cosine, exponential and reciprocal root in own steps: a kernel calls no math library.
-void expandFunctions(Operation *root) {
+void replaceMathFunctions(Operation *root) {
   root->walk([](Operation *op) {
     if (!isa<math::SinOp, math::CosOp, math::ExpOp, math::RsqrtOp>(op) ||
         !isScalarOrLanes(op->getResult(0).getType()))
@@ -122,21 +122,21 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
 
   void runOnOperation() override {
     restoreLookupDefaults(getOperation());
-    expandFunctions(getOperation());
-    Expansion values;
+    replaceMathFunctions(getOperation());
+    LoweredValues values;
     findScaledGratings(getOperation(), values);
-    SmallVector<Operation *> expanded;
+    SmallVector<Operation *> lowered;
     WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isa_and_nonnull<NBDialect>(op->getDialect()))
         return WalkResult::advance();
       OpBuilder b(op);
       Arithmetic a(b, op->getLoc(), estimates);
-      Components parts = expandGeometry(op, values, a);
+      Components parts = lowerGeometry(op, values, a);
       if (parts.empty())
-        parts = expandDiffraction(op, values, a);
+        parts = lowerDiffraction(op, values, a);
       if (parts.empty()) {
         op->emitError() << "'" << op->getName()
-                        << "' has no expansion to arithmetic; convert loops and tables with "
+                        << "' has no lowering to arithmetic; convert loops and tables with "
                            "--convert-nb-to-loops and erase probes with --nb-erase-probes first";
         return WalkResult::interrupt();
       }
@@ -145,16 +145,16 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
         values.set(old, std::move(parts));
       else
         old.replaceAllUsesWith(parts.front());
-      expanded.push_back(op);
+      lowered.push_back(op);
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    for (Operation *op : llvm::reverse(expanded)) {
+    for (Operation *op : llvm::reverse(lowered)) {
       if (!op->use_empty()) {
-        InFlightDiagnostic diagnostic =
-            op->emitError() << "value of type " << op->getResult(0).getType()
-                            << " reaches an op that cannot be expanded to arithmetic";
+        InFlightDiagnostic diagnostic = op->emitError()
+                                        << "value of type " << op->getResult(0).getType()
+                                        << " reaches an op that cannot be lowered to arithmetic";
         diagnostic.attachNote((*op->user_begin())->getLoc()) << "used here";
         return signalPassFailure();
       }

@@ -80,7 +80,7 @@ Value squareFactor(ArrayRef<FixedPointIndex> indices, ValueRange ncells, Arithme
     Value x = a.mul(integerToSingle(index.rest, a), unit);
     std::optional<int64_t> known = knownCells(n);
     if (known && isPolynomialBetter(*known, x.getType())) {
-      multiply(numerator, expandWholeGrating(*known, x, a));
+      multiply(numerator, lowerWholeGrating(*known, x, a));
       continue;
     }
     // N x up to whole turns: exactly by the whole part of N, since integers wrap around; what is
@@ -99,7 +99,7 @@ Value squareFactor(ArrayRef<FixedPointIndex> indices, ValueRange ncells, Arithme
 /// round: as in f64, but for the phase pi sqrt(r2), which is reduced in fixed point again, and what
 /// follows from it. Below a thousandth of a turn the factor is that at a thousandth, which is 1 to
 /// 1e-6; above, 2^-33 turns are nothing.
-Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansion &values,
+Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, LoweredValues &values,
                   Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
@@ -131,7 +131,7 @@ Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansi
 }
 
 /// gauss and tophat.
-Value spotFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Expansion &values,
+Value spotFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, LoweredValues &values,
                  Arithmetic &a) {
   Components delta = llvm::map_to_vector<9>(indices, [&](const FixedPointIndex &index) {
     return a.mul(integerToSingle(index.rest, a), unit);
@@ -173,7 +173,7 @@ FixedPointIndex nb::toFixedPoint(Value h, Arithmetic &a) {
   return {upper, arith::OrIOp::create(b, loc, flipped, a.integer(lower.getType(), 1))};
 }
 
-Value nb::expandSingleLatticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a) {
+Value nb::lowerSingleLatticeFactor(LatticeFactorOp op, LoweredValues &values, Arithmetic &a) {
   SmallVector<FixedPointIndex> indices;
   for (Value h : values.components(op.getHkl()))
     indices.push_back(toFixedPoint(h, a));

@@ -2,7 +2,7 @@
 #ifndef NB_CONVERSION_SINGLETOARITH_H
 #define NB_CONVERSION_SINGLETOARITH_H
 
-#include "lib/Conversion/Arith/Expansion.h"
+#include "lib/Conversion/Arith/LoweredValues.h"
 
 namespace mlir::nb {
 
@@ -18,11 +18,12 @@ struct FixedPointIndex {
 FixedPointIndex toFixedPoint(Value h, Arithmetic &a);
 
 /// nb.lattice_factor with a result in f32 of indices in f64.
-Value expandSingleLatticeFactor(LatticeFactorOp op, Expansion &values, Arithmetic &a);
+Value lowerSingleLatticeFactor(LatticeFactorOp op, LoweredValues &values, Arithmetic &a);
 
 /// Coefficients c of r2 = sum over i <= j of c_ij delta_i delta_j of a lattice factor other than
 /// square, times `factor`; in the order 00 11 22 01 02 12, the last three only with `reciprocal`.
-Components distanceCoefficients(LatticeFactorOp op, double factor, Expansion &values, Arithmetic &a);
+Components distanceCoefficients(LatticeFactorOp op, double factor, LoweredValues &values,
+                                Arithmetic &a);
 Value quadraticForm(ValueRange coefficients, ValueRange delta, Arithmetic &a);
 
 /// Is nothing but intensities made of a lattice factor, so that its sign plays no part?

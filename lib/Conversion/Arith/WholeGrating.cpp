@@ -65,6 +65,6 @@ bool nb::isPolynomialBetter(int64_t cells, Type type) {
   return cells <= mostAccurate && countOperations(cells) < quotient;
 }
 
-Value nb::expandWholeGrating(int64_t cells, Value x, Arithmetic &a) {
+Value nb::lowerWholeGrating(int64_t cells, Value x, Arithmetic &a) {
   return fromTwiceCosine(cells, a.twiceCosPi(x), a);
 }

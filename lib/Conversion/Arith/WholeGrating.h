@@ -17,7 +17,7 @@ bool isPolynomialBetter(int64_t cells, Type type);
 
 /// sin(pi N x) / sin(pi x), |x| <= 1/2, as U_{N-1}(cos pi x), the Chebyshev polynomial of the second
 /// kind: no division, and nothing to avoid at x = 0.
-Value expandWholeGrating(int64_t cells, Value x, Arithmetic &a);
+Value lowerWholeGrating(int64_t cells, Value x, Arithmetic &a);
 
 } // namespace mlir::nb
 

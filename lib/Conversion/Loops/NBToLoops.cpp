@@ -1,4 +1,4 @@
-#include "lib/Conversion/Arith/Expansion.h"
+#include "lib/Conversion/Arith/LoweredValues.h"
 #include "lib/Conversion/Loops/ImageToLoops.h"
 #include "lib/Conversion/Passes.h"
 

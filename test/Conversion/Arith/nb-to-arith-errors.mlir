@@ -1,7 +1,7 @@
 // RUN: nb-opt %s --convert-nb-to-arith --split-input-file --verify-diagnostics
 
 func.func @loop(%n: index, %x: f64) -> f64 {
-  // expected-error @below {{'nb.sum' has no expansion to arithmetic; convert loops and tables with --convert-nb-to-loops and erase probes with --nb-erase-probes first}}
+  // expected-error @below {{'nb.sum' has no lowering to arithmetic; convert loops and tables with --convert-nb-to-loops and erase probes with --nb-erase-probes first}}
   %I = nb.sum source %i in %n : f64 {
     nb.yield %x : f64
   }
@@ -11,7 +11,7 @@ func.func @loop(%n: index, %x: f64) -> f64 {
 // -----
 
 func.func @escaping_vector(%x: f64) -> !nb.vec3<f64> {
-  // expected-error @below {{value of type '!nb.vec3<f64>' reaches an op that cannot be expanded to arithmetic}}
+  // expected-error @below {{value of type '!nb.vec3<f64>' reaches an op that cannot be lowered to arithmetic}}
   %v = nb.vec %x, %x, %x : f64
   // expected-note @below {{used here}}
   return %v : !nb.vec3<f64>

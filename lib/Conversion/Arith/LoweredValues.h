@@ -1,6 +1,6 @@
 // Nb values as their scalar components.
-#ifndef NB_CONVERSION_EXPANSION_H
-#define NB_CONVERSION_EXPANSION_H
+#ifndef NB_CONVERSION_LOWEREDVALUES_H
+#define NB_CONVERSION_LOWEREDVALUES_H
 
 #include "dialect/NB.h"
 #include "lib/Conversion/Arith/Arithmetic.h"
@@ -16,7 +16,7 @@ struct GridParts {
 };
 
 /// The components of every !nb.vec3 and !nb.mat3 value met so far, and the parts of arguments.
-class Expansion {
+class LoweredValues {
 public:
   /// Components of a scalar (itself), vec3 or mat3.
   ValueRange components(Value value);
@@ -36,8 +36,8 @@ private:
 };
 
 /// Components of the result of a geometry or diffraction op; empty when `op` is of another kind.
-Components expandGeometry(Operation *op, Expansion &values, Arithmetic &a);
-Components expandDiffraction(Operation *op, Expansion &values, Arithmetic &a);
+Components lowerGeometry(Operation *op, LoweredValues &values, Arithmetic &a);
+Components lowerDiffraction(Operation *op, LoweredValues &values, Arithmetic &a);
 
 /// Splits a function argument of an nb type into plain values by a cast at the function's entry,
 /// which `nb-outline-kernel` resolves: vec3 to 3 and mat3 to 9 floats, a table to memref<?xf64>, a

@@ -1,4 +1,4 @@
-#include "lib/Compiler/CodeGen/ExpandRounding.h"
+#include "lib/Compiler/CodeGen/ReplaceRounding.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -26,7 +26,7 @@ static Value *roundSmall(IRBuilder<> &b, Value *x) {
   return b.CreateFSub(b.CreateFAdd(x, rounder), rounder);
 }
 
-static Value *expand(IntrinsicInst *call) {
+static Value *replacement(IntrinsicInst *call) {
   IRBuilder<> b(call);
   b.setFastMathFlags(FastMathFlags());
   const bool small = call->hasApproxFunc();
@@ -45,16 +45,17 @@ static Value *expand(IntrinsicInst *call) {
   }
 }
 
-void mlir::nb::expandRounding(Module &module) {
+void mlir::nb::replaceRounding(Module &module) {
   SmallVector<IntrinsicInst *> calls;
   for (Function &function : module)
     for (Instruction &instruction : instructions(function))
       if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
-        if (call->getIntrinsicID() == Intrinsic::ceil || call->getIntrinsicID() == Intrinsic::floor ||
+        if (call->getIntrinsicID() == Intrinsic::ceil ||
+            call->getIntrinsicID() == Intrinsic::floor ||
             call->getIntrinsicID() == Intrinsic::roundeven)
           calls.push_back(call);
   for (IntrinsicInst *call : calls) {
-    call->replaceAllUsesWith(expand(call));
+    call->replaceAllUsesWith(replacement(call));
     call->eraseFromParent();
   }
 }
