@@ -9,10 +9,11 @@
 #ifndef NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
+#include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/DeviceChoice.h"
 #include "lib/Experiment/Options.h"
 #include "lib/Experiment/Semantics.h"
-#include "lib/CommandLine/UsageError.h"
+#include "nanobragg/Engine.h"
 
 #include <array>
 #include <cstddef>
@@ -66,7 +67,7 @@ struct ToolOptions {
   std::optional<std::array<std::int64_t, 2>> printoutPixel; ///< fast, slow; unset: all pixels
   Emit emit = Emit::Nothing;
   std::optional<std::string> dumpIr, timingFile;
-  bool noFuse = false;     ///< run the interpreter
+  Engine engine = Engine::Fused;
   std::optional<std::string> probe; ///< patterns for names of values to report on
   bool json = false;                ///< that report as JSON
   std::optional<std::array<std::int64_t, 3>> tracePixel; ///< panel, slow, fast

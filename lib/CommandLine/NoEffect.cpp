@@ -26,7 +26,9 @@ struct IdleFlag {
 
 bool always(const Situation &) { return true; }
 bool noNoise(const Situation &s) { return !s.line.outputs.noise; }
-bool interprets(const ToolOptions &tool) { return tool.noFuse || tool.probe || tool.checkFinite; }
+bool interprets(const ToolOptions &tool) {
+  return tool.engine == Engine::Interpreter || tool.probe || tool.checkFinite;
+}
 bool noImage(const Situation &s) { return actionOf(s.line); }
 bool noPgm(const Situation &s) { return !s.line.outputs.pgm; }
 bool custom(const Situation &s) { return s.options.convention == Convention::Custom; }
@@ -105,7 +107,7 @@ constexpr IdleFlag idleFlags[] = {
     {"--png", noImage, "this run writes no image"},
     {"--no-fallback", [](const Situation &s) { return bool(s.line.tool.kernelFile); },
      "--kernel names the kernel"},
-    {"--no-fallback", [](const Situation &s) { return s.line.tool.noFuse; },
+    {"--no-fallback", [](const Situation &s) { return s.line.tool.engine == Engine::Interpreter; },
      "--no-fuse asks for the interpreter"},
 };
 

@@ -34,7 +34,7 @@ CompileOptions optionsOf(const nb_compile_request &request) {
   options.precision = request.precision;
   options.target = request.target;
   options.dumpIR = request.dump_ir ? request.dump_ir : "";
-  options.noFuse = request.no_fuse;
+  options.engine = nanobragg::Engine(request.engine);
   options.fixed = request.fixed ? request.fixed : "";
   options.symbol = request.symbol ? request.symbol : "";
   options.derivative =

@@ -6,7 +6,7 @@ namespace nanobragg {
 
 void findDevice(KernelRequest &request) {
   using Kind = DeviceChoice::Kind;
-  if (request.noFuse)
+  if (request.engine == Engine::Interpreter)
     return;
   if (request.choice.kind == Kind::GpuOnCpu)
     request.target = "gpu-on-cpu";

@@ -48,7 +48,7 @@ nb_compile_request toC(const KernelRequest &request) {
   c.precision = request.precision.c_str();
   c.target = request.target.c_str();
   c.dump_ir = request.dumpIR.empty() ? nullptr : request.dumpIR.c_str();
-  c.no_fuse = request.noFuse;
+  c.engine = request.engine == Engine::Fused ? NB_ENGINE_FUSED : NB_ENGINE_INTERPRETER;
   c.program = request.program.empty() ? nullptr : request.program.c_str();
   c.fixed = request.fixed.empty() ? nullptr : request.fixed.c_str();
   c.symbol = request.symbol.empty() ? nullptr : request.symbol.c_str();

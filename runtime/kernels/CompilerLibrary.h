@@ -4,6 +4,7 @@
 
 #include "lib/Experiment/DeviceChoice.h"
 #include "nanobragg/CompilerABI.h"
+#include "nanobragg/Engine.h"
 #include "runtime/processor/KernelRunner.h"
 
 #include <filesystem>
@@ -21,7 +22,7 @@ struct KernelRequest {
   std::string precision = "f64";
   std::string target = "native"; ///< as nb_compile_request::target
   std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
-  bool noFuse = false;           ///< the interpreter's pipeline
+  Engine engine = Engine::Fused;
   std::string derivative{};      ///< Derivative::toString(); empty: the image alone
   std::string file{};            ///< of KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};

@@ -22,7 +22,8 @@ KernelCache::~KernelCache() = default;
 std::string describeRequest(const KernelRequest &request) {
   return "target: " + request.target + "\nprecision: " + request.precision +
          "\ndifferentiated: " + (request.derivative.empty() ? "none" : request.derivative) +
-         "\nfused: " + (request.noFuse ? "no" : "yes") + "\nvariant: " + request.variant +
+         "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") +
+         "\nvariant: " + request.variant +
          (request.fixed.empty() ? "" : " " NB_KERNEL_FIXED + request.fixed) + "\n";
 }
 

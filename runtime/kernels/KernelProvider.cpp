@@ -156,11 +156,12 @@ KernelHandle KernelProvider::get(const KernelRequest &request) {
     ++count.hits;
     return found->second;
   }
-  const std::string file =
-      request.file.empty() && !request.noFuse ? findKernelFile(request).string() : request.file;
-  KernelHandle kernel = !file.empty()              ? load(request, file)
-                        : cache && !request.noFuse ? loadOrBuild(request)
-                                                   : compile(request);
+  const std::string file = request.file.empty() && request.engine == Engine::Fused
+                               ? findKernelFile(request).string()
+                               : request.file;
+  KernelHandle kernel = !file.empty()                              ? load(request, file)
+                        : cache && request.engine == Engine::Fused ? loadOrBuild(request)
+                                                                   : compile(request);
   return kernels[key] = std::move(kernel);
 }
 

@@ -38,7 +38,7 @@ std::int64_t sizeOf(const nb_kernel_output &output, const Experiment &experiment
 BoundProgram::BoundProgram(KernelProvider &kernels, const KernelRequest &request,
                        const Experiment &experiment)
     : experiment(experiment) {
-  if (!request.noFuse) {
+  if (request.engine == Engine::Fused) {
     runner.emplace(kernels.get(request), experiment, request.gpu);
     return;
   }

@@ -14,7 +14,7 @@ namespace nanobragg {
 /// which must outlive it. Numbers changed in the experiment are seen by the next run.
 class BoundProgram {
 public:
-  /// `request.noFuse` decides the engine.
+  /// `request.engine` decides the engine.
   BoundProgram(KernelProvider &kernels, const KernelRequest &request, const Experiment &experiment);
 
   const nb_kernel_descriptor &descriptor() const;

@@ -80,8 +80,9 @@ bool compilationDisabled() {
 Renderer::Renderer(KernelProvider &kernels, KernelRequest wanted, const Experiment &experiment,
                    bool fallback)
     : kernels(kernels), request(std::move(wanted)), experiment(experiment) {
-  request.noFuse = request.noFuse || (request.file.empty() && compilationDisabled());
-  if (request.noFuse)
+  if (request.file.empty() && compilationDisabled())
+    request.engine = Engine::Interpreter;
+  if (request.engine == Engine::Interpreter)
     return;
   findDevice(request);
   if (request.gpu && request.choice.kind == DeviceChoice::Kind::Auto && renderOnGpu())
@@ -94,7 +95,7 @@ Renderer::Renderer(KernelProvider &kernels, KernelRequest wanted, const Experime
     if (!kernels.compiler()->canInterpret())
       throw;
     reason = error.what();
-    request.noFuse = true;
+    request.engine = Engine::Interpreter;
     return;
   }
   runner.emplace(kernel, experiment, request.gpu);

@@ -29,10 +29,11 @@ struct PixelIndex {
 
 class Renderer {
 public:
-  /// Finds the GPU if the request's choice means one. Compiles the kernel unless `request.noFuse` or the environment, which is read here and not
-  /// again, asks for the interpreter. When compiling fails and `fallback` is allowed, the
-  /// interpreter takes over. Throws std::runtime_error with the compiler's reason otherwise. The
-  /// experiment must outlive the renderer; numbers changed in it are seen by the next run.
+  /// Finds the GPU if the request's choice means one. Compiles the kernel unless `request.engine`
+  /// or the environment, which is read here and not again, asks for the interpreter. When compiling
+  /// fails and `fallback` is allowed, the interpreter takes over. Throws std::runtime_error with
+  /// the compiler's reason otherwise. The experiment must outlive the renderer; numbers changed in
+  /// it are seen by the next run.
   Renderer(KernelProvider &kernels, KernelRequest request, const Experiment &experiment,
            bool fallback = true);
 

@@ -78,7 +78,7 @@ struct Simulator::State {
     request.precision = options.precision;
     request.derivative = derivative.toString();
     request.dumpIR = options.dumpIR;
-    request.noFuse = interpret;
+    request.engine = interpret ? Engine::Interpreter : Engine::Fused;
     if (!interpret)
       request.fixed = experiment.fixedCounts();
     request.choice = choice;

@@ -228,7 +228,8 @@ const std::vector<Case> tool = {
     {"--device=auto", [](L l) { return l.tool.device.kind == DeviceChoice::Kind::Auto; }, true},
     {"--device=cpu", [](L l) { return l.tool.device.kind == DeviceChoice::Kind::Cpu; }},
     {"--device=gpu-on-cpu", [](L l) { return l.tool.device.kind == DeviceChoice::Kind::GpuOnCpu; }},
-    {"--device=cuda:1", [](L l) { return l.tool.device == DeviceChoice{DeviceChoice::Kind::Cuda, 1}; }},
+    {"--device=cuda:1",
+     [](L l) { return l.tool.device == DeviceChoice{DeviceChoice::Kind::Cuda, 1}; }},
     {"--device=cuda", [](L l) { return l.tool.device.kind == DeviceChoice::Kind::Cuda; }},
     {"--png=a.png", [](L l) { return l.outputs.pngFile == "a.png"; }},
     {"--png a=b.png", [](L l) { return l.outputs.pngFile == "a=b.png"; }},
@@ -240,7 +241,7 @@ const std::vector<Case> tool = {
     {"--emit=llvm", [](L l) { return l.tool.emit == Emit::Llvm; }},
     {"--emit asm", [](L l) { return l.tool.emit == Emit::Asm; }},
     {"--dump-ir=d", [](L l) { return l.tool.dumpIr == "d"; }},
-    {"--no-fuse", [](L l) { return l.tool.noFuse && !l.tool.noFallback; }},
+    {"--no-fuse", [](L l) { return l.tool.engine == Engine::Interpreter && !l.tool.noFallback; }},
     {"--probe=F_*", [](L l) { return l.tool.probe == "F_*"; }},
     {"--json", [](L l) { return l.tool.json; }},
     {"--trace-pixel=3,4",
@@ -261,7 +262,7 @@ const std::vector<Case> tool = {
     {"--jacobian=cell", [](L l) { return l.tool.jacobian == "cell" && !l.tool.gradient; }},
     {"--out=d", [](L l) { return l.tool.outDirectory == "d"; }},
     {"--kernel=k.so", [](L l) { return l.tool.kernelFile == "k.so"; }},
-    {"--no-fallback", [](L l) { return l.tool.noFallback && !l.tool.noFuse; }},
+    {"--no-fallback", [](L l) { return l.tool.noFallback && l.tool.engine == Engine::Fused; }},
 };
 
 const std::vector<const std::vector<Case> *> everything = {&inputs,   &crystal, &beam, &detector,

@@ -26,7 +26,7 @@ const nb_compiler_api fakeApi = [] {
   nb_compiler_api api = {};
   api.version = NB_COMPILER_API_VERSION;
   api.compile = [](const nb_compile_request *request, nb_kernel **kernel, char **error) {
-    if (!std::strcmp(request->variant, "bad") || request->no_fuse) {
+    if (!std::strcmp(request->variant, "bad") || request->engine == NB_ENGINE_INTERPRETER) {
       *error = copyText("no such variant");
       return 1;
     }
@@ -120,7 +120,7 @@ TEST(KernelProvider, EveryChoiceThatDecidesTheCodeIsInTheKey) {
   provider.get({.variant = "x", .precision = "mixed"});
   provider.get({.variant = "x", .target = "x86-64-v3"});
   EXPECT_EQ(provider.counters().compiles, 4u);
-  EXPECT_ANY_THROW(provider.get({.variant = "x", .noFuse = true}));
+  EXPECT_ANY_THROW(provider.get({.variant = "x", .engine = Engine::Interpreter}));
 }
 
 TEST(KernelProvider, ADumpAlwaysCompiles) {

@@ -68,7 +68,7 @@ TEST_F(CacheTest, EveryChoiceThatDecidesTheCodeIsSpecified) {
   std::vector<std::string> all = {specification(request), specification({.variant = "y"}),
                                   specification({.variant = "x", .precision = "mixed"}),
                                   specification({.variant = "x", .target = "x86-64-v3"}),
-                                  specification({.variant = "x", .noFuse = true})};
+                                  specification({.variant = "x", .engine = Engine::Interpreter})};
   options.hostCpu = "host cpu: another\n";
   all.push_back(specification(request));
   options.compilerBuild = "build-id 5678";

@@ -14,10 +14,10 @@
 
 int main(int argc, char **argv) {
   // The flag that selects the interpreter wherever a pipeline is chosen.
-  char noFuse[] = "--nb-interpreter-pipeline";
+  char interpreterPipeline[] = "--nb-interpreter-pipeline";
   for (int i = 1; i < argc; ++i)
     if (!std::strcmp(argv[i], "--no-fuse"))
-      argv[i] = noFuse;
+      argv[i] = interpreterPipeline;
 
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);

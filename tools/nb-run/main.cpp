@@ -27,13 +27,13 @@ struct Command {
   std::string file, function;
   std::vector<std::string> arguments, outputs, probes;
   std::vector<int64_t> tracePixel; ///< slow, fast
-  bool noFuse = false, checkFinite = false, compare = false, everyStage = false, json = false;
+  bool interpret = false, checkFinite = false, compare = false, everyStage = false, json = false;
   int threads = 0;
   EngineTolerance tolerance;
 
   /// Instrumentation is the interpreter's.
   bool interpreted() const {
-    return noFuse || checkFinite || !probes.empty() || !tracePixel.empty() ||
+    return interpret || checkFinite || !probes.empty() || !tracePixel.empty() ||
            nanobragg::compilationDisabled();
   }
 };
@@ -53,7 +53,7 @@ void declare(CLI::App &app, Command &c) {
   app.add_option("--threads", c.threads, "of the interpreter; 0: one per core");
 
   const std::string interpreter = "Interpreter";
-  app.add_flag("--no-fuse", c.noFuse, "run the reference interpreter, not a compiled kernel")
+  app.add_flag("--no-fuse", c.interpret, "run the reference interpreter, not a compiled kernel")
       ->group(interpreter);
   app.add_option("--probe", c.probes, "report on values whose name matches, with * for any text")
       ->type_name("PATTERN")

@@ -7,7 +7,7 @@ namespace nanobragg {
 bool compareEngines(const RunSetup &setup, KernelProvider &kernels, std::FILE *out) {
   const ToolOptions &tool = setup.line.tool;
   KernelRequest request = setup.kernelRequest();
-  request.noFuse = false;
+  request.engine = Engine::Fused;
   // The kernel itself is compiled anew by the comparison; this one says which arguments it takes.
   const KernelHandle kernel = kernels.get(request);
   const BoundParameters parameters(*kernel, setup.complete.experiment);

@@ -38,8 +38,8 @@ public:
 private:
   SimulatorOptions options() const {
     SimulatorOptions o;
-    if (tool.noFuse)
-      o.engine = Engine::Interpreter;
+    if (tool.engine == Engine::Interpreter)
+      o.engine = tool.engine;
     o.fallback = !tool.noFallback;
     o.threads = requestedThreads(tool);
     o.precision = tool.precision;

@@ -231,8 +231,8 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
   });
   KernelProvider kernels(CompilerLibrary::open, cache);
   // While the files are read; with a cache it turns out later whether the compiler is needed.
-  if (!tool.listParameters &&
-      ((!cache && !tool.kernelFile) || tool.noFuse || tool.dumpIr || tool.emit != Emit::Nothing))
+  if (!tool.listParameters && ((!cache && !tool.kernelFile) || tool.engine == Engine::Interpreter ||
+                               tool.dumpIr || tool.emit != Emit::Nothing))
     kernels.preload();
   RunSetup setup(line);
   setup.tell();

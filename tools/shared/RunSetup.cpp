@@ -27,8 +27,11 @@ KernelRequest RunSetup::kernelRequest() const {
   request.file = line.tool.kernelFile.value_or("");
   request.dumpIR = line.tool.dumpIr.value_or("");
   // Only the interpreter can look at what happens inside.
-  request.noFuse = line.tool.noFuse || line.tool.probe || line.tool.checkFinite;
-  if (!request.noFuse)
+  if (line.tool.probe || line.tool.checkFinite)
+    request.engine = Engine::Interpreter;
+  else
+    request.engine = line.tool.engine;
+  if (request.engine == Engine::Fused)
     request.fixed = complete.experiment.fixedCounts();
   return request;
 }

@@ -76,7 +76,7 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
 
 void Compilation::populate(OpPassManager &pm) const {
   const DerivativeOptions derivative = passOptionsOf(options.derivative);
-  if (!options.noFuse)
+  if (options.engine == nanobragg::Engine::Fused)
     return populateFusion(pm, derivative);
   populateInterpreterPipeline(pm);
   if (!derivative.mode.empty())

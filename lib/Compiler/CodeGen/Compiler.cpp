@@ -64,7 +64,7 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
       return error;
     return c.text();
   }
-  if (options.noFuse)
+  if (options.engine == nanobragg::Engine::Interpreter)
     return createStringError("there is no " + stage.str() +
                              " code of a program that is interpreted: leave out --no-fuse, or ask "
                              "for nb or mlir");

@@ -4,6 +4,7 @@
 
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ProgramVariant.h"
+#include "nanobragg/Engine.h"
 #include "nanobragg/KernelABI.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +21,7 @@ struct CompileOptions {
   std::string precision = "f64";
   std::string target = "native";
   std::string dumpIR; ///< directory for the IR after every pass; empty for none
-  bool noFuse = false;
+  nanobragg::Engine engine = nanobragg::Engine::Fused;
   nanobragg::Derivative derivative; ///< of a variant's program
   std::string fixed;  ///< counts that are known: "NAME=VALUE", separated by blanks
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor

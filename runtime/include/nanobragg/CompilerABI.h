@@ -14,6 +14,12 @@ extern "C" {
 
 #define NB_COMPILER_API_VERSION 1u
 
+/* What the program is prepared for. */
+typedef enum nb_engine {
+  NB_ENGINE_FUSED = 0,      /* a kernel */
+  NB_ENGINE_INTERPRETER = 1 /* its pipeline leaves out all that only a kernel needs */
+} nb_engine;
+
 typedef struct nb_compile_request {
   const char *variant;   /* ProgramVariant::toString() */
   const char *precision; /* "f64" */
@@ -22,7 +28,7 @@ typedef struct nb_compile_request {
                           * "aarch64-CPU", or but for compile() "sm_NN", the chip of a GPU; for
                           * build() several with commas between, of processors or of GPUs */
   const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
-  int32_t no_fuse;       /* 1: the interpreter's pipeline instead of the fused one */
+  nb_engine engine;
   const char *program;   /* an nb program as text instead of the variant, or NULL */
   const char *fixed;     /* counts to compile in: "NAME=VALUE ...", or NULL */
   const char *symbol;    /* name of the function that build() defines; NULL: as in KernelABI.h */

@@ -114,7 +114,7 @@ TEST_F(RendererTest, CompilesByDefault) {
 }
 
 TEST_F(RendererTest, InterpretsWhenAsked) {
-  request.noFuse = true;
+  request.engine = Engine::Interpreter;
   Renderer renderer(kernels, request, experiment);
   EXPECT_EQ(renderer.engine(), Engine::Interpreter);
   EXPECT_THAT(imageOf(renderer), Each(2));
@@ -176,7 +176,7 @@ TEST_F(RendererTest, InstrumentsWorkBesideTheKernel) {
 }
 
 TEST_F(RendererTest, ExceptionsOfTheProgressCallbackArrive) {
-  request.noFuse = true;
+  request.engine = Engine::Interpreter;
   Renderer renderer(kernels, request, experiment);
   RunOptions options;
   options.progress = [](double) { throw std::domain_error("enough"); };
@@ -184,7 +184,7 @@ TEST_F(RendererTest, ExceptionsOfTheProgressCallbackArrive) {
 }
 
 TEST_F(RendererTest, RefusesMemoryOfAnotherSize) {
-  request.noFuse = true;
+  request.engine = Engine::Interpreter;
   Renderer renderer(kernels, request, experiment);
   std::vector<float> tooSmall(5);
   EXPECT_THROW(renderer.run(std::span<float>(tooSmall)), std::invalid_argument);
