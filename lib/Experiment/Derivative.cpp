@@ -45,8 +45,10 @@ void addParameter(std::string_view text, std::string_view name, Derivative &deri
 
 } // namespace
 
+std::string Derivative::modeName() const { return std::string(modeNames[std::size_t(mode)]); }
+
 std::string Derivative::toString() const {
-  std::string text(modeNames[std::size_t(mode)]);
+  std::string text = modeName();
   if (mode == Mode::Value)
     return text;
   if (tangents != 1)

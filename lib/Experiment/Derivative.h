@@ -24,6 +24,9 @@ struct Derivative {
   std::vector<std::string> parameters; ///< names of the parameter table, without repetition
   int tangents = 1;                    ///< directions at once; JVP alone can have several
 
+  /// "none", "jacobian", "jvp", "vjp" or "hvp".
+  std::string modeName() const;
+
   bool operator==(const Derivative &) const = default;
 
   /// Canonical text without blanks: "none", "vjp(cell_a,misset_x)", "jvp*3(wavelength)".

@@ -75,12 +75,10 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
 }
 
 void Compilation::populate(OpPassManager &pm) const {
-  const DerivativeOptions derivative = passOptionsOf(options.derivative);
   if (options.engine == nanobragg::Engine::Fused)
-    return populateFusion(pm, derivative);
+    return populateFusion(pm, options.derivative);
   populateInterpreterPipeline(pm);
-  if (!derivative.mode.empty())
-    populateDerivative(pm, derivative);
+  populateDerivative(pm, options.derivative);
 }
 
 llvm::Error Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> populate) {
@@ -154,7 +152,7 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
     return createStringError(std::string(injected));
   auto populate = [&](OpPassManager &pm) {
     if (!fused)
-      populateFusion(pm, passOptionsOf(options.derivative));
+      populateFusion(pm, options.derivative);
     pm.addPass(std::make_unique<DescribePass>(name, description));
     if (target.isGPU()) {
       populateGpuKernel(pm, options.precision);

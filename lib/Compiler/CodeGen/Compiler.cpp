@@ -12,30 +12,6 @@ using namespace mlir::nb;
 using llvm::createStringError;
 using llvm::Expected;
 
-DerivativeOptions nb::passOptionsOf(const nanobragg::Derivative &derivative) {
-  using Mode = nanobragg::Derivative::Mode;
-  DerivativeOptions options;
-  switch (derivative.mode) {
-  case Mode::Value:
-    return options;
-  case Mode::Jacobian:
-    options.mode = "jacobian";
-    break;
-  case Mode::JVP:
-    options.mode = "jvp";
-    break;
-  case Mode::VJP:
-    options.mode = "vjp";
-    break;
-  case Mode::HVP:
-    options.mode = "hvp";
-    break;
-  }
-  options.parameters = derivative.parameters;
-  options.directions = unsigned(derivative.tangents);
-  return options;
-}
-
 std::string nb::withFixed(std::string variant, StringRef fixed) {
   SmallVector<StringRef> words;
   fixed.split(words, ' ', -1, /*KeepEmpty=*/false);

@@ -27,10 +27,6 @@ struct CompileOptions {
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
 
-/// The same as the pipelines want it.
-struct DerivativeOptions;
-DerivativeOptions passOptionsOf(const nanobragg::Derivative &derivative);
-
 /// A variant with the counts that whoever runs the kernel has to keep to.
 std::string withFixed(std::string variant, llvm::StringRef fixed);
 

@@ -15,29 +15,28 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-static DifferentiateOptions passOptions(const DerivativeOptions &derivative) {
-  DifferentiateOptions options;
-  options.mode = derivative.mode;
-  options.parameters.assign(derivative.parameters.begin(), derivative.parameters.end());
-  options.directions = derivative.directions;
-  options.value = derivative.value;
-  return options;
-}
+using nanobragg::Derivative;
 
-void nb::populateDerivative(OpPassManager &pm, const DerivativeOptions &derivative) {
+void nb::populateDerivative(OpPassManager &pm, const Derivative &derivative) {
+  if (derivative.mode == Derivative::Mode::Value)
+    return;
+  DifferentiateOptions options;
+  options.mode = derivative.modeName();
+  options.parameters.assign(derivative.parameters.begin(), derivative.parameters.end());
+  options.directions = unsigned(derivative.tangents);
   pm.addNestedPass<func::FuncOp>(createRemoveBranches());
-  pm.addPass(createDifferentiate(passOptions(derivative)));
+  pm.addPass(createDifferentiate(options));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
-void nb::populateFusion(OpPassManager &pm, const DerivativeOptions &derivative) {
+void nb::populateFusion(OpPassManager &pm, const Derivative &derivative) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createEraseProbes());
   func.addPass(createPeelMillerIndex());
   func.addPass(createCSEPass());
   func.addPass(createHoistInvariants());
-  if (derivative.mode.empty()) {
+  if (derivative.mode == Derivative::Mode::Value) {
     func.addPass(createRemoveBranches());
   } else {
     // A hoisted program has the faster derivative, and the derivative its own invariants. The value

@@ -2,11 +2,12 @@
 #ifndef NB_COMPILER_PIPELINES_H
 #define NB_COMPILER_PIPELINES_H
 
+#include "lib/Experiment/Derivative.h"
+
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
 #include <string>
-#include <vector>
 
 namespace mlir::nb {
 
@@ -30,18 +31,11 @@ struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
                                 llvm::cl::init("f64")};
 };
 
-/// Which derivative a program is turned into, if any; see nb-differentiate.
-struct DerivativeOptions {
-  std::string mode; ///< jacobian, jvp, vjp or hvp; empty: the value alone
-  std::vector<std::string> parameters;
-  unsigned directions = 1; ///< of jvp and hvp
-  bool value = true;       ///< keep the program's own results
-};
-
-/// Only what nb-differentiate needs, nothing moved: for the interpreter.
-void populateDerivative(OpPassManager &pm, const DerivativeOptions &derivative);
+/// Only what nb-differentiate needs, nothing moved: for the interpreter. Nothing for the value
+/// alone.
+void populateDerivative(OpPassManager &pm, const nanobragg::Derivative &derivative);
 /// nb-level passes, up to and including fusion: what the interpreter can still run.
-void populateFusion(OpPassManager &pm, const DerivativeOptions &derivative = {});
+void populateFusion(OpPassManager &pm, const nanobragg::Derivative &derivative = {});
 /// Lanes, loops, arithmetic and the kernel's entry points.
 void populateKernel(OpPassManager &pm, const CpuPipelineOptions &options);
 /// From there to the LLVM dialect.

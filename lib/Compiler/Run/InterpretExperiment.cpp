@@ -15,10 +15,10 @@ using llvm::createStringError;
 
 /// The interpreter's passes, with probes on the values that the patterns name. Names of ops have a
 /// dot, names of values have none.
-static void addPasses(PassManager &passes, StringRef probe, const DerivativeOptions &derivative) {
+static void addPasses(PassManager &passes, StringRef probe,
+                      const nanobragg::Derivative &derivative) {
   populateInterpreterPipeline(passes);
-  if (!derivative.mode.empty())
-    populateDerivative(passes, derivative);
+  populateDerivative(passes, derivative);
   if (probe.empty())
     return;
   InsertProbesOptions byName, byOp;
@@ -95,7 +95,7 @@ llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
       message = diagnostic.str();
   });
   PassManager passes(&context);
-  addPasses(passes, probe, passOptionsOf(options.derivative));
+  addPasses(passes, probe, options.derivative);
   if (!options.dumpIR.empty())
     if (llvm::Error error = dumpIRAfterEachPass(passes, *program, options.dumpIR))
       return error;
