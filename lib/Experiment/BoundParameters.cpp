@@ -1,21 +1,90 @@
+#include "lib/Experiment/BoundParameters.h"
+
+#include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/Parameters.h"
+#include "nanobragg/DerivativeNames.h"
 
 #include <stdexcept>
-#include <string_view>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace nanobragg {
-
 namespace {
+
+/// A parameter that the experiment provides.
+struct ProvidedParameter {
+  const Parameter *row;
+  std::size_t argument;
+  // What a kernel wants otherwise than the experiment has it.
+  std::int64_t index = 0;
+  nb_hkl_grid grid{};
+  std::vector<double> gapless{};
+
+  /// Null when the experiment has no such table, grid or mask.
+  const void *value(const Experiment &experiment) {
+    const ParameterPlace &place = row->place;
+    if (place.index) {
+      index = place.index(experiment);
+      return &index;
+    }
+    if (place.mask)
+      return place.mask(experiment).data();
+    const Numbers<const double> numbers = place.numbers(experiment);
+    if (row->kind() == NB_PARAMETER_HKL_GRID) {
+      if (const HklGrid *g = experiment.crystal.grid.get())
+        grid = {g->hMin, g->hMax, g->kMin, g->kMax, g->lMin, g->lMax, numbers.data};
+      return grid.data ? &grid : nullptr;
+    }
+    if (numbers.gapless())
+      return numbers.data;
+    gapless.resize(numbers.size());
+    for (std::size_t i = 0; i != gapless.size(); ++i)
+      gapless[i] = numbers[i];
+    return gapless.empty() ? nullptr : gapless.data();
+  }
+};
 
 /// A parameter that no experiment provides.
 struct FreeParameter {
   std::string name;
   std::size_t argument;
   nb_parameter_kind kind;
-  std::int64_t size; ///< numbers
+  std::size_t size; ///< numbers
   nb_hkl_grid grid{};
 };
+
+/// A kernel reads as many entries as the counts say.
+void checkTables(const Experiment &e) {
+  const std::int64_t pixels = e.panelCount() * e.detector.slowPixels * e.detector.fastPixels;
+  for (const Parameter &parameter : allParameters()) {
+    const ParameterPlace &place = parameter.place;
+    std::size_t entries = 0;
+    std::int64_t count = 0;
+    if (parameter.count) {
+      entries = place.numbers(e).entries;
+      count = findParameter(parameter.count)->place.index(e);
+    } else if (place.mask) {
+      entries = place.mask(e).size();
+      count = pixels;
+    } else if (const HklGrid *g = e.crystal.grid.get();
+               g && parameter.kind() == NB_PARAMETER_HKL_GRID) {
+      entries = g->values.size();
+      count = (g->hMax - g->hMin + 1) * (g->kMax - g->kMin + 1) * (g->lMax - g->lMin + 1);
+    }
+    if (entries != 0 && std::int64_t(entries) != count)
+      throw std::invalid_argument("parameter '" + std::string(parameter.name) + "' has " +
+                                  std::to_string(entries) + " entries where the experiment has " +
+                                  std::to_string(count));
+  }
+}
+
+/// The parameter that "tangent.NAME" or "tangent.NAME.3" is a direction of, or null.
+const Parameter *parameterOfTangent(std::string_view name) {
+  const auto derivative = parseDerivativeName(name);
+  return derivative && derivative->kind == DerivativeKind::Tangent ? findParameter(derivative->of)
+                                                                   : nullptr;
+}
 
 } // namespace
 
@@ -23,144 +92,44 @@ struct BoundParameters::Storage {
   explicit Storage(const Experiment &experiment) : experiment(experiment) {}
 
   const Experiment &experiment;
-  std::int64_t mosaicDomains = 0, sources = 0, panelCount = 0;
-  nb_hkl_grid grid{};
-  // Kernels want each vector of the panels as a table of its own.
-  std::vector<Vec3> panelOffset, panelFast, panelSlow, panelNormal;
-  std::vector<const void *> arguments;
+  std::vector<ProvidedParameter> provided;
   std::vector<FreeParameter> free;
-
-  void packPanels() {
-    for (std::size_t i = 0; i < panelOffset.size(); ++i) {
-      const Panel &panel = experiment.detector.panels[i];
-      panelOffset[i] = panel.offset;
-      panelFast[i] = panel.fastAxis;
-      panelSlow[i] = panel.slowAxis;
-      panelNormal[i] = panel.normal;
-    }
-  }
-
-  const void *stored(std::string_view name) const {
-    if (name == "mosaic_domains")
-      return &mosaicDomains;
-    if (name == "sources")
-      return &sources;
-    if (name == "panel_count")
-      return &panelCount;
-    if (name == "F")
-      return grid.data ? &grid : nullptr;
-    if (name == "panel_offset")
-      return panelOffset.data();
-    if (name == "panel_fast_axis")
-      return panelFast.data();
-    if (name == "panel_slow_axis")
-      return panelSlow.data();
-    if (name == "panel_normal")
-      return panelNormal.data();
-    return nullptr;
-  }
+  std::vector<const void *> arguments;
 };
-
-namespace {
-
-/// A kernel reads as many entries as the counts say.
-void checkTables(const Experiment &e) {
-  auto check = [](std::size_t entries, std::int64_t count, const char *table) {
-    if (entries != 0 && std::int64_t(entries) != count)
-      throw std::invalid_argument("parameter '" + std::string(table) + "' has " +
-                                  std::to_string(entries) + " entries where the experiment has " +
-                                  std::to_string(count));
-  };
-  check(e.crystal.mosaicAxis.size(), e.mosaicDomains(), "mosaic_axis");
-  for (auto &[table, name] :
-       {std::pair(&e.beam.unitHdiv, "unit_hdiv"), std::pair(&e.beam.unitVdiv, "unit_vdiv"),
-        std::pair(&e.beam.unitDispersion, "unit_dispersion"),
-        std::pair(&e.beam.sourceWavelength, "source_wavelength")})
-    check(table->size(), e.sourceCount(), name);
-  check(e.beam.sourceDirection.size(), e.sourceCount(), "source_direction");
-  check(e.detector.mask.size(), e.panelCount() * e.detector.slowPixels * e.detector.fastPixels,
-        "mask");
-  if (const HklGrid *g = e.crystal.grid.get())
-    check(g->values.size(),
-          (g->hMax - g->hMin + 1) * (g->kMax - g->kMin + 1) * (g->lMax - g->lMin + 1), "F");
-}
-
-/// The parameter that "tangent.NAME" or "tangent.NAME.3" is a direction of, or null.
-const Parameter *parameterOfTangent(std::string_view name) {
-  constexpr std::string_view prefix = "tangent.";
-  if (!name.starts_with(prefix))
-    return nullptr;
-  name.remove_prefix(prefix.size());
-  return findParameter(name.substr(0, name.find('.')));
-}
-
-std::int64_t entriesOf(std::string_view table, const Experiment &e) {
-  return table.starts_with("mosaic_")  ? e.mosaicDomains()
-         : table.starts_with("panel_") ? e.panelCount()
-                                       : e.sourceCount();
-}
-
-/// How many numbers a free parameter is.
-std::int64_t sizeOf(nb_parameter_kind kind, std::string_view name, const Experiment &e) {
-  switch (kind) {
-  case NB_PARAMETER_VEC3:
-    return 3;
-  case NB_PARAMETER_MAT3:
-    return 9;
-  case NB_PARAMETER_TABLE_F64:
-    return entriesOf(name, e);
-  case NB_PARAMETER_TABLE_VEC3:
-    return 3 * entriesOf(name, e);
-  case NB_PARAMETER_HKL_GRID:
-    return e.crystal.grid ? std::int64_t(e.crystal.grid->values.size()) : 0;
-  case NB_PARAMETER_IMAGE:
-    return e.panelCount() * e.detector.slowPixels * e.detector.fastPixels;
-  default:
-    return 1;
-  }
-}
-
-} // namespace
 
 BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Experiment &experiment)
     : storage(std::make_unique<Storage>(experiment)) {
   Storage &s = *storage;
   checkTables(experiment);
-  s.mosaicDomains = experiment.mosaicDomains();
-  s.sources = experiment.sourceCount();
-  s.panelCount = experiment.panelCount();
-  if (const HklGrid *grid = experiment.crystal.grid.get())
-    s.grid = {grid->hMin, grid->hMax, grid->kMin,         grid->kMax,
-              grid->lMin, grid->lMax, grid->values.data()};
-  std::size_t panels = experiment.detector.panels.size();
-  for (auto *packed : {&s.panelOffset, &s.panelFast, &s.panelSlow, &s.panelNormal})
-    packed->resize(panels);
-  s.packPanels();
-
+  s.arguments.resize(kernel.num_parameters);
   for (std::uint32_t i = 0; i < kernel.num_parameters; ++i) {
     const nb_kernel_parameter &wanted = kernel.parameters[i];
     auto refuse = [&](const char *why) {
       throw std::invalid_argument("kernel '" + std::string(kernel.name) + "': parameter '" +
                                   wanted.name + "' " + why);
     };
-    const Parameter *tangentOf = parameterOfTangent(wanted.name);
-    if (wanted.kind == NB_PARAMETER_IMAGE || (tangentOf && tangentOf->kind == wanted.kind)) {
-      const char *name = tangentOf ? tangentOf->name : wanted.name;
-      s.free.push_back({wanted.name, i, wanted.kind, sizeOf(wanted.kind, name, experiment), s.grid});
-      s.arguments.push_back(nullptr);
+    const Detector &detector = experiment.detector;
+    if (wanted.kind == NB_PARAMETER_IMAGE) {
+      const std::int64_t pixels =
+          experiment.panelCount() * detector.slowPixels * detector.fastPixels;
+      s.free.push_back({wanted.name, i, wanted.kind, std::size_t(pixels), {}});
       continue;
     }
-    const Parameter *parameter = findParameter(wanted.name);
-    if (!parameter)
+    if (const Parameter *row = parameterOfTangent(wanted.name); row && row->kind() == wanted.kind) {
+      ProvidedParameter of{row, i};
+      of.value(experiment);
+      s.free.push_back(
+          {wanted.name, i, wanted.kind, row->place.numbers(experiment).size(), of.grid});
+      continue;
+    }
+    const Parameter *row = findParameter(wanted.name);
+    if (!row)
       refuse("is unknown; the kernel is of another version");
-    if (parameter->kind != wanted.kind)
+    if (row->kind() != wanted.kind)
       refuse("has another kind here; the kernel is of another version");
-    const void *address = parameter->address(experiment);
-    if (!address)
-      address = s.stored(wanted.name);
-    if (!address)
+    s.provided.push_back({row, i});
+    if (!s.provided.back().value(experiment))
       refuse("is not provided by this experiment");
-    s.arguments.push_back(address);
   }
 }
 
@@ -171,7 +140,7 @@ void BoundParameters::bind(std::string_view parameter, std::span<const double> n
   for (FreeParameter &free : storage->free) {
     if (free.name != parameter)
       continue;
-    if (std::int64_t(numbers.size()) != free.size)
+    if (numbers.size() != free.size)
       throw std::invalid_argument("parameter '" + free.name + "' is given " +
                                   std::to_string(numbers.size()) + " numbers and has " +
                                   std::to_string(free.size));
@@ -192,7 +161,8 @@ const void *const *BoundParameters::arguments() const {
 }
 
 const void *const *BoundParameters::provided() const {
-  storage->packPanels();
+  for (ProvidedParameter &parameter : storage->provided)
+    storage->arguments[parameter.argument] = parameter.value(storage->experiment);
   return storage->arguments.data();
 }
 

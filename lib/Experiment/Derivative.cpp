@@ -33,12 +33,12 @@ int tangentsOf(std::string_view text, std::string_view number) {
 
 void addParameter(std::string_view text, std::string_view name, Derivative &derivative) {
   const Parameter *parameter = findParameter(name);
-  if (!parameter || !parameter->differentiable)
+  if (!parameter || !parameter->differentiable())
     refuse(text, "there is no derivative by '" + std::string(name) + "'");
   std::vector<std::string> &all = derivative.parameters;
   if (std::find(all.begin(), all.end(), name) != all.end())
     refuse(text, "'" + std::string(name) + "' is named twice");
-  if (derivative.mode == Derivative::Mode::Jacobian && parameter->kind != NB_PARAMETER_F64)
+  if (derivative.mode == Derivative::Mode::Jacobian && parameter->kind() != NB_PARAMETER_F64)
     refuse(text, "'" + std::string(name) + "' is not one number; ask for jvp");
   all.emplace_back(name);
 }

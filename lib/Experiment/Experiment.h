@@ -108,12 +108,6 @@ struct Experiment {
   /// Counts to compile into a kernel, "NAME=VALUE": where a pixel is one sub-pixel, what is evaluated
   /// at the first sub-pixel is what the sample needs too.
   std::string fixedCounts() const { return detector.oversample == 1 ? "oversample=1" : ""; }
-
-  /// sources x mosaic domains x phi steps x oversample^2 x layers: innermost evaluations per pixel.
-  std::int64_t samplesPerPixel() const {
-    return sourceCount() * mosaicDomains() * goniometer.phiSteps * detector.oversample *
-           detector.oversample * detector.layers;
-  }
 };
 
 } // namespace nanobragg

@@ -2,72 +2,32 @@
 
 #include <memory>
 #include <stdexcept>
-#include <string_view>
-#include <utility>
 
 namespace nanobragg {
 namespace {
 
-Vec3 Panel::*panelField(std::string_view name) {
-  if (name == "panel_offset")
-    return &Panel::offset;
-  if (name == "panel_fast_axis")
-    return &Panel::fastAxis;
-  if (name == "panel_slow_axis")
-    return &Panel::slowAxis;
-  return name == "panel_normal" ? &Panel::normal : nullptr;
-}
-
-std::size_t entries(const Experiment &experiment, std::string_view table) {
-  if (table.starts_with("mosaic_"))
-    return experiment.crystal.mosaicUnitAngle.size();
-  if (table.starts_with("panel_"))
-    return experiment.detector.panels.size();
-  return experiment.beam.sourceWeight.size();
-}
-
 char axisName(std::size_t index) { return "xyz"[index % 3]; }
+
+template <typename T>
+T &checked(const Numbers<T> &numbers, const Parameter &parameter, std::size_t index) {
+  if (index >= numbers.size())
+    throw std::out_of_range("parameter '" + std::string(parameter.name) + "' has no element " +
+                            std::to_string(index));
+  return numbers[index];
+}
 
 } // namespace
 
 std::size_t elementCount(const Experiment &experiment, const Parameter &parameter) {
-  switch (parameter.kind) {
-  case NB_PARAMETER_F64:
-    return 1;
-  case NB_PARAMETER_VEC3:
-    return 3;
-  case NB_PARAMETER_MAT3:
-    return 9;
-  case NB_PARAMETER_TABLE_F64:
-    return entries(experiment, parameter.name);
-  case NB_PARAMETER_TABLE_VEC3:
-    return 3 * entries(experiment, parameter.name);
-  case NB_PARAMETER_HKL_GRID:
-    return experiment.crystal.grid ? experiment.crystal.grid->values.size() : 0;
-  default:
-    return 0;
-  }
+  return parameter.place.numbers ? parameter.place.numbers(experiment).size() : 0;
 }
 
 double element(const Experiment &experiment, const Parameter &parameter, std::size_t index) {
-  if (index >= elementCount(experiment, parameter))
-    throw std::out_of_range("parameter '" + std::string(parameter.name) + "' has no element " +
-                            std::to_string(index));
-  if (parameter.kind == NB_PARAMETER_HKL_GRID)
-    return experiment.crystal.grid->values[index];
-  if (const auto field = panelField(parameter.name))
-    return (experiment.detector.panels[index / 3].*field)[index % 3];
-  return static_cast<const double *>(parameter.address(experiment))[index];
+  return checked(parameter.place.numbers(experiment), parameter, index);
 }
 
 double &element(Experiment &experiment, const Parameter &parameter, std::size_t index) {
-  element(std::as_const(experiment), parameter, index);
-  // The experiment is ours to change; the table of parameters only hands out what may be read.
-  if (parameter.kind == NB_PARAMETER_HKL_GRID)
-    return const_cast<HklGrid &>(*experiment.crystal.grid).values[index];
-  if (const auto field = panelField(parameter.name))
-    return (experiment.detector.panels[index / 3].*field)[index % 3];
-  return const_cast<double *>(static_cast<const double *>(parameter.address(experiment)))[index];
+  return checked(parameter.place.mutableNumbers(experiment), parameter, index);
 }
 
 void ownGrid(Experiment &experiment) {
@@ -78,7 +38,7 @@ void ownGrid(Experiment &experiment) {
 std::string elementName(const Experiment &experiment, const Parameter &parameter,
                         std::size_t index) {
   const std::string name = parameter.name;
-  switch (parameter.kind) {
+  switch (parameter.kind()) {
   case NB_PARAMETER_VEC3:
     return name + "." + axisName(index);
   case NB_PARAMETER_MAT3:

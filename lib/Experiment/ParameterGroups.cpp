@@ -8,62 +8,61 @@
 namespace nanobragg {
 namespace {
 
-std::vector<std::string_view> differentiable(bool (*wanted)(const Parameter &)) {
-  std::vector<std::string_view> names;
-  for (const Parameter &parameter : allParameters())
-    if (parameter.differentiable && wanted(parameter))
-      names.emplace_back(parameter.name);
-  return names;
+struct Group {
+  const char *name, *meaning;
+  /// Null: the rows of the parameter table that name the group.
+  bool (*has)(const Parameter &) = nullptr;
+};
+
+constexpr Group groups[] = {
+    {"cell", "what defines the unit cell"},
+    {"misset", "missetting rotations"},
+    {"ncells", "size of the crystal"},
+    {"structure_factors", "structure factors"},
+    {"grid", "structure factors on the grid"},
+    {"mosaic", "mosaic spread"},
+    {"goniometer", "spindle rotation"},
+    {"beam", "the beam's numbers"},
+    {"polarization", "polarization factor"},
+    {"divergence", "divergence of the beam"},
+    {"source", "the listed sources and the weight of each"},
+    {"detector", "the detector's place"},
+    {"beam_center", "beam centre"},
+    {"detector_rotation", "rotations of the detector"},
+    {"panels", "place and axes of each panel"},
+    {"axes", "axes and directions"},
+    {"sensor", "absorption in the sensor"},
+    {"water", "background"},
+    {"scalars", "every single number",
+     [](const Parameter &p) { return p.differentiable() && p.kind() == NB_PARAMETER_F64; }},
+    {"all", "every number", [](const Parameter &p) { return p.differentiable(); }},
+};
+
+/// Is the word one of those in the text?
+bool hasWord(std::string_view text, std::string_view word) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += word.size())
+    if ((at == 0 || text[at - 1] == ' ') &&
+        (at + word.size() == text.size() || text[at + word.size()] == ' '))
+      return true;
+  return false;
 }
 
 std::vector<ParameterGroup> makeGroups() {
-  return {
-      {"cell", "what defines the unit cell",
-       {"cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma",
-        "reciprocal_matrix"}},
-      {"misset", "missetting rotations", {"misset_x", "misset_y", "misset_z"}},
-      {"ncells", "size of the crystal", {"ncells_a", "ncells_b", "ncells_c"}},
-      {"structure_factors", "structure factors", {"default_F", "F"}},
-      {"grid", "structure factors on the grid", {"F"}},
-      {"mosaic", "mosaic spread", {"mosaic_spread"}},
-      {"goniometer", "spindle rotation", {"phi0", "osc"}},
-      {"beam", "the beam's numbers",
-       {"kahn_factor", "wavelength", "dispersion", "hdiv_range", "vdiv_range", "fluence"}},
-      {"polarization", "polarization factor", {"kahn_factor"}},
-      {"divergence", "divergence of the beam", {"hdiv_range", "vdiv_range"}},
-      {"source", "the listed sources and the weight of each",
-       {"source_direction", "source_wavelength", "source_weight"}},
-      {"detector", "the detector's place",
-       {"distance", "close_distance", "beam_center_fast", "beam_center_slow", "detector_rotx",
-        "detector_roty", "detector_rotz", "twotheta"}},
-      {"beam_center", "beam centre", {"beam_center_fast", "beam_center_slow"}},
-      {"detector_rotation", "rotations of the detector",
-       {"detector_rotx", "detector_roty", "detector_rotz"}},
-      {"panels", "place and axes of each panel",
-       {"panel_offset", "panel_fast_axis", "panel_slow_axis", "panel_normal"}},
-      {"axes", "axes and directions",
-       {"spindle_axis", "beam_direction", "polarization_axis", "fast_axis", "slow_axis",
-        "normal_axis", "twotheta_axis"}},
-      {"sensor", "absorption in the sensor", {"attenuation_depth", "sensor_thickness"}},
-      {"water", "background", {"water_size"}},
-      {"scalars", "every single number",
-       differentiable([](const Parameter &p) { return p.kind == NB_PARAMETER_F64; })},
-      {"all", "every number", differentiable([](const Parameter &) { return true; })},
-  };
-}
-
-const ParameterGroup *findGroup(std::string_view name) {
-  for (const ParameterGroup &group : parameterGroups())
-    if (name == group.name)
-      return &group;
-  return nullptr;
+  std::vector<ParameterGroup> made;
+  for (const Group &group : groups) {
+    made.push_back({group.name, group.meaning, {}});
+    for (const Parameter &parameter : allParameters())
+      if (group.has ? group.has(parameter) : hasWord(parameter.groups, group.name))
+        made.back().members.emplace_back(parameter.name);
+  }
+  return made;
 }
 
 /// Names that this variant would accept.
 std::vector<std::string_view> acceptable(const ProgramVariant &variant) {
   std::vector<std::string_view> names;
   for (const Parameter *parameter : parametersOf(variant))
-    if (parameter->differentiable)
+    if (parameter->differentiable())
       names.emplace_back(parameter->name);
   for (const ParameterGroup &group : parameterGroups())
     names.emplace_back(group.name);
@@ -90,7 +89,7 @@ std::vector<std::string_view> membersOf(std::string_view name, const ProgramVari
   if (!group && !single)
     throw std::invalid_argument("unknown parameter " + quoted(name) + "; the closest is " +
                                 quoted(suggestion(name, variant)));
-  if (!group && !single->differentiable)
+  if (!group && !single->differentiable())
     throw std::invalid_argument(quoted(name) + " (" + single->meaning +
                                 ") is a discrete choice and has no derivative; the closest that "
                                 "has one is " +
@@ -98,7 +97,7 @@ std::vector<std::string_view> membersOf(std::string_view name, const ProgramVari
   std::vector<std::string_view> members =
       group ? group->members : std::vector<std::string_view>{name};
   std::erase_if(members,
-                [&](std::string_view member) { return !findParameter(member)->usedBy(variant); });
+                [&](std::string_view member) { return !findParameter(member)->isUsedBy(variant); });
   if (members.empty())
     throw std::invalid_argument(
         (group ? "no parameter of the group " + quoted(name) + " is" : quoted(name) + " is not") +
@@ -110,8 +109,15 @@ std::vector<std::string_view> membersOf(std::string_view name, const ProgramVari
 } // namespace
 
 std::span<const ParameterGroup> parameterGroups() {
-  static const std::vector<ParameterGroup> groups = makeGroups();
-  return groups;
+  static const std::vector<ParameterGroup> all = makeGroups();
+  return all;
+}
+
+const ParameterGroup *findGroup(std::string_view name) {
+  for (const ParameterGroup &group : parameterGroups())
+    if (name == group.name)
+      return &group;
+  return nullptr;
 }
 
 std::vector<std::string> resolveParameters(std::string_view text, const ProgramVariant &variant) {

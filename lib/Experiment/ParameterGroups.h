@@ -21,6 +21,9 @@ struct ParameterGroup {
 /// All groups; the last are "scalars", every single number, and "all".
 std::span<const ParameterGroup> parameterGroups();
 
+/// Null when there is no such group.
+const ParameterGroup *findGroup(std::string_view name);
+
 /// The parameters that `text`, names of parameters and groups with commas between, stands for, in
 /// the order of the table and each once. Of a group those count that programs of this variant
 /// take. Throws std::invalid_argument for a name that is unknown, discrete or not used here.

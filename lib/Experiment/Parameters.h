@@ -1,33 +1,96 @@
 // The named numbers of a kernel.
 //
-// One table lists every parameter a kernel can have: its name, kind, unit, meaning, the variants
-// that use it, and where its value lives in an Experiment. The frontend declares function arguments
-// from it, the runtime binds a kernel's arguments from it, and --list-parameters prints it.
+// A parameter is one row of a table that says all there is to say of it: which programs take it,
+// where its value lives in an Experiment and of which kind it is, what counts its entries, which
+// groups it belongs to, what it is when nobody sets it, whether more of it means more samples, and
+// when its gradient is zero. The rows stand by subject in CrystalParameters.cpp,
+// GoniometerParameters.cpp, BeamParameters.cpp, DetectorParameters.cpp and SampleParameters.cpp.
+// The frontend declares function arguments from them, the runtime binds a kernel's arguments from
+// them, and --list-parameters prints them.
 #ifndef NANOBRAGG_EXPERIMENT_PARAMETERS_H
 #define NANOBRAGG_EXPERIMENT_PARAMETERS_H
 
+#include "lib/Experiment/DeadConditions.h"
 #include "lib/Experiment/Experiment.h"
 #include "nanobragg/KernelABI.h"
 
-#include <memory>
+#include <array>
+#include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace nanobragg {
 
+/// Numbers in memory: `entries` of `width` numbers each, which begin `stride` numbers apart.
+template <typename T>
+struct Numbers {
+  T *data = nullptr;
+  std::size_t entries = 0, width = 1, stride = 1;
+
+  std::size_t size() const { return entries * width; }
+  bool gapless() const { return stride == width; }
+  T &operator[](std::size_t i) const { return data[i / width * stride + i % width]; }
+};
+
+/// Where the value of a parameter lives in an experiment. Of the functions those are null that have
+/// nothing to say of its kind.
+struct ParameterPlace {
+  nb_parameter_kind kind;
+  /// Scalars, vectors, matrices, tables, and the values of a grid; none where the experiment has no
+  /// such table or grid.
+  Numbers<const double> (*numbers)(const Experiment &);
+  /// The same to be changed. A grid must belong to this experiment alone, see ownGrid().
+  Numbers<double> (*mutableNumbers)(Experiment &);
+  std::int64_t (*index)(const Experiment &);
+  std::span<const std::uint8_t> (*mask)(const Experiment &);
+};
+
+/// Conditions under which a derivative is zero; those after the last are null.
+using DeadConditions = std::array<const DeadCondition *, 3>;
+
+/// What a parameter is for a program that is not told.
+struct NeutralValue {
+  enum class Rule {
+    MustBeSet,
+    Numbers,
+    LastOf, ///< one less than the parameter `of`
+    OneOver ///< one over the parameter `of`
+  };
+  Rule rule = Rule::MustBeSet;
+  std::array<double, 3> numbers{};
+  std::size_t size = 0;     ///< how many of them
+  const char *of = nullptr; ///< a parameter that is a count
+};
+
 /// A parameter of the program. All pointers are to static storage.
 struct Parameter {
   const char *name;
-  nb_parameter_kind kind;
   const char *unit;    ///< SI; "1" when dimensionless
   const char *meaning; ///< one line
-  bool differentiable; ///< a physical number that a derivative can be taken by
-  bool (*usedBy)(const ProgramVariant &);
-  /// Address of the value inside the experiment, laid out as `kind` says, or null for values that
-  /// BoundParameters stores itself (counts, the grid descriptor).
-  const void *(*address)(const Experiment &);
+  ParameterPlace place;
+  /// The programs that take it; null: all.
+  bool (*usedBy)(const ProgramVariant &) = nullptr;
+  /// A number that no derivative is taken by, as an index and a mask never are.
+  bool discrete = false;
+  /// The parameter that counts the entries of this table.
+  const char *count = nullptr;
+  /// Of the number of a pixel: the parameter that counts these pixels.
+  const char *pixelOf = nullptr;
+  /// It may be compiled into a kernel, as all counts may, where it is a whole number.
+  bool mayBeFixed = false;
+  /// Names for several parameters that it goes by, with blanks between; see ParameterGroups.h.
+  const char *groups = "";
+  NeutralValue neutral = {};
+  /// The power of this count that the samples of a pixel go with; 0: they do not.
+  int samples = 0;
+  /// Its derivative is zero where one of these holds.
+  DeadConditions dead = {&dead::noImage};
+
+  nb_parameter_kind kind() const { return place.kind; }
+  bool isUsedBy(const ProgramVariant &variant) const { return !usedBy || usedBy(variant); }
+  /// A physical number that a derivative can be taken by.
+  bool differentiable() const { return !discrete && place.numbers; }
 };
 
 /// All parameters, in the order of the program's arguments.
@@ -39,30 +102,17 @@ std::vector<const Parameter *> parametersOf(const ProgramVariant &variant);
 /// Null when there is no such parameter.
 const Parameter *findParameter(std::string_view name);
 
-/// The argument array of a kernel for one experiment. Keeps no copy of the experiment, which must
-/// outlive it unchanged in size; numbers changed in place are seen by the next prepare().
-class BoundParameters {
-public:
-  /// Throws std::invalid_argument naming the first of the kernel's parameters that the experiment
-  /// does not provide, or whose kind differs.
-  BoundParameters(const nb_kernel_descriptor &kernel, const Experiment &experiment);
-  BoundParameters(BoundParameters &&) noexcept;
-  ~BoundParameters();
+/// The parameter that an argument or a result of a program is about: "cell_a" itself, and what
+/// derivatives have of it, such as "gradient.cell_a". Null for others.
+const Parameter *parameterBehind(std::string_view name);
 
-  /// A parameter that no experiment provides: an NB_PARAMETER_IMAGE, or "tangent.NAME", the
-  /// direction of a derivative by parameter NAME. The numbers stay the caller's and are read when
-  /// the kernel runs; of a grid it is the values. Throws std::invalid_argument when there is no
-  /// such parameter or it has another number of numbers.
-  void bind(std::string_view parameter, std::span<const double> numbers);
-  /// Throws std::invalid_argument naming a parameter that has yet to be bound.
-  const void *const *arguments() const;
-  /// The same with null for such parameters.
-  const void *const *provided() const;
+/// Innermost evaluations for each pixel: sources x mosaic domains x phi steps x oversample^2 x
+/// layers.
+double samplesPerPixel(const Experiment &experiment);
 
-private:
-  struct Storage;
-  std::unique_ptr<Storage> storage;
-};
+/// The counts that say how large an image is.
+inline constexpr std::array<const char *, 3> imageCounts = {"panel_count", "slow_pixels",
+                                                            "fast_pixels"};
 
 } // namespace nanobragg
 #endif

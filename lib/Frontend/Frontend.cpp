@@ -52,7 +52,7 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
   auto parameters = nanobragg::parametersOf(variant);
   SmallVector<Type> types;
   for (const nanobragg::Parameter *parameter : parameters)
-    types.push_back(argumentType(context, parameter->kind));
+    types.push_back(argumentType(context, parameter->kind()));
   auto function = func::FuncOp::create(b, unknown, "image", b.getFunctionType(types, {}));
   Block *entry = function.addEntryBlock();
 

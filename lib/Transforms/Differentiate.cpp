@@ -1,6 +1,7 @@
 #include "lib/Transforms/Differentiate.h"
 #include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
+#include "nanobragg/DerivativeNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,6 +15,7 @@ namespace mlir::nb {
 
 using namespace mlir;
 using namespace mlir::nb;
+using nanobragg::DerivativeKind;
 
 namespace {
 constexpr StringLiteral nameAttr = "nb.name";
@@ -136,7 +138,7 @@ public:
   /// The function's results as they were, and their tangents along each parameter.
   LogicalResult jacobian();
   /// Their tangents along `directions` sets of tangents of all parameters, given as arguments.
-  LogicalResult jvp(unsigned directions, StringRef what, unsigned firstResult = 0);
+  LogicalResult jvp(unsigned directions, DerivativeKind what, unsigned firstResult = 0);
   /// The adjoint of each parameter, given those of the results as arguments.
   LogicalResult vjp();
 
@@ -205,24 +207,23 @@ LogicalResult Differentiator::jacobian() {
         remarkZero(func, "'" + nameOfResult(func, i) + "'", "'" + name + "'");
       }
       addResult(func, derivative,
-                values == 1 ? "derivative." + name
-                            : "derivative." + nameOfResult(func, i) + "." + name);
+                derivativeName(DerivativeKind::Derivative,
+                               values == 1 ? name : nameOfResult(func, i) + "." + name));
     }
   }
   rename("jacobian");
   return success();
 }
 
-LogicalResult Differentiator::jvp(unsigned directions, StringRef what, unsigned firstResult) {
+LogicalResult Differentiator::jvp(unsigned directions, DerivativeKind what, unsigned firstResult) {
   if (failed(prepare()))
     return failure();
   SmallVector<DenseMap<Value, Value>> seeds(directions);
-  auto numbered = [&](std::string name, unsigned k) {
-    return directions == 1 ? name : name + "." + std::to_string(k + 1);
-  };
+  auto number = [&](unsigned k) { return directions == 1 ? 0 : k + 1; };
   for (unsigned k = 0; k < directions; ++k)
     for (auto [name, parameter] : llvm::zip(names, parameters))
-      seeds[k][parameter] = addArgument(func, parameter.getType(), numbered("tangent." + name, k));
+      seeds[k][parameter] =
+          addArgument(func, parameter.getType(), nanobragg::tangentName(name, number(k)));
   if (failed(tangents(seeds)))
     return failure();
   unsigned values = func.getNumResults();
@@ -241,12 +242,12 @@ LogicalResult Differentiator::jvp(unsigned directions, StringRef what, unsigned 
           return func.emitError() << "'" << name << "' does not depend on any of the parameters";
         remarkZero(func, "'" + name + "'", "any of the parameters");
       }
-      StringRef base = name;
-      base.consume_front("gradient.");
-      addResult(func, tangent, numbered((what + "." + base).str(), k));
+      const auto result = nanobragg::parseDerivativeName(name);
+      const bool gradient = result && result->kind == DerivativeKind::Gradient;
+      addResult(func, tangent, derivativeName(what, gradient ? result->of : name, number(k)));
     }
   }
-  rename(what);
+  rename(nanobragg::derivativeWords[std::size_t(what)]);
   return success();
 }
 
@@ -261,9 +262,10 @@ LogicalResult Differentiator::vjp() {
     // Gradients of sums over many pixels want all digits.
     if (auto image = dyn_cast<RankedTensorType>(type))
       type = image.clone(b.getF64Type());
-    cotangents.push_back(isDifferentiable(type)
-                             ? addArgument(func, type, nameOfResult(func, i) + "_cotangent")
-                             : Value());
+    cotangents.push_back(
+        isDifferentiable(type)
+            ? addArgument(func, type, nanobragg::cotangentName(nameOfResult(func, i)))
+            : Value());
   }
   Activity activity(func, parameters);
   SmallVector<Value> adjoints;
@@ -284,7 +286,7 @@ LogicalResult Differentiator::vjp() {
       remarkZero(func, "the result", "'" + name + "'");
       gradient = zeroOf(builder, parameter.getLoc(), parameter.getType());
     }
-    addResult(func, gradient, "gradient." + name);
+    addResult(func, gradient, nanobragg::gradientName(name));
   }
   rename("vjp");
   return success();
@@ -307,14 +309,14 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
     if (mode == "jacobian")
       return differentiator.jacobian();
     if (mode == "jvp")
-      return differentiator.jvp(directions, "jvp");
+      return differentiator.jvp(directions, DerivativeKind::JVP);
     if (mode == "vjp")
       return differentiator.vjp();
     if (mode == "hvp") {
       unsigned images = value ? func.getNumResults() : 0;
       if (failed(differentiator.vjp()))
         return failure();
-      return Differentiator(func, names, value).jvp(directions, "hvp", images);
+      return Differentiator(func, names, value).jvp(directions, DerivativeKind::HVP, images);
     }
     return func.emitError() << "unknown mode '" << mode
                             << "': expected jacobian, jvp, vjp or hvp";

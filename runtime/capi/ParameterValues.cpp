@@ -1,5 +1,7 @@
 #include "runtime/capi/ParameterValues.h"
 
+#include "lib/Experiment/Parameters.h"
+#include "nanobragg/DerivativeNames.h"
 #include "runtime/kernels/ParameterShape.h"
 
 #include <algorithm>
@@ -37,7 +39,7 @@ ParameterValues::ParameterValues(const nb_kernel_descriptor &kernel) : kernel(ke
     const nb_kernel_parameter &parameter = kernel.parameters[i];
     ParameterValue &value = values[parameter.name];
     value.kind = parameter.kind;
-    setNeutral(parameter.name, value);
+    setNeutral(parameter.name);
   }
 }
 
@@ -126,8 +128,8 @@ std::int64_t ParameterValues::countNamed(const std::string &name) const {
 }
 
 ImageShape ParameterValues::shape() const {
-  const ImageShape shape = {countNamed("panel_count"), countNamed("slow_pixels"),
-                            countNamed("fast_pixels")};
+  const ImageShape shape = {countNamed(imageCounts[0]), countNamed(imageCounts[1]),
+                            countNamed(imageCounts[2])};
   if (shape.panels > mostEntries / shape.slow ||
       shape.panels * shape.slow > mostEntries / shape.fast)
     throw std::invalid_argument("the image has too many pixels");
@@ -138,29 +140,39 @@ RenderedRows ParameterValues::rows() const {
   return {of("roi_slow_min").index, of("roi_slow_max").index + 1};
 }
 
-/// Numbers that follow from others unless they have been set. They stay unset, to follow again.
-void ParameterValues::complete() {
-  const auto find = [&](const char *name) {
-    const auto found = values.find(name);
-    return found == values.end() || found->second.set ? nullptr : &found->second;
-  };
-  for (const auto &[name, pixels] :
-       {std::pair("roi_fast_max", "fast_pixels"), std::pair("roi_slow_max", "slow_pixels")})
-    if (ParameterValue *last = find(name))
-      last->index = countNamed(pixels) - 1;
-  for (const auto &[name, count] :
-       {std::pair("phi_step_fraction", "phi_steps"), std::pair("layer_fraction", "layers")})
-    if (ParameterValue *fraction = find(name))
-      fraction->numbers = {1 / double(countNamed(count))};
+void ParameterValues::setNeutral(const std::string &name) {
+  const Parameter *parameter = findParameter(name);
+  if (!parameter || parameter->neutral.rule != NeutralValue::Rule::Numbers)
+    return;
+  const NeutralValue &neutral = parameter->neutral;
+  ParameterValue &value = values[name];
+  value.set = true;
+  if (value.kind == NB_PARAMETER_INDEX)
+    value.index = std::int64_t(neutral.numbers[0]);
+  else
+    value.numbers.assign(neutral.numbers.begin(), neutral.numbers.begin() + neutral.size);
+}
+
+/// Values that follow from counts unless they have been set. They stay unset, to follow again.
+void ParameterValues::setFollowing() {
+  for (auto &[name, value] : values) {
+    const Parameter *parameter = findParameter(name);
+    if (value.set || !parameter || !parameter->neutral.of)
+      continue;
+    const std::int64_t count = countNamed(parameter->neutral.of);
+    if (parameter->neutral.rule == NeutralValue::Rule::LastOf)
+      value.index = count - 1;
+    else
+      value.numbers = {1 / double(count)};
+  }
 }
 
 /// A direction of change of a grid is over the grid's box.
 void ParameterValues::checkBox(const std::string &name, const nb_hkl_grid &grid) const {
-  constexpr std::string_view tangent = "tangent.";
-  if (!name.starts_with(tangent))
+  const auto derivative = parseDerivativeName(name);
+  if (!derivative || derivative->kind != DerivativeKind::Tangent)
     return;
-  const std::string base = name.substr(tangent.size());
-  const nb_hkl_grid &of = this->of(base.substr(0, base.find('.')), NB_PARAMETER_HKL_GRID).grid;
+  const nb_hkl_grid &of = this->of(std::string(derivative->of), NB_PARAMETER_HKL_GRID).grid;
   const auto box = [](const nb_hkl_grid &g) {
     return std::array{g.h_min, g.h_max, g.k_min, g.k_max, g.l_min, g.l_max};
   };
@@ -181,8 +193,14 @@ void ParameterValues::check() const {
                                                                 : value.numbers.size();
     if (value.numbers.size() != fixed)
       refuse(name, "has not been set"); // what is neutral has another kind
-    if (value.kind == NB_PARAMETER_INDEX && !name.starts_with("roi_"))
+    if (const Parameter *parameter = findParameter(name); parameter && parameter->pixelOf) {
+      // A region that ends before it begins has no pixels; one that leaves the image has too many.
+      const bool last = parameter->neutral.rule == NeutralValue::Rule::LastOf;
+      if (last ? value.index >= countNamed(parameter->pixelOf) : value.index < 0)
+        refuse(name, "is outside the image");
+    } else if (value.kind == NB_PARAMETER_INDEX) {
       countNamed(name);
+    }
     if (const std::string count(countOf(name)); table && values.contains(count)) {
       const auto width = value.kind == NB_PARAMETER_TABLE_VEC3 ? 3u : 1u;
       const auto entries = std::int64_t(value.numbers.size() / width);
@@ -196,17 +214,10 @@ void ParameterValues::check() const {
     if (value.kind == NB_PARAMETER_HKL_GRID)
       checkBox(name, value.grid);
   }
-  const auto checkRegion = [&](const char *first, const char *last, std::int64_t pixels) {
-    const std::int64_t begin = of(first).index, end = of(last).index;
-    if (begin < 0 || end >= pixels)
-      refuse(begin < 0 ? first : last, "is outside the image");
-  };
-  checkRegion("roi_fast_min", "roi_fast_max", image.fast);
-  checkRegion("roi_slow_min", "roi_slow_max", image.slow);
 }
 
 std::vector<const void *> ParameterValues::arguments() {
-  complete();
+  setFollowing();
   check();
   std::vector<const void *> all;
   for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {

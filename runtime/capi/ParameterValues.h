@@ -48,16 +48,14 @@ public:
 
 private:
   std::int64_t countNamed(const std::string &name) const;
-  void complete();
+  void setNeutral(const std::string &name);
+  void setFollowing();
   void check() const;
   void checkBox(const std::string &name, const nb_hkl_grid &grid) const;
 
   const nb_kernel_descriptor &kernel;
   std::map<std::string, ParameterValue, std::less<>> values;
 };
-
-/// Gives the parameter `name` its neutral value; nothing when it has none.
-void setNeutral(const std::string &name, ParameterValue &value);
 
 } // namespace nanobragg
 #endif

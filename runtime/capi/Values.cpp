@@ -12,16 +12,14 @@ nb_status setNumbers(nb_simulator *s, const char *name, nb_parameter_kind kind,
   return locked(s, [&] { s->values.setNumbers(given(name, "the name"), kind, numbers, count); });
 }
 
-/// The experiment's variant as a kernel of its derivatives says it: which derivatives is the
-/// kernel's business, no flag chooses them.
-std::string variantFor(const nb_kernel_descriptor &kernel, ProgramVariant variant) {
-  std::string_view text = kernel.variant;
-  const std::size_t derivative = text.find(" derivative=");
-  if (derivative == text.npos)
-    return variant.toString();
-  variant.imageType = ImageType::F64;
-  text.remove_prefix(derivative);
-  return variant.toString() + std::string(text.substr(0, text.find(' ', 1)));
+/// What the kernel would be if it were the experiment's: which derivatives it has is its own
+/// business, no flag chooses them.
+KernelSpecification specificationFor(const nb_kernel_descriptor &kernel, ProgramVariant variant) {
+  KernelSpecification specification = KernelSpecification::fromString(kernel.variant);
+  if (!specification.derivative.empty())
+    variant.imageType = ImageType::F64;
+  specification.variant = variant.toString();
+  return specification;
 }
 
 } // namespace
@@ -88,7 +86,7 @@ nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
   return locked(s, [&] {
     const Experiment experiment = experimentOf(words(count, flags));
     try {
-      checkFits(*s->kernel, variantFor(*s->kernel, experiment.variant), s->kernel->precision,
+      checkFits(*s->kernel, specificationFor(*s->kernel, experiment.variant), s->kernel->precision,
                 "the simulator's kernel");
     } catch (const std::runtime_error &error) {
       throw std::invalid_argument(error.what());

@@ -1,10 +1,11 @@
 #include "runtime/kernels/FixedCounts.h"
 
+#include "lib/Experiment/KernelSpecification.h"
+
 #include <charconv>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace nanobragg {
 
@@ -14,11 +15,9 @@ static std::string shortest(double value) {
 }
 
 void checkFixed(const nb_kernel_descriptor &kernel, const void *const *arguments) {
-  constexpr std::string_view mark = NB_KERNEL_FIXED;
-  std::string_view rest = kernel.variant ? kernel.variant : "";
-  for (std::size_t at; (at = rest.find(mark)) != rest.npos;) {
-    rest.remove_prefix(at + mark.size());
-    const std::string word(rest.substr(0, rest.find(' ')));
+  if (!kernel.variant)
+    return;
+  for (const std::string &word : KernelSpecification::fromString(kernel.variant).fixed) {
     const std::string name = word.substr(0, word.find('='));
     for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
       if (name != kernel.parameters[i].name)

@@ -1,5 +1,6 @@
 #include "runtime/kernels/KernelCache.h"
 
+#include "lib/Experiment/KernelSpecification.h"
 #include "runtime/kernels/CacheDirectory.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/CompilerBuild.h"
@@ -23,8 +24,8 @@ std::string describeRequest(const KernelRequest &request) {
   return "target: " + request.target + "\nprecision: " + request.precision +
          "\ndifferentiated: " + (request.derivative.empty() ? "none" : request.derivative) +
          "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") +
-         "\nvariant: " + request.variant +
-         (request.fixed.empty() ? "" : " " NB_KERNEL_FIXED + request.fixed) + "\n";
+         "\nvariant: " +
+         KernelSpecification{request.variant, "", wordsOf(request.fixed)}.toString() + "\n";
 }
 
 /// Kernels of a GPU are cubin where there is an assembler, else PTX.

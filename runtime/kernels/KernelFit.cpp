@@ -96,25 +96,25 @@ KernelHandle openKernelFile(const std::filesystem::path &file) {
   }
 }
 
-void checkFits(const nb_kernel_descriptor &kernel, std::string_view wanted,
+void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
                std::string_view precision, const std::string &who) {
   std::string differences;
   const auto differ = [&](const std::string &has, const std::string &needs) {
     differences +=
         (differences.empty() ? " " : "; ") + ("it has " + has) + " and " + needs + " is needed";
   };
-  std::string_view has = kernel.variant;
+  KernelSpecification found = KernelSpecification::fromString(kernel.variant);
   // What is fixed concerns numbers: runKernel compares it.
-  if (has.starts_with(NB_KERNEL_FIXED))
-    has = {};
-  else if (const std::size_t fixed = has.find(" " NB_KERNEL_FIXED); fixed != has.npos)
-    has = has.substr(0, fixed);
+  found.fixed.clear();
+  wanted.fixed.clear();
+  const std::string hasText = found.toString(), needsText = wanted.toString();
+  std::string_view has = hasText, needs = needsText;
   const bool known = !has.empty();
-  while (!has.empty() && !wanted.empty())
-    if (const auto a = nextWord(has), b = nextWord(wanted); a != b)
+  while (!has.empty() && !needs.empty())
+    if (const auto a = nextWord(has), b = nextWord(needs); a != b)
       differ(std::string(a), std::string(b));
-  if (known && (!has.empty() || !wanted.empty()))
-    differ("'" + std::string(has) + "' in its variant", "'" + std::string(wanted) + "'");
+  if (known && (!has.empty() || !needs.empty()))
+    differ("'" + std::string(has) + "' in its variant", "'" + std::string(needs) + "'");
   if (precision != kernel.precision)
     differ("precision=" + std::string(kernel.precision), "precision=" + std::string(precision));
   if (!differences.empty())

@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_KERNELFIT_H
 #define NANOBRAGG_KERNELFIT_H
 
+#include "lib/Experiment/KernelSpecification.h"
 #include "runtime/processor/KernelRunner.h"
 
 #include <filesystem>
@@ -22,9 +23,9 @@ const nb_kernel_descriptor &selectVersion(const nb_kernel_descriptor &first);
 KernelHandle openKernelFile(const std::filesystem::path &file);
 
 /// Throws std::runtime_error, beginning with `who`, that names each choice in which the
-/// kernel differs from the wanted ProgramVariant::toString(), or the precision. A kernel that does
-/// not know its variant (one made from a program) fits if its parameters can be bound.
-void checkFits(const nb_kernel_descriptor &kernel, std::string_view wanted,
+/// kernel differs from what is wanted, apart from fixed counts, or the precision. A kernel that
+/// does not know its variant (one made from a program) fits if its parameters can be bound.
+void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
                std::string_view precision, const std::string &who);
 
 } // namespace nanobragg

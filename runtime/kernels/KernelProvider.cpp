@@ -139,8 +139,8 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
 KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
   const TimeAdded watch(count.cacheSeconds);
   KernelHandle kernel = openKernelFile(file);
-  const std::string derivative = request.hasDerivative() ? " derivative=" + request.derivative : "";
-  checkFits(*kernel, request.variant + derivative, request.precision, "the kernel " + file);
+  checkFits(*kernel, {request.variant, request.derivative, {}}, request.precision,
+            "the kernel " + file);
   checkDevice(*kernel, request, file);
   ++count.loads;
   return kernel;

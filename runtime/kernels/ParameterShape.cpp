@@ -1,5 +1,7 @@
 #include "runtime/kernels/ParameterShape.h"
 
+#include "lib/Experiment/Parameters.h"
+
 namespace nanobragg {
 
 const char *kindText(nb_parameter_kind kind) {
@@ -33,16 +35,15 @@ const char *kindText(nb_output_kind kind) {
 }
 
 std::string_view countOf(std::string_view table) {
-  for (const std::string_view prefix : {"tangent.", "gradient.", "hvp."})
-    if (table.starts_with(prefix))
-      table.remove_prefix(prefix.size());
-  if (table.starts_with("mosaic_"))
-    return "mosaic_domains";
-  if (table.starts_with("panel_"))
-    return "panel_count";
-  if (table.starts_with("unit_") || table.starts_with("source_"))
-    return "sources";
-  return {};
+  const Parameter *parameter = parameterBehind(table);
+  return parameter && parameter->count ? parameter->count : "";
+}
+
+std::string imageShapeText() {
+  std::string text;
+  for (const char *count : imageCounts)
+    text += "[" + std::string(count) + "]";
+  return text;
 }
 
 std::string shapeText(std::string_view name, std::string_view kind) {
@@ -60,7 +61,7 @@ std::string shapeText(std::string_view name, std::string_view kind) {
   if (kind == "hkl_grid")
     return "[h][k][l]";
   if (kind == "mask" || kind == "image")
-    return "[panel_count][slow_pixels][fast_pixels]";
+    return imageShapeText();
   return "";
 }
 

@@ -17,6 +17,8 @@ const char *kindText(nb_output_kind kind);
 /// gradient of one; empty for parameters that are no tables.
 std::string_view countOf(std::string_view table);
 
+/// The bounds of a C array of an image, "[panel_count][slow_pixels][fast_pixels]".
+std::string imageShapeText();
 /// As the bounds of a C array, such as "[mosaic_domains][3]"; empty for one number.
 std::string shapeText(std::string_view name, std::string_view kind);
 

@@ -7,10 +7,10 @@
 #ifndef NANOBRAGG_KERNELRUNNER_H
 #define NANOBRAGG_KERNELRUNNER_H
 
+#include "lib/Experiment/BoundParameters.h"
 #include "lib/Experiment/Experiment.h"
-#include "lib/Experiment/Parameters.h"
-#include "runtime/processor/Cancellation.h"
 #include "nanobragg/KernelABI.h"
+#include "runtime/processor/Cancellation.h"
 
 #include <cstdint>
 #include <functional>

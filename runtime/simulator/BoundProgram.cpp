@@ -10,8 +10,7 @@ namespace {
 
 /// The parameter that "gradient.cell_a" or "hvp.cell_a" is a derivative by.
 const Parameter &parameterOf(std::string_view output) {
-  const std::string_view name = output.substr(output.find('.') + 1);
-  if (const Parameter *parameter = findParameter(name))
+  if (const Parameter *parameter = parameterBehind(output))
     return *parameter;
   throw std::runtime_error("the program's output '" + std::string(output) +
                            "' belongs to no parameter, which is a bug");

@@ -1,5 +1,6 @@
 #include "runtime/simulator/Renderer.h"
 
+#include "lib/Experiment/Parameters.h"
 #include "runtime/gpu/DevicePlacement.h"
 
 #include <chrono>
@@ -27,7 +28,7 @@ private:
   static std::vector<nb_kernel_parameter> describe(const ProgramVariant &variant) {
     std::vector<nb_kernel_parameter> all;
     for (const Parameter *parameter : parametersOf(variant))
-      all.push_back({parameter->name, parameter->kind, parameter->unit});
+      all.push_back({parameter->name, parameter->kind(), parameter->unit});
     return all;
   }
   static nb_kernel_descriptor descriptor(const std::vector<nb_kernel_parameter> &parameters) {

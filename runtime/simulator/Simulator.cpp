@@ -2,14 +2,15 @@
 
 #include "runtime/gpu/DevicePlacement.h"
 
+#include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Experiment/DeadGradients.h"
 #include "lib/Experiment/Derivative.h"
-#include "runtime/processor/Stopwatch.h"
-#include "runtime/simulator/BoundProgram.h"
-#include "lib/CommandLine/ExperimentOf.h"
-#include "lib/IO/ImageRegion.h"
 #include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/IO/ImageRegion.h"
+#include "nanobragg/DerivativeNames.h"
+#include "runtime/processor/Stopwatch.h"
+#include "runtime/simulator/BoundProgram.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,11 +151,11 @@ struct Simulator::State {
   }
 
   std::vector<Gradient> outputs(const BoundProgram &program, const Derivative &derivative,
-                                const std::string &prefix) const {
+                                DerivativeKind kind) const {
     std::vector<Gradient> gradients;
     for (const std::string &name : derivative.parameters)
       gradients.push_back(
-          {name, findParameter(name)->unit, copyOf(program.output(prefix + name))});
+          {name, findParameter(name)->unit, copyOf(program.output(derivativeName(kind, name)))});
     return gradients;
   }
 
@@ -174,14 +175,14 @@ struct Simulator::State {
         if (change.parameter == name)
           tangent = change.values;
       tangents.push_back(std::move(tangent));
-      program.bind("tangent." + name, tangents.back());
+      program.bind(tangentName(name), tangents.back());
     }
     return tangents;
   }
 
   const Parameter &parameter(std::string_view name) const {
     const Parameter *found = findParameter(name);
-    if (!found || !found->usedBy(experiment.variant))
+    if (!found || !found->isUsedBy(experiment.variant))
       throw std::invalid_argument("this experiment has no parameter '" + std::string(name) + "'");
     return *found;
   }
@@ -247,7 +248,7 @@ void Simulator::set(std::string_view name, std::span<const double> values) {
     throw std::invalid_argument("parameter '" + std::string(name) + "' is given " +
                                 std::to_string(values.size()) + " numbers and has " +
                                 std::to_string(count));
-  if (parameter.kind == NB_PARAMETER_HKL_GRID && !state->gridIsOwn) {
+  if (parameter.kind() == NB_PARAMETER_HKL_GRID && !state->gridIsOwn) {
     ownGrid(state->experiment);
     state->gridIsOwn = true;
     state->programs.clear(); // they are bound to the grid that others have too
@@ -287,9 +288,9 @@ std::vector<Gradient> Simulator::gradient(std::string_view parameters,
                                           std::span<const double> cotangent) {
   const Derivative derivative = state->derivativeBy(Mode::VJP, parameters);
   BoundProgram &program = state->program(derivative);
-  program.bind("image_cotangent", cotangent);
+  program.bind(cotangentName("image"), cotangent);
   state->run(program, derivative);
-  return state->outputs(program, derivative, "gradient.");
+  return state->outputs(program, derivative, DerivativeKind::Gradient);
 }
 
 LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) {
@@ -303,7 +304,7 @@ LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) 
 std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
   const Derivative derivative = state->derivativeBy(Mode::Jacobian, parameters);
   for (const std::string &name : derivative.parameters)
-    if (findParameter(name)->kind != NB_PARAMETER_F64)
+    if (findParameter(name)->kind() != NB_PARAMETER_F64)
       throw std::invalid_argument("'" + name +
                                   "' is not one number: there is no one image of its derivative; "
                                   "ask for the derivative along a direction");
@@ -311,8 +312,8 @@ std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
   state->run(program, derivative);
   std::vector<DerivativeImage> images;
   for (const std::string &name : derivative.parameters)
-    images.push_back(
-        {name, findParameter(name)->unit, copyOf(program.output("derivative." + name))});
+    images.push_back({name, findParameter(name)->unit,
+                      copyOf(program.output(derivativeName(DerivativeKind::Derivative, name)))});
   return images;
 }
 
@@ -322,7 +323,7 @@ std::vector<double> Simulator::jvp(std::string_view parameters,
   BoundProgram &program = state->program(derivative);
   const auto tangents = state->bindDirection(program, derivative, direction);
   state->run(program, derivative);
-  return copyOf(program.output("jvp.image"));
+  return copyOf(program.output(derivativeName(DerivativeKind::JVP, "image")));
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,
@@ -330,10 +331,10 @@ std::vector<Gradient> Simulator::hvp(std::string_view parameters,
                                      std::span<const double> cotangent) {
   const Derivative derivative = state->derivativeBy(Mode::HVP, parameters);
   BoundProgram &program = state->program(derivative);
-  program.bind("image_cotangent", cotangent);
+  program.bind(cotangentName("image"), cotangent);
   const auto tangents = state->bindDirection(program, derivative, direction);
   state->run(program, derivative);
-  return state->outputs(program, derivative, "hvp.");
+  return state->outputs(program, derivative, DerivativeKind::HVP);
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,

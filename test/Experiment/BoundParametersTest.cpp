@@ -1,5 +1,6 @@
-#include "lib/Experiment/Parameters.h"
+#include "lib/Experiment/BoundParameters.h"
 
+#include "lib/Experiment/Parameters.h"
 #include "test/Experiment/Support.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ using testing::ThrowsMessage;
 struct Kernel {
   explicit Kernel(const ProgramVariant &variant) {
     for (const Parameter *p : parametersOf(variant))
-      parameters.push_back({p->name, p->kind, p->unit});
+      parameters.push_back({p->name, p->kind(), p->unit});
   }
   nb_kernel_descriptor descriptor() const {
     nb_kernel_descriptor d{};
@@ -50,7 +51,7 @@ Kernel everything() {
   Kernel kernel{ProgramVariant()};
   kernel.parameters.clear();
   for (const Parameter &p : allParameters())
-    kernel.parameters.push_back({p.name, p.kind, p.unit});
+    kernel.parameters.push_back({p.name, p.kind(), p.unit});
   return kernel;
 }
 

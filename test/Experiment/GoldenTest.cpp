@@ -1,3 +1,4 @@
+#include "lib/Experiment/Parameters.h"
 #include "test/Experiment/Support.h"
 
 namespace nanobragg {
@@ -13,7 +14,7 @@ TEST(Golden, LargePlate) {
   o.pixelSize = 0.1;
   CompleteExperiment d = completeC(o);
   EXPECT_EQ(d.experiment.detector.oversample, 1);
-  EXPECT_EQ(d.experiment.samplesPerPixel(), 1);
+  EXPECT_EQ(samplesPerPixel(d.experiment), 1);
   EXPECT_DOUBLE_EQ(d.report.detector.xBeam, 0.05125);
   EXPECT_DOUBLE_EQ(d.report.detector.fBeam, 0.0513);
   EXPECT_DOUBLE_EQ(d.report.detector.xClose, 0.0512);
@@ -44,7 +45,7 @@ TEST(Golden, EverythingAtOnce) {
   CompleteExperiment d = completeC(o);
   EXPECT_EQ(d.experiment.sourceCount(), 15);
   EXPECT_EQ(d.experiment.mosaicDomains(), 5);
-  EXPECT_EQ(d.experiment.samplesPerPixel(), 15 * 5 * 4 * 4);
+  EXPECT_EQ(samplesPerPixel(d.experiment), 15 * 5 * 4 * 4);
   EXPECT_EQ(d.report.divergenceSteps, 5);
   EXPECT_EQ(d.report.recommendedOversample, 3);
   EXPECT_NEAR(d.report.largestCrystalSize, 720e-10, 1e-20);

@@ -29,7 +29,7 @@ TEST(ParameterGroups, MembersAreDifferentiable) {
     for (std::string_view member : group.members) {
       const Parameter *parameter = findParameter(member);
       ASSERT_TRUE(parameter) << group.name << " " << member;
-      EXPECT_TRUE(parameter->differentiable) << group.name << " " << member;
+      EXPECT_TRUE(parameter->differentiable()) << group.name << " " << member;
     }
   }
 }

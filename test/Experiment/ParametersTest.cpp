@@ -1,5 +1,8 @@
 #include "lib/Experiment/Parameters.h"
 
+#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Experiment/ParameterGroups.h"
+#include "nanobragg/DerivativeNames.h"
 #include "test/Experiment/Support.h"
 
 #include <gmock/gmock.h>
@@ -76,37 +79,94 @@ TEST(Parameters, VariantDecidesWhatIsUsed) {
     EXPECT_THAT(namesOf(s), Contains(name));
 }
 
-TEST(Parameters, AddressesReachTheValues) {
+TEST(Parameters, PlacesReachTheValues) {
   Experiment e = completeRight(cubic()).experiment;
   e.crystal.misset = {1, 2, 3};
   e.detector.roiSlowMax = 17;
   e.crystal.reciprocalMatrix[4] = 5;
   auto f64 = [&](const char *name) {
     const Parameter *p = findParameter(name);
-    EXPECT_EQ(p->kind, NB_PARAMETER_F64) << name;
-    return *static_cast<const double *>(p->address(e));
+    EXPECT_EQ(p->kind(), NB_PARAMETER_F64) << name;
+    return p->place.numbers(e)[0];
   };
   EXPECT_EQ(f64("cell_a"), e.crystal.cellA);
   EXPECT_EQ(f64("misset_y"), 2);
   EXPECT_EQ(f64("wavelength"), 1e-10);
-  EXPECT_EQ(*static_cast<const std::int64_t *>(findParameter("roi_slow_max")->address(e)), 17);
-  EXPECT_EQ(static_cast<const double *>(findParameter("reciprocal_matrix")->address(e))[4], 5);
-  EXPECT_EQ(findParameter("reciprocal_matrix")->kind, NB_PARAMETER_MAT3);
-  EXPECT_EQ(findParameter("source_weight")->address(e), e.beam.sourceWeight.data());
-  EXPECT_EQ(findParameter("phi_steps")->kind, NB_PARAMETER_INDEX);
-  EXPECT_EQ(findParameter("F")->kind, NB_PARAMETER_HKL_GRID);
-  EXPECT_EQ(findParameter("mask")->kind, NB_PARAMETER_MASK);
+  EXPECT_EQ(findParameter("roi_slow_max")->place.index(e), 17);
+  EXPECT_EQ(findParameter("reciprocal_matrix")->place.numbers(e)[4], 5);
+  EXPECT_EQ(findParameter("reciprocal_matrix")->kind(), NB_PARAMETER_MAT3);
+  EXPECT_EQ(findParameter("source_weight")->place.numbers(e).data, e.beam.sourceWeight.data());
+  EXPECT_EQ(findParameter("phi_steps")->kind(), NB_PARAMETER_INDEX);
+  EXPECT_EQ(findParameter("F")->kind(), NB_PARAMETER_HKL_GRID);
+  EXPECT_EQ(findParameter("mask")->kind(), NB_PARAMETER_MASK);
+}
+
+/// What a row says by name is there.
+TEST(Parameters, RowsNameCountsAndGroups) {
+  std::set<std::string> groups;
+  for (const ParameterGroup &group : parameterGroups())
+    groups.insert(group.name);
+  for (const Parameter &parameter : allParameters()) {
+    const bool table =
+        parameter.kind() == NB_PARAMETER_TABLE_F64 || parameter.kind() == NB_PARAMETER_TABLE_VEC3;
+    EXPECT_EQ(parameter.count != nullptr, table) << parameter.name;
+    for (const char *count : {parameter.count, parameter.pixelOf, parameter.neutral.of})
+      if (count) {
+        ASSERT_TRUE(findParameter(count)) << parameter.name << " " << count;
+        EXPECT_EQ(findParameter(count)->kind(), NB_PARAMETER_INDEX) << parameter.name;
+      }
+    for (const std::string &group : wordsOf(parameter.groups))
+      EXPECT_TRUE(groups.contains(group)) << parameter.name << " is in no group " << group;
+    if (parameter.samples != 0) {
+      EXPECT_EQ(parameter.kind(), NB_PARAMETER_INDEX) << parameter.name;
+    }
+  }
+  for (const char *count : imageCounts)
+    EXPECT_EQ(findParameter(count)->kind(), NB_PARAMETER_INDEX) << count;
+}
+
+/// A neutral value has as many numbers as the parameter, one entry of a table.
+TEST(Parameters, NeutralValuesAreOfTheirKind) {
+  for (const Parameter &parameter : allParameters()) {
+    if (parameter.neutral.rule != NeutralValue::Rule::Numbers)
+      continue;
+    const bool vector =
+        parameter.kind() == NB_PARAMETER_VEC3 || parameter.kind() == NB_PARAMETER_TABLE_VEC3;
+    EXPECT_EQ(parameter.neutral.size, vector ? 3u : 1u) << parameter.name;
+  }
+}
+
+TEST(Parameters, SamplesOfAPixel) {
+  Experiment e = completeRight(cubic()).experiment;
+  e.beam.sourceWeight = {1, 1};
+  e.crystal.mosaicUnitAngle = {0, 1, 1};
+  e.goniometer.phiSteps = 5;
+  e.detector.oversample = 7;
+  e.detector.layers = 11;
+  EXPECT_EQ(samplesPerPixel(e), 2 * 3 * 5 * 7 * 7 * 11);
+}
+
+TEST(Parameters, NamesOfDerivativesLeadToThem) {
+  const Parameter *a = findParameter("cell_a");
+  for (const char *name : {"cell_a", "gradient.cell_a", "tangent.cell_a", "tangent.cell_a.12",
+                           "hvp.cell_a.2", "derivative.cell_a"})
+    EXPECT_EQ(parameterBehind(name), a) << name;
+  for (const char *name : {"jvp.image", "image_cotangent", "gradient.", "gradient.cell", "cell_a.x",
+                           "gradients.cell_a", ""})
+    EXPECT_EQ(parameterBehind(name), nullptr) << name;
+  EXPECT_EQ(derivativeName(DerivativeKind::JVP, "image", 3), "jvp.image.3");
+  EXPECT_EQ(cotangentName("image"), "image_cotangent");
 }
 
 TEST(Parameters, OnlyRealNumbersAreDifferentiable) {
   for (const Parameter &parameter : allParameters()) {
-    if (parameter.kind == NB_PARAMETER_INDEX || parameter.kind == NB_PARAMETER_MASK) {
-      EXPECT_FALSE(parameter.differentiable) << parameter.name;
+    if (parameter.kind() == NB_PARAMETER_INDEX || parameter.kind() == NB_PARAMETER_MASK) {
+      EXPECT_FALSE(parameter.differentiable()) << parameter.name;
     }
   }
-  EXPECT_TRUE(findParameter("distance")->differentiable);
-  EXPECT_TRUE(findParameter("mosaic_spread")->differentiable);
-  EXPECT_FALSE(findParameter("mosaic_unit_angle")->differentiable);
+  EXPECT_TRUE(findParameter("distance")->differentiable());
+  EXPECT_TRUE(findParameter("mosaic_spread")->differentiable());
+  EXPECT_FALSE(findParameter("mosaic_unit_angle")->differentiable());
 }
 
 } // namespace

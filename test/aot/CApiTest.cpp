@@ -169,6 +169,8 @@ TEST(CApi, ValuesThatDoNotAgreeAreRefusedByTheRun) {
        "'fast_pixels' is -1"},
       {"region", [](nb_simulator *s) { return nb_set_index(s, "roi_fast_max", pixels); },
        "'roi_fast_max' is outside the image"},
+      {"begin of a region", [](nb_simulator *s) { return nb_set_index(s, "roi_slow_min", -1); },
+       "'roi_slow_min' is outside the image"},
       {"size", [](nb_simulator *s) { return nb_set_index(s, "slow_pixels", pixels + 1); },
        "bytes of the"},
   };

@@ -91,9 +91,9 @@ TEST(KernelFit, NamesEveryDifference) {
   nb_kernel_descriptor kernel = {};
   kernel.variant = square.c_str();
   kernel.precision = "f64";
-  EXPECT_NO_THROW(checkFits(kernel, square, "f64", "it"));
+  EXPECT_NO_THROW(checkFits(kernel, {square, "", {}}, "f64", "it"));
   try {
-    checkFits(kernel, other.toString(), "f32", "the kernel k.so");
+    checkFits(kernel, {other.toString(), "", {}}, "f32", "the kernel k.so");
     FAIL();
   } catch (const std::runtime_error &error) {
     EXPECT_STREQ(error.what(),

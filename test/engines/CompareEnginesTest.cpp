@@ -3,6 +3,7 @@
 #include "test/engines/TestBreak.h"
 
 #include "lib/Conversion/Passes.h"
+#include "lib/Experiment/Parameters.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -41,7 +42,7 @@ struct CompareEnginesTest : testing::Test {
     nanobragg::Dice dice(7);
     experiment = randomExperiment(variant, dice);
     // A sum of one term would hide much.
-    while (experiment.samplesPerPixel() < 16)
+    while (nanobragg::samplesPerPixel(experiment) < 16)
       experiment = randomExperiment(variant, dice);
   }
 

@@ -1,6 +1,7 @@
 #include "test/engines/Engines.h"
 
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 
 using namespace mlir;
@@ -24,7 +25,7 @@ OwningOpRef<ModuleOp> nb::programOf(const nanobragg::ProgramVariant &variant) {
 
 BoundArguments::BoundArguments(const nanobragg::Experiment &experiment) {
   for (const nanobragg::Parameter *parameter : nanobragg::parametersOf(experiment.variant))
-    parameters.push_back({parameter->name, parameter->kind, parameter->unit});
+    parameters.push_back({parameter->name, parameter->kind(), parameter->unit});
   nb_kernel_descriptor descriptor = {};
   descriptor.name = "image";
   descriptor.num_parameters = uint32_t(parameters.size());

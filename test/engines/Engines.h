@@ -3,8 +3,8 @@
 #define NB_TEST_ENGINES_ENGINES_H
 
 #include "lib/Compiler/Compare/CompareEngines.h"
+#include "lib/Experiment/BoundParameters.h"
 #include "lib/Experiment/Experiment.h"
-#include "lib/Experiment/Parameters.h"
 
 namespace mlir::nb {
 

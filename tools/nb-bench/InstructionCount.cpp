@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "nanobragg/DerivativeNames.h"
 #include "tools/shared/RunSetup.h"
 
 #include <csignal>
@@ -91,7 +92,7 @@ std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experimen
   const auto pixels = std::size_t(runner.shape().pixels());
   if (gradient) {
     const std::vector<double> ones(pixels, 1.0);
-    runner.bind("image_cotangent", ones);
+    runner.bind(cotangentName("image"), ones);
     runner.run({.threads = 1});
     return steps;
   }

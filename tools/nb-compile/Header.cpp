@@ -10,7 +10,7 @@ std::string headerText(std::string_view variant, const std::string &symbol) {
   std::string text = "/* A kernel of nanobragg-mlir; variant: " + std::string(variant) +
                      "\n *\n * Parameters, for nb_set_f64() and its like of nanobragg.h:\n";
   for (const Parameter *p : parametersOf(ProgramVariant::fromString(variant))) {
-    const std::string kind = kindText(p->kind);
+    const std::string kind = kindText(p->kind());
     text += " *   " + std::string(p->name) + ": " + kind + shapeText(p->name, kind) + " [" +
             p->unit + "], " + p->meaning + "\n";
   }

@@ -34,7 +34,7 @@ std::string inspectKernel(const std::string &file) {
   text += "build      " + first.build + "\n";
   text += "abi        " + first.abi + "\n";
   text += "precision  " + first.precision + "\n";
-  text += "image      " + first.image + " [panel_count][slow_pixels][fast_pixels]\n";
+  text += "image      " + first.image + " " + imageShapeText() + "\n";
   for (const KernelText &version : kernel.versions)
     text += "target     " + version.target + "\n" + "needs      " +
             (version.features.empty() ? "nothing more" : version.features) + "\n";

@@ -1,7 +1,8 @@
 #include "tools/nb-compile/Specialize.h"
 
-#include "lib/Experiment/Parameters.h"
 #include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/BoundParameters.h"
+#include "lib/Experiment/ParameterGroups.h"
 #include "runtime/kernels/KernelFile.h"
 
 #include <algorithm>
@@ -27,20 +28,15 @@ double seconds(const Experiment &experiment, std::span<const char> file) {
   return best;
 }
 
-/// With the three numbers of cells in the place of ncells.
+/// With the members of a group in its place, such as the three numbers of cells in that of ncells.
 std::vector<std::string> withoutGroups(const std::vector<std::string> &names) {
   std::vector<std::string> all;
   for (const std::string &name : names)
-    if (name == "ncells")
-      all.insert(all.end(), {"ncells_a", "ncells_b", "ncells_c"});
+    if (const ParameterGroup *group = findGroup(name))
+      all.insert(all.end(), group->members.begin(), group->members.end());
     else
       all.push_back(name);
   return all;
-}
-
-bool isCount(const Parameter &parameter) {
-  return parameter.kind == NB_PARAMETER_INDEX ||
-         std::string_view(parameter.name).starts_with("ncells_");
 }
 
 std::string wholeNumber(const std::string &name, double value) {
@@ -56,9 +52,10 @@ std::string fixedCounts(const Experiment &experiment, const std::vector<std::str
   std::string text;
   for (const std::string &name : withoutGroups(names)) {
     const Parameter *parameter = findParameter(name);
-    if (!parameter || !isCount(*parameter) || !parameter->usedBy(experiment.variant))
+    if (!parameter || !(parameter->mayBeFixed || parameter->kind() == NB_PARAMETER_INDEX) ||
+        !parameter->isUsedBy(experiment.variant))
       throw UsageError("--specialize: '" + name + "' is no count of this experiment's kernel");
-    const nb_kernel_parameter wanted = {parameter->name, parameter->kind, parameter->unit};
+    const nb_kernel_parameter wanted = {parameter->name, parameter->kind(), parameter->unit};
     nb_kernel_descriptor kernel = {};
     kernel.name = "fixed";
     kernel.num_parameters = 1;
@@ -66,7 +63,7 @@ std::string fixedCounts(const Experiment &experiment, const std::vector<std::str
     const BoundParameters bound(kernel, experiment);
     const void *value = bound.arguments()[0];
     text += (text.empty() ? "" : " ") + name + "=" +
-            (parameter->kind == NB_PARAMETER_INDEX
+            (parameter->kind() == NB_PARAMETER_INDEX
                  ? std::to_string(*static_cast<const std::int64_t *>(value))
                  : wholeNumber(name, *static_cast<const double *>(value)));
   }

@@ -77,8 +77,10 @@ private:
     // Moved together with something else it is not whole either.
     if (options.order == 1 && !options.together)
       return false;
-    return std::any_of(names.begin(), names.end(),
-                       [](const std::string &name) { return name.starts_with("ncells_"); });
+    const ParameterGroup &ncells = *findGroup("ncells");
+    return std::any_of(names.begin(), names.end(), [&](const std::string &name) {
+      return std::ranges::count(ncells.members, name) != 0;
+    });
   }
 
   std::vector<double> weightsWithout(const Estimate &estimate) const {
@@ -152,7 +154,7 @@ private:
   void differentiateScalars() {
     std::string scalars;
     for (const std::string &name : names)
-      if (findParameter(name)->kind == NB_PARAMETER_F64 && !options.together)
+      if (findParameter(name)->kind() == NB_PARAMETER_F64 && !options.together)
         scalars += (scalars.empty() ? "" : ",") + name;
     const TimeAdded watch(result.analyticSeconds);
     if (!scalars.empty())

@@ -1,6 +1,6 @@
 #include "tools/nb-sim/CompareEngines.h"
 
-#include "lib/Experiment/Parameters.h"
+#include "lib/Experiment/BoundParameters.h"
 
 namespace nanobragg {
 

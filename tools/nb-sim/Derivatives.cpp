@@ -117,7 +117,7 @@ private:
     for (const Gradient &g : result.gradient) {
       const std::vector<double> value = simulator.get(g.parameter);
       Json entry = {{"parameter", g.parameter}, {"unit", g.unit}};
-      if (findParameter(g.parameter)->kind == NB_PARAMETER_F64) {
+      if (findParameter(g.parameter)->kind() == NB_PARAMETER_F64) {
         entry["value"] = value[0];
         entry["gradient"] = g.values[0];
       } else {
@@ -163,7 +163,7 @@ private:
   void writeJacobian() {
     const std::vector<std::string> names = namesOf("--jacobian", *tool.jacobian);
     for (const std::string &name : names)
-      if (findParameter(name)->kind != NB_PARAMETER_F64)
+      if (findParameter(name)->kind() != NB_PARAMETER_F64)
         throw UsageError("--jacobian: '" + name + "' is not one number and has no one image; --grad "
                          "differentiates by it");
     std::filesystem::create_directories(*tool.outDirectory);

@@ -1,5 +1,6 @@
 #include "tools/nb-sim/ListParameters.h"
 
+#include "lib/Experiment/BoundParameters.h"
 #include "lib/Experiment/ParameterGroups.h"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ struct AllArguments {
 private:
   nb_kernel_descriptor describe() {
     for (const Parameter *parameter : parameters)
-      wanted.push_back({parameter->name, parameter->kind, parameter->unit});
+      wanted.push_back({parameter->name, parameter->kind(), parameter->unit});
     nb_kernel_descriptor kernel = {};
     kernel.name = "list";
     kernel.num_parameters = std::uint32_t(wanted.size());
@@ -78,7 +79,7 @@ private:
 std::string membersText(const ParameterGroup &group, const ProgramVariant &variant) {
   std::string text;
   for (std::string_view member : group.members)
-    if (findParameter(member)->usedBy(variant))
+    if (findParameter(member)->isUsedBy(variant))
       text += (text.empty() ? "" : ",") + std::string(member);
   return text.empty() ? "-" : text;
 }
@@ -90,9 +91,9 @@ void listParameters(const Experiment &experiment, std::FILE *out) {
   std::fprintf(out, "%-20s %-9s %-36s %-4s %s\n", "name", "unit", "value", "grad", "meaning");
   for (const Parameter &parameter : allParameters()) {
     const void *address = arguments.find(parameter);
-    const std::string value = address ? valueOf(parameter.kind, address) : "-";
+    const std::string value = address ? valueOf(parameter.kind(), address) : "-";
     std::fprintf(out, "%-20s %-9s %-36s %-4s %s\n", parameter.name, parameter.unit, value.c_str(),
-                 parameter.differentiable ? "yes" : "no", parameter.meaning);
+                 parameter.differentiable() ? "yes" : "no", parameter.meaning);
   }
   std::fprintf(out, "\nGroups, for --grad and its like:\n%-20s %s\n", "name", "members used here");
   for (const ParameterGroup &group : parameterGroups())

@@ -1,5 +1,6 @@
 #include "tools/shared/RunSetup.h"
 
+#include "lib/Experiment/Parameters.h"
 #include "lib/IO/ImageRegion.h"
 #include "runtime/processor/KernelRunner.h"
 
@@ -50,7 +51,7 @@ double RunSetup::samples() const {
   io::ImageRegion::of(experiment).forEachPixel([&](std::size_t i) {
     pixels += mask.empty() || mask[i];
   });
-  return double(pixels) * double(experiment.samplesPerPixel());
+  return double(pixels) * samplesPerPixel(experiment);
 }
 
 std::vector<std::string> RunSetup::warnings() const {

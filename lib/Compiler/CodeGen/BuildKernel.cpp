@@ -145,8 +145,8 @@ nb::buildKernel(ModuleOp program, const CompileOptions &options, StringRef kind)
   if (!chips)
     return chips.takeError();
   if (*chips)
-    return buildGpuKernel(start, withFixed("", options.fixed), options, kind);
-  KernelVersions versions(withFixed("", options.fixed));
+    return buildGpuKernel(start, specificationOf(options), options, kind);
+  KernelVersions versions(specificationOf(options));
   if (auto error = versions.start(options, start))
     return error;
   return build(versions, options, kind);

@@ -2,6 +2,7 @@
 
 #include "dialect/NB.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
+#include "lib/Experiment/KernelSpecification.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -12,20 +13,17 @@ using namespace mlir::nb;
 using llvm::createStringError;
 using llvm::Expected;
 
-std::string nb::withFixed(std::string variant, StringRef fixed) {
-  SmallVector<StringRef> words;
-  fixed.split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words)
-    variant += (variant.empty() ? "" : " ") + (NB_KERNEL_FIXED + word).str();
-  return variant;
+std::string nb::specificationOf(const CompileOptions &options) {
+  nanobragg::KernelSpecification specification;
+  specification.fixed = nanobragg::wordsOf(options.fixed);
+  return specification.toString();
 }
 
 std::string nb::specificationOf(const nanobragg::ProgramVariant &variant,
                                 const CompileOptions &options) {
-  std::string text = variant.toString();
-  if (options.derivative != nanobragg::Derivative())
-    text += " derivative=" + options.derivative.toString();
-  return withFixed(std::move(text), options.fixed);
+  return nanobragg::KernelSpecification{variant.toString(), options.derivative.toString(),
+                                        nanobragg::wordsOf(options.fixed)}
+      .toString();
 }
 
 static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> compilation,

@@ -27,10 +27,9 @@ struct CompileOptions {
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
 
-/// A variant with the counts that whoever runs the kernel has to keep to.
-std::string withFixed(std::string variant, llvm::StringRef fixed);
-
-/// What a kernel was made for: the variant, the derivative if there is one, and what is fixed.
+/// What a kernel was made for, KernelSpecification::toString(): that of a program of its own, which
+/// has no variant, and that of a variant's program.
+std::string specificationOf(const CompileOptions &options);
 std::string specificationOf(const nanobragg::ProgramVariant &variant,
                             const CompileOptions &options);
 

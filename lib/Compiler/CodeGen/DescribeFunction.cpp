@@ -3,6 +3,7 @@
 #include "dialect/NB.h"
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Experiment/Parameters.h"
+#include "nanobragg/DerivativeNames.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -80,11 +81,11 @@ Expected<func::FuncOp> nb::findImageFunction(ModuleOp program) {
 static std::string unitOf(StringRef name, nb_output_kind kind) {
   if (kind == NB_OUTPUT_IMAGE)
     return "photons";
-  if (name.consume_front("gradient."))
-    if (const nanobragg::Parameter *by = nanobragg::findParameter(name.str()))
-      if (StringRef(by->unit) != "1")
-        return "1/(" + std::string(by->unit) + ")";
-  return "1";
+  const auto derivative = nanobragg::parseDerivativeName(name.str());
+  if (!derivative || derivative->kind != nanobragg::DerivativeKind::Gradient)
+    return "1";
+  const nanobragg::Parameter *by = nanobragg::parameterBehind(name.str());
+  return by && StringRef(by->unit) != "1" ? "1/(" + std::string(by->unit) + ")" : "1";
 }
 
 /// Its `nb.name` attribute, else "image" for the first image, resultN for others.

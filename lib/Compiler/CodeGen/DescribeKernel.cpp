@@ -1,6 +1,7 @@
 #include "lib/Compiler/CodeGen/DescribeKernel.h"
 
 #include "lib/Conversion/GPU/GPULaunch.h"
+#include "lib/Experiment/ParameterShape.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/IRBuilder.h"

@@ -4,6 +4,7 @@
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/DumpIR.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
+#include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 #include "lib/Transforms/Passes.h"
 
@@ -125,7 +126,7 @@ InterpretedExperiment::prepare(const nanobragg::ProgramVariant &variant,
 
 SmallVector<int64_t> InterpretedExperiment::imageShape(const void *const *arguments) const {
   SmallVector<int64_t> shape;
-  for (StringRef count : {"panel_count", "slow_pixels", "fast_pixels"})
+  for (StringRef count : nanobragg::imageCounts)
     for (auto [i, parameter] : llvm::enumerate(parameters))
       if (count == parameter.name)
         shape.push_back(*static_cast<const int64_t *>(arguments[i]));

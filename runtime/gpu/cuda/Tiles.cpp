@@ -1,22 +1,20 @@
 #include "runtime/gpu/cuda/Tiles.h"
 
+#include "lib/Experiment/Parameters.h"
+
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 namespace nanobragg::cuda {
 
 double samplesPerPixel(const nb_kernel_descriptor &kernel, const void *const *arguments) {
   double samples = 1;
   for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
-    const std::string_view name = kernel.parameters[i].name;
-    if (kernel.parameters[i].kind != NB_PARAMETER_INDEX)
+    const Parameter *known = findParameter(kernel.parameters[i].name);
+    if (!known || kernel.parameters[i].kind != NB_PARAMETER_INDEX)
       continue;
     const double count = std::max(1.0, double(*static_cast<const std::int64_t *>(arguments[i])));
-    if (name == "oversample")
-      samples *= count * count;
-    else if (name == "sources" || name == "phi_steps" || name == "mosaic_domains" ||
-             name == "layers")
+    for (int power = 0; power != known->samples; ++power)
       samples *= count;
   }
   return samples;

@@ -9,8 +9,7 @@
 
 namespace nanobragg::cuda {
 
-/// Innermost evaluations for each pixel, by the kernel's counts: sources, phi steps, mosaic
-/// domains, layers and sub-pixels.
+/// Innermost evaluations for each pixel, by those of the kernel's counts that multiply them.
 double samplesPerPixel(const nb_kernel_descriptor &kernel, const void *const *arguments);
 
 /// Each panel as one launch, or as several equal ones where it has more than some 10^9 samples, of

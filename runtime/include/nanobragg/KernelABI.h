@@ -138,8 +138,9 @@ typedef struct nb_kernel_descriptor {
   nb_image_type image_type;
   const char *name;
   const char *variant;   /* canonical text of the program variant (ProgramVariant::toString), then
-                          * NB_KERNEL_FIXED "NAME=VALUE" for each INDEX parameter that was compiled
-                          * in and must have this value */
+                          * "derivative=" with the derivatives that it returns, if any, and
+                          * NB_KERNEL_FIXED "NAME=VALUE" for each count that was compiled in and must
+                          * have this value; see KernelSpecification.h */
   const char *target;    /* LLVM triple and CPU that the code was generated for */
   const char *precision; /* "f64", ... */
   uint32_t num_parameters;
