@@ -5,13 +5,17 @@
 #include "lib/CommandLine/CommandLine.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nanobragg {
 
-/// One sentence for each flag that was given and has no effect. Those that chooseDefaults() knows
-/// of are left to it.
+/// One sentence for each flag that was given and has no effect. All reasons for that stand in one
+/// table here; chooseDefaults() warns of other things.
 std::vector<std::string> flagsWithoutEffect(const CommandLine &line, const Inputs &inputs);
+
+/// The flags of that table.
+std::vector<std::string_view> flagsThatMayHaveNoEffect();
 
 } // namespace nanobragg
 #endif

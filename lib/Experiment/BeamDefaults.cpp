@@ -61,8 +61,6 @@ void DefaultsChooser::chooseBeam() {
   polarization = Evaluation::Once;
   if (o.oversamplePolar) {
     polarization = Evaluation::Each;
-    if (o.noPolarization)
-      warn("-nopolar has no effect beside -oversample_polar");
   } else if (o.noPolarization) {
     polarization = Evaluation::None;
   }
@@ -89,13 +87,7 @@ void DefaultsChooser::chooseFluence() {
     if (exposure > 0 && beamSize >= 0) {
       requirePositive(beamSize, "-beamsize", "mm with -flux");
       fluence = *o.flux * exposure / beamSize / beamSize;
-      if (o.fluence)
-        warn("-fluence has no effect beside -flux");
-    } else {
-      warn("-flux has no effect without a positive -exposure and -beamsize");
     }
-  } else if (o.exposure) {
-    warn("-exposure has no effect without -flux");
   }
   requireNotNegative(fluence, "-fluence", "photons/m^2");
   if (fluence == 0)
@@ -193,9 +185,6 @@ void DefaultsChooser::listSources() {
     std::ranges::fill(beam.sourceWeight, 1.0);
   else if (!(total > 0))
     throw std::invalid_argument("-sourcefile: all weights are 0; give one source a weight");
-  if (options.hdivRange || options.vdivRange || options.hdivStep || options.vdivStep ||
-      options.hdivSteps || options.vdivSteps || options.dispersion || options.dispersionSteps)
-    warn("divergence and dispersion have no effect beside -sourcefile");
   noteFirstSource();
 }
 

@@ -116,11 +116,8 @@ void DefaultsChooser::chooseCrystalSize() {
              text(beamSize) + " m)");
         size = beamSize;
       }
-      if (size > 0) {
+      if (size > 0)
         n = std::ceil(size / (report.cell.lengths[i] * units::angstrom));
-        if (cells[i])
-          warn("-N has no effect along an axis whose crystal size is given");
-      }
     }
     crystal.ncells[i] = std::max(n, 1.0);
     report.crystalSize[i] = report.cell.lengths[i] * units::angstrom * crystal.ncells[i];
@@ -133,8 +130,6 @@ void DefaultsChooser::chooseCrystalSize() {
 
   crystal.fudge = options.fudge.value_or(1);
   requireNotNegative(crystal.fudge, "-fudge", "");
-  if (options.fudge && options.shape == CrystalShape::Square)
-    warn("-fudge has no effect on -square_xtal");
   experiment.variant.shape = options.shape;
   if (options.shape == CrystalShape::Gauss || options.shape == CrystalShape::Tophat) {
     experiment.variant.spotMetric = semantics.spotMetric;
@@ -173,8 +168,6 @@ void DefaultsChooser::chooseMosaic() {
   if (domains.count > 10000000)
     throw std::invalid_argument("-mosaic_domains: " + std::to_string(domains.count) +
                                 " domains are too many; use fewer");
-  if (options.mosaicSeed && domains.spread == 0)
-    warn("-mosaic_seed has no effect without mosaic spread");
   crystal.mosaicSpread = domains.spread;
   crystal.mosaicAxis.clear();
   crystal.mosaicUnitAngle.clear();
@@ -208,8 +201,6 @@ void DefaultsChooser::chooseStructureFactors() {
   StructureFactors &factors = experiment.variant.structureFactors;
   if (!crystal.grid) {
     factors = StructureFactors::Constant;
-    if (options.interpolate.value_or(false))
-      warn("-interpolate has no effect without -hkl");
     return;
   }
   factors = options.interpolate.value_or(automatic) ? StructureFactors::Tricubic

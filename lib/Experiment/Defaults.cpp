@@ -76,8 +76,6 @@ void DefaultsChooser::readHeaders() {
     read(*inputs.maskHeader, true);
   if (inputs.imageHeader)
     read(*inputs.imageHeader, false);
-  if (options.distance && !options.closeDistance && given.closeDistance)
-    warn("-distance has no effect: the image header has a close distance; use -close_distance");
 }
 
 void DefaultsChooser::chooseSeeds() {
@@ -85,8 +83,6 @@ void DefaultsChooser::chooseSeeds() {
   complete.noiseSeed = -options.seed.value_or(clock);
   missetSeed = -options.missetSeed.value_or(clock);
   mosaicSeed = -options.mosaicSeed.value_or(12345678);
-  if (options.missetSeed && !options.missetRandom)
-    warn("-misset_seed has no effect without -misset random");
   if (options.adcOffset < 0)
     note(&Semantics::noiseWrap);
 }

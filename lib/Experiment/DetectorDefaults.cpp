@@ -26,8 +26,6 @@ void DefaultsChooser::choosePixels() {
                                   std::to_string(pixels));
     if (size)
       requirePositive(*size, sizeFlag, "mm");
-    if (size && pixels > 0)
-      warn(std::string(sizeFlag) + " has no effect: the number of pixels is known");
     detSize = pixels > 0 ? d.pixelSize * double(pixels)
                          : (size ? units::fromMillimetres(*size) : 102.4e-3);
     double n = std::ceil(detSize / d.pixelSize - 0.5);
@@ -107,17 +105,6 @@ void DefaultsChooser::chooseBeamCenter() {
   const bool sample = report.pivot == Pivot::Sample;
   d.beamCenterFast = sample ? fClose : fBeam;
   d.beamCenterSlow = sample ? sClose : sBeam;
-
-  const bool org = options.orgX || options.orgY, beam = options.xBeam || options.yBeam;
-  const bool close = options.xClose || options.yClose;
-  if (options.convention == Convention::Custom)
-    return;
-  if (sample && (beam || close))
-    warn("-Xbeam, -Ybeam, -Xclose and -Yclose do not move the detector in this convention; use "
-         "-ORGX -ORGY");
-  if (!sample && (org || close))
-    warn("-ORGX, -ORGY, -Xclose and -Yclose do not move the detector in this convention; use "
-         "-Xbeam -Ybeam");
 }
 
 void DefaultsChooser::chooseDistance() {
@@ -129,8 +116,6 @@ void DefaultsChooser::chooseDistance() {
   auto closeDistance = given.closeDistance;
   if (options.closeDistance)
     closeDistance = units::fromMillimetres(*options.closeDistance);
-  if (options.distance && options.closeDistance)
-    warn("-distance has no effect beside -close_distance");
 
   ProgramVariant &variant = experiment.variant;
   const Vec3 &beam = experiment.beam.direction;

@@ -56,14 +56,6 @@ void DefaultsChooser::chooseFrame() {
   report.convention = o.convention;
   Detector &d = experiment.detector;
 
-  const bool anyVector = o.fastAxis || o.slowAxis || o.normalAxis || o.beamVector ||
-                         o.polarVector || o.spindleAxis || o.twothetaAxis || o.pix0;
-  if (anyVector && !custom)
-    warn("the vectors on the command line have no effect: a detector convention follows them");
-  if (o.pix0)
-    warn("-pix0_vector: the value has no effect, it only selects the custom convention; use "
-         "-distance and -Xbeam -Ybeam");
-
   auto chosen = [&](const std::optional<Vec3> &given, const Vec3 &otherwise, const char *flag) {
     return custom ? direction(given, otherwise, flag) : otherwise;
   };

@@ -58,11 +58,8 @@ void DefaultsChooser::chooseSensor() {
       note(&Semantics::layerCapture);
   } else if (o.oversampleThick) {
     variant.capture = likeC ? Capture::Each : Capture::None;
-    warn(likeC
-             ? "-oversample_thick without a thickness: nothing is absorbed, the image will be black"
-             : "-oversample_thick has no effect without a thickness");
-  } else if (o.thickSteps || (o.attenuationDepth && !transparent)) {
-    warn("-detector_abs and -detector_thicksteps have no effect without -detector_thick");
+    if (likeC)
+      warn("-oversample_thick without a thickness: nothing is absorbed, the image will be black");
   }
   report.sensorThickness = d.sensorThickness;
   for (std::int64_t i = 0; i < d.layers; ++i)

@@ -71,10 +71,8 @@ MosaicDomains chooseMosaicDomains(double spread, std::int64_t domains) {
       return {1, 0, {}};
     return {10, spread, "-mosaic without -mosaic_domains: using 10 mosaic domains"};
   }
-  if (spread < 0)
-    return {1, 0, "-mosaic_domains without -mosaic has no effect: using one domain"};
-  if (spread == 0)
-    return {1, 0, "-mosaic 0 leaves nothing for several domains: using one domain"};
+  if (spread <= 0)
+    return {1, 0, {}};
   return {domains, spread, {}};
 }
 

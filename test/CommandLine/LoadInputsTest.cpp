@@ -1,3 +1,6 @@
+#include "lib/CommandLine/Flag.h"
+#include "lib/CommandLine/NoEffect.h"
+
 #include "test/IO/TemporaryDirectory.h"
 #include "test/CommandLine/Support.h"
 
@@ -158,8 +161,10 @@ TEST_F(LoadInputsTest, OutputsDoNotDestroyEachOther) {
 }
 
 TEST_F(LoadInputsTest, FlagsWithoutEffect) {
+  const std::string sources = folder.add("s.txt", "-10 0 0 1 1e-10\n");
   const struct {
-    const char *words, *flag;
+    std::string words;
+    const char *flag;
   } cases[] = {
       {"-coherent", "-coherent"},
       {"-sample_den 1.2", "-sample_den"},
@@ -178,6 +183,34 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"-fdet_vector 0 0 1 -Ybeam 5 -Yclose 5", "-Yclose"},
       {"-fdet_vector 0 0 1 -Xbeam 5 -ORGX 5", "-ORGX"},
       {"-fdet_vector 0 0 1 -Yclose 5 -ORGY 5", "-ORGY"},
+      {"-xds -Xbeam 5", "-Xbeam"},
+      {"-dials -Ybeam 5", "-Ybeam"},
+      {"-xds -Xclose 5", "-Xclose"},
+      {"-mosflm -Yclose 5", "-Yclose"},
+      {"-denzo -ORGX 5", "-ORGX"},
+      {"-adxv -ORGY 5", "-ORGY"},
+      {"-spindle_axis 0 1 0 -xds", "-spindle_axis"},
+      {"-pix0_vector 0 1 0", "-pix0_vector"},
+      {"-mosflm -pivot sample", "-pivot"},
+      {"-distance 100 -close_distance 90", "-distance"},
+      {"-detpixels_f 7 -detsize_f 40", "-detsize_f"},
+      {"-detpixels 7 -detsize 40", "-detsize"},
+      {"-oversample_thick", "-oversample_thick"},
+      {"-detector_abs 500", "-detector_abs"},
+      {"-thicksteps 4", "-thicksteps"},
+      {"-detector_thick 300 -detector_abs 0 -thicksteps 4", "-thicksteps"},
+      {"-oversample_polar -nopolar", "-nopolar"},
+      {"-flux 1e9 -fluence 1e20", "-fluence"},
+      {"-exposure 2", "-exposure"},
+      {"-dispersion 1 -sourcefile " + sources, "-dispersion"},
+      {"-hdivsteps 3 -sourcefile " + sources, "-hdivsteps"},
+      {"-misset_seed 3", "-misset_seed"},
+      {"-Na 4 -xtal_thick 0.001", "-Na"},
+      {"-N 4 -xtal_height 0.001", "-N"},
+      {"-fudge 2", "-fudge"},
+      {"-mosaic_dom 5", "-mosaic_dom"},
+      {"-mosaic 0 -mosaic_domains 5", "-mosaic_domains"},
+      {"-mosaic_seed 5", "-mosaic_seed"},
       {"-seed 3 -nonoise", "-seed"},
       {"-noisefile n -nonoise", "-noisefile"},
       {"-nonoise -noisefile n", "-nonoise"},
@@ -194,6 +227,29 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
     EXPECT_THAT(load(complete + c.words).warnings,
                 ElementsAre(HasSubstr(std::string(c.flag) + " has no effect: ")))
         << c.words;
+}
+
+TEST_F(LoadInputsTest, NoEffectOfInterpolationWithoutReflections) {
+  EXPECT_THAT(load("-cell 40 -default_F 1 -interpolate").warnings,
+              ElementsAre("-interpolate has no effect: there is no -hkl"));
+  EXPECT_THAT(load(complete + "-interpolate").warnings, IsEmpty());
+}
+
+TEST_F(LoadInputsTest, NoEffectOfTheDistanceBesideAHeader) {
+  const std::string image = folder.add("i.img", smv("CLOSE_DISTANCE=140;\n"));
+  EXPECT_THAT(load(complete + "-distance 77 -img " + image).warnings,
+              Contains(HasSubstr("-distance has no effect: the image header has")));
+  EXPECT_THAT(load(complete + "-detsize_s 77 -img " + image).warnings,
+              Contains(HasSubstr("-detsize_s has no effect: the number of pixels is known")));
+}
+
+/// A row whose flag is misspelt would never speak.
+TEST(NoEffect, RowsNameFlags) {
+  for (std::string_view name : flagsThatMayHaveNoEffect()) {
+    const Flag *flag = findFlag(name);
+    ASSERT_TRUE(flag) << name;
+    EXPECT_EQ(flag->name(), name);
+  }
 }
 
 TEST_F(LoadInputsTest, EffectiveFlagsAreNotWarnedAbout) {

@@ -43,9 +43,7 @@ TEST(BeamCenter, XbeamInBeamPivotConventions) {
 TEST(BeamCenter, XdsAndDialsListenToOrgOnly) {
   for (Convention convention : {Convention::Xds, Convention::Dials}) {
     expectOrigin(withBeam(convention), {-50, -45, 100});
-    EXPECT_TRUE(warns(completeC(withBeam(convention)), "use -ORGX -ORGY"));
     expectOrigin(withOrg(convention), {-29.95, -39.95, 100});
-    EXPECT_FALSE(warns(completeC(withOrg(convention)), "ORGX"));
   }
 }
 
@@ -55,7 +53,6 @@ TEST(BeamCenter, TheOthersIgnoreOrgAndXclose) {
     options.xClose = 12;
     EXPECT_EQ(completeC(options).report.detector.pix0,
               completeC(withPlate(convention)).report.detector.pix0);
-    EXPECT_TRUE(warns(completeC(options), "use -Xbeam -Ybeam"));
     EXPECT_DOUBLE_EQ(completeC(options).report.detector.xClose, 0.012);
   }
 }
@@ -111,7 +108,6 @@ TEST(BeamCenter, HeadersOfImageAndMask) {
   d = completeC(options, inputs);
   EXPECT_DOUBLE_EQ(d.report.detector.yBeam, 0.003);
   EXPECT_DOUBLE_EQ(d.report.detector.distance, 0.14);
-  EXPECT_TRUE(warns(d, "-distance has no effect"));
 }
 
 TEST(Pixels, CountsBeatSizes) {
@@ -130,7 +126,6 @@ TEST(Pixels, CountsBeatSizes) {
   EXPECT_EQ(complete.experiment.detector.fastPixels, 7);
   EXPECT_EQ(complete.experiment.detector.slowPixels, 76);
   EXPECT_DOUBLE_EQ(complete.report.detector.detSizeFast, 0.0028);
-  EXPECT_TRUE(warns(complete, "-detsize_f has no effect"));
 }
 
 } // namespace

@@ -122,7 +122,6 @@ TEST(Sources, AListReplacesDivergenceAndDispersion) {
   CompleteExperiment d = completeRight(options, inputs);
   EXPECT_EQ(d.experiment.sourceCount(), 1);
   EXPECT_EQ(d.report.divergenceSteps, -1);
-  EXPECT_TRUE(warns(d, "no effect beside -sourcefile"));
 }
 
 TEST(Beam, WavelengthFromEnergy) {
@@ -142,7 +141,6 @@ TEST(Beam, FluenceFromFlux) {
   CompleteExperiment d = completeRight(options);
   EXPECT_DOUBLE_EQ(d.experiment.beam.fluence, 1e12 * 0.1 / 5e-5 / 5e-5);
   EXPECT_DOUBLE_EQ(d.report.flux, 1e12);
-  EXPECT_TRUE(warns(d, "-fluence has no effect"));
 }
 
 TEST(Beam, Polarization) {
@@ -155,7 +153,6 @@ TEST(Beam, Polarization) {
   EXPECT_EQ(completeRight(options).experiment.variant.polarization, Evaluation::None);
   options.oversamplePolar = true;
   EXPECT_EQ(completeRight(options).experiment.variant.polarization, Evaluation::Each);
-  EXPECT_TRUE(warns(completeC(options), "-nopolar has no effect"));
 }
 
 TEST(Beam, UnpolarizedBeamAlongThePolarizationAxis) {

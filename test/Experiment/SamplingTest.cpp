@@ -123,7 +123,6 @@ TEST(Interpolation, NothingToInterpolate) {
   options.interpolate = true;
   CompleteExperiment d = completeRight(options);
   EXPECT_EQ(d.experiment.variant.structureFactors, StructureFactors::Constant);
-  EXPECT_TRUE(warns(d, "-interpolate has no effect"));
 }
 
 TEST(Region, DefaultsAndClipping) {

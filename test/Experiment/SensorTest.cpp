@@ -101,7 +101,6 @@ TEST(Sensor, OversampledCaptureWithoutASensorIsBlackInC) {
   EXPECT_EQ(c.detector.layers, 1);
   CompleteExperiment right = completeRight(options);
   EXPECT_EQ(right.experiment.variant.capture, Capture::None);
-  EXPECT_TRUE(warns(right, "-oversample_thick has no effect"));
   EXPECT_TRUE(notes(right, "no-absorption"));
 }
 

@@ -24,7 +24,7 @@ NO_EFFECT = [
     ("-twotheta_axis 0 1 0", "-twotheta_axis"),
     ("-close_distance 80 -distance 90", "-distance"),
     ("-detsize 50", "-detsize"),
-    ("-thicksteps 4", "-detector_thicksteps"),
+    ("-thicksteps 4", "-thicksteps"),
     ("-detector_abs 500", "-detector_abs"),
     ("-oversample_thick", "-oversample_thick"),
     ("-nopolar -oversample_polar", "-nopolar"),
