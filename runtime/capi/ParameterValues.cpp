@@ -1,8 +1,8 @@
 #include "runtime/capi/ParameterValues.h"
 
+#include "lib/Experiment/ParameterShape.h"
 #include "lib/Experiment/Parameters.h"
 #include "nanobragg/DerivativeNames.h"
-#include "runtime/kernels/ParameterShape.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "tools/nb-compile/Inspect.h"
 
+#include "lib/Experiment/ParameterShape.h"
 #include "lib/IO/FileContents.h"
 #include "runtime/kernels/KernelText.h"
-#include "runtime/kernels/ParameterShape.h"
 
 #include <stdexcept>
 

@@ -1,5 +1,7 @@
 #include "lib/Compiler/CodeGen/DescribeKernel.h"
 
+#include "lib/Experiment/ParameterShape.h"
+
 #include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Experiment/ParameterShape.h"
 
@@ -91,11 +93,6 @@ static GlobalVariable *descriptorNamed(Module &module, llvm::Type *type, StringR
 
 /// The lines of NB_KERNEL_TEXT_SECTION.
 static std::string textOf(const KernelDescription &d) {
-  static constexpr const char *kinds[] = {"f64",       "index",      "vec3",     "mat3",
-                                          "table_f64", "table_vec3", "hkl_grid", "mask",
-                                          "image"};
-  static constexpr const char *outputKinds[] = {"image",     "f64",        "vec3",       "mat3",
-                                                "table_f64", "table_vec3", "table_mat3", "hkl_grid"};
   std::string text;
   auto line = [&](const Twine &words) { text += (words + "\n").str(); };
   line("kernel " + d.function);
@@ -107,9 +104,9 @@ static std::string textOf(const KernelDescription &d) {
   line("variant " + d.variant);
   line("build nanobragg-mlir " NB_VERSION ", LLVM " LLVM_VERSION_STRING);
   for (const KernelParameter &p : d.parameters)
-    line("parameter " + p.name + " " + kinds[p.kind] + " " + p.unit);
+    line("parameter " + p.name + " " + nanobragg::kindText(p.kind) + " " + p.unit);
   for (const KernelOutput &o : d.outputs)
-    line("output " + o.name + " " + outputKinds[o.kind] + " " + o.unit);
+    line("output " + o.name + " " + nanobragg::kindText(o.kind) + " " + o.unit);
   for (const DeviceCode &c : d.codes)
     line("code " + c.chip + " " + c.kind + " " + c.version + " " + Twine(c.bytes.size()));
   return text;

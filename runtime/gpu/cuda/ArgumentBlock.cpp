@@ -1,6 +1,6 @@
 #include "runtime/gpu/cuda/ArgumentBlock.h"
 
-#include "runtime/kernels/ParameterShape.h"
+#include "lib/Experiment/ParameterShape.h"
 
 #include <stdexcept>
 #include <string>

@@ -1,6 +1,6 @@
 // Kinds and shapes of parameters and outputs.
-#ifndef NANOBRAGG_PARAMETERSHAPE_H
-#define NANOBRAGG_PARAMETERSHAPE_H
+#ifndef NANOBRAGG_EXPERIMENT_PARAMETERSHAPE_H
+#define NANOBRAGG_EXPERIMENT_PARAMETERSHAPE_H
 
 #include "nanobragg/KernelABI.h"
 

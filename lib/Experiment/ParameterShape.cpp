@@ -1,4 +1,4 @@
-#include "runtime/kernels/ParameterShape.h"
+#include "lib/Experiment/ParameterShape.h"
 
 #include "lib/Experiment/Parameters.h"
 
