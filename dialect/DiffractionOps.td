@@ -18,7 +18,7 @@ def NB_CellRule : NB_Enum<"CellRule", "how the cell is set into the lab frame",
 def NB_CellRuleAttr : NB_KeywordAttr<NB_CellRule, "cell_rule">;
 def NB_Shape : NB_Enum<"Shape", "crystal shape", [
     I32EnumAttrCase<"square", 0>, I32EnumAttrCase<"round", 1>, I32EnumAttrCase<"gauss", 2>,
-    I32EnumAttrCase<"tophat", 3>]>;
+    I32EnumAttrCase<"tophat", 3>, I32EnumAttrCase<"gauss_matrix", 4>]>;
 def NB_ShapeAttr : NB_KeywordAttr<NB_Shape, "shape">;
 def NB_Interpolation : NB_Enum<"Interpolation", "structure factor between Miller indices",
                                [I32EnumAttrCase<"nearest", 0>, I32EnumAttrCase<"tricubic", 1>]>;
@@ -291,7 +291,10 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     * `round`: `Na Nb Nc sqrt(pi/6) sinc3(pi sqrt(r2 fudge))`,
       `sinc3(x) = 3 (sin x / x - cos x) / x^2`;
     * `gauss`: `Na Nb Nc exp(-r2 fudge / 0.63)`;
-    * `tophat`: `Na Nb Nc` where `r2 fudge < 0.63^2`, otherwise 0,
+    * `tophat`: `Na Nb Nc` where `r2 fudge < 0.63^2`, otherwise 0;
+    * `gauss_matrix`: `det(N) exp(-|N delta|^2 fudge / 0.63)` with the symmetric matrix
+      `N = [[Na, D, F], [D, Nb, E], [F, E, Nc]]` and `cross` = (D, E, F): a spot whose axes are not
+      those of the lattice (diffBragg, Mendez et al., IUCrJ 7 (2020) 1151),
 
     where `r2 = sum (delta N)^2`. With `reciprocal` (columns a*, b*, c* in 1/m; gauss and tophat
     only) r2 is instead the C program's `|delta_h a* + delta_k b* + delta_l c*|^2 (Na Nb Nc)^2`
@@ -302,8 +305,9 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     Constraints:
     * (C1) `fudge` is present exactly when the shape is not `square`
     * (C2) `reciprocal` is present only for `gauss` and `tophat`
-    * (C3) `fudge` and `reciprocal` have the element type of `hkl`
+    * (C3) `fudge`, `reciprocal` and `cross` have the element type of `hkl`
     * (C4) the result has the element type of `hkl`, or is f32 in its lanes
+    * (C5) `cross` is present exactly when the shape is `gauss_matrix`
 
     A result in f32 of indices in f64 is computed in f32 after the fraction of the index, and of
     N times it, has been taken exactly (`nb-set-precision`).
@@ -313,11 +317,12 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     %L = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64>
     %S = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64> -> f32
     %M = nb.lattice_factor gauss %hkl, %ncells fudge %x : !nb.vec3<f64>
+    %G = nb.lattice_factor gauss_matrix %hkl, %ncells cross %def fudge %x : !nb.vec3<f64>
     ```
   }];
   let arguments = (ins NB_ShapeAttr:$shape, NB_Vec3:$hkl, NB_Vec3:$ncells,
                        Optional<NB_Scalar>:$fudge, Optional<NB_Mat3>:$reciprocal,
-                       UnitAttr:$fraction);
+                       Optional<NB_Vec3>:$cross, UnitAttr:$fraction);
   let results = (outs NB_Scalar:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

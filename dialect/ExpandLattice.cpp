@@ -9,6 +9,50 @@ using namespace mlir;
 using namespace mlir::nb;
 using std::numbers::pi;
 
+/// The elements of the symmetric matrix N = [[Na, D, F], [D, Nb, E], [F, E, Nc]].
+struct WidthMatrix {
+  WidthMatrix(LatticeFactorOp op, RuleBuilder &r) {
+    Value d = r.component(op.getCross(), 0), e = r.component(op.getCross(), 1),
+          f = r.component(op.getCross(), 2);
+    for (unsigned i = 0; i < 3; ++i)
+      at[i][i] = r.component(op.getNcells(), i);
+    at[0][1] = at[1][0] = d;
+    at[1][2] = at[2][1] = e;
+    at[0][2] = at[2][0] = f;
+  }
+
+  Value determinant(RuleBuilder &r) const {
+    Value product = r.mul(r.mul(at[0][0], at[1][1]), at[2][2]);
+    Value crossed = r.mul(r.mul(at[0][1], at[1][2]), at[0][2]);
+    product = r.add(product, r.add(crossed, crossed));
+    for (unsigned i = 0; i < 3; ++i) {
+      Value opposite = at[(i + 1) % 3][(i + 2) % 3];
+      product = r.sub(product, r.mul(at[i][i], r.mul(opposite, opposite)));
+    }
+    return product;
+  }
+
+  /// Element i, j of N N.
+  Value square(unsigned i, unsigned j, RuleBuilder &r) const {
+    Value sum;
+    for (unsigned k = 0; k < 3; ++k)
+      sum = r.add(sum, r.mul(at[i][k], at[k][j]));
+    return sum;
+  }
+
+  Value at[3][3];
+};
+
+/// The number of cells that an amplitude at a reflection stands for.
+static Value amplitude(LatticeFactorOp op, RuleBuilder &r) {
+  if (op.getCross())
+    return WidthMatrix(op, r).determinant(r);
+  Value cells = r.component(op.getNcells(), 0);
+  for (unsigned axis = 1; axis < 3; ++axis)
+    cells = r.mul(cells, r.component(op.getNcells(), axis));
+  return cells;
+}
+
 /// The squared distance from the reflection, times the fudge factor and `factor`, as a quadratic form
 /// of the fraction. Its coefficients do not change with the sample and have the six adjoints of a
 /// symmetric matrix, where reciprocal vectors have nine.
@@ -18,6 +62,18 @@ static Value squaredRadius(LatticeFactorOp op, Value delta, Value cells, double 
   for (unsigned i = 0; i < 3; ++i)
     d[i] = r.component(delta, i);
   Value sum;
+  if (op.getCross()) {
+    WidthMatrix widths(op, r);
+    for (unsigned i = 0; i < 3; ++i) {
+      Value row;
+      for (unsigned j = i; j < 3; ++j) {
+        Value form = r.mul(widths.square(i, j, r), scale);
+        row = r.add(row, r.mul(d[j], i == j ? form : r.add(form, form)));
+      }
+      sum = r.add(sum, r.mul(row, d[i]));
+    }
+    return sum;
+  }
   if (!op.getReciprocal()) {
     for (unsigned i = 0; i < 3; ++i) {
       Value n = r.component(op.getNcells(), i);
@@ -46,9 +102,7 @@ Value LatticeFactorOp::expand(OpBuilder &builder) {
   if (getShape() == Shape::square)
     return r.abs(GratingOp::create(builder, getLoc(), getType(), delta, ncells));
 
-  Value cells = r.component(ncells, 0);
-  for (unsigned axis = 1; axis < 3; ++axis)
-    cells = r.mul(cells, r.component(ncells, axis));
+  Value cells = amplitude(*this, r);
   auto fudgedRadius2 = [&](double factor) { return squaredRadius(*this, delta, cells, factor, r); };
   switch (getShape()) {
   case Shape::round: {
@@ -56,6 +110,7 @@ Value LatticeFactorOp::expand(OpBuilder &builder) {
     return r.mul(r.mul(cells, std::sqrt(pi / 6)), ball);
   }
   case Shape::gauss:
+  case Shape::gauss_matrix:
     return r.mul(cells, r.exp(fudgedRadius2(-1 / 0.63)));
   case Shape::tophat:
     // The edge does not move the sum of a sampled image: only the volume has a derivative.

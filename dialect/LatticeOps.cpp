@@ -13,19 +13,23 @@ using namespace mlir::nb;
 ParseResult LatticeFactorOp::parse(OpAsmParser &parser, OperationState &result) {
   StringRef keyword;
   OpAsmParser::UnresolvedOperand hkl, ncells;
-  SmallVector<OpAsmParser::UnresolvedOperand, 1> fudge, reciprocal;
+  SmallVector<OpAsmParser::UnresolvedOperand, 1> cross, fudge, reciprocal;
   Type type;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&keyword))
     return failure();
   auto shape = symbolizeShape(keyword);
   if (!shape)
-    return parser.emitError(loc) << "expected 'square', 'round', 'gauss' or 'tophat', but got '"
+    return parser.emitError(loc) << "expected 'square', 'round', 'gauss', 'tophat' or "
+                                    "'gauss_matrix', but got '"
                                  << keyword << "'";
   result.addAttribute("shape", ShapeAttr::get(parser.getContext(), *shape));
   if (succeeded(parser.parseOptionalKeyword("fraction")))
     result.addAttribute("fraction", parser.getBuilder().getUnitAttr());
   if (parser.parseOperand(hkl) || parser.parseComma() || parser.parseOperand(ncells))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("cross")) &&
+      parser.parseOperand(cross.emplace_back()))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("fudge")) &&
       parser.parseOperand(fudge.emplace_back()))
@@ -44,10 +48,12 @@ ParseResult LatticeFactorOp::parse(OpAsmParser &parser, OperationState &result) 
   result.addTypes(resultType);
   result.addAttribute("operandSegmentSizes",
                       parser.getBuilder().getDenseI32ArrayAttr(
-                          {1, 1, int32_t(fudge.size()), int32_t(reciprocal.size())}));
+                          {1, 1, int32_t(fudge.size()), int32_t(reciprocal.size()),
+                           int32_t(cross.size())}));
   return failure(parser.resolveOperands({hkl, ncells}, type, result.operands) ||
                  parser.resolveOperands(fudge, element, result.operands) ||
-                 parser.resolveOperands(reciprocal, Mat3Type::get(element), result.operands));
+                 parser.resolveOperands(reciprocal, Mat3Type::get(element), result.operands) ||
+                 parser.resolveOperands(cross, type, result.operands));
 }
 
 void LatticeFactorOp::print(OpAsmPrinter &p) {
@@ -55,6 +61,8 @@ void LatticeFactorOp::print(OpAsmPrinter &p) {
   if (getFraction())
     p << " fraction";
   p << ' ' << getHkl() << ", " << getNcells();
+  if (Value cross = getCross())
+    p << " cross " << cross;
   if (Value fudge = getFudge())
     p << " fudge " << fudge;
   if (Value reciprocal = getReciprocal())
@@ -72,7 +80,15 @@ LogicalResult LatticeFactorOp::verify() {
     return emitOpError("'") << stringifyShape(getShape()) << "' needs a fudge factor";
   if (getReciprocal() && getShape() != Shape::gauss && getShape() != Shape::tophat) // C2
     return emitOpError("'reciprocal' is for 'gauss' and 'tophat' only");
+  bool matrix = getShape() == Shape::gauss_matrix;
+  if (matrix && !getCross()) // C5
+    return emitOpError("'gauss_matrix' needs the cross widths");
+  if (!matrix && getCross())
+    return emitOpError("'cross' is for 'gauss_matrix' only");
   Type element = elementTypeOf(getHkl().getType());
+  if (getCross() && getCross().getType() != getHkl().getType()) // C3
+    return emitOpError("cross must be ") << getHkl().getType() << ", but got "
+                                         << getCross().getType();
   if (getFudge() && getFudge().getType() != element) // C3
     return emitOpError("fudge must be ") << element << ", but got " << getFudge().getType();
   if (getReciprocal() && getReciprocal().getType() != Mat3Type::get(element))

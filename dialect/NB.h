@@ -3,6 +3,7 @@
 #define NB_DIALECT_NB_H
 
 #include "dialect/Derivatives.h"
+#include "dialect/Response.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -59,5 +59,21 @@ static void printPixelTypes(OpAsmPrinter &p, Operation *, Type image, Type, Type
     p << " to " << result;
 }
 
+/// `image`, and `to result` where a stage changes the precision.
+static ParseResult parseResponseTypes(OpAsmParser &parser, Type &image, Type &result) {
+  if (parser.parseType(image))
+    return failure();
+  if (!isa<RankedTensorType>(image))
+    return parser.emitError(parser.getCurrentLocation(), "expected a tensor type, but got ") << image;
+  result = image;
+  return succeeded(parser.parseOptionalKeyword("to")) ? parser.parseType(result) : success();
+}
+
+static void printResponseTypes(OpAsmPrinter &p, Operation *, Type image, Type result) {
+  p << image;
+  if (result != image)
+    p << " to " << result;
+}
+
 #define GET_OP_CLASSES
 #include "dialect/NBOps.cpp.inc"

@@ -2,4 +2,5 @@
 include "IterationOps.td"
 include "GeometryOps.td"
 include "DiffractionOps.td"
+include "ResponseOps.td"
 include "InstrumentationOps.td"

@@ -27,7 +27,7 @@ namespace nanobragg {
 
 /// Files to read, as the user named them.
 struct InputFiles {
-  std::optional<std::string> hkl, matrix, sources, image, mask, panels;
+  std::optional<std::string> hkl, matrix, sources, image, mask, gainMap, panels;
   std::optional<std::string> dump; ///< read without hkl, written with it
   std::optional<std::string> stol, stol4, q;
 };

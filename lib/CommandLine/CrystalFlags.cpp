@@ -110,6 +110,17 @@ FlagGroup crystalFlags() {
            .help = "unit cells along c",
            .range = Range::between(0, mostCells),
            .apply = [](CommandLine &line, const Values &v) { line.options.nc = v.integer(); }},
+          {.spellings = {"-Ncells_def"},
+           .values = "D E F",
+           .unit = "cells",
+           .fallback = "0 0 0",
+           .help = "with -gauss_xtal, spots of any orientation: widths [[Na, D, F], [D, Nb, E], "
+                   "[F, E, Nc]]",
+           .range = Range::between(-mostCells, mostCells),
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.options.ncellsDef = {v.number(0), v.number(1), v.number(2)};
+               }},
           {.spellings = {"-xtalsize", "-xtal_size", "-samplesize", "-sample_size"},
            .values = "SIZE",
            .unit = "mm",

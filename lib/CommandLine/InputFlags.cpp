@@ -26,6 +26,12 @@ FlagGroup inputFlags() {
            .fallback = "none",
            .help = "SMV image whose zero pixels are skipped; its header counts as with -img",
            .apply = [](CommandLine &line, const Values &v) { line.files.mask = v.text(); }},
+          {.spellings = {"-gain_map"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "gain of each pixel, by which the image is multiplied: .npy, SMV, or raw 32-bit "
+                   "floats of a square detector",
+           .apply = [](CommandLine &line, const Values &v) { line.files.gainMap = v.text(); }},
           {.spellings = {"-sourcefile"},
            .values = "FILE",
            .fallback = "none",

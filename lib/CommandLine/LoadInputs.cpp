@@ -2,6 +2,7 @@
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/HklFile.h"
+#include "lib/IO/ImageFile.h"
 #include "lib/CommandLine/ImageHeader.h"
 #include "lib/IO/MatrixFile.h"
 #include "lib/CommandLine/NoEffect.h"
@@ -76,6 +77,10 @@ LoadedInputs loadInputs(CommandLine &line) {
     io::SmvFile mask = io::readSmv(*files.mask);
     inputs.maskHeader = takeHeader(mask, HeaderOf::Mask, line, loaded);
     inputs.mask = MaskImage{mask.fastPixels, mask.slowPixels, std::move(mask.pixels)};
+  }
+  if (files.gainMap) {
+    Image map = readImage(*files.gainMap, {});
+    inputs.gainMap = GainMapImage{map.fast, map.slow * map.panels, std::move(map.pixels)};
   }
   if (files.image)
     inputs.imageHeader = takeHeader(io::readSmv(*files.image), HeaderOf::Image, line, loaded);

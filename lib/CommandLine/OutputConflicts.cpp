@@ -39,6 +39,7 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   add(files, "-sourcefile", f.sources);
   add(files, "-img", f.image);
   add(files, "-mask", f.mask);
+  add(files, "-gain_map", f.gainMap);
   add(files, "--panels", f.panels);
   add(files, "-stol", f.stol);
   add(files, "-4stol", f.stol4);

@@ -67,6 +67,9 @@ void checkTables(const Experiment &e) {
     } else if (place.mask) {
       entries = place.mask(e).size();
       count = pixels;
+    } else if (parameter.kind() == NB_PARAMETER_IMAGE) {
+      entries = place.numbers(e).entries;
+      count = pixels;
     } else if (const HklGrid *g = e.crystal.grid.get();
                g && parameter.kind() == NB_PARAMETER_HKL_GRID) {
       entries = g->values.size();
@@ -109,20 +112,20 @@ BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Exper
                                   wanted.name + "' " + why);
     };
     const Detector &detector = experiment.detector;
-    if (wanted.kind == NB_PARAMETER_IMAGE) {
+    const Parameter *row = findParameter(wanted.name);
+    if (wanted.kind == NB_PARAMETER_IMAGE && !row) { // a cotangent
       const std::int64_t pixels =
           experiment.panelCount() * detector.slowPixels * detector.fastPixels;
       s.free.push_back({wanted.name, i, wanted.kind, std::size_t(pixels), {}});
       continue;
     }
-    if (const Parameter *row = parameterOfTangent(wanted.name); row && row->kind() == wanted.kind) {
-      ProvidedParameter of{row, i};
+    if (const Parameter *by = parameterOfTangent(wanted.name); by && by->kind() == wanted.kind) {
+      ProvidedParameter of{by, i};
       of.value(experiment);
       s.free.push_back(
-          {wanted.name, i, wanted.kind, row->place.numbers(experiment).size(), of.grid});
+          {wanted.name, i, wanted.kind, by->place.numbers(experiment).size(), of.grid});
       continue;
     }
-    const Parameter *row = findParameter(wanted.name);
     if (!row)
       refuse("is unknown; the kernel is of another version");
     if (row->kind() != wanted.kind)

@@ -131,10 +131,40 @@ void DefaultsChooser::chooseCrystalSize() {
   crystal.fudge = options.fudge.value_or(1);
   requireNotNegative(crystal.fudge, "-fudge", "");
   experiment.variant.shape = options.shape;
+  if (options.ncellsDef)
+    return chooseWidthMatrix();
   if (options.shape == CrystalShape::Gauss || options.shape == CrystalShape::Tophat) {
     experiment.variant.spotMetric = semantics.spotMetric;
     note(&Semantics::spotMetric);
   }
+}
+
+/// The radius of a spot is that in units of Miller indices, |N delta|; the C program's knows no
+/// directions.
+void DefaultsChooser::chooseWidthMatrix() {
+  Crystal &crystal = experiment.crystal;
+  if (options.shape != CrystalShape::Gauss)
+    throw std::invalid_argument("-Ncells_def needs -gauss_xtal: only Gaussian spots can have widths "
+                                "along other directions than a*, b* and c*");
+  if (semantics.spotMetric == Rule::C)
+    throw std::invalid_argument("-Ncells_def cannot be had with -compat c, where the radius of a "
+                                "spot is the same for all directions; leave out -compat c");
+  const auto [d, e, f] = *options.ncellsDef;
+  const auto [a, b, c] = crystal.ncells;
+  const double minor = a * b - d * d;
+  const double determinant = c * minor + 2 * d * e * f - a * e * e - b * f * f;
+  if (!(minor > 0) || !(determinant > 0))
+    throw std::invalid_argument("-Ncells_def: the widths [[" + text(a) + ", " + text(d) + ", " +
+                                text(f) + "], [" + text(d) + ", " + text(b) + ", " + text(e) +
+                                "], [" + text(f) + ", " + text(e) + ", " + text(c) +
+                                "]] are not positive in all directions; make D, E and F smaller");
+  crystal.ncellsCross = {d, e, f};
+  const double widths[] = {std::hypot(a, d, f), std::hypot(d, b, e), std::hypot(f, e, c)};
+  report.largestCrystalSize = 0;
+  for (int i = 0; i < 3; ++i)
+    report.largestCrystalSize =
+        std::max(report.largestCrystalSize, report.cell.lengths[i] * units::angstrom * widths[i]);
+  experiment.variant.shape = CrystalShape::GaussMatrix;
 }
 
 void DefaultsChooser::chooseOversample() {

@@ -6,6 +6,7 @@ namespace {
 bool hasCell(const ProgramVariant &v) { return v.cellSource != CellSource::Matrix; }
 bool hasMatrix(const ProgramVariant &v) { return v.cellSource != CellSource::Cell; }
 bool hasSpotRadius(const ProgramVariant &v) { return v.shape != CrystalShape::Square; }
+bool hasWidthMatrix(const ProgramVariant &v) { return v.shape == CrystalShape::GaussMatrix; }
 bool hasGrid(const ProgramVariant &v) { return v.structureFactors != StructureFactors::Constant; }
 
 constexpr Parameter rows[] = {
@@ -100,6 +101,27 @@ constexpr Parameter rows[] = {
      .mayBeFixed = true,
      .groups = "ncells",
      .neutral = neutral(1)},
+    {.name = "ncells_d",
+     .unit = "1",
+     .meaning = "width matrix of the spots, element a b",
+     .place = AT(crystal.ncellsCross[0]),
+     .usedBy = hasWidthMatrix,
+     .groups = "ncells",
+     .neutral = neutral(0)},
+    {.name = "ncells_e",
+     .unit = "1",
+     .meaning = "width matrix of the spots, element b c",
+     .place = AT(crystal.ncellsCross[1]),
+     .usedBy = hasWidthMatrix,
+     .groups = "ncells",
+     .neutral = neutral(0)},
+    {.name = "ncells_f",
+     .unit = "1",
+     .meaning = "width matrix of the spots, element a c",
+     .place = AT(crystal.ncellsCross[2]),
+     .usedBy = hasWidthMatrix,
+     .groups = "ncells",
+     .neutral = neutral(0)},
     {.name = "fudge",
      .unit = "1",
      .meaning = "scale of the squared spot radius",

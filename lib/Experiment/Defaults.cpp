@@ -121,6 +121,36 @@ void DefaultsChooser::chooseMask() {
                  [](std::uint16_t pixel) { return std::uint8_t(pixel != 0); });
 }
 
+void DefaultsChooser::chooseGain() {
+  Detector &d = experiment.detector;
+  if (options.gain) {
+    requirePositive(*options.gain, "-gain", "ADU per photon");
+    experiment.variant.gain = true;
+    d.gain = *options.gain;
+  }
+  if (!inputs.gainMap)
+    return;
+  const GainMapImage &map = *inputs.gainMap;
+  const std::int64_t rows = d.slowPixels * experiment.panelCount();
+  if (map.fastPixels != d.fastPixels || map.slowPixels != rows ||
+      std::int64_t(map.gains.size()) != map.fastPixels * map.slowPixels)
+    throw std::invalid_argument("-gain_map: the map has " + std::to_string(map.fastPixels) + " x " +
+                                std::to_string(map.slowPixels) + " pixels but the detector has " +
+                                std::to_string(d.fastPixels) + " x " + std::to_string(rows) +
+                                "; use a map of the detector's size");
+  const auto bad = std::ranges::find_if(
+      map.gains, [](double gain) { return !(gain >= 0) || !std::isfinite(gain); });
+  if (bad != map.gains.end()) {
+    const std::int64_t at = bad - map.gains.begin();
+    throw std::invalid_argument("-gain_map: the gain of pixel fast " +
+                                std::to_string(at % d.fastPixels) + ", slow " +
+                                std::to_string(at / d.fastPixels) + " is " + text(*bad) +
+                                "; gains are finite and not negative");
+  }
+  experiment.variant.gainMap = true;
+  d.gainMap.values = map.gains;
+}
+
 void DefaultsChooser::checkSampleCount() {
   const Detector &d = experiment.detector;
   // As a double, since the product is what may be too large.
@@ -152,6 +182,7 @@ CompleteExperiment DefaultsChooser::run() {
   replacePolarizationAxis();
   chooseRegion();
   chooseMask();
+  chooseGain();
   checkSampleCount();
   experiment.variant.imageType = options.imageType;
   requireNotNegative(options.dmin, "-dmin", "A");

@@ -24,6 +24,7 @@ private:
   void chooseSeeds();
   void chooseRegion();
   void chooseMask();
+  void chooseGain();
   void checkSampleCount();
   // FrameDefaults.cpp: directions, which the convention decides
   void chooseFrame();
@@ -48,6 +49,7 @@ private:
   void chooseGoniometer();
   void chooseOrientation();
   void chooseCrystalSize();
+  void chooseWidthMatrix();
   void chooseOversample();
   void chooseMosaic();
   void chooseStructureFactors();

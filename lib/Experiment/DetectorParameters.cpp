@@ -8,6 +8,8 @@ bool byCloseDistance(const ProgramVariant &v) { return v.distance == DistanceInp
 bool hasPanels(const ProgramVariant &v) { return v.panels; }
 bool absorbs(const ProgramVariant &v) { return v.capture != Capture::None; }
 bool hasMask(const ProgramVariant &v) { return v.mask; }
+bool hasGainMap(const ProgramVariant &v) { return v.gainMap; }
+bool hasGain(const ProgramVariant &v) { return v.gain; }
 
 constexpr Parameter rows[] = {
     {.name = "distance",
@@ -188,6 +190,18 @@ constexpr Parameter rows[] = {
      .meaning = "0 where a pixel is not rendered",
      .place = AT(detector.mask),
      .usedBy = hasMask},
+    {.name = "gain_map",
+     .unit = "1",
+     .meaning = "gain of each pixel",
+     .place = AT(detector.gainMap),
+     .usedBy = hasGainMap,
+     .discrete = true},
+    {.name = "gain",
+     .unit = "ADU",
+     .meaning = "analogue-to-digital units per photon",
+     .place = AT(detector.gain),
+     .usedBy = hasGain,
+     .neutral = neutral(1)},
 };
 
 } // namespace

@@ -31,6 +31,8 @@ struct Crystal {
   Mat3 reciprocalMatrix{};                           ///< 1/m, columns a*, b*, c*; with -mat
   Vec3 misset{};                                     ///< rad, about lab X, then Y, then Z
   std::array<double, 3> ncells{1, 1, 1};             ///< unit cells along a, b, c
+  /// D, E, F of the width matrix [[Na, D, F], [D, Nb, E], [F, E, Nc]] (GaussMatrix).
+  std::array<double, 3> ncellsCross{};
   double fudge = 1;                        ///< scales the squared spot radius (not Square)
   double defaultF = 0;                     ///< electrons, wherever the grid has nothing
   std::shared_ptr<const HklGrid> grid;     ///< null with StructureFactors::Constant
@@ -70,6 +72,11 @@ struct Panel {
   Vec3 fastAxis{}, slowAxis{}, normal{}; ///< unit
 };
 
+/// A number for each pixel, [panel][slow][fast]; empty where there is no such map.
+struct PixelMap {
+  std::vector<double> values;
+};
+
 struct Detector {
   double distance = 0;      ///< m, along the beam (DistanceInput::Distance)
   double closeDistance = 0; ///< m, along the normal (DistanceInput::CloseDistance)
@@ -89,6 +96,8 @@ struct Detector {
   std::int64_t layers = 1;
   std::vector<Panel> panels;      ///< empty: one panel with the axes above
   std::vector<std::uint8_t> mask; ///< [panel][slow][fast], 0 = skip; empty without a mask
+  PixelMap gainMap;               ///< gains
+  double gain = 1;                ///< ADU per photon, with structure.gain
 };
 
 struct Experiment {

@@ -35,6 +35,7 @@ struct Options {
   bool missetRandom = false;                          ///< beats misset; `-misset x y z` resets it
   std::optional<std::int64_t> missetSeed, mosaicSeed; ///< as the user writes them
   std::optional<std::int64_t> na, nb, nc;             ///< -N sets all three
+  std::optional<std::array<double, 3>> ncellsDef;     ///< with a Gaussian shape only
   std::optional<double> sampleX, sampleY, sampleZ;    ///< mm along a, b, c; beats na, nb, nc
   CrystalShape shape = CrystalShape::Square;
   std::optional<double> fudge;
@@ -85,6 +86,7 @@ struct Options {
   bool oversampleThick = false, oversamplePolar = false, oversampleOmega = false;
   double dmin = 0; ///< A
   std::vector<PanelOptions> panels;
+  std::optional<double> gain; ///< ADU per photon
 
   // Output.
   std::optional<std::int64_t> seed; ///< of the noise image
@@ -112,6 +114,12 @@ struct MaskImage {
   std::vector<std::uint16_t> pixels;
 };
 
+/// Gain of each pixel, [panel][slow][fast].
+struct GainMapImage {
+  std::int64_t fastPixels = 0, slowPixels = 0; ///< slow: of all panels together
+  std::vector<double> gains;
+};
+
 /// Everything that comes from files.
 struct Inputs {
   std::shared_ptr<const HklGrid> grid; ///< null: default_F everywhere
@@ -119,6 +127,7 @@ struct Inputs {
   std::vector<SourceRow> sources;      ///< empty: generated
   std::optional<HeaderValues> maskHeader, imageHeader; ///< the image's beats the mask's
   std::optional<MaskImage> mask;
+  std::optional<GainMapImage> gainMap;
 };
 
 } // namespace nanobragg

@@ -52,6 +52,8 @@ constexpr nb_parameter_kind kindOf() {
     return NB_PARAMETER_TABLE_F64;
   else if constexpr (std::same_as<Field, std::vector<Vec3>>)
     return NB_PARAMETER_TABLE_VEC3;
+  else if constexpr (std::same_as<Field, PixelMap>)
+    return NB_PARAMETER_IMAGE;
   else {
     static_assert(std::same_as<Field, std::shared_ptr<const HklGrid>>,
                   "no kernel takes such a field");
@@ -69,6 +71,8 @@ Numbers<Number> numbersOf(Field &field) {
     return {field.data(), 1, field.size(), field.size()};
   else if constexpr (kind == NB_PARAMETER_TABLE_F64)
     return {field.data(), field.size(), 1, 1};
+  else if constexpr (kind == NB_PARAMETER_IMAGE)
+    return {field.values.empty() ? nullptr : field.values.data(), field.values.size(), 1, 1};
   else if constexpr (kind == NB_PARAMETER_TABLE_VEC3)
     return {field.empty() ? nullptr : field.front().data(), field.size(), 3, 3};
   else if (!field)

@@ -12,7 +12,7 @@ using Names = std::span<const char *const>;
 
 // The words of each enumeration, in the order of its enumerators.
 constexpr const char *boolNames[] = {"no", "yes"};
-constexpr const char *shapeNames[] = {"square", "round", "gauss", "tophat"};
+constexpr const char *shapeNames[] = {"square", "round", "gauss", "tophat", "gauss_matrix"};
 constexpr const char *structureFactorNames[] = {"constant", "nearest", "tricubic"};
 constexpr const char *cellSourceNames[] = {"cell", "matrix", "cell_and_matrix"};
 constexpr const char *ruleNames[] = {"right", "c"};
@@ -46,6 +46,8 @@ void forEachChoice(S &s, Visitor visit) {
   visit("dmin", s.dmin, Names(boolNames));
   visit("panels", s.panels, Names(boolNames));
   visit("mask", s.mask, Names(boolNames));
+  visit("gain_map", s.gainMap, Names(boolNames));
+  visit("gain", s.gain, Names(boolNames));
   visit("image_type", s.imageType, Names(imageTypeNames));
 }
 

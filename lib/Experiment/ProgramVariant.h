@@ -10,7 +10,8 @@
 
 namespace nanobragg {
 
-enum class CrystalShape { Square, Round, Gauss, Tophat };
+/// GaussMatrix: Gaussian spots of any orientation, by a symmetric matrix of widths.
+enum class CrystalShape { Square, Round, Gauss, Tophat, GaussMatrix };
 /// Constant: no reflection list, default_F everywhere.
 enum class StructureFactors { Constant, Nearest, Tricubic };
 /// Where the reciprocal basis comes from. CellAndMatrix: directions from the matrix, lengths and
@@ -51,7 +52,13 @@ struct ProgramVariant {
   bool dmin = false;   ///< a resolution cutoff is applied
   bool panels = false; ///< several panels, each with its own offset and axes
   bool mask = false;
+  // Stages after the image, in this order.
+  bool gainMap = false; ///< each pixel times its own gain
+  bool gain = false;    ///< all pixels times one gain
   ImageType imageType = ImageType::F32;
+
+  /// Does anything follow the image of photons?
+  bool hasResponse() const { return gainMap || gain; }
 
   bool operator==(const ProgramVariant &) const = default;
 

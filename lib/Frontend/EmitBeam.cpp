@@ -21,8 +21,3 @@ Ray Emitter::incidentRay(Value source) {
   Value lambda = mul("lambda", param("wavelength"), add("relative_lambda", number(1), shift));
   return {op<NormalizeOp>("incident_vec", turned), lambda};
 }
-
-Value Emitter::polarization(const Ray &incident, Value diffracted) {
-  return op<PolarizationOp>("polar", param("kahn_factor"), param("polarization_axis"),
-                            incident.direction, diffracted);
-}

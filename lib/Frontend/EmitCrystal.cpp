@@ -48,9 +48,13 @@ Value Emitter::directCell(const SampleIndices &at) {
 
 Value Emitter::latticeFactor(Value hkl) {
   Value ncells = op<VecOp>("ncells", param("ncells_a"), param("ncells_b"), param("ncells_c"));
-  static constexpr Shape shapes[] = {Shape::square, Shape::round, Shape::gauss, Shape::tophat};
+  static constexpr Shape shapes[] = {Shape::square, Shape::round, Shape::gauss, Shape::tophat,
+                                     Shape::gauss_matrix};
   Shape shape = shapes[unsigned(variant.shape)];
   Value fudge = shape == Shape::square ? Value() : param("fudge");
+  Value cross;
+  if (shape == Shape::gauss_matrix)
+    cross = op<VecOp>("ncells_def", param("ncells_d"), param("ncells_e"), param("ncells_f"));
   Value reciprocal;
   bool spot = shape == Shape::gauss || shape == Shape::tophat;
   if (spot && variant.spotMetric == Rule::C) {
@@ -74,7 +78,7 @@ Value Emitter::latticeFactor(Value hkl) {
         elements.push_back(op<ComponentOp>("element", column, row));
     reciprocal = op<MatOp>("reciprocal_metric", Mat3Type::get(b.getF64Type()), elements);
   }
-  return op<LatticeFactorOp>("F_latt", b.getF64Type(), shape, hkl, ncells, fudge, reciprocal,
+  return op<LatticeFactorOp>("F_latt", b.getF64Type(), shape, hkl, ncells, fudge, reciprocal, cross,
                              /*fraction=*/false);
 }
 

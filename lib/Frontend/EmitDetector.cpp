@@ -107,16 +107,3 @@ Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast
   return op<CurvedPositionOp>("pixel_pos", beam, frame.fast, frame.slow,
                               add("radius", distance, depth), aboutSlow, aboutFast);
 }
-
-Value Emitter::solidAngle(const SampleIndices &at, Value position) {
-  auto kind =
-      variant.solidAngle == nanobragg::SolidAngle::Point ? PixelKind::point : PixelKind::pixel;
-  return op<SolidAngleOp>("omega_pixel", kind, position, detector(at.panel).closeDistance,
-                          param("pixel_size"));
-}
-
-Value Emitter::captureFraction(const SampleIndices &at, Value diffracted) {
-  return op<CaptureFractionOp>("capture_fraction", diffracted, detector(at.panel).normal,
-                               toFloat("layer", at.layer), layerSpacing(),
-                               param("attenuation_depth"));
-}

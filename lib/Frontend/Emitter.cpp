@@ -37,3 +37,41 @@ Value Emitter::div(StringRef name, Value lhs, Value rhs) {
 Value Emitter::add(StringRef name, Value lhs, Value rhs) {
   return op<arith::AddFOp>(name, lhs, rhs);
 }
+RankedTensorType Emitter::imageType(bool single) {
+  constexpr int64_t unknown = ShapedType::kDynamic;
+  return RankedTensorType::get({unknown, unknown, unknown},
+                               single ? Type(b.getF32Type()) : Type(b.getF64Type()));
+}
+
+Value Emitter::times(StringRef name, Value value, Value factor) {
+  return factor ? mul(name, value, factor) : value;
+}
+
+ArrayAttr Emitter::namesOf(const LoopDimensions &dims) {
+  SmallVector<Attribute> names;
+  for (auto [dimension, count] : dims)
+    names.push_back(DimensionAttr::get(b.getContext(), dimension));
+  return b.getArrayAttr(names);
+}
+
+SmallVector<Value> Emitter::countsOf(const LoopDimensions &dims) {
+  return llvm::map_to_vector(dims, [](auto dim) { return dim.second; });
+}
+
+Block *Emitter::startBody(Operation *loop, const LoopDimensions &dims) {
+  Block *body = b.createBlock(&loop->getRegion(0));
+  for (auto [dimension, count] : dims)
+    body->addArgument(b.getIndexType(), NameLoc::get(b.getStringAttr(stringifyDimension(dimension)),
+                                                     loop->getLoc()));
+  return body;
+}
+
+Value Emitter::sum(StringRef name, const LoopDimensions &dims,
+                   function_ref<Value(ValueRange)> term) {
+  Location loc = named(name);
+  auto sum = SumOp::create(b, loc, TypeRange{b.getF64Type()}, countsOf(dims), namesOf(dims));
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = startBody(sum, dims);
+  YieldOp::create(b, loc, term(body->getArguments()));
+  return sum.getResult(0);
+}

@@ -30,6 +30,9 @@ struct Ray {
   Value wavelength;
 };
 
+/// The dimensions of a loop and the count of each, outermost first.
+using LoopDimensions = SmallVector<std::pair<Dimension, Value>>;
+
 /// Emits nb ops at the builder's insertion point, each located by the name of its value.
 class Emitter {
 public:
@@ -37,30 +40,59 @@ public:
           const llvm::StringMap<Value> &parameters)
       : b(builder), variant(variant), parameters(parameters) {}
 
-  // EmitImage.cpp
-  Value image();
+  /// All that the program computes: the image of photons and the stages after it.
+  Value image() { return response(photons()); }
 
 private:
+  RankedTensorType imageType(bool single);
+
+  // EmitResponse.cpp
+  Value response(Value photons);
+
   // EmitImage.cpp
-  Value pixel(SampleIndices at);
+  Value photons();
+  Value pixel(const SampleIndices &at);
+  Value sumOfSamples(const SampleIndices &pixel);
+  Value weightOfSamples();
   Value sample(const SampleIndices &at);
-  Value correctedSample(const SampleIndices &at, Value position, Value diffracted, Ray incident,
-                        Value q);
-  Value oncePolarization(const SampleIndices &first);
-  Value background(const SampleIndices &first, Value omega, Value polarization);
+  Value correctedSample(const SampleIndices &at, Value position, Value diffracted,
+                        const Ray &incident, Value q);
+  bool layered() const { return variant.capture != nanobragg::Capture::None; }
+
+  // A correction is one file. Each says what multiplies a sample and what multiplies the whole
+  // pixel, evaluated at its first sample; null where the variant wants neither.
+
+  // EmitSolidAngle.cpp
+  Value solidAngle(const SampleIndices &at, Value position);
+  Value solidAngleOfSample(const SampleIndices &at, Value position);
+  Value solidAngleOfPixel(const SampleIndices &first);
+
+  // EmitPolarization.cpp
+  Value polarization(const Ray &incident, Value diffracted);
+  Value polarizationOfSample(const Ray &incident, Value diffracted);
+  Value polarizationOfPixel(const SampleIndices &first);
+  Value firstPolarizationWithinResolution(const SampleIndices &first);
+
+  // EmitCapture.cpp
+  Value captureFraction(const SampleIndices &at, Value diffracted);
+  Value captureOfSample(const SampleIndices &at, Value diffracted);
+  Value captureOfPixel(const SampleIndices &first);
+  Value captureOfAllLayers(const SampleIndices &first);
+
+  // EmitWater.cpp
+  Value withWaterInSum(Value intensity);
+  Value withWater(Value pixel, const SampleIndices &first, Value solidAngleOfPixel,
+                  Value polarizationOfPixel);
 
   // EmitDetector.cpp
   DetectorFrame detector(Value panel);
   Value position(const SampleIndices &at);
   Value curvedPosition(const DetectorFrame &frame, Value flat, Value fast, Value slow, Value depth);
   Value depth(const SampleIndices &at);
-  Value solidAngle(const SampleIndices &at, Value position);
-  Value captureFraction(const SampleIndices &at, Value diffracted);
   Value layerSpacing();
 
   // EmitBeam.cpp
   Ray incidentRay(Value source);
-  Value polarization(const Ray &incident, Value diffracted);
 
   // EmitCrystal.cpp
   Value directCell(const SampleIndices &at);
@@ -79,6 +111,14 @@ private:
   Value mul(StringRef name, Value lhs, Value rhs);
   Value div(StringRef name, Value lhs, Value rhs);
   Value add(StringRef name, Value lhs, Value rhs);
+  /// `value` itself where there is no factor.
+  Value times(StringRef name, Value value, Value factor);
+  ArrayAttr namesOf(const LoopDimensions &dims);
+  SmallVector<Value> countsOf(const LoopDimensions &dims);
+  /// The body of a loop, with one named index per dimension; the builder is put into it.
+  Block *startBody(Operation *loop, const LoopDimensions &dims);
+  /// A sum over `dims`; `term` gets the induction variables.
+  Value sum(StringRef name, const LoopDimensions &dims, function_ref<Value(ValueRange)> term);
 
   /// Creates an op located by `name`; result types are inferred.
   template <typename OpTy, typename... Args>

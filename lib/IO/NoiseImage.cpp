@@ -6,16 +6,18 @@
 
 namespace nanobragg::io {
 
-NoiseImage drawNoise(std::span<const float> image, const ImageRegion &region, double adcOffset,
-                     Rule belowZero, Ran1 &random, std::int64_t &seed) {
+NoiseImage drawNoise(std::span<const float> image, const ImageRegion &region, const Gain &gain,
+                     double adcOffset, Rule belowZero, Ran1 &random, std::int64_t &seed) {
   if (image.size() != region.pixelCount())
     throw std::invalid_argument("the image does not have the region's size");
   NoiseImage result;
   result.pixels.assign(image.size(), 0);
   region.forEachPixel([&](std::size_t i) {
-    const double photons = random.poisson(image[i], seed);
+    const double perPhoton = gain.of(i);
+    const double expected = perPhoton > 0 ? image[i] / perPhoton : 0;
+    const double photons = random.poisson(float(expected), seed);
     result.photons += photons;
-    double counts = photons + adcOffset;
+    double counts = photons * perPhoton + adcOffset;
     if (counts > 65535) {
       counts = 65535;
       ++result.overloads;

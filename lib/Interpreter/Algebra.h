@@ -52,6 +52,7 @@ inline Mat3 operator+(const Mat3 &a, const Mat3 &b) {
 inline Mat3 operator-(const Mat3 &a, const Mat3 &b) {
   return fromRows(row(a, 0) - row(b, 0), row(a, 1) - row(b, 1), row(a, 2) - row(b, 2));
 }
+inline double determinant(const Mat3 &m) { return dot(row(m, 0), cross(row(m, 1), row(m, 2))); }
 inline Mat3 operator*(const Mat3 &m, double s) {
   return fromRows(row(m, 0) * s, row(m, 1) * s, row(m, 2) * s);
 }

@@ -1,3 +1,4 @@
+#include "lib/Interpreter/Images.h"
 #include "lib/Interpreter/Map.h"
 #include "lib/Interpreter/PartialSums.h"
 #include "lib/Interpreter/Run.h"
@@ -30,7 +31,7 @@ struct ImagePlan {
 
 private:
   PixelRange range(Frame &root) const;
-  void makeImages(Frame &root, const PixelRange &range) const;
+  void makeImages(Frame &root, ArrayRef<int64_t> shape) const;
   void render(Frame &root, const PixelRange &range) const;
   void trace(Frame &root, const PixelRange &range) const;
 };
@@ -80,23 +81,9 @@ PixelRange ImagePlan::range(Frame &root) const {
   return range;
 }
 
-/// Zeroed memory for the images; the program's first goes to the caller's if he gave some.
-void ImagePlan::makeImages(Frame &root, const PixelRange &range) const {
-  for (auto [i, slot] : llvm::enumerate(images)) {
-    auto image = std::make_unique<Tensor>();
-    image->element = elements[i];
-    image->shape = {range.panels, range.slow, range.fast};
-    size_t bytes = size_t(image->size()) * (image->element.isF64() ? 8 : 4);
-    if (void *memory = firstTensor + i == 0 ? root.run->options.image : nullptr) {
-      std::fill_n(static_cast<char *>(memory), bytes, 0);
-      image->data = memory;
-    } else {
-      image->own.resize(bytes);
-      image->data = image->own.data();
-    }
-    root.object<const Tensor>(slot) = image.get();
-    root.tensors[firstTensor + i] = std::move(image);
-  }
+void ImagePlan::makeImages(Frame &root, ArrayRef<int64_t> shape) const {
+  for (auto [i, slot] : llvm::enumerate(images))
+    makeImage(root, firstTensor + i, slot, elements[i], shape);
 }
 
 void ImagePlan::render(Frame &root, const PixelRange &range) const {
@@ -142,9 +129,9 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
   outcomes.conclude();
 }
 
-/// The one pixel of a trace; sums are over it alone.
+/// The one pixel of a trace, which is all of the image; sums are over it alone.
 void ImagePlan::trace(Frame &root, const PixelRange &range) const {
-  makeImages(root, PixelRange{});
+  makeImages(root, {1, 1, 1});
   Pixel pixel = *root.run->options.trace;
   Worker worker(root);
   if (auto why = range.whyNotRendered(pixel))
@@ -153,8 +140,11 @@ void ImagePlan::trace(Frame &root, const PixelRange &range) const {
   worker.compute(*this);
   std::vector<double> total;
   PartialSums partialSums(sums, root);
-  if (!worker.frame.failed())
+  if (!worker.frame.failed()) {
     partialSums.add(worker.frame, total);
+    for (auto [i, value] : llvm::enumerate(yields))
+      root.tensors[firstTensor + i]->set(0, *worker.frame.reals(value));
+  }
   partialSums.conclude(root, total);
   if (worker.frame.failed())
     root.fail(worker.frame.failedAt, worker.frame.failure);
@@ -166,7 +156,7 @@ void ImagePlan::run(Frame &root) const {
     return root.fail(op, *why);
   if (root.run->options.trace)
     return trace(root, pixels);
-  makeImages(root, pixels);
+  makeImages(root, {pixels.panels, pixels.slow, pixels.fast});
   render(root, pixels);
 }
 

@@ -27,6 +27,7 @@ void nb::registerInterpreter(DialectRegistry &registry) {
     evaluation::attachScatter(context);
     evaluation::attachImage(context);
     evaluation::attachReadPixel(context);
+    evaluation::attachResponse(context);
     evaluation::attachProbe(context);
   });
   registry.addExtension(

@@ -25,11 +25,18 @@ static double squaredRadiusOfC(const Vec3 &delta, const Vec3 &n, const Mat3 &rec
   return dot(q, q) * (cells * cells);
 }
 
+/// N = [[Na, D, F], [D, Nb, E], [F, E, Nc]].
+static Mat3 widthMatrix(const Vec3 &n, const Vec3 &cross) {
+  auto [d, e, f] = cross;
+  return {{{n.x, d, f}, {d, n.y, e}, {f, e, n.z}}};
+}
+
 static double spot(Shape shape, double cells, double squaredRadius) {
   switch (shape) {
   case Shape::round:
     return cells * std::sqrt(pi / 6) * ball(pi * pi * squaredRadius);
   case Shape::gauss:
+  case Shape::gauss_matrix:
     return cells * std::exp(-squaredRadius / 0.63);
   default:
     return squaredRadius < 0.63 * 0.63 ? cells : 0;
@@ -94,6 +101,13 @@ static LogicalResult planLatticeFactor(LatticeFactorOp op, Planner &planner) {
       Vec3 delta = deltaOf(hkl);
       return std::abs(grating(delta.x, n.x) * grating(delta.y, n.y) * grating(delta.z, n.z));
     });
+  if (op.getCross())
+    return map(planner, op,
+               [deltaOf](const Vec3 &hkl, const Vec3 &n, double fudge, const Vec3 &cross) {
+                 Mat3 widths = widthMatrix(n, cross);
+                 Vec3 v = widths * deltaOf(hkl);
+                 return spot(Shape::gauss_matrix, determinant(widths), dot(v, v) * fudge);
+               });
   if (!op.getReciprocal())
     return map(planner, op,
                [deltaOf, shape = op.getShape()](const Vec3 &hkl, const Vec3 &n, double fudge) {

@@ -192,6 +192,7 @@ void attachLookup(MLIRContext *context);
 void attachScatter(MLIRContext *context);
 void attachImage(MLIRContext *context);
 void attachReadPixel(MLIRContext *context);
+void attachResponse(MLIRContext *context);
 void attachProbe(MLIRContext *context);
 void attachArith(MLIRContext *context);
 void attachMath(MLIRContext *context);

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
+#include "lib/Transforms/FuseResponse.h"
 #include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
 #include "nanobragg/DerivativeNames.h"
@@ -160,6 +161,7 @@ LogicalResult Differentiator::prepare() {
     return failure();
   parameters = *found;
   nameResults(func);
+  fuseResponse(func);
   if (failed(expandActiveOps(func, parameters)))
     return failure();
   mergeEqualOps(func);

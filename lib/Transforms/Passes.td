@@ -37,6 +37,22 @@ def InsertProbes : Pass<"nb-insert-probes"> {
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 
+def FuseResponse : Pass<"nb-fuse-response"> {
+  let summary = "write stages after an image into its body";
+  let description = [{
+    A stage that makes each pixel from the same pixel of the image before it (`nb.gain`,
+    `nb.gain_map`) becomes part of the body of that `nb.image`: one sweep over the pixels, no image in
+    between. Where others use the image before the stage, both are computed in that sweep. From
+    here on the stage's ops are differentiated, vectorized and lowered like all others of the body.
+
+    A remark says which stages were fused; another which stay, and why: those of an image that
+    the function does not compute, and those that need what is computed after the image.
+
+    Example: `nb-opt --nb-fuse-response experiment.mlir`
+  }];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
+}
+
 def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
   let summary = "take lattice factors of the fraction of the Miller index";
   let description = [{

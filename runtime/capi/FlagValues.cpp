@@ -12,6 +12,8 @@ void setAll(ParameterValues &values, const nb_kernel_descriptor &kernel,
     const void *address = bound.provided()[i];
     if (!address)
       continue; // what no experiment has stays as it was set
+    const std::int64_t shape[] = {experiment.panelCount(), experiment.detector.slowPixels,
+                                  experiment.detector.fastPixels};
     switch (kind) {
     case NB_PARAMETER_INDEX: {
       ParameterValue &value = values.of(name, kind);
@@ -30,14 +32,12 @@ void setAll(ParameterValues &values, const nb_kernel_descriptor &kernel,
     case NB_PARAMETER_HKL_GRID:
       values.setGrid(name, *static_cast<const nb_hkl_grid *>(address));
       break;
-    case NB_PARAMETER_MASK: {
-      const std::int64_t shape[] = {experiment.panelCount(), experiment.detector.slowPixels,
-                                    experiment.detector.fastPixels};
+    case NB_PARAMETER_MASK:
       values.setMask(name, static_cast<const std::uint8_t *>(address), shape);
       break;
-    }
     case NB_PARAMETER_IMAGE:
-      break; // no experiment has one
+      values.setImage(name, static_cast<const double *>(address), shape);
+      break;
     }
   }
 }

@@ -43,7 +43,7 @@ func.func @lattice_factor_C2(%h: !nb.vec3<f64>, %x: f64, %A: !nb.mat3<f64>) {
 func.func @lattice_factor_C3_fudge(%h: !nb.vec3<f64>, %x: f32) {
   // expected-error@below {{fudge must be 'f64', but got 'f32'}}
   "nb.lattice_factor"(%h, %h, %x) <{shape = #nb<shape gauss>,
-      operandSegmentSizes = array<i32: 1, 1, 1, 0>}>
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}>
       : (!nb.vec3<f64>, !nb.vec3<f64>, f32) -> f64
   return
 }
@@ -53,8 +53,34 @@ func.func @lattice_factor_C3_fudge(%h: !nb.vec3<f64>, %x: f32) {
 func.func @lattice_factor_C3_reciprocal(%h: !nb.vec3<f64>, %x: f64, %A: !nb.mat3<f32>) {
   // expected-error@below {{reciprocal must be '!nb.mat3<f64>', but got '!nb.mat3<f32>'}}
   "nb.lattice_factor"(%h, %h, %x, %A) <{shape = #nb<shape gauss>,
-      operandSegmentSizes = array<i32: 1, 1, 1, 1>}>
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}>
       : (!nb.vec3<f64>, !nb.vec3<f64>, f64, !nb.mat3<f32>) -> f64
+  return
+}
+
+// -----
+
+func.func @lattice_factor_C3_cross(%h: !nb.vec3<f64>, %x: f64, %d: !nb.vec3<f32>) {
+  // expected-error@below {{cross must be '!nb.vec3<f64>', but got '!nb.vec3<f32>'}}
+  "nb.lattice_factor"(%h, %h, %x, %d) <{shape = #nb<shape gauss_matrix>,
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 1>}>
+      : (!nb.vec3<f64>, !nb.vec3<f64>, f64, !nb.vec3<f32>) -> f64
+  return
+}
+
+// -----
+
+func.func @lattice_factor_C5_absent(%h: !nb.vec3<f64>, %x: f64) {
+  // expected-error@below {{'gauss_matrix' needs the cross widths}}
+  %L = nb.lattice_factor gauss_matrix %h, %h fudge %x : !nb.vec3<f64>
+  return
+}
+
+// -----
+
+func.func @lattice_factor_C5_present(%h: !nb.vec3<f64>, %x: f64) {
+  // expected-error@below {{'cross' is for 'gauss_matrix' only}}
+  %L = nb.lattice_factor gauss %h, %h cross %h fudge %x : !nb.vec3<f64>
   return
 }
 
@@ -69,7 +95,7 @@ func.func @lattice_factor_C4(%h: !nb.vec3<f32>) {
 // -----
 
 func.func @lattice_factor_syntax(%h: !nb.vec3<f64>) {
-  // expected-error@below {{expected 'square', 'round', 'gauss' or 'tophat', but got 'cube'}}
+  // expected-error@below {{expected 'square', 'round', 'gauss', 'tophat' or 'gauss_matrix', but got 'cube'}}
   %L = nb.lattice_factor cube %h, %h : !nb.vec3<f64>
   return
 }

@@ -38,8 +38,9 @@ func.func @scattering(%d: !nb.vec3<f64>, %k: !nb.vec3<f64>, %lambda: f64, %dmin:
 // CHECK-NEXT: nb.lattice_factor round %{{.*}}, %{{.*}} fudge %{{.*}} : !nb.vec3<f64>
 // CHECK-NEXT: nb.lattice_factor gauss %{{.*}}, %{{.*}} fudge %{{.*}} : !nb.vec3<f64>
 // CHECK-NEXT: nb.lattice_factor tophat fraction %{{.*}}, %{{.*}} fudge %{{.*}} reciprocal %{{.*}} : !nb.vec3<f64>
+// CHECK-NEXT: nb.lattice_factor gauss_matrix %{{.*}}, %{{.*}} cross %{{.*}} fudge %{{.*}} : !nb.vec3<f64>
 func.func @shapes(%hkl: !nb.vec3<f64>, %ncells: !nb.vec3<f64>, %x: f64, %A: !nb.mat3<f64>)
-    -> (f64, f64, f64, f64, f64, f64) {
+    -> (f64, f64, f64, f64, f64, f64, f64) {
   %s = nb.sincg %x, %x : f64
   %L = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64>
   %K = nb.lattice_factor square fraction %hkl, %ncells : !nb.vec3<f64>
@@ -47,7 +48,8 @@ func.func @shapes(%hkl: !nb.vec3<f64>, %ncells: !nb.vec3<f64>, %x: f64, %A: !nb.
   %R = nb.lattice_factor round %hkl, %ncells fudge %x : !nb.vec3<f64>
   %M = nb.lattice_factor gauss %hkl, %ncells fudge %x : !nb.vec3<f64>
   %T = nb.lattice_factor tophat fraction %hkl, %ncells fudge %x reciprocal %A : !nb.vec3<f64>
-  return %s, %L, %K, %R, %M, %T : f64, f64, f64, f64, f64, f64
+  %G = nb.lattice_factor gauss_matrix %hkl, %ncells cross %hkl fudge %x : !nb.vec3<f64>
+  return %s, %L, %K, %R, %M, %T, %G : f64, f64, f64, f64, f64, f64, f64
 }
 
 // CHECK-LABEL: func.func @structure_factors

@@ -43,6 +43,11 @@ TEST(Impossible, Detector) {
   REFUSED("-detector_abs", o.attenuationDepth = -300);
   REFUSED("-oversample", o.oversample = 1000000);
   REFUSED("-dmin", o.dmin = -2);
+  REFUSED("-gain", o.gain = 0);
+  REFUSED("-gain", o.gain = NAN);
+  REFUSED("-gain_map", (o.fastPixels = o.slowPixels = 2, in.gainMap = GainMapImage{2, 1, {1, 1}}));
+  REFUSED("-gain_map",
+          (o.fastPixels = o.slowPixels = 1, in.gainMap = GainMapImage{1, 1, {INFINITY}}));
 }
 
 TEST(Impossible, Vectors) {
@@ -61,6 +66,9 @@ TEST(Impossible, Crystal) {
   REFUSED("-cell", (o.cell = {{10, 10, 10, 120, 120, 120}}));
   REFUSED("-cell", (o.cell = {{10, 10, 10, 200, 90, 90}}));
   REFUSED("-cell", (o.cell = {{NAN, 10, 10, 90, 90, 90}}));
+  REFUSED("-Ncells_def", (o.ncellsDef = {{1, 0, 0}}));
+  REFUSED("-Ncells_def", (o.shape = CrystalShape::Gauss, o.ncellsDef = {{5, 0, 0}}, o.na = o.nb = 5));
+  REFUSED("-Ncells_def", (o.shape = CrystalShape::Gauss, o.ncellsDef = {{0, NAN, 0}}));
   REFUSED("-mat", in.matrix = Mat3{});
   REFUSED("-mat", (in.matrix = Mat3{1, 2, 3, 4, 5, 6, 7, 8, 9}));
   REFUSED("-misset", (o.misset = Vec3{NAN, 0, 0}));

@@ -21,7 +21,7 @@ std::vector<ProgramVariant> variants() {
       all.push_back(s);
     }
   };
-  vary(&ProgramVariant::shape, 0, 3);
+  vary(&ProgramVariant::shape, 0, 4);
   vary(&ProgramVariant::structureFactors, 0, 2);
   vary(&ProgramVariant::cellSource, 0, 2);
   vary(&ProgramVariant::cellSetting, 0, 1);
@@ -38,6 +38,8 @@ std::vector<ProgramVariant> variants() {
   vary(&ProgramVariant::dmin, 0, 1);
   vary(&ProgramVariant::panels, 0, 1);
   vary(&ProgramVariant::mask, 0, 1);
+  vary(&ProgramVariant::gainMap, 0, 1);
+  vary(&ProgramVariant::gain, 0, 1);
   vary(&ProgramVariant::imageType, 0, 1);
   return all;
 }
@@ -58,7 +60,7 @@ TEST(ProgramVariant, DefaultText) {
             "shape=square structure_factors=constant cell_source=cell cell_setting=right "
             "spot_metric=right sources=generated pivot=beam distance=distance curvature=flat "
             "solid_angle=pixel omega=once polarization=once capture=none water=none dmin=no "
-            "panels=no mask=no image_type=f32");
+            "panels=no mask=no gain_map=no gain=no image_type=f32");
 }
 
 std::string replaced(const std::string &from, const std::string &to) {

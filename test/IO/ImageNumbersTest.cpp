@@ -126,7 +126,7 @@ const std::vector<std::uint16_t> noiseOfTheCProgram{
 TEST(NoiseImage, OfTheCProgramWithItsWrapAround) {
   Ran1 random;
   std::int64_t seed = -9;
-  const NoiseImage noise = drawNoise(photons, region, -5, Rule::C, random, seed);
+  const NoiseImage noise = drawNoise(photons, region, {}, -5, Rule::C, random, seed);
   EXPECT_EQ(noise.pixels, noiseOfTheCProgram);
   EXPECT_EQ(noise.photons, 2044);
   EXPECT_EQ(noise.overloads, 0);
@@ -135,7 +135,7 @@ TEST(NoiseImage, OfTheCProgramWithItsWrapAround) {
 TEST(NoiseImage, RightClipsAtZeroAndDrawsTheSame) {
   Ran1 random;
   std::int64_t seed = -9;
-  const NoiseImage noise = drawNoise(photons, region, -5, Rule::Right, random, seed);
+  const NoiseImage noise = drawNoise(photons, region, {}, -5, Rule::Right, random, seed);
   for (std::size_t i = 0; i < noise.pixels.size(); ++i)
     EXPECT_EQ(noise.pixels[i], noiseOfTheCProgram[i] > 65000 ? 0 : noiseOfTheCProgram[i]);
   EXPECT_EQ(noise.photons, 2044);
@@ -146,7 +146,7 @@ TEST(NoiseImage, OverloadsAreClippedAndCounted) {
   Ran1 random;
   std::int64_t seed = -1;
   const NoiseImage noise =
-      drawNoise(image, ImageRegion::whole(4, 1), 40, Rule::Right, random, seed);
+      drawNoise(image, ImageRegion::whole(4, 1), {}, 40, Rule::Right, random, seed);
   EXPECT_EQ(noise.overloads, 2);
   EXPECT_EQ(noise.pixels[0], 65535);
   EXPECT_EQ(noise.pixels[1], 65535);

@@ -109,7 +109,7 @@ def grating(x, n):
     return abs(sin(pi * n * x) / sin(pi * x)) if sin(pi * x) else n
 
 
-def lattice(shape, hkl, n, fudge=None, metric=None):
+def lattice(shape, hkl, n, fudge=None, metric=None, widths=None):
     d = [h - h0 for h, h0 in zip(hkl, nearest(hkl))]
     cells = n[0] * n[1] * n[2]
     if shape == "square":
@@ -118,11 +118,17 @@ def lattice(shape, hkl, n, fudge=None, metric=None):
     if metric:
         q = scaled(times(metric, d), mpf(10) ** -10)
         r2 = dot(q, q) * cells ** 2
+    if widths:
+        D, E, F_ = widths
+        N = [n[0], D, F_, D, n[1], E, F_, E, n[2]]
+        v = times(N, d)
+        r2 = dot(v, v)
+        cells = dot(N[0:3], cross(N[3:6], N[6:9]))
     r2 *= fudge
     if shape == "round":
         x = pi * sqrt(r2)
         return cells * sqrt(pi / 6) * ball(x * x, 0)
-    if shape == "gauss":
+    if shape in ("gauss", "gauss_matrix"):
         return cells * exp(-r2 / mpf("0.63"))
     return cells if r2 < mpf("0.63") ** 2 else 0
 
@@ -333,6 +339,12 @@ def nb():
              f"nb.lattice_factor {shape} $a, $b fudge $c reciprocal $d : {V}",
              [near, cells, 1.25, metric], lattice(shape, exact(near), exact(cells), mpf(1.25),
                                                   exact(metric)), 16)
+    widths = [1.5, -2.25, 0.5]
+    for at in (near, [2.0, 0.0, 7.0]):
+        case("nb.lattice_factor", [V, V, F, V], F,
+             f"nb.lattice_factor gauss_matrix $a, $b cross $d fudge $c : {V}",
+             [at, cells, 1.25, widths],
+             lattice("gauss_matrix", exact(at), exact(cells), mpf(1.25), None, exact(widths)), 16)
     case("nb.lattice_factor", [V, V], F, f"nb.lattice_factor square fraction $a, $b : {V}",
          [[0.3125, -0.40625, 0.015625], cells], lattice("square", exact(hkl), exact(cells)), 16)
     simple("nb.intensity", [F, F], F, "f64", [12.5, -3.3], lambda f, l: (f * l) ** 2, 2)

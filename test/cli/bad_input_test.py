@@ -74,6 +74,12 @@ FLAGS = [
     ("unknown semantics", GOOD + " -compat fortran", ["-compat: 'fortran'", "c or right"]),
     ("value of a long switch", GOOD + " --quiet=yes", ["--quiet takes no value"]),
     ("empty value", GOOD + " --png=", ["--png="]),
+    ("widths of a shape without", GOOD + " -Ncells_def 1 0 0", ["-Ncells_def", "-gauss_xtal"]),
+    ("widths in the C program's metric", GOOD + " -gauss_xtal -Ncells_def 1 0 0 -compat c",
+     ["-Ncells_def", "-compat c"]),
+    ("widths that are no widths", GOOD + " -gauss_xtal -Ncells_def 3 0 0",
+     ["-Ncells_def: the widths [[3, 3, 0], [3, 3, 0], [0, 0, 3]] are not positive"]),
+    ("no gain", GOOD + " -gain 0", ["-gain: 0 ADU/photon is out of range", "greater than 0"]),
     ("two outputs in one file", GOOD + " -floatfile a -intfile a", ["-floatfile", "-intfile"]),
 ]
 
@@ -100,6 +106,8 @@ FILES = [
     ("sources with no wavelength", "-10 0 0 1 0\n", GOOD + " -sourcefile bad", ["1"]),
     ("background missing", None, GOOD + " -stol bad", ["bad", "No such file"]),
     ("background with a word", "0 1\n0.1 z\n", GOOD + " -4stol bad", ["bad:2"]),
+    ("gain map missing", None, GOOD + " -gain_map bad", ["bad", "No such file"]),
+    ("gain map of another size", b"\0" * 16, GOOD + " -gain_map bad", ["-gain_map", "2 x 2", "8 x 8"]),
     ("image missing", None, GOOD + " -img bad", ["bad", "No such file"]),
     ("image of another kind", "P5\n2 2\n255\n", GOOD + " -img bad", ["bad", "SMV"]),
     ("image cut off in its header", smv()[:300], GOOD + " -img bad", ["bad", "300"]),

@@ -62,6 +62,9 @@ private:
     c.misset = {dice.uniform(-3, 3), dice.uniform(-3, 3), dice.uniform(-3, 3)};
     for (double &n : c.ncells)
       n = double(dice.integer(1, 9));
+    // So small that the matrix stays positive definite.
+    for (double &n : c.ncellsCross)
+      n = dice.uniform(-0.4, 0.4) * *std::ranges::min_element(c.ncells);
     c.fudge = dice.uniform(0.7, 1.3);
     c.defaultF = dice.uniform(1, 200);
     if (s.structureFactors != StructureFactors::Constant)
@@ -156,11 +159,16 @@ private:
     if (s.panels)
       for (std::int64_t i = 0, n = dice.integer(1, 3); i < n; ++i)
         d.panels.push_back(panel(d));
-    if (s.mask) {
-      const auto count = std::int64_t(std::max<std::size_t>(d.panels.size(), 1));
-      for (std::int64_t i = 0; i < count * d.slowPixels * d.fastPixels; ++i)
+    const auto panels = std::int64_t(std::max<std::size_t>(d.panels.size(), 1));
+    const std::int64_t pixels = panels * d.slowPixels * d.fastPixels;
+    if (s.mask)
+      for (std::int64_t i = 0; i < pixels; ++i)
         d.mask.push_back(!dice.chance(0.2));
-    }
+    if (s.gainMap)
+      for (std::int64_t i = 0; i < pixels; ++i)
+        d.gainMap.values.push_back(dice.uniform(0.5, 2));
+    if (s.gain)
+      d.gain = dice.uniform(0.3, 5);
     return d;
   }
 
@@ -182,7 +190,7 @@ private:
 
 ProgramVariant randomVariant(Dice &dice) {
   ProgramVariant s;
-  s.shape = dice.oneOf(CrystalShape::Tophat);
+  s.shape = dice.oneOf(CrystalShape::GaussMatrix);
   s.structureFactors = dice.oneOf(StructureFactors::Tricubic);
   s.cellSource = dice.oneOf(CellSource::CellAndMatrix);
   s.cellSetting = dice.oneOf(Rule::C);
@@ -200,6 +208,8 @@ ProgramVariant randomVariant(Dice &dice) {
   s.panels = dice.chance(0.5);
   s.mask = dice.chance(0.5);
   s.imageType = ImageType::F64;
+  s.gainMap = dice.chance(0.5);
+  s.gain = dice.chance(0.5);
   return s;
 }
 

@@ -99,7 +99,8 @@ TEST_P(Tiles, SubnormalPixelsAreNotFlushed) {
 INSTANTIATE_TEST_SUITE_P(
     EveryShape, Tiles,
     testing::Combine(testing::Values(nanobragg::CrystalShape::Square, nanobragg::CrystalShape::Round,
-                                     nanobragg::CrystalShape::Gauss, nanobragg::CrystalShape::Tophat),
+                                     nanobragg::CrystalShape::Gauss, nanobragg::CrystalShape::Tophat,
+                                     nanobragg::CrystalShape::GaussMatrix),
                      testing::Values("f64", "mixed")));
 
 } // namespace

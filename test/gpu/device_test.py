@@ -112,6 +112,8 @@ class Device(unittest.TestCase):
                 ("all scalars", 15, "-detpixels 150"),
                 ("tables", 20, f"-detpixels 35 {several} -oversample 2"),
                 ("gauss", 10, f"-detpixels 33 {several} -gauss_xtal"),
+                ("gauss matrix", 13, f"-detpixels 33 {several} -gauss_xtal -Ncells_def 1 -0.5 0.3"),
+                ("gain", 16, "-detpixels 40 -gain 2.5"),
                 ("round", 10, "-detpixels 33 -round_xtal"),
                 ("curved", 10, "-detpixels 40 -curved_det"),
                 ("thick sensor", 15, "-detpixels 20 -detector_thick 500 -detector_abs 200 "

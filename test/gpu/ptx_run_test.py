@@ -176,6 +176,10 @@ class RunPtx(unittest.TestCase):
                    least=60)
         self.check("-default_F", "10", "-gauss_xtal", "--grad=cell,distance,mosaic_spread", least=30)
 
+    def test_gaussian_spots_by_a_matrix_and_a_gain(self):
+        self.check("-default_F", "10", "-gauss_xtal", "-Ncells_def", "1", "-0.5", "0.3", "-gain", "2",
+                   "--grad=cell,ncells,gain", least=30)
+
     def test_gradients_in_a_region_of_interest(self):
         self.check("-default_F", "10", "-roi", "40", "133", "1", "2", "--grad=cell,beam_center",
                    least=29)

@@ -24,7 +24,9 @@ TEST_P(GradCheck, RandomExperiments) {
   for (int seed = 0; seed != count; ++seed) {
     Dice dice(std::uint64_t(seed) + 1);
     ProgramVariant variant = randomVariant(dice);
-    variant.shape = CrystalShape(seed % 3);
+    constexpr CrystalShape shapes[] = {CrystalShape::Square, CrystalShape::Round,
+                                       CrystalShape::Gauss, CrystalShape::GaussMatrix};
+    variant.shape = shapes[seed % 4];
     SCOPED_TRACE("seed " + std::to_string(seed));
     Experiment experiment = randomExperiment(variant, dice);
     // More of it and differences see nothing but the background.
@@ -53,6 +55,14 @@ const Named experiments[] = {
     {"Gauss", "-cell 40 50 60 80 95 105 -misset 10 20 30 -default_F 10 -N 6 -gauss_xtal -lambda 1 "
               "-distance 60 -pixel 2 -detpixels 32 -oversample 2",
      "cell,misset,ncells,fudge,detector"},
+    {"GaussMatrix",
+     "-cell 40 50 60 80 95 105 -misset 10 20 30 -default_F 10 -N 6 -gauss_xtal -Ncells_def 1 -2 0.5 "
+     "-lambda 1 -distance 60 -pixel 2 -detpixels 32 -oversample 2",
+     "cell,misset,ncells,fudge,detector"},
+    {"Gain",
+     "-cell 40 50 60 80 95 105 -misset 10 20 30 -default_F 10 -N 5 -gain 3 -lambda 1 -distance 60 "
+     "-pixel 2 -detpixels 32 -water 20",
+     "cell,gain,fluence,water,distance"},
     {"Curved", "-cell 40 50 60 80 95 105 -misset 10 20 30 -default_F 10 -N 5 -curved_det -lambda 1 "
                "-distance 60 -pixel 2 -detpixels 32 -oversample 2",
      "cell,misset,detector"},

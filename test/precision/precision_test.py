@@ -41,7 +41,8 @@ class PrecisionTest(unittest.TestCase):
     def test_mixed_up_to_a_thousand_cells(self):
         # A larger Gaussian crystal has peaks too narrow for this image: nothing but zeros.
         sizes = {"-square_xtal": (1, 5, 10, 100, 1000), "-round_xtal": (1, 5, 10, 100, 1000),
-                 "-gauss_xtal": (1, 5, 10), "-tophat_spots": (1, 5, 10)}
+                 "-gauss_xtal": (1, 5, 10),
+                 "-gauss_xtal -Ncells_def 0.5 -0.3 0.2": (1, 5, 10), "-tophat_spots": (1, 5, 10)}
         for shape, cells in sizes.items():
             for n in cells:
                 with self.subTest(cells=n, shape=shape):

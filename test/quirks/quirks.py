@@ -149,6 +149,56 @@ class SpotMetric(QuirkTest):
         self.check_tophat(self.run_c, "c")
 
 
+class WidthMatrix(QuirkTest):
+    """-Ncells_def: F = det(N) exp(-|N delta|^2 fudge / 0.63), N symmetric. The C program has no such
+    flag."""
+    camera = Camera()
+    cells = (3, 5, 8)
+    cross = (1.5, -2.0, 0.75)  # D, E, F
+
+    def arguments(self, *cross, shape="-gauss_xtal"):
+        return (self.camera.arguments() + words("-cell", ORTHOGONAL) + words("-misset", MISSET)
+                + ["-default_F", 100, "-Na", 3, "-Nb", 5, "-Nc", 8, shape, "-oversample", 1]
+                + (["-Ncells_def", *cross] if cross else []))
+
+    def matrix(self):
+        (a, b, c), (d, e, f) = self.cells, self.cross
+        return np.array([[a, d, f], [d, b, e], [f, e, c]])
+
+    def test_default(self):
+        indices = self.camera.miller_indices(oriented(model.real_vectors(ORTHOGONAL)))
+        delta = indices - model.nearest(indices)
+        radius = np.sum((delta @ self.matrix())**2, axis=-1) * 1.3
+        factor = np.linalg.det(self.matrix()) * np.exp(-radius / 0.63)
+        image = (100.0**2 * factor**2 * model.unpolarized(self.camera.directions())
+                 * self.camera.solid_angle())
+        arguments = self.arguments(*self.cross) + ["-fudge", 1.3]
+        for engine in ([], ["--no-fuse"], ["--device=gpu-on-cpu"]):
+            with self.subTest(engine):
+                got = self.run_default(arguments + engine, notice=False).image
+                self.assert_images_agree(got, image)
+        self.assert_images_differ(image, self.run_default(self.arguments() + ["-fudge", 1.3],
+                                                          notice=False).image)
+
+    def test_default_turns_with_the_crystal(self):
+        """Another choice of axes of the same lattice: b' = -b, c' = -c. D and F change their sign,
+        the image does not."""
+        d, e, f = self.cross
+        turned = self.arguments(-d, e, -f)
+        turned = turned[:turned.index("-misset")] + turned[turned.index("-misset") + 4:]
+        rotation = model.misset_rotation(MISSET) @ model.rotation(np.array([1.0, 0, 0]), np.pi)
+        angles = [np.arctan2(rotation[2, 1], rotation[2, 2]), -np.arcsin(rotation[2, 0]),
+                  np.arctan2(rotation[1, 0], rotation[0, 0])]
+        got = self.run_default(turned + words("-misset", np.degrees(angles)), notice=False).image
+        want = self.run_default(self.arguments(*self.cross), notice=False).image
+        self.assert_images_agree(got, want, rtol=1e-5)
+
+    def test_default_without_cross_widths_is_the_ordinary_gaussian(self):
+        got = self.run_default(self.arguments(0, 0, 0), notice=False).image
+        self.assert_images_agree(got, self.run_default(self.arguments(), notice=False).image,
+                                 rtol=1e-7)
+
+
 class RandomMisset(QuirkTest):
     switch = "random-misset"
 

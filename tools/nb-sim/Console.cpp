@@ -37,6 +37,8 @@ const char *nameOf(CrystalShape shape) {
     return "gaussian";
   case CrystalShape::Tophat:
     return "tophat-spot";
+  case CrystalShape::GaussMatrix:
+    return "gaussian, by a matrix of widths,";
   }
   return "";
 }

@@ -44,6 +44,7 @@ std::string valueOf(nb_parameter_kind kind, const void *address) {
   case NB_PARAMETER_TABLE_F64:
   case NB_PARAMETER_TABLE_VEC3:
   case NB_PARAMETER_MASK:
+  case NB_PARAMETER_IMAGE:
     return "table";
   }
   return "";

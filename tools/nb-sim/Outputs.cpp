@@ -66,7 +66,8 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
   }
   if (noiseFile) {
     const io::NoiseImage noise =
-        io::drawNoise(image, region, wanted.adcOffset, line.semantics.noiseWrap, complete.random,
+        io::drawNoise(image, region, {experiment.detector.gain, experiment.detector.gainMap.values},
+                      wanted.adcOffset, line.semantics.noiseWrap, complete.random,
                       complete.noiseSeed);
     std::fprintf(console, "%.0f photons on noise image (%ld overloads)\n", noise.photons,
                  long(noise.overloads));

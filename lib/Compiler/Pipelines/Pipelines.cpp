@@ -33,6 +33,7 @@ void nb::populateDerivative(OpPassManager &pm, const Derivative &derivative) {
 void nb::populateFusion(OpPassManager &pm, const Derivative &derivative) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createEraseProbes());
+  func.addPass(createFuseResponse());
   func.addPass(createPeelMillerIndex());
   func.addPass(createCSEPass());
   func.addPass(createHoistInvariants());

@@ -150,7 +150,7 @@ Value latticeFactor(LatticeFactorOp op, LoweredValues &values, Arithmetic &a) {
   if (op.getShape() == Shape::square)
     return squareFactor(delta, ncells, a);
 
-  Value cells = a.mul(a.mul(ncells[0], ncells[1]), ncells[2]);
+  Value cells = latticeAmplitude(op, values, a);
   auto distance = [&](double factor) {
     return quadraticForm(distanceCoefficients(op, factor, values, a), delta, a);
   };
@@ -158,6 +158,7 @@ Value latticeFactor(LatticeFactorOp op, LoweredValues &values, Arithmetic &a) {
   case Shape::round:
     return sinc3(distance(1), a.mul(cells, 0.723601254558268), isSquared(op), a);
   case Shape::gauss:
+  case Shape::gauss_matrix:
     return a.mul(cells, a.exp(distance(-1 / 0.63)));
   case Shape::tophat:
     return a.select(a.less(distance(1), a.constant(type, 0.3969)), cells, a.constant(type, 0));
@@ -225,10 +226,33 @@ SmallVector<double> nb::overPi(ArrayRef<double> coefficients) {
   return llvm::map_to_vector(coefficients, [](double c) { return c / pi; });
 }
 
+/// Rows of the symmetric matrix [[Na, D, F], [D, Nb, E], [F, E, Nc]].
+static std::array<std::array<Value, 3>, 3> widthMatrix(LatticeFactorOp op, LoweredValues &values) {
+  ValueRange n = values.components(op.getNcells()), c = values.components(op.getCross());
+  return {{{n[0], c[0], c[2]}, {c[0], n[1], c[1]}, {c[2], c[1], n[2]}}};
+}
+
+Value nb::latticeAmplitude(LatticeFactorOp op, LoweredValues &values, Arithmetic &a) {
+  ValueRange n = values.components(op.getNcells());
+  if (!op.getCross())
+    return a.mul(a.mul(n[0], n[1]), n[2]);
+  auto rows = widthMatrix(op, values);
+  return a.dot(rows[0], a.cross(rows[1], rows[2]));
+}
+
 Components nb::distanceCoefficients(LatticeFactorOp op, double factor, LoweredValues &values,
                                     Arithmetic &a) {
   ValueRange n = values.components(op.getNcells());
   Value scale = a.mul(op.getFudge(), factor);
+  if (op.getCross()) {
+    auto rows = widthMatrix(op, values);
+    auto product = [&](unsigned i, unsigned j) {
+      Value form = a.mul(a.dot(rows[i], rows[j]), scale);
+      return i == j ? form : a.mul(form, 2);
+    };
+    return {product(0, 0), product(1, 1), product(2, 2),
+            product(0, 1), product(0, 2), product(1, 2)};
+  }
   if (!op.getReciprocal())
     return llvm::map_to_vector<9>(n, [&](Value x) { return a.mul(a.mul(x, x), scale); });
   ValueRange m = values.components(op.getReciprocal());

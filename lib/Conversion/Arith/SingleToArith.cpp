@@ -130,19 +130,18 @@ Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Lowered
   return isSquared(op) ? value : a.withSignFlippedBy(value, turns.upper);
 }
 
-/// gauss and tophat.
+/// gauss, gauss_matrix and tophat.
 Value spotFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, LoweredValues &values,
                  Arithmetic &a) {
   Components delta = llvm::map_to_vector<9>(indices, [&](const FixedPointIndex &index) {
     return a.mul(integerToSingle(index.rest, a), unit);
   });
-  bool gauss = op.getShape() == Shape::gauss;
+  bool gauss = op.getShape() != Shape::tophat;
   Components coefficients = llvm::map_to_vector<9>(
       distanceCoefficients(op, gauss ? -1 / 0.63 : 1, values, a),
       [&](Value c) { return toSingle(c, a); });
   Value distance = quadraticForm(coefficients, delta, a);
-  ValueRange n = values.components(op.getNcells());
-  Value cells = toSingle(a.mul(a.mul(n[0], n[1]), n[2]), a);
+  Value cells = toSingle(latticeAmplitude(op, values, a), a);
   if (gauss) {
     // 0 before its square would be a subnormal number, which costs hundreds of cycles.
     constexpr double lowest = -41;

@@ -21,9 +21,11 @@ FixedPointIndex toFixedPoint(Value h, Arithmetic &a);
 Value lowerSingleLatticeFactor(LatticeFactorOp op, LoweredValues &values, Arithmetic &a);
 
 /// Coefficients c of r2 = sum over i <= j of c_ij delta_i delta_j of a lattice factor other than
-/// square, times `factor`; in the order 00 11 22 01 02 12, the last three only with `reciprocal`.
-Components distanceCoefficients(LatticeFactorOp op, double factor, LoweredValues &values,
-                                Arithmetic &a);
+/// square, times `factor`; in the order 00 11 22 01 02 12, the last three only with `reciprocal` or
+/// `cross`.
+Components distanceCoefficients(LatticeFactorOp op, double factor, LoweredValues &values, Arithmetic &a);
+/// The amplitude at a reflection: the number of cells, or the determinant of the width matrix.
+Value latticeAmplitude(LatticeFactorOp op, LoweredValues &values, Arithmetic &a);
 Value quadraticForm(ValueRange coefficients, ValueRange delta, Arithmetic &a);
 
 /// Is nothing but intensities made of a lattice factor, so that its sign plays no part?

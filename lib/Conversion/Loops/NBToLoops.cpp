@@ -218,7 +218,19 @@ void returnBuffers(FunctionOpInterface function) {
   }
 }
 
+/// What nb-fuse-response could not write into an image has no loops of its own yet.
+LogicalResult refuseResponse(FunctionOpInterface function) {
+  WalkResult result = function.walk([](PointwiseResponse stage) {
+    stage.emitError("a stage outside of an image cannot be converted: nb-fuse-response writes it "
+                    "into the image that it follows, where the function computes that");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
+  if (failed(refuseResponse(function)))
+    return failure();
   bool kernel = isKernel(function);
   // Tables first, while lookups still name them.
   SmallVector<TabulateOp> tables;

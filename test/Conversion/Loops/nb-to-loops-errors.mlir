@@ -60,3 +60,11 @@ func.func @other_pixel(%n: index, %c: tensor<?x?x?xf64>) -> tensor<?x?x?xf64> {
   }
   return %i : tensor<?x?x?xf64>
 }
+
+// -----
+
+func.func @stage_of_an_argument(%image: tensor<?x?x?xf64>, %gain: f64) -> tensor<?x?x?xf64> {
+  // expected-error @below {{a stage outside of an image cannot be converted}}
+  %adu = nb.gain %image, %gain : tensor<?x?x?xf64>
+  return %adu : tensor<?x?x?xf64>
+}
