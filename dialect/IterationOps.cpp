@@ -1,6 +1,7 @@
 #include "dialect/NB.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
@@ -265,8 +266,20 @@ LogicalResult TabulateOp::verifyRegions() {
 
 LogicalResult LookupOp::verify() {
   unsigned rank = cast<TableType>(getTable().getType()).getRank();
-  if (getIndices().size() == rank) // C1
-    return success();
-  return emitOpError("expected ") << rank << " indices for " << getTable().getType()
-                                  << ", but got " << getIndices().size();
+  if (getIndices().size() != rank) // C1
+    return emitOpError("expected ") << rank << " indices for " << getTable().getType()
+                                    << ", but got " << getIndices().size();
+  auto tabulate = getTable().getDefiningOp<TabulateOp>();
+  for (auto [i, operand] : llvm::enumerate(getIndices())) {
+    APInt index, size;
+    if (!matchPattern(operand, m_ConstantInt(&index)))
+      continue;
+    if (index.isNegative()) // C2
+      return emitOpError("reads entry ") << index.getSExtValue() << " of " << getTable().getType();
+    if (tabulate && matchPattern(tabulate.getCounts()[i], m_ConstantInt(&size)) &&
+        index.sge(size)) // C2
+      return emitOpError("reads entry ") << index.getSExtValue() << " of a table that has "
+                                         << size.getSExtValue();
+  }
+  return success();
 }

@@ -88,6 +88,7 @@ struct ToolOptions {
 struct GivenFlag {
   std::string name;     ///< the first spelling in the flag table
   std::string spelling; ///< as the user wrote it
+  std::vector<std::string> values; ///< the words that were taken as its values
 };
 
 struct CommandLine {

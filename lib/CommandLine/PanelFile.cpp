@@ -70,6 +70,8 @@ std::vector<PanelOptions> readPanels(const std::string &path) {
     const std::size_t end = std::min(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(end), '\n');
     throw io::FileError(path, std::size_t(line), "is not JSON; check brackets, commas and quotes");
+  } catch (const json::out_of_range &) {
+    throw io::FileError(path, "has a number that is out of range; numbers go up to 1.8e308");
   }
   if (!list.is_array() || list.empty())
     throw io::FileError(path, "must be a list of panels: "

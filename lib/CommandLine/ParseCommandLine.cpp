@@ -2,6 +2,7 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
+#include "lib/IO/TextScanner.h"
 
 #include <algorithm>
 #include <cctype>
@@ -30,7 +31,7 @@ bool looksLikeFlag(const std::string &word) {
     throw UsageError("'" + word + "': flags with one dash take their value after a blank; write '" +
                      head + " " + word.substr(head.size() + 1) + "'");
   const std::vector<std::string_view> all = allSpellings();
-  throw UsageError("unknown flag '" + word + "'; the closest is '" +
+  throw UsageError("unknown flag " + io::quoted(word) + "; the closest is '" +
                    std::string(closestWord(head, all)) + "'");
 }
 
@@ -86,7 +87,7 @@ std::vector<Occurrence> takeFlags(const std::vector<std::string> &words) {
   for (std::size_t i = 0; i < words.size();) {
     if (!looksLikeFlag(words[i])) {
       std::string where = all.empty() ? " before the first flag" : " after " + all.back().spelling;
-      throw UsageError("stray word '" + words[i] + "'" + where +
+      throw UsageError("stray word " + io::quoted(words[i]) + where +
                        "; every value needs its flag in front");
     }
     all.push_back(takeFlag(words, i));
@@ -128,7 +129,7 @@ CommandLine applyFlags(const std::vector<Occurrence> &all, std::span<const std::
   for (const Occurrence &found : all) {
     found.flag->apply(line,
                       Values(*found.flag, found.spelling, found.words, words.subspan(found.next)));
-    line.given.push_back({std::string(found.flag->name()), found.spelling});
+    line.given.push_back({std::string(found.flag->name()), found.spelling, found.words});
   }
   if (line.tool.printout)
     line.tool.progress = false;

@@ -1,5 +1,6 @@
 #include "lib/Experiment/BoundParameters.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/Parameters.h"
 #include "nanobragg/DerivativeNames.h"
@@ -56,7 +57,7 @@ struct FreeParameter {
 
 /// A kernel reads as many entries as the counts say.
 void checkTables(const Experiment &e) {
-  const std::int64_t pixels = e.panelCount() * e.detector.slowPixels * e.detector.fastPixels;
+  const std::int64_t pixels = e.pixelCount();
   for (const Parameter &parameter : allParameters()) {
     const ParameterPlace &place = parameter.place;
     std::size_t entries = 0;
@@ -73,7 +74,8 @@ void checkTables(const Experiment &e) {
     } else if (const HklGrid *g = e.crystal.grid.get();
                g && parameter.kind() == NB_PARAMETER_HKL_GRID) {
       entries = g->values.size();
-      count = (g->hMax - g->hMin + 1) * (g->kMax - g->kMin + 1) * (g->lMax - g->lMin + 1);
+      count = productOf({g->hMax - g->hMin + 1, g->kMax - g->kMin + 1, g->lMax - g->lMin + 1},
+                        "a grid");
     }
     if (entries != 0 && std::int64_t(entries) != count)
       throw std::invalid_argument("parameter '" + std::string(parameter.name) + "' has " +
@@ -111,12 +113,9 @@ BoundParameters::BoundParameters(const nb_kernel_descriptor &kernel, const Exper
       throw std::invalid_argument("kernel '" + std::string(kernel.name) + "': parameter '" +
                                   wanted.name + "' " + why);
     };
-    const Detector &detector = experiment.detector;
     const Parameter *row = findParameter(wanted.name);
     if (wanted.kind == NB_PARAMETER_IMAGE && !row) { // a cotangent
-      const std::int64_t pixels =
-          experiment.panelCount() * detector.slowPixels * detector.fastPixels;
-      s.free.push_back({wanted.name, i, wanted.kind, std::size_t(pixels), {}});
+      s.free.push_back({wanted.name, i, wanted.kind, std::size_t(experiment.pixelCount()), {}});
       continue;
     }
     if (const Parameter *by = parameterOfTangent(wanted.name); by && by->kind() == wanted.kind) {

@@ -1,5 +1,6 @@
 #include "lib/Experiment/DefaultsChooser.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/Units.h"
 
 #include <algorithm>
@@ -109,7 +110,7 @@ void DefaultsChooser::chooseMask() {
   const MaskImage &mask = *inputs.mask;
   const std::int64_t rows = d.slowPixels * experiment.panelCount();
   if (mask.fastPixels != d.fastPixels || mask.slowPixels != rows ||
-      std::int64_t(mask.pixels.size()) != mask.fastPixels * mask.slowPixels)
+      tryProduct({mask.slowPixels, mask.fastPixels}) != std::int64_t(mask.pixels.size()))
     throw std::invalid_argument("-mask: the mask has " + std::to_string(mask.fastPixels) + " x " +
                                 std::to_string(mask.slowPixels) + " pixels but the detector has " +
                                 std::to_string(d.fastPixels) + " x " + std::to_string(rows) +

@@ -6,6 +6,7 @@
 #ifndef NANOBRAGG_EXPERIMENT_EXPERIMENT_H
 #define NANOBRAGG_EXPERIMENT_EXPERIMENT_H
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/ProgramVariant.h"
 
 #include <array>
@@ -114,6 +115,10 @@ struct Experiment {
   }
   std::int64_t sourceCount() const { return std::int64_t(beam.sourceWeight.size()); }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
+  /// Of all panels.
+  std::int64_t pixelCount() const {
+    return productOf({panelCount(), detector.slowPixels, detector.fastPixels}, "an image");
+  }
   /// Counts to compile into a kernel, "NAME=VALUE": where a pixel is one sub-pixel, what is evaluated
   /// at the first sub-pixel is what the sample needs too.
   std::string fixedCounts() const { return detector.oversample == 1 ? "oversample=1" : ""; }

@@ -1,5 +1,6 @@
 #include "lib/IO/DumpFile.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/GridSize.h"
@@ -47,12 +48,13 @@ HklGrid readDump(const std::string &path) {
   const std::string bytes = readBytes(path);
   HklGrid grid;
   const std::size_t start = parseBounds(path, bytes, grid);
-  const std::size_t nodes = gridNodes(path, grid);
+  const std::size_t nodes = gridNodes(path, grid, bytes.size() / sizeof(double));
   const auto hRange = std::size_t(grid.hMax - grid.hMin + 1);
   const auto kRange = std::size_t(grid.kMax - grid.kMin + 1);
   const auto lRange = std::size_t(grid.lMax - grid.lMin + 1);
-  // gridNodes bounds the product of the ranges, so this one cannot overflow either.
-  const std::size_t stored = (hRange + 1) * (kRange + 1) * (lRange + 1) * sizeof(double);
+  const auto stored = std::size_t(productOf({grid.hMax - grid.hMin + 2, grid.kMax - grid.kMin + 2,
+                                             grid.lMax - grid.lMin + 2, sizeof(double)},
+                                            "a grid"));
   if (bytes.size() - start != stored)
     throw FileError(path, "has " + std::to_string(bytes.size() - start) + " bytes of nodes where " +
                               std::to_string(stored) + " are due" + remedy);

@@ -1,6 +1,7 @@
 #include "lib/IO/FileContents.h"
 
 #include "lib/IO/FileError.h"
+#include "lib/IO/MemoryLimit.h"
 
 #include <zlib.h>
 
@@ -37,6 +38,18 @@ bool isGzip(const std::string &bytes) {
   return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
 }
 
+/// Text is parsed into more than its own size.
+std::uint64_t mostBytes() { return memoryLimit() / 4; }
+
+FileError tooLarge(const std::string &path) {
+  return {path, "is larger than " + sizeText(double(mostBytes())) +
+                    ", a quarter of the memory that this process may have; check that it is the "
+                    "right file"};
+}
+
+// Lists of reflections shrink to a tenth.
+constexpr std::size_t harmless = std::size_t(64) << 20, mostTimes = 200;
+
 std::string inflateAll(const std::string &path, const std::string &packed) {
   Inflater inflater;
   if (!inflater.ready)
@@ -44,6 +57,7 @@ std::string inflateAll(const std::string &path, const std::string &packed) {
   z_stream &stream = inflater.stream;
   std::string plain;
   std::size_t taken = 0, made = 0;
+  const std::uint64_t most = mostBytes();
   while (true) {
     // avail_in and avail_out are 32 bits wide, so that both sides go in pieces.
     constexpr std::size_t piece = std::size_t(1) << 24;
@@ -58,6 +72,11 @@ std::string inflateAll(const std::string &path, const std::string &packed) {
     const int status = inflate(&stream, Z_NO_FLUSH);
     taken += in - stream.avail_in;
     made += out - stream.avail_out;
+    if (made > harmless && made > mostTimes * packed.size())
+      throw FileError(path, "inflates to more than " + std::to_string(mostTimes) +
+                                " times its size, which no list of numbers does; check the file");
+    if (made > most)
+      throw tooLarge(path);
     if (status == Z_STREAM_END) {
       if (taken == packed.size())
         break;
@@ -89,6 +108,9 @@ std::string readBytes(const std::string &path) {
   if (S_ISDIR(status.st_mode))
     throw fail(EISDIR);
 
+  const std::uint64_t most = mostBytes();
+  if (std::uint64_t(status.st_size) > most)
+    throw tooLarge(path);
   try {
     // One byte more than expected, so that the end of a regular file is seen without growing.
     std::string bytes(std::size_t(status.st_size) + 1, '\0');
@@ -104,6 +126,8 @@ std::string readBytes(const std::string &path) {
       if (got == 0)
         break;
       filled += std::size_t(got);
+      if (filled > most)
+        throw tooLarge(path);
     }
     bytes.resize(filled);
     return bytes;

@@ -131,7 +131,7 @@ HklFile readHkl(const std::string &path, double defaultF) {
   HklFile result;
   result.reflections = reflections.size();
   HklGrid &grid = result.grid = boundingBox(reflections);
-  const std::size_t nodes = gridNodes(path, grid);
+  const std::size_t nodes = gridNodes(path, grid, reflections.size());
   const std::int64_t kRange = grid.kMax - grid.kMin + 1, lRange = grid.lMax - grid.lMin + 1;
   std::vector<bool> seen;
   try {

@@ -1,5 +1,6 @@
 #include "lib/IO/ImageFile.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/FloatImage.h"
@@ -14,51 +15,72 @@ namespace {
 
 enum class Format { Raw, Npy, Smv };
 
-Format formatOf(const std::string &path) {
-  const std::string bytes = io::readBytes(path);
-  if (bytes.starts_with("\x93NUMPY"))
-    return Format::Npy;
-  return bytes.starts_with("{\nHEADER_BYTES") ? Format::Smv : Format::Raw;
-}
+/// A file that was read once: a pipe cannot be read again.
+struct Contents {
+  explicit Contents(const std::string &file) : path(file), bytes(io::readBytes(file)) {}
 
-Image readNumPy(const std::string &path) {
-  const io::NpyArray array = io::readNpy(path);
+  Format format() const {
+    if (bytes.starts_with("\x93NUMPY"))
+      return Format::Npy;
+    return bytes.starts_with("{\nHEADER_BYTES") ? Format::Smv : Format::Raw;
+  }
+
+  const std::string path, bytes;
+};
+
+Image parseNumPy(const Contents &file) {
+  const io::NpyArray array = io::parseNpy(file.path, file.bytes);
   const std::size_t rank = array.shape.size();
   if (rank != 2 && rank != 3)
-    throw io::FileError(path, "has " + std::to_string(rank) +
-                                  " dimensions; an image has slow and fast, or panel, slow and "
-                                  "fast");
+    throw io::FileError(file.path, "has " + std::to_string(rank) +
+                                       " dimensions; an image has slow and fast, or panel, slow and "
+                                       "fast");
   Image image;
   image.panels = rank == 3 ? std::int64_t(array.shape[0]) : 1;
   image.slow = std::int64_t(array.shape[rank - 2]);
   image.fast = std::int64_t(array.shape[rank - 1]);
   std::visit([&](const auto &values) { image.pixels.assign(values.begin(), values.end()); },
              array.values);
+  if (image.pixels.empty())
+    throw io::FileError(file.path, "has no pixels; save an image");
   return image;
 }
 
-Image readSmvImage(const std::string &path) {
-  const io::SmvFile file = io::readSmv(path);
-  return {1, file.slowPixels, file.fastPixels, {file.pixels.begin(), file.pixels.end()}};
+Image parseSmvImage(const Contents &file) {
+  const io::SmvFile smv = io::parseSmv(file.path, file.bytes);
+  return {1, smv.slowPixels, smv.fastPixels, {smv.pixels.begin(), smv.pixels.end()}};
 }
 
-Image readRaw(const std::string &path, std::optional<Shape> shape) {
+Image parseRaw(const Contents &file, std::optional<Shape> shape) {
   if (!shape) {
-    const std::size_t pixels = io::readBytes(path).size() / sizeof(float);
+    const std::size_t pixels = file.bytes.size() / sizeof(float);
     const auto side = std::int64_t(std::llround(std::sqrt(double(pixels))));
-    if (std::size_t(side * side) != pixels)
-      throw io::FileError(path, "has " + std::to_string(pixels) +
-                                    " pixels, which make no square; give --shape=SLOW,FAST");
+    if (tryProduct({side, side}) != std::int64_t(pixels))
+      throw io::FileError(file.path, "has " + std::to_string(pixels) +
+                                         " pixels, which make no square; give --shape=SLOW,FAST");
     shape = {side, side};
   }
   const auto [slow, fast] = *shape;
-  const auto pixels = io::readFloatImage(path, std::size_t(slow * fast));
+  const std::int64_t count = productOf({slow, fast}, "an image");
+  const auto pixels = io::parseFloatImage(file.path, file.bytes, std::size_t(count));
   return {1, slow, fast, {pixels.begin(), pixels.end()}};
 }
 
+Image parse(const Contents &file, std::optional<Shape> shape) {
+  switch (file.format()) {
+  case Format::Npy:
+    return parseNumPy(file);
+  case Format::Smv:
+    return parseSmvImage(file);
+  case Format::Raw:
+    break;
+  }
+  return parseRaw(file, shape);
+}
+
 /// The shape for raw floats that stand beside an image of known shape.
-std::optional<Shape> shapeBeside(const Image &other, const std::string &path) {
-  const bool fits = io::readBytes(path).size() == other.pixels.size() * sizeof(float);
+std::optional<Shape> shapeBeside(const Image &other, const Contents &raw) {
+  const bool fits = raw.bytes.size() == other.pixels.size() * sizeof(float);
   return fits ? std::optional(Shape{other.panels * other.slow, other.fast}) : std::nullopt;
 }
 
@@ -70,33 +92,26 @@ std::string shapeText(const Image &image) {
 } // namespace
 
 Image readImage(const std::string &path, std::optional<Shape> shape) {
-  switch (formatOf(path)) {
-  case Format::Npy:
-    return readNumPy(path);
-  case Format::Smv:
-    return readSmvImage(path);
-  case Format::Raw:
-    break;
-  }
-  return readRaw(path, shape);
+  return parse(Contents(path), shape);
 }
 
 std::array<Image, 2> readImages(const std::string &first, const std::string &second,
                                 std::optional<Shape> shape) {
-  const bool firstIsRaw = formatOf(first) == Format::Raw;
-  const bool secondIsRaw = formatOf(second) == Format::Raw;
+  const Contents files[] = {Contents(first), Contents(second)};
+  const bool firstIsRaw = files[0].format() == Format::Raw;
+  const bool secondIsRaw = files[1].format() == Format::Raw;
   std::array<Image, 2> images;
   if (!shape && firstIsRaw != secondIsRaw) {
-    const std::string &raw = firstIsRaw ? first : second, &other = firstIsRaw ? second : first;
     Image &known = images[firstIsRaw ? 1 : 0], &unknown = images[firstIsRaw ? 0 : 1];
-    known = readImage(other, shape);
-    unknown = readImage(raw, shapeBeside(known, raw));
+    known = parse(files[firstIsRaw ? 1 : 0], shape);
+    const Contents &raw = files[firstIsRaw ? 0 : 1];
+    unknown = parse(raw, shapeBeside(known, raw));
     if (unknown.slow == known.panels * known.slow && unknown.fast == known.fast) {
       unknown.panels = known.panels;
       unknown.slow = known.slow;
     }
   } else {
-    images = {readImage(first, shape), readImage(second, shape)};
+    images = {parse(files[0], shape), parse(files[1], shape)};
   }
   const auto &[a, b] = images;
   if (a.panels != b.panels || a.slow != b.slow || a.fast != b.fast)

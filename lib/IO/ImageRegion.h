@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_IO_IMAGEREGION_H
 #define NANOBRAGG_IO_IMAGEREGION_H
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/Experiment.h"
 
 #include <algorithm>
@@ -26,7 +27,9 @@ struct ImageRegion {
             d.roiFastMin, d.roiFastMax, d.roiSlowMin, d.roiSlowMax};
   }
 
-  std::size_t pixelCount() const { return std::size_t(fastPixels * slowPixels * panels); }
+  std::size_t pixelCount() const { 
+    return std::size_t(productOf({panels, slowPixels, fastPixels}, "an image"));
+  }
 
   /// Calls visit(index) for the computed pixels in the order of the image.
   template <typename Visit> void forEachPixel(Visit &&visit) const {

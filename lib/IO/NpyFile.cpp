@@ -1,5 +1,6 @@
 #include "lib/IO/NpyFile.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 
@@ -7,6 +8,7 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -16,15 +18,20 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr char nativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
+/// Nothing when no memory can have as many.
+std::optional<std::int64_t> entriesOf(std::span<const std::size_t> shape) {
+  std::optional<std::int64_t> entries = 1;
+  for (std::size_t extent : shape)
+    entries = entries ? tryProduct({*entries, std::int64_t(extent)}) : std::nullopt;
+  return entries;
+}
+
 template <typename T>
 void write(OutputFile &out, std::span<const std::size_t> shape, std::span<const T> values) {
-  std::size_t count = 1;
   std::string tuple;
-  for (std::size_t extent : shape) {
-    count *= extent;
+  for (std::size_t extent : shape)
     tuple += std::to_string(extent) + ",";
-  }
-  if (count != values.size())
+  if (entriesOf(shape) != std::int64_t(values.size()))
     throw std::invalid_argument("the values do not fill the array");
   std::string dict = "{'descr': '" + std::string(1, nativeOrder) + "f" +
                      std::to_string(sizeof(T)) + "', 'fortran_order': False, 'shape': (" + tuple +
@@ -71,11 +78,9 @@ std::vector<std::size_t> parseShape(const std::string &path, std::string_view va
 template <typename T>
 std::vector<T> parseValues(const std::string &path, const std::vector<std::size_t> &shape,
                            std::string_view data) {
-  std::size_t count = 1;
-  bool overflow = false;
-  for (std::size_t extent : shape)
-    overflow |= __builtin_mul_overflow(count, extent, &count);
-  if (overflow || data.size() / sizeof(T) != count || data.size() % sizeof(T) != 0)
+  const std::optional<std::int64_t> entries = entriesOf(shape);
+  const std::size_t count = data.size() / sizeof(T);
+  if (entries != std::int64_t(count) || data.size() % sizeof(T) != 0)
     throw FileError(path, "has " + std::to_string(data.size()) +
                               " bytes of values, which do not fit its shape; save the array again");
   std::vector<T> values(count);
@@ -95,9 +100,9 @@ void writeNpy(OutputFile &out, std::span<const std::size_t> shape,
   write(out, shape, values);
 }
 
-NpyArray readNpy(const std::string &path) {
-  const std::string bytes = readBytes(path);
-  const std::string_view all = bytes;
+NpyArray readNpy(const std::string &path) { return parseNpy(path, readBytes(path)); }
+
+NpyArray parseNpy(const std::string &path, std::string_view all) {
   if (!all.starts_with(magic) || all.size() < 12)
     throw FileError(path, "is not a .npy file; save the array with numpy.save");
   const auto byte = [&](std::size_t i) { return std::size_t(static_cast<unsigned char>(all[i])); };

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,9 @@ void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<con
 
 /// Reads float32 and float64 in C order, of this machine's byte order.
 NpyArray readNpy(const std::string &path);
+
+/// The same from the bytes of a file that has been read; `path` is for messages.
+NpyArray parseNpy(const std::string &path, std::string_view bytes);
 
 } // namespace nanobragg::io
 #endif

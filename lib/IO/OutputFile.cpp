@@ -1,12 +1,13 @@
 #include "lib/IO/OutputFile.h"
 
 #include "lib/IO/FileError.h"
+#include "lib/IO/OutputPath.h"
+#include "lib/IO/TemporaryName.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
@@ -67,6 +68,14 @@ namespace {
 std::mutex targetsMutex;
 std::vector<std::string> openTargets;
 
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0)
+      ::close(number);
+  }
+};
+
 bool claimTarget(const std::string &target) {
   const std::lock_guard lock(targetsMutex);
   if (std::find(openTargets.begin(), openTargets.end(), target) != openTargets.end())
@@ -80,20 +89,6 @@ void releaseTarget(const std::string &target) {
   std::erase(openTargets, target);
 }
 
-std::string followLinks(const std::string &path) {
-  char *resolved = ::realpath(path.c_str(), nullptr);
-  if (!resolved)
-    return path;
-  std::string result = resolved;
-  std::free(resolved);
-  return result;
-}
-
-std::string directoryOf(const std::string &path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
-
 const char *remedyFor(int error) {
   switch (error) {
   case ENOENT:
@@ -104,6 +99,7 @@ const char *remedyFor(int error) {
   case EFBIG:
     return "make room on the disk or choose another directory";
   case EISDIR:
+  case ELOOP:
     return "give the name of a file";
   case EACCES:
   case EPERM:
@@ -125,8 +121,18 @@ void OutputFile::fail(const char *doing, int error) {
 OutputFile::OutputFile(std::string path) : name(std::move(path)), target(followLinks(name)) {
   struct stat status {};
   const bool exists = ::stat(target.c_str(), &status) == 0;
-  // Renaming over a device or a pipe would replace it; /dev/stdout may even be a regular file.
-  if ((exists && !S_ISREG(status.st_mode)) || name.starts_with("/dev/")) {
+  if (!exists && errno == ELOOP)
+    fail("opened", ELOOP);
+  // /dev/stdout is what the process has open there, at its place in it: opened anew, a log that the
+  // shell appends to would be overwritten from its beginning.
+  if (const int open = descriptorNamedBy(name); open >= 0) {
+    descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0)
+      fail("opened", errno);
+    return;
+  }
+  // Renaming over a device or a pipe would replace it.
+  if (exists && !S_ISREG(status.st_mode)) {
     descriptor = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0)
       fail("opened", errno);
@@ -140,10 +146,9 @@ OutputFile::OutputFile(std::string path) : name(std::move(path)), target(followL
   if (!claimTarget(target))
     throw FileError(name, "is the name of two outputs; give each its own");
 
-  static std::atomic<unsigned> serial{0};
+  sweepTemporaries(directoryOf(target));
   do {
-    const std::string part = directoryOf(target) + ".nb-" + std::to_string(::getpid()) + "-" +
-                             std::to_string(serial++) + ".part";
+    const std::string part = directoryOf(target) + newTemporaryName();
     // Listed before it exists, so that there is no moment when a signal would leave it behind.
     if (part.size() >= PATH_MAX) {
       releaseTarget(target);
@@ -158,6 +163,9 @@ OutputFile::OutputFile(std::string path) : name(std::move(path)), target(followL
         releaseTarget(target);
         fail("created", error);
       }
+    } else if (!holdTemporary(descriptor)) {
+      ::close(std::exchange(descriptor, -1));
+      std::exchange(temporary, nullptr)->state = Temporary::free;
     }
   } while (descriptor < 0);
   // Keeping the mode of the file that is replaced is a courtesy that some file systems refuse.
@@ -199,6 +207,8 @@ void OutputFile::write(const void *data, std::size_t bytes) {
 void OutputFile::commit() {
   if (descriptor < 0)
     throw FileError(name, "is closed already");
+  // The lock that tells others that the temporary is in use goes with its last descriptor.
+  const Descriptor lock{temporary ? ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1};
   if (::close(std::exchange(descriptor, -1)) != 0)
     fail("written", errno);
   if (!temporary)

@@ -12,7 +12,12 @@ namespace nanobragg::io {
 
 /// Bytes go to a temporary in the directory of the target; commit() renames it. Without commit()
 /// the target stays as it was and the temporary is removed. A target that exists and is no regular
-/// file (a pipe, /dev/null) is written directly. Every failure throws FileError.
+/// file (a pipe, /dev/null) is written directly; a name of an open descriptor (/dev/stdout, /dev/fd/3)
+/// means that descriptor, whatever it leads to. A symbolic link is followed, also to a file that does
+/// not exist yet. Every failure throws FileError.
+///
+/// What a process that was killed has left in the directory is removed when the next one opens an
+/// output there.
 ///
 /// Opened before a long computation it reports a missing directory or a write-protected target
 /// while nothing is lost yet.

@@ -1,5 +1,6 @@
 #include "lib/IO/PgmFile.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/TextScanner.h"
 
 #include <stdexcept>
@@ -8,7 +9,7 @@ namespace nanobragg::io {
 
 void writePgm(OutputFile &out, std::int64_t fastPixels, std::int64_t slowPixels,
               std::span<const std::uint8_t> pixels, double scale) {
-  if (pixels.size() != std::size_t(fastPixels * slowPixels))
+  if (pixels.size() != std::size_t(productOf({slowPixels, fastPixels}, "a graymap")))
     throw std::invalid_argument("the pixels do not fill the graymap");
   out.write("P5\n" + std::to_string(fastPixels) + " " + std::to_string(slowPixels) +
             "\n# pixels scaled by " + shortNumber(scale) + "\n255\n");

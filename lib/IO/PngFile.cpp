@@ -1,5 +1,7 @@
 #include "lib/IO/PngFile.h"
 
+#include "lib/Experiment/CheckedSize.h"
+
 #include <png.h>
 
 #include <algorithm>
@@ -59,7 +61,7 @@ struct Writer {
 
 void writePng(OutputFile &out, std::int64_t fastPixels, std::int64_t slowPixels,
               std::span<const std::uint8_t> tones, Palette palette) {
-  if (tones.size() != std::size_t(fastPixels * slowPixels))
+  if (tones.size() != std::size_t(productOf({slowPixels, fastPixels}, "a picture")))
     throw std::invalid_argument("the tones do not fill the picture");
   Writer writer;
   std::string bytes;

@@ -1,5 +1,6 @@
 #include "lib/IO/SmvFile.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/TextScanner.h"
@@ -64,7 +65,7 @@ bool isForeignByteOrder(const SmvFile &file) {
 }
 
 void readPixels(SmvFile &file, std::string_view data) {
-  const std::size_t count = std::size_t(file.fastPixels) * std::size_t(file.slowPixels);
+  const auto count = std::size_t(productOf({file.slowPixels, file.fastPixels}, "an SMV image"));
   if (data.size() < count * sizeof(std::uint16_t))
     throw FileError(file.path, "ends after " + std::to_string(data.size()) + " bytes of pixels, " +
                                    std::to_string(file.fastPixels) + " x " +
@@ -104,8 +105,9 @@ std::optional<double> SmvFile::lastNumber(std::string_view keyword) const {
   return leadingNumber(path, keyword, rest.substr(0, rest.find_first_of(";\n")));
 }
 
-SmvFile readSmv(const std::string &path) {
-  const std::string bytes = readBytes(path);
+SmvFile readSmv(const std::string &path) { return parseSmv(path, readBytes(path)); }
+
+SmvFile parseSmv(const std::string &path, std::string_view bytes) {
   constexpr std::string_view start = "{\nHEADER_BYTES=";
   constexpr std::size_t smallestHeader = 512;
   if (!bytes.starts_with(start))
@@ -118,7 +120,7 @@ SmvFile readSmv(const std::string &path) {
   SmvFile file;
   file.path = path;
   // HEADER_BYTES itself is in the first block, whatever the length of the header.
-  file.entries = parseEntries(std::string_view(bytes).substr(2, smallestHeader - 2));
+  file.entries = parseEntries(bytes.substr(2, smallestHeader - 2));
   constexpr double largestHeader = 1 << 24, largestSide = 1 << 20;
   const std::int64_t headerBytes = wholeNumber(file, "HEADER_BYTES", largestHeader);
   if (headerBytes < std::int64_t(smallestHeader) || std::size_t(headerBytes) > bytes.size())
@@ -140,7 +142,7 @@ SmvFile readSmv(const std::string &path) {
   if (file.fastPixels == 0 || file.slowPixels == 0)
     throw FileError(path, "the header has no SIZE1 and SIZE2; add the numbers of pixels along the "
                           "fast and the slow axis");
-  readPixels(file, std::string_view(bytes).substr(std::size_t(headerBytes)));
+  readPixels(file, bytes.substr(std::size_t(headerBytes)));
   return file;
 }
 

@@ -64,5 +64,8 @@ struct SmvFile {
 
 SmvFile readSmv(const std::string &path);
 
+/// The same from the bytes of a file that has been read; `path` is for messages.
+SmvFile parseSmv(const std::string &path, std::string_view bytes);
+
 } // namespace nanobragg::io
 #endif

@@ -1,5 +1,6 @@
 #include "lib/IO/SmvFile.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/TextScanner.h"
 
 #include <bit>
@@ -69,7 +70,8 @@ void setDxtbxBeamCenter(SmvHeader &header, double fastBeam, double slowBeam) {
 }
 
 void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint16_t> pixels) {
-  if (pixels.size() != std::size_t(header.fastPixels * header.slowPixels))
+  if (pixels.size() !=
+      std::size_t(productOf({header.slowPixels, header.fastPixels}, "an SMV image")))
     throw std::invalid_argument("the pixels do not fill the SMV image");
   out.write(smvHeaderText(header));
   out.write(pixels);

@@ -1,8 +1,10 @@
 #include "runtime/capi/ParameterValues.h"
 
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/ParameterShape.h"
 #include "lib/Experiment/Parameters.h"
 #include "nanobragg/DerivativeNames.h"
+#include "runtime/capi/PossibleValues.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,12 +18,6 @@ constexpr std::int64_t mostEntries = std::int64_t(1) << 40;
 
 [[noreturn]] void refuse(const std::string &name, const std::string &why) {
   throw std::invalid_argument("parameter '" + name + "' " + why);
-}
-
-void refuseNaN(const std::string &name, const double *numbers, std::int64_t count) {
-  for (std::int64_t i = 0; i != count; ++i)
-    if (std::isnan(numbers[i]))
-      refuse(name, "is not a number at index " + std::to_string(i));
 }
 
 std::int64_t extent(const std::string &name, std::int64_t least, std::int64_t most) {
@@ -67,7 +63,7 @@ void ParameterValues::setNumbers(const std::string &name, nb_parameter_kind kind
   ParameterValue &value = of(name, kind);
   if (count < 0 || count > mostEntries || (count && !numbers))
     refuse(name, "is given " + std::to_string(count) + " numbers");
-  refuseNaN(name, numbers, count);
+  checkPossible(name, kind, numbers, count);
   value.numbers.assign(numbers, numbers + count);
   value.set = true;
 }
@@ -77,12 +73,13 @@ void ParameterValues::setGrid(const std::string &name, const nb_hkl_grid &grid) 
   const std::int64_t h = extent(name, grid.h_min, grid.h_max);
   const std::int64_t k = extent(name, grid.k_min, grid.k_max);
   const std::int64_t l = extent(name, grid.l_min, grid.l_max);
-  if (h > mostEntries / k || h * k > mostEntries / l)
+  const std::int64_t nodes = tryProduct({h, k, l}).value_or(mostEntries + 1);
+  if (nodes > mostEntries)
     refuse(name, "has too large a box of Miller indices");
   if (!grid.data)
     refuse(name, "has no data");
-  refuseNaN(name, grid.data, h * k * l);
-  value.numbers.assign(grid.data, grid.data + h * k * l);
+  checkPossible(name, NB_PARAMETER_HKL_GRID, grid.data, nodes);
+  value.numbers.assign(grid.data, grid.data + nodes);
   value.grid = grid;
   value.grid.data = value.numbers.data();
   value.set = true;
@@ -91,12 +88,9 @@ void ParameterValues::setGrid(const std::string &name, const nb_hkl_grid &grid) 
 /// The number of pixels.
 static std::int64_t checkImage(const std::string &name, const void *data,
                                const std::int64_t shape[3]) {
-  std::int64_t size = 1;
-  for (int i = 0; i != 3; ++i) {
-    if (shape[i] < 1 || shape[i] > mostEntries / size)
-      refuse(name, "has an impossible shape");
-    size *= shape[i];
-  }
+  const std::int64_t size = tryProduct({shape[0], shape[1], shape[2]}).value_or(0);
+  if (size < 1 || size > mostEntries)
+    refuse(name, "has an impossible shape");
   if (!data)
     refuse(name, "has no data");
   return size;
@@ -130,8 +124,7 @@ std::int64_t ParameterValues::countNamed(const std::string &name) const {
 ImageShape ParameterValues::shape() const {
   const ImageShape shape = {countNamed(imageCounts[0]), countNamed(imageCounts[1]),
                             countNamed(imageCounts[2])};
-  if (shape.panels > mostEntries / shape.slow ||
-      shape.panels * shape.slow > mostEntries / shape.fast)
+  if (tryProduct({shape.panels, shape.slow, shape.fast}).value_or(mostEntries + 1) > mostEntries)
     throw std::invalid_argument("the image has too many pixels");
   return shape;
 }
@@ -180,6 +173,12 @@ void ParameterValues::checkBox(const std::string &name, const nb_hkl_grid &grid)
     refuse(name, "has another box of Miller indices than the grid it changes");
 }
 
+/// Of the bounds of a region.
+void ParameterValues::checkOrder(const char *first, const char *last) const {
+  if (values.contains(first) && values.contains(last) && of(first).index > of(last).index)
+    refuse(first, "is above '" + std::string(last) + "': no pixel is between them");
+}
+
 void ParameterValues::check() const {
   const ImageShape image = shape();
   for (const auto &[name, value] : values) {
@@ -194,9 +193,7 @@ void ParameterValues::check() const {
     if (value.numbers.size() != fixed)
       refuse(name, "has not been set"); // what is neutral has another kind
     if (const Parameter *parameter = findParameter(name); parameter && parameter->pixelOf) {
-      // A region that ends before it begins has no pixels; one that leaves the image has too many.
-      const bool last = parameter->neutral.rule == NeutralValue::Rule::LastOf;
-      if (last ? value.index >= countNamed(parameter->pixelOf) : value.index < 0)
+      if (value.index < 0 || value.index >= countNamed(parameter->pixelOf))
         refuse(name, "is outside the image");
     } else if (value.kind == NB_PARAMETER_INDEX) {
       countNamed(name);
@@ -214,6 +211,11 @@ void ParameterValues::check() const {
     if (value.kind == NB_PARAMETER_HKL_GRID)
       checkBox(name, value.grid);
   }
+  checkOrder("roi_fast_min", "roi_fast_max");
+  checkOrder("roi_slow_min", "roi_slow_max");
+  if (values.contains("cell_alpha"))
+    checkCellAngles(of("cell_alpha").numbers[0], of("cell_beta").numbers[0],
+                    of("cell_gamma").numbers[0]);
 }
 
 std::vector<const void *> ParameterValues::arguments() {

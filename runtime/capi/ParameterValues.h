@@ -52,6 +52,7 @@ private:
   void setFollowing();
   void check() const;
   void checkBox(const std::string &name, const nb_hkl_grid &grid) const;
+  void checkOrder(const char *first, const char *last) const;
 
   const nb_kernel_descriptor &kernel;
   std::map<std::string, ParameterValue, std::less<>> values;

@@ -75,6 +75,12 @@ void nb_cancel(nb_simulator *s) {
 }
 
 void nb_get_counters(nb_counters *counters) {
-  const KernelCounters count = KernelProvider::ofProcess().counters();
-  *counters = {count.hits, count.loads, count.compiles};
+  if (!counters)
+    return;
+  *counters = {};
+  guarded([&] {
+    const KernelCounters count = KernelProvider::ofProcess().counters();
+    *counters = {count.hits, count.loads, count.compiles};
+    return NB_OK;
+  });
 }

@@ -1,6 +1,6 @@
-// The bytes of one cached kernel.
+// The bytes of one kernel that is kept, in the cache or in a file of nb-compile.
 //
-// An entry is a shared object with its specification behind it:
+// An entry is a shared object with its specification behind it, and a checksum of all:
 //
 //   ELF image | specification (text) | trailer (64 bytes)
 //

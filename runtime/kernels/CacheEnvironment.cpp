@@ -1,20 +1,16 @@
 // The cache that the user's settings describe.
 
 #include "runtime/kernels/CompilerBuild.h"
+#include "runtime/kernels/Environment.h"
 #include "runtime/kernels/HostCpu.h"
 #include "runtime/kernels/KernelCache.h"
+#include "runtime/kernels/Refusal.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
 
 namespace nanobragg {
 namespace {
-
-std::string_view variable(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
 
 /// Bytes, or KB, MB, GB (powers of 1024) with K, M or G behind the number.
 std::optional<std::uint64_t> parseSize(std::string_view text) {
@@ -36,12 +32,17 @@ std::optional<std::uint64_t> parseSize(std::string_view text) {
 }
 
 std::filesystem::path directoryFromEnvironment() {
-  if (const auto named = variable("NB_CACHE_DIR"); !named.empty())
+  if (const std::filesystem::path named = environmentVariable("NB_CACHE_DIR"); !named.empty()) {
+    // What a relative name means depends on where the program was started.
+    if (!named.is_absolute())
+      throw Refusal("NB_CACHE_DIR names '" + named.string() +
+                    "'; name the folder from the root folder on, as /home/me/kernels");
     return named;
+  }
   // The XDG specification: a path that is not absolute is to be ignored.
-  if (const auto xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/'))
+  if (const auto xdg = environmentVariable("XDG_CACHE_HOME"); xdg.starts_with('/'))
     return std::filesystem::path(xdg) / "nanobragg";
-  if (const auto home = variable("HOME"); home.starts_with('/'))
+  if (const auto home = environmentVariable("HOME"); home.starts_with('/'))
     return std::filesystem::path(home) / ".cache" / "nanobragg";
   return {};
 }
@@ -55,7 +56,7 @@ CacheOptions CacheOptions::fromEnvironment(std::function<void(const std::string 
   options.identifyCompiler = [] { return identifyBuild(CompilerLibrary::file()); };
   options.compilerBuild = options.identifyCompiler();
   options.hostCpu = describeHostCpu();
-  if (const auto size = variable("NB_CACHE_SIZE"); !size.empty()) {
+  if (const auto size = environmentVariable("NB_CACHE_SIZE"); !size.empty()) {
     if (const auto bytes = parseSize(size))
       options.mostBytes = *bytes;
     else if (options.warn)
@@ -67,7 +68,7 @@ CacheOptions CacheOptions::fromEnvironment(std::function<void(const std::string 
 
 std::shared_ptr<KernelCache>
 KernelCache::fromEnvironment(std::function<void(const std::string &)> warn) {
-  if (variable("NB_CACHE") == "off")
+  if (environmentVariable("NB_CACHE") == "off")
     return nullptr;
   CacheOptions options = CacheOptions::fromEnvironment(std::move(warn));
   if (options.directory.empty() || options.compilerBuild.empty())

@@ -1,45 +1,61 @@
 #include "runtime/kernels/CompilerLibrary.h"
 
-#include <cstdlib>
+#include "runtime/kernels/CodeFolders.h"
+#include "runtime/kernels/Environment.h"
+#include "runtime/kernels/Refusal.h"
+#include "runtime/processor/LargeStack.h"
+
 #include <dlfcn.h>
 #include <stdexcept>
-#include <system_error>
-
-#ifndef NB_INSTALL_LIBDIR
-#error "NB_INSTALL_LIBDIR is the directory that libnb-compiler.so is installed to"
-#endif
 
 namespace nanobragg {
 namespace {
 
 constexpr const char *libraryName = "libnb-compiler.so";
-
-std::string placesSearched() {
-  std::string text;
-  for (const std::filesystem::path &path : CompilerLibrary::candidates())
-    if (path.has_parent_path())
-      text += path.parent_path().string() + ", ";
-  return text + "the dynamic loader's path";
-}
+constexpr const char *remedy = "; install the package nanobragg-compiler, build the target nb-compiler "
+                               "or set NB_COMPILER_LIBRARY to its file";
 
 /// Opened for the life of the process: LLVM's globals do not survive dlclose.
 void *openOrThrow(const std::string &path, const std::string &whatWasSought) {
-  if (void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL))
+  void *library = nullptr;
+  std::string reason;
+  onLargeStack([&] {
+    library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    const char *error = library ? nullptr : dlerror();
+    reason = error ? error : "unknown reason";
+  });
+  if (library)
     return library;
-  const char *reason = dlerror();
   throw std::runtime_error("cannot open the compiler library (" + whatWasSought +
-                           "): " + (reason ? reason : "unknown reason") +
-                           "; install the package nanobragg-compiler, build the target nb-compiler or set "
-                           "NB_COMPILER_LIBRARY to its file");
+                           "): " + reason + remedy);
+}
+
+/// The file that NB_COMPILER_LIBRARY names; empty: it is not set. What a relative name means
+/// depends on where the program was started.
+std::filesystem::path namedFile() {
+  const std::filesystem::path named = environmentVariable("NB_COMPILER_LIBRARY");
+  if (!named.empty() && !named.is_absolute())
+    throw Refusal("NB_COMPILER_LIBRARY names '" + named.string() +
+                  "'; name the file from the root folder on, as /usr/lib/" + libraryName);
+  return named;
+}
+
+[[noreturn]] void failToFind(const CodeSearch &search) {
+  std::string text;
+  for (const std::filesystem::path &folder : codeFolders())
+    text += (text.empty() ? "there is none in " : ", ") + folder.string();
+  for (const std::string &refused : search.refused)
+    text += "; " + refused;
+  throw std::runtime_error("cannot open the compiler library: " + text + remedy);
 }
 
 void *openLibrary() {
-  const char *named = std::getenv("NB_COMPILER_LIBRARY");
-  if (named && *named)
+  if (const std::string named = namedFile().string(); !named.empty())
     return openOrThrow(named, "NB_COMPILER_LIBRARY");
-  if (const std::filesystem::path file = CompilerLibrary::file(); !file.empty())
-    return openOrThrow(file.string(), file.string());
-  return openOrThrow(libraryName, "searched " + placesSearched());
+  const CodeSearch search = findCode(libraryName);
+  if (search.found.empty())
+    failToFind(search);
+  return openOrThrow(search.found.front().string(), search.found.front().string());
 }
 
 nb_compile_request toC(const KernelRequest &request) {
@@ -63,32 +79,21 @@ nb_compile_request toC(const KernelRequest &request) {
   throw std::runtime_error(text);
 }
 
-} // namespace
-
-std::vector<std::filesystem::path> CompilerLibrary::candidates() {
-  std::vector<std::filesystem::path> paths;
-  std::error_code error;
-  const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error)
-    paths.push_back(executable.parent_path().parent_path() / "lib" / libraryName);
-  // libnanobragg.so is used by programs that live elsewhere.
-  Dl_info here;
-  if (dladdr(reinterpret_cast<void *>(&openOrThrow), &here) && here.dli_fname)
-    paths.push_back(std::filesystem::path(here.dli_fname).parent_path() / libraryName);
-  paths.push_back(std::filesystem::path(NB_INSTALL_LIBDIR) / libraryName);
-  return paths;
+/// A function of the interface that returns 0 when all went well.
+template <typename Call>
+int callCompiler(Call call) {
+  int status = 0;
+  onLargeStack([&] { status = call(); });
+  return status;
 }
 
+} // namespace
+
 std::filesystem::path CompilerLibrary::file() {
-  const char *named = std::getenv("NB_COMPILER_LIBRARY");
-  if (named && *named)
+  if (std::filesystem::path named = namedFile(); !named.empty())
     return named;
-  for (const std::filesystem::path &path : candidates()) {
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored))
-      return path;
-  }
-  return {};
+  const CodeSearch search = findCode(libraryName);
+  return search.found.empty() ? std::filesystem::path() : search.found.front();
 }
 
 std::shared_ptr<const CompilerLibrary> CompilerLibrary::open() {
@@ -110,7 +115,7 @@ KernelHandle CompilerLibrary::compile(const KernelRequest &request) const {
   const nb_compile_request c = toC(request);
   nb_kernel *kernel = nullptr;
   char *error = nullptr;
-  if (api.compile(&c, &kernel, &error) != 0)
+  if (callCompiler([&] { return api.compile(&c, &kernel, &error); }) != 0)
     fail(api, error);
   const std::shared_ptr<nb_kernel> owner(
       kernel, [self = shared_from_this()](nb_kernel *k) { self->api.release(k); });
@@ -125,7 +130,7 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
   void *bytes = nullptr;
   std::size_t size = 0;
   char *error = nullptr;
-  if (api.build(&c, kind.c_str(), &bytes, &size, &error) != 0)
+  if (callCompiler([&] { return api.build(&c, kind.c_str(), &bytes, &size, &error); }) != 0)
     fail(api, error);
   const char *begin = static_cast<const char *>(bytes);
   std::vector<char> image(begin, begin + size);
@@ -136,7 +141,7 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
 std::string CompilerLibrary::emit(const KernelRequest &request, const std::string &stage) const {
   const nb_compile_request c = toC(request);
   char *text = nullptr, *error = nullptr;
-  if (api.emit(&c, stage.c_str(), &text, &error) != 0)
+  if (callCompiler([&] { return api.emit(&c, stage.c_str(), &text, &error); }) != 0)
     fail(api, error);
   const std::string result = text ? text : "";
   if (text)
@@ -150,7 +155,7 @@ std::string CompilerLibrary::interpret(const KernelRequest &request, const void 
     throw std::runtime_error("the compiler library has no interpreter");
   const nb_compile_request c = toC(request);
   char *report = nullptr, *error = nullptr;
-  if (api.interpret(&c, arguments, &options, image, &report, &error) != 0)
+  if (callCompiler([&] { return api.interpret(&c, arguments, &options, image, &report, &error); }) != 0)
     fail(api, error);
   const std::string result = report ? report : "";
   if (report)
@@ -166,7 +171,7 @@ CompilerLibrary::prepare(const KernelRequest &request) const {
   const nb_compile_request c = toC(request);
   nb_program *program = nullptr;
   char *error = nullptr;
-  if (api.prepare_program(&c, nullptr, &program, &error) != 0)
+  if (callCompiler([&] { return api.prepare_program(&c, nullptr, &program, &error); }) != 0)
     fail(api, error);
   return std::make_shared<const PreparedProgram>(api, program);
 }
@@ -175,7 +180,7 @@ std::string PreparedProgram::run(const void *const *arguments, const nb_interpre
                                  void *const *outputs) const {
   const std::lock_guard lock(mutex);
   char *report = nullptr, *error = nullptr;
-  if (api.run_program(program, arguments, &options, outputs, &report, &error) != 0)
+  if (callCompiler([&] { return api.run_program(program, arguments, &options, outputs, &report, &error); }) != 0)
     fail(api, error);
   const std::string result = report ? report : "";
   if (report)
@@ -192,7 +197,7 @@ EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
   const nb_compile_request c = toC(request);
   char *report = nullptr, *error = nullptr;
   std::int32_t differ = 0;
-  if (api.compare_engines(&c, arguments, &options, &differ, &report, &error) != 0)
+  if (callCompiler([&] { return api.compare_engines(&c, arguments, &options, &differ, &report, &error); }) != 0)
     fail(api, error);
   EngineComparison comparison = {differ != 0, report ? report : ""};
   if (report)

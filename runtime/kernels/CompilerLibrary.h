@@ -65,9 +65,8 @@ private:
 /// whose text is the compiler's sentence. Safe to use from several threads.
 class CompilerLibrary : public std::enable_shared_from_this<CompilerLibrary> {
 public:
-  /// Opens the library: the file named by NB_COMPILER_LIBRARY if that is set, else the first that
-  /// exists of ../lib beside the executable and the installed library directory, else whatever the
-  /// dynamic loader finds.
+  /// Opens file(). The error names the places searched, and those that were left alone because other
+  /// users can write to them.
   static std::shared_ptr<const CompilerLibrary> open();
 
   /// The handle keeps the library alive.
@@ -94,11 +93,10 @@ public:
   EngineComparison compareEngines(const KernelRequest &request, const void *const *arguments,
                                   const nb_compare_options &options) const;
 
-  /// The file that open() opens; empty when the dynamic loader will have to find it.
+  /// The file that open() opens: the one named by NB_COMPILER_LIBRARY if that is set, else the first
+  /// that findCode finds. Empty: there is none. Throws a Refusal when the variable names no absolute
+  /// path.
   static std::filesystem::path file();
-
-  /// Files that open() looks for before it leaves the search to the dynamic loader.
-  static std::vector<std::filesystem::path> candidates();
 
   explicit CompilerLibrary(const nb_compiler_api &api) : api(api) {}
 

@@ -7,6 +7,7 @@
 #include "runtime/kernels/KernelFile.h"
 #include "runtime/gpu/cuda/Ptxas.h"
 
+#include <algorithm>
 #include <exception>
 
 namespace nanobragg {
@@ -103,7 +104,17 @@ std::shared_ptr<void> KernelCache::lock(const std::string &specification) {
   if (!folder)
     return nullptr;
   const std::uint64_t number = std::stoull(keyOf(specification).substr(0, 16), nullptr, 16);
-  auto held = folder->lock(number, options.lockTimeout);
+  // Most kernels are compiled within this time.
+  const auto quietly = std::min(options.lockTimeout, std::chrono::milliseconds(500));
+  auto held = folder->lock(number, quietly);
+  if (!held && options.lockTimeout > quietly) {
+    const auto rest = options.lockTimeout - quietly;
+    if (options.warn)
+      options.warn("another process holds the lock of the kernel cache " + options.directory.string() +
+                   ", where it compiles the same kernel; waiting for it, at most " +
+                   std::to_string((rest.count() + 999) / 1000) + " s (NB_CACHE=off does not wait)");
+    held = folder->lock(number, rest);
+  }
   return held ? std::make_shared<FileDescriptor>(std::move(*held)) : nullptr;
 }
 

@@ -25,7 +25,8 @@ class CacheDirectory;
 struct CacheOptions {
   /// As NB_CACHE_DIR (default: nanobragg in XDG_CACHE_HOME or ~/.cache) and NB_CACHE_SIZE say, for
   /// this machine and the installed compiler. The directory is empty when none of the variables is
-  /// set; the compiler's build is empty when there is no such file.
+  /// set; the compiler's build is empty when there is no such file. Throws a Refusal when NB_CACHE_DIR
+  /// is no absolute path.
   static CacheOptions fromEnvironment(std::function<void(const std::string &)> warn = {});
 
   std::filesystem::path directory{};
@@ -37,7 +38,8 @@ struct CacheOptions {
   std::uint64_t mostBytes = 256u << 20;
   /// How long to wait for another process that compiles the same kernel.
   std::chrono::milliseconds lockTimeout = std::chrono::seconds(10);
-  std::function<void(const std::string &)> warn{}; ///< called once at most
+  /// Called once at most with what goes wrong, and when it takes long to wait for another process.
+  std::function<void(const std::string &)> warn{};
 };
 
 /// Everything in a request that decides the kernel's code, as canonical lines of text.

@@ -1,8 +1,10 @@
 #include "runtime/kernels/KernelFit.h"
 
+#include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/CpuFeatures.h"
 #include "runtime/kernels/KernelFile.h"
 #include "runtime/kernels/KernelText.h"
+#include "runtime/kernels/Refusal.h"
 
 #include <fstream>
 #include <iterator>
@@ -56,9 +58,18 @@ void checkLoadable(const KernelFileText &text) {
   if (best.target.substr(0, best.target.find('-')) != architecture)
     throw std::runtime_error("it is for " + best.target + " and this processor is " +
                              std::string(architecture));
-  if (text.object)
-    throw std::runtime_error("it is an object to be linked into a program; make a file to load "
-                             "with nb-compile --emit=so");
+}
+
+/// The shared object in a kernel file, of which not a bit has changed since it was written.
+std::span<const char> soundImage(std::span<const char> file) {
+  try {
+    if (!isObjectFile(file))
+      return decodeEntry(file).image;
+  } catch (const std::runtime_error &error) {
+    throw Refusal(std::string(error.what()) + "; copy it or compile it again");
+  }
+  throw Refusal("it is an object to be linked into a program; make a file to load with nb-compile "
+                "--emit=so");
 }
 
 } // namespace
@@ -87,12 +98,16 @@ const nb_kernel_descriptor &selectVersion(const nb_kernel_descriptor &first) {
 
 KernelHandle openKernelFile(const std::filesystem::path &file) {
   const std::vector<char> bytes = readFile(file);
+  const std::string problem = "cannot use the kernel file " + file.string() + ": ";
   try {
-    checkLoadable(readKernelText(bytes));
-    const KernelHandle first = loadKernel(bytes);
+    const std::span<const char> image = soundImage(bytes);
+    checkLoadable(readKernelText(image));
+    const KernelHandle first = loadKernel(image);
     return KernelHandle(first, &selectVersion(*first));
+  } catch (const Refusal &error) {
+    throw Refusal(problem + error.what());
   } catch (const std::runtime_error &error) {
-    throw std::runtime_error("cannot use the kernel file " + file.string() + ": " + error.what());
+    throw std::runtime_error(problem + error.what());
   }
 }
 

@@ -1,8 +1,10 @@
 #include "runtime/kernels/KernelFolders.h"
 
 #include "runtime/kernels/CacheEntry.h"
+#include "runtime/kernels/CodeFolders.h"
+#include "runtime/kernels/Environment.h"
+#include "runtime/kernels/Refusal.h"
 
-#include <cstdlib>
 #include <string_view>
 
 namespace nanobragg {
@@ -19,36 +21,35 @@ std::string kernelFileName(const KernelRequest &request) {
          ".so";
 }
 
-std::vector<fs::path> kernelFolders() {
+static constexpr const char *installedFolder = "nanobragg/kernels";
+
+/// What a relative name means depends on where the program was started.
+static std::vector<fs::path> namedFolders(std::string_view path) {
   std::vector<fs::path> folders;
-  std::error_code ignored;
-  const auto add = [&](const fs::path &folder) {
-    if (!folder.empty() && fs::is_directory(folder, ignored))
+  while (!path.empty()) {
+    const std::size_t colon = path.find(':');
+    const fs::path folder = path.substr(0, colon);
+    path.remove_prefix(colon == path.npos ? path.size() : colon + 1);
+    if (!folder.empty() && !folder.is_absolute())
+      throw Refusal("NB_KERNEL_PATH has the folder '" + folder.string() +
+                    "'; name folders from the root folder on, as /home/me/kernels");
+    if (std::error_code ignored; !folder.empty() && fs::is_directory(folder, ignored))
       folders.push_back(folder);
-  };
-  if (const char *named = std::getenv("NB_KERNEL_PATH")) {
-    for (std::string_view rest = named; !rest.empty();) {
-      const std::size_t colon = rest.find(':');
-      add(rest.substr(0, colon));
-      rest.remove_prefix(colon == rest.npos ? rest.size() : colon + 1);
-    }
-    return folders;
   }
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty())
-    add(program.parent_path().parent_path() / "lib" / "nanobragg" / "kernels");
   return folders;
 }
 
 fs::path findKernelFile(const KernelRequest &request) {
-  const std::vector<fs::path> folders = kernelFolders();
-  if (folders.empty())
-    return {};
-  const std::string name = kernelFileName(request);
   std::error_code ignored;
-  for (const fs::path &folder : folders)
-    if (fs::exists(folder / name, ignored))
-      return folder / name;
-  return {};
+  const std::string name = kernelFileName(request);
+  if (const std::string_view named = environmentVariable("NB_KERNEL_PATH"); !named.empty()) {
+    for (const fs::path &folder : namedFolders(named))
+      if (fs::exists(folder / name, ignored))
+        return folder / name;
+    return {};
+  }
+  const std::vector<fs::path> installed = findCode(fs::path(installedFolder) / name).found;
+  return installed.empty() ? fs::path() : installed.front();
 }
 
 } // namespace nanobragg

@@ -10,7 +10,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace nanobragg {
 
@@ -19,11 +18,10 @@ namespace nanobragg {
 /// Which processors or chips a file serves is said inside.
 std::string kernelFileName(const KernelRequest &request);
 
-/// Those of NB_KERNEL_PATH, with colons between; when it is not set, lib/nanobragg/kernels beside
-/// the folder of the running program. Only folders that exist.
-std::vector<std::filesystem::path> kernelFolders();
-
-/// The kernel's file in the first of the folders that has it; empty: none has.
+/// The kernel's file in the first folder that has it; empty: none has. The folders are those of
+/// NB_KERNEL_PATH, with colons between; when it is not set, nanobragg/kernels in the folders of the
+/// installation that nobody else can write to (see findCode). Throws a Refusal when the variable has a
+/// relative path.
 std::filesystem::path findKernelFile(const KernelRequest &request);
 
 } // namespace nanobragg

@@ -6,6 +6,7 @@
 #include "runtime/processor/Stopwatch.h"
 
 #include <stdexcept>
+#include <system_error>
 
 namespace nanobragg {
 namespace {
@@ -38,7 +39,11 @@ KernelProvider &KernelProvider::ofProcess() {
 void KernelProvider::preload() {
   std::lock_guard lock(mutex);
   if (!library && !opening.valid())
-    opening = std::async(std::launch::async, open);
+    try {
+      opening = std::async(std::launch::async, open);
+    } catch (const std::system_error &) {
+      // No thread can be started, so it is opened when it is needed.
+    }
 }
 
 std::shared_ptr<const CompilerLibrary> KernelProvider::compilerLocked() {

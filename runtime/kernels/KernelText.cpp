@@ -111,6 +111,8 @@ KernelText parse(std::string_view text) {
 
 } // namespace
 
+bool isObjectFile(std::span<const char> file) { return ElfFile(file).object(); }
+
 KernelFileText readKernelText(std::span<const char> file) {
   const ElfFile elf(file);
   auto text = elf.section(NB_KERNEL_TEXT_SECTION);

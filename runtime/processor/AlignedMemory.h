@@ -2,6 +2,8 @@
 #ifndef NANOBRAGG_RUNTIME_ALIGNEDMEMORY_H
 #define NANOBRAGG_RUNTIME_ALIGNEDMEMORY_H
 
+#include "lib/Experiment/CheckedSize.h"
+
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -30,7 +32,7 @@ inline AlignedMemory allocateAligned(std::int64_t bytes, const char *what) {
 class PartMemory {
 public:
   PartMemory(std::int64_t count, std::int64_t size, const char *what)
-      : total(count * size), memory(allocateAligned(total, what)) {
+      : total(productOf({count, size}, what)), memory(allocateAligned(total, what)) {
     for (std::int64_t i = 0; i != count; ++i)
       places.push_back(static_cast<char *>(memory.get()) + i * size);
   }

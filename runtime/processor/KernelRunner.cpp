@@ -4,6 +4,7 @@
 #include "runtime/kernels/FixedCounts.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
+#include "runtime/processor/StartableThreads.h"
 #include "runtime/processor/Stopwatch.h"
 
 #include <tbb/blocked_range.h>
@@ -65,7 +66,10 @@ void checkDescriptor(const nb_kernel_descriptor &kernel) {
 }
 
 int resolveThreads(int requested) {
-  return requested > 0 ? requested : tbb::info::default_concurrency();
+  if (requested > mostThreads)
+    throw std::invalid_argument("threads: " + std::to_string(requested) + " are too many, " +
+                                std::to_string(mostThreads) + " is the most");
+  return startableThreads(requested > 0 ? requested : tbb::info::default_concurrency());
 }
 
 static const nb_kernel_descriptor &checked(const KernelHandle &kernel) {

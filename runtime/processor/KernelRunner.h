@@ -28,7 +28,7 @@ using KernelHandle = std::shared_ptr<const nb_kernel_descriptor>;
 /// An image is a dense array [panel][slow][fast].
 struct ImageShape {
   std::int64_t panels = 0, slow = 0, fast = 0;
-  std::int64_t pixels() const { return panels * slow * fast; }
+  std::int64_t pixels() const { return productOf({panels, slow, fast}, "an image"); }
 };
 
 struct RunOptions {
@@ -61,7 +61,12 @@ struct RunResult {
 /// Throws std::runtime_error unless the descriptor speaks this ABI and is complete.
 void checkDescriptor(const nb_kernel_descriptor &kernel);
 
-/// How many threads a run with `requested` uses: the machine's when it is 0.
+/// More threads than any machine has processors; each costs memory.
+constexpr int mostThreads = 4096;
+
+/// How many threads a run with `requested` uses: the machine's when it is 0, fewer where the system does
+/// not let so many start. Throws
+/// std::invalid_argument when it is more than mostThreads.
 int resolveThreads(int requested);
 
 /// Rows of each panel that are not merely cleared.

@@ -19,8 +19,7 @@ const Parameter &parameterOf(std::string_view output) {
 std::int64_t sizeOf(const nb_kernel_output &output, const Experiment &experiment) {
   switch (output.kind) {
   case NB_OUTPUT_IMAGE:
-    return experiment.panelCount() * experiment.detector.slowPixels *
-           experiment.detector.fastPixels;
+    return experiment.pixelCount();
   case NB_OUTPUT_F64:
     return 1;
   case NB_OUTPUT_VEC3:

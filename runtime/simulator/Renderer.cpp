@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/Parameters.h"
 #include "runtime/gpu/DevicePlacement.h"
+#include "runtime/kernels/Refusal.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -90,6 +91,8 @@ Renderer::Renderer(KernelProvider &kernels, KernelRequest wanted, const Experime
     return;
   try {
     kernel = kernels.get(request);
+  } catch (const Refusal &) {
+    throw;
   } catch (const std::runtime_error &error) {
     if (!fallback || !request.file.empty() || request.gpu)
       throw;
@@ -108,6 +111,8 @@ bool Renderer::renderOnGpu() {
     kernel = kernels.get(request);
     runner.emplace(kernel, experiment, request.gpu);
     return true;
+  } catch (const Refusal &) {
+    throw;
   } catch (const std::runtime_error &error) {
     deviceReason = error.what();
     request = onProcessor(request);

@@ -1,6 +1,7 @@
 #include "nanobragg/Simulator.h"
 
 #include "runtime/gpu/DevicePlacement.h"
+#include "runtime/kernels/Refusal.h"
 
 #include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Experiment/DeadGradients.h"
@@ -93,6 +94,8 @@ struct Simulator::State {
       return nullptr;
     try {
       return &programs.try_emplace(key, kernels, request, experiment).first->second;
+    } catch (const Refusal &) {
+      throw;
     } catch (const std::runtime_error &error) {
       deviceFallbackReason = error.what();
       return nullptr;
@@ -111,6 +114,8 @@ struct Simulator::State {
       request = onProcessor(request);
     try {
       return programs.try_emplace(key, kernels, request, experiment).first->second;
+    } catch (const Refusal &) {
+      throw;
     } catch (const std::runtime_error &error) {
       if (interpret || !options.fallback || request.gpu || !kernels.compiler()->canInterpret())
         throw;

@@ -208,6 +208,27 @@ func.func @lookup_C1(%i: index, %t: !nb.table<?x?xf64>) {
 
 // -----
 
+func.func @lookup_C2_negative(%t: !nb.table<?xf64>) {
+  %i = arith.constant -1 : index
+  // expected-error@below {{reads entry -1 of '!nb.table<?xf64>'}}
+  %x = nb.lookup %t[%i] : !nb.table<?xf64>
+  return
+}
+
+// -----
+
+func.func @lookup_C2_size(%v: f64) {
+  %n = arith.constant 4 : index
+  %t = nb.tabulate source %i in %n : !nb.table<?xf64> {
+    nb.yield %v : f64
+  }
+  // expected-error@below {{reads entry 4 of a table that has 4}}
+  %x = nb.lookup %t[%n] : !nb.table<?xf64>
+  return
+}
+
+// -----
+
 func.func @yield_parent(%x: f64) {
   // expected-error@below {{expects parent op to be one of 'nb.image, nb.sum, nb.first, nb.tabulate'}}
   nb.yield %x : f64

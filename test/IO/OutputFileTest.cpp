@@ -2,12 +2,15 @@
 
 #include "test/IO/TemporaryDirectory.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <vector>
 
 namespace nanobragg::io {
@@ -151,6 +154,101 @@ TEST_F(OutputFileTest, RemoveTemporariesLeavesNothingBehind) {
   OutputFile::removeTemporaries();
   EXPECT_EQ(directory.entryCount(), 0u);
   expectFileError([&] { a.commit(); }, "cannot be put into place");
+}
+
+TEST_F(OutputFileTest, ALinkToAFileThatDoesNotExistYetIsFollowed) {
+  std::filesystem::create_directory(directory.path("data"));
+  std::filesystem::create_symlink("data/real", directory.path("link"));
+  OutputFile out(directory.path("link"));
+  out.write("new");
+  out.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(directory.path("link")));
+  EXPECT_EQ(directory.read("data/real"), "new");
+}
+
+TEST_F(OutputFileTest, LinksInACircleAreRefused) {
+  std::filesystem::create_symlink("b", directory.path("a"));
+  std::filesystem::create_symlink("a", directory.path("b"));
+  expectFileError([&] { OutputFile out(directory.path("a")); }, "symbolic links");
+  EXPECT_TRUE(std::filesystem::is_symlink(directory.path("a")));
+}
+
+TEST_F(OutputFileTest, RegularFilesBelowDevAreReplacedLikeOthers) {
+  if (::access("/dev/shm", W_OK) != 0)
+    GTEST_SKIP() << "no /dev/shm that can be written";
+  const std::string path = "/dev/shm/nb-output-" + std::to_string(::getpid());
+  { std::ofstream(path) << "old and longer"; }
+  OutputFile out(path);
+  out.write("new");
+  std::string content;
+  std::ifstream(path) >> content;
+  EXPECT_EQ(content, "old") << "before commit() there is the old file";
+  out.commit();
+  EXPECT_EQ(std::filesystem::file_size(path), 3u);
+  std::filesystem::remove(path);
+  OutputFile created(path);
+  created.commit();
+  EXPECT_TRUE(std::filesystem::remove(path));
+}
+
+TEST_F(OutputFileTest, StandardOutputIsWrittenAtItsEnd) {
+  directory.add("log", "first line\n");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // As the shell does for >>log.
+    const int log = ::open(directory.path("log").c_str(), O_WRONLY | O_APPEND);
+    ::dup2(log, STDOUT_FILENO);
+    OutputFile out("/dev/stdout");
+    out.write("image");
+    out.commit();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(directory.read("log"), "first line\nimage");
+  EXPECT_EQ(directory.entryCount(), 1u);
+}
+
+TEST_F(OutputFileTest, WhatAKilledProcessHasLeftIsSwept) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    OutputFile out(directory.path("a"));
+    out.write("half");
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(directory.entryCount(), 1u);
+  directory.add(".nb-notes.part", "of the user");
+  OutputFile out(directory.path("b"));
+  out.commit();
+  EXPECT_EQ(directory.entryCount(), 2u) << "b and the notes";
+}
+
+TEST_F(OutputFileTest, WhatALivingProcessWritesIsNotSwept) {
+  int ready[2], go[2];
+  ASSERT_EQ(::pipe(ready) | ::pipe(go), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 0;
+    OutputFile out(directory.path("a"));
+    (void)!::write(ready[1], &byte, 1);
+    (void)!::read(go[0], &byte, 1);
+    out.write("whole");
+    out.commit();
+    ::_exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  OutputFile(directory.path("b")).commit();
+  ASSERT_EQ(::write(go[1], &byte, 1), 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(directory.read("a"), "whole");
+  for (int end : {ready[0], ready[1], go[0], go[1]})
+    ::close(end);
 }
 
 TEST_F(OutputFileTest, ASignalHandlerCanCleanUp) {

@@ -116,6 +116,18 @@ TEST_F(CacheTest, KernelsOfEqualHashReplaceEachOther) {
   EXPECT_EQ(builds, 3);
 }
 
+TEST_F(CacheTest, SaysThatItWaitsForAnotherProcess) {
+  const auto other = cache();
+  const auto held = other->lock(other->specificationOf({.variant = "x"}));
+  ASSERT_TRUE(held);
+  options.lockTimeout = std::chrono::milliseconds(700);
+  provider().get({.variant = "x"});
+  EXPECT_EQ(builds, 1);
+  EXPECT_THAT(warnings, testing::ElementsAre(testing::AllOf(
+                            testing::HasSubstr("another process holds the lock"),
+                            testing::HasSubstr("NB_CACHE=off"))));
+}
+
 TEST_F(CacheTest, ADumpBypassesTheCache) {
   expectRightKernel("x");
   bool opened = false;

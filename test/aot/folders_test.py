@@ -20,6 +20,7 @@ class Folders(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
+        self.kernels = str(self.root / "kernels")
 
     def run_tool(self, *words, path=None, compiler=True):
         environment = os.environ | {"NB_CACHE": "off"}
@@ -45,7 +46,7 @@ class Folders(unittest.TestCase):
         self.compile("--target=x86-64-v2,x86-64-v3")
         self.assertEqual(len(list((self.root / "kernels").glob("cpu-*.so"))), 1)
         for numbers in ((), ("-lambda", "2", "-detpixels", "32", "-mosaic", "1", "-mosaic_dom", "3")):
-            image, loads = self.render(*numbers, path="/nonexistent:kernels", compiler=False)
+            image, loads = self.render(*numbers, path=f"/nonexistent:{self.kernels}", compiler=False)
             self.assertEqual(loads, 1)
         self.compile("--target=x86-64-v3", output="one.so")
         self.assertEqual(image, self.render(*numbers, "--kernel=one.so", compiler=False)[0])
@@ -56,19 +57,19 @@ class Folders(unittest.TestCase):
             self.compile(*words)
         self.assertEqual(len(list((self.root / "kernels").iterdir())), 5)
         for words in ((), ("-round_xtal",), ("--precision=mixed",)):
-            self.assertEqual(self.render(*words, path="kernels", compiler=False)[1], 1)
+            self.assertEqual(self.render(*words, path=self.kernels, compiler=False)[1], 1)
         done = self.run_tool(NB_SIM, *FLAGS, "-gauss_xtal", "--no-fallback", "-floatfile", "g.bin",
-                             path="kernels", compiler=False)
+                             path=self.kernels, compiler=False)
         self.assertIn("cannot open the compiler library", done.stderr)
 
     def test_gradient_without_a_compiler(self):
         self.compile("--grad=cell")
         words = [NB_SIM, *FLAGS, "--grad=cell", "--json", "--no-fallback"]
         # The loss needs the image too, in f64.
-        done = self.run_tool(*words, path="kernels", compiler=False)
+        done = self.run_tool(*words, path=self.kernels, compiler=False)
         self.assertNotEqual(done.returncode, 0)
         self.compile("--grad=none")
-        done = self.run_tool(*words, path="kernels", compiler=False)
+        done = self.run_tool(*words, path=self.kernels, compiler=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         got, want = json.loads(done.stdout), json.loads(self.run_tool(*words).stdout)
         self.assertEqual(got["loss"], want["loss"])
@@ -81,12 +82,21 @@ class Folders(unittest.TestCase):
         self.assertEqual(os.listdir(self.root), [])
 
     def test_damaged_file_is_an_error(self):
+        """Also where the interpreter could take its place, and also with --quiet."""
         self.compile()
         (file,) = (self.root / "kernels").iterdir()
-        file.write_bytes(b"no kernel")
-        done = self.run_tool(NB_SIM, *FLAGS, "--no-fallback", "-floatfile", "i.bin", path="kernels")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn(f"cannot use the kernel file kernels/{file.name}", done.stderr)
+        good = file.read_bytes()
+        for damaged in (b"no kernel", good[:-1], good[:len(good) // 2],
+                        good[:3000] + bytes([good[3000] ^ 1]) + good[3001:]):
+            file.write_bytes(damaged)
+            for words in ((), ("--no-fallback",), ("--quiet",)):
+                done = self.run_tool(NB_SIM, *FLAGS, *words, "-floatfile", "i.bin",
+                                     path=self.kernels)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"cannot use the kernel file {self.kernels}/{file.name}", done.stderr)
+                self.assertIn("compile it again", done.stderr)
+            done = self.run_tool(NB_COMPILE, "--inspect", str(file))
+            self.assertEqual(done.returncode, 1, done.stdout)
 
 
 if __name__ == "__main__":

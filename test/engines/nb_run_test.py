@@ -150,6 +150,47 @@ class NbRun(unittest.TestCase):
         self.write("program.mlir", text)
         self.assertIn("give it with --arg cell_a=VALUE", self.refused("image", ()))
 
+    def test_what_a_kernel_would_read_outside_of_its_arguments(self):
+        np.save(os.path.join(self.folder, "mask.npy"), np.ones((1, 3, 3)))
+        for n, words in (("4", "has 4 pixels where its mask 'arg2' has 3"),
+                         ("1e30", "takes numbers up to 9007199254740992"),
+                         ("-1e30", "takes numbers up to"), ("1e15", "needs more memory than")):
+            self.assertIn(words, self.refused("weighted", (f"arg0={n}", "arg1=1,2,3", "arg2=mask.npy")))
+        self.assertIn("'nb.lookup' op reads entry 2 of 'arg1', which has 2",
+                      self.refused("weighted", ("arg0=3", "arg1=1,2", "arg2=mask.npy")))
+        self.assertIn("reads entry 2 of 'arg2', which has 1",
+                      self.refused("doubled", ("arg0=1,0,0,0,1,0,0,0,1", "arg1=3", "arg2=1,2,3")))
+        self.save("F.npy", np.ones((3, 3, 3)))
+        self.assertIn("takes numbers up to", self.refused(
+            "structure_factors", ("F=F.npy@1e30,0,0", "arg1=1,0,0", "arg2=1")))
+        self.write("program.mlir", """
+          func.func @at(%t: !nb.table<?xf64>, %i: index) -> f64 {
+            %x = nb.lookup %t[%i] : !nb.table<?xf64>
+            return %x : f64
+          }
+          func.func @next(%t: !nb.table<?xf64>, %i: index) -> f64 {
+            %one = arith.constant 1 : index
+            %j = arith.addi %i, %one : index
+            %x = nb.lookup %t[%j] : !nb.table<?xf64>
+            return %x : f64
+          }
+          func.func @long(%n: index, %x: f64) -> f64 {
+            %s = nb.sum source %i in %n, mosaic %j in %n, phi %k in %n : f64 {
+              nb.yield %x : f64
+            }
+            return %s : f64
+          }""")
+        for i in ("4", "1000000000", "-1"):
+            self.assertIn(f"reads entry {i} of 'arg0', which has 4",
+                          self.refused("at", ("arg0=1,2,3,4", f"arg1={i}")))
+        self.assertIn("result 0: 4", self.run_function("at", ("arg0=1,2,3,4", "arg1=3")))
+        # What the program computes is seen by the interpreter alone.
+        self.assertIn("reads outside the table",
+                      self.refused("next", ("arg0=1,2,3,4", "arg1=3"), "--check-bounds"))
+        self.assertIn("result 0: 4",
+                      self.run_function("next", ("arg0=1,2,3,4", "arg1=2"), "--check-bounds"))
+        self.assertIn("rounds", self.refused("long", ("arg0=1e9", "arg1=1")))
+
     def test_refusals(self):
         for arguments, words in (
                 (("x=3", "arg1=1,2,3"), "has an argument 'arg2' of type index"),

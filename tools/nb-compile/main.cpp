@@ -10,6 +10,8 @@
 #include "lib/Experiment/ParameterGroups.h"
 #include "tools/shared/RunSetup.h"
 #include "tools/nb-compile/Specialize.h"
+#include "runtime/kernels/CacheEntry.h"
+#include "runtime/kernels/KernelCache.h"
 #include "runtime/kernels/KernelFolders.h"
 #include "tools/shared/Main.h"
 
@@ -93,6 +95,9 @@ std::string compile(const CompileCommand &command, const Work &work) {
     std::fputs(describeGain(*work.experiment, compiler->build(general).value(), *file).c_str(),
                stderr);
   }
+  // With a checksum, as the kernel cache keeps it: a damaged file is refused and not run.
+  if (command.emit == "so")
+    return encodeEntry({*file, describeRequest(request)});
   return std::string(file->begin(), file->end());
 }
 

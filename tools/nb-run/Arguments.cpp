@@ -6,6 +6,7 @@
 #include "lib/IO/NpyFile.h"
 
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <stdexcept>
 
@@ -86,11 +87,18 @@ private:
 
   const void *integers(const Given &given) {
     for (double value : given.numbers) {
-      if (value != std::floor(value))
-        refuse("takes whole numbers");
-      memory.integers.push_back(int64_t(value));
+      memory.integers.push_back(whole(value));
     }
     return memory.integers.data();
+  }
+
+  /// Whole numbers up to 2^53 are exact as given.
+  int64_t whole(double value) const {
+    if (value != std::floor(value))
+      refuse("takes whole numbers");
+    if (!(std::abs(value) <= double(int64_t(1) << 53)))
+      refuse("takes numbers up to 9007199254740992");
+    return int64_t(value);
   }
 
   InterpreterArgument table(TableType table) {
@@ -157,7 +165,7 @@ private:
       refuse("takes an array of three dimensions and three indices");
     int64_t low[3], high[3];
     for (unsigned i = 0; i < 3; ++i) {
-      low[i] = int64_t(first.numbers[i]);
+      low[i] = whole(first.numbers[i]);
       high[i] = low[i] + array.shape[i] - 1;
     }
     numbers(array);

@@ -6,6 +6,9 @@
 
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Run/CheckReads.h"
+#include "lib/Experiment/CheckedSize.h"
+#include "lib/IO/MemoryLimit.h"
 #include "lib/Transforms/Passes.h"
 #include "runtime/simulator/Renderer.h"
 
@@ -27,7 +30,8 @@ struct Command {
   std::string file, function;
   std::vector<std::string> arguments, outputs, probes;
   std::vector<int64_t> tracePixel; ///< slow, fast
-  bool interpret = false, checkFinite = false, compare = false, everyStage = false, json = false;
+  bool interpret = false, checkFinite = false, checkBounds = false, compare = false;
+  bool everyStage = false, json = false;
   int threads = 0;
   EngineTolerance tolerance;
 
@@ -64,6 +68,10 @@ void declare(CLI::App &app, Command &c) {
       ->delimiter(',')
       ->expected(2)
       ->type_name("SLOW,FAST")
+      ->group(interpreter);
+  app.add_flag("--check-bounds", c.checkBounds,
+               "let the interpreter look for reads outside of tables before the kernel is run, which "
+               "itself checks only counts and constant indices")
       ->group(interpreter);
   app.add_flag("--check-finite", c.checkFinite, "stop at the first value that is not finite")
       ->group(interpreter);
@@ -121,10 +129,24 @@ void insertProbes(ModuleOp program, const std::vector<std::string> &patterns) {
     throw std::runtime_error("cannot insert probes");
 }
 
+/// An image that a slip in a count makes is refused before memory is taken for it.
+void requireMemory(func::FuncOp function, const Arguments &arguments) {
+  auto shape = imageShape(function, arguments.get());
+  if (!shape)
+    return llvm::consumeError(shape.takeError()); // there is none, or the run will say what is wrong
+  const auto [panels, slow, fast] = *shape;
+  const auto bytes = nanobragg::tryProduct({panels, slow, fast, sizeof(double)});
+  if (!bytes || std::uint64_t(*bytes) > nanobragg::io::memoryLimit())
+    throw std::runtime_error("an image of " + std::to_string(panels) + " x " + std::to_string(slow) +
+                             " x " + std::to_string(fast) + " pixels needs more memory than the " +
+                             nanobragg::io::sizeText(double(nanobragg::io::memoryLimit())) +
+                             " that this process may have; give smaller counts");
+}
+
 std::vector<InterpreterResult> runInterpreter(func::FuncOp function, const Arguments &arguments,
                                               const Command &command) {
   InterpreterOptions options;
-  options.threads = command.threads;
+  options.threads = nanobragg::resolveThreads(command.threads);
   options.checkFinite = command.checkFinite;
   std::string trace;
   llvm::raw_string_ostream traceStream(trace);
@@ -157,8 +179,11 @@ int run(const Command &command) {
     insertProbes(*program, command.probes);
   func::FuncOp function = choose(*program, command.function);
   const Arguments arguments(function, command.arguments);
+  requireMemory(function, arguments);
 
   if (command.compare || command.everyStage) {
+    if (auto error = checkReads(function, arguments.get()))
+      throw std::runtime_error(llvm::toString(std::move(error)));
     CompareOptions options;
     options.tolerance = command.tolerance;
     options.everyStage = command.everyStage;
@@ -168,6 +193,9 @@ int run(const Command &command) {
     llvm::outs() << comparison.toString();
     return comparison.agree() ? Success : Different;
   }
+  // The interpreter refuses what the kernel would read without asking.
+  if (command.checkBounds && !command.interpreted())
+    valueOf(interpret(function, arguments.get(), {}));
   auto results = command.interpreted()
                      ? runInterpreter(function, arguments, command)
                      : valueOf(runCompiled(function, arguments.get(), CompileOptions()));

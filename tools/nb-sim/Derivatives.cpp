@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/DeadGradients.h"
 #include "tools/nb-sim/LossFiles.h"
+#include "tools/nb-sim/NotFinite.h"
 #include "lib/IO/NpyFile.h"
 #include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/ParameterGroups.h"
@@ -100,6 +101,10 @@ private:
     const Loss loss = readLoss(tool.loss, simulator.shape());
     const LossGradient result = simulator.gradient(*tool.gradient, loss);
     warnOfFallback();
+    std::size_t notFinite = std::isfinite(result.loss) ? 0 : 1;
+    for (const Gradient &g : result.gradient)
+      notFinite += countNotFinite<double>(g.values);
+    warnOfNotFinite(setup.line, "numbers of the loss and its gradient", notFinite);
     const std::vector<DeadGradient> dead = deadAmong(names, result.gradient);
     const std::int64_t pixels = loss.pixels(simulator.rendered());
     const std::string text = tool.json ? json(result, dead, pixels) : table(result, pixels);
@@ -170,9 +175,14 @@ private:
     const std::vector<DerivativeImage> images = simulator.jacobian(*tool.jacobian);
     warnOfFallback();
     deadAmong(names, {});
-    write("image", simulator.value());
-    for (const DerivativeImage &image : images)
+    const std::span<const double> pixels = simulator.value();
+    write("image", pixels);
+    std::size_t notFinite = countNotFinite(pixels);
+    for (const DerivativeImage &image : images) {
       write("d_" + image.parameter, image.pixels);
+      notFinite += countNotFinite<double>(image.pixels);
+    }
+    warnOfNotFinite(setup.line, "pixels of the image and its derivatives", notFinite);
   }
 
   void write(const std::string &name, std::span<const double> pixels) const {

@@ -3,6 +3,7 @@
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FloatImage.h"
 #include "lib/IO/ImageScaling.h"
+#include "lib/IO/InterruptGuard.h"
 #include "lib/IO/NoiseImage.h"
 #include "lib/IO/PgmFile.h"
 #include "lib/IO/PngFile.h"
@@ -82,6 +83,7 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
 }
 
 void Outputs::publish() {
+  const io::UninterruptedSection together;
   for (io::OutputFile &file : files)
     file.commit();
 }

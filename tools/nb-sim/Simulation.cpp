@@ -1,9 +1,11 @@
 #include "tools/nb-sim/Simulation.h"
 
+#include "lib/IO/MemoryLimit.h"
 #include "tools/nb-sim/CompareEngines.h"
 #include "tools/nb-sim/Console.h"
 #include "tools/nb-sim/Derivatives.h"
 #include "tools/nb-sim/ListParameters.h"
+#include "tools/nb-sim/NotFinite.h"
 #include "tools/nb-sim/Outputs.h"
 #include "tools/nb-sim/ProgressDisplay.h"
 #include "tools/shared/RunSetup.h"
@@ -42,14 +44,12 @@ struct CloseFile {
 
 class Simulation {
 public:
-  Simulation(RunSetup runSetup, KernelProvider &kernels, const CancellationToken &cancel,
-             const ProcessStart &start)
-      : setup(std::move(runSetup)), kernels(kernels), cancel(cancel), start(start),
+  Simulation(RunSetup runSetup, KernelProvider &kernels, const ProcessStart &start)
+      : setup(std::move(runSetup)), kernels(kernels), start(start),
         quiet(setup.line.tool.quiet ? std::fopen("/dev/null", "w") : nullptr),
         console(quiet ? quiet.get() : stdout) {}
 
-  /// False when the run was interrupted; then no file was touched.
-  bool run() {
+  void run() {
     Outputs outputs(setup.line);
     std::optional<io::OutputFile> timingFile;
     if (setup.line.tool.timingFile)
@@ -60,15 +60,13 @@ public:
     printSetup(console, setupFacts());
     printTrace(renderer);
 
-    if (!render(renderer))
-      return false;
+    render(renderer);
     const Experiment &experiment = setup.complete.experiment;
     const auto statistics =
         io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask);
     printSolidAngle();
+    warnOfNotFinite(setup.line, "pixels of the image", countNotFinite(pixels()));
     outputs.write(pixels(), statistics, setup.line, setup.complete, console);
-    if (cancel.requested())
-      return false;
     outputs.publish();
 
     timing.totalSeconds = start.sinceMain.seconds();
@@ -77,7 +75,6 @@ public:
       timingFile->commit();
     }
     printSummary(outputs);
-    return true;
   }
 
 private:
@@ -93,6 +90,16 @@ private:
             setup.loaded.reflections,
             setup.line.outputs.dumpFile.value_or(""),
             setup.line.outputs.noise};
+  }
+
+  /// What the machine promises and a control group does not let have ends the process later.
+  void requireMemory() const {
+    const double needed = double(pixelCount) * (sizeof(float) + 2 * sizeof(std::uint16_t));
+    if (needed > double(io::memoryLimit()))
+      throw std::runtime_error("out of memory: an image of " + std::to_string(pixelCount) + " pixels and its files "
+                               "need " + io::sizeText(needed) + " of memory and this process may have " +
+                               io::sizeText(double(io::memoryLimit())) +
+                               "; render fewer pixels (-detpixels)");
   }
 
   std::span<const float> pixels() const { return {image.get(), std::size_t(pixelCount)}; }
@@ -121,18 +128,15 @@ private:
     std::fwrite(trace.data(), 1, trace.size(), stdout);
   }
 
-  /// False when the run was interrupted.
-  bool render(Renderer &renderer) {
+  void render(Renderer &renderer) {
     pixelCount = renderer.shape().pixels();
+    requireMemory();
     // Not zeroed here: each pixel is first touched by the thread that renders it.
     image = std::make_unique_for_overwrite<float[]>(std::size_t(pixelCount));
-    if (cancel.requested())
-      return false;
 
     ProgressDisplay display(stdout);
     RunOptions options;
     options.threads = requestedThreads(setup.line.tool);
-    options.cancel = &cancel;
     if (setup.line.tool.progress && !setup.line.tool.quiet)
       options.progress = [&](double fraction) { display.show(fraction); };
     std::fflush(stdout);
@@ -146,7 +150,6 @@ private:
     display.abandon();
     std::fwrite(report.data(), 1, report.size(), stdout);
     recordTiming(renderer, result, beforeRun);
-    return !result.cancelled;
   }
 
   void warnOfFallback(const Renderer &renderer) const {
@@ -204,7 +207,6 @@ private:
 
   RunSetup setup;
   KernelProvider &kernels;
-  const CancellationToken &cancel;
   const ProcessStart &start;
   std::unique_ptr<std::FILE, CloseFile> quiet; ///< where the lines of a quiet run go
   std::FILE *console;
@@ -223,8 +225,6 @@ ExitStatus finishStdout() {
 
 int simulate(const CommandLine &line, const ProcessStart &start) {
   const ToolOptions &tool = line.tool;
-  CancellationToken cancel;
-  const InterruptGuard interrupt(cancel, io::OutputFile::removeTemporaries);
   const auto cache = KernelCache::fromEnvironment([&](const std::string &problem) {
     if (!tool.quiet)
       std::fprintf(stderr, "WARNING: %s\n", problem.c_str());
@@ -257,11 +257,8 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
   }
   // A reader that stops listening to the progress lines is no reason to lose the image.
   std::signal(SIGPIPE, SIG_IGN);
-  if (Simulation(std::move(setup), kernels, cancel, start).run())
-    return Success;
-  std::fflush(stdout);
-  std::fprintf(stderr, "nb-sim: interrupted; no output file was changed\n");
-  return SignalBase + interrupt.signal();
+  Simulation(std::move(setup), kernels, start).run();
+  return Success;
 }
 
 } // namespace nanobragg

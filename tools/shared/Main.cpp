@@ -1,6 +1,7 @@
 #include "tools/shared/Main.h"
 
 #include "lib/CommandLine/UsageError.h"
+#include "lib/IO/InterruptGuard.h"
 
 #include <cstdio>
 #include <exception>
@@ -23,6 +24,7 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
     return status;
   };
   try {
+    const io::InterruptGuard interrupt(name);
     return work({argv + 1, argv + argc});
   } catch (const UsageError &error) {
     return report(error.what(), UsageFailure);

@@ -12,15 +12,15 @@ enum ExitStatus {
   Success = 0,
   Failure = 1,
   UsageFailure = 2,
-  Different = 3, ///< what was compared
-  SignalBase = 128
+  Different = 3 ///< what was compared
 };
 
 /// Writes to standard output. Success, or Failure when it cannot be written.
 int print(const std::string &text);
 
 /// Runs `work` on the words after the program's name and returns the exit status. Exceptions become
-/// one sentence on standard error, after a UsageError also a line that says who lists the flags.
+/// one sentence on standard error, after a UsageError also a line that says who lists the flags. Ctrl-C ends it as
+/// io::InterruptGuard says.
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
             int (*work)(const std::vector<std::string> &words));
 

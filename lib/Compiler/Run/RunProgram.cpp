@@ -1,7 +1,9 @@
 #include "lib/Compiler/Run/RunProgram.h"
 
 #include "dialect/NB.h"
+#include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
+#include "lib/Experiment/CheckedSize.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -78,7 +80,7 @@ Expected<std::array<int64_t, 3>> nb::imageShape(func::FuncOp function,
     return results.takeError();
   std::array<int64_t, 3> shape{};
   for (unsigned i = 0; i < 3; ++i)
-    shape[i] = int64_t((*results)[i].values.front());
+    shape[i] = std::max<int64_t>(int64_t((*results)[i].values.front()), 0);
   return shape;
 }
 
@@ -103,7 +105,7 @@ std::vector<std::vector<double>> nb::runKernel(const nb_kernel_descriptor &kerne
     std::memset(memory, 0, size_t(bytes));
     return std::unique_ptr<void, decltype(release)>(memory, release);
   };
-  std::vector<int64_t> sizes(kernel.num_outputs, shape[0] * shape[1] * shape[2]);
+  std::vector<int64_t> sizes(kernel.num_outputs, nanobragg::productOf({shape[0], shape[1], shape[2]}, "an image"));
   if (kernel.output_sizes)
     kernel.output_sizes(addresses.data(), sizes.data());
   std::vector<std::vector<double>> results;
@@ -174,6 +176,8 @@ static SmallVector<int64_t> shapeOf(Type type, ArrayRef<int64_t> image, size_t n
 Expected<std::vector<InterpreterResult>> nb::runCompiled(func::FuncOp function,
                                                          const RunArguments &arguments,
                                                          const CompileOptions &options) {
+  if (auto error = checkReads(function, arguments))
+    return error;
   OwningOpRef<ModuleOp> program = isolate(function);
   auto kernelFunction = program->lookupSymbol<func::FuncOp>(function.getName());
   bool packed = kernelFunction.getBody().front().getOps<ImageOp>().empty();

@@ -1,6 +1,8 @@
 #include "runtime/gpu/cuda/Ptxas.h"
 
-#include <cstdlib>
+#include "runtime/kernels/Environment.h"
+#include "runtime/kernels/Refusal.h"
+
 #include <filesystem>
 #include <stdexcept>
 #include <string_view>
@@ -16,20 +18,15 @@ bool isProgram(const std::string &path) {
   return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-std::string_view variable(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
-
 std::vector<std::string> folders() {
   std::vector<std::string> all;
-  for (std::string_view path = variable("PATH"); !path.empty();) {
+  for (std::string_view path = environmentVariable("PATH"); !path.empty();) {
     const std::string_view folder = path.substr(0, path.find(':'));
     path.remove_prefix(std::min(path.size(), folder.size() + 1));
-    if (!folder.empty())
+    if (folder.starts_with('/'))
       all.emplace_back(folder);
   }
-  if (const std::string_view home = variable("CUDA_HOME"); !home.empty())
+  if (const std::string_view home = environmentVariable("CUDA_HOME"); home.starts_with('/'))
     all.push_back(std::string(home) + "/bin");
   all.push_back("/usr/local/cuda/bin");
   return all;
@@ -38,9 +35,12 @@ std::vector<std::string> folders() {
 } // namespace
 
 std::string findPtxas() {
-  if (const std::string named(variable("NB_PTXAS")); !named.empty()) {
+  if (const std::string named(environmentVariable("NB_PTXAS")); !named.empty()) {
     if (named == "off")
       return "";
+    if (!named.starts_with('/'))
+      throw Refusal("NB_PTXAS names '" + named + "'; name the program from the root folder on, as "
+                    "/usr/local/cuda/bin/ptxas");
     if (!isProgram(named))
       throw std::runtime_error("NB_PTXAS names '" + named + "', which is no program; name ptxas, "
                                "or say off to leave its work to the driver of the GPU");

@@ -80,6 +80,9 @@ NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simul
  * Those that have a neutral value start with it: no rotation, no spread, one domain, one phi step,
  * one source, one panel, no oversampling, the MOSFLM axes, the whole image as region of interest.
  * The others (cell, F, wavelength, fluence, distance, beam centre, pixels, ...) have to be set.
+ * Refused where they are set: NaN, infinities (but for the attenuation depth), edges, wavelengths,
+ * distances and pixel sizes that are not above zero, angles that no cell has. Refused by the run: what
+ * does not agree, as a table of another length than its count or a region outside of the image.
  * nb-sim --list-parameters and nb-compile --inspect list names, kinds, shapes and units. */
 
 NB_API nb_status nb_set_f64(nb_simulator *s, const char *name, double value);
@@ -117,7 +120,7 @@ NB_API nb_status nb_get_numbers(const nb_simulator *s, const char *name, double 
 NB_API nb_status nb_image_shape(const nb_simulator *s, int64_t shape[3]);
 
 typedef struct nb_run_options {
-  int32_t threads; /* 0: as many as the machine offers */
+  int32_t threads; /* 0: as many as the machine offers; 4096 at most */
   /* Called with the finished fraction of the image from whichever thread finished a tile, one call
    * at a time; NULL: not at all. It must not call functions for this simulator but nb_cancel. */
   void (*progress)(void *context, double fraction);
@@ -152,7 +155,7 @@ typedef struct nb_counters {
   uint64_t loads;    /* from the cache */
   uint64_t compiles; /* by the compiler */
 } nb_counters;
-NB_API void nb_get_counters(nb_counters *counters);
+NB_API void nb_get_counters(nb_counters *counters); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -69,6 +69,36 @@ class Program(unittest.TestCase):
         self.assertEqual(run(raw, raw).returncode, 1)
         self.assertEqual(run(raw, self.b, "--atol=0.1").returncode, 3)
 
+    def test_shapes_whose_product_overflows(self):
+        raw = self.path("a.bin")
+        self.image.tofile(raw)
+        for shape in ("4294967296,4294967296", "4503599627370497,4096", "9223372036854775807,2",
+                      "4611686018427387904,1"):
+            done = run(raw, raw, f"--shape={shape}")
+            self.assertEqual(done.returncode, 1, shape + done.stdout + done.stderr)
+            self.assertEqual(done.stderr.count("nb-compare: error:"), 1, done.stderr)
+
+    def test_arrays_whose_shape_lies(self):
+        for shape in ("4294967296, 4294967296", "0, 18446744073709551615", "0, 7",
+                      "9223372036854775808, 2"):
+            header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}\n".encode()
+            path = self.path("lie.npy")
+            with open(path, "wb") as file:
+                file.write(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header)
+            done = run(path, path)
+            self.assertEqual(done.returncode, 1, shape + done.stdout + done.stderr)
+            self.assertIn("lie.npy: has ", done.stderr)
+
+    def test_pipes_are_read_once(self):
+        raw = self.path("a.bin")
+        self.image.tofile(raw)
+        for first, second in (("a.npy", "b.npy"), ("a.npy", "a.bin"), ("a.bin", "b.npy")):
+            done = subprocess.run(
+                f"{PROGRAM} <(cat {self.path(first)}) <(cat {self.path(second)}) --atol=0.1",
+                shell=True, executable="/bin/bash", capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0 if first[0] == second[0] else 3,
+                             done.stdout + done.stderr)
+
     def test_picture(self):
         picture = self.path("d.png")
         self.assertEqual(run(self.a, self.b, f"--png={picture}").returncode, 0)
