@@ -10,6 +10,10 @@ if(NB_SANITIZE)
                       -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=address,undefined)
 endif()
+if(NB_FUZZ)
+  # Counts which branches an input takes; the programs of test/fuzz link the rest of libFuzzer.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # nb_add_library(NAME SOURCES... [LINK libs...]): a static library that knows nothing of MLIR.
 # Headers are included by their path from the root, installed ones as "nanobragg/NAME.h".

@@ -14,11 +14,15 @@ struct nb_kernel {};
 
 namespace {
 
-int build(const nb_compile_request *request, const char *, void **bytes, size_t *size, char **) {
+int build(const nb_compile_request *request, const char *, void **bytes, size_t *size, char **error) {
   if (const char *seconds = std::getenv("NB_TEST_BUILD_SECONDS"))
     std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(seconds)));
   const std::vector<char> image = nanobragg::test::buildKernelFile(request->variant);
   *bytes = std::malloc(image.size());
+  if (!*bytes) {
+    *error = strdup("out of memory");
+    return 1;
+  }
   *size = image.size();
   std::memcpy(*bytes, image.data(), image.size());
   if (const char *log = std::getenv("NB_TEST_BUILD_LOG"))

@@ -2,8 +2,10 @@
 
 #include "lib/CommandLine/UsageError.h"
 #include "lib/IO/InterruptGuard.h"
+#include "lib/IO/OutputFile.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -14,6 +16,21 @@ int print(const std::string &text) {
   return written && std::fflush(stdout) == 0 ? Success : Failure;
 }
 
+namespace {
+const char *program = "";
+
+/// Where an exception can go no further, in a library's destructor or thread: temporaries of outputs
+/// must not stay behind, and the run owes its sentence.
+[[noreturn]] void giveUp() {
+  io::OutputFile::removeTemporaries();
+  std::fprintf(stderr,
+               "%s: error: out of memory or threads in a place that cannot be left in order; free "
+               "some and run it again\n",
+               program);
+  std::_Exit(Failure);
+}
+} // namespace
+
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
             int (*work)(const std::vector<std::string> &words)) {
   const auto report = [&](const char *problem, ExitStatus status) {
@@ -23,6 +40,8 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
       std::fprintf(stderr, "%s %s lists its flags\n", name, helpFlag);
     return status;
   };
+  program = name;
+  std::set_terminate(giveUp);
   try {
     const io::InterruptGuard interrupt(name);
     return work({argv + 1, argv + argc});

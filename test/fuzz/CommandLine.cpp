@@ -1,0 +1,49 @@
+// Command lines, a word a line, up to the experiment that they describe. Files that they name are
+// left alone.
+#include "test/fuzz/FuzzTarget.h"
+
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/CommandLine/NoEffect.h"
+#include "lib/Experiment/Defaults.h"
+
+#include <cmath>
+#include <stdexcept>
+
+using namespace nanobragg;
+
+namespace {
+
+std::vector<std::string> wordsOf(fuzz::Bytes input) {
+  std::vector<std::string> words;
+  std::string word;
+  for (char c : input) {
+    if (c == '\0')
+      return words; // no argument holds one
+    if (c != '\n') {
+      word += c;
+      continue;
+    }
+    words.push_back(std::move(word));
+    word.clear();
+  }
+  if (!word.empty())
+    words.push_back(std::move(word));
+  return words;
+}
+
+} // namespace
+
+NB_FUZZ_TARGET(command_line) {
+  try {
+    const CommandLine line = parseCommandLine(wordsOf(input));
+    flagsWithoutEffect(line, Inputs{});
+    Options options = line.options;
+    if (!options.cell)
+      options.cell = {50, 60, 70, 90, 90, 90};
+    chooseDefaults(options, Inputs{}, line.semantics);
+  } catch (const UsageError &refusal) {
+    fuzz::require(*refusal.what(), "a refusal says why");
+  } catch (const std::invalid_argument &refusal) {
+    fuzz::require(*refusal.what(), "a refusal says why");
+  }
+}

@@ -1,0 +1,16 @@
+// What a kernel file says about itself, read from ELF that anybody may have written.
+#include "test/fuzz/FuzzTarget.h"
+
+#include "runtime/kernels/KernelText.h"
+
+#include <stdexcept>
+
+using namespace nanobragg;
+
+NB_FUZZ_TARGET(kernel_text) {
+  try {
+    fuzz::require(!readKernelText(input).versions.empty(), "a kernel file has a version");
+  } catch (const std::runtime_error &refusal) {
+    fuzz::requireSentence(refusal);
+  }
+}
