@@ -1,0 +1,28 @@
+// One experiment on every engine.
+#include "test/random/Trial.h"
+
+namespace nanobragg::random_test {
+void compareEngines(Trial &trial) {
+  const auto on = [&](const SimulatorOptions &options) {
+    return trial.imageOf(trial.experiment(), options);
+  };
+  trial.compareImages("interpreter against f64 kernel", on(optionsOf(Engine::Interpreter)),
+                      trial.image(), {});
+  trial.compareImages("gpu-on-cpu against f64 kernel",
+                      on(optionsOf(Engine::Fused, "f64", "gpu-on-cpu")), trial.image(), {});
+  // docs/precision.md says what mixed may be off; its fractions are rounded at 2^-32 turns.
+  trial.compareImages("mixed against f64 kernel", on(optionsOf(Engine::Fused, "mixed")),
+                      trial.image(), {1e-5, 1e-7, 1e-9});
+
+  const auto gradientOn = [&](Engine engine) {
+    return trial.gradientOf(trial.experiment(), optionsOf(engine), trial.weights());
+  };
+  const auto fused = gradientOn(Engine::Fused), interpreted = gradientOn(Engine::Interpreter);
+  for (std::size_t i = 0; i != fused.size(); ++i)
+    for (std::size_t k = 0; k != fused[i].values.size(); ++k)
+      trial.compareDerivatives("gradient of the interpreter by " + fused[i].parameter + "[" +
+                                   std::to_string(k) + "]",
+                               fused[i].parameter, interpreted[i].values[k], fused[i].values[k]);
+}
+
+} // namespace nanobragg::random_test

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Random command lines, for nb-sim -compat c and for the C program.
+
+    NB_C_PROGRAM=PATH c_program.py NB_SIM [--seconds S] [--lines N] [--seed S]
+
+The C program is not part of this project; without NB_C_PROGRAM this is skipped (exit status 77). A pixel agrees as in
+test/parity; pixels whose own value jumps when the wavelength changes in its last digits are left out."""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "parity"))
+import run as parity  # noqa: E402: the tolerances
+
+SKIPPED = 77
+CASE = {"tags": []}
+
+
+def command_line(dice):
+    """Words, with the wavelength where {lambda} stands."""
+    def number(low, high):
+        return f"{dice.uniform(low, high):.6g}"
+
+    def maybe(chance, *words):
+        return list(words) if dice.random() < chance else []
+
+    edges = [number(20, 120) for _ in range(3)]
+    angles = dice.choice([["90"] * 3, ["90", "90", "120"], [number(75, 105) for _ in range(3)]])
+    words = ["-cell", *edges, *angles, "-lambda", "{lambda}", "-distance", number(40, 150),
+             "-pixel", number(0.2, 2), "-detpixels", str(dice.randint(8, 40)),
+             "-oversample", str(dice.randint(1, 3)),
+             "-misset", *(number(-180, 180) for _ in range(3))]
+    words += dice.choice([["-hkl", "in.hkl"], ["-hkl", "in.hkl", "-default_F", number(1, 50)],
+                          ["-default_F", number(1, 200)]])
+    words += dice.choice([["-N", str(dice.randint(1, 30))],
+                          ["-Na", str(dice.randint(1, 9)), "-Nb", str(dice.randint(1, 9)),
+                           "-Nc", str(dice.randint(1, 9))]])
+    words += maybe(0.5, dice.choice(["-round_xtal", "-gauss_xtal", "-tophat_spots",
+                                     "-square_xtal"]))
+    words += maybe(0.3, dice.choice(["-interpolate", "-nointerpolate"]))
+    words += maybe(0.4, "-mosaic", number(0, 2), "-mosaic_dom", str(dice.randint(1, 6)),
+                   "-mosaic_seed", str(dice.randint(1, 999)))
+    words += maybe(0.4, "-phi", number(0, 90), "-osc", number(0.1, 3),
+                   "-phisteps", str(dice.randint(1, 4)))
+    words += maybe(0.3, "-dispersion", number(0.1, 3), "-dispsteps", str(dice.randint(2, 4)))
+    words += maybe(0.3, "-hdivrange", number(1, 20), "-hdivsteps", str(dice.randint(2, 3)),
+                   "-vdivrange", number(1, 20), "-vdivsteps", str(dice.randint(2, 3)))
+    words += maybe(0.3, "-polar", number(-1, 1)) or maybe(0.2, "-nopolar")
+    words += maybe(0.5, "-fluence", number(1e23, 1e26))
+    words += maybe(0.3, dice.choice(["-mosflm", "-denzo", "-adxv", "-xds", "-dials"]))
+    words += maybe(0.3, "-detector_rotx", number(-20, 20), "-detector_roty", number(-20, 20),
+                   "-detector_rotz", number(-20, 20))
+    words += maybe(0.2, "-twotheta", number(-20, 20))
+    words += maybe(0.2, "-detector_thick", number(50, 500), "-detector_abs", number(50, 500),
+                   "-thicksteps", str(dice.randint(1, 3)))
+    words += maybe(0.2, "-water", number(1, 50))
+    words += maybe(0.2, "-dmin", number(1, 4))
+    words += maybe(0.1, "-point_pixel")
+    words += maybe(0.2, "-roi", "2", "6", "1", "5")
+    return words, dice.uniform(0.8, 1.8)
+
+
+def reflections(dice):
+    lines = [f"{h} {k} {l} {dice.uniform(1, 500):.3f}" for h in range(-6, 7) for k in range(-6, 7)
+             for l in range(-6, 7) if dice.random() < 0.9]
+    return "\n".join(lines) + "\n"
+
+
+def image_of(program, words, wavelength, folder):
+    """Its float image, or None and what it said."""
+    filled = [f"{wavelength:.17g}" if word == "{lambda}" else word for word in words]
+    float_file = os.path.join(folder, "float.bin")
+    done = subprocess.run([*program, *filled, "-floatfile", float_file, "-nopgm", "-nonoise",
+                           "-noprogress"], cwd=folder, capture_output=True, text=True,
+                          errors="replace", stdin=subprocess.DEVNULL, timeout=600)
+    if done.returncode != 0 or not os.path.exists(float_file):
+        return None, f"status {done.returncode}: {(done.stderr or done.stdout)[-300:]}"
+    image = np.fromfile(float_file, dtype=np.float32)
+    os.remove(float_file)
+    return image, ""
+
+
+def compare(ours, theirs, words, wavelength, folder):
+    """None, or what is wrong."""
+    got, problem = image_of(ours, words, wavelength, folder)
+    want, other_problem = image_of(theirs, words, wavelength, folder)
+    if got is None or want is None:
+        return f"nb-sim: {problem or 'well'}; the C program: {other_problem or 'well'}"
+    side = (1, want.size)
+    found = parity.compare_image(CASE, got, want.reshape(side))
+    if not found:
+        return None
+    if got.size != want.size:
+        return found
+    # Where an edge lies within rounding of a sample.
+    for change in (-1e-13, 1e-13, -1e-12, 1e-12):
+        near, _ = image_of(ours, words, wavelength * (1 + change), folder)
+        jumps = ~np.isclose(near, got, rtol=1e-6, atol=1e-9 * np.abs(want).max())
+        want[jumps] = got[jumps]
+    return parity.compare_image(CASE, got, want.reshape(side))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("nb_sim", type=os.path.abspath)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--lines", type=int, default=10**9)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**9))
+    options = parser.parse_args()
+    c_program = os.environ.get("NB_C_PROGRAM")
+    if not c_program:
+        print("skipped: NB_C_PROGRAM does not say where the C program is")
+        return SKIPPED
+    print(f"first seed {options.seed}")
+    end, failures, number = time.monotonic() + options.seconds, 0, 0
+    while number < options.lines and time.monotonic() < end:
+        seed = options.seed + number
+        number += 1
+        dice = random.Random(seed)
+        with tempfile.TemporaryDirectory(prefix="nb-random-") as folder:
+            with open(os.path.join(folder, "in.hkl"), "w") as file:
+                file.write(reflections(dice))
+            words, wavelength = command_line(dice)
+            problem = compare([options.nb_sim, "-compat", "c"], [os.path.abspath(c_program)], words,
+                              wavelength, folder)
+        if problem:
+            failures += 1
+            print(f"FAILED with --seed {seed} --lines 1: {problem}\n  " +
+                  " ".join(words).replace("{lambda}", f"{wavelength:.17g}"), flush=True)
+    print(f"{number} command lines, {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
