@@ -23,7 +23,8 @@ std::vector<float> parseFloatImage(const std::string &path, std::string_view byt
                               (needed ? std::to_string(*needed) : "more than any file has") +
                               "; check the size of the detector");
   std::vector<float> image(pixels);
-  std::memcpy(image.data(), bytes.data(), bytes.size());
+  if (!image.empty())
+    std::memcpy(image.data(), bytes.data(), bytes.size());
   return image;
 }
 

@@ -127,7 +127,7 @@ class Judge:
             elif not self.is_complete(name, content):
                 yield f"{name} is half-written: {len(content)} bytes"
         for name in found:
-            # Nobody can clean up after a kill -9; the next run does.
+            # Nobody can clean up at kill -9; the next run does.
             if not (killed and name.endswith(".part")):
                 yield f"{name} is left behind"
 
@@ -223,6 +223,8 @@ def kill(judge, report, kills, chance):
         where = f"kill -9 after {delay:.4f} s"
         report.runs += 1
         report.add(where, judge.of_outputs(True, process.returncode == 0))
+        machine.run()
+        report.add(where + ", then a whole run", judge.of_outputs(False, True))
         report.add(where, judge.of_cache())
     print(f"{kills} runs killed at random moments of the first {1.2 * duration:.3f} s, "
           f"{finished} had ended before")
