@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS nanobragg EXPORT NanoBragg LIBRARY)
 foreach(header nanobragg.h nanobragg.hpp KernelABI.h
-               Simulator.h Loss.h Engine.h DeadGradient.h DerivativeNames.h)
+               Simulator.h SimulatorOptions.h Run.h Loss.h Engine.h DeadGradient.h
+               DerivativeNames.h)
   install(FILES runtime/include/nanobragg/${header}
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nanobragg)
 endforeach()

@@ -10,10 +10,10 @@
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
 #include "lib/CommandLine/UsageError.h"
-#include "lib/Experiment/DeviceChoice.h"
 #include "lib/Experiment/Options.h"
 #include "lib/Experiment/Semantics.h"
-#include "nanobragg/Engine.h"
+#include "nanobragg/Run.h"
+#include "nanobragg/SimulatorOptions.h"
 
 #include <array>
 #include <cstddef>
@@ -58,30 +58,22 @@ struct ToolOptions {
   bool help = false, version = false, listFlags = false;
   bool listParameters = false; ///< of the kernel that this command line needs
 
-  std::int64_t threads = 0; ///< 0: one per core
-  std::string precision = "f64";
-  DeviceChoice device;
+  SimulatorOptions simulator; ///< what runs the programs
   bool quiet = false;
   bool progress = true; ///< off with -printout, as in the C program
   bool printout = false;
   std::optional<std::array<std::int64_t, 2>> printoutPixel; ///< fast, slow; unset: all pixels
   Emit emit = Emit::Nothing;
-  std::optional<std::string> dumpIr, timingFile;
-  Engine engine = Engine::Fused;
-  std::optional<std::string> probe; ///< patterns for names of values to report on
-  bool json = false;                ///< that report as JSON
-  std::optional<std::array<std::int64_t, 3>> tracePixel; ///< panel, slow, fast
-  bool checkFinite = false;
+  std::optional<std::string> timingFile;
+  Instruments instruments; ///< `json` is of gradients, too
+  std::optional<PixelIndex> tracePixel;
   // These render on both engines, print how far they are apart and end the run.
   bool compareEngines = false;
-  bool compareStages = false; ///< after each pass even when the engines agree
-  std::array<double, 2> engineTolerance{1e-9, 1e-12}; ///< of a pixel; of the brightest pixel
+  ComparisonOptions comparison;
   // These print or write derivatives and end the run. Names of parameters and groups.
   std::optional<std::string> gradient, jacobian;
   LossOptions loss;
   std::optional<std::string> outDirectory; ///< for derivative images
-  std::optional<std::string> kernelFile; ///< run this kernel; nothing is compiled
-  bool noFallback = false; ///< fail rather than interpret when the compiler cannot be used
 };
 
 /// A flag as it was given, in the order of the command line.

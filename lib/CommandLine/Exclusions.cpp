@@ -8,13 +8,9 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-bool onGpu(const CommandLine &line) { return line.tool.device.kind == DeviceChoice::Kind::Cuda; }
-bool gpuProgram(const CommandLine &line) {
-  return onGpu(line) || line.tool.device.kind == DeviceChoice::Kind::GpuOnCpu;
-}
-bool gpuOnCpu(const CommandLine &line) {
-  return line.tool.device.kind == DeviceChoice::Kind::GpuOnCpu;
-}
+bool onGpu(const CommandLine &line) { return line.tool.simulator.device.starts_with("cuda"); }
+bool gpuOnCpu(const CommandLine &line) { return line.tool.simulator.device == "gpu-on-cpu"; }
+bool gpuProgram(const CommandLine &line) { return onGpu(line) || gpuOnCpu(line); }
 
 /// What a run can do instead of making an image. Those of one list go together.
 const std::vector<Names> &actions() {
@@ -94,13 +90,20 @@ const GivenFlag *actionOf(const CommandLine &line) {
   return nullptr;
 }
 
+const GivenFlag *questionOf(const CommandLine &line) {
+  const GivenFlag *question = actionOf(line);
+  for (std::string_view name : {"--probe", "--check-finite", "--trace-pixel", "--timing"})
+    if (!question)
+      question = find(line, name);
+  return question;
+}
+
 void refuseExclusions(const CommandLine &line) {
   for (const Exclusion &row : exclusions()) {
     const GivenFlag *first = find(line, row.first), *second = find(line, row.second);
     if (first && second && (!row.when || row.when(line)))
       throw UsageError(first->spelling + " and " + second->spelling +
-                       " exclude each other: " + std::string(row.why) +
-                       "; leave one of them out");
+                       " exclude each other: " + std::string(row.why) + "; leave one of them out");
   }
 }
 

@@ -24,6 +24,9 @@ const std::vector<Exclusion> &exclusions();
 /// The flag by which a run does something else than make an image; null when there is none.
 const GivenFlag *actionOf(const CommandLine &line);
 
+/// That, or a flag that looks at the run which makes an image.
+const GivenFlag *questionOf(const CommandLine &line);
+
 /// Throws UsageError for the first pair that `line` has, naming both as the user spelt them.
 void refuseExclusions(const CommandLine &line);
 

@@ -2,20 +2,25 @@
 #ifndef NANOBRAGG_COMMANDLINE_EXPERIMENTOF_H
 #define NANOBRAGG_COMMANDLINE_EXPERIMENTOF_H
 
-#include "lib/Experiment/DeviceChoice.h"
+#include "lib/CommandLine/CommandLine.h"
 #include "lib/Experiment/Experiment.h"
+#include "nanobragg/SimulatorOptions.h"
 
 #include <string>
 #include <vector>
 
 namespace nanobragg {
 
+/// Flags, without the program's name, that describe an experiment and how it is run, for those who
+/// ask their own questions about it. Throws UsageError also for flags that are questions to nb-sim.
+CommandLine parseExperiment(const std::vector<std::string> &flags);
+
 /// What nb-sim would simulate with these flags, without the program's name. Reads the files that
 /// they name; output flags are ignored. Throws UsageError, io::FileError, std::invalid_argument.
 Experiment experimentOf(const std::vector<std::string> &flags);
 
-/// What they say is to render it. Throws UsageError.
-DeviceChoice deviceOf(const std::vector<std::string> &flags);
+/// How they say it is to be run. Throws UsageError.
+SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags);
 
 } // namespace nanobragg
 #endif

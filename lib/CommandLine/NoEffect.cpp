@@ -81,7 +81,7 @@ bool noNoise(const Situation &s) { return !s.line.outputs.noise; }
 bool noImage(const Situation &s) { return actionOf(s.line); }
 bool noPgm(const Situation &s) { return !s.line.outputs.pgm; }
 bool interprets(const Situation &s) {
-  return s.line.tool.engine == Engine::Interpreter || s.line.tool.probe || s.line.tool.checkFinite;
+  return s.line.tool.simulator.engine == Engine::Interpreter || s.line.tool.instruments.any();
 }
 
 constexpr std::string_view ofBackground =
@@ -230,23 +230,23 @@ constexpr IdleFlag idleFlags[] = {
     {"-pgmscale", noPgm, "a later -nopgm switches the grey image off"},
     {"-nopgm", [](const Situation &s) { return s.line.outputs.pgm; },
      "a later -pgmfile or -pgmscale switches the grey image back on"},
-    {"--json", [](const Situation &s) { return !s.line.tool.probe && !s.line.tool.gradient; },
+    {"--json", [](const Situation &s) { return s.line.tool.instruments.probe.empty() && !s.line.tool.gradient; },
      "there is neither a --probe nor a --grad"},
     {"--loss", [](const Situation &s) { return !s.line.tool.gradient; }, "there is no --grad"},
     {"--out", [](const Situation &s) { return !s.line.tool.jacobian; }, "there is no --jacobian"},
     {"--compare-tolerance", [](const Situation &s) { return !s.line.tool.compareEngines; },
      "there is no --compare-engines"},
     {"--precision",
-     [](const Situation &s) { return interprets(s) && s.line.tool.precision != "f64"; },
+     [](const Situation &s) { return interprets(s) && s.line.tool.simulator.precision != "f64"; },
      "the interpreter computes in f64"},
     {"-floatfile", noImage, "this run writes no image"},
     {"-intfile", noImage, "this run writes no image"},
     {"-pgmfile", noImage, "this run writes no image"},
     {"-noisefile", noImage, "this run writes no image"},
     {"--png", noImage, "this run writes no image"},
-    {"--no-fallback", [](const Situation &s) { return bool(s.line.tool.kernelFile); },
+    {"--no-fallback", [](const Situation &s) { return !s.line.tool.simulator.kernelFile.empty(); },
      "--kernel names the kernel"},
-    {"--no-fallback", [](const Situation &s) { return s.line.tool.engine == Engine::Interpreter; },
+    {"--no-fallback", [](const Situation &s) { return s.line.tool.simulator.engine == Engine::Interpreter; },
      "--no-fuse asks for the interpreter"},
 };
 

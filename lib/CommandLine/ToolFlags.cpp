@@ -1,6 +1,7 @@
 #include "lib/CommandLine/Flag.h"
 
 #include "lib/CommandLine/Numbers.h"
+#include "lib/Experiment/DeviceChoice.h"
 
 #include <cmath>
 
@@ -8,7 +9,7 @@ namespace nanobragg {
 namespace {
 
 /// SLOW,FAST or PANEL,SLOW,FAST.
-std::array<std::int64_t, 3> pixelOf(const Values &v) {
+PixelIndex pixelOf(const Values &v) {
   std::array<std::int64_t, 3> pixel = {};
   std::size_t begin = 0, count = 0;
   const std::string &text = v.text();
@@ -22,7 +23,9 @@ std::array<std::int64_t, 3> pixelOf(const Values &v) {
   }
   if (count < 2 || begin <= text.size())
     v.refuse("expected SLOW,FAST or PANEL,SLOW,FAST, counted from 0, such as 120,34");
-  return count == 3 ? pixel : std::array<std::int64_t, 3>{0, pixel[0], pixel[1]};
+  if (count == 2)
+    return {0, pixel[0], pixel[1]};
+  return {pixel[0], pixel[1], pixel[2]};
 }
 
 /// sum, or chi2:IMAGE[,sigma=S][,mask=FILE].
@@ -86,7 +89,8 @@ FlagGroup toolFlags() {
            .fallback = "OMP_NUM_THREADS, else one per core",
            .help = "threads to render with; 0: the default",
            .range = Range::between(0, 4096),
-           .apply = [](CommandLine &line, const Values &v) { line.tool.threads = v.integer(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.simulator.threads = int(v.integer()); }},
           {.spellings = {"--precision"},
            .values = "f64|mixed|f32",
            .fallback = "f64",
@@ -95,7 +99,7 @@ FlagGroup toolFlags() {
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};
-                 line.tool.precision = precisions[v.choice(precisions)];
+                 line.tool.simulator.precision = precisions[v.choice(precisions)];
                }},
           {.spellings = {"--device"},
            .values = "auto|cpu|gpu-on-cpu|cuda|cuda:1",
@@ -110,7 +114,7 @@ FlagGroup toolFlags() {
                  if (!choice)
                    v.refuse("'" + v.text() +
                             "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
-                 line.tool.device = *choice;
+                 line.tool.simulator.device = choice->toString();
                }},
           {.spellings = {"--png"},
            .values = "FILE",
@@ -146,22 +150,24 @@ FlagGroup toolFlags() {
            .values = "DIR",
            .fallback = "none",
            .help = "write the IR after every pass, with the command to run it again",
-           .apply = [](CommandLine &line, const Values &v) { line.tool.dumpIr = v.text(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.simulator.dumpIR = v.text(); }},
           {.spellings = {"--no-fuse"},
            .fallback = "off",
            .help = "run the reference interpreter, not the fused kernel",
            .apply = [](CommandLine &line,
-                       const Values &) { line.tool.engine = Engine::Interpreter; }},
+                       const Values &) { line.tool.simulator.engine = Engine::Interpreter; }},
           {.spellings = {"--probe"},
            .values = "PATTERN",
            .fallback = "none",
            .help = "interpret, and print statistics of the values of these names (F_*,hkl) or ops "
                    "(nb.lattice_factor)",
-           .apply = [](CommandLine &line, const Values &v) { line.tool.probe = v.text(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.instruments.probe = v.text(); }},
           {.spellings = {"--json"},
            .fallback = "off",
            .help = "print the statistics of --probe, or what --grad prints, as JSON",
-           .apply = [](CommandLine &line, const Values &) { line.tool.json = true; }},
+           .apply = [](CommandLine &line, const Values &) { line.tool.instruments.json = true; }},
           {.spellings = {"--trace-pixel"},
            .values = "SLOW,FAST",
            .unit = "pixels",
@@ -172,7 +178,8 @@ FlagGroup toolFlags() {
           {.spellings = {"--check-finite"},
            .fallback = "off",
            .help = "interpret, and stop where NaN or infinity first appears, saying where",
-           .apply = [](CommandLine &line, const Values &) { line.tool.checkFinite = true; }},
+           .apply = [](CommandLine &line,
+                       const Values &) { line.tool.instruments.checkFinite = true; }},
           {.spellings = {"--compare-engines"},
            .fallback = "off",
            .help = "render with the kernel and with the interpreter, say how far the images are "
@@ -185,7 +192,7 @@ FlagGroup toolFlags() {
                    "engines agree",
            .apply =
                [](CommandLine &line, const Values &) {
-                 line.tool.compareEngines = line.tool.compareStages = true;
+                 line.tool.compareEngines = line.tool.comparison.everyStage = true;
                }},
           {.spellings = {"--compare-tolerance"},
            .values = "RELATIVE OF_MAXIMUM",
@@ -195,7 +202,8 @@ FlagGroup toolFlags() {
            .range = Range::notNegative(),
            .apply =
                [](CommandLine &line, const Values &v) {
-                 line.tool.engineTolerance = {v.number(0), v.number(1)};
+                 line.tool.comparison.relative = v.number(0);
+                 line.tool.comparison.ofMaximum = v.number(1);
                }},
           {.spellings = {"--grad"},
            .values = "PARAMETERS",
@@ -227,11 +235,13 @@ FlagGroup toolFlags() {
            .help =
                "run this kernel, a shared object that nb-compile made; one that does not fit is "
                "refused",
-           .apply = [](CommandLine &line, const Values &v) { line.tool.kernelFile = v.text(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.simulator.kernelFile = v.text(); }},
           {.spellings = {"--no-fallback"},
            .fallback = "off",
            .help = "fail where the compiler cannot be used, never fall back on the interpreter",
-           .apply = [](CommandLine &line, const Values &) { line.tool.noFallback = true; }},
+           .apply = [](CommandLine &line,
+                       const Values &) { line.tool.simulator.fallback = false; }},
       }};
 }
 

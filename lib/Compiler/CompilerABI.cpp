@@ -1,7 +1,7 @@
 #include "nanobragg/CompilerABI.h"
 
-#include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/CodeGen/Compiler.h"
+#include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Run/InterpretExperiment.h"
 
@@ -79,8 +79,8 @@ int guardedEither(const nb_compile_request *request, char **error, Work work) {
       if (message.empty())
         llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic;
     });
-    auto program = mlir::parseSourceString<mlir::ModuleOp>(
-        request->program, mlir::ParserConfig(&context), "program");
+    auto program = mlir::parseSourceString<mlir::ModuleOp>(request->program,
+                                                           mlir::ParserConfig(&context), "program");
     if (!program)
       return llvm::createStringError("the program cannot be read: " + message);
     return work(*program, optionsOf(*request));
@@ -157,15 +157,6 @@ int runProgram(const nb_program *program, const void *const *arguments,
 
 void releaseProgram(nb_program *program) { delete program; }
 
-int interpret(const nb_compile_request *request, const void *const *arguments,
-              const nb_interpret_options *how, void *image, char **report, char **error) {
-  nb_program *program = nullptr;
-  if (prepareProgram(request, how->probe, &program, error) != 0)
-    return 1;
-  const std::unique_ptr<nb_program> owner(program);
-  return runProgram(program, arguments, how, &image, report, error);
-}
-
 int compare(const nb_compile_request *request, const void *const *arguments,
             const nb_compare_options *how, int32_t *differ, char **report, char **error) {
   return guarded(request, error, [&](const auto &variant, const auto &options) -> llvm::Error {
@@ -193,7 +184,6 @@ constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION,
                                  freeText,
                                  build,
                                  freeBytes,
-                                 interpret,
                                  compare,
                                  prepareProgram,
                                  programDescriptor,

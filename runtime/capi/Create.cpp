@@ -1,9 +1,8 @@
 #include "lib/CommandLine/ExperimentOf.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
-#include "runtime/gpu/DevicePlacement.h"
 #include "runtime/kernels/KernelFit.h"
-#include "runtime/kernels/KernelProvider.h"
+#include "runtime/simulator/Placement.h"
 
 using namespace nanobragg;
 
@@ -18,22 +17,17 @@ auto asBadKernel(Work work) {
   }
 }
 
-std::unique_ptr<nb_simulator> simulatorFor(const ProgramVariant &variant, DeviceChoice choice) {
+std::unique_ptr<nb_simulator> simulatorFor(const ProgramVariant &variant,
+                                           const SimulatorOptions &options) {
   KernelRequest request;
   request.variant = variant.toString();
-  request.choice = choice;
-  findDevice(request);
-  const auto make = [&] {
-    return std::make_unique<nb_simulator>(KernelProvider::ofProcess().get(request), request.gpu);
-  };
-  if (!request.gpu || choice.kind == DeviceChoice::Kind::Cuda)
-    return make();
-  try {
-    return make();
-  } catch (const std::runtime_error &) {
-    request = onProcessor(request);
-    return make();
-  }
+  request.precision = options.precision;
+  request.file = options.kernelFile;
+  request.dumpIR = options.dumpIR;
+  SimulatorOptions strict = options;
+  strict.fallback = false; // nobody would hear of it
+  Placement placement(strict);
+  return std::make_unique<nb_simulator>(placement.place(std::move(request)), options.threads);
 }
 
 } // namespace
@@ -42,7 +36,7 @@ nb_status nb_simulator_load(const char *file, nb_simulator **simulator) {
   return guarded([&] {
     given(simulator, "the place for the simulator");
     given(file, "the file's name");
-    *simulator = new nb_simulator(asBadKernel([&] { return openKernelFile(file); }));
+    *simulator = new nb_simulator(asBadKernel([&] { return Program(openKernelFile(file)); }));
     return NB_OK;
   });
 }
@@ -53,7 +47,7 @@ nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simulator **s
     if (!kernel)
       throw std::invalid_argument("the kernel is NULL");
     const nb_kernel_descriptor *version = asBadKernel([&] { return &selectVersion(*kernel); });
-    *simulator = new nb_simulator(KernelHandle(KernelHandle(), version));
+    *simulator = new nb_simulator(Program(KernelHandle(KernelHandle(), version)));
     return NB_OK;
   });
 }
@@ -62,7 +56,7 @@ nb_status nb_simulator_compile(const char *variant, nb_simulator **simulator) {
   return guarded([&] {
     given(simulator, "the place for the simulator");
     const auto parsed = ProgramVariant::fromString(given(variant, "the variant"));
-    *simulator = simulatorFor(parsed, {DeviceChoice::Kind::Cpu}).release();
+    *simulator = simulatorFor(parsed, {.device = "cpu"}).release();
     return NB_OK;
   });
 }
@@ -72,11 +66,7 @@ nb_status nb_simulator_compile_for(const char *variant, const char *device,
   return guarded([&] {
     given(simulator, "the place for the simulator");
     const auto parsed = ProgramVariant::fromString(given(variant, "the variant"));
-    const auto choice = DeviceChoice::fromString(given(device, "the device"));
-    if (!choice)
-      throw std::invalid_argument("'" + std::string(device) +
-                                  "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
-    *simulator = simulatorFor(parsed, *choice).release();
+    *simulator = simulatorFor(parsed, {.device = given(device, "the device")}).release();
     return NB_OK;
   });
 }
@@ -86,8 +76,8 @@ nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simula
     given(simulator, "the place for the simulator");
     const std::vector<std::string> all = words(count, flags);
     const Experiment experiment = experimentOf(all);
-    auto created = simulatorFor(experiment.variant, deviceOf(all));
-    setAll(created->values, *created->kernel, experiment);
+    auto created = simulatorFor(experiment.variant, simulatorOptionsOf(all));
+    setAll(created->values, created->kernel(), experiment);
     *simulator = created.release();
     return NB_OK;
   });
@@ -96,5 +86,5 @@ nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simula
 void nb_simulator_free(nb_simulator *simulator) { delete simulator; }
 
 const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simulator) {
-  return simulator ? simulator->kernel.get() : nullptr;
+  return simulator ? &simulator->kernel() : nullptr;
 }

@@ -4,24 +4,27 @@
 
 #include "nanobragg/nanobragg.h"
 #include "runtime/capi/ParameterValues.h"
-#include "runtime/processor/KernelRunner.h"
+#include "runtime/simulator/Program.h"
 
 #include <memory>
 #include <mutex>
 
-/// A kernel with the numbers that it will be run with.
+/// A program with the numbers that it will be run with. It is not a nanobragg::Simulator, which has
+/// an experiment: here tables may change their sizes, and a kernel may come without any experiment.
+/// What runs the program is decided in the same place (runtime/simulator/Placement.h).
 struct nb_simulator {
-  explicit nb_simulator(nanobragg::KernelHandle handle,
-                        std::shared_ptr<nanobragg::cuda::Device> device = nullptr)
-      : kernel(std::move(handle)), values(*kernel), outputs(*kernel),
-        executor(kernel, std::move(device)) {}
+  explicit nb_simulator(nanobragg::Program placed, int threads = 0)
+      : program(std::move(placed)), threads(threads), values(program.descriptor()),
+        outputs(program.descriptor()) {}
 
-  const nanobragg::KernelHandle kernel;
+  const nb_kernel_descriptor &kernel() const { return program.descriptor(); }
+
+  nanobragg::Program program;
+  const int threads; ///< of runs that do not say how many
   mutable std::mutex mutex;
   nanobragg::ParameterValues values;
   nanobragg::OutputMemory outputs; ///< of the last run, but for the image that went to the caller
   bool complete = false;
-  nanobragg::KernelExecutor executor;
 
   // nb_cancel does not wait for a run.
   std::mutex cancelMutex;

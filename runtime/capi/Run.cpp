@@ -16,7 +16,7 @@ nb_status nb_image_shape(const nb_simulator *s, int64_t shape[3]) {
 nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, size_t bytes) {
   bool cancelled = false;
   const nb_status status = locked(s, [&] {
-    const bool renders = s->kernel->outputs[0].kind == NB_OUTPUT_IMAGE;
+    const bool renders = s->kernel().outputs[0].kind == NB_OUTPUT_IMAGE;
     if (renders)
       given(image, "the image");
     else if (image)
@@ -25,7 +25,7 @@ nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, si
     const ImageShape shape = s->values.shape();
     const std::size_t needed =
         std::size_t(renders ? shape.pixels() : 0) *
-        (s->kernel->image_type == NB_IMAGE_F32 ? sizeof(float) : sizeof(double));
+        (s->kernel().image_type == NB_IMAGE_F32 ? sizeof(float) : sizeof(double));
     if (bytes != needed)
       throw std::invalid_argument("the image has " + std::to_string(bytes) + " bytes of the " +
                                   std::to_string(needed) + " that it needs");
@@ -36,16 +36,18 @@ nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, si
     }
     RunOptions run;
     run.cancel = token.get();
+    run.threads = s->threads;
     if (options) {
-      run.threads = options->threads;
+      if (options->threads)
+        run.threads = options->threads;
       if (options->progress)
         run.progress = [&](double fraction) { options->progress(options->context, fraction); };
     }
     s->complete = false;
-    s->outputs.resize(outputSizes(*s->kernel, arguments.data(), shape), image);
-    cancelled = s->executor
-                    .run(arguments.data(), shape, s->values.rows(), s->outputs.addresses(), run)
-                    .cancelled;
+    s->outputs.resize(outputSizes(s->kernel(), arguments.data(), shape), image);
+    cancelled =
+        s->program.run(arguments.data(), shape, s->values.rows(), s->outputs.addresses(), run)
+            .cancelled;
     s->complete = !cancelled;
     std::lock_guard lock(s->cancelMutex);
     if (cancelled)

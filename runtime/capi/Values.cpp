@@ -86,12 +86,12 @@ nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
   return locked(s, [&] {
     const Experiment experiment = experimentOf(words(count, flags));
     try {
-      checkFits(*s->kernel, specificationFor(*s->kernel, experiment.variant), s->kernel->precision,
+      checkFits(s->kernel(), specificationFor(s->kernel(), experiment.variant), s->kernel().precision,
                 "the simulator's kernel");
     } catch (const std::runtime_error &error) {
       throw std::invalid_argument(error.what());
     }
-    setAll(s->values, *s->kernel, experiment);
+    setAll(s->values, s->kernel(), experiment);
   });
 }
 

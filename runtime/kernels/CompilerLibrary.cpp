@@ -149,29 +149,16 @@ std::string CompilerLibrary::emit(const KernelRequest &request, const std::strin
   return result;
 }
 
-std::string CompilerLibrary::interpret(const KernelRequest &request, const void *const *arguments,
-                                       const nb_interpret_options &options, void *image) const {
-  if (!api.interpret)
-    throw std::runtime_error("the compiler library has no interpreter");
-  const nb_compile_request c = toC(request);
-  char *report = nullptr, *error = nullptr;
-  if (callCompiler([&] { return api.interpret(&c, arguments, &options, image, &report, &error); }) != 0)
-    fail(api, error);
-  const std::string result = report ? report : "";
-  if (report)
-    api.free_text(report);
-  return result;
-}
-
 std::shared_ptr<const PreparedProgram>
-CompilerLibrary::prepare(const KernelRequest &request) const {
+CompilerLibrary::prepare(const KernelRequest &request, const std::string &probe) const {
   if (!api.prepare_program)
-    throw std::runtime_error("the compiler library has no interpreter that can be kept ready; build "
-                             "it and this program together");
+    throw std::runtime_error("the compiler library has no interpreter; build it and this program "
+                             "together");
   const nb_compile_request c = toC(request);
   nb_program *program = nullptr;
   char *error = nullptr;
-  if (callCompiler([&] { return api.prepare_program(&c, nullptr, &program, &error); }) != 0)
+  const char *names = probe.empty() ? nullptr : probe.c_str();
+  if (callCompiler([&] { return api.prepare_program(&c, names, &program, &error); }) != 0)
     fail(api, error);
   return std::make_shared<const PreparedProgram>(api, program);
 }

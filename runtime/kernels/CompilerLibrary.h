@@ -3,6 +3,7 @@
 #define NANOBRAGG_COMPILERLIBRARY_H
 
 #include "lib/Experiment/DeviceChoice.h"
+#include "lib/Experiment/KernelSpecification.h"
 #include "nanobragg/CompilerABI.h"
 #include "nanobragg/Engine.h"
 #include "runtime/processor/KernelRunner.h"
@@ -23,11 +24,11 @@ struct KernelRequest {
   std::string target = "native"; ///< as nb_compile_request::target
   std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
   Engine engine = Engine::Fused;
-  std::string derivative{};      ///< Derivative::toString(); empty: the image alone
-  std::string file{};            ///< of KernelProvider: a kernel file that takes its place
+  std::string derivative{}; ///< Derivative::toString(); empty: the image alone
+  std::string file{};       ///< of KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
   std::shared_ptr<cuda::Device> gpu{}; ///< found for that choice, see findDevice
-  std::string fixed{}; ///< counts to compile in: "NAME=VALUE", separated by blanks
+  std::string fixed{};                 ///< counts to compile in: "NAME=VALUE", separated by blanks
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the variant
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
@@ -35,11 +36,10 @@ struct KernelRequest {
   bool isForGpu() const { return target.starts_with("sm_"); }
   /// False: it asks for the image alone.
   bool hasDerivative() const { return !derivative.empty() && derivative != "none"; }
-};
-
-struct EngineComparison {
-  bool differ = false; ///< beyond the tolerance
-  std::string report;
+  /// As a kernel says what it is of, but for fixed counts.
+  KernelSpecification specification() const {
+    return {variant, hasDerivative() ? derivative : "", {}};
+  }
 };
 
 /// A program that the interpreter is ready to run. Runs wait for each other.
@@ -80,14 +80,12 @@ public:
   /// The program as text; stage is "nb", "mlir", "llvm" or "asm".
   std::string emit(const KernelRequest &request, const std::string &stage) const;
 
-  bool canInterpret() const { return api.interpret; }
+  bool canInterpret() const { return api.prepare_program; }
 
-  /// Runs the program in the interpreter, see nb_compiler_api::interpret; returns its report.
-  std::string interpret(const KernelRequest &request, const void *const *arguments,
-                        const nb_interpret_options &options, void *image) const;
-
-  /// The same in two steps, for a program that is to be run more than once.
-  std::shared_ptr<const PreparedProgram> prepare(const KernelRequest &request) const;
+  /// The program for the interpreter, see nb_compiler_api::prepare_program. `probe` names the
+  /// values that its runs report on; empty: none.
+  std::shared_ptr<const PreparedProgram> prepare(const KernelRequest &request,
+                                                 const std::string &probe = "") const;
 
   /// Runs the program on both engines, see nb_compiler_api::compare_engines.
   EngineComparison compareEngines(const KernelRequest &request, const void *const *arguments,

@@ -20,8 +20,8 @@ void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &reques
     throw std::runtime_error("the kernel " + file + " is for a GPU (" + kernel.target +
                              "), and --device asks for the processor; leave one of them out");
   if (!kernel.device && choice == Kind::Cuda)
-    throw std::runtime_error("the kernel " + file + " is for a processor (" +
-                             kernel.target + "), and --device asks for a GPU; leave one of them "
+    throw std::runtime_error("the kernel " + file + " is for a processor (" + kernel.target +
+                             "), and --device asks for a GPU; leave one of them "
                              "out, or make the kernel for it with nb-compile --target=sm_90");
 }
 
@@ -144,7 +144,7 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
 KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
   const TimeAdded watch(count.cacheSeconds);
   KernelHandle kernel = openKernelFile(file);
-  checkFits(*kernel, {request.variant, request.derivative, {}}, request.precision,
+  checkFits(*kernel, request.specification(), request.precision,
             "the kernel " + file);
   checkDevice(*kernel, request, file);
   ++count.loads;

@@ -1,7 +1,7 @@
 #include "runtime/processor/KernelRunner.h"
 
-#include "runtime/processor/AlignedMemory.h"
 #include "runtime/kernels/FixedCounts.h"
+#include "runtime/processor/AlignedMemory.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
 #include "runtime/processor/StartableThreads.h"
@@ -27,8 +27,6 @@ std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options) {
              ? options.rowsPerTile
              : chooseRowsPerTile(shape.panels * shape.slow, resolveThreads(options.threads));
 }
-
-const char *nameOf(nb_image_type type) { return type == NB_IMAGE_F32 ? "float" : "double"; }
 
 /// Can this be run on some GPU?
 bool isComplete(const nb_device_kernel &device, bool sums) {
@@ -72,59 +70,6 @@ int resolveThreads(int requested) {
   return startableThreads(requested > 0 ? requested : tbb::info::default_concurrency());
 }
 
-static const nb_kernel_descriptor &checked(const KernelHandle &kernel) {
-  if (!kernel)
-    throw std::invalid_argument("there is no kernel to run");
-  checkDescriptor(*kernel);
-  return *kernel;
-}
-
-KernelRunner::KernelRunner(KernelHandle handle, const Experiment &experiment,
-                           std::shared_ptr<cuda::Device> device)
-    : kernel(std::move(handle)), experiment(experiment), parameters(checked(kernel), experiment),
-      memory(*kernel), executor(kernel, std::move(device)) {}
-
-void KernelRunner::bind(std::string_view parameter, std::span<const double> numbers) {
-  parameters.bind(parameter, numbers);
-}
-
-ImageShape KernelRunner::shape() const {
-  return {experiment.panelCount(), experiment.detector.slowPixels, experiment.detector.fastPixels};
-}
-
-RunResult KernelRunner::run(std::span<float> image, const RunOptions &options) {
-  return run(image.data(), std::int64_t(image.size()), NB_IMAGE_F32, options);
-}
-
-RunResult KernelRunner::run(std::span<double> image, const RunOptions &options) {
-  return run(image.data(), std::int64_t(image.size()), NB_IMAGE_F64, options);
-}
-
-RunResult KernelRunner::run(void *image, std::int64_t pixels, nb_image_type type,
-                            const RunOptions &options) {
-  if (kernel->outputs[0].kind != NB_OUTPUT_IMAGE)
-    throw std::invalid_argument("the kernel renders no image");
-  if (type != kernel->image_type)
-    throw std::invalid_argument(std::string("the kernel renders ") + nameOf(kernel->image_type) +
-                                " pixels but the image holds " + nameOf(type));
-  if (pixels != shape().pixels())
-    throw std::invalid_argument("the image holds " + std::to_string(pixels) +
-                                " pixels but the experiment has " +
-                                std::to_string(shape().pixels()));
-
-  return runInto(image, options);
-}
-
-RunResult KernelRunner::run(const RunOptions &options) { return runInto(nullptr, options); }
-
-RunResult KernelRunner::runInto(void *image, const RunOptions &options) {
-  const void *const *arguments = parameters.arguments();
-  memory.resize(outputSizes(*kernel, arguments, shape()), image);
-  const Detector &detector = experiment.detector;
-  return executor.run(arguments, shape(), {detector.roiSlowMin, detector.roiSlowMax + 1},
-                      memory.addresses(), options);
-}
-
 RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,
                     const ImageShape &shape, const RenderedRows &rows, void *const *outputs,
                     const RunOptions &options) {
@@ -162,8 +107,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
     if (sums)
       std::memset(accumulators[i], 0, std::size_t(size));
     forEachTile(parts[i], shape, shape.slow, [&](const nb_tile &tile) {
-      kernel.run_tile(arguments, workspace.get(), &tile, outputs, accumulators[i],
-                      scratch[thread]);
+      kernel.run_tile(arguments, workspace.get(), &tile, outputs, accumulators[i], scratch[thread]);
       progress.add(renderedRows(tile, rows));
     });
   };

@@ -8,6 +8,8 @@
 namespace nanobragg {
 namespace {
 
+const char *nameOf(nb_image_type type) { return type == NB_IMAGE_F32 ? "float" : "double"; }
+
 /// The parameter that "gradient.cell_a" or "hvp.cell_a" is a derivative by.
 const Parameter &parameterOf(std::string_view output) {
   if (const Parameter *parameter = parameterBehind(output))
@@ -16,10 +18,12 @@ const Parameter &parameterOf(std::string_view output) {
                            "' belongs to no parameter, which is a bug");
 }
 
-std::int64_t sizeOf(const nb_kernel_output &output, const Experiment &experiment) {
+/// Numbers in an output of an interpreted program; a kernel tells itself.
+std::int64_t sizeOf(const nb_kernel_output &output, const Experiment &experiment,
+                    const ImageShape &shape) {
   switch (output.kind) {
   case NB_OUTPUT_IMAGE:
-    return experiment.pixelCount();
+    return shape.pixels();
   case NB_OUTPUT_F64:
     return 1;
   case NB_OUTPUT_VEC3:
@@ -33,46 +37,59 @@ std::int64_t sizeOf(const nb_kernel_output &output, const Experiment &experiment
 
 } // namespace
 
-BoundProgram::BoundProgram(KernelProvider &kernels, const KernelRequest &request,
-                       const Experiment &experiment)
-    : experiment(experiment) {
-  if (request.engine == Engine::Fused) {
-    runner.emplace(kernels.get(request), experiment, request.gpu);
-    return;
-  }
-  auto program = kernels.program(request);
-  const nb_kernel_descriptor &descriptor = program->descriptor();
-  interpreted.emplace(Interpreted{std::move(program), BoundParameters(descriptor, experiment),
-                                  OutputMemory(descriptor)});
-}
+BoundProgram::BoundProgram(Program given, const Experiment &experiment)
+    : program(std::move(given)), experiment(experiment),
+      parameters(program.descriptor(), experiment), memory(program.descriptor()) {}
 
-const nb_kernel_descriptor &BoundProgram::descriptor() const {
-  return runner ? runner->descriptor() : interpreted->program->descriptor();
+ImageShape BoundProgram::shape() const {
+  return {experiment.panelCount(), experiment.detector.slowPixels, experiment.detector.fastPixels};
 }
 
 void BoundProgram::bind(std::string_view parameter, std::span<const double> numbers) {
-  if (runner)
-    runner->bind(parameter, numbers);
-  else
-    interpreted->parameters.bind(parameter, numbers);
+  parameters.bind(parameter, numbers);
 }
 
-RunResult BoundProgram::run(const RunOptions &options) {
-  if (runner)
-    return runner->run(options);
+std::vector<std::int64_t> BoundProgram::sizes() const {
   const nb_kernel_descriptor &d = descriptor();
-  std::vector<std::int64_t> sizes;
+  if (!interpreted())
+    return outputSizes(d, parameters.arguments(), shape());
+  std::vector<std::int64_t> all;
   for (std::uint32_t i = 0; i != d.num_outputs; ++i)
-    sizes.push_back(sizeOf(d.outputs[i], experiment));
-  interpreted->memory.resize(sizes, nullptr);
-  nb_interpret_options c = {};
-  c.threads = resolveThreads(options.threads);
-  interpreted->program->run(interpreted->parameters.arguments(), c, interpreted->memory.addresses());
-  return {};
+    all.push_back(sizeOf(d.outputs[i], experiment, shape()));
+  return all;
 }
 
-std::span<const double> BoundProgram::output(std::string_view name) const {
-  return runner ? runner->output(name) : interpreted->memory.numbers(name);
+RunResult BoundProgram::run(std::span<float> image, const RunOptions &options) {
+  return run(image.data(), std::int64_t(image.size()), NB_IMAGE_F32, options);
+}
+
+RunResult BoundProgram::run(std::span<double> image, const RunOptions &options) {
+  return run(image.data(), std::int64_t(image.size()), NB_IMAGE_F64, options);
+}
+
+RunResult BoundProgram::run(const RunOptions &options) { return runInto(nullptr, options); }
+
+RunResult BoundProgram::run(void *image, std::int64_t pixels, nb_image_type type,
+                            const RunOptions &options) {
+  const nb_kernel_descriptor &d = descriptor();
+  if (d.outputs[0].kind != NB_OUTPUT_IMAGE)
+    throw std::invalid_argument("the kernel renders no image");
+  if (type != d.image_type)
+    throw std::invalid_argument(std::string("the kernel renders ") +
+                                nameOf(nb_image_type(d.image_type)) +
+                                " pixels but the image holds " + nameOf(type));
+  if (pixels != shape().pixels())
+    throw std::invalid_argument("the image holds " + std::to_string(pixels) +
+                                " pixels but the experiment has " +
+                                std::to_string(shape().pixels()));
+  return runInto(image, options);
+}
+
+RunResult BoundProgram::runInto(void *image, const RunOptions &options) {
+  memory.resize(sizes(), image);
+  const Detector &detector = experiment.detector;
+  return program.run(parameters.arguments(), shape(),
+                     {detector.roiSlowMin, detector.roiSlowMax + 1}, memory.addresses(), options);
 }
 
 } // namespace nanobragg

@@ -2,39 +2,62 @@
 #ifndef NANOBRAGG_SIMULATOR_BOUNDPROGRAM_H
 #define NANOBRAGG_SIMULATOR_BOUNDPROGRAM_H
 
-#include "runtime/kernels/KernelProvider.h"
-#include "runtime/processor/KernelRunner.h"
+#include "runtime/simulator/Program.h"
 
-#include <optional>
+#include <span>
 #include <string_view>
 
 namespace nanobragg {
 
-/// The program of an image or of its derivatives, on one engine, with the numbers of an experiment,
-/// which must outlive it. Numbers changed in the experiment are seen by the next run.
+/// The program of an image or of its derivatives with the numbers of an experiment, which must
+/// outlive it. Numbers changed in the experiment are seen by the next run, and so one bound program
+/// serves a parameter scan.
 class BoundProgram {
 public:
-  /// `request.engine` decides the engine.
-  BoundProgram(KernelProvider &kernels, const KernelRequest &request, const Experiment &experiment);
+  /// Throws std::invalid_argument naming a parameter that the experiment does not provide.
+  BoundProgram(Program program, const Experiment &experiment);
 
-  const nb_kernel_descriptor &descriptor() const;
-  /// A parameter that experiments do not have, see BoundParameters::bind. The numbers stay the
-  /// caller's.
+  bool interpreted() const { return program.interpreted(); }
+  const nb_kernel_descriptor &descriptor() const { return program.descriptor(); }
+  ImageShape shape() const;
+
+  /// A parameter that experiments do not have: the image cotangent of a gradient program (panels x
+  /// slow x fast doubles), the tangents of a forward one (as many doubles as the parameter has).
+  /// The numbers are read when the program runs; they stay the caller's. Throws
+  /// std::invalid_argument when there is no such parameter or the count is not what it has.
   void bind(std::string_view parameter, std::span<const double> numbers);
-  RunResult run(const RunOptions &options);
-  /// An output of the last run, valid until the next.
-  std::span<const double> output(std::string_view name) const;
+
+  /// Photons per pixel into `image`, which the caller owns and which has shape().pixels() elements
+  /// of the program's image type; throws std::invalid_argument otherwise and std::bad_alloc when
+  /// the workspace does not fit in memory. Other outputs stay here. Exceptions of the progress
+  /// callback end the run and are passed on.
+  RunResult run(std::span<float> image, const RunOptions &options = {});
+  RunResult run(std::span<double> image, const RunOptions &options = {});
+  /// The same with all outputs here.
+  RunResult run(const RunOptions &options = {});
+
+  /// An output of the last run by name, e.g. "gradient.cell_a", in the layout of its kind; valid
+  /// until the next run. Throws std::invalid_argument when there is none, when it is an image that
+  /// went to memory of the caller, or an image of the other type.
+  std::span<const double> output(std::string_view name) const { return memory.numbers(name); }
+
+  /// How one pixel comes about; of an interpreted program.
+  std::string trace(const PixelIndex &pixel) {
+    return program.trace(parameters.arguments(), pixel);
+  }
+
+  /// For what takes the argument array itself.
+  const void *const *arguments() { return parameters.arguments(); }
 
 private:
-  struct Interpreted {
-    std::shared_ptr<const PreparedProgram> program;
-    BoundParameters parameters;
-    OutputMemory memory;
-  };
+  RunResult run(void *image, std::int64_t pixels, nb_image_type type, const RunOptions &options);
+  RunResult runInto(void *image, const RunOptions &options);
+  std::vector<std::int64_t> sizes() const;
 
+  Program program;
   const Experiment &experiment;
-  std::optional<KernelRunner> runner;
-  std::optional<Interpreted> interpreted;
+  BoundParameters parameters;
+  OutputMemory memory;
 };
 
 } // namespace nanobragg

@@ -87,12 +87,13 @@ TEST(Exclusions, ActionsAreKnown) {
 }
 
 TEST(Exclusions, AnExperimentIsNoAction) {
-  try {
-    experimentOf({"-cell", "70", "-default_F", "1", "--emit=nb"});
-    FAIL();
-  } catch (const UsageError &error) {
-    EXPECT_THAT(error.what(), HasSubstr("--emit is a question to nb-sim"));
-  }
+  for (const char *question : {"--emit=nb", "--grad=cell", "--probe=F_*", "--check-finite"})
+    try {
+      experimentOf({"-cell", "70", "-default_F", "1", question});
+      FAIL() << question;
+    } catch (const UsageError &error) {
+      EXPECT_THAT(error.what(), HasSubstr(" is a question to nb-sim")) << question;
+    }
 }
 
 } // namespace

@@ -1,3 +1,4 @@
+#include "runtime/simulator/BoundProgram.h"
 #include "test/Runtime/TestKernels.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,7 @@ using testing::ThrowsMessage;
 namespace {
 
 std::vector<float> render(const Experiment &experiment, RunOptions options) {
-  KernelRunner runner(handleOf(waveKernel()), experiment);
+  BoundProgram runner(Program(handleOf(waveKernel())), experiment);
   std::vector<float> image(std::size_t(runner.shape().pixels()), -1);
   EXPECT_FALSE(runner.run(image, options).cancelled);
   return image;
@@ -44,7 +45,7 @@ TEST(KernelRunner, ImageDoesNotDependOnThreadsOrTiles) {
 
 TEST(KernelRunner, NextRunSeesChangedNumbers) {
   Experiment experiment = waveExperiment(1, 1);
-  KernelRunner runner(handleOf(waveKernel()), experiment);
+  BoundProgram runner(Program(handleOf(waveKernel())), experiment);
   std::vector<float> image(1);
   runner.run(image);
   EXPECT_EQ(image[0], 2);
@@ -91,7 +92,7 @@ TEST(KernelRunner, ProgressIsRateLimited) {
 
 TEST(KernelRunner, ProgressExceptionEndsTheRun) {
   const Experiment experiment = waveExperiment(100, 4);
-  KernelRunner runner(handleOf(waveKernel()), experiment);
+  BoundProgram runner(Program(handleOf(waveKernel())), experiment);
   std::vector<float> image(400);
   for (int threads : {1, 4})
     EXPECT_THAT(
@@ -106,7 +107,7 @@ TEST(KernelRunner, ProgressExceptionEndsTheRun) {
 
 TEST(KernelRunner, CancelledBeforehandLeavesTheImageAlone) {
   const Experiment experiment = waveExperiment(10, 10);
-  KernelRunner runner(handleOf(waveKernel()), experiment);
+  BoundProgram runner(Program(handleOf(waveKernel())), experiment);
   std::vector<float> image(100, -1);
   CancellationToken token;
   token.request();
@@ -120,7 +121,7 @@ TEST(KernelRunner, CancelledBeforehandLeavesTheImageAlone) {
 
 TEST(KernelRunner, CancelledFromAnotherThreadStopsSoon) {
   const Experiment experiment = waveExperiment(20000, 1); // 10 s on two threads
-  KernelRunner runner(handleOf(slowKernel()), experiment);
+  BoundProgram runner(Program(handleOf(slowKernel())), experiment);
   std::vector<float> image(20000);
   CancellationToken token;
   std::thread canceller([&] {
@@ -136,14 +137,14 @@ TEST(KernelRunner, CancelledFromAnotherThreadStopsSoon) {
 TEST(KernelRunner, RefusesAnotherAbiVersion) {
   nb_kernel_descriptor kernel = waveKernel();
   kernel.abi_version = NB_KERNEL_ABI_VERSION + 1;
-  EXPECT_THAT([&] { KernelRunner(handleOf(kernel), waveExperiment(1, 1)); },
+  EXPECT_THAT([&] { BoundProgram(Program(handleOf(kernel)), waveExperiment(1, 1)); },
               ThrowsMessage<std::runtime_error>(HasSubstr("kernel ABI")));
 }
 
 TEST(KernelRunner, RefusesAnIncompleteDescriptor) {
   nb_kernel_descriptor kernel = waveKernel();
   kernel.run_tile = nullptr;
-  EXPECT_THAT([&] { KernelRunner(handleOf(kernel), waveExperiment(1, 1)); },
+  EXPECT_THAT([&] { BoundProgram(Program(handleOf(kernel)), waveExperiment(1, 1)); },
               ThrowsMessage<std::runtime_error>(HasSubstr("incomplete")));
 }
 
@@ -164,13 +165,13 @@ TEST(KernelRunner, NamesAParameterThatTheExperimentLacks) {
   nb_kernel_descriptor kernel = waveKernel();
   kernel.num_parameters = 1;
   kernel.parameters = wanted;
-  EXPECT_THAT([&] { KernelRunner(handleOf(kernel), waveExperiment(1, 1)); },
+  EXPECT_THAT([&] { BoundProgram(Program(handleOf(kernel)), waveExperiment(1, 1)); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("'mask'")));
 }
 
 TEST(KernelRunner, RefusesAnImageOfAnotherSizeOrType) {
   const Experiment experiment = waveExperiment(4, 4);
-  KernelRunner runner(handleOf(waveKernel()), experiment);
+  BoundProgram runner(Program(handleOf(waveKernel())), experiment);
   std::vector<float> small(15);
   EXPECT_THAT([&] { runner.run(small); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("15 pixels")));
@@ -192,7 +193,7 @@ TEST(KernelRunner, WorkspaceThatDoesNotFitIsBadAlloc) {
   nb_kernel_descriptor kernel = waveKernel();
   kernel.workspace_size = [](const void *const *) { return std::int64_t(1) << 60; };
   const Experiment experiment = waveExperiment(1, 1);
-  KernelRunner runner(handleOf(kernel), experiment);
+  BoundProgram runner(Program(handleOf(kernel)), experiment);
   std::vector<float> image(1);
   EXPECT_THROW(runner.run(image), std::bad_alloc);
 }

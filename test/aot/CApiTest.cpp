@@ -54,6 +54,32 @@ TEST(CApi, RendersTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(render(s.get(), 4), image);
 }
 
+TEST(CApi, FlagsSayHowItIsRun) {
+  const Simulator mixed = fromFlags(flags({"--precision=mixed"}));
+  EXPECT_STREQ(nb_simulator_kernel(mixed.get())->precision, "mixed");
+  nb_simulator *s = nullptr;
+  const auto question = flags({"--grad=cell"});
+  EXPECT_EQ(nb_simulator_from_flags(int(question.size()), question.data(), &s), NB_BAD_ARGUMENT);
+  EXPECT_THAT(nb_last_error(), HasSubstr("--grad is a question to nb-sim"));
+}
+
+TEST(CApi, TheInterpreterStandsInForAKernel) {
+  const Simulator kernel = fromFlags(flags()), interpreter = fromFlags(flags({"--no-fuse"}));
+  EXPECT_STREQ(nb_simulator_kernel(interpreter.get())->target, "interpreter");
+  EXPECT_STREQ(nb_simulator_kernel(interpreter.get())->variant,
+               nb_simulator_kernel(kernel.get())->variant);
+  for (const double wavelength : {1e-10, 1.1e-10}) {
+    EXPECT_EQ(nb_set_f64(kernel.get(), "wavelength", wavelength), NB_OK);
+    EXPECT_EQ(nb_set_f64(interpreter.get(), "wavelength", wavelength), NB_OK);
+    const auto image = render(kernel.get()), other = render(interpreter.get());
+    for (std::size_t i = 0; i != image.size(); ++i)
+      ASSERT_NEAR(other[i], image[i], 1e-6 * image[i]) << i;
+  }
+  const auto words = flags({"-distance", "60"});
+  EXPECT_EQ(nb_set_flags(interpreter.get(), int(words.size()), words.data()), NB_OK)
+      << nb_last_error();
+}
+
 TEST(CApi, ParametersComeBack) {
   const Simulator s = fromFlags(flags());
   double value = 0, vector[3] = {};
@@ -210,8 +236,7 @@ TEST(CApi, GradientOfAKernelFile) {
   ASSERT_EQ(nb_set_flags(s.get(), int(words.size()), words.data()), NB_OK) << nb_last_error();
   const std::vector<double> ones(pixels * pixels, 1.0);
   const std::int64_t shape[3] = {1, pixels, pixels};
-  ASSERT_EQ(nb_set_image(s.get(), "image_cotangent", ones.data(), shape), NB_OK)
-      << nb_last_error();
+  ASSERT_EQ(nb_set_image(s.get(), "image_cotangent", ones.data(), shape), NB_OK) << nb_last_error();
 
   std::vector<double> image(ones.size());
   auto total = [&] {
@@ -226,8 +251,9 @@ TEST(CApi, GradientOfAKernelFile) {
     total();
     double gradient = 0, value = 0;
     std::int64_t count = 0;
-    EXPECT_EQ(nb_get_output(s.get(), (std::string("gradient.") + name).c_str(), &gradient, 1, &count),
-              NB_OK)
+    EXPECT_EQ(
+        nb_get_output(s.get(), (std::string("gradient.") + name).c_str(), &gradient, 1, &count),
+        NB_OK)
         << nb_last_error();
     EXPECT_EQ(count, 1);
     ASSERT_EQ(nb_get_f64(s.get(), name, &value), NB_OK);

@@ -1,9 +1,9 @@
-// Images of compiled kernels are the same, bit by bit, however they are cut up: into tiles, over threads,
-// by a region of interest; and as small as numbers get.
+// Images of compiled kernels are the same, bit by bit, however they are cut up: into tiles, over
+// threads, by a region of interest; and as small as numbers get.
 #include "test/engines/Engines.h"
 #include "test/engines/RandomExperiment.h"
 
-#include "runtime/processor/KernelRunner.h"
+#include "runtime/simulator/BoundProgram.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ using nanobragg::Experiment;
 
 namespace {
 
-/// A kernel of this machine for a detector of two panels with 37 x 29 pixels: rows that fill no whole
-/// number of registers.
+/// A kernel of this machine for a detector of two panels with 37 x 29 pixels: rows that fill no
+/// whole number of registers.
 struct Tiles : testing::TestWithParam<std::tuple<nanobragg::CrystalShape, const char *>> {
   Tiles() {
     variant.shape = std::get<0>(GetParam());
@@ -42,7 +42,8 @@ struct Tiles : testing::TestWithParam<std::tuple<nanobragg::CrystalShape, const 
   }
 
   std::vector<double> render(nanobragg::RunOptions options = {.threads = 1}) {
-    nanobragg::KernelRunner runner({&kernel->descriptor(), [](const void *) {}}, experiment);
+    nanobragg::BoundProgram runner(nanobragg::Program({&kernel->descriptor(), [](const void *) {}}),
+                                   experiment);
     std::vector<double> image(2 * 37 * 29, -1);
     runner.run(image, options);
     return image;

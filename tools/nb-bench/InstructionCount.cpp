@@ -2,7 +2,8 @@
 
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
-#include "nanobragg/DerivativeNames.h"
+#include "nanobragg/Simulator.h"
+#include "runtime/simulator/Placement.h"
 #include "tools/shared/RunSetup.h"
 
 #include <csignal>
@@ -40,7 +41,7 @@ void toggleStepping(int, siginfo_t *, void *context) {
 class Handler {
 public:
   Handler(int signal, void (*handle)(int, siginfo_t *, void *)) : signal(signal) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_flags = SA_SIGINFO;
     action.sa_sigaction = handle;
     ::sigaction(signal, &action, &before);
@@ -50,7 +51,7 @@ public:
 
 private:
   int signal;
-  struct sigaction before {};
+  struct sigaction before{};
 };
 
 /// The mapping of this process that holds an address.
@@ -80,7 +81,8 @@ struct Stepped<void (*)(Arguments...)> {
 };
 
 /// Instructions of the kernel's tiles, of an image or of the gradient of the sum of its pixels.
-std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experiment, bool gradient) {
+std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experiment,
+                         const std::optional<std::string> &gradientBy) {
   using Tile = Stepped<decltype(kernel->run_tile)>;
   nb_kernel_descriptor stepped = *kernel;
   Tile::real = kernel->run_tile;
@@ -88,16 +90,17 @@ std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experimen
   counted = mappingOf(reinterpret_cast<const void *>(kernel->run_tile));
   steps = 0;
   const Handler step(SIGTRAP, countStep), toggle(SIGUSR1, toggleStepping);
-  KernelRunner runner({kernel, &stepped}, experiment);
-  const auto pixels = std::size_t(runner.shape().pixels());
-  if (gradient) {
-    const std::vector<double> ones(pixels, 1.0);
-    runner.bind(cotangentName("image"), ones);
-    runner.run({.threads = 1});
+  SimulatorOptions options;
+  options.kernel = {kernel, &stepped};
+  options.precision = kernel->precision;
+  options.threads = 1;
+  Simulator simulator(experiment, options);
+  if (gradientBy) {
+    simulator.gradient(*gradientBy, std::vector<double>(simulator.pixels(), 1.0));
     return steps;
   }
-  std::vector<float> image(pixels);
-  runner.run(image, {.threads = 1});
+  std::vector<float> image(simulator.pixels());
+  simulator.render(std::span(image));
   return steps;
 }
 
@@ -113,16 +116,21 @@ std::optional<double> instructionsPerSample(Workload workload, const BenchInputs
   Detector &detector = setup.complete.experiment.detector;
   detector.slowPixels = 1;
   detector.roiSlowMin = detector.roiSlowMax = 0;
-  KernelRequest request = setup.kernelRequest();
+  Experiment &experiment = setup.complete.experiment;
   if (gradient)
+    experiment.variant.imageType = ImageType::F64; // as a simulator's gradients
+  KernelRequest request = requestFor(experiment, setup.line.tool.simulator);
+  std::optional<std::string> gradientBy;
+  if (gradient) {
+    gradientBy = workload.gradientParameters();
     request.derivative =
-        Derivative{Derivative::Mode::VJP, resolveParameters(workload.gradientParameters(),
-                                                            setup.complete.experiment.variant)}
+        Derivative{Derivative::Mode::VJP, resolveParameters(*gradientBy, experiment.variant)}
             .toString();
-  const std::uint64_t count = countTiles(makeKernel(request), setup.complete.experiment, gradient);
+  }
+  const std::uint64_t count = countTiles(makeKernel(request), experiment, gradientBy);
   if (count == 0)
     return std::nullopt;
-  return double(count) / setup.samples();
+  return double(count) / samplesOf(experiment);
 }
 
 #else

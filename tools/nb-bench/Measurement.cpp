@@ -1,12 +1,11 @@
 #include "tools/nb-bench/Measurement.h"
 
 #include "lib/IO/FloatImage.h"
+#include "nanobragg/Simulator.h"
+#include "runtime/processor/Stopwatch.h"
+#include "runtime/simulator/Placement.h"
 #include "tools/nb-bench/InstructionCount.h"
 #include "tools/shared/RunSetup.h"
-#include "runtime/processor/Stopwatch.h"
-#include "runtime/gpu/DevicePlacement.h"
-#include "runtime/processor/KernelRunner.h"
-#include "nanobragg/Simulator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,39 +27,40 @@ double worstDifference(const std::vector<float> &image, const std::vector<float>
 class Contestant {
 public:
   Contestant(const Workload &workload, const BenchInputs &inputs, const std::string &precision,
-             int threads, const Plan &plan, KernelProvider &kernels)
-      : options{.threads = threads} {
+             int threads, const Plan &plan, KernelProvider &kernels) {
     result.workload = workload;
     result.precision = precision;
     result.threads = threads;
     std::vector<std::string> words = workload.words(inputs);
     // The same physics as the reference, so that the images can be compared.
-    words.insert(words.end(), {"-compat", "c", "--precision=" + precision, "--device=" + plan.device});
+    words.insert(words.end(),
+                 {"-compat", "c", "--precision=" + precision, "--device=" + plan.device});
     const Stopwatch sinceStart;
     setup = std::make_unique<RunSetup>(parseCommandLine(words));
     result.setupSeconds = sinceStart.seconds();
-    result.samples = setup->samples();
+    result.samples = samplesOf(setup->complete.experiment);
 
+    SimulatorOptions how = setup->simulatorOptions(kernels);
+    how.engine = Engine::Fused;
+    how.fallback = how.once = false;
+    how.threads = threads;
+    simulator = std::make_unique<Simulator>(setup->complete.experiment, how);
     const double before = kernels.counters().compileSeconds;
-    KernelRequest request = setup->kernelRequest();
-    findDevice(request);
-    const KernelHandle kernel = kernels.get(request);
+    result.target = simulator->target(PixelType::F32);
     result.compileSeconds = kernels.counters().compileSeconds - before;
-    result.target = kernel->target;
-    runner = std::make_unique<KernelRunner>(kernel, setup->complete.experiment, request.gpu);
-    image.resize(std::size_t(runner->shape().pixels()));
-    runner->run(image, options); // warms the threads and the pages of the image
+    image.resize(simulator->pixels());
+    simulator->render(std::span(image)); // warms the threads and the pages of the image
     if (plan.gradients && precision == "f64")
-      prepareGradient(plan.device, kernels);
+      prepareGradient();
   }
 
   void run() {
-    const RunResult times = runner->run(image, options);
+    const RunResult times = simulator->render(std::span(image));
     prepare.push_back(times.prepareSeconds);
     tiles.push_back(times.runSeconds);
     if (!times.device.empty())
       launches.push_back(times.deviceSeconds);
-    if (simulator)
+    if (!cotangent.empty())
       reverse.push_back(gradientSeconds());
   }
 
@@ -69,7 +69,7 @@ public:
     result.runSeconds = median(tiles);
     if (!launches.empty())
       result.deviceSeconds = median(launches);
-    if (simulator)
+    if (!cotangent.empty())
       result.gradientSeconds = median(reverse);
     return result;
   }
@@ -77,14 +77,7 @@ public:
   const std::vector<float> &pixels() const { return image; }
 
 private:
-  void prepareGradient(const std::string &device, KernelProvider &kernels) {
-    SimulatorOptions how;
-    how.engine = Engine::Fused;
-    how.fallback = false;
-    how.threads = options.threads;
-    how.device = device;
-    how.kernels = &kernels;
-    simulator = std::make_unique<Simulator>(setup->complete.experiment, how);
+  void prepareGradient() {
     cotangent.assign(simulator->pixels(), 1.0);
     gradientSeconds();
   }
@@ -95,12 +88,10 @@ private:
     return simulator->timing().derivative - before;
   }
 
-  RunOptions options;
   Measurement result;
   std::unique_ptr<RunSetup> setup;
-  std::unique_ptr<KernelRunner> runner;
-  std::vector<float> image;
   std::unique_ptr<Simulator> simulator;
+  std::vector<float> image;
   std::vector<double> cotangent;
   std::vector<double> prepare, tiles, launches, reverse;
 };
@@ -140,9 +131,9 @@ std::vector<Measurement> measure(const Workload &workload, const BenchInputs &in
     if (plan.reference) {
       const double start = median(startup);
       row.reference = ReferenceTime{start, median(whole) - start};
-      row.worstDifference = worstDifference(
-          contestant->pixels(),
-          io::readFloatImage(plan.reference->floatImage(), contestant->pixels().size()));
+      row.worstDifference =
+          worstDifference(contestant->pixels(), io::readFloatImage(plan.reference->floatImage(),
+                                                                   contestant->pixels().size()));
     }
     rows.push_back(std::move(row));
   }

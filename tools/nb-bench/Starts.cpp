@@ -1,10 +1,10 @@
 #include "tools/nb-bench/Starts.h"
 
+#include "nanobragg/Simulator.h"
+#include "runtime/processor/Stopwatch.h"
 #include "tools/nb-bench/ChildProcess.h"
 #include "tools/nb-bench/Measurement.h"
 #include "tools/shared/RunSetup.h"
-#include "runtime/processor/Stopwatch.h"
-#include "runtime/processor/KernelRunner.h"
 
 #include <nlohmann/json.hpp>
 
@@ -39,12 +39,14 @@ Start startSimulator(const std::vector<std::string> &words, int threads, KernelP
   const Stopwatch sinceStart;
   const RunSetup setup(parseCommandLine(words));
   const double beforeKernel = sinceStart.seconds();
-  KernelRunner runner(kernels.get(setup.kernelRequest()), setup.complete.experiment);
+  SimulatorOptions options = setup.simulatorOptions(kernels);
+  options.threads = threads;
+  Simulator simulator(setup.complete.experiment, options);
+  simulator.prepare(PixelType::F32);
   start.kernel = sinceStart.seconds() - beforeKernel;
-  const auto image = std::make_unique_for_overwrite<float[]>(std::size_t(runner.shape().pixels()));
+  const auto image = std::make_unique_for_overwrite<float[]>(simulator.pixels());
   const double beforeRun = sinceStart.seconds();
-  const RunResult result =
-      runner.run({image.get(), std::size_t(runner.shape().pixels())}, {.threads = threads});
+  const RunResult result = simulator.render(std::span(image.get(), simulator.pixels()));
   start.setup = beforeRun + result.firstTileSeconds;
   start.run = result.runSeconds;
   return start;

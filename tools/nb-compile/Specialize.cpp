@@ -3,6 +3,7 @@
 #include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/BoundParameters.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "nanobragg/Simulator.h"
 #include "runtime/kernels/KernelFile.h"
 
 #include <algorithm>
@@ -15,13 +16,15 @@ namespace {
 
 /// The best of several runs: what the machine does besides only ever adds.
 double seconds(const Experiment &experiment, std::span<const char> file) {
-  KernelRunner runner(loadKernel(file), experiment);
-  std::vector<float> image(std::size_t(runner.shape().pixels()));
-  RunOptions options;
+  SimulatorOptions options;
+  options.kernel = loadKernel(file);
+  options.precision = options.kernel->precision;
   options.threads = 1;
+  Simulator simulator(experiment, options);
+  std::vector<float> image(simulator.pixels());
   double best = 0;
   for (int i = 0; i != 5; ++i) {
-    const RunResult result = runner.run(image, options);
+    const RunResult result = simulator.render(std::span(image));
     const double time = result.prepareSeconds + result.runSeconds;
     best = i ? std::min(best, time) : time;
   }

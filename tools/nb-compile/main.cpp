@@ -1,19 +1,21 @@
 // Nb-compile: kernels ahead of time.
 
-#include "tools/nb-compile/Command.h"
-#include "tools/nb-compile/Completion.h"
+#include "tools/shared/Main.h"
 #include "lib/Experiment/Derivative.h"
-#include "lib/IO/FileContents.h"
-#include "tools/nb-compile/Header.h"
-#include "tools/nb-compile/Inspect.h"
-#include "lib/IO/OutputFile.h"
 #include "lib/Experiment/ParameterGroups.h"
-#include "tools/shared/RunSetup.h"
-#include "tools/nb-compile/Specialize.h"
+#include "lib/IO/FileContents.h"
+#include "lib/IO/OutputFile.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/KernelCache.h"
 #include "runtime/kernels/KernelFolders.h"
-#include "tools/shared/Main.h"
+#include "runtime/simulator/Placement.h"
+#include "lib/CommandLine/ExperimentOf.h"
+#include "tools/nb-compile/Command.h"
+#include "tools/nb-compile/Completion.h"
+#include "tools/nb-compile/Header.h"
+#include "tools/nb-compile/Inspect.h"
+#include "tools/nb-compile/Specialize.h"
+#include "tools/shared/RunSetup.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -56,11 +58,8 @@ Work workOf(const CompileCommand &command) {
   Work work;
   KernelRequest &request = work.request;
   if (command.program.empty()) {
-    const CommandLine line = parseCommandLine(command.experiment);
-    if (line.tool.help || line.tool.version || line.tool.listFlags)
-      throw UsageError("that is a question to nb-sim: ask nb-sim");
-    const RunSetup setup(line);
-    request = setup.kernelRequest();
+    const RunSetup setup(parseExperiment(command.experiment));
+    request = requestFor(setup.complete.experiment, setup.line.tool.simulator);
     request.fixed = fixedCounts(setup.complete.experiment, command.specialize);
     work.experiment = setup.complete.experiment;
     if (!command.mode.empty())
@@ -145,6 +144,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  return runTool("nb-compile", "--help", argc, argv, run);
-}
+int main(int argc, char **argv) { return runTool("nb-compile", "--help", argc, argv, run); }

@@ -1,11 +1,12 @@
 // Nb-gradcheck: are the derivatives right?
 
-#include "tools/nb-gradcheck/Command.h"
-#include "lib/CommandLine/ExperimentOf.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "tools/nb-gradcheck/Report.h"
-#include "lib/CommandLine/UsageError.h"
 #include "tools/shared/Main.h"
+#include "tools/shared/RunSetup.h"
+#include "lib/CommandLine/ExperimentOf.h"
+#include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/ParameterGroups.h"
+#include "tools/nb-gradcheck/Command.h"
+#include "tools/nb-gradcheck/Report.h"
 
 #include <stdexcept>
 
@@ -13,14 +14,13 @@ using namespace nanobragg;
 
 namespace {
 
-Simulator simulatorOn(Engine engine, const Experiment &experiment,
-                      const GradCheckCommand &command) {
-  SimulatorOptions options;
+Simulator simulatorOn(Engine engine, const RunSetup &setup, const GradCheckCommand &command) {
+  SimulatorOptions options = setup.line.tool.simulator;
   options.engine = engine;
   options.fallback = false;
   options.threads = command.threads;
   options.device = command.device;
-  return Simulator(experiment, options);
+  return Simulator(setup.complete.experiment, options);
 }
 
 void checkNames(const std::string &parameters, const Experiment &experiment) {
@@ -37,13 +37,15 @@ int run(const std::vector<std::string> &words) {
     return print(gradCheckUsage());
   if (command.version)
     return print("nb-gradcheck " NB_VERSION "\n");
-  const Experiment experiment = experimentOf(command.experiment);
+  const RunSetup setup(parseExperiment(command.experiment));
+  setup.tell();
+  const Experiment &experiment = setup.complete.experiment;
   checkNames(command.parameters, experiment);
-  Simulator reference = simulatorOn(command.reference, experiment, command);
+  Simulator reference = simulatorOn(command.reference, setup, command);
   std::vector<EngineReport> reports;
   bool passed = true;
   for (Engine engine : command.engines) {
-    Simulator analytic = simulatorOn(engine, experiment, command);
+    Simulator analytic = simulatorOn(engine, setup, command);
     reports.push_back({engine, check(analytic, reference, command.parameters, command.check)});
     passed &= reports.back().result.passed();
     if (!command.json)
@@ -56,6 +58,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  return runTool("nb-gradcheck", "--help", argc, argv, run);
-}
+int main(int argc, char **argv) { return runTool("nb-gradcheck", "--help", argc, argv, run); }

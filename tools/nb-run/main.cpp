@@ -10,7 +10,8 @@
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/MemoryLimit.h"
 #include "lib/Transforms/Passes.h"
-#include "runtime/simulator/Renderer.h"
+#include "nanobragg/Engine.h"
+#include "runtime/processor/KernelRunner.h"
 
 #include "mlir/Pass/PassManager.h"
 

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_DERIVATIVES_H
 #define NANOBRAGG_NBSIM_DERIVATIVES_H
 
-#include "tools/shared/RunSetup.h"
 #include "runtime/kernels/KernelProvider.h"
+#include "tools/shared/RunSetup.h"
 
 #include <cstdio>
 

@@ -7,7 +7,8 @@
 
 namespace nanobragg {
 
-/// Reads, compiles, renders and writes what the command line asks for. Returns the exit status; every error is an exception.
+/// Reads, compiles, renders and writes what the command line asks for. Returns the exit status;
+/// every error is an exception.
 int simulate(const CommandLine &line, const ProcessStart &start);
 
 } // namespace nanobragg

@@ -1,57 +1,23 @@
 #include "tools/shared/RunSetup.h"
 
-#include "lib/Experiment/Parameters.h"
-#include "lib/IO/ImageRegion.h"
-#include "runtime/processor/KernelRunner.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 
 namespace nanobragg {
-
-/// What one thread renders, at 4 ns each, while a GPU's driver starts.
-static constexpr double samplesOfGpuStart = 5e7;
 
 RunSetup::RunSetup(CommandLine commandLine)
     : line(std::move(commandLine)), loaded(loadInputs(line)),
       complete(chooseDefaults(line.options, loaded.inputs, line.semantics)) {}
 
-KernelRequest RunSetup::kernelRequest() const {
-  KernelRequest request;
-  request.variant = complete.experiment.variant.toString();
-  request.precision = line.tool.precision;
-  request.choice = device();
-  if (request.choice.kind == DeviceChoice::Kind::GpuOnCpu)
-    request.target = "gpu-on-cpu";
-  request.file = line.tool.kernelFile.value_or("");
-  request.dumpIR = line.tool.dumpIr.value_or("");
-  // Only the interpreter can look at what happens inside.
-  if (line.tool.probe || line.tool.checkFinite)
-    request.engine = Engine::Interpreter;
-  else
-    request.engine = line.tool.engine;
-  if (request.engine == Engine::Fused)
-    request.fixed = complete.experiment.fixedCounts();
-  return request;
-}
-
-DeviceChoice RunSetup::device() const {
-  // A kernel file says itself what it is for.
-  const bool open = line.tool.device.kind == DeviceChoice::Kind::Auto && !line.tool.kernelFile;
-  const double worthAGpu = samplesOfGpuStart * resolveThreads(requestedThreads(line.tool));
-  return open && samples() < worthAGpu ? DeviceChoice{DeviceChoice::Kind::Cpu} : line.tool.device;
-}
-
-double RunSetup::samples() const {
-  const Experiment &experiment = complete.experiment;
-  const std::vector<std::uint8_t> &mask = experiment.detector.mask;
-  std::size_t pixels = 0;
-  io::ImageRegion::of(experiment).forEachPixel([&](std::size_t i) {
-    pixels += mask.empty() || mask[i];
-  });
-  return double(pixels) * samplesPerPixel(experiment);
+SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
+  SimulatorOptions options = line.tool.simulator;
+  options.threads = requestedThreads(line.tool);
+  options.once = true;
+  if (line.tool.instruments.any())
+    options.engine = Engine::Interpreter; // no kernel lets anybody look
+  options.kernels = &kernels;
+  return options;
 }
 
 std::vector<std::string> RunSetup::warnings() const {
@@ -81,9 +47,24 @@ void RunSetup::tell() const {
     std::fprintf(stderr, "NOTE: %s\n", notice.c_str());
 }
 
+void RunSetup::tellFallbacks(const Simulator &simulator, const char *does) const {
+  if (line.tool.quiet)
+    return;
+  if (const auto &reason = simulator.deviceFallbackReason())
+    std::fprintf(stderr,
+                 "WARNING: the GPU cannot be used (%s); the processor %s instead; --device=cuda "
+                 "makes this an error\n",
+                 reason->c_str(), does);
+  if (const auto &reason = simulator.fallbackReason())
+    std::fprintf(stderr,
+                 "WARNING: the kernel cannot be compiled (%s); the interpreter %s instead, more "
+                 "slowly; --no-fallback makes this an error\n",
+                 reason->c_str(), does);
+}
+
 int requestedThreads(const ToolOptions &tool) {
-  if (tool.threads > 0)
-    return int(tool.threads);
+  if (tool.simulator.threads > 0)
+    return tool.simulator.threads;
   const char *text = std::getenv("OMP_NUM_THREADS");
   const int number = text ? std::atoi(text) : 0;
   return std::max(number, 0);

@@ -4,7 +4,7 @@
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/Experiment/Defaults.h"
-#include "runtime/kernels/CompilerLibrary.h"
+#include "nanobragg/Simulator.h"
 
 #include <string>
 #include <vector>
@@ -15,17 +15,17 @@ namespace nanobragg {
 struct RunSetup {
   explicit RunSetup(CommandLine commandLine);
 
-  KernelRequest kernelRequest() const;
-  /// That of the command line; auto is the processor where that would be done before a GPU begins.
-  DeviceChoice device() const;
-  /// Innermost evaluations of the whole run: rendered pixels x samples per pixel.
-  double samples() const;
+  /// Those of the command line, for one run with kernels from `kernels`.
+  SimulatorOptions simulatorOptions(KernelProvider &kernels) const;
   std::vector<std::string> warnings() const;
   /// One line for each way in which this run differs from the C program's, and what else is worth
   /// knowing.
   std::vector<std::string> notices() const;
   /// Prints both on standard error, unless --quiet.
   void tell() const;
+  /// Prints who took over from a GPU or a kernel that could not be had, unless --quiet; `does` says
+  /// what it does: "renders".
+  void tellFallbacks(const Simulator &simulator, const char *does) const;
 
   CommandLine line;
   LoadedInputs loaded;

@@ -4,6 +4,7 @@
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/DumpIR.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
+#include "lib/Experiment/KernelSpecification.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 #include "lib/Transforms/Passes.h"
@@ -67,7 +68,8 @@ static InterpreterOptions toOptions(const nb_interpret_options &c, llvm::raw_ost
 
 InterpretedExperiment::InterpretedExperiment(const nanobragg::ProgramVariant &variant,
                                              std::string probe)
-    : variant(variant), probe(std::move(probe)), context(MLIRContext::Threading::DISABLED) {
+    : variant(variant), variantText(variant.toString()), probe(std::move(probe)),
+      context(MLIRContext::Threading::DISABLED) {
   loadForInterpreter(context);
 }
 
@@ -78,6 +80,7 @@ void InterpretedExperiment::describe(KernelDescription what) {
   described.abi_version = NB_KERNEL_ABI_VERSION;
   described.image_type = description.imageType;
   described.name = description.function.c_str();
+  described.variant = variantText.c_str();
   described.target = "interpreter";
   described.precision = "f64";
   described.num_parameters = uint32_t(parameters.size());
@@ -90,6 +93,9 @@ void InterpretedExperiment::describe(KernelDescription what) {
 
 llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
   program = buildProgram(context, variant);
+  if (options.derivative.mode != nanobragg::Derivative::Mode::Value)
+    variantText =
+        nanobragg::KernelSpecification{variantText, options.derivative.toString(), {}}.toString();
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (message.empty())
@@ -153,9 +159,8 @@ llvm::Expected<std::string> InterpretedExperiment::run(const void *const *argume
   if (options.trace)
     printChoices(out, variant);
   ProbeRecord probes;
-  auto results =
-      interpreter->run(bound, toOptions(options, out, probe.empty() ? nullptr : &probes,
-                                        outputs ? outputs[0] : nullptr));
+  auto results = interpreter->run(bound, toOptions(options, out, probe.empty() ? nullptr : &probes,
+                                                   outputs ? outputs[0] : nullptr));
   if (failed(results))
     return createStringError(message);
   if (!options.trace)

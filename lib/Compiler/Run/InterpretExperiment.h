@@ -25,8 +25,8 @@ public:
 
   /// See nb_compiler_api::run_program. Returns the report: the trace or the probes' statistics, if
   /// they were asked for.
-  llvm::Expected<std::string> run(const void *const *arguments,
-                                  const nb_interpret_options &options, void *const *outputs) const;
+  llvm::Expected<std::string> run(const void *const *arguments, const nb_interpret_options &options,
+                                  void *const *outputs) const;
 
 private:
   InterpretedExperiment(const nanobragg::ProgramVariant &variant, std::string probe);
@@ -35,6 +35,7 @@ private:
   llvm::SmallVector<int64_t> imageShape(const void *const *arguments) const;
 
   nanobragg::ProgramVariant variant;
+  std::string variantText;
   std::string probe;
   mutable MLIRContext context;
   OwningOpRef<ModuleOp> program;

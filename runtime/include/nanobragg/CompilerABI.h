@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define NB_COMPILER_API_VERSION 1u
+#define NB_COMPILER_API_VERSION 2u
 
 /* What the program is prepared for. */
 typedef enum nb_engine {
@@ -29,9 +29,9 @@ typedef struct nb_compile_request {
                           * build() several with commas between, of processors or of GPUs */
   const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
   nb_engine engine;
-  const char *program;   /* an nb program as text instead of the variant, or NULL */
-  const char *fixed;     /* counts to compile in: "NAME=VALUE ...", or NULL */
-  const char *symbol;    /* name of the function that build() defines; NULL: as in KernelABI.h */
+  const char *program;    /* an nb program as text instead of the variant, or NULL */
+  const char *fixed;      /* counts to compile in: "NAME=VALUE ...", or NULL */
+  const char *symbol;     /* name of the function that build() defines; NULL: as in KernelABI.h */
   const char *derivative; /* Derivative::toString(); NULL: the image alone */
 } nb_compile_request;
 
@@ -43,10 +43,9 @@ typedef struct nb_program nb_program;
 
 /* How the interpreter runs a program. All zero: the image and nothing else. */
 typedef struct nb_interpret_options {
-  int32_t threads;      /* 0: as many as the machine offers */
-  const char *probe;    /* report on the values whose names match, with * and ?; or NULL */
-  int32_t json;         /* 1: that report as JSON */
-  int32_t trace;        /* 1: report how one pixel comes about; the image is not made */
+  int32_t threads; /* 0: as many as the machine offers */
+  int32_t json;    /* 1: the report of probes as JSON */
+  int32_t trace;   /* 1: report how one pixel comes about; the image is not made */
   int64_t trace_panel, trace_slow, trace_fast;
   int32_t check_finite; /* 1: NaN or infinity is an error, which says where it first appears */
   void (*progress)(void *context, double fraction); /* one call at a time, or NULL */
@@ -54,8 +53,8 @@ typedef struct nb_interpret_options {
   void *context;
 } nb_interpret_options;
 
-/* When two engines agree: |kernel - interpreter| <= rtol * |interpreter| + atol_of_max * maximum, the
- * latter over all pixels of the interpreter. */
+/* When two engines agree: |kernel - interpreter| <= rtol * |interpreter| + atol_of_max * maximum,
+ * the latter over all pixels of the interpreter. */
 typedef struct nb_compare_options {
   double rtol, atol_of_max;
   int32_t every_stage; /* 1: interpret the program after each pass even when the engines agree */
@@ -84,12 +83,6 @@ typedef struct nb_compiler_api {
                char **error);
   void (*free_bytes)(void *bytes);
 
-  /* The image of an experiment by the interpreter, without a kernel. `arguments` are those of the
-   * variant's kernel, `image` is [panel][slow][fast] of the variant's image type. *report
-   * holds what the options ask for, to be freed with free_text. */
-  int (*interpret)(const nb_compile_request *request, const void *const *arguments,
-                   const nb_interpret_options *options, void *image, char **report, char **error);
-
   /* Runs an experiment on both engines, in f64 whatever the variant's image type. *report says
    * how far the images are apart; *differ is 1 when that is beyond the tolerance, and the report
    * then names the first pass and the first value at which they part. */
@@ -97,12 +90,13 @@ typedef struct nb_compiler_api {
                          const nb_compare_options *options, int32_t *differ, char **report,
                          char **error);
 
-  /* The interpreter without its preparations, for programs that run more than once. The program's
-   * descriptor says which parameters it takes and which outputs it has; its functions are NULL.
-   * `probe` is as in nb_interpret_options, whose own is not looked at by run_program. A program may
-   * be run by one thread at a time. */
-  int (*prepare_program)(const nb_compile_request *request, const char *probe,
-                         nb_program **program, char **error);
+  /* A program for the interpreter, and its runs. The program's descriptor says which parameters it
+   * takes and which outputs it has; its functions are NULL. `probe` asks for a report on the values
+   * whose names match, with * and ?; NULL: none. A program may be run by one thread at a time.
+   * *report holds what probe and options ask for, to be freed with free_text. With a trace there
+   * are no outputs. */
+  int (*prepare_program)(const nb_compile_request *request, const char *probe, nb_program **program,
+                         char **error);
   const nb_kernel_descriptor *(*program_descriptor)(const nb_program *program);
   int (*run_program)(const nb_program *program, const void *const *arguments,
                      const nb_interpret_options *options, void *const *outputs, char **report,

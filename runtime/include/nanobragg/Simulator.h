@@ -1,6 +1,7 @@
 // Images and their derivatives.
 //
-// The C++ interface for programs that fit:
+// The one way to everything that is computed: nb-sim, nb-gradcheck and nb-bench go through it, and
+// so do programs that simulate or fit:
 //
 //   auto simulator = Simulator::fromFlags({"-hkl", "P1.hkl", "-cell", "100", ...});
 //   simulator.set("cell_a", 101e-10);                        // SI units; nothing is compiled again
@@ -9,9 +10,16 @@
 //
 // Numbers and derivatives are in SI units (m, rad, 1/m, photons/m^2, electrons), images are f64
 // photons per pixel, [panel][slow][fast]. Parameters and groups of them have the names that
-// nb-sim --list-parameters prints. Each kind of derivative needs a program of its own, which is made
-// when it is first asked for and shared by all simulators of the process. Gradients are bitwise the
-// same for any number of threads.
+// nb-sim --list-parameters prints. Each kind of derivative needs a program of its own, which is
+// made when it is first asked for and shared by all simulators of the process. Gradients are
+// bitwise the same for any number of threads. What runs the programs (kernel or interpreter, GPU or
+// processor, and what takes over when that cannot) SimulatorOptions says.
+//
+// Rooms for what will come: a Python module is a thin layer over this class, as the C interface is
+// over its parts (runtime/capi); a batch of shots is a loop over set() and render() here, or one
+// function beside render() that takes all of them at once; lists of pixels go into RunOptions,
+// beside the region that the experiment has; stages after the kernel (point spread, noise) are
+// image-to-image programs that render() runs behind the image's.
 //
 // Whatever goes wrong is an exception: std::invalid_argument for names and sizes,
 // std::runtime_error when a program cannot be made or run.
@@ -22,6 +30,8 @@
 #include "nanobragg/Engine.h"
 #include "nanobragg/KernelABI.h"
 #include "nanobragg/Loss.h"
+#include "nanobragg/Run.h"
+#include "nanobragg/SimulatorOptions.h"
 
 #include <array>
 #include <cstdint>
@@ -35,23 +45,6 @@
 namespace nanobragg {
 
 struct Experiment;
-class KernelProvider;
-
-struct SimulatorOptions {
-  /// Unset: compiled kernels, unless the environment disables them (Engine.h), which is looked at
-  /// when the simulator is made and not again.
-  std::optional<Engine> engine;
-  /// Interpret where no kernel can be compiled; otherwise that is an error.
-  bool fallback = true;
-  int threads = 0; ///< 0: as many as the machine offers
-  std::string precision = "f64";
-  /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N". Empty: what the flags of
-  /// fromFlags say, "auto" otherwise. With "auto", what a GPU cannot do is done by the processor.
-  std::string device;
-  std::string dumpIR; ///< directory for the IR after every pass; empty: none
-  /// Where kernels come from; null: one for the process, with the kernel cache.
-  KernelProvider *kernels = nullptr;
-};
 
 /// The derivative of one number by all numbers of a parameter.
 struct Gradient {
@@ -83,23 +76,25 @@ struct SimulatorTiming {
   double value = 0, derivative = 0;
   std::int64_t values = 0, derivatives = 0; ///< runs
   // Of a GPU.
-  std::string device;                            ///< its name; empty: the processor
-  std::int64_t launches = 0, uploadedBytes = 0;  ///< of all runs
-  std::int64_t deviceBytes = 0;                  ///< of its memory, most that a program held
+  std::string device;                           ///< its name; empty: the processor
+  std::int64_t launches = 0, uploadedBytes = 0; ///< of all runs
+  std::int64_t deviceBytes = 0;                 ///< of its memory, most that a program held
 };
 
 /// One experiment whose numbers may change. To be used by one thread at a time.
 class NB_CPP_API Simulator {
 public:
-  /// Keeps a copy of the experiment, with f64 pixels.
+  /// Keeps a copy of the experiment.
   explicit Simulator(const Experiment &experiment, const SimulatorOptions &options = {});
-  /// The experiment that nb-sim would simulate with these flags (without the program's name).
+  /// The experiment that nb-sim would simulate with these flags (without the program's name), and
+  /// as it would: what `options` leave as it is by default, the flags decide.
   static Simulator fromFlags(const std::vector<std::string> &flags,
                              const SimulatorOptions &options = {});
   Simulator(Simulator &&) noexcept;
   Simulator &operator=(Simulator &&) noexcept;
   ~Simulator();
 
+  /// What has been decided so far: see prepare().
   Engine engine() const;
   /// Why the interpreter had to take over from a kernel that could not be compiled.
   const std::optional<std::string> &fallbackReason() const;
@@ -107,6 +102,9 @@ public:
   const std::optional<std::string> &deviceFallbackReason() const;
   const Experiment &experiment() const;
   const SimulatorTiming &timing() const;
+  /// The processor or chip that the image's code was generated for, or "interpreter". Makes the
+  /// program when there is none.
+  std::string target(PixelType pixels = PixelType::F64);
   /// Panels, slow pixels, fast pixels.
   std::array<std::int64_t, 3> shape() const;
   std::size_t pixels() const;
@@ -119,13 +117,36 @@ public:
   void set(std::string_view parameter, double value);
   void set(std::string_view parameter, std::span<const double> values);
 
-  /// Structure factors in electrons on a box of Miller indices, which are copied. The experiment may
-  /// have had others, in another box, or default_F alone; that remains what counts outside the box.
+  /// Structure factors in electrons on a box of Miller indices, which are copied. The experiment
+  /// may have had others, in another box, or default_F alone; that remains what counts outside the
+  /// box.
   void setStructureFactors(const nb_hkl_grid &grid);
 
-  /// Those among the parameters by which every derivative is zero, with the reason, as far as it can
-  /// be told without computing anything.
+  /// Those among the parameters by which every derivative is zero, with the reason, as far as it
+  /// can be told without computing anything.
   std::vector<DeadGradient> deadGradients(std::string_view parameters) const;
+
+  /// Makes the program of the image now rather than when it is first rendered: whatever is wrong
+  /// with it comes to light, engine() and the reasons of fallbacks are final. Derivatives have
+  /// programs of their own.
+  void prepare(PixelType pixels = PixelType::F64);
+
+  /// Photons per pixel into `image`, which the caller owns and which has pixels() elements. Floats
+  /// are rendered as such, without doubles in between.
+  RunResult render(std::span<float> image, const RunOptions &run = {});
+  RunResult render(std::span<double> image, const RunOptions &run = {});
+  /// The same image, which the interpreter makes so that instruments can look; RunResult::report
+  /// has what they found.
+  RunResult render(std::span<float> image, const RunOptions &run, const Instruments &look);
+  RunResult render(std::span<double> image, const RunOptions &run, const Instruments &look);
+  /// How one pixel comes about, as lines `TRACE key value`, by the interpreter.
+  std::string trace(const PixelIndex &pixel, PixelType pixels = PixelType::F64);
+  /// The program of the image as text: "nb" (as the frontend wrote it), "mlir" (after the passes on
+  /// it), "llvm", "asm", or of a GPU "ptx".
+  std::string emit(const std::string &stage, PixelType pixels = PixelType::F64);
+  /// Renders on both engines, in f64, and tells how far the images are apart and, beyond the
+  /// tolerance, which pass and which value make the difference.
+  EngineComparison compareEngines(const ComparisonOptions &options = {});
 
   /// The image, valid until the next call of value().
   std::span<const double> value();
@@ -138,8 +159,8 @@ public:
 
   /// Forward mode: an image for each parameter, all of which are single numbers. In the same order.
   std::vector<DerivativeImage> jacobian(std::string_view parameters);
-  /// The derivative of the image along a direction. Of the parameters, those that the direction does
-  /// not name stay; the program serves every direction in them.
+  /// The derivative of the image along a direction. Of the parameters, those that the direction
+  /// does not name stay; the program serves every direction in them.
   std::vector<double> jvp(std::string_view parameters, std::span<const Direction> direction);
 
   /// Second order, forward over reverse: how the gradient of sum(cotangent * image) changes along

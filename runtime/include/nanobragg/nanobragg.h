@@ -59,20 +59,24 @@ NB_API nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simula
  * process has, or from the kernel cache, or compiled. Ten simulators compile once. */
 NB_API nb_status nb_simulator_compile(const char *variant, nb_simulator **simulator);
 
-/* The same for a device, as nb-sim's --device: "cpu" (as above), "cuda", "cuda:N" for the GPU of that
- * number, "auto" for a GPU where there is one that can, or "gpu-on-cpu". A kernel file or a linked
- * kernel for GPUs runs on the first one; CUDA_VISIBLE_DEVICES chooses which that is. */
+/* The same for a device, as nb-sim's --device: "cpu" (as above), "cuda", "cuda:N" for the GPU of
+ * that number, "auto" for a GPU where there is one that can, or "gpu-on-cpu". A kernel file or a
+ * linked kernel for GPUs runs on the first one; CUDA_VISIBLE_DEVICES chooses which that is. */
 NB_API nb_status nb_simulator_compile_for(const char *variant, const char *device,
                                           nb_simulator **simulator);
 
-/* The simulator that nb-sim would run with these flags (without the program's name): compiled as
- * above, all parameters set. Output flags are ignored. */
+/* The simulator that nb-sim would run with these flags (without the program's name), and as it
+ * would
+ * (--device, --precision, --threads, --no-fuse, --kernel): all parameters are set. Output flags are
+ * ignored; flags that ask for something else than an image are refused. */
 NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
                                          nb_simulator **simulator);
 
 NB_API void nb_simulator_free(nb_simulator *simulator); /* NULL is allowed */
 
-/* Names, kinds and units of the parameters, the variant, the target. */
+/* Names, kinds and units of the parameters, the variant, the target. The functions are NULL where
+ * the interpreter stands in for a kernel (--no-fuse, or NANOBRAGG_DISABLE_COMPILE=1 in the
+ * environment when the simulator was made). */
 NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simulator);
 
 /* ---- Parameters, by name ----

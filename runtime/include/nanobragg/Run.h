@@ -1,0 +1,81 @@
+// One run of a program: what is asked of it, and what it tells.
+#ifndef NANOBRAGG_RUN_H
+#define NANOBRAGG_RUN_H
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace nanobragg {
+
+enum class PixelType { F32, F64 };
+
+struct PixelIndex {
+  std::int64_t panel = 0, slow = 0, fast = 0;
+  bool operator==(const PixelIndex &) const = default;
+};
+
+/// Asks a run to stop: set from any thread or signal handler, read between tiles.
+class CancellationToken {
+public:
+  void request() noexcept { flag.store(true, std::memory_order_relaxed); }
+  bool requested() const noexcept { return flag.load(std::memory_order_relaxed); }
+
+private:
+  std::atomic<bool> flag{false};
+  static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler stores to it");
+};
+
+/// What is looked at while an image is made. Only the interpreter can look, so it makes the image.
+struct Instruments {
+  std::string probe{};      ///< report on values whose names match, with * and ?; empty: none
+  bool json = false;        ///< that report as JSON
+  bool checkFinite = false; ///< NaN or infinity is an error that says where it first appears
+
+  bool any() const { return !probe.empty() || checkFinite; }
+};
+
+struct RunOptions {
+  int threads = 0; ///< 0: as many as the simulator's options say, or the machine offers
+  std::int64_t rowsPerTile = 0; ///< 0: chosen for balance; sums over pixels have their own
+  /// Called with the finished fraction of the image, never decreasing, one call at a time, from
+  /// whichever thread finished a tile; the last call of a completed run is 1. Its exceptions end
+  /// the run and are passed on.
+  std::function<void(double fraction)> progress{};
+  double progressInterval = 0.1; ///< s, least time between two calls (the last one excepted)
+  /// Tiles (with sums, parts of the image) not yet begun when it is requested are left alone.
+  const CancellationToken *cancel = nullptr;
+};
+
+struct RunResult {
+  bool cancelled = false;      ///< the image is incomplete
+  double prepareSeconds = 0;   ///< the kernel's tables
+  double firstTileSeconds = 0; ///< from the call to the first tile: tables and threads
+  double runSeconds = 0;       ///< wall clock, all tiles
+  int threads = 1;             ///< used
+  std::int64_t workspaceBytes = 0;
+  std::int64_t accumulatorBytes = 0; ///< of sums over pixels, for all parts and threads
+  std::string report{};              ///< what instruments found
+  // Of a run on a GPU.
+  std::string device{};           ///< its name; empty: the processor
+  std::int64_t deviceBytes = 0;   ///< of its memory, kept for the next run
+  std::int64_t uploadedBytes = 0; ///< copied there in this run
+  std::int64_t launches = 0;      ///< of the kernel
+  double deviceSeconds = 0;       ///< wall clock of the launches, without copies
+};
+
+/// Two engines agree where |kernel - interpreter| <= relative * |interpreter| + ofMaximum *
+/// maximum, the latter over all pixels of the interpreter.
+struct ComparisonOptions {
+  double relative = 1e-9, ofMaximum = 1e-12;
+  bool everyStage = false; ///< interpret the program after each pass even when the engines agree
+};
+
+struct EngineComparison {
+  bool differ = false; ///< beyond the tolerance
+  std::string report{};
+};
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,41 @@
+// How an experiment is run.
+#ifndef NANOBRAGG_SIMULATOROPTIONS_H
+#define NANOBRAGG_SIMULATOROPTIONS_H
+
+#include "nanobragg/Engine.h"
+#include "nanobragg/KernelABI.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace nanobragg {
+
+class KernelProvider;
+
+/// What the flags of nb-sim fill in and programs set themselves; runtime/simulator/Placement.h says
+/// what is made of it.
+struct SimulatorOptions {
+  /// Unset: compiled kernels, unless the environment disables them (Engine.h), which is looked at
+  /// when the simulator is made and not again.
+  std::optional<Engine> engine{};
+  /// Interpret where no kernel can be compiled; otherwise that is an error.
+  bool fallback = true;
+  int threads = 0;               ///< 0: as many as the machine offers
+  std::string precision = "f64"; ///< of kernels: "f64", "mixed" or "f32"
+  /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N"; empty is "auto": what a
+  /// GPU cannot do is done by the processor.
+  std::string device{};
+  /// The simulator is run once: "auto" leaves a GPU alone whose start takes longer than that.
+  bool once = false;
+  std::string kernelFile{}; ///< of nb-compile, for the image; nothing is compiled then
+  /// A kernel that the program brings along, for the image or derivative that it is of; nothing
+  /// else can be asked for then.
+  std::shared_ptr<const nb_kernel_descriptor> kernel{};
+  std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
+  /// Where kernels come from; null: one for the process, with the kernel cache.
+  KernelProvider *kernels = nullptr;
+};
+
+} // namespace nanobragg
+#endif

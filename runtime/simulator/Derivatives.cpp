@@ -1,0 +1,126 @@
+#include "nanobragg/Simulator.h"
+
+#include "lib/Experiment/ParameterElements.h"
+#include "nanobragg/DerivativeNames.h"
+#include "runtime/simulator/State.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+using Mode = Derivative::Mode;
+
+std::vector<double> copyOf(std::span<const double> numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+std::vector<Gradient> outputsOf(const BoundProgram &program, const Derivative &derivative,
+                                DerivativeKind kind) {
+  std::vector<Gradient> gradients;
+  for (const std::string &name : derivative.parameters)
+    gradients.push_back(
+        {name, findParameter(name)->unit, copyOf(program.output(derivativeName(kind, name)))});
+  return gradients;
+}
+
+/// The tangents of all parameters, zero where the direction says nothing.
+std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Experiment &experiment,
+                                               const Derivative &derivative,
+                                               std::span<const Direction> direction) {
+  for (const Direction &change : direction)
+    if (std::find(derivative.parameters.begin(), derivative.parameters.end(), change.parameter) ==
+        derivative.parameters.end())
+      throw std::invalid_argument("the direction has '" + change.parameter +
+                                  "', which is not among the parameters");
+  std::vector<std::vector<double>> tangents;
+  for (const std::string &name : derivative.parameters) {
+    std::vector<double> tangent(elementCount(experiment, *findParameter(name)));
+    for (const Direction &change : direction)
+      if (change.parameter == name)
+        tangent = change.values;
+    tangents.push_back(std::move(tangent));
+    program.bind(tangentName(name), tangents.back());
+  }
+  return tangents;
+}
+
+} // namespace
+
+std::vector<Gradient> Simulator::gradient(std::string_view parameters,
+                                          std::span<const double> cotangent) {
+  const Derivative derivative = state->derivativeBy(Mode::VJP, parameters);
+  BoundProgram &program = state->program(ImageType::F64, derivative);
+  program.bind(cotangentName("image"), cotangent);
+  state->runDerivative(program);
+  return outputsOf(program, derivative, DerivativeKind::Gradient);
+}
+
+LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) {
+  std::vector<double> cotangent(pixels());
+  LossGradient result;
+  result.loss = loss.evaluate(value(), rendered(), cotangent);
+  result.gradient = gradient(parameters, cotangent);
+  return result;
+}
+
+std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
+  const Derivative derivative = state->derivativeBy(Mode::Jacobian, parameters);
+  for (const std::string &name : derivative.parameters)
+    if (findParameter(name)->kind() != NB_PARAMETER_F64)
+      throw std::invalid_argument("'" + name +
+                                  "' is not one number: there is no one image of its derivative; "
+                                  "ask for the derivative along a direction");
+  BoundProgram &program = state->program(ImageType::F64, derivative);
+  state->runDerivative(program);
+  std::vector<DerivativeImage> images;
+  for (const std::string &name : derivative.parameters)
+    images.push_back({name, findParameter(name)->unit,
+                      copyOf(program.output(derivativeName(DerivativeKind::Derivative, name)))});
+  return images;
+}
+
+std::vector<double> Simulator::jvp(std::string_view parameters,
+                                   std::span<const Direction> direction) {
+  const Derivative derivative = state->derivativeBy(Mode::JVP, parameters);
+  BoundProgram &program = state->program(ImageType::F64, derivative);
+  const auto tangents = bindDirection(program, state->experiment, derivative, direction);
+  state->runDerivative(program);
+  return copyOf(program.output(derivativeName(DerivativeKind::JVP, "image")));
+}
+
+std::vector<Gradient> Simulator::hvp(std::string_view parameters,
+                                     std::span<const Direction> direction,
+                                     std::span<const double> cotangent) {
+  const Derivative derivative = state->derivativeBy(Mode::HVP, parameters);
+  BoundProgram &program = state->program(ImageType::F64, derivative);
+  program.bind(cotangentName("image"), cotangent);
+  const auto tangents = bindDirection(program, state->experiment, derivative, direction);
+  state->runDerivative(program);
+  return outputsOf(program, derivative, DerivativeKind::HVP);
+}
+
+std::vector<Gradient> Simulator::hvp(std::string_view parameters,
+                                     std::span<const Direction> direction, const Loss &loss) {
+  std::vector<double> cotangent(pixels());
+  loss.evaluate(value(), rendered(), cotangent);
+  std::vector<Gradient> product = hvp(parameters, direction, cotangent);
+  // The loss bends too: its curvature times how the image changes is one more cotangent.
+  bool bends = false;
+  const std::vector<double> change = jvp(parameters, direction);
+  const std::span<const std::uint8_t> counts = rendered();
+  for (std::size_t i = 0; i != change.size(); ++i) {
+    cotangent[i] = counts[i] ? loss.curvature(i) * change[i] : 0;
+    bends |= cotangent[i] != 0;
+  }
+  if (!bends)
+    return product;
+  const std::vector<Gradient> bend = gradient(parameters, cotangent);
+  for (std::size_t i = 0; i != product.size(); ++i)
+    for (std::size_t j = 0; j != product[i].values.size(); ++j)
+      product[i].values[j] += bend[i].values[j];
+  return product;
+}
+
+} // namespace nanobragg

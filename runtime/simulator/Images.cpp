@@ -1,0 +1,71 @@
+#include "nanobragg/Simulator.h"
+
+#include "runtime/simulator/State.h"
+
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+ImageType typeOf(PixelType pixels) {
+  return pixels == PixelType::F32 ? ImageType::F32 : ImageType::F64;
+}
+
+} // namespace
+
+void Simulator::prepare(PixelType pixels) { state->program(typeOf(pixels)); }
+
+std::string Simulator::target(PixelType pixels) {
+  return state->program(typeOf(pixels)).descriptor().target;
+}
+
+std::span<const double> Simulator::value() {
+  BoundProgram &program = state->program(ImageType::F64);
+  state->runValue(program, {});
+  return program.output("image");
+}
+
+double Simulator::loss(const Loss &loss) { return loss.evaluate(value(), rendered(), {}); }
+
+RunResult Simulator::render(std::span<float> image, const RunOptions &run) {
+  return state->runValue(state->program(ImageType::F32), run, image);
+}
+
+RunResult Simulator::render(std::span<double> image, const RunOptions &run) {
+  return state->runValue(state->program(ImageType::F64), run, image);
+}
+
+RunResult Simulator::render(std::span<float> image, const RunOptions &run,
+                            const Instruments &look) {
+  BoundProgram program = state->interpreted(ImageType::F32, look);
+  return state->runValue(program, run, image);
+}
+
+RunResult Simulator::render(std::span<double> image, const RunOptions &run,
+                            const Instruments &look) {
+  BoundProgram program = state->interpreted(ImageType::F64, look);
+  return state->runValue(program, run, image);
+}
+
+std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {
+  return state->interpreted(typeOf(pixels)).trace(pixel);
+}
+
+std::string Simulator::emit(const std::string &stage, PixelType pixels) {
+  const KernelRequest request = state->placement.decided(state->request(typeOf(pixels)));
+  return state->placement.provider().compiler()->emit(request, stage);
+}
+
+EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
+  const KernelRequest request = state->request(ImageType::F64);
+  // Both engines take the program's arguments.
+  BoundProgram arguments = state->interpreted(ImageType::F64);
+  nb_compare_options c = {};
+  c.rtol = options.relative;
+  c.atol_of_max = options.ofMaximum;
+  c.every_stage = options.everyStage;
+  c.threads = state->options.threads;
+  return state->placement.provider().compiler()->compareEngines(request, arguments.arguments(), c);
+}
+
+} // namespace nanobragg

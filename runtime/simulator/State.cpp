@@ -1,0 +1,78 @@
+#include "runtime/simulator/State.h"
+
+#include "lib/Experiment/ParameterGroups.h"
+#include "lib/IO/ImageRegion.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace nanobragg {
+
+Simulator::State::State(const Experiment &given, const SimulatorOptions &options)
+    : experiment(given), options(options),
+      placement(options, options.once ? samplesOf(experiment) : 0) {}
+
+KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
+  ProgramVariant variant = experiment.variant;
+  variant.imageType = pixels;
+  KernelRequest request = requestFor(experiment, options, derivative.toString());
+  request.variant = variant.toString();
+  return request;
+}
+
+BoundProgram &Simulator::State::program(ImageType pixels, const Derivative &derivative) {
+  const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32" : " f64");
+  if (const auto found = programs.find(key); found != programs.end())
+    return found->second;
+  Program placed = placement.place(request(pixels, derivative));
+  return programs.try_emplace(key, std::move(placed), experiment).first->second;
+}
+
+RunOptions Simulator::State::withThreads(RunOptions run) const {
+  if (run.threads == 0)
+    run.threads = options.threads;
+  return run;
+}
+
+RunResult Simulator::State::counted(RunResult run) {
+  if (!run.device.empty()) {
+    timing.device = run.device;
+    timing.launches += run.launches;
+    timing.uploadedBytes += run.uploadedBytes;
+    timing.deviceBytes = std::max(timing.deviceBytes, run.deviceBytes);
+  }
+  return run;
+}
+
+void Simulator::State::runDerivative(BoundProgram &program) {
+  ++timing.derivatives;
+  const TimeAdded watch(timing.derivative);
+  counted(program.run(withThreads({})));
+}
+
+Derivative Simulator::State::derivativeBy(Derivative::Mode mode,
+                                          std::string_view parameters) const {
+  Derivative derivative;
+  derivative.mode = mode;
+  derivative.parameters = resolveParameters(parameters, experiment.variant);
+  return derivative;
+}
+
+const Parameter &Simulator::State::parameter(std::string_view name) const {
+  const Parameter *found = findParameter(name);
+  if (!found || !found->isUsedBy(experiment.variant))
+    throw std::invalid_argument("this experiment has no parameter '" + std::string(name) + "'");
+  return *found;
+}
+
+std::span<const std::uint8_t> Simulator::State::renderedPixels() {
+  if (rendered.empty()) {
+    const io::ImageRegion region = io::ImageRegion::of(experiment);
+    const std::vector<std::uint8_t> &mask = experiment.detector.mask;
+    rendered.resize(region.pixelCount());
+    region.forEachPixel([&](std::size_t i) { rendered[i] = mask.empty() || mask[i]; });
+  }
+  return rendered;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,61 @@
+// What a simulator keeps.
+#ifndef NANOBRAGG_SIMULATOR_STATE_H
+#define NANOBRAGG_SIMULATOR_STATE_H
+
+#include "nanobragg/Simulator.h"
+
+#include "lib/Experiment/Derivative.h"
+#include "lib/Experiment/Parameters.h"
+#include "runtime/processor/Stopwatch.h"
+#include "runtime/simulator/BoundProgram.h"
+#include "runtime/simulator/Placement.h"
+
+#include <map>
+
+namespace nanobragg {
+
+struct Simulator::State {
+  State(const Experiment &experiment, const SimulatorOptions &options);
+
+  /// What the compiler is asked for. Derivatives are of f64 images.
+  KernelRequest request(ImageType pixels, const Derivative &derivative = {}) const;
+  /// The program of the image or of a derivative, made when it is first asked for.
+  BoundProgram &program(ImageType pixels, const Derivative &derivative = {});
+
+  /// For the interpreter, whatever the engine; not kept.
+  BoundProgram interpreted(ImageType pixels, const Instruments &look = {}) const {
+    return BoundProgram(placement.interpret(request(pixels), look), experiment);
+  }
+
+  /// Runs it, counts the time; `image` are pixels of the caller, or none.
+  template <typename... Image>
+  RunResult runValue(BoundProgram &program, const RunOptions &run, Image... image) {
+    ++timing.values;
+    const TimeAdded watch(timing.value);
+    return counted(program.run(image..., withThreads(run)));
+  }
+  void runDerivative(BoundProgram &program);
+
+  /// By names and groups with commas between.
+  Derivative derivativeBy(Derivative::Mode mode, std::string_view parameters) const;
+  /// Throws std::invalid_argument when the experiment has none of this name.
+  const Parameter &parameter(std::string_view name) const;
+  /// Looked for when it is first asked for: images need it not.
+  std::span<const std::uint8_t> renderedPixels();
+
+  Experiment experiment;
+  SimulatorOptions options;
+  Placement placement;
+  bool gridIsOwn = false;                       ///< or does somebody else have it too?
+  std::map<std::string, BoundProgram> programs; ///< bound to the grid
+  SimulatorTiming timing;
+
+private:
+  RunOptions withThreads(RunOptions run) const;
+  RunResult counted(RunResult run);
+
+  std::vector<std::uint8_t> rendered;
+};
+
+} // namespace nanobragg
+#endif

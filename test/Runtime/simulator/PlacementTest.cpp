@@ -1,0 +1,241 @@
+// Which engine renders. The compiler here is a stand-in that counts what it is asked for.
+#include "nanobragg/Simulator.h"
+
+#include "lib/Experiment/Experiment.h"
+#include "runtime/kernels/KernelProvider.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+using namespace nanobragg;
+using testing::Each;
+
+struct nb_kernel {};
+struct nb_program {
+  std::string probe;
+};
+
+namespace {
+
+struct Asked {
+  int compiled = 0, interpreted = 0;
+  bool failing = false;
+} asked;
+
+constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
+
+constexpr nb_kernel_descriptor kernel = {
+    NB_KERNEL_ABI_VERSION,
+    NB_IMAGE_F32,
+    "image",
+    "",
+    "stand-in",
+    "f64",
+    0,
+    nullptr,
+    1,
+    outputs,
+    [](const void *const *) -> std::int64_t { return 0; },
+    [](const void *const *, void *) {},
+    [](const void *const *, const void *, const nb_tile *tile, void *const *outputs, void *,
+       void *) {
+      for (std::int64_t slow = tile->slow_begin; slow != tile->slow_end; ++slow)
+        for (int fast = 0; fast != 3; ++fast)
+          static_cast<float *>(outputs[0])[slow * 3 + fast] = 1;
+    }};
+
+int compile(const nb_compile_request *, nb_kernel **out, char **error) {
+  ++asked.compiled;
+  if (asked.failing) {
+    *error = strdup("no compiler today");
+    return 1;
+  }
+  *out = new nb_kernel;
+  return 0;
+}
+
+int prepare(const nb_compile_request *, const char *probe, nb_program **program, char **) {
+  *program = new nb_program{probe ? probe : ""};
+  return 0;
+}
+
+int interpret(const nb_program *program, const void *const *, const nb_interpret_options *options,
+              void *const *outputs, char **report, char **) {
+  ++asked.interpreted;
+  if (options->progress)
+    options->progress(options->context, 1);
+  if (!options->trace && !options->cancelled(options->context))
+    for (int i = 0; i != 6; ++i)
+      static_cast<float *>(outputs[0])[i] = 2;
+  *report = strdup(options->trace ? "TRACE steps 1\n" : program->probe.c_str());
+  return 0;
+}
+
+nb_compiler_api makeApi(bool withInterpreter) {
+  nb_compiler_api api = {};
+  api.version = NB_COMPILER_API_VERSION;
+  api.compile = compile;
+  api.descriptor = [](const nb_kernel *) { return &kernel; };
+  api.release = [](nb_kernel *k) { delete k; };
+  api.free_text = [](char *text) { std::free(text); };
+  if (withInterpreter) {
+    api.prepare_program = prepare;
+    api.program_descriptor = [](const nb_program *) { return &kernel; };
+    api.run_program = interpret;
+    api.release_program = [](nb_program *program) { delete program; };
+  }
+  return api;
+}
+
+class PlacementTest : public testing::Test {
+protected:
+  PlacementTest() {
+    asked = {};
+    for (const char *name : {"NANOBRAGG_DISABLE_COMPILE", "NANOBRAG_DISABLE_COMPILE"})
+      unsetenv(name);
+    setenv("NB_CACHE_DIR", testing::TempDir().c_str(), 1);
+    experiment.detector.slowPixels = 2;
+    experiment.detector.fastPixels = 3;
+    experiment.detector.roiFastMax = 2;
+    experiment.detector.roiSlowMax = 1;
+    experiment.beam.unitHdiv = experiment.beam.unitVdiv = experiment.beam.unitDispersion = {0};
+  }
+  ~PlacementTest() override {
+    for (const char *name : {"NANOBRAGG_DISABLE_COMPILE", "NANOBRAG_DISABLE_COMPILE"})
+      unsetenv(name);
+  }
+
+  static std::vector<float> imageOf(Simulator &simulator, const RunOptions &run = {}) {
+    std::vector<float> image(6);
+    simulator.render(std::span(image), run);
+    return image;
+  }
+
+  /// With its program made.
+  Simulator prepared() {
+    Simulator simulator(experiment, options);
+    simulator.prepare(PixelType::F32);
+    return simulator;
+  }
+
+  nb_compiler_api api = makeApi(true);
+  KernelProvider kernels{[this] { return std::make_shared<const CompilerLibrary>(api); }};
+  Experiment experiment;
+  SimulatorOptions options{.device = "cpu", .kernels = &kernels};
+};
+
+TEST_F(PlacementTest, CompilesByDefault) {
+  Simulator simulator = prepared();
+  EXPECT_EQ(simulator.engine(), Engine::Fused);
+  EXPECT_THAT(imageOf(simulator), Each(1));
+  EXPECT_EQ(asked.interpreted, 0);
+}
+
+TEST_F(PlacementTest, InterpretsWhenAsked) {
+  options.engine = Engine::Interpreter;
+  Simulator simulator = prepared();
+  EXPECT_EQ(simulator.engine(), Engine::Interpreter);
+  EXPECT_THAT(imageOf(simulator), Each(2));
+  EXPECT_EQ(asked.compiled, 0);
+}
+
+TEST_F(PlacementTest, BothVariablesAreRead) {
+  for (const char *name : {"NANOBRAGG_DISABLE_COMPILE", "NANOBRAG_DISABLE_COMPILE"})
+    for (const auto &[value, engine] :
+         {std::pair("1", Engine::Interpreter), std::pair("on", Engine::Interpreter),
+          std::pair("0", Engine::Fused), std::pair("", Engine::Fused)}) {
+      setenv(name, value, 1);
+      EXPECT_EQ(prepared().engine(), engine) << name << "=" << value;
+      unsetenv(name);
+    }
+}
+
+TEST_F(PlacementTest, VariablesAreReadOncePerSimulator) {
+  setenv("NANOBRAGG_DISABLE_COMPILE", "1", 1);
+  Simulator interpreting(experiment, options);
+  unsetenv("NANOBRAGG_DISABLE_COMPILE");
+  Simulator fused(experiment, options);
+  setenv("NANOBRAG_DISABLE_COMPILE", "1", 1);
+  EXPECT_THAT(imageOf(interpreting), Each(2));
+  EXPECT_THAT(imageOf(fused), Each(1));
+}
+
+TEST_F(PlacementTest, FallsBackWhenCompilingFails) {
+  asked.failing = true;
+  Simulator simulator = prepared();
+  EXPECT_EQ(simulator.engine(), Engine::Interpreter);
+  EXPECT_EQ(simulator.fallbackReason(), "no compiler today");
+  EXPECT_THAT(imageOf(simulator), Each(2));
+}
+
+TEST_F(PlacementTest, FallsBackOnlyWhenAllowedAndPossible) {
+  asked.failing = true;
+  auto message = [&] {
+    try {
+      options.fallback = false;
+      prepared();
+    } catch (const std::runtime_error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message(), "no compiler today");
+  options.fallback = true;
+  api.prepare_program = nullptr;
+  EXPECT_THROW(prepared(), std::runtime_error);
+}
+
+TEST_F(PlacementTest, InstrumentsWorkBesideTheKernel) {
+  Simulator simulator = prepared();
+  EXPECT_EQ(simulator.trace({0, 1, 2}), "TRACE steps 1\n");
+  std::vector<float> image(6);
+  EXPECT_EQ(simulator.render(std::span(image), {}, {.probe = "F_*"}).report, "F_*");
+  EXPECT_THAT(imageOf(simulator), Each(1));
+}
+
+TEST_F(PlacementTest, ExceptionsOfTheProgressCallbackArrive) {
+  options.engine = Engine::Interpreter;
+  Simulator simulator = prepared();
+  RunOptions run;
+  run.progress = [](double) { throw std::domain_error("enough"); };
+  EXPECT_THROW(imageOf(simulator, run), std::domain_error);
+}
+
+TEST_F(PlacementTest, RefusesMemoryOfAnotherSize) {
+  options.engine = Engine::Interpreter;
+  Simulator simulator = prepared();
+  std::vector<float> tooSmall(5);
+  EXPECT_THROW(simulator.render(std::span(tooSmall)), std::invalid_argument);
+}
+
+TEST_F(PlacementTest, AKernelOfTheCallersIsTheOnlyOne) {
+  options.kernel = {std::shared_ptr<void>(), &kernel};
+  options.precision = "f64";
+  Simulator simulator = prepared();
+  EXPECT_THAT(imageOf(simulator), Each(1));
+  EXPECT_EQ(asked.compiled, 0);
+  EXPECT_EQ(simulator.target(PixelType::F32), "stand-in");
+  options.precision = "mixed";
+  EXPECT_THROW(prepared(), std::runtime_error);
+}
+
+TEST_F(PlacementTest, UnknownDevicesAreRefused) {
+  options.device = "gpu";
+  EXPECT_THROW(Simulator(experiment, options), std::invalid_argument);
+}
+
+TEST_F(PlacementTest, FlagsDecideWhatOptionsLeaveOpen) {
+  const std::vector<std::string> flags = {"-cell", "40", "-default_F", "1", "-detpixels", "8",
+                                          "--no-fuse"};
+  SimulatorOptions given;
+  given.kernels = &kernels;
+  EXPECT_EQ(Simulator::fromFlags(flags, given).engine(), Engine::Interpreter);
+  given.engine = Engine::Fused;
+  EXPECT_EQ(Simulator::fromFlags(flags, given).engine(), Engine::Fused);
+}
+
+} // namespace

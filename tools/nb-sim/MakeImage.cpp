@@ -1,0 +1,189 @@
+#include "tools/nb-sim/MakeImage.h"
+
+#include "lib/IO/MemoryLimit.h"
+#include "nanobragg/Simulator.h"
+#include "runtime/simulator/Placement.h"
+#include "tools/nb-sim/Console.h"
+#include "tools/nb-sim/NotFinite.h"
+#include "tools/nb-sim/Outputs.h"
+#include "tools/nb-sim/ProgressDisplay.h"
+#include "tools/nb-sim/SolidAngle.h"
+
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE *file) const { std::fclose(file); }
+};
+
+/// One run, from opening its files to renaming them.
+class ImageRun {
+public:
+  ImageRun(RunSetup runSetup, KernelProvider &kernels, const ProcessStart &start)
+      : setup(std::move(runSetup)), kernels(kernels), start(start),
+        simulator(setup.complete.experiment, setup.simulatorOptions(kernels)),
+        quiet(setup.line.tool.quiet ? std::fopen("/dev/null", "w") : nullptr),
+        console(quiet ? quiet.get() : stdout) {}
+
+  void run() {
+    Outputs outputs(setup.line);
+    std::optional<io::OutputFile> timingFile;
+    if (setup.line.tool.timingFile)
+      timingFile.emplace(*setup.line.tool.timingFile);
+    if (!setup.line.tool.instruments.any())
+      simulator.prepare(PixelType::F32);
+    setup.tellFallbacks(simulator, "renders");
+    printSetup(console, setupFacts());
+    printTrace();
+
+    render();
+    const Experiment &experiment = setup.complete.experiment;
+    const auto statistics =
+        io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask);
+    printSolidAngle();
+    warnOfNotFinite(setup.line, "pixels of the image", countNotFinite(pixels()));
+    outputs.write(pixels(), statistics, setup.line, setup.complete, console);
+    outputs.publish();
+
+    timing.totalSeconds = start.sinceMain.seconds();
+    if (timingFile) {
+      timingFile->write(timing.toJson());
+      timingFile->commit();
+    }
+    printSummary(outputs);
+  }
+
+private:
+  SetupFacts setupFacts() const {
+    const InputFiles &files = setup.line.files;
+    InputNames names = {files.image.value_or(""),  files.mask.value_or(""),
+                        files.matrix.value_or(""), files.hkl.value_or(""),
+                        files.dump.value_or(""),   files.sources.value_or(""),
+                        files.stol.value_or("")};
+    return {setup.line.options,
+            setup.complete,
+            names,
+            setup.loaded.reflections,
+            setup.line.outputs.dumpFile.value_or(""),
+            setup.line.outputs.noise};
+  }
+
+  /// What the machine promises and a control group does not let have ends the process later.
+  void requireMemory() const {
+    const double needed =
+        double(simulator.pixels()) * (sizeof(float) + 2 * sizeof(std::uint16_t));
+    if (needed > double(io::memoryLimit()))
+      throw std::runtime_error("out of memory: an image of " + std::to_string(simulator.pixels()) +
+                               " pixels and its files need " + io::sizeText(needed) +
+                               " of memory and this process may have " +
+                               io::sizeText(double(io::memoryLimit())) +
+                               "; render fewer pixels (-detpixels)");
+  }
+
+  std::span<const float> pixels() const { return {image.get(), simulator.pixels()}; }
+
+  /// The pixel that --trace-pixel or its like in the C program asks for.
+  std::optional<PixelIndex> tracedPixel() const {
+    const ToolOptions &tool = setup.line.tool;
+    if (tool.tracePixel)
+      return tool.tracePixel;
+    if (tool.printoutPixel)
+      return PixelIndex{0, (*tool.printoutPixel)[1], (*tool.printoutPixel)[0]};
+    if (!tool.printout)
+      return std::nullopt;
+    const Detector &d = setup.complete.experiment.detector;
+    if (d.roiFastMin != d.roiFastMax || d.roiSlowMin != d.roiSlowMax)
+      throw std::runtime_error("-printout prints how one pixel comes about: name it with "
+                               "-printout_pixel FAST SLOW, or leave one with -roi");
+    return PixelIndex{0, d.roiSlowMin, d.roiFastMin};
+  }
+
+  void printTrace() {
+    const auto pixel = tracedPixel();
+    if (!pixel)
+      return;
+    const std::string trace = simulator.trace(*pixel, PixelType::F32);
+    std::fwrite(trace.data(), 1, trace.size(), stdout);
+  }
+
+  void render() {
+    const std::size_t pixelCount = simulator.pixels();
+    requireMemory();
+    // Not zeroed here: each pixel is first touched by the thread that renders it.
+    image = std::make_unique_for_overwrite<float[]>(pixelCount);
+
+    ProgressDisplay display(stdout);
+    RunOptions options;
+    if (setup.line.tool.progress && !setup.line.tool.quiet)
+      options.progress = [&](double fraction) { display.show(fraction); };
+    std::fflush(stdout);
+    const double beforeRun = start.sinceMain.seconds();
+    const std::span<float> pixels(image.get(), pixelCount);
+    const Instruments &look = setup.line.tool.instruments;
+    const RunResult result =
+        look.any() ? simulator.render(pixels, options, look) : simulator.render(pixels, options);
+    display.abandon();
+    std::fwrite(result.report.data(), 1, result.report.size(), stdout);
+    recordTiming(result, beforeRun);
+  }
+
+  void recordTiming(const RunResult &result, double beforeRun) {
+    const bool interpreted = simulator.engine() == Engine::Interpreter;
+    timing.engine = interpreted ? "interpreter" : "fused";
+    timing.precision = interpreted ? "f64" : setup.line.tool.simulator.precision;
+    timing.target = interpreted ? "interpreter" : simulator.target(PixelType::F32);
+    timing.beforeMainCpuSeconds = start.cpuSecondsBefore;
+    timing.startupSeconds = beforeRun + result.firstTileSeconds;
+    timing.prepareSeconds = result.prepareSeconds;
+    timing.runSeconds = result.runSeconds;
+    timing.samples = samplesOf(setup.complete.experiment);
+    timing.threads = result.threads;
+    timing.device = result.device;
+    timing.deviceBytes = result.deviceBytes;
+    timing.uploadedBytes = result.uploadedBytes;
+    timing.launches = result.launches;
+    timing.deviceSeconds = result.deviceSeconds;
+    timing.kernel = kernels.counters();
+  }
+
+  void printSolidAngle() const {
+    const double omega = solidAngle(setup.complete.experiment, setup.complete.report,
+                                    setup.line.semantics.solidAngleSum);
+    std::fprintf(console, "\nsolid angle subtended by detector = %g steradian ( %g%% sphere)\n",
+                 omega, 100 * omega / (4 * std::numbers::pi));
+  }
+
+  void printSummary(const Outputs &outputs) const {
+    std::fprintf(console, "\n");
+    for (const std::string &path : outputs.absolutePaths())
+      std::fprintf(console, "wrote %s\n", path.c_str());
+    const std::string where = !timing.device.empty() ? timing.device
+                                                     : std::to_string(timing.threads) + " thread" +
+                                                           (timing.threads == 1 ? "" : "s");
+    std::fprintf(console, "compiled in %.3f s, ran in %.3f s on %s: %.4g samples, %.3g ns each\n",
+                 timing.kernel.compilerLoadSeconds + timing.kernel.compileSeconds,
+                 timing.runSeconds, where.c_str(), timing.samples, timing.nsPerSample());
+  }
+
+  RunSetup setup;
+  KernelProvider &kernels;
+  const ProcessStart &start;
+  Simulator simulator;
+  std::unique_ptr<std::FILE, CloseFile> quiet; ///< where the lines of a quiet run go
+  std::FILE *console;
+  std::unique_ptr<float[]> image;
+  Timing timing;
+};
+
+} // namespace
+
+void makeImage(RunSetup setup, KernelProvider &kernels, const ProcessStart &start) {
+  ImageRun(std::move(setup), kernels, start).run();
+}
+
+} // namespace nanobragg
