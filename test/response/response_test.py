@@ -104,11 +104,10 @@ class Response(unittest.TestCase):
 
     def test_derivatives_of_first_and_second_order(self):
         for flags in ([], ["--order=2"], ["--mode=forward"]):
-            for stages in (["-gain", "2.5"], ["-gain", "2.5", "-gain_map", "gains.npy"]):
-                with self.subTest(flags=flags, stages=stages):
-                    done = self.run_it(*stages, "--wrt=gain,cell_a,distance", "--loss=random:3", *flags,
-                                       program=NB_GRADCHECK)
-                    self.assertEqual(done.stdout.count("passed: "), 2, done.stdout)
+            with self.subTest(flags):
+                done = self.run_it("-gain", "2.5", "-gain_map", "gains.npy", "--wrt=gain,cell_a",
+                                   "--loss=random:3", *flags, program=NB_GRADCHECK)
+                self.assertEqual(done.stdout.count("passed: "), 2, done.stdout)
 
     def test_trace_shows_the_stage(self):
         photons = self.image()
