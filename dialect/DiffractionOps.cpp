@@ -1,4 +1,6 @@
 #include "dialect/NB.h"
+#include "lib/Experiment/CellGeometry.h"
+#include "lib/Experiment/PhysicalConstants.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -35,10 +37,8 @@ OpFoldResult CellVolumeOp::fold(FoldAdaptor adaptor) {
   auto v = constants(adaptor.getOperands());
   if (!v)
     return {};
-  double s = ((*v)[3] + (*v)[4] + (*v)[5]) / 2;
-  double root = std::sqrt(std::abs(std::sin(s) * std::sin(s - (*v)[3]) * std::sin(s - (*v)[4]) *
-                                   std::sin(s - (*v)[5])));
-  return constant(getType(), 2 * (*v)[0] * (*v)[1] * (*v)[2] * root);
+  nanobragg::UnitCell cell{(*v)[0], (*v)[1], (*v)[2], (*v)[3], (*v)[4], (*v)[5]};
+  return constant(getType(), cell.volume());
 }
 
 OpFoldResult SincgOp::fold(FoldAdaptor adaptor) {
@@ -61,8 +61,7 @@ OpFoldResult WaterBackgroundOp::fold(FoldAdaptor adaptor) {
   if (!v)
     return {};
   double size = (*v)[0];
-  return constant(getType(), 2.57 * 2.57 * 7.94079248018965e-30 * (*v)[1] * size * size * size *
-                                 1e6 * 6.02214179e23 / 18.0);
+  return constant(getType(), nanobragg::constants::waterScattering * (*v)[1] * size * size * size);
 }
 
 //===----------------------------------------------------------------------===//

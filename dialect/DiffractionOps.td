@@ -300,7 +300,8 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     only) r2 is instead the C program's `|delta_h a* + delta_k b* + delta_l c*|^2 (Na Nb Nc)^2`
     with lengths in 1/Angstrom.
 
-    With `fraction`, `hkl` is delta already (`nb-peel-miller-index`).
+    The op says which index it takes: the whole one, or with `fraction` delta itself
+    (`nb-peel-miller-index`).
 
     Constraints:
     * (C1) `fudge` is present exactly when the shape is not `square`
@@ -309,8 +310,8 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     * (C4) the result has the element type of `hkl`, or is f32 in its lanes
     * (C5) `cross` is present exactly when the shape is `gauss_matrix`
 
-    A result in f32 of indices in f64 is computed in f32 after the fraction of the index, and of
-    N times it, has been taken exactly (`nb-set-precision`).
+    A result in f32 of indices in f64 is computed in f32 after the fraction of the whole index, and
+    of N times it, has been taken exactly, in fixed point (`nb-set-precision`).
 
     Example:
     ```mlir
@@ -359,9 +360,10 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
     `tricubic`: 4-point Lagrange interpolation over 4 x 4 x 4 reflections; where those are not all
     inside the grid, the rule of `nearest`.
 
-    Without `default` the index is clamped into the range that `nb.in_grid` accepts, so that the
-    result is always a value of the grid: the branch-free form that `nb-remove-branches` leaves.
-    With `integral`, `hkl` holds nearest indices already.
+    With `default` it is a masked load, no branch: pixels outside the grid read nothing. Without
+    `default` the index is clamped into the range that `nb.in_grid` accepts, so that the result is
+    always a value of the grid: the form of derivatives of the interpolation. With `integral`, `hkl`
+    holds nearest indices already.
 
     With `order [i, j, k]` the interpolation is differentiated that many times by h, k and l: the
     derivatives of the cubic Lagrange weights. At the edges of the range into which the index is
@@ -386,7 +388,7 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
   let hasVerifier = 1;
   let rules = [
     NB_Rule<"grid", "factorOfGrid(*this, op, t)", "gridOfFactor(*this, op, g)">,
-    NB_Rule<"hkl", "inner(factorGradient(*this, op), t)", "scale(factorGradient(*this, op), g)">,
+    NB_Rule<"hkl", "factorOfIndex(*this, op, t)", "indexOfFactor(*this, op, g)">,
     NB_Rule<"default_value", "whereDefault(*this, op, t)", "whereDefault(*this, op, g)">];
 }
 
@@ -454,7 +456,8 @@ def NB_PolarizationOp : NB_ExpandableOp<"polarization", [
     `(1 + c2 - K cos(2 psi) (1 - c2)) / 2` with `c2 = (incident . diffracted)^2`, the Kahn factor
     K, and psi the azimuth of the diffracted ray about the incident one,
     `psi = -atan2(d . B, d . E)`, `B = unit(axis x incident)`, `E = unit(incident x B)`; psi = 0
-    for a diffracted ray along the beam. K = 1 is full polarization along `axis`.
+    for a diffracted ray along the beam, and where the axis is along it. K = 1 is full polarization
+    along `axis`. `incident` and `diffracted` are unit vectors.
 
     Example:
     ```mlir
@@ -498,6 +501,9 @@ def NB_CaptureFractionOp : NB_ExpandableOp<"capture_fraction", [
   let description = [{
     `exp(-t dz mu / rho) - exp(-(t + 1) dz mu / rho)` for layer number t, with the spacing dz (m),
     `mu = 1 / attenuation_depth` (1/m) and `rho = d . normal`, the cosine of incidence.
+
+    Seen edge-on, |rho| < 1e-100, the first layer absorbs everything and the others nothing: rho counts
+    as 1e-100 then. Seen from behind, where the formula grows without bound, exponents end at 300.
 
     Example:
     ```mlir

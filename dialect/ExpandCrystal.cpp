@@ -20,7 +20,7 @@ Value AxisRotationOp::expand(OpBuilder &builder) {
     minus[i] = r.neg(s[i]);
   }
   Value turn = r.mat({cosine, minus[2], s[1], s[2], cosine, minus[0], minus[1], s[0], cosine});
-  return r.add(r.outer(r.scale(axis, versine), axis), turn);
+  return r.add(r.scale(r.outer(axis, axis), versine), turn);
 }
 
 /// Rz Ry Rx, written out.
@@ -68,17 +68,16 @@ Value ReciprocalCellOp::expand(OpBuilder &builder) {
   for (unsigned i = 0; i < 3; ++i) {
     unsigned j = (i + 1) % 3, k = (i + 2) % 3;
     starLengths[i] = r.mul(r.mul(r.mul(lengths[j], lengths[k]), sines[i]), inverse);
-    starCosines[i] = r.div(r.sub(r.mul(cosines[j], cosines[k]), cosines[i]),
-                           r.mul(sines[j], sines[k]));
+    starCosines[i] =
+        r.div(r.sub(r.mul(cosines[j], cosines[k]), cosines[i]), r.mul(sines[j], sines[k]));
   }
   Value starSine = r.div(r.mul(lengths[2], inverse), r.mul(starLengths[0], starLengths[1]));
-  Value inverseSine = r.reciprocal(starSine);
-  Value y = r.mul(r.sub(starCosines[0], r.mul(starCosines[1], starCosines[2])), inverseSine);
+  Value y = r.div(r.sub(starCosines[0], r.mul(starCosines[1], starCosines[2])), starSine);
   // V and 1 / (abc) of the cell for the C program's z, V* and 1 / (a* b* c*) for the right one.
   bool right = getRule() == CellRule::right;
   std::array<Value, 3> &edges = right ? starLengths : lengths;
   Value box = r.mul(r.mul(edges[0], edges[1]), edges[2]);
-  Value z = r.mul(r.div(right ? inverse : volume, box), inverseSine);
+  Value z = r.div(right ? inverse : volume, r.mul(box, starSine));
 
   Value zero = r.zeroLike(z);
   return r.mat({starLengths[0], r.mul(starLengths[1], starCosines[2]),
@@ -96,8 +95,7 @@ Value DirectCellOp::expand(OpBuilder &builder) {
   Value inverse = getLengths().empty() ? r.reciprocal(r.dot(columns[0], rows[0])) : Value();
   SmallVector<Value, 9> elements;
   for (unsigned i = 0; i < 3; ++i) {
-    Value row = inverse ? r.scale(rows[i], inverse)
-                        : r.scale(r.normalize(rows[i]), getLengths()[i]);
+    Value row = r.scale(rows[i], inverse ? inverse : r.div(getLengths()[i], r.norm(rows[i])));
     for (unsigned j = 0; j < 3; ++j)
       elements.push_back(r.component(row, j));
   }

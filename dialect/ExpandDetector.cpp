@@ -1,7 +1,9 @@
 #include "dialect/RuleBuilder.h"
+#include "lib/Experiment/PhysicalConstants.h"
 
 using namespace mlir;
 using namespace mlir::nb;
+namespace constants = nanobragg::constants;
 
 /// For unit vectors k (incident), d (diffracted), B across and E = k x B the squares of the
 /// components of d add up to 1: c2 + b2 + e2. So cos(2 psi) (1 - c2) = e2 - b2 = (1 - c2) - 2 b2,
@@ -19,28 +21,27 @@ Value PolarizationOp::expand(OpBuilder &builder) {
 
 Value SolidAngleOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
-  Value inverse = r.inverseLength(getPosition());
+  // The inverse distance that normalizes the position, too.
+  Value inverse = r.rsqrt(r.dot(getPosition(), getPosition()));
   Value inverse2 = r.mul(inverse, inverse);
   if (getKind() == PixelKind::point)
     return inverse2;
   Value area = r.mul(getPixelSize(), getPixelSize());
-  return r.mul(r.mul(area, getCloseDistance()), r.mul(inverse2, inverse));
+  return r.mul(r.mul(r.mul(area, getCloseDistance()), inverse), inverse2);
 }
 
 Value CaptureFractionOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
-  // Edge-on nothing gets through the layer; the path stays finite, so that 0 times it is 0.
-  constexpr double leastCosine = 1e-100;
+  // Edge-on the path stays finite, so that 0 times it is 0.
   Value rho = r.dot(getDiffracted(), getNormal());
-  Value least = r.constant(rho.getType(), leastCosine);
+  Value least = r.constant(rho.getType(), constants::leastCosine);
   rho = r.select(r.less(r.abs(rho), least), least, rho);
   Value perDepth = r.mul(getSpacing(), r.reciprocal(getAttenuationDepth()));
   Value path = r.neg(r.mul(perDepth, r.reciprocal(rho)));
   Value below = r.add(getLayer(), r.constant(getType(), 1));
-  // From behind the path is negative and exp may overflow. What a resolution cutoff removes has the
-  // adjoint 0, which has to stay 0 when it is multiplied by the slopes.
-  constexpr double largestExponent = 300;
-  Value most = r.constant(getType(), largestExponent);
+  // What a resolution cutoff removes has the adjoint 0, which has to stay 0 when it is multiplied
+  // by the slopes: they must not overflow.
+  Value most = r.constant(getType(), constants::largestExponent);
   auto transmitted = [&](Value layers) {
     Value exponent = r.mul(layers, path);
     return r.exp(r.select(r.less(most, exponent), most, exponent));
@@ -50,9 +51,8 @@ Value CaptureFractionOp::expand(OpBuilder &builder) {
 
 Value WaterBackgroundOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
-  constexpr double perVolume = 2.57 * 2.57 * 7.94079248018965e-30 * 1e6 * 6.02214179e23 / 18.0;
   Value volume = r.mul(r.mul(getSize(), getSize()), getSize());
-  return r.mul(r.mul(volume, getFluence()), perVolume);
+  return r.mul(r.mul(volume, getFluence()), constants::waterScattering);
 }
 
 Value CurvedPositionOp::expand(OpBuilder &builder) {

@@ -40,10 +40,8 @@ static Value whereRead(RuleBuilder &r, StructureFactorOp op, Interpolation inter
   return op.getDefaultValue() ? r.select(isInside(r, op, interpolation), x, Value()) : x;
 }
 
-/// Gradient by hkl; null for the nearest reflection, which changes by jumps only.
-Value nb::factorGradient(RuleBuilder &r, StructureFactorOp op) {
-  if (op.getInterpolation() == Interpolation::nearest)
-    return nullptr;
+/// Gradient by hkl of the interpolation, inside the grid.
+static Value factorGradient(RuleBuilder &r, StructureFactorOp op) {
   Value slopes[3];
   for (unsigned axis = 0; axis < 3; ++axis) {
     auto order = incremented(op.getOrder(), axis);
@@ -51,17 +49,27 @@ Value nb::factorGradient(RuleBuilder &r, StructureFactorOp op) {
                        ? r.zeroLike(op.getResult())
                        : clampedFactor(r, op, Interpolation::tricubic, op.getGrid(), order);
   }
-  return whereRead(r, op, Interpolation::tricubic, r.vec(slopes[0], slopes[1], slopes[2]));
+  return r.vec(slopes[0], slopes[1], slopes[2]);
+}
+
+/// Null for the nearest reflection, which changes by jumps only.
+Value nb::factorOfIndex(RuleBuilder &r, StructureFactorOp op, Value tangent) {
+  if (op.getInterpolation() == Interpolation::nearest)
+    return nullptr;
+  return whereRead(r, op, Interpolation::tricubic, r.dot(factorGradient(r, op), tangent));
+}
+
+Value nb::indexOfFactor(RuleBuilder &r, StructureFactorOp op, Value adjoint) {
+  if (op.getInterpolation() == Interpolation::nearest)
+    return nullptr;
+  return r.scale(factorGradient(r, op), whereRead(r, op, Interpolation::tricubic, adjoint));
 }
 
 /// The op is linear in its grid: the same lookup in another one, with 0 for its default.
 Value nb::factorOfGrid(RuleBuilder &r, StructureFactorOp op, Value grid) {
-  Value value = clampedFactor(r, op, op.getInterpolation(), grid, op.getOrder());
-  if (!op.getDefaultValue() || op.getInterpolation() == Interpolation::nearest)
-    return whereRead(r, op, op.getInterpolation(), value);
-  Value nearest = clampedFactor(r, op, Interpolation::nearest, grid, {0, 0, 0});
-  return r.select(isInside(r, op, Interpolation::tricubic), value,
-                  whereRead(r, op, Interpolation::nearest, nearest));
+  Value none = op.getDefaultValue() ? r.zeroLike(op.getDefaultValue()) : Value();
+  return StructureFactorOp::create(r.builder(), r.location(), op.getType(), op.getInterpolation(),
+                                   grid, op.getHkl(), none, op.getIntegral(), op.getOrder());
 }
 
 Value nb::gridOfFactor(RuleBuilder &r, StructureFactorOp op, Value adjoint) {

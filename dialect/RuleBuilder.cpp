@@ -82,6 +82,7 @@ Value RuleBuilder::mul(Value x, Value y) { return arith::MulFOp::create(b, loc, 
 Value RuleBuilder::div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y, contract); }
 Value RuleBuilder::reciprocal(Value x) { return div(constant(x.getType(), 1), x); }
 Value RuleBuilder::sqrt(Value x) { return math::SqrtOp::create(b, loc, x, contract); }
+Value RuleBuilder::rsqrt(Value x) { return math::RsqrtOp::create(b, loc, x, contract); }
 Value RuleBuilder::abs(Value x) { return math::AbsFOp::create(b, loc, x, contract); }
 Value RuleBuilder::sin(Value x) { return math::SinOp::create(b, loc, x, contract); }
 Value RuleBuilder::cos(Value x) { return math::CosOp::create(b, loc, x, contract); }
@@ -156,7 +157,7 @@ Value RuleBuilder::axisRotation(Value axis, Value angle) {
 
 Value RuleBuilder::inverseLength(Value v) {
   Value length2 = dot(v, v), one = constant(length2.getType(), 1);
-  return math::RsqrtOp::create(b, loc, select(isZero(length2), one, length2), contract);
+  return rsqrt(select(isZero(length2), one, length2));
 }
 
 Value RuleBuilder::acrossOverLength(Value t, Value v, Value direction) {

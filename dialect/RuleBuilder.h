@@ -38,6 +38,7 @@ public:
   Value div(Value x, Value y);
   Value reciprocal(Value x);
   Value sqrt(Value x);
+  Value rsqrt(Value x); ///< 1 / sqrt(x)
   Value abs(Value x);
   Value sin(Value x);
   Value cos(Value x);
@@ -99,7 +100,8 @@ SmallVector<int64_t, 3> incremented(ArrayRef<int64_t> order, unsigned axis);
 
 // Rules of nb.grating, nb.structure_factor and nb.scatter_factor that are longer than a line.
 Value gratingGradient(RuleBuilder &r, GratingOp op, bool byCells);
-Value factorGradient(RuleBuilder &r, StructureFactorOp op);
+Value factorOfIndex(RuleBuilder &r, StructureFactorOp op, Value tangent);
+Value indexOfFactor(RuleBuilder &r, StructureFactorOp op, Value adjoint);
 Value factorOfGrid(RuleBuilder &r, StructureFactorOp op, Value grid);
 Value gridOfFactor(RuleBuilder &r, StructureFactorOp op, Value adjoint);
 Value whereDefault(RuleBuilder &r, StructureFactorOp op, Value x);

@@ -31,7 +31,7 @@ void DefaultsChooser::chooseBeam() {
   Beam &beam = experiment.beam;
   if (o.lambda && o.energy)
     throw std::invalid_argument("-lambda and -energy both set the wavelength; give one");
-  beam.wavelength = given.wavelength.value_or(1e-10);
+  beam.wavelength = given.wavelength.value_or(units::angstrom);
   if (o.lambda) {
     requirePositive(*o.lambda, "-lambda", "A");
     beam.wavelength = units::wavelengthFromAngstrom(*o.lambda);
@@ -79,7 +79,7 @@ void DefaultsChooser::chooseFluence() {
   double &fluence = experiment.beam.fluence;
   const double exposure = o.exposure.value_or(1.0);
   const double beamSize = o.beamSize ? units::fromMillimetres(*o.beamSize) : 1e-4;
-  fluence = o.fluence.value_or(units::defaultFluence);
+  fluence = o.fluence.value_or(constants::defaultFluence);
   requireFinite(exposure, "-exposure");
   requireFinite(beamSize, "-beamsize");
   if (o.flux.value_or(0) != 0) {

@@ -28,10 +28,13 @@ void measure(CellReport &cell, const CellReport &dual, double volume) {
 
 } // namespace
 
-double UnitCell::volume() const {
+double UnitCell::quarterOfSquaredUnitVolume() const {
   double s = (alpha + beta + gamma) / 2;
-  return 2.0 * a * b * c *
-         std::sqrt(std::sin(s) * std::sin(s - alpha) * std::sin(s - beta) * std::sin(s - gamma));
+  return std::sin(s) * std::sin(s - alpha) * std::sin(s - beta) * std::sin(s - gamma);
+}
+
+double UnitCell::volume() const {
+  return 2.0 * a * b * c * std::sqrt(std::abs(quarterOfSquaredUnitVolume()));
 }
 
 UnitCell completeCell(const std::array<double, 6> &given) {
@@ -49,7 +52,8 @@ UnitCell completeCell(const std::array<double, 6> &given) {
   constexpr double smallest = 1e-6; // of the box a b c
   bool convex = std::max({cell.alpha, cell.beta, cell.gamma}) < std::numbers::pi;
   double volume = cell.volume();
-  if (!convex || !(volume > smallest * cell.a * cell.b * cell.c) || !std::isfinite(volume))
+  if (!convex || !(cell.quarterOfSquaredUnitVolume() > 0) ||
+      !(volume > smallest * cell.a * cell.b * cell.c) || !std::isfinite(volume))
     throw std::invalid_argument(
         "-cell: no cell with these edges and angles has a volume; each angle must be less than the "
         "sum of the others, and their sum less than 360");

@@ -7,18 +7,20 @@
 
 namespace nanobragg {
 
-/// A unit cell in A and rad.
+/// A unit cell: edges in one unit of length, angles in rad.
 struct UnitCell {
   double a = 0, b = 0, c = 0, alpha = 0, beta = 0, gamma = 0;
-  /// Volume in A^3; NaN for angles that no cell has.
-  double volume() const;
+  /// The squared volume of the cell with these angles and edges of 1, over 4; not positive for angles
+  /// that no cell has.
+  double quarterOfSquaredUnitVolume() const;
+  double volume() const; ///< 2 a b c sqrt|...| of that, in the unit of the edges cubed
 };
 
-/// Completes a cell as the user gives it (values <= 0 missing, degrees). Throws
+/// Completes a cell as the user gives it (A and degrees, values <= 0 missing). Throws
 /// std::invalid_argument for a cell without volume.
 UnitCell completeCell(const std::array<double, 6> &cell);
 
-/// a*, b*, c* in 1/A with a* along X and b* in the XY plane.
+/// a*, b*, c* in one over the unit of the edges, with a* along X and b* in the XY plane.
 std::array<Vec3, 3> defaultSetting(const UnitCell &cell, Rule rule);
 
 struct Lattice {

@@ -65,7 +65,7 @@ void DefaultsChooser::chooseOrientation() {
     variant.cellSource = cell ? CellSource::CellAndMatrix : CellSource::Matrix;
     variant.cellSetting = Rule::Right;
     // The file holds wavelength over A.
-    const double scale = 1e-10 / experiment.beam.wavelength;
+    const double scale = units::angstrom / experiment.beam.wavelength;
     for (int row = 0; row < 3; ++row)
       for (int column = 0; column < 3; ++column) {
         reciprocal[column][row] = (*inputs.matrix)[3 * row + column] * scale;
@@ -126,7 +126,7 @@ void DefaultsChooser::chooseCrystalSize() {
   const auto &[x, y, z] = report.crystalSize;
   const auto &[na, nb, nc] = crystal.ncells;
   constexpr double density = 1.2e6; // g/m^3
-  report.approximateMolecularWeight = x * y * z * density * units::avogadro / (na * nb * nc);
+  report.approximateMolecularWeight = x * y * z * density * constants::avogadro / (na * nb * nc);
 
   crystal.fudge = options.fudge.value_or(1);
   requireNotNegative(crystal.fudge, "-fudge", "");

@@ -48,4 +48,10 @@ DetectorReport placeDetector(const Detector &d, const Vec3 &beam, Pivot pivot, D
   return r;
 }
 
+double solidAngleOfPixel(double squaredDistance, double closeDistance, double pixelSize) {
+  return pixelSize * pixelSize * closeDistance / (squaredDistance * std::sqrt(squaredDistance));
+}
+
+double solidAngleOfPoint(double squaredDistance) { return 1 / squaredDistance; }
+
 } // namespace nanobragg

@@ -21,5 +21,11 @@ double beamNormalCosine(const Detector &detector, const Vec3 &beam, Rule rule);
 DetectorReport placeDetector(const Detector &detector, const Vec3 &beam, Pivot pivot,
                              DistanceInput input, Rule rule);
 
+/// What a pixel subtends, in steradian, at a squared distance (m^2) from the sample: its area (edge
+/// in m), seen at its obliquity, close distance (m) over distance.
+double solidAngleOfPixel(double squaredDistance, double closeDistance, double pixelSize);
+/// The same without area and obliquity, in 1/m^2.
+double solidAngleOfPoint(double squaredDistance);
+
 } // namespace nanobragg
 #endif

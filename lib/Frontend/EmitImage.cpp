@@ -1,12 +1,10 @@
+#include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Frontend/Emitter.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::nb;
-
-/// Squared classical electron radius, m^2.
-static constexpr double electronRadiusSquared = 7.94079248018965e-30;
 
 Value Emitter::photons() {
   LoopDimensions dims = {{Dimension::panel, param("panel_count")},
@@ -18,9 +16,9 @@ Value Emitter::photons() {
   bool last = !variant.hasResponse();
   RankedTensorType type = imageType(last && variant.imageType == nanobragg::ImageType::F32);
   Location loc = named(last ? "floatimage" : "photons");
-  auto image = ImageOp::create(b, loc, TypeRange{type}, countsOf(dims), ValueRange(roi),
-                               variant.mask ? param("mask") : Value(), namesOf(dims),
-                               IntegerAttr());
+  auto image =
+      ImageOp::create(b, loc, TypeRange{type}, countsOf(dims), ValueRange(roi),
+                      variant.mask ? param("mask") : Value(), namesOf(dims), IntegerAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body = startBody(image, dims);
   SampleIndices at;
@@ -46,7 +44,8 @@ Value Emitter::pixel(const SampleIndices &at) {
   Value steps = weightOfSamples();
 
   intensity = withWaterInSum(intensity);
-  Value scale = mul("r_e_sqr_fluence", number(electronRadiusSquared), param("fluence"));
+  Value scale =
+      mul("r_e_sqr_fluence", number(nanobragg::constants::electronRadiusSquared), param("fluence"));
   Value value = div("pixel", mul("pixel", scale, intensity), steps);
   value = times("pixel", value, captureOfPixel(first));
   value = times("pixel", value, polarization);
@@ -102,8 +101,7 @@ Value Emitter::sample(const SampleIndices &at) {
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, named("I_sample"),
-                       correctedSample(at, pos, diffracted, incident, q));
+  scf::YieldOp::create(b, named("I_sample"), correctedSample(at, pos, diffracted, incident, q));
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, named("I_sample"), number(0));
   return branch.getResult(0);

@@ -57,6 +57,11 @@ inline Mat3 operator*(const Mat3 &m, double s) {
   return fromRows(row(m, 0) * s, row(m, 1) * s, row(m, 2) * s);
 }
 
+/// The reflection that fractional indices belong to: the nearest whole numbers, halves down.
+inline Vec3 nearestReflection(const Vec3 &hkl) {
+  return {std::ceil(hkl.x - 0.5), std::ceil(hkl.y - 0.5), std::ceil(hkl.z - 0.5)};
+}
+
 /// x turned about n by Rodrigues' formula; n is used as it is.
 inline Vec3 rotated(const Vec3 &x, const Vec3 &n, double angle) {
   double c = std::cos(angle), s = std::sin(angle);

@@ -1,8 +1,10 @@
+#include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Interpreter/Map.h"
 
 using namespace mlir;
 using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
+namespace constants = nanobragg::constants;
 
 /// Structure factor and lattice factor are amplitudes; the detector sees their product squared.
 static double intensity(double structureFactor, double latticeFactor) {
@@ -17,11 +19,8 @@ static double polarization(double kahnFactor, Vec3 axis, Vec3 incident, Vec3 dif
   return (1 + c2 - kahnFactor * std::cos(2 * psi) * (1 - c2)) / 2;
 }
 
-/// Forward scattering of water molecules, 2.57 electrons rms each.
 static double waterBackground(double size, double fluence) {
-  constexpr double electronRadiusSquared = 7.94079248018965e-30, avogadro = 6.02214179e23;
-  double molecules = size * size * size * 1e6 * avogadro / 18.0;
-  return 2.57 * 2.57 * electronRadiusSquared * fluence * molecules;
+  return constants::waterScattering * fluence * (size * size * size);
 }
 
 void evaluation::attachCorrections(MLIRContext *context) {

@@ -1,42 +1,27 @@
+#include "lib/Experiment/CellGeometry.h"
 #include "lib/Interpreter/Map.h"
 
 using namespace mlir;
 using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
+using nanobragg::UnitCell;
 
 static double cellVolume(double a, double b, double c, double alpha, double beta, double gamma) {
-  double s = (alpha + beta + gamma) / 2;
-  return 2 * a * b * c *
-         std::sqrt(std::abs(std::sin(s) * std::sin(s - alpha) * std::sin(s - beta) *
-                            std::sin(s - gamma)));
+  return UnitCell{a, b, c, alpha, beta, gamma}.volume();
 }
 
-static Mat3 reciprocalCell(CellRule rule, double a, double b, double c, double alpha, double beta,
-                           double gamma) {
-  double V = cellVolume(a, b, c, alpha, beta, gamma), Vstar = 1 / V;
-  double aStar = b * c * std::sin(alpha) * Vstar;
-  double bStar = c * a * std::sin(beta) * Vstar;
-  double cStar = a * b * std::sin(gamma) * Vstar;
-  double cosAlpha = std::cos(alpha), cosBeta = std::cos(beta), cosGamma = std::cos(gamma);
-  double sinAlpha = std::sin(alpha), sinBeta = std::sin(beta), sinGamma = std::sin(gamma);
-  double cosAlphaStar = (cosBeta * cosGamma - cosAlpha) / (sinBeta * sinGamma);
-  double cosBetaStar = (cosGamma * cosAlpha - cosBeta) / (sinGamma * sinAlpha);
-  double cosGammaStar = (cosAlpha * cosBeta - cosGamma) / (sinAlpha * sinBeta);
-  double sinGammaStar = c * Vstar / (aStar * bStar);
-  double z = rule == CellRule::right ? Vstar / (aStar * bStar * cStar * sinGammaStar)
-                                     : V / (a * b * c * sinGammaStar);
-  Vec3 columnA = {aStar, 0, 0};
-  Vec3 columnB = {bStar * cosGammaStar, bStar * sinGammaStar, 0};
-  Vec3 columnC = {cStar * cosBetaStar,
-                  cStar * (cosAlphaStar - cosBetaStar * cosGammaStar) / sinGammaStar, cStar * z};
-  return transposed(fromRows(columnA, columnB, columnC));
+static Mat3 reciprocalCell(CellRule rule, const UnitCell &cell) {
+  auto [a, b, c] = nanobragg::defaultSetting(cell, rule == CellRule::right ? nanobragg::Rule::Right
+                                                                           : nanobragg::Rule::C);
+  auto vec = [](const nanobragg::Vec3 &v) { return Vec3{v[0], v[1], v[2]}; };
+  return transposed(fromRows(vec(a), vec(b), vec(c)));
 }
 
 static LogicalResult planReciprocalCell(ReciprocalCellOp op, Planner &planner) {
   return map(
       planner, op,
       [rule = op.getRule()](double a, double b, double c, double alpha, double beta, double gamma) {
-        return reciprocalCell(rule, a, b, c, alpha, beta, gamma);
+        return reciprocalCell(rule, {a, b, c, alpha, beta, gamma});
       });
 }
 
@@ -74,9 +59,7 @@ static bool withinResolution(Vec3 q, double dmin) {
 
 static Vec3 millerIndex(Mat3 direct, Vec3 q) { return direct * q; }
 
-static Vec3 nearestMillerIndex(Vec3 hkl) {
-  return {std::ceil(hkl.x - 0.5), std::ceil(hkl.y - 0.5), std::ceil(hkl.z - 0.5)};
-}
+static Vec3 nearestMillerIndex(Vec3 hkl) { return nearestReflection(hkl); }
 
 void evaluation::attachCrystal(MLIRContext *context) {
   evaluate<CellVolumeOp, cellVolume>(context);

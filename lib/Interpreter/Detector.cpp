@@ -1,8 +1,11 @@
+#include "lib/Experiment/DetectorGeometry.h"
+#include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Interpreter/Map.h"
 
 using namespace mlir;
 using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
+namespace constants = nanobragg::constants;
 
 /// From the detector's edge to the centre of a sub-pixel.
 static double detectorCoordinate(int64_t pixel, int64_t subPixel, int64_t oversample,
@@ -23,11 +26,11 @@ static Vec3 curvedPosition(Vec3 beam, Vec3 fastAxis, Vec3 slowAxis, double dista
 
 static LogicalResult planSolidAngle(SolidAngleOp op, Planner &planner) {
   if (op.getKind() == PixelKind::point)
-    return map(planner, op,
-               [](const Vec3 &position, double, double) { return 1 / dot(position, position); });
-  return map(planner, op, [](const Vec3 &position, double closeDistance, double pixelSize) {
-    double r = norm(position);
-    return pixelSize * pixelSize / (r * r) * (closeDistance / r);
+    return map(planner, op, [](const Vec3 &p, double, double) {
+      return nanobragg::solidAngleOfPoint(dot(p, p));
+    });
+  return map(planner, op, [](const Vec3 &p, double closeDistance, double pixelSize) {
+    return nanobragg::solidAngleOfPixel(dot(p, p), closeDistance, pixelSize);
   });
 }
 
@@ -35,7 +38,15 @@ static LogicalResult planSolidAngle(SolidAngleOp op, Planner &planner) {
 static double captureFraction(Vec3 diffracted, Vec3 normal, double layer, double spacing,
                               double attenuationDepth) {
   double rho = dot(diffracted, normal), mu = 1 / attenuationDepth;
-  return std::exp(-layer * spacing * mu / rho) - std::exp(-(layer + 1) * spacing * mu / rho);
+  if (std::abs(rho) < constants::leastCosine)
+    rho = constants::leastCosine;
+  auto transmitted = [&](double layers) {
+    double exponent = -layers * spacing * mu / rho;
+    return std::exp(exponent > constants::largestExponent
+                        ? constants::largestExponent
+                        : exponent);
+  };
+  return transmitted(layer) - transmitted(layer + 1);
 }
 
 void evaluation::attachDetector(MLIRContext *context) {

@@ -1,3 +1,4 @@
+#include "lib/Experiment/Units.h"
 #include "lib/Interpreter/Map.h"
 #include "lib/Interpreter/ShapeFunctions.h"
 
@@ -6,11 +7,8 @@
 using namespace mlir;
 using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
+namespace constants = nanobragg::constants;
 using std::numbers::pi;
-
-static Vec3 nearest(const Vec3 &hkl) {
-  return {std::ceil(hkl.x - 0.5), std::ceil(hkl.y - 0.5), std::ceil(hkl.z - 0.5)};
-}
 
 /// sum (delta N)^2.
 static double squaredRadius(const Vec3 &delta, const Vec3 &n) {
@@ -20,7 +18,7 @@ static double squaredRadius(const Vec3 &delta, const Vec3 &n) {
 
 /// The C program's: |delta_h a* + delta_k b* + delta_l c*|^2 (Na Nb Nc)^2, lengths in 1/Angstrom.
 static double squaredRadiusOfC(const Vec3 &delta, const Vec3 &n, const Mat3 &reciprocal) {
-  Vec3 q = (reciprocal * delta) * 1e-10;
+  Vec3 q = (reciprocal * delta) * nanobragg::units::angstrom;
   double cells = n.x * n.y * n.z;
   return dot(q, q) * (cells * cells);
 }
@@ -34,12 +32,12 @@ static Mat3 widthMatrix(const Vec3 &n, const Vec3 &cross) {
 static double spot(Shape shape, double cells, double squaredRadius) {
   switch (shape) {
   case Shape::round:
-    return cells * std::sqrt(pi / 6) * ball(pi * pi * squaredRadius);
+    return cells * constants::roundHeight * ball(pi * pi * squaredRadius);
   case Shape::gauss:
   case Shape::gauss_matrix:
-    return cells * std::exp(-squaredRadius / 0.63);
+    return cells * std::exp(-squaredRadius / constants::gaussWidth);
   default:
-    return squaredRadius < 0.63 * 0.63 ? cells : 0;
+    return squaredRadius < constants::tophatEdge ? cells : 0;
   }
 }
 
@@ -94,7 +92,7 @@ static LogicalResult planBall(BallOp op, Planner &planner) {
 
 static LogicalResult planLatticeFactor(LatticeFactorOp op, Planner &planner) {
   auto deltaOf = [fraction = op.getFraction()](const Vec3 &hkl) {
-    return fraction ? hkl : hkl - nearest(hkl);
+    return fraction ? hkl : hkl - nearestReflection(hkl);
   };
   if (op.getShape() == Shape::square)
     return map(planner, op, [deltaOf](const Vec3 &hkl, const Vec3 &n) {

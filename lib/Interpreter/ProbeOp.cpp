@@ -1,6 +1,5 @@
 #include "lib/Interpreter/Map.h"
-
-#include "nanobragg/KernelABI.h"
+#include "lib/Interpreter/StructureFactor.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -12,16 +11,6 @@ static void recordLookup(LookupStatistics &statistics, const Vec3 &hkl, bool ins
   statistics.index[0].add(hkl.x, times);
   statistics.index[1].add(hkl.y, times);
   statistics.index[2].add(hkl.z, times);
-}
-
-static bool insideOf(const nb_hkl_grid &grid, const Vec3 &hkl, bool cubic) {
-  if (cubic)
-    return double(grid.h_min + 2) <= hkl.x && hkl.x <= double(grid.h_max - 2) &&
-           double(grid.k_min + 2) <= hkl.y && hkl.y <= double(grid.k_max - 2) &&
-           double(grid.l_min + 2) <= hkl.z && hkl.z <= double(grid.l_max - 2);
-  return double(grid.h_min) <= hkl.x && hkl.x <= double(grid.h_max) &&
-         double(grid.k_min) <= hkl.y && hkl.y <= double(grid.k_max) &&
-         double(grid.l_min) <= hkl.z && hkl.z <= double(grid.l_max);
 }
 
 /// Calls `visit(lane, times)` for each lane that is observed; a uniform value counts for all of
@@ -66,10 +55,8 @@ static LogicalResult planProbe(ProbeOp op, Planner &planner) {
     AnyOperand<Vec3> index(frame.reals(hkl), hkl.varying);
     const nb_hkl_grid &g = *frame.object<const nb_hkl_grid>(grid);
     forActive(frame, hkl, [&](int64_t lane, int64_t times) {
-      Vec3 at = index[lane];
-      if (!integral)
-        at = {std::ceil(at.x - 0.5), std::ceil(at.y - 0.5), std::ceil(at.z - 0.5)};
-      recordLookup(statistics.lookup, at, insideOf(g, at, cubic), times);
+      Vec3 at = integral ? index[lane] : nearestReflection(index[lane]);
+      recordLookup(statistics.lookup, at, isInside(g, at, cubic ? tricubicMargin : 0), times);
     });
   });
   return success();

@@ -7,19 +7,6 @@ using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
 
 namespace {
-bool inNearestRange(const nb_hkl_grid &grid, const Vec3 &hkl0) {
-  return double(grid.h_min) <= hkl0.x && hkl0.x <= double(grid.h_max) &&
-         double(grid.k_min) <= hkl0.y && hkl0.y <= double(grid.k_max) &&
-         double(grid.l_min) <= hkl0.z && hkl0.z <= double(grid.l_max);
-}
-
-/// All 64 neighbours exist.
-bool inTricubicRange(const nb_hkl_grid &grid, const Vec3 &hkl) {
-  return double(grid.h_min + 2) <= hkl.x && hkl.x <= double(grid.h_max - 2) &&
-         double(grid.k_min + 2) <= hkl.y && hkl.y <= double(grid.k_max - 2) &&
-         double(grid.l_min + 2) <= hkl.z && hkl.z <= double(grid.l_max - 2);
-}
-
 int64_t positionOf(const nb_hkl_grid &grid, int64_t h, int64_t k, int64_t l) {
   int64_t nk = grid.k_max - grid.k_min + 1, nl = grid.l_max - grid.l_min + 1;
   return ((h - grid.h_min) * nk + (k - grid.k_min)) * nl + (l - grid.l_min);
@@ -33,11 +20,7 @@ double at(const nb_hkl_grid &grid, const Vec3 &hkl0) {
   return at(grid, int64_t(hkl0.x), int64_t(hkl0.y), int64_t(hkl0.z));
 }
 
-Vec3 nearestOf(const Vec3 &hkl, bool integral) {
-  if (integral)
-    return hkl;
-  return {std::ceil(hkl.x - 0.5), std::ceil(hkl.y - 0.5), std::ceil(hkl.z - 0.5)};
-}
+Vec3 nearestOf(const Vec3 &hkl, bool integral) { return integral ? hkl : nearestReflection(hkl); }
 
 using Orders = std::array<int64_t, 3>;
 
@@ -45,8 +28,8 @@ using Orders = std::array<int64_t, 3>;
 std::array<double, 4> lagrangeWeights(double x, int64_t order) {
   switch (order) {
   case 0:
-    return {-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2,
-            -(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6};
+    return {-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2, -(x + 1) * x * (x - 2) / 2,
+            (x + 1) * x * (x - 1) / 6};
   case 1:
     return {-((3 * x - 6) * x + 2) / 6, ((3 * x - 4) * x - 1) / 2, -((3 * x - 2) * x - 2) / 2,
             (3 * x * x - 1) / 6};
@@ -91,12 +74,13 @@ double tricubic(const nb_hkl_grid &grid, const Vec3 &hkl, const Orders &orders =
 }
 
 double nearestOrDefault(const nb_hkl_grid &grid, const Vec3 &hkl0, double defaultF) {
-  return inNearestRange(grid, hkl0) ? at(grid, hkl0) : defaultF;
+  return isInside(grid, hkl0) ? at(grid, hkl0) : defaultF;
 }
 
 double tricubicOrNearest(const nb_hkl_grid &grid, const Vec3 &hkl, double defaultF) {
-  return inTricubicRange(grid, hkl) ? tricubic(grid, hkl)
-                                    : nearestOrDefault(grid, nearestOf(hkl, false), defaultF);
+  return isInside(grid, hkl, tricubicMargin)
+             ? tricubic(grid, hkl)
+             : nearestOrDefault(grid, nearestOf(hkl, false), defaultF);
 }
 
 double clamped(double x, int64_t low, int64_t high) {
@@ -113,8 +97,8 @@ Vec3 clampedInto(const nb_hkl_grid &grid, const Vec3 &hkl, int64_t margin) {
 /// A grid too narrow for 64 neighbours has no tricubic value; any value of the grid will do, since
 /// nb.in_grid is false everywhere.
 double tricubicClamped(const nb_hkl_grid &grid, const Vec3 &hkl, const Orders &orders) {
-  Vec3 inside = clampedInto(grid, hkl, 2);
-  if (inTricubicRange(grid, inside))
+  Vec3 inside = clampedInto(grid, hkl, tricubicMargin);
+  if (isInside(grid, inside, tricubicMargin))
     return tricubic(grid, inside, orders);
   return orders == Orders() ? at(grid, clampedInto(grid, nearestOf(hkl, false), 0)) : 0;
 }
@@ -148,7 +132,8 @@ LogicalResult planInGrid(InGridOp op, Planner &planner) {
   return planLookup<bool>(
       planner, op, op.getGrid(), op.getHkl(), Value(),
       [cubic, integral = op.getIntegral()](const nb_hkl_grid &grid, const Vec3 &hkl, double) {
-        return cubic ? inTricubicRange(grid, hkl) : inNearestRange(grid, nearestOf(hkl, integral));
+        return cubic ? isInside(grid, hkl, tricubicMargin)
+                     : isInside(grid, nearestOf(hkl, integral));
       });
 }
 
@@ -162,20 +147,25 @@ LogicalResult planStructureFactor(StructureFactorOp op, Planner &planner) {
           return cubic ? tricubicOrNearest(grid, hkl, f0)
                        : nearestOrDefault(grid, nearestOf(hkl, integral), f0);
         });
-  return planLookup<double>(
-      planner, op, op.getGrid(), op.getHkl(), byDefault,
-      [r = readingOf(op.getInterpolation(), op.getIntegral(), op.getOrder())](
-          const nb_hkl_grid &grid, const Vec3 &hkl, double) {
-        return r.cubic ? tricubicClamped(grid, hkl, r.orders)
-                       : at(grid, clampedInto(grid, nearestOf(hkl, r.integral), 0));
-      });
+  return planLookup<double>(planner, op, op.getGrid(), op.getHkl(), byDefault,
+                            [r = readingOf(op.getInterpolation(), op.getIntegral(), op.getOrder())](
+                                const nb_hkl_grid &grid, const Vec3 &hkl, double) {
+                              return r.cubic ? tricubicClamped(grid, hkl, r.orders)
+                                             : at(grid,
+                                                  clampedInto(grid, nearestOf(hkl, r.integral), 0));
+                            });
 }
 } // namespace
 
+bool evaluation::isInside(const nb_hkl_grid &grid, const Vec3 &hkl, int64_t margin) {
+  return double(grid.h_min + margin) <= hkl.x && hkl.x <= double(grid.h_max - margin) &&
+         double(grid.k_min + margin) <= hkl.y && hkl.y <= double(grid.k_max - margin) &&
+         double(grid.l_min + margin) <= hkl.z && hkl.z <= double(grid.l_max - margin);
+}
+
 int64_t evaluation::entriesOf(const nb_hkl_grid &grid) {
   auto size = [](int64_t low, int64_t high) { return std::max<int64_t>(high - low + 1, 0); };
-  return size(grid.h_min, grid.h_max) * size(grid.k_min, grid.k_max) *
-         size(grid.l_min, grid.l_max);
+  return size(grid.h_min, grid.h_max) * size(grid.k_min, grid.k_max) * size(grid.l_min, grid.l_max);
 }
 
 Reading evaluation::readingOf(Interpolation interpolation, bool integral,
@@ -185,8 +175,8 @@ Reading evaluation::readingOf(Interpolation interpolation, bool integral,
 
 void evaluation::scatter(const nb_hkl_grid &grid, const Vec3 &hkl, double value,
                          const Reading &reading, double *values) {
-  Vec3 inside = clampedInto(grid, hkl, 2);
-  if (reading.cubic && inTricubicRange(grid, inside)) {
+  Vec3 inside = clampedInto(grid, hkl, tricubicMargin);
+  if (reading.cubic && isInside(grid, inside, tricubicMargin)) {
     Neighbours n(inside, reading.orders);
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j)

@@ -18,6 +18,11 @@ struct Reading {
 };
 Reading readingOf(Interpolation interpolation, bool integral, ArrayRef<int64_t> orders);
 
+/// Is hkl inside the bounds by at least `margin` reflections?
+bool isInside(const nb_hkl_grid &grid, const Vec3 &hkl, int64_t margin = 0);
+/// All 64 neighbours of an index exist this far inside.
+constexpr int64_t tricubicMargin = 2;
+
 int64_t entriesOf(const nb_hkl_grid &grid);
 
 /// Adds `value`, times what each reflection counts for at hkl, to `values`, laid out as the grid.

@@ -1,7 +1,10 @@
 #include "lib/Interpreter/TraceValues.h"
 
+#include "lib/Experiment/Units.h"
 #include "lib/Interpreter/Algebra.h"
 #include "lib/Interpreter/Names.h"
+#include "lib/Interpreter/ShapeFunctions.h"
+#include "lib/Interpreter/StructureFactor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "nanobragg/KernelABI.h"
@@ -19,7 +22,8 @@ struct Key {
   double factor;
 };
 
-constexpr double perAngstrom = 1e-10, angstroms = 1e10, degrees = 180 / std::numbers::pi;
+constexpr double perAngstrom = nanobragg::units::angstrom, angstroms = 1e10,
+                 degrees = 180 / std::numbers::pi;
 
 constexpr Key keys[] = {
     {"pix0_vector", "pix0_vector_meters", 1},
@@ -41,15 +45,6 @@ constexpr Key keys[] = {
 constexpr const char *shownArguments[] = {"fluence", "spindle_axis"};
 
 Vec3 vec(ArrayRef<double> v) { return {v[0], v[1], v[2]}; }
-Vec3 nearest(const Vec3 &hkl) {
-  return {std::ceil(hkl.x - 0.5), std::ceil(hkl.y - 0.5), std::ceil(hkl.z - 0.5)};
-}
-
-/// One axis of the lattice factor.
-double grating(double x, double n) {
-  double delta = x - std::rint(x), below = std::sin(std::numbers::pi * delta);
-  return below == 0 ? n : std::abs(std::sin(std::numbers::pi * n * delta) / below);
-}
 } // namespace
 
 SmallVector<double, 9> TraceValues::numbers(Value value) {
@@ -99,14 +94,9 @@ static void addBasis(ArrayRef<double> m, llvm::function_ref<void(const char *, V
 
 /// Where a structure factor comes from.
 static const char *sourceOf(StructureFactorOp op, const nb_hkl_grid &grid, Vec3 hkl) {
-  auto inside = [&](Vec3 at, int64_t margin) {
-    return double(grid.h_min + margin) <= at.x && at.x <= double(grid.h_max - margin) &&
-           double(grid.k_min + margin) <= at.y && at.y <= double(grid.k_max - margin) &&
-           double(grid.l_min + margin) <= at.z && at.z <= double(grid.l_max - margin);
-  };
-  if (op.getInterpolation() == Interpolation::tricubic && inside(hkl, 2))
+  if (op.getInterpolation() == Interpolation::tricubic && isInside(grid, hkl, tricubicMargin))
     return "tricubic";
-  return inside(nearest(hkl), 0) ? "nearest" : "default";
+  return isInside(grid, nearestReflection(hkl)) ? "nearest" : "default";
 }
 
 void TraceValues::derived(Operation *op) {
@@ -121,13 +111,14 @@ void TraceValues::derived(Operation *op) {
   } else if (name == "rotated_direct") {
     addBasis(numbers(op->getResult(0)), addVec);
   } else if (isa<MillerIndexOp>(op)) {
-    addVec("hkl_rounded", nearest(vector(op->getResult(0))));
+    addVec("hkl_rounded", nearestReflection(vector(op->getResult(0))));
   } else if (auto lattice = dyn_cast<LatticeFactorOp>(op);
              lattice && lattice.getShape() == Shape::square) {
     Vec3 hkl = vector(lattice.getHkl()), n = vector(lattice.getNcells());
-    add("F_latt_a", grating(hkl.x, n.x));
-    add("F_latt_b", grating(hkl.y, n.y));
-    add("F_latt_c", grating(hkl.z, n.z));
+    Vec3 delta = hkl - nearestReflection(hkl);
+    add("F_latt_a", std::abs(grating(delta.x, n.x)));
+    add("F_latt_b", std::abs(grating(delta.y, n.y)));
+    add("F_latt_c", std::abs(grating(delta.z, n.z)));
   } else if (auto factor = dyn_cast<StructureFactorOp>(op)) {
     const auto &grid = *frame.object<const nb_hkl_grid>(plan.planner.slot(factor.getGrid()));
     values.push_back({"F_cell_source", sourceOf(factor, grid, vector(factor.getHkl()))});

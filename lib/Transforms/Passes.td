@@ -59,10 +59,11 @@ def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
     Splits a fractional Miller index into its nearest reflection and the exact remainder,
     `delta = hkl - nearest(hkl)`, computed once. `nb.lattice_factor` then takes `fraction delta`,
     nearest lookups and bounds checks take the `integral` reflection. The subtraction is exact in
-    floating point, so arguments of the trigonometric functions stay small, and everything after
-    the peel may be computed in single precision.
+    floating point, so that arguments of the trigonometric functions stay small.
 
-    A remark names what was peeled; lattice factors that have been peeled before are left alone.
+    A lattice factor in f32 of an index in f64 is left alone: it takes the whole index, whose
+    fraction it finds in fixed point (`nb-set-precision`, which runs before). So is one that has
+    been peeled before. A remark names what was peeled.
 
     Example: `nb-opt --nb-peel-miller-index experiment.mlir`
   }];
@@ -103,13 +104,12 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
 }
 
 def RemoveBranches : Pass<"nb-remove-branches"> {
-  let summary = "replace data-dependent branches by selects and clamps";
+  let summary = "replace data-dependent branches by selects";
   let description = [{
-    `scf.if` with pure branches becomes both branches and an `arith.select` per result.
-    `nb.structure_factor` with a `default` becomes the clamped lookup, which is always inside the
-    grid, an `nb.in_grid` test and a select; tricubic interpolation falls back to the nearest
-    reflection where its neighbourhood leaves the grid. A branch that has side effects is an
-    error.
+    `scf.if` with pure branches becomes both branches and an `arith.select` per result. A branch
+    that has side effects is an error.
+
+    A lookup with a `default` is no branch: `convert-nb-to-arith` makes it a masked load.
 
     Example: `nb-opt --nb-remove-branches experiment.mlir`
   }];
@@ -179,8 +179,7 @@ def SetPrecision : Pass<"nb-set-precision"> {
       elementwise ops on scalars whose operands are all in f32, constants, entries of tables, or
       computed outside the image. Geometry (`!nb.vec3`, `!nb.mat3`), Miller indices, and the
       fraction of the index and of N times it stay exact; the lattice factor takes the whole index
-      and its own fraction (`-> f32`), in place of one peeled in f64. Sums stay in f64, so that
-      they do not drift.
+      and its own fraction (`-> f32`). Sums stay in f64, so that they do not drift.
     * `f32` computes everything inside the image in f32, except sums. The Miller index itself is
       rounded then: the phase N h is off by about N h 1e-7 turns. For previews of small crystals.
 

@@ -30,6 +30,11 @@ bool takeIntegral(GridOp op, Value nearest) {
   return true;
 }
 
+/// A factor in f32 of an index in f64 takes the fraction itself, in fixed point.
+bool takesFraction(LatticeFactorOp factor) {
+  return !factor.getFraction() && factor.getType() == elementTypeOf(factor.getHkl().getType());
+}
+
 /// Splits `hkl` right after its definition and rewrites the ops that can use a part of it.
 void peel(Value hkl, FunctionOpInterface func) {
   OpBuilder builder(func.getContext());
@@ -39,7 +44,7 @@ void peel(Value hkl, FunctionOpInterface func) {
   Value fraction = SubOp::create(builder, hkl.getLoc(), hkl, nearest);
   size_t factors = 0, lookups = 0;
   for (Operation *user : users) {
-    if (auto factor = dyn_cast<LatticeFactorOp>(user); factor && !factor.getFraction()) {
+    if (auto factor = dyn_cast<LatticeFactorOp>(user); factor && takesFraction(factor)) {
       factor.getHklMutable().assign(fraction);
       factor.setFraction(true);
       ++factors;
@@ -58,7 +63,7 @@ void peelAll(FunctionOpInterface func) {
   // By value: several lattice factors of one index share one peel.
   llvm::SetVector<Value> indices;
   func.walk([&](LatticeFactorOp factor) {
-    if (!factor.getFraction())
+    if (takesFraction(factor))
       indices.insert(factor.getHkl());
   });
   for (Value hkl : indices)

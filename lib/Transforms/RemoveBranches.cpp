@@ -115,62 +115,16 @@ LogicalResult checkUniform(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Lookups
-//===----------------------------------------------------------------------===//
-
-/// The nearest reflection of `hkl`, computed ahead of `op` already or created there.
-Value nearestBefore(Operation *op, Value hkl, OpBuilder &builder) {
-  for (Operation *user : hkl.getUsers()) {
-    if (!isa<NearestMillerIndexOp>(user))
-      continue;
-    Operation *ancestor = user->getBlock()->findAncestorOpInBlock(*op);
-    if (ancestor && user->isBeforeInBlock(ancestor))
-      return user->getResult(0);
-  }
-  return NearestMillerIndexOp::create(builder, op->getLoc(), hkl);
-}
-
-/// The clamped lookup where the index is inside the grid, `otherwise` elsewhere.
-Value selectInGrid(StructureFactorOp op, Interpolation interpolation, Value hkl, bool integral,
-                   Value otherwise, OpBuilder &builder) {
-  Location loc = op.getLoc();
-  Value inside = InGridOp::create(builder, loc, conditionTypeFor(hkl.getType()), interpolation,
-                                  op.getGrid(), hkl, integral);
-  Value value = StructureFactorOp::create(builder, loc, op.getType(), interpolation, op.getGrid(),
-                                          hkl, /*default_value=*/Value(), integral);
-  return arith::SelectOp::create(builder, loc, inside, value, otherwise);
-}
-
-void removeDefault(StructureFactorOp op) {
-  OpBuilder builder(op);
-  Value hkl = op.getHkl();
-  Value value;
-  if (op.getInterpolation() == Interpolation::nearest) {
-    value = selectInGrid(op, Interpolation::nearest, hkl, op.getIntegral(), op.getDefaultValue(),
-                         builder);
-  } else {
-    Value fallback = selectInGrid(op, Interpolation::nearest, nearestBefore(op, hkl, builder),
-                                  /*integral=*/true, op.getDefaultValue(), builder);
-    value = selectInGrid(op, Interpolation::tricubic, hkl, /*integral=*/false, fallback, builder);
-  }
-  op.replaceAllUsesWith(value);
-  op.erase();
-}
-
-//===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
 
 LogicalResult removeBranches(FunctionOpInterface func) {
   SmallVector<scf::IfOp> branches;
-  SmallVector<StructureFactorOp> lookups;
   bool uniform = true;
   // Post-order: a nested scf.if is gone before the one around it is looked at.
   func.walk([&](Operation *op) {
     if (auto branch = dyn_cast<scf::IfOp>(op))
       branches.push_back(branch);
-    if (auto lookup = dyn_cast<StructureFactorOp>(op); lookup && lookup.getDefaultValue())
-      lookups.push_back(lookup);
     if (failed(checkUniform(op)))
       uniform = false;
   });
@@ -179,14 +133,11 @@ LogicalResult removeBranches(FunctionOpInterface func) {
   for (scf::IfOp branch : branches)
     if (failed(removeIf(branch)))
       return failure();
-  for (StructureFactorOp lookup : lookups)
-    removeDefault(lookup);
-  if (!branches.empty() || !lookups.empty())
+  if (!branches.empty())
     remark::passed(func.getLoc(), remark::RemarkOpts::name("removed")
                                       .category("nb-remove-branches")
                                       .function(func.getName()))
-        << remark::add("{0} branch(es) and {1} lookup default(s) became selects", branches.size(),
-                       lookups.size());
+        << remark::add("{0} branch(es) became selects", branches.size());
   return success();
 }
 

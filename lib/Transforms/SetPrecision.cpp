@@ -44,7 +44,6 @@ private:
   Value convertParts(Value value, function_ref<Value(Value)> convert, Type type);
   Value widen(Value value, Type type);
   void rewrite(Operation *op);
-  void takeWholeIndex(Operation *op);
 
   ImageOp image;
   bool everything;
@@ -137,39 +136,6 @@ Value Narrower::widen(Value value, Type type) {
   return isGeometric(type) ? convertParts(value, extend, type) : extend(value);
 }
 
-/// The whole index whose nearest reflection or fraction `value` is, or null.
-static Value wholeIndex(Value value) {
-  if (auto nearest = value.getDefiningOp<NearestMillerIndexOp>())
-    return nearest.getHkl();
-  if (auto difference = value.getDefiningOp<SubOp>())
-    if (wholeIndex(difference.getRhs()) == difference.getLhs())
-      return difference.getLhs();
-  return {};
-}
-
-/// Takes the reflection of a whole index again, in place of one that the peel has left.
-template <typename GridOp>
-static void takeWholeReflection(GridOp op) {
-  if (!op || !op.getIntegral())
-    return;
-  if (auto nearest = op.getHkl().template getDefiningOp<NearestMillerIndexOp>()) {
-    op.getHklMutable().assign(nearest.getHkl());
-    op.setIntegral(false);
-  }
-}
-
-/// The fraction of an index in f64 that goes into f32 is taken as the op is lowered, exactly and
-/// at less cost than peeling it off in f64 first.
-void Narrower::takeWholeIndex(Operation *op) {
-  if (auto factor = dyn_cast<LatticeFactorOp>(op); factor && factor.getFraction())
-    if (Value hkl = wholeIndex(factor.getHkl())) {
-      factor.getHklMutable().assign(hkl);
-      factor.setFraction(false);
-    }
-  takeWholeReflection(dyn_cast<StructureFactorOp>(op));
-  takeWholeReflection(dyn_cast<InGridOp>(op));
-}
-
 void Narrower::rewrite(Operation *op) {
   b.setInsertionPoint(op);
   bool starts = startsNarrow(op) && !everything;
@@ -199,13 +165,10 @@ void Narrower::rewrite(Operation *op) {
 void Narrower::run() {
   SmallVector<Operation *> ops;
   image.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : ops) {
-    if (!everything && isa<LatticeFactorOp, StructureFactorOp, InGridOp>(op))
-      takeWholeIndex(op);
+  for (Operation *op : ops)
     if ((startsNarrow(op) && isDouble(op->getResult(0).getType())) || canBeNarrow(op))
       rewrite(op);
-  }
-  // Extensions that nothing in f64 uses, and the peel that the lattice factor has left.
+  // Extensions that nothing in f64 uses.
   ops.clear();
   image.getBody().walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : llvm::reverse(ops))

@@ -34,6 +34,18 @@ func.func @tricubic(%hkl: !nb.vec3<f64>, %n: !nb.vec3<f64>, %F: !nb.hkl_grid<f64
   return %f, %L : f64, f64
 }
 
+// A factor in f32 of an index in f64 takes the whole index, and the lookup beside it, too.
+
+// CHECK-LABEL: func.func @single
+// CHECK-SAME: (%[[HKL:.*]]: !nb.vec3<f64>, %[[N:.*]]: !nb.vec3<f64>, %[[F:.*]]: !nb.hkl_grid<f64>)
+// CHECK-NEXT: nb.lattice_factor square %[[HKL]], %[[N]] : !nb.vec3<f64> -> f32
+// CHECK-NEXT: nb.structure_factor nearest %[[F]][%[[HKL]]]
+func.func @single(%hkl: !nb.vec3<f64>, %n: !nb.vec3<f64>, %F: !nb.hkl_grid<f64>) -> (f32, f32) {
+  %L = nb.lattice_factor square %hkl, %n : !nb.vec3<f64> -> f32
+  %f = nb.structure_factor nearest %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<f64> -> f32
+  return %L, %f : f32, f32
+}
+
 // Peeled before: nothing to do.
 
 // CHECK-LABEL: func.func @peeled

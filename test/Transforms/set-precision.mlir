@@ -2,8 +2,8 @@
 // RUN: nb-opt %s --nb-set-precision=precision=f32 | FileCheck %s --check-prefixes=CHECK,SINGLE
 // RUN: nb-opt %s --nb-set-precision | FileCheck %s --check-prefixes=CHECK,DOUBLE
 
-// What follows from the amplitudes is f32; the index, its geometry and the sum stay f64, and the
-// peel is taken back. What stands outside the image is rounded there, once.
+// What follows from the amplitudes is f32; the index, its geometry and the sum stay f64. What stands
+// outside the image is rounded there, once.
 
 // CHECK-LABEL: func.func @image
 // CHECK-SAME: %[[D:.*]]: !nb.mat3<f64>, %[[N:.*]]: !nb.vec3<f64>, %[[F:.*]]: !nb.hkl_grid<f64>,
@@ -13,11 +13,8 @@
 // SINGLE: nb.normalize %{{.*}} : !nb.vec3<f32>
 // CHECK: nb.sum mosaic {{.*}} : f64
 // MIXED: %[[HKL:.*]] = nb.miller_index %[[D]], %{{.*}} : !nb.vec3<f64>
-// MIXED-NOT: nb.nearest_miller_index
 // MIXED: %[[L:.*]] = nb.lattice_factor square %[[HKL]], %[[N]] : !nb.vec3<f64> -> f32
-// MIXED: %[[IN:.*]] = nb.in_grid nearest %[[F]][%[[HKL]]]
-// MIXED: %[[AT:.*]] = nb.structure_factor nearest %[[F]][%[[HKL]]] : !nb.hkl_grid<f64>, !nb.vec3<f64> -> f32
-// MIXED: %[[KNOWN:.*]] = arith.select %[[IN]], %[[AT]], %[[ROUNDED]] : f32
+// MIXED: %[[KNOWN:.*]] = nb.structure_factor nearest %[[F]][%[[HKL]]] default %[[ROUNDED]] : !nb.hkl_grid<f64>, !nb.vec3<f64> -> f32
 // MIXED: %[[I:.*]] = nb.intensity %[[KNOWN]], %[[L]] : f32
 // MIXED: %[[WEIGHT:.*]] = nb.lookup
 // MIXED: %[[W:.*]] = arith.truncf %[[WEIGHT]] : f64 to f32
@@ -25,8 +22,8 @@
 // MIXED: %[[TERM:.*]] = arith.extf %[[PRODUCT]] : f32 to f64
 // MIXED: nb.yield %[[TERM]] : f64
 // SINGLE: nb.miller_index %{{.*}}, %{{.*}} : !nb.vec3<f32>
-// SINGLE: nb.lattice_factor square fraction %{{.*}}, %{{.*}} : !nb.vec3<f32>{{$}}
-// SINGLE: nb.structure_factor nearest integral %[[F]][%{{.*}}] : !nb.hkl_grid<f64>, !nb.vec3<f32>{{$}}
+// SINGLE: nb.lattice_factor square %{{.*}}, %{{.*}} : !nb.vec3<f32>{{$}}
+// SINGLE: nb.structure_factor nearest %[[F]][%{{.*}}] default %{{.*}} : !nb.hkl_grid<f64>, !nb.vec3<f32>{{$}}
 // SINGLE: arith.extf %{{.*}} : f32 to f64
 // DOUBLE-NOT: f32
 func.func @image(%D: !nb.mat3<f64>, %N: !nb.vec3<f64>, %F: !nb.hkl_grid<f64>, %F0: f64,
@@ -37,12 +34,8 @@ func.func @image(%D: !nb.mat3<f64>, %N: !nb.vec3<f64>, %F: !nb.hkl_grid<f64>, %F
     %q = nb.normalize %v : !nb.vec3<f64>
     %I = nb.sum mosaic %i in %n : f64 {
       %hkl = nb.miller_index %D, %q : !nb.vec3<f64>
-      %h0 = nb.nearest_miller_index %hkl : !nb.vec3<f64>
-      %delta = nb.sub %hkl, %h0 : !nb.vec3<f64>
-      %L = nb.lattice_factor square fraction %delta, %N : !nb.vec3<f64>
-      %in = nb.in_grid nearest integral %F[%h0] : !nb.hkl_grid<f64>, !nb.vec3<f64>
-      %at = nb.structure_factor nearest integral %F[%h0] : !nb.hkl_grid<f64>, !nb.vec3<f64>
-      %known = arith.select %in, %at, %F0 : f64
+      %L = nb.lattice_factor square %hkl, %N : !nb.vec3<f64>
+      %known = nb.structure_factor nearest %F[%hkl] default %F0 : !nb.hkl_grid<f64>, !nb.vec3<f64>
       %one = nb.intensity %known, %L : f64
       %w = nb.lookup %weights[%i] : !nb.table<?xf64>
       %term = arith.mulf %one, %w : f64

@@ -73,8 +73,9 @@ TEST_F(CompareEnginesTest, EveryStageOnRequest) {
   for (const ImageDifference &stage : c.stages)
     names.push_back(stage.stage);
   EXPECT_THAT(names,
-              ElementsAre("nb-erase-probes", "nb-peel-miller-index", "cse", "nb-hoist-invariants",
-                          "nb-remove-branches", "nb-fuse", "nb-vectorize"));
+              ElementsAre("nb-erase-probes", "nb-fuse-response", "cse", "nb-hoist-invariants",
+                          "nb-remove-branches", "nb-fuse", "nb-peel-miller-index",
+                          "nb-vectorize"));
 }
 
 TEST_F(CompareEnginesTest, WithoutToleranceRoundingIsADifference) {

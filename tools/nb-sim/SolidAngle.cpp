@@ -80,7 +80,7 @@ double solidAngle(const Experiment &experiment, const Report &report, Rule rule)
                              scaled(panel.slow, double(slow) * pixel + at.slow)));
       // A curved detector has all its pixels as far from the sample as the beam centre.
       const double r2 = curved ? report.detector.distance * report.detector.distance : dot(p, p);
-      total += point ? 1 / r2 : pixel * pixel * panel.closeDistance / (r2 * std::sqrt(r2));
+      total += point ? solidAngleOfPoint(r2) : solidAngleOfPixel(r2, panel.closeDistance, pixel);
     }
     return total * samples.weight;
   };

@@ -58,6 +58,7 @@ llvm::Expected<std::vector<Stage>> nb::recordStages(ModuleOp program, StringRef 
   PassManager passes(program.getContext());
   CpuPipelineOptions pipeline;
   populateFusion(passes);
+  passes.nest<func::FuncOp>().addPass(createPeelMillerIndex());
   passes.nest<func::FuncOp>().addPass(createVectorize(VectorizeOptions{pipeline.width}));
   if (!inject.empty()) {
     auto text = injected(passes, inject);

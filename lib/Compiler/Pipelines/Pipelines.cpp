@@ -34,7 +34,6 @@ void nb::populateFusion(OpPassManager &pm, const Derivative &derivative) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createEraseProbes());
   func.addPass(createFuseResponse());
-  func.addPass(createPeelMillerIndex());
   func.addPass(createCSEPass());
   func.addPass(createHoistInvariants());
   if (derivative.mode == Derivative::Mode::Value) {
@@ -52,6 +51,7 @@ void nb::populateFusion(OpPassManager &pm, const Derivative &derivative) {
 void nb::populateKernel(OpPassManager &pm, const CpuPipelineOptions &options) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createSetPrecision(SetPrecisionOptions{options.precision}));
+  func.addPass(createPeelMillerIndex());
   func.addPass(createVectorize(VectorizeOptions{options.width}));
   func.addPass(createConvertNBToLoops());
   func.addPass(createConvertNBToArith(ConvertNBToArithOptions{options.estimates}));
@@ -77,6 +77,7 @@ void nb::populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &option
 void nb::populateGpuKernel(OpPassManager &pm, StringRef precision) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createSetPrecision(SetPrecisionOptions{precision.str()}));
+  func.addPass(createPeelMillerIndex());
   func.addPass(createConvertNBToLoops(ConvertNBToLoopsOptions{/*concurrent=*/true}));
   func.addPass(createConvertNBToArith());
   func.addPass(createCSEPass());

@@ -32,9 +32,7 @@ Type bitsOf(Type type) {
 }
 
 /// Added to a float, rounds it to a whole number, which stands in the low bits then.
-double rounderOf(Type type) {
-  return getElementTypeOrSelf(type).isF64() ? 0x1.8p52 : 0x1.8p23;
-}
+double rounderOf(Type type) { return getElementTypeOrSelf(type).isF64() ? 0x1.8p52 : 0x1.8p23; }
 } // namespace
 
 template <typename OpTy>
@@ -164,9 +162,8 @@ Value Arithmetic::estimate(Value x, StringRef intrinsic) {
     return call(x);
   Value result = constant(lanes, 0);
   for (int64_t first = 0; first < width; first += group) {
-    Value part = vector::ExtractStridedSliceOp::create(b, loc, x, ArrayRef<int64_t>{first},
-                                                       ArrayRef<int64_t>{group},
-                                                       ArrayRef<int64_t>{1});
+    Value part = vector::ExtractStridedSliceOp::create(
+        b, loc, x, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{group}, ArrayRef<int64_t>{1});
     result = vector::InsertStridedSliceOp::create(b, loc, call(part), result,
                                                   ArrayRef<int64_t>{first}, ArrayRef<int64_t>{1});
   }
@@ -190,7 +187,8 @@ Value Arithmetic::reciprocalSqrtOfPositive(Value x) {
   if (!hasEstimate(x.getType()))
     return reciprocalSqrt(x);
   bool wide = getElementTypeOrSelf(x.getType()).isF64();
-  return refined(x, estimate(x, "rsqrt14"), {wide ? ArrayRef<double>{0.5, 0.375, 0.3125} : ArrayRef<double>{0.5}});
+  return refined(x, estimate(x, "rsqrt14"),
+                 {wide ? ArrayRef<double>{0.5, 0.375, 0.3125} : ArrayRef<double>{0.5}});
 }
 
 Value Arithmetic::reciprocalSqrt(Value x) {
@@ -213,8 +211,9 @@ Value Arithmetic::reciprocalSqrt(Value x) {
   Value half = arith::ShRUIOp::create(b, loc, pattern, integer(bits, 1));
   Value magic = integer(bits, wide ? 0x5fe6eb50c7b537a9 : 0x5f3759df);
   Value y = arith::BitcastOp::create(b, loc, type, arith::SubIOp::create(b, loc, magic, half));
-  return refined(x, y, {polynomials::reciprocalSqrt,
-                        wide ? ArrayRef<double>{0.5, 0.375} : ArrayRef<double>{0.5}});
+  return refined(
+      x, y,
+      {polynomials::reciprocalSqrt, wide ? ArrayRef<double>{0.5, 0.375} : ArrayRef<double>{0.5}});
 }
 
 std::pair<Value, Value> Arithmetic::sinCos(Value x) {
@@ -229,17 +228,18 @@ std::pair<Value, Value> Arithmetic::sinCos(Value x) {
 }
 
 Arithmetic::HalfTurns Arithmetic::halfTurns(Value x) {
-  double rounder = rounderOf(x.getType());
-  Value shifted = add(x, rounder);
-  Value n = sub(shifted, constant(x.getType(), rounder));
-  return {n, sub(x, n), bits(shifted)};
+  Value perRadian = constant(x.getType(), std::numbers::inv_pi);
+  Value rounder = constant(x.getType(), rounderOf(x.getType()));
+  Value shifted = mulAdd(x, perRadian, rounder);
+  Value n = sub(shifted, rounder);
+  return {n, mulAdd(x, perRadian, neg(n)), bits(shifted)};
 }
 
-Value Arithmetic::exp(Value x, double lowest) {
+Value Arithmetic::exp(Value x) {
   // exp(x) = 2^n exp(r) with r = x - n ln 2 in two parts, the first of which is exact.
   Type type = x.getType();
   bool wide = getElementTypeOrSelf(type).isF64();
-  lowest = wide ? lowest : std::max(lowest, -87.0);
+  double lowest = wide ? -708 : -41;
   Value clamped = min(constant(type, wide ? 709 : 88), x); // NaN stays NaN
   // Rounded with the exponent's bias added, the low bits are the exponent of 2^n.
   double rounder = rounderOf(type) + (wide ? 1023 : 127);
@@ -291,8 +291,7 @@ Value Arithmetic::toInteger(Value x) {
 
 Value Arithmetic::toFloat(Value index, Type type) {
   Type integer = shapedLike(b.getI64Type(), index.getType());
-  return arith::SIToFPOp::create(b, loc, type,
-                                 arith::IndexCastOp::create(b, loc, integer, index));
+  return arith::SIToFPOp::create(b, loc, type, arith::IndexCastOp::create(b, loc, integer, index));
 }
 
 Value Arithmetic::dot(ValueRange x, ValueRange y) {
@@ -305,9 +304,7 @@ Value Arithmetic::frobenius(ValueRange x, ValueRange y) {
 }
 
 Components Arithmetic::cross(ValueRange x, ValueRange y) {
-  auto component = [&](unsigned i, unsigned j) {
-    return sub(mul(x[i], y[j]), mul(x[j], y[i]));
-  };
+  auto component = [&](unsigned i, unsigned j) { return sub(mul(x[i], y[j]), mul(x[j], y[i])); };
   return {component(1, 2), component(2, 0), component(0, 1)};
 }
 
@@ -329,9 +326,7 @@ Components Arithmetic::sub(ValueRange x, ValueRange y) {
   return result;
 }
 
-Components Arithmetic::normalize(ValueRange x) {
-  return scale(x, reciprocalSqrt(dot(x, x)));
-}
+Components Arithmetic::normalize(ValueRange x) { return scale(x, reciprocalSqrt(dot(x, x))); }
 
 Components Arithmetic::transform(ValueRange matrix, ValueRange x) {
   Components result;
@@ -348,25 +343,4 @@ Components Arithmetic::multiply(ValueRange x, ValueRange y) {
       result.push_back(dot(x.slice(3 * row, 3), elements));
     }
   return result;
-}
-
-Components Arithmetic::axisRotation(ValueRange axis, Value angle) {
-  auto [sine, cosine] = sinCos(angle);
-  Value versine = sub(constant(angle.getType(), 1), cosine);
-  Components n(axis.begin(), axis.end());
-  auto product = [&](unsigned i, unsigned j) { return mul(mul(n[i], n[j]), versine); };
-  auto diagonal = [&](unsigned i) { return add(product(i, i), cosine); };
-  auto offDiagonal = [&](unsigned i, unsigned j, unsigned k, bool positive) {
-    Value turn = mul(n[k], sine);
-    return positive ? add(product(i, j), turn) : sub(product(i, j), turn);
-  };
-  return {diagonal(0),
-          offDiagonal(0, 1, 2, false),
-          offDiagonal(0, 2, 1, true),
-          offDiagonal(1, 0, 2, true),
-          diagonal(1),
-          offDiagonal(1, 2, 0, false),
-          offDiagonal(2, 0, 1, false),
-          offDiagonal(2, 1, 0, true),
-          diagonal(2)};
 }

@@ -65,15 +65,16 @@ public:
   Value twiceCosPi(Value x); ///< 2 cos(pi x)
   /// (sin x, cos x), x in radians, by polynomials: a kernel calls no math library.
   std::pair<Value, Value> sinCos(Value x);
-  /// 0 below `lowest`, or where 2^n would not be a normal number.
-  Value exp(Value x, double lowest = -708);
+  /// 0 where 2^n would not be a normal number; in f32 where its square would not be: squares of
+  /// subnormal numbers cost hundreds of cycles.
+  Value exp(Value x);
 
   /// The bits of a float as an integer, the low bit of which becomes the sign of x.
   Value bits(Value x);
   Value xorBits(Value x, Value y);
   Value withSignFlippedBy(Value x, Value bits);
 
-  /// x = n + t, n whole and |t| <= 1/2; the low bit of `bits` is that of n.
+  /// x in radians is n + t half turns, n whole and |t| <= 1/2; the low bit of `bits` is that of n.
   struct HalfTurns {
     Value n, t, bits;
   };
@@ -96,7 +97,6 @@ public:
   Components normalize(ValueRange x);
   Components transform(ValueRange matrix, ValueRange x);
   Components multiply(ValueRange x, ValueRange y);
-  Components axisRotation(ValueRange axis, Value angle);
 
   OpBuilder &builder() { return b; }
   Location location() const { return loc; }
@@ -109,7 +109,8 @@ private:
   bool hasEstimate(Type type);
   /// The processor's estimate that `intrinsic` names, of each lane of x.
   Value estimate(Value x, StringRef intrinsic);
-  /// For lanes: y, an approximation of 1 / sqrt(x), with a step for each of the series in its error.
+  /// For lanes: y, an approximation of 1 / sqrt(x), with a step for each of the series in its
+  /// error.
   Value refined(Value x, Value y, ArrayRef<ArrayRef<double>> steps);
 
   OpBuilder &b;

@@ -8,29 +8,12 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-static Components eulerRotation(EulerRotationOp op, Arithmetic &a) {
-  auto [sx, cx] = a.sinCos(op.getX());
-  auto [sy, cy] = a.sinCos(op.getY());
-  auto [sz, cz] = a.sinCos(op.getZ());
-  // Rz Ry Rx, written out.
-  Value sxsy = a.mul(sx, sy), cxsy = a.mul(cx, sy);
-  return {a.mul(cz, cy),
-          a.sub(a.mul(cz, sxsy), a.mul(sz, cx)),
-          a.add(a.mul(cz, cxsy), a.mul(sz, sx)),
-          a.mul(sz, cy),
-          a.add(a.mul(sz, sxsy), a.mul(cz, cx)),
-          a.sub(a.mul(sz, cxsy), a.mul(cz, sx)),
-          a.neg(sy),
-          a.mul(cy, sx),
-          a.mul(cy, cx)};
-}
-
 static Value detectorCoordinate(DetectorCoordinateOp op, Arithmetic &a) {
   Type type = op.getType();
   Value oversample = a.toFloat(op.getOversample(), type);
   Value size = a.div(op.getPixelSize(), oversample);
-  Value steps = a.add(a.mul(a.toFloat(op.getPixel(), type), oversample),
-                      a.toFloat(op.getSubPixel(), type));
+  Value steps =
+      a.add(a.mul(a.toFloat(op.getPixel(), type), oversample), a.toFloat(op.getSubPixel(), type));
   return a.add(a.mul(size, steps), a.mul(size, 0.5));
 }
 
@@ -79,20 +62,12 @@ Components nb::lowerGeometry(Operation *op, LoweredValues &values, Arithmetic &a
       })
       .Case<FrobeniusOp>(
           [&](auto o) { return Components{a.frobenius(parts(o.getLhs()), parts(o.getRhs()))}; })
-      .Case<AxisRotationOp>(
-          [&](auto o) { return a.axisRotation(parts(o.getAxis()), o.getAngle()); })
-      .Case<EulerRotationOp>([&](auto o) { return eulerRotation(o, a); })
       .Case<DetectorCoordinateOp>([&](auto o) { return Components{detectorCoordinate(o, a)}; })
       .Case<PixelPositionOp>([&](auto o) {
-        Components position = a.add(parts(o.getOrigin()), a.scale(parts(o.getNormal()), o.getDepth()));
+        Components position =
+            a.add(parts(o.getOrigin()), a.scale(parts(o.getNormal()), o.getDepth()));
         position = a.add(position, a.scale(parts(o.getSlowAxis()), o.getSlow()));
         return a.add(position, a.scale(parts(o.getFastAxis()), o.getFast()));
-      })
-      .Case<CurvedPositionOp>([&](auto o) {
-        Components point = a.scale(parts(o.getBeam()), o.getDistance());
-        Components slow = a.axisRotation(parts(o.getSlowAxis()), o.getAboutSlow());
-        Components fast = a.axisRotation(parts(o.getFastAxis()), o.getAboutFast());
-        return a.transform(fast, a.transform(slow, point));
       })
       .Default([](Operation *) { return Components(); });
 }

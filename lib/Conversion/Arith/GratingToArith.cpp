@@ -1,3 +1,4 @@
+#include "lib/Conversion/Arith/GratingMagnitude.h"
 #include "lib/Conversion/Arith/ShapesToArith.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -15,9 +16,9 @@ struct Order {
   int64_t byX = 0, byCells = 0;
 };
 
-/// sin(pi N x) / sin(pi x) of one axis and its derivatives. All of them are a number over sin(pi x),
-/// here called numerators, so that the axes of a grating can be divided by all three sines at once.
-/// The sign that whole half turns of N x have is left to `parity`.
+/// sin(pi N x) / sin(pi x) of one axis and its derivatives. All of them are a number over sin(pi
+/// x), here called numerators, so that the axes of a grating can be divided by all three sines at
+/// once. The sign that whole half turns of N x have is left to `parity`.
 ///
 /// What would cancel near a peak is computed there from
 ///   s(x) = x p(x^2)                   p = sin(pi x) / x
@@ -243,8 +244,24 @@ static Value grating(GratingOp op, Value scale, LoweredValues &values, Arithmeti
   return product;
 }
 
+static bool isDifferentiated(GratingOp op) {
+  return llvm::any_of(op.getOrder(), [](int64_t n) { return n != 0; }) ||
+         llvm::any_of(op.getCells(), [](int64_t n) { return n != 0; });
+}
+
+/// Is it the only grating of its delta, so that nothing would be shared with derivatives?
+static bool standsAlone(GratingOp op) {
+  return llvm::all_of(op.getDelta().getUsers(), [&](Operation *user) {
+    return user == op.getOperation() || !isa<GratingOp>(user);
+  });
+}
+
 Value nb::lowerGrating(GratingOp op, LoweredValues &values, Arithmetic &a) {
-  return grating(op, Value(), values, a);
+  if (isDifferentiated(op) || !signIsLost(op.getResult()) || !standsAlone(op))
+    return grating(op, Value(), values, a);
+  Components delta = llvm::to_vector<9>(values.components(op.getDelta()));
+  Components ncells = llvm::to_vector<9>(values.components(op.getNcells()));
+  return gratingMagnitude(delta, ncells, a);
 }
 
 void nb::findScaledGratings(Operation *root, LoweredValues &values) {

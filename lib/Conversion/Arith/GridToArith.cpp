@@ -53,8 +53,8 @@ Value nearestOr(Value otherwise, ValueRange index, const GridBounds &grid, Arith
     auto part = [&](Value x) { return someLanes(x, first, group, a); };
     Value inside;
     for (auto [x, axis] : llvm::zip(index, grid.axes)) {
-      Value within = a.both(a.lessEqual(part(axis.low), part(x)),
-                            a.lessEqual(part(x), part(axis.high)));
+      Value within =
+          a.both(a.lessEqual(part(axis.low), part(x)), a.lessEqual(part(x), part(axis.high)));
       inside = inside ? a.both(inside, within) : within;
     }
     auto type = VectorType::get({group}, lanes.getElementType());
@@ -92,8 +92,7 @@ Value fixedPointLookup(StructureFactorOp op, Value otherwise, LoweredValues &val
     Value low = spread(axis.first), last = sub(spread(axis.second), low);
     Value bias = add(low, a.integer(type, FixedPointIndex::upperBias));
     Value offset = sub(toFixedPoint(h, a).upper, bias);
-    Value within =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, offset, last);
+    Value within = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, offset, last);
     inside = inside ? a.both(inside, within) : within;
     Value size = add(last, a.integer(type, 1));
     position = position ? add(mul(position, size), offset) : offset;
@@ -116,8 +115,8 @@ Value inGrid(Interpolation interpolation, bool integral, ValueRange hkl, const G
       // Clamping leaves it alone: shares the clamp with the lookup.
       within = a.equal(clamp(nearestOne[i], axis.low, axis.high, a), nearestOne[i]);
     } else {
-      within = a.both(a.lessEqual(a.add(axis.low, 2), hkl[i]),
-                      a.lessEqual(hkl[i], a.sub(axis.high, 2)));
+      within =
+          a.both(a.lessEqual(a.add(axis.low, 2), hkl[i]), a.lessEqual(hkl[i], a.sub(axis.high, 2)));
     }
     inside = inside ? a.both(inside, within) : within;
   }
@@ -127,9 +126,8 @@ Value inGrid(Interpolation interpolation, bool integral, ValueRange hkl, const G
 
 /// Components in f64, in which every position in a grid is exact.
 static Components inDouble(ValueRange hkl, Arithmetic &a) {
-  return llvm::map_to_vector<9>(hkl, [&](Value h) {
-    return a.convert(h, Float64Type::get(h.getContext()));
-  });
+  return llvm::map_to_vector<9>(
+      hkl, [&](Value h) { return a.convert(h, Float64Type::get(h.getContext())); });
 }
 
 Value nb::lowerInGrid(InGridOp op, LoweredValues &values, Arithmetic &a) {
@@ -138,8 +136,8 @@ Value nb::lowerInGrid(InGridOp op, LoweredValues &values, Arithmetic &a) {
   return inGrid(op.getInterpolation(), op.getIntegral(), hkl, grid, a);
 }
 
-/// The interpolation at one point and its derivatives read the same neighbours: all that stand in the
-/// block are computed with the first of them.
+/// The interpolation at one point and its derivatives read the same neighbours: all that stand in
+/// the block are computed with the first of them.
 static Value tricubicTogether(StructureFactorOp op, ValueRange hkl, const GridBounds &grid,
                               LoweredValues &values, Arithmetic &a) {
   if (Value value = values.computedBefore(op))
@@ -147,7 +145,7 @@ static Value tricubicTogether(StructureFactorOp op, ValueRange hkl, const GridBo
   SmallVector<StructureFactorOp> group{op};
   for (Operation *user : op.getHkl().getUsers()) {
     auto other = dyn_cast<StructureFactorOp>(user);
-    if (other && other != op && other->getBlock() == op->getBlock() && !other.getDefaultValue() &&
+    if (other && other != op && other->getBlock() == op->getBlock() &&
         other.getInterpolation() == op.getInterpolation() && other.getGrid() == op.getGrid())
       group.push_back(other);
   }
@@ -160,58 +158,38 @@ static Value tricubicTogether(StructureFactorOp op, ValueRange hkl, const GridBo
   return results.front();
 }
 
-/// The structure factor in f64.
-static Value structureFactor(StructureFactorOp op, Value fallback, LoweredValues &values,
-                             Arithmetic &a) {
-  Components hkl = inDouble(values.components(op.getHkl()), a);
-  GridBounds grid = openGrid(values.grid(op.getGrid()), hkl.front().getType(), a);
-  bool interpolate = op.getInterpolation() == Interpolation::tricubic;
+/// The nearest reflection's value in f64; outside the grid `fallback`, without one the value of the
+/// closest reflection inside.
+static Value nearestFactor(StructureFactorOp op, Value fallback, ValueRange hkl,
+                           const GridBounds &grid, LoweredValues &values, Arithmetic &a) {
+  bool lanes = isa<VectorType>(op.getType());
+  bool narrows = op.getType() != elementTypeOf(op.getHkl().getType());
+  if (fallback && lanes && narrows && !op.getIntegral())
+    return fixedPointLookup(op, fallback, values, a);
+  Components index = nearestIndex(hkl, op.getIntegral(), a);
   if (!fallback)
-    return interpolate ? tricubicTogether(op, hkl, grid, values, a)
-                       : nearest(nearestIndex(hkl, op.getIntegral(), a), grid, a);
-
-  Components rounded = nearestIndex(hkl, op.getIntegral(), a);
-  if (!interpolate && isa<VectorType>(fallback.getType()))
-    return nearestOr(fallback, rounded, grid, a);
-  Value known = inGrid(Interpolation::nearest, /*integral=*/true, rounded, grid, a);
-  Value value = a.select(known, nearest(rounded, grid, a), fallback);
-  if (!interpolate)
-    return value;
-  Value inside = inGrid(Interpolation::tricubic, false, hkl, grid, a);
-  return a.select(inside, interpolateAll(hkl, {op.getOrder()}, grid, a).front(), value);
+    return nearest(index, grid, a);
+  if (lanes)
+    return nearestOr(fallback, index, grid, a);
+  Value inside = inGrid(Interpolation::nearest, /*integral=*/true, index, grid, a);
+  return a.select(inside, nearest(index, grid, a), fallback);
 }
 
 Value nb::lowerStructureFactor(StructureFactorOp op, LoweredValues &values, Arithmetic &a) {
+  Components hkl = inDouble(values.components(op.getHkl()), a);
+  GridBounds grid = openGrid(values.grid(op.getGrid()), hkl.front().getType(), a);
   Value fallback = op.getDefaultValue();
   if (fallback)
     fallback = a.convert(fallback, Float64Type::get(op.getContext()));
-  bool fixedPoint = fallback && isa<VectorType>(op.getType()) &&
-                    op.getType() != elementTypeOf(op.getHkl().getType()) &&
-                    op.getInterpolation() == Interpolation::nearest && !op.getIntegral();
-  Value value = fixedPoint ? fixedPointLookup(op, fallback, values, a)
-                           : structureFactor(op, fallback, values, a);
+  bool interpolate = op.getInterpolation() == Interpolation::tricubic;
+  Value value, inside;
+  if (fallback || !interpolate)
+    value = nearestFactor(op, fallback, hkl, grid, values, a);
+  if (interpolate) {
+    if (fallback)
+      inside = inGrid(Interpolation::tricubic, /*integral=*/false, hkl, grid, a);
+    Value cubic = tricubicTogether(op, hkl, grid, values, a);
+    value = fallback ? a.select(inside, cubic, value) : cubic;
+  }
   return a.convert(value, cast<FloatType>(getElementTypeOrSelf(op.getType())));
-}
-
-void nb::restoreLookupDefaults(Operation *root) {
-  root->walk([](arith::SelectOp select) {
-    auto inside = select.getCondition().getDefiningOp<InGridOp>();
-    auto value = select.getTrueValue().getDefiningOp<StructureFactorOp>();
-    if (!inside || !value || value.getDefaultValue() || !value->hasOneUse() ||
-        value.getInterpolation() != Interpolation::nearest ||
-        inside.getInterpolation() != Interpolation::nearest ||
-        inside.getIntegral() != value.getIntegral() || inside.getGrid() != value.getGrid() ||
-        inside.getHkl() != value.getHkl())
-      return;
-    OpBuilder b(select);
-    Value known = StructureFactorOp::create(b, value.getLoc(), value.getType(),
-                                            Interpolation::nearest, value.getGrid(),
-                                            value.getHkl(), select.getFalseValue(),
-                                            value.getIntegral());
-    select.replaceAllUsesWith(known);
-    select.erase();
-    value.erase();
-    if (inside->use_empty())
-      inside.erase();
-  });
 }

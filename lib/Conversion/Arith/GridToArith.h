@@ -7,11 +7,9 @@
 namespace mlir::nb {
 
 Value lowerInGrid(InGridOp op, LoweredValues &values, Arithmetic &a);
-/// With a default, the branch-free form with selects that nb-remove-branches would leave.
+/// Without branches. A nearest lookup with a default is, in lanes, one masked load: no clamps and
+/// no select.
 Value lowerStructureFactor(StructureFactorOp op, LoweredValues &values, Arithmetic &a);
-/// Makes nearest lookups that are selected by nb.in_grid lookups with a default again: in lanes that
-/// is one masked load, without clamps and select.
-void restoreLookupDefaults(Operation *root);
 
 /// The number of values of the grid that an argument was split into.
 Value gridEntries(OpBuilder &b, Location loc, ValueRange parts);

@@ -68,32 +68,28 @@ namespace {
 /// vector takes, too.
 Value reciprocalSqrt(Value x, Arithmetic &a) {
   auto choice = x.getDefiningOp<arith::SelectOp>();
-  if (!choice || !isa<VectorType>(x.getType()) || !matchPattern(choice.getTrueValue(), m_OneFloat()))
+  if (!choice || !isa<VectorType>(x.getType()) ||
+      !matchPattern(choice.getTrueValue(), m_OneFloat()))
     return a.reciprocalSqrt(x);
   return a.select(choice.getCondition(), choice.getTrueValue(),
                   a.reciprocalSqrt(choice.getFalseValue()));
 }
 
-/// Sine, cosine, exponential and reciprocal root in own steps: a kernel calls no math library.
-void replaceMathFunctions(Operation *root) {
-  root->walk([](Operation *op) {
-    if (!isa<math::SinOp, math::CosOp, math::ExpOp, math::RsqrtOp>(op) ||
-        !isScalarOrLanes(op->getResult(0).getType()))
-      return;
-    OpBuilder b(op);
-    Arithmetic a(b, op->getLoc());
-    Value x = op->getOperand(0);
-    Value value = isa<math::ExpOp>(op)     ? a.exp(x)
-                  : isa<math::RsqrtOp>(op) ? reciprocalSqrt(x, a)
-                  : isa<math::SinOp>(op)   ? a.sinCos(x).first
-                                           : a.sinCos(x).second;
-    op->getResult(0).replaceAllUsesWith(value);
-    op->erase();
-  });
+/// Sine, cosine, exponential or reciprocal root in own steps, since a kernel calls no math library;
+/// null for another op.
+Value lowerFunction(Operation *op, Arithmetic &a) {
+  if (op->getNumResults() != 1 || !isScalarOrLanes(op->getResult(0).getType()))
+    return {};
+  return TypeSwitch<Operation *, Value>(op)
+      .Case<math::SinOp>([&](auto f) { return a.sinCos(f.getOperand()).first; })
+      .Case<math::CosOp>([&](auto f) { return a.sinCos(f.getOperand()).second; })
+      .Case<math::ExpOp>([&](auto f) { return a.exp(f.getOperand()); })
+      .Case<math::RsqrtOp>([&](auto f) { return reciprocalSqrt(f.getOperand(), a); })
+      .Default([](Operation *) { return Value(); });
 }
 
-/// `sum` plus the term; of a term that is a sum itself each part in turn, so that a product among them
-/// is added in one instruction.
+/// `sum` plus the term; of a term that is a sum itself each part in turn, so that a product among
+/// them is added in one instruction.
 Value addParts(Value sum, Value term, OpBuilder &b) {
   auto parts = term.getDefiningOp<arith::AddFOp>();
   if (!parts || !parts->hasOneUse() ||
@@ -117,49 +113,108 @@ void addPartsInLoops(Operation *root) {
   });
 }
 
+/// The formula that the dialect writes with simpler ops; null for an op that has its own way to
+/// arithmetic. A lattice factor in f32 of an index in f64 has: its phase is taken in fixed point.
+Value expandFormula(Operation *op, OpBuilder &b) {
+  auto expandable = dyn_cast<ExpandableOp>(op);
+  auto lattice = dyn_cast<LatticeFactorOp>(op);
+  bool narrows = lattice && lattice.getType() != elementTypeOf(lattice.getHkl().getType());
+  return expandable && !narrows ? expandable.expand(b) : Value();
+}
+
+struct CreatedOps : OpBuilder::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    ops.push_back(op);
+  }
+  SmallVector<Operation *> ops;
+};
+
+/// Takes the ops under `root` to arithmetic in the order of the program, each together with what it
+/// becomes.
+class Lowering {
+public:
+  Lowering(Operation *root, bool estimates) : root(root), estimates(estimates) {}
+  LogicalResult run();
+
+private:
+  LogicalResult lower(Operation *op);
+  LogicalResult lowerToComponents(Operation *op, Arithmetic &a);
+  LogicalResult eraseLowered();
+
+  Operation *root;
+  bool estimates;
+  LoweredValues values;
+  SmallVector<Operation *> lowered; ///< still there for those who ask what an operand was
+};
+
+LogicalResult Lowering::lowerToComponents(Operation *op, Arithmetic &a) {
+  if (!isa_and_nonnull<NBDialect>(op->getDialect()))
+    return success();
+  Components parts = lowerGeometry(op, values, a);
+  if (parts.empty())
+    parts = lowerDiffraction(op, values, a);
+  if (parts.empty())
+    return op->emitError() << "'" << op->getName()
+                           << "' has no lowering to arithmetic; convert loops and tables with "
+                              "--convert-nb-to-loops and erase probes with --nb-erase-probes first";
+  Value old = op->getResult(0);
+  if (isa<Vec3Type, Mat3Type>(old.getType()))
+    values.set(old, std::move(parts));
+  else
+    old.replaceAllUsesWith(parts.front());
+  lowered.push_back(op);
+  return success();
+}
+
+LogicalResult Lowering::lower(Operation *op) {
+  CreatedOps created;
+  OpBuilder b(op, &created);
+  Arithmetic a(b, op->getLoc(), estimates);
+  Value value = lowerFunction(op, a);
+  if (!value)
+    value = expandFormula(op, b);
+  if (value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  } else if (failed(lowerToComponents(op, a))) {
+    return failure();
+  }
+  for (Operation *part : created.ops)
+    if (failed(lower(part)))
+      return failure();
+  return success();
+}
+
+LogicalResult Lowering::eraseLowered() {
+  for (Operation *op : llvm::reverse(lowered)) {
+    if (!op->use_empty()) {
+      InFlightDiagnostic diagnostic = op->emitError()
+                                      << "value of type " << op->getResult(0).getType()
+                                      << " reaches an op that cannot be lowered to arithmetic";
+      diagnostic.attachNote((*op->user_begin())->getLoc()) << "used here";
+      return diagnostic;
+    }
+    op->erase();
+  }
+  return success();
+}
+
+LogicalResult Lowering::run() {
+  findScaledGratings(root, values);
+  SmallVector<Operation *> ops;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops)
+    if (failed(lower(op)))
+      return failure();
+  return eraseLowered();
+}
+
 struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPass> {
   using ConvertNBToArithBase::ConvertNBToArithBase;
 
   void runOnOperation() override {
-    restoreLookupDefaults(getOperation());
-    replaceMathFunctions(getOperation());
-    LoweredValues values;
-    findScaledGratings(getOperation(), values);
-    SmallVector<Operation *> lowered;
-    WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!isa_and_nonnull<NBDialect>(op->getDialect()))
-        return WalkResult::advance();
-      OpBuilder b(op);
-      Arithmetic a(b, op->getLoc(), estimates);
-      Components parts = lowerGeometry(op, values, a);
-      if (parts.empty())
-        parts = lowerDiffraction(op, values, a);
-      if (parts.empty()) {
-        op->emitError() << "'" << op->getName()
-                        << "' has no lowering to arithmetic; convert loops and tables with "
-                           "--convert-nb-to-loops and erase probes with --nb-erase-probes first";
-        return WalkResult::interrupt();
-      }
-      Value old = op->getResult(0);
-      if (isa<Vec3Type, Mat3Type>(old.getType()))
-        values.set(old, std::move(parts));
-      else
-        old.replaceAllUsesWith(parts.front());
-      lowered.push_back(op);
-      return WalkResult::advance();
-    });
-    if (result.wasInterrupted())
+    if (failed(Lowering(getOperation(), estimates).run()))
       return signalPassFailure();
-    for (Operation *op : llvm::reverse(lowered)) {
-      if (!op->use_empty()) {
-        InFlightDiagnostic diagnostic = op->emitError()
-                                        << "value of type " << op->getResult(0).getType()
-                                        << " reaches an op that cannot be lowered to arithmetic";
-        diagnostic.attachNote((*op->user_begin())->getLoc()) << "used here";
-        return signalPassFailure();
-      }
-      op->erase();
-    }
     addPartsInLoops(getOperation());
   }
 };

@@ -1,7 +1,10 @@
 #include "lib/Conversion/Arith/SingleToArith.h"
 
+#include "dialect/CrystalShapes.h"
+#include "lib/Conversion/Arith/GratingMagnitude.h"
 #include "lib/Conversion/Arith/Polynomials.h"
 #include "lib/Conversion/Arith/WholeGrating.h"
+#include "lib/Experiment/PhysicalConstants.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -54,8 +57,7 @@ Value inRange(ArrayRef<FixedPointIndex> indices, Arithmetic &a) {
     Value bits = arith::XOrIOp::create(b, loc, index.upper, exponent);
     wrong = wrong ? arith::OrIOp::create(b, loc, wrong, bits).getResult() : bits;
   }
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, wrong,
-                               a.integer(type, 1 << 20));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, wrong, a.integer(type, 1 << 20));
 }
 
 Value toSingle(Value x, Arithmetic &a) {
@@ -99,60 +101,55 @@ Value squareFactor(ArrayRef<FixedPointIndex> indices, ValueRange ncells, Arithme
 /// round: as in f64, but for the phase pi sqrt(r2), which is reduced in fixed point again, and what
 /// follows from it. Below a thousandth of a turn the factor is that at a thousandth, which is 1 to
 /// 1e-6; above, 2^-33 turns are nothing.
-Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, LoweredValues &values,
-                  Arithmetic &a) {
+Value roundFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Arithmetic &a) {
   OpBuilder &b = a.builder();
   Location loc = a.location();
   Type wide = elementTypeOf(op.getHkl().getType());
-  Components delta = llvm::map_to_vector<9>(indices, [&](const FixedPointIndex &i) -> Value {
-    return arith::SIToFPOp::create(b, loc, wide, i.rest);
-  });
-  Value r2 = quadraticForm(distanceCoefficients(op, unit * unit, values, a), delta, a);
+  RuleBuilder r(b, loc);
+  SmallVector<Value, 3> delta =
+      llvm::map_to_vector<3>(indices, [&](const FixedPointIndex &i) -> Value {
+        return arith::SIToFPOp::create(b, loc, wide, i.rest);
+      });
+  // Over pi^2, so that its root counts half turns.
+  Value r2 = quadraticForm(distanceCoefficients(op, unit * unit, r),
+                           r.vec(delta[0], delta[1], delta[2]), r);
   Value safe = a.max(a.constant(wide, 1e-6), r2);
   Value inverse = a.reciprocalSqrtOfPositive(safe);
   FixedPointIndex turns = toFixedPoint(a.mul(safe, inverse), a);
   Type integers = turns.upper.getType();
   Value n = integerToSingle(
-      arith::SubIOp::create(b, loc, turns.upper,
-                            a.integer(integers, FixedPointIndex::upperBias)),
+      arith::SubIOp::create(b, loc, turns.upper, a.integer(integers, FixedPointIndex::upperBias)),
       a);
   Value t = a.mul(integerToSingle(turns.rest, a), unit);
   Value z = a.mul(t, t), one = a.constant(t.getType(), 1);
   Value cosine = a.sub(one, a.mul(z, a.polynomial(polynomials::singleCosPi, z)));
-  Value near = a.mul(a.mul(t, z), a.polynomial(overPi(polynomials::singleSineMinusCosine), z));
+  SmallVector<double> overPi =
+      llvm::map_to_vector(polynomials::singleSineMinusCosine, [](double c) { return c / pi; });
+  Value near = a.mul(a.mul(t, z), a.polynomial(overPi, z));
   Value numerator = a.sub(near, a.mul(n, cosine));
   Value inverse32 = toSingle(inverse, a);
   Value cube = a.mul(a.mul(inverse32, inverse32), inverse32);
-  ValueRange cells = values.components(op.getNcells());
-  Value scale = a.mul(a.mul(a.mul(cells[0], cells[1]), cells[2]),
-                      0.723601254558268 * 3 / (pi * pi));
+  Value scale = a.mul(latticeAmplitude(op, r), nanobragg::constants::roundHeight * 3 / (pi * pi));
   Value value = a.mul(a.mul(numerator, cube), toSingle(scale, a));
-  return isSquared(op) ? value : a.withSignFlippedBy(value, turns.upper);
+  return signIsLost(op.getResult()) ? value : a.withSignFlippedBy(value, turns.upper);
 }
 
-/// gauss, gauss_matrix and tophat.
-Value spotFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, LoweredValues &values,
-                 Arithmetic &a) {
-  Components delta = llvm::map_to_vector<9>(indices, [&](const FixedPointIndex &index) {
+/// gauss and tophat: the formula of all precisions, of a fraction in f32.
+Value spotFactor(LatticeFactorOp op, ArrayRef<FixedPointIndex> indices, Arithmetic &a) {
+  RuleBuilder r(a.builder(), a.location());
+  SmallVector<Value, 3> delta = llvm::map_to_vector<3>(indices, [&](const FixedPointIndex &index) {
     return a.mul(integerToSingle(index.rest, a), unit);
   });
-  bool gauss = op.getShape() != Shape::tophat;
-  Components coefficients = llvm::map_to_vector<9>(
-      distanceCoefficients(op, gauss ? -1 / 0.63 : 1, values, a),
-      [&](Value c) { return toSingle(c, a); });
-  Value distance = quadraticForm(coefficients, delta, a);
-  Value cells = toSingle(latticeAmplitude(op, values, a), a);
-  if (gauss) {
-    // 0 before its square would be a subnormal number, which costs hundreds of cycles.
-    constexpr double lowest = -41;
-    return a.mul(cells, a.exp(distance, lowest));
-  }
-  Type type = distance.getType();
-  return a.select(a.less(distance, a.constant(type, 0.3969)), cells, a.constant(type, 0));
+  auto coefficients = distanceCoefficients(op, distanceFactor(op.getShape()), r);
+  for (Value &c : coefficients)
+    c = toSingle(c, a);
+  Value distance = quadraticForm(coefficients, r.vec(delta[0], delta[1], delta[2]), r);
+  return spotOf(op.getShape(), toSingle(latticeAmplitude(op, r), a), distance, r);
 }
 } // namespace
 
-/// x + `number`, which goes to the front of a sum of products: fused, the addition costs nothing then.
+/// x + `number`, which goes to the front of a sum of products: fused, the addition costs nothing
+/// then.
 static Value addFirst(Value x, double number, Arithmetic &a) {
   auto sum = x.getDefiningOp<arith::AddFOp>();
   if (!sum)
@@ -167,8 +164,8 @@ FixedPointIndex nb::toFixedPoint(Value h, Arithmetic &a) {
   Value bits = arith::BitcastOp::create(b, loc, type, addFirst(h, rounder, a));
   Value upper = halfOf(bits, true, a), lower = halfOf(bits, false, a);
   // The lower half counts from -1/2; the topmost bit makes it a signed number around 0.
-  Value flipped = arith::XOrIOp::create(b, loc, lower,
-                                        a.integer(lower.getType(), int64_t(INT32_MIN)));
+  Value flipped =
+      arith::XOrIOp::create(b, loc, lower, a.integer(lower.getType(), int64_t(INT32_MIN)));
   return {upper, arith::OrIOp::create(b, loc, flipped, a.integer(lower.getType(), 1))};
 }
 
@@ -180,9 +177,9 @@ Value nb::lowerSingleLatticeFactor(LatticeFactorOp op, LoweredValues &values, Ar
   if (op.getShape() == Shape::square)
     factor = squareFactor(indices, values.components(op.getNcells()), a);
   else if (op.getShape() == Shape::round)
-    factor = roundFactor(op, indices, values, a);
+    factor = roundFactor(op, indices, a);
   else
-    factor = spotFactor(op, indices, values, a);
+    factor = spotFactor(op, indices, a);
   // Outside the magnitude, so that squaring can drop that.
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return a.select(inRange(indices, a), factor, a.constant(op.getType(), nan));

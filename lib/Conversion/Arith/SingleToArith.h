@@ -6,10 +6,10 @@
 
 namespace mlir::nb {
 
-/// A Miller index h, |h| < 2^19, in fixed point: the nearest reflection and the signed rest in units
-/// of 2^-32, both i32. The rest is odd, so that it never is 0. All three meanings come from one
-/// addition: with 1.5 * 2^20 + 1/2 on top, the upper half of the float's bits holds the exponent and
-/// the nearest reflection, the lower half the rest.
+/// A Miller index h, |h| < 2^19, in fixed point: the nearest reflection and the signed rest in
+/// units of 2^-32, both i32. The rest is odd, so that it never is 0. All three meanings come from
+/// one addition: with 1.5 * 2^20 + 1/2 on top, the upper half of the float's bits holds the
+/// exponent and the nearest reflection, the lower half the rest.
 struct FixedPointIndex {
   Value upper; ///< nearest reflection + upperBias, if the index is in range
   Value rest;
@@ -19,18 +19,6 @@ FixedPointIndex toFixedPoint(Value h, Arithmetic &a);
 
 /// nb.lattice_factor with a result in f32 of indices in f64.
 Value lowerSingleLatticeFactor(LatticeFactorOp op, LoweredValues &values, Arithmetic &a);
-
-/// Coefficients c of r2 = sum over i <= j of c_ij delta_i delta_j of a lattice factor other than
-/// square, times `factor`; in the order 00 11 22 01 02 12, the last three only with `reciprocal` or
-/// `cross`.
-Components distanceCoefficients(LatticeFactorOp op, double factor, LoweredValues &values, Arithmetic &a);
-/// The amplitude at a reflection: the number of cells, or the determinant of the width matrix.
-Value latticeAmplitude(LatticeFactorOp op, LoweredValues &values, Arithmetic &a);
-Value quadraticForm(ValueRange coefficients, ValueRange delta, Arithmetic &a);
-
-/// Is nothing but intensities made of a lattice factor, so that its sign plays no part?
-bool isSquared(LatticeFactorOp op);
-SmallVector<double> overPi(ArrayRef<double> coefficients);
 
 } // namespace mlir::nb
 

@@ -21,7 +21,7 @@ func.func @square(%hkl: !nb.vec3<vector<16xf64>>, %n: !nb.vec3<vector<16xf64>>) 
 
 // -----
 
-// A lookup with a default, or what nb-remove-branches has made of one, is one masked load.
+// A lookup with a default is one masked load; a lattice factor beside it takes the same fixed point.
 
 // CHECK-LABEL: func.func @nearest
 // CHECK-COUNT-3: arith.cmpi ule
@@ -30,10 +30,8 @@ func.func @square(%hkl: !nb.vec3<vector<16xf64>>, %n: !nb.vec3<vector<16xf64>>) 
 // CHECK-NOT: vector.gather
 func.func @nearest(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<vector<16xf64>>,
                    %F0: vector<16xf32>) -> vector<16xf32> {
-  %in = nb.in_grid nearest %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>>
-  %f = nb.structure_factor nearest %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>> -> vector<16xf32>
-  %s = arith.select %in, %f, %F0 : vector<16xi1>, vector<16xf32>
-  return %s : vector<16xf32>
+  %f = nb.structure_factor nearest %F[%hkl] default %F0 : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>> -> vector<16xf32>
+  return %f : vector<16xf32>
 }
 
 // -----
@@ -45,10 +43,33 @@ func.func @nearest(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<vector<16xf64>>,
 // CHECK-NOT: arith.select
 func.func @wide(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<vector<16xf64>>,
                 %F0: vector<16xf64>) -> vector<16xf64> {
-  %in = nb.in_grid nearest integral %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>>
-  %f = nb.structure_factor nearest integral %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>>
-  %s = arith.select %in, %f, %F0 : vector<16xi1>, vector<16xf64>
-  return %s : vector<16xf64>
+  %f = nb.structure_factor nearest integral %F[%hkl] default %F0 : !nb.hkl_grid<f64>, !nb.vec3<vector<16xf64>>
+  return %f : vector<16xf64>
+}
+
+// -----
+
+// Interpolation falls back to that masked load, by one select; a scalar's load is clamped.
+
+// CHECK-LABEL: func.func @tricubic
+// CHECK: vector.gather {{.*}} : memref<?xf64>, vector<8xi32>, vector<8xi1>, vector<8xf64> into vector<8xf64>
+// CHECK-COUNT-16: vector.load
+// CHECK: vector.transpose
+// CHECK: arith.select {{.*}} : vector<8xi1>, vector<8xf64>
+// CHECK-NOT: arith.select
+// CHECK-LABEL: func.func @scalar
+// CHECK-COUNT-1: memref.load
+// CHECK-NOT: memref.load
+// CHECK: arith.select {{.*}} : f64
+// CHECK-NEXT: return
+func.func @tricubic(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<vector<8xf64>>,
+                    %F0: vector<8xf64>) -> vector<8xf64> {
+  %f = nb.structure_factor tricubic %F[%hkl] default %F0 : !nb.hkl_grid<f64>, !nb.vec3<vector<8xf64>>
+  return %f : vector<8xf64>
+}
+func.func @scalar(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<f64>, %F0: f64) -> f64 {
+  %f = nb.structure_factor nearest %F[%hkl] default %F0 : !nb.hkl_grid<f64>, !nb.vec3<f64>
+  return %f : f64
 }
 
 // -----

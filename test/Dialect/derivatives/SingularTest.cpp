@@ -118,6 +118,7 @@ TEST(Singular, CaptureEdgeOn) {
     for (double rho : {0.0, 1e-300, 1e-120, 1e-20, 1e-9}) {
       Numbers x = {1, rho, 0, 0, 1, 0, layer, 1e-5, 1e-4};
       expectNear(f.expansion(x), {layer == 0 ? 1.0 : 0.0});
+      expectNear(f.value(x), {layer == 0 ? 1.0 : 0.0});
       for (double slope : f.adjoint(x, {1}))
         EXPECT_TRUE(std::isfinite(slope)) << layer << ' ' << rho;
       for (double slope : f.tangent(x, {0, 1, 1, 1, 0, 0, 0, 1e-6, 1e-5}))
