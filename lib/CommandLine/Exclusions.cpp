@@ -1,5 +1,7 @@
 #include "lib/CommandLine/Exclusions.h"
 
+#include "lib/Target/DeviceChoice.h"
+
 #include <algorithm>
 #include <initializer_list>
 
@@ -8,7 +10,10 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-bool onGpu(const CommandLine &line) { return line.tool.simulator.device.starts_with("cuda"); }
+bool onGpu(const CommandLine &line) {
+  const auto choice = DeviceChoice::fromString(line.tool.simulator.device);
+  return choice && choice->kind == DeviceChoice::Kind::Gpu;
+}
 bool gpuOnCpu(const CommandLine &line) { return line.tool.simulator.device == "gpu-on-cpu"; }
 bool gpuProgram(const CommandLine &line) { return onGpu(line) || gpuOnCpu(line); }
 

@@ -1,7 +1,7 @@
 #include "lib/CommandLine/Flag.h"
 
 #include "lib/CommandLine/Numbers.h"
-#include "lib/Experiment/DeviceChoice.h"
+#include "lib/Target/DeviceChoice.h"
 
 #include <cmath>
 
@@ -112,8 +112,7 @@ FlagGroup toolFlags() {
                [](CommandLine &line, const Values &v) {
                  const auto choice = DeviceChoice::fromString(v.text());
                  if (!choice)
-                   v.refuse("'" + v.text() +
-                            "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
+                   v.refuse(DeviceChoice::refusal(v.text()));
                  line.tool.simulator.device = choice->toString();
                }},
           {.spellings = {"--png"},

@@ -1,6 +1,6 @@
 #include "runtime/gpu/DevicePlacement.h"
 
-#include "runtime/gpu/cuda/Device.h"
+#include "runtime/gpu/Device.h"
 
 namespace nanobragg {
 
@@ -11,15 +11,17 @@ void findDevice(KernelRequest &request) {
   if (request.choice.kind == Kind::GpuOnCpu)
     request.target = "gpu-on-cpu";
   // A kernel file says itself what it is for; its GPU is found when it is run.
-  const bool open = request.choice.kind == Kind::Cuda ||
+  const bool open = request.choice.kind == Kind::Gpu ||
                     (request.choice.kind == Kind::Auto && request.file.empty());
   if (!open)
     return;
   try {
-    request.gpu = cuda::Device::open(request.choice.number);
+    request.gpu = request.choice.kind == Kind::Gpu
+                      ? gpu::openDevice(*request.choice.vendor, request.choice.number)
+                      : gpu::openAnyDevice();
     request.target = request.gpu->chip();
-  } catch (const cuda::NoGpu &) {
-    if (request.choice.kind == Kind::Cuda)
+  } catch (const gpu::NoGpu &) {
+    if (request.choice.kind == Kind::Gpu)
       throw;
   }
 }

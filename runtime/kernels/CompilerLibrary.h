@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_COMPILERLIBRARY_H
 #define NANOBRAGG_COMPILERLIBRARY_H
 
-#include "lib/Experiment/DeviceChoice.h"
+#include "lib/Target/DeviceChoice.h"
 #include "lib/Experiment/KernelSpecification.h"
 #include "nanobragg/CompilerABI.h"
 #include "nanobragg/Engine.h"
@@ -27,13 +27,13 @@ struct KernelRequest {
   std::string derivative{}; ///< Derivative::toString(); empty: the image alone
   std::string file{};       ///< of KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
-  std::shared_ptr<cuda::Device> gpu{}; ///< found for that choice, see findDevice
+  std::shared_ptr<gpu::Device> gpu{}; ///< found for that choice, see findDevice
   std::string fixed{};                 ///< counts to compile in: "NAME=VALUE", separated by blanks
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the variant
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
 
-  bool isForGpu() const { return target.starts_with("sm_"); }
+  bool isForGpu() const { return vendorOfChip(target) != nullptr; }
   /// False: it asks for the image alone.
   bool hasDerivative() const { return !derivative.empty() && derivative != "none"; }
   /// As a kernel says what it is of, but for fixed counts.

@@ -5,7 +5,7 @@
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/CompilerBuild.h"
 #include "runtime/kernels/KernelFile.h"
-#include "runtime/gpu/cuda/Ptxas.h"
+#include "runtime/gpu/Assembler.h"
 
 #include <algorithm>
 #include <exception>
@@ -33,8 +33,8 @@ std::string describeRequest(const KernelRequest &request) {
 static std::string describeAssembler(const KernelRequest &request) {
   if (!request.isForGpu())
     return "";
-  const std::string ptxas = findPtxas();
-  return "assembler: " + (ptxas.empty() ? "none" : ptxas + " " + identifyBuild(ptxas)) + "\n";
+  const std::string program = gpu::findAssembler(request.target);
+  return "assembler: " + (program.empty() ? "none" : program + " " + identifyBuild(program)) + "\n";
 }
 
 std::string KernelCache::specificationOf(const KernelRequest &request) const {

@@ -19,7 +19,7 @@ void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &reques
   if (kernel.device && (choice == Kind::Cpu || choice == Kind::GpuOnCpu))
     throw std::runtime_error("the kernel " + file + " is for a GPU (" + kernel.target +
                              "), and --device asks for the processor; leave one of them out");
-  if (!kernel.device && choice == Kind::Cuda)
+  if (!kernel.device && choice == Kind::Gpu)
     throw std::runtime_error("the kernel " + file + " is for a processor (" + kernel.target +
                              "), and --device asks for a GPU; leave one of them "
                              "out, or make the kernel for it with nb-compile --target=sm_90");

@@ -23,15 +23,9 @@ bool isOn(const char *variable) {
   return value && *value && std::string_view(value) != "0";
 }
 
-DeviceChoice parsed(const std::string &device) {
-  if (const auto choice = DeviceChoice::fromString(device.empty() ? "auto" : device))
-    return *choice;
-  throw std::invalid_argument("'" + device +
-                              "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
-}
-
 DeviceChoice choose(const SimulatorOptions &options, double samples) {
-  const DeviceChoice choice = parsed(options.device);
+  const DeviceChoice choice =
+      DeviceChoice::parse(options.device.empty() ? "auto" : options.device);
   // A kernel file says itself what it is for.
   if (choice.kind != Kind::Auto || !options.once || !options.kernelFile.empty())
     return choice;

@@ -38,7 +38,7 @@ struct Callbacks {
 
 } // namespace
 
-Program::Program(KernelHandle given, std::shared_ptr<cuda::Device> device)
+Program::Program(KernelHandle given, std::shared_ptr<gpu::Device> device)
     : handle(std::move(given)) {
   if (!handle)
     throw std::invalid_argument("there is no kernel to run");

@@ -14,7 +14,7 @@ namespace nanobragg {
 class Program {
 public:
   /// A kernel of a GPU runs on `device`, see KernelExecutor.
-  explicit Program(KernelHandle kernel, std::shared_ptr<cuda::Device> device = nullptr);
+  explicit Program(KernelHandle kernel, std::shared_ptr<gpu::Device> device = nullptr);
   /// `json` is of the report of probes that the program was prepared with.
   explicit Program(std::shared_ptr<const PreparedProgram> interpreted, Instruments look = {});
 

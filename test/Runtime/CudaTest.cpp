@@ -1,5 +1,5 @@
 // What the runtime decides about a GPU without asking one.
-#include "lib/Experiment/DeviceChoice.h"
+#include "lib/Target/DeviceChoice.h"
 #include "runtime/gpu/cuda/ArgumentBlock.h"
 #include "runtime/gpu/cuda/Tiles.h"
 
@@ -109,7 +109,7 @@ TEST(DeviceChoice, IsReadAndWritten) {
   using Kind = DeviceChoice::Kind;
   for (const char *text : {"auto", "cpu", "gpu-on-cpu", "cuda", "cuda:12"})
     EXPECT_EQ(DeviceChoice::fromString(text)->toString(), text);
-  EXPECT_EQ(*DeviceChoice::fromString("cuda:12"), (DeviceChoice{Kind::Cuda, 12}));
+  EXPECT_EQ(*DeviceChoice::fromString("cuda:12"), (DeviceChoice{Kind::Gpu, 12, &gpuVendors()[0]}));
   for (const char *text : {"", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "cpu:0", "gpu"})
     EXPECT_FALSE(DeviceChoice::fromString(text)) << text;
 }

@@ -82,7 +82,7 @@ void addOptions(CLI::App &app, Arguments &a) {
       ->type_name("N");
   app.add_option("--device", a.plan.device, "as nb-sim's --device: cpu, cuda, cuda:N, gpu-on-cpu")
       ->check([](const std::string &device) {
-        return DeviceChoice::fromString(device) ? "" : "'" + device + "' is no device";
+        return DeviceChoice::fromString(device) ? "" : DeviceChoice::refusal(device);
       })
       ->type_name("DEVICE")
       ->capture_default_str();

@@ -1,5 +1,7 @@
 #include "tools/nb-compile/Command.h"
 
+#include "lib/Target/GpuVendor.h"
+
 
 #include <algorithm>
 #include <iterator>
@@ -92,7 +94,8 @@ bool isIdentifier(const std::string &text) {
 }
 
 void check(const CompileCommand &c) {
-  const bool gpu = c.target.find("sm_") != c.target.npos;
+  const bool gpu = std::ranges::any_of(
+      c.targets(), [](const std::string &target) { return vendorOfChip(target); });
   if ((c.ofOneChip() && !gpu) || (gpu && c.emit == "asm"))
     throw UsageError("--emit=" + c.emit + " and --target=" + c.target +
                      " do not go together: ptx and cubin are for an NVIDIA chip such as "

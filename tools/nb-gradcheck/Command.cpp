@@ -1,7 +1,7 @@
 #include "tools/nb-gradcheck/Command.h"
 
 #include "lib/Experiment/ClosestWord.h"
-#include "lib/Experiment/DeviceChoice.h"
+#include "lib/Target/DeviceChoice.h"
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
 
@@ -64,8 +64,7 @@ constexpr OwnFlag<C> flags[] = {
      "",
      [](C &c, const Text &v) {
        if (!DeviceChoice::fromString(v))
-         throw UsageError("--device: '" + v +
-                          "' is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N");
+         throw UsageError("--device: " + DeviceChoice::refusal(v));
        c.device = v;
      }},
     {"--reference", "interpreter|fused", "what the differences are taken of; default: interpreter",

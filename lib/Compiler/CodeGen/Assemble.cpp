@@ -1,7 +1,7 @@
 #include "lib/Compiler/CodeGen/Assemble.h"
 
 #include "lib/Compiler/CodeGen/TemporaryFile.h"
-#include "runtime/gpu/cuda/Ptxas.h"
+#include "runtime/gpu/Assembler.h"
 
 #include "llvm/Support/Program.h"
 
@@ -53,9 +53,9 @@ static Expected<std::string> releaseOf(const std::string &path) {
   return known[path] = release.str();
 }
 
-Expected<Assembler> Assembler::find() {
+Expected<Assembler> Assembler::find(StringRef chip) {
   Assembler assembler;
-  assembler.path = nanobragg::findPtxas();
+  assembler.path = nanobragg::gpu::findAssembler(chip);
   if (assembler.path.empty())
     return assembler;
   auto release = releaseOf(assembler.path);

@@ -13,8 +13,8 @@ namespace mlir::nb {
 /// NVIDIA's assembler, another program.
 class Assembler {
 public:
-  /// As nanobragg::findPtxas; without `path` there is none.
-  static llvm::Expected<Assembler> find();
+  /// As nanobragg::gpu::findAssembler; without `path` there is none.
+  static llvm::Expected<Assembler> find(llvm::StringRef chip);
 
   explicit operator bool() const { return !path.empty(); }
   /// Of the CUDA toolkit that it belongs to, such as "13.0".

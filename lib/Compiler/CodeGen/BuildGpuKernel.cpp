@@ -30,12 +30,6 @@ private:
 };
 } // namespace
 
-static int numberOf(StringRef chip) {
-  int number = 0;
-  chip.drop_front(strlen("sm_")).consumeInteger(10, number);
-  return number;
-}
-
 /// Of the language, as the text itself says.
 static std::string versionOf(ArrayRef<char> ptx) {
   StringRef rest = StringRef(ptx.data(), ptx.size()).split(".version ").second;
@@ -122,9 +116,11 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start, std::s
                                                   const CompileOptions &options, StringRef kind) {
   SmallVector<StringRef> chips;
   StringRef(options.target).split(chips, ',');
-  llvm::stable_sort(chips, [](StringRef a, StringRef b) { return numberOf(a) > numberOf(b); });
+  llvm::stable_sort(chips, [](StringRef a, StringRef b) {
+    return nanobragg::numberOfChip(a) > nanobragg::numberOfChip(b);
+  });
   chips.erase(llvm::unique(chips), chips.end());
-  auto assembler = Assembler::find();
+  auto assembler = Assembler::find(chips.front());
   if (!assembler)
     return assembler.takeError();
   const bool cubin = kind == "cubin";

@@ -104,7 +104,7 @@ static Expected<llvm::SmallVector<char, 0>> build(KernelVersions &versions,
   return linkSharedObject(*object);
 }
 
-static bool isChip(StringRef target) { return target.starts_with("sm_"); }
+static bool isChip(StringRef target) { return nanobragg::vendorOfChip(target); }
 
 /// Are these the chips of GPUs, and no processors?
 static Expected<bool> areChips(StringRef targets) {

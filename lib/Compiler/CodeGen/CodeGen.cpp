@@ -23,17 +23,11 @@ Expected<Target> resolveTarget(StringRef name) {
   Target target;
   target.triple = sys::getProcessTriple();
   target.gridOnCpu = name == "gpu-on-cpu";
-  if (name.starts_with("sm_")) {
-    int number = 0;
-    StringRef digits = name.drop_front(strlen("sm_"));
-    digits.consumeInteger(10, number);
-    target.triple = "nvptx64-nvidia-cuda";
+  target.vendor = nanobragg::vendorOfChip(name);
+  if (target.vendor) {
+    target.triple = target.vendor->triple;
     target.cpu = name.str();
-    // The oldest version of the language that knows the chip, lest old drivers refuse it.
-    target.features = number < 100                     ? "+ptx78"
-                      : number == 110                  ? "+ptx90"
-                      : number == 103 || number == 121 ? "+ptx88"
-                                                       : "+ptx87";
+    target.features = target.vendor->features(name);
     return target;
   }
   target.hostOfGpu = name == "host-of-gpu";

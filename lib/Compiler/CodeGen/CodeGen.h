@@ -2,6 +2,8 @@
 #ifndef NB_COMPILER_CODEGEN_H
 #define NB_COMPILER_CODEGEN_H
 
+#include "lib/Target/GpuVendor.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Module.h"
@@ -18,14 +20,15 @@ struct Target {
   std::string triple, cpu, features;
   bool gridOnCpu = false; ///< the program of a GPU, its grid as loops of the CPU
   bool hostOfGpu = false; ///< what a GPU's kernel needs on the host, of any processor
-  bool isGPU() const { return llvm::StringRef(triple).starts_with("nvptx"); }
+  const nanobragg::GpuVendor *vendor = nullptr; ///< of a GPU; null: a CPU
+  bool isGPU() const { return vendor; }
   /// Triple and CPU: what a kernel's descriptor says.
   std::string toString() const { return triple + " " + cpu + (gridOnCpu ? " gpu-on-cpu" : ""); }
 };
 
 /// "native" is this machine, and so is "gpu-on-cpu", for the program of a GPU; "aarch64" and
-/// "aarch64-CPU" are 64-bit Arm Linux; "sm_NN" NVIDIA's chips, "host-of-gpu" the
-/// host's part of their kernels; other names are LLVM CPU names of the
+/// "aarch64-CPU" are 64-bit Arm Linux; "sm_NN" are
+/// NVIDIA's chips (lib/Target/GpuVendor.h), "host-of-gpu" is the host's part of their kernels; other names are LLVM CPU names of the
 /// host's architecture.
 llvm::Expected<Target> resolveTarget(llvm::StringRef name);
 

@@ -2,13 +2,15 @@
 #ifndef NB_CONVERSION_GPULAUNCH_H
 #define NB_CONVERSION_GPULAUNCH_H
 
+#include "lib/Target/GpuVendor.h"
+
 #include <cstdint>
 
 namespace mlir::nb {
 
 /// Enough warps to hide latencies, few enough for the registers of a pixel.
 inline constexpr int64_t threadsOfBlock = 128;
-inline constexpr int64_t threadsOfWarp = 32;
+using nanobragg::threadsOfWarp;
 inline constexpr int64_t warpsOfBlock = threadsOfBlock / threadsOfWarp;
 /// Where the host runs a grid as loops: more than one, so that whatever depends on the block shows.
 inline constexpr int64_t blocksOnHost = 2;

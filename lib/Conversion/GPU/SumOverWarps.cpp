@@ -27,7 +27,7 @@ struct Term {
   }
 };
 
-/// Sums up to 32 numbers over the threads of a warp.
+/// Sums up to as many numbers as a warp has threads over them.
 class WarpSum {
 public:
   explicit WarpSum(gpu::LaunchOp launch);
@@ -35,6 +35,7 @@ public:
 
 private:
   static constexpr int64_t masks[] = {16, 8, 4, 2, 1};
+  static_assert(2 * masks[0] == threadsOfWarp);
   Value exchange(OpBuilder &b, Location loc, Value value, int64_t mask);
   void store(OpBuilder &b, Location loc, ArrayRef<Term> terms, Value sum, Value number,
              int64_t first, uint32_t lanes);

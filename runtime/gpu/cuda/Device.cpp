@@ -1,5 +1,8 @@
 #include "runtime/gpu/cuda/Device.h"
 
+#include "runtime/gpu/cuda/Open.h"
+#include "runtime/gpu/cuda/Runner.h"
+
 #include <vector>
 
 namespace nanobragg::cuda {
@@ -59,6 +62,12 @@ Device::~Device() { api.releaseContext(ordinal); }
 std::string Device::describe() const {
   return model + " (cuda:" + std::to_string(number) + ", " + chip() + ")";
 }
+
+std::unique_ptr<gpu::Runner> Device::load(KernelHandle kernel) {
+  return std::make_unique<Runner>(std::move(kernel), shared_from_this());
+}
+
+std::shared_ptr<gpu::Device> openDevice(int number) { return Device::open(number); }
 
 Device::MemoryInfo Device::memory() const {
   const Current current(*this);

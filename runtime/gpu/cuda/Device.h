@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_RUNTIME_CUDA_DEVICE_H
 #define NANOBRAGG_RUNTIME_CUDA_DEVICE_H
 
+#include "runtime/gpu/Device.h"
 #include "runtime/gpu/cuda/Driver.h"
 
 #include <map>
@@ -13,11 +14,11 @@ namespace nanobragg::cuda {
 
 /// A GPU with its primary context, which other users of CUDA in the process share. All that is on
 /// the device holds on to it. Safe to use from several threads.
-class Device : public std::enable_shared_from_this<Device> {
+class Device : public gpu::Device, public std::enable_shared_from_this<Device> {
 public:
   /// The one of this number; the same object as long as one is in use. Throws NoGpu.
   static std::shared_ptr<Device> open(int number);
-  ~Device();
+  ~Device() override;
   Device(const Device &) = delete;
 
   const Driver &driver() const { return api; }
@@ -25,9 +26,10 @@ public:
   int capability() const { return 10 * major + minor; }
   int multiprocessors() const { return processors; }
   /// "sm_90".
-  std::string chip() const { return "sm_" + std::to_string(capability()); }
+  std::string chip() const override { return "sm_" + std::to_string(capability()); }
   /// "NVIDIA H200 (cuda:0, sm_90)".
-  std::string describe() const;
+  std::string describe() const override;
+  std::unique_ptr<gpu::Runner> load(KernelHandle kernel) override;
 
   /// Makes the context the calling thread's until popContext, where nothing may be thrown.
   bool push() const noexcept { return api.pushContext(context) == Result::Success; }

@@ -5,9 +5,10 @@
 #ifndef NANOBRAGG_RUNTIME_CUDA_DRIVER_H
 #define NANOBRAGG_RUNTIME_CUDA_DRIVER_H
 
+#include "runtime/gpu/NoGpu.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 
 namespace nanobragg::cuda {
@@ -91,10 +92,7 @@ struct Driver {
   std::string nameOf(Result result) const;
 };
 
-/// This machine has no GPU that can be used: what --device=auto passes over.
-struct NoGpu : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using gpu::NoGpu;
 
 /// "13.0" for 13000.
 std::string versionText(int version);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace nanobragg {
+namespace nanobragg::cuda {
 namespace {
 
 bool isProgram(const std::string &path) {
@@ -29,6 +29,9 @@ std::vector<std::string> folders() {
   if (const std::string_view home = environmentVariable("CUDA_HOME"); home.starts_with('/'))
     all.push_back(std::string(home) + "/bin");
   all.push_back("/usr/local/cuda/bin");
+#ifdef NB_CUDA_BIN_DIR
+  all.push_back(NB_CUDA_BIN_DIR); // of the toolkit that CMake found
+#endif
   return all;
 }
 
@@ -52,4 +55,4 @@ std::string findPtxas() {
   return "";
 }
 
-} // namespace nanobragg
+} // namespace nanobragg::cuda

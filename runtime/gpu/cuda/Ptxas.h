@@ -1,10 +1,10 @@
 // The assembler for NVIDIA's chips.
-#ifndef NANOBRAGG_PTXAS_H
-#define NANOBRAGG_PTXAS_H
+#ifndef NANOBRAGG_RUNTIME_CUDA_PTXAS_H
+#define NANOBRAGG_RUNTIME_CUDA_PTXAS_H
 
 #include <string>
 
-namespace nanobragg {
+namespace nanobragg::cuda {
 
 /// The program that makes cubin of PTX: NB_PTXAS if that is set ("off": none), else ptxas in PATH,
 /// in CUDA_HOME/bin or in /usr/local/cuda/bin. Empty: there is none, and the driver of the GPU has
@@ -12,5 +12,5 @@ namespace nanobragg {
 /// no program, or not by an absolute path.
 std::string findPtxas();
 
-} // namespace nanobragg
+} // namespace nanobragg::cuda
 #endif

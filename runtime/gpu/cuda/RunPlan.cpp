@@ -1,8 +1,9 @@
 #include "runtime/gpu/cuda/RunPlan.h"
 
+#include "lib/Target/GpuVendor.h"
+
 namespace nanobragg::cuda {
 
-static constexpr std::int64_t threadsOfWarp = 32;
 
 RunPlan::RunPlan(const nb_kernel_descriptor &kernel, const void *const *arguments,
                  const ImageShape &imageShape, std::int64_t residentBlocks)

@@ -1,5 +1,6 @@
 #include "runtime/gpu/cuda/Runner.h"
 
+#include "lib/Target/GpuVendor.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
 #include "runtime/processor/Stopwatch.h"
@@ -10,8 +11,6 @@
 
 namespace nanobragg::cuda {
 namespace {
-
-constexpr std::int64_t threadsOfWarp = 32;
 
 /// Room for `bytes` in memory that is kept from run to run.
 void reserve(Memory &memory, const std::shared_ptr<Device> &device, std::size_t bytes) {

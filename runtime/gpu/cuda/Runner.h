@@ -11,17 +11,15 @@ namespace nanobragg::cuda {
 
 /// One kernel on one device, with a stream and with memory that it keeps from run to run. To be
 /// used by one thread at a time.
-class Runner {
+class Runner : public gpu::Runner {
 public:
   /// Loads the kernel. Throws std::runtime_error.
   Runner(KernelHandle kernel, std::shared_ptr<Device> device);
-  ~Runner();
+  ~Runner() override;
   Runner(const Runner &) = delete;
 
-  /// As runKernel of a kernel of the processor. When it throws, all memory that the runner had on
-  /// the device is free again.
   RunResult run(const void *const *arguments, const ImageShape &shape, const RenderedRows &rows,
-                void *const *outputs, const RunOptions &options);
+                void *const *outputs, const RunOptions &options) override;
 
 private:
   struct Work;

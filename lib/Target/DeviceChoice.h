@@ -1,0 +1,39 @@
+// What renders.
+#ifndef NANOBRAGG_TARGET_DEVICECHOICE_H
+#define NANOBRAGG_TARGET_DEVICECHOICE_H
+
+#include "lib/Target/GpuVendor.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nanobragg {
+
+/// As --device says it: auto, cpu, gpu-on-cpu, or a GPU of one of gpuVendors(): cuda, cuda:N.
+struct DeviceChoice {
+  enum class Kind {
+    Auto,     ///< a GPU where there is one, else the processor
+    Cpu,      ///< the processor
+    GpuOnCpu, ///< the processor with the program of a GPU
+    Gpu       ///< a GPU of `vendor`
+  };
+  Kind kind = Kind::Auto;
+  int number = 0;                    ///< of the GPU, in the order of its driver
+  const GpuVendor *vendor = nullptr; ///< of Gpu; null otherwise
+
+  /// Nothing when it is none of these.
+  static std::optional<DeviceChoice> fromString(std::string_view text);
+  /// The same; throws std::invalid_argument that says what would do.
+  static DeviceChoice parse(std::string_view text);
+  /// "'text' is no device; say auto, cpu, ..."
+  static std::string refusal(std::string_view text);
+  /// The words that fromString takes, with the first GPU but one as an example of a number:
+  /// "auto|cpu|gpu-on-cpu|cuda|cuda:1".
+  static std::string words(char separator = '|');
+  std::string toString() const;
+  bool operator==(const DeviceChoice &) const = default;
+};
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,48 @@
+#include "lib/Target/GpuVendor.h"
+
+#include <charconv>
+
+namespace nanobragg {
+namespace {
+
+/// The oldest version of PTX that knows the chip, lest old drivers refuse it.
+std::string_view ptxVersion(std::string_view chip) {
+  const int number = numberOfChip(chip);
+  return number < 100                     ? "+ptx78"
+         : number == 110                  ? "+ptx90"
+         : number == 103 || number == 121 ? "+ptx88"
+                                          : "+ptx87";
+}
+
+constexpr GpuVendor table[] = {
+    {.device = "cuda",
+     .company = "NVIDIA",
+     .chipPrefix = "sm_",
+     .chips = "sm_80 sm_90 sm_100",
+     .triple = "nvptx64-nvidia-cuda",
+     .assembler = "ptxas",
+     .features = ptxVersion},
+};
+
+} // namespace
+
+std::span<const GpuVendor> gpuVendors() { return table; }
+
+const GpuVendor *vendorOfChip(std::string_view target) {
+  for (const GpuVendor &vendor : table)
+    if (target.starts_with(vendor.chipPrefix))
+      return &vendor;
+  return nullptr;
+}
+
+int numberOfChip(std::string_view chip) {
+  const GpuVendor *vendor = vendorOfChip(chip);
+  if (!vendor)
+    return 0;
+  chip.remove_prefix(vendor->chipPrefix.size());
+  int number = 0;
+  std::from_chars(chip.data(), chip.data() + chip.size(), number);
+  return number;
+}
+
+} // namespace nanobragg

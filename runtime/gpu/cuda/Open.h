@@ -1,0 +1,14 @@
+// The way into this folder.
+#ifndef NANOBRAGG_RUNTIME_CUDA_OPEN_H
+#define NANOBRAGG_RUNTIME_CUDA_OPEN_H
+
+#include "runtime/gpu/Device.h"
+
+namespace nanobragg::cuda {
+
+/// The GPU of this number in the order of the CUDA driver; the same object as long as one is in
+/// use. Throws gpu::NoGpu.
+std::shared_ptr<gpu::Device> openDevice(int number);
+
+} // namespace nanobragg::cuda
+#endif
