@@ -16,17 +16,6 @@ bool nb::isDifferentiable(Type type) {
 
 bool nb::isCollection(Type type) { return isa<TableType, HklGridType>(type); }
 
-bool nb::isLoopOverNamedDimensions(Operation *op) {
-  return isa<ImageOp, SumOp, TabulateOp, FirstOp>(op);
-}
-
-ValueRange nb::yieldedResults(Operation *loop) {
-  Operation *yield = loop->getRegion(0).front().getTerminator();
-  // The first value of a search is its condition.
-  return isa<FirstOp>(loop) ? ValueRange(yield->getOperands()).drop_front()
-                            : ValueRange(yield->getOperands());
-}
-
 Activity::Activity(func::FuncOp func, ArrayRef<Value> parameters) {
   active.insert(parameters.begin(), parameters.end());
   for (Block &block : func.getBody())
@@ -51,8 +40,8 @@ void Activity::visit(Operation *op) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
       visit(block);
-  if (isLoopOverNamedDimensions(op)) {
-    for (auto [result, yielded] : llvm::zip(op->getResults(), yieldedResults(op)))
+  if (auto loop = dyn_cast<LoopOp>(op)) {
+    for (auto [result, yielded] : llvm::zip(op->getResults(), loop.getYieldedResults()))
       copy(yielded, result);
     return;
   }
@@ -95,8 +84,7 @@ LogicalResult nb::expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters)
     SmallVector<ExpandableOp> composite;
     WalkResult result = func.walk([&](Operation *op) {
       if (op == func || op->hasTrait<OpTrait::IsTerminator>() ||
-          !activity.anyActive(op->getResults()) || isLoopOverNamedDimensions(op) ||
-          isa<DifferentiableOp, LookupOp>(op))
+          !activity.anyActive(op->getResults()) || isa<DifferentiableOp, LookupOp, LoopOp>(op))
         return WalkResult::advance();
       auto expandable = dyn_cast<ExpandableOp>(op);
       if (!expandable) {

@@ -34,7 +34,7 @@ bool nb::isDefinedIn(Value value, Operation *op) {
 
 namespace {
 bool isLoop(Operation *op) {
-  return isa<ImageOp, SumOp, FirstOp, TabulateOp, LoopLikeOpInterface>(op);
+  return isa<LoopOp, LoopLikeOpInterface>(op);
 }
 
 /// The outermost loop around `op` that it does not depend on, or null. An scf.if is left only on

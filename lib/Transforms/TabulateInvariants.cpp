@@ -65,22 +65,16 @@ private:
 };
 
 void Tabulator::collectLoops() {
-  auto collectOne = [&](auto loop, unsigned i) {
+  auto collectOne = [&](LoopOp loop, unsigned i) {
     BlockArgument iv = loop.getInductionVars()[i];
     loopOfInductionVar[iv] = loops.size();
     loops.push_back({iv, loop.getDimension(i), loop.getCounts()[i]});
   };
-  auto collect = [&](auto loop) {
+  collectOne(image, /*panel=*/0);
+  image.getBody().walk<WalkOrder::PreOrder>([&](LoopOp loop) {
     for (auto [i, count] : llvm::enumerate(loop.getCounts()))
       if (!isDefinedIn(count, image))
         collectOne(loop, i);
-  };
-  collectOne(image, /*panel=*/0);
-  image.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto sum = dyn_cast<SumOp>(op))
-      collect(sum);
-    else if (auto first = dyn_cast<FirstOp>(op))
-      collect(first);
   });
 }
 
