@@ -38,6 +38,8 @@ bool isElementOrSingle(Type type, Type argument);
 /// `-> TYPE` behind the types of an op, printed where `type` is not the element type of `argument`.
 ParseResult parseNarrowerResult(OpAsmParser &parser, Type &type);
 void printNarrowerResult(OpAsmPrinter &p, Type type, Type argument);
+/// The scalars and buffers that an argument of this type is passed as: see nb.parts.
+SmallVector<Type> partsOf(Type type);
 /// Nothing but the nb.yield of a loop that adds up uses the result of `op`.
 LogicalResult verifySummand(Operation *op);
 

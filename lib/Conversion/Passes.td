@@ -30,9 +30,9 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
     Option<"concurrent", "concurrent", "bool", "false",
            "pixels are computed at the same time and add to sums by memref.atomic_rmw">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
@@ -49,10 +49,9 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
   }];
   let options = [Option<"estimates", "estimates", "bool", /*default=*/"false",
                         "the target has AVX-512's estimates of reciprocals">];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::vector::VectorDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::vector::VectorDialect", "::mlir::scf::SCFDialect"];
 }
 
 def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
@@ -71,7 +70,7 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
     behind the nest and writes the results, and `NAME_output_sizes`.
 
     A function without an image keeps its name; arguments of nb types become the scalars and
-    buffers that `convert-nb-to-arith` split them into.
+    buffers that `convert-nb-to-arith` split them into (`nb.parts`).
 
     Example: `nb-opt --nb-outline-kernel kernel.mlir`
   }];

@@ -1,4 +1,6 @@
 #include "lib/Transforms/Differentiate.h"
+
+#include "dialect/Names.h"
 #include "lib/Transforms/FuseResponse.h"
 #include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
@@ -19,26 +21,24 @@ using namespace mlir::nb;
 using nanobragg::DerivativeKind;
 
 namespace {
-constexpr StringLiteral nameAttr = "nb.name";
-
 //===----------------------------------------------------------------------===//
 // Names of arguments and results
 //===----------------------------------------------------------------------===//
 
 std::string nameOfArgument(func::FuncOp func, unsigned i) {
-  auto name = func.getArgAttrOfType<StringAttr>(i, nameAttr);
+  auto name = func.getArgAttrOfType<StringAttr>(i, names::name);
   return name ? name.str() : std::to_string(i);
 }
 
 std::string nameOfResult(func::FuncOp func, unsigned i) {
-  if (auto name = func.getResultAttrOfType<StringAttr>(i, nameAttr))
+  if (auto name = func.getResultAttrOfType<StringAttr>(i, names::name))
     return name.str();
   return func.getNumResults() == 1 ? "image" : "image." + std::to_string(i);
 }
 
 DictionaryAttr named(MLIRContext *context, const Twine &name) {
   Builder b(context);
-  return b.getDictionaryAttr(b.getNamedAttr(nameAttr, b.getStringAttr(name)));
+  return b.getDictionaryAttr(b.getNamedAttr(names::name, b.getStringAttr(name)));
 }
 
 /// Adds an argument at the end of the list; returns its value.
@@ -62,7 +62,7 @@ void nameResults(func::FuncOp func) {
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     names.push_back(nameOfResult(func, i));
   for (auto [i, name] : llvm::enumerate(names))
-    func.setResultAttr(i, nameAttr, StringAttr::get(func.getContext(), name));
+    func.setResultAttr(i, names::name, StringAttr::get(func.getContext(), name));
 }
 
 /// The arguments with these names, in this order.

@@ -1,5 +1,6 @@
 #include "lib/Compiler/CodeGen/BuildGpuKernel.h"
 
+#include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Assemble.h"
 #include "lib/Compiler/CodeGen/LinkKernel.h"
 
@@ -69,7 +70,7 @@ llvm::Error GpuKernel::compileFor(StringRef chip, const Assembler &assembler, bo
   Compilation &c = **compilation;
   if (auto error = c.lower(/*fused=*/true))
     return error;
-  const std::string name = c.description.function + "_reduce";
+  const std::string name = c.description.function + names::reduce.str();
   if (c.module->getFunction(name))
     reduce = name;
   auto ptx = c.code(llvm::CodeGenFileType::AssemblyFile);

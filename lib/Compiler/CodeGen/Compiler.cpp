@@ -1,6 +1,7 @@
 #include "lib/Compiler/CodeGen/Compiler.h"
 
 #include "dialect/NB.h"
+#include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Experiment/KernelSpecification.h"
 
@@ -128,27 +129,27 @@ static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::
   d.parameters = state->parameters.data();
   d.num_outputs = state->outputs.size();
   d.outputs = state->outputs.data();
-  auto bind = [&](auto &entry, const char *suffix) -> llvm::Error {
-    auto address = state->jit->lookup(description.function + suffix);
+  auto bind = [&](auto &entry, StringRef suffix) -> llvm::Error {
+    auto address = state->jit->lookup(description.function + suffix.str());
     if (!address)
       return address.takeError();
     entry = address->toPtr<std::remove_reference_t<decltype(entry)>>();
     return llvm::Error::success();
   };
-  if (auto error = bind(d.workspace_size, "_workspace_size"))
+  if (auto error = bind(d.workspace_size, names::workspaceSize))
     return error;
-  if (auto error = bind(d.prepare, "_prepare"))
+  if (auto error = bind(d.prepare, names::prepare))
     return error;
-  if (auto error = bind(d.run_tile, "_run_tile"))
+  if (auto error = bind(d.run_tile, names::runTile))
     return error;
   if (sums) {
-    if (auto error = bind(d.accumulator_size, "_accumulator_size"))
+    if (auto error = bind(d.accumulator_size, names::accumulatorSize))
       return error;
-    if (auto error = bind(d.scratch_size, "_scratch_size"))
+    if (auto error = bind(d.scratch_size, names::scratchSize))
       return error;
-    if (auto error = bind(d.finish, "_finish"))
+    if (auto error = bind(d.finish, names::finish))
       return error;
-    if (auto error = bind(d.output_sizes, "_output_sizes"))
+    if (auto error = bind(d.output_sizes, names::outputSizes))
       return error;
   }
   return std::make_unique<JitKernel>(std::move(state));

@@ -39,9 +39,8 @@ private:
 Components lowerGeometry(Operation *op, LoweredValues &values, Arithmetic &a);
 Components lowerDiffraction(Operation *op, LoweredValues &values, Arithmetic &a);
 
-/// Splits a function argument of an nb type into plain values by a cast at the function's entry,
-/// which `nb-outline-kernel` resolves: vec3 to 3 and mat3 to 9 floats, a table to memref<?xf64>, a
-/// grid to six bounds and memref<?xf64>, a mask to memref<?xi8>.
+/// The results of the nb.parts of a function's argument, which is made at the function's entry where
+/// there is none yet.
 ValueRange splitArgument(BlockArgument argument);
 
 } // namespace mlir::nb

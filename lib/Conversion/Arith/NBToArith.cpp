@@ -23,26 +23,10 @@ using namespace mlir::nb;
 
 ValueRange nb::splitArgument(BlockArgument argument) {
   for (Operation *user : argument.getUsers())
-    if (auto cast = dyn_cast<UnrealizedConversionCastOp>(user))
-      return cast.getResults();
-  MLIRContext *context = argument.getContext();
-  Type f64 = Float64Type::get(context), index = IndexType::get(context);
-  auto flat = [](Type element) { return MemRefType::get({ShapedType::kDynamic}, element); };
-  SmallVector<Type> types =
-      TypeSwitch<Type, SmallVector<Type>>(argument.getType())
-          .Case<Vec3Type>([](auto t) { return SmallVector<Type>(3, t.getElementType()); })
-          .Case<Mat3Type>([](auto t) { return SmallVector<Type>(9, t.getElementType()); })
-          .Case<TableType>([&](auto) { return SmallVector<Type>{flat(f64)}; })
-          .Case<RankedTensorType>(
-              [&](auto t) { return SmallVector<Type>{flat(t.getElementType())}; })
-          .Case<HklGridType>([&](auto t) {
-            SmallVector<Type> parts(6, index);
-            parts.push_back(flat(t.getElementType()));
-            return parts;
-          })
-          .Default([](Type t) { return SmallVector<Type>{t}; });
+    if (auto parts = dyn_cast<PartsOp>(user))
+      return parts.getParts();
   OpBuilder b = OpBuilder::atBlockBegin(argument.getOwner());
-  return UnrealizedConversionCastOp::create(b, argument.getLoc(), types, argument).getResults();
+  return PartsOp::create(b, argument.getLoc(), partsOf(argument.getType()), argument).getParts();
 }
 
 ValueRange LoweredValues::components(Value value) {
@@ -148,7 +132,8 @@ private:
 };
 
 LogicalResult Lowering::lowerToComponents(Operation *op, Arithmetic &a) {
-  if (!isa_and_nonnull<NBDialect>(op->getDialect()))
+  // How arguments and results lie in memory is for nb-outline-kernel.
+  if (!isa_and_nonnull<NBDialect>(op->getDialect()) || isa<PartsOp, StoredOp>(op))
     return success();
   Components parts = lowerGeometry(op, values, a);
   if (parts.empty())

@@ -214,8 +214,7 @@ void returnBuffers(FunctionOpInterface function) {
         continue;
       Value buffer = allocate(b, loc, indexConstant(b, loc, componentCount(type)));
       storeEntry(b, loc, operand.get(), buffer, indexConstant(b, loc, 0));
-      operand.set(
-          UnrealizedConversionCastOp::create(b, loc, TypeRange{type}, buffer).getResult(0));
+      operand.set(StoredOp::create(b, loc, type, buffer));
     }
   }
 }
