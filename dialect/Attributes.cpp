@@ -13,9 +13,9 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     if (!isa<LoopLikeOpInterface>(op))
       return op->emitError() << "'" << name << "' belongs on the loops of an image";
     auto dimension = dyn_cast<DimensionAttr>(attribute.getValue());
-    if (!dimension || (dimension.getValue() != Dimension::panel &&
-                       dimension.getValue() != Dimension::slow &&
-                       dimension.getValue() != Dimension::fast))
+    if (!dimension ||
+        (dimension.getValue() != Dimension::panel && dimension.getValue() != Dimension::slow &&
+         dimension.getValue() != Dimension::fast))
       return op->emitError() << "'" << name
                              << "' must be #nb.dim<panel>, #nb.dim<slow> or #nb.dim<fast>, but is "
                              << attribute.getValue();
@@ -24,8 +24,8 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   if (name == names::accumulator || name == names::scratch) {
     if (!isa<UnitAttr>(attribute.getValue()))
       return op->emitError() << "'" << name << "' has no value, but got " << attribute.getValue();
-    auto memory = op->getNumResults() == 1 ? dyn_cast<MemRefType>(op->getResult(0).getType())
-                                           : MemRefType();
+    auto memory =
+        op->getNumResults() == 1 ? dyn_cast<MemRefType>(op->getResult(0).getType()) : MemRefType();
     if (!memory || memory.getRank() != 1 || !memory.getElementType().isF64())
       return op->emitError() << "'" << name << "' belongs on memory of doubles, memref<?xf64>";
     return success();
@@ -50,8 +50,8 @@ static LogicalResult verifyLabel(Operation *op, unsigned index, NamedAttribute a
   if (key == names::name)
     for (unsigned other = 0; other < std::min(index, count); ++other)
       if (nameOf(other) == attribute.getValue())
-        return op->emitError() << what << "s " << other << " and " << index
-                               << " are both called " << text;
+        return op->emitError() << what << "s " << other << " and " << index << " are both called "
+                               << text;
   return success();
 }
 

@@ -19,8 +19,9 @@ def NB_DimensionArrayAttr : TypedArrayAttrBase<NB_DimensionAttr, "array of loop 
 
 /// Shared by the ops that run a body over named dimensions.
 class NB_LoopOp<string mnemonic, list<Trait> traits = []>
-    : NB_Op<mnemonic, !listconcat([SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable,
-                                   LoopOp], traits)> {
+    : NB_Op<mnemonic,
+            !listconcat([SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable, LoopOp],
+                        traits)> {
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
   string loopDeclaration = "YieldOp getYield();\n";
@@ -71,7 +72,7 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
                        OptionalAttr<I64Attr>:$lanes);
   let results = (outs Variadic<AnyTypeOf<[AnyRankedTensor, NB_Summand]>>:$images);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = loopDeclaration # [{
+  let extraClassDeclaration = loopDeclaration#[{
     bool addsUp() { return true; }
     ::mlir::Operation *createSum(::mlir::OpBuilder &builder, ::mlir::TypeRange types);
   }];
@@ -101,7 +102,7 @@ def NB_SumOp : NB_LoopOp<"sum"> {
   let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
   let results = (outs Variadic<NB_Summand>:$sums);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = loopDeclaration # [{
+  let extraClassDeclaration = loopDeclaration#[{
     bool addsUp() { return true; }
   }];
 }
@@ -134,7 +135,7 @@ def NB_FirstOp : NB_LoopOp<"first"> {
   let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
   let results = (outs Variadic<NB_Geometric>:$found);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = loopDeclaration # [{
+  let extraClassDeclaration = loopDeclaration#[{
     ::mlir::OperandRange getYieldedResults() {
       return getBodyBlock()->getTerminator()->getOperands().drop_front();
     }

@@ -12,31 +12,33 @@ def LoopOp : OpInterface<"LoopOp"> {
     interface, so that a further loop needs no change in those that only want to know where a value
     varies, what a loop costs, or what its results are made of.
   }];
-  let methods = [
-    InterfaceMethod<"How often each dimension runs, in the order of the dimensions.",
-                    "::mlir::OperandRange", "getCounts">,
-    InterfaceMethod<"The dimensions, as an array of #nb.dim.", "::mlir::ArrayAttr",
-                    "getDimensions">,
-    InterfaceMethod<"One block, whose arguments are the induction variables.", "::mlir::Region &",
-                    "getBody">,
-    InterfaceMethod<[{
+  let methods = [InterfaceMethod<"How often each dimension runs, in the order of the dimensions.",
+                                 "::mlir::OperandRange", "getCounts">,
+                 InterfaceMethod<"The dimensions, as an array of #nb.dim.", "::mlir::ArrayAttr",
+                                 "getDimensions">,
+                 InterfaceMethod<"One block, whose arguments are the induction variables.",
+                                 "::mlir::Region &", "getBody">,
+                 InterfaceMethod<[{
       What the body yields for each result, in their order.
-    }], "::mlir::OperandRange", "getYieldedResults", (ins), "", [{
+    }],
+                                 "::mlir::OperandRange", "getYieldedResults", (ins), "", [{
       return $_op.getBodyBlock()->getTerminator()->getOperands();
     }]>,
-    InterfaceMethod<[{
+                 InterfaceMethod<[{
       Is a result the sum of what the body yields for it (tensors, which are images, aside)? Then
       two loops over the same domain may become one, and what makes an entry of a table or grid may
       stand in the body.
-    }], "bool", "addsUp", (ins), "", "return false;">,
-    InterfaceMethod<[{
+    }],
+                                 "bool", "addsUp", (ins), "", "return false;">,
+                 InterfaceMethod<[{
       A loop over the same domain, with an empty region, that adds up what its body will yield: the
       adjoint of this one.
-    }], "::mlir::Operation *", "createSum",
-    (ins "::mlir::OpBuilder &":$builder, "::mlir::TypeRange":$types), "", [{
+    }],
+                                 "::mlir::Operation *", "createSum",
+                                 (ins "::mlir::OpBuilder &":$builder, "::mlir::TypeRange":$types),
+                                 "", [{
       return ::mlir::nb::createSumOver($_op, builder, types);
-    }]>
-  ];
+    }]>];
   let extraSharedClassDeclaration = [{
     ::mlir::Block *getBodyBlock() { return &$_op.getBody().front(); }
     ::llvm::ArrayRef<::mlir::BlockArgument> getInductionVars() {

@@ -47,7 +47,7 @@ static Type scalarOf(Type type) {
 LogicalResult StoredOp::verify() {
   auto expected = MemRefType::get({ShapedType::kDynamic}, scalarOf(getType()));
   if (getBuffer().getType() != expected) // C1
-    return emitOpError("a value of type ") << getType() << " lies in " << expected << ", but got "
-                                           << getBuffer().getType();
+    return emitOpError("a value of type ")
+           << getType() << " lies in " << expected << ", but got " << getBuffer().getType();
   return success();
 }

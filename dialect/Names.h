@@ -10,7 +10,8 @@ namespace mlir::nb::names {
 // Attributes, which NBDialect verifies (Attributes.cpp says where each may stand)
 //===----------------------------------------------------------------------===//
 
-/// Of a function's argument or result: the name by which parameters are bound and outputs are found.
+/// Of a function's argument or result: the name by which parameters are bound and outputs are
+/// found.
 inline constexpr llvm::StringLiteral name = "nb.name";
 /// Of a function's argument or result: its unit, "m", "rad", "1", SI throughout.
 inline constexpr llvm::StringLiteral unit = "nb.unit";

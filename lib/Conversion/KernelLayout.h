@@ -14,8 +14,8 @@ inline constexpr int64_t slotBytes = 8;
 /// Doubles that the places of buffers in an accumulator or in scratch memory are multiples of.
 inline constexpr int64_t cacheLine = 8;
 
-/// Arguments of workspace_size, accumulator_size and scratch_size, of prepare, of run_tile and of a GPU's
-/// kernel, which has all but the last.
+/// Arguments of workspace_size, accumulator_size and scratch_size, of prepare, of run_tile and of a
+/// GPU's kernel, which has all but the last.
 enum Argument : unsigned { arguments, workspace, tile, outputs, accumulators, scratch };
 inline constexpr unsigned argumentsOfRunTile = scratch + 1, argumentsOnDevice = accumulators + 1;
 /// Arguments of finish and of output_sizes where they are others.
@@ -31,9 +31,12 @@ static_assert(offsetof(nb_tile, panel) == panel * sizeof(int64_t) &&
 
 /// The parts of a grid (nb.parts) are the members of nb_hkl_grid, in their order, 8 bytes each.
 enum GridMember : int64_t { hMin, hMax, kMin, kMax, lMin, lMax, gridData };
-static_assert(offsetof(nb_hkl_grid, h_min) == hMin * 8 && offsetof(nb_hkl_grid, h_max) == hMax * 8 &&
-              offsetof(nb_hkl_grid, k_min) == kMin * 8 && offsetof(nb_hkl_grid, k_max) == kMax * 8 &&
-              offsetof(nb_hkl_grid, l_min) == lMin * 8 && offsetof(nb_hkl_grid, l_max) == lMax * 8 &&
+static_assert(offsetof(nb_hkl_grid, h_min) == hMin * 8 &&
+              offsetof(nb_hkl_grid, h_max) == hMax * 8 &&
+              offsetof(nb_hkl_grid, k_min) == kMin * 8 &&
+              offsetof(nb_hkl_grid, k_max) == kMax * 8 &&
+              offsetof(nb_hkl_grid, l_min) == lMin * 8 &&
+              offsetof(nb_hkl_grid, l_max) == lMax * 8 &&
               offsetof(nb_hkl_grid, data) == gridData * 8 && sizeof(nb_hkl_grid) == 7 * 8);
 static_assert(sizeof(double) == slotBytes && sizeof(int64_t) == slotBytes &&
               sizeof(void *) == slotBytes);

@@ -41,15 +41,30 @@ DictionaryAttr named(MLIRContext *context, const Twine &name) {
   return b.getDictionaryAttr(b.getNamedAttr(names::name, b.getStringAttr(name)));
 }
 
+/// `name`, with a number behind it where that is taken: in a program that is differentiated again.
+std::string freeName(const Twine &name, unsigned count,
+                     function_ref<std::string(unsigned)> nameOf) {
+  std::string free = name.str();
+  auto isTaken = [&] {
+    return llvm::any_of(llvm::seq(count), [&](unsigned i) { return nameOf(i) == free; });
+  };
+  for (unsigned number = 2; isTaken(); ++number)
+    free = (name + "." + Twine(number)).str();
+  return free;
+}
+
 /// Adds an argument at the end of the list; returns its value.
-Value addArgument(func::FuncOp func, Type type, const Twine &name) {
+Value addArgument(func::FuncOp func, Type type, const Twine &wanted) {
   unsigned i = func.getNumArguments();
+  std::string name = freeName(wanted, i, [&](unsigned j) { return nameOfArgument(func, j); });
   auto loc = NameLoc::get(StringAttr::get(func.getContext(), name));
   (void)func.insertArgument(i, type, named(func.getContext(), name), loc);
   return func.getArgument(i);
 }
 
-void addResult(func::FuncOp func, Value value, const Twine &name) {
+void addResult(func::FuncOp func, Value value, const Twine &wanted) {
+  std::string name =
+      freeName(wanted, func.getNumResults(), [&](unsigned i) { return nameOfResult(func, i); });
   Operation *terminator = func.getBody().front().getTerminator();
   terminator->insertOperands(terminator->getNumOperands(), value);
   (void)func.insertResult(func.getNumResults(), value.getType(),

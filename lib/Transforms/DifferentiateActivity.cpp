@@ -1,6 +1,8 @@
 #include "lib/Transforms/Differentiate.h"
 #include "lib/Transforms/Invariants.h"
 
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -62,11 +64,37 @@ void Activity::visit(Operation *op) {
 
 LogicalResult nb::reportMissingRule(Operation *op) {
   InFlightDiagnostic error = op->emitError() << "no derivative rule for '" << op->getName() << "'";
-  if (op->getName().getDialectNamespace() == "scf")
+  if (op->getName().getStringRef() == "scf.if")
     error << ": remove branches first (nb-remove-branches)";
+  else if (isa<LoopLikeOpInterface>(op))
+    error << ": only the nb dialect's own loops have one; differentiate ahead of "
+             "--convert-nb-to-loops";
   if (auto func = op->getParentOfType<func::FuncOp>())
     error.attachNote(func.getLoc()) << "in the function '" << func.getName() << "'";
   return error;
+}
+
+/// Derivative rules compute in the precision of their op. One that computes in another than it is
+/// given, as nb-set-precision leaves it, has none.
+static LogicalResult checkPrecision(Operation *op) {
+  Type first;
+  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                            SmallVector<Type>(op->getResultTypes()))) {
+    if (!isa<FloatType>(getElementTypeOrSelf(elementTypeOf(type))))
+      continue;
+    Type element = getElementTypeOrSelf(elementTypeOf(type));
+    if (!first)
+      first = element;
+    if (first == element)
+      continue;
+    InFlightDiagnostic error = op->emitError() << "'" << op->getName() << "' computes in "
+                                               << element << " what it is given in " << first
+                                               << ": differentiate ahead of nb-set-precision";
+    if (auto func = op->getParentOfType<func::FuncOp>())
+      error.attachNote(func.getLoc()) << "in the function '" << func.getName() << "'";
+    return error;
+  }
+  return success();
 }
 
 namespace {
@@ -84,7 +112,11 @@ LogicalResult nb::expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters)
     SmallVector<ExpandableOp> composite;
     WalkResult result = func.walk([&](Operation *op) {
       if (op == func || op->hasTrait<OpTrait::IsTerminator>() ||
-          !activity.anyActive(op->getResults()) || isa<DifferentiableOp, LookupOp, LoopOp>(op))
+          !activity.anyActive(op->getResults()) || isa<LookupOp, LoopOp>(op))
+        return WalkResult::advance();
+      if (isa<NBDialect>(op->getDialect()) && failed(checkPrecision(op)))
+        return WalkResult::interrupt();
+      if (isa<DifferentiableOp>(op))
         return WalkResult::advance();
       auto expandable = dyn_cast<ExpandableOp>(op);
       if (!expandable) {

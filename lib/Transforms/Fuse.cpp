@@ -116,8 +116,11 @@ unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
       loops.push_back(loop);
   for (size_t i = 0; i < loops.size(); ++i) {
     for (size_t j = i + 1; j < loops.size();) {
-      LoopOp merged = loops[i].hasSameDomain(loops[j]) ? tryToMerge(loops[i], loops[j], func)
-                                                       : LoopOp();
+      // What a loop is computed from moves ahead of it when it is merged, other loops too.
+      LoopOp first = loops[i], second = loops[j];
+      if (second->isBeforeInBlock(first))
+        std::swap(first, second);
+      LoopOp merged = first.hasSameDomain(second) ? tryToMerge(first, second, func) : LoopOp();
       if (!merged) {
         ++j;
         continue;

@@ -50,16 +50,20 @@ llvm::Error GpuKernel::start(StartCompilation start) {
   if (!started)
     return started.takeError();
   fused = std::move(*started);
-  return fused->runPasses([&](OpPassManager &pm) { fused->populate(pm); });
+  return fused->fuse();
 }
 
 Expected<std::unique_ptr<Compilation>> GpuKernel::compilationFor(StringRef target,
                                                                  StringRef folder) {
   CompileOptions one = options;
   one.target = target.str();
-  one.fixed.clear(); // done
-  if (!one.dumpIR.empty())
-    one.dumpIR += ("/" + folder).str();
+  // Done.
+  one.fixed.clear();
+  one.derivative = {};
+  if (!one.dumpIR.empty()) {
+    one.dumpIR = dumpFolderOf(options) + ("/" + folder).str();
+    one.dumpedFrom = "../" + fused->lastDump();
+  }
   return Compilation::start(fused->get(), one);
 }
 

@@ -14,6 +14,13 @@ using namespace mlir::nb;
 using llvm::createStringError;
 using llvm::Expected;
 
+std::string nb::dumpFolderOf(const CompileOptions &options) {
+  const nanobragg::Derivative &derivative = options.derivative;
+  return derivative.mode == nanobragg::Derivative::Mode::Value
+             ? options.dumpIR
+             : options.dumpIR + "/" + derivative.modeName();
+}
+
 std::string nb::specificationOf(const CompileOptions &options) {
   nanobragg::KernelSpecification specification;
   specification.fixed = nanobragg::wordsOf(options.fixed);
@@ -35,7 +42,17 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
   if (stage == "nb")
     return c.text();
   if (stage == "mlir") {
-    if (auto error = c.runPasses([&](OpPassManager &pm) { c.populate(pm); }))
+    if (auto error = c.fuse())
+      return error;
+    return c.text();
+  }
+  StringRef before = stage, after = stage;
+  if (!before.consume_front("until-before="))
+    before = "";
+  if (!after.consume_front("until-after="))
+    after = "";
+  if (!before.empty() || !after.empty()) {
+    if (auto error = c.runUntil(before, after))
       return error;
     return c.text();
   }
@@ -44,8 +61,10 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
                              " code of a program that is interpreted: leave out --no-fuse, or ask "
                              "for nb or mlir");
   if (stage != "llvm" && stage != "asm" && stage != "ptx")
-    return createStringError("unknown stage '" + stage.str() +
-                             "': expected nb, mlir, llvm, asm or ptx");
+    return createStringError(
+        "unknown stage '" + stage.str() +
+        "': expected nb, mlir, until-before=STAGE, until-after=STAGE, llvm, asm or "
+        "ptx");
   if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
     return createStringError("there is no " + stage.str() + " for " + c.target.triple +
                              ": ptx is for NVIDIA chips such as sm_90, asm for processors");

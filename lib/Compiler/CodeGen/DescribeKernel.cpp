@@ -124,8 +124,8 @@ public:
     return constant(kernel.get(), "device");
   }
 
-  /// The descriptor `symbol`, which this module or another one defines. Hidden: no other object sees
-  /// it.
+  /// The descriptor `symbol`, which this module or another one defines. Hidden: no other object
+  /// sees it.
   GlobalVariable *descriptorNamed(StringRef symbol, llvm::Type *type = nullptr) {
     if (GlobalVariable *declared = module.getGlobalVariable(symbol))
       return declared;

@@ -17,8 +17,8 @@ static bool isWritten(const Value *pointer, const Function &kernel) {
   return any_of(objects, [&](const Value *object) {
     auto *load = dyn_cast<LoadInst>(object);
     return object == kernel.getArg(layout::accumulators) ||
-           (load && getUnderlyingObject(load->getPointerOperand()) ==
-                        kernel.getArg(layout::outputs));
+           (load &&
+            getUnderlyingObject(load->getPointerOperand()) == kernel.getArg(layout::outputs));
   });
 }
 

@@ -46,7 +46,8 @@ static unsigned blocksFor(const Size &size, bool sums) {
 void mlir::nb::limitRegisters(Module &module) {
   namespace layout = mlir::nb::layout;
   for (Function &kernel : module) {
-    if (kernel.getCallingConv() != CallingConv::PTX_Kernel || kernel.arg_size() < layout::argumentsOnDevice)
+    if (kernel.getCallingConv() != CallingConv::PTX_Kernel ||
+        kernel.arg_size() < layout::argumentsOnDevice)
       continue;
     const bool sums = !kernel.getArg(layout::accumulators)->use_empty();
     kernel.addFnAttr("nvvm.minctasm", std::to_string(blocksFor(sizeOf(kernel), sums)));

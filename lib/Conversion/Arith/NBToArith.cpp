@@ -32,14 +32,15 @@ ValueRange nb::splitArgument(BlockArgument argument) {
 ValueRange LoweredValues::components(Value value) {
   auto found = known.find(value);
   if (found != known.end())
-    return found->second;
+    return *found->second;
   Components parts;
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument && isa<Vec3Type, Mat3Type>(value.getType()))
     parts = llvm::to_vector<9>(splitArgument(argument));
   else
     parts.push_back(value);
-  return known[value] = std::move(parts);
+  auto &kept = known[value] = std::make_unique<Components>(std::move(parts));
+  return *kept;
 }
 
 GridParts LoweredValues::grid(Value grid) {

@@ -1,8 +1,8 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
+#include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Conversion/KernelLayout.h"
 #include "lib/Conversion/Loops/EntryPoint.h"
-#include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -269,7 +269,8 @@ void Launcher::emitBody(gpu::LaunchOp launch) {
     BlockArgument accumulators = function.getArgument(layout::accumulators);
     mapping.map(accumulators,
                 warpsAccumulator(b, mapping.lookup(Value(accumulators)),
-                                 mapping.lookup(Value(function.getArgument(layout::arguments))), launch));
+                                 mapping.lookup(Value(function.getArgument(layout::arguments))),
+                                 launch));
   }
   for (Operation &op : llvm::make_range(function.front().begin(), panel->getIterator()))
     if (&op != launch)
@@ -370,7 +371,7 @@ struct NBToGPUPass : nb::impl::NBToGPUBase<NBToGPUPass> {
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
       if (function.getName().ends_with(names::runTile) && !function.isDeclaration() &&
-          failed(Launcher(function).run()))
+          function.getOps<gpu::LaunchOp>().empty() && failed(Launcher(function).run()))
         return signalPassFailure();
   }
 };

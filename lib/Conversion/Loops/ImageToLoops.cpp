@@ -118,6 +118,9 @@ LogicalResult ImageLowering::replaceResults() {
 }
 
 LogicalResult ImageLowering::run() {
+  if (concurrent && hasLanes())
+    return image.emitError("pixels in lanes cannot be computed at the same time too; leave out "
+                           "--nb-vectorize");
   if (failed(allocateResults()))
     return failure();
   // Named so that nb-outline-kernel finds the loops that a tile restricts, and nb-to-gpu those that
@@ -287,7 +290,7 @@ bool nb::isKernel(Operation *function) {
   return function
       ->walk([](Operation *op) {
         return isa<ImageOp>(op) || op->hasAttr(names::loop) ? WalkResult::interrupt()
-                                                          : WalkResult::advance();
+                                                            : WalkResult::advance();
       })
       .wasInterrupted();
 }

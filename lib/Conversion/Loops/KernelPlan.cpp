@@ -7,10 +7,10 @@ using namespace mlir;
 using namespace mlir::nb;
 
 bool KernelPlan::hasNest(func::FuncOp function) {
-  return function.walk([](scf::ForOp loop) {
-                   return loop->hasAttr(names::loop) ? WalkResult::interrupt()
-                                                     : WalkResult::advance();
-                 })
+  return function
+      .walk([](scf::ForOp loop) {
+        return loop->hasAttr(names::loop) ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -34,11 +34,11 @@ LogicalResult KernelPlan::findResults() {
     auto stored = returned.get().getDefiningOp<StoredOp>();
     auto memory = stored ? stored.getBuffer().getDefiningOp<memref::AllocOp>() : memref::AllocOp();
     if (!memory)
-      return source.emitError("result ") << returned.getOperandNumber()
-                                         << " is not in memory; run --convert-nb-to-loops first";
+      return source.emitError("result ")
+             << returned.getOperandNumber() << " is not in memory; run --convert-nb-to-loops first";
     if (llvm::is_contained(results, memory))
-      return source.emitError("result ") << returned.getOperandNumber()
-                                         << " is returned before; return it once";
+      return source.emitError("result ")
+             << returned.getOperandNumber() << " is returned before; return it once";
     results.push_back(memory);
     if (isa<RankedTensorType>(returned.get().getType()))
       images.insert(memory);
@@ -59,22 +59,30 @@ LogicalResult KernelPlan::findResults() {
 
 /// What prepare leaves in the workspace for the nest and for what comes after it.
 LogicalResult KernelPlan::findSaved() {
+  Operation *terminator = nest->getBlock()->getTerminator();
   SmallVector<Value> used;
-  for (Operation *op = nest; op; op = op->getNextNode())
+  for (Operation *op = nest; op != terminator; op = op->getNextNode())
     op->walk([&](Operation *inner) { llvm::append_range(used, inner->getOperands()); });
+  for (auto stored : source.getBody().front().getOps<StoredOp>())
+    for (Operation *user : stored->getUsers())
+      if (user != terminator)
+        return user->emitError()
+               << "'" << user->getName()
+               << "' uses a value that lies in memory; only a kernel's return can";
   for (Value value : used) {
     Operation *definition = value.getDefiningOp();
     if (!definition || definition->getBlock() != nest->getBlock() || !isBeforeNest(definition))
       continue;
     if (definition->hasTrait<OpTrait::ConstantLike>())
       recomputed.insert(definition);
-    else if (isa<PartsOp, StoredOp, memref::AllocOp>(definition))
+    else if (isa<PartsOp, memref::AllocOp>(definition))
       continue; // an argument or memory, bound in every entry point
     else if (isa<FloatType, IntegerType, IndexType, VectorType>(value.getType()))
       saved.insert(value);
     else
       return definition->emitError("a value of type ")
-             << value.getType() << " cannot be kept in the workspace; run --convert-nb-to-arith first";
+             << value.getType()
+             << " cannot be kept in the workspace; run --convert-nb-to-arith first";
   }
   return success();
 }
@@ -126,7 +134,8 @@ static Operation *findUnrepeatable(Value value) {
 /// Every entry point computes anew how much memory there is.
 LogicalResult KernelPlan::checkSizes() {
   SmallVector<memref::AllocOp> memory(results);
-  for (ArrayRef<memref::AllocOp> more : {ArrayRef(accumulators), ArrayRef(scratch), ArrayRef(tables)})
+  for (ArrayRef<memref::AllocOp> more :
+       {ArrayRef(accumulators), ArrayRef(scratch), ArrayRef(tables)})
     llvm::append_range(memory, more);
   for (memref::AllocOp alloc : memory) {
     if (alloc.getType().getRank() != 1 || alloc.getDynamicSizes().size() != 1)

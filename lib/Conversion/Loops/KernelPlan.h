@@ -9,8 +9,8 @@
 
 namespace mlir::nb {
 
-/// A function after convert-nb-to-loops and convert-nb-to-arith: what is ahead of the loops over pixels is
-/// for prepare, the loops are for run_tile, what is behind them for finish.
+/// A function after convert-nb-to-loops and convert-nb-to-arith: what is ahead of the loops over
+/// pixels is for prepare, the loops are for run_tile, what is behind them for finish.
 struct KernelPlan {
   /// An error where the function is no such one. Nothing has been changed then.
   static FailureOr<KernelPlan> of(func::FuncOp function);
@@ -22,8 +22,8 @@ struct KernelPlan {
 
   func::FuncOp source;
   scf::ForOp nest;
-  SmallVector<memref::AllocOp> results;    ///< the memory of each result of the function
-  llvm::SetVector<Operation *> images;     ///< those that are images
+  SmallVector<memref::AllocOp> results; ///< the memory of each result of the function
+  llvm::SetVector<Operation *> images;  ///< those that are images
   SmallVector<memref::AllocOp> accumulators, scratch;
   SmallVector<memref::AllocOp> tables;     ///< in the workspace
   llvm::SetVector<Value> saved;            ///< numbers in the workspace, for nest and finish

@@ -210,7 +210,7 @@ void returnBuffers(FunctionOpInterface function) {
     for (OpOperand &operand : terminator->getOpOperands()) {
       Type type = operand.get().getType();
       bool number = isScalarOrLanes(type) || isa<Vec3Type, Mat3Type>(type);
-      if (!number || !elementTypeOf(type).isF64())
+      if (!number || !elementTypeOf(type).isF64() || operand.get().getDefiningOp<StoredOp>())
         continue;
       Value buffer = allocate(b, loc, indexConstant(b, loc, componentCount(type)));
       storeEntry(b, loc, operand.get(), buffer, indexConstant(b, loc, 0));

@@ -75,8 +75,8 @@ void Outliner::bindArguments(EntryPoint &entry, IRMapping &mapping) {
     }
     for (Operation *user : argument.getUsers())
       if (auto parts = dyn_cast<PartsOp>(user))
-        for (auto [part, value] : llvm::zip(
-                 parts.getParts(), entry.argument(number, parts.getResultTypes(), type)))
+        for (auto [part, value] :
+             llvm::zip(parts.getParts(), entry.argument(number, parts.getResultTypes(), type)))
           mapping.map(part, value);
   }
 }
@@ -176,9 +176,9 @@ void Outliner::emitPrepare() {
     Value stored = mapping.lookup(value);
     if (stored.getType().isIndex())
       stored = entry.fromIndex(stored);
-    Value address = LLVM::GEPOp::create(b, loc, pointer(), b.getF64Type(),
-                                        entry.input(layout::workspace),
-                                        ArrayRef<LLVM::GEPArg>{int32_t(slot)});
+    Value address =
+        LLVM::GEPOp::create(b, loc, pointer(), b.getF64Type(), entry.input(layout::workspace),
+                            ArrayRef<LLVM::GEPArg>{int32_t(slot)});
     LLVM::StoreOp::create(b, loc, stored, address, /*alignment=*/8);
     slot += slotsOf(stored.getType());
   }
@@ -259,8 +259,7 @@ void Outliner::emitFinish() {
   IRMapping mapping;
   bindArguments(entry, mapping);
   bindTables(entry, mapping, entry.input(layout::workspace));
-  Value doubles =
-      bindBuffers(plan.accumulators, entry, mapping, entry.load(memory, 0, pointer()));
+  Value doubles = bindBuffers(plan.accumulators, entry, mapping, entry.load(memory, 0, pointer()));
   addAccumulators(entry, memory, entry.toIndex(entry.input(layout::finishCount)), doubles);
   bindSaved(entry, mapping, entry.input(layout::workspace));
   for (auto [i, result] : llvm::enumerate(plan.results)) {
@@ -291,9 +290,9 @@ void Outliner::emitOutputSizes() {
   bindArguments(entry, mapping);
   for (auto [i, result] : llvm::enumerate(plan.results)) {
     Value size = entry.fromIndex(sizeOf(result, entry, mapping));
-    Value address = LLVM::GEPOp::create(b, loc, pointer(), b.getI64Type(),
-                                        entry.input(layout::sizes),
-                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    Value address =
+        LLVM::GEPOp::create(b, loc, pointer(), b.getI64Type(), entry.input(layout::sizes),
+                            ArrayRef<LLVM::GEPArg>{int32_t(i)});
     LLVM::StoreOp::create(b, loc, size, address);
   }
   func::ReturnOp::create(b, loc);
@@ -343,7 +342,10 @@ struct OutlineKernelPass : nb::impl::OutlineKernelBase<OutlineKernelPass> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isDeclaration())
         continue;
-      if (!KernelPlan::hasNest(function)) {
+      // That of an entry point, which stays.
+      bool outlined =
+          llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<LLVM::LLVMPointerType>);
+      if (outlined || !KernelPlan::hasNest(function)) {
         others.push_back(function);
         continue;
       }
