@@ -7,6 +7,38 @@
 using namespace mlir;
 using namespace mlir::nb;
 
+#include "dialect/LoopOp.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+bool LoopOp::hasSameDomain(LoopOp other) {
+  // Dimensions and lanes are attributes, so is which operands are counts and which a region.
+  return getOperation()->getName() == other->getName() &&
+         getOperation()->getOperands() == other->getOperands() &&
+         getOperation()->getAttrDictionary() == other->getAttrDictionary();
+}
+
+LoopOp LoopOp::takeWithResults(OpBuilder &builder, TypeRange types) {
+  Operation *op = getOperation();
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(op->getOperands());
+  state.addTypes(types);
+  state.addAttributes(op->getAttrs());
+  state.addRegion()->takeBody(getBody());
+  return cast<LoopOp>(builder.create(state));
+}
+
+Operation *nb::createSumOver(LoopOp loop, OpBuilder &builder, TypeRange types) {
+  return SumOp::create(builder, loop->getLoc(), types, loop.getCounts(), loop.getDimensions());
+}
+
+Operation *ImageOp::createSum(OpBuilder &builder, TypeRange types) {
+  return ImageOp::create(builder, getLoc(), types, getCounts(), getRoi(), getMask(),
+                         getDimensions(), getLanesAttr());
+}
+
 //===----------------------------------------------------------------------===//
 // Syntax shared by the loops: `dim %iv in %count, ...`
 //===----------------------------------------------------------------------===//
@@ -42,7 +74,6 @@ ParseResult parseDimensions(OpAsmParser &parser, OperationState &result, ParsedD
   return parser.resolveOperands(dims.counts, index, result.operands);
 }
 
-template <typename LoopOp>
 void printDimensions(OpAsmPrinter &p, LoopOp op) {
   for (auto [i, iv, count] : llvm::enumerate(op.getInductionVars(), op.getCounts())) {
     p << (i ? ", " : " ") << stringifyDimension(op.getDimension(i)) << ' ';
@@ -60,7 +91,6 @@ ParseResult parseTypesAndBody(OpAsmParser &parser, OperationState &result,
   return parser.parseRegion(*result.addRegion(), dims.inductionVars);
 }
 
-template <typename LoopOp>
 void printTypesAndBody(OpAsmPrinter &p, LoopOp op, ArrayRef<StringRef> hidden) {
   p.printOptionalAttrDictWithKeyword(op->getAttrs(), hidden);
   p << " : ";
@@ -69,7 +99,6 @@ void printTypesAndBody(OpAsmPrinter &p, LoopOp op, ArrayRef<StringRef> hidden) {
   p.printRegion(op.getBody(), /*printEntryBlockArgs=*/false);
 }
 
-template <typename LoopOp>
 ParseResult parseLoop(OpAsmParser &parser, OperationState &result) {
   ParsedDimensions dims;
   if (parseDimensions(parser, result, dims))
@@ -77,25 +106,23 @@ ParseResult parseLoop(OpAsmParser &parser, OperationState &result) {
   return parseTypesAndBody(parser, result, dims);
 }
 
-template <typename LoopOp>
 void printLoop(OpAsmPrinter &p, LoopOp op) {
   printDimensions(p, op);
   printTypesAndBody(p, op, {"dimensions"});
 }
 
 /// C1 and C3 of sum, first and tabulate.
-template <typename LoopOp>
 LogicalResult verifyLoop(LoopOp op) {
   size_t n = op.getDimensions().size();
   if (n == 0 || op.getCounts().size() != n || op.getInductionVars().size() != n)
-    return op.emitOpError("expected one count and one index argument per dimension");
+    return op->emitOpError("expected one count and one index argument per dimension");
   for (BlockArgument iv : op.getInductionVars())
     if (!iv.getType().isIndex())
-      return op.emitOpError("induction variables must be index, but got ") << iv.getType();
+      return op->emitOpError("induction variables must be index, but got ") << iv.getType();
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < i; ++j)
       if (op.getDimension(i) == op.getDimension(j))
-        return op.emitOpError("dimension '")
+        return op->emitOpError("dimension '")
                << stringifyDimension(op.getDimension(i)) << "' appears twice";
   return success();
 }
@@ -219,7 +246,7 @@ LogicalResult ImageOp::verifyRegions() {
 //===----------------------------------------------------------------------===//
 
 ParseResult SumOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseLoop<SumOp>(parser, result);
+  return parseLoop(parser, result);
 }
 void SumOp::print(OpAsmPrinter &p) { printLoop(p, *this); }
 LogicalResult SumOp::verifyRegions() {
@@ -229,7 +256,7 @@ LogicalResult SumOp::verifyRegions() {
 }
 
 ParseResult FirstOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseLoop<FirstOp>(parser, result);
+  return parseLoop(parser, result);
 }
 void FirstOp::print(OpAsmPrinter &p) { printLoop(p, *this); }
 LogicalResult FirstOp::verifyRegions() {
@@ -247,7 +274,7 @@ LogicalResult FirstOp::verifyRegions() {
 }
 
 ParseResult TabulateOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseLoop<TabulateOp>(parser, result);
+  return parseLoop(parser, result);
 }
 void TabulateOp::print(OpAsmPrinter &p) { printLoop(p, *this); }
 LogicalResult TabulateOp::verifyRegions() {

@@ -2,6 +2,7 @@
 #ifndef NB_ITERATION_OPS
 #define NB_ITERATION_OPS
 
+include "LoopOp.td"
 include "NBTypes.td"
 
 def NB_Dimension : I32EnumAttr<"Dimension", "a named loop dimension", [
@@ -18,21 +19,13 @@ def NB_DimensionArrayAttr : TypedArrayAttrBase<NB_DimensionAttr, "array of loop 
 
 /// Shared by the ops that run a body over named dimensions.
 class NB_LoopOp<string mnemonic, list<Trait> traits = []>
-    : NB_Op<mnemonic, !listconcat([SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable],
-                                  traits)> {
+    : NB_Op<mnemonic,
+            !listconcat([SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable, LoopOp],
+                        traits)> {
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
-  code loopDeclaration = [{
-    ::llvm::ArrayRef<::mlir::BlockArgument> getInductionVars() {
-      return getBody().front().getArguments();
-    }
-    ::mlir::Block *getBodyBlock() { return &getBody().front(); }
-    YieldOp getYield();
-    /// The dimension of the i-th induction variable.
-    Dimension getDimension(unsigned i) {
-      return ::llvm::cast<DimensionAttr>(getDimensions()[i]).getValue();
-    }
-  }];
+  string loopDeclaration = "YieldOp getYield();\n";
+  let extraClassDeclaration = loopDeclaration;
 }
 
 def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
@@ -79,7 +72,10 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
                        OptionalAttr<I64Attr>:$lanes);
   let results = (outs Variadic<AnyTypeOf<[AnyRankedTensor, NB_Summand]>>:$images);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = loopDeclaration;
+  let extraClassDeclaration = loopDeclaration#[{
+    bool addsUp() { return true; }
+    ::mlir::Operation *createSum(::mlir::OpBuilder &builder, ::mlir::TypeRange types);
+  }];
 }
 
 def NB_SumOp : NB_LoopOp<"sum"> {
@@ -106,7 +102,9 @@ def NB_SumOp : NB_LoopOp<"sum"> {
   let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
   let results = (outs Variadic<NB_Summand>:$sums);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = loopDeclaration;
+  let extraClassDeclaration = loopDeclaration#[{
+    bool addsUp() { return true; }
+  }];
 }
 
 def NB_FirstOp : NB_LoopOp<"first"> {
@@ -137,7 +135,11 @@ def NB_FirstOp : NB_LoopOp<"first"> {
   let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
   let results = (outs Variadic<NB_Geometric>:$found);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = loopDeclaration;
+  let extraClassDeclaration = loopDeclaration#[{
+    ::mlir::OperandRange getYieldedResults() {
+      return getBodyBlock()->getTerminator()->getOperands().drop_front();
+    }
+  }];
 }
 
 def NB_TabulateOp : NB_LoopOp<"tabulate"> {
@@ -164,7 +166,6 @@ def NB_TabulateOp : NB_LoopOp<"tabulate"> {
   let arguments = (ins Variadic<Index>:$counts, NB_DimensionArrayAttr:$dimensions);
   let results = (outs Variadic<NB_Table>:$tables);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = loopDeclaration;
 }
 
 def NB_LookupOp : NB_PureOp<"lookup", [

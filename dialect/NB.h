@@ -38,7 +38,9 @@ bool isElementOrSingle(Type type, Type argument);
 /// `-> TYPE` behind the types of an op, printed where `type` is not the element type of `argument`.
 ParseResult parseNarrowerResult(OpAsmParser &parser, Type &type);
 void printNarrowerResult(OpAsmPrinter &p, Type type, Type argument);
-/// Nothing but the nb.yield of an nb.sum or nb.image uses the result of `op`.
+/// The scalars and buffers that an argument of this type is passed as: see nb.parts.
+SmallVector<Type> partsOf(Type type);
+/// Nothing but the nb.yield of a loop that adds up uses the result of `op`.
 LogicalResult verifySummand(Operation *op);
 
 } // namespace mlir::nb
@@ -51,6 +53,14 @@ LogicalResult verifySummand(Operation *op);
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/NBAttrs.h.inc"
+
+namespace mlir::nb {
+class LoopOp;
+/// An nb.sum with an empty region over the loop's counts and dimensions.
+Operation *createSumOver(LoopOp loop, OpBuilder &builder, TypeRange types);
+} // namespace mlir::nb
+
+#include "dialect/LoopOp.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialect/NBOps.h.inc"

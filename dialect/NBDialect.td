@@ -24,11 +24,22 @@ def NB_Dialect : Dialect {
     vectors live in one right-handed lab frame. Scalars, vectors and matrices are over `f64` or
     `f32`, or over a one-dimensional `vector` of those: *lanes*, one per pixel, which is what
     `nb-vectorize` makes of scalars.
+
+    Passes find by attributes what another one made; the dialect checks that they stand where they
+    belong:
+    * `nb.name`, `nb.unit`: texts on arguments and results of functions; a name is given once
+    * `nb.loop`: `#nb.dim<panel>`, `#nb.dim<slow>` or `#nb.dim<fast>` on a loop that
+      `convert-nb-to-loops` made of an image
+    * `nb.accumulator`, `nb.scratch`: on memory that sums over pixels are added up in
   }];
   let cppNamespace = "::mlir::nb";
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  // The attributes of Names.h.
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     void registerTypes();
   }];

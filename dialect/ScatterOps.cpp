@@ -9,7 +9,8 @@ LogicalResult nb::verifySummand(Operation *op) {
   for (Operation *user : op->getUsers()) {
     if (isa<AddOp>(user)) // which is verified itself
       continue;
-    if (!isa<YieldOp>(user) || !isa<SumOp, ImageOp>(user->getParentOp())) {
+    auto loop = dyn_cast<LoopOp>(user->getParentOp());
+    if (!isa<YieldOp>(user) || !loop || !loop.addsUp()) {
       InFlightDiagnostic diagnostic =
           op->emitOpError("only the nb.yield of an nb.sum or nb.image may use the result");
       diagnostic.attachNote(user->getLoc()) << "used here";

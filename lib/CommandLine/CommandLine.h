@@ -64,6 +64,8 @@ struct ToolOptions {
   bool printout = false;
   std::optional<std::array<std::int64_t, 2>> printoutPixel; ///< fast, slow; unset: all pixels
   Emit emit = Emit::Nothing;
+  /// Of Emit::Mlir: until-before=STAGE or until-after=STAGE; empty: up to fusion.
+  std::string until;
   std::optional<std::string> timingFile;
   Instruments instruments; ///< `json` is of gradients, too
   std::optional<PixelIndex> tracePixel;

@@ -57,6 +57,7 @@ std::vector<Exclusion> makeTable() {
             "the engines are compared on the processor, to which --device=gpu-on-cpu gives a GPU's "
             "program",
             onGpu, "cuda");
+  table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
 
   table.add({"--kernel"}, {"--grad", "--jacobian"},

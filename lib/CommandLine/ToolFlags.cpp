@@ -145,6 +145,20 @@ FlagGroup toolFlags() {
                  static constexpr Emit emits[] = {Emit::Nb, Emit::Mlir, Emit::Llvm, Emit::Asm};
                  line.tool.emit = emits[v.choice(forms)];
                }},
+          {.spellings = {"--until-before"},
+           .values = "STAGE",
+           .fallback = "the first stage after fusion",
+           .help =
+               "with --emit=mlir: the program ahead of this stage of its pipeline: response, hoist, "
+               "branches, fuse, precision, peel, lanes, loops, arith, outline or llvm",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.until = "until-before=" + v.text(); }},
+          {.spellings = {"--until-after"},
+           .values = "STAGE",
+           .fallback = "fuse",
+           .help = "with --emit=mlir: the program behind this stage of its pipeline",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.until = "until-after=" + v.text(); }},
           {.spellings = {"--dump-ir"},
            .values = "DIR",
            .fallback = "none",

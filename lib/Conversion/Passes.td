@@ -30,9 +30,9 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
     Option<"concurrent", "concurrent", "bool", "false",
            "pixels are computed at the same time and add to sums by memref.atomic_rmw">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
@@ -49,9 +49,9 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
   }];
   let options = [Option<"estimates", "estimates", "bool", /*default=*/"false",
                         "the target has AVX-512's estimates of reciprocals">];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::vector::VectorDialect",
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
                            "::mlir::scf::SCFDialect"];
 }
 
@@ -70,8 +70,8 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
     `NAME_finish`, which adds up the accumulators that the tiles were summed into, runs what stands
     behind the nest and writes the results, and `NAME_output_sizes`.
 
-    A function without an image keeps its name; arguments of nb types become the scalars and
-    buffers that `convert-nb-to-arith` split them into.
+    Entry points that it made stay as they are. A function without an image keeps its name; arguments of nb types become the scalars and
+    buffers that `convert-nb-to-arith` split them into (`nb.parts`).
 
     Example: `nb-opt --nb-outline-kernel kernel.mlir`
   }];
@@ -121,6 +121,16 @@ def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def EraseLaunches : Pass<"nb-erase-launches", "::mlir::ModuleOp"> {
+  let summary = "keep what a GPU's kernel needs on the host";
+  let description = [{
+    Erases each function with a `gpu.launch`, that is each `NAME_run_tile` after `nb-to-gpu`. What is left
+    runs on the host: `NAME_prepare`, `NAME_finish`, and the sizes of memory.
+
+    Example: `nb-opt --nb-to-gpu --nb-erase-launches outlined.mlir`
+  }];
 }
 
 def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {

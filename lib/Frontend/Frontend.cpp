@@ -1,5 +1,6 @@
 #include "lib/Frontend/Frontend.h"
 
+#include "dialect/Names.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Emitter.h"
 
@@ -58,8 +59,8 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
 
   llvm::StringMap<Value> values;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    function.setArgAttr(i, "nb.name", b.getStringAttr(parameter->name));
-    function.setArgAttr(i, "nb.unit", b.getStringAttr(parameter->unit));
+    function.setArgAttr(i, names::name, b.getStringAttr(parameter->name));
+    function.setArgAttr(i, names::unit, b.getStringAttr(parameter->unit));
     entry->getArgument(i).setLoc(NameLoc::get(b.getStringAttr(parameter->name), unknown));
     values[parameter->name] = entry->getArgument(i);
   }

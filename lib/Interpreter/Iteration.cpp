@@ -47,8 +47,7 @@ private:
 };
 
 /// Plans induction variables and body of a sum, a search or a table.
-template <typename Op>
-FailureOr<std::shared_ptr<Loop>> planLoop(Op op, Planner &planner) {
+FailureOr<std::shared_ptr<Loop>> planLoop(LoopOp op, Planner &planner) {
   auto loop = std::make_shared<Loop>();
   size_t outside = planner.loops.size();
   for (auto [i, variable] : llvm::enumerate(op.getInductionVars())) {
@@ -66,14 +65,13 @@ FailureOr<std::shared_ptr<Loop>> planLoop(Op op, Planner &planner) {
   planner.loops.truncate(outside);
   if (failed(planned))
     return failure();
-  for (Value value : op.getYield().getValues())
+  for (Value value : op.getBodyBlock()->getTerminator()->getOperands())
     loop->yields.push_back(planner.slot(value));
   return loop;
 }
 
 /// What a loop's results depend on: all that its body does, except its own induction variables.
-template <typename Op>
-Dimensions dimsAfter(Op op, Planner &planner, Dimensions yielded) {
+Dimensions dimsAfter(LoopOp op, Planner &planner, Dimensions yielded) {
   Dimensions own = 0;
   for (unsigned i = 0; i < op.getInductionVars().size(); ++i)
     own |= bitOf(op.getDimension(i));

@@ -1,4 +1,6 @@
 #include "lib/Transforms/Differentiate.h"
+
+#include "dialect/Names.h"
 #include "lib/Transforms/FuseResponse.h"
 #include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
@@ -19,37 +21,50 @@ using namespace mlir::nb;
 using nanobragg::DerivativeKind;
 
 namespace {
-constexpr StringLiteral nameAttr = "nb.name";
-
 //===----------------------------------------------------------------------===//
 // Names of arguments and results
 //===----------------------------------------------------------------------===//
 
 std::string nameOfArgument(func::FuncOp func, unsigned i) {
-  auto name = func.getArgAttrOfType<StringAttr>(i, nameAttr);
+  auto name = func.getArgAttrOfType<StringAttr>(i, names::name);
   return name ? name.str() : std::to_string(i);
 }
 
 std::string nameOfResult(func::FuncOp func, unsigned i) {
-  if (auto name = func.getResultAttrOfType<StringAttr>(i, nameAttr))
+  if (auto name = func.getResultAttrOfType<StringAttr>(i, names::name))
     return name.str();
   return func.getNumResults() == 1 ? "image" : "image." + std::to_string(i);
 }
 
 DictionaryAttr named(MLIRContext *context, const Twine &name) {
   Builder b(context);
-  return b.getDictionaryAttr(b.getNamedAttr(nameAttr, b.getStringAttr(name)));
+  return b.getDictionaryAttr(b.getNamedAttr(names::name, b.getStringAttr(name)));
+}
+
+/// `name`, with a number behind it where that is taken: in a program that is differentiated again.
+std::string freeName(const Twine &name, unsigned count,
+                     function_ref<std::string(unsigned)> nameOf) {
+  std::string free = name.str();
+  auto isTaken = [&] {
+    return llvm::any_of(llvm::seq(count), [&](unsigned i) { return nameOf(i) == free; });
+  };
+  for (unsigned number = 2; isTaken(); ++number)
+    free = (name + "." + Twine(number)).str();
+  return free;
 }
 
 /// Adds an argument at the end of the list; returns its value.
-Value addArgument(func::FuncOp func, Type type, const Twine &name) {
+Value addArgument(func::FuncOp func, Type type, const Twine &wanted) {
   unsigned i = func.getNumArguments();
+  std::string name = freeName(wanted, i, [&](unsigned j) { return nameOfArgument(func, j); });
   auto loc = NameLoc::get(StringAttr::get(func.getContext(), name));
   (void)func.insertArgument(i, type, named(func.getContext(), name), loc);
   return func.getArgument(i);
 }
 
-void addResult(func::FuncOp func, Value value, const Twine &name) {
+void addResult(func::FuncOp func, Value value, const Twine &wanted) {
+  std::string name =
+      freeName(wanted, func.getNumResults(), [&](unsigned i) { return nameOfResult(func, i); });
   Operation *terminator = func.getBody().front().getTerminator();
   terminator->insertOperands(terminator->getNumOperands(), value);
   (void)func.insertResult(func.getNumResults(), value.getType(),
@@ -62,7 +77,7 @@ void nameResults(func::FuncOp func) {
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     names.push_back(nameOfResult(func, i));
   for (auto [i, name] : llvm::enumerate(names))
-    func.setResultAttr(i, nameAttr, StringAttr::get(func.getContext(), name));
+    func.setResultAttr(i, names::name, StringAttr::get(func.getContext(), name));
 }
 
 /// The arguments with these names, in this order.

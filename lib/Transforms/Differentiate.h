@@ -35,10 +35,6 @@ private:
   DenseSet<Value> active;
 };
 
-/// What the body of an nb.image, nb.sum, nb.tabulate or nb.first yields for each of its results.
-ValueRange yieldedResults(Operation *loop);
-bool isLoopOverNamedDimensions(Operation *op);
-
 /// Replaces active ops that have no derivative rules of their own by what they are made of.
 /// Emits an error at an op that has neither rule nor expansion.
 LogicalResult expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters);

@@ -1,6 +1,8 @@
 #include "lib/Transforms/Differentiate.h"
 #include "lib/Transforms/Invariants.h"
 
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -15,17 +17,6 @@ bool nb::isDifferentiable(Type type) {
 }
 
 bool nb::isCollection(Type type) { return isa<TableType, HklGridType>(type); }
-
-bool nb::isLoopOverNamedDimensions(Operation *op) {
-  return isa<ImageOp, SumOp, TabulateOp, FirstOp>(op);
-}
-
-ValueRange nb::yieldedResults(Operation *loop) {
-  Operation *yield = loop->getRegion(0).front().getTerminator();
-  // The first value of a search is its condition.
-  return isa<FirstOp>(loop) ? ValueRange(yield->getOperands()).drop_front()
-                            : ValueRange(yield->getOperands());
-}
 
 Activity::Activity(func::FuncOp func, ArrayRef<Value> parameters) {
   active.insert(parameters.begin(), parameters.end());
@@ -51,8 +42,8 @@ void Activity::visit(Operation *op) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
       visit(block);
-  if (isLoopOverNamedDimensions(op)) {
-    for (auto [result, yielded] : llvm::zip(op->getResults(), yieldedResults(op)))
+  if (auto loop = dyn_cast<LoopOp>(op)) {
+    for (auto [result, yielded] : llvm::zip(op->getResults(), loop.getYieldedResults()))
       copy(yielded, result);
     return;
   }
@@ -73,11 +64,37 @@ void Activity::visit(Operation *op) {
 
 LogicalResult nb::reportMissingRule(Operation *op) {
   InFlightDiagnostic error = op->emitError() << "no derivative rule for '" << op->getName() << "'";
-  if (op->getName().getDialectNamespace() == "scf")
+  if (op->getName().getStringRef() == "scf.if")
     error << ": remove branches first (nb-remove-branches)";
+  else if (isa<LoopLikeOpInterface>(op))
+    error << ": only the nb dialect's own loops have one; differentiate ahead of "
+             "--convert-nb-to-loops";
   if (auto func = op->getParentOfType<func::FuncOp>())
     error.attachNote(func.getLoc()) << "in the function '" << func.getName() << "'";
   return error;
+}
+
+/// Derivative rules compute in the precision of their op. One that computes in another than it is
+/// given, as nb-set-precision leaves it, has none.
+static LogicalResult checkPrecision(Operation *op) {
+  Type first;
+  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                            SmallVector<Type>(op->getResultTypes()))) {
+    if (!isa<FloatType>(getElementTypeOrSelf(elementTypeOf(type))))
+      continue;
+    Type element = getElementTypeOrSelf(elementTypeOf(type));
+    if (!first)
+      first = element;
+    if (first == element)
+      continue;
+    InFlightDiagnostic error = op->emitError() << "'" << op->getName() << "' computes in "
+                                               << element << " what it is given in " << first
+                                               << ": differentiate ahead of nb-set-precision";
+    if (auto func = op->getParentOfType<func::FuncOp>())
+      error.attachNote(func.getLoc()) << "in the function '" << func.getName() << "'";
+    return error;
+  }
+  return success();
 }
 
 namespace {
@@ -95,8 +112,11 @@ LogicalResult nb::expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters)
     SmallVector<ExpandableOp> composite;
     WalkResult result = func.walk([&](Operation *op) {
       if (op == func || op->hasTrait<OpTrait::IsTerminator>() ||
-          !activity.anyActive(op->getResults()) || isLoopOverNamedDimensions(op) ||
-          isa<DifferentiableOp, LookupOp>(op))
+          !activity.anyActive(op->getResults()) || isa<LookupOp, LoopOp>(op))
+        return WalkResult::advance();
+      if (isa<NBDialect>(op->getDialect()) && failed(checkPrecision(op)))
+        return WalkResult::interrupt();
+      if (isa<DifferentiableOp>(op))
         return WalkResult::advance();
       auto expandable = dyn_cast<ExpandableOp>(op);
       if (!expandable) {

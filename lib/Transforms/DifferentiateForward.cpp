@@ -21,7 +21,7 @@ public:
 
 private:
   LogicalResult visit(Operation *op);
-  LogicalResult visitLoop(Operation *loop);
+  LogicalResult visitLoop(LoopOp loop);
   LogicalResult visitLookup(LookupOp op);
   LogicalResult visitLeaf(DifferentiableOp op);
 
@@ -33,8 +33,8 @@ private:
 LogicalResult Forward::visit(Operation *op) {
   if (!activity.anyActive(op->getResults()))
     return success();
-  if (isLoopOverNamedDimensions(op))
-    return visitLoop(op);
+  if (auto loop = dyn_cast<LoopOp>(op))
+    return visitLoop(loop);
   if (auto lookup = dyn_cast<LookupOp>(op))
     return visitLookup(lookup);
   if (auto leaf = dyn_cast<DifferentiableOp>(op))
@@ -43,15 +43,14 @@ LogicalResult Forward::visit(Operation *op) {
 }
 
 /// The same loop with one more result for each tangent of each result that is not zero.
-LogicalResult Forward::visitLoop(Operation *loop) {
-  if (failed(run(loop->getRegion(0).front())))
+LogicalResult Forward::visitLoop(LoopOp loop) {
+  if (failed(run(*loop.getBodyBlock())))
     return failure();
-  ValueRange yielded = yieldedResults(loop);
   SmallVector<Value> added;
   SmallVector<std::pair<size_t, unsigned>> of; // which tangent of which result
   SmallVector<Type> types = llvm::to_vector(loop->getResultTypes());
   for (size_t k = 0; k < tangents.size(); ++k) {
-    for (auto [i, value] : llvm::enumerate(yielded)) {
+    for (auto [i, value] : llvm::enumerate(loop.getYieldedResults())) {
       Value t = tangent(k, value);
       if (!t)
         continue;
@@ -62,16 +61,11 @@ LogicalResult Forward::visitLoop(Operation *loop) {
   }
   if (added.empty())
     return success();
-  Operation *yield = loop->getRegion(0).front().getTerminator();
+  Operation *yield = loop.getBodyBlock()->getTerminator();
   yield->insertOperands(yield->getNumOperands(), added);
 
   OpBuilder builder(loop);
-  OperationState state(loop->getLoc(), loop->getName());
-  state.addOperands(loop->getOperands());
-  state.addTypes(types);
-  state.addAttributes(loop->getAttrs());
-  state.addRegion()->takeBody(loop->getRegion(0));
-  Operation *extended = builder.create(state);
+  LoopOp extended = loop.takeWithResults(builder, types);
   unsigned values = loop->getNumResults();
   for (auto [j, which] : llvm::enumerate(of))
     tangents[which.first][extended->getResult(which.second)] = extended->getResult(values + j);

@@ -60,11 +60,11 @@ private:
 
   LogicalResult visitAll(ArrayRef<Operation *> ops, Adjoints &adjoints);
   LogicalResult visit(Operation *op, Adjoints &adjoints);
-  LogicalResult visitLoop(Operation *loop, Adjoints &adjoints);
+  LogicalResult visitLoop(LoopOp loop, Adjoints &adjoints);
   LogicalResult visitFirst(FirstOp first, Adjoints &adjoints);
   LogicalResult visitLookup(LookupOp op, Adjoints &adjoints);
   LogicalResult visitLeaf(DifferentiableOp op, Adjoints &adjoints);
-  LogicalResult sumOfAdjoints(Operation *loop, Seed seed, Adjoints &adjoints);
+  LogicalResult sumOfAdjoints(LoopOp loop, Seed seed, Adjoints &adjoints);
   Value pixelOf(Value cotangent, ValueRange indices, Type type, Location loc);
   Value insideSum(Value collection);
   Value flatIndex(FirstOp first, ValueRange inductionVars);
@@ -95,8 +95,8 @@ LogicalResult Reverse::visit(Operation *op, Adjoints &adjoints) {
     return success();
   if (auto first = dyn_cast<FirstOp>(op))
     return visitFirst(first, adjoints);
-  if (isLoopOverNamedDimensions(op))
-    return visitLoop(op, adjoints);
+  if (auto loop = dyn_cast<LoopOp>(op))
+    return visitLoop(loop, adjoints);
   if (auto lookup = dyn_cast<LookupOp>(op))
     return visitLookup(lookup, adjoints);
   if (auto leaf = dyn_cast<DifferentiableOp>(op))
@@ -167,9 +167,9 @@ bool isInside(Value value, Region &outer) {
 
 /// A sum over the loop's domain whose body repeats the loop's (nothing is stored for the way back)
 /// and goes on to the adjoints of all that the body uses from outside.
-LogicalResult Reverse::sumOfAdjoints(Operation *loop, Seed seed, Adjoints &adjoints) {
+LogicalResult Reverse::sumOfAdjoints(LoopOp loop, Seed seed, Adjoints &adjoints) {
   Location loc = loop->getLoc();
-  Block *original = &loop->getRegion(0).front();
+  Block *original = loop.getBodyBlock();
   Region region;
   Block *body = new Block;
   region.push_back(body);
@@ -213,16 +213,8 @@ LogicalResult Reverse::sumOfAdjoints(Operation *loop, Seed seed, Adjoints &adjoi
     YieldOp::create(builder, loc, terms);
   }
   // An image sums over its pixels, a table over its entries.
-  OperationState state(loc, isa<ImageOp>(loop) ? ImageOp::getOperationName()
-                                               : SumOp::getOperationName());
-  state.addOperands(loop->getOperands());
-  state.addTypes(types);
-  if (isa<ImageOp>(loop))
-    state.addAttributes(loop->getAttrs());
-  else
-    state.addAttribute("dimensions", loop->getAttr("dimensions"));
-  state.addRegion()->takeBody(region);
-  Operation *sum = builder.create(state);
+  Operation *sum = loop.createSum(builder, types);
+  sum->getRegion(0).takeBody(region);
   for (auto [value, total] : llvm::zip(captured, sum->getResults()))
     adjoints.add(builder, value, total);
   return success();
@@ -240,14 +232,14 @@ Value Reverse::pixelOf(Value cotangent, ValueRange indices, Type type, Location 
   return pixel;
 }
 
-LogicalResult Reverse::visitLoop(Operation *loop, Adjoints &adjoints) {
+LogicalResult Reverse::visitLoop(LoopOp loop, Adjoints &adjoints) {
   SmallVector<SmallVector<Value>> given;
   for (Value result : loop->getResults())
     given.push_back(activity.isActive(result) ? llvm::to_vector(adjoints.all(result))
                                               : SmallVector<Value>());
   auto seed = [&](const IRMapping &clone, ValueRange inductionVars, Adjoints &local) {
     for (auto [result, yielded, parts] :
-         llvm::zip(loop->getResults(), yieldedResults(loop), given)) {
+         llvm::zip(loop->getResults(), loop.getYieldedResults(), given)) {
       Value of = clone.lookupOrDefault(yielded);
       for (Value part : parts) {
         // Each term of a sum, entry of a table and pixel of an image has one adjoint: the sum's,
@@ -298,7 +290,7 @@ LogicalResult Reverse::visitFirst(FirstOp first, Adjoints &adjoints) {
     Value here = flatIndex(first, inductionVars);
     Value isFound =
         arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, here, found);
-    for (auto [result, yielded] : llvm::zip(first->getResults(), yieldedResults(first))) {
+    for (auto [result, yielded] : llvm::zip(first->getResults(), first.getYieldedResults())) {
       Value adjoint = activity.isActive(result) ? adjoints.one(result) : Value();
       if (!adjoint)
         continue;

@@ -1,10 +1,16 @@
 #include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/Passes.h"
 #include "lib/Transforms/SplitProducts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_FACTORSUMS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -156,9 +162,8 @@ unsigned factorSum(SumOp sum) {
     eraseDeadOps(*sum->getBlock()); // what was scaled for outer products
   return count;
 }
-} // namespace
 
-void nb::factorSums(FunctionOpInterface func) {
+void factorSums(FunctionOpInterface func) {
   // Post-order: what leaves an inner sum can leave the one around it next.
   SmallVector<SumOp> sums;
   func.walk([&](SumOp sum) { sums.push_back(sum); });
@@ -167,11 +172,16 @@ void nb::factorSums(FunctionOpInterface func) {
     unsigned taken = factorSum(sum);
     if (takeOutCondition(sum)) {
       taken += factorSum(sum);
-      remark::passed(sum.getLoc(), hoistRemark("condition", func))
+      remark::passed(sum.getLoc(), remarkOf("nb-factor-sums", "condition", func))
           << "took a condition out of a sum";
     }
     if (taken != 0)
-      remark::passed(sum.getLoc(), hoistRemark("factored", func))
+      remark::passed(sum.getLoc(), remarkOf("nb-factor-sums", "factored", func))
           << remark::add("took {0} factor(s) out of a sum", taken);
   }
 }
+
+struct FactorSumsPass : nb::impl::FactorSumsBase<FactorSumsPass> {
+  void runOnOperation() override { getOperation()->walk(factorSums); }
+};
+} // namespace

@@ -27,20 +27,6 @@ remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
 // Deciding
 //===----------------------------------------------------------------------===//
 
-/// Both run their bodies over the same combinations of induction variables.
-bool haveSameDomain(Operation *a, Operation *b) {
-  if (a->getName() != b->getName() || !isa<ImageOp, SumOp>(a) ||
-      a->getOperands() != b->getOperands() ||
-      a->getAttr("dimensions") != b->getAttr("dimensions"))
-    return false;
-  if (auto image = dyn_cast<ImageOp>(a)) {
-    auto other = cast<ImageOp>(b);
-    return image.getLanes() == other.getLanes() &&
-           image.getRoi().size() == other.getRoi().size();
-  }
-  return true;
-}
-
 /// The ops between `first` and `second` that `second` is computed from, in program order, with
 /// `first` ahead of them where it is one.
 SmallVector<Operation *> dependenciesBetween(Operation *first, Operation *second) {
@@ -70,23 +56,19 @@ SmallVector<Operation *> dependenciesBetween(Operation *first, Operation *second
 //===----------------------------------------------------------------------===//
 
 /// One loop in place of `first` that computes the results of both.
-template <typename LoopOp>
 LoopOp merge(LoopOp first, LoopOp second) {
   OpBuilder builder(first);
-  OperationState state(builder.getFusedLoc({first.getLoc(), second.getLoc()}),
-                       first->getName());
-  state.addOperands(first->getOperands());
-  state.addTypes(first->getResultTypes());
-  state.addTypes(second->getResultTypes());
-  state.addAttributes(first->getAttrs());
-  state.addRegion()->takeBody(first.getBody());
-  auto merged = cast<LoopOp>(builder.create(state));
+  SmallVector<Type> types(first->getResultTypes());
+  llvm::append_range(types, second->getResultTypes());
+  LoopOp merged = first.takeWithResults(builder, types);
+  merged->setLoc(builder.getFusedLoc({first.getLoc(), second.getLoc()}));
 
-  YieldOp yield = merged.getYield(), other = second.getYield();
+  Operation *yield = merged.getBodyBlock()->getTerminator();
+  Operation *other = second.getBodyBlock()->getTerminator();
   for (auto [i, iv] : llvm::enumerate(merged.getInductionVars()))
     second.getBodyBlock()->getArgument(i).replaceAllUsesWith(iv);
-  yield.getValuesMutable().append(other.getValues());
-  other.erase();
+  yield->insertOperands(yield->getNumOperands(), other->getOperands());
+  other->erase();
   merged.getBodyBlock()->getOperations().splice(yield->getIterator(),
                                                 second.getBodyBlock()->getOperations());
   unsigned results = first->getNumResults();
@@ -98,7 +80,7 @@ LoopOp merge(LoopOp first, LoopOp second) {
 }
 
 /// Merges `second` into `first` if nothing between them stands against it; returns the merged loop.
-Operation *tryToMerge(Operation *first, Operation *second, FunctionOpInterface func) {
+LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   SmallVector<Operation *> between = dependenciesBetween(first, second);
   if (!between.empty() && between.front() == first) {
     remark::missed(second->getLoc(), remarkNamed("depends", func))
@@ -119,9 +101,7 @@ Operation *tryToMerge(Operation *first, Operation *second, FunctionOpInterface f
   for (Operation *op : between)
     op->moveBefore(first);
   StringRef what = isa<ImageOp>(first) ? "images" : "sums";
-  Operation *merged = isa<ImageOp>(first)
-                          ? merge(cast<ImageOp>(first), cast<ImageOp>(second)).getOperation()
-                          : merge(cast<SumOp>(first), cast<SumOp>(second)).getOperation();
+  LoopOp merged = merge(first, second);
   remark::passed(merged->getLoc(), remarkNamed("merged", func))
       << remark::add("merged two {0}: {1} results in one sweep", what, merged->getNumResults());
   return merged;
@@ -130,15 +110,17 @@ Operation *tryToMerge(Operation *first, Operation *second, FunctionOpInterface f
 /// Outer loops first: merging them makes siblings of the loops inside. Returns how many were merged.
 unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
   unsigned count = 0;
-  SmallVector<Operation *> loops;
-  for (Operation &op : block)
-    if (isa<ImageOp, SumOp>(op))
-      loops.push_back(&op);
+  SmallVector<LoopOp> loops;
+  for (auto loop : block.getOps<LoopOp>())
+    if (loop.addsUp())
+      loops.push_back(loop);
   for (size_t i = 0; i < loops.size(); ++i) {
     for (size_t j = i + 1; j < loops.size();) {
-      Operation *merged = haveSameDomain(loops[i], loops[j])
-                              ? tryToMerge(loops[i], loops[j], func)
-                              : nullptr;
+      // What a loop is computed from moves ahead of it when it is merged, other loops too.
+      LoopOp first = loops[i], second = loops[j];
+      if (second->isBeforeInBlock(first))
+        std::swap(first, second);
+      LoopOp merged = first.hasSameDomain(second) ? tryToMerge(first, second, func) : LoopOp();
       if (!merged) {
         ++j;
         continue;
@@ -157,11 +139,10 @@ unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
 
 /// Results that nothing uses or that another result equals, with what computes them. An image or a
 /// table is memory, of which each result needs its own.
-template <typename LoopOp>
 void dropResults(LoopOp loop) {
   SmallVector<unsigned> kept;
   DenseMap<Value, Value> resultOf;
-  YieldOp yield = loop.getYield();
+  Operation *yield = loop.getBodyBlock()->getTerminator();
   for (OpResult result : loop->getResults()) {
     Value yielded = yield->getOperand(result.getResultNumber());
     bool number = isScalarOrLanes(result.getType()) || isa<Vec3Type, Mat3Type>(result.getType());
@@ -176,34 +157,27 @@ void dropResults(LoopOp loop) {
   if (kept.size() == loop->getNumResults() || kept.empty())
     return;
   OpBuilder builder(loop);
-  OperationState state(loop.getLoc(), loop->getName());
-  state.addOperands(loop->getOperands());
-  state.addAttributes(loop->getAttrs());
+  SmallVector<Type> types;
   SmallVector<Value> yielded;
   for (unsigned i : kept) {
-    state.addTypes(loop->getResult(i).getType());
+    types.push_back(loop->getResult(i).getType());
     yielded.push_back(yield->getOperand(i));
   }
   yield->setOperands(yielded);
-  state.addRegion()->takeBody(loop.getBody());
-  Operation *smaller = builder.create(state);
+  LoopOp smaller = loop.takeWithResults(builder, types);
   for (auto [i, result] : llvm::zip(kept, smaller->getResults()))
     loop->getResult(i).replaceAllUsesWith(result);
   loop.erase();
 }
 
 void dropResultsOfAll(FunctionOpInterface func) {
-  SmallVector<Operation *> loops;
-  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<ImageOp, SumOp>(op) && op->getNumResults() != 0)
-      loops.push_back(op);
+  SmallVector<LoopOp> loops;
+  func.walk<WalkOrder::PreOrder>([&](LoopOp loop) {
+    if (loop.addsUp() && loop->getNumResults() != 0)
+      loops.push_back(loop);
   });
-  for (Operation *op : loops) {
-    if (auto image = dyn_cast<ImageOp>(op))
-      dropResults(image);
-    else
-      dropResults(cast<SumOp>(op));
-  }
+  for (LoopOp loop : loops)
+    dropResults(loop);
 }
 
 /// Loops further out first: what they do not yield, nobody inside has to sum. And once more: what

@@ -14,8 +14,8 @@ namespace mlir::nb {
 using namespace mlir;
 using namespace mlir::nb;
 
-remark::RemarkOpts nb::hoistRemark(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category("nb-hoist-invariants").function(func.getName());
+remark::RemarkOpts nb::remarkOf(StringRef pass, StringRef name, FunctionOpInterface func) {
+  return remark::RemarkOpts::name(name).category(pass).function(func.getName());
 }
 
 SmallVector<Value> nb::inputsOf(Operation *op) {
@@ -33,9 +33,7 @@ bool nb::isDefinedIn(Value value, Operation *op) {
 }
 
 namespace {
-bool isLoop(Operation *op) {
-  return isa<ImageOp, SumOp, FirstOp, TabulateOp, LoopLikeOpInterface>(op);
-}
+bool isLoop(Operation *op) { return isa<LoopOp, LoopLikeOpInterface>(op); }
 
 /// The outermost loop around `op` that it does not depend on, or null. An scf.if is left only on
 /// the way out of a loop: executing a branch for nothing in the same loop would save nothing.
@@ -95,35 +93,19 @@ void remarkImpure(FunctionOpInterface func) {
     if (op == func || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 ||
         isPure(op) || !isLoop(op->getParentOp()))
       return;
-    remark::missed(op->getLoc(), hoistRemark("not-pure", func))
+    remark::missed(op->getLoc(), remarkOf("nb-hoist-invariants", "not-pure", func))
         << remark::add("'{0}' stays where it is: it is not pure", op->getName().getStringRef());
   });
 }
 
 struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> {
-  using HoistInvariantsBase::HoistInvariantsBase;
-
   void runOnFunction(FunctionOpInterface func) {
     MovedOps moved;
     moveInvariants(func, moved);
     // Values from different loops meet outside of them; this also makes one table of two.
     mergeEqualOps(func);
-    if (tabulate) {
-      SmallVector<ImageOp> images;
-      func.walk([&](ImageOp image) { images.push_back(image); });
-      for (ImageOp image : images)
-        tabulateInvariants(image, func);
-    }
-    if (split && splitSums(func))
-      moveInvariants(func, moved);
-    if (factor) {
-      factorSums(func);
-      MovedOps products; // of factors
-      moveInvariants(func, products);
-    }
-    mergeEqualOps(func);
     if (moved.toFunction || moved.toPixel || moved.toOuterSum)
-      remark::passed(func.getLoc(), hoistRemark("hoisted", func))
+      remark::passed(func.getLoc(), remarkOf("nb-hoist-invariants", "hoisted", func))
           << remark::add("moved {0} op(s) to the function, {1} to the pixel, {2} to an outer sum",
                          moved.toFunction, moved.toPixel, moved.toOuterSum);
     if (getContext().getRemarkEngine())
@@ -131,7 +113,10 @@ struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> 
   }
 
   void runOnOperation() override {
-    getOperation()->walk([&](FunctionOpInterface func) { runOnFunction(func); });
+    getOperation()->walk([&](FunctionOpInterface func) {
+      if (!func.isExternal())
+        runOnFunction(func);
+    });
   }
 };
 } // namespace

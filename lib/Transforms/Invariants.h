@@ -1,4 +1,4 @@
-// The steps of nb-hoist-invariants.
+// What the passes ask that move values out of loops.
 #ifndef NB_TRANSFORMS_INVARIANTS_H
 #define NB_TRANSFORMS_INVARIANTS_H
 
@@ -9,8 +9,8 @@
 
 namespace mlir::nb {
 
-/// The remarks of the pass about `func`.
-remark::RemarkOpts hoistRemark(StringRef name, FunctionOpInterface func);
+/// A remark of the pass about `func`.
+remark::RemarkOpts remarkOf(StringRef pass, StringRef name, FunctionOpInterface func);
 
 /// Everything from outside that the op's value depends on: its operands and what its regions use.
 SmallVector<Value> inputsOf(Operation *op);
@@ -37,16 +37,6 @@ struct MovedOps {
 /// Moves each pure op, or of those only which may move, out of all loops that it does not depend on.
 void moveInvariants(FunctionOpInterface func, MovedOps &moved,
                     function_ref<bool(Operation *)> mayMove = {});
-
-/// Computes what depends on sums' dimensions but not on the pixel in tables ahead of the image.
-void tabulateInvariants(ImageOp image, FunctionOpInterface func);
-
-/// Splits sums in two or more nested ones where that lets costly ops leave the inner dimensions.
-/// True if any was split; the ops are still in the innermost one.
-bool splitSums(FunctionOpInterface func);
-
-/// Takes conditions and factors that do not change inside a sum out of it.
-void factorSums(FunctionOpInterface func);
 
 } // namespace mlir::nb
 

@@ -18,7 +18,7 @@ unsigned nb::costOf(Operation *op) {
     for (Region &region : op->getRegions())
       for (Operation &nested : region.getOps())
         body += costOf(&nested);
-    return isa<ImageOp, SumOp, FirstOp, TabulateOp>(op) ? iterations * body : body;
+    return isa<LoopOp>(op) ? iterations * body : body;
   }
   if (matchPattern(op, m_Constant()) || op->hasTrait<OpTrait::IsTerminator>())
     return 0;

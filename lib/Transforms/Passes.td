@@ -73,34 +73,66 @@ def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
 def HoistInvariants : Pass<"nb-hoist-invariants"> {
   let summary = "compute values outside the loops that they do not depend on";
   let description = [{
-    Finds for every pure op the set of loop dimensions that its value depends on, and moves it:
-    * out of every enclosing loop that it does not depend on;
-    * if it depends on the outer dimensions of a sum only, into an outer sum: the sum is split
-      into two nested ones where that lets an op leave the inner dimensions;
-    * if it depends on some dimensions of a sum or on the panel, not on the place within the
-      panel, and could not otherwise leave the image, into an `nb.tabulate` ahead of the image, to
-      be looked up inside;
-    * if it is a factor or a condition of what a sum adds and does not change in it, out of the
-      sum: `sum(x * w)` becomes `sum(x) * w`, `sum(c ? x : 0)` becomes `c ? sum(x) : 0`. Factors
-      are found through what is linear in them, such as scalar products or a matrix times a
-      vector, and leave where the body gets cheaper.
+    Finds for every pure op the loops that its value depends on, and moves it out of all others
+    around it: out of the image, to the pixel, or into an outer sum. Values that meet there and are
+    equal are computed once.
 
-    Values are tabulated only when that saves work: an op that is just a lookup or a conversion
-    of an induction variable stays where it is. `tabulate=false`, `split=false` and `factor=false`
-    switch the last three off; only factoring changes how results round. Remarks count what was
-    moved, split, tabulated and factored, and say what stayed and why.
+    Only whole ops move. Where a value depends on the panel or a sum's dimension but not on the
+    pixel, `nb-tabulate-invariants` makes a table of it; where it depends on the outer dimensions of
+    a sum, `nb-split-sums` makes a loop that it can move to; factors of what a sum adds leave it by
+    `nb-factor-sums`. Run this pass again after each of these two.
+
+    A remark counts what was moved; others name ops that stay because they are not pure.
 
     Example: `nb-opt --nb-hoist-invariants experiment.mlir`
   }];
-  let options = [
-    Option<"tabulate", "tabulate", "bool", "true",
-           "make tables of values that depend on dimensions of a sum or the panel only">,
-    Option<"split", "split", "bool", "true",
-           "split sums so that values independent of inner dimensions leave them">,
-    Option<"factor", "factor", "bool", "true",
-           "apply factors and conditions that do not change in a sum after it">
-  ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
+}
+
+def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
+  let summary = "look up values that are the same for every pixel";
+  let description = [{
+    A value inside an image that depends on some dimensions of the sums around it or on the panel, but not
+    on the place within the panel, is computed by an `nb.tabulate` ahead of the image and looked up
+    inside: orientation matrices over phi and mosaic domains, incident beams over sources.
+
+    Values are tabulated only when that saves work: an op that is just a lookup or a conversion of
+    an induction variable stays where it is, and so does a cheap combination of smaller tables. Run it
+    after `nb-hoist-invariants`, which takes out of the image what needs no table. Remarks say what
+    was tabulated over which dimensions, and what was not and why.
+
+    Example: `nb-opt --nb-hoist-invariants --nb-tabulate-invariants experiment.mlir`
+  }];
+  let dependentDialects = ["::mlir::nb::NBDialect"];
+}
+
+def SplitSums : Pass<"nb-split-sums"> {
+  let summary = "nest sums so that values can leave their inner dimensions";
+  let description = [{
+    A sum over several dimensions becomes two or more nested sums, where ops of its body that cost
+    more than a loop depend on its outer dimensions only. The ops stay in the innermost
+    sum: run `nb-hoist-invariants` after it. A sum's terms are added in the same order, in parts.
+    A remark says how a sum was split.
+
+    Example: `nb-opt --nb-split-sums --nb-hoist-invariants experiment.mlir`
+  }];
+  let dependentDialects = ["::mlir::nb::NBDialect"];
+}
+
+def FactorSums : Pass<"nb-factor-sums"> {
+  let summary = "apply factors and conditions that do not change in a sum after it";
+  let description = [{
+    `sum(x * w)` becomes `sum(x) * w`, and `sum(c ? x : 0)` becomes `c ? sum(x) : 0`, where w and c do not
+    change in the sum. Factors are found through what is linear in them, such as scalar products or
+    a matrix times a vector, and leave where the body gets cheaper. Numbers round differently after it.
+
+    The products stand right behind the sum: run `nb-hoist-invariants` after it, which takes them
+    further out. Remarks count the factors and name the sums that a condition left.
+
+    Example: `nb-opt --nb-factor-sums --nb-hoist-invariants experiment.mlir`
+  }];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def RemoveBranches : Pass<"nb-remove-branches"> {

@@ -1,6 +1,12 @@
 #include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_SPLITSUMS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -82,20 +88,19 @@ void splitAt(SumOp sum, ArrayRef<unsigned> points, FunctionOpInterface func) {
                                                      sum.getBodyBlock()->getOperations());
   sum.replaceAllUsesWith(nest.front().getResults());
   sum.erase();
-  remark::passed(loc, hoistRemark("split", func)) << remark::add("split a sum: {0}", names);
+  remark::passed(loc, remarkOf("nb-split-sums", "split", func))
+      << remark::add("split a sum: {0}", names);
 }
-} // namespace
 
-bool nb::splitSums(FunctionOpInterface func) {
-  SmallVector<SumOp> sums;
-  func.walk([&](SumOp sum) { sums.push_back(sum); });
-  bool any = false;
-  for (SumOp sum : sums) {
-    SmallVector<unsigned> points = splitPoints(sum);
-    if (points.empty())
-      continue;
-    splitAt(sum, points, func);
-    any = true;
+struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
+  void runOnOperation() override {
+    getOperation()->walk([](FunctionOpInterface func) {
+      SmallVector<SumOp> sums;
+      func.walk([&](SumOp sum) { sums.push_back(sum); });
+      for (SumOp sum : sums)
+        if (SmallVector<unsigned> points = splitPoints(sum); !points.empty())
+          splitAt(sum, points, func);
+    });
   }
-  return any;
-}
+};
+} // namespace

@@ -1,17 +1,13 @@
 #include "lib/Transforms/TableSizes.h"
 
-#include "lib/Transforms/Differentiate.h"
-
 using namespace mlir;
 using namespace mlir::nb;
 
 /// The count of the loop that an index runs over, or null.
 static Value countOf(Value index) {
   auto argument = dyn_cast<BlockArgument>(index);
-  if (!argument || !isLoopOverNamedDimensions(argument.getOwner()->getParentOp()))
-    return nullptr;
-  // The first operands of all four loops are their counts.
-  return argument.getOwner()->getParentOp()->getOperand(argument.getArgNumber());
+  auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp()) : LoopOp();
+  return loop ? loop.getCounts()[argument.getArgNumber()] : Value();
 }
 
 TableSizes::TableSizes(Operation *func) {

@@ -1,9 +1,15 @@
 #include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_TABULATEINVARIANTS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -65,22 +71,16 @@ private:
 };
 
 void Tabulator::collectLoops() {
-  auto collectOne = [&](auto loop, unsigned i) {
+  auto collectOne = [&](LoopOp loop, unsigned i) {
     BlockArgument iv = loop.getInductionVars()[i];
     loopOfInductionVar[iv] = loops.size();
     loops.push_back({iv, loop.getDimension(i), loop.getCounts()[i]});
   };
-  auto collect = [&](auto loop) {
+  collectOne(image, /*panel=*/0);
+  image.getBody().walk<WalkOrder::PreOrder>([&](LoopOp loop) {
     for (auto [i, count] : llvm::enumerate(loop.getCounts()))
       if (!isDefinedIn(count, image))
         collectOne(loop, i);
-  };
-  collectOne(image, /*panel=*/0);
-  image.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto sum = dyn_cast<SumOp>(op))
-      collect(sum);
-    else if (auto first = dyn_cast<FirstOp>(op))
-      collect(first);
   });
 }
 
@@ -151,7 +151,7 @@ bool Tabulator::isWorthATable(Operation *op) {
   for (Value result : op->getResults()) {
     if (!needed.contains(result) || isTableElement(result.getType()))
       continue;
-    remark::missed(op->getLoc(), hoistRemark("no-table", func))
+    remark::missed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
         << remark::add("'{0}' is computed for every pixel: a table cannot hold its result",
                        op->getName().getStringRef());
     return false;
@@ -160,7 +160,7 @@ bool Tabulator::isWorthATable(Operation *op) {
   for (unsigned loop : loopsOfOp.set_bits()) {
     if (dimensions.insert(int(loops[loop].dimension)).second)
       continue;
-    remark::missed(op->getLoc(), hoistRemark("no-table", func))
+    remark::missed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
         << remark::add("'{0}' is computed for every pixel: it depends on two loops over {1}",
                        op->getName().getStringRef(), stringifyDimension(loops[loop].dimension));
     return false;
@@ -239,7 +239,7 @@ void Tabulator::makeTables() {
       value.replaceAllUsesWith(lookup);
       llvm::raw_string_ostream(types) << (types.empty() ? "" : ", ") << column.getType();
     }
-    remark::passed(table.getLoc(), hoistRemark("tabulated", func))
+    remark::passed(table.getLoc(), remarkOf("nb-tabulate-invariants", "tabulated", func))
         << remark::add("tabulated {0} value(s) over {1}: {2}", values.size(),
                        dimensionNames(dimensions), types);
   }
@@ -256,8 +256,15 @@ void Tabulator::eraseUnused(Block &block) {
         eraseUnused(nested);
   }
 }
-} // namespace
 
-void nb::tabulateInvariants(ImageOp image, FunctionOpInterface func) {
-  Tabulator(image, func).run();
-}
+struct TabulateInvariantsPass : nb::impl::TabulateInvariantsBase<TabulateInvariantsPass> {
+  void runOnOperation() override {
+    getOperation()->walk([](FunctionOpInterface func) {
+      SmallVector<ImageOp> images;
+      func.walk([&](ImageOp image) { images.push_back(image); });
+      for (ImageOp image : images)
+        Tabulator(image, func).run();
+    });
+  }
+};
+} // namespace

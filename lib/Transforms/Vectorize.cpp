@@ -40,7 +40,7 @@ public:
 private:
   LogicalResult rewriteBlock(Block &from);
   LogicalResult rewriteOp(Operation *op);
-  LogicalResult rewriteLoop(Operation *op);
+  LogicalResult rewriteLoop(LoopOp loop);
   LogicalResult rewriteAccess(Operation *op);
   LogicalResult rewriteYield(YieldOp yield);
   /// The lane form of a mapped value: itself, or spread right after its definition.
@@ -102,29 +102,27 @@ LogicalResult LaneRewriter::rewriteYield(YieldOp yield) {
   return success();
 }
 
-LogicalResult LaneRewriter::rewriteLoop(Operation *op) {
-  if (isa<TabulateOp>(op)) {
-    op->emitError("a table cannot be made inside an image; run --nb-hoist-invariants first");
-    return failure();
-  }
+LogicalResult LaneRewriter::rewriteLoop(LoopOp from) {
+  if (isa<TabulateOp>(from))
+    return from->emitError("a table cannot be made inside an image; run --nb-hoist-invariants "
+                           "first");
   // A sum over pixels in lanes is itself lanes, whatever it sums: at worst a spread constant. Tables
   // and grids are shared by all lanes.
-  OperationState state(op->getLoc(), op->getName());
-  for (Value operand : op->getOperands())
+  OperationState state(from->getLoc(), from->getName());
+  for (Value operand : from->getOperands())
     state.operands.push_back(mapping.lookupOrDefault(operand));
-  for (Type type : op->getResultTypes())
+  for (Type type : from->getResultTypes())
     state.types.push_back(hasLaneForm(type) ? withLanes(type, width) : type);
-  state.attributes = op->getAttrs();
+  state.attributes = from->getAttrs();
   state.addRegion();
   Operation *loop = b.create(state);
-  Block &from = op->getRegion(0).front();
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&loop->getRegion(0));
-  for (BlockArgument iv : from.getArguments())
+  for (BlockArgument iv : from.getInductionVars())
     mapping.map(iv, body->addArgument(iv.getType(), iv.getLoc()));
-  if (failed(rewriteBlock(from)))
+  if (failed(rewriteBlock(*from.getBodyBlock())))
     return failure();
-  mapping.map(op->getResults(), loop->getResults());
+  mapping.map(from->getResults(), loop->getResults());
   return success();
 }
 
@@ -164,8 +162,8 @@ LogicalResult LaneRewriter::rewriteAccess(Operation *op) {
 LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   if (auto yield = dyn_cast<YieldOp>(op))
     return rewriteYield(yield);
-  if (isa<SumOp, FirstOp, TabulateOp>(op))
-    return rewriteLoop(op);
+  if (auto loop = dyn_cast<LoopOp>(op))
+    return rewriteLoop(loop);
   auto refuse = [&](const char *why) {
     InFlightDiagnostic diagnostic = op->emitError() << "'" << op->getName() << "' " << why;
     diagnostic.attachNote(image.getLoc()) << "in the image vectorized here";

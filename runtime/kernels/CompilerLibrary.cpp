@@ -126,6 +126,10 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
                                                         const std::string &kind) const {
   if (!api.build)
     return std::nullopt;
+  if (!request.until.empty())
+    throw std::runtime_error("--" + request.until +
+                             " says where a program ends that is printed: "
+                             "add --emit=mlir");
   const nb_compile_request c = toC(request);
   void *bytes = nullptr;
   std::size_t size = 0;
@@ -139,9 +143,15 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
 }
 
 std::string CompilerLibrary::emit(const KernelRequest &request, const std::string &stage) const {
+  if (!request.until.empty() && stage != "mlir")
+    throw std::runtime_error("--" + request.until +
+                             " says where a program in MLIR ends: ask for "
+                             "mlir, not for " +
+                             stage);
   const nb_compile_request c = toC(request);
   char *text = nullptr, *error = nullptr;
-  if (callCompiler([&] { return api.emit(&c, stage.c_str(), &text, &error); }) != 0)
+  const char *form = request.until.empty() ? stage.c_str() : request.until.c_str();
+  if (callCompiler([&] { return api.emit(&c, form, &text, &error); }) != 0)
     fail(api, error);
   const std::string result = text ? text : "";
   if (text)

@@ -31,6 +31,7 @@ struct KernelRequest {
   std::string fixed{};                 ///< counts to compile in: "NAME=VALUE", separated by blanks
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the variant
+  std::string until{};   ///< of emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
 
   bool isForGpu() const { return vendorOfChip(target) != nullptr; }

@@ -243,6 +243,8 @@ const std::vector<Case> tool = {
     {"--emit=mlir", [](L l) { return l.tool.emit == Emit::Mlir; }},
     {"--emit=llvm", [](L l) { return l.tool.emit == Emit::Llvm; }},
     {"--emit asm", [](L l) { return l.tool.emit == Emit::Asm; }},
+    {"--until-before=loops", [](L l) { return l.tool.until == "until-before=loops"; }},
+    {"--until-after=fuse", [](L l) { return l.tool.until == "until-after=fuse"; }},
     {"--dump-ir=d", [](L l) { return l.tool.simulator.dumpIR == "d"; }},
     {"--no-fuse",
      [](L l) {

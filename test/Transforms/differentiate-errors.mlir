@@ -50,6 +50,28 @@ func.func @f(%t: !nb.table<?xf64> {nb.name = "x"}, %i: index) -> f64 {
 
 // -----
 
+// expected-note@below {{in the function 'f'}}
+func.func @f(%x: f64 {nb.name = "x"}, %n: index) -> f64 {
+  // expected-error@below {{no derivative rule for 'scf.for': only the nb dialect's own loops have one; differentiate ahead of --convert-nb-to-loops}}
+  %b = scf.for %i = %n to %n step %n iter_args(%a = %x) -> f64 {
+    %c = arith.addf %a, %x : f64
+    scf.yield %c : f64
+  }
+  return %b : f64
+}
+
+// -----
+
+// expected-note@below {{in the function 'f'}}
+func.func @f(%hkl: !nb.vec3<f64> {nb.name = "x"}, %cells: !nb.vec3<f64>) -> f64 {
+  // expected-error@below {{'nb.lattice_factor' computes in 'f32' what it is given in 'f64': differentiate ahead of nb-set-precision}}
+  %F = nb.lattice_factor square %hkl, %cells : !nb.vec3<f64> -> f32
+  %b = arith.extf %F : f32 to f64
+  return %b : f64
+}
+
+// -----
+
 // expected-error@below {{no function 'f' to differentiate}}
 module {
 }

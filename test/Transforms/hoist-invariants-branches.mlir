@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --nb-hoist-invariants=tabulate=false\ factor=false | FileCheck %s
+// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s
 
 // An op leaves a branch on its way out of a loop, and stays in it where that would save nothing.
 

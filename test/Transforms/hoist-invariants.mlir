@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --nb-hoist-invariants=tabulate=false\ split=false\ factor=false | FileCheck %s
+// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s
 
 // What depends on nothing leaves the image, what depends on the pixel alone leaves the sum.
 

@@ -74,8 +74,9 @@ TEST_F(CompareEnginesTest, EveryStageOnRequest) {
     names.push_back(stage.stage);
   EXPECT_THAT(names,
               ElementsAre("nb-erase-probes", "nb-fuse-response", "cse", "nb-hoist-invariants",
-                          "nb-remove-branches", "nb-fuse", "nb-peel-miller-index",
-                          "nb-vectorize"));
+                          "nb-tabulate-invariants", "nb-split-sums", "nb-hoist-invariants",
+                          "nb-factor-sums", "nb-hoist-invariants", "nb-remove-branches",
+                          "nb-fuse", "nb-set-precision", "nb-peel-miller-index", "nb-vectorize"));
 }
 
 TEST_F(CompareEnginesTest, WithoutToleranceRoundingIsADifference) {

@@ -1,7 +1,7 @@
 #include "test/engines/Engines.h"
 #include "test/engines/RandomExperiment.h"
 
-#include "lib/Compiler/Compare/Stages.h"
+#include "lib/Compiler/Compare/RecordStages.h"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARITY = os.path.join(HERE, "..", "parity")
 PASSES = ("nb-erase-probes", "nb-peel-miller-index", "cse", "nb-hoist-invariants",
-          "nb-remove-branches", "nb-fuse", "nb-vectorize")
+          "nb-tabulate-invariants", "nb-split-sums", "nb-factor-sums", "nb-remove-branches",
+          "nb-fuse", "nb-vectorize")
 
 
 def compare(program, case):

@@ -60,6 +60,7 @@ Work workOf(const CompileCommand &command) {
   if (command.program.empty()) {
     const RunSetup setup(parseExperiment(command.experiment));
     request = requestFor(setup.complete.experiment, setup.line.tool.simulator);
+    request.until = setup.line.tool.until;
     request.fixed = fixedCounts(setup.complete.experiment, command.specialize);
     work.experiment = setup.complete.experiment;
     if (!command.mode.empty())

@@ -55,6 +55,9 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
       ((!cache && options.kernelFile.empty()) || options.engine == Engine::Interpreter ||
        tool.instruments.any() || !options.dumpIR.empty() || tool.emit != Emit::Nothing))
     kernels.preload();
+  if (!tool.until.empty() && tool.emit != Emit::Mlir)
+    throw UsageError("--" + tool.until +
+                     " says where a program ends that is printed: add --emit=mlir");
   RunSetup setup(line);
   setup.tell();
 
@@ -64,7 +67,8 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
   }
   if (tool.emit != Emit::Nothing) {
     Simulator simulator(setup.complete.experiment, setup.simulatorOptions(kernels));
-    return finish(simulator.emit(stageOf(tool.emit), PixelType::F32));
+    const std::string stage = tool.until.empty() ? stageOf(tool.emit) : tool.until;
+    return finish(simulator.emit(stage, PixelType::F32));
   }
   if (tool.compareEngines)
     return compareEngines(setup, kernels);

@@ -1,5 +1,6 @@
 #include "lib/Compiler/CodeGen/BuildGpuKernel.h"
 
+#include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Assemble.h"
 #include "lib/Compiler/CodeGen/LinkKernel.h"
 
@@ -43,16 +44,20 @@ llvm::Error GpuKernel::start(StartCompilation start) {
   if (!started)
     return started.takeError();
   fused = std::move(*started);
-  return fused->runPasses([&](OpPassManager &pm) { fused->populate(pm); });
+  return fused->fuse();
 }
 
 Expected<std::unique_ptr<Compilation>> GpuKernel::compilationFor(StringRef target,
                                                                  StringRef folder) {
   CompileOptions one = options;
   one.target = target.str();
-  one.fixed.clear(); // done
-  if (!one.dumpIR.empty())
-    one.dumpIR += ("/" + folder).str();
+  // Done.
+  one.fixed.clear();
+  one.derivative = {};
+  if (!one.dumpIR.empty()) {
+    one.dumpIR = dumpFolderOf(options) + ("/" + folder).str();
+    one.dumpedFrom = "../" + fused->lastDump();
+  }
   return Compilation::start(fused->get(), one);
 }
 
@@ -63,7 +68,7 @@ llvm::Error GpuKernel::compileFor(StringRef chip, const Assembler &assembler, bo
   Compilation &c = **compilation;
   if (auto error = c.lower(/*fused=*/true))
     return error;
-  const std::string name = c.description.function + "_reduce";
+  const std::string name = c.description.function + names::reduce.str();
   if (c.module->getFunction(name))
     reduce = name;
   auto ptx = c.code(llvm::CodeGenFileType::AssemblyFile);

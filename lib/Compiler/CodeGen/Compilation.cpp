@@ -3,14 +3,11 @@
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/CodeGen/DeviceMemory.h"
 #include "lib/Compiler/CodeGen/DeviceRegisters.h"
-#include "lib/Compiler/Pipelines/Dialects.h"
-#include "lib/Compiler/Pipelines/DumpIR.h"
 #include "lib/Compiler/CodeGen/FixParameters.h"
-#include "lib/Conversion/Passes.h"
+#include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Frontend/Frontend.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
 using namespace mlir;
@@ -35,11 +32,6 @@ llvm::Error Compilation::prepare() {
   if (!created)
     return created.takeError();
   machine = std::move(*created);
-  pipeline.precision = options.precision;
-  pipeline.width = pixelsAtOnce(*machine, options.precision);
-  pipeline.estimates = hasEstimates(*machine);
-  gpuPipeline.chip = target.cpu;
-  gpuPipeline.features = target.features;
 
   DialectRegistry registry;
   registerCompilerDialects(registry);
@@ -74,103 +66,95 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
   return result;
 }
 
-void Compilation::populate(OpPassManager &pm) const {
-  if (options.engine == nanobragg::Engine::Fused)
-    return populateFusion(pm, options.derivative);
-  populateInterpreterPipeline(pm);
-  populateDerivative(pm, options.derivative);
+Pipeline Compilation::pipeline() const {
+  const std::string derivative = options.derivative.toString();
+  if (options.engine != nanobragg::Engine::Fused) {
+    InterpreterPipelineOptions interpreted;
+    interpreted.derivative = derivative;
+    return interpreterPipeline(interpreted);
+  }
+  if (target.isGPU() || target.gridOnCpu || target.hostOfGpu) {
+    using Part = GpuPipelineOptions::Part;
+    GpuPipelineOptions gpu;
+    gpu.derivative = derivative;
+    gpu.precision = options.precision;
+    gpu.part = target.gridOnCpu ? Part::Loops : target.hostOfGpu ? Part::Host : Part::Device;
+    gpu.chip = target.cpu;
+    gpu.features = target.features;
+    return gpuPipeline(gpu);
+  }
+  CpuPipelineOptions cpu;
+  cpu.derivative = derivative;
+  cpu.precision = options.precision;
+  cpu.width = pixelsAtOnce(*machine, options.precision);
+  cpu.estimates = hasEstimates(*machine);
+  return cpuPipeline(cpu);
 }
 
-llvm::Error Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> populate) {
-  PassManager passes(&context);
-  passes.enableVerifier(!options.dumpIR.empty());
-  populate(passes);
-  if (!options.dumpIR.empty())
-    if (llvm::Error error = dumpIRAfterEachPass(passes, *program, options.dumpIR))
-      return error;
-  std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (message.empty())
-      message = diagnostic.str();
-  });
-  if (failed(passes.run(*program)))
-    return createStringError("compiling the program failed: " + message);
+llvm::Error Compilation::run(Pipeline passes) {
+  IRDump *files = nullptr;
+  if (!options.dumpIR.empty()) {
+    if (!dump) {
+      auto created = IRDump::create(dumpFolderOf(options));
+      if (!created)
+        return created.takeError();
+      dump = std::move(*created);
+      if (llvm::Error error = dump->writeInput(*program, options.dumpedFrom))
+        return error;
+    }
+    files = &*dump;
+  }
+  if (llvm::Error error = runPipeline(std::move(passes), *program, files))
+    return createStringError("compiling the program failed: " + toString(std::move(error)));
   return llvm::Error::success();
 }
 
-namespace {
+llvm::Error Compilation::fuse() {
+  Pipeline passes = pipeline();
+  if (options.engine == nanobragg::Engine::Fused)
+    if (llvm::Error error = passes.endBefore(firstLoweringStage))
+      return error;
+  return run(std::move(passes));
+}
+
+llvm::Error Compilation::runUntil(StringRef untilBefore, StringRef untilAfter) {
+  Pipeline passes = pipeline();
+  if (llvm::Error error = passes.keep(untilBefore, untilAfter))
+    return error;
+  return run(std::move(passes));
+}
+
 /// Describes the kernel while it still is a function: between the nb-level passes, which may change
 /// its signature, and those that take it apart.
-class DescribePass : public PassWrapper<DescribePass, OperationPass<ModuleOp>> {
-public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DescribePass)
-  DescribePass(StringRef name, KernelDescription &description)
-      : name(name), description(description) {}
-
-  void runOnOperation() override {
-    auto function = getOperation().lookupSymbol<func::FuncOp>(name);
-    if (!function) {
-      auto found = findImageFunction(getOperation());
-      if (!found)
-        return fail(found.takeError());
-      function = *found;
-    }
-    auto described = describeFunction(function);
-    if (!described)
-      return fail(described.takeError());
-    description = std::move(*described);
+llvm::Error Compilation::describe(StringRef name) {
+  auto function = program->lookupSymbol<func::FuncOp>(name);
+  if (!function) {
+    auto found = findImageFunction(*program);
+    if (!found)
+      return found.takeError();
+    function = *found;
   }
-
-private:
-  void fail(llvm::Error error) {
-    emitError(UnknownLoc::get(&getContext()), llvm::toString(std::move(error)));
-    signalPassFailure();
-  }
-
-  std::string name;
-  KernelDescription &description;
-};
-} // namespace
-
-namespace {
-/// Leaves what a GPU's kernel needs on the host.
-class EraseLaunchesPass : public PassWrapper<EraseLaunchesPass, OperationPass<ModuleOp>> {
-public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EraseLaunchesPass)
-  void runOnOperation() override {
-    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-      if (function.walk([](gpu::LaunchOp) { return WalkResult::interrupt(); }).wasInterrupted())
-        function.erase();
-  }
-};
-} // namespace
+  auto described = describeFunction(function);
+  if (!described)
+    return described.takeError();
+  description = std::move(*described);
+  return llvm::Error::success();
+}
 
 llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module &)> complete,
                                StringRef name) {
   // For tests of what callers do when compiling fails.
   if (const char *injected = std::getenv("NB_TEST_COMPILE_ERROR"))
     return createStringError(std::string(injected));
-  auto populate = [&](OpPassManager &pm) {
-    if (!fused)
-      populateFusion(pm, options.derivative);
-    pm.addPass(std::make_unique<DescribePass>(name, description));
-    if (target.isGPU()) {
-      populateGpuKernel(pm, options.precision);
-      populateNVVM(pm, gpuPipeline);
-      return;
-    }
-    if (target.gridOnCpu) {
-      populateGpuKernel(pm, options.precision);
-      pm.addPass(createGPUToLoops());
-    } else if (target.hostOfGpu) {
-      populateGpuKernel(pm, options.precision);
-      pm.addPass(std::make_unique<EraseLaunchesPass>());
-    } else {
-      populateKernel(pm, pipeline);
-    }
-    populateLLVM(pm);
-  };
-  if (auto error = runPasses(populate))
+  if (!fused)
+    if (llvm::Error error = fuse())
+      return error;
+  if (llvm::Error error = describe(name))
+    return createStringError("compiling the program failed: " + toString(std::move(error)));
+  Pipeline lowering = pipeline();
+  if (llvm::Error error = lowering.beginAt(firstLoweringStage))
+    return error;
+  if (llvm::Error error = run(std::move(lowering)))
     return error;
   description.precision = options.precision;
   description.target = target.toString();

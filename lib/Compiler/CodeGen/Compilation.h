@@ -11,6 +11,7 @@
 #include "llvm/IR/LLVMContext.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mlir::nb {
@@ -27,10 +28,12 @@ public:
   static llvm::Expected<std::unique_ptr<Compilation>>
   start(ModuleOp program, const CompileOptions &options, ModuleContext moduleContext = nullptr);
 
-  /// The nb-level passes, of the derivative if there is one.
-  void populate(OpPassManager &pm) const;
-  /// Runs the passes that `populate` adds.
-  llvm::Error runPasses(llvm::function_ref<void(OpPassManager &)> populate);
+  /// All passes of this compilation, for its target and of its derivative, if there is one.
+  Pipeline pipeline() const;
+  /// Runs those on nb programs, up to and including fusion.
+  llvm::Error fuse();
+  /// Runs those up to a stage; each name may be empty.
+  llvm::Error runUntil(StringRef untilBefore, StringRef untilAfter);
   /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`
   /// and the description of the function `name`, or if there is none of that name, of the one that
   /// has an image. `complete` may add to the module before it is optimized.
@@ -39,6 +42,8 @@ public:
                     StringRef name = "");
 
   std::string text();
+  /// The file that the program was dumped to last; empty: none.
+  std::string lastDump() const { return dump ? dump->last() : ""; }
   /// The program at the stage reached so far.
   ModuleOp get() const { return *program; }
   std::string features() { return featuresOf(*machine); }
@@ -47,8 +52,6 @@ public:
   }
 
   Target target;
-  CpuPipelineOptions pipeline;
-  GpuPipelineOptions gpuPipeline;
   /// Function, parameters, outputs, image type, precision and target; set by lower().
   KernelDescription description;
 
@@ -61,12 +64,15 @@ public:
 private:
   Compilation(const CompileOptions &options, MLIRContext &context, ModuleContext moduleContext);
   llvm::Error prepare();
+  llvm::Error run(Pipeline passes);
+  llvm::Error describe(StringRef name);
 
   CompileOptions options;
   std::unique_ptr<MLIRContext> ownContext;
   MLIRContext &context;
   OwningOpRef<ModuleOp> program;
   std::unique_ptr<llvm::TargetMachine> machine;
+  std::optional<IRDump> dump;
 };
 
 } // namespace mlir::nb

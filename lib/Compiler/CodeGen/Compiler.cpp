@@ -1,6 +1,7 @@
 #include "lib/Compiler/CodeGen/Compiler.h"
 
 #include "dialect/NB.h"
+#include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Experiment/KernelSpecification.h"
 
@@ -12,6 +13,13 @@ using namespace mlir;
 using namespace mlir::nb;
 using llvm::createStringError;
 using llvm::Expected;
+
+std::string nb::dumpFolderOf(const CompileOptions &options) {
+  const nanobragg::Derivative &derivative = options.derivative;
+  return derivative.mode == nanobragg::Derivative::Mode::Value
+             ? options.dumpIR
+             : options.dumpIR + "/" + derivative.modeName();
+}
 
 std::string nb::specificationOf(const CompileOptions &options) {
   nanobragg::KernelSpecification specification;
@@ -34,7 +42,17 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
   if (stage == "nb")
     return c.text();
   if (stage == "mlir") {
-    if (auto error = c.runPasses([&](OpPassManager &pm) { c.populate(pm); }))
+    if (auto error = c.fuse())
+      return error;
+    return c.text();
+  }
+  StringRef before = stage, after = stage;
+  if (!before.consume_front("until-before="))
+    before = "";
+  if (!after.consume_front("until-after="))
+    after = "";
+  if (!before.empty() || !after.empty()) {
+    if (auto error = c.runUntil(before, after))
       return error;
     return c.text();
   }
@@ -43,8 +61,10 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
                              " code of a program that is interpreted: leave out --no-fuse, or ask "
                              "for nb or mlir");
   if (stage != "llvm" && stage != "asm" && stage != "ptx")
-    return createStringError("unknown stage '" + stage.str() +
-                             "': expected nb, mlir, llvm, asm or ptx");
+    return createStringError(
+        "unknown stage '" + stage.str() +
+        "': expected nb, mlir, until-before=STAGE, until-after=STAGE, llvm, asm or "
+        "ptx");
   if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
     return createStringError("there is no " + stage.str() + " for " + c.target.triple +
                              ": ptx is for NVIDIA chips such as sm_90, asm for processors");
@@ -128,27 +148,27 @@ static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::
   d.parameters = state->parameters.data();
   d.num_outputs = state->outputs.size();
   d.outputs = state->outputs.data();
-  auto bind = [&](auto &entry, const char *suffix) -> llvm::Error {
-    auto address = state->jit->lookup(description.function + suffix);
+  auto bind = [&](auto &entry, StringRef suffix) -> llvm::Error {
+    auto address = state->jit->lookup(description.function + suffix.str());
     if (!address)
       return address.takeError();
     entry = address->toPtr<std::remove_reference_t<decltype(entry)>>();
     return llvm::Error::success();
   };
-  if (auto error = bind(d.workspace_size, "_workspace_size"))
+  if (auto error = bind(d.workspace_size, names::workspaceSize))
     return error;
-  if (auto error = bind(d.prepare, "_prepare"))
+  if (auto error = bind(d.prepare, names::prepare))
     return error;
-  if (auto error = bind(d.run_tile, "_run_tile"))
+  if (auto error = bind(d.run_tile, names::runTile))
     return error;
   if (sums) {
-    if (auto error = bind(d.accumulator_size, "_accumulator_size"))
+    if (auto error = bind(d.accumulator_size, names::accumulatorSize))
       return error;
-    if (auto error = bind(d.scratch_size, "_scratch_size"))
+    if (auto error = bind(d.scratch_size, names::scratchSize))
       return error;
-    if (auto error = bind(d.finish, "_finish"))
+    if (auto error = bind(d.finish, names::finish))
       return error;
-    if (auto error = bind(d.output_sizes, "_output_sizes"))
+    if (auto error = bind(d.output_sizes, names::outputSizes))
       return error;
   }
   return std::make_unique<JitKernel>(std::move(state));

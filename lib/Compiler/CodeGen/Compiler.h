@@ -20,12 +20,17 @@ namespace mlir::nb {
 struct CompileOptions {
   std::string precision = "f64";
   std::string target = "native";
-  std::string dumpIR; ///< directory for the IR after every pass; empty for none
+  std::string dumpIR;     ///< directory for the IR after every pass; empty for none
+  std::string dumpedFrom; ///< the file there that the program comes from, relative to it, if any
   nanobragg::Engine engine = nanobragg::Engine::Fused;
   nanobragg::Derivative derivative; ///< of a variant's program
   std::string fixed;  ///< counts that are known: "NAME=VALUE", separated by blanks
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
+
+/// The folder that the IR of this compilation is dumped to: options.dumpIR, and of a derivative the
+/// folder there that has the name of its mode, "vjp"; a program that renders and derives has both.
+std::string dumpFolderOf(const CompileOptions &options);
 
 /// What a kernel was made for, KernelSpecification::toString(): that of a program of its own, which
 /// has no variant, and that of a variant's program.
@@ -71,7 +76,8 @@ llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(ModuleOp program,
                                                         llvm::StringRef kind);
 
 /// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes,
-/// "llvm" optimized LLVM IR, "asm" assembly, "ptx" that of an NVIDIA chip.
+/// "until-before=STAGE" and "until-after=STAGE" between those of its pipeline, "llvm" optimized
+/// LLVM IR, "asm" assembly, "ptx" that of an NVIDIA chip.
 llvm::Expected<std::string> emitProgram(const nanobragg::ProgramVariant &variant,
                                         const CompileOptions &options, llvm::StringRef stage);
 llvm::Expected<std::string> emitProgram(ModuleOp program, const CompileOptions &options,

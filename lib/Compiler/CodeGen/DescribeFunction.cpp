@@ -1,6 +1,7 @@
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 
 #include "dialect/NB.h"
+#include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Experiment/Parameters.h"
 #include "nanobragg/DerivativeNames.h"
@@ -36,7 +37,7 @@ static std::optional<nb_parameter_kind> kindOf(Type type) {
 }
 
 std::string nb::argumentName(func::FuncOp function, unsigned argument) {
-  auto name = function.getArgAttrOfType<StringAttr>(argument, "nb.name");
+  auto name = function.getArgAttrOfType<StringAttr>(argument, names::name);
   return name ? name.str() : "arg" + std::to_string(argument);
 }
 
@@ -90,7 +91,7 @@ static std::string unitOf(StringRef name, nb_output_kind kind) {
 
 /// Its `nb.name` attribute, else "image" for the first image, resultN for others.
 static std::string resultName(func::FuncOp function, unsigned result) {
-  if (auto name = function.getResultAttrOfType<StringAttr>(result, "nb.name"))
+  if (auto name = function.getResultAttrOfType<StringAttr>(result, names::name))
     return name.str();
   bool image = isa<RankedTensorType>(function.getResultTypes()[result]);
   return image && result == 0 ? "image" : "result" + std::to_string(result);

@@ -1,13 +1,14 @@
 #include "lib/Compiler/CodeGen/DeviceMemory.h"
 
+#include "lib/Conversion/KernelLayout.h"
+
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
 
-/// An array of pointers, to each of the images, and the memory of sums over pixels.
-static constexpr unsigned outputsParameter = 3, accumulatorsParameter = 4;
+namespace layout = mlir::nb::layout;
 static constexpr unsigned globalMemory = 1;
 
 static bool isWritten(const Value *pointer, const Function &kernel) {
@@ -15,9 +16,9 @@ static bool isWritten(const Value *pointer, const Function &kernel) {
   getUnderlyingObjects(pointer, objects);
   return any_of(objects, [&](const Value *object) {
     auto *load = dyn_cast<LoadInst>(object);
-    return object == kernel.getArg(accumulatorsParameter) ||
-           (load && getUnderlyingObject(load->getPointerOperand()) ==
-                        kernel.getArg(outputsParameter));
+    return object == kernel.getArg(layout::accumulators) ||
+           (load &&
+            getUnderlyingObject(load->getPointerOperand()) == kernel.getArg(layout::outputs));
   });
 }
 
@@ -44,6 +45,6 @@ static void describe(Function &kernel) {
 void mlir::nb::describeDeviceMemory(Module &module) {
   for (Function &function : module)
     if (function.getCallingConv() == CallingConv::PTX_Kernel &&
-        function.arg_size() > accumulatorsParameter)
+        function.arg_size() >= layout::argumentsOnDevice)
       describe(function);
 }

@@ -1,5 +1,7 @@
 #include "lib/Compiler/CodeGen/DeviceRegisters.h"
 
+#include "lib/Conversion/KernelLayout.h"
+
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 
@@ -42,11 +44,12 @@ static unsigned blocksFor(const Size &size, bool sums) {
 }
 
 void mlir::nb::limitRegisters(Module &module) {
-  constexpr unsigned accumulators = 4;
+  namespace layout = mlir::nb::layout;
   for (Function &kernel : module) {
-    if (kernel.getCallingConv() != CallingConv::PTX_Kernel || kernel.arg_size() <= accumulators)
+    if (kernel.getCallingConv() != CallingConv::PTX_Kernel ||
+        kernel.arg_size() < layout::argumentsOnDevice)
       continue;
-    const bool sums = !kernel.getArg(accumulators)->use_empty();
+    const bool sums = !kernel.getArg(layout::accumulators)->use_empty();
     kernel.addFnAttr("nvvm.minctasm", std::to_string(blocksFor(sizeOf(kernel), sums)));
   }
 }

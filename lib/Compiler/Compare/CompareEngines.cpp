@@ -1,8 +1,8 @@
 #include "lib/Compiler/Compare/CompareEngines.h"
 
+#include "lib/Compiler/Compare/RecordStages.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
-#include "lib/Compiler/Compare/Stages.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 
@@ -127,6 +127,11 @@ llvm::Error EngineComparer::compareStages(EngineComparison &result,
                                           const std::vector<Stage> &stages,
                                           const RenderedImage &reference) {
   for (size_t i = 1; i < stages.size() && !result.firstStage; ++i) {
+    if (!stages[i].changed && !result.stages.empty()) {
+      result.stages.push_back(result.stages.back());
+      result.stages.back().stage = stages[i].name;
+      continue;
+    }
     auto image = interpretStage(stages[i]);
     if (!image) {
       result.firstStage = stages[i].name;

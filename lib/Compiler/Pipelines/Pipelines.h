@@ -1,58 +1,72 @@
-// Named pass pipelines.
+// The pipelines: which stages a kernel goes through.
 #ifndef NB_COMPILER_PIPELINES_H
 #define NB_COMPILER_PIPELINES_H
 
-#include "lib/Experiment/Derivative.h"
+#include "lib/Compiler/Pipelines/Stages.h"
 
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
-
-#include <string>
 
 namespace mlir::nb {
 
-/// Options of --nb-cpu-pipeline; the command line and the compiler library share them.
-struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
+/// What all pipelines are asked; the command line and the compiler library share the structures.
+template <typename Options>
+struct CommonOptions : PassPipelineOptions<Options> {
+  template <typename T>
+  using Option = typename PassPipelineOptions<Options>::template Option<T>;
+
+  Option<std::string> derivative{
+      *this, "derivative",
+      llvm::cl::desc("none, or the program of derivatives by arguments: jacobian, jvp, vjp or hvp, "
+                     "as vjp(cell_a,distance)"),
+      llvm::cl::init("none")};
+  Option<std::string> untilBefore{*this, "until-before", llvm::cl::desc("stop ahead of this stage"),
+                                  llvm::cl::init("")};
+  Option<std::string> untilAfter{*this, "until-after", llvm::cl::desc("stop behind this stage"),
+                                 llvm::cl::init("")};
+};
+
+template <typename Options>
+struct KernelOptions : CommonOptions<Options> {
+  typename CommonOptions<Options>::template Option<std::string> precision{
+      *this, "precision", llvm::cl::desc("f64, mixed or f32"), llvm::cl::init("f64")};
+};
+
+/// Options of --nb-interpreter-pipeline.
+struct InterpreterPipelineOptions : CommonOptions<InterpreterPipelineOptions> {};
+
+/// Options of --nb-cpu-pipeline.
+struct CpuPipelineOptions : KernelOptions<CpuPipelineOptions> {
   Option<int64_t> width{*this, "width", llvm::cl::desc("lanes: pixels computed at once"),
                         llvm::cl::init(8)};
-  Option<std::string> precision{*this, "precision", llvm::cl::desc("f64, mixed or f32"),
-                                llvm::cl::init("f64")};
   Option<bool> estimates{*this, "estimates",
                          llvm::cl::desc("the target has AVX-512's estimates of reciprocals"),
                          llvm::cl::init(false)};
 };
 
 /// Options of --nb-gpu-pipeline.
-struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
+struct GpuPipelineOptions : KernelOptions<GpuPipelineOptions> {
+  /// What becomes of the launch that renders a tile.
+  enum class Part { Device, Loops, Host };
+  Option<Part> part{
+      *this, "part", llvm::cl::desc("which part of a GPU's kernel"), llvm::cl::init(Part::Device),
+      llvm::cl::values(
+          clEnumValN(Part::Device, "device", "the chip's, in the NVVM dialect"),
+          clEnumValN(Part::Loops, "loops", "all, the launch as loops of the processor"),
+          clEnumValN(Part::Host, "host", "what runs on the host, without the launch"))};
   Option<std::string> chip{*this, "chip", llvm::cl::desc("NVIDIA chip"), llvm::cl::init("sm_90")};
   Option<std::string> features{*this, "features", llvm::cl::desc("version of PTX"),
                                llvm::cl::init("+ptx78")};
-  Option<std::string> precision{*this, "precision", llvm::cl::desc("f64, mixed or f32"),
-                                llvm::cl::init("f64")};
 };
 
-/// Only what nb-differentiate needs, nothing moved: for the interpreter. Nothing for the value
-/// alone.
-void populateDerivative(OpPassManager &pm, const nanobragg::Derivative &derivative);
-/// nb-level passes, up to and including fusion: what the interpreter can still run.
-void populateFusion(OpPassManager &pm, const nanobragg::Derivative &derivative = {});
-/// Lanes, loops, arithmetic and the kernel's entry points.
-void populateKernel(OpPassManager &pm, const CpuPipelineOptions &options);
-/// From there to the LLVM dialect.
-void populateLLVM(OpPassManager &pm);
-/// All of the above: --nb-cpu-pipeline.
-void populateCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options);
+/// The first stage that is not on nb programs any more, of all pipelines but the interpreter's.
+inline constexpr llvm::StringLiteral firstLoweringStage = "precision";
 
-/// From fused nb to entry points in which one gpu.launch renders a tile.
-void populateGpuKernel(OpPassManager &pm, StringRef precision);
-/// From there to a gpu.module in the NVVM dialect. What runs on the host is left as it is.
-void populateNVVM(OpPassManager &pm, const GpuPipelineOptions &options);
-/// Fusion and these: --nb-gpu-pipeline.
-void populateGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options);
+/// All stages, whatever `until...` say. Throws std::invalid_argument where `derivative` is none.
+Pipeline interpreterPipeline(const InterpreterPipelineOptions &options);
+Pipeline cpuPipeline(const CpuPipelineOptions &options);
+Pipeline gpuPipeline(const GpuPipelineOptions &options);
 
-/// The program as the interpreter runs it, --nb-interpreter-pipeline: probes stay, nothing moves.
-void populateInterpreterPipeline(OpPassManager &pm);
-
+/// Makes the pipelines known to nb-opt under their names.
 void registerPipelines();
 
 } // namespace mlir::nb

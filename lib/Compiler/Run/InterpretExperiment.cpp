@@ -2,34 +2,23 @@
 
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
-#include "lib/Compiler/Pipelines/DumpIR.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
 #include "lib/Experiment/KernelSpecification.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
-#include "lib/Transforms/Passes.h"
-
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace mlir::nb;
 using llvm::createStringError;
 
-/// The interpreter's passes, with probes on the values that the patterns name. Names of ops have a
-/// dot, names of values have none.
-static void addPasses(PassManager &passes, StringRef probe,
-                      const nanobragg::Derivative &derivative) {
-  populateInterpreterPipeline(passes);
-  populateDerivative(passes, derivative);
-  if (probe.empty())
-    return;
-  InsertProbesOptions byName, byOp;
-  for (StringRef pattern : llvm::split(probe, ','))
-    (pattern.contains('.') ? byOp.ops : byName.names).push_back(pattern.str());
-  if (!byName.names.empty())
-    passes.addPass(createInsertProbes(byName));
-  if (!byOp.ops.empty())
-    passes.addPass(createInsertProbes(byOp));
+/// The interpreter's pipeline, with probes on what the patterns name.
+static Pipeline pipelineFor(StringRef probe, const nanobragg::Derivative &derivative) {
+  InterpreterPipelineOptions options;
+  options.derivative = derivative.toString();
+  Pipeline pipeline = interpreterPipeline(options);
+  if (!probe.empty())
+    stages::probe(pipeline, probe);
+  return pipeline;
 }
 
 /// Choices of the variant that a trace shows as numbers.
@@ -101,13 +90,16 @@ llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
     if (message.empty())
       message = diagnostic.str();
   });
-  PassManager passes(&context);
-  addPasses(passes, probe, options.derivative);
-  if (!options.dumpIR.empty())
-    if (llvm::Error error = dumpIRAfterEachPass(passes, *program, options.dumpIR))
-      return error;
-  if (failed(passes.run(*program)))
-    return createStringError("preparing the program failed: " + message);
+  std::optional<IRDump> dump;
+  if (!options.dumpIR.empty()) {
+    auto created = IRDump::create(dumpFolderOf(options));
+    if (!created)
+      return created.takeError();
+    dump = std::move(*created);
+  }
+  Pipeline pipeline = pipelineFor(probe, options.derivative);
+  if (llvm::Error error = runPipeline(std::move(pipeline), *program, dump ? &*dump : nullptr))
+    return createStringError("preparing the program failed: " + toString(std::move(error)));
   auto function = *program->getOps<func::FuncOp>().begin();
   auto signature = describeFunction(function);
   if (!signature)

@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <memory>
+
 namespace mlir::nb {
 
 /// A structure-factor grid: inclusive bounds as index values, and the values, l fastest.
@@ -20,7 +22,9 @@ class LoweredValues {
 public:
   /// Components of a scalar (itself), vec3 or mat3.
   ValueRange components(Value value);
-  void set(Value value, Components components) { known[value] = std::move(components); }
+  void set(Value value, Components components) {
+    known[value] = std::make_unique<Components>(std::move(components));
+  }
   GridParts grid(Value grid);
 
   /// What has been computed of an op along with another one; null if nothing has.
@@ -32,16 +36,16 @@ public:
 
 private:
   llvm::DenseMap<Operation *, Value> computed;
-  llvm::DenseMap<Value, Components> known;
+  /// Each in a place of its own: who holds the components of one value asks for those of others.
+  llvm::DenseMap<Value, std::unique_ptr<Components>> known;
 };
 
 /// Components of the result of a geometry or diffraction op; empty when `op` is of another kind.
 Components lowerGeometry(Operation *op, LoweredValues &values, Arithmetic &a);
 Components lowerDiffraction(Operation *op, LoweredValues &values, Arithmetic &a);
 
-/// Splits a function argument of an nb type into plain values by a cast at the function's entry,
-/// which `nb-outline-kernel` resolves: vec3 to 3 and mat3 to 9 floats, a table to memref<?xf64>, a
-/// grid to six bounds and memref<?xf64>, a mask to memref<?xi8>.
+/// The results of the nb.parts of a function's argument, which is made at the function's entry
+/// where there is none yet.
 ValueRange splitArgument(BlockArgument argument);
 
 } // namespace mlir::nb

@@ -23,39 +23,24 @@ using namespace mlir::nb;
 
 ValueRange nb::splitArgument(BlockArgument argument) {
   for (Operation *user : argument.getUsers())
-    if (auto cast = dyn_cast<UnrealizedConversionCastOp>(user))
-      return cast.getResults();
-  MLIRContext *context = argument.getContext();
-  Type f64 = Float64Type::get(context), index = IndexType::get(context);
-  auto flat = [](Type element) { return MemRefType::get({ShapedType::kDynamic}, element); };
-  SmallVector<Type> types =
-      TypeSwitch<Type, SmallVector<Type>>(argument.getType())
-          .Case<Vec3Type>([](auto t) { return SmallVector<Type>(3, t.getElementType()); })
-          .Case<Mat3Type>([](auto t) { return SmallVector<Type>(9, t.getElementType()); })
-          .Case<TableType>([&](auto) { return SmallVector<Type>{flat(f64)}; })
-          .Case<RankedTensorType>(
-              [&](auto t) { return SmallVector<Type>{flat(t.getElementType())}; })
-          .Case<HklGridType>([&](auto t) {
-            SmallVector<Type> parts(6, index);
-            parts.push_back(flat(t.getElementType()));
-            return parts;
-          })
-          .Default([](Type t) { return SmallVector<Type>{t}; });
+    if (auto parts = dyn_cast<PartsOp>(user))
+      return parts.getParts();
   OpBuilder b = OpBuilder::atBlockBegin(argument.getOwner());
-  return UnrealizedConversionCastOp::create(b, argument.getLoc(), types, argument).getResults();
+  return PartsOp::create(b, argument.getLoc(), partsOf(argument.getType()), argument).getParts();
 }
 
 ValueRange LoweredValues::components(Value value) {
   auto found = known.find(value);
   if (found != known.end())
-    return found->second;
+    return *found->second;
   Components parts;
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument && isa<Vec3Type, Mat3Type>(value.getType()))
     parts = llvm::to_vector<9>(splitArgument(argument));
   else
     parts.push_back(value);
-  return known[value] = std::move(parts);
+  auto &kept = known[value] = std::make_unique<Components>(std::move(parts));
+  return *kept;
 }
 
 GridParts LoweredValues::grid(Value grid) {
@@ -148,7 +133,8 @@ private:
 };
 
 LogicalResult Lowering::lowerToComponents(Operation *op, Arithmetic &a) {
-  if (!isa_and_nonnull<NBDialect>(op->getDialect()))
+  // How arguments and results lie in memory is for nb-outline-kernel.
+  if (!isa_and_nonnull<NBDialect>(op->getDialect()) || isa<PartsOp, StoredOp>(op))
     return success();
   Components parts = lowerGeometry(op, values, a);
   if (parts.empty())

@@ -1,3 +1,4 @@
+#include "dialect/Names.h"
 #include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Conversion/Passes.h"
 
@@ -113,9 +114,9 @@ struct GPUToLoopsPass : nb::impl::GPUToLoopsBase<GPUToLoopsPass> {
     }
     for (func::FuncOp function : functions) {
       StringRef name = function.getName();
-      if (!name.consume_back("_run_tile"))
+      if (!name.consume_back(names::runTile))
         continue;
-      auto size = getOperation().lookupSymbol<func::FuncOp>((name + "_accumulator_size").str());
+      auto size = getOperation().lookupSymbol<func::FuncOp>((name + names::accumulatorSize).str());
       if (size)
         makeRoom(size);
     }

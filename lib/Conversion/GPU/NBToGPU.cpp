@@ -1,5 +1,8 @@
-#include "lib/Conversion/Loops/EntryPoint.h"
+#include "dialect/NB.h"
+#include "dialect/Names.h"
 #include "lib/Conversion/GPU/GPULaunch.h"
+#include "lib/Conversion/KernelLayout.h"
+#include "lib/Conversion/Loops/EntryPoint.h"
 #include "lib/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,17 +24,13 @@ namespace mlir::nb {
 using namespace mlir;
 using namespace mlir::nb;
 
-/// Arguments, workspace, tile, outputs, accumulators.
-static constexpr unsigned pointersOfKernel = 5, accumulatorsOfKernel = 4;
-static constexpr StringRef runTileSuffix = "_run_tile", sizeSuffix = "_accumulator_size";
-
 namespace {
 /// Turns the loops of one tile into a launch, and the sum of its accumulators into another.
 class Launcher {
 public:
   explicit Launcher(func::FuncOp function)
       : function(function), loc(function.getLoc()),
-        name(function.getName().drop_back(runTileSuffix.size())) {}
+        name(function.getName().drop_back(names::runTile.size())) {}
   LogicalResult run();
 
 private:
@@ -64,19 +63,19 @@ private:
 };
 } // namespace
 
-static StringRef nameOf(scf::ForOp loop) {
-  auto name = loop->getAttrOfType<StringAttr>("nb.loop");
-  return name ? name.getValue() : StringRef();
+static std::optional<Dimension> dimensionOf(scf::ForOp loop) {
+  auto over = loop->getAttrOfType<DimensionAttr>(names::loop);
+  return over ? std::optional(over.getValue()) : std::nullopt;
 }
 
 LogicalResult Launcher::findLoops() {
   function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-    StringRef name = nameOf(loop);
-    if (name == "panel")
+    std::optional<Dimension> over = dimensionOf(loop);
+    if (over == Dimension::panel)
       panel = loop;
-    else if (name == "slow")
+    else if (over == Dimension::slow)
       slow = loop;
-    else if (name == "fast")
+    else if (over == Dimension::fast)
       pixels.push_back(loop);
   });
   if (!panel || !slow || pixels.empty())
@@ -89,7 +88,7 @@ LogicalResult Launcher::findLoops() {
 }
 
 LogicalResult Launcher::checkRow() {
-  if (function.getNumArguments() < pointersOfKernel)
+  if (function.getNumArguments() < layout::argumentsOnDevice)
     return function.emitError("takes fewer pointers than a kernel has");
   for (scf::ForOp loop : pixels)
     if (!matchPattern(loop.getStep(), m_One()))
@@ -127,7 +126,7 @@ static bool dependsOnPixel(Value value, scf::ForOp pixels, llvm::DenseSet<Value>
 /// All threads of a warp have to add to the same places, in loops that they run alike.
 LogicalResult Launcher::checkSums() {
   auto module = function->getParentOfType<ModuleOp>();
-  sizeFunction = module.lookupSymbol<func::FuncOp>((name + sizeSuffix).str());
+  sizeFunction = module.lookupSymbol<func::FuncOp>((name + names::accumulatorSize).str());
   if (!sizeFunction)
     return success();
   bool any = false;
@@ -263,14 +262,15 @@ void Launcher::emitBody(gpu::LaunchOp launch) {
   // The kernel loads and computes by itself what the loops need, so that it captures nothing but
   // pointers. What that leaves without use, outside and inside, is for the canonicalizer.
   // Named in this order, used or not, so that all kernels have the same parameters.
-  for (BlockArgument argument : function.getArguments().take_front(pointersOfKernel))
+  for (BlockArgument argument : function.getArguments().take_front(layout::argumentsOnDevice))
     mapping.map(argument, LLVM::GEPOp::create(b, loc, argument.getType(), b.getI8Type(), argument,
                                               ArrayRef<LLVM::GEPArg>{0}));
   if (sizeFunction) {
-    BlockArgument accumulators = function.getArgument(accumulatorsOfKernel);
+    BlockArgument accumulators = function.getArgument(layout::accumulators);
     mapping.map(accumulators,
                 warpsAccumulator(b, mapping.lookup(Value(accumulators)),
-                                 mapping.lookup(Value(function.getArgument(0))), launch));
+                                 mapping.lookup(Value(function.getArgument(layout::arguments))),
+                                 launch));
   }
   for (Operation &op : llvm::make_range(function.front().begin(), panel->getIterator()))
     if (&op != launch)
@@ -306,9 +306,9 @@ void Launcher::emitBody(gpu::LaunchOp launch) {
 
   pixels.clear();
   inner.walk([&](scf::ForOp loop) {
-    if (nameOf(loop) == "slow")
+    if (dimensionOf(loop) == Dimension::slow)
       slow = loop;
-    else if (nameOf(loop) == "fast")
+    else if (dimensionOf(loop) == Dimension::fast)
       pixels.push_back(loop);
   });
   for (scf::ForOp loop : pixels)
@@ -324,14 +324,14 @@ void Launcher::emitBody(gpu::LaunchOp launch) {
 /// others: for the next tile, and lest they be added up again.
 void Launcher::emitReduction() {
   OpBuilder b(function.front().getTerminator());
-  Value memory = function.getArgument(accumulatorsOfKernel);
-  Value bytes = accumulatorBytes(b, function.getArgument(0));
+  Value memory = function.getArgument(layout::accumulators);
+  Value bytes = accumulatorBytes(b, function.getArgument(layout::arguments));
   Value eight = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(8));
   Value doubles = arith::DivUIOp::create(b, loc, bytes, eight);
   Value warps = arith::MulIOp::create(b, loc, index(b, blocksOnHost), index(b, warpsOfBlock));
   warps = arith::IndexCastOp::create(b, loc, b.getI64Type(), warps);
   Value blocks = arith::IndexCastOp::create(b, loc, b.getIndexType(), doubles);
-  gpu::LaunchOp launch = emitLaunch(b, blocks, threadsOfWarp, (name + "_reduce").str());
+  gpu::LaunchOp launch = emitLaunch(b, blocks, threadsOfWarp, (name + names::reduce).str());
   b = OpBuilder::atBlockBegin(&launch.getBody().front());
   // In this order the kernel's parameters.
   Value start = LLVM::GEPOp::create(b, loc, memory.getType(), b.getI8Type(), memory,
@@ -370,8 +370,8 @@ struct NBToGPUPass : nb::impl::NBToGPUBase<NBToGPUPass> {
   void runOnOperation() override {
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
-      if (function.getName().ends_with(runTileSuffix) && !function.isDeclaration() &&
-          failed(Launcher(function).run()))
+      if (function.getName().ends_with(names::runTile) && !function.isDeclaration() &&
+          function.getOps<gpu::LaunchOp>().empty() && failed(Launcher(function).run()))
         return signalPassFailure();
   }
 };

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_RELIEVEREGISTERS
@@ -155,6 +156,13 @@ static void relieve(gpu::LaunchOp launch) {
   });
   if (outer.empty())
     return;
+  if (llvm::any_of(all,
+                   [](scf::ForOp loop) { return !loop.getInductionVar().getType().isIndex(); })) {
+    remark::missed(launch.getLoc(),
+                   remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
+        << "left alone: a loop counts in other than index, as all do where this pass has been run";
+    return;
+  }
   for (scf::ForOp loop : outer)
     Reloading(launch, loop).run();
   for (scf::ForOp loop : all)

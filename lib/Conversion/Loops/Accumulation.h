@@ -12,11 +12,6 @@
 
 namespace mlir::nb {
 
-/// Marks the buffers that an image's pixels are summed into; they start zeroed.
-inline constexpr llvm::StringLiteral accumulatorAttrName = "nb.accumulator";
-/// Marks the buffers of partial sums per lane, which mean nothing outside of the panel's loop.
-inline constexpr llvm::StringLiteral scratchAttrName = "nb.scratch";
-
 /// Memory for each scalar of what is summed. With lanes, terms are added to one vector of partial
 /// sums per scalar, which is folded into the scalar later; grids have no lanes.
 struct Accumulator {

@@ -1,5 +1,6 @@
 #include "lib/Conversion/Loops/ImageToLoops.h"
 
+#include "dialect/Names.h"
 #include "lib/Conversion/Arith/LoweredValues.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -93,9 +94,9 @@ LogicalResult ImageLowering::allocateResults() {
     if (!accumulator.total || isa<RankedTensorType>(accumulator.type))
       continue;
     accumulator.concurrent = concurrent;
-    accumulator.total.getDefiningOp()->setAttr(accumulatorAttrName, b.getUnitAttr());
+    accumulator.total.getDefiningOp()->setAttr(names::accumulator, b.getUnitAttr());
     if (accumulator.partial)
-      accumulator.partial.getDefiningOp()->setAttr(scratchAttrName, b.getUnitAttr());
+      accumulator.partial.getDefiningOp()->setAttr(names::scratch, b.getUnitAttr());
   }
   return success();
 }
@@ -105,9 +106,7 @@ LogicalResult ImageLowering::replaceResults() {
     if (result.use_empty())
       continue;
     if (isImage(result)) {
-      Value whole = UnrealizedConversionCastOp::create(b, loc, TypeRange{from.type}, from.total)
-                        .getResult(0);
-      result.replaceAllUsesWith(whole);
+      result.replaceAllUsesWith(Value(StoredOp::create(b, loc, from.type, from.total)));
     } else if (isMemory(from.type)) {
       if (failed(replaceByBuffer(result, copySum(b, loc, from), from.counts)))
         return failure();
@@ -119,23 +118,26 @@ LogicalResult ImageLowering::replaceResults() {
 }
 
 LogicalResult ImageLowering::run() {
+  if (concurrent && hasLanes())
+    return image.emitError("pixels in lanes cannot be computed at the same time too; leave out "
+                           "--nb-vectorize");
   if (failed(allocateResults()))
     return failure();
   // Named so that nb-outline-kernel finds the loops that a tile restricts, and nb-to-gpu those that
   // threads replace.
-  auto loop = [&](Value count, StringRef name) {
+  auto loop = [&](Value count, Dimension name) {
     auto loop = scf::ForOp::create(b, loc, indexConstant(b, loc, 0), count,
                                    indexConstant(b, loc, 1));
-    loop->setAttr("nb.loop", b.getStringAttr(name));
+    loop->setAttr(names::loop, DimensionAttr::get(b.getContext(), name));
     b.setInsertionPointToStart(loop.getBody());
     return loop.getInductionVar();
   };
-  Value panel = loop(image.getCounts()[0], "panel");
+  Value panel = loop(image.getCounts()[0], Dimension::panel);
   // A tile is rows of one panel: partial sums live as long as it runs.
   for (const Accumulator &accumulator : accumulators)
     if (accumulator.partial)
       clearPartial(b, loc, accumulator);
-  Value slow = loop(image.getCounts()[1], "slow");
+  Value slow = loop(image.getCounts()[1], Dimension::slow);
   Operation *rows = slow.getParentBlock()->getParentOp();
   if (failed(row(panel, slow)))
     return failure();
@@ -177,7 +179,7 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
     if (!buffers.empty()) {
       // All of the row is 0 first; then the loop covers the part inside, nothing in a row outside.
       auto clear = scf::ForOp::create(b, loc, zeroIndex, columns, indexConstant(b, loc, lanes()));
-      clear->setAttr("nb.loop", b.getStringAttr("fast"));
+      clear->setAttr(names::loop, DimensionAttr::get(b.getContext(), Dimension::fast));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(clear.getBody());
       clearPixels(arith::AddIOp::create(b, loc, rowStart, clear.getInductionVar()),
@@ -194,7 +196,7 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
     end = arith::SelectOp::create(b, loc, inside, stop, begin);
   }
   auto loop = scf::ForOp::create(b, loc, begin, end, indexConstant(b, loc, lanes()));
-  loop->setAttr("nb.loop", b.getStringAttr("fast"));
+  loop->setAttr(names::loop, DimensionAttr::get(b.getContext(), Dimension::fast));
   b.setInsertionPointToStart(loop.getBody());
   return pixels(panel, slow, loop.getInductionVar(), end, rowStart);
 }
@@ -287,8 +289,8 @@ LogicalResult nb::lowerImage(ImageOp image, Accumulation &sums, bool concurrent)
 bool nb::isKernel(Operation *function) {
   return function
       ->walk([](Operation *op) {
-        return isa<ImageOp>(op) || op->hasAttr("nb.loop") ? WalkResult::interrupt()
-                                                          : WalkResult::advance();
+        return isa<ImageOp>(op) || op->hasAttr(names::loop) ? WalkResult::interrupt()
+                                                            : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -317,9 +319,7 @@ LogicalResult nb::replaceByBuffer(Value tableOrGrid, Value buffer, ValueRange co
   }
   OpBuilder b(tableOrGrid.getContext());
   b.setInsertionPointAfterValue(buffer);
-  Value whole = UnrealizedConversionCastOp::create(b, tableOrGrid.getLoc(),
-                                                   TypeRange{tableOrGrid.getType()}, buffer)
-                    .getResult(0);
-  tableOrGrid.replaceAllUsesWith(whole);
+  tableOrGrid.replaceAllUsesWith(
+      Value(StoredOp::create(b, tableOrGrid.getLoc(), tableOrGrid.getType(), buffer)));
   return success();
 }

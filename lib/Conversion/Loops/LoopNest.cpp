@@ -69,8 +69,8 @@ SmallVector<Value> nb::buildNest(
   return SmallVector<Value>(loop.getResults());
 }
 
-SmallVector<Value> nb::inlineBody(OpBuilder &b, Operation *loop, ValueRange ivs) {
-  Block &body = loop->getRegion(0).front();
+SmallVector<Value> nb::inlineBody(OpBuilder &b, LoopOp loop, ValueRange ivs) {
+  Block &body = *loop.getBodyBlock();
   for (auto [argument, iv] : llvm::zip(body.getArguments(), ivs))
     argument.replaceAllUsesWith(iv);
   auto yield = cast<YieldOp>(body.getTerminator());

@@ -29,7 +29,7 @@ SmallVector<Value> buildNest(
 
 /// Moves the body of `loop` before the builder's insertion point, with `ivs` for its arguments, and
 /// returns what it yielded.
-SmallVector<Value> inlineBody(OpBuilder &b, Operation *loop, ValueRange ivs);
+SmallVector<Value> inlineBody(OpBuilder &b, LoopOp loop, ValueRange ivs);
 
 /// A buffer of `size` doubles.
 Value allocate(OpBuilder &b, Location loc, Value size);

@@ -9,6 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_CONVERTNBTOLOOPS
@@ -120,7 +121,7 @@ LogicalResult SumLowering::run() {
 }
 
 namespace {
-void lowerFirst(FirstOp op) {
+LogicalResult lowerFirst(FirstOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   SmallVector<Value> ivs, start{zeroConstant(b, loc, conditionTypeFor(op.getResult(0).getType()))};
@@ -149,6 +150,7 @@ void lowerFirst(FirstOp op) {
     left = left.drop_front(n);
   }
   op.erase();
+  return success();
 }
 
 LogicalResult lowerTabulate(TabulateOp op) {
@@ -208,12 +210,11 @@ void returnBuffers(FunctionOpInterface function) {
     for (OpOperand &operand : terminator->getOpOperands()) {
       Type type = operand.get().getType();
       bool number = isScalarOrLanes(type) || isa<Vec3Type, Mat3Type>(type);
-      if (!number || !elementTypeOf(type).isF64())
+      if (!number || !elementTypeOf(type).isF64() || operand.get().getDefiningOp<StoredOp>())
         continue;
       Value buffer = allocate(b, loc, indexConstant(b, loc, componentCount(type)));
       storeEntry(b, loc, operand.get(), buffer, indexConstant(b, loc, 0));
-      operand.set(
-          UnrealizedConversionCastOp::create(b, loc, TypeRange{type}, buffer).getResult(0));
+      operand.set(StoredOp::create(b, loc, type, buffer));
     }
   }
 }
@@ -247,20 +248,18 @@ LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
     if (failed(lowerArgumentLookup(op)))
       return failure();
   // From the outside in: what a sum of tables adds up goes where the loop around it says.
-  SmallVector<Operation *> loops;
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<ImageOp, SumOp, FirstOp>(op))
-      loops.push_back(op);
-  });
+  SmallVector<LoopOp> loops;
+  function.walk<WalkOrder::PreOrder>([&](LoopOp loop) { loops.push_back(loop); });
   Accumulation sums;
-  for (Operation *op : loops) {
-    LogicalResult lowered = success();
-    if (auto sum = dyn_cast<SumOp>(op))
-      lowered = SumLowering(sum, sums).run();
-    else if (auto first = dyn_cast<FirstOp>(op))
-      lowerFirst(first);
-    else
-      lowered = lowerImage(cast<ImageOp>(op), sums, concurrent);
+  for (LoopOp loop : loops) {
+    LogicalResult lowered =
+        TypeSwitch<Operation *, LogicalResult>(loop)
+            .Case([&](ImageOp image) { return lowerImage(image, sums, concurrent); })
+            .Case([&](SumOp sum) { return SumLowering(sum, sums).run(); })
+            .Case(lowerFirst)
+            .Default([](Operation *op) {
+              return op->emitError() << "'" << op->getName() << "' has no lowering to loops";
+            });
     if (failed(lowered))
       return failure();
   }

@@ -1,16 +1,16 @@
-#include "lib/Conversion/Loops/Accumulation.h"
+#include "dialect/Names.h"
+#include "lib/Conversion/KernelLayout.h"
 #include "lib/Conversion/Loops/EntryPoint.h"
+#include "lib/Conversion/Loops/KernelPlan.h"
+#include "lib/Conversion/Loops/LoopNest.h"
 #include "lib/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_OUTLINEKERNEL
@@ -24,14 +24,11 @@ namespace {
 /// Splits one function into the entry points of a kernel.
 class Outliner {
 public:
-  explicit Outliner(func::FuncOp source) : source(source), b(source), loc(source.getLoc()) {}
-  LogicalResult run();
+  explicit Outliner(KernelPlan plan)
+      : plan(std::move(plan)), source(this->plan.source), b(source), loc(source.getLoc()) {}
+  void run();
 
 private:
-  LogicalResult analyze();
-  LogicalResult findNest();
-  LogicalResult findResults();
-  LogicalResult findSaved();
   void emitWorkspaceSize();
   void emitPrepare();
   void emitRunTile();
@@ -40,8 +37,7 @@ private:
 
   EntryPoint begin(StringRef suffix, TypeRange inputs, Type result = {});
   Type pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
-  bool isBeforeNest(Operation *op) { return op->isBeforeInBlock(nest); }
-  /// Maps the arguments of the source, and the casts that split them.
+  /// Maps the arguments of the source, and their parts.
   void bindArguments(EntryPoint &entry, IRMapping &mapping);
   /// Clones what `value` is computed from, as far as it stands before the nest.
   void cloneSlice(Value value, OpBuilder &b, IRMapping &mapping);
@@ -57,105 +53,12 @@ private:
   /// Clones ops of the source that are no memory and have not been mapped.
   void cloneOps(Block::iterator begin, Block::iterator end, IRMapping &mapping);
 
+  KernelPlan plan;
   func::FuncOp source;
   OpBuilder b;
   Location loc;
-  scf::ForOp nest;
-  SmallVector<memref::AllocOp> results;       ///< of each result of the source
-  llvm::SetVector<Operation *> images;        ///< those that are images
-  SmallVector<memref::AllocOp> accumulators, scratch;
-  SmallVector<memref::AllocOp> tables;        ///< workspace arrays
-  llvm::SetVector<Value> saved;               ///< scalars that the nest or finish uses
-  llvm::SetVector<Operation *> recomputed;    ///< constants, cloned where they are used
 };
 } // namespace
-
-/// Can a value of this type be passed as nb_parameter_kind says.
-static bool isParameter(Type type) {
-  if (isa<IndexType, TableType>(type))
-    return true;
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return tensor.getRank() == 3 &&
-           (tensor.getElementType().isInteger(8) || tensor.getElementType().isF64());
-  if (auto grid = dyn_cast<HklGridType>(type))
-    return grid.getElementType().isF64();
-  return elementTypeOf(type).isF64();
-}
-
-LogicalResult Outliner::findNest() {
-  for (auto loop : source.getBody().front().getOps<scf::ForOp>()) {
-    if (!loop->hasAttr("nb.loop"))
-      continue;
-    if (nest)
-      return source.emitError("has two image loop nests; merge them with --nb-fuse first");
-    nest = loop;
-  }
-  if (!nest)
-    return source.emitError("has no image loop nest; run --convert-nb-to-loops first");
-  return success();
-}
-
-LogicalResult Outliner::findResults() {
-  for (OpOperand &returned : source.getBody().front().getTerminator()->getOpOperands()) {
-    auto cast = returned.get().getDefiningOp<UnrealizedConversionCastOp>();
-    auto memory = cast ? cast.getOperand(0).getDefiningOp<memref::AllocOp>() : memref::AllocOp();
-    if (!memory)
-      return source.emitError("result ") << returned.getOperandNumber()
-                                         << " is not in memory; run --convert-nb-to-loops first";
-    if (llvm::is_contained(results, memory))
-      return source.emitError("result ") << returned.getOperandNumber()
-                                         << " is returned before; return it once";
-    results.push_back(memory);
-    if (isa<RankedTensorType>(returned.get().getType()))
-      images.insert(memory);
-  }
-  if (results.empty())
-    return source.emitError("returns nothing");
-  for (auto alloc : source.getBody().front().getOps<memref::AllocOp>()) {
-    if (alloc->hasAttr(accumulatorAttrName))
-      accumulators.push_back(alloc);
-    else if (alloc->hasAttr(scratchAttrName))
-      scratch.push_back(alloc);
-    else if (!llvm::is_contained(results, alloc) ||
-             (isBeforeNest(alloc) && !images.contains(alloc)))
-      tables.push_back(alloc); // a result that prepare computes is copied at the end
-  }
-  return success();
-}
-
-/// What prepare leaves in the workspace for the nest and for what comes after it.
-LogicalResult Outliner::findSaved() {
-  SmallVector<Value> used;
-  for (Operation *op = nest; op; op = op->getNextNode())
-    op->walk([&](Operation *inner) { llvm::append_range(used, inner->getOperands()); });
-  for (Value value : used) {
-    Operation *definition = value.getDefiningOp();
-    if (!definition || definition->getBlock() != nest->getBlock() || !isBeforeNest(definition))
-      continue;
-    if (definition->hasTrait<OpTrait::ConstantLike>())
-      recomputed.insert(definition);
-    else if (isa<UnrealizedConversionCastOp, memref::AllocOp>(definition))
-      continue; // a split argument or memory, bound in every entry point
-    else if (isa<FloatType, IntegerType, IndexType, VectorType>(value.getType()))
-      saved.insert(value);
-    else
-      return definition->emitError("a value of type ")
-             << value.getType() << " cannot be kept in the workspace; run --convert-nb-to-arith first";
-  }
-  return success();
-}
-
-LogicalResult Outliner::analyze() {
-  if (failed(findNest()) || failed(findSaved()) || failed(findResults()))
-    return failure();
-  for (BlockArgument argument : source.getArguments())
-    if (!isParameter(argument.getType()))
-      return source.emitError("argument ")
-             << argument.getArgNumber() << " of type " << argument.getType()
-             << " is none of the kernel ABI's parameter kinds (f64, index, !nb.vec3<f64>, "
-                "!nb.mat3<f64>, a table, an !nb.hkl_grid<f64> or a tensor of mask or image)";
-  return success();
-}
 
 EntryPoint Outliner::begin(StringRef suffix, TypeRange inputs, Type result) {
   b.setInsertionPoint(source);
@@ -171,9 +74,9 @@ void Outliner::bindArguments(EntryPoint &entry, IRMapping &mapping) {
       continue;
     }
     for (Operation *user : argument.getUsers())
-      if (auto cast = dyn_cast<UnrealizedConversionCastOp>(user))
-        for (auto [part, value] : llvm::zip(
-                 cast.getResults(), entry.argument(number, cast.getResultTypes(), type)))
+      if (auto parts = dyn_cast<PartsOp>(user))
+        for (auto [part, value] :
+             llvm::zip(parts.getParts(), entry.argument(number, parts.getResultTypes(), type)))
           mapping.map(part, value);
   }
 }
@@ -202,10 +105,10 @@ static int64_t slotsOf(Type type) {
 Value Outliner::bindTables(EntryPoint &entry, IRMapping &mapping, Value workspace) {
   // The layout: saved scalars, then tables one after another.
   int64_t slots = 0;
-  for (Value value : saved)
+  for (Value value : plan.saved)
     slots += slotsOf(value.getType());
   Value position = entry.index(slots);
-  for (memref::AllocOp table : tables) {
+  for (memref::AllocOp table : plan.tables) {
     Value size = sizeOf(table, entry, mapping);
     if (workspace)
       mapping.map(table.getResult(),
@@ -217,15 +120,14 @@ Value Outliner::bindTables(EntryPoint &entry, IRMapping &mapping, Value workspac
 
 Value Outliner::bindBuffers(ArrayRef<memref::AllocOp> buffers, EntryPoint &entry,
                             IRMapping &mapping, Value memory) {
-  constexpr int64_t cacheLine = 8;
-  Value position = entry.index(0), mask = entry.index(-cacheLine);
+  Value position = entry.index(0), mask = entry.index(-layout::cacheLine);
   for (memref::AllocOp buffer : buffers) {
     Value size = sizeOf(buffer, entry, mapping);
     if (memory)
       mapping.map(buffer.getResult(),
                   entry.buffer(entry.element(memory, position), b.getF64Type()));
     position = arith::AddIOp::create(b, loc, position, size);
-    Value next = arith::AddIOp::create(b, loc, position, entry.index(cacheLine - 1));
+    Value next = arith::AddIOp::create(b, loc, position, entry.index(layout::cacheLine - 1));
     position = arith::AndIOp::create(b, loc, next, mask);
   }
   return position;
@@ -233,7 +135,7 @@ Value Outliner::bindBuffers(ArrayRef<memref::AllocOp> buffers, EntryPoint &entry
 
 void Outliner::bindSaved(EntryPoint &entry, IRMapping &mapping, Value workspace) {
   int64_t slot = 0;
-  for (Value value : saved) {
+  for (Value value : plan.saved) {
     Type type = value.getType().isIndex() ? b.getI64Type() : value.getType();
     Value address = LLVM::GEPOp::create(b, loc, workspace.getType(), b.getF64Type(), workspace,
                                         ArrayRef<LLVM::GEPArg>{int32_t(slot)});
@@ -241,40 +143,42 @@ void Outliner::bindSaved(EntryPoint &entry, IRMapping &mapping, Value workspace)
     mapping.map(value, value.getType().isIndex() ? entry.toIndex(loaded) : loaded);
     slot += slotsOf(type);
   }
-  for (Operation *constant : recomputed)
+  for (Operation *constant : plan.recomputed)
     b.clone(*constant, mapping);
 }
 
 void Outliner::cloneOps(Block::iterator begin, Block::iterator end, IRMapping &mapping) {
   for (Operation &op : llvm::make_range(begin, end)) {
     bool bound = llvm::all_of(op.getResults(), [&](Value v) { return mapping.contains(v); });
-    if (!isa<memref::AllocOp, UnrealizedConversionCastOp>(op) && !(op.getNumResults() && bound))
+    if (!isa<memref::AllocOp, PartsOp, StoredOp>(op) && !(op.getNumResults() && bound))
       b.clone(op, mapping);
   }
 }
 
 void Outliner::emitWorkspaceSize() {
-  EntryPoint entry = begin("_workspace_size", {pointer()}, b.getI64Type());
+  EntryPoint entry = begin(names::workspaceSize, {pointer()}, b.getI64Type());
   IRMapping mapping;
   bindArguments(entry, mapping);
   Value slots = entry.fromIndex(bindTables(entry, mapping, Value()));
-  func::ReturnOp::create(b, loc, Value(arith::MulIOp::create(b, loc, slots, entry.integer(8))));
+  Value bytes = arith::MulIOp::create(b, loc, slots, entry.integer(layout::slotBytes));
+  func::ReturnOp::create(b, loc, bytes);
 }
 
 void Outliner::emitPrepare() {
-  EntryPoint entry = begin("_prepare", {pointer(), pointer()});
+  EntryPoint entry = begin(names::prepare, {pointer(), pointer()});
   IRMapping mapping;
   bindArguments(entry, mapping);
-  bindTables(entry, mapping, entry.input(1));
+  bindTables(entry, mapping, entry.input(layout::workspace));
   Block &body = source.getBody().front();
-  cloneOps(body.begin(), nest->getIterator(), mapping);
+  cloneOps(body.begin(), plan.nest->getIterator(), mapping);
   int64_t slot = 0;
-  for (Value value : saved) {
+  for (Value value : plan.saved) {
     Value stored = mapping.lookup(value);
     if (stored.getType().isIndex())
       stored = entry.fromIndex(stored);
-    Value address = LLVM::GEPOp::create(b, loc, pointer(), b.getF64Type(), entry.input(1),
-                                        ArrayRef<LLVM::GEPArg>{int32_t(slot)});
+    Value address =
+        LLVM::GEPOp::create(b, loc, pointer(), b.getF64Type(), entry.input(layout::workspace),
+                            ArrayRef<LLVM::GEPArg>{int32_t(slot)});
     LLVM::StoreOp::create(b, loc, stored, address, /*alignment=*/8);
     slot += slotsOf(stored.getType());
   }
@@ -282,31 +186,30 @@ void Outliner::emitPrepare() {
 }
 
 void Outliner::emitRunTile() {
-  SmallVector<Type> inputs(6, pointer());
-  EntryPoint entry = begin("_run_tile", inputs);
-  Value tile = entry.input(2), outputs = entry.input(3);
+  SmallVector<Type> inputs(layout::argumentsOfRunTile, pointer());
+  EntryPoint entry = begin(names::runTile, inputs);
+  Value tile = entry.input(layout::tile), outputs = entry.input(layout::outputs);
   IRMapping mapping;
   bindArguments(entry, mapping);
-  bindTables(entry, mapping, entry.input(1));
-  for (auto [i, result] : llvm::enumerate(results))
-    if (images.contains(result))
+  bindTables(entry, mapping, entry.input(layout::workspace));
+  for (auto [i, result] : llvm::enumerate(plan.results))
+    if (plan.images.contains(result))
       mapping.map(result.getResult(), entry.buffer(entry.load(outputs, int64_t(i), pointer()),
                                                    result.getType().getElementType()));
-  bindBuffers(accumulators, entry, mapping, entry.input(4));
-  bindBuffers(scratch, entry, mapping, entry.input(5));
-  bindSaved(entry, mapping, entry.input(1));
-  Value panel = entry.load(tile, 0, b.getIndexType());
-  Value begin = entry.load(tile, 1, b.getIndexType()), end = entry.load(tile, 2, b.getIndexType());
+  bindBuffers(plan.accumulators, entry, mapping, entry.input(layout::accumulators));
+  bindBuffers(plan.scratch, entry, mapping, entry.input(layout::scratch));
+  bindSaved(entry, mapping, entry.input(layout::workspace));
+  Value panel = entry.load(tile, layout::panel, b.getIndexType());
+  Value begin = entry.load(tile, layout::slowBegin, b.getIndexType());
+  Value end = entry.load(tile, layout::slowEnd, b.getIndexType());
   Value nextPanel = arith::AddIOp::create(b, loc, panel, entry.index(1));
   // The loop bounds of the nest itself are replaced by the tile's.
-  auto tiled = cast<scf::ForOp>(b.clone(*nest, mapping));
+  auto tiled = cast<scf::ForOp>(b.clone(*plan.nest, mapping));
   tiled.setLowerBound(panel);
   tiled.setUpperBound(nextPanel);
   tiled->walk([&](scf::ForOp loop) {
-    auto name = loop->getAttrOfType<StringAttr>("nb.loop");
-    if (!name)
-      return;
-    if (name.getValue() == "slow") {
+    auto over = loop->getAttrOfType<DimensionAttr>(names::loop);
+    if (over && over.getValue() == Dimension::slow) {
       loop.setLowerBound(begin);
       loop.setUpperBound(end);
     }
@@ -320,22 +223,24 @@ void Outliner::emitSize(StringRef suffix, ArrayRef<memref::AllocOp> buffers) {
   IRMapping mapping;
   bindArguments(entry, mapping);
   Value doubles = entry.fromIndex(bindBuffers(buffers, entry, mapping, Value()));
-  func::ReturnOp::create(b, loc, Value(arith::MulIOp::create(b, loc, doubles, entry.integer(8))));
+  Value bytes = arith::MulIOp::create(b, loc, doubles, entry.integer(layout::slotBytes));
+  func::ReturnOp::create(b, loc, bytes);
 }
 
 /// Adds to the first accumulator the others, one after another.
 void Outliner::addAccumulators(EntryPoint &entry, Value memory, Value count, Value doubles) {
-  auto vector = VectorType::get({8}, b.getF64Type()); // as many as the sizes are multiples of
+  // As many at once as the sizes are multiples of.
+  auto vector = VectorType::get({layout::cacheLine}, b.getF64Type());
   Value first = entry.buffer(entry.load(memory, 0, pointer()), b.getF64Type());
   SmallVector<Value> ivs;
   Value others = arith::SubIOp::create(b, loc, count, entry.index(1));
-  Value groups = arith::DivUIOp::create(b, loc, doubles, entry.index(8));
+  Value groups = arith::DivUIOp::create(b, loc, doubles, entry.index(layout::cacheLine));
   buildNest(b, loc, others, {}, ivs, [&](OpBuilder &b, ValueRange part, ValueRange) {
     Value number = arith::AddIOp::create(b, loc, part[0], entry.index(1));
     Value other = entry.buffer(entry.load(memory, number, pointer()), b.getF64Type());
     SmallVector<Value> inner;
     buildNest(b, loc, groups, {}, inner, [&](OpBuilder &b, ValueRange group, ValueRange) {
-      Value position = arith::MulIOp::create(b, loc, group[0], entry.index(8));
+      Value position = arith::MulIOp::create(b, loc, group[0], entry.index(layout::cacheLine));
       Value x = vector::LoadOp::create(b, loc, vector, first, ValueRange{position});
       Value y = vector::LoadOp::create(b, loc, vector, other, ValueRange{position});
       Value sum = arith::AddFOp::create(b, loc, x, y);
@@ -348,17 +253,17 @@ void Outliner::addAccumulators(EntryPoint &entry, Value memory, Value count, Val
 
 void Outliner::emitFinish() {
   EntryPoint entry =
-      begin("_finish", {pointer(), pointer(), pointer(), b.getI64Type(), pointer()});
-  Value memory = entry.input(2), outputs = entry.input(4);
+      begin(names::finish, {pointer(), pointer(), pointer(), b.getI64Type(), pointer()});
+  Value memory = entry.input(layout::finishAccumulators);
+  Value outputs = entry.input(layout::finishOutputs);
   IRMapping mapping;
   bindArguments(entry, mapping);
-  bindTables(entry, mapping, entry.input(1));
-  Value doubles =
-      bindBuffers(accumulators, entry, mapping, entry.load(memory, 0, pointer()));
-  addAccumulators(entry, memory, entry.toIndex(entry.input(3)), doubles);
-  bindSaved(entry, mapping, entry.input(1));
-  for (auto [i, result] : llvm::enumerate(results)) {
-    if (images.contains(result))
+  bindTables(entry, mapping, entry.input(layout::workspace));
+  Value doubles = bindBuffers(plan.accumulators, entry, mapping, entry.load(memory, 0, pointer()));
+  addAccumulators(entry, memory, entry.toIndex(entry.input(layout::finishCount)), doubles);
+  bindSaved(entry, mapping, entry.input(layout::workspace));
+  for (auto [i, result] : llvm::enumerate(plan.results)) {
+    if (plan.images.contains(result))
       continue;
     Value place = entry.buffer(entry.load(outputs, int64_t(i), pointer()), b.getF64Type());
     if (!mapping.contains(result)) {
@@ -375,53 +280,49 @@ void Outliner::emitFinish() {
               });
   }
   Operation *terminator = source.getBody().front().getTerminator();
-  cloneOps(std::next(nest->getIterator()), terminator->getIterator(), mapping);
+  cloneOps(std::next(plan.nest->getIterator()), terminator->getIterator(), mapping);
   func::ReturnOp::create(b, loc);
 }
 
 void Outliner::emitOutputSizes() {
-  EntryPoint entry = begin("_output_sizes", {pointer(), pointer()});
+  EntryPoint entry = begin(names::outputSizes, {pointer(), pointer()});
   IRMapping mapping;
   bindArguments(entry, mapping);
-  for (auto [i, result] : llvm::enumerate(results)) {
+  for (auto [i, result] : llvm::enumerate(plan.results)) {
     Value size = entry.fromIndex(sizeOf(result, entry, mapping));
-    Value address = LLVM::GEPOp::create(b, loc, pointer(), b.getI64Type(), entry.input(1),
-                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    Value address =
+        LLVM::GEPOp::create(b, loc, pointer(), b.getI64Type(), entry.input(layout::sizes),
+                            ArrayRef<LLVM::GEPArg>{int32_t(i)});
     LLVM::StoreOp::create(b, loc, size, address);
   }
   func::ReturnOp::create(b, loc);
 }
 
-LogicalResult Outliner::run() {
-  if (failed(analyze()))
-    return failure();
+void Outliner::run() {
   emitWorkspaceSize();
   emitPrepare();
   emitRunTile();
-  if (images.size() != results.size()) {
-    emitSize("_accumulator_size", accumulators);
-    emitSize("_scratch_size", scratch);
+  if (plan.images.size() != plan.results.size()) {
+    emitSize(names::accumulatorSize, plan.accumulators);
+    emitSize(names::scratchSize, plan.scratch);
     emitFinish();
     emitOutputSizes();
   }
   source.erase();
-  return success();
 }
 
-/// Replaces arguments that convert-nb-to-arith has split by their parts.
+/// Replaces arguments that are used by their parts alone by these.
 static void flattenArguments(func::FuncOp function) {
-  if (function.isDeclaration())
-    return;
   for (unsigned i = 0; i < function.getNumArguments();) {
     BlockArgument argument = function.getArgument(i);
-    UnrealizedConversionCastOp split;
+    PartsOp split;
     if (argument.hasOneUse())
-      split = dyn_cast<UnrealizedConversionCastOp>(*argument.user_begin());
+      split = dyn_cast<PartsOp>(*argument.user_begin());
     if (!split) {
       ++i;
       continue;
     }
-    for (auto [j, part] : llvm::enumerate(split.getResults())) {
+    for (auto [j, part] : llvm::enumerate(split.getParts())) {
       (void)function.insertArgument(i + 1 + j, part.getType(), {}, argument.getLoc());
       part.replaceAllUsesWith(function.getArgument(i + 1 + j));
     }
@@ -435,18 +336,27 @@ static void flattenArguments(func::FuncOp function) {
 namespace {
 struct OutlineKernelPass : nb::impl::OutlineKernelBase<OutlineKernelPass> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> functions;
+    // All of the module is looked at before any of it is changed.
+    std::vector<KernelPlan> plans;
+    SmallVector<func::FuncOp> others;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      bool hasImage = false;
-      function.walk([&](scf::ForOp loop) { hasImage |= loop->hasAttr("nb.loop"); });
-      if (hasImage)
-        functions.push_back(function);
-      else
-        flattenArguments(function);
-    }
-    for (func::FuncOp function : functions)
-      if (failed(Outliner(function).run()))
+      if (function.isDeclaration())
+        continue;
+      // That of an entry point, which stays.
+      bool outlined =
+          llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<LLVM::LLVMPointerType>);
+      if (outlined || !KernelPlan::hasNest(function)) {
+        others.push_back(function);
+        continue;
+      }
+      FailureOr<KernelPlan> plan = KernelPlan::of(function);
+      if (failed(plan))
         return signalPassFailure();
+      plans.push_back(std::move(*plan));
+    }
+    llvm::for_each(others, flattenArguments);
+    for (KernelPlan &plan : plans)
+      Outliner(std::move(plan)).run();
   }
 };
 } // namespace

@@ -71,7 +71,8 @@ typedef struct nb_compiler_api {
   void (*release)(nb_kernel *kernel);
 
   /* The program as text: stage is "nb" (as the frontend wrote it), "mlir" (after the pipeline's
-   * nb-level passes), "llvm", "asm", or for a GPU "ptx". */
+   * nb-level passes), "until-before=STAGE" or "until-after=STAGE" (of its stages), "llvm", "asm",
+   * or for a GPU "ptx". */
   int (*emit)(const nb_compile_request *request, const char *stage, char **text, char **error);
 
   void (*free_text)(char *text);

@@ -3,7 +3,7 @@
 // Vectors are taken apart into components; a vector argument is split once, at the entry.
 
 // CHECK-LABEL: func.func @vectors
-// CHECK: %[[V:.*]]:3 = builtin.unrealized_conversion_cast %{{.*}} : !nb.vec3<f64> to f64, f64, f64
+// CHECK: %[[V:.*]]:3 = nb.parts %{{.*}} : !nb.vec3<f64> to f64, f64, f64
 // CHECK: arith.mulf %[[V]]#0, %[[V]]#0 fastmath<contract>
 // CHECK: math.sqrt
 // CHECK-NOT: nb.

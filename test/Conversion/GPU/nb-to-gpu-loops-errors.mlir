@@ -11,10 +11,10 @@ func.func @a_run_tile(%a: !llvm.ptr, %w: !llvm.ptr, %t: !llvm.ptr, %o: !llvm.ptr
     scf.for %i = %c0 to %c1 step %c1 {
       scf.for %j = %c0 to %c1 step %c1 {
         scf.for %k = %c0 to %c1 step %c1 {
-        } {nb.loop = "fast"}
+        } {nb.loop = #nb.dim<fast>}
       }
-    } {nb.loop = "slow"}
-  } {nb.loop = "panel"}
+    } {nb.loop = #nb.dim<slow>}
+  } {nb.loop = #nb.dim<panel>}
   return
 }
 
@@ -28,9 +28,9 @@ func.func @b_run_tile(%a: !llvm.ptr, %w: !llvm.ptr, %t: !llvm.ptr, %o: !llvm.ptr
     scf.for %i = %c0 to %c1 step %c1 {
       // expected-error @below {{the first loop over pixels does not cover the row}}
       scf.for %k = %c1 to %c1 step %c1 {
-      } {nb.loop = "fast"}
-    } {nb.loop = "slow"}
-  } {nb.loop = "panel"}
+      } {nb.loop = #nb.dim<fast>}
+    } {nb.loop = #nb.dim<slow>}
+  } {nb.loop = #nb.dim<panel>}
   return
 }
 
@@ -44,9 +44,9 @@ func.func @c_run_tile(%a: !llvm.ptr, %w: !llvm.ptr, %t: !llvm.ptr, %o: !llvm.ptr
     // expected-error @below {{the rows must not depend on the panel}}
     scf.for %i = %c0 to %p step %c1 {
       scf.for %k = %c0 to %c1 step %c1 {
-      } {nb.loop = "fast"}
-    } {nb.loop = "slow"}
-  } {nb.loop = "panel"}
+      } {nb.loop = #nb.dim<fast>}
+    } {nb.loop = #nb.dim<slow>}
+  } {nb.loop = #nb.dim<panel>}
   return
 }
 
@@ -59,8 +59,8 @@ func.func @few_run_tile(%a: !llvm.ptr, %n: index) {
   scf.for %p = %c0 to %c1 step %c1 {
     scf.for %i = %c0 to %c1 step %c1 {
       scf.for %k = %c0 to %c1 step %c1 {
-      } {nb.loop = "fast"}
-    } {nb.loop = "slow"}
-  } {nb.loop = "panel"}
+      } {nb.loop = #nb.dim<fast>}
+    } {nb.loop = #nb.dim<slow>}
+  } {nb.loop = #nb.dim<panel>}
   return
 }

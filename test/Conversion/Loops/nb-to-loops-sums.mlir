@@ -19,11 +19,11 @@
 // CHECK: %[[SUM:.*]] = arith.addf %[[OLD]], %{{.*}} fastmath<contract>
 // CHECK: %[[NEW:.*]] = arith.select %[[MASK]], %[[SUM]], %[[OLD]]
 // CHECK: vector.store %[[NEW]], %[[PARTIAL]]
-// CHECK: {nb.loop = "slow"}
+// CHECK: {nb.loop = #nb.dim<slow>}
 // CHECK: vector.load %[[PARTIAL]]
 // CHECK: vector.reduction <add>
 // CHECK: memref.store %{{.*}}, %[[TOTAL]]
-// CHECK: {nb.loop = "panel"}
+// CHECK: {nb.loop = #nb.dim<panel>}
 // CHECK: memref.load %[[TOTAL]]
 // CHECK-NOT: nb.scatter
 func.func @table(%n: index, %m: index, %x: vector<8xf64>) -> !nb.table<?xf64> {
@@ -49,12 +49,12 @@ func.func @table(%n: index, %m: index, %x: vector<8xf64>) -> !nb.table<?xf64> {
 // CHECK: scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}, %{{.*}}) -> (f64, f64, f64)
 // CHECK: memref.load
 // CHECK: memref.store
-// CHECK: {nb.loop = "panel"}
+// CHECK: {nb.loop = #nb.dim<panel>}
 // CHECK: nb.vec
 // CHECK: nb.dot
 // CHECK: %[[RESULT:.*]] = memref.alloc
 // CHECK: memref.store %{{.*}}, %[[RESULT]]
-// CHECK: %[[F64:.*]] = builtin.unrealized_conversion_cast %[[RESULT]] : memref<?xf64> to f64
+// CHECK: %[[F64:.*]] = nb.stored %[[RESULT]] : memref<?xf64> as f64
 // CHECK: return %[[F64]]
 func.func @vector(%n: index, %x: !nb.vec3<f64>) -> f64 {
   %g = nb.image panel %p in %n, slow %s in %n, fast %f in %n : !nb.vec3<f64> {
@@ -76,7 +76,7 @@ func.func @vector(%n: index, %x: !nb.vec3<f64>) -> f64 {
 // CHECK-NOT: nb.scratch
 // CHECK-COUNT-2: memref.store %{{.*}}, %[[TOTAL]]
 // CHECK-NOT: memref.store
-// CHECK: {nb.loop = "slow"}
+// CHECK: {nb.loop = #nb.dim<slow>}
 func.func @grid(%n: index, %F: !nb.hkl_grid<f64>, %h: !nb.vec3<vector<2xf64>>, %v: vector<2xf64>)
     -> !nb.hkl_grid<f64> {
   %g = nb.image panel %p in %n, slow %s in %n, fast %f in %n lanes(2) : !nb.hkl_grid<f64> {

@@ -75,8 +75,8 @@ func.func @table(%n: index, %m: index, %v: !nb.vec3<f64>, %k: index) -> !nb.vec3
 // CHECK: %[[MASK:.*]] = vector.create_mask %[[LEFT]] : vector<8xi1>
 // CHECK: vector.maskedload {{.*}}, %[[MASK]], {{.*}} : memref<?xi8>
 // CHECK: vector.maskedstore %{{.*}}[%{{.*}}], %[[MASK]], %{{.*}} : memref<?xf32>
-// CHECK: {nb.loop = "slow"}
-// CHECK: {nb.loop = "panel"}
+// CHECK: {nb.loop = #nb.dim<slow>}
+// CHECK: {nb.loop = #nb.dim<panel>}
 func.func @image(%n: index, %x: vector<8xf32>, %mask: tensor<?x?x?xi8>) -> tensor<?x?x?xf32> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n
       roi(%n, %n, %n, %n) mask(%mask : tensor<?x?x?xi8>) lanes(8) : tensor<?x?x?xf32> {

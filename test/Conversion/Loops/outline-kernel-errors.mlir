@@ -43,3 +43,60 @@ func.func @foreign_argument(%n: index, %x: i32) -> tensor<?x?x?xf64> {
   }
   return %a : tensor<?x?x?xf64>
 }
+
+// -----
+
+func.func @whole_argument(%n: index, %v: !nb.vec3<f64>) -> tensor<?x?x?xf64> {
+  %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    // expected-error @below {{'nb.norm' takes a value of type '!nb.vec3<f64>' as a whole; run --convert-nb-to-loops and --convert-nb-to-arith first}}
+    %x = nb.norm %v : !nb.vec3<f64>
+    nb.yield %x : f64
+  }
+  return %a : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @unknown_size(%n: index, %x: f64, %sizes: memref<?xindex>) -> tensor<?x?x?xf64> {
+  // expected-note @below {{it is computed from this}}
+  %size = memref.load %sizes[%n] : memref<?xindex>
+  // expected-error @below {{its size is not known ahead of a kernel's run}}
+  %memory = memref.alloc(%size) : memref<?xf64>
+  %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  return %a : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @fixed_memory(%n: index, %x: f64) -> tensor<?x?x?xf64> {
+  // expected-error @below {{memory of a kernel has one dimension of unknown size, but got 'memref<4xf64>'}}
+  %memory = memref.alloc() : memref<4xf64>
+  %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  return %a : tensor<?x?x?xf64>
+}
+
+// -----
+
+// Nothing of the module is changed when one of its functions cannot be outlined.
+
+func.func @good(%n: index, %x: f64) -> tensor<?x?x?xf64> {
+  %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  return %a : tensor<?x?x?xf64>
+}
+
+func.func @stored(%n: index, %x: f64, %buffer: memref<?xf64>) -> tensor<?x?x?xf64> {
+  %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  %zero = arith.constant 0 : index
+  %y = nb.stored %buffer : memref<?xf64> as f64
+  // expected-error @below {{'memref.store' uses a value that lies in memory; only a kernel's return can}}
+  memref.store %y, %buffer[%zero] : memref<?xf64>
+  return %a : tensor<?x?x?xf64>
+}

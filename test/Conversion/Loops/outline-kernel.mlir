@@ -20,9 +20,9 @@
 // CHECK-NOT: arith.mulf %{{.*}}, %{{.*}} : f64
 // CHECK: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> f64
 // CHECK: scf.for
-// CHECK: {nb.loop = "fast"}
-// CHECK: {nb.loop = "slow"}
-// CHECK: {nb.loop = "panel"}
+// CHECK: {nb.loop = #nb.dim<fast>}
+// CHECK: {nb.loop = #nb.dim<slow>}
+// CHECK: {nb.loop = #nb.dim<panel>}
 // CHECK: return
 // CHECK-NOT: func.func @image
 func.func @image(%n: index, %size: f64, %domains: index) -> tensor<?x?x?xf32> {

@@ -17,8 +17,8 @@ namespace {
 /// Loops and what belongs to them: nb-differentiate itself knows what to do.
 const std::set<std::string> structural = {"nb.image",  "nb.sum",   "nb.first", "nb.tabulate",
                                           "nb.lookup", "nb.yield", "nb.probe"};
-/// Differentiation comes before lanes, and the image of cotangents is given.
-const std::set<std::string> refused = {"nb.splat", "nb.read_pixel"};
+/// Differentiation comes before lanes and memory, and the image of cotangents is given.
+const std::set<std::string> refused = {"nb.splat", "nb.read_pixel", "nb.parts", "nb.stored"};
 /// Whole numbers and conditions.
 const std::set<std::string> discrete = {
     "nb.in_grid",        "nb.within_resolution", "arith.addi",      "arith.subi",

@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s
+// RUN: nb-opt %s --nb-hoist-invariants --nb-factor-sums --nb-hoist-invariants | FileCheck %s
 
 // Factors leave a sum through everything that is linear in them, constants and doubling too.
 

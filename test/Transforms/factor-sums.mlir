@@ -1,5 +1,5 @@
-// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s
-// RUN: nb-opt %s --nb-hoist-invariants=factor=false | FileCheck %s --check-prefix=OFF
+// RUN: nb-opt %s --nb-hoist-invariants --nb-factor-sums --nb-hoist-invariants | FileCheck %s
+// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s --check-prefix=OFF
 
 // sum(x * w * y) = sum(x * y) * w
 

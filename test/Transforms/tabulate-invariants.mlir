@@ -1,5 +1,5 @@
-// RUN: nb-opt %s --nb-hoist-invariants --split-input-file | FileCheck %s
-// RUN: nb-opt %s --nb-hoist-invariants=tabulate=false --split-input-file \
+// RUN: nb-opt %s --nb-hoist-invariants --nb-tabulate-invariants --split-input-file | FileCheck %s
+// RUN: nb-opt %s --nb-hoist-invariants --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=OFF
 
 // The product of two rotations is one table over both dimensions: what the pixel needs, not the

@@ -1,5 +1,5 @@
-// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s
-// RUN: nb-opt %s --nb-hoist-invariants=split=false | FileCheck %s --check-prefix=OFF
+// RUN: nb-opt %s --nb-split-sums --nb-hoist-invariants | FileCheck %s
+// RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s --check-prefix=OFF
 
 // The scattering vector does not depend on the orientation: the sum is split so that it is
 // computed once per source. The weight is cheap and moves with it, but would not split by itself.

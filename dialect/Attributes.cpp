@@ -1,0 +1,70 @@
+#include "dialect/NB.h"
+#include "dialect/Names.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == names::loop) {
+    if (!isa<LoopLikeOpInterface>(op))
+      return op->emitError() << "'" << name << "' belongs on the loops of an image";
+    auto dimension = dyn_cast<DimensionAttr>(attribute.getValue());
+    if (!dimension ||
+        (dimension.getValue() != Dimension::panel && dimension.getValue() != Dimension::slow &&
+         dimension.getValue() != Dimension::fast))
+      return op->emitError() << "'" << name
+                             << "' must be #nb.dim<panel>, #nb.dim<slow> or #nb.dim<fast>, but is "
+                             << attribute.getValue();
+    return success();
+  }
+  if (name == names::accumulator || name == names::scratch) {
+    if (!isa<UnitAttr>(attribute.getValue()))
+      return op->emitError() << "'" << name << "' has no value, but got " << attribute.getValue();
+    auto memory =
+        op->getNumResults() == 1 ? dyn_cast<MemRefType>(op->getResult(0).getType()) : MemRefType();
+    if (!memory || memory.getRank() != 1 || !memory.getElementType().isF64())
+      return op->emitError() << "'" << name << "' belongs on memory of doubles, memref<?xf64>";
+    return success();
+  }
+  return op->emitError() << "'" << name << "' is no attribute of the nb dialect, or not of an op";
+}
+
+/// Names and units, of an argument or a result. No two of the same kind have one name.
+static LogicalResult verifyLabel(Operation *op, unsigned index, NamedAttribute attribute,
+                                 unsigned count, StringRef what,
+                                 function_ref<Attribute(unsigned)> nameOf) {
+  StringRef key = attribute.getName();
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitError() << "'" << key << "' belongs on arguments and results of functions";
+  if (key != names::name && key != names::unit)
+    return op->emitError() << "'" << key << "' is no attribute of the nb dialect, or not of "
+                           << what << "s";
+  auto text = dyn_cast<StringAttr>(attribute.getValue());
+  if (!text || text.empty())
+    return op->emitError() << "'" << key << "' of " << what << " " << index
+                           << " must be a text, but is " << attribute.getValue();
+  if (key == names::name)
+    for (unsigned other = 0; other < std::min(index, count); ++other)
+      if (nameOf(other) == attribute.getValue())
+        return op->emitError() << what << "s " << other << " and " << index << " are both called "
+                               << text;
+  return success();
+}
+
+LogicalResult NBDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
+                                                  NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return verifyLabel(op, index, attribute, function ? function.getNumArguments() : 0, "argument",
+                     [&](unsigned i) { return function.getArgAttr(i, names::name); });
+}
+
+LogicalResult NBDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
+                                                     NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return verifyLabel(op, index, attribute, function ? function.getNumResults() : 0, "result",
+                     [&](unsigned i) { return function.getResultAttr(i, names::name); });
+}

@@ -1,0 +1,42 @@
+// Names by which passes, code generation and the runtime find what another one made.
+#ifndef NB_DIALECT_NAMES_H
+#define NB_DIALECT_NAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::nb::names {
+
+//===----------------------------------------------------------------------===//
+// Attributes, which NBDialect verifies (Attributes.cpp says where each may stand)
+//===----------------------------------------------------------------------===//
+
+/// Of a function's argument or result: the name by which parameters are bound and outputs are
+/// found.
+inline constexpr llvm::StringLiteral name = "nb.name";
+/// Of a function's argument or result: its unit, "m", "rad", "1", SI throughout.
+inline constexpr llvm::StringLiteral unit = "nb.unit";
+/// Of a loop that convert-nb-to-loops made of an image: panel, slow or fast, as #nb.dim. A tile
+/// restricts the loops over panels and rows, and threads of a GPU take the place of pixels.
+inline constexpr llvm::StringLiteral loop = "nb.loop";
+/// Of a memref.alloc: an image's pixels are summed into it. It is zero ahead of the loops.
+inline constexpr llvm::StringLiteral accumulator = "nb.accumulator";
+/// Of a memref.alloc: partial sums per lane, which mean nothing outside of the loop over a panel.
+inline constexpr llvm::StringLiteral scratch = "nb.scratch";
+
+//===----------------------------------------------------------------------===//
+// Entry points of a kernel: the function's name and one of these
+//===----------------------------------------------------------------------===//
+
+inline constexpr llvm::StringLiteral workspaceSize = "_workspace_size";
+inline constexpr llvm::StringLiteral prepare = "_prepare";
+inline constexpr llvm::StringLiteral runTile = "_run_tile";
+inline constexpr llvm::StringLiteral accumulatorSize = "_accumulator_size";
+inline constexpr llvm::StringLiteral scratchSize = "_scratch_size";
+inline constexpr llvm::StringLiteral finish = "_finish";
+inline constexpr llvm::StringLiteral outputSizes = "_output_sizes";
+/// On a GPU, where what renders has the function's name: adds up the accumulators of all warps.
+inline constexpr llvm::StringLiteral reduce = "_reduce";
+
+} // namespace mlir::nb::names
+
+#endif

@@ -1,0 +1,28 @@
+// The program after each pass.
+#ifndef NB_COMPILER_RECORDSTAGES_H
+#define NB_COMPILER_RECORDSTAGES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::nb {
+
+struct Stage {
+  std::string name; ///< "input", or the pass that made it
+  OwningOpRef<ModuleOp> program;
+  bool changed = true; ///< from the stage before
+};
+
+/// The input and the program after each pass of the pipeline for processors, in f64, that leaves
+/// what the interpreter can run: those up to and including stage "lanes", the last one being
+/// nb-vectorize. For tests, `inject` adds a pass to the pipeline: "AFTER:PASS{options}", where
+/// AFTER is one of the pipeline's passes and PASS is registered with MLIR.
+llvm::Expected<std::vector<Stage>> recordStages(ModuleOp program, llvm::StringRef inject = "");
+
+} // namespace mlir::nb
+
+#endif

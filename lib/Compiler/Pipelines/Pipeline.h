@@ -1,0 +1,79 @@
+// A pipeline: passes in named stages.
+#ifndef NB_COMPILER_PIPELINE_H
+#define NB_COMPILER_PIPELINE_H
+
+#include "lib/Compiler/Pipelines/DumpIR.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mlir::nb {
+
+/// One pass, what it runs on, and the stage that it belongs to.
+struct PipelineStep {
+  std::string stage;
+  std::string
+      anchor; ///< name of the ops of the module that it runs on, "func.func"; empty: the module
+  std::unique_ptr<Pass> pass;
+
+  /// "nb-fuse"
+  std::string name() const { return pass->getArgument().str(); }
+  /// As nb-opt's --pass-pipeline takes it: "builtin.module(func.func(nb-fuse))".
+  std::string text() const;
+  /// Runs this pass alone and verifies what it left.
+  LogicalResult run(ModuleOp program);
+};
+
+class Pipeline {
+public:
+  Pipeline() = default;
+  Pipeline(Pipeline &&) = default;
+  Pipeline &operator=(Pipeline &&) = default;
+
+  /// What is added from now on belongs to this stage.
+  Pipeline &stage(llvm::StringRef name) {
+    current = name.str();
+    return *this;
+  }
+  /// Adds a pass over the module.
+  void add(std::unique_ptr<Pass> pass) { steps.push_back({current, "", std::move(pass)}); }
+  /// Adds a pass over each OpT of the module.
+  template <typename OpT>
+  void addOn(std::unique_ptr<Pass> pass) {
+    steps.push_back({current, OpT::getOperationName().str(), std::move(pass)});
+  }
+
+  /// Leaves out the stage of this name and all after it; all after it; all before it. An error
+  /// names the stages that there are.
+  llvm::Error endBefore(llvm::StringRef stage);
+  llvm::Error endAfter(llvm::StringRef stage);
+  llvm::Error beginAt(llvm::StringRef stage);
+  /// The same for names of which each may be empty: nothing is left out.
+  llvm::Error keep(llvm::StringRef untilBefore, llvm::StringRef untilAfter);
+
+  std::vector<std::string> stageNames() const;
+
+  /// Gives the passes away.
+  void moveTo(OpPassManager &passes);
+
+  std::vector<PipelineStep> steps;
+
+private:
+  llvm::Expected<size_t> find(llvm::StringRef stage, bool behind) const;
+
+  std::string current;
+};
+
+/// Runs all passes; the error is the first that one reported. With `dump`, the program is verified
+/// and written after each pass (and before the first, if nothing has been written yet).
+llvm::Error runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump = nullptr);
+
+} // namespace mlir::nb
+
+#endif

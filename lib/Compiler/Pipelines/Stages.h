@@ -1,0 +1,78 @@
+// The stages that pipelines are made of, in the order in which a kernel goes through them.
+#ifndef NB_COMPILER_STAGES_H
+#define NB_COMPILER_STAGES_H
+
+#include "lib/Compiler/Pipelines/Pipeline.h"
+#include "lib/Experiment/Derivative.h"
+
+#include <string>
+
+namespace mlir::nb {
+
+/// A kernel's arithmetic.
+struct ArithmeticOptions {
+  std::string precision = "f64"; ///< f64, mixed or f32
+  bool estimates = false;        ///< the target has AVX-512's estimates of reciprocals
+};
+
+/// A chip of a GPU.
+struct ChipOptions {
+  std::string chip = "sm_90", features = "+ptx78";
+};
+
+namespace stages {
+
+//===----------------------------------------------------------------------===//
+// On nb programs, which the interpreter can run after each pass
+//===----------------------------------------------------------------------===//
+
+/// "simplify": for the interpreter. Probes stay, nothing moves.
+void simplify(Pipeline &);
+/// "response": no probes; what follows the image is in its body, where it can be.
+void fuseResponse(Pipeline &);
+/// "hoist": what does not depend on a loop leaves it, into tables too.
+void hoist(Pipeline &);
+/// "branches": selects in place of branches.
+void removeBranches(Pipeline &);
+/// "differentiate": the program of the derivative, simplified.
+void differentiate(Pipeline &, const nanobragg::Derivative &);
+/// "hoist-derivative": the value and its derivative meet in the same sums, then their own
+/// invariants leave.
+void hoistDerivative(Pipeline &);
+/// "fuse": one loop nest per image.
+void fuse(Pipeline &);
+/// "probe": for the interpreter, probes on what the patterns name, with commas between. Names of
+/// ops have a dot, names of values have none.
+void probe(Pipeline &, llvm::StringRef patterns);
+
+//===----------------------------------------------------------------------===//
+// From there to code
+//===----------------------------------------------------------------------===//
+
+/// "precision"
+void setPrecision(Pipeline &, const ArithmeticOptions &);
+/// "peel": lattice factors of the fraction of the Miller index.
+void peel(Pipeline &);
+/// "lanes": `width` pixels at once.
+void vectorize(Pipeline &, int64_t width);
+/// "loops": with `concurrent`, pixels are computed at the same time, on a GPU.
+void lowerLoops(Pipeline &, bool concurrent);
+/// "arith"
+void lowerArithmetic(Pipeline &, const ArithmeticOptions &);
+/// "outline": the kernel's entry points.
+void outline(Pipeline &);
+/// "gpu": one gpu.launch renders a tile.
+void launch(Pipeline &);
+/// "grid": the launch as loops over its blocks and threads, for a processor.
+void lowerGrid(Pipeline &);
+/// "host": what a GPU's kernel needs on the host.
+void keepHost(Pipeline &);
+/// "llvm": the LLVM dialect.
+void lowerToLLVM(Pipeline &);
+/// "nvvm": a gpu.module in the NVVM dialect; what runs on the host is left as it is.
+void lowerToNVVM(Pipeline &, const ChipOptions &);
+
+} // namespace stages
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,32 @@
+// RUN: nb-opt %s --nb-fuse | FileCheck %s
+
+// The last sum merges with the first, and what it uses moves ahead of both. That is a sum itself, which now
+// stands ahead of the one over its own dimension that it stood behind: they merge all the same.
+
+// CHECK-LABEL: func.func @moved
+// CHECK: %[[SOURCES:.*]]:2 = nb.sum source
+// CHECK: nb.sum mosaic
+// CHECK: arith.mulf %{{.*}}, %[[SOURCES]]#0
+// CHECK-NOT: nb.sum
+// CHECK: return %{{.*}}#0, %[[SOURCES]]#1, %{{.*}}#1
+func.func @moved(%n: index, %m: index, %t: !nb.table<?xf64>, %u: !nb.table<?xf64>)
+    -> (f64, f64, f64) {
+  %a = nb.sum mosaic %i in %m : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  %b = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  %c = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %u[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  %d = nb.sum mosaic %i in %m : f64 {
+    %x = nb.lookup %u[%i] : !nb.table<?xf64>
+    %y = arith.mulf %x, %c : f64
+    nb.yield %y : f64
+  }
+  return %a, %b, %d : f64, f64, f64
+}
