@@ -21,10 +21,13 @@ KernelRequest Simulator::State::request(ImageType pixels, const Derivative &deri
 }
 
 BoundProgram &Simulator::State::program(ImageType pixels, const Derivative &derivative) {
-  const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32" : " f64");
+  const KernelRequest wanted = request(pixels, derivative);
+  // The numbers of cells may have changed since, and with them the precision.
+  const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
+                          wanted.precision;
   if (const auto found = programs.find(key); found != programs.end())
     return found->second;
-  Program placed = placement.place(request(pixels, derivative));
+  Program placed = placement.place(wanted);
   return programs.try_emplace(key, std::move(placed), experiment).first->second;
 }
 

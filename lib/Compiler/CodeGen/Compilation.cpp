@@ -22,6 +22,11 @@ Compilation::Compilation(const CompileOptions &options, MLIRContext &context, Mo
     : moduleContext(shared ? std::move(shared) : std::make_shared<llvm::LLVMContext>()),
       options(options), context(context) {}
 
+std::string Compilation::arithmetic() const {
+  const bool derives = options.derivative.mode != nanobragg::Derivative::Mode::Value;
+  return derives && options.precision == "mixed" ? "f64" : options.precision;
+}
+
 /// Finds the target and loads the dialects.
 llvm::Error Compilation::prepare() {
   if (options.precision != "f64" && options.precision != "mixed" && options.precision != "f32")
@@ -35,8 +40,8 @@ llvm::Error Compilation::prepare() {
   if (!created)
     return created.takeError();
   machine = std::move(*created);
-  pipeline.precision = options.precision;
-  pipeline.width = pixelsAtOnce(*machine, options.precision);
+  pipeline.precision = arithmetic();
+  pipeline.width = pixelsAtOnce(*machine, arithmetic());
   pipeline.estimates = hasEstimates(*machine);
   gpuPipeline.chip = target.cpu;
   gpuPipeline.features = target.features;
@@ -155,15 +160,15 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
       populateFusion(pm, options.derivative);
     pm.addPass(std::make_unique<DescribePass>(name, description));
     if (target.isGPU()) {
-      populateGpuKernel(pm, options.precision);
+      populateGpuKernel(pm, arithmetic());
       populateNVVM(pm, gpuPipeline);
       return;
     }
     if (target.gridOnCpu) {
-      populateGpuKernel(pm, options.precision);
+      populateGpuKernel(pm, arithmetic());
       pm.addPass(createGPUToLoops());
     } else if (target.hostOfGpu) {
-      populateGpuKernel(pm, options.precision);
+      populateGpuKernel(pm, arithmetic());
       pm.addPass(std::make_unique<EraseLaunchesPass>());
     } else {
       populateKernel(pm, pipeline);

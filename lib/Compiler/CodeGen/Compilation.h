@@ -61,6 +61,9 @@ public:
 private:
   Compilation(const CompileOptions &options, MLIRContext &context, ModuleContext moduleContext);
   llvm::Error prepare();
+  /// The precision that the passes get. Derivatives of `mixed` are computed in f64, all of them:
+  /// those by what a lattice factor does not depend on too.
+  std::string arithmetic() const;
 
   CompileOptions options;
   std::unique_ptr<MLIRContext> ownContext;
