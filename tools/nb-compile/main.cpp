@@ -60,6 +60,8 @@ Work workOf(const CompileCommand &command) {
   if (command.program.empty()) {
     const RunSetup setup(parseExperiment(command.experiment));
     request = requestFor(setup.complete.experiment, setup.line.tool.simulator);
+    // A kernel serves crystals of any size, whatever stands here.
+    request.precision = setup.line.tool.simulator.precision;
     request.fixed = fixedCounts(setup.complete.experiment, command.specialize);
     work.experiment = setup.complete.experiment;
     if (!command.mode.empty())
