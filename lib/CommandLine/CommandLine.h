@@ -56,6 +56,7 @@ struct LossOptions {
 struct ToolOptions {
   // These print on standard output and end the run; nothing else on the line is looked at.
   bool help = false, version = false, listFlags = false;
+  std::string helpWord;        ///< of help: only flags that it occurs in; empty: all
   bool listParameters = false; ///< of the kernel that this command line needs
 
   SimulatorOptions simulator; ///< what runs the programs
@@ -113,6 +114,9 @@ LoadedInputs loadInputs(CommandLine &line);
 
 /// Complete and grouped, with units and defaults.
 std::string usageText();
+/// The flags and environment variables in whose names, descriptions or groups' titles the word occurs,
+/// in any case of its letters. Throws UsageError when there is none.
+std::string usageOf(const std::string &word);
 /// The same as a Markdown page.
 std::string flagReference();
 

@@ -58,7 +58,7 @@ FlagGroup crystalFlags() {
                }},
           {.spellings = {"-misset_seed"},
            .values = "N",
-           .fallback = "the clock",
+           .fallback = "another one each run",
            .help = "random-number seed of -misset random",
            .range = Range::between(-2147483647, 2147483647),
            .apply =

@@ -35,7 +35,9 @@ FlagGroup inputFlags() {
           {.spellings = {"-sourcefile"},
            .values = "FILE",
            .fallback = "none",
-           .help = "X-ray sources: lines of x y z weight wavelength(m)",
+           .help =
+               "X-ray sources: lines of x y z [weight [wavelength(m)]], x y z from the sample to "
+               "the source",
            .apply = [](CommandLine &line, const Values &v) { line.files.sources = v.text(); }},
           {.spellings = {"-stol"},
            .values = "FILE",

@@ -1,13 +1,14 @@
 #include "lib/CommandLine/CommandLine.h"
+#include "lib/CommandLine/ImageHeader.h"
+#include "lib/CommandLine/NoEffect.h"
+#include "lib/CommandLine/OutputConflicts.h"
+#include "lib/CommandLine/OutputFormats.h"
+#include "lib/CommandLine/PanelFile.h"
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/HklFile.h"
 #include "lib/IO/ImageFile.h"
-#include "lib/CommandLine/ImageHeader.h"
 #include "lib/IO/MatrixFile.h"
-#include "lib/CommandLine/NoEffect.h"
-#include "lib/CommandLine/OutputConflicts.h"
-#include "lib/CommandLine/PanelFile.h"
 #include "lib/IO/SmvFile.h"
 #include "lib/IO/SourceFile.h"
 #include "lib/IO/StolFile.h"
@@ -40,6 +41,10 @@ void loadStructureFactors(const CommandLine &line, LoadedInputs &loaded) {
     if (file.duplicates > 0)
       loaded.warnings.push_back(*line.files.hkl + ": " + std::to_string(file.duplicates) +
                                 " reflections are listed again; the last of each counts");
+    if (file.moreColumns > 0)
+      loaded.warnings.push_back(*line.files.hkl + ": line " + std::to_string(file.moreColumns) +
+                                " has more than the four columns h k l F; what follows F, also on "
+                                "other lines, is not used");
     loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(file.grid));
   } else if (line.files.dump) {
     HklGrid grid = io::readDump(*line.files.dump);
@@ -48,8 +53,8 @@ void loadStructureFactors(const CommandLine &line, LoadedInputs &loaded) {
   }
 }
 
-void loadSources(const std::string &path, Inputs &inputs) {
-  for (const io::SourceLine &row : io::readSources(path))
+void loadSources(const std::string &path, Rule columns, Inputs &inputs) {
+  for (const io::SourceLine &row : io::readSources(path, columns))
     inputs.sources.push_back({row.position, row.weight, row.wavelength});
 }
 
@@ -68,6 +73,7 @@ HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const CommandLine 
 LoadedInputs loadInputs(CommandLine &line) {
   requireInputs(line);
   refuseOutputConflicts(line);
+  refuseMisleadingNames(line);
   LoadedInputs loaded;
   loaded.warnings = line.warnings;
   loaded.notices = line.notices;
@@ -87,7 +93,7 @@ LoadedInputs loadInputs(CommandLine &line) {
   if (files.matrix)
     inputs.matrix = io::readMatrix(*files.matrix);
   if (files.sources)
-    loadSources(*files.sources, inputs);
+    loadSources(*files.sources, line.semantics.columns, inputs);
   if (files.panels)
     line.options.panels = readPanels(*files.panels);
   for (const auto &table : {files.stol, files.stol4, files.q})

@@ -9,12 +9,15 @@ FlagGroup outputFlags() {
           {.spellings = {"-floatfile", "-floatimage"},
            .values = "FILE",
            .fallback = "floatimage.bin",
-           .help = "image of photons per pixel, 32-bit floats without header",
+           .help =
+               "image of photons per pixel, 32-bit floats without header; with one where the name "
+               "ends in .npy",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.floatFile = v.text(); }},
           {.spellings = {"-intfile", "-intimage"},
            .values = "FILE",
            .fallback = "intimage.img",
-           .help = "scaled image, SMV",
+           .help = "scaled image, SMV; with --panels one file for each panel, NAME_panel0.img and "
+                   "so on",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.intFile = v.text(); }},
           {.spellings = {"-pgmfile", "-pgmimage"},
            .values = "FILE",
@@ -28,7 +31,8 @@ FlagGroup outputFlags() {
           {.spellings = {"-noisefile", "-noiseimage"},
            .values = "FILE",
            .fallback = "noiseimage.img",
-           .help = "image with photon-counting noise, SMV; undoes an earlier -nonoise",
+           .help = "image with photon-counting noise, SMV, with --panels one file for each panel; "
+                   "undoes an earlier -nonoise",
            .apply =
                [](CommandLine &line, const Values &v) {
                  line.outputs.noiseFile = v.text();
@@ -46,7 +50,9 @@ FlagGroup outputFlags() {
            .values = "FACTOR",
            .unit = "counts/photon",
            .fallback = "automatic",
-           .help = "scale of the SMV image; 0 or less: automatic",
+           .help =
+               "scale of the SMV image; 0 or less: automatic, the brightest pixel becomes 55000. "
+               "Frames of a series need a common one",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.intScale = v.number(); }},
           {.spellings = {"-pgmscale"},
            .values = "FACTOR",
@@ -68,9 +74,9 @@ FlagGroup outputFlags() {
                [](CommandLine &line, const Values &v) {
                  line.outputs.adcOffset = line.options.adcOffset = v.number();
                }},
-          {.spellings = {"-seed"},
+          {.spellings = {"-seed", "--noise-seed"},
            .values = "N",
-           .fallback = "the clock",
+           .fallback = "another one each run, printed",
            .help = "random-number seed of the noise image",
            .range = Range::between(-2147483647, 2147483647),
            .apply = [](CommandLine &line, const Values &v) { line.options.seed = v.integer(); }},

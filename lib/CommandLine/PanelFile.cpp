@@ -20,17 +20,34 @@ public:
   PanelOptions read() const {
     if (!object.is_object())
       refuse("must be an object with \"offset_mm\", \"fast\" and \"slow\"");
-    static constexpr std::string_view keys[] = {"offset_mm", "fast", "slow", "normal"};
+    static constexpr std::string_view keys[] = {"offset_mm", "fast", "slow", "normal", "pixels"};
     for (const auto &[key, value] : object.items())
       if (std::find(std::begin(keys), std::end(keys), key) == std::end(keys))
-        refuse("has an unknown key \"" + key + "\"; the keys are offset_mm, fast, slow and normal");
-    PanelOptions panel{vector("offset_mm"), direction("fast"), direction("slow"), std::nullopt};
+        refuse("has an unknown key \"" + key +
+               "\"; the keys are offset_mm, fast, slow, normal and "
+               "pixels");
+    PanelOptions panel;
+    panel.offset = vector("offset_mm");
+    panel.fastAxis = direction("fast");
+    panel.slowAxis = direction("slow");
     if (object.contains("normal"))
       panel.normal = direction("normal");
+    if (const auto pixels = object.find("pixels"); pixels != object.end())
+      readPixels(*pixels, panel);
     return panel;
   }
 
 private:
+  void readPixels(const json &pixels, PanelOptions &panel) const {
+    const auto isCount = [](const json &x) {
+      return x.is_number_integer() && x > 0 && x < 1000000;
+    };
+    if (!pixels.is_array() || pixels.size() != 2 || !isCount(pixels[0]) || !isCount(pixels[1]))
+      refuse("\"pixels\" must be a list of two whole numbers, along fast and along slow");
+    panel.fastPixels = pixels[0].get<std::int64_t>();
+    panel.slowPixels = pixels[1].get<std::int64_t>();
+  }
+
   Vec3 vector(const char *key) const {
     const auto found = object.find(key);
     if (found == object.end())

@@ -1,8 +1,8 @@
-#include "lib/Experiment/ClosestWord.h"
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
 #include "lib/IO/TextScanner.h"
+#include "lib/Experiment/ClosestWord.h"
 
 #include <algorithm>
 #include <cctype>
@@ -109,15 +109,24 @@ Semantics chooseSemantics(const std::vector<Occurrence> &all, std::span<const st
   return semantics;
 }
 
-/// -help and its like work on any line, also one that is wrong elsewhere.
+/// -help and its like work on any line, also one that is wrong elsewhere. The word that -help looks
+/// for may be a flag if it is the last.
 bool asksForText(const std::vector<std::string> &words, CommandLine &line) {
-  for (const std::string &word : words) {
-    const Flag *flag = looksLikeFlag(word) ? findFlag(word) : nullptr;
-    if (flag && (flag->name() == "--help" || flag->name() == "--version" ||
-                 flag->name() == "--list-flags")) {
-      flag->apply(line, Values(*flag, word, {}, {}));
-      return true;
-    }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
+    const std::string head = words[i].substr(0, equals);
+    const Flag *flag = looksLikeFlag(head) ? findFlag(head) : nullptr;
+    if (!flag ||
+        (flag->name() != "--help" && flag->name() != "--version" && flag->name() != "--list-flags"))
+      continue;
+    std::vector<std::string> values;
+    if (flag->maximumValues() > 0 && equals != std::string::npos)
+      values.push_back(words[i].substr(equals + 1));
+    else if (flag->maximumValues() > 0 && i + 1 < words.size() &&
+             (i + 2 == words.size() || !looksLikeFlag(words[i + 1])))
+      values.push_back(words[i + 1]);
+    flag->apply(line, Values(*flag, head, values, {}));
+    return true;
   }
   return false;
 }

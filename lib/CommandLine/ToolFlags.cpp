@@ -65,8 +65,15 @@ FlagGroup toolFlags() {
       "nb-sim's own",
       {
           {.spellings = {"--help", "-help", "-h"},
-           .help = "this text",
-           .apply = [](CommandLine &line, const Values &) { line.tool.help = true; }},
+           .values = "[WORD]",
+           .fallback = "all flags",
+           .help = "this text, or the flags in whose names or descriptions the word occurs",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.tool.help = true;
+                 if (v.size() > 0)
+                   line.tool.helpWord = v.text();
+               }},
           {.spellings = {"--version", "-version"},
            .help = "the version of the program",
            .apply = [](CommandLine &line, const Values &) { line.tool.version = true; }},
@@ -95,7 +102,9 @@ FlagGroup toolFlags() {
            .values = "f64|mixed|f32",
            .fallback = "f64",
            .help = "precision of the kernel's arithmetic: all f64; f64 for geometry and phases and "
-                   "f32 for amplitudes; f32 inside the image. The interpreter computes in f64",
+                   "f32 for amplitudes; f32 inside the image. The interpreter computes in f64, and so "
+                   "do mixed derivatives and mixed images of crystals of more than 128 cells along an "
+                   "axis",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};
@@ -124,7 +133,7 @@ FlagGroup toolFlags() {
            .values = "FILE",
            .fallback = "one panel",
            .help = "JSON list of panels: {\"offset_mm\": [X,Y,Z], \"fast\": [X,Y,Z], \"slow\": "
-                   "[X,Y,Z]}",
+                   "[X,Y,Z]}, and \"pixels\": [FAST,SLOW] where they differ in size",
            .apply = [](CommandLine &line, const Values &v) { line.files.panels = v.text(); }},
           {.spellings = {"--quiet"},
            .fallback = "off",

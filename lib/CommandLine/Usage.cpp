@@ -3,7 +3,10 @@
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/WrappedText.h"
 
+#include "lib/Experiment/ClosestWord.h"
+
 #include <algorithm>
+#include <cctype>
 
 namespace nanobragg {
 namespace {
@@ -11,9 +14,11 @@ namespace {
 /// "-mosaic SPREAD", "--png=FILE"
 std::string synopsis(const Flag &flag) {
   std::string text(flag.name());
-  if (!flag.values.empty())
-    text += (flag.isLong() ? "=" : " ") + std::string(flag.values);
-  return text;
+  if (flag.values.empty())
+    return text;
+  if (flag.isLong() && flag.minimumValues() == 0)
+    return text + "[=" + std::string(flag.values.substr(1));
+  return text + (flag.isLong() ? "=" : " ") + std::string(flag.values);
 }
 
 std::string otherSpellings(const Flag &flag) {
@@ -42,6 +47,11 @@ std::string usageEntry(const std::string &what, const std::string &help) {
   else
     start.append(column - start.size(), ' ');
   return start + wrapped(help, column, width) + "\n";
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  return text;
 }
 
 /// An environment variable that a run depends on.
@@ -107,6 +117,33 @@ std::string usageText() {
   text +=
       "\nA * stands for any longer spelling. The exit status is 0 unless something went wrong.\n";
   return text;
+}
+
+std::string usageOf(const std::string &word) {
+  const std::string wanted = lower(word);
+  const auto occursIn = [&](const std::string &text) {
+    return lower(text).find(wanted) != std::string::npos;
+  };
+  std::string text;
+  for (const FlagGroup &group : flagGroups()) {
+    std::string entries;
+    for (const Flag &flag : group.flags)
+      if (occursIn(std::string(group.title)) || occursIn(synopsis(flag) + " " + description(flag)))
+        entries += usageEntry(synopsis(flag), description(flag));
+    if (!entries.empty())
+      text += (text.empty() ? "" : "\n") + std::string(group.title) + ":\n" + entries;
+  }
+  std::string entries;
+  for (const Variable &variable : variables)
+    if (occursIn(std::string(variable.name) + " " + variable.help))
+      entries += usageEntry(variable.name, variable.help);
+  if (!entries.empty())
+    text += (text.empty() ? "" : "\n") + std::string("environment:\n") + entries;
+  if (!text.empty())
+    return text;
+  const std::vector<std::string_view> all = allSpellings();
+  throw UsageError("no flag and no description has '" + word + "' in it; the closest flag is '" +
+                   std::string(closestWord(word, all)) + "'");
 }
 
 std::string flagReference() {

@@ -14,12 +14,13 @@ namespace {
 constexpr double sourceDistance = 10; // m, only printed
 
 StepRange divergenceOf(const std::optional<double> &range, const std::optional<double> &step,
-                       const std::optional<std::int64_t> &steps, const char *flag) {
+                       const std::optional<std::int64_t> &steps, Rule exactRatios,
+                       const char *flag) {
   requireFinite(range.value_or(0), flag);
   requireFinite(step.value_or(0), flag);
   return chooseStepRange(range ? units::fromMilliradians(*range) : unsetRange,
                          step ? units::fromMilliradians(*step) : unsetRange, steps.value_or(-1),
-                         flag);
+                         exactRatios, flag);
 }
 
 DivergenceReport reported(const StepRange &s) { return {s.range, s.step, s.steps}; }
@@ -44,14 +45,20 @@ void DefaultsChooser::chooseBeam() {
   report.wavelength = beam.wavelength;
 
   requireFinite(o.dispersion.value_or(0), "-dispersion");
-  StepRange dispersion = chooseStepRange(o.dispersion.value_or(0) / 100.0, unsetRange,
-                                         o.dispersionSteps.value_or(-1), "-dispersion");
+  // Dispersion has no step of its own, so that there is no ratio to round.
+  StepRange dispersion =
+      chooseStepRange(o.dispersion.value_or(0) / 100.0, unsetRange, o.dispersionSteps.value_or(-1),
+                      semantics.exactRatios, "-dispersion");
   if (dispersion.range >= 2)
     throw std::invalid_argument("-dispersion: must be less than 200 percent, or the shortest "
                                 "wavelength is negative; it is a full width");
   report.dispersion = reported(dispersion);
-  report.hdiv = reported(divergenceOf(o.hdivRange, o.hdivStep, o.hdivSteps, "-hdivstep"));
-  report.vdiv = reported(divergenceOf(o.vdivRange, o.vdivStep, o.vdivSteps, "-vdivstep"));
+  report.hdiv = reported(chosenSteps([&](Rule rule) {
+    return divergenceOf(o.hdivRange, o.hdivStep, o.hdivSteps, rule, "-hdivstep");
+  }));
+  report.vdiv = reported(chosenSteps([&](Rule rule) {
+    return divergenceOf(o.vdivRange, o.vdivStep, o.vdivSteps, rule, "-vdivstep");
+  }));
 
   beam.kahnFactor = o.polarization.value_or(0);
   requireFinite(beam.kahnFactor, "-polar");
@@ -161,6 +168,8 @@ void DefaultsChooser::listSources() {
   experiment.variant.sources = Sources::Listed;
   beam.sourceWeight.clear();
   double total = 0;
+  constexpr double farOff = 30; // degrees
+  bool farOffNamed = false;
   for (const SourceRow &row : inputs.sources) {
     const std::string line = "-sourcefile: source " + std::to_string(report.sources.size() + 1);
     SourceReport source;
@@ -172,6 +181,15 @@ void DefaultsChooser::listSources() {
       throw std::invalid_argument(line + " is at the sample; give the direction it lies in");
     requirePositive(source.wavelength, (line + ", wavelength").c_str(), "m");
     requireNotNegative(source.intensity, (line + ", weight").c_str(), "");
+    // Nothing diverges so far; columns in another order do.
+    const double cosine = -dot(unit(source.position), beam.direction);
+    if (cosine < std::cos(units::radians(farOff)) && !farOffNamed) {
+      farOffNamed = true;
+      warn(line + " lies " +
+           text(std::round(units::degrees(std::acos(std::clamp(cosine, -1.0, 1.0))))) +
+           " degrees off the beam's direction; the columns are x y z weight wavelength, x y z from "
+           "the sample to the source");
+    }
     total += source.intensity;
     beam.sourceDirection.push_back(unit(source.position));
     beam.sourceWavelength.push_back(source.wavelength);

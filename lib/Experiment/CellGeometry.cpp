@@ -62,17 +62,17 @@ UnitCell completeCell(const std::array<double, 6> &given) {
 
 std::array<Vec3, 3> defaultSetting(const UnitCell &cell, Rule rule) {
   const auto &[a, b, c, alpha, beta, gamma] = cell;
-  const double volume = cell.volume();
-  const double aStar = b * c * std::sin(alpha) / volume;
-  const double bStar = c * a * std::sin(beta) / volume;
-  const double cStar = a * b * std::sin(gamma) / volume;
+  const double volume = cell.volume(), reciprocalVolume = 1.0 / volume;
+  const double aStar = b * c * std::sin(alpha) * reciprocalVolume;
+  const double bStar = c * a * std::sin(beta) * reciprocalVolume;
+  const double cStar = a * b * std::sin(gamma) * reciprocalVolume;
   const double cosAlphaStar =
       (std::cos(beta) * std::cos(gamma) - std::cos(alpha)) / (std::sin(beta) * std::sin(gamma));
   const double cosBetaStar =
       (std::cos(gamma) * std::cos(alpha) - std::cos(beta)) / (std::sin(gamma) * std::sin(alpha));
   const double cosGammaStar =
       (std::cos(alpha) * std::cos(beta) - std::cos(gamma)) / (std::sin(alpha) * std::sin(beta));
-  const double sinGammaStar = std::min(c / volume / (aStar * bStar), 1.0);
+  const double sinGammaStar = std::min(c * reciprocalVolume / aStar / bStar, 1.0);
   const double cz = rule == Rule::C ? cStar * volume / (a * b * c * sinGammaStar) : 1.0 / c;
   return {{{aStar, 0, 0},
            {bStar * cosGammaStar, bStar * sinGammaStar, 0},
@@ -90,7 +90,8 @@ Lattice latticeOf(const std::array<Vec3, 3> &reciprocal, const UnitCell *cell) {
     const double edges[] = {cell->a, cell->b, cell->c};
     reciprocalVolume = 1.0 / cell->volume();
     for (int i = 0; i < 3; ++i)
-      normals[i] = scaled(unit(normals[i]), edges[i] * reciprocalVolume);
+      // Divided by the volume before the length, as the C program rounds.
+      normals[i] = scaled(normals[i], edges[i] / cell->volume() / length(normals[i]));
   }
   lattice.volume = 1.0 / reciprocalVolume;
   CellReport &real = lattice.real, &dual = lattice.reciprocal;
@@ -101,6 +102,7 @@ Lattice latticeOf(const std::array<Vec3, 3> &reciprocal, const UnitCell *cell) {
         scaled(cross(real.vectors[(i + 1) % 3], real.vectors[(i + 2) % 3]), reciprocalVolume);
   for (int i = 0; i < 3; ++i) {
     real.lengths[i] = length(real.vectors[i]);
+    lattice.edges[i] = length(scaled(real.vectors[i], units::angstrom));
     dual.lengths[i] = length(dual.vectors[i]);
   }
   measure(real, dual, lattice.volume);

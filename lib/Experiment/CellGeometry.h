@@ -24,11 +24,13 @@ UnitCell completeCell(const std::array<double, 6> &cell);
 std::array<Vec3, 3> defaultSetting(const UnitCell &cell, Rule rule);
 
 struct Lattice {
-  CellReport real, reciprocal; ///< A, 1/A
-  double volume = 0;           ///< A^3
+  CellReport real, reciprocal;   ///< A, 1/A
+  std::array<double, 3> edges{}; ///< m, of a, b, c
+  double volume = 0;             ///< A^3
 };
 /// The lattice of a reciprocal basis (1/A). With `cell` the real vectors get its lengths and
-/// volume, and the reciprocal ones follow from them.
+/// volume, and the reciprocal ones follow from them. Everything is computed in the C program's
+/// order, so that `edges` are its lengths to the last bit.
 Lattice latticeOf(const std::array<Vec3, 3> &reciprocal, const UnitCell *cell);
 
 } // namespace nanobragg

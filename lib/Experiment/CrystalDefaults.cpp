@@ -5,6 +5,7 @@
 #include "lib/Experiment/Steps.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Experiment/WholeNumber.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +24,8 @@ void DefaultsChooser::chooseGoniometer() {
   requireFinite(step, "-phistep");
   if (o.osc.value_or(0) < 0)
     warn("-osc: a negative range counts as none; start at the other end");
-  const StepRange phi = choosePhiSteps(osc, step, o.phiSteps.value_or(-1));
+  const StepRange phi = chosenSteps(
+      [&](Rule rule) { return choosePhiSteps(osc, step, o.phiSteps.value_or(-1), rule); });
   if (phi.steps > 10000000)
     throw std::invalid_argument("-phisteps: " + std::to_string(phi.steps) +
                                 " steps are too many; use fewer or enlarge -phistep");
@@ -88,12 +90,17 @@ void DefaultsChooser::chooseOrientation() {
     for (int i = 0; i < 3; ++i)
       crystal.misset[i] = units::radians((*options.misset)[i]);
   }
-  for (Vec3 &vector : reciprocal)
-    vector = rotatedXYZ(crystal.misset, vector);
-  const Lattice lattice = latticeOf(reciprocal, cell ? &*cell : nullptr);
+  auto oriented = [&](std::array<Vec3, 3> vectors) {
+    for (Vec3 &vector : vectors)
+      vector = rotatedXYZ(crystal.misset, vector);
+    return latticeOf(vectors, cell ? &*cell : nullptr);
+  };
+  const Lattice lattice = oriented(reciprocal);
   report.cell = lattice.real;
   report.reciprocalCell = lattice.reciprocal;
   report.volume = lattice.volume;
+  cellEdges = lattice.edges;
+  cellEdgesOfC = inputs.matrix ? lattice.edges : oriented(defaultSetting(*cell, Rule::C)).edges;
 }
 
 void DefaultsChooser::chooseCrystalSize() {
@@ -117,10 +124,10 @@ void DefaultsChooser::chooseCrystalSize() {
         size = beamSize;
       }
       if (size > 0)
-        n = std::ceil(size / (report.cell.lengths[i] * units::angstrom));
+        n = wholeNumber(size / cellEdges[i], size / cellEdgesOfC[i]);
     }
     crystal.ncells[i] = std::max(n, 1.0);
-    report.crystalSize[i] = report.cell.lengths[i] * units::angstrom * crystal.ncells[i];
+    report.crystalSize[i] = cellEdges[i] * crystal.ncells[i];
   }
   report.largestCrystalSize = *std::ranges::max_element(report.crystalSize);
   const auto &[x, y, z] = report.crystalSize;
@@ -170,13 +177,23 @@ void DefaultsChooser::chooseWidthMatrix() {
 void DefaultsChooser::chooseOversample() {
   Detector &d = experiment.detector;
   report.reciprocalPixelSize = experiment.beam.wavelength * report.detector.distance / d.pixelSize;
-  const double wanted = std::ceil(3.0 * report.largestCrystalSize / report.reciprocalPixelSize);
+  const std::int64_t oversample = options.oversample.value_or(-1);
+  report.oversampleAutoSelected = oversample <= 0;
+  auto subpixelsOver = [&](const std::array<double, 3> &edges) {
+    double largest = 0;
+    for (int i = 0; i < 3; ++i)
+      largest = std::max(largest, edges[i] * experiment.crystal.ncells[i]);
+    return 3.0 * largest / report.reciprocalPixelSize;
+  };
+  // A recommendation that nobody follows is no difference to announce.
+  const double ratio = subpixelsOver(cellEdges);
+  const double wanted = report.oversampleAutoSelected
+                            ? wholeNumber(ratio, subpixelsOver(cellEdgesOfC))
+                            : roundedUp(ratio, semantics.exactRatios);
   constexpr std::int64_t most = 10000;
   // Neither a detector behind the sample nor one that the beam does not meet has a recommendation.
   report.recommendedOversample =
       wanted > 0 && std::isfinite(wanted) ? std::int64_t(std::min(wanted, 1e9)) : 1;
-  const std::int64_t oversample = options.oversample.value_or(-1);
-  report.oversampleAutoSelected = oversample <= 0;
   d.oversample = oversample <= 0 ? report.recommendedOversample : oversample;
   if (d.oversample > most)
     throw std::invalid_argument(

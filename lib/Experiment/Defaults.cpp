@@ -1,7 +1,10 @@
 #include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/CheckedSize.h"
+#include "lib/Experiment/FreshSeed.h"
+#include "lib/Experiment/LikelyUnits.h"
 #include "lib/Experiment/Units.h"
+#include "lib/Experiment/WholeNumber.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,8 +48,15 @@ void DefaultsChooser::note(Rule Semantics::*rule) {
   if (semantics.*rule != Rule::Right)
     return;
   for (const SemanticSwitch &s : semanticSwitches())
-    if (s.rule == rule)
+    if (s.rule == rule && std::ranges::find(complete.notices, s.name) == complete.notices.end())
       complete.notices.push_back(s.name);
+}
+
+double DefaultsChooser::wholeNumber(double ratio, std::optional<double> ofC) {
+  const double number = roundedUp(ratio, semantics.exactRatios);
+  if (number != roundedUp(ofC.value_or(ratio), Rule::C))
+    note(&Semantics::exactRatios);
+  return number;
 }
 
 void DefaultsChooser::readHeaders() {
@@ -81,8 +91,13 @@ void DefaultsChooser::readHeaders() {
 
 void DefaultsChooser::chooseSeeds() {
   const std::int64_t clock = std::time(nullptr);
-  complete.noiseSeed = -options.seed.value_or(clock);
-  missetSeed = -options.missetSeed.value_or(clock);
+  const auto chosen = [&](const std::optional<std::int64_t> &given) {
+    if (given)
+      return *given;
+    return semantics.clockSeed == Rule::C ? clock : freshSeed();
+  };
+  complete.noiseSeed = -chosen(options.seed);
+  missetSeed = -chosen(options.missetSeed);
   mosaicSeed = -options.mosaicSeed.value_or(12345678);
   if (options.adcOffset < 0)
     note(&Semantics::noiseWrap);
@@ -104,22 +119,40 @@ void DefaultsChooser::chooseRegion() {
 }
 
 void DefaultsChooser::chooseMask() {
-  if (!inputs.mask)
-    return;
-  const Detector &d = experiment.detector;
-  const MaskImage &mask = *inputs.mask;
+  Detector &d = experiment.detector;
   const std::int64_t rows = d.slowPixels * experiment.panelCount();
-  if (mask.fastPixels != d.fastPixels || mask.slowPixels != rows ||
-      tryProduct({mask.slowPixels, mask.fastPixels}) != std::int64_t(mask.pixels.size()))
-    throw std::invalid_argument("-mask: the mask has " + std::to_string(mask.fastPixels) + " x " +
-                                std::to_string(mask.slowPixels) + " pixels but the detector has " +
-                                std::to_string(d.fastPixels) + " x " + std::to_string(rows) +
-                                "; use a mask of the detector's size");
-  experiment.variant.mask = true;
-  std::vector<std::uint8_t> &bytes = experiment.detector.mask;
-  bytes.resize(mask.pixels.size());
-  std::transform(mask.pixels.begin(), mask.pixels.end(), bytes.begin(),
-                 [](std::uint16_t pixel) { return std::uint8_t(pixel != 0); });
+  std::vector<std::uint8_t> &bytes = d.mask;
+  if (inputs.mask) {
+    const MaskImage &mask = *inputs.mask;
+    if (mask.fastPixels != d.fastPixels || mask.slowPixels != rows ||
+        tryProduct({mask.slowPixels, mask.fastPixels}) != std::int64_t(mask.pixels.size()))
+      throw std::invalid_argument("-mask: the mask has " + std::to_string(mask.fastPixels) + " x " +
+                                  std::to_string(mask.slowPixels) +
+                                  " pixels but the detector has " + std::to_string(d.fastPixels) +
+                                  " x " + std::to_string(rows) +
+                                  "; use a mask of the detector's size");
+    bytes.resize(mask.pixels.size());
+    std::transform(mask.pixels.begin(), mask.pixels.end(), bytes.begin(),
+                   [](std::uint16_t pixel) { return std::uint8_t(pixel != 0); });
+  }
+  maskPadding();
+  experiment.variant.mask = !bytes.empty();
+}
+
+void DefaultsChooser::maskPadding() {
+  Detector &d = experiment.detector;
+  const auto isSmall = [&](const Panel &panel) {
+    return panel.fastPixels < d.fastPixels || panel.slowPixels < d.slowPixels;
+  };
+  if (std::ranges::none_of(d.panels, isSmall))
+    return;
+  d.mask.resize(std::size_t(d.fastPixels * d.slowPixels * experiment.panelCount()), 1);
+  std::size_t i = 0;
+  for (const Panel &panel : d.panels)
+    for (std::int64_t s = 0; s < d.slowPixels; ++s)
+      for (std::int64_t f = 0; f < d.fastPixels; ++f, ++i)
+        if (f >= panel.fastPixels || s >= panel.slowPixels)
+          d.mask[i] = 0;
 }
 
 void DefaultsChooser::chooseGain() {
@@ -192,9 +225,18 @@ CompleteExperiment DefaultsChooser::run() {
   return std::move(complete);
 }
 
-CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
-                                  const Semantics &semantics) {
-  return DefaultsChooser(options, inputs, semantics).run();
+CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs, const Semantics &semantics) {
+  const std::vector<std::string> slips = likelySlipsOfUnits(options);
+  try {
+    CompleteExperiment complete = DefaultsChooser(options, inputs, semantics).run();
+    complete.warnings.insert(complete.warnings.begin(), slips.begin(), slips.end());
+    return complete;
+  } catch (const std::invalid_argument &error) {
+    // A value in another unit may be why something else is too large.
+    if (slips.empty())
+      throw;
+    throw std::invalid_argument(std::string(error.what()) + "; " + slips.front());
+  }
 }
 
 } // namespace nanobragg

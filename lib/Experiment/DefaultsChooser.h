@@ -4,7 +4,9 @@
 
 #include "lib/Experiment/Defaults.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace nanobragg {
@@ -24,6 +26,8 @@ private:
   void chooseSeeds();
   void chooseRegion();
   void chooseMask();
+  /// Panels smaller than the largest lie in the first corner of a frame of its size.
+  void maskPadding();
   void chooseGain();
   void checkSampleCount();
   // FrameDefaults.cpp: directions, which the convention decides
@@ -55,8 +59,19 @@ private:
   void chooseStructureFactors();
 
   void warn(const std::string &text) { complete.warnings.push_back(text); }
-  /// This run depends on the switch; says so when it is set Right.
+  /// This run depends on the switch; says so, once, when it is set Right.
   void note(Rule Semantics::*rule);
+  /// The smallest whole number not below the ratio, by the switch `exactRatios`. `ofC` is the ratio
+  /// as the C program rounds it, where other switches make this one differ in its last digits.
+  double wholeNumber(double ratio, std::optional<double> ofC = std::nullopt);
+  /// The steps that `choose` chooses by the same switch.
+  template <typename Choose>
+  auto chosenSteps(Choose choose) {
+    auto chosen = choose(semantics.exactRatios);
+    if (chosen != choose(Rule::C))
+      note(&Semantics::exactRatios);
+    return chosen;
+  }
 
   const Options &options;
   const Inputs &inputs;
@@ -72,6 +87,7 @@ private:
     std::int64_t fastPixels = 0, slowPixels = 0;
   } given;
   std::int64_t missetSeed = 0, mosaicSeed = 0;
+  std::array<double, 3> cellEdges{}, cellEdgesOfC{}; ///< m; as the C program rounds them
 };
 
 /// Throws std::invalid_argument naming the flag unless value > 0 and finite.

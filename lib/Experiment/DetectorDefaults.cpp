@@ -4,6 +4,7 @@
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -17,6 +18,16 @@ void DefaultsChooser::choosePixels() {
     d.pixelSize = units::fromMillimetres(*options.pixelSize);
   requirePositive(d.pixelSize, "-pixel", "mm");
 
+  // Panels that all say their size decide, unless a flag does.
+  auto largestPanel = [&](std::optional<std::int64_t> PanelOptions::*own, std::int64_t otherwise) {
+    std::int64_t largest = 0;
+    for (const PanelOptions &panel : options.panels) {
+      if (!(panel.*own))
+        return otherwise;
+      largest = std::max(largest, *(panel.*own));
+    }
+    return largest > 0 ? largest : otherwise;
+  };
   auto count = [&](const std::optional<std::int64_t> &flag, std::int64_t header,
                    const std::optional<double> &size, double &detSize, const char *pixelsFlag,
                    const char *sizeFlag) -> std::int64_t {
@@ -26,9 +37,12 @@ void DefaultsChooser::choosePixels() {
                                   std::to_string(pixels));
     if (size)
       requirePositive(*size, sizeFlag, "mm");
+    if (flag == 0)
+      warn(std::string(pixelsFlag) + " 0 counts as not given: " + sizeFlag +
+           " and -pixel decide the number of pixels");
     detSize = pixels > 0 ? d.pixelSize * double(pixels)
                          : (size ? units::fromMillimetres(*size) : 102.4e-3);
-    double n = std::ceil(detSize / d.pixelSize - 0.5);
+    double n = wholeNumber(detSize / d.pixelSize - 0.5);
     if (!(n >= 1))
       throw std::invalid_argument(std::string(sizeFlag) +
                                   ": the detector is smaller than a pixel; reduce -pixel");
@@ -37,10 +51,12 @@ void DefaultsChooser::choosePixels() {
                                   " pixels along one axis are too many; enlarge -pixel");
     return std::int64_t(n);
   };
-  d.fastPixels = count(options.fastPixels, given.fastPixels, options.detSizeFast,
-                       report.detector.detSizeFast, "-detpixels_f", "-detsize_f");
-  d.slowPixels = count(options.slowPixels, given.slowPixels, options.detSizeSlow,
-                       report.detector.detSizeSlow, "-detpixels_s", "-detsize_s");
+  d.fastPixels =
+      count(options.fastPixels, largestPanel(&PanelOptions::fastPixels, given.fastPixels),
+            options.detSizeFast, report.detector.detSizeFast, "-detpixels_f", "-detsize_f");
+  d.slowPixels =
+      count(options.slowPixels, largestPanel(&PanelOptions::slowPixels, given.slowPixels),
+            options.detSizeSlow, report.detector.detSizeSlow, "-detpixels_s", "-detsize_s");
   if (d.fastPixels * d.slowPixels > std::numeric_limits<std::int32_t>::max())
     throw std::invalid_argument("-detpixels: an image of " + std::to_string(d.fastPixels) + " x " +
                                 std::to_string(d.slowPixels) +
@@ -160,16 +176,26 @@ void DefaultsChooser::choosePanels() {
   if (options.panels.empty())
     return;
   experiment.variant.panels = true;
+  const Detector &d = experiment.detector;
   for (const PanelOptions &panel : options.panels) {
+    const std::string name = "panel " + std::to_string(d.panels.size());
     Panel p;
     for (int i = 0; i < 3; ++i)
       p.offset[i] = units::fromMillimetres(panel.offset[i]);
     p.fastAxis = unit(panel.fastAxis);
     p.slowAxis = unit(panel.slowAxis);
     p.normal = unit(panel.normal.value_or(cross(p.fastAxis, p.slowAxis)));
+    p.fastPixels = panel.fastPixels.value_or(d.fastPixels);
+    p.slowPixels = panel.slowPixels.value_or(d.slowPixels);
     if (length(cross(p.fastAxis, p.slowAxis)) < 1e-6 || length(p.normal) == 0)
-      throw std::invalid_argument("panel " + std::to_string(experiment.detector.panels.size()) +
-                                  ": its axes must be neither zero nor parallel");
+      throw std::invalid_argument(name + ": its axes must be neither zero nor parallel");
+    if (p.fastPixels < 1 || p.slowPixels < 1 || p.fastPixels > d.fastPixels ||
+        p.slowPixels > d.slowPixels)
+      throw std::invalid_argument(
+          name + " has " + std::to_string(p.fastPixels) + " x " + std::to_string(p.slowPixels) +
+          " pixels, which must be at least 1 and at most the detector's " +
+          std::to_string(d.fastPixels) + " x " + std::to_string(d.slowPixels) +
+          "; leave -detpixels out, or give the largest there");
     experiment.detector.panels.push_back(p);
   }
 }

@@ -18,6 +18,21 @@ double beamNormalCosine(const Detector &detector, const Vec3 &beam, Rule rule) {
   return cosine == 0 ? DBL_MIN : cosine;
 }
 
+/// Fills what follows from pix0 and the axes. `cosine`: between beam and normal.
+static void measure(DetectorReport &r, double pixelSize, const Vec3 &beam, double cosine) {
+  r.fClose = -dot(r.pix0, r.fastAxis);
+  r.sClose = -dot(r.pix0, r.slowAxis);
+  r.closeDistance = dot(r.pix0, r.normal);
+  r.distance = r.closeDistance / cosine;
+  Vec3 toBeam = difference(scaled(beam, r.distance), r.pix0);
+  r.fBeam = dot(r.fastAxis, toBeam);
+  r.sBeam = dot(r.slowAxis, toBeam);
+  r.orgX = r.fClose / pixelSize + 0.5;
+  r.orgY = r.sClose / pixelSize + 0.5;
+  r.dialsOrigin = {1000.0 * r.pix0[2], 1000.0 * r.pix0[1], -1000.0 * r.pix0[0]};
+  r.xdsBeam = {dot(beam, r.fastAxis), dot(beam, r.slowAxis), dot(beam, r.normal)};
+}
+
 DetectorReport placeDetector(const Detector &d, const Vec3 &beam, Pivot pivot, DistanceInput input,
                              Rule rule) {
   DetectorReport r;
@@ -34,17 +49,26 @@ DetectorReport placeDetector(const Detector &d, const Vec3 &beam, Pivot pivot, D
                ? rotatedWithDetector(d, from(d.fastAxis, d.slowAxis, scaled(d.normal, close)))
                : from(r.fastAxis, r.slowAxis, scaled(beam, close / cosine));
 
-  r.fClose = -dot(r.pix0, r.fastAxis);
-  r.sClose = -dot(r.pix0, r.slowAxis);
-  r.closeDistance = dot(r.pix0, r.normal);
-  r.distance = r.closeDistance / beamNormalCosine(d, beam, rule);
-  Vec3 toBeam = difference(scaled(beam, r.distance), r.pix0);
-  r.fBeam = dot(r.fastAxis, toBeam);
-  r.sBeam = dot(r.slowAxis, toBeam);
-  r.orgX = r.fClose / d.pixelSize + 0.5;
-  r.orgY = r.sClose / d.pixelSize + 0.5;
-  r.dialsOrigin = {1000.0 * r.pix0[2], 1000.0 * r.pix0[1], -1000.0 * r.pix0[0]};
-  r.xdsBeam = {dot(beam, r.fastAxis), dot(beam, r.slowAxis), dot(beam, r.normal)};
+  measure(r, d.pixelSize, beam, beamNormalCosine(d, beam, rule));
+  return r;
+}
+
+DetectorReport placePanel(const Detector &d, const Vec3 &beam, const DetectorReport &whole,
+                          const Panel &panel) {
+  DetectorReport r = whole;
+  r.pix0 = sum(whole.pix0, rotatedWithDetector(d, panel.offset));
+  r.fastAxis = rotatedWithDetector(d, panel.fastAxis);
+  r.slowAxis = rotatedWithDetector(d, panel.slowAxis);
+  r.normal = rotatedWithDetector(d, panel.normal);
+  const double cosine = dot(beam, r.normal);
+  const bool met = std::fabs(cosine) > 1e-9;
+  measure(r, d.pixelSize, beam, met ? cosine : 1);
+  if (!met) {
+    r.fBeam = r.fClose;
+    r.sBeam = r.sClose;
+  }
+  r.detSizeFast = d.pixelSize * double(panel.fastPixels);
+  r.detSizeSlow = d.pixelSize * double(panel.slowPixels);
   return r;
 }
 

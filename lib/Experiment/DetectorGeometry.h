@@ -21,6 +21,11 @@ double beamNormalCosine(const Detector &detector, const Vec3 &beam, Rule rule);
 DetectorReport placeDetector(const Detector &detector, const Vec3 &beam, Pivot pivot,
                              DistanceInput input, Rule rule);
 
+/// The same of one panel of a detector that has been placed as `whole`. The beam centre of a panel
+/// that the beam's line does not meet is its nearest point.
+DetectorReport placePanel(const Detector &detector, const Vec3 &beam, const DetectorReport &whole,
+                          const Panel &panel);
+
 /// What a pixel subtends, in steradian, at a squared distance (m^2) from the sample: its area (edge
 /// in m), seen at its obliquity, close distance (m) over distance.
 double solidAngleOfPixel(double squaredDistance, double closeDistance, double pixelSize);

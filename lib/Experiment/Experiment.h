@@ -71,6 +71,9 @@ struct Beam {
 struct Panel {
   Vec3 offset{};                         ///< m, from the detector origin
   Vec3 fastAxis{}, slowAxis{}, normal{}; ///< unit
+  /// Pixels that exist, counted from the panel's first corner; the rest of the detector's
+  /// fastPixels x slowPixels is masked.
+  std::int64_t fastPixels = 0, slowPixels = 0;
 };
 
 /// A number for each pixel, [panel][slow][fast]; empty where there is no such map.

@@ -18,12 +18,14 @@ namespace nanobragg {
 
 enum class Convention { Mosflm, Denzo, Adxv, Xds, Dials, Custom };
 
-/// One panel of a detector with several; only the C++ interface can say this. In the lab frame at
+/// One panel of a detector with several (--panels, docs/panels.md). In the lab frame at
 /// zero detector rotations and two-theta, moved by them together with the other panels.
 struct PanelOptions {
   Vec3 offset{};               ///< mm, from the detector origin to the panel's first corner
   Vec3 fastAxis{}, slowAxis{}; ///< any length
   std::optional<Vec3> normal;  ///< default: fast x slow
+  /// Default: those of the detector, which are the largest of all panels unless a flag gives them.
+  std::optional<std::int64_t> fastPixels, slowPixels;
 };
 
 struct Options {

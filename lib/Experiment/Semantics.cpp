@@ -16,6 +16,12 @@ constexpr SemanticSwitch switches[] = {
     {"random-misset", &Semantics::randomMisset,
      "takes a largest rotation of 90 as radians, so that orientations are not uniform",
      "orientations uniform over all rotations", "-misset random"},
+    {"exact-ratios", &Semantics::exactRatios,
+     "rounds ratios up as they come out of floating point: a crystal of 0.001 mm is 100 or 101 "
+     "cells "
+     "of 100 A long, and 1.1 degrees are 12 steps of 0.1",
+     "a ratio within 64 roundings of a whole number is that number",
+     "-xtalsize -oversample -phistep -hdivstep -vdivstep -detsize"},
     {"interpolation-choice", &Semantics::interpolationChoice,
      "chooses interpolation by the numbers of cells before the crystal size sets them",
      "chooses it by the final numbers of cells", "-xtalsize -interpolate -nointerpolate"},
@@ -50,14 +56,30 @@ constexpr SemanticSwitch switches[] = {
     {"solid-angle-sum", &Semantics::solidAngleSum,
      "prints the sum of solid angles divided by all samples",
      "divides it by sub-pixels and layers only", "-oversample -mosaic_domains -phisteps ..."},
+    {"clock-seed", &Semantics::clockSeed,
+     "without a seed takes the clock in seconds, so that runs of the same second share their noise "
+     "and their random orientation",
+     "mixes the clock in nanoseconds, the process and random numbers of the system; the seed is "
+     "printed (not announced)",
+     "-seed -misset_seed"},
     {"noise-wrap", &Semantics::noiseWrap,
      "negative counts on the noise image wrap around to large ones", "they become 0", "-adc"},
     {"header-lookup", &Semantics::headerLookup,
      "takes the last place of an image header where a keyword occurs, inside longer ones too: "
      "DISTANCE reads CLOSE_DISTANCE, ORGX reads XDS_ORGX",
-     "takes the entry with exactly this keyword; of an image the beam centre under the convention's "
+     "takes the entry with exactly this keyword; of an image the beam centre under the "
+     "convention's "
      "own name, MOSFLM_CENTER_X and so on",
      "-img -mask"},
+    {"columns", &Semantics::columns,
+     "a line of a source file may have any number of columns: x y become a direction, a sixth is "
+     "ignored",
+     "3, 4 or 5 columns; any other number is an error", "-sourcefile"},
+    {"file-names", &Semantics::fileNames,
+     "an output may have any name: -floatfile x.npy has no header, -intfile x.cbf is SMV",
+     "-floatfile x.npy is an array of NumPy; a name with the extension of another format is an "
+     "error",
+     "-floatfile -intfile -noisefile -pgmfile"},
     {"flag-prefixes", &Semantics::flagPrefixes,
      "takes -twotheta_axis X Y Z for -twotheta X as well, and -misset_seed N followed by two more "
      "words for -misset N and their numbers",

@@ -13,6 +13,7 @@ struct Semantics {
   Rule cellSetting = Rule::Right;
   Rule spotMetric = Rule::Right;
   Rule randomMisset = Rule::Right;
+  Rule exactRatios = Rule::Right;
   Rule interpolationChoice = Rule::Right;
   Rule sourceWeights = Rule::Right;
   Rule twothetaRatio = Rule::Right;
@@ -24,8 +25,11 @@ struct Semantics {
   Rule noAbsorption = Rule::Right;
   Rule water = Rule::Right;
   Rule solidAngleSum = Rule::Right;
+  Rule clockSeed = Rule::Right; // not announced: either way the numbers are random
   Rule noiseWrap = Rule::Right;
   Rule headerLookup = Rule::Right; // applied where files are read
+  Rule columns = Rule::Right;      // applied where files are read; the default refuses the rest
+  Rule fileNames = Rule::Right;    // applied where files are named; the default refuses the rest
   Rule flagPrefixes = Rule::Right; // applied where flags are parsed
 
   static Semantics right() { return {}; }

@@ -1,6 +1,7 @@
 #include "lib/Experiment/Steps.h"
 
 #include "lib/Experiment/Units.h"
+#include "lib/Experiment/WholeNumber.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +11,8 @@ namespace nanobragg {
 namespace {
 
 /// How many steps fill a range; the last point lies inside.
-std::int64_t stepsIn(double range, double step, const char *flag) {
-  double steps = std::ceil(range / step);
+std::int64_t stepsIn(double range, double step, Rule exactRatios, const char *flag) {
+  double steps = roundedUp(range / step, exactRatios);
   if (!(steps < 1e9))
     throw std::invalid_argument(std::string(flag) +
                                 ": the step is too small for the range; enlarge it");
@@ -20,14 +21,14 @@ std::int64_t stepsIn(double range, double step, const char *flag) {
 
 } // namespace
 
-StepRange choosePhiSteps(double osc, double step, std::int64_t steps) {
+StepRange choosePhiSteps(double osc, double step, std::int64_t steps, Rule exactRatios) {
   if (steps < 0) {
     if (osc < 0)
       return step <= 0 ? StepRange{0, 0, 1} : StepRange{step, step, 2};
     if (step <= 0)
       return {osc, osc / 2.0, 2};
     // The C program takes no step at all of an empty range and divides by their number.
-    return {osc, step, std::max<std::int64_t>(stepsIn(osc, step, "-phistep"), 1)};
+    return {osc, step, std::max<std::int64_t>(stepsIn(osc, step, exactRatios, "-phistep"), 1)};
   }
   steps = std::max<std::int64_t>(steps, 1);
   if (osc < 0) {
@@ -39,7 +40,8 @@ StepRange choosePhiSteps(double osc, double step, std::int64_t steps) {
   return {osc, step < 0 ? osc / double(steps) : step, steps};
 }
 
-StepRange chooseStepRange(double range, double step, std::int64_t steps, const char *flag) {
+StepRange chooseStepRange(double range, double step, std::int64_t steps, Rule exactRatios,
+                          const char *flag) {
   StepRange chosen{range, step, steps};
   if (range < 0 && step > 0)
     chosen = {step, step, 2};
@@ -47,8 +49,8 @@ StepRange chooseStepRange(double range, double step, std::int64_t steps, const c
     // A number of steps alone spreads them over a whole radian (or wavelength).
     chosen = steps <= 0 ? StepRange{0, 0, 1} : StepRange{1.0, 1.0 / double(steps), steps};
   else if (steps <= 0)
-    chosen =
-        step <= 0 ? StepRange{range, range, 2} : StepRange{range, step, stepsIn(range, step, flag)};
+    chosen = step <= 0 ? StepRange{range, range, 2}
+                       : StepRange{range, step, stepsIn(range, step, exactRatios, flag)};
   else if (step <= 0) {
     steps = std::max<std::int64_t>(steps, 2);
     chosen = {range, range / double(steps - 1), steps};

@@ -34,15 +34,18 @@ inline Vec3 rotatedAbout(const Vec3 &axis, double angle, const Vec3 &x) {
   return sum(sum(scaled(axis, dot(axis, x) * (1 - c)), scaled(x, c)), scaled(cross(axis, x), s));
 }
 
-/// Right-handed rotations about lab X, then Y, then Z.
+/// Right-handed rotations about lab X, then Y, then Z. Rounds as the C program does, which writes
+/// each as a plane rotation, because lengths that it divides and rounds up depend on this.
 inline Vec3 rotatedXYZ(const Vec3 &angles, const Vec3 &x) {
   Vec3 result = x;
   for (int axis = 0; axis < 3; ++axis) {
     if (angles[axis] == 0)
       continue;
-    Vec3 e{};
-    e[axis] = 1;
-    result = rotatedAbout(e, angles[axis], result);
+    const double s = std::sin(angles[axis]), c = std::cos(angles[axis]);
+    double &u = result[(axis + 1) % 3], &v = result[(axis + 2) % 3];
+    const Vec3 old = {0, u, v};
+    u = old[1] * c - old[2] * s;
+    v = old[1] * s + old[2] * c;
   }
   return result;
 }

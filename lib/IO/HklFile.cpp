@@ -41,11 +41,13 @@ public:
     const std::string_view word = this->word();
     const double real = number(name);
     if (real != std::nearbyint(real))
-      throw FileError(path, lineNumber, std::string("index ") + name + " is " + quoted(word) +
-                                            "; Miller indices are whole numbers");
+      throw FileError(path, lineNumber,
+                      std::string("index ") + name + " is " + quoted(word) +
+                          "; Miller indices are whole numbers");
     if (std::abs(real) > double(std::numeric_limits<std::int32_t>::max()))
-      throw FileError(path, lineNumber, std::string("index ") + name + " is " + quoted(word) +
-                                            ", out of range; check the columns, which are h k l F");
+      throw FileError(path, lineNumber,
+                      std::string("index ") + name + " is " + quoted(word) +
+                          ", out of range; check the columns, which are h k l F");
     return std::int32_t(real);
   }
 
@@ -54,9 +56,9 @@ public:
     double value = 0;
     const char *stop = parseNumber(p, end, value);
     if (!stop || (stop != end && !isBlank(*stop)))
-      throw FileError(path, lineNumber, std::string("cannot read ") + name + " from " +
-                                            quoted(word()) +
-                                            "; the columns are h k l F, comments begin with #");
+      throw FileError(path, lineNumber,
+                      std::string("cannot read ") + name + " from " + quoted(word()) +
+                          "; the columns are h k l F, comments begin with #");
     p = stop;
     return value;
   }
@@ -64,8 +66,8 @@ public:
 private:
   void need(const char *name) {
     if (!skipBlanks())
-      throw FileError(path, lineNumber, std::string("column ") + name +
-                                            " is missing; each line needs h k l F");
+      throw FileError(path, lineNumber,
+                      std::string("column ") + name + " is missing; each line needs h k l F");
   }
   std::string_view word() const {
     const char *stop = p;
@@ -79,7 +81,8 @@ private:
   const char *p, *end;
 };
 
-std::vector<Reflection> parse(const std::string &path, const std::string &text) {
+std::vector<Reflection> parse(const std::string &path, const std::string &text,
+                              std::size_t &moreColumns) {
   std::vector<Reflection> reflections;
   constexpr std::size_t shortestLine = std::string_view("0 0 0 1\n").size();
   reflections.reserve(text.size() / shortestLine + 1); // never grown: that costs more than parsing
@@ -101,6 +104,8 @@ std::vector<Reflection> parse(const std::string &path, const std::string &text) 
     r.k = columns.index("k");
     r.l = columns.index("l");
     r.f = columns.number("F");
+    if (moreColumns == 0 && columns.skipBlanks())
+      moreColumns = lines.number();
     reflections.push_back(r);
   }
   return reflections;
@@ -124,11 +129,11 @@ HklGrid boundingBox(const std::vector<Reflection> &reflections) {
 
 HklFile readHkl(const std::string &path, double defaultF) {
   const std::string text = readMaybeCompressed(path);
-  const std::vector<Reflection> reflections = parse(path, text);
+  HklFile result;
+  const std::vector<Reflection> reflections = parse(path, text, result.moreColumns);
   if (reflections.empty())
     throw FileError(path, "has no reflections; each line needs h k l F");
 
-  HklFile result;
   result.reflections = reflections.size();
   HklGrid &grid = result.grid = boundingBox(reflections);
   const std::size_t nodes = gridNodes(path, grid, reflections.size());
@@ -141,8 +146,8 @@ HklFile readHkl(const std::string &path, double defaultF) {
     throw gridTooLarge(path, grid);
   }
   for (const Reflection &r : reflections) {
-    const auto node = std::size_t(((r.h - grid.hMin) * kRange + (r.k - grid.kMin)) * lRange +
-                                  (r.l - grid.lMin));
+    const auto node =
+        std::size_t(((r.h - grid.hMin) * kRange + (r.k - grid.kMin)) * lRange + (r.l - grid.lMin));
     result.duplicates += seen[node];
     seen[node] = true;
     grid.values[node] = r.f;

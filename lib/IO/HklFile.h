@@ -13,10 +13,11 @@ struct HklFile {
   HklGrid grid;                ///< the bounding box of the file's indices
   std::size_t reflections = 0; ///< lines with a reflection, repeated ones included
   std::size_t duplicates = 0;  ///< lines whose index had been given before; the last one counts
+  std::size_t moreColumns = 0; ///< number of the first line with more than four columns, or 0
 };
 
 /// Reads lines of `h k l F`, plain or gzip-compressed; further columns, blank lines and everything
-/// from a `#` on are ignored. Indices may be written 1.0 but must be whole. Nodes of the box that
+/// from a `#` on are not used. Indices may be written 1.0 but must be whole. Nodes of the box that
 /// the file does not list get `defaultF`.
 HklFile readHkl(const std::string &path, double defaultF);
 

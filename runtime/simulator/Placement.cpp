@@ -1,6 +1,7 @@
 #include "runtime/simulator/Placement.h"
 
 #include "lib/Experiment/Parameters.h"
+#include "lib/Experiment/Precision.h"
 #include "lib/IO/ImageRegion.h"
 #include "runtime/gpu/DevicePlacement.h"
 #include "runtime/kernels/KernelFit.h"
@@ -58,7 +59,8 @@ KernelRequest requestFor(const Experiment &experiment, const SimulatorOptions &o
                          const std::string &derivative) {
   KernelRequest request;
   request.variant = experiment.variant.toString();
-  request.precision = options.precision;
+  const bool given = !options.kernelFile.empty() || options.kernel;
+  request.precision = given ? options.precision : precisionFor(options.precision, experiment);
   request.derivative = derivative;
   request.file = options.kernelFile;
   request.dumpIR = options.dumpIR;

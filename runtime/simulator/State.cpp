@@ -1,6 +1,7 @@
 #include "runtime/simulator/State.h"
 
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Experiment/Precision.h"
 #include "lib/IO/ImageRegion.h"
 
 #include <algorithm>
@@ -21,7 +22,9 @@ KernelRequest Simulator::State::request(ImageType pixels, const Derivative &deri
 }
 
 BoundProgram &Simulator::State::program(ImageType pixels, const Derivative &derivative) {
-  const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32" : " f64");
+  // The numbers of cells may have changed since, and with them the precision.
+  const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
+                          precisionFor(options.precision, experiment);
   if (const auto found = programs.find(key); found != programs.end())
     return found->second;
   Program placed = placement.place(request(pixels, derivative));

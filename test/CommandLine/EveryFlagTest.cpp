@@ -206,6 +206,7 @@ const std::vector<Case> outputs = {
     {"-adc 12.5", [](L l) { return l.outputs.adcOffset == 12.5 && l.options.adcOffset == 12.5; }},
     {"-adcoffset 12", [](L l) { return l.outputs.adcOffset == 12; }},
     {"-seed 17", [](L l) { return l.options.seed == 17; }},
+    {"--noise-seed=17", [](L l) { return l.options.seed == 17; }},
     {"-printout", [](L l) { return l.tool.printout && !l.tool.printoutPixel && !l.tool.progress; }},
     {"-printout_pixel 3 4",
      [](L l) {

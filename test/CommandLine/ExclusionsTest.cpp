@@ -25,7 +25,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
       {"--png", "a.png"},       {"--panels", "p.json"},       {"--compat", "c"},
       {"--loss", "sum"},        {"--compare-tolerance", "1 1"}, {"--out", "d"}};
   const Flag &flag = *findFlag(name);
-  if (flag.maximumValues() == 0)
+  if (flag.minimumValues() == 0)
     return std::string(name);
   if (row && name == "--device")
     return "--device " + std::string(row->values.substr(0, row->values.find(' ')));

@@ -20,6 +20,24 @@ TEST(PanelFile, ReadsPanelsInOrder) {
   EXPECT_EQ(panels[1].normal, (Vec3{1, 0, 0}));
 }
 
+TEST(PanelFile, SizesOfPanels) {
+  io::TemporaryDirectory folder;
+  const auto panels = readPanels(folder.add("p.json", R"([
+    {"offset_mm": [0, 0, 0], "fast": [0, 0, 1], "slow": [0, -1, 0], "pixels": [512, 128]},
+    {"offset_mm": [0, 20, 0], "fast": [0, 0, 1], "slow": [0, -1, 0]}])"));
+  EXPECT_EQ(panels[0].fastPixels, 512);
+  EXPECT_EQ(panels[0].slowPixels, 128);
+  EXPECT_FALSE(panels[1].fastPixels);
+  for (const char *wrong : {"512", "[512]", "[512, 0]", "[512, 1.5]", "[512, \"a\"]", "[1, 1e300]"})
+    expectFileError(
+        [&] {
+          readPanels(folder.add("w.json", R"([{"offset_mm": [0, 0, 0], "fast": [0, 0, 1],
+                                "slow": [0, -1, 0], "pixels": )" +
+                                              std::string(wrong) + "}]"));
+        },
+        "panel 0 \"pixels\" must be a list of two whole numbers");
+}
+
 TEST(PanelFile, SaysWhatIsWrongWhere) {
   io::TemporaryDirectory folder;
   const auto wrong = [&](std::string_view text, const std::string &part) {

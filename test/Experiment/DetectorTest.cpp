@@ -205,6 +205,40 @@ TEST(Detector, VectorsUnderANamedConventionAreDiscarded) {
   EXPECT_EQ(complete.experiment.goniometer.spindleAxis, (Vec3{1, 0, 0}));
 }
 
+TEST(Detector, PanelsOfDifferentSizes) {
+  Options options = cubic();
+  options.fastPixels.reset();
+  options.slowPixels.reset();
+  options.panels = {{{0, 0, 0}, {0, 0, 1}, {0, -1, 0}, {}, 3, 2},
+                    {{0, 9, 0}, {0, 0, 1}, {0, -1, 0}, {}, 1, 4}};
+  const Experiment e = completeRight(options).experiment;
+  EXPECT_EQ(e.detector.fastPixels, 3);
+  EXPECT_EQ(e.detector.slowPixels, 4);
+  EXPECT_TRUE(e.variant.mask);
+  EXPECT_EQ(e.detector.mask, (std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, //
+                                                        1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0}));
+  // With a mask of the user's, both count.
+  Inputs inputs;
+  inputs.mask = MaskImage{3, 8, std::vector<std::uint16_t>(24, 7)};
+  inputs.mask->pixels[1] = inputs.mask->pixels[12] = 0;
+  const Experiment masked = chooseDefaults(options, inputs, Semantics::right()).experiment;
+  EXPECT_EQ(masked.detector.mask[0], 1);
+  EXPECT_EQ(masked.detector.mask[1], 0);
+  EXPECT_EQ(masked.detector.mask[6], 0);
+  EXPECT_EQ(masked.detector.mask[12], 0);
+  EXPECT_EQ(masked.detector.mask[15], 1);
+  // Equal ones need none.
+  options.panels[1].fastPixels = 3;
+  options.panels[0].slowPixels = 4;
+  EXPECT_FALSE(completeRight(options).experiment.variant.mask);
+  // A larger frame than any panel needs, and a smaller one than one has.
+  options.fastPixels = 5;
+  EXPECT_EQ(completeRight(options).experiment.detector.fastPixels, 5);
+  EXPECT_TRUE(completeRight(options).experiment.variant.mask);
+  options.fastPixels = 2;
+  EXPECT_THROW(completeRight(options), std::invalid_argument);
+}
+
 TEST(Detector, Panels) {
   Options options = withPlate(Convention::Mosflm);
   options.panels = {{{0, 0, 0}, {0, 0, 1}, {0, -2, 0}, {}},

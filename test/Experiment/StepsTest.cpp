@@ -14,28 +14,30 @@ void expectSteps(const StepRange &actual, const StepRange &expected) {
 }
 
 TEST(PhiSteps, WithoutANumber) {
-  expectSteps(choosePhiSteps(unset, unset, -1), {0, 0, 1});
-  expectSteps(choosePhiSteps(unset, 0.2, -1), {0.2, 0.2, 2});
-  expectSteps(choosePhiSteps(0.3, unset, -1), {0.3, 0.15, 2});
-  expectSteps(choosePhiSteps(0, unset, -1), {0, 0, 2});
-  expectSteps(choosePhiSteps(2, 0.45, -1), {2, 0.45, 5});
+  expectSteps(choosePhiSteps(unset, unset, -1, Rule::Right), {0, 0, 1});
+  expectSteps(choosePhiSteps(unset, 0.2, -1, Rule::Right), {0.2, 0.2, 2});
+  expectSteps(choosePhiSteps(0.3, unset, -1, Rule::Right), {0.3, 0.15, 2});
+  expectSteps(choosePhiSteps(0, unset, -1, Rule::Right), {0, 0, 2});
+  expectSteps(choosePhiSteps(2, 0.45, -1, Rule::Right), {2, 0.45, 5});
 }
 
 TEST(PhiSteps, WithANumber) {
-  expectSteps(choosePhiSteps(unset, unset, 4), {degree, degree / 4, 4});
-  expectSteps(choosePhiSteps(unset, 0.7, 5), {0.7, 0.7, 2});
-  expectSteps(choosePhiSteps(2, unset, 5), {2, 0.4, 5});
-  expectSteps(choosePhiSteps(3, 0.7, 3), {3, 0.7, 3});
-  expectSteps(choosePhiSteps(3, 0, 3), {3, 0, 3});
-  expectSteps(choosePhiSteps(2, unset, 0), {2, 2, 1});
+  expectSteps(choosePhiSteps(unset, unset, 4, Rule::Right), {degree, degree / 4, 4});
+  expectSteps(choosePhiSteps(unset, 0.7, 5, Rule::Right), {0.7, 0.7, 2});
+  expectSteps(choosePhiSteps(2, unset, 5, Rule::Right), {2, 0.4, 5});
+  expectSteps(choosePhiSteps(3, 0.7, 3, Rule::Right), {3, 0.7, 3});
+  expectSteps(choosePhiSteps(3, 0, 3, Rule::Right), {3, 0, 3});
+  expectSteps(choosePhiSteps(2, unset, 0, Rule::Right), {2, 2, 1});
 }
 
 TEST(PhiSteps, AnEmptyRangeWithAStepIsOneStep) {
-  expectSteps(choosePhiSteps(0, 0.1, -1), {0, 0.1, 1});
+  expectSteps(choosePhiSteps(0, 0.1, -1, Rule::Right), {0, 0.1, 1});
 }
 
 TEST(StepRange, WithoutANumber) {
-  auto choose = [](double range, double step) { return chooseStepRange(range, step, -1, "-x"); };
+  auto choose = [](double range, double step) {
+    return chooseStepRange(range, step, -1, Rule::Right, "-x");
+  };
   expectSteps(choose(unset, unset), {0, 0, 1});
   expectSteps(choose(unset, 4), {4, 4, 2});
   expectSteps(choose(10, unset), {10, 10, 2});
@@ -45,7 +47,7 @@ TEST(StepRange, WithoutANumber) {
 
 TEST(StepRange, WithANumber) {
   auto choose = [](double range, double step, std::int64_t n) {
-    return chooseStepRange(range, step, n, "-x");
+    return chooseStepRange(range, step, n, Rule::Right, "-x");
   };
   expectSteps(choose(unset, unset, 4), {1.0, 0.25, 4});
   expectSteps(choose(unset, 3, 7), {3, 3, 2});
@@ -55,9 +57,9 @@ TEST(StepRange, WithANumber) {
 }
 
 TEST(StepRange, NothingToSpreadIsOneStep) {
-  expectSteps(chooseStepRange(0, unset, -1, "-x"), {0, 0, 1});
-  expectSteps(chooseStepRange(0, 0.5, -1, "-x"), {0, 0, 1});
-  expectSteps(chooseStepRange(0, unset, 5, "-x"), {0, 0, 1});
+  expectSteps(chooseStepRange(0, unset, -1, Rule::Right, "-x"), {0, 0, 1});
+  expectSteps(chooseStepRange(0, 0.5, -1, Rule::Right, "-x"), {0, 0, 1});
+  expectSteps(chooseStepRange(0, unset, 5, Rule::Right, "-x"), {0, 0, 1});
 }
 
 TEST(Layers, SpacedByTheThicknessOverTheirNumber) {

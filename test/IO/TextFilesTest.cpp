@@ -57,10 +57,19 @@ TEST_P(MissingColumns, AreAbsentWhateverEndsTheLine) {
 INSTANTIATE_TEST_SUITE_P(LineEnds, MissingColumns,
                          testing::Values("\n", "\r\n", "", " \n", "\t\r\n", " # weightless"));
 
-TEST_F(TextFilesTest, SourcesMayLackPositions) {
-  const auto list = sources("-10\n");
+TEST_F(TextFilesTest, LinesOfSourcesHaveThreeToFiveColumns) {
+  expectFileError([&] { sources("-10 0 0\n-10\n"); },
+                  "s.txt:2: has 1 column, and a source is x y z");
+  expectFileError([&] { sources("# eV weight\n9500 0.3\n"); }, "s.txt:2: has 2 columns");
+  expectFileError([&] { sources("-10 0 0 1 1e-10 7\n"); }, "s.txt:1: has more than 5 columns");
+}
+
+TEST_F(TextFilesTest, LinesOfSourcesHaveAnyColumnsInTheCProgram) {
+  const auto list = readSources(directory.add("s.txt", "-10\n-10 0 0 1 1e-10 7\n"), Rule::C);
+  ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list[0].position[0], -10.0);
   EXPECT_FALSE(list[0].position[1].has_value());
+  EXPECT_EQ(list[1].wavelength, 1e-10);
 }
 
 TEST_F(TextFilesTest, SourceRefusals) {

@@ -1,5 +1,6 @@
 // A compiler library without a compiler, for tests of nb-sim itself. Whatever is asked for, it
-// hands out one kernel: pixel = 1 + slow + fast, each row taking (phi_steps - 1) milliseconds.
+// hands out one kernel: pixel = 1 + slow + fast, each row taking (phi_steps - 1) milliseconds; or 0
+// with NB_FAKE_BLACK in the environment.
 #include "nanobragg/CompilerABI.h"
 
 #include <chrono>
@@ -28,11 +29,12 @@ std::int64_t index(const void *const *arguments, int which) {
 void runTile(const void *const *arguments, const void *, const nb_tile *tile, void *const *outputs,
              void *, void *) {
   const std::int64_t fastPixels = index(arguments, 0), slowPixels = index(arguments, 1);
+  const bool black = std::getenv("NB_FAKE_BLACK");
   for (std::int64_t slow = tile->slow_begin; slow != tile->slow_end; ++slow) {
     std::this_thread::sleep_for(std::chrono::milliseconds(index(arguments, 2) - 1));
     float *row = static_cast<float *>(outputs[0]) + (tile->panel * slowPixels + slow) * fastPixels;
     for (std::int64_t fast = 0; fast != fastPixels; ++fast)
-      row[fast] = float(1 + slow + fast);
+      row[fast] = black ? 0 : float(1 + slow + fast);
   }
 }
 

@@ -81,6 +81,13 @@ FLAGS = [
      ["-Ncells_def: the widths [[3, 3, 0], [3, 3, 0], [0, 0, 3]] are not positive"]),
     ("no gain", GOOD + " -gain 0", ["-gain: 0 ADU/photon is out of range", "greater than 0"]),
     ("two outputs in one file", GOOD + " -floatfile a -intfile a", ["-floatfile", "-intfile"]),
+    ("floats named as a picture", GOOD + " -floatfile x.png", ["'x.png'", "--png", "x.bin"]),
+    ("floats named as SMV", GOOD + " -floatfile x.IMG", ["'x.IMG'", "-intfile", "x.bin"]),
+    ("SMV named as CBF", GOOD + " -intfile x.cbf", ["-intfile", "'x.cbf'", "SMV", "x.img"]),
+    ("SMV named as NumPy", GOOD + " -intfile x.npy", ["'x.npy'", "-floatfile", "x.img"]),
+    ("noise named as HDF5", GOOD + " -noisefile d/x.h5", ["-noisefile", "d/x.img"]),
+    ("PNG named as TIFF", GOOD + " --png=x.tif", ["--png", "'x.tif'", "x.png"]),
+    ("nothing to find in the help", "--help=xyzzy", ["'xyzzy'", "closest flag"]),
 ]
 
 # Name, content of the file "bad" (None: no such file), command line, parts of the message.

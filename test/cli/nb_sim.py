@@ -35,8 +35,8 @@ class NbSimTest(unittest.TestCase):
                 found[name] = None
         return found
 
-    def run_nb_sim(self, words):
-        environment = dict(os.environ, NB_COMPILER_LIBRARY=FAKE_COMPILER, NB_CACHE="off")
+    def run_nb_sim(self, words, **variables):
+        environment = dict(os.environ, NB_COMPILER_LIBRARY=FAKE_COMPILER, NB_CACHE="off", **variables)
         return subprocess.run([NB_SIM, *words], cwd=self.folder, env=environment, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
 

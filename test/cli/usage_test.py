@@ -34,6 +34,23 @@ class Usage(NbSimTest):
         self.assertIn("sample to detector along the beam [mm] (default: 100)", usage)
         self.assertIn("photon energy [eV]", usage)
 
+    def test_help_finds_flags_by_word(self):
+        everything = self.run_nb_sim(["-help"]).stdout
+        for words in (["--help=Mosaic"], ["-help", "mosaic"], ["-nonsense", "-help", "mosaic", "-N"]):
+            found = self.run_nb_sim(words)
+            self.assertEqual(found.returncode, 0, found.stderr)
+            for flag in ("-mosaic ", "-mosaic_domains ", "-mosaic_seed "):
+                self.assertIn("\n  " + flag, found.stdout)
+            self.assertNotIn("-distance ", found.stdout)
+            self.assertLess(len(found.stdout), len(everything) / 8)
+        # A word of descriptions, a word of a unit, a flag as the last word, a variable.
+        self.assertIn("-osc ", self.run_nb_sim(["--help=spindle"]).stdout)
+        self.assertIn("-energy ", self.run_nb_sim(["--help=eV"]).stdout)
+        self.assertIn("-twotheta ", self.run_nb_sim(["-help", "-twotheta"]).stdout)
+        self.assertIn("NB_CACHE_SIZE", self.run_nb_sim(["--help=cache"]).stdout)
+        # A flag in the middle is not what the help is about.
+        self.assertEqual(self.run_nb_sim(["-help", "-cell", "40"]).stdout, everything)
+
     def test_version(self):
         done = self.run_nb_sim(["--version"])
         self.assertEqual(done.returncode, 0)

@@ -59,6 +59,25 @@ NO_EFFECT = [
 ]
 
 
+# A slip of units and the parts of the warning.
+SLIPS = [
+    ("-lambda 1e-10", ["-lambda 1e-10", "1e-10 m would be -lambda 1"]),
+    ("-lambda 12398", ["-lambda 12398", "12398 eV would be -energy 12398"]),
+    ("-lambda 100", ["100 pm would be -lambda 1"]),
+    ("-energy 12.4", ["-energy 12.4", "12.4 keV would be -energy 12400"]),
+    ("-distance 0.28", ["-distance 0.28", "0.28 m would be -distance 280"]),
+    ("-distance 280000", ["280000 um would be -distance 280"]),
+    ("-close_distance 0.1", ["0.1 m would be -close_distance 100"]),
+    ("-pixel 200", ["-pixel 200", "200 um would be -pixel 0.2"]),
+    ("-pixel 1.72e-4", ["0.000172 m would be -pixel 0.172"]),
+    ("-detector_thick 0.45", ["0.45 mm would be -detector_thick 450"]),
+    ("-dmin 2e-10", ["2e-10 m would be -dmin 2"]),
+    ("-cell 4e-9", ["-cell 4e-09", "4e-09 m would be -cell 40"]),
+    ("-detsize 0.4 -pixel 0.1 -detpixels 0", ["0.4 m would be -detsize_f 400"]),
+    ("-xtalsize 20 -beamsize 30", ["20 um would be -xtal_thick 0.02", ""]),
+]
+
+
 class Warnings(NbSimTest):
     def warnings_of(self, words):
         done = self.run_nb_sim((GOOD + " " + words).split())
@@ -84,6 +103,50 @@ class Warnings(NbSimTest):
             with self.subTest(words):
                 self.assertEqual([line for line in self.warnings_of(words)
                                   if "no effect" in line and not self.switched_on(line)], [])
+
+    def test_values_in_another_unit(self):
+        for words, parts in SLIPS:
+            with self.subTest(words):
+                found = self.warnings_of(words)
+                self.assertTrue(any(all(part in line for part in parts) for line in found), found)
+
+    def test_values_in_their_unit(self):
+        for words in ("-lambda 0.05", "-lambda 12.4", "-energy 500", "-energy 80000", "-distance 5",
+                      "-distance 20000", "-pixel 0.01", "-pixel 2", "-detector_thick 10", "-dmin 0.4",
+                      "-detsize 3000 -pixel 9", "-xtalsize 0.00001", "-cell 2.5", "-beamsize 0.0001"):
+            with self.subTest(words):
+                self.assertEqual([line for line in self.warnings_of(words) if "usual" in line], [])
+
+    def test_a_slip_is_named_where_it_makes_something_else_too_large(self):
+        done = self.run_nb_sim((GOOD + " -oversample 0 -lambda 1e-10").split())
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("1e-10 m would be -lambda 1", done.stderr)
+
+    def test_an_image_without_a_photon(self):
+        self.assertEqual(self.warnings_of(""), [])
+        done = self.run_nb_sim(GOOD.split(), NB_FAKE_BLACK="1")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("WARNING: no pixel of this image has a photon", done.stderr)
+        quiet = self.run_nb_sim([*GOOD.split(), "--quiet"], NB_FAKE_BLACK="1")
+        self.assertEqual(quiet.stderr, "")
+
+    def test_no_pixels(self):
+        found = self.warnings_of("-detpixels 0 -pixel 10")
+        self.assertTrue(any("-detpixels_f 0 counts as not given" in line for line in found), found)
+
+    def test_a_list_of_five_columns(self):
+        self.add("five.hkl", "0 0 1 10\n0 0 2 10 0.5\n0 0 3 10 0.5 # sigma\n")
+        self.add("four.hkl", "0 0 1 10\n0 0 2 10 # sigma 0.5\n")
+        found = self.warnings_of("-hkl five.hkl")
+        self.assertTrue(any("five.hkl: line 2 has more than the four columns" in line
+                            for line in found), found)
+        self.assertEqual(self.warnings_of("-hkl four.hkl"), [])
+
+    def test_sources_that_shine_from_elsewhere(self):
+        self.add("spectrum", "9500 0.3 1\n9501 0.5 1\n")
+        found = self.warnings_of("-sourcefile spectrum")
+        self.assertEqual(len([line for line in found if "source 1 lies 180 degrees off" in line]), 1)
+        self.assertEqual(len(found), 1)
 
     @staticmethod
     def switched_on(line):

@@ -3,6 +3,7 @@
 #include "lib/Experiment/RandomOrientation.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace nanobragg {

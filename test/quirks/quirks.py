@@ -11,6 +11,7 @@ that shares no code with the simulator (model.py) or from an identity between ru
 
 import os
 import re
+import time
 import unittest
 
 import numpy as np
@@ -654,6 +655,82 @@ class FlagPrefixes(QuirkTest):
         seeded = self.run_c(self.arguments("-misset_seed", 5))
         turned = self.run_c(self.arguments("-misset", 5, 0, 4))
         np.testing.assert_array_equal(seeded.image, turned.image)
+
+
+class ExactRatios(QuirkTest):
+    switch = "exact-ratios"
+    camera = Camera(pixels=32)
+    edges, size = (50, 150, 75), 60_000  # A; 0.006 mm
+
+    def arguments(self, *more):
+        return (self.camera.arguments() + ["-cell", *self.edges, 90, 90, 90]
+                + ["-misset", 0, 0, 45, "-default_F", 100, "-oversample", 1, *more])
+
+    def check(self, run, cells, **options):
+        by_size = run(self.arguments("-xtalsize", 0.006), **options)
+        self.assertIn("xtal: %dx%dx%d cells" % cells, by_size.console)
+        by_number = run(self.arguments("-Na", cells[0], "-Nb", cells[1], "-Nc", cells[2]))
+        np.testing.assert_array_equal(by_size.image, by_number.image)
+
+    def test_default_fills_the_size_exactly(self):
+        plain = lambda arguments, notice=False: self.run_default(arguments, notice=notice)
+        self.check(plain, tuple(self.size // edge for edge in self.edges), notice=True)
+
+    def test_c_adds_a_cell_where_rounding_went_up(self):
+        self.check(self.run_c, (1200, 401, 800))
+
+
+class ClockSeed(QuirkTest):
+    switch = "clock-seed"
+    camera = Camera(pixels=8)
+
+    def seed(self, run, **options):
+        result = run(self.camera.arguments() + words("-cell", ORTHOGONAL)
+                     + ["-default_F", 100, "-N", 3, "-oversample", 1, "-noisefile", "n.img"], **options)
+        return -int(result.number("seed:"))
+
+    def test_default_is_another_in_every_run(self):
+        self.assertEqual(len({self.seed(self.run_default, notice=False) for _ in range(3)}), 3)
+
+    def test_c_is_the_clock(self):
+        before = int(time.time())
+        self.assertIn(self.seed(self.run_c), range(before, int(time.time()) + 1))
+
+
+class Columns(QuirkTest):
+    switch = "columns"
+    camera = Camera(pixels=8)
+
+    def sources(self, run, text, **options):
+        arguments = (self.camera.arguments() + words("-cell", ORTHOGONAL)
+                     + ["-default_F", 100, "-N", 3, "-oversample", 1, "-sourcefile", "s"])
+        return run(arguments, files={"s": text}, **options).image
+
+    def test_default_refuses_a_direction_of_two_numbers(self):
+        with self.assertRaisesRegex(AssertionError, "s:1: has 2 columns"):
+            self.sources(self.run_default, "-10 1\n", notice=False)
+
+    def test_c_completes_it(self):
+        np.testing.assert_array_equal(self.sources(self.run_c, "-10 1\n"),
+                                      self.sources(self.run_c, "-10 1 0 1 1e-10\n"))
+
+
+class FileNames(QuirkTest):
+    switch = "file-names"
+    camera = Camera(pixels=8)
+
+    def arguments(self, *more):
+        return (self.camera.arguments() + words("-cell", ORTHOGONAL)
+                + ["-default_F", 100, "-N", 3, "-oversample", 1, "-scale", 1, *more])
+
+    def test_default_refuses_a_name_of_another_format(self):
+        with self.assertRaisesRegex(AssertionError, "'x.cbf' is named as CBF"):
+            self.run_default(self.arguments("-intfile", "x.cbf"), notice=False)
+
+    def test_c_writes_smv_under_any_name(self):
+        smv = self.run_c(self.arguments("-intfile", "x.img")).smv("x.img")
+        cbf = self.run_c(self.arguments("-intfile", "x.cbf")).smv("x.cbf")
+        np.testing.assert_array_equal(smv, cbf)
 
 
 class PhiZero(QuirkTest):

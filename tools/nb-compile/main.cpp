@@ -61,6 +61,8 @@ Work workOf(const CompileCommand &command) {
     const RunSetup setup(parseExperiment(command.experiment));
     request = requestFor(setup.complete.experiment, setup.line.tool.simulator);
     request.until = setup.line.tool.until;
+    // A kernel serves crystals of any size, whatever stands here.
+    request.precision = setup.line.tool.simulator.precision;
     request.fixed = fixedCounts(setup.complete.experiment, command.specialize);
     work.experiment = setup.complete.experiment;
     if (!command.mode.empty())

@@ -1,5 +1,6 @@
 #include "tools/nb-sim/MakeImage.h"
 
+#include "lib/IO/ImageScaling.h"
 #include "lib/IO/MemoryLimit.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
@@ -9,6 +10,7 @@
 #include "tools/nb-sim/ProgressDisplay.h"
 #include "tools/nb-sim/SolidAngle.h"
 
+#include <algorithm>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -31,7 +33,7 @@ public:
         console(quiet ? quiet.get() : stdout) {}
 
   void run() {
-    Outputs outputs(setup.line);
+    Outputs outputs(setup.line, setup.complete.experiment.detector);
     std::optional<io::OutputFile> timingFile;
     if (setup.line.tool.timingFile)
       timingFile.emplace(*setup.line.tool.timingFile);
@@ -47,6 +49,8 @@ public:
         io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask);
     printSolidAngle();
     warnOfNotFinite(setup.line, "pixels of the image", countNotFinite(pixels()));
+    warnOfBlackImage();
+    noteScale(statistics);
     outputs.write(pixels(), statistics, setup.line, setup.complete, console);
     outputs.publish();
 
@@ -132,10 +136,38 @@ private:
     recordTiming(result, beforeRun);
   }
 
+  /// Nothing else tells such a run from one that went well.
+  void warnOfBlackImage() const {
+    const CompleteExperiment &complete = setup.complete;
+    const bool black = std::ranges::all_of(pixels(), [](float pixel) { return pixel == 0; });
+    if (!black || setup.line.tool.quiet || complete.experiment.beam.fluence == 0 ||
+        samplesOf(complete.experiment) == 0)
+      return;
+    std::fprintf(stderr,
+                 "WARNING: no pixel of this image has a photon; look at the wavelength (%g A), the "
+                 "distance (%g mm), the beam centre and whether the structure factors reach the "
+                 "resolution of the detector\n",
+                 complete.report.wavelength * 1e10, complete.report.detector.distance * 1e3);
+  }
+
+  /// Who names the SMV image wants to use it, and perhaps beside others.
+  void noteScale(const io::ImageStatistics &statistics) const {
+    const CommandLine &line = setup.line;
+    const bool named = std::ranges::any_of(
+        line.given, [](const GivenFlag &flag) { return flag.name == "-intfile"; });
+    if (!named || line.outputs.intScale > 0 || !statistics.found || line.tool.quiet)
+      return;
+    std::fprintf(stderr,
+                 "NOTE: -intfile is scaled by %g, which makes the brightest pixel of this image "
+                 "55000; images of a series differ in it unless all are given one -scale\n",
+                 io::chooseIntScale(0, statistics.maximum));
+  }
+
   void recordTiming(const RunResult &result, double beforeRun) {
     const bool interpreted = simulator.engine() == Engine::Interpreter;
     timing.engine = interpreted ? "interpreter" : "fused";
-    timing.precision = interpreted ? "f64" : setup.line.tool.simulator.precision;
+    timing.precision =
+        interpreted ? "f64" : requestFor(setup.complete.experiment, setup.line.tool.simulator).precision;
     timing.target = interpreted ? "interpreter" : simulator.target(PixelType::F32);
     timing.beforeMainCpuSeconds = start.cpuSecondsBefore;
     timing.startupSeconds = beforeRun + result.firstTileSeconds;

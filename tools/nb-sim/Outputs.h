@@ -20,7 +20,7 @@ namespace nanobragg {
 class Outputs {
 public:
   /// Throws io::FileError.
-  explicit Outputs(const CommandLine &line);
+  Outputs(const CommandLine &line, const Detector &detector);
 
   /// Writes all images and the structure factor dump, and prints what the C program prints about
   /// them. Draws the noise image from complete.random.
@@ -35,10 +35,11 @@ public:
 
 private:
   io::OutputFile *open(const std::string &path);
+  std::vector<io::OutputFile *> openPanels(const std::string &path, const Detector &detector);
 
   std::list<io::OutputFile> files; ///< a list: the pointers below stay valid
-  io::OutputFile *floatFile = nullptr, *intFile = nullptr, *pgmFile = nullptr, *noiseFile = nullptr,
-                 *pngFile = nullptr, *dumpFile = nullptr;
+  io::OutputFile *floatFile = nullptr, *pgmFile = nullptr, *pngFile = nullptr, *dumpFile = nullptr;
+  std::vector<io::OutputFile *> intFiles, noiseFiles; ///< one for each panel: SMV has one geometry
 };
 
 } // namespace nanobragg

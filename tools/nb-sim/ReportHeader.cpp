@@ -1,31 +1,37 @@
 #include "tools/nb-sim/ReportHeader.h"
 
+#include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/Units.h"
 
 namespace nanobragg {
 
-io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &line) {
+io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &line, std::int64_t panel) {
   const Experiment &experiment = complete.experiment;
-  const DetectorReport &d = complete.report.detector;
-  const double pixel = experiment.detector.pixelSize;
+  const Detector &detector = experiment.detector;
+  const bool several = !detector.panels.empty();
+  const DetectorReport d =
+      several ? placePanel(detector, experiment.beam.direction, complete.report.detector,
+                           detector.panels[std::size_t(panel)])
+              : complete.report.detector;
+  const double pixel = detector.pixelSize;
   const bool c = line.semantics == Semantics::c();
   constexpr double mm = 1000;
 
   io::SmvHeader header;
   header.form = c ? Rule::C : Rule::Right;
-  header.fastPixels = experiment.detector.fastPixels;
-  header.slowPixels = experiment.detector.slowPixels * experiment.panelCount();
+  header.fastPixels =
+      several ? detector.panels[std::size_t(panel)].fastPixels : detector.fastPixels;
+  header.slowPixels =
+      several ? detector.panels[std::size_t(panel)].slowPixels : detector.slowPixels;
   header.pixelSize = pixel * mm;
   header.distance = d.distance * mm;
   header.closeDistance = d.closeDistance * mm;
   header.wavelength = complete.report.wavelength * 1e10;
-  if (c) {
+  if (c && !several) { // the C program has no panels
     header.beamCenterX = d.xBeam * mm;
     header.beamCenterY = d.yBeam * mm;
   } else {
-    // dxtbx takes these as ADXV's numbers, one pixel off along both axes.
-    header.beamCenterX = (d.fBeam - pixel) * mm;
-    header.beamCenterY = (d.detSizeSlow - d.sBeam + pixel) * mm;
+    io::setDxtbxBeamCenter(header, d.fBeam * mm, d.sBeam * mm);
     header.adcOffset = line.outputs.adcOffset;
   }
   header.adxvCenterX = d.fBeam * mm;

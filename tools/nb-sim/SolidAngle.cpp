@@ -19,19 +19,19 @@ struct PanelGeometry {
   double closeDistance; ///< of the panel's plane
 };
 
+PanelGeometry geometryOf(const DetectorReport &placed) {
+  return {placed.pix0, placed.fastAxis, placed.slowAxis, placed.normal,
+          std::abs(placed.closeDistance)};
+}
+
 /// Where each panel stands after all rotations.
-std::vector<PanelGeometry> placePanels(const Detector &detector, const DetectorReport &report) {
+std::vector<PanelGeometry> placePanels(const Experiment &experiment, const DetectorReport &report) {
+  const Detector &detector = experiment.detector;
   if (detector.panels.empty())
-    return {{report.pix0, report.fastAxis, report.slowAxis, report.normal,
-             std::abs(report.closeDistance)}};
+    return {geometryOf(report)};
   std::vector<PanelGeometry> placed;
-  for (const Panel &panel : detector.panels) {
-    const Vec3 origin = sum(report.pix0, rotatedWithDetector(detector, panel.offset));
-    const Vec3 normal = rotatedWithDetector(detector, panel.normal);
-    placed.push_back({origin, rotatedWithDetector(detector, panel.fastAxis),
-                      rotatedWithDetector(detector, panel.slowAxis), normal,
-                      std::abs(dot(origin, normal))});
-  }
+  for (const Panel &panel : detector.panels)
+    placed.push_back(geometryOf(placePanel(detector, experiment.beam.direction, report, panel)));
   return placed;
 }
 
@@ -70,7 +70,7 @@ double solidAngle(const Experiment &experiment, const Report &report, Rule rule)
   const bool curved = experiment.variant.curvature != Curvature::Flat;
   const double pixel = detector.pixelSize;
   const Samples samples = c ? samplesOfKernel(experiment, report) : centreOf(pixel);
-  const std::vector<PanelGeometry> panels = placePanels(detector, report.detector);
+  const std::vector<PanelGeometry> panels = placePanels(experiment, report.detector);
 
   const auto ofPixel = [&](const PanelGeometry &panel, std::int64_t slow, std::int64_t fast) {
     double total = 0;

@@ -9,7 +9,7 @@ static int run(const std::vector<std::string> &words) {
   const ProcessStart start;
   const CommandLine line = parseCommandLine(words);
   if (line.tool.help)
-    return print(usageText());
+    return print(line.tool.helpWord.empty() ? usageText() : usageOf(line.tool.helpWord));
   if (line.tool.version)
     return print("nb-sim " NB_VERSION "\n");
   if (line.tool.listFlags)

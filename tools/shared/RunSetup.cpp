@@ -1,5 +1,7 @@
 #include "tools/shared/RunSetup.h"
 
+#include "lib/Experiment/Precision.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +36,13 @@ std::vector<std::string> RunSetup::notices() const {
       lines.push_back(std::string("default semantics differ from the C program here (") + s.name +
                       "): " + s.right + "; -compat c instead " + s.cProgram);
   lines.insert(lines.end(), complete.notes.begin(), complete.notes.end());
+  const SimulatorOptions &simulator = line.tool.simulator;
+  if (precisionFor(simulator.precision, complete.experiment) != simulator.precision)
+    lines.push_back("--precision=" + simulator.precision + " keeps its bound up to " +
+                    std::to_string(int(mostCellsOfMixed)) + " cells along an axis; " +
+                    (simulator.kernelFile.empty()
+                         ? "this larger crystal is computed in f64"
+                         : "the kernel of --kernel computes with it all the same"));
   return lines;
 }
 

@@ -66,6 +66,9 @@ private:
   llvm::Error prepare();
   llvm::Error run(Pipeline passes);
   llvm::Error describe(StringRef name);
+  /// The precision that the passes get. Derivatives of `mixed` are computed in f64, all of them:
+  /// those by what a lattice factor does not depend on too.
+  std::string arithmetic() const;
 
   CompileOptions options;
   std::unique_ptr<MLIRContext> ownContext;

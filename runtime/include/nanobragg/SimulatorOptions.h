@@ -22,7 +22,10 @@ struct SimulatorOptions {
   /// Interpret where no kernel can be compiled; otherwise that is an error.
   bool fallback = true;
   int threads = 0;               ///< 0: as many as the machine offers
-  std::string precision = "f64"; ///< of kernels: "f64", "mixed" or "f32"
+  /// Of kernels: "f64", "mixed" or "f32". Crystals of more than 128 cells along an axis are computed in
+  /// f64 where "mixed" is asked for, since that does not keep its bound there (docs/precision.md); a
+  /// kernel that is given is what it is.
+  std::string precision = "f64";
   /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N"; empty is "auto": what a
   /// GPU cannot do is done by the processor.
   std::string device{};

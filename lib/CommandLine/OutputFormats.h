@@ -1,0 +1,23 @@
+// What the names of outputs say about their format.
+#ifndef NANOBRAGG_COMMANDLINE_OUTPUTFORMATS_H
+#define NANOBRAGG_COMMANDLINE_OUTPUTFORMATS_H
+
+#include "lib/CommandLine/CommandLine.h"
+
+#include <cstdint>
+
+namespace nanobragg {
+
+/// A name that ends in the extension of a format that its flag does not write is refused, with the
+/// flag that does or the name that fits; `-floatfile x.npy` is one that it does write. Any other name
+/// will do. -compat c looks at no name, as the C program. Throws UsageError.
+void refuseMisleadingNames(const CommandLine &line);
+
+/// Does -floatfile ask for an array of NumPy?
+bool wantsNpy(const CommandLine &line);
+
+/// The name of one panel's file: x.img becomes x_panel2.img.
+std::string nameOfPanel(const std::string &name, std::int64_t panel);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,23 @@
+#include "lib/Experiment/FreshSeed.h"
+
+#include <chrono>
+#include <random>
+#include <unistd.h>
+
+namespace nanobragg {
+
+std::int64_t freshSeed() {
+  const auto now = std::uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
+  std::uint32_t drawn = 0;
+  try {
+    drawn = std::random_device()();
+  } catch (const std::exception &) {
+    // A system without random numbers still has a clock and processes.
+  }
+  std::seed_seq sequence{std::uint32_t(now), std::uint32_t(now >> 32), std::uint32_t(getpid()),
+                         drawn};
+  std::mt19937 mixed(sequence);
+  return std::uniform_int_distribution<std::int64_t>(1, 2147483646)(mixed);
+}
+
+} // namespace nanobragg

@@ -1,0 +1,18 @@
+// Values that are in all likelihood in another unit than the one their flag has.
+#ifndef NANOBRAGG_EXPERIMENT_LIKELYUNITS_H
+#define NANOBRAGG_EXPERIMENT_LIKELYUNITS_H
+
+#include "lib/Experiment/Options.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// One sentence for each value that no experiment has, with the value that is meant if a common
+/// unit makes it a usual one: "-distance 0.28: 0.28 mm is far from usual; 0.28 m would be -distance
+/// 280". Such a slip gives an image without a photon, not an error.
+std::vector<std::string> likelySlipsOfUnits(const Options &options);
+
+} // namespace nanobragg
+#endif

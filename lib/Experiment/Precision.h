@@ -1,0 +1,20 @@
+// How precisely a kernel computes, and for which experiments.
+#ifndef NANOBRAGG_EXPERIMENT_PRECISION_H
+#define NANOBRAGG_EXPERIMENT_PRECISION_H
+
+#include "lib/Experiment/Experiment.h"
+
+#include <string>
+#include <string_view>
+
+namespace nanobragg {
+
+/// Cells along an axis up to which `mixed` keeps its bound: docs/precision.md derives it.
+inline constexpr double mostCellsOfMixed = 128;
+
+/// The precision to compute with where `wanted` is asked for: f64 instead of `mixed` for a crystal of
+/// more cells along an axis, whose phases need more than 32 bits.
+std::string precisionFor(std::string_view wanted, const Experiment &experiment);
+
+} // namespace nanobragg
+#endif
