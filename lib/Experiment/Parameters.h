@@ -49,6 +49,16 @@ struct ParameterPlace {
 /// Conditions under which a derivative is zero; those after the last are null.
 using DeadConditions = std::array<const DeadCondition *, 3>;
 
+/// Which numbers a parameter may have, as nb-sim refuses others. All are finite but for OrInfinite.
+enum class Possible {
+  Any,
+  Positive,
+  NotNegative,
+  NotNegativeOrInfinite,
+  CellAngle, ///< between 0 and pi
+  Direction  ///< of a vector: not zero
+};
+
 /// What a parameter is for a program that is not told.
 struct NeutralValue {
   enum class Rule {
@@ -82,6 +92,7 @@ struct Parameter {
   /// Names for several parameters that it goes by, with blanks between; see ParameterGroups.h.
   const char *groups = "";
   NeutralValue neutral = {};
+  Possible possible = Possible::Any;
   /// The power of this count that the samples of a pixel go with; 0: they do not.
   int samples = 0;
   /// Its derivative is zero where one of these holds.

@@ -63,7 +63,7 @@ void ParameterValues::setNumbers(const std::string &name, nb_parameter_kind kind
   ParameterValue &value = of(name, kind);
   if (count < 0 || count > mostEntries || (count && !numbers))
     refuse(name, "is given " + std::to_string(count) + " numbers");
-  checkPossible(name, kind, numbers, count);
+  checkPossible(name, numbers, count);
   value.numbers.assign(numbers, numbers + count);
   value.set = true;
 }
@@ -78,7 +78,7 @@ void ParameterValues::setGrid(const std::string &name, const nb_hkl_grid &grid) 
     refuse(name, "has too large a box of Miller indices");
   if (!grid.data)
     refuse(name, "has no data");
-  checkPossible(name, NB_PARAMETER_HKL_GRID, grid.data, nodes);
+  checkPossible(name, grid.data, nodes);
   value.numbers.assign(grid.data, grid.data + nodes);
   value.grid = grid;
   value.grid.data = value.numbers.data();

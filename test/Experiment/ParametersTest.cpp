@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -120,6 +121,9 @@ TEST(Parameters, RowsNameCountsAndGroups) {
     if (parameter.samples != 0) {
       EXPECT_EQ(parameter.kind(), NB_PARAMETER_INDEX) << parameter.name;
     }
+    if (parameter.possible == Possible::Direction) {
+      EXPECT_EQ(parameter.kind(), NB_PARAMETER_VEC3) << parameter.name;
+    }
   }
   for (const char *count : imageCounts)
     EXPECT_EQ(findParameter(count)->kind(), NB_PARAMETER_INDEX) << count;
@@ -133,6 +137,27 @@ TEST(Parameters, NeutralValuesAreOfTheirKind) {
     const bool vector =
         parameter.kind() == NB_PARAMETER_VEC3 || parameter.kind() == NB_PARAMETER_TABLE_VEC3;
     EXPECT_EQ(parameter.neutral.size, vector ? 3u : 1u) << parameter.name;
+  }
+}
+
+TEST(Parameters, ExperimentsHavePossibleValues) {
+  const Experiment e = completeRight(cubic()).experiment;
+  for (const Parameter *parameter : parametersOf(e.variant)) {
+    if (!parameter->place.numbers)
+      continue;
+    const Numbers<const double> numbers = parameter->place.numbers(e);
+    double sum = 0;
+    for (std::size_t i = 0; i != numbers.size(); ++i) {
+      sum += std::fabs(numbers[i]);
+      if (parameter->possible == Possible::Positive || parameter->possible == Possible::CellAngle) {
+        EXPECT_GT(numbers[i], 0) << parameter->name;
+      } else if (parameter->possible == Possible::NotNegative) {
+        EXPECT_GE(numbers[i], 0) << parameter->name;
+      }
+    }
+    if (parameter->possible == Possible::Direction) {
+      EXPECT_GT(sum, 0) << parameter->name;
+    }
   }
 }
 
