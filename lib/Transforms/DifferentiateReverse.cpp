@@ -307,11 +307,12 @@ LogicalResult Reverse::visitFirst(FirstOp first, Adjoints &adjoints) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// All parts of a parameter's adjoint added up, or null where it is zero or cannot be added.
+/// All parts of a parameter's adjoint added up, for a table without any a table of zeros; null where
+/// it is another zero or cannot be added.
 Value Reverse::wholeAdjoint(Value parameter, const Adjoints &adjoints) {
   ArrayRef<Value> parts = adjoints.all(parameter);
-  if (parts.size() <= 1)
-    return parts.empty() ? Value() : parts.front();
+  if (parts.size() == 1)
+    return parts.front();
   ArrayRef<Value> size = sizes.of(parameter);
   auto table = dyn_cast<TableType>(parameter.getType());
   if (!table || size.empty())
@@ -328,7 +329,7 @@ Value Reverse::wholeAdjoint(Value parameter, const Adjoints &adjoints) {
   Block *body = builder.createBlock(&total.getBody());
   for (unsigned i = 0; i < table.getRank(); ++i)
     body->addArgument(builder.getIndexType(), loc);
-  Value sum;
+  Value sum = parts.empty() ? zeroOf(builder, loc, table.getElementType()) : Value();
   for (Value part : parts) {
     Value entry =
         LookupOp::create(builder, loc, table.getElementType(), part, body->getArguments());

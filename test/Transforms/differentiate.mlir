@@ -6,6 +6,7 @@
 // RUN: nb-opt --nb-differentiate="function=image mode=vjp parameters=scale value=false" %s | FileCheck %s --check-prefix=IMAGE
 // RUN: nb-opt --nb-differentiate="function=table mode=vjp parameters=0" %s | FileCheck %s --check-prefix=TABLE
 // RUN: nb-opt --nb-differentiate="function=flat mode=jacobian parameters=y" %s | FileCheck %s --check-prefix=FLAT
+// RUN: nb-opt --nb-differentiate="function=reject mode=vjp parameters=d" %s | FileCheck %s --check-prefix=ZEROS
 // RUN: nb-opt --nb-differentiate="function=search mode=vjp parameters=x" %s | FileCheck %s --check-prefix=FIRST
 
 // VJP-LABEL: func.func @square_vjp
@@ -135,4 +136,22 @@ func.func @flat(%x: f32 {nb.name = "x"}, %y: f64 {nb.name = "y"}, %n: index)
     nb.yield %x : f32
   }
   return %image : tensor<?x?x?xf32>
+}
+
+// What does not depend on a table has a table of zeros for a gradient.
+// ZEROS-LABEL: func.func @reject_vjp
+// ZEROS-SAME:    %[[N:[a-z0-9_]+]]: index
+// ZEROS:         %[[Z:.*]] = nb.tabulate source %{{.*}} in %[[N]] : !nb.table<?x!nb.vec3<f64>> {
+// ZEROS:           nb.yield %{{.*}} : !nb.vec3<f64>
+// ZEROS:         return %{{.*}}, %[[Z]] : f64, !nb.table<?x!nb.vec3<f64>>
+func.func @reject(%d: !nb.table<?x!nb.vec3<f64>> {nb.name = "d"}, %n: index, %x: f64) -> f64 {
+  %sum = nb.sum source %i in %n : f64 {
+    %v = nb.lookup %d[%i] : !nb.table<?x!nb.vec3<f64>>
+    %nearest = nb.nearest_miller_index %v : !nb.vec3<f64>
+    %c = nb.component %nearest[0] : !nb.vec3<f64>
+    %keep = arith.cmpf ogt, %c, %x : f64
+    %y = arith.select %keep, %x, %c : f64
+    nb.yield %y : f64
+  }
+  return %sum : f64
 }

@@ -9,7 +9,7 @@
 //   LossGradient g = simulator.gradient("cell,misset", Loss::chiSquare(data, {sigma}));
 //
 // Numbers and derivatives are in SI units (m, rad, 1/m, photons/m^2, electrons), images are f64
-// photons per pixel, [panel][slow][fast]. Parameters and groups of them have the names that
+// photons per pixel, times the gain where there is one, [panel][slow][fast]. Parameters and groups of them have the names that
 // nb-sim --list-parameters prints. Each kind of derivative needs a program of its own, which is
 // made when it is first asked for and shared by all simulators of the process. Gradients are
 // bitwise the same for any number of threads. What runs the programs (kernel or interpreter, GPU or
@@ -18,8 +18,8 @@
 // Rooms for what will come: a Python module is a thin layer over this class, as the C interface is
 // over its parts (runtime/capi); a batch of shots is a loop over set() and render() here, or one
 // function beside render() that takes all of them at once; lists of pixels go into RunOptions,
-// beside the region that the experiment has; stages after the kernel (point spread, noise) are
-// image-to-image programs that render() runs behind the image's.
+// beside the region that the experiment has; what the detector makes of the photons (point spread,
+// noise) is part of the program, a stage after its image (docs/rationale/detector-response.md).
 //
 // Whatever goes wrong is an exception: std::invalid_argument for names and sizes,
 // std::runtime_error when a program cannot be made or run.
