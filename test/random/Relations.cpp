@@ -209,12 +209,13 @@ void reorderPanels(Change &change, Dice &dice) {
   reorder(detector.panels, found);
   const std::size_t pixels = std::size_t(detector.fastPixels * detector.slowPixels);
   change.source = [=](std::size_t i) { return found[i / pixels] * pixels + i % pixels; };
-  if (detector.mask.empty())
-    return;
-  std::vector<std::uint8_t> mask;
-  for (std::size_t i = 0; i != detector.mask.size(); ++i)
-    mask.push_back(detector.mask[change.source(i)]);
-  detector.mask = std::move(mask);
+  const auto reorderPixels = [&](auto &values) {
+    const auto original = values;
+    for (std::size_t i = 0; i != values.size(); ++i)
+      values[i] = original[change.source(i)];
+  };
+  reorderPixels(detector.mask);
+  reorderPixels(detector.gainMap.values);
 }
 
 bool orientedByMatrix(const Experiment &e) { return e.variant.cellSource == CellSource::Matrix; }
@@ -227,7 +228,8 @@ void reorderAxes(Change &change, Dice &) {
     for (int column = 0; column != 3; ++column)
       c.reciprocalMatrix[3 * row + column] = m[3 * row + (column + 1) % 3];
   std::rotate(c.ncells.begin(), c.ncells.begin() + 1, c.ncells.end());
-  change.other = {"ncells_a", "ncells_b", "ncells_c", "F"};
+  std::rotate(c.ncellsCross.begin(), c.ncellsCross.begin() + 1, c.ncellsCross.end());
+  change.other = {"ncells_a", "ncells_b", "ncells_c", "ncells_d", "ncells_e", "ncells_f", "F"};
   if (!c.grid)
     return;
   const HklGrid &g = *c.grid;
