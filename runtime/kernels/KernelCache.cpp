@@ -106,8 +106,11 @@ std::shared_ptr<void> KernelCache::lock(const std::string &specification) {
   const std::uint64_t number = std::stoull(keyOf(specification).substr(0, 16), nullptr, 16);
   // Most kernels are compiled within this time.
   const auto quietly = std::min(options.lockTimeout, std::chrono::milliseconds(500));
+  const auto begin = std::chrono::steady_clock::now();
   auto held = folder->lock(number, quietly);
-  if (!held && options.lockTimeout > quietly) {
+  // Sooner: it cannot be had at all, as where nothing can be written.
+  const bool waited = std::chrono::steady_clock::now() - begin >= quietly;
+  if (!held && waited && options.lockTimeout > quietly) {
     const auto rest = options.lockTimeout - quietly;
     if (options.warn)
       options.warn("another process holds the lock of the kernel cache " + options.directory.string() +

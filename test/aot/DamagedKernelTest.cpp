@@ -24,9 +24,21 @@ protected:
   DamagedKernel() {
     KernelRequest request;
     request.variant = ProgramVariant{}.toString();
+    request.target = "x86-64-v2";
     good = encodeEntry({CompilerLibrary::open()->build(request).value(), "a test"});
   }
   ~DamagedKernel() override { std::filesystem::remove(path); }
+
+  /// The good file with another text in it, and the checksum that belongs to that.
+  std::string with(std::string_view text, std::string_view instead) const {
+    const CacheEntry entry = decodeEntry(good);
+    std::string image(entry.image.begin(), entry.image.end());
+    std::size_t places = 0;
+    for (std::size_t at = 0; (at = image.find(text, at)) != image.npos; ++places)
+      image.replace(at, instead.size(), instead);
+    EXPECT_GT(places, 0u) << text;
+    return encodeEntry({image, entry.specification});
+  }
 
   void write(std::string_view bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
@@ -63,6 +75,20 @@ TEST_F(DamagedKernel, TruncatedFilesAreRefused) {
   write("\x7f"
         "ELF");
   EXPECT_THROW(openKernelFile(path), Refusal);
+}
+
+TEST_F(DamagedKernel, SoundFileOfAnotherAbiIsRefused) {
+  const std::string version = std::to_string(NB_KERNEL_ABI_VERSION);
+  write(with("\nabi " + version + "\n", "\nabi " + std::string(version.size(), '0') + "\n"));
+  EXPECT_THAT([&] { openKernelFile(path); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("0 of the kernel ABI")));
+}
+
+TEST_F(DamagedKernel, SoundFileForAnotherProcessorIsRefused) {
+  // Both descriptor and text name the instruction sets.
+  write(with("sse4.2 popcnt", "sse4.2 popcn2"));
+  EXPECT_THAT([&] { openKernelFile(path); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("this processor lacks popcn2")));
 }
 
 TEST_F(DamagedKernel, FileWithoutChecksumIsRefused) {
