@@ -24,9 +24,12 @@ bool isOn(const char *variable) {
   return value && *value && std::string_view(value) != "0";
 }
 
+DeviceChoice parsed(const std::string &device) {
+  return DeviceChoice::parse(device.empty() ? "auto" : device);
+}
+
 DeviceChoice choose(const SimulatorOptions &options, double samples) {
-  const DeviceChoice choice =
-      DeviceChoice::parse(options.device.empty() ? "auto" : options.device);
+  const DeviceChoice choice = parsed(options.device);
   // A kernel file says itself what it is for.
   if (choice.kind != Kind::Auto || !options.once || !options.kernelFile.empty())
     return choice;
