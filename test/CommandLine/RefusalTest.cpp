@@ -49,7 +49,8 @@ TEST(Refusal, EveryNumberMustBeOne) {
       const std::string name(flag.name()), values(flag.values);
       const bool words = values.find("FILE") != values.npos || values.find('|') != values.npos ||
                          values.find(',') != values.npos || values == "DIR" || values == "f64" ||
-                         values == "PATTERN" || values == "PARAMETERS" || values == "LOSS";
+                         values == "PATTERN" || values == "STAGE" || values == "PARAMETERS" ||
+                         values == "LOSS";
       if (flag.minimumValues() == 0 || words)
         continue;
       for (const char *bad : {"12x", "abc", "1,5", "nan"}) {
