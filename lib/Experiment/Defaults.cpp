@@ -167,7 +167,7 @@ void DefaultsChooser::chooseGain() {
   const GainMapImage &map = *inputs.gainMap;
   const std::int64_t rows = d.slowPixels * experiment.panelCount();
   if (map.fastPixels != d.fastPixels || map.slowPixels != rows ||
-      std::int64_t(map.gains.size()) != map.fastPixels * map.slowPixels)
+      tryProduct({map.slowPixels, map.fastPixels}) != std::int64_t(map.gains.size()))
     throw std::invalid_argument("-gain_map: the map has " + std::to_string(map.fastPixels) + " x " +
                                 std::to_string(map.slowPixels) + " pixels but the detector has " +
                                 std::to_string(d.fastPixels) + " x " + std::to_string(rows) +
