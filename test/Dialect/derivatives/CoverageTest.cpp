@@ -14,9 +14,11 @@ using namespace mlir::nb;
 using namespace mlir::nb::test;
 
 namespace {
-/// Loops and what belongs to them: nb-differentiate itself knows what to do.
+/// Loops and what belongs to them, and stages after the image, which it fuses into that first:
+/// nb-differentiate itself knows what to do.
 const std::set<std::string> structural = {"nb.image",  "nb.sum",   "nb.first", "nb.tabulate",
-                                          "nb.lookup", "nb.yield", "nb.probe"};
+                                          "nb.lookup", "nb.yield", "nb.probe", "nb.gain",
+                                          "nb.gain_map"};
 /// Differentiation comes before lanes and memory, and the image of cotangents is given.
 const std::set<std::string> refused = {"nb.splat", "nb.read_pixel", "nb.parts", "nb.stored"};
 /// Whole numbers and conditions.
