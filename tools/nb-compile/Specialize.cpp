@@ -31,14 +31,20 @@ double seconds(const Experiment &experiment, std::span<const char> file) {
   return best;
 }
 
-/// With the members of a group in its place, such as the three numbers of cells in that of ncells.
-std::vector<std::string> withoutGroups(const std::vector<std::string> &names) {
+/// With those members of a group that the kernel has in its place, such as the three numbers of cells
+/// in that of ncells.
+std::vector<std::string> withoutGroups(const std::vector<std::string> &names,
+                                       const ProgramVariant &variant) {
   std::vector<std::string> all;
-  for (const std::string &name : names)
-    if (const ParameterGroup *group = findGroup(name))
-      all.insert(all.end(), group->members.begin(), group->members.end());
-    else
+  for (const std::string &name : names) {
+    const ParameterGroup *group = findGroup(name);
+    if (!group)
       all.push_back(name);
+    else
+      for (const std::string_view member : group->members)
+        if (findParameter(member)->isUsedBy(variant))
+          all.emplace_back(member);
+  }
   return all;
 }
 
@@ -53,7 +59,7 @@ std::string wholeNumber(const std::string &name, double value) {
 
 std::string fixedCounts(const Experiment &experiment, const std::vector<std::string> &names) {
   std::string text;
-  for (const std::string &name : withoutGroups(names)) {
+  for (const std::string &name : withoutGroups(names, experiment.variant)) {
     const Parameter *parameter = findParameter(name);
     if (!parameter || !(parameter->mayBeFixed || parameter->kind() == NB_PARAMETER_INDEX) ||
         !parameter->isUsedBy(experiment.variant))
