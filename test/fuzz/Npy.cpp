@@ -5,6 +5,7 @@
 #include "lib/IO/ImageFile.h"
 #include "lib/IO/NpyFile.h"
 
+#include <stdexcept>
 #include <variant>
 
 using namespace nanobragg;
@@ -39,6 +40,8 @@ NB_FUZZ_TARGET(npy) {
     try {
       requireSize(readImage(path, shape));
     } catch (const io::FileError &refusal) {
+      fuzz::requireSentence(refusal);
+    } catch (const std::invalid_argument &refusal) { // of the shape that was asked for
       fuzz::requireSentence(refusal);
     }
   try {
