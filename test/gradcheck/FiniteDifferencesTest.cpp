@@ -48,7 +48,8 @@ TEST_F(Differences, QuadraticInTheStructureFactor) {
 TEST_F(Differences, TheErrorIsOneThatWasMade) {
   // The estimate has to cover the distance between what different steps give.
   for (const char *name : {"cell_a", "misset_y", "cell_beta", "distance"}) {
-    const Estimate coarse = first(name, 1e-4), fine = first(name, 3e-6);
+    // At 3e-6 already rounding decides, of which two neighbouring estimates say little.
+    const Estimate coarse = first(name, 1e-4), fine = first(name, 1e-5);
     EXPECT_LE(std::fabs(coarse.value - fine.value), 3 * (coarse.error + fine.error)) << name;
     EXPECT_LT(fine.error, 1e-6 * std::fabs(fine.value)) << name;
   }
