@@ -12,11 +12,16 @@ Value PolarizationOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
   Value kahn = getKahnFactor();
   Value across = r.normalize(r.cross(getAxis(), getIncident()));
-  Value c = r.dot(getIncident(), getDiffracted()), b = r.dot(getDiffracted(), across);
-  Value c2 = r.mul(c, c), b2 = r.mul(b, b);
-  Value half = r.constant(getType(), 0.5), halfKahn = r.mul(kahn, 0.5);
-  Value isotropic = r.add(r.sub(half, halfKahn), r.mul(r.add(half, halfKahn), c2));
-  return r.add(isotropic, r.mul(kahn, b2));
+  Value along = r.normalize(r.cross(getIncident(), across));
+  Value b = r.dot(getDiffracted(), across), e = r.dot(getDiffracted(), along);
+  Value c = r.dot(getIncident(), getDiffracted());
+  Value c2 = r.mul(c, c), one = r.constant(getType(), 1), half = r.constant(getType(), 0.5);
+  // cos(2 psi) (1 - c2) is e^2 - b^2, since b, e and c are the components of a unit vector; but
+  // where axis and beam are parallel, psi is 0.
+  Value noAxis = r.less(r.dot(across, across), half);
+  Value difference = r.sub(r.mul(e, e), r.mul(b, b));
+  Value azimuthal = r.select(noAxis, r.sub(one, c2), difference);
+  return r.mul(r.sub(r.add(one, c2), r.mul(kahn, azimuthal)), half);
 }
 
 Value SolidAngleOp::expand(OpBuilder &builder) {
