@@ -165,7 +165,7 @@ class Ptx(unittest.TestCase):
 
     def test_registers_of_gradients(self):
         for shapes, grad, registers, spills in ((PLAIN, "cell", 168, 16), (PLAIN, "scalars", 255, 412),
-                                                ((INTERPOLATED,), "scalars", 255, 920)):
+                                                ((INTERPOLATED,), "scalars", 255, 932)):
             for chip, ptx in self.gradients(shapes=shapes, grad=grad):
                 used, spilled = self.assemble(chip, ptx)
                 self.assertLessEqual(used, registers)
