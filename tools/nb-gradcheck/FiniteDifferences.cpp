@@ -180,7 +180,7 @@ void FiniteDifferences::leaveOutJumps(std::span<const double> coarse, std::span<
 }
 
 /// Ridders' table: row k begins with the difference at step 2^-k and removes one more power of the
-/// squared step per column. The entry that is least far from its neighbours wins.
+/// squared step per column. The entry that differs least from its neighbours is taken.
 Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, double sharpness) {
   Estimate best;
   best.step = step;

@@ -1,0 +1,80 @@
+// What the fake driver knows of its device: settings, a log, and an account of all that is on it.
+#ifndef NB_TEST_FAKEDEVICE_H
+#define NB_TEST_FAKEDEVICE_H
+
+#include "nanobragg/KernelABI.h"
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace fake {
+
+using Address = unsigned long long;
+
+enum Result {
+  Success = 0,
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  NoDevice = 100,
+  InvalidDevice = 101,
+  InvalidImage = 200,
+  InvalidContext = 201,
+  NoBinaryForGpu = 209,
+  UnsupportedPtxVersion = 222,
+  NotFound = 500
+};
+
+/// Ends the process with status 99: what no user may do has been done.
+[[noreturn]] void wrong(const std::string &what);
+
+/// NUMBER of NAME=NUMBER in NB_FAKE_CUDA.
+long long setting(const char *name, long long otherwise);
+
+/// A line for NB_FAKE_CUDA_LOG.
+void log(const std::string &line);
+
+struct Function {
+  struct Module *module;
+  bool reduces;
+};
+
+struct Module {
+  Function entry{this, false}, reduce{this, true};
+  bool sums = false; ///< it has been asked for its reducing entry
+};
+
+/// All that the process has on the device.
+struct State {
+  std::mutex mutex;
+  std::map<Address, std::size_t> memory;
+  std::set<Module *> modules;
+  int streams = 0, contexts = 0;
+  std::size_t used = 0, most = 0;
+
+  ~State(); ///< ends the process unless all is gone
+};
+extern State state;
+
+extern thread_local int current; ///< contexts that are current
+void needContext(const char *function);
+
+std::size_t totalMemory();
+
+/// Ends the process unless all of it is in one piece of the device's memory.
+void checkRange(Address begin, std::size_t bytes, const std::string &what);
+
+template <typename T>
+T *onDevice(Address address, std::size_t count, const std::string &what) {
+  checkRange(address, count * sizeof(T), what);
+  return reinterpret_cast<T *>(address);
+}
+
+/// A launch of the module's entry: run_tile of its twin on the device's memory, after all pointers
+/// that it follows were checked.
+Result render(const Module &module, unsigned blocks, unsigned threads, void **parameters);
+
+} // namespace fake
+#endif
