@@ -17,10 +17,12 @@ Value PolarizationOp::expand(OpBuilder &builder) {
   Value c = r.dot(getIncident(), getDiffracted());
   Value c2 = r.mul(c, c), one = r.constant(getType(), 1), half = r.constant(getType(), 0.5);
   // cos(2 psi) (1 - c2) is e^2 - b^2, since b, e and c are the components of a unit vector; but
-  // where axis and beam are parallel, psi is 0.
-  Value noAxis = r.less(r.dot(across, across), half);
+  // where axis and beam are parallel, b and e are 0 and psi is 0. A number says so and not a truth
+  // value, since it may become a table over sources.
+  Value zero = r.constant(getType(), 0);
+  Value noAxis = r.select(r.less(r.dot(across, across), half), one, zero);
   Value difference = r.sub(r.mul(e, e), r.mul(b, b));
-  Value azimuthal = r.select(noAxis, r.sub(one, c2), difference);
+  Value azimuthal = r.add(difference, r.mul(noAxis, r.sub(one, c2)));
   return r.mul(r.sub(r.add(one, c2), r.mul(kahn, azimuthal)), half);
 }
 
