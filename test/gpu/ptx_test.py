@@ -164,8 +164,8 @@ class Ptx(unittest.TestCase):
                 self.assertLessEqual(spilled, spills)
 
     def test_registers_of_gradients(self):
-        for shapes, grad, registers, spills in ((PLAIN, "cell", 168, 16), (PLAIN, "scalars", 255, 412),
-                                                ((INTERPOLATED,), "scalars", 255, 932)):
+        for shapes, grad, registers, spills in ((PLAIN, "cell", 168, 16), (PLAIN, "scalars", 255, 420),
+                                                ((INTERPOLATED,), "scalars", 255, 940)):
             for chip, ptx in self.gradients(shapes=shapes, grad=grad):
                 used, spilled = self.assemble(chip, ptx)
                 self.assertLessEqual(used, registers)
