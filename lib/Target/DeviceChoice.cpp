@@ -34,16 +34,6 @@ std::optional<DeviceChoice> DeviceChoice::fromString(std::string_view text) {
   return std::nullopt;
 }
 
-std::string DeviceChoice::words(char separator) {
-  std::string all;
-  for (const std::string_view name : names)
-    all += std::string(name) + separator;
-  for (const GpuVendor &vendor : gpuVendors())
-    all += std::string(vendor.device) + separator + std::string(vendor.device) + ":1" + separator;
-  all.pop_back();
-  return all;
-}
-
 std::string DeviceChoice::refusal(std::string_view text) {
   std::string all = "'" + std::string(text) + "' is no device; say auto, cpu, gpu-on-cpu";
   for (const GpuVendor &vendor : gpuVendors())

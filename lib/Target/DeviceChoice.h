@@ -28,9 +28,6 @@ struct DeviceChoice {
   static DeviceChoice parse(std::string_view text);
   /// "'text' is no device; say auto, cpu, ..."
   static std::string refusal(std::string_view text);
-  /// The words that fromString takes, with the first GPU but one as an example of a number:
-  /// "auto|cpu|gpu-on-cpu|cuda|cuda:1".
-  static std::string words(char separator = '|');
   std::string toString() const;
   bool operator==(const DeviceChoice &) const = default;
 };

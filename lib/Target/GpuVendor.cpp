@@ -16,11 +16,8 @@ std::string_view ptxVersion(std::string_view chip) {
 
 constexpr GpuVendor table[] = {
     {.device = "cuda",
-     .company = "NVIDIA",
      .chipPrefix = "sm_",
-     .chips = "sm_80 sm_90 sm_100",
      .triple = "nvptx64-nvidia-cuda",
-     .assembler = "ptxas",
      .features = ptxVersion},
 };
 

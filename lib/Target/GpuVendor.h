@@ -15,11 +15,8 @@ namespace nanobragg {
 
 struct GpuVendor {
   std::string_view device;     ///< what --device calls its GPUs: "cuda", with ":N" for number N
-  std::string_view company;    ///< "NVIDIA"
   std::string_view chipPrefix; ///< how the names of its chips begin: "sm_"
-  std::string_view chips;      ///< some of them, with blanks between, for help and completion
   std::string_view triple;     ///< LLVM's, of code for its chips
-  std::string_view assembler;  ///< the program that makes machine code, "ptxas"
   /// LLVM's target features for a chip of this name.
   std::string_view (*features)(std::string_view chip);
 };
