@@ -36,7 +36,7 @@ function(nb_add_mlir_library name)
   if(NOT name STREQUAL nb-mlir-headers)
     target_precompile_headers(${name} REUSE_FROM nb-mlir-headers)
   else()
-    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/MLIRHeaders.h)
+    target_precompile_headers(${name} PRIVATE <cmake/MLIRHeaders.h>) # relative, for compile caches
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
