@@ -108,9 +108,10 @@ struct LoadedInputs {
       notices; ///< semantic switches that matter here, as CompleteExperiment::notices
 };
 
-/// Reads every file that the command line names. `-panels` goes to line.options. Throws UsageError
-/// where something needed was not named, io::FileError where a file cannot be used.
-LoadedInputs loadInputs(CommandLine &line);
+/// Reads every file that the command line names. `-panels` goes to line.options. What `given` has
+/// comes from memory and takes the place of a file. Throws UsageError where something needed is
+/// neither named nor given, io::FileError where a file cannot be used.
+LoadedInputs loadInputs(CommandLine &line, Inputs given = {});
 
 /// Complete and grouped, with units and defaults.
 std::string usageText();

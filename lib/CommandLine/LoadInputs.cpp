@@ -21,10 +21,10 @@ namespace {
 /// What the C program reads when no -hkl is given, whichever run left it behind.
 constexpr const char *cDumpFile = "Fdump.bin";
 
-void requireInputs(const CommandLine &line) {
-  if (!line.files.matrix && !line.options.cell)
+void requireInputs(const CommandLine &line, const Inputs &given) {
+  if (!line.files.matrix && !given.matrix && !line.options.cell)
     throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA");
-  if (line.files.hkl || line.files.dump || line.options.defaultF != 0)
+  if (line.files.hkl || line.files.dump || given.grid || line.options.defaultF != 0)
     return;
   std::error_code ignored;
   const bool left = std::filesystem::exists(cDumpFile, ignored);
@@ -70,11 +70,12 @@ HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const CommandLine 
 
 } // namespace
 
-LoadedInputs loadInputs(CommandLine &line) {
-  requireInputs(line);
+LoadedInputs loadInputs(CommandLine &line, Inputs given) {
+  requireInputs(line, given);
   refuseOutputConflicts(line);
   refuseMisleadingNames(line);
   LoadedInputs loaded;
+  loaded.inputs = std::move(given);
   loaded.warnings = line.warnings;
   loaded.notices = line.notices;
   Inputs &inputs = loaded.inputs;

@@ -4,7 +4,7 @@
 #include "lib/Experiment/ParameterShape.h"
 #include "lib/Experiment/Parameters.h"
 #include "nanobragg/DerivativeNames.h"
-#include "runtime/capi/PossibleValues.h"
+#include "lib/Experiment/PossibleValues.h"
 
 #include <algorithm>
 #include <cmath>

@@ -41,6 +41,11 @@ struct Place {
   std::optional<uid_t> owner{}; ///< who could change the code that is running already
 };
 
+std::vector<fs::path> &addedFolders() {
+  static std::vector<fs::path> folders;
+  return folders;
+}
+
 std::vector<Place> places() {
   std::vector<Place> all;
   if (const fs::path library = ownLibrary(); !library.empty()) {
@@ -49,6 +54,9 @@ std::vector<Place> places() {
     all.push_back(
         {library.parent_path(), false, known ? std::optional(status.st_uid) : std::nullopt});
   }
+  const std::optional<uid_t> owner = all.empty() ? std::nullopt : all.front().owner;
+  for (const fs::path &folder : addedFolders())
+    all.push_back({folder, false, owner});
   if (const fs::path program = runningProgram();
       program.is_absolute() && program.parent_path().filename() == "bin")
     all.push_back({program.parent_path().parent_path() / "lib"});
@@ -57,6 +65,8 @@ std::vector<Place> places() {
 }
 
 } // namespace
+
+void addCodeFolder(const fs::path &folder) { addedFolders().push_back(folder); }
 
 CodeSearch findCode(const fs::path &name) {
   CodeSearch search;

@@ -16,9 +16,13 @@ struct CodeSearch {
 };
 
 /// Looks for `name` in, one after another: the folder of the library that this code is part of
-/// (libnanobragg.so); lib beside the bin folder of the running program; the folder that was chosen
-/// when the program was built. See trustPath for what is refused. The last is taken as it is.
+/// (libnanobragg.so); folders that were added; lib beside the bin folder of the running program;
+/// the folder that was chosen when the program was built. See trustPath for what is refused. The
+/// last is taken as it is.
 CodeSearch findCode(const std::filesystem::path &name);
+
+/// One more folder for this process, of a package that brings code along. Not while others search.
+void addCodeFolder(const std::filesystem::path &folder);
 
 /// The folders in which findCode looks, for messages.
 std::vector<std::filesystem::path> codeFolders();

@@ -21,7 +21,8 @@ std::string Simulator::target(PixelType pixels) {
 
 std::span<const double> Simulator::value() {
   BoundProgram &program = state->program(ImageType::F64);
-  state->runValue(program, {});
+  if (state->runValue(program, state->everyRun).cancelled)
+    throw Cancelled();
   return program.output("image");
 }
 

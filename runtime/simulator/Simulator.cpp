@@ -63,6 +63,15 @@ Simulator::Simulator(Simulator &&) noexcept = default;
 Simulator &Simulator::operator=(Simulator &&) noexcept = default;
 Simulator::~Simulator() = default;
 
+Simulator Simulator::copy() const {
+  Simulator other(state->experiment, state->options);
+  ownGrid(other.state->experiment);
+  other.state->gridIsOwn = true;
+  return other;
+}
+
+void Simulator::setRunOptions(const RunOptions &run) { state->everyRun = run; }
+
 Simulator Simulator::fromFlags(const std::vector<std::string> &flags,
                                const SimulatorOptions &options) {
   return Simulator(experimentOf(flags), merged(options, simulatorOptionsOf(flags)));
@@ -81,9 +90,7 @@ std::array<std::int64_t, 3> Simulator::shape() const {
   const Detector &detector = state->experiment.detector;
   return {state->experiment.panelCount(), detector.slowPixels, detector.fastPixels};
 }
-std::size_t Simulator::pixels() const {
-  return std::size_t(state->experiment.pixelCount());
-}
+std::size_t Simulator::pixels() const { return std::size_t(state->experiment.pixelCount()); }
 std::span<const std::uint8_t> Simulator::rendered() const { return state->renderedPixels(); }
 
 std::vector<double> Simulator::get(std::string_view name) const {

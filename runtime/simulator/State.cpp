@@ -50,7 +50,8 @@ RunResult Simulator::State::counted(RunResult run) {
 void Simulator::State::runDerivative(BoundProgram &program) {
   ++timing.derivatives;
   const TimeAdded watch(timing.derivative);
-  counted(program.run(withThreads({})));
+  if (counted(program.run(withThreads(everyRun))).cancelled)
+    throw Cancelled();
 }
 
 Derivative Simulator::State::derivativeBy(Derivative::Mode mode,

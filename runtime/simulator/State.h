@@ -45,6 +45,7 @@ struct Simulator::State {
 
   Experiment experiment;
   SimulatorOptions options;
+  RunOptions everyRun; ///< that is given none of its own
   Placement placement;
   bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 namespace nanobragg {
@@ -25,6 +26,12 @@ public:
 private:
   std::atomic<bool> flag{false};
   static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler stores to it");
+};
+
+/// A run that has numbers to return was asked to stop before it had them.
+class Cancelled : public std::runtime_error {
+public:
+  Cancelled() : std::runtime_error("the run was cancelled") {}
 };
 
 /// What is looked at while an image is made. Only the interpreter can look, so it makes the image.

@@ -15,8 +15,10 @@
 // bitwise the same for any number of threads. What runs the programs (kernel or interpreter, GPU or
 // processor, and what takes over when that cannot) SimulatorOptions says.
 //
-// Rooms for what will come: a Python module is a thin layer over this class, as the C interface is
-// over its parts (runtime/capi); a batch of shots is a loop over set() and render() here, or one
+// The Python module (runtime/python) is a thin layer over this class, as the C interface is over its
+// parts (runtime/capi).
+//
+// Rooms for what will come: a batch of shots is a loop over set() and render() here, or one
 // function beside render() that takes all of them at once; lists of pixels go into RunOptions,
 // beside the region that the experiment has; what the detector makes of the photons (point spread,
 // noise) is part of the program, a stage after its image (docs/rationale/detector-response.md).
@@ -93,6 +95,12 @@ public:
   Simulator(Simulator &&) noexcept;
   Simulator &operator=(Simulator &&) noexcept;
   ~Simulator();
+  /// Another simulator with the same numbers and options, a grid of its own, and no programs yet:
+  /// the process has them.
+  Simulator copy() const;
+  /// How those runs go that take no RunOptions: value(), loss() and all derivatives. What is
+  /// cancelled throws Cancelled. `run` is copied, what it points to must outlive the runs.
+  void setRunOptions(const RunOptions &run);
 
   /// What has been decided so far: see prepare().
   Engine engine() const;

@@ -1,6 +1,6 @@
 // Which numbers a parameter can have.
-#ifndef NANOBRAGG_CAPI_POSSIBLEVALUES_H
-#define NANOBRAGG_CAPI_POSSIBLEVALUES_H
+#ifndef NANOBRAGG_EXPERIMENT_POSSIBLEVALUES_H
+#define NANOBRAGG_EXPERIMENT_POSSIBLEVALUES_H
 
 #include <cstdint>
 #include <string>

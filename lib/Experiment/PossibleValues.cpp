@@ -1,4 +1,4 @@
-#include "runtime/capi/PossibleValues.h"
+#include "lib/Experiment/PossibleValues.h"
 
 #include "lib/Experiment/Parameters.h"
 

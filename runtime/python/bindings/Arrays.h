@@ -1,0 +1,52 @@
+// Arrays of Python.
+#ifndef NANOBRAGG_PYTHON_ARRAYS_H
+#define NANOBRAGG_PYTHON_ARRAYS_H
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace nanobragg::python {
+
+namespace nb = nanobind;
+
+/// What anything with a buffer or DLPack is turned into: doubles one after another in this
+/// machine's memory, without a copy where they are that already.
+using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+using NumpyArray = nb::ndarray<nb::numpy, T>;
+
+inline std::span<const double> spanOf(const Doubles &array) { return {array.data(), array.size()}; }
+
+using Shape = std::vector<std::size_t>;
+
+/// A new NumPy array, its memory not initialized.
+template <typename T>
+NumpyArray<T> makeArray(const Shape &shape) {
+  std::size_t size = 1;
+  for (std::size_t n : shape)
+    size *= n;
+  T *data = new T[size == 0 ? 1 : size];
+  nb::capsule owner(data, [](void *p) noexcept { delete[] static_cast<T *>(p); });
+  return NumpyArray<T>(data, shape.size(), shape.data(), owner);
+}
+
+/// A NumPy array that owns the vector.
+template <typename T>
+NumpyArray<T> takeVector(std::vector<T> values, const Shape &shape) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T *data = owned->data();
+  nb::capsule owner(owned.release(),
+                    [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+  return NumpyArray<T>(data, shape.size(), shape.data(), owner);
+}
+
+} // namespace nanobragg::python
+#endif

@@ -1,0 +1,153 @@
+// From flags and arrays to an experiment.
+#include "lib/CommandLine/ExperimentOf.h"
+#include "lib/Experiment/ClosestWord.h"
+#include "lib/Experiment/Defaults.h"
+#include "lib/Target/DeviceChoice.h"
+#include "runtime/python/bindings/PythonSimulator.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+
+namespace nanobragg::python {
+namespace {
+
+/// What comes from memory instead of from a file.
+struct MemoryInputs {
+  Inputs inputs;
+
+  void setGrid(const Doubles &values, std::array<std::int64_t, 3> lowest) {
+    if (values.ndim() != 3)
+      throw std::invalid_argument("structure factors are an array of three dimensions, h, k and l, "
+                                  "and this one has " +
+                                  std::to_string(values.ndim()));
+    auto grid = std::make_shared<HklGrid>();
+    for (std::int64_t *min : {&grid->hMin, &grid->kMin, &grid->lMin})
+      *min = lowest[std::size_t(min == &grid->kMin ? 1 : min == &grid->lMin ? 2 : 0)];
+    grid->hMax = grid->hMin + std::int64_t(values.shape(0)) - 1;
+    grid->kMax = grid->kMin + std::int64_t(values.shape(1)) - 1;
+    grid->lMax = grid->lMin + std::int64_t(values.shape(2)) - 1;
+    grid->values.assign(values.data(), values.data() + values.size());
+    if (grid->values.empty())
+      throw std::invalid_argument("the array of structure factors is empty");
+    for (double f : grid->values)
+      if (!std::isfinite(f))
+        throw std::invalid_argument("a structure factor is not finite");
+    inputs.grid = std::move(grid);
+  }
+
+  void setMask(const Bytes &mask) {
+    if (mask.ndim() < 2)
+      throw std::invalid_argument("a mask is an array (slow, fast)");
+    MaskImage image;
+    image.fastPixels = std::int64_t(mask.shape(mask.ndim() - 1));
+    image.slowPixels = std::int64_t(mask.size()) / std::max<std::int64_t>(image.fastPixels, 1);
+    image.pixels.assign(mask.data(), mask.data() + mask.size());
+    inputs.mask = std::move(image);
+  }
+
+  void setGainMap(const Doubles &gains) {
+    if (gains.ndim() < 2)
+      throw std::invalid_argument("a gain map is an array (slow, fast) or (panel, slow, fast)");
+    GainMapImage image;
+    image.fastPixels = std::int64_t(gains.shape(gains.ndim() - 1));
+    image.slowPixels = std::int64_t(gains.size()) / std::max<std::int64_t>(image.fastPixels, 1);
+    image.gains.assign(gains.data(), gains.data() + gains.size());
+    inputs.gainMap = std::move(image);
+  }
+
+  void setMatrix(const Mat3 &matrix) { inputs.matrix = matrix; }
+
+  void addSource(std::array<double, 3> position, double weight, std::optional<double> wavelength) {
+    SourceRow row;
+    for (std::size_t i = 0; i != 3; ++i)
+      row.position[i] = position[i];
+    row.weight = weight;
+    row.wavelength = wavelength;
+    inputs.sources.push_back(row);
+  }
+};
+
+/// The flags' options, and over them what Python's arguments say.
+SimulatorOptions optionsOf(const SimulatorOptions &flags, std::optional<int> threads,
+                           std::optional<std::string> precision, std::optional<std::string> device,
+                           std::optional<std::string> engine) {
+  SimulatorOptions options = flags;
+  if (threads) {
+    if (*threads < 0)
+      throw std::invalid_argument("threads=" + std::to_string(*threads) +
+                                  " are too few; 0 means as many as the machine offers");
+    options.threads = *threads;
+  }
+  if (precision) {
+    if (*precision != "f64" && *precision != "mixed" && *precision != "f32")
+      throw std::invalid_argument("precision='" + *precision + "' is none; say f64, mixed or f32");
+    options.precision = *precision;
+  }
+  if (device) {
+    DeviceChoice::parse(*device);
+    options.device = *device;
+  }
+  if (engine) {
+    if (*engine == "fused")
+      options.engine = Engine::Fused;
+    else if (*engine == "interpreter")
+      options.engine = Engine::Interpreter;
+    else
+      throw std::invalid_argument("engine='" + *engine + "' is none; say fused or interpreter");
+  }
+  return options;
+}
+
+} // namespace
+
+void bindExperiment(nb::module_ &module) {
+  nb::class_<MemoryInputs>(module, "Inputs", "What comes from memory instead of from a file.")
+      .def(nb::init<>())
+      .def("set_grid", &MemoryInputs::setGrid, nb::arg("values"), nb::arg("lowest"))
+      .def("set_mask", &MemoryInputs::setMask, nb::arg("mask"))
+      .def("set_gain_map", &MemoryInputs::setGainMap, nb::arg("gains"))
+      .def("set_matrix", &MemoryInputs::setMatrix, nb::arg("rows"))
+      .def("add_source", &MemoryInputs::addSource, nb::arg("position"), nb::arg("weight"),
+           nb::arg("wavelength").none());
+
+  module.def(
+      "create",
+      [](const std::vector<std::string> &flags, const MemoryInputs &given,
+         std::optional<int> threads, std::optional<std::string> precision,
+         std::optional<std::string> device, std::optional<std::string> engine) {
+        std::unique_ptr<PythonSimulator> made;
+        std::vector<std::string> warnings;
+        {
+          nb::gil_scoped_release released;
+          CommandLine line = parseExperiment(flags);
+          LoadedInputs loaded = loadInputs(line, given.inputs);
+          CompleteExperiment complete = chooseDefaults(line.options, loaded.inputs, line.semantics);
+          warnings = std::move(loaded.warnings);
+          warnings.insert(warnings.end(), complete.warnings.begin(), complete.warnings.end());
+          made = std::make_unique<PythonSimulator>(
+              complete.experiment,
+              optionsOf(line.tool.simulator, threads, precision, device, engine));
+        }
+        return nb::make_tuple(std::move(made), warnings);
+      },
+      nb::arg("flags"), nb::arg("inputs"), nb::arg("threads").none(), nb::arg("precision").none(),
+      nb::arg("device").none(), nb::arg("engine").none(),
+      "The simulator that nb-sim would make with these flags, and the warnings that it would "
+      "print.");
+
+  module.def(
+      "closest_word",
+      [](const std::string &word, const std::vector<std::string> &candidates) {
+        const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+        return views.empty() ? std::string() : std::string(closestWord(word, views));
+      },
+      nb::arg("word"), nb::arg("candidates"), "The candidate that is spelt most like the word.");
+}
+
+} // namespace nanobragg::python

@@ -1,0 +1,191 @@
+#include "runtime/python/bindings/ExperimentArchive.h"
+
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#ifndef NB_VERSION
+#error "NB_VERSION is the version of the library"
+#endif
+
+namespace nanobragg::python {
+namespace {
+
+constexpr std::string_view head = "nanobragg experiment " NB_VERSION "\n";
+
+class Writer {
+public:
+  static constexpr bool reads = false;
+  void bytes(const void *data, std::size_t size) {
+    text.append(static_cast<const char *>(data), size);
+  }
+  std::string text{head};
+};
+
+class Reader {
+public:
+  static constexpr bool reads = true;
+  explicit Reader(std::string_view bytes) : rest(bytes) {
+    if (!rest.starts_with(head))
+      throw std::invalid_argument("this is no pickled simulator of version " NB_VERSION
+                                  "; pickles are for the version that "
+                                  "wrote them");
+    rest.remove_prefix(head.size());
+  }
+  void bytes(void *data, std::size_t size) {
+    if (size > rest.size())
+      throw std::invalid_argument("the pickled simulator is damaged: it ends too early");
+    std::memcpy(data, rest.data(), size);
+    rest.remove_prefix(size);
+  }
+  std::size_t left() const { return rest.size(); }
+
+private:
+  std::string_view rest;
+};
+
+template <typename Archive, typename T>
+  requires std::is_arithmetic_v<T>
+void field(Archive &a, T &value) {
+  a.bytes(&value, sizeof value);
+}
+
+template <typename Archive, typename T, std::size_t N>
+void field(Archive &a, std::array<T, N> &values) {
+  for (T &value : values)
+    field(a, value);
+}
+
+void field(Writer &a, ProgramVariant &variant) {
+  const std::string text = variant.toString();
+  std::uint64_t size = text.size();
+  field(a, size);
+  a.bytes(text.data(), text.size());
+}
+void field(Reader &a, ProgramVariant &variant) {
+  std::uint64_t size = 0;
+  field(a, size);
+  std::string text(std::min<std::size_t>(size, a.left()), ' ');
+  a.bytes(text.data(), text.size());
+  variant = ProgramVariant::fromString(text);
+}
+
+template <typename Archive>
+void field(Archive &a, Panel &panel);
+
+template <typename Archive, typename T>
+void field(Archive &a, std::vector<T> &values) {
+  std::uint64_t size = values.size();
+  field(a, size);
+  if constexpr (Archive::reads) {
+    if (size > a.left())
+      throw std::invalid_argument("the pickled simulator is damaged: a table is too long");
+    values.resize(size);
+  }
+  if constexpr (std::is_arithmetic_v<T>)
+    a.bytes(values.data(), size * sizeof(T));
+  else
+    for (T &value : values)
+      field(a, value);
+}
+
+template <typename Archive, typename... Fields>
+void fields(Archive &a, Fields &...all) {
+  (field(a, all), ...);
+}
+
+// A field that is added to a struct has to be added here: each list below names all of them, or
+// does not compile.
+
+template <typename Archive>
+void field(Archive &a, HklGrid &grid) {
+  auto &[hMin, hMax, kMin, kMax, lMin, lMax, values] = grid;
+  fields(a, hMin, hMax, kMin, kMax, lMin, lMax, values);
+}
+
+template <typename Archive>
+void field(Archive &a, std::shared_ptr<const HklGrid> &grid) {
+  std::uint8_t there = grid != nullptr;
+  field(a, there);
+  if (!there)
+    return;
+  HklGrid copy = grid ? *grid : HklGrid();
+  field(a, copy);
+  if constexpr (Archive::reads)
+    grid = std::make_shared<const HklGrid>(std::move(copy));
+}
+
+template <typename Archive>
+void field(Archive &a, PixelMap &map) {
+  auto &[values] = map;
+  fields(a, values);
+}
+
+template <typename Archive>
+void field(Archive &a, Panel &panel) {
+  auto &[offset, fastAxis, slowAxis, normal, fastPixels, slowPixels] = panel;
+  fields(a, offset, fastAxis, slowAxis, normal, fastPixels, slowPixels);
+}
+
+template <typename Archive>
+void field(Archive &a, Crystal &crystal) {
+  auto &[cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
+         ncellsCross, fudge, defaultF, grid, mosaicSpread, mosaicAxis, mosaicUnitAngle] = crystal;
+  fields(a, cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
+         ncellsCross, fudge, defaultF, grid, mosaicSpread, mosaicAxis, mosaicUnitAngle);
+}
+
+template <typename Archive>
+void field(Archive &a, Goniometer &goniometer) {
+  auto &[spindleAxis, phi0, osc, phiStepFraction, phiSteps] = goniometer;
+  fields(a, spindleAxis, phi0, osc, phiStepFraction, phiSteps);
+}
+
+template <typename Archive>
+void field(Archive &a, Beam &beam) {
+  auto &[direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
+         fluence, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
+         sourceWeight] = beam;
+  fields(a, direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
+         fluence, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
+         sourceWeight);
+}
+
+template <typename Archive>
+void field(Archive &a, Detector &detector) {
+  auto &[distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
+         rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
+         roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
+         layerFraction, layers, panels, mask, gainMap, gain] = detector;
+  fields(a, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
+         rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
+         roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
+         layerFraction, layers, panels, mask, gainMap, gain);
+}
+
+template <typename Archive>
+void field(Archive &a, Experiment &experiment) {
+  auto &[variant, crystal, goniometer, beam, detector, dmin, waterSize] = experiment;
+  fields(a, variant, crystal, goniometer, beam, detector, dmin, waterSize);
+}
+
+} // namespace
+
+std::string archive(const Experiment &experiment) {
+  Writer writer;
+  Experiment copy = experiment;
+  field(writer, copy);
+  return std::move(writer.text);
+}
+
+Experiment restore(std::string_view bytes) {
+  Reader reader(bytes);
+  Experiment experiment;
+  field(reader, experiment);
+  if (reader.left() != 0)
+    throw std::invalid_argument("the pickled simulator is damaged: it is too long");
+  return experiment;
+}
+
+} // namespace nanobragg::python

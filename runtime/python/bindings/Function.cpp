@@ -1,0 +1,228 @@
+// Images and their derivatives as functions of one flat vector: what frameworks differentiate.
+#include "runtime/python/bindings/Function.h"
+#include "lib/Experiment/ParameterElements.h"
+#include "runtime/python/bindings/ParameterTable.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <stdexcept>
+#include <thread>
+
+namespace nanobragg::python {
+
+Function::Function(const PythonSimulator &of, const std::vector<std::string> &names)
+    : core(of.use([&](Simulator &s) { return s.copy(); }), of.options) {
+  const Experiment &experiment = core.simulator.experiment();
+  for (const std::string &name : names) {
+    const Parameter *parameter = named(experiment, name).front();
+    if (parameter->name != name)
+      throw std::invalid_argument("'" + name + "' is a group; name its members");
+    if (!parameter->differentiable())
+      throw std::invalid_argument("'" + name + "' (" + parameter->meaning +
+                                  ") is a discrete choice and has no derivative");
+    if (std::ranges::any_of(parts, [&](const Part &p) { return p.parameter == parameter; }))
+      throw std::invalid_argument("'" + name + "' is named twice");
+    const std::size_t size = elementCount(experiment, *parameter);
+    parts.push_back({parameter, length, size});
+    length += size;
+    wrt += (wrt.empty() ? "" : ",") + name;
+  }
+}
+
+void Function::set(Simulator &simulator, std::span<const double> theta) const {
+  if (theta.size() != length)
+    throw std::invalid_argument("the function takes " + std::to_string(length) +
+                                " numbers and is given " + std::to_string(theta.size()));
+  for (const Part &part : parts)
+    setChecked(simulator, *part.parameter, theta.subspan(part.begin, part.size));
+  checkCell(simulator);
+}
+
+void Function::checkPixels(std::size_t size) const {
+  if (size != core.simulator.pixels())
+    throw std::invalid_argument("the image has " + std::to_string(core.simulator.pixels()) +
+                                " pixels and is given " + std::to_string(size));
+}
+
+std::vector<Direction> Function::direction(std::span<const double> v) const {
+  if (v.size() != length)
+    throw std::invalid_argument("a direction has " + std::to_string(length) +
+                                " numbers and this one " + std::to_string(v.size()));
+  std::vector<Direction> all;
+  for (const Part &part : parts)
+    all.push_back({part.parameter->name,
+                   std::vector<double>(v.begin() + std::ptrdiff_t(part.begin),
+                                       v.begin() + std::ptrdiff_t(part.begin + part.size))});
+  return all;
+}
+
+void Function::flatten(const std::vector<Gradient> &gradients, std::span<double> out) const {
+  for (const Gradient &g : gradients) {
+    const auto part = std::ranges::find_if(
+        parts, [&](const Part &p) { return g.parameter == p.parameter->name; });
+    std::ranges::copy(g.values, out.begin() + std::ptrdiff_t(part->begin));
+  }
+}
+
+void Function::image(std::span<const double> theta, std::span<double> out) {
+  checkPixels(out.size());
+  core.run([&](Simulator &s, const RunOptions &how) {
+    set(s, theta);
+    if (s.render(out, how).cancelled)
+      throw Cancelled();
+    return 0;
+  });
+}
+
+void Function::vjp(std::span<const double> theta, std::span<const double> cotangent,
+                   std::span<double> out) {
+  checkPixels(cotangent.size());
+  core.run([&](Simulator &s, const RunOptions &) {
+    set(s, theta);
+    if (!parts.empty())
+      flatten(s.gradient(wrt, cotangent), out);
+    return 0;
+  });
+}
+
+void Function::jvp(std::span<const double> theta, std::span<const double> v,
+                   std::span<double> out) {
+  checkPixels(out.size());
+  core.run([&](Simulator &s, const RunOptions &) {
+    set(s, theta);
+    if (parts.empty())
+      std::ranges::fill(out, 0.0);
+    else
+      std::ranges::copy(s.jvp(wrt, direction(v)), out.begin());
+    return 0;
+  });
+}
+
+void Function::hvp(std::span<const double> theta, std::span<const double> v,
+                   std::span<const double> cotangent, std::span<double> out) {
+  checkPixels(cotangent.size());
+  core.run([&](Simulator &s, const RunOptions &) {
+    set(s, theta);
+    if (!parts.empty())
+      flatten(s.hvp(wrt, direction(v), cotangent), out);
+    return 0;
+  });
+}
+
+void Function::images(std::span<const double> thetas, std::span<double> out, std::size_t shots) {
+  const std::size_t pixels = core.simulator.pixels();
+  // Below this one image keeps no second thread busy for long enough.
+  constexpr std::size_t small = 512 * 512;
+  const std::size_t wanted = core.options.threads > 0 ? std::size_t(core.options.threads)
+                                                      : std::thread::hardware_concurrency();
+  const std::size_t workers = std::min(shots, std::max<std::size_t>(wanted, 1));
+  core.run([&](Simulator &first, const RunOptions &how) {
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex failing;
+    const auto work = [&](Simulator &s, int threads) {
+      RunOptions run;
+      run.threads = threads;
+      run.cancel = how.cancel;
+      try {
+        for (std::size_t i; (i = next++) < shots;) {
+          set(s, thetas.subspan(i * length, length));
+          if (s.render(out.subspan(i * pixels, pixels), run).cancelled)
+            throw Cancelled();
+        }
+      } catch (...) {
+        const std::lock_guard lock(failing);
+        if (!failure)
+          failure = std::current_exception();
+        next = shots;
+      }
+    };
+    if (workers <= 1 || pixels >= small) {
+      work(first, 0);
+    } else {
+      first.prepare(); // made once, before everybody asks for it
+      std::vector<std::thread> threads;
+      for (std::size_t i = 1; i < workers; ++i)
+        threads.emplace_back([&] {
+          Simulator own = first.copy();
+          work(own, 1);
+        });
+      Simulator own = first.copy();
+      work(own, 1);
+      for (std::thread &thread : threads)
+        thread.join();
+    }
+    if (failure)
+      std::rethrow_exception(failure);
+    return 0;
+  });
+}
+
+void bindFunction(nb::module_ &module) {
+  nb::class_<Function>(module, "Function", nb::is_weak_referenceable(),
+                       "The image of an experiment, which does not change any more, as a function "
+                       "of some of its numbers in one flat vector.")
+      .def(nb::init<const PythonSimulator &, const std::vector<std::string> &>(),
+           nb::arg("simulator"), nb::arg("names"))
+      .def_prop_ro("length", [](const Function &f) { return f.length; })
+      .def_prop_ro("shape",
+                   [](const Function &f) {
+                     nb::list shape;
+                     for (std::size_t n : imageShape(f.core.simulator.experiment()))
+                       shape.append(n);
+                     return nb::tuple(shape);
+                   })
+      .def_prop_ro("address",
+                   [](const Function &f) { return reinterpret_cast<std::uintptr_t>(&f); })
+      .def(
+          "image",
+          [](Function &f, const Doubles &theta) {
+            auto out = makeArray<double>(imageShape(f.core.simulator.experiment()));
+            f.image(spanOf(theta), {out.data(), out.size()});
+            return out;
+          },
+          nb::arg("theta"))
+      .def(
+          "vjp",
+          [](Function &f, const Doubles &theta, const Doubles &cotangent) {
+            auto out = makeArray<double>({f.length});
+            f.vjp(spanOf(theta), spanOf(cotangent), {out.data(), out.size()});
+            return out;
+          },
+          nb::arg("theta"), nb::arg("cotangent"))
+      .def(
+          "jvp",
+          [](Function &f, const Doubles &theta, const Doubles &v) {
+            auto out = makeArray<double>(imageShape(f.core.simulator.experiment()));
+            f.jvp(spanOf(theta), spanOf(v), {out.data(), out.size()});
+            return out;
+          },
+          nb::arg("theta"), nb::arg("v"))
+      .def(
+          "hvp",
+          [](Function &f, const Doubles &theta, const Doubles &v, const Doubles &cotangent) {
+            auto out = makeArray<double>({f.length});
+            f.hvp(spanOf(theta), spanOf(v), spanOf(cotangent), {out.data(), out.size()});
+            return out;
+          },
+          nb::arg("theta"), nb::arg("v"), nb::arg("cotangent"))
+      .def(
+          "images",
+          [](Function &f, const Doubles &thetas) {
+            if (thetas.ndim() != 2 || thetas.shape(1) != f.length)
+              throw std::invalid_argument("a batch is an array (shots, " +
+                                          std::to_string(f.length) + ")");
+            Shape shape = imageShape(f.core.simulator.experiment());
+            shape.insert(shape.begin(), thetas.shape(0));
+            auto out = makeArray<double>(shape);
+            f.images(spanOf(thetas), {out.data(), out.size()}, thetas.shape(0));
+            return out;
+          },
+          nb::arg("thetas"));
+}
+
+} // namespace nanobragg::python

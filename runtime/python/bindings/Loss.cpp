@@ -1,0 +1,37 @@
+// One number from an image.
+#include "nanobragg/Loss.h"
+#include "runtime/python/bindings/PythonSimulator.h"
+
+#include <nanobind/stl/optional.h>
+
+namespace nanobragg::python {
+namespace {
+
+std::vector<double> copyOf(const Doubles &array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+} // namespace
+
+void bindLoss(nb::module_ &module) {
+  nb::class_<Loss>(module, "Loss",
+                   "A number from an image, a sum over its pixels. Pixels outside the region of "
+                   "interest or masked contribute nothing.")
+      .def_static("sum", &Loss::sum, "The sum of all photons.")
+      .def_static(
+          "linear", [](const Doubles &weights) { return Loss::linear(copyOf(weights)); },
+          nb::arg("weights"),
+          "sum(weights * image); weights in the image's shape. Any loss to first order, when they "
+          "are its derivatives by the pixels.")
+      .def_static(
+          "_chi_square",
+          [](const Doubles &data, const Doubles &sigma, std::optional<Bytes> mask) {
+            return Loss::chiSquare(
+                copyOf(data), copyOf(sigma),
+                mask ? std::vector<std::uint8_t>(mask->data(), mask->data() + mask->size())
+                     : std::vector<std::uint8_t>());
+          },
+          nb::arg("data"), nb::arg("sigma"), nb::arg("mask").none());
+}
+
+} // namespace nanobragg::python

@@ -1,0 +1,41 @@
+// nanobragg._core: what Python calls. nanobragg/ in this folder's parent has the rest.
+#include "lib/CommandLine/UsageError.h"
+#include "lib/IO/FileError.h"
+#include "runtime/kernels/CodeFolders.h"
+#include "runtime/python/bindings/ParameterTable.h"
+#include "runtime/python/bindings/PythonSimulator.h"
+
+#include <nanobind/stl/string.h>
+
+using namespace nanobragg;
+using namespace nanobragg::python;
+
+NB_MODULE(_core, module) {
+  module.doc() = "The compiled part of nanobragg.";
+  module.attr("version") = NB_VERSION;
+
+  // The last that is registered is tried first.
+  nanobind::exception<UsageError>(module, "FlagError", PyExc_ValueError);
+  nanobind::exception<io::FileError>(module, "FileError", PyExc_OSError);
+  static nanobind::object unknownName = nanobind::steal(PyErr_NewException(
+      "nanobragg.UnknownName",
+      nanobind::make_tuple(nanobind::handle(PyExc_ValueError), nanobind::handle(PyExc_LookupError))
+          .ptr(),
+      nullptr));
+  module.attr("UnknownName") = unknownName;
+  nanobind::register_exception_translator([](const std::exception_ptr &p, void *) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const UnknownName &e) {
+      PyErr_SetString(unknownName.ptr(), e.what());
+    }
+  });
+
+  module.def(
+      "add_code_folder", [](const std::string &folder) { addCodeFolder(folder); },
+      nanobind::arg("folder"), "Where the compiler library is looked for, too.");
+  bindLoss(module);
+  bindSimulator(module);
+  bindFunction(module);
+  bindExperiment(module);
+}

@@ -1,0 +1,76 @@
+#include "runtime/python/bindings/ParameterTable.h"
+
+#include "lib/Experiment/ClosestWord.h"
+#include "lib/Experiment/ParameterGroups.h"
+
+namespace nanobragg::python {
+
+Shape imageShape(const Experiment &experiment) {
+  const Detector &d = experiment.detector;
+  Shape shape;
+  if (!d.panels.empty())
+    shape.push_back(d.panels.size());
+  shape.push_back(std::size_t(d.slowPixels));
+  shape.push_back(std::size_t(d.fastPixels));
+  return shape;
+}
+
+Shape shapeOf(const Experiment &experiment, const Parameter &parameter) {
+  const auto entries = [&] { return parameter.place.numbers(experiment).entries; };
+  switch (parameter.kind()) {
+  case NB_PARAMETER_VEC3:
+    return {3};
+  case NB_PARAMETER_MAT3:
+    return {3, 3};
+  case NB_PARAMETER_TABLE_F64:
+    return {entries()};
+  case NB_PARAMETER_TABLE_VEC3:
+    return {entries(), 3};
+  case NB_PARAMETER_HKL_GRID: {
+    const HklGrid *g = experiment.crystal.grid.get();
+    if (!g)
+      return {0, 0, 0};
+    return {std::size_t(g->hMax - g->hMin + 1), std::size_t(g->kMax - g->kMin + 1),
+            std::size_t(g->lMax - g->lMin + 1)};
+  }
+  case NB_PARAMETER_MASK:
+  case NB_PARAMETER_IMAGE:
+    return imageShape(experiment);
+  default:
+    return {};
+  }
+}
+
+std::vector<const Parameter *> named(const Experiment &experiment, std::string_view name) {
+  const ProgramVariant &variant = experiment.variant;
+  std::vector<const Parameter *> found;
+  if (const ParameterGroup *group = findGroup(name)) {
+    for (std::string_view member : group->members)
+      if (const Parameter *p = findParameter(member); p->isUsedBy(variant))
+        found.push_back(p);
+  } else if (const Parameter *p = findParameter(name); p && p->isUsedBy(variant)) {
+    found.push_back(p);
+  }
+  if (!found.empty())
+    return found;
+  std::vector<std::string_view> candidates;
+  for (const Parameter *p : parametersOf(variant))
+    candidates.emplace_back(p->name);
+  for (const ParameterGroup &group : parameterGroups())
+    candidates.emplace_back(group.name);
+  const std::string_view other = closestWord(name, candidates);
+  const bool known = findParameter(name) || findGroup(name);
+  throw UnknownName(
+      (known ? "this experiment does not use the parameter '" : "there is no parameter '") +
+      std::string(name) + "'; the closest is '" + std::string(other) +
+      "', and sim.parameters lists them all");
+}
+
+std::string shapeText(const Shape &shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i != shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+} // namespace nanobragg::python

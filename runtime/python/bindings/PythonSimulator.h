@@ -1,0 +1,86 @@
+// A simulator that Python holds.
+#ifndef NANOBRAGG_PYTHON_PYTHONSIMULATOR_H
+#define NANOBRAGG_PYTHON_PYTHONSIMULATOR_H
+
+#include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/Parameters.h"
+#include "nanobragg/Simulator.h"
+#include "runtime/python/bindings/Arrays.h"
+#include "runtime/python/bindings/Interrupt.h"
+
+#include <mutex>
+
+namespace nanobragg::python {
+
+/// May be used by several threads, which wait for each other: all work is done without the GIL and
+/// with the lock held.
+class PythonSimulator {
+public:
+  PythonSimulator(const Experiment &experiment, const SimulatorOptions &options)
+      : simulator(experiment, options), options(options) {}
+  PythonSimulator(Simulator &&simulator, const SimulatorOptions &options)
+      : simulator(std::move(simulator)), options(options) {}
+
+  /// Does `work(simulator)`, which runs nothing.
+  template <typename Work>
+  auto use(Work work) const {
+    nb::gil_scoped_release released;
+    const std::lock_guard lock(mutex);
+    return work(simulator);
+  }
+
+  /// Does `work(simulator, run options)`, which runs programs, again when somebody's Ctrl-C stopped
+  /// it and Python's handler thinks nothing of it. `progress` is called with the finished fraction.
+  template <typename Work>
+  auto run(Work work, const nb::object &progress = nb::none()) {
+    for (;;) {
+      CancellationToken token;
+      try {
+        nb::gil_scoped_release released;
+        const std::lock_guard lock(mutex);
+        RunOptions how;
+        how.cancel = &token;
+        if (!progress.is_none())
+          how.progress = [&](double fraction) {
+            nb::gil_scoped_acquire acquired;
+            progress(fraction);
+          };
+        const InterruptStops watch(token);
+        simulator.setRunOptions(how);
+        const Reset reset{simulator};
+        return work(simulator, how);
+      } catch (const Cancelled &) {
+        if (PyErr_CheckSignals() != 0)
+          throw nb::python_error();
+      }
+    }
+  }
+
+  mutable Simulator simulator;
+  SimulatorOptions options;
+  mutable std::mutex mutex;
+  /// Counts changes.
+  std::int64_t version = 0;
+
+private:
+  /// The options of a run point to what lives no longer than it.
+  struct Reset {
+    Simulator &simulator;
+    ~Reset() { simulator.setRunOptions({}); }
+  };
+};
+
+/// Sets numbers of a parameter of that name and checks them; the caller holds the lock.
+void setChecked(Simulator &simulator, const Parameter &parameter, std::span<const double> values);
+
+/// Those of the three angles of a cell that were set together agree.
+void checkCell(const Simulator &simulator);
+
+/// Each file of the bindings adds its part.
+void bindExperiment(nb::module_ &module);
+void bindSimulator(nb::module_ &module);
+void bindFunction(nb::module_ &module);
+void bindLoss(nb::module_ &module);
+
+} // namespace nanobragg::python
+#endif

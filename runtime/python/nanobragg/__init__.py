@@ -1,0 +1,39 @@
+"""X-ray diffraction images of crystals, and their derivatives.
+
+    import nanobragg as nb
+    sim = nb.Simulator.from_flags("-cell 70 80 90 90 90 90 -hkl f.hkl -lambda 1 -N 10")
+    image = sim.image()
+    sim["cell_a"] = 71 * nb.angstrom
+    gradient = sim.gradient("cell,misset", loss=nb.Loss.chi_square(data, sigma))
+
+All numbers are in SI units. See docs/python.md; `nanobragg.torch`, `nanobragg.jax`, `nanobragg.plot`,
+`nanobragg.compiler` and `nanobragg.compat` are imported by their names.
+"""
+
+import importlib.util as _util
+import os as _os
+
+from . import _core
+from ._errors import FileError, FlagError, UnknownName, Warning
+from .experiment import Beam, Crystal, Detector, Goniometer
+from .function import Function, render_batch
+from .simulator import Gradient, Loss, Parameter, ParameterTable, Simulator, counters
+from .units import (angstrom, degree, electronvolt, hc, kiloelectronvolt, meter, micrometer, millimeter, milliradian,
+                    nanometer, percent, radian, second)
+
+__version__ = _core.version
+
+
+def _find_compiler():
+    """The compiler library is in a package of its own, nanobragg_compiler."""
+    found = _util.find_spec("nanobragg_compiler")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        _core.add_code_folder(_os.path.realpath(folder))
+
+
+_find_compiler()
+
+__all__ = ["Beam", "Crystal", "Detector", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
+           "Parameter", "ParameterTable", "Simulator", "UnknownName", "Warning", "angstrom", "counters", "degree",
+           "electronvolt", "hc", "kiloelectronvolt", "meter", "micrometer", "millimeter", "milliradian", "nanometer",
+           "percent", "radian", "render_batch", "second"]

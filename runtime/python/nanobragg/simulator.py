@@ -1,0 +1,453 @@
+"""The simulator: images and their derivatives."""
+
+import collections.abc
+import itertools
+import shlex
+import warnings
+
+import numpy
+
+from . import _core, _snapshots
+from ._arrays import doubles, names
+from ._errors import Warning
+from .experiment import Beam, Crystal, Detector, Goniometer, _Part
+
+
+_handles = itertools.count(1)
+
+
+class Loss:
+    """A number from an image, a sum over its pixels; see ``Simulator.gradient``.
+
+    Pixels outside of the region of interest, or masked, contribute nothing.
+    """
+
+    def __init__(self, core, arrays=()):
+        self._core, self._arrays = core, arrays
+
+    @staticmethod
+    def sum():
+        """The sum of all photons."""
+        return Loss(_core.Loss.sum())
+
+    @staticmethod
+    def linear(weights):
+        """``sum(weights * image)``; weights in the image's shape."""
+        array = doubles(weights, "weights")
+        return Loss(_core.Loss.linear(array), (("weights", array.shape),))
+
+    @staticmethod
+    def chi_square(data, sigma=1.0, mask=None):
+        """``sum(((image - data) / sigma)**2)``.
+
+        data: in the image's shape; pixels where it is not finite are left out.
+        sigma: one number, or in the image's shape; pixels where it is not positive and finite are left out.
+        mask: in the image's shape, 0 or False leaves a pixel out.
+        """
+        data, sigma = doubles(data, "data"), doubles(sigma, "sigma")
+        arrays = [("data", data.shape)]
+        if sigma.shape not in ((), (1,)):
+            arrays.append(("sigma", sigma.shape))
+        elif not (numpy.isfinite(sigma) & (sigma > 0)).all():
+            raise ValueError(f"sigma is {sigma.item()}; it has to be greater than 0")
+        if mask is not None:
+            mask = numpy.ascontiguousarray(doubles(mask, "mask") != 0, dtype=numpy.uint8)
+            arrays.append(("mask", mask.shape))
+        return Loss(_core.Loss._chi_square(data, sigma.reshape(-1), mask), tuple(arrays))
+
+    def _for(self, shape):
+        for what, given in self._arrays:
+            if given != shape:
+                raise ValueError(f"{what} of the loss has the shape {given} and the image {shape}")
+        return self._core
+
+
+class Gradient(dict):
+    """Derivatives by name, a number or an array in the parameter's shape; ``.loss`` is the loss, where there is one."""
+
+    loss = None
+
+
+class Parameter:
+    """A row of ``Simulator.parameters``."""
+
+    __slots__ = ("name", "value", "unit", "meaning", "differentiable", "shape", "groups")
+
+    def __init__(self, *values):
+        for name, value in zip(self.__slots__, values):
+            setattr(self, name, value)
+
+    def __repr__(self):
+        return f"Parameter({self.name} = {_brief(self.value)} {self.unit}, {self.meaning})"
+
+
+def _brief(value):
+    if isinstance(value, numpy.ndarray):
+        return f"array{value.shape}"
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+class ParameterTable(collections.abc.Mapping):
+    """Name to Parameter, as they are now; ``groups`` maps names of several parameters to (meaning, members)."""
+
+    def __init__(self, rows, groups):
+        self._rows = {row.name: row for row in rows}
+        self.groups = groups
+
+    def __getitem__(self, name):
+        return self._rows[name]
+
+    def __iter__(self):
+        return iter(self._rows)
+
+    def __len__(self):
+        return len(self._rows)
+
+    def _lines(self):
+        return [(r.name, _brief(r.value), r.unit, "yes" if r.differentiable else "no", r.meaning)
+                for r in self._rows.values()]
+
+    def __repr__(self):
+        lines = [("name", "value", "unit", "differentiable", "meaning"), *self._lines()]
+        widths = [max(len(line[i]) for line in lines) for i in range(5)]
+        return "\n".join("  ".join(word.ljust(w) for word, w in zip(line, widths)).rstrip() for line in lines)
+
+    def _repr_html_(self):
+        import html
+        cells = "".join("<tr>" + "".join(f"<td>{html.escape(w)}</td>" for w in line) + "</tr>" for line in self._lines())
+        head = "".join(f"<th>{w}</th>" for w in ("name", "value", "unit", "differentiable", "meaning"))
+        return f"<table><tr>{head}</tr>{cells}</table>"
+
+
+def _word(value):
+    if isinstance(value, float):
+        return repr(value)
+    return str(value)
+
+
+class Simulator:
+    """An experiment whose numbers may change, and what is computed of it.
+
+    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, or
+    ``Simulator.from_flags("-cell 70 80 90 90 90 90 -hkl f.hkl ...")``. All numbers are in SI units (m, rad, 1/m,
+    photons/m^2, electrons). An image is float64 photons per pixel, (slow, fast), or (panel, slow, fast) where the
+    detector names panels. Nothing is compiled again when numbers change. Several threads may use one simulator; they
+    wait for each other.
+
+    threads: 0 or None: as many as the machine offers.
+    precision: "f64", "mixed" or "f32", of the kernel's arithmetic.
+    device: "auto", "cpu", "cuda", "cuda:1" or "gpu-on-cpu".
+    engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
+    flags: more flags of nb-sim, a string or a list.
+
+    Errors: FlagError (a ValueError) says what is wrong with flags, FileError (an OSError) what is wrong with a file,
+    UnknownName (a ValueError and a LookupError) that there is no such parameter, ValueError what is wrong with a number
+    or a shape, RuntimeError why something cannot be compiled or run.
+    """
+
+    def __init__(self, *parts, flags=(), threads=None, precision=None, device=None, engine=None):
+        words, inputs, matrix, seen = [], _core.Inputs(), None, set()
+        order = (Crystal, Beam, Detector, Goniometer)
+        for part in parts:
+            if not isinstance(part, _Part):
+                raise TypeError("a simulator is made of Crystal, Beam, Detector and Goniometer, or by "
+                                f"Simulator.from_flags, not of {type(part).__name__}")
+            if type(part) in seen:
+                raise TypeError(f"there are two of {type(part).__name__}")
+            seen.add(type(part))
+        for part in sorted(parts, key=lambda p: order.index(type(p))):
+            words += part.flags()
+            part.give(inputs)
+            if isinstance(part, Crystal) and part.matrix is not None:
+                matrix = doubles(part.matrix, "matrix")
+                if matrix.shape != (3, 3):
+                    raise ValueError(f"matrix has the shape (3, 3) and is given an array of the shape {matrix.shape}")
+                inputs.set_matrix([float(v) * 1e-10 for v in matrix.reshape(-1)])
+        words += shlex.split(flags) if isinstance(flags, str) else [_word(w) for w in flags]
+        self._make(words, inputs, threads, precision, device, engine)
+        if matrix is not None:
+            self["reciprocal_matrix"] = matrix
+
+    @classmethod
+    def from_flags(cls, flags, *, threads=None, precision=None, device=None, engine=None):
+        """The simulator that nb-sim would run with these flags: a string, or a list of words."""
+        self = cls.__new__(cls)
+        words = shlex.split(flags) if isinstance(flags, str) else [_word(w) for w in flags]
+        self._make(words, _core.Inputs(), threads, precision, device, engine)
+        return self
+
+    def __init_core(self, core):
+        self._core, self._told, self._functions = core, False, {}
+        self._handle = str(next(_handles))
+        _snapshots.handle_of(self)
+
+    def _make(self, words, inputs, threads, precision, device, engine):
+        core, said = _core.create(words, inputs, threads, precision, device, engine)
+        self.__init_core(core)
+        for text in said:
+            warnings.warn(text, Warning, stacklevel=3)
+
+    @classmethod
+    def _of(cls, core):
+        self = cls.__new__(cls)
+        self.__init_core(core)
+        return self
+
+    # Numbers.
+
+    @property
+    def shape(self):
+        """The shape of an image."""
+        return self._core.shape
+
+    @property
+    def parameters(self):
+        """All parameters: name, value, unit, meaning, differentiable, shape, groups."""
+        rows = []
+        for name, unit, meaning, differentiable, shape, groups in self._core.table():
+            value = None if name == "F" else self._core.get(name)
+            if value is None:
+                value = self.structure_factors[0]
+            rows.append(Parameter(name, value, unit, meaning, differentiable, shape, groups.split()))
+        return ParameterTable(rows, self._core.groups())
+
+    def __getitem__(self, name):
+        """A parameter's value in SI units: a number, or an array in its shape; of a group of numbers, an array."""
+        return self._core.get(self._name(name))
+
+    def __setitem__(self, name, value):
+        self.set(**{self._name(name): value})
+
+    def set(self, **values):
+        """Sets parameters, and groups of numbers, in SI units: ``sim.set(cell_a=7e-9, misset=(0, 0, 0.01))``.
+
+        When one of them is refused, none is set.
+        """
+        self._core.set({name: doubles(value, f"'{name}'") for name, value in values.items()})
+
+    @staticmethod
+    def _name(name):
+        if not isinstance(name, str):
+            raise TypeError(f"a parameter is named by a string, not by {name!r}")
+        return name
+
+    @property
+    def structure_factors(self):
+        """(array[h, k, l] in electrons, (hmin, kmin, lmin)), a copy; None where default_F is all there is.
+
+        Set it to another such pair; the box may be another, and nothing is compiled again.
+        """
+        return self._core.structure_factors()
+
+    @structure_factors.setter
+    def structure_factors(self, value):
+        try:
+            array, lowest = value
+            lowest = tuple(int(i) for i in lowest)
+        except TypeError:
+            raise TypeError("structure factors are a pair (array[h, k, l], (hmin, kmin, lmin))") from None
+        if len(lowest) != 3:
+            raise ValueError("structure factors begin at three Miller indices (hmin, kmin, lmin)")
+        self._core.set_structure_factors(doubles(array, "structure factors"), lowest)
+
+    # Images.
+
+    def image(self, dtype="float64", out=None, progress=False):
+        """Photons per pixel (times the gain, where there is one) in a new array, or in ``out``.
+
+        progress: True shows a bar (with tqdm where it is installed); a function is called with the finished fraction.
+        """
+        if progress is True:
+            from ._progress import bar
+            with bar() as show:
+                result = self._core.image(numpy.dtype(dtype).name, out, show)
+        else:
+            result = self._core.image(numpy.dtype(dtype).name, out, progress or None)
+        if not self._told:
+            self._tell()
+        return result
+
+    def _tell(self):
+        self._told = True
+        for reason in self._core.fallback_reasons():
+            if reason:
+                warnings.warn(reason, Warning, stacklevel=3)
+
+    @property
+    def rendered(self):
+        """True for the pixels that are rendered: in the region of interest and not masked."""
+        return self._core.rendered().astype(bool)
+
+    def trace(self, *pixel):
+        """How a pixel comes about: a dict of named values in the order of computation.
+
+        ``trace(panel, slow, fast)`` or, of one panel, ``trace(slow, fast)``.
+        """
+        if len(pixel) == 2:
+            pixel = (0, *pixel)
+        if len(pixel) != 3:
+            raise TypeError("trace wants panel, slow and fast")
+        values = {}
+        for line in self._core.trace(*(int(i) for i in pixel)).splitlines():
+            words = line.split()
+            if len(words) < 3 or words[0] != "TRACE":
+                continue
+            try:
+                numbers = [float(w) for w in words[2:]]
+            except ValueError:
+                values[words[1]] = " ".join(words[2:])
+                continue
+            values[words[1]] = numbers[0] if len(numbers) == 1 else numpy.array(numbers)
+        return values
+
+    # Derivatives.
+
+    def loss(self, loss):
+        """The loss of the image."""
+        return self._core.loss(loss._for(self.shape))
+
+    def _image_array(self, value, what):
+        array = doubles(value, what)
+        if array.shape != self.shape:
+            raise ValueError(f"{what} has the shape {array.shape} and the image {self.shape}")
+        return array
+
+    def _one_of(self, cotangent, loss):
+        if cotangent is not None and loss is not None:
+            raise TypeError("give a cotangent or a loss, not both")
+        if loss is not None and not isinstance(loss, Loss):
+            raise TypeError("loss= wants a nanobragg.Loss, such as Loss.chi_square(data, sigma); the derivative of your "
+                            "own loss by each pixel is a cotangent=")
+
+    def gradient(self, wrt, cotangent=None, loss=None):
+        """The derivative of a loss by parameters: a dict from names to numbers or arrays in the parameters' shapes.
+
+        wrt: names and groups, "cell,misset_x" or ["cell", "misset_x"].
+        cotangent: the derivative of your loss by each pixel, in the image's shape; or
+        loss: a Loss, of which the result has the value as ``.loss``. Without either: the sum of all photons.
+        """
+        self._one_of(cotangent, loss)
+        wrt = names(wrt)
+        if cotangent is not None:
+            return Gradient(self._core.gradient(wrt, self._image_array(cotangent, "the cotangent")))
+        value, gradient = self._core.gradient_of_loss(wrt, (loss or Loss.sum())._for(self.shape))
+        result = Gradient(gradient)
+        result.loss = value
+        return result
+
+    def jacobian(self, wrt):
+        """The derivative of every pixel by single numbers: a dict from names to images."""
+        return self._core.jacobian(names(wrt))
+
+    def _direction(self, direction):
+        if not isinstance(direction, collections.abc.Mapping):
+            raise TypeError("a direction is a dict from names to how they change, as {'cell_a': 1.0}")
+        return {name: doubles(value, f"the change of '{name}'") for name, value in direction.items()}
+
+    def jvp(self, direction, wrt=None):
+        """The derivative of the image along a direction, {"cell_a": 1.0, "misset": (0, 0, 1)}.
+
+        wrt: parameters of which the program takes directions, those that are not named stay; None: those named.
+        """
+        direction = self._direction(direction)
+        return self._core.jvp(names(wrt if wrt is not None else direction), direction)
+
+    def hvp(self, direction, wrt=None, cotangent=None, loss=None):
+        """How the gradient by ``wrt`` changes along a direction: a loss's Hessian times the direction.
+
+        As ``gradient`` and ``jvp``; with a cotangent, which stays as it is, of ``sum(cotangent * image)``.
+        """
+        self._one_of(cotangent, loss)
+        direction = self._direction(direction)
+        wrt = names(wrt if wrt is not None else direction)
+        if cotangent is not None:
+            return Gradient(self._core.hvp(wrt, direction, self._image_array(cotangent, "the cotangent")))
+        return Gradient(self._core.hvp_of_loss(wrt, direction, (loss or Loss.sum())._for(self.shape)))
+
+    def dead_gradients(self, wrt):
+        """Those parameters by which every derivative is zero, with the reason."""
+        return self._core.dead_gradients(names(wrt))
+
+    def function(self, *wrt):
+        """The image as a function of one flat vector, for optimizers and frameworks.
+
+        wrt: names of parameters and groups. The function has ``.names``, ``.shapes``, ``.theta`` (what the numbers are
+        now), and ``image(theta)``, ``vjp(theta, cotangent)``, ``jvp(theta, v)``, ``hvp(theta, v, cotangent)``,
+        ``images(thetas)``. It keeps the other numbers as they are now.
+        """
+        from .function import Function
+        return Function(self, [m for word in names(wrt).split(",") for m in self._members(word)])
+
+    def _members(self, name):
+        group, members = self._core.members(name)
+        return [m[0] for m in members if m[2] or not group]
+
+    # What it is.
+
+    def prepare(self):
+        """Compiles the image's kernel now rather than when it is first asked for."""
+        self._core.prepare()
+        if not self._told:
+            self._tell()
+        return self
+
+    def emit(self, stage="nb"):
+        """The image's program as text: "nb", "mlir", "llvm" or "asm"."""
+        return self._core.emit(stage)
+
+    @property
+    def engine(self):
+        """"fused" or "interpreter", as far as it has been decided."""
+        return self._core.engine()
+
+    @property
+    def target(self):
+        """The processor or chip that the image's kernel is made for. Makes it when there is none."""
+        return self._core.target()
+
+    @property
+    def timing(self):
+        """Seconds in programs and their runs since the simulator was made."""
+        return self._core.timing()
+
+    def copy(self):
+        """Another simulator with the same numbers, which change apart from these."""
+        return type(self)._of(self._core.copy())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def __reduce__(self):
+        return _restore, (type(self), *self._core.state())
+
+    def __repr__(self):
+        options = self._core.options()
+        return f"<nanobragg.Simulator {' x '.join(map(str, self.shape))} pixels, {options['precision']}, {options['device']}>"
+
+    # Pictures.
+
+    def show(self, **how):
+        """Draws the image with matplotlib, see ``nanobragg.plot.image``."""
+        from . import plot
+        return plot.image(self.image(), self, **how)
+
+    def _repr_png_(self):
+        from .plot import png
+        return png(self.image())
+
+    def _repr_html_(self):
+        import base64
+        picture = base64.b64encode(self._repr_png_()).decode()
+        return (f'<figure><img src="data:image/png;base64,{picture}"/><figcaption>{self.__class__.__name__}, '
+                f"{' x '.join(map(str, self.shape))} pixels, logarithmic</figcaption></figure>")
+
+
+def _restore(cls, state, options):
+    return cls._of(_core.restore(state, options))
+
+
+def counters():
+    """Where kernels came from since the process began: hits (it had them), loads (from the cache), compiles, seconds."""
+    return _core.counters()

@@ -1,0 +1,370 @@
+"""The simulator in NumPy: numbers, images, derivatives, errors."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import nanobragg as nb
+from common import central, flags, grid, reference, simulator
+
+
+class Numbers(unittest.TestCase):
+    def test_image(self):
+        image = reference().image()
+        self.assertEqual((image.shape, image.dtype), ((24, 24), np.float64))
+        self.assertGreater(image.max(), 0)
+        single = reference().image(dtype=np.float32)
+        np.testing.assert_allclose(single, image, rtol=1e-6)
+        out = np.empty((24, 24))
+        self.assertIs(reference().image(out=out), out)
+        np.testing.assert_array_equal(out, image)
+
+    def test_panels(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('[{"offset_mm": [100, 0, 0], "fast": [0, 0, 1], "slow": [0, -1, 0]},'
+                       ' {"offset_mm": [100, 0, 30], "fast": [0, 0, 1], "slow": [0, -1, 0]}]')
+            file.flush()
+            sim = nb.Simulator.from_flags(flags("--panels", file.name))
+        self.assertEqual(sim.image().shape, (2, 24, 24))
+        self.assertEqual(sim.trace(1, 2, 3).keys(), sim.trace(0, 2, 3).keys())
+
+    def test_set_and_get(self):
+        sim = simulator()
+        sim["cell_a"] = 71 * nb.angstrom
+        self.assertEqual(sim["cell_a"], 71 * nb.angstrom)
+        sim.set(cell_b=8.1e-9, misset=(0.1, 0.2, 0.3))
+        np.testing.assert_array_equal(sim["misset"], [0.1, 0.2, 0.3])
+        self.assertEqual(sim["misset_y"], 0.2)
+        self.assertEqual(sim["fast_pixels"], 24)
+        again = simulator()
+        again.set(cell_a=71 * nb.angstrom, cell_b=8.1e-9, misset_x=0.1, misset_y=0.2, misset_z=0.3)
+        np.testing.assert_array_equal(sim.image(), again.image())
+
+    def test_set_is_all_or_nothing(self):
+        sim = simulator()
+        before = sim["cell_a"], sim["cell_alpha"]
+        with self.assertRaisesRegex(ValueError, "'cell_b'"):
+            sim.set(cell_a=7.1e-9, cell_b=-1)
+        with self.assertRaisesRegex(ValueError, "volume"):
+            sim.set(cell_a=7.1e-9, cell_alpha=0.01)
+        self.assertEqual((sim["cell_a"], sim["cell_alpha"]), before)
+
+    def test_parameters(self):
+        table = reference().parameters
+        self.assertEqual(table["cell_a"].unit, "m")
+        self.assertTrue(table["cell_a"].differentiable)
+        self.assertFalse(table["phi_steps"].differentiable)
+        self.assertEqual(table["F"].shape, (13, 13, 13))
+        self.assertIn("misset", table["misset_x"].groups)
+        self.assertIn("unit cell edge a", repr(table))
+        self.assertEqual(len(table), len(list(table)))
+
+    def test_structure_factors(self):
+        sim = simulator(with_grid=False)
+        self.assertIsNone(sim.structure_factors)
+        values, lowest = grid()
+        sim.structure_factors = values, lowest
+        got, low = sim.structure_factors
+        np.testing.assert_array_equal(got, values)
+        self.assertEqual(low, lowest)
+        sim["F"] = 2 * values
+        sim["default_F"] = 2 * sim["default_F"]  # what counts outside of the box
+        self.assertAlmostEqual(sim.image().sum() / reference().image().sum(), 4, places=9)
+        for bad in ((values[0], lowest), (values, (0, 0)), values[:0], (np.full((2, 2, 2), np.nan), lowest)):
+            with self.assertRaises((ValueError, TypeError)):
+                sim.structure_factors = bad
+
+    def test_copies(self):
+        sim = simulator()
+        other, third = sim.copy(), pickle.loads(pickle.dumps(sim))
+        other["cell_a"] = 7.2e-9
+        other["F"] = 2 * other.structure_factors[0]
+        np.testing.assert_array_equal(third.image(), reference().image())
+        np.testing.assert_array_equal(sim.image(), reference().image())
+        self.assertGreater(abs(other.image() - sim.image()).max(), 0)
+        core, state, options = sim.__reduce__()[1]
+        for damaged in (b"", state[:100], state + b"x"):
+            with self.assertRaises(ValueError):
+                nb.simulator._restore(core, damaged, options)
+
+    def test_units_are_those_of_flags(self):
+        by_flags = nb.Simulator.from_flags(
+            "-cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -default_F 100 -mosaic 0.3 -mosaic_domains 4 -lambda 1.1 "
+            "-dispersion 0.7 -dispsteps 3 -hdivrange 0.4 -hdivsteps 2 -vdivsteps 1 -vdivrange 0 -polar 0.9 -distance 123 "
+            "-pixel 0.17 -detpixels_f 30 -detpixels_s 20 -Xbeam 2.3 -Ybeam 1.9 -phi 3 -osc 0.7 -phisteps 3 "
+            "-detector_rotx 0.3 -detector_roty 0.1 -detector_rotz 0.7 -detector_thick 320 -detector_abs 234 "
+            "-detector_thicksteps 2 -oversample 2 -gain 1.7")
+        by_objects = nb.Simulator(
+            nb.Goniometer(phi=3 * nb.degree, osc=0.7 * nb.degree, phi_steps=3),
+            nb.Detector(distance=123 * nb.millimeter, pixel_size=0.17 * nb.millimeter, shape=(20, 30),
+                        beam_center=(2.3 * nb.millimeter, 1.9 * nb.millimeter), oversample=2, gain=1.7,
+                        rotation=(0.3 * nb.degree, 0.1 * nb.degree, 0.7 * nb.degree),
+                        thickness=320 * nb.micrometer, attenuation_depth=234 * nb.micrometer, thickness_steps=2),
+            nb.Beam(wavelength=1.1 * nb.angstrom, dispersion=0.7 * nb.percent, dispersion_steps=3,
+                    hdivergence=0.4 * nb.milliradian, vdivergence=0, divergence_steps=(2, 1), polarization=0.9),
+            nb.Crystal(cell=(70 * nb.angstrom, 80 * nb.angstrom, 90 * nb.angstrom, 85 * nb.degree, 95 * nb.degree,
+                             100 * nb.degree), misset=(10 * nb.degree, 20 * nb.degree, 30 * nb.degree), ncells=5,
+                       default_F=100, mosaic_spread=0.3 * nb.degree, mosaic_domains=4))
+        for name, row in by_flags.parameters.items():
+            np.testing.assert_array_equal(row.value, by_objects[name], err_msg=name)
+        np.testing.assert_array_equal(by_flags.image(), by_objects.image())
+
+    def test_objects_with_arrays(self):
+        values, lowest = grid()
+        mask = np.ones((20, 20))
+        mask[3:5] = 0
+        matrix = np.array([[1.1e8, 0, 0], [1e6, 1.2e8, 0], [0, 2e6, 1.3e8]])
+        sim = nb.Simulator(nb.Crystal(matrix=matrix, ncells=(4, 5, 6), structure_factors=(values, lowest), interpolate=False),
+                           nb.Beam(sources=[(-1, 0, 0, 1, 1e-10), (-1, 1e-3, 0, 2, 1.01e-10)]),
+                           nb.Detector(shape=(20, 20), pixel_size=1e-3, mask=mask, gain_map=np.full((20, 20), 2.0)))
+        np.testing.assert_allclose(sim["reciprocal_matrix"], matrix, rtol=1e-12)
+        self.assertEqual(sim["sources"], 2)
+        image = sim.image()
+        self.assertEqual(image[3:5].sum(), 0)
+        self.assertGreater(image.sum(), 0)
+        self.assertFalse(sim.rendered[3:5].any())
+
+    def test_no_compilation(self):
+        sim = simulator()
+        wrt = "cell,misset,F"
+        sim.gradient(wrt)
+        before = nb.counters()["compiles"]
+        for a in np.linspace(69e-10, 71e-10, 300):
+            sim["cell_a"] = a
+            sim.gradient(wrt)
+        self.assertEqual(nb.counters()["compiles"], before)
+
+    def test_batch(self):
+        sim = reference()
+        cells = np.linspace(69e-10, 71e-10, 7)
+        misset = np.random.default_rng(1).uniform(-1, 1, (7, 3))
+        images = nb.render_batch(sim, {"cell_a": cells, "misset": misset})
+        self.assertEqual(images.shape, (7, 24, 24))
+        one = sim.copy()
+        for i in range(7):
+            one.set(cell_a=cells[i], misset=misset[i])
+            np.testing.assert_array_equal(images[i], one.image())
+        with self.assertRaisesRegex(ValueError, "misset"):
+            nb.render_batch(sim, {"cell_a": cells, "misset": misset[:, :2]})
+        with self.assertRaisesRegex(ValueError, "shots"):
+            nb.render_batch(sim, {"cell_a": cells, "misset": misset[:2]})
+        with self.assertRaisesRegex(ValueError, "cell_a"):
+            nb.render_batch(sim, {"cell_a": [7e-9, float("nan")]})
+
+
+class Derivatives(unittest.TestCase):
+    def test_against_differences(self):
+        sim = simulator()
+        weights = np.random.default_rng(2).standard_normal(sim.shape)
+        wrt = ["cell_a", "cell_beta", "misset_x", "mosaic_spread", "distance", "fluence"]
+        gradient = sim.gradient(wrt, cotangent=weights)
+        jacobian = sim.jacobian(wrt)
+        for name in wrt:
+            at = sim[name]
+
+            def image(x):
+                sim[name] = x
+                return sim.image()
+
+            difference = central(image, at, 1e-5 * at)
+            sim[name] = at
+            scale = abs(difference).max()
+            np.testing.assert_allclose(jacobian[name], difference, atol=1e-6 * scale, err_msg=name)
+            np.testing.assert_allclose(gradient[name], (weights * jacobian[name]).sum(), rtol=1e-9)
+            np.testing.assert_allclose(sim.jvp({name: 2.0}), 2 * jacobian[name], atol=1e-12 * scale)
+
+    def test_second_order(self):
+        sim = simulator()
+        rng = np.random.default_rng(3)
+        loss = nb.Loss.chi_square(sim.image() * rng.uniform(0.8, 1.2, sim.shape), 3.0)
+        at = sim["misset"]
+        v = np.array([0.3, -0.2, 0.5])
+        product = sim.hvp({"misset": v}, loss=loss)
+
+        def gradient(t):
+            sim["misset"] = at + t * v
+            g = sim.gradient("misset", loss=loss)
+            return np.array([g["misset_x"], g["misset_y"], g["misset_z"]])
+
+        difference = central(gradient, 0.0, 1e-5)
+        got = np.array([product["misset_x"], product["misset_y"], product["misset_z"]])
+        np.testing.assert_allclose(got, difference, rtol=1e-6)
+
+    def test_loss(self):
+        sim = simulator()
+        image = sim.image()
+        self.assertAlmostEqual(sim.gradient("cell").loss / image.sum(), 1, places=12)
+        self.assertIsNone(sim.gradient("cell", cotangent=np.ones(sim.shape)).loss)
+        mask = np.zeros(sim.shape, bool)
+        mask[4:9] = True
+        sigma = np.full(sim.shape, 2.0)
+        loss = nb.Loss.chi_square(image + 1, sigma, mask)
+        self.assertAlmostEqual(sim.loss(loss), mask.sum() / 4)
+        self.assertAlmostEqual(sim.loss(nb.Loss.linear(image)) / (image**2).sum(), 1, places=12)
+        transposed = np.asfortranarray(np.random.default_rng(1).random(sim.shape))
+        self.assertEqual(sim.gradient("cell_a", cotangent=transposed),
+                         sim.gradient("cell_a", cotangent=np.ascontiguousarray(transposed)))
+
+    def test_grid(self):
+        sim = simulator()
+        gradient = sim.gradient("F,default_F")
+        self.assertEqual(gradient["F"].shape, (13, 13, 13))
+        f = sim.structure_factors[0]
+        # The sum of photons is quadratic in all structure factors together.
+        total = (gradient["F"] * f).sum() + gradient["default_F"] * sim["default_F"]
+        self.assertAlmostEqual(total / (2 * sim.image().sum()), 1, places=9)
+
+    def test_dead(self):
+        sim = simulator("-tophat_spots")
+        self.assertIn("misset_x", sim.dead_gradients("misset"))
+        self.assertEqual(reference().dead_gradients("misset"), {})
+
+    def test_function(self):
+        sim = simulator()
+        f = sim.function("misset", "cell_a")
+        self.assertEqual(f.names, ("misset_x", "misset_y", "misset_z", "cell_a"))
+        np.testing.assert_array_equal(f(f.theta), sim.image())
+        sim["cell_b"] = 9e-9  # not the function's
+        np.testing.assert_array_equal(f(f.theta), reference().image())
+        ct, v = np.random.default_rng(4).random((24, 24)), np.array([1, 2, 3, 1e-8])
+        self.assertAlmostEqual((f.jvp(f.theta, v) * ct).sum() / (f.vjp(f.theta, ct) * v).sum(), 1, places=9)
+        theta = f.pack(cell_a=7.1e-9)
+        self.assertEqual(f.unpack(theta)["cell_a"], 7.1e-9)
+        h = f.hvp(theta, v, ct)
+        step = 1e-6
+        difference = (f.vjp(theta + step * v, ct) - f.vjp(theta - step * v, ct)) / (2 * step)
+        np.testing.assert_allclose(h, difference, rtol=1e-4, atol=1e-4 * abs(h).max())
+
+
+class Refusals(unittest.TestCase):
+    def test_sentences(self):
+        sim = reference().copy()
+        ones = np.ones(sim.shape)
+        for call, kind, words in (
+                (lambda: sim["cell_aa"], nb.UnknownName, "closest is 'cell_a'"),
+                (lambda: sim["reciprocal_matrix"], nb.UnknownName, "does not use"),
+                (lambda: sim.set(celll=1), nb.UnknownName, "celll"),
+                (lambda: sim.set(cell_a=float("nan")), ValueError, "'cell_a' is not a number"),
+                (lambda: sim.set(cell_a=[1, 2]), ValueError, r"'cell_a' has the shape \(\)"),
+                (lambda: sim.set(cell_a="seven"), TypeError, "'cell_a'"),
+                (lambda: sim.set(cell_a=1j), TypeError, "'cell_a'"),
+                (lambda: sim.set(cell_a=None), TypeError, "'cell_a'"),
+                (lambda: sim.set(phi_steps=3), ValueError, "phi_steps"),
+                (lambda: sim.__setitem__(3, 4), TypeError, "string"),
+                (lambda: sim.gradient("cell_aa"), ValueError, "closest is 'cell_a'"),
+                (lambda: sim.gradient("phi_steps"), ValueError, "no derivative"),
+                (lambda: sim.gradient([]), ValueError, "no parameter"),
+                (lambda: sim.gradient([3]), TypeError, "names"),
+                (lambda: sim.gradient("cell", cotangent=ones[:3]), ValueError, "shape"),
+                (lambda: sim.gradient("cell", cotangent=ones, loss=nb.Loss.sum()), TypeError, "not both"),
+                (lambda: sim.gradient("cell", loss=sum), TypeError, "Loss"),
+                (lambda: sim.gradient("cell", loss=nb.Loss.linear(ones[:3])), ValueError, "weights"),
+                (lambda: sim.gradient("cell", loss=nb.Loss.chi_square(ones.T[:4])), ValueError, "data"),
+                (lambda: nb.Loss.chi_square(ones, -1.0), ValueError, "sigma"),
+                (lambda: sim.jacobian("F"), ValueError, "not one number"),
+                (lambda: sim.jvp(3), TypeError, "dict"),
+                (lambda: sim.jvp({"cell_a": 1.0}, wrt="cell_b"), ValueError, "cell_a"),
+                (lambda: sim.image(out=ones[:3]), ValueError, "shape"),
+                (lambda: sim.image(out=np.ones((24, 24), np.float32)), ValueError, "float64"),
+                (lambda: sim.image(out=np.ones((24, 48))[:, ::2]), ValueError, "one element after another"),
+                (lambda: sim.image(dtype="int32"), ValueError, "int32"),
+                (lambda: sim.trace(0, 24, 0), ValueError, "no pixel"),
+                (lambda: sim.function("cell_a").image([1, 2]), ValueError, "shape"),
+                (lambda: nb.Simulator.from_flags("-cel 3"), nb.FlagError, "closest is '-cell'"),
+                (lambda: nb.Simulator.from_flags(flags("--grad=cell")), nb.FlagError, "--grad"),
+                (lambda: nb.Simulator.from_flags(flags("-hkl", "none.hkl")), nb.FileError, "none.hkl"),
+                (lambda: nb.Simulator.from_flags(flags(), precision="f16"), ValueError, "f16"),
+                (lambda: nb.Simulator.from_flags(flags(), engine="steam"), ValueError, "steam"),
+                (lambda: nb.Simulator.from_flags(flags(), device="tpu"), ValueError, "tpu"),
+                (lambda: nb.Simulator.from_flags(flags(), threads=-1), ValueError, "threads"),
+                (lambda: nb.Crystal(celll=3), TypeError, "closest is 'cell'"),
+                (lambda: setattr(nb.Beam(), "wavelenght", 1), AttributeError, "closest is 'wavelength'"),
+                (lambda: nb.Simulator(nb.Crystal(shape="rond")), ValueError, "closest is 'round'"),
+                (lambda: nb.Simulator(3), TypeError, "int"),
+                (lambda: nb.Simulator(nb.Beam(), nb.Beam()), TypeError, "two of Beam")):
+            with self.subTest(words), self.assertRaisesRegex(kind, words):
+                call()
+        np.testing.assert_array_equal(sim.image(), reference().image())
+
+    def test_warning(self):
+        with self.assertWarnsRegex(nb.Warning, "mosaic_domains"):
+            nb.Simulator.from_flags("-cell 70 70 70 90 90 90 -default_F 1 -mosaic 1 -detpixels 4")
+
+
+class Processes(unittest.TestCase):
+    def test_threads(self):
+        sim = simulator()
+        want = reference().image()
+        wrong = []
+
+        def work():
+            for _ in range(20):
+                if not np.array_equal(sim.image(), want) or not np.isfinite(sim.gradient("cell")["cell_a"]):
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertFalse(wrong)
+
+    def test_fork(self):
+        sim = simulator(threads=2)
+        want = sim.image()
+        sim.gradient("cell")
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            same = np.array_equal(sim.image(), want) and np.isfinite(sim.gradient("cell")["cell_a"])
+            os.write(write, b"y" if same else b"n")
+            os._exit(0)
+        os.close(write)
+        end = time.time() + 60
+        while os.waitpid(child, os.WNOHANG) == (0, 0):
+            if time.time() > end:
+                os.kill(child, signal.SIGKILL)
+                self.fail("the child does not end")
+            time.sleep(0.01)
+        self.assertEqual(os.read(read, 1), b"y")
+
+    def test_interrupt(self):
+        program = ("import nanobragg as nb, sys, common\n"
+                   "sim = common.simulator('-detpixels', '4000', '-oversample', '9', '-mosaic_domains', '100', threads=2)\n"
+                   "sim.prepare(); print('running', flush=True)\n"
+                   "try:\n    sim.image()\nexcept KeyboardInterrupt:\n    print('stopped', common.simulator().image().shape)\n")
+        child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
+                                 cwd=os.path.dirname(os.path.abspath(__file__)))
+        self.assertEqual(child.stdout.readline(), "running\n")
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=60)
+        self.assertEqual(out, "stopped (24, 24)\n")
+
+    def test_progress(self):
+        seen = []
+        reference().image(progress=seen.append)
+        self.assertEqual(seen[-1], 1)
+
+        def fail(fraction):
+            raise ZeroDivisionError("mine")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            reference().image(progress=fail)
+
+    def test_array_protocols(self):
+        image = reference().image()
+        self.assertEqual(np.from_dlpack(image).ctypes.data, image.ctypes.data)
+        self.assertEqual(memoryview(image).nbytes, image.nbytes)
+
+
+if __name__ == "__main__":
+    unittest.main()

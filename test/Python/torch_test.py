@@ -1,0 +1,226 @@
+"""Images in PyTorch: derivatives twice, operators, compilation, hostile use."""
+
+import sys
+import unittest
+
+try:
+    import torch
+except ImportError:
+    print("skipped: PyTorch is not installed; NB_TEST_TORCH=pip ./bootstrap test fetches it (3 GB)")
+    sys.exit(0)
+
+import numpy as np
+
+import nanobragg as nb
+from common import reference, simulator
+from nanobragg.torch import NBImage, image
+
+modern = hasattr(torch.library, "custom_op")
+f64 = torch.float64
+
+
+def small():
+    return simulator("-detpixels", "6", "-pixel", "4")
+
+
+def scaled(sim, **start):
+    """The image as a function of numbers near 1, and these."""
+    names = list(start)
+
+    def function(*xs):
+        return image(sim, **{n: x * torch.as_tensor(start[n], dtype=f64) for n, x in zip(names, xs)})
+
+    xs = [torch.ones_like(torch.as_tensor(start[n], dtype=f64)).requires_grad_() for n in names]
+    return function, xs
+
+
+class Derivatives(unittest.TestCase):
+    def test_value(self):
+        sim = reference()
+        t = torch.tensor(sim["cell_a"], dtype=f64)
+        np.testing.assert_array_equal(image(sim, cell_a=t).numpy(), sim.image())
+
+    def test_gradcheck(self):
+        sim = small()
+        function, xs = scaled(sim, cell_a=sim["cell_a"], misset=sim["misset"], distance=sim["distance"])
+        self.assertTrue(torch.autograd.gradcheck(function, xs))
+        self.assertTrue(torch.autograd.gradcheck(function, xs, rtol=1e-6, atol=1e-4, eps=1e-7))
+
+    def test_gradgradcheck(self):
+        sim = small()
+        sim["fluence"] = sim["fluence"] / 100
+        function, xs = scaled(sim, cell_a=sim["cell_a"], misset=sim["misset"])
+        self.assertTrue(torch.autograd.gradgradcheck(function, xs))
+
+    def test_grid(self):
+        sim = small()
+        sim.structure_factors = np.random.default_rng(1).uniform(1, 2, (3, 3, 3)), (-1, -1, -1)
+        f = torch.tensor(sim.structure_factors[0], requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(lambda f: image(sim, F=f), [f]))
+        self.assertTrue(torch.autograd.gradgradcheck(lambda f: image(sim, F=f), [f]))
+
+    def test_hessian(self):
+        sim = small()
+        data = torch.tensor(sim.image()) * 1.1
+        x = torch.tensor(sim["misset"], requires_grad=True)
+        hessian = torch.autograd.functional.hessian(lambda x: ((image(sim, misset=x) - data)**2).sum(), x)
+        loss = nb.Loss.chi_square(data)
+        for i, v in enumerate(np.eye(3)):
+            row = sim.hvp({"misset": v}, loss=loss)
+            np.testing.assert_allclose(hessian[i], [row[n] for n in ("misset_x", "misset_y", "misset_z")], rtol=1e-8)
+
+    def test_third_is_refused(self):
+        sim = small()
+        x = torch.tensor(sim["cell_a"], requires_grad=True)
+        first, = torch.autograd.grad((image(sim, cell_a=x)**2).sum(), x, create_graph=True)
+        second, = torch.autograd.grad(first, x, create_graph=True)
+        with self.assertRaisesRegex((NotImplementedError, RuntimeError), "third|does not require grad|not differentiable"):
+            torch.autograd.grad(second, x)
+
+    def test_dtype(self):
+        t = torch.tensor(7e-9, requires_grad=True)
+        result = image(small(), cell_a=t)
+        self.assertEqual(result.dtype, torch.float32)
+        result.sum().backward()
+        self.assertEqual(t.grad.dtype, torch.float32)
+
+    def test_changes_between(self):
+        sim = small()
+        x = torch.tensor(sim["cell_a"], dtype=f64, requires_grad=True)
+        want, = torch.autograd.grad(image(sim, cell_a=x).sum(), x)
+        result = image(sim, cell_a=x).sum()
+        sim["cell_b"] = 9.5e-9
+        got, = torch.autograd.grad(result, x)
+        self.assertEqual(got, want)
+        other, = torch.autograd.grad(image(sim, cell_a=x).sum(), x)
+        self.assertNotEqual(other, want)
+        result = image(sim, cell_a=x).sum()
+        del sim
+        result.backward()
+        self.assertEqual(x.grad, other)
+
+
+@unittest.skipUnless(modern, "skipped: this torch has no custom operators")
+class Operators(unittest.TestCase):
+    def test_opcheck(self):
+        sim = small()
+        theta = torch.tensor(sim["misset"], requires_grad=True)
+        names = "misset_x,misset_y,misset_z"
+        _, token = torch.ops.nanobragg.image(sim._handle, names, theta)
+        ct = torch.rand(6, 6, dtype=f64, requires_grad=True)
+        v = torch.rand(3, dtype=f64, requires_grad=True)
+        torch.library.opcheck(torch.ops.nanobragg.image_vjp.default, (token, theta, ct))
+        torch.library.opcheck(torch.ops.nanobragg.image_jvp.default, (token, theta, v, ct))
+        torch.library.opcheck(torch.ops.nanobragg.image.default, (sim._handle, names, theta))
+
+    def test_compile(self):
+        sim = small()
+
+        def loss(cell, misset):
+            return (image(sim, cell_a=cell * 7e-9, misset=misset).sqrt() * 2).sum()
+
+        compiled = torch.compile(loss, fullgraph=True)
+        cell, misset = torch.ones((), dtype=f64, requires_grad=True), torch.tensor(sim["misset"], requires_grad=True)
+        for _ in range(2):
+            want = torch.autograd.grad(loss(cell, misset), (cell, misset))
+            got = torch.autograd.grad(compiled(cell, misset), (cell, misset))
+            for a, b in zip(got, want):
+                torch.testing.assert_close(a, b, rtol=1e-12, atol=0)
+            torch.testing.assert_close(compiled(cell, misset), loss(cell, misset), rtol=1e-12, atol=0)
+            sim["cell_b"] = 9e-9  # seen by what is compiled
+        other = simulator("-detpixels", "6", "-pixel", "5")
+        sim = other
+        torch.testing.assert_close(compiled(cell, misset), loss(cell, misset), rtol=1e-12, atol=0)
+
+    def test_vmap(self):
+        sim = small()
+        missets = torch.tensor(sim["misset"]) + torch.rand(4, 3, dtype=f64)
+        mapped = torch.vmap(lambda m: image(sim, misset=m))(missets)
+        for m, one in zip(missets, mapped):
+            torch.testing.assert_close(one, image(sim, misset=m), rtol=0, atol=0)
+
+    def test_jacobian(self):
+        sim = small()
+        m = torch.tensor(sim["misset"])
+        jacobian = torch.autograd.functional.jacobian(lambda m: image(sim, misset=m), m)
+        want = sim.jacobian("misset")
+        np.testing.assert_allclose(jacobian[..., 1], want["misset_y"], rtol=1e-9, atol=1e-9)
+
+
+class Modules(unittest.TestCase):
+    def test_fit(self):
+        sim = small()
+        data = torch.tensor(sim.image())
+        sim.set(cell_a=sim["cell_a"] * 1.003)
+        model = NBImage(sim, "cell_a,misset", bounds={"cell_a": (6.8e-9, 7.2e-9)}, scale={"misset": 0.01})
+        self.assertEqual({n for n, _ in model.named_parameters()}, {"cell_a", "misset"})
+        torch.testing.assert_close(model(), torch.tensor(sim.image()), rtol=1e-9, atol=1e-9)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+        losses = []
+        for _ in range(40):
+            optimizer.zero_grad()
+            loss = ((model() - data)**2).sum()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        self.assertLess(losses[-1], losses[0] / 10)
+        model.update()
+        torch.testing.assert_close(model(), torch.tensor(sim.image()), rtol=1e-9, atol=1e-9)
+        state = model.state_dict()
+        model.load_state_dict(state)
+
+    def test_workers(self):
+        class Shots(torch.utils.data.Dataset):
+            def __init__(self, sim):
+                self.sim = sim
+
+            def __len__(self):
+                return 6
+
+            def __getitem__(self, i):
+                return image(self.sim, cell_a=torch.tensor(7e-9 + i * 1e-11, dtype=f64))
+
+        shots = Shots(small())
+        shots[0]
+        loaded = torch.stack(list(torch.utils.data.DataLoader(shots, num_workers=2, batch_size=None)))
+        for i in range(6):
+            torch.testing.assert_close(loaded[i], shots[i], rtol=0, atol=0)
+
+
+class Refusals(unittest.TestCase):
+    def test_sentences(self):
+        sim = small()
+        t = torch.tensor(7e-9, dtype=f64)
+        for call, kind, words in (
+                (lambda: image(sim), ValueError, "at least one"),
+                (lambda: image(sim, cell_aa=t), ValueError, "closest is 'cell_a'"),
+                (lambda: image(sim, cell_a=t.reshape(1)), ValueError, r"'cell_a' has the shape \(\)"),
+                (lambda: image(sim, misset=t), ValueError, "'misset'"),
+                (lambda: image(sim, cell_a=torch.tensor(3)), TypeError, "int64"),
+                (lambda: image(sim, cell_a=torch.tensor(3j)), TypeError, "complex"),
+                (lambda: image(sim, cell_a=t * float("nan")), ValueError, "'cell_a' is not a number"),
+                (lambda: image(sim, cell_a=-t), ValueError, "'cell_a'"),
+                (lambda: image(sim, cell_a=t, cell=torch.ones(6, dtype=f64)), ValueError, "twice"),
+                (lambda: image(sim, phi_steps=t), ValueError, "no derivative"),
+                (lambda: image(sim, cell_a=t, cell_b=t.to("meta")), ValueError, "meta"),
+                (lambda: NBImage(sim, "cell_a", bounds={"cell_b": (0, 1)}), ValueError, "cell_b"),
+                (lambda: NBImage(sim, "cell_a", bounds={"cell_a": (1, 2)}), ValueError, "bounds")):
+            with self.subTest(words), self.assertRaisesRegex(kind, words):
+                call()
+
+    def test_strides(self):
+        sim = simulator("-detpixels_f", "8", "-detpixels_s", "6")
+        grid = torch.tensor(sim.structure_factors[0])
+        want = image(sim, F=grid)
+        turned = grid.permute(2, 1, 0).contiguous().permute(2, 1, 0)
+        self.assertFalse(turned.is_contiguous())
+        torch.testing.assert_close(image(sim, F=turned), want, rtol=0, atol=0)
+        x = torch.tensor(7e-9, dtype=f64, requires_grad=True)
+        weights = torch.rand(8, 6, dtype=f64).T
+        a, = torch.autograd.grad(image(sim, cell_a=x), x, weights)
+        b, = torch.autograd.grad(image(sim, cell_a=x), x, weights.contiguous())
+        self.assertEqual(a, b)
+
+
+if __name__ == "__main__":
+    unittest.main()
