@@ -1,6 +1,7 @@
 #include "runtime/simulator/BoundProgram.h"
 
 #include "lib/Experiment/ParameterElements.h"
+#include "lib/Experiment/PossibleValues.h"
 
 #include <stdexcept>
 #include <string>
@@ -86,6 +87,10 @@ RunResult BoundProgram::run(void *image, std::int64_t pixels, nb_image_type type
 }
 
 RunResult BoundProgram::runInto(void *image, const RunOptions &options) {
+  // Its numbers may have changed one by one since the experiment was made.
+  const Crystal &crystal = experiment.crystal;
+  if (experiment.variant.cellSource != CellSource::Matrix)
+    checkCellAngles(crystal.cellAlpha, crystal.cellBeta, crystal.cellGamma);
   memory.resize(sizes(), image);
   const Detector &detector = experiment.detector;
   return program.run(parameters.arguments(), shape(),

@@ -4,6 +4,7 @@
 #include "lib/Experiment/DeadGradients.h"
 #include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Experiment/PossibleValues.h"
 #include "runtime/simulator/State.h"
 
 #include <algorithm>
@@ -110,6 +111,7 @@ void Simulator::set(std::string_view name, std::span<const double> values) {
     throw std::invalid_argument("parameter '" + std::string(name) + "' is given " +
                                 std::to_string(values.size()) + " numbers and has " +
                                 std::to_string(count));
+  checkPossible(parameter.name, values.data(), std::int64_t(count));
   if (parameter.kind() == NB_PARAMETER_HKL_GRID && !state->gridIsOwn) {
     ownGrid(state->experiment);
     state->gridIsOwn = true;

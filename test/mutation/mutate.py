@@ -45,7 +45,7 @@ TESTS = {
     "parity": [["{python}", "-B", "{source}/test/parity/run.py", "--bin", "bin/nb-sim",
                 "--semantics", "c", "--jobs", "2"]],
 }
-TARGETS = ["nb-derivatives-test", "nb-interpreter-test", "nb-opt", "nb-random-test", "nb-sim",
+TARGETS = ["nb-derivatives-test", "nb-interpreter-test", "nb-opt", "nb-run", "nb-random-test", "nb-sim",
            "nb-gradcheck-test", "nb-compiler", "nb-lsp-server"]
 TIME_LIMIT = 300
 # Code moves. So many of the mutants may have lost their place before somebody has to look.

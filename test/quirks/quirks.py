@@ -561,6 +561,15 @@ class Water(QuirkTest):
         # Solid angle and polarisation are those of a corner sub-pixel.
         self.assert_images_agree(result.image, self.background() * self.pattern(), rtol=1e-2)
 
+    def test_the_cutoff_takes_the_background_too(self):
+        """Polarisation is that of the first sample within the resolution, if there is one."""
+        dmin = 15.0
+        sin_theta = np.sqrt((1 - self.camera.directions() @ model.BEAM) / 2)
+        inside = self.camera.wavelength * 1e10 / 2 >= dmin * sin_theta
+        self.assertTrue(0.2 < inside.mean() < 0.9)
+        result = self.run_default(self.arguments("-oversample", 1, "-dmin", dmin))
+        self.assert_images_agree(result.image, inside * self.background() * self.pattern())
+
     def test_c_scales_twice_and_divides_by_the_samples(self):
         result = self.run_c(self.arguments("-oversample", 1, "-mosaic", 1, "-mosaic_dom", 3))
         expected = self.background() * self.pattern() * model.R_E_SQUARED * self.fluence / 3

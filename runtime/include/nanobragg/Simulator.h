@@ -120,7 +120,8 @@ public:
   std::span<const std::uint8_t> rendered() const;
 
   /// The numbers of a parameter: one, or those of a vector, matrix, table or grid, whose count
-  /// cannot change.
+  /// cannot change. Throws std::invalid_argument for an unknown name, another count, and a number
+  /// that no experiment has: one that is not finite, a cell length that is not positive.
   std::vector<double> get(std::string_view parameter) const;
   void set(std::string_view parameter, double value);
   void set(std::string_view parameter, std::span<const double> values);

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 
 using namespace nanobragg;
@@ -102,6 +103,7 @@ protected:
     experiment.detector.fastPixels = 3;
     experiment.detector.roiFastMax = 2;
     experiment.detector.roiSlowMax = 1;
+    experiment.crystal.cellAlpha = experiment.crystal.cellBeta = experiment.crystal.cellGamma = 1.5;
     experiment.beam.unitHdiv = experiment.beam.unitVdiv = experiment.beam.unitDispersion = {0};
   }
   ~PlacementTest() override {
@@ -212,6 +214,18 @@ TEST_F(PlacementTest, RefusesMemoryOfAnotherSize) {
   EXPECT_THROW(simulator.render(std::span(tooSmall)), std::invalid_argument);
 }
 
+TEST_F(PlacementTest, NumbersThatNoExperimentHasAreRefused) {
+  Simulator simulator = prepared();
+  EXPECT_THROW(simulator.set("cell_a", -7e-9), std::invalid_argument);
+  EXPECT_THROW(simulator.set("fluence", std::numeric_limits<double>::quiet_NaN()),
+               std::invalid_argument);
+  EXPECT_THROW(simulator.set("cell_alpha", 4), std::invalid_argument);
+  simulator.set("cell_alpha", 3.1); // possible, but not with the other two
+  EXPECT_THROW(imageOf(simulator), std::invalid_argument);
+  simulator.set("cell_alpha", 1.6);
+  EXPECT_THAT(imageOf(simulator), Each(1));
+}
+
 TEST_F(PlacementTest, AKernelOfTheCallersIsTheOnlyOne) {
   options.kernel = {std::shared_ptr<void>(), &kernel};
   options.precision = "f64";
@@ -229,8 +243,8 @@ TEST_F(PlacementTest, UnknownDevicesAreRefused) {
 }
 
 TEST_F(PlacementTest, FlagsDecideWhatOptionsLeaveOpen) {
-  const std::vector<std::string> flags = {"-cell", "40", "-default_F", "1", "-detpixels", "8",
-                                          "--no-fuse"};
+  const std::vector<std::string> flags = {"-cell",      "40", "-default_F", "1",
+                                          "-detpixels", "8",  "--no-fuse"};
   SimulatorOptions given;
   given.kernels = &kernels;
   EXPECT_EQ(Simulator::fromFlags(flags, given).engine(), Engine::Interpreter);
