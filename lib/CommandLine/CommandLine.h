@@ -28,6 +28,9 @@ namespace nanobragg {
 /// Files to read, as the user named them.
 struct InputFiles {
   std::optional<std::string> hkl, matrix, sources, image, mask, gainMap, panels;
+  std::optional<std::string> expt;     ///< FILE or FILE:N
+  std::optional<std::string> geometry; ///< CrystFEL's
+  std::optional<std::string> spectrum;
   std::optional<std::string> dump; ///< read without hkl, written with it
   std::optional<std::string> stol, stol4, q;
 };
@@ -39,9 +42,21 @@ struct OutputOptions {
   std::string noiseFile = "noiseimage.img";
   bool pgm = true, noise = true;
   std::optional<std::string> pngFile;
+  bool pngRings = false; ///< with a scale bar
+  std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, streamFile;
   std::optional<std::string> dumpFile; ///< write the structure factors here (-dump with -hkl)
   double intScale = 0, pgmScale = 0;   ///< <= 0: automatic
   double adcOffset = 40;
+};
+
+/// Many images from one run.
+struct SeriesOptions {
+  std::optional<std::int64_t> frames; ///< 0: as many as the scan of --expt has
+  std::optional<double> oscPerFrame;  ///< degrees
+  std::optional<std::string> shots;   ///< table, or experiments of DIALS
+  bool resume = false;
+
+  bool any() const { return frames || shots; }
 };
 
 enum class Emit { Nothing, Nb, Mlir, Llvm, Asm };
@@ -90,12 +105,16 @@ struct CommandLine {
   Options options;
   InputFiles files;
   OutputOptions outputs;
+  SeriesOptions series;
   ToolOptions tool;
   Semantics semantics;
   std::vector<GivenFlag> given;
   std::vector<std::string> warnings; ///< one sentence each
   std::vector<std::string> notices;  ///< semantic switches that matter here
 };
+
+/// Whether a flag was given, by its name in the flag table.
+bool isGiven(const CommandLine &line, std::string_view name);
 
 /// Parses the words after the program's name; reads no file. Throws UsageError.
 CommandLine parseCommandLine(const std::vector<std::string> &words);
@@ -104,6 +123,7 @@ struct LoadedInputs {
   Inputs inputs;
   std::size_t reflections = 0;       ///< lines of the -hkl file, or nodes of the dump
   std::vector<std::string> warnings; ///< with those of the command line and of flags without effect
+  std::vector<std::string> remarks;  ///< what was taken from files; one sentence each
   std::vector<std::string>
       notices; ///< semantic switches that matter here, as CompleteExperiment::notices
 };

@@ -4,7 +4,9 @@
 #include "lib/CommandLine/OutputConflicts.h"
 #include "lib/CommandLine/OutputFormats.h"
 #include "lib/CommandLine/PanelFile.h"
+#include "lib/CommandLine/StructureFactorInput.h"
 #include "lib/IO/DumpFile.h"
+#include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/HklFile.h"
 #include "lib/IO/ImageFile.h"
@@ -21,9 +23,14 @@ namespace {
 /// What the C program reads when no -hkl is given, whichever run left it behind.
 constexpr const char *cDumpFile = "Fdump.bin";
 
-void requireInputs(const CommandLine &line, const Inputs &given) {
-  if (!line.files.matrix && !given.matrix && !line.options.cell)
+void requireCell(const CommandLine &line, const Inputs &inputs) {
+  if (!line.files.matrix && !inputs.matrix && !line.options.cell)
     throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA");
+}
+
+void requireInputs(const CommandLine &line, const Inputs &given) {
+  if (!line.files.hkl) // which may bring the cell
+    requireCell(line, given);
   if (line.files.hkl || line.files.dump || given.grid || line.options.defaultF != 0)
     return;
   std::error_code ignored;
@@ -34,18 +41,28 @@ void requireInputs(const CommandLine &line, const Inputs &given) {
                          : std::string()));
 }
 
-void loadStructureFactors(const CommandLine &line, LoadedInputs &loaded) {
+void loadHklText(const CommandLine &line, const std::string &content, LoadedInputs &loaded) {
+  io::HklFile file = io::parseHkl(*line.files.hkl, content, line.options.defaultF);
+  loaded.reflections = file.reflections;
+  if (file.duplicates > 0)
+    loaded.warnings.push_back(*line.files.hkl + ": " + std::to_string(file.duplicates) +
+                              " reflections are listed again; the last of each counts");
+  if (file.moreColumns > 0)
+    loaded.warnings.push_back(*line.files.hkl + ": line " + std::to_string(file.moreColumns) +
+                              " has more than the four columns h k l F; what follows F, also on "
+                              "other lines, is not used");
+  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(file.grid));
+}
+
+void loadStructureFactors(CommandLine &line, LoadedInputs &loaded) {
   if (line.files.hkl) {
-    io::HklFile file = io::readHkl(*line.files.hkl, line.options.defaultF);
-    loaded.reflections = file.reflections;
-    if (file.duplicates > 0)
-      loaded.warnings.push_back(*line.files.hkl + ": " + std::to_string(file.duplicates) +
-                                " reflections are listed again; the last of each counts");
-    if (file.moreColumns > 0)
-      loaded.warnings.push_back(*line.files.hkl + ": line " + std::to_string(file.moreColumns) +
-                                " has more than the four columns h k l F; what follows F, also on "
-                                "other lines, is not used");
-    loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(file.grid));
+    const io::NameAndLabel file = io::splitLabel(*line.files.hkl);
+    const std::string content = io::readMaybeCompressed(file.name);
+    const io::StructureFactorFormat format = io::formatOf(content);
+    if (format == io::StructureFactorFormat::Text && file.label.empty())
+      loadHklText(line, content, loaded);
+    else
+      loadCrystallographicFile(file, content, format, line, loaded);
   } else if (line.files.dump) {
     HklGrid grid = io::readDump(*line.files.dump);
     loaded.reflections = grid.values.size();
@@ -101,6 +118,7 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given) {
     if (table)
       io::readStol(*table);
   loadStructureFactors(line, loaded);
+  requireCell(line, inputs);
   for (std::string &warning : flagsWithoutEffect(line, inputs))
     loaded.warnings.push_back(std::move(warning));
   return loaded;

@@ -1,5 +1,7 @@
 #include "lib/CommandLine/OutputConflicts.h"
 
+#include "lib/IO/StructureFactorFile.h"
+
 #include <filesystem>
 #include <utility>
 
@@ -34,7 +36,8 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
 std::vector<NamedFile> inputsOf(const CommandLine &line) {
   const InputFiles &f = line.files;
   std::vector<NamedFile> files;
-  add(files, "-hkl", f.hkl);
+  if (f.hkl)
+    files.push_back({"-hkl", io::splitLabel(*f.hkl).name});
   add(files, "-mat", f.matrix);
   add(files, "-sourcefile", f.sources);
   add(files, "-img", f.image);

@@ -161,6 +161,10 @@ bool dependsOnPrefixes(const std::vector<Occurrence> &all, std::span<const std::
 
 } // namespace
 
+bool isGiven(const CommandLine &line, std::string_view name) {
+  return std::ranges::any_of(line.given, [&](const GivenFlag &flag) { return flag.name == name; });
+}
+
 CommandLine parseCommandLine(const std::vector<std::string> &words) {
   CommandLine text;
   if (asksForText(words, text))

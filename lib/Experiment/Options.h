@@ -31,6 +31,11 @@ struct PanelOptions {
 struct Options {
   // Crystal.
   double defaultF = 0; ///< electrons
+  /// Of structure factors that are calculated from a model: see docs/structure-factors.md.
+  std::optional<double> modelDmin;       ///< A; unset: what the detector's corners see
+  double solventDensity = 0;             ///< electrons/A^3
+  double solventB = 46;                  ///< A^2
+  bool anomalousScattering = true;       ///< f' and f''
   /// A and degrees; a value <= 0 is missing (b, c: as a; angles: 90).
   std::optional<std::array<double, 6>> cell;
   std::optional<Vec3> misset;                         ///< degrees, about lab X, then Y, then Z

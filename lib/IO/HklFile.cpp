@@ -128,7 +128,10 @@ HklGrid boundingBox(const std::vector<Reflection> &reflections) {
 } // namespace
 
 HklFile readHkl(const std::string &path, double defaultF) {
-  const std::string text = readMaybeCompressed(path);
+  return parseHkl(path, readMaybeCompressed(path), defaultF);
+}
+
+HklFile parseHkl(const std::string &path, const std::string &text, double defaultF) {
   HklFile result;
   const std::vector<Reflection> reflections = parse(path, text, result.moreColumns);
   if (reflections.empty())

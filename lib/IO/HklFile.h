@@ -21,5 +21,8 @@ struct HklFile {
 /// the file does not list get `defaultF`.
 HklFile readHkl(const std::string &path, double defaultF);
 
+/// The same from the inflated content of a file that has been read; `path` is for messages.
+HklFile parseHkl(const std::string &path, const std::string &content, double defaultF);
+
 } // namespace nanobragg::io
 #endif

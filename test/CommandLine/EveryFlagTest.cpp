@@ -19,6 +19,10 @@ using L = const CommandLine &;
 
 const std::vector<Case> inputs = {
     {"-hkl a.hkl", [](L l) { return l.files.hkl == "a.hkl"; }},
+    {"--hkl-dmin=1.5", [](L l) { return l.options.modelDmin == 1.5; }},
+    {"--k-sol=0.35", [](L l) { return l.options.solventDensity == 0.35; }},
+    {"--b-sol=50", [](L l) { return l.options.solventB == 50; }},
+    {"--no-anomalous", [](L l) { return !l.options.anomalousScattering; }},
     {"-dump f.bin", [](L l) { return l.files.dump == "f.bin" && !l.outputs.dumpFile; }},
     {"-default_F -3.5", [](L l) { return l.options.defaultF == -3.5; }},
     {"-mat A.mat", [](L l) { return l.files.matrix == "A.mat"; }},

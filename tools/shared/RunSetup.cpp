@@ -35,6 +35,7 @@ std::vector<std::string> RunSetup::notices() const {
     if (std::find(names.begin(), names.end(), s.name) != names.end())
       lines.push_back(std::string("default semantics differ from the C program here (") + s.name +
                       "): " + s.right + "; -compat c instead " + s.cProgram);
+  lines.insert(lines.end(), loaded.remarks.begin(), loaded.remarks.end());
   lines.insert(lines.end(), complete.notes.begin(), complete.notes.end());
   const SimulatorOptions &simulator = line.tool.simulator;
   if (precisionFor(simulator.precision, complete.experiment) != simulator.precision)

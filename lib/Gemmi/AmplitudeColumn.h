@@ -1,0 +1,36 @@
+// Which columns of a reflection file are the amplitudes.
+#ifndef NANOBRAGG_GEMMI_AMPLITUDECOLUMN_H
+#define NANOBRAGG_GEMMI_AMPLITUDECOLUMN_H
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// What a column holds.
+enum class ColumnKind { Amplitude, AmplitudePlus, AmplitudeMinus, Difference, Intensity, Other };
+
+struct NamedColumn {
+  std::string label;
+  ColumnKind kind;
+  std::size_t index; ///< in the file
+};
+
+/// One column for all, or one for h k l and one for its Friedel mate; or one and the difference
+/// F+ - F- (DANO).
+struct AmplitudeChoice {
+  std::size_t plus = 0, minus = 0;
+  std::optional<std::size_t> difference;
+  std::string note; ///< what was taken, as a sentence
+};
+
+/// With an empty label: F+ and F- where there is one such pair, else the one amplitude, or the
+/// first that `usual` names. Throws FileError that lists the columns.
+AmplitudeChoice chooseAmplitudes(const std::string &path, const std::string &label,
+                                 const std::vector<NamedColumn> &columns,
+                                 const std::vector<std::string_view> &usual);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,105 @@
+#include "lib/Gemmi/AmplitudeColumn.h"
+#include "lib/Gemmi/Expansion.h"
+#include "lib/Gemmi/Guard.h"
+#include "lib/Gemmi/Reflections.h"
+
+#include <cmath>
+#include <gemmi/cif.hpp>
+#include <gemmi/refln.hpp>
+
+namespace nanobragg::io {
+namespace {
+
+constexpr const char *as = "mmCIF";
+const std::vector<std::string_view> usual = {"F_meas_au", "F_meas", "F_calc_au", "F_calc"};
+
+ColumnKind kindOf(std::string_view tag) {
+  if (tag == "F_meas_au" || tag == "F_meas" || tag == "F_calc" || tag == "F_calc_au")
+    return ColumnKind::Amplitude;
+  if (tag == "pdbx_F_plus")
+    return ColumnKind::AmplitudePlus;
+  if (tag == "pdbx_F_minus")
+    return ColumnKind::AmplitudeMinus;
+  if (tag == "intensity_meas" || tag == "F_squared_meas" || tag == "F_squared_calc" ||
+      tag == "pdbx_I_plus")
+    return ColumnKind::Intensity;
+  // Other amplitudes are taken when they are named.
+  if (tag.substr(0, 2) == "F_" || tag.substr(0, 7) == "pdbx_F_")
+    return tag.find("sigma") == tag.npos ? ColumnKind::Amplitude : ColumnKind::Other;
+  return ColumnKind::Other;
+}
+
+gemmi::ReflnBlock blockOf(const std::string &path, const std::string &content) {
+  gemmi::cif::Document document =
+      gemmi::cif::read_memory(content.data(), content.size(), path.c_str());
+  for (gemmi::cif::Block &block : document.blocks)
+    if (block.find_loop("_refln.index_h").get_loop())
+      return gemmi::ReflnBlock(std::move(block));
+  throw FileError(path, "is a CIF file without reflections (_refln.index_h) and without a model "
+                        "(_atom_site); -hkl needs either");
+}
+
+} // namespace
+
+std::optional<std::array<double, 6>> cellOfCifReflections(const std::string &path,
+                                                          const std::string &content) {
+  return withGemmi(path, as, [&]() -> std::optional<std::array<double, 6>> {
+    const gemmi::ReflnBlock block = blockOf(path, content);
+    if (!block.cell.is_crystal())
+      return std::nullopt;
+    requireCell(path, block.cell);
+    return numbersOf(block.cell);
+  });
+}
+
+StructureFactors readCifReflections(const NameAndLabel &file, const std::string &content,
+                                    double defaultF) {
+  const std::string &path = file.name;
+  return withGemmi(path, as, [&] {
+    const gemmi::ReflnBlock block = blockOf(path, content);
+    const gemmi::cif::Loop &loop = *block.refln_loop;
+    std::vector<NamedColumn> columns;
+    for (std::size_t i = 0; i < loop.tags.size(); ++i) {
+      const std::string label = loop.tags[i].substr(block.tag_offset());
+      columns.push_back({label, kindOf(label), i});
+    }
+    const AmplitudeChoice choice = chooseAmplitudes(path, file.label, columns, usual);
+    if (!block.spacegroup)
+      throw FileError(path, "does not name its space group (_symmetry.space_group_name_H-M); "
+                            "reflections of an asymmetric unit need it");
+    const auto indices = block.get_hkl_column_indices();
+    std::vector<UniqueReflection> unique;
+    unique.reserve(loop.length());
+    for (std::size_t row = 0; row < loop.length(); ++row) {
+      const std::string *values = loop.values.data() + row * loop.width();
+      const auto number = [&](std::size_t column) {
+        return float(gemmi::cif::as_number(values[column], NAN));
+      };
+      float plus = number(choice.plus), minus = number(choice.minus);
+      if (!std::isfinite(plus))
+        plus = minus;
+      if (!std::isfinite(minus))
+        minus = plus;
+      if (!std::isfinite(plus))
+        continue;
+      UniqueReflection r{{}, plus, minus};
+      for (std::size_t i = 0; i < 3; ++i)
+        r.hkl[i] = gemmi::cif::as_int(values[indices[i]]);
+      unique.push_back(r);
+    }
+    if (unique.empty())
+      throw FileError(path, "has no amplitude that is a number");
+    StructureFactors result;
+    if (block.cell.is_crystal()) {
+      requireCell(path, block.cell);
+      result.cell = numbersOf(block.cell);
+    }
+    result.spaceGroup = block.spacegroup->hm;
+    result.reflections = unique.size();
+    result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
+    expandToP1(path, unique, *block.spacegroup, defaultF, result);
+    return result;
+  });
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,28 @@
+// From the reflections of an asymmetric unit to all of the P1 cell.
+#ifndef NANOBRAGG_GEMMI_EXPANSION_H
+#define NANOBRAGG_GEMMI_EXPANSION_H
+
+#include "lib/IO/StructureFactorFile.h"
+
+#include <cstdint>
+#include <gemmi/symmetry.hpp>
+#include <string>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// F of h k l, and of its Friedel mate; equal without anomalous signal.
+struct UniqueReflection {
+  std::array<std::int32_t, 3> hkl;
+  float plus, minus;
+};
+
+/// Applies all operations of the space group and adds the mates. The cell stays the conventional
+/// one: where the group is centred the nodes that it extinguishes are 0, also where `defaultF` is
+/// not, so that numbers of cells count conventional cells. Throws FileError where the box does not
+/// fit.
+void expandToP1(const std::string &path, const std::vector<UniqueReflection> &unique,
+                const gemmi::SpaceGroup &group, double defaultF, StructureFactors &result);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,252 @@
+#include "lib/Gemmi/Model.h"
+
+#include "lib/Gemmi/Guard.h"
+#include "lib/IO/MemoryLimit.h"
+
+#include <cmath>
+#include <complex>
+#include <gemmi/assembly.hpp>
+#include <gemmi/cif.hpp>
+#include <gemmi/dencalc.hpp>
+#include <gemmi/fourier.hpp>
+#include <gemmi/fprime.hpp>
+#include <gemmi/it92.hpp>
+#include <gemmi/mmcif.hpp>
+#include <gemmi/pdb.hpp>
+#include <gemmi/solmask.hpp>
+
+namespace nanobragg::io {
+namespace {
+
+using Table = gemmi::IT92<double>;
+using Density = gemmi::DensityCalculator<Table, float>;
+using Transform = gemmi::FPhiGrid<float>;
+
+gemmi::Structure structureOf(const std::string &path, const std::string &content,
+                             StructureFactorFormat format) {
+  if (format == StructureFactorFormat::Pdb)
+    return gemmi::read_pdb_from_memory(content.data(), content.size(), path);
+  gemmi::cif::Document document =
+      gemmi::cif::read_memory(content.data(), content.size(), path.c_str());
+  for (gemmi::cif::Block &block : document.blocks)
+    if (block.find_loop("_atom_site.Cartn_x").get_loop())
+      return gemmi::make_structure_from_block(block);
+  throw FileError(path, "is a CIF file without atoms (_atom_site)");
+}
+
+const gemmi::SpaceGroup &groupOf(const std::string &path, const gemmi::Structure &structure) {
+  const gemmi::SpaceGroup *group = structure.find_spacegroup();
+  if (!group && !structure.spacegroup_hm.empty())
+    throw FileError(path, "has the space group '" + structure.spacegroup_hm +
+                              "', which is unknown; write its usual name into the file");
+  return group ? *group : gemmi::get_spacegroup_p1();
+}
+
+struct Atoms {
+  std::size_t count = 0;
+  std::vector<gemmi::Element> elements; ///< each once
+};
+
+/// Throws where an atom cannot be one.
+Atoms checkedAtoms(const std::string &path, const gemmi::Model &model) {
+  Atoms atoms;
+  std::array<bool, std::size_t(gemmi::El::END)> seen{};
+  for (const gemmi::Chain &chain : model.chains)
+    for (const gemmi::Residue &residue : chain.residues)
+      for (const gemmi::Atom &atom : residue.atoms) {
+        ++atoms.count;
+        const std::string name = "atom " + atom.name + " of " + residue.name + " " +
+                                 residue.seqid.str() + " in chain " + chain.name;
+        const bool finite = std::isfinite(atom.pos.x) && std::isfinite(atom.pos.y) &&
+                            std::isfinite(atom.pos.z) && std::isfinite(atom.occ) &&
+                            std::isfinite(atom.b_iso);
+        if (!finite || atom.pos.length() > 1e5 || atom.b_iso < -1000 || atom.b_iso > 1e5)
+          throw FileError(path, name + " has a position, occupancy or B factor that cannot be");
+        if (atom.element == gemmi::El::X || !Table::has(atom.element.elem))
+          throw FileError(path, name + " is of the element '" + atom.element.name() +
+                                    "', which has no scattering factor; correct it");
+        if (!seen[std::size_t(atom.element.ordinal())])
+          atoms.elements.push_back(atom.element);
+        seen[std::size_t(atom.element.ordinal())] = true;
+      }
+  if (atoms.count == 0)
+    throw FileError(path, "has no atoms");
+  return atoms;
+}
+
+/// Transforms of the density with f', of f'' alone, and of the solvent's mask.
+class FactorsOfModel {
+public:
+  FactorsOfModel(const std::string &path, gemmi::Structure &structure, const ModelOptions &options)
+      : path(path), structure(structure), model(structure.models.front()), options(options),
+        group(groupOf(path, structure)), atoms(checkedAtoms(path, model)) {}
+
+  StructureFactors calculate() {
+    density.d_min = options.dmin;
+    density.rate = 1.5;
+    density.grid.unit_cell = structure.cell;
+    density.grid.spacegroup = &group;
+    density.set_refmac_compatible_blur(model);
+    requireMemory();
+    for (const gemmi::Element &element : atoms.elements)
+      if (options.anomalous)
+        dispersion(element);
+    density.put_model_density_on_grid(model);
+    real = gemmi::transform_map_to_f_phi(density.grid, true);
+    if (anyImaginary)
+      transformImaginary();
+    if (options.kSol != 0)
+      transformSolvent();
+    return collect();
+  }
+
+private:
+  void requireMemory() const {
+    const double spacing = options.dmin / (2 * density.rate);
+    const double points = structure.cell.volume / (spacing * spacing * spacing);
+    const double bytes = points * (4 + 4 * (1 + (options.anomalous ? 1 : 0) + (options.kSol != 0)));
+    if (bytes > 0.5 * double(memoryLimit()))
+      throw FileError(path, "needs " + sizeText(bytes) +
+                                " of memory for its electron density; choose a coarser limit "
+                                "(--hkl-dmin)");
+  }
+
+  void dispersion(const gemmi::Element &element) {
+    if (element.atomic_number() < 3 || element.atomic_number() > 92)
+      return;
+    double fpp = 0;
+    const double energy = gemmi::hc() / options.wavelength;
+    density.addends.set(element,
+                        float(gemmi::cromer_liberman(element.atomic_number(), energy, &fpp)));
+    imaginary[std::size_t(element.ordinal())] = float(fpp);
+    anyImaginary = anyImaginary || fpp > 0;
+  }
+
+  void transformImaginary() {
+    density.initialize_grid();
+    for (const gemmi::Chain &chain : model.chains)
+      for (const gemmi::Residue &residue : chain.residues)
+        for (const gemmi::Atom &atom : residue.atoms) {
+          const float fpp = imaginary[std::size_t(atom.element.ordinal())];
+          const double peak =
+              fpp * std::pow(4 * gemmi::pi() / std::max(atom.b_iso + density.blur, 1.0), 1.5);
+          if (peak > 2 * density.cutoff)
+            density.add_c_contribution_to_grid(atom, fpp);
+        }
+    density.grid.symmetrize_sum();
+    anomalous = gemmi::transform_map_to_f_phi(density.grid, true);
+  }
+
+  void transformSolvent() {
+    gemmi::SolventMasker masker(gemmi::AtomicRadiiSet::Cctbx);
+    masker.put_mask_on_grid(density.grid, model);
+    solvent = gemmi::transform_map_to_f_phi(density.grid, true);
+  }
+
+  StructureFactors collect() const {
+    StructureFactors result;
+    const double limit = 1 / (options.dmin * options.dmin);
+    const auto &cell = structure.cell;
+    const double edges[] = {cell.a, cell.b, cell.c};
+    std::int64_t largest[3];
+    for (int i = 0; i < 3; ++i)
+      largest[i] = std::int64_t(edges[i] / options.dmin);
+    HklGrid &grid = result.grid;
+    grid = {-largest[0], largest[0], -largest[1], largest[1], -largest[2], largest[2], {}};
+    const std::int64_t lSpan = 2 * largest[2] + 1, kSpan = (2 * largest[1] + 1) * lSpan;
+    grid.values.assign(std::size_t((2 * largest[0] + 1) * kSpan), 0);
+    double *center = grid.values.data() + largest[0] * kSpan + largest[1] * lSpan + largest[2];
+    for (std::int64_t h = -largest[0]; h <= largest[0]; ++h)
+      for (std::int64_t k = -largest[1]; k <= largest[1]; ++k)
+        for (std::int64_t l = 0; l <= largest[2]; ++l) {
+          const double inverse = cell.calculate_1_d2(gemmi::Miller{{int(h), int(k), int(l)}});
+          if (inverse > limit)
+            continue;
+          const auto [plus, minus] = factors(int(h), int(k), int(l), inverse);
+          const std::int64_t node = h * kSpan + k * lSpan + l;
+          center[node] = plus;
+          center[-node] = minus;
+          result.reflections += l > 0 ? 2 : 1;
+        }
+    result.cell = numbersOf(cell);
+    result.spaceGroup = group.hm;
+    return result;
+  }
+
+  static std::complex<double> valueAt(const Transform &t, int h, int k, int l) {
+    const int u = h < 0 ? h + t.nu : h, v = k < 0 ? k + t.nv : k;
+    const std::complex<float> value = t.data[t.index_q(u, v, l)];
+    return {value.real(), value.imag()};
+  }
+
+  /// |F(h)| and |F(-h)|; l is not negative.
+  std::pair<double, double> factors(int h, int k, int l, double inverseSquare) const {
+    const double sharpened = density.reciprocal_space_multiplier(inverseSquare);
+    std::complex<double> a = sharpened * valueAt(real, h, k, l), b = 0;
+    if (anyImaginary)
+      b = std::complex<double>(0, sharpened) * valueAt(anomalous, h, k, l);
+    if (options.kSol != 0)
+      a += options.kSol * std::exp(-options.bSol * inverseSquare / 4) * valueAt(solvent, h, k, l);
+    return {std::abs(a + b), std::abs(a - b)};
+  }
+
+  const std::string &path;
+  gemmi::Structure &structure;
+  gemmi::Model &model;
+  const ModelOptions &options;
+  const gemmi::SpaceGroup &group;
+  Atoms atoms;
+  Density density;
+  std::array<float, std::size_t(gemmi::El::END)> imaginary{}; ///< f'' by element
+  bool anyImaginary = false;
+  Transform real, anomalous, solvent;
+};
+
+} // namespace
+
+std::optional<std::array<double, 6>>
+cellOfModel(const std::string &path, const std::string &content, StructureFactorFormat format) {
+  return withGemmi(path, "a model", [&]() -> std::optional<std::array<double, 6>> {
+    const gemmi::Structure structure = structureOf(path, content, format);
+    if (!structure.cell.is_crystal())
+      return std::nullopt;
+    requireCell(path, structure.cell);
+    return numbersOf(structure.cell);
+  });
+}
+
+StructureFactors factorsOfModel(const std::string &path, const std::string &content,
+                                StructureFactorFormat format, const ModelOptions &options,
+                                const std::optional<std::array<double, 6>> &cell) {
+  return withGemmi(path, "a model", [&] {
+    gemmi::Structure structure = structureOf(path, content, format);
+    if (structure.models.empty())
+      throw FileError(path, "has no atoms");
+    StructureFactors result;
+    std::vector<std::string> warnings;
+    if (!structure.cell.is_crystal()) {
+      if (!cell)
+        throw FileError(path, "has no unit cell (CRYST1, _cell); give -cell, or use a model of a "
+                              "crystal");
+      structure.cell.set((*cell)[0], (*cell)[1], (*cell)[2], (*cell)[3], (*cell)[4], (*cell)[5]);
+      structure.spacegroup_hm = "P 1";
+      warnings.push_back(path + ": has no unit cell; its atoms stand in that of -cell, in P 1");
+    }
+    requireCell(path, structure.cell);
+    if (structure.models.size() > 1)
+      warnings.push_back(path + ": has " + std::to_string(structure.models.size()) +
+                         " models; the first counts");
+    structure.models.resize(1, structure.models.front());
+    structure.setup_cell_images();
+    bool copies = false;
+    for (const gemmi::NcsOp &op : structure.ncs)
+      copies = copies || !op.given;
+    if (copies)
+      gemmi::expand_ncs(structure, gemmi::HowToNameCopiedChain::Short);
+    result = FactorsOfModel(path, structure, options).calculate();
+    result.warnings = warnings;
+    return result;
+  });
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,175 @@
+#include "lib/Gemmi/AmplitudeColumn.h"
+#include "lib/Gemmi/Expansion.h"
+#include "lib/Gemmi/Guard.h"
+#include "lib/Gemmi/Reflections.h"
+
+#include <cmath>
+#include <cstring>
+#include <gemmi/mtz.hpp>
+
+namespace nanobragg::io {
+namespace {
+
+constexpr const char *as = "MTZ";
+const std::vector<std::string_view> usual = {
+    "F",      "FP",     "FOBS", "F-obs",   "F-obs-filtered", "FMEAN", "F_meas",
+    "FTOXD3", "FC_ALL", "FC",   "F-model", "FMODEL",         "FCALC"};
+
+ColumnKind kindOf(char type) {
+  switch (type) {
+  case 'F':
+    return ColumnKind::Amplitude;
+  case 'G': // of F+ or F-, told by the order below
+    return ColumnKind::AmplitudePlus;
+  case 'D':
+    return ColumnKind::Difference;
+  case 'J':
+  case 'K':
+    return ColumnKind::Intensity;
+  default:
+    return ColumnKind::Other;
+  }
+}
+
+/// What the header says about sizes, before gemmi takes memory for it.
+void checkHeader(const std::string &path, const std::string &content, const gemmi::Mtz &mtz) {
+  const std::int64_t begin = 4 * (mtz.header_offset - 1);
+  if (mtz.header_offset < 21 || begin < 80 || begin + 80 > std::int64_t(content.size()))
+    throw FileError(path, "is cut short: its MTZ header would stand at byte " +
+                              std::to_string(begin) + " of " + std::to_string(content.size()));
+  const std::size_t at = content.find("NCOL", std::size_t(begin));
+  long long columns = 0, reflections = 0, batches = 0;
+  if (at == content.npos || std::sscanf(content.c_str() + at, "NCOL %lld %lld %lld", &columns,
+                                        &reflections, &batches) < 2)
+    throw FileError(path, "has no NCOL line in its MTZ header; it is damaged");
+  if (batches != 0)
+    throw FileError(path,
+                    "has unmerged reflections (" + std::to_string(batches) +
+                        " batches); merge them and convert intensities to amplitudes (aimless, "
+                        "ctruncate)");
+  if (columns < 4 || columns > 10000 || reflections < 1 || reflections > (1LL << 31) - 1 ||
+      80 + 4 * columns * reflections > begin)
+    throw FileError(path, "promises " + std::to_string(reflections) + " reflections of " +
+                              std::to_string(columns) +
+                              " columns and has room for less; it is cut "
+                              "short or damaged");
+}
+
+gemmi::Mtz headersOf(const std::string &path, const std::string &content) {
+  gemmi::Mtz mtz;
+  gemmi::MemoryStream stream(content.data(), content.size());
+  mtz.read_first_bytes(stream);
+  checkHeader(path, content, mtz);
+  mtz.read_main_headers(stream);
+  mtz.setup_spacegroup();
+  return mtz;
+}
+
+/// F+ and F- have the same type; the first of each two is F+ unless its name says otherwise.
+std::vector<NamedColumn> columnsOf(const gemmi::Mtz &mtz) {
+  std::vector<NamedColumn> columns;
+  bool minus = false;
+  for (const gemmi::Mtz::Column &column : mtz.columns) {
+    ColumnKind kind = kindOf(column.type);
+    if (kind == ColumnKind::AmplitudePlus) {
+      const bool saysMinus = column.label.find("(-)") != column.label.npos ||
+                             column.label.find("MINUS") != column.label.npos ||
+                             column.label.back() == '-';
+      if (saysMinus || (minus && column.label.find("(+)") == column.label.npos))
+        kind = ColumnKind::AmplitudeMinus;
+      minus = !minus;
+    }
+    columns.push_back({column.label, kind, column.idx});
+  }
+  return columns;
+}
+
+class Values {
+public:
+  Values(const std::string &content, const gemmi::Mtz &mtz)
+      : bytes(content.data() + 80), width(mtz.columns.size()), swapped(!mtz.same_byte_order) {}
+  float at(std::size_t row, std::size_t column) const {
+    std::uint32_t word;
+    std::memcpy(&word, bytes + 4 * (row * width + column), 4);
+    if (swapped)
+      word = __builtin_bswap32(word);
+    float value;
+    std::memcpy(&value, &word, 4);
+    return value;
+  }
+
+private:
+  const char *bytes;
+  std::size_t width;
+  bool swapped;
+};
+
+std::vector<UniqueReflection> reflectionsOf(const std::string &path, const gemmi::Mtz &mtz,
+                                            const Values &values, const AmplitudeChoice &choice) {
+  std::vector<UniqueReflection> unique;
+  unique.reserve(std::size_t(mtz.nreflections));
+  for (std::size_t row = 0; row < std::size_t(mtz.nreflections); ++row) {
+    float plus = values.at(row, choice.plus), minus = values.at(row, choice.minus);
+    if (choice.difference) {
+      const float half = values.at(row, *choice.difference) / 2;
+      if (std::isfinite(half)) {
+        plus += half;
+        minus -= half;
+      }
+    }
+    // One of a pair that was not measured is taken to be as its mate.
+    if (!std::isfinite(plus))
+      plus = minus;
+    if (!std::isfinite(minus))
+      minus = plus;
+    if (!std::isfinite(plus) || plus == mtz.valm)
+      continue;
+    UniqueReflection r{{}, plus, minus};
+    for (int i = 0; i < 3; ++i) {
+      const float index = values.at(row, std::size_t(i));
+      if (!(std::fabs(index) < 1e6f) || index != std::nearbyint(index))
+        throw FileError(path, "reflection " + std::to_string(row + 1) +
+                                  " has an index that is no whole number; the file is damaged");
+      r.hkl[std::size_t(i)] = std::int32_t(index);
+    }
+    unique.push_back(r);
+  }
+  return unique;
+}
+
+} // namespace
+
+std::optional<std::array<double, 6>> cellOfMtz(const std::string &path,
+                                               const std::string &content) {
+  return withGemmi(path, as, [&] {
+    const gemmi::Mtz mtz = headersOf(path, content);
+    const gemmi::UnitCell &cell = mtz.get_cell();
+    requireCell(path, cell);
+    return std::optional(numbersOf(cell));
+  });
+}
+
+StructureFactors readMtz(const NameAndLabel &file, const std::string &content, double defaultF) {
+  const std::string &path = file.name;
+  return withGemmi(path, as, [&] {
+    const gemmi::Mtz mtz = headersOf(path, content);
+    const AmplitudeChoice choice = chooseAmplitudes(path, file.label, columnsOf(mtz), usual);
+    if (!mtz.spacegroup)
+      throw FileError(path, "has the space group '" + mtz.spacegroup_name +
+                                "', which is unknown; write its usual name into the file");
+    StructureFactors result;
+    const auto unique = reflectionsOf(path, mtz, Values(content, mtz), choice);
+    if (unique.empty())
+      throw FileError(path, "has no amplitude that is a number");
+    const gemmi::UnitCell &cell = mtz.get_cell(mtz.columns[choice.plus].dataset_id);
+    requireCell(path, cell);
+    result.cell = numbersOf(cell);
+    result.spaceGroup = mtz.spacegroup->hm;
+    result.reflections = unique.size();
+    result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
+    expandToP1(path, unique, *mtz.spacegroup, defaultF, result);
+    return result;
+  });
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,18 @@
+// Reflection files that gemmi reads.
+#ifndef NANOBRAGG_GEMMI_REFLECTIONS_H
+#define NANOBRAGG_GEMMI_REFLECTIONS_H
+
+#include "lib/IO/StructureFactorFile.h"
+
+namespace nanobragg::io {
+
+StructureFactors readMtz(const NameAndLabel &file, const std::string &content, double defaultF);
+StructureFactors readCifReflections(const NameAndLabel &file, const std::string &content,
+                                    double defaultF);
+
+std::optional<std::array<double, 6>> cellOfMtz(const std::string &path, const std::string &content);
+std::optional<std::array<double, 6>> cellOfCifReflections(const std::string &path,
+                                                          const std::string &content);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,98 @@
+#include "lib/IO/StructureFactorFile.h"
+
+#include "lib/IO/Module.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+namespace nanobragg::io {
+namespace {
+
+const GemmiModule &gemmiModule() {
+  static const GemmiModule &module = []() -> const GemmiModule & {
+    const auto *found = static_cast<const GemmiModule *>(
+        openModule("libnb-gemmi.so", "nb_gemmi_module", "MTZ, mmCIF and PDB files"));
+    if (std::strcmp(found->version, NB_VERSION) != 0)
+      throw std::runtime_error(std::string("libnb-gemmi.so is of version ") + found->version +
+                               " and this program of " NB_VERSION "; install both together");
+    return *found;
+  }();
+  return module;
+}
+
+bool startsWithAnyCase(std::string_view text, std::string_view lowerCase) {
+  return text.size() >= lowerCase.size() &&
+         std::equal(lowerCase.begin(), lowerCase.end(), text.begin(),
+                    [](char a, char b) { return a == std::tolower((unsigned char)b); });
+}
+
+/// Whether a line begins with a record of the PDB format that no reflection list has.
+bool hasPdbRecord(std::string_view content) {
+  for (const std::string_view record : {"CRYST1", "ATOM  ", "HETATM"}) {
+    if (content.starts_with(record))
+      return true;
+    if (content.find("\n" + std::string(record)) != content.npos)
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+StructureFactorFormat formatOf(std::string_view content) {
+  if (content.starts_with("MTZ "))
+    return StructureFactorFormat::Mtz;
+  if (content.starts_with("!FORMAT=XDS_ASCII"))
+    return StructureFactorFormat::XdsAscii;
+  if (content.starts_with("CrystFEL reflection list"))
+    return StructureFactorFormat::CrystfelList;
+  std::string_view rest = content;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::size_t start = line.find_first_not_of(" \t\r");
+    if (start == line.npos || line[start] == '#')
+      continue;
+    if (!std::isalpha((unsigned char)line[start]))
+      return StructureFactorFormat::Text;
+    if (!startsWithAnyCase(line.substr(start), "data_"))
+      return hasPdbRecord(content) ? StructureFactorFormat::Pdb : StructureFactorFormat::Text;
+    // A model may come with its reflections: those are meant to be used as they are.
+    if (content.find("_refln.index_h") != content.npos)
+      return StructureFactorFormat::CifReflections;
+    return content.find("_atom_site.") != content.npos ? StructureFactorFormat::CifModel
+                                                       : StructureFactorFormat::CifReflections;
+  }
+  return StructureFactorFormat::Text;
+}
+
+NameAndLabel splitLabel(const std::string &word) {
+  std::error_code ignored;
+  const std::size_t colon = word.rfind(':');
+  if (colon == word.npos || colon == 0 || colon + 1 == word.size() ||
+      word.find('/', colon) != word.npos || std::filesystem::exists(word, ignored))
+    return {word, ""};
+  return {word.substr(0, colon), word.substr(colon + 1)};
+}
+
+StructureFactors readReflections(const NameAndLabel &file, const std::string &content,
+                                 StructureFactorFormat format, double defaultF) {
+  return gemmiModule().readReflections(file, content, format, defaultF);
+}
+
+StructureFactors calculateStructureFactors(const std::string &path, const std::string &content,
+                                           StructureFactorFormat format,
+                                           const ModelOptions &options,
+                                           const std::optional<std::array<double, 6>> &cell) {
+  return gemmiModule().calculate(path, content, format, options, cell);
+}
+
+std::optional<std::array<double, 6>> cellOf(const std::string &path, const std::string &content,
+                                            StructureFactorFormat format) {
+  return gemmiModule().cellOf(path, content, format);
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,87 @@
+// Structure factors of any format.
+#ifndef NANOBRAGG_IO_STRUCTUREFACTORFILE_H
+#define NANOBRAGG_IO_STRUCTUREFACTORFILE_H
+
+#include "lib/Experiment/Experiment.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// What a file with structure factors is, told by its content and not by its name.
+enum class StructureFactorFormat {
+  Text,           ///< lines of h k l F
+  Mtz,            ///< merged reflections of CCP4
+  CifReflections, ///< mmCIF, _refln
+  CifModel,       ///< mmCIF, _atom_site
+  Pdb,            ///< coordinates
+  XdsAscii,       ///< intensities of XDS
+  CrystfelList    ///< intensities of CrystFEL
+};
+
+/// `content` is the file's, inflated.
+StructureFactorFormat formatOf(std::string_view content);
+
+inline bool isModel(StructureFactorFormat format) {
+  return format == StructureFactorFormat::CifModel || format == StructureFactorFormat::Pdb;
+}
+
+/// How the factors of a model are calculated.
+struct ModelOptions {
+  double dmin = 0;       ///< A, resolution limit; must be above 0
+  double kSol = 0;       ///< electrons/A^3 of bulk solvent; 0: none
+  double bSol = 0;       ///< A^2
+  bool anomalous = true; ///< add f' and f'' (Cromer and Liberman)
+  double wavelength = 1; ///< A, of f' and f''
+};
+
+struct StructureFactors {
+  HklGrid grid;                              ///< of the P1 cell, Friedel mates apart
+  std::size_t reflections = 0;               ///< that the file lists, or that were calculated
+  std::size_t duplicates = 0;                ///< of the file's, given twice; the last one counts
+  std::optional<std::array<double, 6>> cell; ///< A and degrees, where the file has one
+  std::string spaceGroup;                    ///< Hermann-Mauguin; empty: unknown
+  std::vector<std::string> notes, warnings;  ///< one sentence each
+};
+
+/// A file name with a column: "data.mtz:FP". A file that is named with the colon wins.
+struct NameAndLabel {
+  std::string name, label;
+};
+NameAndLabel splitLabel(const std::string &word);
+
+/// MTZ and mmCIF reflections: amplitudes, expanded to P1. Without a label the obvious column: F+
+/// and F-, or the one amplitude. `content` as for formatOf. Nodes of the box that the file does not
+/// list get `defaultF`, those that the space group extinguishes 0. Throws FileError.
+StructureFactors readReflections(const NameAndLabel &file, const std::string &content,
+                                 StructureFactorFormat format, double defaultF);
+
+/// Structure factors of a PDB or mmCIF model, see docs/structure-factors.md. `cell` where the file
+/// has none. Throws FileError.
+StructureFactors calculateStructureFactors(const std::string &path, const std::string &content,
+                                           StructureFactorFormat format,
+                                           const ModelOptions &options,
+                                           const std::optional<std::array<double, 6>> &cell);
+
+/// Unit cell of a file of that format, without the rest.
+std::optional<std::array<double, 6>> cellOf(const std::string &path, const std::string &content,
+                                            StructureFactorFormat format);
+
+/// What libnb-gemmi.so gives: the functions above, which open it.
+struct GemmiModule {
+  const char *version; ///< of the project: both sides are built together
+  StructureFactors (*readReflections)(const NameAndLabel &, const std::string &,
+                                      StructureFactorFormat, double);
+  StructureFactors (*calculate)(const std::string &, const std::string &, StructureFactorFormat,
+                                const ModelOptions &, const std::optional<std::array<double, 6>> &);
+  std::optional<std::array<double, 6>> (*cellOf)(const std::string &, const std::string &,
+                                                 StructureFactorFormat);
+};
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,225 @@
+// Reflection files and models against what they say, and against a sum over atoms.
+#include "lib/Gemmi/Model.h"
+#include "lib/Gemmi/Reflections.h"
+#include "lib/IO/FileError.h"
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <gemmi/fprime.hpp>
+#include <gemmi/it92.hpp>
+#include <gemmi/symmetry.hpp>
+#include <gemmi/unitcell.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace nanobragg::io {
+namespace {
+
+using testing::HasSubstr;
+
+double at(const HklGrid &g, int h, int k, int l) {
+  const std::int64_t kSpan = g.kMax - g.kMin + 1, lSpan = g.lMax - g.lMin + 1;
+  return g.values[std::size_t(((h - g.hMin) * kSpan + (k - g.kMin)) * lSpan + (l - g.lMin))];
+}
+
+/// A merged MTZ file of `rows`, with H K L and these columns.
+std::string mtzBytes(const char *group, const std::vector<std::pair<std::string, char>> &columns,
+                     const std::vector<float> &rows) {
+  const int width = int(columns.size()) + 3, count = int(rows.size()) / width;
+  std::string bytes(80, '\0');
+  bytes.replace(0, 4, "MTZ ");
+  const std::int32_t header = 21 + std::int32_t(rows.size());
+  std::memcpy(bytes.data() + 4, &header, 4);
+  bytes.replace(8, 2, "\x44\x41"); // little-endian
+  bytes.append(reinterpret_cast<const char *>(rows.data()), rows.size() * sizeof(float));
+  const auto line = [&](std::string text) {
+    text.resize(80, ' ');
+    bytes += text;
+  };
+  const gemmi::SpaceGroup *sg = gemmi::find_spacegroup_by_name(group);
+  line("VERS MTZ:V1.1");
+  line("NCOL " + std::to_string(width) + " " + std::to_string(count) + " 0");
+  line("CELL 50 60 70 90 90 " + std::string(sg->number == 143 ? "120" : "90"));
+  line("SYMINF 1 1 P " + std::to_string(sg->number) + " '" + sg->hm + "' PG1");
+  line("COLUMN H H 0 9 1");
+  line("COLUMN K H 0 9 1");
+  line("COLUMN L H 0 9 1");
+  for (const auto &[label, type] : columns)
+    line("COLUMN " + label + " " + std::string(1, type) + " 0 9 1");
+  line("NDIF 1");
+  line("PROJECT 1 p");
+  line("CRYSTAL 1 c");
+  line("DATASET 1 d");
+  line("DCELL 1 50 60 70 90 90 90");
+  line("DWAVEL 1 1.0");
+  line("END");
+  line("MTZENDOFHEADERS");
+  return bytes;
+}
+
+template <typename Read>
+std::string refusalOf(Read read) {
+  try {
+    read();
+  } catch (const FileError &error) {
+    return error.what();
+  }
+  return "";
+}
+
+StructureFactors mtz(const std::string &bytes, const std::string &label = "", double defaultF = 0) {
+  return readMtz({"a.mtz", label}, bytes, defaultF);
+}
+
+TEST(Mtz, ExpandsByTheSpaceGroupAndItsMates) {
+  const auto f = mtz(mtzBytes("P 2 2 2", {{"FP", 'F'}, {"SIGFP", 'Q'}}, {1, 2, 3, 10, 1}));
+  for (int h : {-1, 1})
+    for (int k : {-2, 2})
+      for (int l : {-3, 3})
+        EXPECT_EQ(at(f.grid, h, k, l), 10);
+  EXPECT_EQ(f.reflections, 1u);
+  EXPECT_EQ((*f.cell)[1], 60);
+}
+
+TEST(Mtz, TakesFPlusAndFMinus) {
+  const auto f = mtz(mtzBytes("P 2 2 2", {{"FP", 'F'}, {"F(+)", 'G'}, {"F(-)", 'G'}},
+                              {1, 2, 3, 10, 11, 9, 1, 1, 1, 5, NAN, 4}));
+  EXPECT_EQ(at(f.grid, 1, 2, 3), 11);
+  EXPECT_EQ(at(f.grid, 1, -2, -3), 11);
+  EXPECT_EQ(at(f.grid, -1, -2, -3), 9);
+  EXPECT_EQ(at(f.grid, -1, 2, 3), 9);
+  EXPECT_EQ(at(f.grid, 1, 1, 1), 4) << "one of a pair that was not measured";
+}
+
+TEST(Mtz, AddsHalfOfTheAnomalousDifference) {
+  const auto f = mtz(mtzBytes("P 1", {{"F", 'F'}, {"DANO", 'D'}}, {1, 2, 3, 10, 4}));
+  EXPECT_EQ(at(f.grid, 1, 2, 3), 12);
+  EXPECT_EQ(at(f.grid, -1, -2, -3), 8);
+}
+
+TEST(Mtz, ExtinctNodesAreZeroWhateverTheDefault) {
+  const auto f = mtz(mtzBytes("C 2 2 21", {{"F", 'F'}}, {2, 2, 3, 10}), "", 7);
+  EXPECT_EQ(at(f.grid, 1, 2, 3), 0) << "h + k is odd";
+  EXPECT_EQ(at(f.grid, 0, 0, 1), 0) << "a screw axis";
+  EXPECT_EQ(at(f.grid, 1, 1, 3), 7);
+  EXPECT_EQ(at(f.grid, -2, 2, -3), 10);
+}
+
+TEST(Mtz, TurnsHexagonalIndices) {
+  const auto f = mtz(mtzBytes("P 3", {{"F", 'F'}}, {1, 2, 3, 10}));
+  EXPECT_EQ(at(f.grid, 2, -3, 3), 10); // h k l -> k, -h-k, l
+  EXPECT_EQ(at(f.grid, -3, 1, 3), 10);
+  EXPECT_EQ(at(f.grid, 2, 1, 3), 0);
+}
+
+TEST(Mtz, RefusesWhatIsNoAmplitude) {
+  const auto refusal = [](const std::vector<std::pair<std::string, char>> &columns,
+                          const std::string &label) {
+    std::vector<float> row(3 + columns.size(), 1);
+    return refusalOf([&] { mtz(mtzBytes("P 1", columns, row), label); });
+  };
+  EXPECT_THAT(refusal({{"IMEAN", 'J'}}, ""), HasSubstr("a.mtz: has intensities (IMEAN)"));
+  EXPECT_THAT(refusal({{"I", 'J'}, {"F", 'F'}}, "I"), HasSubstr("ctruncate"));
+  EXPECT_THAT(refusal({{"FA", 'F'}, {"FB", 'F'}}, ""), HasSubstr("a.mtz:FA"));
+  EXPECT_THAT(refusal({{"FA", 'F'}}, "FC"), HasSubstr("the columns of amplitudes are FA"));
+  EXPECT_EQ(refusal({{"FA", 'F'}, {"FB", 'F'}}, "FB"), "");
+}
+
+TEST(Mtz, RefusesDamage) {
+  const std::string good = mtzBytes("P 1", {{"F", 'F'}}, {1, 2, 3, 10});
+  EXPECT_THAT(refusalOf([&] { mtz(good.substr(0, 90)); }), HasSubstr("a.mtz"));
+  std::string many = good;
+  const std::size_t count = many.find("NCOL");
+  many.replace(count, 20, "NCOL 4 900000000 0  ");
+  EXPECT_THAT(refusalOf([&] { mtz(many); }), HasSubstr("promises 900000000 reflections"));
+}
+
+const char *sfCif = "data_r1\n_cell.length_a 50\n_cell.length_b 60\n_cell.length_c 70\n"
+                    "_cell.angle_alpha 90\n_cell.angle_beta 90\n_cell.angle_gamma 90\n"
+                    "_symmetry.space_group_name_H-M 'P 1 2 1'\nloop_\n_refln.index_h\n"
+                    "_refln.index_k\n_refln.index_l\n_refln.F_meas_au\n_refln.F_calc\n"
+                    "1 2 3 10 20\n2 0 1 ? 21\n";
+
+TEST(CifReflections, ReadsAmplitudes) {
+  const auto f = readCifReflections({"a.cif", ""}, sfCif, 0);
+  EXPECT_EQ(at(f.grid, 1, 2, 3), 10);
+  EXPECT_EQ(at(f.grid, -1, 2, -3), 10);
+  EXPECT_EQ(f.reflections, 1u);
+  const auto calculated = readCifReflections({"a.cif", "F_calc"}, sfCif, 0);
+  EXPECT_EQ(at(calculated.grid, -2, 0, -1), 21);
+}
+
+const char *model =
+    "CRYST1   20.000   24.000   28.000  90.00 100.00  90.00 P 1 21 1      2\n"
+    "ATOM      1  C   ALA A   1       3.100   4.200   5.300  1.00 12.00           C\n"
+    "ATOM      2  O   ALA A   1       4.100   6.250   7.350  0.50 15.00           O\n"
+    "HETATM    3 SE   MSE A   2       9.000   8.000   2.000  1.00 20.00          SE\n";
+
+struct Atom {
+  double x, y, z, occupancy, b;
+  gemmi::El element;
+};
+
+/// |F| by a sum over the atoms of the cell.
+double direct(const std::array<int, 3> &h, double wavelength) {
+  const gemmi::UnitCell cell(20, 24, 28, 90, 100, 90);
+  const double s = cell.calculate_1_d2(h) / 4;
+  std::complex<double> sum = 0;
+  for (const Atom &a :
+       {Atom{3.1, 4.2, 5.3, 1, 12, gemmi::El::C}, Atom{4.1, 6.25, 7.35, 0.5, 15, gemmi::El::O},
+        Atom{9, 8, 2, 1, 20, gemmi::El::Se}}) {
+    double fpp = 0;
+    const int z = gemmi::Element(a.element).atomic_number();
+    const double fp = gemmi::cromer_liberman(z, gemmi::hc() / wavelength, &fpp);
+    const std::complex<double> f(gemmi::IT92<double>::get(a.element).calculate_sf(s) + fp, fpp);
+    const gemmi::Fractional x = cell.fractionalize(gemmi::Position(a.x, a.y, a.z));
+    for (const auto &[u, v, w] : {std::array{x.x, x.y, x.z}, {-x.x, x.y + 0.5, -x.z}})
+      sum += a.occupancy * std::exp(-a.b * s) * f *
+             std::polar(1.0, 2 * gemmi::pi() * (h[0] * u + h[1] * v + h[2] * w));
+  }
+  return std::abs(sum);
+}
+
+TEST(Model, FactorsAreThoseOfASumOverAtoms) {
+  ModelOptions options;
+  options.dmin = 2;
+  options.wavelength = 0.9;
+  const auto f = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, options, {});
+  for (const std::array<int, 3> h : {std::array{1, 2, 3}, {-4, 1, 5}, {3, -7, 2}, {0, 2, 0}}) {
+    const double expected = direct(h, 0.9), mate = direct({-h[0], -h[1], -h[2]}, 0.9);
+    EXPECT_NEAR(at(f.grid, h[0], h[1], h[2]), expected, 2e-3 * expected + 5e-3);
+    EXPECT_NEAR(at(f.grid, -h[0], -h[1], -h[2]), mate, 2e-3 * mate + 5e-3);
+  }
+  EXPECT_GT(std::fabs(direct({3, -7, 2}, 0.9) - direct({-3, 7, -2}, 0.9)), 0.05)
+      << "there is an anomalous difference to get right";
+  EXPECT_NEAR(at(f.grid, 0, 3, 0), 0, 5e-3) << "extinct";
+}
+
+TEST(Model, SolventChangesLowAnglesOnly) {
+  ModelOptions dry, wet;
+  dry.dmin = wet.dmin = 2;
+  wet.kSol = 0.35;
+  wet.bSol = 46;
+  const auto a = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, dry, {});
+  const auto b = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, wet, {});
+  EXPECT_GT(std::fabs(at(b.grid, 1, 0, 1) - at(a.grid, 1, 0, 1)), 5);
+  EXPECT_NEAR(at(b.grid, 8, 4, 2), at(a.grid, 8, 4, 2), 2);
+}
+
+TEST(Model, RefusesWhatItCannotScatterFrom) {
+  const auto refusal = [](const std::string &text) {
+    ModelOptions options;
+    options.dmin = 2;
+    return refusalOf(
+        [&] { factorsOfModel("a.pdb", text, StructureFactorFormat::Pdb, options, {}); });
+  };
+  const std::string atoms = std::string(model).substr(std::string(model).find("ATOM"));
+  EXPECT_THAT(refusal(atoms), HasSubstr("CRYST1"));
+  std::string unknown = model;
+  unknown.replace(unknown.find("SE\n"), 2, " X");
+  EXPECT_THAT(refusal(unknown), HasSubstr("no scattering factor"));
+}
+
+} // namespace
+} // namespace nanobragg::io
