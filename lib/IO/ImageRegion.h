@@ -23,24 +23,38 @@ struct ImageRegion {
   }
   static ImageRegion of(const Experiment &experiment) {
     const Detector &d = experiment.detector;
-    return {d.fastPixels, d.slowPixels, experiment.panelCount(),
-            d.roiFastMin, d.roiFastMax, d.roiSlowMin, d.roiSlowMax};
+    return {d.fastPixels, d.slowPixels, experiment.panelCount(), d.roiFastMin, d.roiFastMax,
+            d.roiSlowMin, d.roiSlowMax};
   }
 
-  std::size_t pixelCount() const { 
+  std::size_t pixelCount() const {
     return std::size_t(productOf({panels, slowPixels, fastPixels}, "an image"));
   }
 
+  // What of the rectangle is on a panel: columns and rows from begin up to, not with, end.
+  std::int64_t fastBegin() const { return std::max<std::int64_t>(fastMin, 0); }
+  std::int64_t fastEnd() const { return std::max(std::min(fastMax + 1, fastPixels), fastBegin()); }
+  std::int64_t slowBegin() const { return std::max<std::int64_t>(slowMin, 0); }
+  std::int64_t slowEnd() const { return std::max(std::min(slowMax + 1, slowPixels), slowBegin()); }
+
+  /// The computed part of rows, of all panels and in their order.
+  std::int64_t rows() const { return panels * (slowEnd() - slowBegin()); }
+  std::int64_t pixelsOfRow() const { return fastEnd() - fastBegin(); }
+  /// Index of the first computed pixel of one of them.
+  std::size_t beginOfRow(std::int64_t row) const {
+    const std::int64_t perPanel = slowEnd() - slowBegin();
+    const std::int64_t slow = row / perPanel * slowPixels + slowBegin() + row % perPanel;
+    return std::size_t(slow * fastPixels + fastBegin());
+  }
+
   /// Calls visit(index) for the computed pixels in the order of the image.
-  template <typename Visit> void forEachPixel(Visit &&visit) const {
-    const std::int64_t f0 = std::max<std::int64_t>(fastMin, 0);
-    const std::int64_t f1 = std::min(fastMax, fastPixels - 1);
-    const std::int64_t s0 = std::max<std::int64_t>(slowMin, 0);
-    const std::int64_t s1 = std::min(slowMax, slowPixels - 1);
-    for (std::int64_t panel = 0; panel < panels; ++panel)
-      for (std::int64_t s = s0; s <= s1; ++s)
-        for (std::int64_t f = f0; f <= f1; ++f)
-          visit(std::size_t((panel * slowPixels + s) * fastPixels + f));
+  template <typename Visit>
+  void forEachPixel(Visit &&visit) const {
+    for (std::int64_t row = 0; row != rows(); ++row) {
+      const std::size_t begin = beginOfRow(row), count = std::size_t(pixelsOfRow());
+      for (std::size_t i = begin; i != begin + count; ++i)
+        visit(i);
+    }
   }
 };
 

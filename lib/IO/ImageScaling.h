@@ -13,7 +13,8 @@ namespace nanobragg::io {
 /// `requested` when positive, else what puts the maximum at 55000.
 double chooseIntScale(double requested, double maximum);
 
-/// `requested` when positive, else what puts five deviations at 250; the int scale for a flat image.
+/// `requested` when positive, else what puts five deviations at 250; the int scale for a flat
+/// image.
 double choosePgmScale(double requested, double rmsd, double intScale);
 
 /// photons * scale + adcOffset, clipped to 0..65535 and rounded; 0 outside the region. A pixel that
@@ -24,6 +25,14 @@ std::vector<std::uint16_t> scaleToInt(std::span<const float> image, const ImageR
 /// photons * scale clipped to 0..255 and truncated; 0 outside the region.
 std::vector<std::uint8_t> scaleToPgm(std::span<const float> image, const ImageRegion &region,
                                      double scale);
+
+/// The first `width` pixels of rows [begin, end) of the image, counted through all panels, by the
+/// same rules: pieces of the above for who needs them one after the other. `out` has room for them.
+void scaleRowsToInt(std::span<const float> image, const ImageRegion &region, std::int64_t begin,
+                    std::int64_t end, std::int64_t width, double scale, double adcOffset,
+                    std::uint16_t *out);
+void scaleRowsToPgm(std::span<const float> image, const ImageRegion &region, std::int64_t begin,
+                    std::int64_t end, std::int64_t width, double scale, std::uint8_t *out);
 
 } // namespace nanobragg::io
 #endif

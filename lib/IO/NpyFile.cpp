@@ -26,22 +26,27 @@ std::optional<std::int64_t> entriesOf(std::span<const std::size_t> shape) {
   return entries;
 }
 
-template <typename T>
-void write(OutputFile &out, std::span<const std::size_t> shape, std::span<const T> values) {
+/// Of values of so many bytes each.
+std::string headerOf(std::span<const std::size_t> shape, std::size_t bytesOfValue) {
   std::string tuple;
   for (std::size_t extent : shape)
     tuple += std::to_string(extent) + ",";
-  if (entriesOf(shape) != std::int64_t(values.size()))
-    throw std::invalid_argument("the values do not fill the array");
   std::string dict = "{'descr': '" + std::string(1, nativeOrder) + "f" +
-                     std::to_string(sizeof(T)) + "', 'fortran_order': False, 'shape': (" + tuple +
-                     "), }";
+                     std::to_string(bytesOfValue) + "', 'fortran_order': False, 'shape': (" +
+                     tuple + "), }";
   // Magic, version and length take 10 bytes; the data begin at a multiple of 64.
   dict.resize((10 + dict.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   dict += '\n';
   std::string header(magic);
   header += {'\1', '\0', char(dict.size() & 0xff), char(dict.size() >> 8)};
-  out.write(header + dict);
+  return header + dict;
+}
+
+template <typename T>
+void write(OutputFile &out, std::span<const std::size_t> shape, std::span<const T> values) {
+  if (entriesOf(shape) != std::int64_t(values.size()))
+    throw std::invalid_argument("the values do not fill the array");
+  out.write(headerOf(shape, sizeof(T)));
   out.write(values);
 }
 
@@ -91,12 +96,13 @@ std::vector<T> parseValues(const std::string &path, const std::vector<std::size_
 
 } // namespace
 
+std::string npyHeader(std::span<const std::size_t> shape) { return headerOf(shape, sizeof(float)); }
+
 void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const float> values) {
   write(out, shape, values);
 }
 
-void writeNpy(OutputFile &out, std::span<const std::size_t> shape,
-              std::span<const double> values) {
+void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const double> values) {
   write(out, shape, values);
 }
 
@@ -108,8 +114,8 @@ NpyArray parseNpy(const std::string &path, std::string_view all) {
   const auto byte = [&](std::size_t i) { return std::size_t(static_cast<unsigned char>(all[i])); };
   const bool longHeader = byte(6) >= 2;
   const std::size_t start = longHeader ? 12 : 10;
-  const std::size_t length = byte(8) | byte(9) << 8 |
-                             (longHeader ? byte(10) << 16 | byte(11) << 24 : 0);
+  const std::size_t length =
+      byte(8) | byte(9) << 8 | (longHeader ? byte(10) << 16 | byte(11) << 24 : 0);
   if (length > all.size() - start)
     throw FileError(path, "ends inside the .npy header; copy the file again");
   const std::string_view dict = all.substr(start, length), data = all.substr(start + length);

@@ -114,12 +114,16 @@ const char *remedyFor(int error) {
 
 void OutputFile::fail(const char *doing, int error) {
   discard();
+  refuse(doing, error);
+}
+
+void OutputFile::refuse(const char *doing, int error) const {
   throw FileError(name, std::string("cannot be ") + doing + " (" + std::strerror(error) + "); " +
                             remedyFor(error));
 }
 
 OutputFile::OutputFile(std::string path) : name(std::move(path)), target(followLinks(name)) {
-  struct stat status {};
+  struct stat status{};
   const bool exists = ::stat(target.c_str(), &status) == 0;
   if (!exists && errno == ELOOP)
     fail("opened", ELOOP);
@@ -200,6 +204,34 @@ void OutputFile::write(const void *data, std::size_t bytes) {
       fail("written", errno);
     }
     p += written;
+    bytes -= std::size_t(written);
+  }
+}
+
+void OutputFile::reserve(std::size_t bytes) {
+  if (!isRegular() || bytes == 0)
+    return;
+  int error = EINTR;
+  while (error == EINTR)
+    error = ::fallocate(descriptor, 0, 0, off_t(bytes)) == 0 ? 0 : errno;
+  // Others than these mean that this file system promises nothing.
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO)
+    fail("written", error);
+}
+
+void OutputFile::writeAt(std::size_t offset, const void *data, std::size_t bytes) {
+  if (!isRegular())
+    throw FileError(name, "is closed and takes no more data");
+  const char *p = static_cast<const char *>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::pwrite(descriptor, p, bytes, off_t(offset));
+    if (written < 0) {
+      if (errno == EINTR)
+        continue;
+      refuse("written", errno); // other threads may be writing: whoever owns the file closes it
+    }
+    p += written;
+    offset += std::size_t(written);
     bytes -= std::size_t(written);
   }
 }

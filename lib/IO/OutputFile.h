@@ -12,9 +12,9 @@ namespace nanobragg::io {
 
 /// Bytes go to a temporary in the directory of the target; commit() renames it. Without commit()
 /// the target stays as it was and the temporary is removed. A target that exists and is no regular
-/// file (a pipe, /dev/null) is written directly; a name of an open descriptor (/dev/stdout, /dev/fd/3)
-/// means that descriptor, whatever it leads to. A symbolic link is followed, also to a file that does
-/// not exist yet. Every failure throws FileError.
+/// file (a pipe, /dev/null) is written directly; a name of an open descriptor (/dev/stdout,
+/// /dev/fd/3) means that descriptor, whatever it leads to. A symbolic link is followed, also to a
+/// file that does not exist yet. Every failure throws FileError.
 ///
 /// What a process that was killed has left in the directory is removed when the next one opens an
 /// output there.
@@ -30,9 +30,20 @@ public:
 
   void write(const void *data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  template <typename T> void write(std::span<const T> values) {
+  template <typename T>
+  void write(std::span<const T> values) {
     write(values.data(), values.size_bytes());
   }
+
+  /// A file of its own, with places for bytes, and not a pipe or a device?
+  bool isRegular() const { return temporary != nullptr; }
+  /// Of a regular file: room for so many bytes from its beginning, where the file system can
+  /// promise it. What is written then needs no search for room, and nobody waits for the disk when
+  /// the file is renamed.
+  void reserve(std::size_t bytes);
+  /// Of a regular file: bytes at a place, which several threads may write at a time. write()
+  /// continues elsewhere: a file is written in the one way or in the other.
+  void writeAt(std::size_t offset, const void *data, std::size_t bytes);
 
   /// Publishes what was written; nothing can be written afterwards.
   void commit();
@@ -47,6 +58,7 @@ private:
   struct Temporary;
   void discard() noexcept;
   [[noreturn]] void fail(const char *doing, int error);
+  [[noreturn]] void refuse(const char *doing, int error) const; ///< fail() without ending the file
 
   std::string name;               ///< as the user gave it
   std::string target;             ///< with symbolic links followed

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace nanobragg::io {
 
@@ -13,6 +14,9 @@ namespace nanobragg::io {
 /// Throws std::invalid_argument unless there are fastPixels * slowPixels pixels.
 void writePgm(OutputFile &out, std::int64_t fastPixels, std::int64_t slowPixels,
               std::span<const std::uint8_t> pixels, double scale);
+
+/// What stands before its pixels, for who writes them piece by piece.
+std::string pgmHeader(std::int64_t fastPixels, std::int64_t slowPixels, double scale);
 
 } // namespace nanobragg::io
 #endif

@@ -1,17 +1,11 @@
 #include "runtime/processor/KernelRunner.h"
 
+#include "lib/Parallel/ThreadTeam.h"
 #include "runtime/kernels/FixedCounts.h"
 #include "runtime/processor/AlignedMemory.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
-#include "runtime/processor/StartableThreads.h"
 #include "runtime/processor/Stopwatch.h"
-
-#include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -67,7 +61,7 @@ int resolveThreads(int requested) {
   if (requested > mostThreads)
     throw std::invalid_argument("threads: " + std::to_string(requested) + " are too many, " +
                                 std::to_string(mostThreads) + " is the most");
-  return startableThreads(requested > 0 ? requested : tbb::info::default_concurrency());
+  return threadsOf(requested);
 }
 
 RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,
@@ -75,7 +69,8 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
                     const RunOptions &options) {
   checkFixed(kernel, arguments);
   RunResult result;
-  result.threads = resolveThreads(options.threads);
+  ThreadTeam team(resolveThreads(options.threads));
+  result.threads = team.size();
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
 
   const Stopwatch sinceCall;
@@ -99,7 +94,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   Progress progress(options.progress, options.progressInterval, rowsToRender);
 
   std::atomic<bool> begun{false};
-  const auto runPart = [&](std::int64_t i, std::int64_t thread) {
+  const auto runPart = [&](std::int64_t i, int thread) {
     if (cancelled())
       return;
     if (!begun.load(std::memory_order_relaxed) && !begun.exchange(true))
@@ -113,24 +108,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   };
 
   const Stopwatch sincePrepared;
-  if (result.threads == 1) {
-    for (std::int64_t i = 0; i != parts.size(); ++i)
-      runPart(i, 0);
-  } else {
-    // Without the global limit oneTBB would never start more threads than there are cores.
-    tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                              std::size_t(result.threads));
-    tbb::task_arena arena(result.threads);
-    arena.execute([&] {
-      tbb::parallel_for(
-          tbb::blocked_range<std::int64_t>(0, parts.size(), 1),
-          [&](const tbb::blocked_range<std::int64_t> &range) {
-            for (std::int64_t i = range.begin(); i != range.end(); ++i)
-              runPart(i, tbb::this_task_arena::current_thread_index());
-          },
-          tbb::simple_partitioner());
-    });
-  }
+  team.forEach(parts.size(), runPart);
   result.cancelled = cancelled();
   if (!result.cancelled && sums)
     kernel.finish(arguments, workspace.get(), accumulators.addresses(), parts.size(), outputs);

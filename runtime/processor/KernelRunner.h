@@ -36,8 +36,7 @@ void checkDescriptor(const nb_kernel_descriptor &kernel);
 /// More threads than any machine has processors; each costs memory.
 constexpr int mostThreads = 4096;
 
-/// How many threads a run with `requested` uses: the machine's when it is 0, fewer where the system does
-/// not let so many start. Throws
+/// How many threads a run with `requested` asks for: one for each processor when it is 0. Throws
 /// std::invalid_argument when it is more than mostThreads.
 int resolveThreads(int requested);
 

@@ -1,12 +1,13 @@
 // A compiler library without a compiler whose kernels are files, for tests of nb-sim with a cache.
 // Every build appends a line to the file NB_TEST_BUILD_LOG, once the NB_TEST_BUILD_SECONDS that it
 // takes are over.
-#include "test/Runtime/BuildKernelFile.h"
 #include "nanobragg/CompilerABI.h"
+#include "test/Runtime/BuildKernelFile.h"
 
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <thread>
 
@@ -14,10 +15,17 @@ struct nb_kernel {};
 
 namespace {
 
-int build(const nb_compile_request *request, const char *, void **bytes, size_t *size, char **error) {
+int build(const nb_compile_request *request, const char *, void **bytes, size_t *size,
+          char **error) {
   if (const char *seconds = std::getenv("NB_TEST_BUILD_SECONDS"))
     std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(seconds)));
-  const std::vector<char> image = nanobragg::test::buildKernelFile(request->variant);
+  std::vector<char> image;
+  try {
+    image = nanobragg::test::buildKernelFile(request->variant);
+  } catch (const std::exception &problem) { // nb-sim has a C++ library of its own
+    *error = strdup(problem.what());
+    return 1;
+  }
   *bytes = std::malloc(image.size());
   if (!*bytes) {
     *error = strdup("out of memory");

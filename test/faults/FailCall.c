@@ -5,13 +5,11 @@
  *   NB_FAIL_NUMBER  which call fails, from 1; 0 or unset: none
  *   NB_FAIL_COUNT   a file of 8 bytes that holds the number of calls, also after a crash
  *
- * A write that fails writes half of its bytes before. Memory that oneTBB asks for itself is left
- * alone: version 2021.8 waits for ever where it gets none. */
+ * A write that fails writes half of its bytes before. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -23,13 +21,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum call { CLOSE, FSYNC, MEMFD, MMAP, MALLOC, OPEN, READ, RENAME, STAT, THREAD, TRUNCATE, WRITE };
+enum call {
+  CLOSE,
+  FALLOCATE,
+  FSYNC,
+  MEMFD,
+  MMAP,
+  MALLOC,
+  OPEN,
+  READ,
+  RENAME,
+  STAT,
+  THREAD,
+  TRUNCATE,
+  WRITE
+};
 
 static const struct {
   const char *name;
   int error;
 } calls[] = {
     [CLOSE] = {"close", EIO},
+    [FALLOCATE] = {"fallocate", ENOSPC},
     [FSYNC] = {"fsync", EIO},
     [MEMFD] = {"memfd_create", ENFILE},
     [MMAP] = {"mmap", ENOMEM},
@@ -80,27 +93,11 @@ static void configure(void) {
       chosen = (int)i;
 }
 
-/* Where oneTBB's code lies. */
-static uintptr_t tbbBegin, tbbEnd;
-
-static int findTbb(struct dl_phdr_info *library, size_t size, void *unused) {
-  (void)size, (void)unused;
-  if (!strstr(library->dlpi_name, "libtbb.so"))
-    return 0;
-  for (int i = 0; i != library->dlpi_phnum; ++i)
-    if (library->dlpi_phdr[i].p_flags & PF_X) {
-      tbbBegin = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr;
-      tbbEnd = tbbBegin + library->dlpi_phdr[i].p_memsz;
-    }
-  return 1;
-}
-
 typedef int Main(int, char **, char **);
 static Main *programsMain;
 
 static int mainWithFaults(int argc, char **argv, char **environment) {
   configure();
-  dl_iterate_phdr(findTbb, 0);
   inMain = 1;
   const int status = programsMain(argc, argv, environment);
   inMain = 0; /* what the C library does on exit is its own */
@@ -120,19 +117,7 @@ void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
 
-static int isTbb(void *caller) {
-  const uintptr_t from = (uintptr_t)caller;
-  return tbbBegin <= from && from < tbbEnd;
-}
-#define FOR_TBB isTbb(__builtin_return_address(0))
-#define NO_MEMORY (!FOR_TBB && fails(MALLOC))
-
-/* operator new, which calls malloc. */
-void *_Znwm(size_t size) {
-  typedef void *New(size_t);
-  REAL("_Znwm", New);
-  return FOR_TBB ? __libc_malloc(size) : real(size);
-}
+#define NO_MEMORY fails(MALLOC)
 
 void *malloc(size_t size) { return NO_MEMORY ? 0 : __libc_malloc(size); }
 void *calloc(size_t n, size_t size) { return NO_MEMORY ? 0 : __libc_calloc(n, size); }
@@ -157,6 +142,23 @@ ssize_t write(int descriptor, const void *bytes, size_t size) {
     (void)!real(descriptor, bytes, size / 2);
   errno = calls[WRITE].error;
   return -1;
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t size, off_t offset) {
+  typedef ssize_t Write(int, const void *, size_t, off_t);
+  REAL("pwrite", Write);
+  if (!fails(WRITE))
+    return real(descriptor, bytes, size, offset);
+  if (size > 1)
+    (void)!real(descriptor, bytes, size / 2, offset);
+  errno = calls[WRITE].error;
+  return -1;
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t size) {
+  typedef int Allocate(int, int, off_t, off_t);
+  REAL("fallocate", Allocate);
+  return fails(FALLOCATE) ? -1 : real(descriptor, mode, offset, size);
 }
 
 ssize_t read(int descriptor, void *bytes, size_t size) {

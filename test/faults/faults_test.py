@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-CALLS = ("write", "rename", "fsync", "close", "open", "read", "stat", "mmap", "memfd_create",
+CALLS = ("write", "fallocate", "rename", "fsync", "close", "open", "read", "stat", "mmap", "memfd_create",
          "ftruncate", "pthread_create", "malloc")
 SAMPLE = 24  # of the calls of one function, without --every
 COMMAND = ("-cell 100 100 100 90 90 90 -hkl in.hkl -default_F 10 -N 5 -lambda 1 -distance 100 "

@@ -11,10 +11,13 @@
 #include "tools/nb-sim/SolidAngle.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <numbers>
 #include <optional>
 #include <stdexcept>
+#include <sys/mman.h>
 
 namespace nanobragg {
 namespace {
@@ -22,6 +25,26 @@ namespace {
 struct CloseFile {
   void operator()(std::FILE *file) const { std::fclose(file); }
 };
+
+struct FreePixels {
+  void operator()(float *pixels) const { std::free(pixels); }
+};
+using PixelMemory = std::unique_ptr<float[], FreePixels>;
+
+/// Not initialized. In large pages where the system has them: touching a new small one takes as
+/// long as rendering a hundred samples in it.
+PixelMemory allocatePixels(std::size_t count) {
+  constexpr std::size_t largePage = std::size_t(2) << 20, smallPage = 4096;
+  const std::size_t bytes =
+      std::size_t(productOf({std::int64_t(count), sizeof(float)}, "an image"));
+  const std::size_t page = bytes >= largePage ? largePage : smallPage;
+  void *memory = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+  if (!memory)
+    throw std::bad_alloc();
+  if (page == largePage)
+    ::madvise(memory, bytes, MADV_HUGEPAGE); // else small ones
+  return PixelMemory(static_cast<float *>(memory));
+}
 
 /// One run, from opening its files to renaming them.
 class ImageRun {
@@ -46,10 +69,12 @@ public:
     render();
     const Experiment &experiment = setup.complete.experiment;
     const auto statistics =
-        io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask);
+        io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask,
+                              requestedThreads(setup.line.tool));
     printSolidAngle();
-    warnOfNotFinite(setup.line, "pixels of the image", countNotFinite(pixels()));
-    warnOfBlackImage();
+    warnOfNotFinite(setup.line, "pixels of the image", std::size_t(statistics.notFinite));
+    if (!statistics.found)
+      warnOfBlackImage();
     noteScale(statistics);
     outputs.write(pixels(), statistics, setup.line, setup.complete, console);
     outputs.publish();
@@ -81,8 +106,7 @@ private:
   void requireMemory() const {
     // Less than this is there for everybody; asking for limits means reading a dozen files.
     constexpr double notWorthAsking = 32e6;
-    const double needed =
-        double(simulator.pixels()) * (sizeof(float) + 2 * sizeof(std::uint16_t));
+    const double needed = double(simulator.pixels()) * (sizeof(float) + 2 * sizeof(std::uint16_t));
     if (needed > notWorthAsking && needed > double(io::memoryLimit()))
       throw std::runtime_error("out of memory: an image of " + std::to_string(simulator.pixels()) +
                                " pixels and its files need " + io::sizeText(needed) +
@@ -121,7 +145,7 @@ private:
     const std::size_t pixelCount = simulator.pixels();
     requireMemory();
     // Not zeroed here: each pixel is first touched by the thread that renders it.
-    image = std::make_unique_for_overwrite<float[]>(pixelCount);
+    image = allocatePixels(pixelCount);
 
     ProgressDisplay display(stdout);
     RunOptions options;
@@ -169,7 +193,8 @@ private:
     const bool interpreted = simulator.engine() == Engine::Interpreter;
     timing.engine = interpreted ? "interpreter" : "fused";
     timing.precision =
-        interpreted ? "f64" : requestFor(setup.complete.experiment, setup.line.tool.simulator).precision;
+        interpreted ? "f64"
+                    : requestFor(setup.complete.experiment, setup.line.tool.simulator).precision;
     timing.target = interpreted ? "interpreter" : simulator.target(PixelType::F32);
     timing.beforeMainCpuSeconds = start.cpuSecondsBefore;
     timing.startupSeconds = beforeRun + result.firstTileSeconds;
@@ -186,8 +211,11 @@ private:
   }
 
   void printSolidAngle() const {
-    const double omega = solidAngle(setup.complete.experiment, setup.complete.report,
-                                    setup.line.semantics.solidAngleSum);
+    if (quiet)
+      return;
+    const double omega =
+        solidAngle(setup.complete.experiment, setup.complete.report,
+                   setup.line.semantics.solidAngleSum, requestedThreads(setup.line.tool));
     std::fprintf(console, "\nsolid angle subtended by detector = %g steradian ( %g%% sphere)\n",
                  omega, 100 * omega / (4 * std::numbers::pi));
   }
@@ -210,7 +238,7 @@ private:
   Simulator simulator;
   std::unique_ptr<std::FILE, CloseFile> quiet; ///< where the lines of a quiet run go
   std::FILE *console;
-  std::unique_ptr<float[]> image;
+  PixelMemory image;
   Timing timing;
 };
 

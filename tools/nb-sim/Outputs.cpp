@@ -2,53 +2,50 @@
 
 #include "lib/CommandLine/OutputFormats.h"
 #include "lib/IO/DumpFile.h"
-#include "lib/IO/FloatImage.h"
 #include "lib/IO/ImageScaling.h"
 #include "lib/IO/InterruptGuard.h"
 #include "lib/IO/NoiseImage.h"
 #include "lib/IO/NpyFile.h"
 #include "lib/IO/PgmFile.h"
 #include "lib/IO/PngFile.h"
+#include "lib/IO/RowWriter.h"
 #include "tools/nb-sim/ReportHeader.h"
+#include "tools/shared/RunSetup.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 
 namespace nanobragg {
 
 namespace {
 
-void writeFloats(io::OutputFile &out, std::span<const float> image, const Experiment &experiment,
-                 bool npy) {
+std::vector<std::size_t> shapeOf(const Experiment &experiment) {
   const Detector &d = experiment.detector;
   std::vector<std::size_t> shape = {std::size_t(d.slowPixels), std::size_t(d.fastPixels)};
   if (!d.panels.empty())
     shape.insert(shape.begin(), d.panels.size());
-  if (npy)
-    io::writeNpy(out, shape, image);
-  else
-    io::writeFloatImage(out, image);
+  return shape;
 }
 
-/// A panel's own pixels out of an image of frames of equal size.
-std::vector<std::uint16_t> cutOut(std::span<const std::uint16_t> image, const Detector &d,
-                                  std::size_t panel) {
-  if (d.panels.empty())
-    return {image.begin(), image.end()};
-  const auto [fast, slow] = std::pair(d.panels[panel].fastPixels, d.panels[panel].slowPixels);
-  std::vector<std::uint16_t> pixels;
-  for (std::int64_t s = 0; s < slow; ++s) {
-    const auto row = image.begin() + (std::int64_t(panel) * d.slowPixels + s) * d.fastPixels;
-    pixels.insert(pixels.end(), row, row + fast);
-  }
-  return pixels;
-}
+/// Converts rows of the image, counted through all panels: begin, end, pixels of each, room for
+/// them.
+using MakeRows = std::function<void(std::int64_t, std::int64_t, std::int64_t, std::uint16_t *)>;
 
-void writePanels(std::span<io::OutputFile *const> files, std::span<const std::uint16_t> image,
-                 const CompleteExperiment &complete, const CommandLine &line, std::FILE *console) {
+/// A panel's own pixels out of an image of frames of equal size, as SMV, which has one geometry.
+void addPanels(io::RowWriter &writer, std::span<io::OutputFile *const> files, const MakeRows &rows,
+               const CompleteExperiment &complete, const CommandLine &line, std::FILE *console) {
+  const std::int64_t rowsOfFrame = complete.experiment.detector.slowPixels;
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::fprintf(console, "writing %s as 2-byte integers\n", files[i]->path().c_str());
-    io::writeSmv(*files[i], headerOf(complete, line, std::int64_t(i)),
-                 cutOut(image, complete.experiment.detector, i));
+    const io::SmvHeader header = headerOf(complete, line, std::int64_t(i));
+    writer.add(*files[i], smvHeaderText(header), header.slowPixels,
+               std::size_t(header.fastPixels) * sizeof(std::uint16_t),
+               [=, first = std::int64_t(i) * rowsOfFrame,
+                width = header.fastPixels](std::int64_t begin, std::int64_t end, void *room) {
+                 rows(first + begin, first + end, width, static_cast<std::uint16_t *>(room));
+                 return room;
+               });
   }
 }
 
@@ -95,9 +92,14 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
   if (dumpFile && experiment.crystal.grid)
     io::writeDump(*dumpFile, *experiment.crystal.grid);
 
+  io::RowWriter writer;
   std::fprintf(console, "writing %s as %zu 4-byte floats\n", wanted.floatFile.c_str(),
                image.size());
-  writeFloats(*floatFile, image, experiment, wantsNpy(line));
+  writer.add(*floatFile, wantsNpy(line) ? io::npyHeader(shapeOf(experiment)) : "", rows,
+             std::size_t(fastPixels) * sizeof(float),
+             [=](std::int64_t begin, std::int64_t, void *) {
+               return &image[std::size_t(begin * fastPixels)];
+             });
 
   const auto center = [&](std::int64_t pixel) {
     return io::lastSubpixelCenter(pixel, experiment.detector.pixelSize,
@@ -110,24 +112,42 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
                statistics.rmsd);
   const double intScale = io::chooseIntScale(wanted.intScale, statistics.maximum);
   std::fprintf(console, "intfile_scale = %g\n", intScale);
-  writePanels(intFiles, io::scaleToInt(image, region, intScale, wanted.adcOffset), complete, line,
-              console);
+  addPanels(
+      writer, intFiles,
+      [=, offset = wanted.adcOffset](std::int64_t begin, std::int64_t end, std::int64_t width,
+                                     std::uint16_t *out) {
+        io::scaleRowsToInt(image, region, begin, end, width, intScale, offset, out);
+      },
+      complete, line, console);
 
   if (pgmFile) {
     const double scale = io::choosePgmScale(wanted.pgmScale, statistics.rmsd, intScale);
     std::fprintf(console, "pgm_scale = %g\n", scale);
     std::fprintf(console, "writing %s as 1-byte integers\n", wanted.pgmFile.c_str());
-    io::writePgm(*pgmFile, fastPixels, rows, io::scaleToPgm(image, region, scale), scale);
+    writer.add(*pgmFile, io::pgmHeader(fastPixels, rows, scale), rows, std::size_t(fastPixels),
+               [=](std::int64_t begin, std::int64_t end, void *room) {
+                 io::scaleRowsToPgm(image, region, begin, end, fastPixels, scale,
+                                    static_cast<std::uint8_t *>(room));
+                 return room;
+               });
   }
+  io::NoiseImage noise;
   if (!noiseFiles.empty()) {
-    const io::NoiseImage noise =
-        io::drawNoise(image, region, {experiment.detector.gain, experiment.detector.gainMap.values},
-                      wanted.adcOffset, line.semantics.noiseWrap, complete.random,
-                      complete.noiseSeed);
+    noise = io::drawNoise(
+        image, region, {experiment.detector.gain, experiment.detector.gainMap.values},
+        wanted.adcOffset, line.semantics.noiseWrap, complete.random, complete.noiseSeed);
     std::fprintf(console, "%.0f photons on noise image (%ld overloads)\n", noise.photons,
                  long(noise.overloads));
-    writePanels(noiseFiles, noise.pixels, complete, line, console);
+    addPanels(
+        writer, noiseFiles,
+        [&noise, fastPixels](std::int64_t begin, std::int64_t end, std::int64_t width,
+                             std::uint16_t *out) {
+          for (std::int64_t row = begin; row != end; ++row, out += width)
+            std::copy_n(noise.pixels.begin() + row * fastPixels, width, out);
+        },
+        complete, line, console);
   }
+  writer.run(requestedThreads(line.tool));
   if (pngFile) {
     std::fprintf(console, "writing %s as a picture on a log scale\n", wanted.pngFile->c_str());
     io::writePng(*pngFile, fastPixels, rows, io::logTones(image, io::chooseToneLimits(image)),

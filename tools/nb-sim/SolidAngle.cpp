@@ -3,12 +3,12 @@
 #include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_reduce.h>
+#include "lib/Parallel/ThreadTeam.h"
+#include "lib/Parallel/Vectorized.h"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <numeric>
 #include <vector>
 
 namespace nanobragg {
@@ -61,9 +61,49 @@ Samples samplesOfKernel(const Experiment &experiment, const Report &report) {
   return samples;
 }
 
+/// What all rows have in common.
+struct Rows {
+  std::int64_t begin, end; ///< pixels along the row
+  double pixel;            ///< m
+  bool point;              ///< without obliquity
+  double
+      squaredRadius; ///< of a curved detector, whose pixels are all as far from the sample; else 0
+};
+
+/// Summed over the pixels whose mask is not 0; `start` is the sample's place in the row's first
+/// pixel. The formulas are solidAngleOfPixel and solidAngleOfPoint.
+template <bool masked>
+inline __attribute__((always_inline)) double ofRow(const Rows &rows, const Vec3 &start,
+                                                   const Vec3 &fast, double closeDistance,
+                                                   const std::uint8_t *mask) {
+#pragma clang fp reassociate(on) contract(off)
+  const double x = start[0], y = start[1], z = start[2], pixel = rows.pixel;
+  const double xStep = fast[0] * pixel, yStep = fast[1] * pixel, zStep = fast[2] * pixel;
+  const double area = rows.point ? 1 : pixel * pixel * closeDistance;
+  double total = 0;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const double step = double(std::int32_t(i));
+    const double px = x + step * xStep, py = y + step * yStep, pz = z + step * zStep;
+    const double r2 = rows.squaredRadius > 0 ? rows.squaredRadius : px * px + py * py + pz * pz;
+    const double omega = area / (rows.point ? r2 : r2 * std::sqrt(r2));
+    total += !masked || mask[i] ? omega : 0;
+  }
+  return total;
+}
+
+NB_VECTORIZED double ofWholeRow(const Rows &rows, const Vec3 &start, const Vec3 &fast,
+                                double closeDistance) {
+  return ofRow<false>(rows, start, fast, closeDistance, nullptr);
+}
+
+NB_VECTORIZED double ofMaskedRow(const Rows &rows, const Vec3 &start, const Vec3 &fast,
+                                 double closeDistance, const std::uint8_t *mask) {
+  return ofRow<true>(rows, start, fast, closeDistance, mask);
+}
+
 } // namespace
 
-double solidAngle(const Experiment &experiment, const Report &report, Rule rule) {
+double solidAngle(const Experiment &experiment, const Report &report, Rule rule, int threads) {
   const Detector &detector = experiment.detector;
   const bool c = rule == Rule::C;
   const bool point = c && experiment.variant.solidAngle == SolidAngle::Point;
@@ -72,43 +112,39 @@ double solidAngle(const Experiment &experiment, const Report &report, Rule rule)
   const Samples samples = c ? samplesOfKernel(experiment, report) : centreOf(pixel);
   const std::vector<PanelGeometry> panels = placePanels(experiment, report.detector);
 
-  const auto ofPixel = [&](const PanelGeometry &panel, std::int64_t slow, std::int64_t fast) {
+  const Rows rows = {std::max<std::int64_t>(detector.roiFastMin, 0),
+                     std::min(detector.roiFastMax + 1, detector.fastPixels), pixel, point,
+                     curved ? report.detector.distance * report.detector.distance : 0};
+  const auto ofRow = [&](std::size_t panel, std::int64_t slow) {
+    const PanelGeometry &at = panels[panel];
+    const auto row = std::int64_t(panel) * detector.slowPixels + slow;
+    const std::uint8_t *mask =
+        detector.mask.empty() ? nullptr : &detector.mask[std::size_t(row * detector.fastPixels)];
     double total = 0;
-    for (const Samples::Point &at : samples.points) {
-      const Vec3 p = sum(sum(panel.origin, scaled(panel.normal, at.depth)),
-                         sum(scaled(panel.fast, double(fast) * pixel + at.fast),
-                             scaled(panel.slow, double(slow) * pixel + at.slow)));
-      // A curved detector has all its pixels as far from the sample as the beam centre.
-      const double r2 = curved ? report.detector.distance * report.detector.distance : dot(p, p);
-      total += point ? solidAngleOfPoint(r2) : solidAngleOfPixel(r2, panel.closeDistance, pixel);
+    for (const Samples::Point &sample : samples.points) {
+      const Vec3 start = sum(
+          sum(at.origin, scaled(at.normal, sample.depth)),
+          sum(scaled(at.fast, sample.fast), scaled(at.slow, double(slow) * pixel + sample.slow)));
+      total += mask ? ofMaskedRow(rows, start, at.fast, at.closeDistance, mask)
+                    : ofWholeRow(rows, start, at.fast, at.closeDistance);
     }
     return total * samples.weight;
   };
 
-  const auto rendered = [&](std::size_t panel, std::int64_t slow, std::int64_t fast) {
-    const auto row = std::int64_t(panel) * detector.slowPixels + slow;
-    return detector.mask.empty() || detector.mask[std::size_t(row * detector.fastPixels + fast)];
-  };
-
-  const std::int64_t fastBegin = std::max<std::int64_t>(detector.roiFastMin, 0);
-  const std::int64_t fastEnd = std::min(detector.roiFastMax + 1, detector.fastPixels);
   const std::int64_t slowBegin = std::max<std::int64_t>(detector.roiSlowMin, 0);
   const std::int64_t slowEnd =
       std::max(slowBegin, std::min(detector.roiSlowMax + 1, detector.slowPixels));
-  using Rows = tbb::blocked_range<std::int64_t>;
-  double total = 0;
-  for (std::size_t i = 0; i != panels.size(); ++i)
-    // The fixed partition keeps the printed digits the same for any number of threads.
-    total += tbb::parallel_deterministic_reduce(
-        Rows(slowBegin, slowEnd, 64), 0.0,
-        [&](const Rows &rows, double partial) {
-          for (std::int64_t slow = rows.begin(); slow != rows.end(); ++slow)
-            for (std::int64_t fast = fastBegin; fast < fastEnd; ++fast)
-              if (rendered(i, slow, fast))
-                partial += ofPixel(panels[i], slow, fast);
-          return partial;
-        },
-        std::plus<>());
+  const std::int64_t height = slowEnd - slowBegin;
+  // Each row by itself: the printed digits are the same for any number of threads.
+  std::vector<double> ofRows(panels.size() * std::size_t(height));
+  constexpr std::int64_t together = 64;
+  const auto count = std::int64_t(ofRows.size());
+  ThreadTeam(count > together ? threadsOf(threads) : 1)
+      .forEach((count + together - 1) / together, [&](std::int64_t part, int) {
+        for (std::int64_t i = part * together; i < std::min(count, (part + 1) * together); ++i)
+          ofRows[std::size_t(i)] = ofRow(std::size_t(i / height), slowBegin + i % height);
+      });
+  const double total = std::accumulate(ofRows.begin(), ofRows.end(), 0.0);
   return c ? total / report.solidAngleDivisor : total;
 }
 
