@@ -51,12 +51,18 @@ function(nb_refuse_undefined_symbols target)
   endif()
 endfunction()
 
-# A program that starts in a millisecond: each shared library costs a tenth of that, the C++ one half of it.
-# Sanitizers bring their own.
+# A program that starts in a millisecond: each shared library costs a tenth of that, the C++ one half of it. What
+# archives there are come first and are taken. Sanitizers bring their own.
+find_library(NB_PNG_ARCHIVE libpng16.a)
+find_library(NB_ZLIB_ARCHIVE libz.a)
+mark_as_advanced(NB_PNG_ARCHIVE NB_ZLIB_ARCHIVE)
 function(nb_link_few_libraries target)
   set_target_properties(${target} PROPERTIES SKIP_BUILD_RPATH ON INSTALL_RPATH "")
   if(NOT NB_SANITIZE)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+    if(NB_PNG_ARCHIVE AND NB_ZLIB_ARCHIVE)
+      target_link_options(${target} PRIVATE ${NB_PNG_ARCHIVE} ${NB_ZLIB_ARCHIVE} LINKER:--as-needed)
+    endif()
   endif()
 endfunction()
 
