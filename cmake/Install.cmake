@@ -35,12 +35,14 @@ install(FILES ${completion} DESTINATION ${completion_dir} RENAME nb-compile)
 foreach(tool nb-sim nb-compile nb-cache nb-compare nb-bench nb-gradcheck)
   install(FILES docs/man/${tool}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endforeach()
-install(FILES docs/man/nb-run.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)
+foreach(tool nb-run nb-try)
+  install(FILES docs/man/${tool}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)
+endforeach()
 
 install(TARGETS nb-compiler LIBRARY COMPONENT compiler)
 install(TARGETS nb-opt RUNTIME COMPONENT compiler)
 # Where Debian keeps libMLIR.
-set_target_properties(nb-compiler nb-opt nb-run PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+set_target_properties(nb-compiler nb-opt nb-run nb-try PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME nanobragg)

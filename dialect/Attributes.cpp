@@ -30,6 +30,21 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitError() << "'" << name << "' belongs on memory of doubles, memref<?xf64>";
     return success();
   }
+  if (name == names::kernel) {
+    auto record = dyn_cast<DictionaryAttr>(attribute.getValue());
+    auto type = record ? record.getAs<TypeAttr>("type") : TypeAttr();
+    auto function = type ? dyn_cast<FunctionType>(type.getValue()) : FunctionType();
+    auto countOf = [&](StringRef key) {
+      auto names = record.getAs<ArrayAttr>(key);
+      return names && llvm::all_of(names, llvm::IsaPred<StringAttr>) ? names.size() : size_t(-1);
+    };
+    if (!isa<FunctionOpInterface>(op) || !function || !record.getAs<StringAttr>("name") ||
+        countOf("arguments") != function.getNumInputs() ||
+        countOf("results") != function.getNumResults())
+      return op->emitError() << "'" << name << "' belongs on an entry point, as {arguments = [names], "
+                             << "name = a text, results = [names], type = that of the function}";
+    return success();
+  }
   return op->emitError() << "'" << name << "' is no attribute of the nb dialect, or not of an op";
 }
 

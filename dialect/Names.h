@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral loop = "nb.loop";
 inline constexpr llvm::StringLiteral accumulator = "nb.accumulator";
 /// Of a memref.alloc: partial sums per lane, which mean nothing outside of the loop over a panel.
 inline constexpr llvm::StringLiteral scratch = "nb.scratch";
+/// Of the entry point run_tile: the function that it was made of, {arguments = [names], name = "image",
+/// results = [names], type = its type}. Names that it did not have are empty.
+inline constexpr llvm::StringLiteral kernel = "nb.kernel";
 
 //===----------------------------------------------------------------------===//
 // Entry points of a kernel: the function's name and one of these

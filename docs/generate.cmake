@@ -50,6 +50,7 @@ man(nb-compare "compare two images pixel by pixel and peak by peak")
 man(nb-bench "time nb-sim beside a nanoBragg program")
 man(nb-gradcheck "compare derivatives with finite differences")
 man(nb-run "run a function of an nb program")
+man(nb-try "judge pass pipelines by image, gradient and speed")
 
 if(COMPARE)
   foreach(page IN LISTS pages)

@@ -59,7 +59,7 @@ struct SeriesOptions {
   bool any() const { return frames || shots; }
 };
 
-enum class Emit { Nothing, Nb, Mlir, Llvm, Asm };
+enum class Emit { Nothing, Nb, Mlir, Llvm, Asm, Stats };
 
 /// What --loss is compared with; all empty: the sum of the pixels.
 struct LossOptions {

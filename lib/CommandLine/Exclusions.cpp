@@ -41,10 +41,13 @@ struct Table {
 std::vector<Exclusion> makeTable() {
   Table table;
   const Names compares = {"--compare-engines", "--compare-stages"};
+  const Names derives = {"--grad", "--jacobian"};
+  const Names ownPasses = {"--pipeline", "--plugin", "--patterns"};
   const Names interprets = {"--no-fuse", "--probe", "--check-finite"};
   for (std::size_t i = 0; i != actions().size(); ++i) {
     for (std::size_t j = i + 1; j != actions().size(); ++j)
-      table.add(actions()[i], actions()[j], "each of them takes the place of the image");
+      if (!(actions()[i] == Names{"--emit"} && actions()[j] == derives)) // emits the derivative
+        table.add(actions()[i], actions()[j], "each of them takes the place of the image");
     table.add(actions()[i],
               {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel"},
               "the second looks at the run that makes an image, and the first takes its place");
@@ -68,6 +71,13 @@ std::vector<Exclusion> makeTable() {
   table.add({"--kernel"}, compares, "the file has no program that could be interpreted");
   table.add({"--kernel"}, interprets, "the file has no program that could be interpreted");
   table.add({"--kernel"}, {"--dump-ir"}, "with a file nothing is compiled");
+  table.add({"--kernel"}, ownPasses, "with a file nothing is compiled");
+  table.add({"--list-parameters"}, ownPasses, "nothing is compiled");
+  table.add(interprets, ownPasses,
+            "the interpreter runs the program as it was written; nb-opt --pipeline and nb-run --no-fuse "
+            "interpret what passes leave");
+  table.add(compares, ownPasses,
+            "a comparison goes through the compiler's own passes; nb-try compares after others");
   table.add({"--kernel"}, {"--device"}, "the file says itself what it is for", gpuOnCpu,
             "gpu-on-cpu");
   table.add(interprets, {"--device"}, "the interpreter has no program of a GPU", gpuProgram,

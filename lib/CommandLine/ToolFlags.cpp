@@ -145,13 +145,15 @@ FlagGroup toolFlags() {
            .help = "JSON of compile and run seconds, samples, ns per sample",
            .apply = [](CommandLine &line, const Values &v) { line.tool.timingFile = v.text(); }},
           {.spellings = {"--emit"},
-           .values = "nb|mlir|llvm|asm",
+           .values = "nb|mlir|llvm|asm|stats",
            .fallback = "none",
-           .help = "print the program in this form instead of running it",
+           .help = "print the program in this form instead of running it, with --grad or --jacobian that of "
+                   "the derivative; stats: what its inner loop is made of",
            .apply =
                [](CommandLine &line, const Values &v) {
-                 static constexpr std::string_view forms[] = {"nb", "mlir", "llvm", "asm"};
-                 static constexpr Emit emits[] = {Emit::Nb, Emit::Mlir, Emit::Llvm, Emit::Asm};
+                 static constexpr std::string_view forms[] = {"nb", "mlir", "llvm", "asm", "stats"};
+                 static constexpr Emit emits[] = {Emit::Nb, Emit::Mlir, Emit::Llvm, Emit::Asm,
+                                                   Emit::Stats};
                  line.tool.emit = emits[v.choice(forms)];
                }},
           {.spellings = {"--until-before"},
@@ -168,6 +170,29 @@ FlagGroup toolFlags() {
            .help = "with --emit=mlir: the program behind this stage of its pipeline",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.until = "until-after=" + v.text(); }},
+          {.spellings = {"--pipeline"},
+           .values = "TEXT",
+           .fallback = "the passes up to fusion",
+           .help = "run these passes in their place, 'builtin.module(func.func(nb-fuse))' as nb-opt "
+                   "takes them. They may go further; what is missing to a kernel follows, and a line "
+                   "says which passes ran. nb-differentiate marks where derivatives are taken",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.simulator.passes.pipeline = v.text(); }},
+          {.spellings = {"--plugin"},
+           .values = "FILES",
+           .fallback = "none",
+           .help = "load passes and dialects for --pipeline from these shared objects, with commas "
+                   "between",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.simulator.passes.plugins = v.text(); }},
+          {.spellings = {"--patterns"},
+           .values = "FILES",
+           .fallback = "none",
+           .help = "rewrites without C++, PDLL (.pdll) or PDL (.mlir), with commas between, which are "
+                   "applied ahead of all passes; nb-apply-patterns{files=FILE} in --pipeline applies "
+                   "them elsewhere",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.tool.simulator.passes.patterns = v.text(); }},
           {.spellings = {"--dump-ir"},
            .values = "DIR",
            .fallback = "none",

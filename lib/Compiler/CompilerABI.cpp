@@ -3,9 +3,10 @@
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/RegisterPasses.h"
+#include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Compiler/Run/InterpretExperiment.h"
 
-#include "mlir/Parser/Parser.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -37,6 +38,13 @@ CompileOptions optionsOf(const nb_compile_request &request) {
   options.engine = nanobragg::Engine(request.engine);
   options.fixed = request.fixed ? request.fixed : "";
   options.symbol = request.symbol ? request.symbol : "";
+  options.passes.pipeline = request.pipeline ? request.pipeline : "";
+  options.passes.plugins = request.plugins ? request.plugins : "";
+  options.passes.patterns = request.patterns ? request.patterns : "";
+  if (request.tell)
+    options.passes.tell = [&request](const std::string &line) {
+      request.tell(request.tell_context, line.c_str());
+    };
   options.derivative =
       nanobragg::Derivative::fromString(request.derivative ? request.derivative : "");
   return options;
@@ -74,16 +82,21 @@ int guardedEither(const nb_compile_request *request, char **error, Work work) {
     mlir::DialectRegistry registry;
     registerCompilerDialects(registry);
     mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+    const CompileOptions options = optionsOf(*request);
+    // Ops of a plugin's dialect are to be understood.
+    if (auto failure = loadPlugins(options.passes.plugins, registry))
+      return failure;
+    context.appendDialectRegistry(registry);
     std::string message;
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
       if (message.empty())
         llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic;
     });
-    auto program = mlir::parseSourceString<mlir::ModuleOp>(request->program,
-                                                           mlir::ParserConfig(&context), "program");
+    const char *name = request->program_name ? request->program_name : "program";
+    auto program = parseNamed(llvm::MemoryBuffer::getMemBufferCopy(request->program, name), context);
     if (!program)
       return llvm::createStringError("the program cannot be read: " + message);
-    return work(*program, optionsOf(*request));
+    return work(*program, options);
   });
 }
 

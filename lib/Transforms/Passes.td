@@ -37,6 +37,26 @@ def InsertProbes : Pass<"nb-insert-probes"> {
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 
+def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
+  let summary = "apply rewrites that are written in PDLL or PDL";
+  let description = [{
+    Applies the patterns of `files` to the whole program, again and again until none matches: rewrites
+    without C++. A file that ends in `.pdll` is PDLL, which needs no more of the dialect than the names of
+    ops; any other is MLIR with `pdl.pattern` ops. Constraints and rewrites in C++ are not possible in
+    them.
+
+    A remark says how many ops each kind lost and gained; another that no pattern matched.
+
+    Example: `nb-opt --nb-apply-patterns=files=docs/examples/patterns/reciprocal.pdll experiment.mlir`
+  }];
+  let options = [
+    ListOption<"files", "files", "std::string", "files of patterns">
+  ];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::pdl::PDLDialect",
+                           "::mlir::pdl_interp::PDLInterpDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def FuseResponse : Pass<"nb-fuse-response"> {
   let summary = "write stages after an image into its body";
   let description = [{

@@ -69,6 +69,17 @@ nb_compile_request toC(const KernelRequest &request) {
   c.fixed = request.fixed.empty() ? nullptr : request.fixed.c_str();
   c.symbol = request.symbol.empty() ? nullptr : request.symbol.c_str();
   c.derivative = request.derivative.empty() ? nullptr : request.derivative.c_str();
+  const auto given = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
+  c.pipeline = given(request.passes.pipeline);
+  c.plugins = given(request.passes.plugins);
+  c.patterns = given(request.passes.patterns);
+  c.program_name = given(request.programName);
+  if (request.passes.tell) {
+    c.tell = [](void *context, const char *line) {
+      static_cast<const OwnPasses *>(context)->tell(line);
+    };
+    c.tell_context = const_cast<OwnPasses *>(&request.passes);
+  }
   return c;
 }
 

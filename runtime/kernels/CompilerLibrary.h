@@ -6,6 +6,7 @@
 #include "lib/Experiment/KernelSpecification.h"
 #include "nanobragg/CompilerABI.h"
 #include "nanobragg/Engine.h"
+#include "nanobragg/SimulatorOptions.h"
 #include "runtime/processor/KernelRunner.h"
 
 #include <filesystem>
@@ -29,8 +30,10 @@ struct KernelRequest {
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
   std::shared_ptr<gpu::Device> gpu{}; ///< found for that choice, see findDevice
   std::string fixed{};                 ///< counts to compile in: "NAME=VALUE", separated by blanks
+  OwnPasses passes{};
   // Of build() and emit() alone.
   std::string program{}; ///< an nb program as text, instead of the variant
+  std::string programName{}; ///< what messages call it: its file
   std::string until{};   ///< of emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
   std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
 

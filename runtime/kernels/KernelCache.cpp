@@ -21,12 +21,19 @@ KernelCache::KernelCache(CacheOptions cacheOptions) : options(std::move(cacheOpt
 
 KernelCache::~KernelCache() = default;
 
+/// Nothing where there is nothing to say: most kernels have no passes of the user's.
+static std::string line(const char *what, const std::string &text) {
+  return text.empty() ? "" : std::string(what) + ": " + text + "\n";
+}
+
 std::string describeRequest(const KernelRequest &request) {
   return "target: " + request.target + "\nprecision: " + request.precision +
          "\ndifferentiated: " + (request.derivative.empty() ? "none" : request.derivative) +
          "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") +
          "\nvariant: " +
-         KernelSpecification{request.variant, "", wordsOf(request.fixed)}.toString() + "\n";
+         KernelSpecification{request.variant, "", wordsOf(request.fixed)}.toString() + "\n" +
+         line("pipeline", request.passes.pipeline) + line("plugins", request.passes.plugins) +
+         line("patterns", request.passes.patterns);
 }
 
 /// Kernels of a GPU are cubin where there is an assembler, else PTX.

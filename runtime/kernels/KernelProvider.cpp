@@ -113,6 +113,8 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
     if (image)
       kernel = loadKernel(*image);
   } catch (const std::runtime_error &) {
+    if (request.passes.any())
+      throw; // the same again would say the same twice
   }
   if (!kernel)
     return compile(request);
@@ -161,11 +163,14 @@ KernelHandle KernelProvider::get(const KernelRequest &request) {
     ++count.hits;
     return found->second;
   }
-  const std::string file = request.file.empty() && request.engine == Engine::Fused
+  // Ready-made kernels know nothing of own passes, and the cache not what is in their files.
+  const OwnPasses &own = request.passes;
+  const bool cached = cache && own.plugins.empty() && own.patterns.empty();
+  const std::string file = request.file.empty() && request.engine == Engine::Fused && !own.any()
                                ? findKernelFile(request).string()
                                : request.file;
   KernelHandle kernel = !file.empty()                              ? load(request, file)
-                        : cache && request.engine == Engine::Fused ? loadOrBuild(request)
+                        : cached && request.engine == Engine::Fused ? loadOrBuild(request)
                                                                    : compile(request);
   return kernels[key] = std::move(kernel);
 }

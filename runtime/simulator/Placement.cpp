@@ -67,6 +67,7 @@ KernelRequest requestFor(const Experiment &experiment, const SimulatorOptions &o
   request.derivative = derivative;
   request.file = options.kernelFile;
   request.dumpIR = options.dumpIR;
+  request.passes = options.passes;
   request.fixed = experiment.fixedCounts();
   request.choice = parsed(options.device);
   if (request.choice.kind == Kind::GpuOnCpu)
@@ -78,7 +79,7 @@ Placement::Placement(const SimulatorOptions &options, double samples)
     : kernels(options.kernels ? *options.kernels : KernelProvider::ofProcess()),
       given(options.kernel), choice(choose(options, samples)),
       interprets(choosesInterpreter(options)),
-      fallback(options.fallback && options.kernelFile.empty()) {}
+      fallback(options.fallback && options.kernelFile.empty() && !options.passes.any()) {}
 
 KernelRequest Placement::decided(KernelRequest request) const {
   request.engine = engine();

@@ -53,6 +53,8 @@ SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags)
   take(&SimulatorOptions::device);
   take(&SimulatorOptions::kernelFile);
   take(&SimulatorOptions::dumpIR);
+  if (!options.passes.any())
+    options.passes = flags.passes;
   return options;
 }
 

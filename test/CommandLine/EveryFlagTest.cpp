@@ -250,6 +250,11 @@ const std::vector<Case> tool = {
     {"--emit asm", [](L l) { return l.tool.emit == Emit::Asm; }},
     {"--until-before=loops", [](L l) { return l.tool.until == "until-before=loops"; }},
     {"--until-after=fuse", [](L l) { return l.tool.until == "until-after=fuse"; }},
+    {"--pipeline=builtin.module()",
+     [](L l) { return l.tool.simulator.passes.pipeline == "builtin.module()"; }},
+    {"--plugin=a.so,b.so", [](L l) { return l.tool.simulator.passes.plugins == "a.so,b.so"; }},
+    {"--patterns=p.pdll", [](L l) { return l.tool.simulator.passes.patterns == "p.pdll"; }},
+    {"--emit=stats", [](L l) { return l.tool.emit == Emit::Stats; }},
     {"--dump-ir=d", [](L l) { return l.tool.simulator.dumpIR == "d"; }},
     {"--no-fuse",
      [](L l) {

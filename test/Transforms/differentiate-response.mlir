@@ -17,7 +17,7 @@
 
 // The tangent of the image is the photons times the tangent of the gain.
 // JVP-LABEL: func.func @image_jvp
-// JVP-SAME:    %[[T:[a-z0-9_]+]]: f64 {nb.name = "tangent.gain"}
+// JVP-SAME:    %[[T:[a-z0-9_.]+]]: f64 {nb.name = "tangent.gain"}
 // JVP:         nb.image {{.*}} : tensor<?x?x?xf64>, tensor<?x?x?xf64> {
 // JVP:           %[[PHOTONS:.*]] = arith.mulf
 // JVP:           %[[D:.*]] = arith.mulf %[[T]], %[[PHOTONS]]

@@ -34,8 +34,8 @@ func.func @image(%n: index, %hkl: !nb.vec3<f64>, %cells: !nb.vec3<f64>, %w: f64)
       // ALL: nb.probe "F_scaled"
       // ALL: nb.probe "at" {{.*}} : !nb.vec3<f64>
       %L = nb.lattice_factor square %hkl, %cells : !nb.vec3<f64> loc("F_latt")
-      %t = arith.mulf %L, %w : f64
-      %F = arith.mulf %t, %two : f64 loc("F_scaled")
+      %0 = arith.mulf %L, %w : f64
+      %F = arith.mulf %0, %two : f64 loc("F_scaled")
       %v = nb.scale %hkl, %F : !nb.vec3<f64> loc("at")
       nb.yield %F : f64
     } loc("I")

@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: func.func @image
 // CHECK-SAME: %[[D:.*]]: !nb.mat3<f64>, %[[N:.*]]: !nb.vec3<f64>, %[[F:.*]]: !nb.hkl_grid<f64>,
-// CHECK-SAME: %[[F0:[a-z0-9]+]]: f64
+// CHECK-SAME: %[[F0:F0]]: f64
 // MIXED: %[[ROUNDED:.*]] = arith.truncf %[[F0]] : f64 to f32
 // CHECK: nb.image
 // SINGLE: nb.normalize %{{.*}} : !nb.vec3<f32>

@@ -11,7 +11,8 @@ GOOD = "-cell 40 -default_F 10 -N 3 -detpixels 8 -oversample 1".split()
 VALUES = {"--emit": ["nb"], "--timing": ["t.json"], "--dump-ir": ["d"], "--grad": ["cell"],
           "--jacobian": ["cell_a"], "--probe": ["F_*"], "--kernel": ["k.so"],
           "--trace-pixel": ["1,2"], "-printout_pixel": ["1", "2"], "--until-before": ["fuse"],
-          "--until-after": ["fuse"]}
+          "--until-after": ["fuse"], "--pipeline": ["builtin.module()"], "--plugin": ["p.so"],
+          "--patterns": ["p.pdll"]}
 
 
 class Exclusions(NbSimTest):

@@ -3,69 +3,16 @@
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "nanobragg/Simulator.h"
+#include "runtime/processor/StepCount.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/shared/RunSetup.h"
 
-#include <csignal>
 #include <cstdint>
-#include <fstream>
-#include <ucontext.h>
 #include <vector>
 
 namespace nanobragg {
 
-#ifdef __x86_64__
-
 namespace {
-
-/// Where code lies in memory.
-struct Range {
-  std::uint64_t begin = 0, end = 0;
-};
-
-volatile std::uint64_t steps;
-Range counted;
-
-void countStep(int, siginfo_t *, void *context) {
-  const auto at = std::uint64_t(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP]);
-  if (counted.begin <= at && at < counted.end)
-    steps = steps + 1;
-}
-
-void toggleStepping(int, siginfo_t *, void *context) {
-  constexpr greg_t trapFlag = 0x100;
-  static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_EFL] ^= trapFlag;
-}
-
-/// A signal's handler while this lives.
-class Handler {
-public:
-  Handler(int signal, void (*handle)(int, siginfo_t *, void *)) : signal(signal) {
-    struct sigaction action{};
-    action.sa_flags = SA_SIGINFO;
-    action.sa_sigaction = handle;
-    ::sigaction(signal, &action, &before);
-  }
-  ~Handler() { ::sigaction(signal, &before, nullptr); }
-  Handler(const Handler &) = delete;
-
-private:
-  int signal;
-  struct sigaction before{};
-};
-
-/// The mapping of this process that holds an address.
-Range mappingOf(const void *address) {
-  const auto wanted = reinterpret_cast<std::uint64_t>(address);
-  std::ifstream maps("/proc/self/maps");
-  Range range;
-  char dash;
-  for (std::string rest; maps >> std::hex >> range.begin >> dash >> range.end;
-       std::getline(maps, rest))
-    if (range.begin <= wanted && wanted < range.end)
-      return range;
-  return {};
-}
 
 /// A function that can stand in for one of a kernel, and steps through it.
 template <typename Function>
@@ -73,10 +20,11 @@ struct Stepped;
 template <typename... Arguments>
 struct Stepped<void (*)(Arguments...)> {
   static inline void (*real)(Arguments...);
+  static inline StepCounter *counter;
   static void call(Arguments... arguments) {
-    ::raise(SIGUSR1);
+    counter->start();
     real(arguments...);
-    ::raise(SIGUSR1);
+    counter->stop();
   }
 };
 
@@ -87,9 +35,8 @@ std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experimen
   nb_kernel_descriptor stepped = *kernel;
   Tile::real = kernel->run_tile;
   stepped.run_tile = Tile::call;
-  counted = mappingOf(reinterpret_cast<const void *>(kernel->run_tile));
-  steps = 0;
-  const Handler step(SIGTRAP, countStep), toggle(SIGUSR1, toggleStepping);
+  StepCounter counter(reinterpret_cast<const void *>(kernel->run_tile));
+  Tile::counter = &counter;
   SimulatorOptions options;
   options.kernel = {kernel, &stepped};
   options.precision = kernel->precision;
@@ -97,11 +44,11 @@ std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experimen
   Simulator simulator(experiment, options);
   if (gradientBy) {
     simulator.gradient(*gradientBy, std::vector<double>(simulator.pixels(), 1.0));
-    return steps;
+    return counter.count();
   }
   std::vector<float> image(simulator.pixels());
   simulator.render(std::span(image));
-  return steps;
+  return counter.count();
 }
 
 } // namespace
@@ -132,14 +79,5 @@ std::optional<double> instructionsPerSample(Workload workload, const BenchInputs
     return std::nullopt;
   return double(count) / samplesOf(experiment);
 }
-
-#else
-
-std::optional<double> instructionsPerSample(Workload, const BenchInputs &, const std::string &,
-                                            const KernelMaker &, bool) {
-  return std::nullopt;
-}
-
-#endif
 
 } // namespace nanobragg

@@ -1,9 +1,5 @@
 // What a kernel executes, counted.
-//
-// Instructions are counted by stepping through them, one trap each. That needs neither hardware
-// counters, which virtual machines rarely have, nor a simulator of the processor, and those that
-// exist do not know AVX-512. It is exact and takes microseconds per instruction, so that one row of
-// pixels is counted.
+// Stepping (runtime/processor/StepCount.h) is slow, so that one row of pixels is counted.
 #ifndef NANOBRAGG_NBBENCH_INSTRUCTIONCOUNT_H
 #define NANOBRAGG_NBBENCH_INSTRUCTIONCOUNT_H
 

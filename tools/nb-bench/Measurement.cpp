@@ -41,6 +41,7 @@ public:
     result.samples = samplesOf(setup->complete.experiment);
 
     SimulatorOptions how = setup->simulatorOptions(kernels);
+    how.passes.pipeline = plan.pipeline;
     how.engine = Engine::Fused;
     how.fallback = how.once = false;
     how.threads = threads;
@@ -127,7 +128,10 @@ std::vector<Measurement> measure(const Workload &workload, const BenchInputs &in
     if (plan.countInstructions)
       row.instructions =
           instructionsPerSample(workload, inputs, row.precision,
-                                [&](const KernelRequest &request) { return kernels.get(request); });
+                                [&](KernelRequest request) {
+                                  request.passes.pipeline = plan.pipeline;
+                                  return kernels.get(request);
+                                });
     if (plan.reference) {
       const double start = median(startup);
       row.reference = ReferenceTime{start, median(whole) - start};

@@ -15,6 +15,7 @@ namespace nanobragg {
 struct Plan {
   std::vector<std::string> precisions{"f64"};
   std::string device = "cpu"; ///< as nb-sim's --device
+  std::string pipeline;       ///< as nb-sim's --pipeline
   int repeat = 5;
   bool countInstructions = false;
   bool gradients = false; ///< of the f64 kernels

@@ -38,9 +38,9 @@ constexpr CompileFlag flags[] = {
      "header: "
      "the C declaration of that object's function; nb, mlir, llvm, asm: the program as text, as "
      "written, "
-     "fused, as LLVM IR, as assembly; ptx: the assembly of an NVIDIA GPU; cubin: its machine code, "
+     "fused, as LLVM IR, as assembly; stats: what its inner loop is made of; ptx: the assembly of an NVIDIA GPU; cubin: its machine code, "
      "which ptxas of the CUDA toolkit makes (NB_PTXAS names it)",
-     "so obj asm llvm mlir nb header ptx cubin", [](C &c, const Text &v) { c.emit = v; }},
+     "so obj asm llvm mlir nb stats header ptx cubin", [](C &c, const Text &v) { c.emit = v; }},
     {"--target", "CPU",
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
      "aarch64 or aarch64-CPU. Several with commas between: one file with a version for each, of "
@@ -119,12 +119,11 @@ void check(const CompileCommand &c) {
   if (!c.mode.empty() && !c.program.empty())
     throw UsageError("--grad takes the flags of an experiment; nb-opt --nb-differentiate "
                      "differentiates a program");
-  if (!c.mode.empty() && (c.emit == "nb" || c.emit == "header"))
-    throw UsageError("--grad: there is no " + c.emit + " of a derivative: ask for mlir, llvm, asm, "
-                     "so or obj");
-  if (!c.program.empty() && !c.experiment.empty())
-    throw UsageError("'" + c.program + "' is a program already: leave out '" + c.experiment[0] +
-                     "'");
+  if (!c.mode.empty() && c.emit == "header")
+    throw UsageError("--grad: there is no header of a derivative: ask for nb, mlir, llvm, asm, so "
+                     "or obj");
+  if (!c.program.empty())
+    parseProgramFlags(c);
   if (c.program.empty() && c.experiment.empty())
     throw UsageError("nothing to compile: give the flags of an experiment or a program FILE.mlir");
   if (c.output.ends_with('/') && (c.emit != "so" || !c.program.empty() || !c.specialize.empty()))
@@ -140,6 +139,18 @@ void check(const CompileCommand &c) {
 std::vector<std::string> CompileCommand::targets() const { return split(target); }
 
 std::span<const CompileFlag> compileFlags() { return flags; }
+
+CommandLine parseProgramFlags(const CompileCommand &command) {
+  static constexpr std::string_view aboutPasses[] = {
+      "--pipeline",     "--plugin",      "--patterns", "--precision",
+      "--until-before", "--until-after", "--dump-ir",  "--quiet"};
+  CommandLine line = parseCommandLine(command.experiment);
+  for (const GivenFlag &flag : line.given)
+    if (std::ranges::find(aboutPasses, flag.name) == std::end(aboutPasses))
+      throw UsageError("'" + command.program + "' is a program already: leave out '" +
+                       flag.spelling + "'");
+  return line;
+}
 
 CompileCommand parseCommand(const std::vector<std::string> &words) {
   CompileCommand command;
@@ -157,7 +168,7 @@ CompileCommand parseCommand(const std::vector<std::string> &words) {
 std::string compileUsage() {
   std::string text =
       "usage: nb-compile FLAGS OF nb-sim [--emit=KIND] [--target=CPU,...] -o FILE\n"
-      "       nb-compile FILE.mlir [--emit=KIND] [--target=CPU,...] -o FILE\n"
+      "       nb-compile FILE.mlir [--pipeline=TEXT] [--emit=KIND] [--target=CPU,...] -o FILE\n"
       "       nb-compile --inspect FILE\n"
       "\n"
       "Compiles the kernel of an experiment, or a program, ahead of time. Of the experiment's "
@@ -165,7 +176,9 @@ std::string compileUsage() {
       "(nb-sim --help lists them) only the program variant matters: choices such as the shape of "
       "the\n"
       "crystal or the presence of a mask; the kernel takes all numbers when it is run. Files that\n"
-      "the flags name are read, since some choices depend on them.\n\n";
+      "the flags name are read, since some choices depend on them. A program may be one at any stage\n"
+      "of its passes, and goes on from there; beside it stand --pipeline, --plugin, --patterns,\n"
+      "--precision, --until-before, --until-after and --dump-ir of nb-sim.\n\n";
   constexpr std::size_t column = 20;
   text += describeOwnFlags(compileFlags(), column);
   return text + "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";

@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_NBCOMPILE_COMMAND_H
 #define NANOBRAGG_NBCOMPILE_COMMAND_H
 
+#include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/OwnFlags.h"
 
 #include <span>
@@ -30,6 +31,9 @@ struct CompileCommand {
 using CompileFlag = OwnFlag<CompileCommand>;
 
 std::span<const CompileFlag> compileFlags();
+
+/// The flags beside a program FILE.mlir: those of nb-sim that are about its passes. Throws UsageError.
+CommandLine parseProgramFlags(const CompileCommand &command);
 
 /// Throws UsageError.
 CompileCommand parseCommand(const std::vector<std::string> &words);

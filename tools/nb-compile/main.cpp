@@ -60,6 +60,7 @@ Work workOf(const CompileCommand &command) {
   if (command.program.empty()) {
     const RunSetup setup(parseExperiment(command.experiment));
     request = requestFor(setup.complete.experiment, setup.line.tool.simulator);
+    request.passes = setup.ownPasses();
     request.until = setup.line.tool.until;
     // A kernel serves crystals of any size, whatever stands here.
     request.precision = setup.line.tool.simulator.precision;
@@ -70,6 +71,14 @@ Work workOf(const CompileCommand &command) {
     refuseFixedParameters(request);
   } else {
     request.program = io::readBytes(command.program);
+    request.programName = command.program;
+    const ToolOptions tool = parseProgramFlags(command).tool;
+    request.passes = tool.simulator.passes;
+    request.precision = tool.simulator.precision;
+    request.dumpIR = tool.simulator.dumpIR;
+    request.until = tool.until;
+    if (!tool.quiet)
+      request.passes.tell = tellPasses;
   }
   request.target = command.target;
   request.symbol = command.symbol;

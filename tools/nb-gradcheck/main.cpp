@@ -14,12 +14,15 @@ using namespace nanobragg;
 
 namespace {
 
-Simulator simulatorOn(Engine engine, const RunSetup &setup, const GradCheckCommand &command) {
+/// The reference goes through the compiler's own passes.
+Simulator simulatorOn(Engine engine, const RunSetup &setup, const GradCheckCommand &command,
+                      bool ownPasses = true) {
   SimulatorOptions options = setup.line.tool.simulator;
   options.engine = engine;
   options.fallback = false;
   options.threads = command.threads;
   options.device = command.device;
+  options.passes = ownPasses ? setup.ownPasses() : OwnPasses();
   return Simulator(setup.complete.experiment, options);
 }
 
@@ -41,7 +44,7 @@ int run(const std::vector<std::string> &words) {
   setup.tell();
   const Experiment &experiment = setup.complete.experiment;
   checkNames(command.parameters, experiment);
-  Simulator reference = simulatorOn(command.reference, setup, command);
+  Simulator reference = simulatorOn(command.reference, setup, command, /*ownPasses=*/false);
   std::vector<EngineReport> reports;
   bool passed = true;
   for (Engine engine : command.engines) {

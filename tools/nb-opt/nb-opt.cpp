@@ -1,34 +1,116 @@
 // Run passes on nb programs.
 
 #include "dialect/NB.h"
-#include "lib/Compiler/Pipelines/Pipelines.h"
-#include "lib/Conversion/Passes.h"
-#include "lib/Transforms/Passes.h"
+#include "lib/Compiler/Pipelines/RegisterPasses.h"
+#include "lib/Compiler/Pipelines/ValueNames.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
 
-#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace mlir;
+
+namespace {
+using SharedText = std::shared_ptr<const std::string>;
+
+/// Names values when the first pass runs, and is in no pipeline that is printed.
+struct NameBeforePasses : PassInstrumentation {
+  explicit NameBeforePasses(SharedText text) : text(std::move(text)) {}
+  void runBeforePass(Pass *, Operation *op) override {
+    // The first is over all of the program, or over parts of it that follow one another.
+    if (!named && isa<ModuleOp>(op) && !op->getParentOp()) {
+      nb::nameFromText(op, *text);
+      named = true;
+    }
+  }
+
+  SharedText text;
+  bool named = false;
+};
+
+/// Where there are no passes.
+struct NameValues : PassWrapper<NameValues, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NameValues)
+  explicit NameValues(SharedText text) : text(std::move(text)) {}
+  StringRef getArgument() const override { return "nb-name-values"; }
+  void runOnOperation() override { nb::nameFromText(getOperation(), *text); }
+
+  SharedText text;
+};
+
+/// What the project's other tools call it, and what they need.
+std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &words) {
+  bool prefix = false;
+  for (int i = 0; i < argc; ++i) {
+    StringRef word = argv[i];
+    prefix |= word.contains("mlir-use-nameloc-as-prefix");
+    if (word == "--no-fuse") // wherever a pipeline is chosen, it selects the interpreter's
+      words.push_back("--nb-interpreter-pipeline");
+    else if (word == "--pipeline" || word.starts_with("--pipeline="))
+      words.push_back("--pass-pipeline" + word.drop_front(strlen("--pipeline")).str());
+    else if (word.consume_front("--patterns="))
+      words.push_back("--nb-apply-patterns=files=" + word.str());
+    else
+      words.push_back(word.str());
+  }
+  if (!prefix)
+    words.insert(words.begin() + 1, "--mlir-use-nameloc-as-prefix");
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
+  auto [input, output] = registerAndParseCLIOptions(
+      argc, argv, "nb-opt: passes on diffraction programs\n", registry);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return MlirOptMain(argc, argv, input, output, registry);
+  std::string error;
+  auto file = openInputFile(input, &error);
+  auto out = file ? openOutputFile(output, &error) : nullptr;
+  if (!out) {
+    llvm::errs() << error << "\n";
+    return failure();
+  }
+  const auto text = std::make_shared<const std::string>(file->getBuffer());
+  const MlirOptMainConfig given = config;
+  config.setPassPipelineSetupFn([given, text](PassManager &passes) {
+    if (failed(given.setupPassPipeline(passes)))
+      return failure();
+    if (passes.empty())
+      passes.addPass(std::make_unique<NameValues>(text));
+    else
+      passes.addInstrumentation(std::make_unique<NameBeforePasses>(text));
+    return success();
+  });
+  if (failed(MlirOptMain(out->os(), std::move(file), registry, config)))
+    return failure();
+  out->keep();
+  return success();
+}
+} // namespace
 
 int main(int argc, char **argv) {
-  // The flag that selects the interpreter wherever a pipeline is chosen.
-  char interpreterPipeline[] = "--nb-interpreter-pipeline";
-  for (int i = 1; i < argc; ++i)
-    if (!std::strcmp(argv[i], "--no-fuse"))
-      argv[i] = interpreterPipeline;
+  llvm::InitLLVM setup(argc, argv);
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<nb::NBDialect>();
+  nb::registerPassesOnce();
 
-  mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  registry.insert<mlir::nb::NBDialect>();
-
-  mlir::registerAllPasses();
-  mlir::nb::registerTransformsPasses();
-  mlir::nb::registerConversionPasses();
-  mlir::nb::registerPipelines();
-
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "nb-opt: passes on diffraction programs\n", registry));
+  std::vector<std::string> words;
+  std::vector<char *> pointers = translate(argc, argv, words);
+  return asMainReturnCode(run(int(words.size()), pointers.data(), registry));
 }

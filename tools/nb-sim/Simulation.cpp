@@ -1,6 +1,9 @@
 #include "tools/nb-sim/Simulation.h"
 
+#include "lib/Experiment/Derivative.h"
+#include "lib/Experiment/ParameterGroups.h"
 #include "nanobragg/Simulator.h"
+#include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Derivatives.h"
 #include "tools/nb-sim/ListParameters.h"
 #include "tools/nb-sim/MakeImage.h"
@@ -24,6 +27,8 @@ const char *stageOf(Emit emit) {
     return "llvm";
   case Emit::Asm:
     return "asm";
+  case Emit::Stats:
+    return "stats";
   }
   return "";
 }
@@ -38,6 +43,24 @@ int compareEngines(const RunSetup &setup, KernelProvider &kernels) {
   Simulator simulator(setup.complete.experiment, setup.simulatorOptions(kernels));
   const EngineComparison comparison = simulator.compareEngines(setup.line.tool.comparison);
   return finish(comparison.report, comparison.differ ? Different : Success);
+}
+
+/// The program of the image as nb-sim renders it, or that of the derivatives.
+std::string emit(const RunSetup &setup, KernelProvider &kernels) {
+  const ToolOptions &tool = setup.line.tool;
+  const SimulatorOptions options = setup.simulatorOptions(kernels);
+  const std::string stage = tool.until.empty() ? stageOf(tool.emit) : tool.until;
+  if (!tool.gradient && !tool.jacobian)
+    return Simulator(setup.complete.experiment, options).emit(stage, PixelType::F32);
+  Experiment experiment = setup.complete.experiment;
+  experiment.variant.imageType = ImageType::F64; // as derivatives are computed
+  const Derivative::Mode mode = tool.gradient ? Derivative::Mode::VJP : Derivative::Mode::Jacobian;
+  const std::string &names = tool.gradient ? *tool.gradient : *tool.jacobian;
+  const Derivative derivative{mode, resolveParameters(names, experiment.variant)};
+  const Placement placement(options);
+  const KernelRequest request =
+      placement.decided(requestFor(experiment, options, derivative.toString()));
+  return placement.provider().compiler()->emit(request, stage);
 }
 
 } // namespace
@@ -66,9 +89,7 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
     return finish("");
   }
   if (tool.emit != Emit::Nothing) {
-    Simulator simulator(setup.complete.experiment, setup.simulatorOptions(kernels));
-    const std::string stage = tool.until.empty() ? stageOf(tool.emit) : tool.until;
-    return finish(simulator.emit(stage, PixelType::F32));
+    return finish(emit(setup, kernels));
   }
   if (tool.compareEngines)
     return compareEngines(setup, kernels);

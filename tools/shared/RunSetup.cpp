@@ -19,8 +19,18 @@ SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
   if (line.tool.instruments.any())
     options.engine = Engine::Interpreter; // no kernel lets anybody look
   options.kernels = &kernels;
+  options.passes = ownPasses();
   return options;
 }
+
+OwnPasses RunSetup::ownPasses() const {
+  OwnPasses passes = line.tool.simulator.passes;
+  if (passes.any() && !line.tool.quiet)
+    passes.tell = tellPasses;
+  return passes;
+}
+
+void tellPasses(const std::string &line) { std::fprintf(stderr, "NOTE: %s\n", line.c_str()); }
 
 std::vector<std::string> RunSetup::warnings() const {
   std::vector<std::string> all = loaded.warnings;

@@ -15,6 +15,8 @@ namespace nanobragg {
 struct RunSetup {
   explicit RunSetup(CommandLine commandLine);
 
+  /// Those of the command line, which tell on standard error which passes ran, unless --quiet.
+  OwnPasses ownPasses() const;
   /// Those of the command line, for one run with kernels from `kernels`.
   SimulatorOptions simulatorOptions(KernelProvider &kernels) const;
   std::vector<std::string> warnings() const;
@@ -31,6 +33,9 @@ struct RunSetup {
   LoadedInputs loaded;
   CompleteExperiment complete;
 };
+
+/// For OwnPasses::tell: a line on standard error.
+void tellPasses(const std::string &line);
 
 /// What --threads, or else OMP_NUM_THREADS as for the C program, asks for; 0: one per core.
 int requestedThreads(const ToolOptions &tool);

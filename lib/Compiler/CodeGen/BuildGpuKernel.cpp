@@ -44,7 +44,10 @@ llvm::Error GpuKernel::start(StartCompilation start) {
   if (!started)
     return started.takeError();
   fused = std::move(*started);
-  return fused->fuse();
+  if (auto error = fused->fuse())
+    return error;
+  fused->tellPasses();
+  return llvm::Error::success();
 }
 
 Expected<std::unique_ptr<Compilation>> GpuKernel::compilationFor(StringRef target,
@@ -54,6 +57,8 @@ Expected<std::unique_ptr<Compilation>> GpuKernel::compilationFor(StringRef targe
   // Done.
   one.fixed.clear();
   one.derivative = {};
+  one.passes.pipeline.clear();
+  one.passes.patterns.clear();
   if (!one.dumpIR.empty()) {
     one.dumpIR = dumpFolderOf(options) + ("/" + folder).str();
     one.dumpedFrom = "../" + fused->lastDump();

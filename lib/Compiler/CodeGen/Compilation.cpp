@@ -4,11 +4,15 @@
 #include "lib/Compiler/CodeGen/DeviceMemory.h"
 #include "lib/Compiler/CodeGen/DeviceRegisters.h"
 #include "lib/Compiler/CodeGen/FixParameters.h"
+#include "lib/Compiler/CodeGen/InstructionNames.h"
+#include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Frontend/Frontend.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -40,6 +44,10 @@ llvm::Error Compilation::prepare() {
 
   DialectRegistry registry;
   registerCompilerDialects(registry);
+  if (options.passes.any())
+    registerPassesOnce();
+  if (auto error = loadPlugins(options.passes.plugins, registry))
+    return error;
   context.appendDialectRegistry(registry);
   loadFrontendDialects(context);
   return llvm::Error::success();
@@ -109,29 +117,168 @@ llvm::Error Compilation::run(Pipeline passes) {
     }
     files = &*dump;
   }
+  if (isOwn())
+    for (const PipelineStep &step : passes.steps)
+      ran.push_back(step.name());
   if (llvm::Error error = runPipeline(std::move(passes), *program, files))
     return createStringError("compiling the program failed: " + toString(std::move(error)));
   return llvm::Error::success();
 }
 
-llvm::Error Compilation::fuse() {
+/// Is it the first of those that follow differentiation?
+static bool lowers(const PipelineStep &step) {
+  static const StringSet<> nbPasses = {"nb-set-precision", "nb-peel-miller-index", "nb-vectorize",
+                                       "nb-outline-kernel", "nb-to-gpu"};
+  return nbPasses.contains(step.name()) || StringRef(step.name()).starts_with("convert-");
+}
+
+Expected<Pipeline> Compilation::ownPipeline() const {
+  auto own = parsePipeline(options.passes.pipeline);
+  if (!own)
+    return own.takeError();
+  const nanobragg::Derivative &derivative = options.derivative;
+  const bool derives = derivative.mode != nanobragg::Derivative::Mode::Value;
+  auto marked = llvm::find_if(
+      own->steps, [](const PipelineStep &step) { return step.name() == "nb-differentiate"; });
+  // A program of the user's is differentiated as its pipeline says.
+  if (marked != own->steps.end() && (ownContext || options.marksDerivative)) {
+    size_t place = marked - own->steps.begin();
+    own->steps.erase(marked);
+    Pipeline passes;
+    if (derives)
+      stages::differentiate(passes, derivative);
+    own->insert(place, std::move(passes));
+  } else if (derives) {
+    Pipeline passes;
+    stages::removeBranches(passes);
+    stages::differentiate(passes, derivative);
+    stages::hoistDerivative(passes);
+    stages::fuse(passes);
+    own->insert(llvm::find_if(own->steps, lowers) - own->steps.begin(), std::move(passes));
+  }
+  for (PipelineStep &step : own->steps)
+    step.stage = "pipeline";
+  return own;
+}
+
+Expected<Pipeline> Compilation::opening() const {
+  Pipeline first;
+  for (StringRef file : llvm::split(options.passes.patterns, ','))
+    if (!file.empty())
+      first.steps.push_back({"pipeline", "", nullptr,
+                             "builtin.module(nb-apply-patterns{files=" + file.str() + "})"});
+  if (!options.passes.pipeline.empty()) {
+    auto own = ownPipeline();
+    if (!own)
+      return own.takeError();
+    first.append(std::move(*own));
+    return std::move(first);
+  }
   Pipeline passes = pipeline();
-  if (options.engine == nanobragg::Engine::Fused)
+  if (options.engine == nanobragg::Engine::Fused) {
+    // What has been lowered goes on from where it is.
+    if (!ownContext)
+      if (auto progress = progressOf(*program); !progress || *progress != Progress::Program) {
+        llvm::consumeError(progress.takeError()); // whoever needs a kernel will say it
+        return std::move(first);
+      }
     if (llvm::Error error = passes.endBefore(firstLoweringStage))
       return error;
+  }
+  first.append(std::move(passes));
+  return std::move(first);
+}
+
+Expected<Pipeline> Compilation::remaining() const {
+  if (options.engine != nanobragg::Engine::Fused)
+    return Pipeline();
+  auto progress = progressOf(*program);
+  if (!progress)
+    return progress.takeError();
+  auto stage = nextStage(*progress, target);
+  if (!stage)
+    return stage.takeError();
+  if (stage->empty())
+    return Pipeline();
+  Pipeline passes = pipeline();
+  if (llvm::Error error = passes.beginAt(*stage))
+    return error;
+  return std::move(passes);
+}
+
+llvm::Error Compilation::differentiate() {
+  if (options.derivative.mode == nanobragg::Derivative::Mode::Value)
+    return llvm::Error::success();
+  Pipeline passes;
+  stages::removeBranches(passes);
+  stages::differentiate(passes, options.derivative);
   return run(std::move(passes));
 }
 
+llvm::Error Compilation::fuse() {
+  auto passes = opening();
+  return passes ? run(std::move(*passes)) : passes.takeError();
+}
+
 llvm::Error Compilation::runUntil(StringRef untilBefore, StringRef untilAfter) {
-  Pipeline passes = pipeline();
-  if (llvm::Error error = passes.keep(untilBefore, untilAfter))
+  auto passes = opening();
+  if (!passes)
+    return passes.takeError();
+  StringRef stage = untilBefore.empty() ? untilAfter : untilBefore;
+  if (passes->has(stage)) {
+    if (llvm::Error error = passes->keep(untilBefore, untilAfter))
+      return error;
+    return run(std::move(*passes));
+  }
+  std::vector<std::string> names = passes->stageNames();
+  if (llvm::Error error = run(std::move(*passes)))
     return error;
-  return run(std::move(passes));
+  auto rest = remaining();
+  if (!rest)
+    return rest.takeError();
+  llvm::append_range(names, rest->stageNames());
+  if (!rest->has(stage))
+    return createStringError("there is no stage '" + stage.str() +
+                             "' in this pipeline, whose stages are " + llvm::join(names, ", "));
+  if (llvm::Error error = rest->keep(untilBefore, untilAfter))
+    return error;
+  return run(std::move(*rest));
+}
+
+/// "a, b, c" with what follows one another twice or more said once: "cse (2)".
+static std::string listOf(ArrayRef<std::string> names) {
+  std::string text;
+  for (size_t i = 0; i != names.size();) {
+    size_t end = i;
+    while (end != names.size() && names[end] == names[i])
+      ++end;
+    text += (text.empty() ? "" : ", ") + names[i];
+    if (end - i > 1)
+      text += " (" + std::to_string(end - i) + ")";
+    i = end;
+  }
+  return text.empty() ? "none" : text;
+}
+
+void Compilation::tellPasses() const {
+  if (!options.passes.tell || !isOwn())
+    return;
+  const std::string of = options.derivative.mode == nanobragg::Derivative::Mode::Value
+                             ? ""
+                             : " of " + options.derivative.toString();
+  options.passes.tell("passes" + of + ": " + listOf(ran));
 }
 
 /// Describes the kernel while it still is a function: between the nb-level passes, which may change
 /// its signature, and those that take it apart.
 llvm::Error Compilation::describe(StringRef name) {
+  if (DictionaryAttr record = findKernelRecord(*program)) {
+    auto described = describeEntryPoints(record);
+    if (!described)
+      return described.takeError();
+    description = std::move(*described);
+    return llvm::Error::success();
+  }
   auto function = program->lookupSymbol<func::FuncOp>(name);
   if (!function) {
     auto found = findImageFunction(*program);
@@ -156,20 +303,33 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
       return error;
   if (llvm::Error error = describe(name))
     return createStringError("compiling the program failed: " + toString(std::move(error)));
-  Pipeline lowering = pipeline();
-  if (llvm::Error error = lowering.beginAt(firstLoweringStage))
+  auto lowering = remaining();
+  if (!lowering)
+    return createStringError("compiling the program failed: " + toString(lowering.takeError()));
+  if (llvm::Error error = run(std::move(*lowering)))
     return error;
-  if (llvm::Error error = run(std::move(lowering)))
-    return error;
+  tellPasses();
   description.precision = options.precision;
   description.target = target.toString();
   description.features = features();
   Operation *translated = *program;
-  if (target.isGPU())
-    translated = *program->getOps<gpu::GPUModuleOp>().begin();
+  if (target.isGPU()) {
+    auto devices = program->getOps<gpu::GPUModuleOp>();
+    if (devices.empty())
+      return createStringError("compiling the program failed: nothing of it is for a GPU");
+    translated = *devices.begin();
+  }
+  if (isOwn())
+    if (llvm::Error error = checkTranslatable(translated))
+      return createStringError("compiling the program failed: " + toString(std::move(error)));
+  const bool named = names != Names::Drop && !target.isGPU();
+  if (named)
+    namesOfLines = linesOfNames(*program);
   module = translateModuleToLLVMIR(translated, *moduleContext, "kernel");
   if (!module)
     return createStringError("translating the program to LLVM IR failed");
+  if (named)
+    nameInstructions(*module, namesOfLines, names == Names::InAssembly);
   if (complete)
     complete(*module);
   optimize(*module, *machine);

@@ -28,18 +28,24 @@ public:
   static llvm::Expected<std::unique_ptr<Compilation>>
   start(ModuleOp program, const CompileOptions &options, ModuleContext moduleContext = nullptr);
 
-  /// All passes of this compilation, for its target and of its derivative, if there is one.
+  /// All passes of the compiler's own, for the target and of the derivative, if there is one.
   Pipeline pipeline() const;
-  /// Runs those on nb programs, up to and including fusion.
+  /// Differentiates the program as it was written.
+  llvm::Error differentiate();
+  /// Runs the user's passes; else those on nb programs, up to and including fusion, if the program is
+  /// one.
   llvm::Error fuse();
-  /// Runs those up to a stage; each name may be empty.
+  /// Runs all passes up to a stage; each name may be empty.
   llvm::Error runUntil(StringRef untilBefore, StringRef untilAfter);
-  /// All passes, or with `fused` those after the nb-level ones; then optimized LLVM IR in `module`
+  /// All passes, or with `fused` those that fuse() leaves; then optimized LLVM IR in `module`
   /// and the description of the function `name`, or if there is none of that name, of the one that
   /// has an image. `complete` may add to the module before it is optimized.
   llvm::Error lower(bool fused = false,
                     llvm::function_ref<void(llvm::Module &)> complete = nullptr,
                     StringRef name = "");
+
+  /// Tells options.passes.tell which have run so far, where the user had a say in that.
+  void tellPasses() const;
 
   std::string text();
   /// The file that the program was dumped to last; empty: none.
@@ -50,6 +56,11 @@ public:
   llvm::Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type) {
     return emitCode(*module, *machine, type);
   }
+
+  /// What lower() does with the names of values; of a processor's kernel.
+  enum class Names { Drop, InLLVM, InAssembly } names = Names::Drop;
+  /// With Names::InAssembly: those that its .loc lines number, from 1 on.
+  std::vector<std::string> namesOfLines;
 
   Target target;
   /// Function, parameters, outputs, image type, precision and target; set by lower().
@@ -66,6 +77,14 @@ private:
   llvm::Error prepare();
   llvm::Error run(Pipeline passes);
   llvm::Error describe(StringRef name);
+  /// Those that fuse() runs.
+  llvm::Expected<Pipeline> opening() const;
+  /// The user's, with the derivative in its place.
+  llvm::Expected<Pipeline> ownPipeline() const;
+  /// Those from where the program is to code.
+  llvm::Expected<Pipeline> remaining() const;
+  /// Does the user choose passes, or bring the program?
+  bool isOwn() const { return options.passes.any() || !ownContext; }
   /// The precision that the passes get. Derivatives of `mixed` are computed in f64, all of them:
   /// those by what a lattice factor does not depend on too.
   std::string arithmetic() const;
@@ -76,6 +95,7 @@ private:
   OwningOpRef<ModuleOp> program;
   std::unique_ptr<llvm::TargetMachine> machine;
   std::optional<IRDump> dump;
+  std::vector<std::string> ran; ///< names of passes
 };
 
 } // namespace mlir::nb

@@ -3,9 +3,11 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
+#include "lib/Compiler/CodeGen/InnerLoop.h"
 #include "lib/Experiment/KernelSpecification.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -39,8 +41,11 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
   if (!compilation)
     return compilation.takeError();
   Compilation &c = **compilation;
-  if (stage == "nb")
+  if (stage == "nb") {
+    if (auto error = c.differentiate())
+      return error;
     return c.text();
+  }
   if (stage == "mlir") {
     if (auto error = c.fuse())
       return error;
@@ -60,14 +65,17 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     return createStringError("there is no " + stage.str() +
                              " code of a program that is interpreted: leave out --no-fuse, or ask "
                              "for nb or mlir");
-  if (stage != "llvm" && stage != "asm" && stage != "ptx")
+  if (stage != "llvm" && stage != "asm" && stage != "stats" && stage != "ptx")
     return createStringError(
         "unknown stage '" + stage.str() +
-        "': expected nb, mlir, until-before=STAGE, until-after=STAGE, llvm, asm or "
+        "': expected nb, mlir, until-before=STAGE, until-after=STAGE, llvm, asm, stats or "
         "ptx");
   if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
     return createStringError("there is no " + stage.str() + " for " + c.target.triple +
-                             ": ptx is for NVIDIA chips such as sm_90, asm for processors");
+                             ": ptx is for NVIDIA chips such as sm_90, asm and stats for "
+                             "processors");
+  if (stage == "llvm")
+    c.names = Compilation::Names::InLLVM;
   if (auto error = c.lower())
     return error;
   std::string text;
@@ -79,7 +87,15 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
   auto code = c.code(llvm::CodeGenFileType::AssemblyFile);
   if (!code)
     return code.takeError();
-  return std::string(code->begin(), code->end());
+  std::string assembly(code->begin(), code->end());
+  if (stage != "stats")
+    return assembly;
+  const std::string function = c.description.function + names::runTile.str();
+  auto loop = findInnerLoop(assembly, function);
+  if (!loop)
+    return createStringError("'" + function + "' has no loop to count instructions in");
+  return "function                " + function + "\n" + "target                  " +
+         c.target.toString() + "\n" + loop->toString();
 }
 
 Expected<std::string> nb::emitProgram(const nanobragg::ProgramVariant &variant,
@@ -99,6 +115,7 @@ Expected<std::string> nb::emitProgram(ModuleOp program, const CompileOptions &op
 struct JitKernel::State {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::string variant;
+  size_t codeBytes = 0;
   KernelDescription description; ///< what the descriptor points to
   std::vector<nb_kernel_parameter> parameters;
   std::vector<nb_kernel_output> outputs;
@@ -108,9 +125,23 @@ struct JitKernel::State {
 JitKernel::JitKernel(std::unique_ptr<State> state) : state(std::move(state)) {}
 JitKernel::~JitKernel() = default;
 const nb_kernel_descriptor &JitKernel::descriptor() const { return state->descriptor; }
+size_t JitKernel::codeBytes() const { return state->codeBytes; }
 
-/// Loads what has been compiled.
-static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::string variant) {
+/// Bytes of the sections that hold code.
+static size_t codeBytesOf(llvm::MemoryBufferRef object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(object);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return 0;
+  }
+  size_t bytes = 0;
+  for (const llvm::object::SectionRef &section : (*file)->sections())
+    bytes += section.isText() ? section.getSize() : 0;
+  return bytes;
+}
+
+Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
+                                                      std::string variant) {
   if (llvm::Triple(compilation.target.triple).getArch() !=
       llvm::Triple(llvm::sys::getProcessTriple()).getArch())
     return createStringError("code for " + compilation.target.triple + " does not run here");
@@ -124,6 +155,7 @@ static Expected<std::unique_ptr<JitKernel>> load(Compilation &compilation, std::
   state->jit = std::move(*jit);
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(
       llvm::StringRef(object->data(), object->size()), "kernel");
+  state->codeBytes = codeBytesOf(*buffer);
   if (auto error = state->jit->addObjectFile(std::move(buffer)))
     return error;
 
@@ -181,7 +213,7 @@ Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::ProgramV
     return compilation.takeError();
   if (auto error = (*compilation)->lower())
     return error;
-  return load(**compilation, specificationOf(variant, options));
+  return loadCompiled(**compilation, specificationOf(variant, options));
 }
 
 Expected<std::unique_ptr<JitKernel>>
@@ -193,5 +225,5 @@ nb::compileFunction(ModuleOp program, StringRef name, bool fused, const CompileO
     return compilation.takeError();
   if (auto error = (*compilation)->lower(fused, nullptr, name))
     return error;
-  return load(**compilation, "");
+  return loadCompiled(**compilation, "");
 }

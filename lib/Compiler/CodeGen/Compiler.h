@@ -6,6 +6,7 @@
 #include "lib/Experiment/ProgramVariant.h"
 #include "nanobragg/Engine.h"
 #include "nanobragg/KernelABI.h"
+#include "nanobragg/SimulatorOptions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,6 +26,9 @@ struct CompileOptions {
   nanobragg::Engine engine = nanobragg::Engine::Fused;
   nanobragg::Derivative derivative; ///< of a variant's program
   std::string fixed;  ///< counts that are known: "NAME=VALUE", separated by blanks
+  nanobragg::OwnPasses passes;
+  bool marksDerivative = false; ///< nb-differentiate in them says where, `derivative` whether and what;
+                                ///< so it is of a variant's program anyway
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
 
@@ -45,10 +49,17 @@ public:
   explicit JitKernel(std::unique_ptr<State> state);
   ~JitKernel();
   const nb_kernel_descriptor &descriptor() const;
+  /// Of its instructions.
+  size_t codeBytes() const;
 
 private:
   std::unique_ptr<State> state;
 };
+
+class Compilation;
+/// Loads a program that has been lowered into this process.
+llvm::Expected<std::unique_ptr<JitKernel>> loadCompiled(Compilation &compilation,
+                                                        std::string variant = "");
 
 /// Compiles the program of a variant for this process. Errors are one sentence.
 llvm::Expected<std::unique_ptr<JitKernel>> compileKernel(const nanobragg::ProgramVariant &variant,
@@ -75,9 +86,10 @@ llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(ModuleOp program,
                                                         const CompileOptions &options,
                                                         llvm::StringRef kind);
 
-/// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes,
+/// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes or
+/// those of options.passes,
 /// "until-before=STAGE" and "until-after=STAGE" between those of its pipeline, "llvm" optimized
-/// LLVM IR, "asm" assembly, "ptx" that of an NVIDIA chip.
+/// LLVM IR with the names of values, "asm" assembly, "stats" what the inner loop is made of, "ptx" that of an NVIDIA chip.
 llvm::Expected<std::string> emitProgram(const nanobragg::ProgramVariant &variant,
                                         const CompileOptions &options, llvm::StringRef stage);
 llvm::Expected<std::string> emitProgram(ModuleOp program, const CompileOptions &options,

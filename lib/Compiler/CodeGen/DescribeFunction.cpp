@@ -3,6 +3,7 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compiler.h"
+#include "lib/Conversion/Loops/KernelPlan.h"
 #include "lib/Experiment/Parameters.h"
 #include "nanobragg/DerivativeNames.h"
 
@@ -58,9 +59,10 @@ static std::optional<nb_output_kind> outputKindOf(Type type) {
   return table ? NB_OUTPUT_TABLE_F64 : NB_OUTPUT_F64;
 }
 
-/// Does the function hold an nb.image, as that of a kernel does?
+/// Does the function hold an nb.image, as that of a kernel does, or the loops that it became?
 static bool hasImage(func::FuncOp function) {
-  return !function.isDeclaration() && !function.getBody().front().getOps<ImageOp>().empty();
+  return !function.isDeclaration() && (!function.getBody().front().getOps<ImageOp>().empty() ||
+                                       KernelPlan::hasNest(function));
 }
 
 Expected<func::FuncOp> nb::findImageFunction(ModuleOp program) {
@@ -89,24 +91,42 @@ static std::string unitOf(StringRef name, nb_output_kind kind) {
   return by && StringRef(by->unit) != "1" ? "1/(" + std::string(by->unit) + ")" : "1";
 }
 
-/// Its `nb.name` attribute, else "image" for the first image, resultN for others.
-static std::string resultName(func::FuncOp function, unsigned result) {
-  if (auto name = function.getResultAttrOfType<StringAttr>(result, names::name))
-    return name.str();
-  bool image = isa<RankedTensorType>(function.getResultTypes()[result]);
+namespace {
+/// What a kernel is described by.
+struct Signature {
+  std::string name;
+  FunctionType type;
+  SmallVector<std::string> arguments, results; ///< names; of results, empty where there is none
+};
+} // namespace
+
+static Signature signatureOf(func::FuncOp function) {
+  Signature signature{function.getName().str(), function.getFunctionType(), {}, {}};
+  for (unsigned i = 0; i != function.getNumArguments(); ++i)
+    signature.arguments.push_back(argumentName(function, i));
+  for (unsigned i = 0; i != function.getNumResults(); ++i) {
+    auto name = function.getResultAttrOfType<StringAttr>(i, names::name);
+    signature.results.push_back(name ? name.str() : "");
+  }
+  return signature;
+}
+
+/// A result without a name is "image" if it is the first and an image, else resultN.
+static std::string resultName(const Signature &signature, unsigned result) {
+  if (!signature.results[result].empty())
+    return signature.results[result];
+  bool image = isa<RankedTensorType>(signature.type.getResult(result));
   return image && result == 0 ? "image" : "result" + std::to_string(result);
 }
 
-Expected<KernelDescription> nb::describeFunction(func::FuncOp function) {
-  const std::string quoted = "'" + function.getName().str() + "'";
-  if (!hasImage(function))
-    return createStringError(quoted + " is no function that returns an image");
+static Expected<KernelDescription> describe(const Signature &signature) {
+  const std::string quoted = "'" + signature.name + "'";
   KernelDescription description;
-  description.function = function.getName().str();
+  description.function = signature.name;
   description.imageType = NB_IMAGE_F64;
   Type element;
-  for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
-    const std::string name = resultName(function, i);
+  for (auto [i, type] : llvm::enumerate(signature.type.getResults())) {
+    const std::string name = resultName(signature, i);
     auto kind = outputKindOf(type);
     if (!kind)
       return createStringError("result '" + name + "' of " + quoted +
@@ -120,8 +140,8 @@ Expected<KernelDescription> nb::describeFunction(func::FuncOp function) {
     }
     description.outputs.push_back({name, *kind, unitOf(name, *kind)});
   }
-  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-    const std::string name = argumentName(function, i);
+  for (auto [i, type] : llvm::enumerate(signature.type.getInputs())) {
+    const std::string &name = signature.arguments[i];
     auto kind = kindOf(type);
     if (!kind)
       return createStringError("argument '" + name + "' of " + quoted +
@@ -130,4 +150,23 @@ Expected<KernelDescription> nb::describeFunction(func::FuncOp function) {
     description.parameters.push_back({name, *kind, known ? known->unit : "1"});
   }
   return description;
+}
+
+Expected<KernelDescription> nb::describeFunction(func::FuncOp function) {
+  if (!hasImage(function))
+    return createStringError("'" + function.getName().str() +
+                             "' is no function that returns an image");
+  return describe(signatureOf(function));
+}
+
+Expected<KernelDescription> nb::describeEntryPoints(DictionaryAttr kernel) {
+  Signature signature{kernel.getAs<StringAttr>("name").str(),
+                      cast<FunctionType>(kernel.getAs<TypeAttr>("type").getValue()),
+                      {},
+                      {}};
+  for (auto [i, name] : llvm::enumerate(kernel.getAs<ArrayAttr>("arguments").getAsRange<StringAttr>()))
+    signature.arguments.push_back(name.empty() ? "arg" + std::to_string(i) : name.str());
+  for (StringAttr name : kernel.getAs<ArrayAttr>("results").getAsRange<StringAttr>())
+    signature.results.push_back(name.str());
+  return describe(signature);
 }

@@ -1,5 +1,6 @@
 #include "lib/Compiler/Pipelines/Pipeline.h"
 
+#include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -12,7 +13,23 @@ static void addTo(OpPassManager &passes, StringRef anchor, std::unique_ptr<Pass>
     passes.nest(anchor).addPass(std::move(pass));
 }
 
+/// Without the "builtin.module(" around it.
+static StringRef insideModule(StringRef written) {
+  written.consume_front("builtin.module(");
+  written.consume_back(")");
+  return written;
+}
+
+std::string PipelineStep::name() const {
+  if (pass)
+    return pass->getArgument().str();
+  StringRef text = insideModule(written).take_until([](char c) { return c == '{' || c == ')'; });
+  return text.rsplit('(').second.empty() ? text.str() : text.rsplit('(').second.str();
+}
+
 std::string PipelineStep::text() const {
+  if (!pass)
+    return written;
   std::string text;
   llvm::raw_string_ostream stream(text);
   pass->printAsTextualPipeline(stream);
@@ -21,7 +38,10 @@ std::string PipelineStep::text() const {
 
 LogicalResult PipelineStep::run(ModuleOp program) {
   PassManager passes(program.getContext());
-  addTo(passes, anchor, std::move(pass));
+  if (!pass && failed(parsePassPipeline(insideModule(written), passes)))
+    return failure();
+  if (pass)
+    addTo(passes, anchor, std::move(pass));
   return passes.run(program);
 }
 
@@ -43,6 +63,15 @@ llvm::Expected<size_t> Pipeline::find(StringRef stage, bool behind) const {
                                    llvm::join(stageNames(), ", "));
   auto end = std::find_if_not(first, steps.end(), isIn);
   return size_t((behind ? end : first) - steps.begin());
+}
+
+std::string Pipeline::text() const {
+  std::string text = "builtin.module(";
+  for (const PipelineStep &step : steps) {
+    const std::string one = step.text();
+    text += (&step == &steps.front() ? "" : ",") + insideModule(one).str();
+  }
+  return text + ")";
 }
 
 llvm::Error Pipeline::endBefore(StringRef stage) {
@@ -78,35 +107,65 @@ llvm::Error Pipeline::keep(StringRef untilBefore, StringRef untilAfter) {
   return untilAfter.empty() ? llvm::Error::success() : endAfter(untilAfter);
 }
 
+bool Pipeline::has(StringRef stage) const {
+  return llvm::any_of(steps, [&](const PipelineStep &step) { return step.stage == stage; });
+}
+
+void Pipeline::insert(size_t at, Pipeline other) {
+  steps.insert(steps.begin() + at, std::make_move_iterator(other.steps.begin()),
+               std::make_move_iterator(other.steps.end()));
+}
+
 void Pipeline::moveTo(OpPassManager &passes) {
   for (PipelineStep &step : steps)
-    addTo(passes, step.anchor, std::move(step.pass));
+    if (step.pass)
+      addTo(passes, step.anchor, std::move(step.pass));
+    else
+      (void)parsePassPipeline(insideModule(step.written), passes); // it has been parsed before
   steps.clear();
 }
 
-static llvm::Error runStepwise(Pipeline pipeline, ModuleOp program, IRDump &dump,
+static llvm::Error runStepwise(Pipeline pipeline, ModuleOp program, IRDump *dump,
                                const std::string &message) {
-  if (dump.isEmpty())
-    if (llvm::Error error = dump.writeInput(program))
+  if (dump && dump->isEmpty())
+    if (llvm::Error error = dump->writeInput(program))
       return error;
   for (PipelineStep &step : pipeline.steps) {
     const std::string name = step.name(), text = step.text();
+    const bool written = !step.pass;
     if (failed(step.run(program)))
-      return llvm::createStringError(message);
-    if (llvm::Error error = dump.write(program, name, text))
+      return llvm::createStringError(written ? "pass " + name + ": " + message : message);
+    if (!dump)
+      continue;
+    if (llvm::Error error = dump->write(program, name, text))
       return error;
   }
   return llvm::Error::success();
+}
+
+/// Where the user would look: the file, or the name of the value.
+static std::string placeOf(Location location) {
+  if (auto file = location->findInstanceOf<FileLineColLoc>())
+    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
+           std::to_string(file.getColumn()) + ": ";
+  if (auto name = location->findInstanceOf<NameLoc>())
+    return "at %" + name.getName().str() + ": ";
+  return "";
+}
+
+std::string nb::sentenceOf(Diagnostic &diagnostic) {
+  return placeOf(diagnostic.getLocation()) + diagnostic.str();
 }
 
 llvm::Error nb::runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump) {
   std::string message;
   ScopedDiagnosticHandler handler(program.getContext(), [&](Diagnostic &diagnostic) {
     if (message.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      message = diagnostic.str();
+      message = sentenceOf(diagnostic);
   });
-  if (dump)
-    return runStepwise(std::move(pipeline), program, *dump, message);
+  const bool written = llvm::any_of(pipeline.steps, [](auto &step) { return !step.pass; });
+  if (dump || written)
+    return runStepwise(std::move(pipeline), program, dump, message);
   PassManager passes(program.getContext());
   passes.enableVerifier(false);
   pipeline.moveTo(passes);

@@ -20,10 +20,11 @@ struct PipelineStep {
   std::string stage;
   std::string
       anchor; ///< name of the ops of the module that it runs on, "func.func"; empty: the module
-  std::unique_ptr<Pass> pass;
+  std::unique_ptr<Pass> pass; ///< null: `written` says what runs
+  std::string written{};      ///< "builtin.module(func.func(nb-fuse))"
 
   /// "nb-fuse"
-  std::string name() const { return pass->getArgument().str(); }
+  std::string name() const;
   /// As nb-opt's --pass-pipeline takes it: "builtin.module(func.func(nb-fuse))".
   std::string text() const;
   /// Runs this pass alone and verifies what it left.
@@ -58,6 +59,14 @@ public:
   llvm::Error keep(llvm::StringRef untilBefore, llvm::StringRef untilAfter);
 
   std::vector<std::string> stageNames() const;
+  /// All of it as nb-opt's --pass-pipeline takes it.
+  std::string text() const;
+
+  /// Is there a stage of this name?
+  bool has(llvm::StringRef stage) const;
+  /// Adds all steps of the other one, ahead of step `at`, or behind all others.
+  void insert(size_t at, Pipeline other);
+  void append(Pipeline other) { insert(steps.size(), std::move(other)); }
 
   /// Gives the passes away.
   void moveTo(OpPassManager &passes);
@@ -70,8 +79,17 @@ private:
   std::string current;
 };
 
+/// A pipeline as nb-opt's --pass-pipeline takes it, "builtin.module(func.func(nb-fuse),cse)", one step
+/// for each of its passes, those of named pipelines too, in the stage "pipeline". The passes have to be
+/// registered. An error names what is wrong with the text.
+llvm::Expected<Pipeline> parsePipeline(llvm::StringRef text);
+
+/// What went wrong in a sentence: where, and what.
+std::string sentenceOf(Diagnostic &diagnostic);
+
 /// Runs all passes; the error is the first that one reported. With `dump`, the program is verified
 /// and written after each pass (and before the first, if nothing has been written yet).
+/// A pipeline with steps from a text is verified after each pass too, and the error names the pass.
 llvm::Error runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump = nullptr);
 
 } // namespace mlir::nb

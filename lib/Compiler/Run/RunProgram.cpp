@@ -2,16 +2,13 @@
 
 #include "dialect/NB.h"
 #include "lib/Compiler/Run/CheckReads.h"
+#include "lib/Compiler/Run/KernelRun.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
-#include "lib/Experiment/CheckedSize.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-
-#include <cstring>
-#include <new>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -84,54 +81,17 @@ Expected<std::array<int64_t, 3>> nb::imageShape(func::FuncOp function,
   return shape;
 }
 
-/// Pixels of either type as doubles.
-static std::vector<double> asDoubles(const std::vector<double> &memory, int64_t count, bool floats) {
-  if (!floats)
-    return memory;
-  const auto *pixels = reinterpret_cast<const float *>(memory.data());
-  return {pixels, pixels + count};
-}
-
 std::vector<std::vector<double>> nb::runKernel(const nb_kernel_descriptor &kernel,
                                                const RunArguments &arguments,
                                                std::array<int64_t, 3> shape) {
   std::vector<const void *> addresses;
   for (const InterpreterArgument &argument : arguments)
     addresses.push_back(argument.data);
-  constexpr std::align_val_t alignment{64};
-  auto release = [&](void *memory) { ::operator delete(memory, alignment); };
-  auto allocate = [&](int64_t bytes) {
-    void *memory = ::operator new(size_t(bytes), alignment);
-    std::memset(memory, 0, size_t(bytes));
-    return std::unique_ptr<void, decltype(release)>(memory, release);
-  };
-  std::vector<int64_t> sizes(kernel.num_outputs, nanobragg::productOf({shape[0], shape[1], shape[2]}, "an image"));
-  if (kernel.output_sizes)
-    kernel.output_sizes(addresses.data(), sizes.data());
-  std::vector<std::vector<double>> results;
-  std::vector<void *> places;
-  for (int64_t size : sizes)
-    places.push_back(results.emplace_back(size_t(size)).data());
-
-  auto workspace = allocate(kernel.workspace_size(addresses.data()));
-  auto accumulator =
-      allocate(kernel.accumulator_size ? kernel.accumulator_size(addresses.data()) : 0);
-  auto scratch = allocate(kernel.scratch_size ? kernel.scratch_size(addresses.data()) : 0);
-  kernel.prepare(addresses.data(), workspace.get());
-  for (int64_t panel = 0; panel < shape[0]; ++panel) {
-    const nb_tile tile{panel, 0, shape[1]};
-    kernel.run_tile(addresses.data(), workspace.get(), &tile, places.data(), accumulator.get(),
-                    scratch.get());
-  }
-  void *accumulators[] = {accumulator.get()};
-  if (kernel.finish)
-    kernel.finish(addresses.data(), workspace.get(), accumulators, 1, places.data());
-  for (auto [i, size] : llvm::enumerate(sizes)) {
-    bool floats =
-        kernel.outputs[i].kind == NB_OUTPUT_IMAGE && kernel.image_type == NB_IMAGE_F32;
-    results[i] = asDoubles(results[i], size, floats);
-  }
-  return results;
+  KernelRun run(kernel, std::move(addresses), shape);
+  run.prepare();
+  run.render();
+  run.finish();
+  return run.results();
 }
 
 RenderedImage nb::renderImage(const nb_kernel_descriptor &kernel, const RunArguments &arguments,

@@ -29,6 +29,7 @@ public:
   void run();
 
 private:
+  DictionaryAttr signature();
   void emitWorkspaceSize();
   void emitPrepare();
   void emitRunTile();
@@ -185,9 +186,27 @@ void Outliner::emitPrepare() {
   func::ReturnOp::create(b, loc);
 }
 
+/// For whoever describes the kernel when the function is gone: code generation.
+DictionaryAttr Outliner::signature() {
+  auto nameIn = [&](DictionaryAttr attributes) -> Attribute {
+    auto name = attributes ? attributes.getAs<StringAttr>(names::name) : StringAttr();
+    return name ? name : b.getStringAttr("");
+  };
+  SmallVector<Attribute> arguments, results;
+  for (unsigned i = 0; i != source.getNumArguments(); ++i)
+    arguments.push_back(nameIn(source.getArgAttrDict(i)));
+  for (unsigned i = 0; i != source.getNumResults(); ++i)
+    results.push_back(nameIn(source.getResultAttrDict(i)));
+  return b.getDictionaryAttr({b.getNamedAttr("arguments", b.getArrayAttr(arguments)),
+                              b.getNamedAttr("name", source.getSymNameAttr()),
+                              b.getNamedAttr("results", b.getArrayAttr(results)),
+                              b.getNamedAttr("type", TypeAttr::get(source.getFunctionType()))});
+}
+
 void Outliner::emitRunTile() {
   SmallVector<Type> inputs(layout::argumentsOfRunTile, pointer());
   EntryPoint entry = begin(names::runTile, inputs);
+  entry.function->setAttr(names::kernel, signature());
   Value tile = entry.input(layout::tile), outputs = entry.input(layout::outputs);
   IRMapping mapping;
   bindArguments(entry, mapping);

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define NB_COMPILER_API_VERSION 2u
+#define NB_COMPILER_API_VERSION 3u
 
 /* What the program is prepared for. */
 typedef enum nb_engine {
@@ -33,6 +33,12 @@ typedef struct nb_compile_request {
   const char *fixed;      /* counts to compile in: "NAME=VALUE ...", or NULL */
   const char *symbol;     /* name of the function that build() defines; NULL: as in KernelABI.h */
   const char *derivative; /* Derivative::toString(); NULL: the image alone */
+  /* The user's own passes, see OwnPasses; each may be NULL. */
+  const char *pipeline, *plugins, *patterns;
+  const char *program_name; /* of `program` in messages: its file; NULL: "program" */
+  /* Gets a line that says which passes ran, where `pipeline` or `program` leave that open; or NULL. */
+  void (*tell)(void *context, const char *line);
+  void *tell_context;
 } nb_compile_request;
 
 /* A compiled kernel; its descriptor lives as long as it does. */
@@ -71,8 +77,8 @@ typedef struct nb_compiler_api {
   void (*release)(nb_kernel *kernel);
 
   /* The program as text: stage is "nb" (as the frontend wrote it), "mlir" (after the pipeline's
-   * nb-level passes), "until-before=STAGE" or "until-after=STAGE" (of its stages), "llvm", "asm",
-   * or for a GPU "ptx". */
+   * nb-level passes), "until-before=STAGE" or "until-after=STAGE" (of its stages), "llvm" (with the names of
+   * values), "asm", "stats" (what the inner loop is made of), or for a GPU "ptx". */
   int (*emit)(const nb_compile_request *request, const char *stage, char **text, char **error);
 
   void (*free_text)(char *text);

@@ -5,6 +5,7 @@
 #include "nanobragg/Engine.h"
 #include "nanobragg/KernelABI.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,20 @@
 namespace nanobragg {
 
 class KernelProvider;
+
+/// The user's own passes. nb-compile, nb-sim, nb-gradcheck, nb-bench and the compiler library share
+/// this structure.
+struct OwnPasses {
+  /// As nb-opt's --pass-pipeline takes it. It runs in the place of the passes up to fusion; from where
+  /// it ends, those passes follow that are missing to a kernel. Empty: the compiler's own.
+  std::string pipeline{};
+  std::string plugins{};  ///< shared objects with passes or dialects, with commas between
+  std::string patterns{}; ///< files of rewrites, PDLL (.pdll) or PDL (.mlir), with commas between
+  /// Gets a line that says which passes ran, once for each program that is compiled.
+  std::function<void(const std::string &)> tell{};
+
+  bool any() const { return !pipeline.empty() || !plugins.empty() || !patterns.empty(); }
+};
 
 /// What the flags of nb-sim fill in and programs set themselves; runtime/simulator/Placement.h says
 /// what is made of it.
@@ -35,6 +50,7 @@ struct SimulatorOptions {
   /// A kernel that the program brings along, for the image or derivative that it is of; nothing
   /// else can be asked for then.
   std::shared_ptr<const nb_kernel_descriptor> kernel{};
+  OwnPasses passes{};
   std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
   /// Where kernels come from; null: one for the process, with the kernel cache.
   KernelProvider *kernels = nullptr;

@@ -59,8 +59,8 @@ func.func @three(%x: f64, %y: f64, %out: memref<?xf64>, %n: index) {
 // CHECK-LABEL: func.func @apart
 // CHECK-COUNT-10: gpu.shuffle xor %{{.*}} : i32
 // CHECK-NOT: gpu.shuffle
-// CHECK: memref.store %{{.*}}, %arg0[
-// CHECK: memref.store %{{.*}}, %arg1[
+// CHECK: memref.store %{{.*}}, %out[
+// CHECK: memref.store %{{.*}}, %out2[
 func.func @apart(%out: memref<?xf64>, %out2: memref<?xf64>, %n: index, %x: f64) {
   gpu.launch blocks(%bx, %by, %bz) in (%nx = %n, %ny = %n, %nz = %n)
              threads(%tx, %ty, %tz) in (%mx = %n, %my = %n, %mz = %n) {

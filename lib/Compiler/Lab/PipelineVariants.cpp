@@ -1,0 +1,104 @@
+#include "lib/Compiler/Lab/PipelineVariants.h"
+
+#include "lib/Compiler/CodeGen/Compilation.h"
+#include "lib/Compiler/Pipelines/RegisterPasses.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+using llvm::Expected;
+
+Expected<Pipeline> nb::wholePipeline(Subject &subject, const TrialOptions &options) {
+  auto compilation = Compilation::start(subject.get(), options.compile);
+  if (!compilation)
+    return compilation.takeError();
+  return parsePipeline((*compilation)->pipeline().text());
+}
+
+static std::string without(StringRef pass, const Pipeline &pipeline) {
+  Pipeline rest;
+  for (const PipelineStep &step : pipeline.steps)
+    if (step.name() != pass)
+      rest.steps.push_back({step.stage, step.anchor, nullptr, step.text()});
+  return rest.text();
+}
+
+Expected<std::vector<NamedPipeline>> nb::leaveOut(StringRef pass, StringRef text) {
+  auto pipeline = parsePipeline(text);
+  if (!pipeline)
+    return pipeline.takeError();
+  std::vector<std::string> names;
+  for (const PipelineStep &step : pipeline->steps)
+    if (!llvm::is_contained(names, step.name()))
+      names.push_back(step.name());
+  std::vector<NamedPipeline> variants;
+  for (const std::string &name : names)
+    // A lowering that is left out leaves no kernel, which is no news.
+    if (pass == name || (pass == "each" && StringRef(name).starts_with("nb-") &&
+                         name != "nb-outline-kernel" && name != "nb-differentiate"))
+      variants.push_back({"without " + name, without(name, *pipeline)});
+  if (!variants.empty())
+    return variants;
+  return llvm::createStringError("there is no pass '" + pass.str() + "' to leave out; there are " +
+                                 llvm::join(names, ", ") + ", and 'each' for all of nb-* in turn");
+}
+
+/// The program after some passes; null where one of them fails.
+static OwningOpRef<ModuleOp> after(ModuleOp program, StringRef text) {
+  OwningOpRef<ModuleOp> copy = program.clone();
+  auto pipeline = parsePipeline(text);
+  llvm::Error error = pipeline ? runPipeline(std::move(*pipeline), *copy) : pipeline.takeError();
+  if (!error)
+    return copy;
+  llvm::consumeError(std::move(error));
+  return {};
+}
+
+/// Nothing where the interpreter cannot run one of them.
+static std::optional<NamedDifference> differenceOf(Subject &subject, StringRef before,
+                                                   StringRef after, Pixel pixel, double rtol) {
+  OwningOpRef<ModuleOp> first = ::after(subject.get(), before),
+                        second = ::after(subject.get(), after);
+  func::FuncOp function = first && second ? subject.function(*first) : func::FuncOp();
+  if (!function || !second->lookupSymbol<func::FuncOp>(function.getName()))
+    return std::nullopt;
+  auto found = firstDifference(*first, *second, function.getName(), subject.arguments(function),
+                               pixel, rtol);
+  if (found)
+    return *found;
+  llvm::consumeError(found.takeError());
+  return std::nullopt;
+}
+
+std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation &expectation,
+                                             const std::string &text,
+                                             const TrialOptions &options) {
+  auto pipeline = parsePipeline(text);
+  if (!pipeline) {
+    llvm::consumeError(pipeline.takeError());
+    return std::nullopt;
+  }
+  TrialOptions quick = options;
+  quick.gradientBy.clear();
+  quick.countInstructions = false;
+  Pipeline begin;
+  std::string before = begin.text();
+  for (size_t i = 0; i <= pipeline->steps.size(); ++i) {
+    // What is missing to a kernel is the compiler's own, and taken to be right.
+    TrialResult result = tryPipeline(subject, expectation, "", begin.text(), quick);
+    if (result.compiles() && result.image && !result.image->same) {
+      GuiltyPass guilty{i, i == 0 ? "" : pipeline->steps[i - 1].name(), std::nullopt};
+      Pixel pixel;
+      std::sscanf(result.image->where.c_str(), "panel %ld, slow %ld, fast %ld", &pixel.panel,
+                  &pixel.slow, &pixel.fast);
+      if (i > 0)
+        guilty.value = differenceOf(subject, before, begin.text(), pixel, options.tolerance.rtol);
+      return guilty;
+    }
+    before = begin.text();
+    if (i < pipeline->steps.size()) {
+      const PipelineStep &step = pipeline->steps[i];
+      begin.steps.push_back({step.stage, step.anchor, nullptr, step.text()});
+    }
+  }
+  return std::nullopt;
+}

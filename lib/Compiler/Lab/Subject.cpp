@@ -1,0 +1,206 @@
+#include "lib/Compiler/Lab/Subject.h"
+
+#include "lib/Compiler/CodeGen/DescribeFunction.h"
+#include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/Pipeline.h"
+#include "lib/Compiler/Pipelines/RegisterPasses.h"
+#include "lib/Compiler/Pipelines/ValueNames.h"
+#include "lib/Experiment/BoundParameters.h"
+#include "lib/Experiment/Parameters.h"
+#include "lib/Frontend/Frontend.h"
+
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <stdexcept>
+
+using namespace mlir;
+using namespace mlir::nb;
+
+/// Arguments of the experiment's kind, each bound by itself: a program may have others.
+struct Subject::Bound {
+  std::vector<std::unique_ptr<nb_kernel_parameter>> parameters;
+  std::vector<nanobragg::BoundParameters> values;
+};
+
+Subject::Subject(const nanobragg::Experiment &experiment)
+    : context(MLIRContext::Threading::DISABLED), experiment(experiment),
+      bound(std::make_shared<Bound>()) {
+  loadForInterpreter(context);
+  registerPassesOnce();
+}
+
+std::unique_ptr<Subject> Subject::ofExperiment(const nanobragg::Experiment &experiment) {
+  std::unique_ptr<Subject> subject(new Subject(experiment));
+  nanobragg::ProgramVariant variant = experiment.variant;
+  variant.imageType = nanobragg::ImageType::F64; // f32 would hide differences
+  subject->program = buildProgram(subject->context, variant);
+  subject->from = "the experiment";
+  return subject;
+}
+
+std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
+                                         const nanobragg::Experiment &experiment,
+                                         const std::string &plugins) {
+  std::unique_ptr<Subject> subject(new Subject(experiment));
+  DialectRegistry registry;
+  if (auto error = loadPlugins(plugins, registry))
+    throw std::runtime_error(llvm::toString(std::move(error)));
+  subject->context.appendDialectRegistry(registry);
+  std::string why;
+  auto buffer = openInputFile(file, &why);
+  if (!buffer)
+    throw std::runtime_error(why);
+  std::string message;
+  ScopedDiagnosticHandler handler(&subject->context, [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = sentenceOf(diagnostic);
+  });
+  auto parsed = parseNamed(std::move(buffer), subject->context);
+  if (!parsed)
+    throw std::runtime_error("'" + file + "' cannot be read: " + message);
+  auto found = findImageFunction(*parsed);
+  if (!found)
+    throw std::runtime_error("'" + file + "': " + llvm::toString(found.takeError()));
+  subject->program = isolate(*found);
+  // What differentiation looks for.
+  for (auto function : subject->program->getOps<func::FuncOp>())
+    if (function.getName() == found->getName())
+      function.setName("image");
+  subject->from = file;
+  return subject;
+}
+
+func::FuncOp Subject::function(ModuleOp of) const {
+  auto found = findImageFunction(of);
+  if (found)
+    return *found;
+  llvm::consumeError(found.takeError());
+  return {};
+}
+
+const void *Subject::find(const std::string &name) {
+  if (auto value = known.find(name); value != known.end())
+    return value->second;
+  const nanobragg::Parameter *parameter = nanobragg::findParameter(name);
+  if (!parameter)
+    return nullptr;
+  bound->parameters.push_back(std::make_unique<nb_kernel_parameter>(
+      nb_kernel_parameter{parameter->name, parameter->kind(), parameter->unit}));
+  nb_kernel_descriptor one = {};
+  one.num_parameters = 1;
+  one.parameters = bound->parameters.back().get();
+  try {
+    const nanobragg::BoundParameters &values = bound->values.emplace_back(one, experiment);
+    return known[name] = values.provided()[0];
+  } catch (const std::invalid_argument &) {
+    return nullptr; // the experiment has none
+  }
+}
+
+RunArguments Subject::arguments(ArrayRef<std::string> names) {
+  RunArguments arguments;
+  for (const std::string &name : names) {
+    const void *value = nullptr;
+    StringRef about = name;
+    const bool derivative = about.ends_with("_cotangent") || about.consume_front("tangent.");
+    if (derivative) {
+      auto [panels, slow, fast] = shape();
+      ones.assign(std::max<size_t>(ones.size(), size_t(panels * slow * fast)), 1.0);
+      value = ones.data();
+    } else if (restricted && name == "roi_slow_min") {
+      value = &firstRow;
+    } else if (restricted && name == "roi_slow_max") {
+      value = &lastRow;
+    } else {
+      value = find(name);
+    }
+    if (!value)
+      throw std::runtime_error(
+          from + " has an argument '" + name +
+          "', for which the experiment has no value; call it by nb.name as a parameter that nb-sim "
+          "--list-parameters prints, or give the flags of an experiment that has it");
+    arguments.push_back({value, {}});
+  }
+  return arguments;
+}
+
+RunArguments Subject::arguments(func::FuncOp of) {
+  SmallVector<std::string> names;
+  for (unsigned i = 0; i != of.getNumArguments(); ++i)
+    names.push_back(argumentName(of, i));
+  RunArguments values = arguments(names);
+  for (auto [value, type] : llvm::zip(values, of.getArgumentTypes()))
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.getRank() == 3) {
+      auto size = shape();
+      value.shape.assign(size.begin(), size.end());
+    }
+  return values;
+}
+
+RunArguments Subject::arguments(const nb_kernel_descriptor &kernel) {
+  SmallVector<std::string> names;
+  for (unsigned i = 0; i != kernel.num_parameters; ++i)
+    names.push_back(kernel.parameters[i].name);
+  return arguments(names);
+}
+
+std::array<int64_t, 3> Subject::shape() {
+  // Of the program as it was read, whose counts need no cotangent.
+  SmallVector<std::string> names;
+  func::FuncOp image = function();
+  for (unsigned i = 0; i != image.getNumArguments(); ++i)
+    names.push_back(argumentName(image, i));
+  auto shape = imageShape(image, arguments(names));
+  if (!shape)
+    throw std::runtime_error(llvm::toString(shape.takeError()));
+  return *shape;
+}
+
+int64_t Subject::wholeRows() const {
+  return experiment.detector.roiSlowMax - experiment.detector.roiSlowMin + 1;
+}
+
+double Subject::samples() const {
+  const nanobragg::Detector &d = experiment.detector;
+  const int64_t slow = d.roiSlowMax - d.roiSlowMin + 1, fast = d.roiFastMax - d.roiFastMin + 1;
+  const auto *panels = nanobragg::findParameter("panel_count");
+  return double(slow) * double(fast) * double(panels ? panels->place.index(experiment) : 1) *
+         nanobragg::samplesPerPixel(experiment);
+}
+
+std::pair<int64_t, int64_t> Subject::rows() {
+  if (restricted)
+    return {firstRow, lastRow};
+  return {experiment.detector.roiSlowMin, experiment.detector.roiSlowMax};
+}
+
+void Subject::restrictTo(double most) {
+  restrictToAll();
+  auto [first, last] = rows();
+  const double perRow = samples() / double(last - first + 1);
+  const auto count = std::max<int64_t>(1, int64_t(most / perRow));
+  bool canBe = false;
+  for (unsigned i = 0; i != function().getNumArguments(); ++i)
+    canBe |= argumentName(function(), i) == "roi_slow_min";
+  if (count >= last - first + 1 || !canBe)
+    return;
+  firstRow = first + (last - first + 1 - count) / 2;
+  lastRow = firstRow + count - 1;
+  restricted = true;
+}
+
+void Subject::restrictToAll() { restricted = false; }
+
+std::vector<std::string> Subject::usualParameters(size_t most) {
+  std::vector<std::string> names;
+  func::FuncOp image = function();
+  SmallVector<std::string> there;
+  for (unsigned i = 0; i != image.getNumArguments(); ++i)
+    there.push_back(argumentName(image, i));
+  for (StringRef name : {"cell_a", "misset_x", "distance", "wavelength", "mosaic_spread",
+                         "default_F"})
+    if (names.size() < most && llvm::is_contained(there, name))
+      names.push_back(name.str());
+  return names;
+}

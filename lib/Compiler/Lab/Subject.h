@@ -1,0 +1,76 @@
+// What experimenters' tools try pipelines on.
+#ifndef NB_LAB_SUBJECT_H
+#define NB_LAB_SUBJECT_H
+
+#include "lib/Compiler/Run/RunProgram.h"
+#include "lib/Experiment/Experiment.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mlir::nb {
+
+/// A program with a function that makes an image, called "image" here, and values for its arguments.
+class Subject {
+public:
+  /// The program of the experiment, in f64, with its numbers. The experiment has to outlive it.
+  static std::unique_ptr<Subject> ofExperiment(const nanobragg::Experiment &experiment);
+  /// A program from a file. Arguments have the value that the experiment has for their names, whose
+  /// presence and kinds are checked when they are asked for. Throws std::runtime_error.
+  static std::unique_ptr<Subject> ofFile(const std::string &file,
+                                         const nanobragg::Experiment &experiment,
+                                         const std::string &plugins);
+
+  ModuleOp get() const { return *program; }
+  func::FuncOp function() const { return function(*program); }
+  func::FuncOp function(ModuleOp of) const;
+  const std::string &source() const { return from; }
+
+  /// The values of these arguments. Those of derivatives: cotangents are 1, tangents are 1 too. Throws
+  /// std::runtime_error naming one for which there is none.
+  RunArguments arguments(ArrayRef<std::string> names);
+  RunArguments arguments(func::FuncOp function);
+  RunArguments arguments(const nb_kernel_descriptor &kernel);
+
+  /// Panels, rows and pixels of a row.
+  std::array<int64_t, 3> shape();
+  /// Pixels x innermost evaluations, of all rows.
+  double samples() const;
+  int64_t wholeRows() const;
+
+  /// From here on, images are of some rows in the middle, about as many as make these samples; whole
+  /// where that is less. The programs need the arguments roi_slow_min and roi_slow_max for that.
+  void restrictTo(double samples);
+  void restrictToAll();
+  /// The rows that are rendered.
+  std::pair<int64_t, int64_t> rows();
+
+  /// Those of the function's scalar arguments that gradients are usually asked by, at most `most`.
+  std::vector<std::string> usualParameters(size_t most);
+
+  MLIRContext context;
+
+private:
+  explicit Subject(const nanobragg::Experiment &experiment);
+  const void *find(const std::string &name);
+
+  const nanobragg::Experiment &experiment;
+  OwningOpRef<ModuleOp> program;
+  std::string from;
+  std::map<std::string, const void *> known;
+  std::vector<double> ones;
+  int64_t firstRow = 0, lastRow = 0;
+  bool restricted = false;
+
+  struct Bound;
+  std::shared_ptr<Bound> bound;
+};
+
+} // namespace mlir::nb
+
+#endif

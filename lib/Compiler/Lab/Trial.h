@@ -1,0 +1,84 @@
+// One pipeline, judged.
+#ifndef NB_LAB_TRIAL_H
+#define NB_LAB_TRIAL_H
+
+#include "lib/Compiler/Compare/CompareEngines.h"
+#include "lib/Compiler/Lab/Subject.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::nb {
+
+/// What all pipelines of a comparison share.
+struct TrialOptions {
+  CompileOptions compile; ///< target, precision, plugins and patterns
+  EngineTolerance tolerance;
+  std::vector<std::string> gradientBy; ///< empty: no gradient is looked at
+  bool countInstructions = true;
+  double mostSeconds = 120; ///< of one pipeline
+};
+
+/// What the interpreter makes of the program as it was written.
+struct Expectation {
+  RenderedImage image;
+  std::vector<std::vector<double>> gradient; ///< one entry for each of TrialOptions::gradientBy
+  std::string noGradient;                    ///< why there is none, if there was to be one
+};
+
+/// How far something is from what it should be.
+struct Deviation {
+  bool same = false;
+  double worst = 0;    ///< in units of the tolerance
+  double relative = 0; ///< the largest difference, of the largest number
+  std::string where;   ///< "panel 0, slow 3, fast 7", "cell_a"
+  double value = 0, reference = 0; ///< there
+};
+
+struct TrialResult {
+  std::string name, pipeline;
+  std::string failure;  ///< why there is no kernel, or how running it ended
+  std::string passes;   ///< that ran
+  double compileSeconds = 0;
+  size_t codeBytes = 0; ///< of the whole kernel
+  unsigned loopInstructions = 0, loopVector = 0, loopSpills = 0, vectorRegisters = 0;
+  std::optional<Deviation> image, gradient;
+  std::string gradientFailure;
+  std::optional<double> instructionsPerSample; ///< of some rows in the middle of the image
+  std::optional<double> nsPerSample;
+
+  bool compiles() const { return failure.empty(); }
+  bool right() const {
+    return compiles() && image && image->same && gradientFailure.empty() &&
+           (!gradient || gradient->same);
+  }
+};
+
+llvm::Expected<Expectation> expect(Subject &subject, const TrialOptions &options);
+
+/// Compiles, runs and compares, in a process of its own. An empty pipeline is the compiler's own.
+TrialResult tryPipeline(Subject &subject, const Expectation &expectation, const std::string &name,
+                        const std::string &pipeline, const TrialOptions &options);
+
+/// Times those that have an image in turn, each `repeat` times with one thread, and sets the least
+/// nsPerSample of each.
+void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const TrialOptions &options,
+                unsigned repeat);
+
+/// The difference of two images.
+Deviation deviationOf(const RenderedImage &image, const RenderedImage &reference,
+                      const EngineTolerance &tolerance);
+
+/// The first pass after which the image is wrong: its number among the pipeline's passes and its name.
+struct GuiltyPass {
+  size_t number = 0;
+  std::string name;
+  std::optional<NamedDifference> value; ///< where the interpreter can run the program before and after
+};
+std::optional<GuiltyPass> findGuiltyPass(Subject &subject, const Expectation &expectation,
+                                         const std::string &pipeline, const TrialOptions &options);
+
+} // namespace mlir::nb
+
+#endif

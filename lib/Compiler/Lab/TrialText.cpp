@@ -1,0 +1,128 @@
+#include "lib/Compiler/Lab/TrialText.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir::nb;
+namespace json = llvm::json;
+
+static json::Object objectOf(const Deviation &d) {
+  return json::Object{{"same", d.same},   {"worst", d.worst}, {"relative", d.relative},
+                      {"where", d.where}, {"value", d.value}, {"reference", d.reference}};
+}
+
+static std::optional<Deviation> deviationIn(const json::Object &object, llvm::StringRef key) {
+  const json::Object *o = object.getObject(key);
+  if (!o)
+    return std::nullopt;
+  Deviation d;
+  d.same = o->getBoolean("same").value_or(false);
+  d.worst = o->getNumber("worst").value_or(0);
+  d.relative = o->getNumber("relative").value_or(0);
+  d.where = o->getString("where").value_or("").str();
+  d.value = o->getNumber("value").value_or(0);
+  d.reference = o->getNumber("reference").value_or(0);
+  return d;
+}
+
+std::string mlir::nb::toJson(const TrialResult &r) {
+  json::Object o{{"name", r.name},
+                 {"pipeline", r.pipeline},
+                 {"failure", json::fixUTF8(r.failure)},
+                 {"passes", r.passes},
+                 {"compile_seconds", r.compileSeconds},
+                 {"code_bytes", int64_t(r.codeBytes)},
+                 {"loop_instructions", r.loopInstructions},
+                 {"loop_vector_instructions", r.loopVector},
+                 {"loop_spills", r.loopSpills},
+                 {"vector_registers", r.vectorRegisters},
+                 {"gradient_failure", json::fixUTF8(r.gradientFailure)}};
+  if (r.image)
+    o["image"] = objectOf(*r.image);
+  if (r.gradient)
+    o["gradient"] = objectOf(*r.gradient);
+  if (r.instructionsPerSample)
+    o["instructions_per_sample"] = *r.instructionsPerSample;
+  if (r.nsPerSample)
+    o["ns_per_sample"] = *r.nsPerSample;
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(std::move(o));
+  return text;
+}
+
+std::optional<TrialResult> mlir::nb::trialFromJson(llvm::StringRef text) {
+  auto parsed = json::parse(text);
+  if (!parsed || !parsed->getAsObject()) {
+    if (!parsed)
+      llvm::consumeError(parsed.takeError());
+    return std::nullopt;
+  }
+  const json::Object &o = *parsed->getAsObject();
+  auto string = [&](llvm::StringRef key) { return o.getString(key).value_or("").str(); };
+  auto whole = [&](llvm::StringRef key) { return o.getInteger(key).value_or(0); };
+  TrialResult r;
+  r.name = string("name");
+  r.pipeline = string("pipeline");
+  r.failure = string("failure");
+  r.passes = string("passes");
+  r.compileSeconds = o.getNumber("compile_seconds").value_or(0);
+  r.codeBytes = size_t(whole("code_bytes"));
+  r.loopInstructions = unsigned(whole("loop_instructions"));
+  r.loopVector = unsigned(whole("loop_vector_instructions"));
+  r.loopSpills = unsigned(whole("loop_spills"));
+  r.vectorRegisters = unsigned(whole("vector_registers"));
+  r.gradientFailure = string("gradient_failure");
+  r.image = deviationIn(o, "image");
+  r.gradient = deviationIn(o, "gradient");
+  r.instructionsPerSample = o.getNumber("instructions_per_sample");
+  r.nsPerSample = o.getNumber("ns_per_sample");
+  return r;
+}
+
+static std::string textOf(const std::optional<Deviation> &d) {
+  if (!d)
+    return "-";
+  if (d->worst == 0)
+    return "identical";
+  return llvm::formatv("{0} {1:e1}", d->same ? "same" : "WRONG", d->relative).str();
+}
+
+template <typename T>
+static std::string numberOr(const std::optional<T> &number, const char *format) {
+  if (!number)
+    return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, format, *number);
+  return text;
+}
+
+std::string mlir::nb::tableOf(const std::vector<TrialResult> &results) {
+  std::vector<std::vector<std::string>> rows{{"pipeline", "compiles", "image", "gradient",
+                                              "instr/sample", "ns/sample", "loop", "spills",
+                                              "compile s", "code bytes"}};
+  for (const TrialResult &r : results) {
+    const bool ok = r.compiles();
+    auto shown = [&](std::string text) { return ok ? text : std::string("-"); };
+    rows.push_back({r.name, ok ? "yes" : "NO", textOf(r.image),
+                    !r.gradientFailure.empty() ? "FAILS" : textOf(r.gradient),
+                    numberOr(r.instructionsPerSample, "%.2f"), numberOr(r.nsPerSample, "%.3f"),
+                    shown(std::to_string(r.loopInstructions)), shown(std::to_string(r.loopSpills)),
+                    shown(numberOr(std::optional(r.compileSeconds), "%.3f")),
+                    shown(std::to_string(r.codeBytes))});
+  }
+  std::vector<size_t> widths(rows.front().size());
+  for (const auto &row : rows)
+    for (size_t i = 0; i != row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto &row : rows) {
+    std::string line;
+    for (size_t i = 0; i != row.size(); ++i) {
+      // Numbers end where they end.
+      const std::string padding(widths[i] - row[i].size(), ' ');
+      line += i < 4 ? row[i] + padding + "  " : padding + row[i] + "  ";
+    }
+    text += llvm::StringRef(line).rtrim().str() + "\n";
+  }
+  return text;
+}

@@ -1,0 +1,19 @@
+// Trials as text.
+#ifndef NB_LAB_TRIALTEXT_H
+#define NB_LAB_TRIALTEXT_H
+
+#include "lib/Compiler/Lab/Trial.h"
+
+namespace mlir::nb {
+
+/// One object. Differences that are not finite are the largest number that there is.
+std::string toJson(const TrialResult &result);
+/// Inverse of toJson.
+std::optional<TrialResult> trialFromJson(llvm::StringRef text);
+
+/// A table with a line for each, and below it what went wrong.
+std::string tableOf(const std::vector<TrialResult> &results);
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,55 @@
+#include "lib/Compiler/Pipelines/RegisterPasses.h"
+
+#include "lib/Compiler/Pipelines/Pipelines.h"
+#include "lib/Conversion/Passes.h"
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <dlfcn.h>
+#include <mutex>
+
+using namespace mlir;
+
+void nb::registerPassesOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    registerAllPasses();
+    registerTransformsPasses();
+    registerConversionPasses();
+    registerPipelines();
+  });
+}
+
+/// Plugins find the nb dialect among the symbols that everybody sees, and the compiler library is
+/// opened such that nobody does.
+static void showSymbols() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void *>(&nb::registerPassesOnce), &info) && info.dli_fname)
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+llvm::Error nb::loadPlugins(StringRef files, DialectRegistry &registry) {
+  if (files.empty())
+    return llvm::Error::success();
+  registerPassesOnce();
+  showSymbols();
+  for (StringRef file : llvm::split(files, ',')) {
+    auto dialects = DialectPlugin::load(file.str());
+    std::string why = dialects ? "" : llvm::toString(dialects.takeError());
+    if (dialects)
+      dialects->registerDialectRegistryCallbacks(registry);
+    auto passes = PassPlugin::load(file.str());
+    if (passes)
+      passes->registerPassRegistryCallbacks();
+    else if (!why.empty())
+      return llvm::createStringError("the plugin '" + file.str() +
+                                     "' cannot be used: " + llvm::toString(passes.takeError()));
+    else
+      llvm::consumeError(passes.takeError());
+  }
+  return llvm::Error::success();
+}

@@ -1,0 +1,135 @@
+#include "dialect/NB.h"
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/PDL/IR/PDL.h"
+#include "mlir/Dialect/PDL/IR/PDLOps.h"
+#include "mlir/Dialect/PDLInterp/IR/PDLInterp.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <map>
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_APPLYPATTERNS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+
+namespace {
+/// How many ops there are of each kind.
+std::map<std::string, int64_t> census(ModuleOp program) {
+  std::map<std::string, int64_t> counts;
+  program->walk([&](Operation *op) { ++counts[op->getName().getStringRef().str()]; });
+  return counts;
+}
+
+/// PDLL's own compiler makes PDL of a file. MLIR's shared library does not have it.
+std::string compilePdll(StringRef file, ModuleOp program) {
+  auto compiler = llvm::sys::findProgramByName("mlir-pdll", {NB_LLVM_TOOLS_DIR});
+  if (!compiler)
+    compiler = llvm::sys::findProgramByName("mlir-pdll");
+  if (!compiler) {
+    program->emitError("there is no mlir-pdll, which makes PDL of '")
+        << file << "': install mlir-22-tools, or write the patterns in PDL";
+    return "";
+  }
+  SmallString<128> pdl, said;
+  std::string text;
+  if (!llvm::sys::fs::createTemporaryFile("nb", "pdl.mlir", pdl) &&
+      !llvm::sys::fs::createTemporaryFile("nb", "txt", said)) {
+    const std::string output = ("-o=" + pdl).str();
+    const std::optional<StringRef> redirects[] = {std::nullopt, std::nullopt, StringRef(said)};
+    const bool made =
+        llvm::sys::ExecuteAndWait(*compiler, {*compiler, "-x=mlir", file, output}, std::nullopt,
+                                  redirects) == 0;
+    if (auto read = llvm::MemoryBuffer::getFile(made ? pdl : said))
+      text = (*read)->getBuffer().str();
+    if (!made) {
+      program->emitError("'") << file << "' is no PDLL: " << text;
+      text.clear();
+    }
+  } else {
+    program->emitError("no temporary file can be made for the patterns of '") << file << "'";
+  }
+  for (const auto &temporary : {pdl, said})
+    if (!temporary.empty())
+      (void)llvm::sys::fs::remove(temporary);
+  return text;
+}
+
+/// The patterns of one file, as a module of pdl.pattern ops. Null after a diagnostic.
+OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
+  std::string why, text;
+  auto buffer = openInputFile(file, &why);
+  if (!buffer) {
+    program->emitError("patterns cannot be read: ") << why;
+    return {};
+  }
+  if (file.ends_with(".pdll")) {
+    text = compilePdll(file, program);
+    if (text.empty())
+      return {};
+    buffer = llvm::MemoryBuffer::getMemBuffer(text, file);
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  auto patterns = parseSourceFile<ModuleOp>(sources, program.getContext());
+  if (!patterns || !patterns->getOps<pdl::PatternOp>().empty())
+    return patterns;
+  program->emitError("'") << file << "' has no pattern";
+  return {};
+}
+
+struct ApplyPatternsPass : nb::impl::ApplyPatternsBase<ApplyPatternsPass> {
+  using ApplyPatternsBase::ApplyPatternsBase;
+
+  void runOnOperation() override {
+    ModuleOp program = getOperation();
+    RewritePatternSet patterns(&getContext());
+    for (const std::string &file : files) {
+      auto parsed = parsePatterns(file, program);
+      if (!parsed)
+        return signalPassFailure();
+      patterns.add(PDLPatternModule(std::move(parsed)));
+    }
+    const auto before = census(program);
+    GreedyRewriteConfig config;
+    // What the patterns do and no more: the program stays as its author wrote it elsewhere.
+    config.enableFolding(false).enableConstantCSE(false);
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(program, std::move(patterns), config))) {
+      program->emitError("the patterns come to no end: one makes what another one matches");
+      return signalPassFailure();
+    }
+    tell(before, census(program));
+  }
+
+private:
+  void tell(std::map<std::string, int64_t> before, std::map<std::string, int64_t> after) {
+    std::string text;
+    for (const auto &[name, count] : after)
+      before.try_emplace(name, 0);
+    for (const auto &[name, count] : before)
+      if (int64_t change = after[name] - count)
+        text += (text.empty() ? "" : ", ") + std::string(change > 0 ? "+" : "") +
+                std::to_string(change) + " " + name;
+    auto options = [](StringRef name) {
+      return remark::RemarkOpts::name(name).category("nb-apply-patterns");
+    };
+    Location loc = getOperation().getLoc();
+    if (text.empty())
+      remark::missed(loc, options("unmatched")) << "no pattern matched";
+    else
+      remark::passed(loc, options("applied")) << remark::add("patterns applied: {0}", text);
+  }
+};
+} // namespace

@@ -1,0 +1,91 @@
+"""Nb-try judges pipelines by image, gradient and instructions, and survives those that crash.
+nb_try_test.py BIN_DIR"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = pathlib.Path(sys.argv.pop(1))
+FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
+         '-detpixels 32 -mosaic 0.5 -mosaic_domains 3 --quiet').split()
+
+
+class NbTry(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_try(self, *words, status=0):
+        done = subprocess.run([BIN / 'nb-try', *map(str, words)], capture_output=True, text=True,
+                              cwd=self.folder, timeout=300)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def rows(self, *words, status=0):
+        return {row['name']: row
+                for row in map(json.loads, self.run_try('--json', '--repeat=1', *words, status=status).splitlines())}
+
+    def test_what_each_pass_is_worth(self):
+        rows = self.rows(*FLAGS, '--leave-out=nb-hoist-invariants', '--leave-out=nb-vectorize')
+        default, hoist = rows['default'], rows['without nb-hoist-invariants']
+        for row in rows.values():
+            self.assertEqual(row['failure'], '')
+            self.assertTrue(row['image']['same'])
+            self.assertTrue(row['gradient']['same'])
+            self.assertGreater(row['ns_per_sample'], 0)
+            self.assertGreater(row['code_bytes'], 0)
+        self.assertGreater(hoist['loop_instructions'], default['loop_instructions'])
+        if 'instructions_per_sample' in default:  # x86-64
+            self.assertGreater(hoist['instructions_per_sample'], 1.2 * default['instructions_per_sample'])
+            self.assertGreater(rows['without nb-vectorize']['instructions_per_sample'],
+                               1.5 * default['instructions_per_sample'])
+
+    def test_a_wrong_image_is_named_with_the_first_guilty_pass(self):
+        pattern = '''module {
+  pdl.pattern : benefit(1) {
+    %v = pdl.operand
+    %t = pdl.type
+    %root = pdl.operation "nb.normalize"(%v : !pdl.value) -> (%t : !pdl.type)
+    pdl.rewrite %root {
+      pdl.replace %root with (%v : !pdl.value)
+    }
+  }
+}
+'''
+        (self.folder / 'wrong.mlir').write_text(pattern)
+        text = ('builtin.module(func.func(nb-erase-probes,nb-hoist-invariants),'
+                'nb-apply-patterns{files=wrong.mlir},func.func(nb-fuse))')
+        out = self.run_try(*FLAGS, f'--pipeline={text}', '--grad=none', status=3)
+        self.assertRegex(out, r'given +yes +WRONG')
+        self.assertIn('first guilty pass: nb-apply-patterns, number 3 of its pipeline', out)
+        self.assertRegex(out, r'given: the image is wrong: worst at panel 0, slow \d+, fast \d+')
+
+    def test_what_does_not_compile(self):
+        out = self.run_try(*FLAGS, '--grad=none', '--pipeline=builtin.module(nb-fuze)',
+                           '--pipeline=builtin.module(func.func(convert-nb-to-loops),nb-outline-kernel)', status=1)
+        self.assertIn("'nb-fuze' does not refer to a registered pass", out)
+        self.assertRegex(out, r'given 2: .*pass nb-outline-kernel: ')
+
+    def test_questions(self):
+        self.run_try(*FLAGS, '--is=fails', '--pipeline=builtin.module(nb-fuze)', status=0)
+        self.run_try(*FLAGS, '--is=fails', '--pipeline=builtin.module()', status=1)
+        self.run_try(*FLAGS, '--is=differs', '--pipeline=builtin.module()', status=1)
+        self.run_try(*FLAGS, '--is=slower:1.5', '--grad=none', '--pipeline=builtin.module()', status=0)
+        self.run_try(*FLAGS, '--is=slower:1000', '--grad=none', '--pipeline=builtin.module()', status=1)
+        self.run_try(*FLAGS, '--is=green', status=2)
+
+    def test_a_program_from_a_file(self):
+        program = subprocess.run([BIN / 'nb-sim', *FLAGS, '--emit=nb'], capture_output=True, text=True).stdout
+        (self.folder / 'p.mlir').write_text(program)
+        for words in (['p.mlir'], ['p.mlir', *FLAGS]):
+            rows = self.rows(*words, '--pipeline=builtin.module(func.func(nb-remove-branches))', '--until-after=hoist')
+            self.assertEqual(list(rows), ['default', 'given', 'until hoist'])
+            self.assertTrue(all(row['image']['same'] for row in rows.values()))
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

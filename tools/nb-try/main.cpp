@@ -1,0 +1,209 @@
+// Nb-try: pipelines as experiments.
+
+#include "tools/nb-try/Command.h"
+
+#include "lib/CommandLine/ExperimentOf.h"
+#include "lib/Compiler/Lab/PipelineVariants.h"
+#include "lib/Compiler/Lab/TrialText.h"
+#include "lib/Experiment/ParameterGroups.h"
+#include "tools/shared/Main.h"
+#include "tools/shared/RunSetup.h"
+
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <unistd.h>
+
+using namespace nanobragg;
+using namespace mlir::nb;
+
+namespace {
+
+/// For programs whose numbers nobody gives.
+const std::vector<std::string> smallExperiment = {
+    "-default_F", "100", "-cell", "70", "80",        "90",   "85",      "95",  "100",
+    "-misset",    "10",  "20",    "30", "-N",        "5",    "-lambda", "1",   "-distance",
+    "100",        "-detpixels",   "64", "-mosaic",   "0.5",  "-mosaic_domains", "4"};
+
+class Try {
+public:
+  explicit Try(TryCommand given)
+      : command(std::move(given)),
+        setup(parseExperiment(command.experiment.empty() ? smallExperiment : command.experiment)) {}
+
+  int run();
+
+private:
+  void choose();
+  std::vector<NamedPipeline> pipelines();
+  void explain(const TrialResult &result);
+  int answer(const std::vector<TrialResult> &results) const;
+  void progress(const std::string &what) const;
+
+  TryCommand command;
+  RunSetup setup;
+  std::unique_ptr<Subject> subject;
+  TrialOptions options;
+  std::string own; ///< the compiler's own pipeline
+  std::optional<Expectation> expectation;
+};
+
+template <typename T>
+T valueOf(llvm::Expected<T> expected) {
+  if (!expected)
+    throw std::runtime_error(llvm::toString(expected.takeError()));
+  return std::move(*expected);
+}
+
+void Try::progress(const std::string &what) const {
+  if (isatty(STDERR_FILENO) && !setup.line.tool.quiet)
+    std::fprintf(stderr, "%s\n", what.c_str());
+}
+
+void Try::choose() {
+  const Experiment &experiment = setup.complete.experiment;
+  const ToolOptions &tool = setup.line.tool;
+  options.compile.precision = tool.simulator.precision;
+  options.compile.target = command.target;
+  options.compile.passes = tool.simulator.passes;
+  options.countInstructions = command.count;
+  options.mostSeconds = command.mostSeconds;
+  const std::string &precision = options.compile.precision;
+  options.tolerance = precision == "f64"     ? EngineTolerance{1e-9, 1e-12}
+                      : precision == "mixed" ? EngineTolerance{1e-5, 1e-7}
+                                             : EngineTolerance{1e-3, 1e-4};
+  if (command.rtol > 0)
+    options.tolerance.rtol = command.rtol;
+  if (command.atolOfMax > 0)
+    options.tolerance.atolOfMax = command.atolOfMax;
+  if (command.program.empty())
+    subject = Subject::ofExperiment(experiment);
+  else
+    subject = Subject::ofFile(command.program, experiment, tool.simulator.passes.plugins);
+  if (!command.program.empty() && command.experiment.empty() && !tool.quiet)
+    std::fprintf(stderr, "NOTE: the arguments have the numbers of a small experiment; flags of nb-sim "
+                         "behind the file give others\n");
+  subject->restrictTo(command.checkSamples);
+  if (command.gradient.empty())
+    options.gradientBy = subject->usualParameters(3);
+  else if (command.gradient != "none")
+    options.gradientBy = resolveParameters(command.gradient, experiment.variant);
+}
+
+std::vector<NamedPipeline> Try::pipelines() {
+  std::vector<NamedPipeline> all;
+  for (std::size_t i = 0; i != command.pipelines.size(); ++i)
+    all.push_back({command.pipelines.size() == 1 ? "given" : "given " + std::to_string(i + 1),
+                   command.pipelines[i]});
+  for (const std::string &stage : command.untilAfter) {
+    Pipeline pipeline = cpuPipeline({});
+    if (auto error = pipeline.endAfter(stage))
+      throw UsageError("--until-after: " + llvm::toString(std::move(error)));
+    all.push_back({"until " + stage, pipeline.text()});
+  }
+  for (const std::string &pass : command.leaveOut)
+    for (NamedPipeline &one :
+         valueOf(leaveOut(pass, command.pipelines.empty() ? own : command.pipelines.front())))
+      all.push_back(std::move(one));
+  return all;
+}
+
+void Try::explain(const TrialResult &r) {
+  if (!r.failure.empty())
+    std::printf("\n%s: %s\n", r.name.c_str(), r.failure.c_str());
+  if (!r.gradientFailure.empty())
+    std::printf("\n%s: no gradient: %s\n", r.name.c_str(), r.gradientFailure.c_str());
+  for (const auto &[what, d] : {std::pair("image", &r.image), std::pair("gradient", &r.gradient)})
+    if (*d && !(*d)->same)
+      std::printf("\n%s: the %s is wrong: worst at %s, %.15g where the interpreter has %.15g, %.3g "
+                  "times the tolerance\n",
+                  r.name.c_str(), what, (*d)->where.c_str(), (*d)->value, (*d)->reference, (*d)->worst);
+  const bool wrong = r.image && !r.image->same;
+  if (!wrong && !command.bisect)
+    return;
+  progress("looking for the first guilty pass");
+  const auto guilty =
+      findGuiltyPass(*subject, *expectation, r.pipeline.empty() ? own : r.pipeline, options);
+  if (!guilty)
+    std::printf("%s: the image is right after each of its passes\n", r.name.c_str());
+  else if (guilty->number == 0)
+    std::printf("%s: the image is wrong ahead of its first pass already: the fault is in the "
+                "compiler's own passes, or in the target\n",
+                r.name.c_str());
+  else
+    std::printf("%s: first guilty pass: %s, number %zu of its pipeline\n", r.name.c_str(),
+                guilty->name.c_str(), guilty->number);
+  if (guilty && guilty->value)
+    std::printf("  first value that differs: %s\n", guilty->value->toString().c_str());
+}
+
+/// Of --is.
+int Try::answer(const std::vector<TrialResult> &results) const {
+  const TrialResult &first = results.size() > 1 ? results[1] : results[0];
+  const std::string &is = command.require;
+  bool yes = false;
+  if (is == "crash")
+    yes = first.failure.starts_with("crashes") || first.failure.starts_with("takes more");
+  else if (is == "fails")
+    yes = !first.compiles();
+  else if (is == "differs")
+    yes = first.compiles() && !first.right();
+  else
+    yes = first.instructionsPerSample && results[0].instructionsPerSample &&
+          *first.instructionsPerSample >
+              std::atof(is.substr(is.find(':') + 1).c_str()) * *results[0].instructionsPerSample;
+  return yes ? Success : Failure;
+}
+
+int Try::run() {
+  setup.tell();
+  choose();
+  own = valueOf(wholePipeline(*subject, options)).text();
+  std::vector<NamedPipeline> all = pipelines();
+  progress("interpreting " + std::to_string(long(std::min(subject->samples(), command.checkSamples))) +
+           " samples to compare with");
+  expectation = valueOf(expect(*subject, options));
+  if (!expectation->noGradient.empty() && !command.json)
+    std::fprintf(stderr, "NOTE: no gradient is looked at: %s\n", expectation->noGradient.c_str());
+  std::vector<TrialResult> results;
+  all.insert(all.begin(), {"default", ""});
+  for (const NamedPipeline &one : all) {
+    progress("trying: " + one.name);
+    results.push_back(tryPipeline(*subject, *expectation, one.name, one.text, options));
+  }
+  if (!command.require.empty())
+    return answer(results);
+  if (command.repeat > 0) {
+    progress("timing in turn");
+    subject->restrictToAll();
+    timeInTurn(*subject, results, options, command.repeat);
+    subject->restrictTo(command.checkSamples);
+  }
+  bool wrong = false, failed = false;
+  for (const TrialResult &r : results) {
+    failed |= !r.compiles();
+    wrong |= r.compiles() && !r.right();
+  }
+  if (command.json) {
+    for (const TrialResult &r : results)
+      print(toJson(r) + "\n");
+  } else {
+    print(tableOf(results));
+    for (const TrialResult &r : results)
+      explain(r);
+  }
+  return wrong ? Different : failed ? Failure : Success;
+}
+
+int run(const std::vector<std::string> &words) {
+  TryCommand command = parseTry(words);
+  if (command.help)
+    return print(tryUsage());
+  if (command.version)
+    return print("nb-try " NB_VERSION "\n");
+  return Try(std::move(command)).run();
+}
+
+} // namespace
+
+int main(int argc, char **argv) { return runTool("nb-try", "--help", argc, argv, run); }
