@@ -50,7 +50,7 @@ TEST(Refusal, EveryNumberMustBeOne) {
       const bool words = values.find("FILE") != values.npos || values.find('|') != values.npos ||
                          values.find(',') != values.npos || values == "DIR" || values == "f64" ||
                          values == "PATTERN" || values == "STAGE" || values == "PARAMETERS" ||
-                         values == "LOSS";
+                         values == "LOSS" || values == "TEXT";
       if (flag.minimumValues() == 0 || words)
         continue;
       for (const char *bad : {"12x", "abc", "1,5", "nan"}) {
@@ -135,7 +135,7 @@ TEST(Refusal, StrayWords) {
 }
 
 TEST(Refusal, ChoicesAreListed) {
-  EXPECT_THAT(refusal("--emit=ptx"), HasSubstr("nb, mlir, llvm or asm"));
+  EXPECT_THAT(refusal("--emit=ptx"), HasSubstr("nb, mlir, llvm, asm or stats"));
   EXPECT_THAT(refusal("--precision=f16"), HasSubstr("--precision: 'f16'"));
   EXPECT_THAT(refusal("-compat d"), HasSubstr("c or right"));
   EXPECT_THAT(refusal("-pivot middle"), HasSubstr("sample or beam"));
