@@ -81,18 +81,18 @@ bool Narrower::canBeNarrow(Operation *op) {
     return false;
   if (everything)
     return elementwise || isa<NBDialect>(op->getDialect());
-  // Geometry keeps its precision; so does what single precision has nothing to do with.
+  // What single precision has nothing to do with keeps its own; so does geometry, since no op of
+  // these makes a vector of a number.
   bool anySingle = false;
   for (Value operand : op->getOperands()) {
     if (!isDouble(operand.getType()))
       continue;
     bool isSingle = singles.contains(operand);
     anySingle |= isSingle;
-    if (isGeometric(operand.getType()) || (!isSingle && !isOutside(operand)))
+    if (!isSingle && !isOutside(operand))
       return false;
   }
-  return anySingle && (elementwise || isa<IntensityOp>(op)) &&
-         llvm::none_of(op->getResultTypes(), isGeometric);
+  return anySingle && (elementwise || isa<IntensityOp>(op));
 }
 
 Value Narrower::convertParts(Value value, function_ref<Value(Value)> convert, Type type) {
@@ -130,8 +130,8 @@ Value Narrower::narrow(Value value) {
 
 Value Narrower::widen(Value value, Type type) {
   auto extend = [&](Value part) -> Value {
-    return arith::ExtFOp::create(b, value.getLoc(),
-                                 withPrecision(part.getType(), b.getF64Type()), part);
+    return arith::ExtFOp::create(b, value.getLoc(), withPrecision(part.getType(), b.getF64Type()),
+                                 part);
   };
   return isGeometric(type) ? convertParts(value, extend, type) : extend(value);
 }
@@ -141,8 +141,8 @@ void Narrower::rewrite(Operation *op) {
   bool starts = startsNarrow(op) && !everything;
   OperationState state(op->getLoc(), op->getName());
   for (OpOperand &operand : op->getOpOperands()) {
-    bool keeps = starts && !(isa<StructureFactorOp>(op) && operand.get() ==
-                                 cast<StructureFactorOp>(op).getDefaultValue());
+    bool keeps = starts && !(isa<StructureFactorOp>(op) &&
+                             operand.get() == cast<StructureFactorOp>(op).getDefaultValue());
     state.operands.push_back(keeps ? operand.get() : narrow(operand.get()));
   }
   for (Type type : op->getResultTypes())

@@ -333,6 +333,10 @@ def nb():
             case("nb.lattice_factor", [V, V, F], F,
                  f"nb.lattice_factor {shape} $a, $b fudge $c : {V}", [at, cells, 1.25],
                  lattice(shape, exact(at), exact(cells), mpf(1.25)), ulps)
+    for at in ([2.1117, 0.0, 7.0], [2.1131, 0.0, 7.0]):  # on either side of the tophat's edge
+        case("nb.lattice_factor", [V, V, F], F,
+             f"nb.lattice_factor tophat $a, $b fudge $c : {V}", [at, cells, 1.25],
+             lattice("tophat", exact(at), exact(cells), mpf(1.25)), 0)
     metric = [1e8, 2e7, 0.0, 0.0, 9e7, -1e7, 0.0, 0.0, 8e7]
     for shape in ("gauss", "tophat"):
         case("nb.lattice_factor", [V, V, F, M], F,

@@ -130,3 +130,44 @@ func.func @intensity(%n: index, %F: f64, %t: !nb.table<?xf64>) -> f64 {
   }
   return %I : f64
 }
+
+// Where both vectors change in the sum there is none that could take the factor along.
+
+// CHECK-LABEL: func.func @changing
+// CHECK: nb.sum source
+// CHECK: %[[XW:.*]] = nb.scale
+// CHECK: %[[O:.*]] = nb.outer %[[XW]]
+// CHECK-NEXT: nb.scatter %[[O]]
+func.func @changing(%n: index, %w: f64, %t: !nb.table<?x!nb.vec3<f64>>) -> !nb.table<?x!nb.mat3<f64>> {
+  %I = nb.sum source %i in %n : !nb.table<?x!nb.mat3<f64>> {
+    %x = nb.lookup %t[%i] : !nb.table<?x!nb.vec3<f64>>
+    %xw = nb.scale %x, %w : !nb.vec3<f64>
+    %o = nb.outer %xw, %x : !nb.vec3<f64>
+    %s = nb.scatter %o at [%i] in (%n) : !nb.table<?x!nb.mat3<f64>>
+    nb.yield %s : !nb.table<?x!nb.mat3<f64>>
+  }
+  return %I : !nb.table<?x!nb.mat3<f64>>
+}
+
+// 2 x + 2 y = 2 (x + y): what leaves does not stay as well.
+
+// CHECK-LABEL: func.func @constant_of_terms
+// CHECK: %[[SUM:.*]] = nb.sum source
+// CHECK: %[[X:.*]] = nb.lookup
+// CHECK: %[[Y:.*]] = math.sin %[[X]]
+// CHECK: %[[XY:.*]] = arith.addf %[[X]], %[[Y]]
+// CHECK-NEXT: nb.yield %[[XY]]
+// CHECK: %[[TWO:.*]] = arith.constant 2.0
+// CHECK: arith.mulf %[[SUM]], %[[TWO]]
+func.func @constant_of_terms(%n: index, %t: !nb.table<?xf64>) -> f64 {
+  %two = arith.constant 2.0 : f64
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = math.sin %x : f64
+    %x2 = arith.mulf %x, %two : f64
+    %y2 = arith.mulf %y, %two : f64
+    %both = arith.addf %x2, %y2 : f64
+    nb.yield %both : f64
+  }
+  return %I : f64
+}

@@ -49,3 +49,19 @@ func.func @whole_sums(%n: index, %weights: !nb.table<?xf64>)
   }
   return %a, %b : tensor<?x?x?xf64>, tensor<?x?x?xf64>
 }
+
+// What a sum adds up stays in it, although it is the same each time: made once, it would be added once.
+
+// CHECK-LABEL: func.func @summand
+// CHECK: %[[W:.*]] = math.sqrt
+// CHECK: nb.sum mosaic
+// CHECK-NEXT: %[[T:.*]] = nb.scatter %[[W]]
+// CHECK-NEXT: nb.yield %[[T]]
+func.func @summand(%n: index, %i: index, %x: f64) -> !nb.table<?xf64> {
+  %r = nb.sum mosaic %j in %n : !nb.table<?xf64> {
+    %w = math.sqrt %x : f64
+    %t = nb.scatter %w at [%i] in (%n) : !nb.table<?xf64>
+    nb.yield %t : !nb.table<?xf64>
+  }
+  return %r : !nb.table<?xf64>
+}

@@ -77,3 +77,23 @@ func.func @cheap_and_dear(%n: index, %ns: index, %table: !nb.table<?xf64>, %step
   }
   return %img : tensor<?x?x?xf64>
 }
+
+// A table has one length: what a loop computes that is longer in some pixels than in others has none.
+
+// CHECK-LABEL: func.func @varying_length
+// CHECK-NOT: nb.tabulate
+// CHECK: nb.image
+// CHECK: nb.sum source
+// CHECK: math.sqrt
+func.func @varying_length(%n: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %count = arith.addi %n, %f : index
+    %I = nb.sum source %i in %count : f64 {
+      %w = nb.lookup %t[%i] : !nb.table<?xf64>
+      %root = math.sqrt %w : f64
+      nb.yield %root : f64
+    }
+    nb.yield %I : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}

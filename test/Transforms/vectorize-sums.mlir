@@ -26,3 +26,21 @@ func.func @sums(%n: index, %u: !nb.vec3<f64>, %x: f64, %F: !nb.hkl_grid<f64>,
   }
   return %r#0, %r#1, %r#2, %r#3 : f64, !nb.vec3<f64>, !nb.table<?xf64>, !nb.hkl_grid<f64>
 }
+
+// What is the same in all lanes is spread before it is added up.
+
+// CHECK-LABEL: func.func @same_in_all_lanes
+// CHECK: nb.sum source %{{.*}} : vector<4xf64> {
+// CHECK: %[[W:.*]] = nb.lookup
+// CHECK: %[[LANES:.*]] = vector.broadcast %[[W]] : f64 to vector<4xf64>
+// CHECK: nb.yield %[[LANES]] : vector<4xf64>
+func.func @same_in_all_lanes(%n: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %I = nb.sum source %i in %n : f64 {
+      %w = nb.lookup %t[%i] : !nb.table<?xf64>
+      nb.yield %w : f64
+    }
+    nb.yield %I : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
