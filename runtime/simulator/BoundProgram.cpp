@@ -3,6 +3,7 @@
 #include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/PossibleValues.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -34,6 +35,11 @@ std::int64_t sizeOf(const nb_kernel_output &output, const Experiment &experiment
   default:
     return std::int64_t(elementCount(experiment, parameterOf(output.name)));
   }
+}
+
+bool takes(const nb_kernel_descriptor &program, std::string_view parameter) {
+  return std::any_of(program.parameters, program.parameters + program.num_parameters,
+                     [&](const nb_kernel_parameter &p) { return p.name == parameter; });
 }
 
 } // namespace
@@ -89,7 +95,7 @@ RunResult BoundProgram::run(void *image, std::int64_t pixels, nb_image_type type
 RunResult BoundProgram::runInto(void *image, const RunOptions &options) {
   // Its numbers may have changed one by one since the experiment was made.
   const Crystal &crystal = experiment.crystal;
-  if (experiment.variant.cellSource != CellSource::Matrix)
+  if (takes(descriptor(), "cell_alpha"))
     checkCellAngles(crystal.cellAlpha, crystal.cellBeta, crystal.cellGamma);
   memory.resize(sizes(), image);
   const Detector &detector = experiment.detector;

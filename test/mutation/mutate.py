@@ -44,6 +44,7 @@ TESTS = {
     "gradients": [["bin/nb-gradcheck-test", "--gtest_filter=*RandomExperiments*:*Adjoint*"]],
     "parity": [["{python}", "-B", "{source}/test/parity/run.py", "--bin", "bin/nb-sim",
                 "--semantics", "c", "--jobs", "2"]],
+    "quirks": [["{python}", "-B", "{source}/test/quirks/quirks.py"]],
 }
 TARGETS = ["nb-derivatives-test", "nb-interpreter-test", "nb-opt", "nb-run", "nb-random-test", "nb-sim",
            "nb-gradcheck-test", "nb-compiler", "nb-lsp-server"]
@@ -172,7 +173,8 @@ def fails(command, source, number):
             words += [sys.executable, "/usr/lib/llvm-22/bin/lit"]
         else:
             words.append(word.format(python=sys.executable, source=source))
-    environment = dict(os.environ, NB_MUTANT=str(number), NB_CACHE="off")
+    environment = dict(os.environ, NB_MUTANT=str(number), NB_CACHE="off",
+                       NB_SIM=os.path.join(source, "build/bin/nb-sim"))
     try:
         done = subprocess.run(words, cwd=os.path.join(source, "build"), env=environment,
                               capture_output=True, timeout=TIME_LIMIT)

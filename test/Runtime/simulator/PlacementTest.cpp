@@ -29,6 +29,8 @@ struct Asked {
 
 constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
 
+constexpr nb_kernel_parameter parameters[] = {{"cell_alpha", NB_PARAMETER_F64, "rad"}};
+
 constexpr nb_kernel_descriptor kernel = {
     NB_KERNEL_ABI_VERSION,
     NB_IMAGE_F32,
@@ -36,8 +38,8 @@ constexpr nb_kernel_descriptor kernel = {
     "",
     "stand-in",
     "f64",
-    0,
-    nullptr,
+    1,
+    parameters,
     1,
     outputs,
     [](const void *const *) -> std::int64_t { return 0; },
