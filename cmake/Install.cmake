@@ -41,8 +41,12 @@ endforeach()
 
 install(TARGETS nb-compiler LIBRARY COMPONENT compiler)
 install(TARGETS nb-opt RUNTIME COMPONENT compiler)
-# Where Debian keeps libMLIR.
-set_target_properties(nb-compiler nb-opt nb-run nb-try PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+# Where Debian keeps libMLIR; the compiler has its own.
+set_target_properties(nb-opt nb-run nb-try PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+
+if(NOT NB_STATIC_COMPILER)
+  set_target_properties(nb-compiler PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME nanobragg)

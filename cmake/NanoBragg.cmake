@@ -25,14 +25,17 @@ function(nb_add_library name)
 endfunction()
 
 # nb_add_mlir_library(NAME SOURCES... [DEPENDS targets...] [LINK libs...]): a static library over
-# the shared libMLIR.
+# MLIR. Who links it gets the shared libMLIR and libLLVM, or with the property NB_STATIC_MLIR none:
+# that is for nb_link_mlir_archives.
 function(nb_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
                                             ${CMAKE_SOURCE_DIR}/runtime/include)
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_link_libraries(${name} PUBLIC MLIR LLVM ${ARG_LINK})
+  set(own_mlir $<BOOL:$<TARGET_PROPERTY:NB_STATIC_MLIR>>)
+  target_link_libraries(${name} PUBLIC $<$<NOT:${own_mlir}>:MLIR> $<$<NOT:${own_mlir}>:LLVM>
+                                       ${ARG_LINK})
   if(NOT name STREQUAL nb-mlir-headers)
     target_precompile_headers(${name} REUSE_FROM nb-mlir-headers)
   else()
@@ -41,6 +44,20 @@ function(nb_add_mlir_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+endfunction()
+
+# A shared library that has what it needs of MLIR and LLVM in itself and shows none of it: it can be
+# opened beside others that have theirs (torch, jax, triton). lld takes from the archives what is
+# asked for.
+function(nb_link_mlir_archives target)
+  file(GLOB archives ${LLVM_LIBRARY_DIRS}/libMLIR*.a ${LLVM_LIBRARY_DIRS}/libLLVM*.a)
+  if(NOT archives)
+    message(FATAL_ERROR "no static MLIR in ${LLVM_LIBRARY_DIRS}; set NB_STATIC_COMPILER=OFF")
+  endif()
+  set_target_properties(${target} PROPERTIES NB_STATIC_MLIR ON)
+  target_link_libraries(${target} PRIVATE ${archives})
+  target_link_options(${target} PRIVATE LINKER:--gc-sections LINKER:--icf=all LINKER:--strip-all
+                      LINKER:-Bsymbolic)
 endfunction()
 
 # A shared library that lacks a symbol is an error when it is linked, not when it is opened. With

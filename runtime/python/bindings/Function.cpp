@@ -68,9 +68,9 @@ void Function::flatten(const std::vector<Gradient> &gradients, std::span<double>
   }
 }
 
-void Function::image(std::span<const double> theta, std::span<double> out) {
+void Function::image(std::span<const double> theta, std::span<double> out, Caller caller) {
   checkPixels(out.size());
-  core.run([&](Simulator &s, const RunOptions &how) {
+  run(caller, [&](Simulator &s, const RunOptions &how) {
     set(s, theta);
     if (s.render(out, how).cancelled)
       throw Cancelled();
@@ -79,9 +79,9 @@ void Function::image(std::span<const double> theta, std::span<double> out) {
 }
 
 void Function::vjp(std::span<const double> theta, std::span<const double> cotangent,
-                   std::span<double> out) {
+                   std::span<double> out, Caller caller) {
   checkPixels(cotangent.size());
-  core.run([&](Simulator &s, const RunOptions &) {
+  run(caller, [&](Simulator &s, const RunOptions &) {
     set(s, theta);
     if (!parts.empty())
       flatten(s.gradient(wrt, cotangent), out);
@@ -89,10 +89,10 @@ void Function::vjp(std::span<const double> theta, std::span<const double> cotang
   });
 }
 
-void Function::jvp(std::span<const double> theta, std::span<const double> v,
-                   std::span<double> out) {
+void Function::jvp(std::span<const double> theta, std::span<const double> v, std::span<double> out,
+                   Caller caller) {
   checkPixels(out.size());
-  core.run([&](Simulator &s, const RunOptions &) {
+  run(caller, [&](Simulator &s, const RunOptions &) {
     set(s, theta);
     if (parts.empty())
       std::ranges::fill(out, 0.0);
@@ -103,9 +103,9 @@ void Function::jvp(std::span<const double> theta, std::span<const double> v,
 }
 
 void Function::hvp(std::span<const double> theta, std::span<const double> v,
-                   std::span<const double> cotangent, std::span<double> out) {
+                   std::span<const double> cotangent, std::span<double> out, Caller caller) {
   checkPixels(cotangent.size());
-  core.run([&](Simulator &s, const RunOptions &) {
+  run(caller, [&](Simulator &s, const RunOptions &) {
     set(s, theta);
     if (!parts.empty())
       flatten(s.hvp(wrt, direction(v), cotangent), out);

@@ -10,6 +10,10 @@
 
 namespace nanobragg::python {
 
+/// Who calls: Python, which holds the GIL and whose Ctrl-C ends runs, or a thread of XLA, which
+/// does not.
+enum class Caller { Python, Xla };
+
 /// The image of an experiment as a function of a flat vector: the numbers of the named parameters
 /// one after another, in the order of the names. All other numbers are those that the simulator had
 /// when the function was made. Every call sets all numbers that it depends on, so calls from
@@ -19,14 +23,17 @@ public:
   Function(const PythonSimulator &of, const std::vector<std::string> &names);
 
   /// Photons per pixel.
-  void image(std::span<const double> theta, std::span<double> out);
+  void image(std::span<const double> theta, std::span<double> out, Caller caller = Caller::Python);
   /// The derivative of sum(cotangent * image).
-  void vjp(std::span<const double> theta, std::span<const double> cotangent, std::span<double> out);
+  void vjp(std::span<const double> theta, std::span<const double> cotangent, std::span<double> out,
+           Caller caller = Caller::Python);
   /// The derivative of the image along v.
-  void jvp(std::span<const double> theta, std::span<const double> v, std::span<double> out);
+  void jvp(std::span<const double> theta, std::span<const double> v, std::span<double> out,
+           Caller caller = Caller::Python);
   /// The derivative of vjp along v.
   void hvp(std::span<const double> theta, std::span<const double> v,
-           std::span<const double> cotangent, std::span<double> out);
+           std::span<const double> cotangent, std::span<double> out,
+           Caller caller = Caller::Python);
   /// `shots` images; small ones in several threads.
   void images(std::span<const double> thetas, std::span<double> out, std::size_t shots);
 
@@ -34,6 +41,17 @@ public:
   PythonSimulator core;
 
 private:
+  /// PythonSimulator::run, or without Python.
+  template <typename Work>
+  void run(Caller caller, Work work) {
+    if (caller == Caller::Python) {
+      core.run(work);
+      return;
+    }
+    const std::lock_guard lock(core.mutex);
+    work(core.simulator, RunOptions{});
+  }
+
   struct Part {
     const Parameter *parameter;
     std::size_t begin, size;

@@ -38,4 +38,7 @@ NB_MODULE(_core, module) {
   bindSimulator(module);
   bindFunction(module);
   bindExperiment(module);
+#ifdef NB_WITH_JAX
+  bindJax(module);
+#endif
 }

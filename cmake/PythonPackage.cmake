@@ -1,0 +1,39 @@
+# What pip installs: the bindings, and where the machine has LLVM the compiler library too.
+
+add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub)
+if(NOT NB_PYTHON_COMPILER)
+  return()
+endif()
+
+# One that ./bootstrap build has made of the same sources will do.
+set(ready ${CMAKE_SOURCE_DIR}/build/lib/libnb-compiler.so)
+if(EXISTS ${ready})
+  file(GLOB_RECURSE sources ${CMAKE_SOURCE_DIR}/lib/*.cpp ${CMAKE_SOURCE_DIR}/lib/*.h ${CMAKE_SOURCE_DIR}/lib/*.td
+       ${CMAKE_SOURCE_DIR}/dialect/*.cpp ${CMAKE_SOURCE_DIR}/dialect/*.h ${CMAKE_SOURCE_DIR}/dialect/*.td
+       ${CMAKE_SOURCE_DIR}/runtime/include/*.h)
+  foreach(source IN LISTS sources)
+    if(${source} IS_NEWER_THAN ${ready})
+      unset(ready)
+      break()
+    endif()
+  endforeach()
+else()
+  unset(ready)
+endif()
+if(ready)
+  message(STATUS "the compiler library is ${ready}")
+  install(PROGRAMS ${ready} DESTINATION nanobragg COMPONENT python)
+  return()
+endif()
+
+find_package(MLIR QUIET CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+if(NOT MLIR_FOUND AND NB_PYTHON_COMPILER STREQUAL "AUTO")
+  message(STATUS "no MLIR here: the package has no compiler; nanobragg-compiler brings one")
+  return()
+endif()
+include(UseMLIR)
+foreach(folder dialect lib/Frontend lib/Transforms lib/Conversion lib/Interpreter lib/Compiler)
+  add_subdirectory(${folder})
+endforeach()
+add_dependencies(nb-python-package nb-compiler)
+install(TARGETS nb-compiler LIBRARY DESTINATION nanobragg COMPONENT python)

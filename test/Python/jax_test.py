@@ -1,0 +1,94 @@
+"""Images in JAX: jit, derivatives twice, vmap, refusals."""
+
+import sys
+import unittest
+
+try:
+    import jax
+except ImportError:
+    print("skipped: JAX is not installed in build/venv")
+    sys.exit(0)
+
+import jax.numpy as jnp
+import numpy as np
+
+import nanobragg as nb
+from common import central, simulator
+from nanobragg.jax import image
+
+jax.config.update("jax_enable_x64", True)
+
+
+def small():
+    return simulator("-detpixels", "6", "-pixel", "4")
+
+
+class Jax(unittest.TestCase):
+    def test_image(self):
+        sim = small()
+        a = jnp.asarray(sim["cell_a"])
+        np.testing.assert_array_equal(image(sim, cell_a=a), sim.image())
+        np.testing.assert_array_equal(jax.jit(lambda a: image(sim, cell_a=a))(a), sim.image())
+        single = image(sim, cell_a=jnp.asarray(7e-9, jnp.float32))
+        self.assertEqual(single.dtype, jnp.float32)
+        np.testing.assert_allclose(single, sim.image(), rtol=1e-3, atol=1e-3 * sim.image().max())
+
+    def test_gradient(self):
+        sim = small()
+        weights = np.random.default_rng(1).random(sim.shape)
+        gradient = jax.jit(jax.grad(lambda m, f: (image(sim, misset=m, F=f) * weights).sum(), argnums=(0, 1)))
+        m, f = gradient(jnp.asarray(sim["misset"]), jnp.asarray(sim.structure_factors[0]))
+        want = sim.gradient("misset,F", cotangent=weights)
+        np.testing.assert_allclose(m, [want[n] for n in ("misset_x", "misset_y", "misset_z")], rtol=1e-12)
+        np.testing.assert_allclose(f, want["F"], rtol=1e-12)
+
+    def test_hessian(self):
+        sim = small()
+        data = sim.image() * 1.1
+
+        def loss(m):
+            return ((image(sim, misset=m) - data)**2).sum()
+
+        hessian = jax.jit(jax.jacrev(jax.jacrev(loss)))(jnp.asarray(sim["misset"]))
+        np.testing.assert_allclose(hessian, hessian.T, rtol=1e-9)
+        row = sim.hvp({"misset": (0, 1, 0)}, loss=nb.Loss.chi_square(data))
+        np.testing.assert_allclose(hessian[1], [row[n] for n in ("misset_x", "misset_y", "misset_z")], rtol=1e-8)
+        gradient = jax.grad(loss)
+        at = jnp.asarray(sim["misset"])
+        difference = central(lambda t: np.asarray(gradient(at.at[0].add(t))), 0.0, 1e-5)
+        np.testing.assert_allclose(hessian[0], difference, rtol=1e-6)
+
+    def test_vmap(self):
+        sim = small()
+        cells = jnp.linspace(69e-10, 71e-10, 3)
+        images = jax.jit(jax.vmap(lambda a: image(sim, cell_a=a)))(cells)
+        gradients = jax.vmap(jax.grad(lambda a: image(sim, cell_a=a).sum()))(cells)
+        for a, one, g in zip(cells, images, gradients):
+            sim["cell_a"] = float(a)
+            np.testing.assert_array_equal(one, sim.image())
+            np.testing.assert_allclose(g, sim.gradient("cell_a")["cell_a"], rtol=1e-12)
+
+    def test_no_compilation(self):
+        sim = small()
+        gradient = jax.jit(jax.grad(lambda a: image(sim, cell_a=a).sum()))
+        gradient(7e-9)
+        before = nb.counters()["compiles"]
+        for a in np.linspace(69e-10, 71e-10, 50):
+            gradient(a)
+        self.assertEqual(nb.counters()["compiles"], before)
+
+    def test_refusals(self):
+        sim = small()
+        for call, kind, words in (
+                (lambda: image(sim), ValueError, "at least one"),
+                (lambda: image(sim, cell_aa=1.0), ValueError, "closest is 'cell_a'"),
+                (lambda: image(sim, cell_a=jnp.ones(1)), ValueError, r"'cell_a' has the shape \(\)"),
+                (lambda: image(sim, cell_a=3), TypeError, "int"),
+                (lambda: image(sim, cell_a=float("nan")).block_until_ready(), Exception, "'cell_a' is not a number"),
+                (lambda: image(sim, cell_a=-1.0).block_until_ready(), Exception, "'cell_a'")):
+            with self.subTest(words), self.assertRaisesRegex(kind, words):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main()
