@@ -44,7 +44,10 @@ install(TARGETS nb-opt RUNTIME COMPONENT compiler)
 # Where Debian keeps libMLIR; the compiler has its own.
 set_target_properties(nb-opt nb-run nb-try PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 
-if(NOT NB_STATIC_COMPILER)
+if(NB_STATIC_COMPILER)
+  install(TARGETS nb-compiler-shared LIBRARY COMPONENT compiler)
+  set_target_properties(nb-compiler-shared PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+else()
   set_target_properties(nb-compiler PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 endif()
 

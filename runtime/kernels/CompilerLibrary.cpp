@@ -12,8 +12,11 @@ namespace nanobragg {
 namespace {
 
 constexpr const char *libraryName = "libnb-compiler.so";
-constexpr const char *remedy = "; install the package nanobragg-compiler, build the target nb-compiler "
-                               "or set NB_COMPILER_LIBRARY to its file";
+/// The same over the shared MLIR, which plugins are linked with, too.
+constexpr const char *libraryForPlugins = "libnb-compiler-shared.so";
+constexpr const char *remedy =
+    "; install the package nanobragg-compiler, build the target nb-compiler "
+    "or set NB_COMPILER_LIBRARY to its file";
 
 /// Opened for the life of the process: LLVM's globals do not survive dlclose.
 void *openOrThrow(const std::string &path, const std::string &whatWasSought) {
@@ -26,8 +29,8 @@ void *openOrThrow(const std::string &path, const std::string &whatWasSought) {
   });
   if (library)
     return library;
-  throw std::runtime_error("cannot open the compiler library (" + whatWasSought +
-                           "): " + reason + remedy);
+  throw std::runtime_error("cannot open the compiler library (" + whatWasSought + "): " + reason +
+                           remedy);
 }
 
 /// The file that NB_COMPILER_LIBRARY names; empty: it is not set. What a relative name means
@@ -107,8 +110,16 @@ std::filesystem::path CompilerLibrary::file() {
   return search.found.empty() ? std::filesystem::path() : search.found.front();
 }
 
-std::shared_ptr<const CompilerLibrary> CompilerLibrary::open() {
-  void *library = openLibrary();
+std::shared_ptr<const CompilerLibrary> CompilerLibrary::open() { return ofLibrary(openLibrary()); }
+
+std::shared_ptr<const CompilerLibrary> CompilerLibrary::openForPlugins() {
+  if (namedFile().empty())
+    if (const CodeSearch search = findCode(libraryForPlugins); !search.found.empty())
+      return ofLibrary(openOrThrow(search.found.front().string(), search.found.front().string()));
+  return open(); // which may be one that plugins can use, or refuses them
+}
+
+std::shared_ptr<const CompilerLibrary> CompilerLibrary::ofLibrary(void *library) {
   const auto getApi =
       reinterpret_cast<nb_compiler_get_api_fn>(dlsym(library, "nb_compiler_get_api"));
   if (!getApi)
@@ -170,8 +181,8 @@ std::string CompilerLibrary::emit(const KernelRequest &request, const std::strin
   return result;
 }
 
-std::shared_ptr<const PreparedProgram>
-CompilerLibrary::prepare(const KernelRequest &request, const std::string &probe) const {
+std::shared_ptr<const PreparedProgram> CompilerLibrary::prepare(const KernelRequest &request,
+                                                                const std::string &probe) const {
   if (!api.prepare_program)
     throw std::runtime_error("the compiler library has no interpreter; build it and this program "
                              "together");
@@ -188,7 +199,9 @@ std::string PreparedProgram::run(const void *const *arguments, const nb_interpre
                                  void *const *outputs) const {
   const std::lock_guard lock(mutex);
   char *report = nullptr, *error = nullptr;
-  if (callCompiler([&] { return api.run_program(program, arguments, &options, outputs, &report, &error); }) != 0)
+  if (callCompiler([&] {
+        return api.run_program(program, arguments, &options, outputs, &report, &error);
+      }) != 0)
     fail(api, error);
   const std::string result = report ? report : "";
   if (report)
@@ -205,7 +218,9 @@ EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
   const nb_compile_request c = toC(request);
   char *report = nullptr, *error = nullptr;
   std::int32_t differ = 0;
-  if (callCompiler([&] { return api.compare_engines(&c, arguments, &options, &differ, &report, &error); }) != 0)
+  if (callCompiler([&] {
+        return api.compare_engines(&c, arguments, &options, &differ, &report, &error);
+      }) != 0)
     fail(api, error);
   EngineComparison comparison = {differ != 0, report ? report : ""};
   if (report)

@@ -72,6 +72,9 @@ public:
   /// Opens file(). The error names the places searched, and those that were left alone because other
   /// users can write to them.
   static std::shared_ptr<const CompilerLibrary> open();
+  /// The same for programs with plugins: libnb-compiler-shared.so, which has the MLIR that plugins are
+  /// linked with, where it is.
+  static std::shared_ptr<const CompilerLibrary> openForPlugins();
 
   /// The handle keeps the library alive.
   KernelHandle compile(const KernelRequest &request) const;
@@ -103,6 +106,8 @@ public:
   explicit CompilerLibrary(const nb_compiler_api &api) : api(api) {}
 
 private:
+  static std::shared_ptr<const CompilerLibrary> ofLibrary(void *library);
+
   const nb_compiler_api &api;
 };
 

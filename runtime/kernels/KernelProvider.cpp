@@ -46,7 +46,15 @@ void KernelProvider::preload() {
     }
 }
 
-std::shared_ptr<const CompilerLibrary> KernelProvider::compilerLocked() {
+std::shared_ptr<const CompilerLibrary>
+KernelProvider::compilerLocked(const KernelRequest &request) {
+  if (!request.passes.plugins.empty()) {
+    if (!libraryForPlugins) {
+      const TimeAdded watch(count.compilerLoadSeconds);
+      libraryForPlugins = CompilerLibrary::openForPlugins();
+    }
+    return libraryForPlugins;
+  }
   if (!library) {
     const TimeAdded watch(count.compilerLoadSeconds);
     library = opening.valid() ? opening.get() : open();
@@ -54,22 +62,22 @@ std::shared_ptr<const CompilerLibrary> KernelProvider::compilerLocked() {
   return library;
 }
 
-std::shared_ptr<const CompilerLibrary> KernelProvider::compiler() {
+std::shared_ptr<const CompilerLibrary> KernelProvider::compiler(const KernelRequest &request) {
   std::lock_guard lock(mutex);
-  return compilerLocked();
+  return compilerLocked(request);
 }
 
 std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelRequest &request) {
   std::lock_guard lock(mutex);
   std::shared_ptr<const PreparedProgram> &program = programs[keyOf(request)];
   if (!program)
-    program = compilerLocked()->prepare(request);
+    program = compilerLocked(request)->prepare(request);
   return program;
 }
 
 /// Of a GPU: a file that the process alone has.
 KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<char> &image) {
-  const auto compiler = compilerLocked();
+  const auto compiler = compilerLocked(request);
   const TimeAdded watch(count.compileSeconds);
   auto built = compiler->build(request);
   if (!built)
@@ -86,7 +94,7 @@ KernelHandle KernelProvider::compile(const KernelRequest &request) {
     std::vector<char> image;
     return build(request, image);
   }
-  const auto compiler = compilerLocked();
+  const auto compiler = compilerLocked(request);
   const TimeAdded watch(count.compileSeconds);
   KernelHandle kernel = compiler->compile(request);
   ++count.compiles;
@@ -104,7 +112,7 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
     cache->publish(specification, image);
     return kernel;
   }
-  const auto compiler = compilerLocked();
+  const auto compiler = compilerLocked(request);
   std::optional<std::vector<char>> image;
   KernelHandle kernel;
   try {
@@ -146,8 +154,7 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
 KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
   const TimeAdded watch(count.cacheSeconds);
   KernelHandle kernel = openKernelFile(file);
-  checkFits(*kernel, request.specification(), request.precision,
-            "the kernel " + file);
+  checkFits(*kernel, request.specification(), request.precision, "the kernel " + file);
   checkDevice(*kernel, request, file);
   ++count.loads;
   return kernel;
@@ -169,9 +176,9 @@ KernelHandle KernelProvider::get(const KernelRequest &request) {
   const std::string file = request.file.empty() && request.engine == Engine::Fused && !own.any()
                                ? findKernelFile(request).string()
                                : request.file;
-  KernelHandle kernel = !file.empty()                              ? load(request, file)
+  KernelHandle kernel = !file.empty()                               ? load(request, file)
                         : cached && request.engine == Engine::Fused ? loadOrBuild(request)
-                                                                   : compile(request);
+                                                                    : compile(request);
   return kernels[key] = std::move(kernel);
 }
 

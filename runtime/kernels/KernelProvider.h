@@ -52,13 +52,13 @@ public:
   /// A program for the interpreter; prepared once per request.
   std::shared_ptr<const PreparedProgram> program(const KernelRequest &request);
 
-  /// The compiler itself, opened when this is first called.
-  std::shared_ptr<const CompilerLibrary> compiler();
+  /// The compiler itself, for a request: opened when this is first called.
+  std::shared_ptr<const CompilerLibrary> compiler(const KernelRequest &request = {});
 
   KernelCounters counters() const;
 
 private:
-  std::shared_ptr<const CompilerLibrary> compilerLocked();
+  std::shared_ptr<const CompilerLibrary> compilerLocked(const KernelRequest &request);
   KernelHandle build(const KernelRequest &request, std::vector<char> &image);
   KernelHandle compile(const KernelRequest &request);
   KernelHandle buildAndPublish(const KernelRequest &request, const std::string &specification);
@@ -69,7 +69,7 @@ private:
   std::shared_ptr<KernelCache> cache;
   mutable std::mutex mutex;
   std::future<std::shared_ptr<const CompilerLibrary>> opening;
-  std::shared_ptr<const CompilerLibrary> library;
+  std::shared_ptr<const CompilerLibrary> library, libraryForPlugins;
   std::map<std::string, KernelHandle> kernels;
   std::map<std::string, std::shared_ptr<const PreparedProgram>> programs;
   KernelCounters count;

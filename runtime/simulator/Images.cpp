@@ -54,7 +54,7 @@ std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {
 
 std::string Simulator::emit(const std::string &stage, PixelType pixels) {
   const KernelRequest request = state->placement.decided(state->request(typeOf(pixels)));
-  return state->placement.provider().compiler()->emit(request, stage);
+  return state->placement.provider().compiler(request)->emit(request, stage);
 }
 
 EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
@@ -66,7 +66,8 @@ EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
   c.atol_of_max = options.ofMaximum;
   c.every_stage = options.everyStage;
   c.threads = state->options.threads;
-  return state->placement.provider().compiler()->compareEngines(request, arguments.arguments(), c);
+  return state->placement.provider().compiler(request)->compareEngines(request,
+                                                                       arguments.arguments(), c);
 }
 
 } // namespace nanobragg

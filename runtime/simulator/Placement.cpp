@@ -97,7 +97,7 @@ Program Placement::interpret(KernelRequest request, const Instruments &look) con
   request.target = "native";
   if (look.probe.empty())
     return Program(kernels.program(request), look);
-  return Program(kernels.compiler()->prepare(request, look.probe), look);
+  return Program(kernels.compiler(request)->prepare(request, look.probe), look);
 }
 
 Program Placement::placeGiven(const KernelRequest &request) const {
@@ -136,7 +136,7 @@ Program Placement::place(KernelRequest request) {
   } catch (const Refusal &) {
     throw;
   } catch (const std::runtime_error &error) {
-    if (!fallback || request.gpu || !kernels.compiler()->canInterpret())
+    if (!fallback || request.gpu || !kernels.compiler(request)->canInterpret())
       throw;
     reason = error.what();
     interprets = true;

@@ -60,7 +60,7 @@ std::string emit(const RunSetup &setup, KernelProvider &kernels) {
   const Placement placement(options);
   const KernelRequest request =
       placement.decided(requestFor(experiment, options, derivative.toString()));
-  return placement.provider().compiler()->emit(request, stage);
+  return placement.provider().compiler(request)->emit(request, stage);
 }
 
 } // namespace
@@ -74,7 +74,7 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
   KernelProvider kernels(CompilerLibrary::open, cache);
   // While the files are read; with a cache it turns out later whether the compiler is needed.
   const SimulatorOptions &options = tool.simulator;
-  if (!tool.listParameters &&
+  if (!tool.listParameters && options.passes.plugins.empty() &&
       ((!cache && options.kernelFile.empty()) || options.engine == Engine::Interpreter ||
        tool.instruments.any() || !options.dumpIR.empty() || tool.emit != Emit::Nothing))
     kernels.preload();

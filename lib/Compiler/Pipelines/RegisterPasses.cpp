@@ -7,6 +7,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
+#include "llvm-c/Core.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <dlfcn.h>
@@ -32,9 +33,22 @@ static void showSymbols() {
     dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
+/// Are MLIR and LLVM in this library, and not in those that plugins share?
+static bool hasOwnMlir() {
+  Dl_info here, llvm;
+  return dladdr(reinterpret_cast<void *>(&nb::registerPassesOnce), &here) &&
+         dladdr(reinterpret_cast<void *>(&LLVMDisposeMessage), &llvm) &&
+         here.dli_fbase == llvm.dli_fbase;
+}
+
 llvm::Error nb::loadPlugins(StringRef files, DialectRegistry &registry) {
   if (files.empty())
     return llvm::Error::success();
+  if (hasOwnMlir())
+    return llvm::createStringError(
+        "this compiler library has an MLIR of its own, which plugins cannot share; install or "
+        "build "
+        "libnb-compiler-shared.so beside it, or configure with NB_STATIC_COMPILER=OFF");
   registerPassesOnce();
   showSymbols();
   for (StringRef file : llvm::split(files, ',')) {

@@ -1,0 +1,1 @@
+"""Names of other simulators, on this one: ``compat.nanobrag_torch`` and ``compat.simtbx``."""

@@ -1,0 +1,129 @@
+"""The parametrisation of stage A: numbers without unit and bound, zero at the start, that are mapped to an experiment."""
+
+import dataclasses
+
+import torch
+from torch import nn
+
+from .crystal import Crystal
+from .detector import Detector
+
+
+class _Params(nn.Module):
+    """A configuration, of which some fields change with parameters ("stage_a") or do not ("frozen")."""
+
+    def __init__(self, base_config, device, dtype, param_init, deltas):
+        super().__init__()
+        if param_init not in ("frozen", "stage_a"):
+            raise ValueError(f"param_init is 'frozen' or 'stage_a', not {param_init!r}")
+        self.device = torch.device("cpu") if device is None else device
+        self.dtype = dtype
+        self._base_config = dataclasses.replace(base_config)
+        for name, shape in deltas.items():
+            zero = torch.zeros(shape, device=self.device, dtype=dtype)
+            setattr(self, name, nn.Parameter(zero) if param_init == "stage_a" else zero)
+
+    def _base(self, name, value):
+        self.register_buffer(name, torch.as_tensor(value, device=self.device, dtype=self.dtype).detach().clone())
+
+    def _with(self, **fields):
+        # Not replace(): it would compute sizes and middles again.
+        import copy
+        config = copy.copy(self._base_config)
+        for name, value in fields.items():
+            setattr(config, name, value)
+        return config
+
+
+class CrystalStageAParams(_Params):
+    """Cell edges exp(delta), angles and misset 10 degrees tanh(delta) about the start."""
+
+    def __init__(self, base_config, device=None, dtype=torch.float32, param_init="frozen", max_angle_delta_deg=10.0,
+                 max_misset_delta_deg=10.0):
+        super().__init__(base_config, device, dtype, param_init, {
+            "delta_log_a": (), "delta_log_b": (), "delta_log_c": (), "delta_alpha_raw": (), "delta_beta_raw": (), "delta_gamma_raw": (),
+            "delta_misset_raw": (3,)})
+        self.max_angle_delta_deg, self.max_misset_delta_deg = float(max_angle_delta_deg), float(max_misset_delta_deg)
+        for name in ("cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma"):
+            self._base(f"base_{name}", getattr(base_config, name))
+        for axis, value in zip("xyz", base_config.misset_deg):
+            self._base(f"base_misset_{axis}", value)
+
+    def build_config(self):
+        angle = self.max_angle_delta_deg
+        misset = self.max_misset_delta_deg * torch.tanh(self.delta_misset_raw)
+        return self._with(
+            cell_a=self.base_cell_a * torch.exp(self.delta_log_a), cell_b=self.base_cell_b * torch.exp(self.delta_log_b),
+            cell_c=self.base_cell_c * torch.exp(self.delta_log_c),
+            cell_alpha=self.base_cell_alpha + angle * torch.tanh(self.delta_alpha_raw),
+            cell_beta=self.base_cell_beta + angle * torch.tanh(self.delta_beta_raw),
+            cell_gamma=self.base_cell_gamma + angle * torch.tanh(self.delta_gamma_raw),
+            misset_deg=(self.base_misset_x + misset[0], self.base_misset_y + misset[1], self.base_misset_z + misset[2]))
+
+
+class DetectorStageAParams(_Params):
+    """Distance exp(delta), rotations 5 degrees tanh(delta), beam centre 5 pixels tanh(delta)."""
+
+    def __init__(self, base_config, device=None, dtype=torch.float32, param_init="frozen", max_tilt_delta_deg=5.0,
+                 beam_shift_pixels=5.0):
+        super().__init__(base_config, device, dtype, param_init, {
+            "delta_log_distance_mm": (), "delta_rotx_raw": (), "delta_roty_raw": (), "delta_rotz_raw": (), "delta_twotheta_raw": (),
+            "delta_beam_s_raw": (), "delta_beam_f_raw": ()})
+        self.max_tilt_delta_deg, self.beam_shift_pixels = float(max_tilt_delta_deg), float(beam_shift_pixels)
+        for name, field in (("base_distance_mm", "distance_mm"), ("base_rotx_deg", "detector_rotx_deg"),
+                            ("base_roty_deg", "detector_roty_deg"), ("base_rotz_deg", "detector_rotz_deg"),
+                            ("base_twotheta_deg", "detector_twotheta_deg"), ("base_beam_center_s_mm", "beam_center_s"),
+                            ("base_beam_center_f_mm", "beam_center_f"), ("pixel_size_mm", "pixel_size_mm")):
+            self._base(name, getattr(base_config, field))
+
+    def build_config(self):
+        tilt, shift = self.max_tilt_delta_deg, self.beam_shift_pixels * self.pixel_size_mm
+        return self._with(
+            distance_mm=self.base_distance_mm * torch.exp(self.delta_log_distance_mm),
+            detector_rotx_deg=self.base_rotx_deg + tilt * torch.tanh(self.delta_rotx_raw),
+            detector_roty_deg=self.base_roty_deg + tilt * torch.tanh(self.delta_roty_raw),
+            detector_rotz_deg=self.base_rotz_deg + tilt * torch.tanh(self.delta_rotz_raw),
+            detector_twotheta_deg=self.base_twotheta_deg + tilt * torch.tanh(self.delta_twotheta_raw),
+            beam_center_s=self.base_beam_center_s_mm + shift * torch.tanh(self.delta_beam_s_raw),
+            beam_center_f=self.base_beam_center_f_mm + shift * torch.tanh(self.delta_beam_f_raw))
+
+
+class BeamStageAParams(_Params):
+    """Fluence exp(delta)."""
+
+    def __init__(self, base_config, device=None, dtype=torch.float32, param_init="frozen"):
+        super().__init__(base_config, device, dtype, param_init, {"delta_log_fluence": ()})
+        self._base("base_fluence", base_config.fluence)
+
+    def build_config(self):
+        return self._with(fluence=self.base_fluence * torch.exp(self.delta_log_fluence))
+
+
+class ExperimentModel(nn.Module):
+    """Crystal, detector and beam with the parameters of stage A; ``forward`` is the image."""
+
+    def __init__(self, crystal_config, detector_config, beam_config, device=None, dtype=torch.float32, param_init="frozen",
+                 hkl_data=None, hkl_metadata=None):
+        super().__init__()
+        self.device = torch.device("cpu") if device is None else device
+        self.dtype = dtype
+        self.crystal_params = CrystalStageAParams(crystal_config, self.device, dtype, param_init)
+        self.detector_params = DetectorStageAParams(detector_config, self.device, dtype, param_init)
+        self.beam_params = BeamStageAParams(beam_config, self.device, dtype, param_init)
+        self.set_structure_factors(hkl_data, hkl_metadata)
+
+    def set_structure_factors(self, hkl_data, hkl_metadata):
+        """A grid [h, k, l] and its bounds h_min, h_max, k_min, ..."""
+        self._external_hkl_metadata = hkl_metadata
+        self._external_hkl_data = None if hkl_data is None else torch.as_tensor(hkl_data).to(device=self.device, dtype=self.dtype)
+
+    def _build_simulator(self):
+        from ..simulator import Simulator
+        beam = self.beam_params.build_config()
+        crystal = Crystal(self.crystal_params.build_config(), beam, device=self.device, dtype=self.dtype)
+        crystal.hkl_data, crystal.hkl_metadata = self._external_hkl_data, self._external_hkl_metadata
+        detector = Detector(self.detector_params.build_config(), device=self.device, dtype=self.dtype)
+        return Simulator(crystal, detector, beam_config=beam, device=self.device, dtype=self.dtype), crystal, detector, beam
+
+    def forward(self, pixel_batch_size=None, oversample=None, oversample_omega=None, oversample_polar=None, oversample_thick=None):
+        return self._build_simulator()[0].run(pixel_batch_size, None, oversample, oversample_omega, oversample_polar, oversample_thick)

@@ -1,0 +1,245 @@
+"""Configurations to images."""
+
+import collections
+import math
+import warnings
+
+import numpy
+import torch
+
+import nanobragg
+from nanobragg.torch import image as _image
+
+from .config import BeamConfig, CrystalShape, DetectorPivot
+from .models.crystal import Crystal, as_tensor  # noqa: F401
+from .models.detector import Detector, axes_of, beam_of
+
+_A, _mm, _um, _deg = 1e-10, 1e-3, 1e-6, math.pi / 180
+_shapes = {CrystalShape.SQUARE: "-square_xtal", CrystalShape.ROUND: "-round_xtal", CrystalShape.GAUSS: "-gauss_xtal",
+           CrystalShape.TOPHAT: "-tophat_spots"}
+# Simulators by what cannot change: with all numbers new in every iteration nothing is compiled, nor made, again.
+_made = collections.OrderedDict()
+_most = 16
+
+
+def _zero(value):
+    return not isinstance(value, torch.Tensor) and value == 0
+
+
+def mosaic_rotations(config, like):
+    """Axes (domains, 3) and angles (domains,) in rad of the mosaic domains' rotations, as Simulator.run has them."""
+    n = config.mosaic_domains
+    if n == 1 or _zero(config.mosaic_spread_deg):
+        return torch.eye(3, dtype=like.dtype, device=like.device)[:1].expand(n, 3), torch.zeros(n, dtype=like.dtype, device=like.device)
+    words = ["-cell", 100, 100, 100, 90, 90, 90, "-default_F", 1, "-detpixels", 1, "-mosaic", 1, "-mosaic_domains", n]
+    if config.mosaic_seed is not None:
+        words += ["-mosaic_seed", abs(config.mosaic_seed)]
+    sim = nanobragg.Simulator.from_flags(words)
+    return (as_tensor(sim["mosaic_axis"], like),
+            as_tensor(sim["mosaic_unit_angle"], like) * as_tensor(config.mosaic_spread_deg, like) * _deg)
+
+
+def _words(vector):
+    return [repr(float(x)) for x in vector]
+
+
+class Simulator:
+    """The image of a crystal on a detector in a beam.
+
+    ``run()`` returns a tensor (slow, fast), differentiable twice by every tensor in the configurations, on the device and in
+    the dtype of this simulator; it is computed in float64 on the processor.
+    """
+
+    def __init__(self, crystal, detector, crystal_config=None, beam_config=None, device=None, dtype=torch.float32, debug_config=None):
+        self.crystal, self.detector = crystal, detector
+        if crystal_config is not None:
+            for name in ("phi_start_deg", "osc_range_deg", "phi_steps", "mosaic_spread_deg", "mosaic_domains", "mosaic_seed",
+                         "spindle_axis"):
+                setattr(crystal.config, name, getattr(crystal_config, name))
+        self.beam_config = beam_config if beam_config is not None else getattr(crystal, "beam_config", None) or BeamConfig()
+        self.device = torch.zeros((), device=device).device
+        self.dtype = dtype
+        self.detector = detector.to(device=self.device, dtype=dtype)
+        self.debug_config = debug_config or {}
+        like = torch.zeros((), device=self.device, dtype=dtype)
+        self.incident_beam_direction = as_tensor(beam_of(detector.config), like)
+        self.wavelength = as_tensor(self.beam_config.wavelength_A, like)
+        self.fluence = as_tensor(self.beam_config.fluence, like)
+        self.kahn_factor = as_tensor(0.0 if self.beam_config.nopolar else self.beam_config.polarization_factor, like)
+
+    def _oversample(self, given):
+        n = self.detector.config.oversample if given is None else given
+        if n != -1:
+            return int(n)
+        c, d = self.crystal.config, self.detector.config
+        size = max(abs(float(edge) * _A * float(n)) for edge, n in zip((c.cell_a, c.cell_b, c.cell_c), c.N_cells))
+        pixel = float(self.beam_config.wavelength_A) * _A * float(d.distance_mm) / float(d.pixel_size_mm)
+        return max(1, math.ceil(3.0 * size / pixel))
+
+    def _flags(self, oversample, omega, polar, thick):
+        """What decides the program and the sizes of tables, as flags of nb-sim; numbers come later."""
+        c, d, b = self.crystal.config, self.detector.config, self.beam_config
+        axis = (0., 0., 1.) if b.polarization_axis is None else tuple(float(x) for x in b.polarization_axis)
+        beam = beam_of(d)
+        if sum(x * y for x, y in zip(axis, beam))**2 > 0.99 * sum(x * x for x in axis) * sum(x * x for x in beam):
+            axis = (1., 0., 0.) if abs(beam[2]) > 0.5 else (0., 0., 1.)  # along the beam it says nothing
+        words = ["-cell", 100, 100, 100, 90, 90, 90, "-default_F", 1, "-N", 5, _shapes[c.shape],
+                 "-interpolate" if self.crystal.interpolate and self.crystal.hkl_data is not None else "-nointerpolate",
+                 "-phisteps", c.phi_steps, "-osc", 1, "-lambda", 1, "-distance", 100, "-pixel", 0.1,
+                 "-detpixels_f", d.fpixels, "-detpixels_s", d.spixels, "-oversample", oversample,
+                 "-roi", d.roi_xmin, d.roi_xmax, d.roi_ymin, d.roi_ymax]
+        if c.mosaic_domains > 1 or not _zero(c.mosaic_spread_deg):
+            words += ["-mosaic", 1, "-mosaic_domains", c.mosaic_domains]
+            if c.mosaic_seed is not None:
+                words += ["-mosaic_seed", abs(c.mosaic_seed)]
+        for flag, vector in zip(("-fdet_vector", "-sdet_vector", "-odet_vector"), axes_of(d)):
+            words += [flag, *_words(vector)]
+        words += ["-beam_vector", *_words(beam), "-polar_vector", *_words(axis), "-spindle_axis", *_words(c.spindle_axis),
+                  "-twotheta_axis", *_words(d.twotheta_axis)]
+        if d.close_distance_mm is not None:
+            words += ["-close_distance", 100]
+        words += ["-pivot", "beam" if d.detector_pivot == DetectorPivot.BEAM else "sample"]
+        if c.misset_random:
+            words += ["-misset", "random"] + (["-misset_seed", c.misset_seed] if c.misset_seed is not None else [])
+        if b.nopolar:
+            words.append("-nopolar")
+        if d.curved_detector:
+            words.append("-curved_det")
+        if d.point_pixel:
+            words.append("-point_pixel")
+        for on, flag in ((omega, "-oversample_omega"), (polar, "-oversample_polar"), (thick, "-oversample_thick")):
+            words += [flag] if on else []
+        if d.detector_abs_um is not None and not _zero(d.detector_thick_um):
+            words += ["-detector_abs", 100, "-detector_thick", 100, "-detector_thicksteps", d.detector_thicksteps]
+        if float(b.dmin) > 0:
+            words += ["-dmin", float(b.dmin)]
+        if float(b.water_size_um) > 0:
+            words += ["-water", float(b.water_size_um)]
+        return [str(w) for w in words]
+
+    def _simulator(self, flags):
+        c, d, b = self.crystal.config, self.detector.config, self.beam_config
+        hkl = self.crystal.hkl_data
+        stars = (c.mosflm_a_star, c.mosflm_b_star, c.mosflm_c_star)
+        matrix = None if any(s is None for s in stars) else torch.stack([as_tensor(s, torch.zeros((), dtype=torch.float64))
+                                                                         for s in stars], dim=1)
+        mask = None if d.mask_array is None else numpy.asarray(torch.as_tensor(d.mask_array).cpu()) != 0
+        sources = None if b.source_directions is None or len(b.source_directions) == 0 else [
+            [float(x) for x in row] for row in b.source_directions]
+        waves = None if sources is None else (
+            [float(b.wavelength_A) * _A] * len(sources) if b.source_wavelengths is None else [float(x) for x in b.source_wavelengths])
+        bounds = None
+        if hkl is not None and self.crystal.hkl_metadata is not None:
+            bounds = tuple(int(self.crystal.hkl_metadata[f"{axis}_min"]) for axis in "hkl")
+        key = (tuple(flags), None if mask is None else mask.tobytes(), repr(sources), repr(waves), matrix is None,
+               None if bounds is None else (bounds, tuple(hkl.shape)))
+        if key in _made:
+            _made.move_to_end(key)
+            sim, state = _made[key]
+        else:
+            parts = []
+            if sources is not None:
+                parts.append(nanobragg.Beam(sources=[(*row, 1.0, wave) for row, wave in zip(sources, waves)]))
+            if mask is not None:
+                parts.append(nanobragg.Detector(mask=mask))
+            crystal = nanobragg.Crystal()
+            if matrix is not None:
+                crystal.matrix = matrix.detach().numpy() / _A
+                flags = [w for w in flags]
+                del flags[:7]  # no -cell
+            if bounds is not None:
+                crystal.structure_factors = hkl.detach().double().cpu().numpy(), bounds
+            with warnings.catch_warnings():
+                # Of flags that have no effect yet: the numbers come later.
+                warnings.simplefilter("ignore", nanobragg.Warning)
+                sim = nanobragg.Simulator(*parts, crystal, flags=flags, engine="fused")
+            state = {"hkl": self._identity(hkl) if bounds is not None else None}
+            _made[key] = sim, state
+            while len(_made) > _most:
+                _made.popitem(last=False)
+        if bounds is not None and not hkl.requires_grad and state["hkl"] != self._identity(hkl):
+            sim.structure_factors = hkl.detach().double().cpu().numpy(), bounds
+            state["hkl"] = self._identity(hkl)
+        return sim, matrix, bounds is not None
+
+    @staticmethod
+    def _identity(tensor):
+        # Also the sum: memory that was given back may hold other structure factors.
+        return None if tensor is None else (tensor.data_ptr(), tensor._version, tensor.dtype, float(tensor.detach().double().sum()))
+
+    def _numbers(self, sim, matrix, grid):
+        """All numbers in SI units: name -> float, tuple or tensor."""
+        c, d, b = self.crystal.config, self.detector.config, self.beam_config
+        numbers = {"default_F": float(c.default_F), "mosaic_spread": c.mosaic_spread_deg * _deg, "phi0": c.phi_start_deg * _deg,
+                   "osc": c.osc_range_deg * _deg, "fluence": b.fluence, "pixel_size": d.pixel_size_mm * _mm, "fudge": c.fudge,
+                   "wavelength": b.wavelength_A * _A, "kahn_factor": b.polarization_factor,
+                   "detector_rotx": d.detector_rotx_deg * _deg, "detector_roty": d.detector_roty_deg * _deg,
+                   "detector_rotz": d.detector_rotz_deg * _deg, "twotheta": d.detector_twotheta_deg * _deg}
+        if matrix is None:
+            numbers.update(cell_a=c.cell_a * _A, cell_b=c.cell_b * _A, cell_c=c.cell_c * _A, cell_alpha=c.cell_alpha * _deg,
+                           cell_beta=c.cell_beta * _deg, cell_gamma=c.cell_gamma * _deg)
+        else:
+            numbers["reciprocal_matrix"] = matrix / _A
+        for axis, n, misset in zip("abc", c.N_cells, c.misset_deg):
+            numbers[f"ncells_{axis}"] = n
+        if not c.misset_random:
+            for axis, misset in zip("xyz", c.misset_deg):
+                numbers[f"misset_{axis}"] = misset * _deg
+        if d.close_distance_mm is not None:
+            numbers["close_distance"] = d.close_distance_mm * _mm
+        else:
+            numbers["distance"] = d.distance_mm * _mm
+        half = 0.5 if d.detector_convention.value == "mosflm" else 0.0
+        if d.pix0_override_m is not None and d.detector_pivot == DetectorPivot.BEAM:
+            moved = Detector(d, dtype=torch.float64)
+            numbers["beam_center_fast"] = moved.beam_center_f * moved.pixel_size
+            numbers["beam_center_slow"] = moved.beam_center_s * moved.pixel_size
+        else:
+            numbers["beam_center_fast"] = (d.beam_center_f + half * d.pixel_size_mm) * _mm
+            numbers["beam_center_slow"] = (d.beam_center_s + half * d.pixel_size_mm) * _mm
+        if d.detector_abs_um is not None and not _zero(d.detector_thick_um):
+            numbers.update(attenuation_depth=d.detector_abs_um * _um, sensor_thickness=d.detector_thick_um * _um)
+        if grid and self.crystal.hkl_data.requires_grad:
+            numbers["F"] = self.crystal.hkl_data
+        return numbers
+
+    def run(self, pixel_batch_size=None, override_a_star=None, oversample=None, oversample_omega=None, oversample_polar=None,
+            oversample_thick=None):
+        """The image, photons per pixel. pixel_batch_size has no effect: memory does not grow with the image."""
+        if override_a_star is not None:
+            raise NotImplementedError("override_a_star: give mosflm_a_star, mosflm_b_star and mosflm_c_star in CrystalConfig instead")
+        d = self.detector.config
+
+        def chosen(given, name):
+            return getattr(d, name) if given is None else given
+
+        sim, matrix, grid = self._simulator(self._flags(
+            self._oversample(oversample), chosen(oversample_omega, "oversample_omega"), chosen(oversample_polar, "oversample_polar"),
+            chosen(oversample_thick, "oversample_thick")))
+        used = sim.parameters if not hasattr(sim, "_port_names") else sim._port_names
+        sim._port_names = used = set(used)
+        constants, tensors = {}, {}
+        for name, value in self._numbers(sim, matrix, grid).items():
+            if name not in used:
+                continue
+            if isinstance(value, torch.Tensor) and value.requires_grad and torch.is_grad_enabled():
+                tensors[name] = value.to("cpu", torch.float64)
+            else:
+                constants[name] = value.detach().double().cpu().numpy() if isinstance(value, torch.Tensor) else float(value)
+        now = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in constants.items()}
+        if getattr(sim, "_port_constants", None) != now:
+            sim.set(**constants)
+            sim._port_constants = now
+        result = _image(sim, **tensors) if tensors else torch.from_numpy(sim.image())
+        return result.to(device=self.device, dtype=self.dtype)
+
+    def compute_statistics(self, float_image):
+        """Largest value and where it is, mean, root mean square and its deviation."""
+        d = self.detector.config
+        part = float_image[d.roi_ymin:d.roi_ymax + 1, d.roi_xmin:d.roi_xmax + 1]
+        at = int(torch.argmax(part))
+        n = part.shape[1]
+        mean = part.mean()
+        return {"max_I": float(part.max()), "max_I_subpixel": float(part.max()), "max_I_slow": d.roi_ymin + at // n,
+                "max_I_fast": d.roi_xmin + at % n, "mean": float(mean), "RMS": float(torch.sqrt((part**2).mean())),
+                "RMSD": float(torch.sqrt(((part - mean)**2).mean())), "N": part.numel()}
