@@ -11,6 +11,7 @@
 
 #include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/Options.h"
+#include "lib/IO/DialsExperiment.h"
 #include "lib/Experiment/Semantics.h"
 #include "nanobragg/Run.h"
 #include "nanobragg/SimulatorOptions.h"
@@ -43,6 +44,7 @@ struct OutputOptions {
   bool pgm = true, noise = true;
   std::optional<std::string> pngFile;
   bool pngRings = false; ///< with a scale bar
+  bool nexusBitshuffle = false;
   std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, streamFile;
   std::optional<std::string> dumpFile; ///< write the structure factors here (-dump with -hkl)
   double intScale = 0, pgmScale = 0;   ///< <= 0: automatic
@@ -123,6 +125,10 @@ struct LoadedInputs {
   Inputs inputs;
   std::size_t reflections = 0;       ///< lines of the -hkl file, or nodes of the dump
   std::vector<std::string> warnings; ///< with those of the command line and of flags without effect
+  /// Of --expt: the experiment, and those that share its images. Empty without.
+  std::vector<io::DialsExperiment> dials;
+  bool geometryFromFile = false; ///< the frame is that of a file, not of a convention
+  std::string hallSymbol;        ///< of the structure factors' space group; empty: unknown
   std::vector<std::string> remarks;  ///< what was taken from files; one sentence each
   std::vector<std::string>
       notices; ///< semantic switches that matter here, as CompleteExperiment::notices

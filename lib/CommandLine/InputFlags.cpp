@@ -61,6 +61,13 @@ FlagGroup inputFlags() {
            .help = "gain of each pixel, by which the image is multiplied: .npy, SMV, or raw 32-bit "
                    "floats of a square detector",
            .apply = [](CommandLine &line, const Values &v) { line.files.gainMap = v.text(); }},
+          {.spellings = {"--expt"},
+           .values = "FILE[:N]",
+           .fallback = "none",
+           .help = "experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector of any "
+                   "number of panels; N counts from 0. Without N, experiments that share its images "
+                   "are lattices on them. Flags win over the file",
+           .apply = [](CommandLine &line, const Values &v) { line.files.expt = v.text(); }},
           {.spellings = {"-sourcefile"},
            .values = "FILE",
            .fallback = "none",

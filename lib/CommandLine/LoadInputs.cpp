@@ -1,4 +1,5 @@
 #include "lib/CommandLine/CommandLine.h"
+#include "lib/CommandLine/DialsInput.h"
 #include "lib/CommandLine/ImageHeader.h"
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/CommandLine/OutputConflicts.h"
@@ -29,7 +30,7 @@ void requireCell(const CommandLine &line, const Inputs &inputs) {
 }
 
 void requireInputs(const CommandLine &line, const Inputs &given) {
-  if (!line.files.hkl) // which may bring the cell
+  if (!line.files.hkl && !line.files.expt) // which may bring the cell
     requireCell(line, given);
   if (line.files.hkl || line.files.dump || given.grid || line.options.defaultF != 0)
     return;
@@ -112,6 +113,9 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given) {
     inputs.matrix = io::readMatrix(*files.matrix);
   if (files.sources)
     loadSources(*files.sources, line.semantics.columns, inputs);
+  if (files.expt)
+    loadExpt(line, loaded);
+  loaded.geometryFromFile = files.expt || files.geometry;
   if (files.panels)
     line.options.panels = readPanels(*files.panels);
   for (const auto &table : {files.stol, files.stol4, files.q})

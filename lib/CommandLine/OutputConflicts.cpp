@@ -1,5 +1,6 @@
 #include "lib/CommandLine/OutputConflicts.h"
 
+#include "lib/CommandLine/DialsInput.h"
 #include "lib/IO/StructureFactorFile.h"
 
 #include <filesystem>
@@ -28,6 +29,9 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
   if (o.noise)
     files.push_back({"-noisefile", o.noiseFile});
   add(files, "--png", o.pngFile);
+  add(files, "--cbf", o.cbfFile);
+  add(files, "--nexus", o.nexusFile);
+  add(files, "--write-expt", o.exptFile);
   add(files, "-dump", o.dumpFile);
   add(files, "--timing", line.tool.timingFile);
   return files;
@@ -44,6 +48,11 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   add(files, "-mask", f.mask);
   add(files, "-gain_map", f.gainMap);
   add(files, "--panels", f.panels);
+  if (f.expt)
+    files.push_back({"--expt", exptNameOf(*f.expt).path});
+  add(files, "--geom", f.geometry);
+  add(files, "--spectrum", f.spectrum);
+  add(files, "--shots", line.series.shots);
   add(files, "-stol", f.stol);
   add(files, "-4stol", f.stol4);
   add(files, "-Q", f.q);

@@ -38,6 +38,28 @@ FlagGroup outputFlags() {
                  line.outputs.noiseFile = v.text();
                  line.outputs.noise = true;
                }},
+          {.spellings = {"--cbf"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "miniCBF with the photons counted, noise included unless -nonoise, without offset: "
+                   "for DIALS, XDS and fabio; one panel at a right angle to the beam",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.cbfFile = v.text(); }},
+          {.spellings = {"--nexus"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "NXmx (HDF5), one file for all frames and panels: photons counted as 32-bit integers, "
+                   "or after -nonoise 32-bit floats; frames that are finished stay readable",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.nexusFile = v.text(); }},
+          {.spellings = {"--nexus-bitshuffle"},
+           .fallback = "off: shuffled and deflated, which every HDF5 reads",
+           .help = "compress --nexus with bitshuffle and LZ4, by HDF5's plugin",
+           .apply = [](CommandLine &line,
+                       const Values &) { line.outputs.nexusBitshuffle = true; }},
+          {.spellings = {"--write-expt"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "the experiment as DIALS describes it (.expt), of all frames",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.exptFile = v.text(); }},
           {.spellings = {"-nonoise"},
            .fallback = "off",
            .help = "no noise image, unless a later flag switches it back on",

@@ -29,16 +29,16 @@ constexpr Format formats[] = {
     {"smv", "SMV", "-intfile -noisefile"},
     {"pgm", "PGM", "-pgmfile"},
     {"png", "PNG", "--png"},
-    {"cbf", "CBF", ""},
+    {"cbf", "CBF", "--cbf"},
     {"tif", "TIFF", ""},
     {"tiff", "TIFF", ""},
     {"jpg", "JPEG", ""},
     {"jpeg", "JPEG", ""},
     {"gif", "GIF", ""},
     {"bmp", "BMP", ""},
-    {"h5", "HDF5", ""},
-    {"hdf5", "HDF5", ""},
-    {"nxs", "NeXus", ""},
+    {"h5", "HDF5", "--nexus"},
+    {"hdf5", "HDF5", "--nexus"},
+    {"nxs", "NeXus", "--nexus"},
     {"cxi", "HDF5", ""},
     {"npz", "an archive of NumPy", ""},
     {"mccd", "a MarCCD image", ""},
@@ -82,6 +82,10 @@ void refuseMisleadingNames(const CommandLine &line) {
     refuseMisleadingName({"-noisefile", "SMV", ".img"}, o.noiseFile);
   if (o.pgm)
     refuseMisleadingName({"-pgmfile", "PGM", ".pgm"}, o.pgmFile);
+  if (o.nexusFile)
+    refuseMisleadingName({"--nexus", "HDF5", ".nxs"}, *o.nexusFile);
+  if (o.cbfFile)
+    refuseMisleadingName({"--cbf", "CBF", ".cbf"}, *o.cbfFile);
   if (o.pngFile)
     refuseMisleadingName({"--png", "PNG", ".png"}, *o.pngFile);
 }

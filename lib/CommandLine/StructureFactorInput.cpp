@@ -1,5 +1,6 @@
 #include "lib/CommandLine/StructureFactorInput.h"
 
+#include "lib/CommandLine/DialsInput.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/Units.h"
@@ -85,18 +86,6 @@ double finestSpacing(const CommandLine &line, const Inputs &inputs) {
   return largest > 0 ? e.beam.wavelength * 1e10 / (largest * dispersion) : 1;
 }
 
-double wavelengthOf(const CommandLine &line, const Inputs &inputs) {
-  const Options &o = line.options;
-  if (o.lambda)
-    return *o.lambda;
-  if (o.energy)
-    return units::wavelengthFromEnergy(*o.energy) * 1e10;
-  for (const auto *header : {&inputs.imageHeader, &inputs.maskHeader})
-    if (*header && (*header)->wavelength)
-      return *(*header)->wavelength;
-  return 1;
-}
-
 void calculate(const io::NameAndLabel &file, const std::string &content,
                StructureFactorFormat format, CommandLine &line, LoadedInputs &loaded,
                io::StructureFactors &factors) {
@@ -165,6 +154,7 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
     refuse(file, format);
   }
   loaded.reflections = factors.reflections;
+  loaded.hallSymbol = factors.hallSymbol;
   loaded.remarks.insert(loaded.remarks.end(), factors.notes.begin(), factors.notes.end());
   loaded.warnings.insert(loaded.warnings.end(), factors.warnings.begin(), factors.warnings.end());
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));

@@ -95,6 +95,7 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
       result.cell = numbersOf(block.cell);
     }
     result.spaceGroup = block.spacegroup->hm;
+    result.hallSymbol = block.spacegroup->hall;
     result.reflections = unique.size();
     result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
     expandToP1(path, unique, *block.spacegroup, defaultF, result);

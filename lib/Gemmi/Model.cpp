@@ -170,6 +170,7 @@ private:
         }
     result.cell = numbersOf(cell);
     result.spaceGroup = group.hm;
+    result.hallSymbol = group.hall;
     return result;
   }
 

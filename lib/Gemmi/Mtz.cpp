@@ -165,6 +165,7 @@ StructureFactors readMtz(const NameAndLabel &file, const std::string &content, d
     requireCell(path, cell);
     result.cell = numbersOf(cell);
     result.spaceGroup = mtz.spacegroup->hm;
+    result.hallSymbol = mtz.spacegroup->hall;
     result.reflections = unique.size();
     result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
     expandToP1(path, unique, *mtz.spacegroup, defaultF, result);

@@ -1,6 +1,7 @@
 #include "lib/IO/ImageFile.h"
 
 #include "lib/Experiment/CheckedSize.h"
+#include "lib/IO/CbfFile.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/FloatImage.h"
@@ -13,7 +14,7 @@
 namespace nanobragg {
 namespace {
 
-enum class Format { Raw, Npy, Smv };
+enum class Format { Raw, Npy, Smv, Cbf };
 
 /// A file that was read once: a pipe cannot be read again.
 struct Contents {
@@ -22,6 +23,8 @@ struct Contents {
   Format format() const {
     if (bytes.starts_with("\x93NUMPY"))
       return Format::Npy;
+    if (io::isCbf(bytes))
+      return Format::Cbf;
     return bytes.starts_with("{\nHEADER_BYTES") ? Format::Smv : Format::Raw;
   }
 
@@ -51,6 +54,11 @@ Image parseSmvImage(const Contents &file) {
   return {1, smv.slowPixels, smv.fastPixels, {smv.pixels.begin(), smv.pixels.end()}};
 }
 
+Image parseCbfImage(const Contents &file) {
+  const io::CbfFile cbf = io::parseCbf(file.path, file.bytes);
+  return {1, cbf.slowPixels, cbf.fastPixels, {cbf.pixels.begin(), cbf.pixels.end()}};
+}
+
 Image parseRaw(const Contents &file, std::optional<Shape> shape) {
   if (!shape) {
     const std::size_t pixels = file.bytes.size() / sizeof(float);
@@ -72,6 +80,8 @@ Image parse(const Contents &file, std::optional<Shape> shape) {
     return parseNumPy(file);
   case Format::Smv:
     return parseSmvImage(file);
+  case Format::Cbf:
+    return parseCbfImage(file);
   case Format::Raw:
     break;
   }

@@ -46,6 +46,7 @@ struct StructureFactors {
   std::size_t duplicates = 0;                ///< of the file's, given twice; the last one counts
   std::optional<std::array<double, 6>> cell; ///< A and degrees, where the file has one
   std::string spaceGroup;                    ///< Hermann-Mauguin; empty: unknown
+  std::string hallSymbol;                    ///< of the space group
   std::vector<std::string> notes, warnings;  ///< one sentence each
 };
 

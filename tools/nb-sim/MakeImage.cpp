@@ -5,6 +5,7 @@
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Console.h"
+#include "tools/nb-sim/ExchangeFiles.h"
 #include "tools/nb-sim/NotFinite.h"
 #include "tools/nb-sim/Outputs.h"
 #include "tools/nb-sim/ProgressDisplay.h"
@@ -57,6 +58,7 @@ public:
 
   void run() {
     Outputs outputs(setup.line, setup.complete.experiment.detector);
+    ExchangeFiles exchange(setup);
     std::optional<io::OutputFile> timingFile;
     if (setup.line.tool.timingFile)
       timingFile.emplace(*setup.line.tool.timingFile);
@@ -76,15 +78,17 @@ public:
     if (!statistics.found)
       warnOfBlackImage();
     noteScale(statistics);
+    exchange.write(pixels());
     outputs.write(pixels(), statistics, setup.line, setup.complete, console);
     outputs.publish();
+    exchange.publish();
 
     timing.totalSeconds = start.sinceMain.seconds();
     if (timingFile) {
       timingFile->write(timing.toJson());
       timingFile->commit();
     }
-    printSummary(outputs);
+    printSummary(outputs, exchange);
   }
 
 private:
@@ -220,9 +224,11 @@ private:
                  omega, 100 * omega / (4 * std::numbers::pi));
   }
 
-  void printSummary(const Outputs &outputs) const {
+  void printSummary(const Outputs &outputs, const ExchangeFiles &exchange) const {
     std::fprintf(console, "\n");
     for (const std::string &path : outputs.absolutePaths())
+      std::fprintf(console, "wrote %s\n", path.c_str());
+    for (const std::string &path : exchange.names())
       std::fprintf(console, "wrote %s\n", path.c_str());
     const std::string where = !timing.device.empty() ? timing.device
                                                      : std::to_string(timing.threads) + " thread" +

@@ -6,7 +6,9 @@
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Derivatives.h"
 #include "tools/nb-sim/ListParameters.h"
+#include "tools/nb-sim/FramePlan.h"
 #include "tools/nb-sim/MakeImage.h"
+#include "tools/nb-sim/MakeSeries.h"
 #include "tools/shared/Main.h"
 
 #include <csignal>
@@ -99,6 +101,10 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
   }
   // A reader that stops listening to the progress lines is no reason to lose the image.
   std::signal(SIGPIPE, SIG_IGN);
+  if (isSeries(setup)) {
+    makeSeries(std::move(setup), kernels, start);
+    return Success;
+  }
   makeImage(std::move(setup), kernels, start);
   return Success;
 }

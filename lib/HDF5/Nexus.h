@@ -1,0 +1,16 @@
+// NXmx by way of HDF5.
+#ifndef NANOBRAGG_HDF5_NEXUS_H
+#define NANOBRAGG_HDF5_NEXUS_H
+
+#include "lib/IO/NexusFile.h"
+
+namespace nanobragg::io {
+
+std::unique_ptr<NexusWriter> makeNexusWriter(const std::string &path,
+                                             const DialsExperiment &experiment,
+                                             const NexusOptions &options);
+NexusImage readNexusImage(const std::string &path, std::size_t frame);
+std::vector<std::array<double, 2>> readSpectrum(const std::string &path);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,89 @@
+#include "lib/IO/CbfFile.h"
+#include "lib/IO/FileError.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace nanobragg::io {
+namespace {
+
+constexpr std::string_view start = "\x0c\x1a\x04\xd5";
+constexpr std::int64_t mostPixels = std::int64_t(1) << 31;
+
+/// The number after a key of the binary section's header.
+std::optional<std::int64_t> numberAfter(std::string_view header, std::string_view key) {
+  const std::size_t at = header.find(key);
+  if (at == header.npos)
+    return std::nullopt;
+  std::size_t begin = at + key.size();
+  while (begin < header.size() && (header[begin] == ' ' || header[begin] == ':'))
+    ++begin;
+  std::int64_t value = 0;
+  const auto [stop, error] =
+      std::from_chars(header.data() + begin, header.data() + header.size(), value);
+  return error == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+} // namespace
+
+std::vector<std::int32_t> decompressByteOffset(const std::string &path, std::string_view bytes,
+                                               std::size_t count) {
+  if (count > bytes.size())
+    throw FileError(path, "promises " + std::to_string(count) + " pixels and has " +
+                              std::to_string(bytes.size()) + " bytes for them; it is cut short");
+  std::vector<std::int32_t> pixels(count);
+  const char *p = bytes.data(), *const end = p + bytes.size();
+  const auto need = [&](std::ptrdiff_t size, std::size_t pixel) {
+    if (end - p < size)
+      throw FileError(path, "ends at pixel " + std::to_string(pixel) + " of " +
+                                std::to_string(count) + "; it is cut short");
+  };
+  std::uint32_t value = 0; // wraps as the writer's differences do
+  for (std::size_t i = 0; i < count; ++i) {
+    need(1, i);
+    const auto one = std::int8_t(*p++);
+    std::int32_t difference = one;
+    if (one == -128) {
+      need(2, i);
+      std::int16_t two;
+      std::memcpy(&two, p, 2);
+      p += 2;
+      difference = two;
+      if (two == -32768) {
+        need(4, i);
+        std::memcpy(&difference, p, 4);
+        p += 4;
+      }
+    }
+    value += std::uint32_t(difference);
+    pixels[i] = std::int32_t(value);
+  }
+  return pixels;
+}
+
+bool isCbf(std::string_view bytes) { return bytes.starts_with("###CBF"); }
+
+CbfFile parseCbf(const std::string &path, std::string_view bytes) {
+  const std::size_t section = bytes.find("--CIF-BINARY-FORMAT-SECTION--");
+  const std::size_t data = section == bytes.npos ? bytes.npos : bytes.find(start, section);
+  if (data == bytes.npos)
+    throw FileError(path, "is a CBF file without a binary section; it is cut short or damaged");
+  const std::string_view header = bytes.substr(section, data - section);
+  if (header.find("x-CBF_BYTE_OFFSET") == header.npos)
+    throw FileError(path, "is not compressed by byte offsets, and no other CBF is read here; write it "
+                          "anew with fabio or cbflib");
+  if (header.find("signed 32-bit integer") == header.npos)
+    throw FileError(path, "does not have signed 32-bit integers, and no other CBF is read here");
+  const auto size = numberAfter(header, "X-Binary-Size:");
+  const auto fast = numberAfter(header, "X-Binary-Size-Fastest-Dimension");
+  const auto slow = numberAfter(header, "X-Binary-Size-Second-Dimension");
+  if (!fast || !slow || *fast < 1 || *slow < 1 || *fast > mostPixels || *slow > mostPixels / *fast)
+    throw FileError(path, "does not say how many pixels it has (X-Binary-Size-Fastest-Dimension, "
+                          "-Second-Dimension)");
+  std::string_view rest = bytes.substr(data + start.size());
+  if (size && *size >= 0 && std::size_t(*size) < rest.size())
+    rest = rest.substr(0, std::size_t(*size));
+  return {*fast, *slow, decompressByteOffset(path, rest, std::size_t(*fast * *slow))};
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,20 @@
+// What a counting detector hands out.
+#ifndef NANOBRAGG_IO_COUNTS_H
+#define NANOBRAGG_IO_COUNTS_H
+
+#include "lib/IO/NoiseImage.h"
+
+#include <vector>
+
+namespace nanobragg::io {
+
+/// As drawNoise(), the same deviates, but without offset and with 31 bits: photons times gain, rounded
+/// down. 0 outside of the region.
+std::vector<std::int32_t> drawCounts(std::span<const float> image, const ImageRegion &region,
+                                     const Gain &gain, Ran1 &random, std::int64_t &seed);
+
+/// The image without noise, rounded to the nearest count.
+std::vector<std::int32_t> roundCounts(std::span<const float> image);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,30 @@
+// Experiment lists of DIALS, .expt.
+#ifndef NANOBRAGG_IO_EXPTFILE_H
+#define NANOBRAGG_IO_EXPTFILE_H
+
+#include "lib/IO/DialsExperiment.h"
+#include "lib/IO/OutputFile.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// All experiments of the list, at least one, each with a beam and a detector. Old lists, whose
+/// models are file names, are refused. Throws FileError that names experiment and key.
+std::vector<DialsExperiment> readExpt(const std::string &path);
+
+/// What the images are called: a template with # for the digits (a rotation series), or one name for
+/// each experiment.
+struct ExptImages {
+  std::string pattern;
+  std::vector<std::string> names;
+};
+
+/// Writes a list that dxtbx reads, old and new. Models that are equal stand in it once.
+void writeExpt(OutputFile &out, std::span<const DialsExperiment> experiments,
+               const ExptImages &images);
+
+} // namespace nanobragg::io
+#endif

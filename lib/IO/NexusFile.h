@@ -1,0 +1,65 @@
+// NXmx: images in HDF5.
+#ifndef NANOBRAGG_IO_NEXUSFILE_H
+#define NANOBRAGG_IO_NEXUSFILE_H
+
+#include "lib/IO/DialsExperiment.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg::io {
+
+struct NexusOptions {
+  std::size_t frames = 1;
+  bool resume = false;     ///< go on with a file that is there
+  bool stills = false;     ///< no scan
+  bool floats = false;     ///< 32-bit floats, else 32-bit integers
+  bool bitshuffle = false; ///< bitshuffle and LZ4 by HDF5's plugin, else shuffled and deflated
+  std::size_t frameFast = 0, frameSlow = 0; ///< of the frame that each panel lies in the corner of
+  std::vector<std::uint8_t> mask{};         ///< [panel][slow][fast], 0: masked; empty: none
+};
+
+/// A file that gets its frames one by one, in any order and from any thread. What has been written is
+/// readable should the process die.
+class NexusWriter {
+public:
+  virtual ~NexusWriter() = default;
+  /// Pixels of 4 bytes, [panel][slow][fast] of equal frames. Compresses on the calling thread.
+  virtual void write(std::size_t frame, std::span<const std::byte> pixels) = 0;
+  virtual bool isDone(std::size_t frame) const = 0;
+  virtual void finish() = 0;
+};
+
+/// Throws FileError. The beam is turned to -z where it is not along it: NXmx has no other.
+std::unique_ptr<NexusWriter> openNexus(const std::string &path, const DialsExperiment &experiment,
+                                       const NexusOptions &options);
+
+bool isHdf5(std::string_view bytes);
+
+/// One frame: panels of equal frames as in the file's slab.
+struct NexusImage {
+  std::size_t frames = 0, slow = 0, fast = 0;
+  std::vector<double> pixels; ///< of the frame that was asked for
+};
+/// Throws FileError.
+NexusImage readNexus(const std::string &path, std::size_t frame);
+
+/// Wavelength (A) and weight of each point; empty: the file has no spectrum.
+std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path);
+
+/// What libnb-hdf5.so gives.
+struct Hdf5Module {
+  const char *version;
+  std::unique_ptr<NexusWriter> (*open)(const std::string &, const DialsExperiment &,
+                                       const NexusOptions &);
+  NexusImage (*read)(const std::string &, std::size_t);
+  std::vector<std::array<double, 2>> (*spectrum)(const std::string &);
+};
+
+} // namespace nanobragg::io
+#endif

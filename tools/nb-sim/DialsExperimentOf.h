@@ -1,0 +1,18 @@
+// What was simulated, as DIALS describes it.
+#ifndef NANOBRAGG_NBSIM_DIALSEXPERIMENTOF_H
+#define NANOBRAGG_NBSIM_DIALSEXPERIMENTOF_H
+
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/Experiment/Defaults.h"
+#include "lib/IO/DialsExperiment.h"
+
+namespace nanobragg {
+
+/// In the frame of the file where beam and detector came from one; else in a frame in which the beam
+/// runs along -z and the spindle lies along +x, as DIALS has it. Models that the run has as the file
+/// of --expt says them keep the file's text. `frames`: images of the scan, 1 for one image.
+io::DialsExperiment dialsExperimentOf(const CompleteExperiment &complete, const CommandLine &line,
+                                      const LoadedInputs &loaded, std::int64_t frames);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,92 @@
+#include "tools/nb-sim/ExchangeFiles.h"
+
+#include "lib/IO/CbfFile.h"
+#include "lib/IO/ExptFile.h"
+#include "tools/nb-sim/DialsExperimentOf.h"
+#include "tools/nb-sim/FrameFiles.h"
+
+#include <filesystem>
+
+namespace nanobragg {
+
+void refuseUnfitCbf(const CommandLine &line, const io::DialsExperiment &description) {
+  std::string why;
+  if (line.outputs.cbfFile)
+    io::cbfHeaderOf(description, why);
+  if (!why.empty())
+    throw UsageError("--cbf: " + why + ", for which miniCBF has no room; use --nexus=FILE");
+}
+
+io::NexusOptions nexusOptionsOf(const CommandLine &line, const Experiment &experiment) {
+  io::NexusOptions options;
+  options.floats = !line.outputs.noise;
+  options.bitshuffle = line.outputs.nexusBitshuffle;
+  options.frameFast = std::size_t(experiment.detector.fastPixels);
+  options.frameSlow = std::size_t(experiment.detector.slowPixels);
+  options.mask = experiment.detector.mask;
+  return options;
+}
+
+ExchangeFiles::ExchangeFiles(const RunSetup &setup) : setup(setup) {
+  const OutputOptions &o = setup.line.outputs;
+  if (!o.cbfFile && !o.exptFile && !o.nexusFile)
+    return;
+  description = dialsExperimentOf(setup.complete, setup.line, setup.loaded, 1);
+  refuseUnfitCbf(setup.line, description);
+  if (o.cbfFile)
+    cbf.emplace(*o.cbfFile);
+  if (o.exptFile)
+    expt.emplace(*o.exptFile);
+}
+
+void ExchangeFiles::write(std::span<const float> image) {
+  const CommandLine &line = setup.line;
+  const OutputOptions &o = line.outputs;
+  std::string ignored;
+  if (cbf) {
+    const auto bytes =
+        io::cbfBytes(io::cbfHeaderOf(description, ignored),
+                     FrameFiles::countsOf(image, line, setup.complete));
+    cbf->write(bytes.data(), bytes.size());
+  }
+  if (o.nexusFile) {
+    io::NexusOptions options = nexusOptionsOf(line, setup.complete.experiment);
+    options.stills = !description.scan;
+    const auto nexus = io::openNexus(*o.nexusFile, description, options);
+    if (line.outputs.noise)
+      nexus->write(0, std::as_bytes(std::span<const std::int32_t>(
+                          FrameFiles::countsOf(image, line, setup.complete))));
+    else
+      nexus->write(0, std::as_bytes(image));
+    nexus->finish();
+  }
+  if (expt) {
+    std::error_code error;
+    const std::string name = o.cbfFile ? *o.cbfFile : o.nexusFile ? *o.nexusFile
+                             : o.noise ? o.noiseFile : o.intFile;
+    io::ExptImages images;
+    images.names.push_back(std::filesystem::absolute(name, error).lexically_normal().string());
+    io::DialsExperiment e = description;
+    e.imageSet = 0;
+    io::writeExpt(*expt, std::span(&e, 1), images);
+  }
+}
+
+void ExchangeFiles::publish() {
+  for (std::optional<io::OutputFile> *file : {&cbf, &expt})
+    if (*file)
+      (*file)->commit();
+}
+
+std::vector<std::string> ExchangeFiles::names() const {
+  const OutputOptions &o = setup.line.outputs;
+  std::vector<std::string> all;
+  for (const auto &name : {o.cbfFile, o.nexusFile, o.exptFile})
+    if (name) {
+      std::error_code error;
+      all.push_back(std::filesystem::absolute(*name, error).lexically_normal().string());
+    }
+  return all;
+}
+
+} // namespace nanobragg

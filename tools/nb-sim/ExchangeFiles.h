@@ -1,0 +1,36 @@
+// Files of one image for other programs: miniCBF, NXmx, .expt.
+#ifndef NANOBRAGG_NBSIM_EXCHANGEFILES_H
+#define NANOBRAGG_NBSIM_EXCHANGEFILES_H
+
+#include "lib/IO/NexusFile.h"
+#include "lib/IO/OutputFile.h"
+#include "tools/shared/RunSetup.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// Throws UsageError where --cbf is asked for and miniCBF has no room for the experiment.
+void refuseUnfitCbf(const CommandLine &line, const io::DialsExperiment &description);
+
+io::NexusOptions nexusOptionsOf(const CommandLine &line, const Experiment &experiment);
+
+class ExchangeFiles {
+public:
+  /// Opens those that the command line names. Throws UsageError, io::FileError.
+  explicit ExchangeFiles(const RunSetup &setup);
+  void write(std::span<const float> image);
+  void publish();
+  std::vector<std::string> names() const;
+
+private:
+  const RunSetup &setup;
+  io::DialsExperiment description;
+  std::optional<io::OutputFile> cbf, expt;
+};
+
+} // namespace nanobragg
+#endif

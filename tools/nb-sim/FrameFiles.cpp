@@ -1,0 +1,178 @@
+#include "tools/nb-sim/FrameFiles.h"
+
+#include "lib/CommandLine/OutputFormats.h"
+#include "lib/IO/CbfFile.h"
+#include "lib/IO/Counts.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/FloatImage.h"
+#include "lib/IO/ImageScaling.h"
+#include "lib/IO/ImageStatistics.h"
+#include "lib/IO/InterruptGuard.h"
+#include "lib/IO/NpyFile.h"
+#include "lib/IO/OutputFile.h"
+#include "lib/IO/PgmFile.h"
+#include "lib/IO/PngFile.h"
+#include "tools/nb-sim/ReportHeader.h"
+
+#include <cmath>
+#include <filesystem>
+#include <list>
+
+namespace nanobragg {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void writeFloats(io::OutputFile &out, std::span<const float> image, const Experiment &experiment,
+                 bool npy) {
+  const Detector &d = experiment.detector;
+  std::vector<std::size_t> shape = {std::size_t(d.slowPixels), std::size_t(d.fastPixels)};
+  if (!d.panels.empty())
+    shape.insert(shape.begin(), d.panels.size());
+  if (npy)
+    io::writeNpy(out, shape, image);
+  else
+    io::writeFloatImage(out, image);
+}
+
+/// A panel's own pixels out of an image of frames of equal size.
+std::vector<std::uint16_t> cutOutPanel(std::span<const std::uint16_t> image, const Detector &d,
+                                       std::size_t panel) {
+  if (d.panels.empty())
+    return {image.begin(), image.end()};
+  const auto [fast, slow] = std::pair(d.panels[panel].fastPixels, d.panels[panel].slowPixels);
+  std::vector<std::uint16_t> pixels;
+  for (std::int64_t s = 0; s < slow; ++s) {
+    const auto row = image.begin() + (std::int64_t(panel) * d.slowPixels + s) * d.fastPixels;
+    pixels.insert(pixels.end(), row, row + fast);
+  }
+  return pixels;
+}
+
+} // namespace
+
+FrameFiles::FrameFiles(const CommandLine &line, std::int64_t frames)
+    : floats(isGiven(line, "-floatfile")), ints(isGiven(line, "-intfile")),
+      pgm(line.outputs.pgm && isGiven(line, "-pgmfile")),
+      noise(line.outputs.noise && isGiven(line, "-noisefile")), png(line.outputs.pngFile),
+      cbf(line.outputs.cbfFile), outputs(line.outputs), series(line.series.any()) {
+  const bool none = !floats && !ints && !pgm && !noise && !png && !cbf && !outputs.nexusFile;
+  if (none && line.outputs.noise)
+    noise = true;
+  else if (none)
+    ints = true;
+  while (digits < 9 && frames >= std::int64_t(std::pow(10, digits)))
+    ++digits;
+}
+
+std::string FrameFiles::numbered(const std::string &name, std::int64_t frame) const {
+  if (!series)
+    return name;
+  fs::path path(name);
+  const std::string extension = path.extension().string();
+  path.replace_extension();
+  std::string number = std::to_string(frame);
+  number.insert(0, std::size_t(std::max(0, digits - int(number.size()))), '0');
+  return path.string() + "_" + number + extension;
+}
+
+std::string FrameFiles::pattern(const std::string &name) const {
+  fs::path path(name);
+  const std::string extension = path.extension().string();
+  path.replace_extension();
+  return path.string() + "_" + std::string(std::size_t(digits), '#') + extension;
+}
+
+std::string FrameFiles::imageName() const {
+  return cbf ? *outputs.cbfFile : noise ? outputs.noiseFile : ints ? outputs.intFile : "";
+}
+
+std::vector<std::string> FrameFiles::names(std::int64_t frame, const Detector &detector) const {
+  std::vector<std::string> all;
+  const auto add = [&](bool wanted, const std::string &name, bool perPanel) {
+    if (!wanted)
+      return;
+    if (!perPanel || detector.panels.empty())
+      all.push_back(numbered(name, frame));
+    else
+      for (std::size_t i = 0; i < detector.panels.size(); ++i)
+        all.push_back(numbered(nameOfPanel(name, std::int64_t(i)), frame));
+  };
+  add(floats, outputs.floatFile, false);
+  add(ints, outputs.intFile, true);
+  add(pgm, outputs.pgmFile, false);
+  add(noise, outputs.noiseFile, true);
+  add(png, outputs.pngFile.value_or(""), false);
+  add(cbf, outputs.cbfFile.value_or(""), false);
+  return all;
+}
+
+bool FrameFiles::allThere(std::int64_t frame, const Detector &detector) const {
+  std::error_code ignored;
+  for (const std::string &name : names(frame, detector))
+    if (!fs::is_regular_file(name, ignored))
+      return false;
+  return true;
+}
+
+std::vector<std::int32_t> FrameFiles::countsOf(std::span<const float> image, const CommandLine &line,
+                                               const CompleteExperiment &complete) {
+  if (!line.outputs.noise)
+    return io::roundCounts(image);
+  const Experiment &e = complete.experiment;
+  Ran1 random = complete.random; // that of the noise image: both have the same photons
+  std::int64_t seed = complete.noiseSeed;
+  return io::drawCounts(image, io::ImageRegion::of(e),
+                        {e.detector.gain, e.detector.gainMap.values}, random, seed);
+}
+
+void FrameFiles::write(std::int64_t frame, std::span<const float> image, const CommandLine &line,
+                       CompleteExperiment &complete, const io::DialsExperiment &description) const {
+  const Experiment &e = complete.experiment;
+  const Detector &d = e.detector;
+  const io::ImageRegion region = io::ImageRegion::of(e);
+  const std::int64_t rows = d.slowPixels * e.panelCount();
+  std::list<io::OutputFile> files;
+  const auto open = [&](const std::string &name) -> io::OutputFile & {
+    return files.emplace_back(numbered(name, frame));
+  };
+  const auto writePanels = [&](const std::string &name, std::span<const std::uint16_t> pixels) {
+    for (std::int64_t i = 0; i < e.panelCount(); ++i)
+      io::writeSmv(open(d.panels.empty() ? name : nameOfPanel(name, i)),
+                   headerOf(complete, line, i), cutOutPanel(pixels, d, std::size_t(i)));
+  };
+  if (floats)
+    writeFloats(open(outputs.floatFile), image, e, wantsNpy(line));
+  if (cbf) {
+    std::string why;
+    const io::CbfHeader header = io::cbfHeaderOf(description, why);
+    const std::string name = numbered(*outputs.cbfFile, frame);
+    const auto bytes = io::cbfBytes(header, countsOf(image, line, complete));
+    files.emplace_back(name).write(bytes.data(), bytes.size());
+  }
+  if (ints || pgm) {
+    const io::ImageStatistics statistics = io::computeStatistics(image, region, d.mask);
+    const double scale = io::chooseIntScale(outputs.intScale, statistics.maximum);
+    if (ints)
+      writePanels(outputs.intFile, io::scaleToInt(image, region, scale, outputs.adcOffset));
+    const double pgmScale = io::choosePgmScale(outputs.pgmScale, statistics.rmsd, scale);
+    if (pgm)
+      io::writePgm(open(outputs.pgmFile), d.fastPixels, rows,
+                   io::scaleToPgm(image, region, pgmScale), pgmScale);
+  }
+  if (noise) {
+    const io::NoiseImage drawn =
+        io::drawNoise(image, region, {d.gain, d.gainMap.values}, outputs.adcOffset,
+                      line.semantics.noiseWrap, complete.random, complete.noiseSeed);
+    writePanels(outputs.noiseFile, drawn.pixels);
+  }
+  if (png)
+    io::writePng(open(*outputs.pngFile), d.fastPixels, rows,
+                 io::logTones(image, io::chooseToneLimits(image)), io::Palette::Film);
+  const io::UninterruptedSection together;
+  for (io::OutputFile &file : files)
+    file.commit();
+}
+
+} // namespace nanobragg

@@ -1,0 +1,50 @@
+// The files of one frame of a series.
+#ifndef NANOBRAGG_NBSIM_FRAMEFILES_H
+#define NANOBRAGG_NBSIM_FRAMEFILES_H
+
+#include "lib/CommandLine/CommandLine.h"
+#include "lib/Experiment/Defaults.h"
+#include "lib/IO/DialsExperiment.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// Which files a series writes, and what they are called.
+class FrameFiles {
+public:
+  /// Those that `line` names, or noise images where it names none. `frames`: how many there will be.
+  FrameFiles(const CommandLine &line, std::int64_t frames);
+
+  /// NAME_0001.EXT; at least four digits, counted from 1.
+  std::string numbered(const std::string &name, std::int64_t frame) const;
+  /// The same with # for the digits.
+  std::string pattern(const std::string &name) const;
+
+  /// Those of a frame, counted from 1.
+  std::vector<std::string> names(std::int64_t frame, const Detector &detector) const;
+  bool allThere(std::int64_t frame, const Detector &detector) const;
+
+  /// Writes all files of a frame; each appears complete. Draws the noise from complete.random. Any
+  /// thread may write any frame. Throws io::FileError.
+  void write(std::int64_t frame, std::span<const float> image, const CommandLine &line,
+             CompleteExperiment &complete, const io::DialsExperiment &description) const;
+
+  /// What NXmx and CBF hold: counts with noise, or without it after -nonoise.
+  static std::vector<std::int32_t> countsOf(std::span<const float> image, const CommandLine &line,
+                                            const CompleteExperiment &complete);
+
+  /// The flag of the files that DIALS would be given, and their name: "", if there are none.
+  std::string imageName() const;
+
+private:
+  bool floats, ints, pgm, noise, png, cbf;
+  OutputOptions outputs;
+  int digits = 4;
+  bool series; ///< or one image of several lattices
+};
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,49 @@
+// Which frames a series has.
+#ifndef NANOBRAGG_NBSIM_FRAMEPLAN_H
+#define NANOBRAGG_NBSIM_FRAMEPLAN_H
+
+#include "tools/shared/RunSetup.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace nanobragg {
+
+/// What a frame has that the command line does not say.
+struct Frame {
+  CommandLine line; ///< of a run of its own
+  /// -mat for each of its lattices; one without where the command line's orientation stays.
+  std::vector<std::optional<Mat3>> lattices;
+};
+
+/// Frames of --frames, of --shots, or of lattices that share one image.
+class FramePlan {
+public:
+  /// Reads --shots. Throws UsageError, io::FileError.
+  explicit FramePlan(const RunSetup &setup);
+
+  std::int64_t count() const { return frames; }
+  /// Each with its own rotation and orientation? Then no scan describes them.
+  bool stills() const { return !shots.empty() || !experiments.empty(); }
+  Frame frame(std::int64_t index) const; ///< from 0
+
+private:
+  void readShots(const std::string &path);
+  void readTable(const std::string &path, const std::string &text);
+  void readExperiments(const std::string &path);
+
+  const RunSetup &setup;
+  std::int64_t frames = 1;
+  double phi = 0, osc = 0; ///< degrees
+  std::int64_t seed = 0;
+  std::vector<std::vector<std::string>> shots; ///< words of flags
+  std::vector<std::vector<io::DialsExperiment>> experiments; ///< lattices of each shot
+};
+
+/// Whether a command line asks for more than one image, or for more than one crystal.
+bool isSeries(const RunSetup &setup);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,17 @@
+// A series of images and its files.
+#ifndef NANOBRAGG_NBSIM_MAKESERIES_H
+#define NANOBRAGG_NBSIM_MAKESERIES_H
+
+#include "runtime/kernels/KernelProvider.h"
+#include "tools/nb-sim/Timing.h"
+#include "tools/shared/RunSetup.h"
+
+namespace nanobragg {
+
+/// Renders one frame after the other, while threads draw the noise of earlier ones, compress and
+/// write them. What is written is what a run for each frame alone would write. Every error is an
+/// exception; frames that are finished stay.
+void makeSeries(RunSetup setup, KernelProvider &kernels, const ProcessStart &start);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,49 @@
+#include "tools/nb-sim/SeriesProgress.h"
+
+#include <string>
+#include <unistd.h>
+
+namespace nanobragg {
+
+SeriesProgress::SeriesProgress(std::FILE *out, std::int64_t frames, bool shown)
+    : out(out), frames(frames), shown(shown), terminal(isatty(fileno(out))) {}
+
+void SeriesProgress::finishOne() {
+  const std::lock_guard lock(mutex);
+  ++done;
+  show();
+}
+
+void SeriesProgress::skip() {
+  const std::lock_guard lock(mutex);
+  ++left;
+}
+
+void SeriesProgress::show() {
+  const double seconds = sinceStart.seconds();
+  const std::int64_t all = done + left, tenth = 10 * all / frames;
+  const bool last = all == frames;
+  constexpr double often = 0.1;
+  if (!shown || (terminal ? !last && seconds - lastShown < often : tenth == lastTenth))
+    return;
+  lastShown = seconds;
+  lastTenth = tenth;
+  const double rate = seconds > 0 ? double(done) / seconds : 0;
+  if (terminal) {
+    constexpr std::int64_t width = 30;
+    const auto filled = std::size_t(width * all / frames);
+    std::fprintf(out, "\r[%s%s] ", std::string(filled, '#').c_str(),
+                 std::string(std::size_t(width) - filled, '.').c_str());
+  }
+  std::fprintf(out, "%lld of %lld frames, %.3g frames/s, %.0f s left%s", (long long)all,
+               (long long)frames, rate, rate > 0 ? double(frames - all) / rate : 0,
+               terminal ? "   " : "\n");
+  std::fflush(out);
+}
+
+void SeriesProgress::end() {
+  if (shown && terminal && lastShown >= 0)
+    std::fputc('\n', out);
+}
+
+} // namespace nanobragg

@@ -1,0 +1,36 @@
+// How far a series has come.
+#ifndef NANOBRAGG_NBSIM_SERIESPROGRESS_H
+#define NANOBRAGG_NBSIM_SERIESPROGRESS_H
+
+#include "runtime/processor/Stopwatch.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <mutex>
+
+namespace nanobragg {
+
+/// Frames, frames per second and the time left: on a terminal a bar that is redrawn in place,
+/// elsewhere a line for each tenth. Any thread may report.
+class SeriesProgress {
+public:
+  SeriesProgress(std::FILE *out, std::int64_t frames, bool shown);
+  void finishOne();
+  void skip();
+  void end();
+  std::int64_t made() const { return done; }
+  std::int64_t skipped() const { return left; }
+
+private:
+  void show();
+
+  std::FILE *out;
+  std::int64_t frames, done = 0, left = 0, lastTenth = 0;
+  bool shown, terminal;
+  double lastShown = -1;
+  Stopwatch sinceStart;
+  std::mutex mutex;
+};
+
+} // namespace nanobragg
+#endif
