@@ -80,7 +80,8 @@ void takeMask(const std::vector<io::DialsPanel> &panels, LoadedInputs &loaded) {
   mask.pixels.assign(std::size_t(mask.fastPixels * mask.slowPixels), 1);
   for (std::size_t i = 0; i < panels.size(); ++i)
     for (const auto &[f0, s0, f1, s1] : panels[i].masked)
-      for (std::int64_t s = std::max<std::int64_t>(s0, 0); s < std::min(s1, panels[i].pixels[1]); ++s)
+      for (std::int64_t s = std::max<std::int64_t>(s0, 0); s < std::min(s1, panels[i].pixels[1]);
+           ++s)
         for (std::int64_t f = std::max<std::int64_t>(f0, 0); f < std::min(f1, panels[i].pixels[0]);
              ++f)
           mask.pixels[std::size_t((std::int64_t(i) * slow + s) * mask.fastPixels + f)] = 0;
@@ -119,7 +120,8 @@ void takeSensor(const std::string &path, const std::vector<io::DialsPanel> &pane
   if (std::ranges::any_of(panels, [&](const io::DialsPanel &p) {
         return p.thickness != first.thickness || p.mu != first.mu;
       }))
-    loaded.warnings.push_back(path + ": its panels have different sensors; all get that of the first");
+    loaded.warnings.push_back(path +
+                              ": its panels have different sensors; all get that of the first");
 }
 
 void takeBeam(const io::DialsBeam &beam, const std::string &path, CommandLine &line,
@@ -164,8 +166,7 @@ void takeScan(const io::DialsExperiment &e, const std::string &path, CommandLine
 ExptName exptNameOf(const std::string &word) {
   std::error_code ignored;
   const std::size_t colon = word.rfind(':');
-  if (colon == word.npos || colon + 1 == word.size() || colon == 0 ||
-      word.size() - colon > 9 ||
+  if (colon == word.npos || colon + 1 == word.size() || colon == 0 || word.size() - colon > 9 ||
       word.find_first_not_of("0123456789", colon + 1) != word.npos ||
       std::filesystem::exists(word, ignored))
     return {word, {}};
@@ -188,11 +189,11 @@ Mat3 matrixOf(const io::DialsExperiment &e, double wavelength, std::int64_t fram
   std::array<Vec3, 3> stars = io::reciprocalOf(e.crystal->real);
   const std::vector<Mat3> &points = e.crystal->atScanPoints;
   if (!points.empty()) {
-    const std::size_t i = std::size_t(std::clamp<std::int64_t>(frame, 0, std::int64_t(points.size()) - 2));
+    const std::size_t i =
+        std::size_t(std::clamp<std::int64_t>(frame, 0, std::int64_t(points.size()) - 2));
     for (int column = 0; column < 3; ++column)
       for (int row = 0; row < 3; ++row)
-        stars[column][row] =
-            (points[i][3 * row + column] + points[i + 1][3 * row + column]) / 2;
+        stars[column][row] = (points[i][3 * row + column] + points[i + 1][3 * row + column]) / 2;
   }
   Mat3 matrix;
   for (int column = 0; column < 3; ++column) {
@@ -235,15 +236,16 @@ void placePanels(const std::string &path, const std::vector<io::DialsPanel> &pan
     o.closeDistance = dot(reference.origin, normal);
   // Corner to nearest point; the axes of a file may be a little off a right angle.
   const double skew = dot(reference.fast, reference.slow), determinant = 1 - skew * skew;
-  const double f = -dot(reference.origin, reference.fast), s = -dot(reference.origin, reference.slow);
+  const double f = -dot(reference.origin, reference.fast),
+               s = -dot(reference.origin, reference.slow);
   if (!flags.anyOf({"-Xbeam", "-Xclose", "-ORGX"}, "the beam centre along fast"))
     o.xBeam = (f - skew * s) / determinant;
   if (!flags.anyOf({"-Ybeam", "-Yclose", "-ORGY"}, "the beam centre along slow"))
     o.yBeam = (s - skew * f) / determinant;
   if (!flags.anyOf({"-pixel"}, "the pixels' size"))
     o.pixelSize = first.pixelSize[0];
-  const bool sizes = flags.anyOf({"-detpixels", "-detpixels_x", "-detpixels_y", "-detsize", "-detpixels_f",
-                                  "-detpixels_s", "-detsize_f", "-detsize_s"},
+  const bool sizes = flags.anyOf({"-detpixels", "-detpixels_x", "-detpixels_y", "-detsize",
+                                  "-detpixels_f", "-detpixels_s", "-detsize_f", "-detsize_s"},
                                  "the number of pixels");
   if (panels.size() == 1) {
     if (!sizes) {
@@ -296,9 +298,10 @@ void loadExpt(CommandLine &line, LoadedInputs &loaded) {
     loaded.remarks.push_back(path + ": " + std::to_string(loaded.dials.size()) +
                              " experiments share these images; each is a lattice on them");
   if (!chosen.mask.empty() && !line.files.mask)
-    loaded.warnings.push_back(path + ": the mask '" + chosen.mask +
-                              "' is a Python pickle and is not read; save it as an SMV image of 0 and 1 "
-                              "and give it with -mask");
+    loaded.warnings.push_back(
+        path + ": the mask '" + chosen.mask +
+        "' is a Python pickle and is not read; save it as an SMV image of 0 and 1 "
+        "and give it with -mask");
 }
 
 } // namespace nanobragg

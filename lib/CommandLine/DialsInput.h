@@ -15,8 +15,8 @@ struct ExptName {
 ExptName exptNameOf(const std::string &word);
 
 /// Reads --expt: fills the options that no flag has set, the matrix, mask and gain map, and
-/// `loaded.dials`. What a flag and the file both say is decided by the flag; a remark tells so. Throws
-/// UsageError, io::FileError.
+/// `loaded.dials`. What a flag and the file both say is decided by the flag; a remark tells so.
+/// Throws UsageError, io::FileError.
 void loadExpt(CommandLine &line, LoadedInputs &loaded);
 
 /// Where the panels of a detector stand, as options: one panel as the detector itself, several as
@@ -25,8 +25,8 @@ void loadExpt(CommandLine &line, LoadedInputs &loaded);
 void placePanels(const std::string &path, const std::vector<io::DialsPanel> &panels,
                  const io::DialsBeam &beam, CommandLine &line, LoadedInputs &loaded);
 
-/// Columns a*, b*, c* times the wavelength (A), as -mat has them; at the middle of frame `frame` of the
-/// scan where the crystal changes over it.
+/// Columns a*, b*, c* times the wavelength (A), as -mat has them; at the middle of frame `frame` of
+/// the scan where the crystal changes over it.
 Mat3 matrixOf(const io::DialsExperiment &experiment, double wavelength, std::int64_t frame);
 
 /// What the options say, in A.

@@ -60,6 +60,12 @@ std::vector<Exclusion> makeTable() {
             "the engines are compared on the processor, to which --device=gpu-on-cpu gives a GPU's "
             "program",
             onGpu, "cuda");
+  const Names series = {"--frames", "--shots"};
+  for (const Names &group : actions())
+    table.add(series, group, "a series makes images, and the second takes their place");
+  table.add(series, {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},
+            "the second looks at one run, and a series has many");
+  table.add({"--frames"}, {"--shots"}, "both say which images there are");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
 

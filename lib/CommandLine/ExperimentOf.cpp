@@ -12,6 +12,9 @@ CommandLine parseExperiment(const std::vector<std::string> &flags) {
   if (const GivenFlag *question = questionOf(line))
     throw UsageError(question->spelling + " is a question to nb-sim; here the flags describe an "
                                           "experiment: leave it out");
+  if (line.series.any())
+    throw UsageError("--frames and --shots make many images; here the flags describe one experiment: "
+                     "leave them out");
   return line;
 }
 

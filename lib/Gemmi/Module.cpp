@@ -1,25 +1,38 @@
 // What libnb-gemmi.so exports.
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
+#include "lib/IO/ModuleCall.h"
 
 using namespace nanobragg::io;
 
 namespace {
 
-StructureFactors read(const NameAndLabel &file, const std::string &content,
-                      StructureFactorFormat format, double defaultF) {
-  return format == StructureFactorFormat::Mtz ? readMtz(file, content, defaultF)
-                                              : readCifReflections(file, content, defaultF);
+using Cell = std::optional<std::array<double, 6>>;
+
+bool read(const NameAndLabel &file, const std::string &content, StructureFactorFormat format,
+          double defaultF, StructureFactors &result, std::string &error) {
+  return caught(error, [&] {
+    result = format == StructureFactorFormat::Mtz ? readMtz(file, content, defaultF)
+                                                  : readCifReflections(file, content, defaultF);
+  });
 }
 
-std::optional<std::array<double, 6>> cell(const std::string &path, const std::string &content,
-                                          StructureFactorFormat format) {
-  if (format == StructureFactorFormat::Mtz)
-    return cellOfMtz(path, content);
-  return isModel(format) ? cellOfModel(path, content, format) : cellOfCifReflections(path, content);
+bool calculate(const std::string &path, const std::string &content, StructureFactorFormat format,
+               const ModelOptions &options, const Cell &cell, StructureFactors &result,
+               std::string &error) {
+  return caught(error, [&] { result = factorsOfModel(path, content, format, options, cell); });
 }
 
-constexpr GemmiModule module{NB_VERSION, read, factorsOfModel, cell};
+bool cell(const std::string &path, const std::string &content, StructureFactorFormat format,
+          Cell &result, std::string &error) {
+  return caught(error, [&] {
+    result = format == StructureFactorFormat::Mtz ? cellOfMtz(path, content)
+             : isModel(format)                    ? cellOfModel(path, content, format)
+                                                  : cellOfCifReflections(path, content);
+  });
+}
+
+constexpr GemmiModule module{NB_VERSION, read, calculate, cell};
 
 } // namespace
 

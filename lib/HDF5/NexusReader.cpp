@@ -43,17 +43,20 @@ NexusImage readNexusImage(const std::string &path, std::size_t frame) {
   const Handle space(H5Dget_space(data));
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 2 || rank > 4)
-    throw FileError(path, "has images of " + std::to_string(rank) +
-                              " dimensions; frame, slow and fast, or frame, panel, slow and fast are "
-                              "expected");
+    throw FileError(path,
+                    "has images of " + std::to_string(rank) +
+                        " dimensions; frame, slow and fast, or frame, panel, slow and fast are "
+                        "expected");
   hsize_t size[4] = {}, offset[4] = {}, count[4] = {};
   H5Sget_simple_extent_dims(space, size, nullptr);
   const bool single = rank == 2;
   NexusImage image;
   image.frames = single ? 1 : size[0];
   if (frame >= image.frames)
-    throw FileError(path, "has " + std::to_string(image.frames) + " frames, counted from 0; there is "
-                              "none of number " + std::to_string(frame));
+    throw FileError(path, "has " + std::to_string(image.frames) +
+                              " frames, counted from 0; there is "
+                              "none of number " +
+                              std::to_string(frame));
   for (int i = 0; i < rank; ++i)
     count[i] = size[i];
   if (!single) {
@@ -72,8 +75,9 @@ NexusImage readNexusImage(const std::string &path, std::size_t frame) {
   H5Sselect_hyperslab(space, H5S_SELECT_SET, offset, nullptr, count, nullptr);
   const Handle memory(H5Screate_simple(rank, count, nullptr));
   if (H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, image.pixels.data()) < 0)
-    throw FileError(path, "has a frame that cannot be read: it is damaged, or compressed with a filter "
-                          "whose plugin is missing (set HDF5_PLUGIN_PATH)");
+    throw FileError(path,
+                    "has a frame that cannot be read: it is damaged, or compressed with a filter "
+                    "whose plugin is missing (set HDF5_PLUGIN_PATH)");
   return image;
 }
 

@@ -100,9 +100,8 @@ public:
   }
 
   Handle dataset(const std::string &name, hid_t type, hid_t space, hid_t creation = H5P_DEFAULT) {
-    return checked(
-        H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT), path,
-        "cannot make the field " + name);
+    return checked(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                   path, "cannot make the field " + name);
   }
 
 private:
@@ -124,9 +123,10 @@ public:
         rows(options.frameSlow * e.panels.size()) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     if (options.bitshuffle && H5Zfilter_avail(bitshuffleFilter) <= 0)
-      throw FileError(path, "cannot be written with bitshuffle: HDF5 finds no plugin for it; install "
-                            "one (Debian: bitshuffle), set HDF5_PLUGIN_PATH, or leave out "
-                            "--nexus-bitshuffle");
+      throw FileError(path,
+                      "cannot be written with bitshuffle: HDF5 finds no plugin for it; install "
+                      "one (Debian: bitshuffle), set HDF5_PLUGIN_PATH, or leave out "
+                      "--nexus-bitshuffle");
     std::error_code ignored;
     if (options.resume && std::filesystem::exists(path, ignored))
       reopen();
@@ -264,7 +264,8 @@ private:
     b.text(detector + "/description", "simulated detector");
     const std::string material = e.panels.front().material;
     b.text(detector + "/sensor_material", material.empty() ? "Si" : material);
-    b.number(detector + "/sensor_thickness", std::max(e.panels.front().thickness, thinnestSensor), "mm");
+    b.number(detector + "/sensor_thickness", std::max(e.panels.front().thickness, thinnestSensor),
+             "mm");
     b.number(detector + "/saturation_value", e.panels.front().trustedRange[1], nullptr);
     b.number(detector + "/underload_value", 0, nullptr);
     b.number(detector + "/count_time", e.scan && e.scan->exposure > 0 ? e.scan->exposure : 1, "s");
@@ -326,8 +327,8 @@ private:
       H5Pset_shuffle(creation);
       H5Pset_deflate(creation, 1);
     }
-    data = b.dataset("/entry/data/data", options.floats ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT32, space,
-                     creation);
+    data = b.dataset("/entry/data/data", options.floats ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT32,
+                     space, creation);
   }
 
   void reopen() {
@@ -344,9 +345,9 @@ private:
     const bool floats = H5Tget_class(type) == H5T_FLOAT;
     unsigned flags = 0;
     std::size_t count = 0;
-    const bool bitshuffle = H5Pget_nfilters(creation) == 1 &&
-                            H5Pget_filter2(creation, 0, &flags, &count, nullptr, 0, nullptr,
-                                           nullptr) == bitshuffleFilter;
+    const bool bitshuffle =
+        H5Pget_nfilters(creation) == 1 && H5Pget_filter2(creation, 0, &flags, &count, nullptr, 0,
+                                                         nullptr, nullptr) == bitshuffleFilter;
     if (!three || size[0] != options.frames || size[1] != rows || size[2] != options.frameFast ||
         floats != options.floats || bitshuffle != options.bitshuffle)
       throw FileError(path, "is of another series: its frames have another number, size, type or "

@@ -96,8 +96,7 @@ void compressByteOffset(std::span<const std::int32_t> pixels, std::vector<std::u
   bytes.resize(std::size_t(out - bytes.data()));
 }
 
-std::vector<std::uint8_t> cbfBytes(const CbfHeader &h,
-                                   std::span<const std::int32_t> pixels) {
+std::vector<std::uint8_t> cbfBytes(const CbfHeader &h, std::span<const std::int32_t> pixels) {
   std::vector<std::uint8_t> data;
   compressByteOffset(pixels, data);
   std::string text;

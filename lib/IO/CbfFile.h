@@ -13,33 +13,33 @@
 
 namespace nanobragg::io {
 
-/// What a miniCBF header says. It has room for one panel that the beam meets at a right angle, seen from
-/// the sample with fast to the right and slow down, and for a spindle along fast.
+/// What a miniCBF header says. It has room for one panel that the beam meets at a right angle, seen
+/// from the sample with fast to the right and slow down, and for a spindle along fast.
 struct CbfHeader {
   std::int64_t fastPixels = 0, slowPixels = 0;
-  double pixelSize = 0;  ///< mm
-  double distance = 0;   ///< mm
-  double beamFast = 0, beamSlow = 0; ///< pixels
-  double wavelength = 1; ///< A
+  double pixelSize = 0;                      ///< mm
+  double distance = 0;                       ///< mm
+  double beamFast = 0, beamSlow = 0;         ///< pixels
+  double wavelength = 1;                     ///< A
   double startAngle = 0, angleIncrement = 0; ///< degrees
-  double polarization = 0.99; ///< fraction
-  double exposure = 1;        ///< s
-  double thickness = 0;       ///< mm, of the silicon
-  double countCutoff = 2147483647; ///< largest count that is one
+  double polarization = 0.99;                ///< fraction
+  double exposure = 1;                       ///< s
+  double thickness = 0;                      ///< mm, of the silicon
+  double countCutoff = 2147483647;           ///< largest count that is one
 };
 
 /// The header of an experiment; `why` is set, to a clause, where miniCBF has no room for it.
 CbfHeader cbfHeaderOf(const DialsExperiment &experiment, std::string &why);
 
-/// Differences of neighbours: a byte each, two or four after a mark where they do not fit. Appended.
+/// Differences of neighbours: a byte each, two or four after a mark where they do not fit.
+/// Appended.
 void compressByteOffset(std::span<const std::int32_t> pixels, std::vector<std::uint8_t> &bytes);
 /// Throws FileError where the bytes end too early or say more than `count` pixels.
 std::vector<std::int32_t> decompressByteOffset(const std::string &path, std::string_view bytes,
                                                std::size_t count);
 
 /// The whole file, for threads that write later.
-std::vector<std::uint8_t> cbfBytes(const CbfHeader &header,
-                                   std::span<const std::int32_t> pixels);
+std::vector<std::uint8_t> cbfBytes(const CbfHeader &header, std::span<const std::int32_t> pixels);
 
 struct CbfFile {
   std::int64_t fastPixels = 0, slowPixels = 0;

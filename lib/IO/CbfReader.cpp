@@ -70,8 +70,9 @@ CbfFile parseCbf(const std::string &path, std::string_view bytes) {
     throw FileError(path, "is a CBF file without a binary section; it is cut short or damaged");
   const std::string_view header = bytes.substr(section, data - section);
   if (header.find("x-CBF_BYTE_OFFSET") == header.npos)
-    throw FileError(path, "is not compressed by byte offsets, and no other CBF is read here; write it "
-                          "anew with fabio or cbflib");
+    throw FileError(path,
+                    "is not compressed by byte offsets, and no other CBF is read here; write it "
+                    "anew with fabio or cbflib");
   if (header.find("signed 32-bit integer") == header.npos)
     throw FileError(path, "does not have signed 32-bit integers, and no other CBF is read here");
   const auto size = numberAfter(header, "X-Binary-Size:");

@@ -26,9 +26,9 @@ struct DialsBeam {
 
 struct DialsPanel {
   std::string name = "Panel", type = "SENSOR_PAD", material{};
-  Vec3 origin{};                     ///< outer corner of the first pixel, in the laboratory
-  Vec3 fast{1, 0, 0}, slow{0, -1, 0}; ///< unit
-  std::array<std::int64_t, 2> pixels{};  ///< along fast, slow
+  Vec3 origin{};                        ///< outer corner of the first pixel, in the laboratory
+  Vec3 fast{1, 0, 0}, slow{0, -1, 0};   ///< unit
+  std::array<std::int64_t, 2> pixels{}; ///< along fast, slow
   std::array<double, 2> pixelSize{};
   std::array<double, 2> trustedRange{0, 65535};
   double thickness = 0, mu = 0; ///< mm, 1/mm
@@ -52,8 +52,8 @@ struct DialsScan {
 };
 
 struct DialsCrystal {
-  std::array<Vec3, 3> real{};          ///< a, b, c at phi = 0, fixed and setting rotations apart
-  std::vector<Mat3> atScanPoints{};    ///< columns a*, b*, c*: one more than images; empty: static
+  std::array<Vec3, 3> real{};       ///< a, b, c at phi = 0, fixed and setting rotations apart
+  std::vector<Mat3> atScanPoints{}; ///< columns a*, b*, c*: one more than images; empty: static
   std::string hallSymbol = " P 1";
   double mosaicity = 0;
 };

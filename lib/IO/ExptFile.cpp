@@ -38,7 +38,8 @@ public:
     return found ? numberOf(*found, key) : otherwise;
   }
 
-  template <std::size_t N> std::optional<std::array<double, N>> numbers(const char *key) const {
+  template <std::size_t N>
+  std::optional<std::array<double, N>> numbers(const char *key) const {
     const json *found = find(key);
     if (!found)
       return std::nullopt;
@@ -51,7 +52,8 @@ public:
     return values;
   }
 
-  template <std::size_t N> std::array<double, N> needed(const char *key) const {
+  template <std::size_t N>
+  std::array<double, N> needed(const char *key) const {
     const auto values = numbers<N>(key);
     if (!values)
       refuse(std::string("lacks \"") + key + "\"");
@@ -266,7 +268,8 @@ DialsScan scanOf(const Model &model) {
     scan.width = (*oscillation)[1];
   } else if (const json *properties = model.find("properties")) {
     // New lists say where each image starts.
-    const auto angles = properties->is_object() ? properties->find("oscillation") : properties->end();
+    const auto angles =
+        properties->is_object() ? properties->find("oscillation") : properties->end();
     if (properties->is_object() && angles != properties->end() && angles->is_array() &&
         !angles->empty()) {
       scan.start = model.numberOf(angles->front(), "oscillation");
@@ -308,8 +311,9 @@ public:
   std::vector<DialsExperiment> read() const {
     const auto entries = list.find("experiment");
     if (entries == list.end() || !entries->is_array() || entries->empty())
-      throw FileError(path, "is no experiment list of DIALS: it has no \"experiment\"; give an .expt "
-                            "file");
+      throw FileError(path,
+                      "is no experiment list of DIALS: it has no \"experiment\"; give an .expt "
+                      "file");
     std::vector<DialsExperiment> all;
     for (std::size_t i = 0; i < entries->size(); ++i)
       all.push_back(experiment(i, (*entries)[i]));
@@ -346,9 +350,8 @@ private:
     };
     if (!take("beam", e.beamText, [&](const Model &m) { e.beam = beamOf(m); }))
       model.refuse("has no \"beam\"");
-    if (!take("detector", e.detectorText, [&](const Model &m) {
-          e.panels = DetectorReader(path, m.where, m.object).read();
-        }))
+    if (!take("detector", e.detectorText,
+              [&](const Model &m) { e.panels = DetectorReader(path, m.where, m.object).read(); }))
       model.refuse("has no \"detector\"");
     take("goniometer", e.goniometerText, [&](const Model &m) { e.goniometer = goniometerOf(m); });
     take("scan", e.scanText, [&](const Model &m) { e.scan = scanOf(m); });
@@ -402,24 +405,25 @@ json asJson(const std::vector<DialsPanel> &panels) {
   json list = json::array(), children = json::array();
   for (const DialsPanel &p : panels) {
     children.push_back({{"panel", list.size()}});
-    list.push_back({{"name", p.name},
-                    {"type", p.type},
-                    {"fast_axis", p.fast},
-                    {"slow_axis", p.slow},
-                    {"origin", p.origin},
-                    {"raw_image_offset", {0, 0}},
-                    {"image_size", p.pixels},
-                    {"pixel_size", p.pixelSize},
-                    {"trusted_range", p.trustedRange},
-                    {"thickness", p.thickness},
-                    {"material", p.material},
-                    {"mu", p.mu},
-                    {"identifier", ""},
-                    {"mask", p.masked},
-                    {"gain", p.gain},
-                    {"pedestal", p.pedestal},
-                    {"px_mm_strategy",
-                     {{"type", p.parallax ? "ParallaxCorrectedPxMmStrategy" : "SimplePxMmStrategy"}}}});
+    list.push_back(
+        {{"name", p.name},
+         {"type", p.type},
+         {"fast_axis", p.fast},
+         {"slow_axis", p.slow},
+         {"origin", p.origin},
+         {"raw_image_offset", {0, 0}},
+         {"image_size", p.pixels},
+         {"pixel_size", p.pixelSize},
+         {"trusted_range", p.trustedRange},
+         {"thickness", p.thickness},
+         {"material", p.material},
+         {"mu", p.mu},
+         {"identifier", ""},
+         {"mask", p.masked},
+         {"gain", p.gain},
+         {"pedestal", p.pedestal},
+         {"px_mm_strategy",
+          {{"type", p.parallax ? "ParallaxCorrectedPxMmStrategy" : "SimplePxMmStrategy"}}}});
   }
   const Vec3 x{1, 0, 0}, y{0, 1, 0}, zero{};
   return {{"panels", list},
@@ -472,13 +476,14 @@ json asJson(const DialsCrystal &crystal) {
   return model;
 }
 
-template <typename T> json keptOr(const std::string &text, const T &model) {
+template <typename T>
+json keptOr(const std::string &text, const T &model) {
   return text.empty() ? asJson(model) : json::parse(text);
 }
 
 json imageSet(const ExptImages &images, const DialsExperiment &e, std::size_t index) {
-  json set = {{"mask", ""},     {"gain", ""}, {"pedestal", ""}, {"dx", ""},
-              {"dy", ""},       {"params", json::object()}};
+  json set = {{"mask", ""}, {"gain", ""}, {"pedestal", ""},
+              {"dx", ""},   {"dy", ""},   {"params", json::object()}};
   if (!images.pattern.empty()) {
     set["__id__"] = "ImageSequence";
     set["template"] = images.pattern;
@@ -491,7 +496,8 @@ json imageSet(const ExptImages &images, const DialsExperiment &e, std::size_t in
     return set;
   }
   set["__id__"] = "ImageSet";
-  set["images"] = json::array({images.names.empty() ? "" : images.names[std::min(index, images.names.size() - 1)]});
+  set["images"] = json::array(
+      {images.names.empty() ? "" : images.names[std::min(index, images.names.size() - 1)]});
   const bool oneFile = images.names.size() == 1;
   set["single_file_indices"] = json::array({oneFile ? index : 0});
   return set;
@@ -513,7 +519,8 @@ std::vector<DialsExperiment> readExpt(const std::string &path) {
   } catch (const json::parse_error &error) {
     const std::size_t end = std::min(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(end), '\n');
-    throw FileError(path, std::size_t(line), "is not JSON; give an experiment list of DIALS (.expt)");
+    throw FileError(path, std::size_t(line),
+                    "is not JSON; give an experiment list of DIALS (.expt)");
   } catch (const json::out_of_range &) {
     throw FileError(path, "has a number that is out of range; numbers go up to 1.8e308");
   }
@@ -537,19 +544,15 @@ void writeExpt(OutputFile &out, std::span<const DialsExperiment> experiments,
       entry["scan"] = scans.add(keptOr(e.scanText, *e.scan));
     if (e.crystal)
       entry["crystal"] = crystals.add(keptOr(e.crystalText, *e.crystal));
-    entry["imageset"] = sets.add(imageSet(images, e, e.imageSet >= 0 ? std::size_t(e.imageSet) : i));
+    entry["imageset"] =
+        sets.add(imageSet(images, e, e.imageSet >= 0 ? std::size_t(e.imageSet) : i));
     list.push_back(entry);
   }
-  const json all = {{"__id__", "ExperimentList"},
-                    {"experiment", list},
-                    {"imageset", sets.models},
-                    {"beam", beams.models},
-                    {"detector", detectors.models},
-                    {"goniometer", goniometers.models},
-                    {"scan", scans.models},
-                    {"crystal", crystals.models},
-                    {"profile", json::array()},
-                    {"scaling_model", json::array()}};
+  const json all = {{"__id__", "ExperimentList"},   {"experiment", list},
+                    {"imageset", sets.models},      {"beam", beams.models},
+                    {"detector", detectors.models}, {"goniometer", goniometers.models},
+                    {"scan", scans.models},         {"crystal", crystals.models},
+                    {"profile", json::array()},     {"scaling_model", json::array()}};
   out.write(all.dump(2) + "\n");
 }
 

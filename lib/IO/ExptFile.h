@@ -15,8 +15,8 @@ namespace nanobragg::io {
 /// models are file names, are refused. Throws FileError that names experiment and key.
 std::vector<DialsExperiment> readExpt(const std::string &path);
 
-/// What the images are called: a template with # for the digits (a rotation series), or one name for
-/// each experiment.
+/// What the images are called: a template with # for the digits (a rotation series), or one name
+/// for each experiment.
 struct ExptImages {
   std::string pattern;
   std::vector<std::string> names;

@@ -16,6 +16,8 @@ public:
       : std::runtime_error(file + ": " + problem) {}
   FileError(const std::string &file, std::size_t line, const std::string &problem)
       : std::runtime_error(file + ":" + std::to_string(line) + ": " + problem) {}
+  /// The same error from its text.
+  explicit FileError(const std::string &sentence) : std::runtime_error(sentence) {}
 };
 
 } // namespace nanobragg::io

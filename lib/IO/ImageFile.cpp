@@ -5,30 +5,48 @@
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/FloatImage.h"
+#include "lib/IO/NexusFile.h"
 #include "lib/IO/NpyFile.h"
 #include "lib/IO/SmvFile.h"
 
 #include <cmath>
+#include <filesystem>
 #include <variant>
 
 namespace nanobragg {
 namespace {
 
-enum class Format { Raw, Npy, Smv, Cbf };
+enum class Format { Raw, Npy, Smv, Cbf, Hdf5 };
 
 /// A file that was read once: a pipe cannot be read again.
 struct Contents {
-  explicit Contents(const std::string &file) : path(file), bytes(io::readBytes(file)) {}
+  explicit Contents(const std::string &file) : path(file) {
+    // FILE:N is a frame of a series.
+    const std::size_t colon = file.rfind(':');
+    std::error_code ignored;
+    if (colon != file.npos && colon > 0 && colon + 1 < file.size() && file.size() - colon < 9 &&
+        file.find_first_not_of("0123456789", colon + 1) == file.npos &&
+        !std::filesystem::exists(file, ignored)) {
+      path.resize(colon);
+      frame = std::stoul(file.substr(colon + 1));
+    }
+    bytes = io::readBytes(path);
+    if (frame != 0 && format() != Format::Hdf5)
+      throw io::FileError(path, "has one image; only NXmx files have frames to choose from");
+  }
 
   Format format() const {
     if (bytes.starts_with("\x93NUMPY"))
       return Format::Npy;
+    if (io::isHdf5(bytes))
+      return Format::Hdf5;
     if (io::isCbf(bytes))
       return Format::Cbf;
     return bytes.starts_with("{\nHEADER_BYTES") ? Format::Smv : Format::Raw;
   }
 
-  const std::string path, bytes;
+  std::string path, bytes;
+  std::size_t frame = 0;
 };
 
 Image parseNumPy(const Contents &file) {
@@ -59,6 +77,12 @@ Image parseCbfImage(const Contents &file) {
   return {1, cbf.slowPixels, cbf.fastPixels, {cbf.pixels.begin(), cbf.pixels.end()}};
 }
 
+/// The first frame.
+Image parseNexusImage(const Contents &file) {
+  io::NexusImage nexus = io::readNexus(file.path, file.frame);
+  return {1, std::int64_t(nexus.slow), std::int64_t(nexus.fast), std::move(nexus.pixels)};
+}
+
 Image parseRaw(const Contents &file, std::optional<Shape> shape) {
   if (!shape) {
     const std::size_t pixels = file.bytes.size() / sizeof(float);
@@ -82,6 +106,8 @@ Image parse(const Contents &file, std::optional<Shape> shape) {
     return parseSmvImage(file);
   case Format::Cbf:
     return parseCbfImage(file);
+  case Format::Hdf5:
+    return parseNexusImage(file);
   case Format::Raw:
     break;
   }

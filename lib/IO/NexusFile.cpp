@@ -1,6 +1,7 @@
 #include "lib/IO/NexusFile.h"
 
 #include "lib/IO/Module.h"
+#include "lib/IO/ModuleCall.h"
 
 #include <cstring>
 #include <stdexcept>
@@ -20,21 +21,47 @@ const Hdf5Module &hdf5Module() {
   return module;
 }
 
+/// A writer of the library, whose errors are thrown here.
+class WriterThere : public NexusWriter {
+public:
+  explicit WriterThere(NexusWriter *writer) : writer(writer) {}
+  ~WriterThere() override { hdf5Module().close(writer); }
+
+  void write(std::size_t frame, std::span<const std::byte> pixels) override {
+    rethrown([&](std::string &error) { return hdf5Module().write(*writer, frame, pixels, error); });
+  }
+  bool isDone(std::size_t frame) const override { return hdf5Module().isDone(*writer, frame); }
+  void finish() override {
+    rethrown([&](std::string &error) { return hdf5Module().finish(*writer, error); });
+  }
+
+private:
+  NexusWriter *writer;
+};
+
 } // namespace
 
 std::unique_ptr<NexusWriter> openNexus(const std::string &path, const DialsExperiment &experiment,
                                        const NexusOptions &options) {
-  return hdf5Module().open(path, experiment, options);
+  NexusWriter *writer = nullptr;
+  rethrown([&](std::string &error) {
+    return hdf5Module().open(path, experiment, options, writer, error);
+  });
+  return std::make_unique<WriterThere>(writer);
 }
 
 bool isHdf5(std::string_view bytes) { return bytes.starts_with("\x89HDF\r\n\x1a\n"); }
 
 NexusImage readNexus(const std::string &path, std::size_t frame) {
-  return hdf5Module().read(path, frame);
+  NexusImage image;
+  rethrown([&](std::string &error) { return hdf5Module().read(path, frame, image, error); });
+  return image;
 }
 
 std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path) {
-  return hdf5Module().spectrum(path);
+  std::vector<std::array<double, 2>> spectrum;
+  rethrown([&](std::string &error) { return hdf5Module().spectrum(path, spectrum, error); });
+  return spectrum;
 }
 
 } // namespace nanobragg::io

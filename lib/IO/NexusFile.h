@@ -24,8 +24,8 @@ struct NexusOptions {
   std::vector<std::uint8_t> mask{};         ///< [panel][slow][fast], 0: masked; empty: none
 };
 
-/// A file that gets its frames one by one, in any order and from any thread. What has been written is
-/// readable should the process die.
+/// A file that gets its frames one by one, in any order and from any thread. What has been written
+/// is readable should the process die.
 class NexusWriter {
 public:
   virtual ~NexusWriter() = default;
@@ -52,13 +52,17 @@ NexusImage readNexus(const std::string &path, std::size_t frame);
 /// Wavelength (A) and weight of each point; empty: the file has no spectrum.
 std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path);
 
-/// What libnb-hdf5.so gives.
+/// What libnb-hdf5.so gives. False: the last argument says what is wrong.
 struct Hdf5Module {
   const char *version;
-  std::unique_ptr<NexusWriter> (*open)(const std::string &, const DialsExperiment &,
-                                       const NexusOptions &);
-  NexusImage (*read)(const std::string &, std::size_t);
-  std::vector<std::array<double, 2>> (*spectrum)(const std::string &);
+  bool (*open)(const std::string &, const DialsExperiment &, const NexusOptions &, NexusWriter *&,
+               std::string &);
+  bool (*write)(NexusWriter &, std::size_t, std::span<const std::byte>, std::string &);
+  bool (*isDone)(const NexusWriter &, std::size_t);
+  bool (*finish)(NexusWriter &, std::string &);
+  void (*close)(NexusWriter *);
+  bool (*read)(const std::string &, std::size_t, NexusImage &, std::string &);
+  bool (*spectrum)(const std::string &, std::vector<std::array<double, 2>> &, std::string &);
 };
 
 } // namespace nanobragg::io

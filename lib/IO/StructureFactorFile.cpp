@@ -1,6 +1,7 @@
 #include "lib/IO/StructureFactorFile.h"
 
 #include "lib/IO/Module.h"
+#include "lib/IO/ModuleCall.h"
 
 #include <algorithm>
 #include <cctype>
@@ -80,19 +81,30 @@ NameAndLabel splitLabel(const std::string &word) {
 
 StructureFactors readReflections(const NameAndLabel &file, const std::string &content,
                                  StructureFactorFormat format, double defaultF) {
-  return gemmiModule().readReflections(file, content, format, defaultF);
+  StructureFactors result;
+  rethrown([&](std::string &error) {
+    return gemmiModule().readReflections(file, content, format, defaultF, result, error);
+  });
+  return result;
 }
 
 StructureFactors calculateStructureFactors(const std::string &path, const std::string &content,
-                                           StructureFactorFormat format,
-                                           const ModelOptions &options,
+                                           StructureFactorFormat format, const ModelOptions &options,
                                            const std::optional<std::array<double, 6>> &cell) {
-  return gemmiModule().calculate(path, content, format, options, cell);
+  StructureFactors result;
+  rethrown([&](std::string &error) {
+    return gemmiModule().calculate(path, content, format, options, cell, result, error);
+  });
+  return result;
 }
 
 std::optional<std::array<double, 6>> cellOf(const std::string &path, const std::string &content,
                                             StructureFactorFormat format) {
-  return gemmiModule().cellOf(path, content, format);
+  std::optional<std::array<double, 6>> result;
+  rethrown([&](std::string &error) {
+    return gemmiModule().cellOf(path, content, format, result, error);
+  });
+  return result;
 }
 
 } // namespace nanobragg::io

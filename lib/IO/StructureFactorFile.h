@@ -76,12 +76,14 @@ std::optional<std::array<double, 6>> cellOf(const std::string &path, const std::
 /// What libnb-gemmi.so gives: the functions above, which open it.
 struct GemmiModule {
   const char *version; ///< of the project: both sides are built together
-  StructureFactors (*readReflections)(const NameAndLabel &, const std::string &,
-                                      StructureFactorFormat, double);
-  StructureFactors (*calculate)(const std::string &, const std::string &, StructureFactorFormat,
-                                const ModelOptions &, const std::optional<std::array<double, 6>> &);
-  std::optional<std::array<double, 6>> (*cellOf)(const std::string &, const std::string &,
-                                                 StructureFactorFormat);
+  // False: the last argument says what is wrong.
+  bool (*readReflections)(const NameAndLabel &, const std::string &, StructureFactorFormat, double,
+                          StructureFactors &, std::string &);
+  bool (*calculate)(const std::string &, const std::string &, StructureFactorFormat,
+                    const ModelOptions &, const std::optional<std::array<double, 6>> &,
+                    StructureFactors &, std::string &);
+  bool (*cellOf)(const std::string &, const std::string &, StructureFactorFormat,
+                 std::optional<std::array<double, 6>> &, std::string &);
 };
 
 } // namespace nanobragg::io

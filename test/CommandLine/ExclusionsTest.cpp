@@ -24,7 +24,8 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
       {"--kernel", "k.so"},     {"--trace-pixel", "1,2"},     {"-printout_pixel", "1 2"},
       {"--precision", "f64"},   {"--threads", "2"},           {"--device", "cpu"},
       {"--png", "a.png"},       {"--panels", "p.json"},       {"--compat", "c"},
-      {"--loss", "sum"},        {"--compare-tolerance", "1 1"}, {"--out", "d"}};
+      {"--loss", "sum"},        {"--compare-tolerance", "1 1"}, {"--out", "d"},
+      {"--frames", "3"}, {"--shots", "s.txt"}, {"--osc-per-frame", "0.1"}};
   const Flag &flag = *findFlag(name);
   if (flag.minimumValues() == 0)
     return std::string(name);

@@ -95,7 +95,8 @@ bool samePanels(const std::vector<io::DialsPanel> &a, const std::vector<io::Dial
 void keepTexts(io::DialsExperiment &e, const io::DialsExperiment &source,
                const CompleteExperiment &complete) {
   const io::DialsBeam &a = e.beam, &b = source.beam;
-  if (close(a.direction, b.direction, 1e-12) && std::fabs(a.wavelength / b.wavelength - 1) < 1e-12 &&
+  if (close(a.direction, b.direction, 1e-12) &&
+      std::fabs(a.wavelength / b.wavelength - 1) < 1e-12 &&
       close(a.polarizationNormal, b.polarizationNormal, 1e-12) &&
       std::fabs(a.polarizationFraction - b.polarizationFraction) < 1e-12)
     e.beamText = source.beamText;

@@ -44,9 +44,8 @@ void ExchangeFiles::write(std::span<const float> image) {
   const OutputOptions &o = line.outputs;
   std::string ignored;
   if (cbf) {
-    const auto bytes =
-        io::cbfBytes(io::cbfHeaderOf(description, ignored),
-                     FrameFiles::countsOf(image, line, setup.complete));
+    const auto bytes = io::cbfBytes(io::cbfHeaderOf(description, ignored),
+                                    FrameFiles::countsOf(image, line, setup.complete));
     cbf->write(bytes.data(), bytes.size());
   }
   if (o.nexusFile) {
@@ -62,8 +61,10 @@ void ExchangeFiles::write(std::span<const float> image) {
   }
   if (expt) {
     std::error_code error;
-    const std::string name = o.cbfFile ? *o.cbfFile : o.nexusFile ? *o.nexusFile
-                             : o.noise ? o.noiseFile : o.intFile;
+    const std::string name = o.cbfFile     ? *o.cbfFile
+                             : o.nexusFile ? *o.nexusFile
+                             : o.noise     ? o.noiseFile
+                                           : o.intFile;
     io::ExptImages images;
     images.names.push_back(std::filesystem::absolute(name, error).lexically_normal().string());
     io::DialsExperiment e = description;

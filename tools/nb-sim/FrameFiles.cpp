@@ -116,15 +116,16 @@ bool FrameFiles::allThere(std::int64_t frame, const Detector &detector) const {
   return true;
 }
 
-std::vector<std::int32_t> FrameFiles::countsOf(std::span<const float> image, const CommandLine &line,
+std::vector<std::int32_t> FrameFiles::countsOf(std::span<const float> image,
+                                               const CommandLine &line,
                                                const CompleteExperiment &complete) {
   if (!line.outputs.noise)
     return io::roundCounts(image);
   const Experiment &e = complete.experiment;
   Ran1 random = complete.random; // that of the noise image: both have the same photons
   std::int64_t seed = complete.noiseSeed;
-  return io::drawCounts(image, io::ImageRegion::of(e),
-                        {e.detector.gain, e.detector.gainMap.values}, random, seed);
+  return io::drawCounts(image, io::ImageRegion::of(e), {e.detector.gain, e.detector.gainMap.values},
+                        random, seed);
 }
 
 void FrameFiles::write(std::int64_t frame, std::span<const float> image, const CommandLine &line,

@@ -15,7 +15,8 @@ namespace nanobragg {
 /// Which files a series writes, and what they are called.
 class FrameFiles {
 public:
-  /// Those that `line` names, or noise images where it names none. `frames`: how many there will be.
+  /// Those that `line` names, or noise images where it names none. `frames`: how many there will
+  /// be.
   FrameFiles(const CommandLine &line, std::int64_t frames);
 
   /// NAME_0001.EXT; at least four digits, counted from 1.

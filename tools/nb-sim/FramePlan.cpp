@@ -16,9 +16,10 @@ namespace {
 
 /// Flags that a table of shots may have: numbers of crystal, beam and spindle.
 constexpr std::string_view shotFlags[] = {
-    "-misset", "-cell", "-fluence", "-flux", "-seed", "-lambda", "-energy", "-phi", "-osc", "-mosaic",
-    "-mosaic_seed", "-N", "-Na", "-Nb", "-Nc", "-distance", "-xtal_size", "-misset_seed",
-    "-dispersion", "-exposure", "-water", "-fudge"};
+    "-misset",     "-cell",     "-fluence", "-flux",     "-seed",        "-lambda",
+    "-energy",     "-phi",      "-osc",     "-mosaic",   "-mosaic_seed", "-N",
+    "-Na",         "-Nb",       "-Nc",      "-distance", "-xtal_size",   "-misset_seed",
+    "-dispersion", "-exposure", "-water",   "-fudge"};
 
 void applyWords(const std::vector<std::string> &words, CommandLine &line) {
   for (std::size_t i = 0; i < words.size();) {
@@ -84,9 +85,10 @@ void FramePlan::readTable(const std::string &path, const std::string &text) {
         const Flag *flag = findFlag(word.starts_with('-') ? word : "-" + word);
         if (!flag || std::ranges::find(shotFlags, flag->name()) == std::end(shotFlags))
           throw io::FileError(path, lines.number(),
-                              io::quoted(word) + " is no column of a table of shots; those are flags "
-                                                 "without dash: misset, cell, fluence, seed, lambda, "
-                                                 "phi, N, mosaic and their like");
+                              io::quoted(word) +
+                                  " is no column of a table of shots; those are flags "
+                                  "without dash: misset, cell, fluence, seed, lambda, "
+                                  "phi, N, mosaic and their like");
         columns.push_back(flag);
       }
       continue;
@@ -100,8 +102,10 @@ void FramePlan::readTable(const std::string &path, const std::string &text) {
     }
     if (next != words.size())
       throw io::FileError(path, lines.number(),
-                          "has " + std::to_string(words.size()) + " numbers; the columns of the first "
-                          "line need " + std::to_string(next) + " (misset has 3, cell 6)");
+                          "has " + std::to_string(words.size()) +
+                              " numbers; the columns of the first "
+                              "line need " +
+                              std::to_string(next) + " (misset has 3, cell 6)");
     try {
       CommandLine trial = setup.line;
       applyWords(shot, trial);
@@ -111,8 +115,9 @@ void FramePlan::readTable(const std::string &path, const std::string &text) {
     shots.push_back(std::move(shot));
   }
   if (shots.empty())
-    throw io::FileError(path, "has no shots; its first line names columns (misset fluence seed), the "
-                              "others have their numbers");
+    throw io::FileError(path,
+                        "has no shots; its first line names columns (misset fluence seed), the "
+                        "others have their numbers");
   frames = std::int64_t(shots.size());
 }
 

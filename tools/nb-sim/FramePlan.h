@@ -38,7 +38,7 @@ private:
   std::int64_t frames = 1;
   double phi = 0, osc = 0; ///< degrees
   std::int64_t seed = 0;
-  std::vector<std::vector<std::string>> shots; ///< words of flags
+  std::vector<std::vector<std::string>> shots;               ///< words of flags
   std::vector<std::vector<io::DialsExperiment>> experiments; ///< lattices of each shot
 };
 

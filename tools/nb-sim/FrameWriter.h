@@ -12,8 +12,8 @@
 
 namespace nanobragg {
 
-/// Runs tasks in the order they are given, several at a time. So many wait at most that memory holds
-/// them; add() then waits.
+/// Runs tasks in the order they are given, several at a time. So many wait at most that memory
+/// holds them; add() then waits.
 class FrameWriter {
 public:
   explicit FrameWriter(unsigned threads);

@@ -128,8 +128,7 @@ private:
 
   void write(std::int64_t i, Rendered &r) {
     const bool still = plan.stills();
-    const io::DialsExperiment description =
-        dialsExperimentOf(r.complete, r.line, setup.loaded, 1);
+    const io::DialsExperiment description = dialsExperimentOf(r.complete, r.line, setup.loaded, 1);
     if (nexus)
       writeNexus(std::size_t(i), r);
     files.write(i + 1, r.image, r.line, r.complete, description);
@@ -156,8 +155,7 @@ private:
       std::error_code ignored;
       return fs::absolute(name, ignored).lexically_normal().string();
     };
-    const std::string name =
-        nexus ? *setup.line.outputs.nexusFile : files.imageName();
+    const std::string name = nexus ? *setup.line.outputs.nexusFile : files.imageName();
     if (!plan.stills()) {
       images.pattern = absolute(nexus ? name : files.pattern(name));
       list.push_back(first);

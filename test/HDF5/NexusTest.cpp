@@ -1,0 +1,94 @@
+#include "lib/HDF5/Nexus.h"
+
+#include "lib/IO/FileError.h"
+#include "test/IO/TemporaryDirectory.h"
+
+#include <fstream>
+
+namespace nanobragg::io {
+namespace {
+
+struct NexusTest : testing::Test {
+  TemporaryDirectory directory;
+  DialsExperiment experiment;
+  NexusOptions options;
+
+  NexusTest() {
+    DialsPanel p;
+    p.origin = {-1, 1, -100};
+    p.pixels = {4, 3};
+    p.pixelSize = {0.1, 0.1};
+    experiment.panels = {p, p};
+    options.frames = 3;
+    options.frameFast = 4;
+    options.frameSlow = 3;
+  }
+
+  static std::vector<std::int32_t> frame(int first) {
+    std::vector<std::int32_t> pixels(24);
+    for (int i = 0; i < 24; ++i)
+      pixels[std::size_t(i)] = first + 1000 * i;
+    return pixels;
+  }
+  static void write(NexusWriter &writer, std::size_t number,
+                    const std::vector<std::int32_t> &pixels) {
+    writer.write(number, std::as_bytes(std::span(pixels)));
+  }
+  std::string path() const { return directory.path("a.nxs"); }
+};
+
+TEST_F(NexusTest, FramesComeBack) {
+  const auto writer = makeNexusWriter(path(), experiment, options);
+  write(*writer, 2, frame(5));
+  write(*writer, 0, frame(-2));
+  EXPECT_TRUE(writer->isDone(2));
+  EXPECT_FALSE(writer->isDone(1));
+  writer->finish();
+  const NexusImage image = readNexusImage(path(), 2);
+  EXPECT_EQ(image.frames, 3u);
+  EXPECT_EQ(image.slow, 6u) << "two panels";
+  EXPECT_EQ(image.fast, 4u);
+  EXPECT_EQ(image.pixels[23], 5 + 23000);
+  EXPECT_EQ(readNexusImage(path(), 0).pixels[0], -2);
+}
+
+TEST_F(NexusTest, WhatWasWrittenIsThereWithoutTheEnd) {
+  const auto writer = makeNexusWriter(path(), experiment, options);
+  write(*writer, 1, frame(7));
+  // As after a crash: the file as it is now.
+  std::filesystem::copy_file(path(), directory.path("b.nxs"));
+  EXPECT_EQ(readNexusImage(directory.path("b.nxs"), 1).pixels[0], 7);
+}
+
+TEST_F(NexusTest, GoesOnWhereItStopped) {
+  {
+    const auto writer = makeNexusWriter(path(), experiment, options);
+    write(*writer, 0, frame(1));
+    writer->finish();
+  }
+  options.resume = true;
+  const auto writer = makeNexusWriter(path(), experiment, options);
+  EXPECT_TRUE(writer->isDone(0));
+  EXPECT_FALSE(writer->isDone(1));
+  write(*writer, 1, frame(2));
+  writer->finish();
+  EXPECT_EQ(readNexusImage(path(), 0).pixels[0], 1);
+  EXPECT_EQ(readNexusImage(path(), 1).pixels[0], 2);
+  options.frames = 4;
+  expectFileError([&] { makeNexusWriter(path(), experiment, options); }, "of another series");
+}
+
+TEST_F(NexusTest, HasTheSpectrum) {
+  experiment.beam.spectrum = {{0.99, 1}, {1.0, 2}, {1.01, 1}};
+  makeNexusWriter(path(), experiment, options)->finish();
+  EXPECT_EQ(readSpectrum(path()), experiment.beam.spectrum);
+}
+
+TEST_F(NexusTest, RefusesOtherFiles) {
+  expectFileError([&] { readNexusImage(directory.add("c.nxs", "no HDF5"), 0); }, "c.nxs");
+  makeNexusWriter(path(), experiment, options)->finish();
+  expectFileError([&] { readNexusImage(path(), 3); }, "has 3 frames");
+}
+
+} // namespace
+} // namespace nanobragg::io

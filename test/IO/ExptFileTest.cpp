@@ -1,0 +1,99 @@
+#include "lib/IO/ExptFile.h"
+
+#include "test/IO/TemporaryDirectory.h"
+
+namespace nanobragg::io {
+namespace {
+
+const std::string list = R"({"__id__": "ExperimentList",
+ "experiment": [{"__id__": "Experiment", "beam": 0, "detector": 0, "goniometer": 0, "scan": 0,
+                 "crystal": 0, "imageset": 0}],
+ "imageset": [{"__id__": "ImageSequence", "template": "x_####.cbf", "mask": ""}],
+ "beam": [{"direction": [0, 0, 2], "wavelength": 0.98}],
+ "detector": [{"panels": [{"name": "p", "fast_axis": [1, 0, 0], "slow_axis": [0, 1, 0],
+                           "origin": [1, 2, 3], "image_size": [10, 20], "pixel_size": [0.1, 0.1]}],
+   "hierarchy": {"fast_axis": [0, 1, 0], "slow_axis": [-1, 0, 0], "origin": [5, 0, -100],
+                 "children": [{"fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0], "origin": [0, 0, 10],
+                               "children": [{"panel": 0}]}]}}],
+ "goniometer": [{"rotation_axis": [0, 1, 0]}],
+ "scan": [{"image_range": [1, 10], "oscillation": [3, 0.5]}],
+ "crystal": [{"real_space_a": [50, 0, 0], "real_space_b": [0, 60, 0], "real_space_c": [0, 0, 70],
+              "space_group_hall_symbol": " P 2 2ab"}]})";
+
+struct ExptFileTest : testing::Test {
+  TemporaryDirectory directory;
+  DialsExperiment first(const std::string &text) {
+    return readExpt(directory.add("a.expt", text)).front();
+  }
+  void expectRefusal(std::string from, const std::string &to, const std::string &part) {
+    std::string text = list;
+    text.replace(text.find(from), from.size(), to);
+    expectFileError([&] { first(text); }, part);
+  }
+};
+
+void expectNear(const Vec3 &a, const Vec3 &b) {
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NEAR(a[i], b[i], 1e-12);
+}
+
+TEST_F(ExptFileTest, PlacesPanelsThroughTheHierarchy) {
+  const DialsPanel p = first(list).panels.at(0);
+  // Root: x -> y, y -> -x, z -> z; then y and z turned about x.
+  expectNear(p.fast, {0, 1, 0});
+  expectNear(p.slow, {1, 0, 0});
+  expectNear(p.origin, {5 + 2, 1, -100 + 10 - 3});
+}
+
+TEST_F(ExptFileTest, ReadsTheOtherModels) {
+  const DialsExperiment e = first(list);
+  expectNear(e.beam.direction, {0, 0, 1});
+  EXPECT_EQ(e.beam.wavelength, 0.98);
+  EXPECT_EQ(e.scan->images(), 10);
+  EXPECT_EQ(e.scan->width, 0.5);
+  EXPECT_EQ(e.goniometer->axis[1], 1);
+  EXPECT_EQ(e.crystal->hallSymbol, " P 2 2ab");
+  EXPECT_EQ(e.imageSet, 0);
+}
+
+TEST_F(ExptFileTest, WrittenAndReadAgainItIsTheSame) {
+  const DialsExperiment e = first(list);
+  OutputFile out(directory.path("b.expt"));
+  ExptImages images;
+  images.pattern = "x_####.cbf";
+  writeExpt(out, std::span(&e, 1), images);
+  out.commit();
+  const DialsExperiment again = readExpt(directory.path("b.expt")).front();
+  EXPECT_EQ(again.detectorText, e.detectorText);
+  EXPECT_EQ(again.crystalText, e.crystalText);
+  EXPECT_EQ(again.panels[0].origin, e.panels[0].origin);
+}
+
+TEST_F(ExptFileTest, ModelsWithoutTextAreWrittenFromNumbers) {
+  DialsExperiment e = first(list);
+  e.beamText = e.detectorText = e.goniometerText = e.scanText = e.crystalText = "";
+  OutputFile out(directory.path("b.expt"));
+  writeExpt(out, std::span(&e, 1), {});
+  out.commit();
+  const DialsExperiment again = readExpt(directory.path("b.expt")).front();
+  expectNear(again.panels[0].origin, e.panels[0].origin);
+  expectNear(again.panels[0].slow, e.panels[0].slow);
+  EXPECT_EQ(again.crystal->real, e.crystal->real);
+  EXPECT_EQ(again.scan->start, 3);
+}
+
+TEST_F(ExptFileTest, RefusalsNameExperimentAndKey) {
+  expectRefusal("\"wavelength\": 0.98", "\"wavelength\": 0",
+                "experiment 0, beam has no \"wavelength\"");
+  expectRefusal("\"pixel_size\": [0.1, 0.1]", "\"pixel_size\": [0.1]",
+                "panel 0 has a \"pixel_size\"");
+  expectRefusal("\"panel\": 0", "\"panel\": 7", "names a panel that is not there");
+  expectRefusal("\"crystal\": 0", "\"crystal\": 3", "refers to a \"crystal\"");
+  expectRefusal("\"beam\": 0", "\"beam\": \"beam.json\"", "names a file for its \"beam\"");
+  expectRefusal("[0, 0, 70]", "[100, 120, 0]", "in a plane");
+  expectRefusal("\"image_range\": [1, 10]", "\"image_range\": [5, 1]", "image_range");
+  expectRefusal("{\"__id__\": \"ExperimentList\"", "{,", "is not JSON");
+}
+
+} // namespace
+} // namespace nanobragg::io

@@ -1,0 +1,39 @@
+// Experiment lists of DIALS.
+#include "test/fuzz/FuzzTarget.h"
+
+#include "lib/CommandLine/DialsInput.h"
+#include "lib/Experiment/Defaults.h"
+#include "lib/IO/ExptFile.h"
+#include "lib/IO/FileError.h"
+
+#include <cmath>
+#include <stdexcept>
+
+using namespace nanobragg;
+
+NB_FUZZ_TARGET(expt) {
+  try {
+    for (const io::DialsExperiment &e : io::readExpt(fuzz::fileWith(input))) {
+      CommandLine line;
+      LoadedInputs loaded;
+      line.options.defaultF = 1;
+      line.options.cell = {50, 60, 70, 90, 90, 90};
+      line.options.oversample = 1;
+      placePanels("input", e.panels, e.beam, line, loaded);
+      std::int64_t pixels = 0;
+      for (const io::DialsPanel &p : e.panels)
+        pixels = std::max(pixels, p.pixels[0] * p.pixels[1]);
+      if (pixels * std::int64_t(e.panels.size()) > 10000)
+        continue; // masks take memory
+      const Detector d =
+          chooseDefaults(line.options, loaded.inputs, line.semantics).experiment.detector;
+      fuzz::require(d.panels.size() == (e.panels.size() == 1 ? 0 : e.panels.size()),
+                    "no panel is lost");
+      fuzz::require(std::isfinite(d.closeDistance), "the detector stands somewhere");
+    }
+  } catch (const io::FileError &refusal) {
+    fuzz::requireSentence(refusal);
+  } catch (const std::invalid_argument &refusal) {
+    fuzz::requireSentence(refusal);
+  }
+}
