@@ -120,7 +120,14 @@ void bindExperiment(nb::module_ &module) {
       "create",
       [](const std::vector<std::string> &flags, const MemoryInputs &given,
          std::optional<int> threads, std::optional<std::string> precision,
-         std::optional<std::string> device, std::optional<std::string> engine) {
+         std::optional<std::string> device, std::optional<std::string> engine,
+         const nb::dict &passes) {
+        OwnPasses own;
+        own.pipeline = nb::cast<std::string>(passes.get("pipeline", nb::str("")));
+        own.plugins = nb::cast<std::string>(passes.get("plugins", nb::str("")));
+        own.patterns = nb::cast<std::string>(passes.get("patterns", nb::str("")));
+        const std::string kernelFile =
+            nb::cast<std::string>(passes.get("kernel_file", nb::str("")));
         std::unique_ptr<PythonSimulator> made;
         std::vector<std::string> warnings;
         {
@@ -130,14 +137,18 @@ void bindExperiment(nb::module_ &module) {
           CompleteExperiment complete = chooseDefaults(line.options, loaded.inputs, line.semantics);
           warnings = std::move(loaded.warnings);
           warnings.insert(warnings.end(), complete.warnings.begin(), complete.warnings.end());
-          made = std::make_unique<PythonSimulator>(
-              complete.experiment,
-              optionsOf(line.tool.simulator, threads, precision, device, engine));
+          SimulatorOptions options =
+              optionsOf(line.tool.simulator, threads, precision, device, engine);
+          if (own.any())
+            options.passes = own;
+          if (!kernelFile.empty())
+            options.kernelFile = kernelFile;
+          made = std::make_unique<PythonSimulator>(complete.experiment, options);
         }
         return nb::make_tuple(std::move(made), warnings);
       },
       nb::arg("flags"), nb::arg("inputs"), nb::arg("threads").none(), nb::arg("precision").none(),
-      nb::arg("device").none(), nb::arg("engine").none(),
+      nb::arg("device").none(), nb::arg("engine").none(), nb::arg("passes") = nb::dict(),
       "The simulator that nb-sim would make with these flags, and the warnings that it would "
       "print.");
 

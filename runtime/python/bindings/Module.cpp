@@ -13,6 +13,8 @@ using namespace nanobragg::python;
 NB_MODULE(_core, module) {
   module.doc() = "The compiled part of nanobragg.";
   module.attr("version") = NB_VERSION;
+  // Frameworks keep functions alive until the process ends.
+  nanobind::set_leak_warnings(false);
 
   // The last that is registered is tried first.
   nanobind::exception<UsageError>(module, "FlagError", PyExc_ValueError);
@@ -38,6 +40,7 @@ NB_MODULE(_core, module) {
   bindSimulator(module);
   bindFunction(module);
   bindExperiment(module);
+  bindCompiler(module);
 #ifdef NB_WITH_JAX
   bindJax(module);
 #endif

@@ -247,6 +247,9 @@ SimulatorOptions optionsFrom(const nb::tuple &t) {
     options.engine = nanobragg::Engine(engine);
   options.kernelFile = nb::cast<std::string>(t[4]);
   options.fallback = nb::cast<bool>(t[5]);
+  options.passes.pipeline = nb::cast<std::string>(t[6]);
+  options.passes.plugins = nb::cast<std::string>(t[7]);
+  options.passes.patterns = nb::cast<std::string>(t[8]);
   return options;
 }
 
@@ -255,7 +258,8 @@ nb::tuple stateOf(const PythonSimulator &self) {
   const SimulatorOptions &o = self.options;
   return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()),
                         nb::make_tuple(o.threads, o.precision, o.device,
-                                       o.engine ? int(*o.engine) : -1, o.kernelFile, o.fallback));
+                                       o.engine ? int(*o.engine) : -1, o.kernelFile, o.fallback,
+                                       o.passes.pipeline, o.passes.plugins, o.passes.patterns));
 }
 
 } // namespace
@@ -433,6 +437,10 @@ void bindSimulator(nb::module_ &module) {
              d["precision"] = self.options.precision;
              d["device"] = self.options.device.empty() ? "auto" : self.options.device;
              return d;
+           })
+      .def("variant",
+           [](const PythonSimulator &self) {
+             return self.simulator.experiment().variant.toString();
            })
       .def("copy",
            [](const PythonSimulator &self) {

@@ -181,8 +181,8 @@ class Simulator:
         self._handle = str(next(_handles))
         _snapshots.handle_of(self)
 
-    def _make(self, words, inputs, threads, precision, device, engine):
-        core, said = _core.create(words, inputs, threads, precision, device, engine)
+    def _make(self, words, inputs, threads, precision, device, engine, passes={}):
+        core, said = _core.create(words, inputs, threads, precision, device, engine, passes)
         self.__init_core(core)
         for text in said:
             warnings.warn(text, Warning, stacklevel=3)

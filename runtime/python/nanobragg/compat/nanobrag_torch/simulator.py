@@ -11,7 +11,7 @@ import nanobragg
 from nanobragg.torch import image as _image
 
 from .config import BeamConfig, CrystalShape, DetectorPivot
-from .models.crystal import Crystal, as_tensor  # noqa: F401
+from .models.crystal import as_tensor, number
 from .models.detector import Detector, axes_of, beam_of
 
 _A, _mm, _um, _deg = 1e-10, 1e-3, 1e-6, math.pi / 180
@@ -72,9 +72,11 @@ class Simulator:
         if n != -1:
             return int(n)
         c, d = self.crystal.config, self.detector.config
-        size = max(abs(float(edge) * _A * float(n)) for edge, n in zip((c.cell_a, c.cell_b, c.cell_c), c.N_cells))
-        pixel = float(self.beam_config.wavelength_A) * _A * float(d.distance_mm) / float(d.pixel_size_mm)
-        return max(1, math.ceil(3.0 * size / pixel))
+        size = max(abs(number(edge) * _A * number(n)) for edge, n in zip((c.cell_a, c.cell_b, c.cell_c), c.N_cells))
+        pixel = number(self.beam_config.wavelength_A) * _A * number(d.distance_mm) / number(d.pixel_size_mm)
+        n = max(1, math.ceil(3.0 * size / pixel))
+        print(f"auto-selected {n}-fold oversampling")
+        return n
 
     def _flags(self, oversample, omega, polar, thick):
         """What decides the program and the sizes of tables, as flags of nb-sim; numbers come later."""
@@ -83,7 +85,7 @@ class Simulator:
         beam = beam_of(d)
         if sum(x * y for x, y in zip(axis, beam))**2 > 0.99 * sum(x * x for x in axis) * sum(x * x for x in beam):
             axis = (1., 0., 0.) if abs(beam[2]) > 0.5 else (0., 0., 1.)  # along the beam it says nothing
-        words = ["-cell", 100, 100, 100, 90, 90, 90, "-default_F", 1, "-N", 5, _shapes[c.shape],
+        words = ["-cell", 100, 100, 100, 90, 90, 90, "--compat=c", "-default_F", 1, "-N", 5, _shapes[c.shape],
                  "-interpolate" if self.crystal.interpolate and self.crystal.hkl_data is not None else "-nointerpolate",
                  "-phisteps", c.phi_steps, "-osc", 1, "-lambda", 1, "-distance", 100, "-pixel", 0.1,
                  "-detpixels_f", d.fpixels, "-detpixels_s", d.spixels, "-oversample", oversample,
@@ -127,7 +129,7 @@ class Simulator:
         sources = None if b.source_directions is None or len(b.source_directions) == 0 else [
             [float(x) for x in row] for row in b.source_directions]
         waves = None if sources is None else (
-            [float(b.wavelength_A) * _A] * len(sources) if b.source_wavelengths is None else [float(x) for x in b.source_wavelengths])
+            [number(b.wavelength_A) * _A] * len(sources) if b.source_wavelengths is None else [float(x) for x in b.source_wavelengths])
         bounds = None
         if hkl is not None and self.crystal.hkl_metadata is not None:
             bounds = tuple(int(self.crystal.hkl_metadata[f"{axis}_min"]) for axis in "hkl")

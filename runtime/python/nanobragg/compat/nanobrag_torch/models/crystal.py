@@ -17,6 +17,11 @@ def as_tensor(value, like):
     return torch.as_tensor(value, device=like.device, dtype=like.dtype)
 
 
+def number(value):
+    """As a float, without its gradient."""
+    return float(value.detach()) if isinstance(value, torch.Tensor) else float(value)
+
+
 class Crystal:
     """Cell, orientation and structure factors of a crystal. Lengths in A, angles in degrees."""
 
@@ -27,12 +32,14 @@ class Crystal:
         self.beam_config = beam_config
         if beam_config is not None and beam_config.beamsize_mm > 0:
             for name in ("sample_y", "sample_z"):
-                size = getattr(self.config, name)
-                setattr(self.config, name, min(float(size), beam_config.beamsize_mm / 1000.0))
+                size, beam = number(getattr(self.config, name)), beam_config.beamsize_mm / 1000.0
+                if size > beam:
+                    print(f"Warning: Clipping {name} from {size:.6e} m to beamsize {beam:.6e} m")
+                    setattr(self.config, name, beam)
         self._take_config()
         self.hkl_data = None
         self.hkl_metadata = None
-        self.interpolate = any(float(n) <= 2 for n in self.config.N_cells)
+        self.interpolate = any(number(n) <= 2 for n in self.config.N_cells)
         self._check()
 
     def _take_config(self):
@@ -52,10 +59,10 @@ class Crystal:
         return self
 
     def _check(self):
-        if any(float(x) <= 0 for x in (self.cell_a, self.cell_b, self.cell_c)):
+        if any(float(x.detach()) <= 0 for x in (self.cell_a, self.cell_b, self.cell_c)):
             raise ValueError("Unit cell lengths must be positive")
         for name in ("alpha", "beta", "gamma"):
-            angle = float(getattr(self, f"cell_{name}"))
+            angle = float(getattr(self, f"cell_{name}").detach())
             if not 0 < angle < 180:
                 raise ValueError(f"Unit cell angle {name} must be in range (0, 180) degrees")
             if angle < 1e-6 or angle > 180 - 1e-6:

@@ -7,10 +7,6 @@ def mm_to_angstroms(x):
     return x * 1e7
 
 
-def microns_to_angstroms(x):
-    return x * 1e4
-
-
 def meters_to_angstroms(x):
     return x * 1e10
 
@@ -23,13 +19,21 @@ def mm_to_meters(x):
     return x / 1000.0
 
 
-def meters_to_mm(x):
-    return x * 1000.0
-
-
 def degrees_to_radians(x):
     return x * (math.pi / 180)
 
 
 def radians_to_degrees(x):
     return x * (180 / math.pi)
+
+
+def angstroms_to_mm(x):
+    return x * 1e-7
+
+
+def micrometers_to_meters(x):
+    return x * 1e-6
+
+
+def mrad_to_radians(x):
+    return x * 1e-3

@@ -1,0 +1,71 @@
+// The compiler itself: programs as text.
+#include "runtime/kernels/CacheEntry.h"
+#include "runtime/kernels/KernelProvider.h"
+#include "runtime/python/bindings/PythonSimulator.h"
+
+#include <nanobind/stl/string.h>
+
+namespace nanobragg::python {
+namespace {
+
+KernelRequest requestOf(const std::string &program, const nb::dict &options) {
+  KernelRequest request;
+  request.program = program;
+  for (auto [key, value] : options) {
+    const std::string name = nb::cast<std::string>(key), text = nb::cast<std::string>(value);
+    if (name == "precision")
+      request.precision = text;
+    else if (name == "target")
+      request.target = text;
+    else if (name == "derivative")
+      request.derivative = text;
+    else if (name == "until")
+      request.until = text;
+    else if (name == "pipeline")
+      request.passes.pipeline = text;
+    else if (name == "plugins")
+      request.passes.plugins = text;
+    else if (name == "patterns")
+      request.passes.patterns = text;
+    else
+      throw std::invalid_argument("there is no option '" + name + "'");
+  }
+  return request;
+}
+
+} // namespace
+
+void bindCompiler(nb::module_ &module) {
+  module.def(
+      "emit_program",
+      [](const std::string &program, const std::string &stage, const nb::dict &options) {
+        KernelRequest request = requestOf(program, options);
+        std::string told, text;
+        request.passes.tell = [&](const std::string &line) { told += line + "\n"; };
+        {
+          nb::gil_scoped_release released;
+          text = KernelProvider::ofProcess().compiler(request)->emit(request, stage);
+        }
+        return nb::make_tuple(text, told);
+      },
+      nb::arg("program"), nb::arg("stage"), nb::arg("options"),
+      "A program, an nb module as text, in the form of a stage, and which passes ran.");
+  module.def(
+      "build_program",
+      [](const std::string &program, const nb::dict &options) {
+        const KernelRequest request = requestOf(program, options);
+        std::optional<std::vector<char>> bytes;
+        {
+          nb::gil_scoped_release released;
+          bytes = KernelProvider::ofProcess().compiler(request)->build(request);
+        }
+        if (!bytes)
+          throw std::runtime_error("this compiler library makes no kernel files");
+        // With a checksum, as nb-compile writes it.
+        const std::string file = encodeEntry({*bytes, describeRequest(request)});
+        return nb::bytes(file.data(), file.size());
+      },
+      nb::arg("program"), nb::arg("options"), "The kernel of a program as a shared object.");
+}
+
+} // namespace nanobragg::python

@@ -1,0 +1,125 @@
+"""The compiler: programs as text, passes, and kernels of one's own.
+
+    from nanobragg import compiler
+    text = compiler.emit(flags)                        # the nb program of an experiment
+    after = compiler.run(text, "builtin.module(nb-hoist-invariants)")
+    for stage, program in compiler.stages(flags).items(): ...
+    sim = compiler.kernel(flags, pipeline="builtin.module(...)")
+
+What is wrong with a program or a pipeline is a CompilerError, whose text says where.
+"""
+
+import os
+import re
+import shlex
+import tempfile
+import time
+import weakref
+
+from . import _core
+from ._passes import PASSES
+from .simulator import Simulator
+
+#: The stages of a processor's pipeline, in their order.
+STAGES = ("response", "hoist", "branches", "fuse", "precision", "peel", "lanes", "loops", "arith", "outline", "llvm")
+
+
+class CompilerError(RuntimeError):
+    """What the compiler refuses. ``location`` is (line, column) in the program, where it says one."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        at = re.search(r":(\d+):(\d+)", text)
+        self.location = (int(at[1]), int(at[2])) if at else None
+
+
+class Result:
+    """``text``: the program after the passes. ``seconds``: all of it, parsing and printing too. ``told``: which passes ran."""
+
+    def __init__(self, text, seconds, told):
+        self.text, self.seconds, self.told = text, seconds, told
+
+    def __str__(self):
+        return self.text
+
+
+def _asked(call, *arguments):
+    try:
+        return call(*arguments)
+    except RuntimeError as error:
+        raise CompilerError(str(error)) from None
+
+
+def _words(flags):
+    return shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
+
+
+def passes():
+    """The passes of this project: name -> what it does. Pipelines may name MLIR's own, too."""
+    return dict(PASSES)
+
+
+def emit(flags, stage="nb", **how):
+    """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes on it, "llvm", "asm" or
+    "stats" (what the inner loop is made of)."""
+    return _asked(Simulator.from_flags(flags, **how).emit, stage)
+
+
+def run(text, pipeline, **options):
+    """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)".
+
+    options: plugins=, patterns= (files, with commas between), as nb-opt's.
+    """
+    begin = time.perf_counter()
+    text, told = _asked(_core.emit_program, text, "mlir", {"pipeline": pipeline, **options})
+    return Result(text, time.perf_counter() - begin, told.splitlines())
+
+
+def stages(flags, **how):
+    """The program after each stage of the processor's pipeline: stage -> text, the first is "nb"."""
+    program = emit(flags, "nb", **how)
+    texts = {"nb": program}
+    for stage in STAGES:
+        texts[stage] = _asked(_core.emit_program, program, "mlir", {"until": f"until-after={stage}"})[0]
+    return texts
+
+
+def assembly(flags, **how):
+    """The image's kernel in the assembly of the processor at hand."""
+    return emit(flags, "asm", **how)
+
+
+def kernel(flags, pipeline="", program=None, plugins="", patterns="", **how):
+    """A simulator that runs on a kernel of one's own.
+
+    pipeline: in place of the passes up to fusion; the rest follows. program: an nb program as text in place of the
+    experiment's, which gives the numbers; its derivatives are the experiment's still. how: as of ``Simulator``.
+    """
+    asked = {"pipeline": pipeline, "plugins": plugins, "patterns": patterns}
+    given = [how.pop(n, None) for n in ("threads", "precision", "device", "engine")]
+    if how:
+        raise TypeError(f"kernel() has no argument '{next(iter(how))}'")
+    sim = Simulator.__new__(Simulator)
+    if program is None:
+        sim._make(_words(flags), _core.Inputs(), *given, asked)
+        _asked(sim.prepare)
+        return sim
+    built = _asked(_core.build_program, program, {k: v for k, v in asked.items() if v} | (
+        {"precision": given[1]} if given[1] else {}))
+    folder = tempfile.mkdtemp(prefix="nanobragg-")
+    file = os.path.join(folder, "kernel.so")
+    with open(file, "wb") as out:
+        out.write(built)
+    os.chmod(file, 0o700)
+    try:
+        sim._make(_words(flags), _core.Inputs(), *given, {"kernel_file": file})
+        _asked(sim.prepare)
+    finally:
+        def remove():
+            for path, gone in ((file, os.unlink), (folder, os.rmdir)):
+                try:
+                    gone(path)
+                except OSError:
+                    pass
+        weakref.finalize(sim, remove)
+    return sim

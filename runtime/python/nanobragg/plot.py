@@ -1,0 +1,109 @@
+"""Pictures of images. ``image`` needs matplotlib; ``png`` needs nothing."""
+
+import math
+import struct
+import zlib
+
+import numpy
+
+
+def _levels(array):
+    """0 to 1 on a logarithmic scale over the four decades below the brightest pixels."""
+    array = numpy.asarray(array, dtype=float)
+    array = array.reshape(-1, array.shape[-1])  # panels below one another
+    finite = numpy.where(numpy.isfinite(array), array, 0)
+    top = numpy.percentile(finite, 99.9) if finite.size else 0
+    top = top if top > 0 else finite.max() if finite.size and finite.max() > 0 else 1.0
+    return numpy.clip(1 + numpy.log10(numpy.maximum(finite, top * 1e-4) / top) / 4, 0, 1)
+
+
+def png(array):
+    """The picture as the bytes of a PNG file: dark spots on white."""
+    grey = (255 * (1 - _levels(array))).astype(numpy.uint8)
+    rows = b"".join(b"\0" + row.tobytes() for row in grey)
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", grey.shape[1], grey.shape[0], 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows, 6)) + chunk(b"IEND", b"")
+
+
+def _turn(sim):
+    """The detector's rotation: about X, then Y, then Z, then the swing."""
+    def about(axis, angle):
+        x, y, z = numpy.asarray(axis) / numpy.linalg.norm(axis)
+        k = numpy.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        return numpy.eye(3) + math.sin(angle) * k + (1 - math.cos(angle)) * k @ k
+
+    turn = numpy.eye(3)
+    for name, axis in (("detector_rotx", (1, 0, 0)), ("detector_roty", (0, 1, 0)), ("detector_rotz", (0, 0, 1))):
+        turn = about(axis, sim[name]) @ turn
+    return about(sim["twotheta_axis"], sim["twotheta"]) @ turn
+
+
+def two_theta(sim, shape):
+    """Angles between beam and pixels, (panel, slow, fast), rad; of flat detectors."""
+    fast, slow, normal = (sim[n] for n in ("fast_axis", "slow_axis", "normal_axis"))
+    beam, size = sim["beam_direction"], sim["pixel_size"]
+    turn = _turn(sim)
+    fast, slow, normal = (turn @ v for v in (fast, slow, normal))
+    names = sim.parameters
+    close = sim["close_distance"] if "close_distance" in names else abs(normal @ beam) * sim["distance"]
+    # The beam centre is where the beam is, or of detectors that turn about the sample the nearest point.
+    f, s = (numpy.arange(n) + 0.5 for n in (shape[-1], shape[-2]))
+    away = ((f[None, :, None] * size - sim["beam_center_fast"]) * fast + (s[:, None, None] * size - sim["beam_center_slow"]) * slow)
+    pivot_is_sample = "pivot=sample" in sim._core.variant()
+    position = away + (close * normal if pivot_is_sample else close / (normal @ beam) * beam)
+    return numpy.arccos(numpy.clip(position @ beam / numpy.linalg.norm(position, axis=-1), -1, 1))
+
+
+def image(array, sim=None, ax=None, rings=True, cmap="gray_r", levels=None):
+    """Draws an image, (slow, fast), on a logarithmic scale, and returns the axes.
+
+    sim: draws rings of resolution (A) of a detector with one panel, and tells of the pixel under the cursor its photons, and with one panel its
+    Miller index. rings: resolutions in A, or True for a choice, or False. Panels are drawn below one another, with outlines.
+    """
+    try:
+        import matplotlib.pyplot as plt
+        from matplotlib.colors import LogNorm
+    except ImportError:
+        raise ImportError("nanobragg.plot.image needs matplotlib; pip install matplotlib") from None
+    array = numpy.asarray(array, dtype=float)
+    panels = array.shape[0] if array.ndim == 3 else 1
+    flat = array.reshape(-1, array.shape[-1])
+    if ax is None:
+        ax = plt.subplots()[1]
+    top = numpy.percentile(flat, 99.9) or flat.max() or 1.0
+    low, high = levels or (max(top * 1e-4, 1e-300), top)
+    ax.imshow(numpy.maximum(flat, low), norm=LogNorm(low, high), cmap=cmap, interpolation="nearest")
+    ax.set_xlabel("fast (pixels)")
+    ax.set_ylabel("slow (pixels)")
+    height = flat.shape[0] // panels
+    for i in range(1, panels):
+        ax.axhline(i * height - 0.5, color="tab:blue", linewidth=0.8)
+    if sim is not None and rings is not False and panels == 1:
+        resolution = sim["wavelength"] / (2 * numpy.sin(numpy.maximum(two_theta(sim, array.shape), 1e-9) / 2)) * 1e10
+        if rings is True:
+            corner = resolution.min()
+            rings = [round(d, 1 - math.floor(math.log10(d))) for d in (corner * 1.2, corner * 1.6, corner * 2.5, corner * 5)]
+        drawn = ax.contour(resolution, levels=sorted(rings), colors="tab:red", linewidths=0.6, linestyles="dashed")
+        ax.clabel(drawn, fmt=lambda d: f"{d:g} Å", fontsize="small")
+
+    def under_cursor(x, y):
+        fast, slow = int(round(x)), int(round(y))
+        if not (0 <= slow < flat.shape[0] and 0 <= fast < flat.shape[1]):
+            return ""
+        text = f"slow {slow % height}, fast {fast}: {flat[slow, fast]:.4g}"
+        if panels > 1:
+            text = f"panel {slow // height}, {text}"
+        if sim is not None:
+            values = sim.trace(slow // height, slow % height, fast)
+            for name, hkl in values.items():  # of the first source, phi step and domain
+                if name.partition("[")[0] == "hkl_frac":
+                    text += "  hkl " + " ".join(f"{v:.2f}" for v in hkl)
+                    break
+        return text
+
+    ax.format_coord = under_cursor
+    return ax

@@ -1,0 +1,34 @@
+"""examples_test.py FOLDER: the examples of the documentation run."""
+
+import importlib.util
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "docs/examples/python"
+NEEDS = {"fit_torch": "torch", "stage_a": "torch", "hessian_jax": "jax", "fit_scipy": "scipy"}
+
+
+class Examples(unittest.TestCase):
+    pass
+
+
+def add(file):
+    def test(self):
+        needed = NEEDS.get(file.stem)
+        if needed and not importlib.util.find_spec(needed):
+            self.skipTest(f"{needed} is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-W", "error::DeprecationWarning", file], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(done.stdout)
+    setattr(Examples, f"test_{file.stem}", test)
+
+
+for file in sorted(FOLDER.glob("*.py")):
+    add(file)
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
