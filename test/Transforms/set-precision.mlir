@@ -83,3 +83,18 @@ func.func @in_memory(%cotangent: tensor<?x?x?xf64>, %size: f64, %n: index) -> !n
   }
   return %sum : !nb.table<?xf64>
 }
+
+// Numbers of which none is an amplitude keep their precision, although all of them were given.
+
+// CHECK-LABEL: func.func @given
+// MIXED: nb.lookup
+// MIXED-NEXT: %[[B:.*]] = arith.mulf %{{.*}}, %{{.*}} : f64
+// MIXED-NEXT: nb.yield %[[B]] : f64
+func.func @given(%size: f64, %n: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %w = nb.lookup %t[%f] : !nb.table<?xf64>
+    %b = arith.mulf %w, %size : f64
+    nb.yield %b : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}

@@ -43,6 +43,13 @@ TEST_P(Adjoint, ForwardAndReverseAreOneDerivative) {
   expectAdjoint(experimentFrom(everything), GetParam(), 5);
 }
 
+/// Polarisation is that of the first sample within the resolution: along its edge that is now one
+/// sub-pixel and source, now another.
+TEST_P(Adjoint, AlongTheEdgeOfTheResolution) {
+  expectAdjoint(experimentFrom(everything + std::string(" -polar 0.9 -oversample 3 -dmin 4")),
+                GetParam(), 6);
+}
+
 TEST_P(Adjoint, OnRandomExperiments) {
   const int count = GetParam() == Engine::Fused ? 6 : 12;
   for (int seed = 0; seed != count; ++seed) {
