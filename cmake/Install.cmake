@@ -42,7 +42,8 @@ endforeach()
 install(TARGETS nb-compiler LIBRARY COMPONENT compiler)
 install(TARGETS nb-opt RUNTIME COMPONENT compiler)
 # Where Debian keeps libMLIR; the compiler has its own.
-set_target_properties(nb-opt nb-run nb-try PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+set_target_properties(nb-opt nb-run nb-try nb-plugin nb-lsp-server
+                      PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 
 if(NB_STATIC_COMPILER)
   install(TARGETS nb-compiler-shared LIBRARY COMPONENT compiler)
@@ -50,6 +51,17 @@ if(NB_STATIC_COMPILER)
 else()
   set_target_properties(nb-compiler PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 endif()
+
+# What plugins are compiled against: the dialect and the passes, under one folder, so that
+# "dialect/NB.h" is found there as it is here; and their .td files.
+set(mlir_headers ${CMAKE_INSTALL_INCLUDEDIR}/nanobragg/mlir)
+foreach(root ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  foreach(folder dialect lib/Transforms lib/Conversion)
+    install(DIRECTORY ${root}/${folder}/ DESTINATION ${mlir_headers}/${folder} COMPONENT compiler
+            FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.h.inc"
+            PATTERN CMakeFiles EXCLUDE)
+  endforeach()
+endforeach()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME nanobragg)

@@ -22,7 +22,7 @@ for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
 config.substitutions.append(("%nb_build", config.nb_build_dir))
 config.substitutions.append(("%test_data", os.path.join(config.test_source_root, "data")))
 # Full paths, so that a test can never pick up another build's tool by the same name.
-for tool in ("nb-opt", "nb-sim", "nb-compile", "nb-lsp-server", "nb-try"):
+for tool in ("nb-opt", "nb-sim", "nb-compile", "nb-lsp-server", "nb-try", "nb-reduce", "nb-explore"):
     config.substitutions.append((rf"(?<![\w/.-]){tool}(?![\w./-])",
                                  os.path.join(config.nb_build_dir, "bin", tool)))
 for tool in ("FileCheck", "not", "count", "split-file", "mlir-opt", "mlir-translate"):

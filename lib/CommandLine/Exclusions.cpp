@@ -42,7 +42,7 @@ std::vector<Exclusion> makeTable() {
   Table table;
   const Names compares = {"--compare-engines", "--compare-stages"};
   const Names derives = {"--grad", "--jacobian"};
-  const Names ownPasses = {"--pipeline", "--plugin", "--patterns"};
+  const Names ownPasses = {"--pipeline", "--schedule", "--plugin", "--patterns"};
   const Names interprets = {"--no-fuse", "--probe", "--check-finite"};
   for (std::size_t i = 0; i != actions().size(); ++i) {
     for (std::size_t j = i + 1; j != actions().size(); ++j)
@@ -79,6 +79,7 @@ std::vector<Exclusion> makeTable() {
   table.add({"--kernel"}, {"--dump-ir"}, "with a file nothing is compiled");
   table.add({"--kernel"}, ownPasses, "with a file nothing is compiled");
   table.add({"--list-parameters"}, ownPasses, "nothing is compiled");
+  table.add({"--pipeline"}, {"--schedule"}, "the schedule is a pipeline");
   table.add(interprets, ownPasses,
             "the interpreter runs the program as it was written; nb-opt --pipeline and nb-run --no-fuse "
             "interpret what passes leave");

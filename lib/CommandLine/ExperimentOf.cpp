@@ -1,6 +1,7 @@
 #include "lib/CommandLine/ExperimentOf.h"
 
 #include "lib/CommandLine/Exclusions.h"
+#include "lib/CommandLine/Schedule.h"
 #include "lib/Experiment/Defaults.h"
 
 namespace nanobragg {
@@ -25,7 +26,9 @@ Experiment experimentOf(const std::vector<std::string> &flags) {
 }
 
 SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags) {
-  return parseCommandLine(flags).tool.simulator;
+  SimulatorOptions options = parseCommandLine(flags).tool.simulator;
+  options.passes = readSchedule(std::move(options.passes));
+  return options;
 }
 
 } // namespace nanobragg

@@ -262,6 +262,7 @@ const std::vector<Case> tool = {
     {"--until-after=fuse", [](L l) { return l.tool.until == "until-after=fuse"; }},
     {"--pipeline=builtin.module()",
      [](L l) { return l.tool.simulator.passes.pipeline == "builtin.module()"; }},
+    {"--schedule=s.txt", [](L l) { return l.tool.simulator.passes.pipeline == "@s.txt"; }},
     {"--plugin=a.so,b.so", [](L l) { return l.tool.simulator.passes.plugins == "a.so,b.so"; }},
     {"--patterns=p.pdll", [](L l) { return l.tool.simulator.passes.patterns == "p.pdll"; }},
     {"--emit=stats", [](L l) { return l.tool.emit == Emit::Stats; }},

@@ -18,7 +18,7 @@ using Pair = std::pair<std::string_view, std::string_view>;
 std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
   static const std::map<std::string_view, std::string> values = {
       {"--emit", "nb"},         {"--timing", "t.json"},       {"--dump-ir", "d"},
-      {"--pipeline", "builtin.module()"}, {"--plugin", "p.so"}, {"--patterns", "p.pdll"},
+      {"--pipeline", "builtin.module()"}, {"--plugin", "p.so"}, {"--schedule", "s.txt"}, {"--patterns", "p.pdll"},
       {"--until-before", "loops"}, {"--until-after", "fuse"},
       {"--grad", "cell"},       {"--jacobian", "cell_a"},     {"--probe", "F_*"},
       {"--kernel", "k.so"},     {"--trace-pixel", "1,2"},     {"-printout_pixel", "1 2"},

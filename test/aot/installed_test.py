@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -52,6 +53,32 @@ class InstalledTree(unittest.TestCase):
         run(self.tool("nb-sim"), *EXAMPLE_FLAGS, "--no-fallback", "-floatfile", self.root / "a.bin",
             cwd=self.root)
         self.assertGreater(np.fromfile(self.root / "a.bin", "<f4").max(), 0)
+
+    def test_plugins(self):
+        """One of the user's own in our tools, and ours in stock mlir-opt."""
+        build = self.root / "plugin"
+        self.build_example("plugin", build, f"-DCMAKE_CXX_COMPILER={arguments.cxx}", "-DCMAKE_BUILD_TYPE=Release")
+        plugin, examples = build / "DivideOnce.so", pathlib.Path(arguments.examples)
+        tools = pathlib.Path(arguments.llvm)
+        done = run(sys.executable, tools / "lit", "-v", f"-Dnb_opt={self.tool('nb-opt')}", f"-Dplugin={plugin}",
+                   f"-Dfilecheck={tools / 'FileCheck'}", examples / "plugin")
+        self.assertIn("Passed: 1", done.stdout)
+        pipeline = ("--pipeline=builtin.module(func.func(nb-erase-probes,nb-hoist-invariants,nb-divide-once,"
+                    "nb-remove-branches,nb-fuse))")
+        done = run(self.tool("nb-try"), *EXAMPLE_FLAGS[:-2], "--quiet", f"--plugin={plugin}", pipeline, "--repeat=1",
+                   cwd=self.root)
+        self.assertRegex(done.stdout, r"given +yes +(same|identical)")
+        done = run(self.tool("nb-sim"), *EXAMPLE_FLAGS, f"--plugin={plugin}", pipeline, cwd=self.root)
+        self.assertIn("nb-divide-once", done.stderr)
+        program = self.root / "program.mlir"
+        program.write_text(run(self.tool("nb-sim"), *EXAMPLE_FLAGS[:-2], "--quiet", "--emit=nb").stdout)
+        ours = next(self.prefix.glob("lib*/NanoBraggPlugin.so"), None) or next(
+            self.prefix.glob("lib*/*/NanoBraggPlugin.so"))
+        stock = run(tools / "mlir-opt", program, f"--load-dialect-plugin={ours}", f"--load-pass-plugin={ours}",
+                    "--pass-pipeline=builtin.module(func.func(nb-hoist-invariants))").stdout
+        self.assertIn("nb.image", stock)
+        self.assertTrue((self.prefix / "include/nanobragg/mlir/dialect/NBOps.td").exists())
+        self.assertTrue(self.tool("nb-lsp-server").exists())
 
     def test_runtime_component_maps_no_llvm(self):
         prefix = self.root / "runtime"
@@ -124,7 +151,7 @@ class InstalledTree(unittest.TestCase):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    for name in ("build", "examples", "cc", "cxx", "cmake"):
+    for name in ("build", "examples", "cc", "cxx", "cmake", "llvm"):
         parser.add_argument("--" + name, required=True)
     arguments, rest = parser.parse_known_args()
     unittest.main(argv=[__file__, *rest])

@@ -142,7 +142,7 @@ std::span<const CompileFlag> compileFlags() { return flags; }
 
 CommandLine parseProgramFlags(const CompileCommand &command) {
   static constexpr std::string_view aboutPasses[] = {
-      "--pipeline",     "--plugin",      "--patterns", "--precision",
+      "--pipeline",     "--schedule",    "--plugin",      "--patterns", "--precision",
       "--until-before", "--until-after", "--dump-ir",  "--quiet"};
   CommandLine line = parseCommandLine(command.experiment);
   for (const GivenFlag &flag : line.given)

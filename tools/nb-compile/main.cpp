@@ -10,6 +10,7 @@
 #include "runtime/kernels/KernelFolders.h"
 #include "runtime/simulator/Placement.h"
 #include "lib/CommandLine/ExperimentOf.h"
+#include "lib/CommandLine/Schedule.h"
 #include "tools/nb-compile/Command.h"
 #include "tools/nb-compile/Completion.h"
 #include "tools/nb-compile/Header.h"
@@ -73,7 +74,7 @@ Work workOf(const CompileCommand &command) {
     request.program = io::readBytes(command.program);
     request.programName = command.program;
     const ToolOptions tool = parseProgramFlags(command).tool;
-    request.passes = tool.simulator.passes;
+    request.passes = readSchedule(tool.simulator.passes);
     request.precision = tool.simulator.precision;
     request.dumpIR = tool.simulator.dumpIR;
     request.until = tool.until;

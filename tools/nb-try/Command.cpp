@@ -39,30 +39,39 @@ constexpr OwnFlag<C> flags[] = {
     {"--grad", "PARAMETERS",
      "parameters whose gradient is looked at, with commas between; none: no gradient. Default: up to "
      "three usual ones",
-     "", [](C &c, const Text &v) { c.gradient = v; }},
+     "", [](C &c, const Text &v) { c.words.gradient = v; }},
     {"--target", "CPU", "as nb-compile's: native (default), gpu-on-cpu or an LLVM processor name", "",
-     [](C &c, const Text &v) { c.target = v; }},
+     [](C &c, const Text &v) { c.words.target = v; }},
     {"--rtol", "X", "relative difference that is allowed; default: 1e-9 in f64, 1e-5 mixed, 1e-3 f32",
-     "", [](C &c, const Text &v) { c.rtol = number("--rtol", v, 0); }},
+     "", [](C &c, const Text &v) { c.words.rtol = number("--rtol", v, 0); }},
     {"--atol-of-max", "X",
      "what is allowed besides, of the brightest pixel; default: 1e-12 in f64, 1e-7 mixed, 1e-4 f32", "",
-     [](C &c, const Text &v) { c.atolOfMax = number("--atol-of-max", v, 0); }},
+     [](C &c, const Text &v) { c.words.atolOfMax = number("--atol-of-max", v, 0); }},
     {"--check-samples", "N",
      "how much of the image is interpreted to compare with: rows in its middle with about as many "
      "samples; default: 2e6",
-     "", [](C &c, const Text &v) { c.checkSamples = number("--check-samples", v, 1); }},
+     "", [](C &c, const Text &v) { c.words.checkSamples = number("--check-samples", v, 1); }},
     {"--repeat", "N", "runs of each kernel, in turn, of which the shortest counts; default: 5; 0: "
      "none is timed",
      "", [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
     {"--no-count", "", "do not count instructions, which takes a microsecond each", "",
      [](C &c, const Text &) { c.count = false; }},
     {"--timeout", "SECONDS", "after which a pipeline is given up; default: 120", "",
-     [](C &c, const Text &v) { c.mostSeconds = number("--timeout", v, 0.1); }},
+     [](C &c, const Text &v) { c.words.mostSeconds = number("--timeout", v, 0.1); }},
     {"--is", "QUESTION",
      "answer by the exit status, 0: yes, about the first pipeline: crash (it does not end in order), "
      "fails (no kernel comes out), differs (wrong image or gradient), slower:X (takes more than X times "
      "the instructions of the compiler's own). For nb-reduce",
      "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
+    {"--tune", "",
+     "search the options and the order of the compiler's own passes for the fastest kernel of this "
+     "program on this processor, keeping what is right, and write it to the file of -o for nb-sim "
+     "--schedule",
+     "", [](C &c, const Text &) { c.tune = true; }},
+    {"--least-gain", "FRACTION", "by which a change of --tune has to be faster to be kept; default: 0.02",
+     "", [](C &c, const Text &v) { c.leastGain = number("--least-gain", v, 0); }},
+    {"-o", "FILE", "the schedule that --tune writes; default: schedule.txt", "",
+     [](C &c, const Text &v) { c.output = v; }},
     {"--json", "", "print the result as JSON, one object for each line", "",
      [](C &c, const Text &) { c.json = true; }},
     {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
@@ -74,17 +83,15 @@ constexpr OwnFlag<C> flags[] = {
 
 TryCommand parseTry(const std::vector<std::string> &words) {
   TryCommand command;
-  command.experiment = takeOwnFlags<C>(flags, words, command);
-  std::vector<std::string> &others = command.experiment;
-  if (!others.empty() && (others.front().ends_with(".mlir") || others.front().ends_with(".mlirbc"))) {
-    command.program = others.front();
-    others.erase(others.begin());
-  }
+  command.words.experiment = takeOwnFlags<C>(flags, words, command);
+  command.words.takeProgram();
   if (command.help || command.version)
     return command;
-  if (command.program.empty() && others.empty())
+  if (command.words.program.empty() && command.words.experiment.empty())
     throw UsageError("nothing to try: give the flags of an experiment, as to nb-sim, or a program "
                      "FILE.mlir");
+  if (!command.output.empty() && !command.tune)
+    throw UsageError("-o names what --tune writes: add it");
   const std::string &is = command.require;
   if (!is.empty() && is != "crash" && is != "fails" && is != "differs" && !is.starts_with("slower:"))
     throw UsageError("--is: '" + is + "' is none of crash, fails, differs and slower:X");

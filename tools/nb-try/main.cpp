@@ -2,12 +2,13 @@
 
 #include "tools/nb-try/Command.h"
 
-#include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Compiler/Lab/PipelineVariants.h"
 #include "lib/Compiler/Lab/TrialText.h"
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Compiler/Lab/Tune.h"
+#include "lib/IO/OutputFile.h"
 #include "tools/shared/Main.h"
-#include "tools/shared/RunSetup.h"
+
+#include "llvm/TargetParser/Host.h"
 
 #include <cstdio>
 #include <optional>
@@ -19,31 +20,28 @@ using namespace mlir::nb;
 
 namespace {
 
-/// For programs whose numbers nobody gives.
-const std::vector<std::string> smallExperiment = {
-    "-default_F", "100", "-cell", "70", "80",        "90",   "85",      "95",  "100",
-    "-misset",    "10",  "20",    "30", "-N",        "5",    "-lambda", "1",   "-distance",
-    "100",        "-detpixels",   "64", "-mosaic",   "0.5",  "-mosaic_domains", "4"};
-
 class Try {
 public:
   explicit Try(TryCommand given)
-      : command(std::move(given)),
-        setup(parseExperiment(command.experiment.empty() ? smallExperiment : command.experiment)) {}
+      : command(std::move(given)), lab(command.words), setup(lab.setup), subject(*lab.subject),
+        options(lab.options) {
+    options.countInstructions = command.count;
+  }
 
   int run();
 
 private:
-  void choose();
   std::vector<NamedPipeline> pipelines();
   void explain(const TrialResult &result);
+  int tuneSchedule();
   int answer(const std::vector<TrialResult> &results) const;
   void progress(const std::string &what) const;
 
   TryCommand command;
-  RunSetup setup;
-  std::unique_ptr<Subject> subject;
-  TrialOptions options;
+  LabSetup lab;
+  const RunSetup &setup;
+  Subject &subject;
+  TrialOptions &options;
   std::string own; ///< the compiler's own pipeline
   std::optional<Expectation> expectation;
 };
@@ -58,36 +56,6 @@ T valueOf(llvm::Expected<T> expected) {
 void Try::progress(const std::string &what) const {
   if (isatty(STDERR_FILENO) && !setup.line.tool.quiet)
     std::fprintf(stderr, "%s\n", what.c_str());
-}
-
-void Try::choose() {
-  const Experiment &experiment = setup.complete.experiment;
-  const ToolOptions &tool = setup.line.tool;
-  options.compile.precision = tool.simulator.precision;
-  options.compile.target = command.target;
-  options.compile.passes = tool.simulator.passes;
-  options.countInstructions = command.count;
-  options.mostSeconds = command.mostSeconds;
-  const std::string &precision = options.compile.precision;
-  options.tolerance = precision == "f64"     ? EngineTolerance{1e-9, 1e-12}
-                      : precision == "mixed" ? EngineTolerance{1e-5, 1e-7}
-                                             : EngineTolerance{1e-3, 1e-4};
-  if (command.rtol > 0)
-    options.tolerance.rtol = command.rtol;
-  if (command.atolOfMax > 0)
-    options.tolerance.atolOfMax = command.atolOfMax;
-  if (command.program.empty())
-    subject = Subject::ofExperiment(experiment);
-  else
-    subject = Subject::ofFile(command.program, experiment, tool.simulator.passes.plugins);
-  if (!command.program.empty() && command.experiment.empty() && !tool.quiet)
-    std::fprintf(stderr, "NOTE: the arguments have the numbers of a small experiment; flags of nb-sim "
-                         "behind the file give others\n");
-  subject->restrictTo(command.checkSamples);
-  if (command.gradient.empty())
-    options.gradientBy = subject->usualParameters(3);
-  else if (command.gradient != "none")
-    options.gradientBy = resolveParameters(command.gradient, experiment.variant);
 }
 
 std::vector<NamedPipeline> Try::pipelines() {
@@ -123,7 +91,7 @@ void Try::explain(const TrialResult &r) {
     return;
   progress("looking for the first guilty pass");
   const auto guilty =
-      findGuiltyPass(*subject, *expectation, r.pipeline.empty() ? own : r.pipeline, options);
+      findGuiltyPass(subject, *expectation, r.pipeline.empty() ? own : r.pipeline, options);
   if (!guilty)
     std::printf("%s: the image is right after each of its passes\n", r.name.c_str());
   else if (guilty->number == 0)
@@ -155,29 +123,60 @@ int Try::answer(const std::vector<TrialResult> &results) const {
   return yes ? Success : Failure;
 }
 
+/// For nb-sim --schedule.
+int Try::tuneSchedule() {
+  const auto tuning = valueOf(
+      tune(subject, *expectation, options, std::max(command.repeat, 3u), command.leastGain,
+           [&](const TuningStep &step) {
+             std::printf("%-48s %s\n", step.what.c_str(),
+                         !step.right ? "not right"
+                                     : (std::to_string(step.nsPerSample) + " ns, best so far " +
+                                        std::to_string(step.against) + (step.kept ? ": kept" : ""))
+                                           .c_str());
+             std::fflush(stdout);
+           }));
+  const double gain = 1 - tuning.nsAfter / tuning.nsBefore;
+  char text[200];
+  std::snprintf(text, sizeof text, "%.3f ns per sample, %.3f before, measured in turn: %.1f %% less",
+                tuning.nsAfter, tuning.nsBefore, 100 * gain);
+  std::string words;
+  for (const std::string &word : command.words.experiment)
+    words += " " + word;
+  const std::string name = command.output.empty() ? "schedule.txt" : command.output;
+  io::OutputFile file(name);
+  file.write("# nb-try --tune" + words + "\n# variant: " +
+             setup.complete.experiment.variant.toString() + "\n# precision: " +
+             options.compile.precision + "\n# processor: " + llvm::sys::getHostCPUName().str() + "\n# " + text + "\n" +
+             tuning.pipeline + "\n");
+  file.commit();
+  std::printf("%s\nwrote %s, for nb-sim --schedule=%s\n", text, name.c_str(), name.c_str());
+  return Success;
+}
+
 int Try::run() {
   setup.tell();
-  choose();
-  own = valueOf(wholePipeline(*subject, options)).text();
+  own = valueOf(wholePipeline(subject, options)).text();
   std::vector<NamedPipeline> all = pipelines();
-  progress("interpreting " + std::to_string(long(std::min(subject->samples(), command.checkSamples))) +
+  progress("interpreting " + std::to_string(long(std::min(subject.samples(), command.words.checkSamples))) +
            " samples to compare with");
-  expectation = valueOf(expect(*subject, options));
+  expectation = valueOf(expect(subject, options));
   if (!expectation->noGradient.empty() && !command.json)
     std::fprintf(stderr, "NOTE: no gradient is looked at: %s\n", expectation->noGradient.c_str());
+  if (command.tune)
+    return tuneSchedule();
   std::vector<TrialResult> results;
   all.insert(all.begin(), {"default", ""});
   for (const NamedPipeline &one : all) {
     progress("trying: " + one.name);
-    results.push_back(tryPipeline(*subject, *expectation, one.name, one.text, options));
+    results.push_back(tryPipeline(subject, *expectation, one.name, one.text, options));
   }
   if (!command.require.empty())
     return answer(results);
   if (command.repeat > 0) {
     progress("timing in turn");
-    subject->restrictToAll();
-    timeInTurn(*subject, results, options, command.repeat);
-    subject->restrictTo(command.checkSamples);
+    subject.restrictToAll();
+    timeInTurn(subject, results, options, command.repeat);
+    subject.restrictTo(command.words.checkSamples);
   }
   bool wrong = false, failed = false;
   for (const TrialResult &r : results) {

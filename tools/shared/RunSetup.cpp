@@ -1,5 +1,6 @@
 #include "tools/shared/RunSetup.h"
 
+#include "lib/CommandLine/Schedule.h"
 #include "lib/Experiment/Precision.h"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
 }
 
 OwnPasses RunSetup::ownPasses() const {
-  OwnPasses passes = line.tool.simulator.passes;
+  OwnPasses passes =
+      readSchedule(line.tool.simulator.passes, complete.experiment.variant.toString());
   if (passes.any() && !line.tool.quiet)
     passes.tell = tellPasses;
   return passes;

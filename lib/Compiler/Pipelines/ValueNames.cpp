@@ -27,8 +27,8 @@ public:
   /// Of a text that begins with %NAME. Empty for the names that printers invent.
   StringRef of(StringRef text) const {
     StringRef name = nameAt(text);
-    static const llvm::Regex invented("^([0-9].*|(arg|cst|c|c-|true|false)[_0-9]*"
-                                      "(_i[0-9]+|_f[0-9]+)?(_[0-9]+)?)$");
+    static const llvm::Regex invented("^([0-9].*|arg[0-9]+|cst(_[0-9]+)?|(true|false)(_[0-9]+)?|"
+                                      "c-?[0-9]+(_i[0-9]+)?(_[0-9]+)?)$");
     if (name.empty() || invented.match(name))
       return {};
     StringRef base = name.rtrim("0123456789");
@@ -151,7 +151,6 @@ static StringRef resultsBefore(StringRef text) {
 void nb::nameFromText(Operation *top, StringRef contents) {
   const Names names(contents);
   const Text text(contents);
-  nameArguments(top);
   top->walk([&](Operation *op) {
     if (op->getNumResults())
       op->setLoc(named(names.of(resultsBefore(text.at(op->getLoc()).first)), op->getLoc()));
@@ -160,4 +159,5 @@ void nb::nameFromText(Operation *top, StringRef contents) {
         for (BlockArgument argument : block.getArguments())
           argument.setLoc(named(names.of(text.at(argument.getLoc()).second), argument.getLoc()));
   });
+  nameArguments(top);
 }

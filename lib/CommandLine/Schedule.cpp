@@ -1,0 +1,30 @@
+#include "lib/CommandLine/Schedule.h"
+
+#include "lib/CommandLine/UsageError.h"
+#include "lib/IO/FileContents.h"
+
+#include <sstream>
+
+namespace nanobragg {
+
+OwnPasses readSchedule(OwnPasses passes, const std::string &variant) {
+  if (!passes.pipeline.starts_with("@"))
+    return passes;
+  const std::string file = passes.pipeline.substr(1);
+  std::istringstream lines(io::readBytes(file));
+  passes.pipeline.clear();
+  constexpr std::string_view key = "# variant: ";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key) && !variant.empty() && line.substr(key.size()) != variant)
+      throw UsageError("--schedule=" + file + " is for another program: that of " +
+                       line.substr(key.size()) + ", and these flags ask for " + variant +
+                       "; make one for them with nb-try --tune");
+    if (!line.empty() && !line.starts_with("#"))
+      passes.pipeline += line;
+  }
+  if (passes.pipeline.empty())
+    throw UsageError("--schedule=" + file + " has no pipeline: its line 'builtin.module(...)' is missing");
+  return passes;
+}
+
+} // namespace nanobragg

@@ -1,0 +1,62 @@
+// A compilation, looked at after each pass.
+#ifndef NB_LAB_RECORDING_H
+#define NB_LAB_RECORDING_H
+
+#include "lib/Compiler/CodeGen/InnerLoop.h"
+#include "lib/Compiler/Lab/Trial.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mlir::nb {
+
+/// What a value depends on, as bits. None: the experiment alone.
+enum Dependence : unsigned { Pixel = 1, Source = 2, Orientation = 4, Sample = 8 };
+
+/// A line of a printed program. The name and the dependence are those of the op that begins there.
+struct RecordedLine {
+  std::string text, name;
+  unsigned depends = 0;
+};
+
+struct RecordedRemark {
+  std::string kind, pass, message;
+  std::string name; ///< of the value that it is about; empty: the function
+};
+
+struct RecordedStage {
+  std::string pass, stage;
+  std::vector<RecordedLine> lines;
+  std::vector<RecordedRemark> remarks;
+  std::map<std::string, unsigned> opsPerSample; ///< in the innermost loops, by kind
+  bool changed = true;
+  /// At the end of a stage: what a kernel that goes on from here makes.
+  std::optional<TrialResult> trial;
+};
+
+/// An instruction of the inner loop and the value that it is for.
+struct NamedInstruction {
+  std::string text, name;
+};
+
+struct Recording {
+  std::string title;
+  std::vector<RecordedStage> stages; ///< the first is the program as it was written
+  std::vector<std::string> llvm;     ///< of run_tile, optimized, with names
+  std::vector<NamedInstruction> loop;
+  std::optional<InnerLoop> statistics;
+  std::string ports; ///< llvm-mca's table, or why there is none
+  TrialResult whole; ///< of the whole pipeline
+  RenderedImage image;
+  size_t bytesRead = 0, bytesWritten = 0; ///< by the kernel: its arguments' entries and the image
+};
+
+/// Runs `pipeline` (empty: the compiler's own) pass by pass. With `judge`, the program at the end of
+/// each stage goes on to a kernel, which is compared.
+llvm::Expected<Recording> record(Subject &subject, const Expectation &expectation,
+                                 const std::string &pipeline, const TrialOptions &options, bool judge);
+
+} // namespace mlir::nb
+
+#endif

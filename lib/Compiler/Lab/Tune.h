@@ -1,0 +1,34 @@
+// The pipeline that is fastest here.
+#ifndef NB_LAB_TUNE_H
+#define NB_LAB_TUNE_H
+
+#include "lib/Compiler/Lab/PipelineVariants.h"
+
+#include <functional>
+
+namespace mlir::nb {
+
+/// One thing that was tried.
+struct TuningStep {
+  std::string what; ///< "nb-vectorize width=4", "without nb-split-sums", "nb-fuse after nb-peel-..."
+  double nsPerSample = 0, against = 0; ///< of it and of the best so far, measured in turn
+  bool right = false, kept = false;
+};
+
+struct Tuning {
+  std::string pipeline;
+  double nsBefore = 0, nsAfter = 0; ///< of the compiler's own and of what was found, in turn at the end
+  std::vector<TuningStep> steps;
+};
+
+/// Begins with the compiler's own pipeline and changes one thing after the other: numbers and switches
+/// among the options of its passes (doubled, halved, turned), passes left out, neighbours exchanged.
+/// Keeps what is right and faster by more than `least`, and begins anew until nothing is. Kernels are
+/// timed in turn with the best so far.
+llvm::Expected<Tuning> tune(Subject &subject, const Expectation &expectation,
+                            const TrialOptions &options, unsigned repeat, double least,
+                            const std::function<void(const TuningStep &)> &progress);
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,128 @@
+// Nb-explore: a compilation as a page.
+
+#include "lib/CommandLine/Numbers.h"
+#include "lib/CommandLine/OwnFlags.h"
+#include "lib/IO/OutputFile.h"
+#include "tools/nb-explore/Page.h"
+#include "tools/shared/LabSetup.h"
+#include "tools/shared/Main.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <unistd.h>
+
+using namespace nanobragg;
+using namespace mlir::nb;
+
+namespace {
+
+struct ExploreCommand {
+  bool help = false, version = false, text = false, open = false, judge = true;
+  std::string output, pipeline;
+  LabWords words;
+};
+
+using C = ExploreCommand;
+using Text = std::string;
+
+constexpr OwnFlag<C> flags[] = {
+    {"-o", "FILE", "the HTML file to write; default: report.html", "",
+     [](C &c, const Text &v) { c.output = v; }},
+    {"--pipeline", "TEXT", "go through these passes, as nb-try's", "",
+     [](C &c, const Text &v) { c.pipeline = v; }},
+    {"--text", "", "print a version for terminals instead", "", [](C &c, const Text &) { c.text = true; }},
+    {"--open", "", "show the file in the browser", "", [](C &c, const Text &) { c.open = true; }},
+    {"--no-judge", "", "make no kernel from the end of each stage: image and gradient there are not looked at",
+     "", [](C &c, const Text &) { c.judge = false; }},
+    {"--grad", "PARAMETERS",
+     "parameters whose gradient is checked, with commas between; none: no gradient. Default: up to three "
+     "usual ones",
+     "", [](C &c, const Text &v) { c.words.gradient = v; }},
+    {"--target", "CPU", "as nb-compile's: native (default) or an LLVM processor name", "",
+     [](C &c, const Text &v) { c.words.target = v; }},
+    {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
+    {"--version", "", "the version of the program", "",
+     [](C &c, const Text &) { c.version = true; }},
+};
+
+std::string usage() {
+  return "usage: nb-explore FLAGS OF nb-sim [--pipeline=TEXT] [-o report.html]\n"
+         "       nb-explore FILE.mlir [FLAGS OF nb-sim] [--pipeline=TEXT] [-o report.html]\n"
+         "\n"
+         "Writes one HTML file that shows a compilation: the program after each pass beside that before\n"
+         "it, what each value depends on, where it went (click one), remarks, ops of the innermost loops;\n"
+         "the optimized LLVM IR; the instructions of the inner loop with the values that they are for, and\n"
+         "the pressure on ports (llvm-mca, where it is installed); the image, and at the end of each stage\n"
+         "whether a kernel made from there on has the image and the gradient of the interpreter. The file\n"
+         "needs no network.\n\n" +
+         describeOwnFlags<C>(flags, 22) +
+         "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
+}
+
+ExploreCommand parse(const std::vector<std::string> &words) {
+  ExploreCommand command;
+  command.words.experiment = takeOwnFlags<C>(flags, words, command);
+  command.words.takeProgram();
+  if (command.help || command.version)
+    return command;
+  if (command.words.program.empty() && command.words.experiment.empty())
+    throw UsageError("nothing to explore: give the flags of an experiment, as to nb-sim, or a program "
+                     "FILE.mlir");
+  if (command.text && (!command.output.empty() || command.open))
+    throw UsageError("--text prints; leave out -o and --open");
+  return command;
+}
+
+template <typename T>
+T valueOf(llvm::Expected<T> expected) {
+  if (!expected)
+    throw std::runtime_error(llvm::toString(expected.takeError()));
+  return std::move(*expected);
+}
+
+/// Without a shell, whose characters a name may have.
+void show(const std::string &file) {
+  const std::string path = std::filesystem::absolute(file).string();
+  if (::fork() == 0) {
+    ::execlp("xdg-open", "xdg-open", path.c_str(), nullptr);
+    std::fprintf(stderr, "WARNING: there is no xdg-open; open %s in a browser\n", path.c_str());
+    std::_Exit(1);
+  }
+}
+
+int run(const std::vector<std::string> &words) {
+  const ExploreCommand command = parse(words);
+  if (command.help)
+    return print(usage());
+  if (command.version)
+    return print("nb-explore " NB_VERSION "\n");
+  LabSetup lab(command.words);
+  lab.setup.tell();
+  if (isatty(STDERR_FILENO))
+    std::fprintf(stderr, "interpreting, compiling, judging each stage: some ten seconds\n");
+  const Expectation expectation = valueOf(expect(*lab.subject, lab.options));
+  Recording recording =
+      valueOf(record(*lab.subject, expectation, command.pipeline, lab.options, command.judge));
+  recording.title = command.words.program;
+  for (const std::string &word : command.words.experiment)
+    if (word != "--quiet")
+      recording.title += (recording.title.empty() ? "" : " ") + word;
+  recording.bytesWritten = recording.image.pixels.size() * sizeof(double);
+  if (command.text)
+    return print(textOf(recording));
+  const std::string name = command.output.empty() ? "report.html" : command.output;
+  io::OutputFile file(name);
+  file.write(pageOf(recording));
+  file.commit();
+  std::printf("wrote %s\n", std::filesystem::absolute(name).c_str());
+  std::fflush(stdout);
+  if (command.open)
+    show(name);
+  return Success;
+}
+
+} // namespace
+
+int main(int argc, char **argv) { return runTool("nb-explore", "--help", argc, argv, run); }

@@ -1,0 +1,79 @@
+#include "tools/shared/LabSetup.h"
+
+#include "lib/CommandLine/ExperimentOf.h"
+#include "lib/Experiment/ParameterGroups.h"
+
+#include <cstdio>
+
+namespace nanobragg {
+
+using namespace mlir::nb;
+
+/// For programs whose numbers nobody gives.
+static const std::vector<std::string> smallExperiment = {
+    "-default_F", "100", "-cell", "70", "80",        "90",   "85",      "95",  "100",
+    "-misset",    "10",  "20",    "30", "-N",        "5",    "-lambda", "1",   "-distance",
+    "100",        "-detpixels",   "64", "-mosaic",   "0.5",  "-mosaic_domains", "4"};
+
+void LabWords::takeProgram() {
+  if (experiment.empty() ||
+      (!experiment.front().ends_with(".mlir") && !experiment.front().ends_with(".mlirbc")))
+    return;
+  program = experiment.front();
+  experiment.erase(experiment.begin());
+}
+
+/// The flags about passes describe no experiment.
+static bool describesExperiment(const std::vector<std::string> &words) {
+  const CommandLine line = parseCommandLine(words);
+  for (const GivenFlag &flag : line.given)
+    if (flag.name != "--plugin" && flag.name != "--patterns" && flag.name != "--precision" &&
+        flag.name != "--quiet" && flag.name != "--device" && flag.name != "--pipeline")
+      return true;
+  return false;
+}
+
+static std::vector<std::string> wordsFor(const LabWords &words) {
+  std::vector<std::string> all = words.experiment;
+  if (!words.program.empty() && !describesExperiment(words.experiment))
+    all.insert(all.begin(), smallExperiment.begin(), smallExperiment.end());
+  return all;
+}
+
+LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words))) {
+  const Experiment &experiment = setup.complete.experiment;
+  const ToolOptions &tool = setup.line.tool;
+  options.compile.precision = tool.simulator.precision;
+  options.compile.target = words.target;
+  if (tool.simulator.device == "gpu-on-cpu")
+    options.compile.target = "gpu-on-cpu";
+  else if (!tool.simulator.device.empty() && tool.simulator.device != "cpu" &&
+           tool.simulator.device != "auto")
+    throw UsageError("--device=" + tool.simulator.device +
+                     ": kernels are tried on the processor, to which gpu-on-cpu gives a GPU's program");
+  options.compile.passes = tool.simulator.passes;
+  options.compile.passes.pipeline.clear();
+  options.mostSeconds = words.mostSeconds;
+  const std::string &precision = options.compile.precision;
+  options.tolerance = precision == "f64"     ? EngineTolerance{1e-9, 1e-12}
+                      : precision == "mixed" ? EngineTolerance{1e-5, 1e-7}
+                                             : EngineTolerance{1e-3, 1e-4};
+  if (words.rtol > 0)
+    options.tolerance.rtol = words.rtol;
+  if (words.atolOfMax > 0)
+    options.tolerance.atolOfMax = words.atolOfMax;
+  if (words.program.empty())
+    subject = Subject::ofExperiment(experiment);
+  else
+    subject = Subject::ofFile(words.program, experiment, tool.simulator.passes.plugins);
+  if (!words.program.empty() && !describesExperiment(words.experiment) && !tool.quiet)
+    std::fprintf(stderr, "NOTE: the arguments have the numbers of a small experiment; flags of nb-sim "
+                         "behind the file give others\n");
+  subject->restrictTo(words.checkSamples);
+  if (words.gradient.empty())
+    options.gradientBy = subject->usualParameters(3);
+  else if (words.gradient != "none")
+    options.gradientBy = resolveParameters(words.gradient, experiment.variant);
+}
+
+} // namespace nanobragg

@@ -1,0 +1,39 @@
+// What experimenters' tools ask of the compiler.
+#ifndef NANOBRAGG_TOOLS_LABSETUP_H
+#define NANOBRAGG_TOOLS_LABSETUP_H
+
+#include "lib/Compiler/Lab/Trial.h"
+#include "tools/shared/RunSetup.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// What nb-try and nb-explore have in common on the command line.
+struct LabWords {
+  std::string target = "native";
+  std::string gradient;           ///< parameters; empty: the usual ones, "none"
+  double rtol = 0, atolOfMax = 0; ///< 0: by the precision
+  double checkSamples = 2e6;      ///< what the interpreter is asked to compute
+  double mostSeconds = 120;
+  std::string program;                 ///< an .mlir file
+  std::vector<std::string> experiment; ///< flags of nb-sim; empty with a program: a small one
+
+  /// Takes a program off the front of the experiment's words.
+  void takeProgram();
+};
+
+/// A subject and how it is tried.
+struct LabSetup {
+  /// Reads files. Throws what reading them throws, std::runtime_error for a program that is none.
+  explicit LabSetup(const LabWords &words);
+
+  RunSetup setup;
+  std::unique_ptr<mlir::nb::Subject> subject; ///< restricted to words.checkSamples
+  mlir::nb::TrialOptions options;
+};
+
+} // namespace nanobragg
+#endif
