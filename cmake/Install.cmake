@@ -35,7 +35,7 @@ install(FILES ${completion} DESTINATION ${completion_dir} RENAME nb-compile)
 foreach(tool nb-sim nb-compile nb-cache nb-compare nb-bench nb-gradcheck)
   install(FILES docs/man/${tool}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endforeach()
-foreach(tool nb-run nb-try)
+foreach(tool nb-run nb-try nb-explore nb-reduce)
   install(FILES docs/man/${tool}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)
 endforeach()
 

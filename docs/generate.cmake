@@ -51,6 +51,8 @@ man(nb-bench "time nb-sim beside a nanoBragg program")
 man(nb-gradcheck "compare derivatives with finite differences")
 man(nb-run "run a function of an nb program")
 man(nb-try "judge pass pipelines by image, gradient and speed")
+man(nb-explore "show a compilation as a page")
+man(nb-reduce "make a program smaller as long as it shows something")
 
 if(COMPARE)
   foreach(page IN LISTS pages)

@@ -7,18 +7,23 @@
 
 namespace nanobragg {
 
-OwnPasses readSchedule(OwnPasses passes, const std::string &variant) {
+OwnPasses readSchedule(OwnPasses passes, const std::string &variant,
+                       const std::string &precision) {
   if (!passes.pipeline.starts_with("@"))
     return passes;
   const std::string file = passes.pipeline.substr(1);
   std::istringstream lines(io::readBytes(file));
   passes.pipeline.clear();
-  constexpr std::string_view key = "# variant: ";
+  constexpr std::string_view key = "# variant: ", precisionKey = "# precision: ";
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(key) && !variant.empty() && line.substr(key.size()) != variant)
       throw UsageError("--schedule=" + file + " is for another program: that of " +
                        line.substr(key.size()) + ", and these flags ask for " + variant +
                        "; make one for them with nb-try --tune");
+    if (line.starts_with(precisionKey) && !precision.empty() &&
+        line.substr(precisionKey.size()) != precision)
+      throw UsageError("--schedule=" + file + " is for --precision=" +
+                       line.substr(precisionKey.size()) + ", and these flags ask for " + precision);
     if (!line.empty() && !line.starts_with("#"))
       passes.pipeline += line;
   }

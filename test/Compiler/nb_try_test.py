@@ -78,6 +78,24 @@ class NbTry(unittest.TestCase):
         self.run_try(*FLAGS, '--is=slower:1000', '--grad=none', '--pipeline=builtin.module()', status=1)
         self.run_try(*FLAGS, '--is=green', status=2)
 
+    def test_tuning(self):
+        """What is found is right, and nb-sim runs it; for another program it is refused."""
+        out = self.run_try(*FLAGS, '--tune', '--grad=none', '--repeat=3', '--least-gain=0.5', '-o', 'schedule.txt')
+        self.assertRegex(out, r'nb-vectorize width=\d+ +[\d.]+ ns, best so far [\d.]+')
+        self.assertRegex(out, r'without nb-vectorize ')
+        text = (self.folder / 'schedule.txt').read_text()
+        self.assertRegex(text, r'# [\d.]+ ns per sample, [\d.]+ before, measured in turn: -?[\d.]+ % less\nbuiltin.module')
+        sim = [BIN / 'nb-sim', *FLAGS, '-nopgm', '-nonoise', '--device=cpu']
+        images = []
+        for words in ([], ['--schedule=schedule.txt']):
+            subprocess.run([*sim, *words, '-floatfile', 'a.bin'], check=True, cwd=self.folder)
+            images.append((self.folder / 'a.bin').read_bytes())
+        self.assertEqual(*images)  # nothing was twice as fast: these are the compiler's own passes
+        for words, why in ((['-round_xtal'], 'is for another program'), (['--precision=mixed'], 'is for --precision=f64')):
+            done = subprocess.run([*sim, *words, '--schedule=schedule.txt'], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(why, done.stderr)
+
     def test_a_program_from_a_file(self):
         program = subprocess.run([BIN / 'nb-sim', *FLAGS, '--emit=nb'], capture_output=True, text=True).stdout
         (self.folder / 'p.mlir').write_text(program)

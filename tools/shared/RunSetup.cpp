@@ -26,7 +26,8 @@ SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
 
 OwnPasses RunSetup::ownPasses() const {
   OwnPasses passes =
-      readSchedule(line.tool.simulator.passes, complete.experiment.variant.toString());
+      readSchedule(line.tool.simulator.passes, complete.experiment.variant.toString(),
+                   line.tool.simulator.precision);
   if (passes.any() && !line.tool.quiet)
     passes.tell = tellPasses;
   return passes;
