@@ -70,8 +70,11 @@ class InstalledTree(unittest.TestCase):
         self.assertRegex(done.stdout, r"given +yes +(same|identical)")
         done = run(self.tool("nb-sim"), *EXAMPLE_FLAGS, f"--plugin={plugin}", pipeline, cwd=self.root)
         self.assertIn("nb-divide-once", done.stderr)
+        pipeline_of_file = "--pipeline=builtin.module(func.func(nb-divide-once))"
         program = self.root / "program.mlir"
         program.write_text(run(self.tool("nb-sim"), *EXAMPLE_FLAGS[:-2], "--quiet", "--emit=nb").stdout)
+        told = run(self.tool("nb-compile"), program, f"--plugin={plugin}", pipeline_of_file, "-o", self.root / "p.so").stderr
+        self.assertIn("passes: nb-divide-once, nb-set-precision", told)
         ours = next(self.prefix.glob("lib*/NanoBraggPlugin.so"), None) or next(
             self.prefix.glob("lib*/*/NanoBraggPlugin.so"))
         stock = run(tools / "mlir-opt", program, f"--load-dialect-plugin={ours}", f"--load-pass-plugin={ours}",

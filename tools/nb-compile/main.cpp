@@ -93,7 +93,8 @@ std::string compile(const CompileCommand &command, const Work &work) {
       throw UsageError("--emit=header describes the kernel of an experiment: give its flags");
     return headerText(request.variant, command.symbol);
   }
-  const auto compiler = CompilerLibrary::open();
+  const auto compiler = request.passes.plugins.empty() ? CompilerLibrary::open()
+                                                       : CompilerLibrary::openForPlugins();
   if (command.text())
     return compiler->emit(request, command.emit);
   const auto file = compiler->build(request, command.emit);
