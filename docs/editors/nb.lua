@@ -1,0 +1,5 @@
+return {
+  cmd = { 'nb-lsp-server' },
+  filetypes = { 'mlir' },
+  root_markers = { '.git' },
+}
