@@ -1,6 +1,18 @@
 # What pip installs: the bindings, and where the machine has LLVM the compiler library too.
 
 add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub)
+
+# Files of reflections other than lists. Those in HDF5 would bring half of a system along.
+find_path(GEMMI_INCLUDE_DIR gemmi/mtz.hpp)
+find_path(PEGTL_INCLUDE_DIR tao/pegtl.hpp)
+if(GEMMI_INCLUDE_DIR AND PEGTL_INCLUDE_DIR)
+  add_subdirectory(lib/Gemmi)
+  add_dependencies(nb-python-package nb-gemmi)
+  install(TARGETS nb-gemmi LIBRARY DESTINATION nanobragg COMPONENT python)
+else()
+  message(STATUS "no gemmi here: the package reads no MTZ, mmCIF and PDB files")
+endif()
+
 if(NOT NB_PYTHON_COMPILER)
   return()
 endif()
