@@ -45,6 +45,33 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
                              << "name = a text, results = [names], type = that of the function}";
     return success();
   }
+  if (name == names::cull) {
+    auto text = dyn_cast<StringAttr>(attribute.getValue());
+    double tolerance = 0;
+    bool number = text && !text.getValue().getAsDouble(tolerance) && tolerance > 0 && tolerance < 1;
+    if (!isa<FunctionOpInterface>(op) || (!number && (!text || text.getValue() != "exact")))
+      return op->emitError() << "'" << name << "' belongs on functions and is \"exact\" or a "
+                             << "tolerance between 0 and 1 as text, but got "
+                             << attribute.getValue();
+    return success();
+  }
+  if (name == names::lit) {
+    auto kinds = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    auto sum = dyn_cast<SumOp>(op);
+    if (!(isa<ImageOp>(op) && isa<UnitAttr>(attribute.getValue())) &&
+        !(sum && kinds && size_t(kinds.size()) == sum.getCounts().size()))
+      return op->emitError() << "'" << name << "' belongs on images, without a value, and on sums, "
+                             << "with a number for each dimension, but got "
+                             << attribute.getValue();
+    return success();
+  }
+  if (name == names::litList) {
+    auto memory =
+        op->getNumResults() == 1 ? dyn_cast<MemRefType>(op->getResult(0).getType()) : MemRefType();
+    if (!isa<IntegerAttr>(attribute.getValue()) || !memory || !memory.getElementType().isInteger(32))
+      return op->emitError() << "'" << name << "' is a number and belongs on memory of i32";
+    return success();
+  }
   return op->emitError() << "'" << name << "' is no attribute of the nb dialect, or not of an op";
 }
 

@@ -225,6 +225,27 @@ def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments]> {
     NB_Rule<"value", "scatterLike(op, t)", "entryOf(op, g)">];
 }
 
+def NB_ReachOp : NB_Op<"reach", [AttrSizedOperandSegments]> {
+  let summary = "where light can fall: what decides which samples need not be computed";
+  let description = [{
+    What a kernel tells the runtime that runs it, so that this finds the blocks of pixels and the
+    orientations that can have light. `nb-cull` makes it of an image whose samples are zero unless
+    the fractional Miller index is near an integer; the runtime's side, with the proof, stands in
+    `docs/culling.md`. `numbers` and `tables` are those of `nb_reach_number` and `nb_reach_table` in
+    `nanobragg/KernelABI.h`, in their order. It computes nothing: a program means the same without
+    it.
+
+    Example:
+    ```mlir
+    nb.reach numbers(%a, %b) tables(%t, %u) : !nb.table<?xf64>, !nb.table<?x!nb.vec3<f64>>
+    ```
+  }];
+  let arguments = (ins Variadic<F64>:$numbers, Variadic<AnyType>:$tables);
+  let assemblyFormat = [{
+    (`numbers` `` `(` $numbers^ `)`)? `tables` `` `(` $tables `)` attr-dict `:` type($tables)
+  }];
+}
+
 def NB_ReadPixelOp : NB_PureOp<"read_pixel"> {
   let summary = "the value of one pixel of an image";
   let description = [{

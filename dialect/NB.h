@@ -17,6 +17,10 @@
 
 namespace mlir::nb {
 
+/// How a dimension of a sum runs whose samples are not all computed (names::lit): over all of its
+/// values, over those beams or over those bases that the block of pixels has light of.
+enum LitDimension : int64_t { runsWhole = 0, runsOverBeams = 1, runsOverBases = 2 };
+
 /// f64, f32, or a one-dimensional fixed vector of either.
 bool isScalarOrLanes(Type type);
 /// index, or a one-dimensional fixed vector of index.

@@ -25,6 +25,13 @@ inline constexpr llvm::StringLiteral scratch = "nb.scratch";
 /// Of the entry point run_tile: the function that it was made of, {arguments = [names], name = "image",
 /// results = [names], type = its type}. Names that it did not have are empty.
 inline constexpr llvm::StringLiteral kernel = "nb.kernel";
+/// Of a function: which samples nb-cull may leave out, "exact" or a tolerance as text.
+inline constexpr llvm::StringLiteral cull = "nb.cull";
+/// Of an image: only blocks of pixels with light are computed. Of a sum in it: how each of its
+/// dimensions runs, as an array of LitDimension (dialect/NB.h).
+inline constexpr llvm::StringLiteral lit = "nb.lit";
+/// Of a memref.alloc of i32: which list of nb_lit (KernelABI.h) it stands for, as a number.
+inline constexpr llvm::StringLiteral litList = "nb.lit_list";
 
 //===----------------------------------------------------------------------===//
 // Entry points of a kernel: the function's name and one of these
@@ -37,6 +44,7 @@ inline constexpr llvm::StringLiteral accumulatorSize = "_accumulator_size";
 inline constexpr llvm::StringLiteral scratchSize = "_scratch_size";
 inline constexpr llvm::StringLiteral finish = "_finish";
 inline constexpr llvm::StringLiteral outputSizes = "_output_sizes";
+inline constexpr llvm::StringLiteral reach = "_reach";
 /// On a GPU, where what renders has the function's name: adds up the accumulators of all warps.
 inline constexpr llvm::StringLiteral reduce = "_reduce";
 

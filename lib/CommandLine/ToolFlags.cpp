@@ -110,6 +110,19 @@ FlagGroup toolFlags() {
                  static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};
                  line.tool.simulator.precision = precisions[v.choice(precisions)];
                }},
+          {.spellings = {"--cull"},
+           .values = "exact|off|TOLERANCE",
+           .fallback = "exact where that pays",
+           .help = "samples to leave out: exact, those that are zero in floating point, which gives "
+                   "the same image bit by bit; those below TOLERANCE times the brightest that a "
+                   "reflection could be; off, none. Crystals of few cells, square ones and GPUs leave "
+                   "nothing out",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 if (!isCullSetting(v.text()))
+                   v.refuse("must be exact, off or a number between 0 and 1, as 1e-12");
+                 line.tool.simulator.cull = v.text();
+               }},
           {.spellings = {"--device"},
            .values = "auto|cpu|gpu-on-cpu|cuda|cuda:1",
            .fallback = "auto",

@@ -22,12 +22,21 @@ inline constexpr unsigned argumentsOfRunTile = scratch + 1, argumentsOnDevice = 
 enum FinishArgument : unsigned { finishAccumulators = 2, finishCount, finishOutputs };
 enum SizesArgument : unsigned { sizes = 1 };
 
-/// Members of nb_tile, which are all int64_t.
-enum TileMember : int64_t { panel, slowBegin, slowEnd };
+/// Members of nb_tile: int64_t, and a pointer.
+enum TileMember : int64_t { panel, slowBegin, slowEnd, lit };
 static_assert(offsetof(nb_tile, panel) == panel * sizeof(int64_t) &&
               offsetof(nb_tile, slow_begin) == slowBegin * sizeof(int64_t) &&
               offsetof(nb_tile, slow_end) == slowEnd * sizeof(int64_t) &&
-              sizeof(nb_tile) == 3 * sizeof(int64_t));
+              offsetof(nb_tile, lit) == lit * sizeof(int64_t) &&
+              sizeof(nb_tile) == 4 * sizeof(int64_t));
+
+/// Members of nb_lit: how many blocks, and lists.
+enum LitMember : int64_t { blocks, litSlow, litFast, outerBegin, outer, innerBegin, inner };
+static_assert(offsetof(nb_lit, slow) == litSlow * 8 && offsetof(nb_lit, fast) == litFast * 8 &&
+              offsetof(nb_lit, outer_begin) == outerBegin * 8 &&
+              offsetof(nb_lit, outer) == outer * 8 &&
+              offsetof(nb_lit, inner_begin) == innerBegin * 8 &&
+              offsetof(nb_lit, inner) == inner * 8);
 
 /// The parts of a grid (nb.parts) are the members of nb_hkl_grid, in their order, 8 bytes each.
 enum GridMember : int64_t { hMin, hMax, kMin, kMax, lMin, lMax, gridData };

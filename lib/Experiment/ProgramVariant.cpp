@@ -1,6 +1,7 @@
 #include "lib/Experiment/ProgramVariant.h"
 
 #include <algorithm>
+#include <charconv>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
@@ -60,6 +61,14 @@ std::string listed(Names names) {
 
 } // namespace
 
+bool isCullSetting(std::string_view text) {
+  if (text == "off" || text == "exact")
+    return true;
+  double tolerance = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tolerance);
+  return error == std::errc() && end == text.data() + text.size() && tolerance > 0 && tolerance < 1;
+}
+
 std::string ProgramVariant::toString() const {
   std::string text;
   forEachChoice(*this, [&](const char *key, auto field, Names names) {
@@ -67,6 +76,8 @@ std::string ProgramVariant::toString() const {
       text += ' ';
     text += std::string(key) + '=' + names[std::size_t(field)];
   });
+  if (cull != "off")
+    text += " cull=" + cull;
   return text;
 }
 
@@ -90,6 +101,12 @@ ProgramVariant ProgramVariant::fromString(std::string_view text) {
     refuse("'" + std::string(key) + "' cannot be '" + std::string(value) + "', it is one of " +
            listed(names));
   });
+  if (constexpr std::string_view key = "cull="; rest.starts_with(key)) {
+    variant.cull = rest.substr(key.size(), rest.find(' ') - key.size());
+    rest.remove_prefix(std::min(rest.size(), key.size() + variant.cull.size()));
+    if (!isCullSetting(variant.cull) || variant.cull == "off")
+      refuse("'cull' cannot be '" + variant.cull + "', it is exact or a number between 0 and 1");
+  }
   if (!rest.empty() || (!text.empty() && text.back() == ' '))
     refuse("unexpected '" + std::string(rest) + "' at the end");
   if (variant.omega == Evaluation::None)

@@ -34,6 +34,9 @@ enum class Capture { None, Sum, Last, Each };
 enum class Water { None, Right, C };
 enum class ImageType { F32, F64 };
 
+/// Is this a setting of ProgramVariant::cull?
+bool isCullSetting(std::string_view text);
+
 struct ProgramVariant {
   CrystalShape shape = CrystalShape::Square;
   StructureFactors structureFactors = StructureFactors::Constant;
@@ -56,6 +59,9 @@ struct ProgramVariant {
   bool gainMap = false; ///< each pixel times its own gain
   bool gain = false;    ///< all pixels times one gain
   ImageType imageType = ImageType::F32;
+  /// Which samples the kernel leaves out: none ("off"), those that are zero in floating point
+  /// ("exact"), or those below a tolerance, a number as text: docs/culling.md.
+  std::string cull = "off";
 
   /// Does anything follow the image of photons?
   bool hasResponse() const { return gainMap || gain; }

@@ -56,6 +56,8 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
     types.push_back(argumentType(context, parameter->kind()));
   auto function = func::FuncOp::create(b, unknown, "image", b.getFunctionType(types, {}));
   Block *entry = function.addEntryBlock();
+  if (variant.cull != "off")
+    function->setAttr(names::cull, b.getStringAttr(variant.cull));
 
   llvm::StringMap<Value> values;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {

@@ -246,6 +246,23 @@ def SetPrecision : Pass<"nb-set-precision"> {
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
 }
 
+def Cull : Pass<"nb-cull"> {
+  let summary = "leave out the samples that have no light";
+  let description = [{
+    Finds the images of functions with the attribute `nb.cull` whose samples are zero, or below a
+    tolerance, unless the fractional Miller index `h = B (d - k) / lambda` is near an integer; where
+    h comes from `nb.miller_index`, its fraction goes into a lattice factor or into `exp` of a
+    quadratic form, and all that the image adds up vanishes with these. It says so by an `nb.reach`
+    ahead of the image and marks the image and its sums `nb.lit`: their loops then run over what the
+    runtime finds to be lit. `docs/culling.md` has the bounds.
+
+    A remark says what is left out; where nothing is, another one why, at the op in the way.
+
+    Example: `nb-opt --nb-cull experiment.mlir`
+  }];
+  let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
+}
+
 def Vectorize : Pass<"nb-vectorize"> {
   let summary = "compute neighbouring pixels in lanes";
   let description = [{

@@ -1,6 +1,7 @@
 #include "lib/Transforms/Passes.h"
 
 #include "dialect/NB.h"
+#include "dialect/Names.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -218,6 +219,8 @@ LogicalResult LaneRewriter::run() {
   auto result = ImageOp::create(b, image.getLoc(), image.getResultTypes(), image.getCounts(),
                                 image.getRoi(), image.getMask(), image.getDimensions(),
                                 b.getI64IntegerAttr(width));
+  if (Attribute lit = image->getAttr(names::lit))
+    result->setAttr(names::lit, lit);
   Block &from = image.getBody().front();
   imageBody = b.createBlock(&result.getBody());
   for (auto [i, iv] : llvm::enumerate(from.getArguments())) {
@@ -247,14 +250,18 @@ struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
     getOperation()->walk([&](ImageOp image) { images.push_back(image); });
     for (ImageOp image : images) {
       Location loc = image.getLoc();
-      LaneRewriter rewriter(image, width);
+      // Where few pixels have light, the neighbours of one that has are mostly dark.
+      constexpr int64_t mostOfLit = 8;
+      const int64_t lanes =
+          image->hasAttr(names::lit) ? std::min<int64_t>(width, mostOfLit) : int64_t(width);
+      LaneRewriter rewriter(image, lanes);
       if (failed(rewriter.run()))
         return signalPassFailure();
       if (rewriter.numLaneOps() + rewriter.numScalarOps() == 0)
         continue;
       remark::passed(loc, remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
           << llvm::formatv("computes {0} pixels at once: {1} op(s) in lanes, {2} scalar",
-                           width.getValue(), rewriter.numLaneOps(), rewriter.numScalarOps())
+                           lanes, rewriter.numLaneOps(), rewriter.numScalarOps())
                  .str();
     }
   }

@@ -1,5 +1,6 @@
 #include "runtime/kernels/KernelFit.h"
 
+#include "lib/Experiment/Culling.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/CpuFeatures.h"
 #include "runtime/kernels/KernelFile.h"
@@ -72,6 +73,13 @@ std::span<const char> soundImage(std::span<const char> file) {
                 "--emit=so");
 }
 
+/// The word on culling in the text of a variant.
+std::string cullIn(const std::string &variant) {
+  constexpr std::string_view mark = " cull=";
+  const std::size_t word = variant.find(mark);
+  return word == variant.npos ? "off" : variant.substr(word + mark.size());
+}
+
 } // namespace
 
 std::string missingFeatures(std::string_view features) {
@@ -122,6 +130,11 @@ void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
   // What is fixed concerns numbers: runKernel compares it.
   found.fixed.clear();
   wanted.fixed.clear();
+  // A kernel that leaves out less than may be left out fits.
+  if (cullFits(cullIn(found.variant), cullIn(wanted.variant))) {
+    found.variant = withoutCull(found.variant);
+    wanted.variant = withoutCull(wanted.variant);
+  }
   const std::string hasText = found.toString(), needsText = wanted.toString();
   std::string_view has = hasText, needs = needsText;
   const bool known = !has.empty();

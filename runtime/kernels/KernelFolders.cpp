@@ -1,5 +1,6 @@
 #include "runtime/kernels/KernelFolders.h"
 
+#include "lib/Experiment/Culling.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/CodeFolders.h"
 #include "runtime/kernels/Environment.h"
@@ -16,7 +17,7 @@ std::string kernelFileName(const KernelRequest &request) {
                             : request.target == "gpu-on-cpu" ? "gpu-on-cpu"
                                                              : "cpu";
   return where + "-" +
-         keyOf("precision: " + request.precision + "\nvariant: " + request.variant +
+         keyOf("precision: " + request.precision + "\nvariant: " + withoutCull(request.variant) +
                "\nderivative: " + (request.hasDerivative() ? request.derivative : "none") + "\n") +
          ".so";
 }

@@ -3,6 +3,7 @@
 #include "lib/Parallel/ThreadTeam.h"
 #include "runtime/kernels/FixedCounts.h"
 #include "runtime/processor/AlignedMemory.h"
+#include "runtime/processor/LitTile.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
 #include "runtime/processor/Stopwatch.h"
@@ -10,13 +11,20 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 namespace nanobragg {
 namespace {
 
-std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options) {
+std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options, bool culled) {
+  // What is looked for in each tile costs less in large ones.
+  constexpr std::int64_t culledTilesPerThread = 8, mostCulled = 64;
+  if (culled && options.rowsPerTile <= 0)
+    return std::clamp<std::int64_t>(
+        shape.panels * shape.slow / (culledTilesPerThread * resolveThreads(options.threads)), 1,
+        mostCulled);
   return options.rowsPerTile > 0
              ? options.rowsPerTile
              : chooseRowsPerTile(shape.panels * shape.slow, resolveThreads(options.threads));
@@ -34,6 +42,17 @@ bool isComplete(const nb_device_kernel &device, bool sums) {
 bool hasSums(const nb_kernel_descriptor &kernel) {
   return std::any_of(kernel.outputs, kernel.outputs + kernel.num_outputs,
                      [](const nb_kernel_output &o) { return o.kind != NB_OUTPUT_IMAGE; });
+}
+
+/// Pixels that a culled kernel is not asked for are zero.
+void clearRows(const nb_kernel_descriptor &kernel, const ImageShape &shape, const nb_tile &tile,
+               void *const *outputs) {
+  const std::size_t size = kernel.image_type == NB_IMAGE_F32 ? sizeof(float) : sizeof(double);
+  const auto first = std::size_t((tile.panel * shape.slow + tile.slow_begin) * shape.fast);
+  const auto count = std::size_t((tile.slow_end - tile.slow_begin) * shape.fast);
+  for (std::uint32_t i = 0; i != kernel.num_outputs; ++i)
+    if (kernel.outputs[i].kind == NB_OUTPUT_IMAGE)
+      std::memset(static_cast<char *>(outputs[i]) + first * size, 0, count * size);
 }
 
 } // namespace
@@ -79,10 +98,18 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   kernel.prepare(arguments, workspace.get());
   result.prepareSeconds = sinceCall.seconds();
 
+  std::optional<Reach> reach;
+  std::vector<LitTile> lit; // of each thread
+  if (kernel.reach) {
+    reach.emplace(kernel, arguments, workspace.get(), result.threads);
+    for (int i = 0; i != result.threads; ++i)
+      lit.emplace_back(*reach);
+  }
+
   const bool sums = hasSums(kernel);
   const std::int64_t size = sums ? kernel.accumulator_size(arguments) : 0;
   const Partition parts = sums ? Partition::forSums(shape, rows, size)
-                               : Partition::intoTiles(shape, rowsPerTile(shape, options));
+                               : Partition::intoTiles(shape, rowsPerTile(shape, options, reach.has_value()));
   const PartMemory accumulators(sums ? parts.size() : 0, size, "accumulators");
   const PartMemory scratch(sums ? result.threads : 0, sums ? kernel.scratch_size(arguments) : 0,
                            "scratch memory");
@@ -102,7 +129,20 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
     if (sums)
       std::memset(accumulators[i], 0, std::size_t(size));
     forEachTile(parts[i], shape, shape.slow, [&](const nb_tile &tile) {
-      kernel.run_tile(arguments, workspace.get(), &tile, outputs, accumulators[i], scratch[thread]);
+      const auto run = [&](const nb_tile &tile) {
+        kernel.run_tile(arguments, workspace.get(), &tile, outputs, accumulators[i],
+                        scratch[thread]);
+      };
+      if (!reach) {
+        run(tile);
+      } else {
+        clearRows(kernel, shape, tile, outputs);
+        lit[std::size_t(thread)].forEachList(tile, [&](const nb_lit &lists) {
+          nb_tile some = tile;
+          some.lit = &lists;
+          run(some);
+        });
+      }
       progress.add(renderedRows(tile, rows));
     });
   };
@@ -110,6 +150,11 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   const Stopwatch sincePrepared;
   team.forEach(parts.size(), runPart);
   result.cancelled = cancelled();
+  for (const LitTile &of : lit) {
+    result.samplesLit += of.samplesLit * reach->samplesPerPixel;
+    result.samplesEvaluated +=
+        of.samplesEvaluated * double(reach->lanes) * reach->samplesPerPixel;
+  }
   if (!result.cancelled && sums)
     kernel.finish(arguments, workspace.get(), accumulators.addresses(), parts.size(), outputs);
   result.runSeconds = sincePrepared.seconds();

@@ -49,7 +49,7 @@ void forEachTile(const RowRange &part, const ImageShape &shape, std::int64_t row
   for (std::int64_t row = part.begin; row < part.end;) {
     const std::int64_t panel = row / shape.slow, slow = row % shape.slow;
     const std::int64_t rows = std::min({rowsPerTile, shape.slow - slow, part.end - row});
-    visit(nb_tile{panel, slow, slow + rows});
+    visit(nb_tile{panel, slow, slow + rows, nullptr});
     row += rows;
   }
 }

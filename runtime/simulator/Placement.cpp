@@ -1,5 +1,6 @@
 #include "runtime/simulator/Placement.h"
 
+#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Experiment/Precision.h"
 #include "lib/IO/ImageRegion.h"
@@ -61,7 +62,9 @@ double samplesOf(const Experiment &experiment) {
 KernelRequest requestFor(const Experiment &experiment, const SimulatorOptions &options,
                          const std::string &derivative) {
   KernelRequest request;
-  request.variant = experiment.variant.toString();
+  ProgramVariant variant = experiment.variant;
+  variant.cull = cullFor(options.cull, experiment);
+  request.variant = variant.toString();
   const bool given = !options.kernelFile.empty() || options.kernel;
   request.precision = given ? options.precision : precisionFor(options.precision, experiment);
   request.derivative = derivative;

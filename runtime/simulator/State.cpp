@@ -1,5 +1,6 @@
 #include "runtime/simulator/State.h"
 
+#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/Experiment/Precision.h"
 #include "lib/IO/ImageRegion.h"
@@ -16,15 +17,17 @@ Simulator::State::State(const Experiment &given, const SimulatorOptions &options
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
   ProgramVariant variant = experiment.variant;
   variant.imageType = pixels;
+  variant.cull = cullFor(options.cull, experiment);
   KernelRequest request = requestFor(experiment, options, derivative.toString());
   request.variant = variant.toString();
   return request;
 }
 
 BoundProgram &Simulator::State::program(ImageType pixels, const Derivative &derivative) {
-  // The numbers of cells may have changed since, and with them the precision.
+  // The numbers of cells may have changed since, and with them the precision and what is left out.
   const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
-                          precisionFor(options.precision, experiment);
+                          precisionFor(options.precision, experiment) + " " +
+                          cullFor(options.cull, experiment);
   if (const auto found = programs.find(key); found != programs.end())
     return found->second;
   Program placed = placement.place(request(pixels, derivative));

@@ -1,6 +1,7 @@
 // Nb-compile: kernels ahead of time.
 
 #include "tools/shared/Main.h"
+#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/IO/FileContents.h"
@@ -60,13 +61,18 @@ Work workOf(const CompileCommand &command) {
   KernelRequest &request = work.request;
   if (command.program.empty()) {
     const RunSetup setup(parseExperiment(command.experiment));
-    request = requestFor(setup.complete.experiment, setup.line.tool.simulator);
+    SimulatorOptions simulator = setup.line.tool.simulator;
+    // Nor whether looking for light would pay.
+    if (simulator.cull.empty())
+      simulator.cull = "off";
+    request = requestFor(setup.complete.experiment, simulator);
     request.passes = setup.ownPasses();
     request.until = setup.line.tool.until;
     // A kernel serves crystals of any size, whatever stands here.
     request.precision = setup.line.tool.simulator.precision;
     request.fixed = fixedCounts(setup.complete.experiment, command.specialize);
     work.experiment = setup.complete.experiment;
+    work.experiment->variant.cull = cullFor(simulator.cull, setup.complete.experiment);
     if (!command.mode.empty())
       differentiate(request, work.experiment->variant, command);
     refuseFixedParameters(request);

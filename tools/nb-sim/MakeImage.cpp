@@ -205,6 +205,9 @@ private:
     timing.prepareSeconds = result.prepareSeconds;
     timing.runSeconds = result.runSeconds;
     timing.samples = samplesOf(setup.complete.experiment);
+    const bool culled = result.samplesEvaluated > 0;
+    timing.samplesLit = culled ? result.samplesLit : timing.samples;
+    timing.samplesEvaluated = culled ? result.samplesEvaluated : timing.samples;
     timing.threads = result.threads;
     timing.device = result.device;
     timing.deviceBytes = result.deviceBytes;

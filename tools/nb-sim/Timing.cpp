@@ -27,6 +27,8 @@ std::string Timing::toJson() const {
       {"run_seconds", runSeconds},
       {"total_seconds", totalSeconds},
       {"samples", samples},
+      {"samples_lit", samplesLit},
+      {"samples_evaluated", samplesEvaluated},
       {"ns_per_sample", nsPerSample()},
       {"kernel_hits", kernel.hits},
       {"kernel_loads", kernel.loads},

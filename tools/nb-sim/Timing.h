@@ -27,6 +27,8 @@ struct Timing {
   double runSeconds = 0;     ///< all tiles
   double totalSeconds = 0;   ///< from main() to the last output's renaming
   double samples = 0;        ///< innermost evaluations: rendered pixels x samples per pixel
+  /// Those that may have light, and those that were computed, whole blocks of pixels.
+  double samplesLit = 0, samplesEvaluated = 0;
   int threads = 1;
   KernelCounters kernel;
   // Of a GPU.

@@ -1,5 +1,6 @@
 #include "lib/Compiler/CodeGen/Compilation.h"
 
+#include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/CodeGen/DeviceMemory.h"
 #include "lib/Compiler/CodeGen/DeviceRegisters.h"
@@ -330,6 +331,8 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
     return createStringError("translating the program to LLVM IR failed");
   if (named)
     nameInstructions(*module, namesOfLines, names == Names::InAssembly);
+  if (llvm::Function *reach = module->getFunction(description.function + names::reach.str()))
+    description.reaches = !reach->isDeclaration();
   if (complete)
     complete(*module);
   optimize(*module, *machine);

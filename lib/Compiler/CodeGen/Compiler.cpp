@@ -193,6 +193,9 @@ Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
     return error;
   if (auto error = bind(d.run_tile, names::runTile))
     return error;
+  if (description.reaches)
+    if (auto error = bind(d.reach, names::reach))
+      return error;
   if (sums) {
     if (auto error = bind(d.accumulator_size, names::accumulatorSize))
       return error;

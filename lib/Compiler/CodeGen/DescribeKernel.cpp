@@ -196,6 +196,7 @@ void describeKernel(Module &module, const KernelDescription &d, StringRef symbol
   NB_SET(r, D, features, b.text(d.features));
   NB_SET(r, D, alternative, alternative.empty() ? b.null() : b.descriptorNamed(alternative));
   NB_SET(r, D, device, b.device(d));
+  NB_SET(r, D, reach, b.entryPoint(d.function, nb::names::reach));
   Constant *descriptor = r.get();
   b.descriptorNamed(symbol, descriptor->getType())->setInitializer(descriptor);
 }

@@ -37,6 +37,7 @@ struct KernelDescription {
   nb_image_type imageType = NB_IMAGE_F32;
   std::vector<KernelParameter> parameters;
   std::vector<KernelOutput> outputs;
+  bool reaches = false; ///< the entry point `reach` is there
   // Of a kernel of a GPU.
   std::vector<DeviceCode> codes;
   std::string reduce; ///< the entry that adds up sums over pixels; empty: there are none

@@ -171,6 +171,7 @@ Expected<EngineComparison> nb::compareEngines(const nanobragg::ProgramVariant &v
   // In single precision the image would hide differences that are well beyond the tolerance.
   nanobragg::ProgramVariant precise = variant;
   precise.imageType = nanobragg::ImageType::F64;
+  precise.cull = "off"; // lists of what is lit are the runtime's
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadForInterpreter(context);
   RunArguments run(nanobragg::parametersOf(precise).size());

@@ -37,6 +37,7 @@ Pipeline nb::cpuPipeline(const CpuPipelineOptions &options) {
   addFusion(p, Derivative::fromString(options.derivative.getValue()));
   stages::setPrecision(p, arithmetic);
   stages::peel(p);
+  stages::cull(p);
   stages::vectorize(p, options.width);
   stages::lowerLoops(p, /*concurrent=*/false);
   stages::lowerArithmetic(p, arithmetic);

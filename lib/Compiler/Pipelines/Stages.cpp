@@ -77,6 +77,8 @@ void stages::setPrecision(Pipeline &p, const ArithmeticOptions &options) {
 
 void stages::peel(Pipeline &p) { p.stage("peel").addOn<FuncOp>(createPeelMillerIndex()); }
 
+void stages::cull(Pipeline &p) { p.stage("cull").addOn<FuncOp>(createCull()); }
+
 void stages::vectorize(Pipeline &p, int64_t width) {
   p.stage("lanes").addOn<FuncOp>(createVectorize(VectorizeOptions{width}));
 }

@@ -53,6 +53,8 @@ void probe(Pipeline &, llvm::StringRef patterns);
 void setPrecision(Pipeline &, const ArithmeticOptions &);
 /// "peel": lattice factors of the fraction of the Miller index.
 void peel(Pipeline &);
+/// "cull": samples without light are left out.
+void cull(Pipeline &);
 /// "lanes": `width` pixels at once.
 void vectorize(Pipeline &, int64_t width);
 /// "loops": with `concurrent`, pixels are computed at the same time, on a GPU.

@@ -35,7 +35,7 @@ void KernelRun::prepare() { kernel.prepare(arguments.data(), workspace.get()); }
 
 void KernelRun::render(int64_t begin, int64_t end) {
   for (int64_t panel = 0; panel < shape[0]; ++panel) {
-    const nb_tile tile{panel, begin, end};
+    const nb_tile tile{panel, begin, end, nullptr};
     kernel.run_tile(arguments.data(), workspace.get(), &tile, places.data(), accumulator.get(),
                     scratch.get());
   }

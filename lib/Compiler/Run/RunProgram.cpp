@@ -1,6 +1,7 @@
 #include "lib/Compiler/Run/RunProgram.h"
 
 #include "dialect/NB.h"
+#include "dialect/Names.h"
 #include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Compiler/Run/KernelRun.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
@@ -133,6 +134,20 @@ static SmallVector<int64_t> shapeOf(Type type, ArrayRef<int64_t> image, size_t n
   return isa<HklGridType>(type) ? SmallVector<int64_t>{int64_t(numbers)} : SmallVector<int64_t>();
 }
 
+/// Lists of what is lit are the runtime's, which is not here; the program means the same without.
+static void computeAllSamples(func::FuncOp function) {
+  function->removeAttr(names::cull);
+  SmallVector<Operation *> reaches;
+  function.walk([&](Operation *op) {
+    if (isa<ImageOp, SumOp>(op))
+      op->removeAttr(names::lit);
+    if (isa<ReachOp>(op))
+      reaches.push_back(op);
+  });
+  for (Operation *reach : reaches)
+    reach->erase();
+}
+
 Expected<std::vector<InterpreterResult>> nb::runCompiled(func::FuncOp function,
                                                          const RunArguments &arguments,
                                                          const CompileOptions &options) {
@@ -140,6 +155,7 @@ Expected<std::vector<InterpreterResult>> nb::runCompiled(func::FuncOp function,
     return error;
   OwningOpRef<ModuleOp> program = isolate(function);
   auto kernelFunction = program->lookupSymbol<func::FuncOp>(function.getName());
+  computeAllSamples(kernelFunction);
   bool packed = kernelFunction.getBody().front().getOps<ImageOp>().empty();
   if (packed)
     if (auto error = packResults(kernelFunction))

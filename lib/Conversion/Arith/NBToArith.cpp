@@ -134,7 +134,7 @@ private:
 
 LogicalResult Lowering::lowerToComponents(Operation *op, Arithmetic &a) {
   // How arguments and results lie in memory is for nb-outline-kernel.
-  if (!isa_and_nonnull<NBDialect>(op->getDialect()) || isa<PartsOp, StoredOp>(op))
+  if (!isa_and_nonnull<NBDialect>(op->getDialect()) || isa<PartsOp, StoredOp, ReachOp>(op))
     return success();
   Components parts = lowerGeometry(op, values, a);
   if (parts.empty())

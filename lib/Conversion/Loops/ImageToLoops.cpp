@@ -2,6 +2,7 @@
 
 #include "dialect/Names.h"
 #include "lib/Conversion/Arith/LoweredValues.h"
+#include "nanobragg/KernelABI.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,8 +15,8 @@ using namespace mlir::nb;
 namespace {
 class ImageLowering {
 public:
-  ImageLowering(ImageOp image, Accumulation &sums, bool concurrent)
-      : image(image), sums(sums), concurrent(concurrent), b(image), loc(image.getLoc()) {}
+  ImageLowering(ImageOp image, Accumulation &sums, LitLoops &lit, bool concurrent)
+      : image(image), sums(sums), lit(lit), concurrent(concurrent), b(image), loc(image.getLoc()) {}
   LogicalResult run();
 
 private:
@@ -23,6 +24,9 @@ private:
   LogicalResult allocateNumbers();
   LogicalResult replaceResults();
   LogicalResult row(Value panel, Value slow);
+  LogicalResult litBlock(Value panel, Value block);
+  void lowerReach();
+  Value startOfRow(Value panel, Value slow);
   void clearPixels(Value position, Value left);
   LogicalResult pixels(Value panel, Value slow, Value fast, Value end, Value rowStart);
   LogicalResult replaceReads();
@@ -36,6 +40,7 @@ private:
 
   ImageOp image;
   Accumulation &sums;
+  LitLoops &lit;
   bool concurrent;
   OpBuilder b;
   Location loc;
@@ -123,6 +128,13 @@ LogicalResult ImageLowering::run() {
                            "--nb-vectorize");
   if (failed(allocateResults()))
     return failure();
+  const bool culled = image->hasAttr(names::lit);
+  if (culled && concurrent)
+    return image.emitError("samples cannot be left out on a GPU; leave out --nb-cull");
+  if (culled) {
+    lit.create(b, loc);
+    lowerReach();
+  }
   // Named so that nb-outline-kernel finds the loops that a tile restricts, and nb-to-gpu those that
   // threads replace.
   auto loop = [&](Value count, Dimension name) {
@@ -139,7 +151,8 @@ LogicalResult ImageLowering::run() {
       clearPartial(b, loc, accumulator);
   Value slow = loop(image.getCounts()[1], Dimension::slow);
   Operation *rows = slow.getParentBlock()->getParentOp();
-  if (failed(row(panel, slow)))
+  // Of a culled image this loop is over blocks.
+  if (failed(culled ? litBlock(panel, slow) : row(panel, slow)))
     return failure();
   b.setInsertionPointAfter(rows);
   for (const Accumulator &accumulator : accumulators)
@@ -167,12 +180,47 @@ void ImageLowering::clearPixels(Value position, Value left) {
   }
 }
 
+/// The position of a row's first pixel in a flat image.
+Value ImageLowering::startOfRow(Value panel, Value slow) {
+  Value row = arith::AddIOp::create(
+      b, loc, arith::MulIOp::create(b, loc, panel, image.getCounts()[1]), slow);
+  return arith::MulIOp::create(b, loc, row, image.getCounts()[2]);
+}
+
+/// One of the blocks that the runtime lists, which lies in the region of interest.
+LogicalResult ImageLowering::litBlock(Value panel, Value block) {
+  Value slow = lit.slowOf(b, loc, block), fast = lit.fastOf(b, loc, block);
+  Value end = image.getCounts()[2];
+  if (!image.getRoi().empty()) {
+    Value stop = arith::AddIOp::create(b, loc, image.getRoi()[1], indexConstant(b, loc, 1));
+    end = arith::MinSIOp::create(b, loc, stop, end);
+  }
+  return pixels(panel, slow, fast, end, startOfRow(panel, slow));
+}
+
+/// Numbers go into memory as tables do.
+void ImageLowering::lowerReach() {
+  ReachOp reach;
+  for (Operation *op = image->getPrevNode(); op && !reach; op = op->getPrevNode())
+    reach = dyn_cast<ReachOp>(op);
+  if (!reach || reach.getNumbers().empty())
+    return;
+  SmallVector<Value> numbers = llvm::to_vector(reach.getNumbers());
+  numbers[NB_REACH_LANES] =
+      arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(lanes())));
+  Value memory = allocate(b, loc, indexConstant(b, loc, int64_t(numbers.size())));
+  for (auto [i, number] : llvm::enumerate(numbers))
+    memref::StoreOp::create(b, loc, number, memory, indexConstant(b, loc, int64_t(i)));
+  SmallVector<Value> tables{memory};
+  llvm::append_range(tables, reach.getTables());
+  ReachOp::create(b, reach.getLoc(), ValueRange(), tables);
+  reach.erase();
+}
+
 LogicalResult ImageLowering::row(Value panel, Value slow) {
   Value zeroIndex = indexConstant(b, loc, 0), one = indexConstant(b, loc, 1);
-  Value rows = image.getCounts()[1], columns = image.getCounts()[2];
-  Value rowIndex =
-      arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, panel, rows), slow);
-  Value rowStart = arith::MulIOp::create(b, loc, rowIndex, columns);
+  Value columns = image.getCounts()[2];
+  Value rowStart = startOfRow(panel, slow);
   Value begin = zeroIndex, end = columns;
   if (!image.getRoi().empty()) {
     ValueRange roi = image.getRoi();
@@ -282,8 +330,8 @@ LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Value e
   return success();
 }
 
-LogicalResult nb::lowerImage(ImageOp image, Accumulation &sums, bool concurrent) {
-  return ImageLowering(image, sums, concurrent).run();
+LogicalResult nb::lowerImage(ImageOp image, Accumulation &sums, LitLoops &lit, bool concurrent) {
+  return ImageLowering(image, sums, lit, concurrent).run();
 }
 
 bool nb::isKernel(Operation *function) {
@@ -297,6 +345,8 @@ bool nb::isKernel(Operation *function) {
 
 LogicalResult nb::replaceByBuffer(Value tableOrGrid, Value buffer, ValueRange counts) {
   for (Operation *user : llvm::make_early_inc_range(tableOrGrid.getUsers())) {
+    if (isa<ReachOp>(user))
+      user->replaceUsesOfWith(tableOrGrid, buffer);
     auto lookup = dyn_cast<LookupOp>(user);
     if (!lookup)
       continue;

@@ -3,13 +3,14 @@
 #define NB_CONVERSION_IMAGETOLOOPS_H
 
 #include "lib/Conversion/Loops/Accumulation.h"
+#include "lib/Conversion/Loops/LitLoops.h"
 
 namespace mlir::nb {
 
 /// Replaces the image by loops over panels, rows and pixels, its results by what they write. Sums in
 /// its body are still to be lowered; `sums` knows where those of tables and grids go. With
 /// `concurrent`, pixels may be computed at the same time.
-LogicalResult lowerImage(ImageOp image, Accumulation &sums, bool concurrent);
+LogicalResult lowerImage(ImageOp image, Accumulation &sums, LitLoops &lit, bool concurrent);
 
 /// Does the function render an image, before or after its loops were lowered?
 bool isKernel(Operation *function);

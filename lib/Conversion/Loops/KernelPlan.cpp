@@ -45,11 +45,15 @@ LogicalResult KernelPlan::findResults() {
   }
   if (results.empty())
     return source.emitError("returns nothing");
+  for (auto found : source.getBody().front().getOps<ReachOp>())
+    reach = found;
   for (auto alloc : source.getBody().front().getOps<memref::AllocOp>()) {
     if (alloc->hasAttr(names::accumulator))
       accumulators.push_back(alloc);
     else if (alloc->hasAttr(names::scratch))
       scratch.push_back(alloc);
+    else if (alloc->hasAttr(names::litList))
+      litLists.push_back(alloc);
     else if (!llvm::is_contained(results, alloc) ||
              (isBeforeNest(alloc) && !images.contains(alloc)))
       tables.push_back(alloc); // a result that prepare computes is copied at the end

@@ -2,6 +2,8 @@
 #ifndef NB_CONVERSION_KERNELPLAN_H
 #define NB_CONVERSION_KERNELPLAN_H
 
+#include "dialect/NB.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,6 +27,8 @@ struct KernelPlan {
   SmallVector<memref::AllocOp> results; ///< the memory of each result of the function
   llvm::SetVector<Operation *> images;  ///< those that are images
   SmallVector<memref::AllocOp> accumulators, scratch;
+  SmallVector<memref::AllocOp> litLists; ///< of nb_lit
+  ReachOp reach;                         ///< null: all samples are computed
   SmallVector<memref::AllocOp> tables;     ///< in the workspace
   llvm::SetVector<Value> saved;            ///< numbers in the workspace, for nest and finish
   llvm::SetVector<Operation *> recomputed; ///< constants, cloned where they are used

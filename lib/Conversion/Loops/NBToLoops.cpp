@@ -1,3 +1,4 @@
+#include "dialect/Names.h"
 #include "lib/Conversion/Arith/LoweredValues.h"
 #include "lib/Conversion/Loops/ImageToLoops.h"
 #include "lib/Conversion/Passes.h"
@@ -23,7 +24,8 @@ namespace {
 /// A sum of numbers is carried through the loops, one of tables or grids is added up in memory.
 class SumLowering {
 public:
-  SumLowering(SumOp sum, Accumulation &sums) : sum(sum), sums(sums), b(sum), loc(sum.getLoc()) {}
+  SumLowering(SumOp sum, Accumulation &sums, LitLoops &lit)
+      : sum(sum), sums(sums), lit(lit), b(sum), loc(sum.getLoc()) {}
   LogicalResult run();
 
 private:
@@ -33,6 +35,7 @@ private:
 
   SumOp sum;
   Accumulation &sums;
+  LitLoops &lit;
   OpBuilder b;
   Location loc;
   SmallVector<Accumulator> own; ///< of tables and grids that do not go into a sum further out
@@ -95,12 +98,13 @@ LogicalResult SumLowering::run() {
     if (!isMemory(type))
       zeros.append(componentCount(type), zeroConstant(b, loc, elementTypeOf(type)));
   LogicalResult added = success();
-  auto results = buildNest(
-      b, loc, sum.getCounts(), zeros, ivs, [&](OpBuilder &b, ValueRange ivs, ValueRange carried) {
-        SmallVector<Value> next;
-        added = addTerms(b, inlineBody(b, sum, ivs), carried, next);
-        return succeeded(added) ? next : llvm::to_vector(carried);
-      });
+  auto body = [&](OpBuilder &b, ValueRange ivs, ValueRange carried) {
+    SmallVector<Value> next;
+    added = addTerms(b, inlineBody(b, sum, ivs), carried, next);
+    return succeeded(added) ? next : llvm::to_vector(carried);
+  };
+  auto results = sum->hasAttr(names::lit) ? lit.buildNest(b, loc, sum, zeros, ivs, body)
+                                          : buildNest(b, loc, sum.getCounts(), zeros, ivs, body);
   if (failed(added))
     return failure();
   ArrayRef<Value> left = results;
@@ -251,11 +255,12 @@ LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
   SmallVector<LoopOp> loops;
   function.walk<WalkOrder::PreOrder>([&](LoopOp loop) { loops.push_back(loop); });
   Accumulation sums;
+  LitLoops lit;
   for (LoopOp loop : loops) {
     LogicalResult lowered =
         TypeSwitch<Operation *, LogicalResult>(loop)
-            .Case([&](ImageOp image) { return lowerImage(image, sums, concurrent); })
-            .Case([&](SumOp sum) { return SumLowering(sum, sums).run(); })
+            .Case([&](ImageOp image) { return lowerImage(image, sums, lit, concurrent); })
+            .Case([&](SumOp sum) { return SumLowering(sum, sums, lit).run(); })
             .Case(lowerFirst)
             .Default([](Operation *op) {
               return op->emitError() << "'" << op->getName() << "' has no lowering to loops";

@@ -35,6 +35,7 @@ private:
   void emitRunTile();
   void emitFinish();
   void emitOutputSizes();
+  void emitReach();
 
   EntryPoint begin(StringRef suffix, TypeRange inputs, Type result = {});
   Type pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
@@ -44,7 +45,8 @@ private:
   void cloneSlice(Value value, OpBuilder &b, IRMapping &mapping);
   Value sizeOf(memref::AllocOp alloc, EntryPoint &entry, IRMapping &mapping);
   /// Maps every table to its place in the workspace; returns the position after the last one.
-  Value bindTables(EntryPoint &entry, IRMapping &mapping, Value workspace);
+  Value bindTables(EntryPoint &entry, IRMapping &mapping, Value workspace,
+                   DenseMap<Value, Value> *positions = nullptr);
   /// Maps the buffers to memory at `memory`, if given; returns how many doubles they take.
   Value bindBuffers(ArrayRef<memref::AllocOp> buffers, EntryPoint &entry, IRMapping &mapping,
                     Value memory);
@@ -103,7 +105,8 @@ static int64_t slotsOf(Type type) {
   return vector ? vector.getNumElements() : 1;
 }
 
-Value Outliner::bindTables(EntryPoint &entry, IRMapping &mapping, Value workspace) {
+Value Outliner::bindTables(EntryPoint &entry, IRMapping &mapping, Value workspace,
+                           DenseMap<Value, Value> *positions) {
   // The layout: saved scalars, then tables one after another.
   int64_t slots = 0;
   for (Value value : plan.saved)
@@ -111,6 +114,8 @@ Value Outliner::bindTables(EntryPoint &entry, IRMapping &mapping, Value workspac
   Value position = entry.index(slots);
   for (memref::AllocOp table : plan.tables) {
     Value size = sizeOf(table, entry, mapping);
+    if (positions)
+      (*positions)[table] = position;
     if (workspace)
       mapping.map(table.getResult(),
                   entry.buffer(entry.element(workspace, position), b.getF64Type()));
@@ -151,7 +156,7 @@ void Outliner::bindSaved(EntryPoint &entry, IRMapping &mapping, Value workspace)
 void Outliner::cloneOps(Block::iterator begin, Block::iterator end, IRMapping &mapping) {
   for (Operation &op : llvm::make_range(begin, end)) {
     bool bound = llvm::all_of(op.getResults(), [&](Value v) { return mapping.contains(v); });
-    if (!isa<memref::AllocOp, PartsOp, StoredOp>(op) && !(op.getNumResults() && bound))
+    if (!isa<memref::AllocOp, PartsOp, StoredOp, ReachOp>(op) && !(op.getNumResults() && bound))
       b.clone(op, mapping);
   }
 }
@@ -221,6 +226,17 @@ void Outliner::emitRunTile() {
   Value panel = entry.load(tile, layout::panel, b.getIndexType());
   Value begin = entry.load(tile, layout::slowBegin, b.getIndexType());
   Value end = entry.load(tile, layout::slowEnd, b.getIndexType());
+  if (!plan.litLists.empty()) {
+    Value lit = entry.load(tile, layout::lit, pointer());
+    begin = entry.index(0);
+    end = entry.load(lit, layout::blocks, b.getIndexType());
+    for (memref::AllocOp list : plan.litLists) {
+      int64_t number = list->getAttrOfType<IntegerAttr>(names::litList).getInt();
+      mapping.map(list.getResult(),
+                  entry.buffer(entry.load(lit, layout::litSlow + number, pointer()),
+                               b.getI32Type()));
+    }
+  }
   Value nextPanel = arith::AddIOp::create(b, loc, panel, entry.index(1));
   // The loop bounds of the nest itself are replaced by the tile's.
   auto tiled = cast<scf::ForOp>(b.clone(*plan.nest, mapping));
@@ -317,6 +333,21 @@ void Outliner::emitOutputSizes() {
   func::ReturnOp::create(b, loc);
 }
 
+void Outliner::emitReach() {
+  EntryPoint entry = begin(names::reach, {pointer(), pointer()});
+  IRMapping mapping;
+  DenseMap<Value, Value> positions;
+  bindArguments(entry, mapping);
+  bindTables(entry, mapping, Value(), &positions);
+  for (auto [i, table] : llvm::enumerate(plan.reach.getTables())) {
+    Value address =
+        LLVM::GEPOp::create(b, loc, pointer(), b.getI64Type(), entry.input(layout::sizes),
+                            ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    LLVM::StoreOp::create(b, loc, entry.fromIndex(positions.lookup(table)), address);
+  }
+  func::ReturnOp::create(b, loc);
+}
+
 void Outliner::run() {
   emitWorkspaceSize();
   emitPrepare();
@@ -327,6 +358,8 @@ void Outliner::run() {
     emitFinish();
     emitOutputSizes();
   }
+  if (plan.reach)
+    emitReach();
   source.erase();
 }
 

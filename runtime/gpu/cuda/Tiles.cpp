@@ -32,7 +32,7 @@ std::vector<nb_tile> planTiles(const ImageShape &shape, double samplesPerPixel,
   std::vector<nb_tile> tiles;
   for (std::int64_t panel = 0; panel != shape.panels; ++panel)
     for (std::int64_t i = 0; i != pieces; ++i)
-      tiles.push_back({panel, shape.slow * i / pieces, shape.slow * (i + 1) / pieces});
+      tiles.push_back({panel, shape.slow * i / pieces, shape.slow * (i + 1) / pieces, nullptr});
   return tiles;
 }
 

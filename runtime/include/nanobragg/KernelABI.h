@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 5u
+#define NB_KERNEL_ABI_VERSION 6u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -89,12 +89,63 @@ typedef struct nb_kernel_output {
   const char *unit;
 } nb_kernel_output;
 
+/* Of a kernel with `reach`: the samples of a tile that are computed. A block is as many pixels of a
+ * row as NB_REACH_LANES says. Orientations are numbered as the tables of NB_REACH_INCIDENT (beams)
+ * and NB_REACH_DIRECT (bases) are. Of block i, beams outer[outer_begin[i]] ... are computed up to
+ * outer[outer_begin[i + 1] - 1], and of the j-th beam of all the bases inner[inner_begin[j]] ... up
+ * to inner[inner_begin[j + 1] - 1], both ascending. */
+typedef struct nb_lit {
+  int64_t blocks;
+  const int32_t *slow, *fast; /* of the first pixel of each block */
+  const int32_t *outer_begin, *outer, *inner_begin, *inner;
+} nb_lit;
+
 /* Rows slow_begin <= slow < slow_end of one panel. */
 typedef struct nb_tile {
   int64_t panel;
   int64_t slow_begin;
   int64_t slow_end;
+  const nb_lit *lit; /* of a kernel with `reach`, which computes these blocks and looks at no rows; all
+                      * other pixels of images are the caller's to clear */
 } nb_tile;
+
+/* The numbers and tables by which the runtime finds where light can fall, see `reach`. A sample of
+ * direction d (a unit vector), beam (k, lambda) and basis B has light only if an integer vector n is
+ * so near to h = B (d - k) / lambda that form(h - n) <= 1. */
+typedef enum nb_reach_number {
+  NB_REACH_PANELS = 0,
+  NB_REACH_SLOW_PIXELS,
+  NB_REACH_FAST_PIXELS,
+  NB_REACH_FAST_MIN, /* the region of interest, inclusive */
+  NB_REACH_FAST_MAX,
+  NB_REACH_SLOW_MIN,
+  NB_REACH_SLOW_MAX,
+  NB_REACH_BEAMS,      /* entries of the tables of beams */
+  NB_REACH_BASES,      /* entries of the table of bases */
+  NB_REACH_GROUP,      /* so many neighbouring bases are alike */
+  NB_REACH_DEPTHS,     /* entries of the table of depths */
+  NB_REACH_OVERSAMPLE,
+  NB_REACH_PIXEL_SIZE, /* m */
+  NB_REACH_FORM,       /* six: of xx, yy, zz, xy, xz, yz */
+  NB_REACH_DARK = NB_REACH_FORM + 6, /* 1: pixels without light are 0 */
+  NB_REACH_LANES,
+  NB_REACH_NUMBERS /* how many there are */
+} nb_reach_number;
+
+/* A point of the detector is origin + F fast + S slow + depth normal, F in m from the panel's edge:
+ * pixel i has the sub-pixels pixel_size / oversample (i oversample + j + 1/2), j < oversample. */
+typedef enum nb_reach_table {
+  NB_REACH_NUMBER = 0, /* the numbers above */
+  NB_REACH_DIRECT,     /* double[9]: rows a, b, c, in m */
+  NB_REACH_INCIDENT,   /* double[3]: k */
+  NB_REACH_WAVELENGTH, /* in m */
+  NB_REACH_ORIGIN,     /* double[3] for each panel */
+  NB_REACH_FAST_AXIS,
+  NB_REACH_SLOW_AXIS,
+  NB_REACH_NORMAL,
+  NB_REACH_DEPTH, /* in m */
+  NB_REACH_TABLES /* how many there are */
+} nb_reach_table;
 
 /* Code of one GPU chip. */
 typedef struct nb_device_code {
@@ -179,6 +230,10 @@ typedef struct nb_kernel_descriptor {
 
   /* What runs on a GPU in place of run_tile; NULL: a kernel of the processor. */
   const nb_device_kernel *device;
+
+  /* Where in the workspace, in doubles, prepare has written each table of nb_reach_table:
+   * positions[NB_REACH_TABLES]. NULL: the kernel computes all samples and wants no nb_lit. */
+  void (*reach)(const void *const *arguments, int64_t *positions);
 } nb_kernel_descriptor;
 
 /* What a kernel file defines, under the name nb_kernel_get_descriptor (an object may have been

@@ -41,6 +41,9 @@ struct SimulatorOptions {
   /// f64 where "mixed" is asked for, since that does not keep its bound there (docs/precision.md); a
   /// kernel that is given is what it is.
   std::string precision = "f64";
+  /// As nb-sim's --cull: "off", "exact" or a tolerance; empty: "exact" where that pays. Kernels of GPUs
+  /// leave nothing out.
+  std::string cull{};
   /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N"; empty is "auto": what a
   /// GPU cannot do is done by the processor.
   std::string device{};

@@ -1,0 +1,398 @@
+#include "dialect/Names.h"
+#include "lib/Transforms/CullSupport.h"
+#include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/Passes.h"
+
+#include "nanobragg/KernelABI.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_CULL
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// One dimension of a sum inside the image.
+struct Loop {
+  mutable SumOp sum; // asking an op is not const in MLIR
+  unsigned position;
+  BlockArgument iv() const { return sum.getInductionVars()[position]; }
+  Value count() const { return sum.getCounts()[position]; }
+  Dimension dimension() const { return sum.getDimension(position); }
+};
+
+class Culler {
+public:
+  Culler(ImageOp image, FunctionOpInterface func, const CullTolerance &tolerance)
+      : image(image), func(func), tolerance(tolerance), b(image), loc(image.getLoc()) {}
+  void run();
+
+private:
+  // Deciding. Each is false where nothing can be left out, and says why in `why` and `where`.
+  bool findLight();
+  bool findGeometry();
+  bool splitLoops();
+  bool vanishes();
+
+  bool refuse(Operation *op, const Twine &reason) {
+    where = op;
+    why = reason.str();
+    return false;
+  }
+  bool vanishes(Value value);
+  std::optional<unsigned> lastLoopOf(Value value, bool first = false);
+  bool dependsOnPixel(Value value, ValueRange allowed);
+
+  // Rewriting.
+  Value tabulate(Value value, ArrayRef<Loop> over, bool overPanels = false);
+  Value number(Value index);
+  Value constant(double value) {
+    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
+  }
+  Value countOf(ArrayRef<Loop> over);
+  void rewrite();
+
+  ImageOp image;
+  FunctionOpInterface func;
+  CullTolerance tolerance;
+  OpBuilder b;
+  Location loc;
+
+  std::string why;
+  Operation *where = nullptr;
+  Support support;
+  MillerIndexOp index;
+  ScatteringVectorOp scattering;
+  PixelPositionOp position;
+  DetectorCoordinateOp fast;
+  llvm::SetVector<Value> light;       ///< values that vanish where the sample has no light
+  SmallVector<Loop> loops;            ///< around a sample, outer ones first
+  unsigned firstBeam = 0, firstBasis = 0; ///< among the loops
+  DenseMap<Value, bool> vanishing;
+  bool dark = true; ///< all that the image yields vanishes
+};
+} // namespace
+
+static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
+  return remarkOf("nb-cull", name, func);
+}
+
+/// Where light comes from: ops with a support, all of one Miller index.
+bool Culler::findLight() {
+  SmallVector<Operation *> candidates;
+  image.getBody().walk([&](Operation *op) {
+    if (isa<LatticeFactorOp, math::ExpOp, GratingOp, BallOp>(op))
+      candidates.push_back(op);
+  });
+  for (Operation *op : candidates) {
+    std::string reason;
+    auto found = supportOf(op, image, tolerance, b, reason);
+    if (!found) {
+      if (!reason.empty())
+        return refuse(op, reason);
+      continue; // an exponential of something else
+    }
+    if (!light.empty() && found->hkl != support.hkl)
+      return refuse(op, "it takes another Miller index than the lattice factors before it");
+    support = *found;
+    light.insert(op->getResult(0));
+  }
+  if (light.empty())
+    return refuse(image, "there is no lattice factor in it");
+  index = support.hkl.getDefiningOp<MillerIndexOp>();
+  if (!index)
+    return refuse(light.front().getDefiningOp(), "its index is not made by nb.miller_index");
+  for (Value value : light)
+    if (value.getParentBlock() != index->getBlock())
+      return refuse(value.getDefiningOp(), "it stands in another loop than its Miller index");
+  return true;
+}
+
+/// From the Miller index to the pixel.
+bool Culler::findGeometry() {
+  if (!elementTypeOf(index.getType()).isF64())
+    return refuse(index, "Miller indices are in single precision");
+  scattering = index.getScatteringVector().getDefiningOp<ScatteringVectorOp>();
+  if (!scattering)
+    return refuse(index, "its scattering vector is not made by nb.scattering_vector");
+  auto unit = scattering.getDiffracted().getDefiningOp<NormalizeOp>();
+  position = unit ? unit.getOperand().getDefiningOp<PixelPositionOp>() : nullptr;
+  if (!position)
+    return refuse(scattering, "its direction is not that of a point of a flat panel");
+  fast = position.getFast().getDefiningOp<DetectorCoordinateOp>();
+  auto slow = position.getSlow().getDefiningOp<DetectorCoordinateOp>();
+  auto ivs = image.getInductionVars();
+  if (!fast || !slow || fast.getPixel() != ivs[2] || slow.getPixel() != ivs[1] ||
+      fast.getPixelSize() != slow.getPixelSize() || fast.getOversample() != slow.getOversample() ||
+      isDefinedIn(fast.getPixelSize(), image) || isDefinedIn(fast.getOversample(), image))
+    return refuse(position, "its coordinates are not those of the pixel");
+  return true;
+}
+
+/// The last loop that `value` depends on, or the first; its number, none: on no loop.
+std::optional<unsigned> Culler::lastLoopOf(Value value, bool first) {
+  std::optional<unsigned> found;
+  DenseSet<Value> seen;
+  SmallVector<Value> worklist{value};
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (!seen.insert(next).second || !isDefinedIn(next, image))
+      continue;
+    for (auto [i, loop] : llvm::enumerate(loops))
+      if (loop.iv() == next)
+        found = !found ? unsigned(i) : first ? std::min(*found, unsigned(i))
+                                             : std::max(*found, unsigned(i));
+    if (Operation *op = next.getDefiningOp())
+      llvm::append_range(worklist, inputsOf(op));
+  }
+  return found;
+}
+
+/// Is `value` made, inside the image, of anything but pure ops and these induction variables?
+bool Culler::dependsOnPixel(Value value, ValueRange allowed) {
+  if (!isDefinedIn(value, image) || llvm::is_contained(allowed, value))
+    return false;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isPure(op) || op->getNumRegions() != 0)
+    return true;
+  return llvm::any_of(op->getOperands(), [&](Value v) { return dependsOnPixel(v, allowed); });
+}
+
+/// Which loops run over beams, which over bases.
+bool Culler::splitLoops() {
+  for (Operation *op = index->getParentOp(); op != image; op = op->getParentOp()) {
+    auto sum = dyn_cast<SumOp>(op);
+    if (!sum)
+      return refuse(op, "only sums may stand between the image and a sample");
+    for (unsigned i = sum.getCounts().size(); i-- > 0;) {
+      if (isDefinedIn(sum.getCounts()[i], image))
+        return refuse(sum, "how often it runs depends on the pixel");
+      loops.insert(loops.begin(), Loop{sum, i});
+    }
+  }
+  SmallVector<Value> beam{scattering.getIncident(), scattering.getWavelength()};
+  if (auto last = lastLoopOf(position))
+    firstBeam = *last + 1;
+  firstBasis = firstBeam;
+  for (Value value : beam) {
+    auto first = lastLoopOf(value, /*first=*/true);
+    if (first && *first < firstBeam)
+      return refuse(scattering, "the beam varies in a loop around those over sub-pixels");
+    if (auto last = lastLoopOf(value))
+      firstBasis = std::max(firstBasis, *last + 1);
+  }
+  auto first = lastLoopOf(index.getDirect(), /*first=*/true);
+  if (first && *first < firstBasis)
+    return refuse(index, "the basis varies in a loop around that over beams");
+  SmallVector<Value> outer, inner, depths{image.getInductionVars()[0]};
+  for (auto [i, loop] : llvm::enumerate(loops))
+    (i < firstBeam ? depths : i < firstBasis ? outer : inner).push_back(loop.iv());
+  for (Value value : beam)
+    if (dependsOnPixel(value, outer))
+      return refuse(scattering, "the beam is not the same for all pixels");
+  if (dependsOnPixel(index.getDirect(), inner))
+    return refuse(index, "the basis is not the same for all pixels");
+  Value panel = image.getInductionVars()[0];
+  for (Value value : {position.getOrigin(), position.getFastAxis(), position.getSlowAxis(),
+                      position.getNormal()})
+    if (dependsOnPixel(value, panel))
+      return refuse(position, "the panel's axes vary along it");
+  if (dependsOnPixel(position.getDepth(), ArrayRef(depths).drop_front()))
+    return refuse(position, "the depth varies along the panel");
+  return true;
+}
+
+/// Is this zero, and so is all that is made of it by products, where a sample has no light?
+bool Culler::vanishes(Value value) {
+  if (light.contains(value) || matchPattern(value, m_AnyZeroFloat()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isDefinedIn(value, image))
+    return false;
+  if (auto known = vanishing.find(value); known != vanishing.end())
+    return known->second;
+  auto any = [&] { return llvm::any_of(op->getOperands(), [&](Value v) { return vanishes(v); }); };
+  auto all = [&] { return llvm::all_of(op->getOperands(), [&](Value v) { return vanishes(v); }); };
+  auto first = [&] { return vanishes(op->getOperand(0)); };
+  bool result = false;
+  if (isa<arith::MulFOp, ScaleOp, DotOp, CrossOp, OuterOp, TransformOp, MultiplyOp, IntensityOp>(op))
+    result = any();
+  else if (isa<arith::AddFOp, arith::SubFOp, AddOp, SubOp, VecOp, MatOp>(op))
+    result = all();
+  else if (isa<arith::NegFOp, arith::TruncFOp, arith::ExtFOp, math::AbsFOp, ComponentOp, ElementOp,
+               TransposeOp, arith::DivFOp, ScatterOp, ScatterFactorOp>(op))
+    result = first();
+  else if (isa<arith::SelectOp>(op))
+    result = vanishes(op->getOperand(1)) && vanishes(op->getOperand(2));
+  else if (auto sum = dyn_cast<SumOp>(op))
+    result = vanishes(sum.getYield()->getOperand(cast<OpResult>(value).getResultNumber()));
+  vanishing[value] = result;
+  return result;
+}
+
+/// All that the lit sums add up.
+bool Culler::vanishes() {
+  for (unsigned i = firstBeam; i < loops.size(); ++i)
+    for (Value yielded : loops[i].sum.getYield().getValues())
+      if (!vanishes(yielded)) {
+        Operation *op = yielded.getDefiningOp();
+        return refuse(op && isDefinedIn(yielded, image) ? op : loops[i].sum.getOperation(),
+                      "a term of the sum is not zero without light");
+      }
+  for (Value yielded : image.getYield().getValues())
+    dark &= vanishes(yielded);
+  return true;
+}
+
+/// A table of `value` over loops, or over panels; of one entry where there is none.
+Value Culler::tabulate(Value value, ArrayRef<Loop> over, bool overPanels) {
+  MLIRContext *context = b.getContext();
+  SmallVector<Value> counts, ivs;
+  SmallVector<Attribute> dimensions;
+  for (Loop loop : over) {
+    counts.push_back(loop.count());
+    ivs.push_back(loop.iv());
+    dimensions.push_back(DimensionAttr::get(context, loop.dimension()));
+  }
+  if (overPanels) {
+    counts.push_back(image.getCounts()[0]);
+    ivs.push_back(image.getInductionVars()[0]);
+  } else if (over.empty()) {
+    counts.push_back(arith::ConstantIndexOp::create(b, loc, 1));
+    ivs.push_back(Value());
+  }
+  if (dimensions.empty())
+    dimensions.push_back(DimensionAttr::get(context, Dimension::panel));
+  auto type = TableType::get(unsigned(counts.size()), value.getType());
+  auto table = TabulateOp::create(b, value.getLoc(), type, counts, b.getArrayAttr(dimensions));
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&table.getBody());
+  IRMapping mapping;
+  for (Value iv : ivs) {
+    Value argument = body->addArgument(b.getIndexType(), loc);
+    if (iv)
+      mapping.map(iv, argument);
+  }
+  auto copy = [&](auto &&self, Value v) -> Value {
+    if (mapping.contains(v) || !isDefinedIn(v, image))
+      return mapping.lookupOrDefault(v);
+    for (Value operand : v.getDefiningOp()->getOperands())
+      self(self, operand);
+    b.clone(*v.getDefiningOp(), mapping);
+    return mapping.lookup(v);
+  };
+  YieldOp::create(b, loc, copy(copy, value));
+  return table.getResult(0);
+}
+
+Value Culler::number(Value index) {
+  Value integer = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+  return arith::SIToFPOp::create(b, loc, b.getF64Type(), integer);
+}
+
+Value Culler::countOf(ArrayRef<Loop> over) {
+  Value count = constant(1);
+  for (const Loop &loop : over)
+    count = arith::MulFOp::create(b, loc, count, number(loop.count()));
+  return count;
+}
+
+void Culler::rewrite() {
+  ArrayRef<Loop> all(loops);
+  ArrayRef<Loop> depths = all.take_front(firstBeam);
+  ArrayRef<Loop> beams = all.slice(firstBeam, firstBasis - firstBeam);
+  ArrayRef<Loop> bases = all.drop_front(firstBasis);
+  // Only those loops that the depth depends on.
+  SmallVector<Loop> layers;
+  for (const Loop &loop : depths)
+    if (dependsOnPixel(position.getDepth(), {}) && loop.sum.getDimension(loop.position) == Dimension::layer)
+      layers.push_back(loop);
+
+  SmallVector<Value> tables{
+      tabulate(index.getDirect(), bases),        tabulate(scattering.getIncident(), beams),
+      tabulate(scattering.getWavelength(), beams), tabulate(position.getOrigin(), {}, true),
+      tabulate(position.getFastAxis(), {}, true), tabulate(position.getSlowAxis(), {}, true),
+      tabulate(position.getNormal(), {}, true),   tabulate(position.getDepth(), layers)};
+
+  SmallVector<Value> numbers(NB_REACH_NUMBERS);
+  numbers[NB_REACH_PANELS] = number(image.getCounts()[0]);
+  numbers[NB_REACH_SLOW_PIXELS] = number(image.getCounts()[1]);
+  numbers[NB_REACH_FAST_PIXELS] = number(image.getCounts()[2]);
+  constexpr nb_reach_number roi[] = {NB_REACH_FAST_MIN, NB_REACH_FAST_MAX, NB_REACH_SLOW_MIN,
+                                     NB_REACH_SLOW_MAX};
+  for (unsigned i = 0; i < 4; ++i) {
+    if (!image.getRoi().empty())
+      numbers[roi[i]] = number(image.getRoi()[i]);
+    else
+      numbers[roi[i]] = i % 2 == 0 ? constant(0)
+                                   : number(image.getCounts()[roi[i] == NB_REACH_FAST_MAX ? 2 : 1]);
+  }
+  numbers[NB_REACH_BEAMS] = countOf(beams);
+  numbers[NB_REACH_BASES] = countOf(bases);
+  numbers[NB_REACH_GROUP] = bases.empty() ? constant(1) : number(bases.back().count());
+  numbers[NB_REACH_DEPTHS] = countOf(layers);
+  numbers[NB_REACH_OVERSAMPLE] = number(fast.getOversample());
+  numbers[NB_REACH_PIXEL_SIZE] = fast.getPixelSize();
+  for (unsigned i = 0; i < 6; ++i)
+    numbers[NB_REACH_FORM + i] = support.form[i];
+  numbers[NB_REACH_DARK] = constant(dark);
+  numbers[NB_REACH_LANES] = constant(1); // until nb-vectorize has had its say
+  ReachOp::create(b, loc, numbers, tables);
+
+  image->setAttr(names::lit, b.getUnitAttr());
+  for (auto [i, loop] : llvm::enumerate(loops)) {
+    if (i < firstBeam)
+      continue;
+    auto old = loop.sum->getAttrOfType<DenseI64ArrayAttr>(names::lit);
+    SmallVector<int64_t> kinds(loop.sum.getCounts().size(), runsWhole);
+    if (old)
+      kinds.assign(old.asArrayRef().begin(), old.asArrayRef().end());
+    kinds[loop.position] = i < firstBasis ? runsOverBeams : runsOverBases;
+    loop.sum->setAttr(names::lit, b.getDenseI64ArrayAttr(kinds));
+  }
+}
+
+void Culler::run() {
+  if (image->hasAttr(names::lit))
+    return;
+  if (!findLight() || !findGeometry() || !splitLoops() || !vanishes()) {
+    remark::missed(where->getLoc(), remarkNamed("not-culled", func))
+        << "no sample is left out: " + why;
+    return;
+  }
+  rewrite();
+  remark::passed(loc, remarkNamed("culled", func))
+      << "samples without light are left out, by " + Twine(light.size()).str() +
+             " factor(s) that vanish away from reflections; pixels without light are " +
+             (dark ? "not computed" : "computed, since they are not zero");
+}
+
+namespace {
+struct CullPass : nb::impl::CullBase<CullPass> {
+  void runOnOperation() override {
+    getOperation()->walk([&](FunctionOpInterface func) {
+      auto wanted = func->getAttrOfType<StringAttr>(names::cull);
+      if (!wanted || func.isExternal())
+        return;
+      CullTolerance tolerance;
+      if (wanted.getValue() != "exact")
+        (void)wanted.getValue().getAsDouble(tolerance.intensity);
+      SmallVector<ImageOp> images;
+      func->walk([&](ImageOp image) { images.push_back(image); });
+      for (ImageOp image : images) {
+        tolerance.derives = image.getNumResults() > 1;
+        Culler(image, func, tolerance).run();
+      }
+    });
+  }
+};
+} // namespace

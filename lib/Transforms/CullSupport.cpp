@@ -1,0 +1,218 @@
+#include "lib/Transforms/CullSupport.h"
+
+#include "dialect/CrystalShapes.h"
+#include "lib/Experiment/PhysicalConstants.h"
+#include "lib/Transforms/Invariants.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+#include <map>
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// A polynomial in the three components of one vector, by the powers of these. A null coefficient is
+/// 1.
+using Powers = std::array<int, 3>;
+using Polynomial = std::map<Powers, Value>;
+
+/// Reads a value inside an image as a polynomial in the fraction of a Miller index, with coefficients
+/// that are known ahead of the image.
+class FormReader {
+public:
+  FormReader(Operation *image, RuleBuilder &r) : image(image), r(r) {}
+  std::optional<Polynomial> read(Value value);
+  Value fraction; ///< of which everything read is a polynomial; null: none has been met
+
+private:
+  std::optional<Polynomial> product(const Polynomial &x, const Polynomial &y);
+  Polynomial sum(Polynomial x, const Polynomial &y, bool subtract);
+  Value number(Value coefficient) {
+    return coefficient ? coefficient : r.constant(r.builder().getF64Type(), 1);
+  }
+
+  Operation *image;
+  RuleBuilder &r;
+};
+} // namespace
+
+std::optional<Polynomial> FormReader::product(const Polynomial &x, const Polynomial &y) {
+  Polynomial result;
+  for (auto &[p, a] : x)
+    for (auto &[q, b] : y) {
+      Powers powers{p[0] + q[0], p[1] + q[1], p[2] + q[2]};
+      if (powers[0] + powers[1] + powers[2] > 2)
+        return std::nullopt;
+      Value term = !a ? b : !b ? a : r.mul(a, b);
+      auto [place, first] = result.try_emplace(powers, term);
+      if (!first)
+        place->second = r.add(number(place->second), number(term));
+    }
+  return result;
+}
+
+Polynomial FormReader::sum(Polynomial x, const Polynomial &y, bool subtract) {
+  for (auto &[powers, b] : y) {
+    Value term = subtract ? r.neg(number(b)) : b;
+    auto [place, first] = x.try_emplace(powers, term);
+    if (!first)
+      place->second = r.add(number(place->second), number(term));
+  }
+  return x;
+}
+
+std::optional<Polynomial> FormReader::read(Value value) {
+  if (!isDefinedIn(value, image)) {
+    if (!value.getType().isF64())
+      return std::nullopt;
+    return Polynomial{{Powers{0, 0, 0}, value}};
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (auto component = dyn_cast<ComponentOp>(op)) {
+    auto difference = component.getVector().getDefiningOp<SubOp>();
+    if (!difference || !difference.getRhs().getDefiningOp<NearestMillerIndexOp>() ||
+        (fraction && fraction != difference.getResult()))
+      return std::nullopt;
+    fraction = difference;
+    Powers powers{};
+    powers[component.getIndex()] = 1;
+    return Polynomial{{powers, Value()}};
+  }
+  if (matchPattern(op, m_Constant()) && value.getType().isF64())
+    return Polynomial{{Powers{0, 0, 0}, r.builder().clone(*op)->getResult(0)}};
+  if (!isa<arith::MulFOp, arith::AddFOp, arith::SubFOp, arith::NegFOp>(op))
+    return std::nullopt;
+  auto x = read(op->getOperand(0));
+  if (!x)
+    return std::nullopt;
+  if (isa<arith::NegFOp>(op))
+    return sum({}, *x, /*subtract=*/true);
+  auto y = read(op->getOperand(1));
+  if (!y)
+    return std::nullopt;
+  if (isa<arith::MulFOp>(op))
+    return product(*x, *y);
+  return sum(*x, *y, isa<arith::SubFOp>(op));
+}
+
+/// The nb.miller_index whose fraction this is, or null.
+static Value indexOfFraction(Value fraction) {
+  auto difference = fraction.getDefiningOp<SubOp>();
+  auto nearest =
+      difference ? difference.getRhs().getDefiningOp<NearestMillerIndexOp>() : nullptr;
+  if (!nearest || nearest.getHkl() != difference.getLhs())
+    return {};
+  return difference.getLhs();
+}
+
+/// The exponent x beyond which exp(-x) counts for nothing.
+static double exponentBound(const CullTolerance &tolerance, Type type) {
+  if (tolerance.intensity > 0)
+    return std::log(1 / tolerance.intensity) / 2;
+  // The square of cells * F * exp(-x) is below half of the smallest number: cells, a product of three
+  // numbers of cells, below 2^60, and F below 2^32 electrons. Derivatives get 2^64 more for their
+  // other factors, which stand between the two exponentials.
+  const bool single = elementTypeOf(type).isF32();
+  const double smallest = single ? 75 : 538;
+  return (smallest + 60 + 32 + (tolerance.derives ? 64 : 0)) * std::log(2.0);
+}
+
+/// The squared distance x^2 beyond which the square of 3 (sin x - x cos x) / x^3, at most
+/// 3 (1 + x) / x^3, is below the tolerance.
+static double ballBound(double tolerance) {
+  const double amplitude = std::sqrt(tolerance);
+  double low = 1, high = 1;
+  const auto envelope = [](double x) { return 3 * (1 + x) / (x * x * x); };
+  while (envelope(high) > amplitude)
+    high *= 2;
+  while (high - low > 1e-6 * high) {
+    const double middle = (low + high) / 2;
+    (envelope(middle) > amplitude ? low : high) = middle;
+  }
+  return high * high;
+}
+
+static std::array<Value, 6> scaled(ArrayRef<Value> form, double factor, RuleBuilder &r) {
+  std::array<Value, 6> result;
+  for (unsigned i = 0; i < 6; ++i)
+    result[i] = i < form.size() && form[i] ? r.mul(form[i], factor)
+                                           : r.constant(r.builder().getF64Type(), 0);
+  return result;
+}
+
+static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
+                                       const CullTolerance &tolerance, RuleBuilder &r,
+                                       std::string &why) {
+  Value hkl = op.getFraction() ? indexOfFraction(op.getHkl()) : op.getHkl();
+  for (Value operand : op->getOperands().drop_front())
+    if (isDefinedIn(operand, image)) {
+      why = "the size of the crystal varies inside the image";
+      return std::nullopt;
+    }
+  double bound = 0;
+  switch (op.getShape()) {
+  case Shape::gauss:
+  case Shape::gauss_matrix:
+    bound = exponentBound(tolerance, op.getType());
+    break;
+  case Shape::tophat:
+    bound = nanobragg::constants::tophatEdge * (1 + 1e-6);
+    break;
+  case Shape::round:
+    if (tolerance.intensity > 0) {
+      bound = ballBound(tolerance.intensity);
+      break;
+    }
+    [[fallthrough]];
+  case Shape::square:
+    why = op.getShape() == Shape::square
+              ? "a square crystal's factor is not small everywhere off its reflections"
+              : "a round crystal's factor is nowhere zero: only a tolerance could leave it out";
+    return std::nullopt;
+  }
+  // Of the exponent's sign, but positive.
+  const double factor = distanceFactor(op.getShape());
+  auto form = distanceCoefficients(op, factor, r);
+  return Support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r)};
+}
+
+static std::optional<Support> ofExponential(math::ExpOp op, Operation *image,
+                                            const CullTolerance &tolerance, RuleBuilder &r) {
+  FormReader reader(image, r);
+  auto exponent = reader.read(op.getOperand());
+  if (!exponent || !reader.fraction)
+    return std::nullopt;
+  constexpr Powers order[] = {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+  SmallVector<Value, 6> form(6);
+  size_t found = 0;
+  for (auto [i, powers] : llvm::enumerate(order))
+    if (auto term = exponent->find(powers); term != exponent->end()) {
+      form[i] = term->second ? term->second : r.constant(op.getType(), 1);
+      ++found;
+    }
+  if (found != exponent->size() || !indexOfFraction(reader.fraction))
+    return std::nullopt; // other powers too
+  const double bound = exponentBound(tolerance, op.getType());
+  return Support{indexOfFraction(reader.fraction), scaled(form, -1 / bound, r)};
+}
+
+std::optional<Support> nb::supportOf(Operation *op, Operation *image,
+                                     const CullTolerance &tolerance, OpBuilder &builder,
+                                     std::string &why) {
+  RuleBuilder r(builder, op->getLoc());
+  if (auto factor = dyn_cast<LatticeFactorOp>(op))
+    return ofFactor(factor, image, tolerance, r, why);
+  if (auto exponential = dyn_cast<math::ExpOp>(op))
+    return ofExponential(exponential, image, tolerance, r);
+  if (isa<GratingOp>(op))
+    why = "a square crystal's factor is not small everywhere off its reflections";
+  if (isa<BallOp>(op))
+    why = "what follows from a round crystal's factor is not bounded yet";
+  return std::nullopt;
+}

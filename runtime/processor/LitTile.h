@@ -1,0 +1,50 @@
+// The lists of one tile: which blocks of pixels have light, of which beams and bases.
+#ifndef NANOBRAGG_RUNTIME_LITTILE_H
+#define NANOBRAGG_RUNTIME_LITTILE_H
+
+#include "runtime/processor/Reach.h"
+
+#include <functional>
+
+namespace nanobragg {
+
+/// Memory of one thread, which is used again for every tile.
+class LitTile {
+public:
+  explicit LitTile(const Reach &reach) : reach(reach) {}
+
+  /// Calls `run` with the lists of the tile; more than once, with some of the blocks each, where they
+  /// would be long.
+  void forEachList(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
+
+  /// Counted over all tiles: pairs of a pixel and an orientation, times samples of a pixel.
+  double samplesLit = 0, samplesEvaluated = 0;
+
+private:
+  struct Hit {
+    std::uint32_t block, orientation;
+  };
+  void findHits(const nb_tile &tile);
+  void findHits(const nb_tile &tile, std::int64_t beam, std::int64_t group);
+  void addSpot(const Spot &spot, std::uint32_t orientation);
+  void runHits(const std::function<void(const nb_lit &)> &run);
+  void runEverything(const std::function<void(const nb_lit &)> &run);
+  void beginLists();
+  void addBlock(std::int64_t block);
+  nb_lit lists();
+
+  const Reach &reach;
+  Range rows; ///< of the tile, in the region of interest
+  std::int64_t blocksPerRow = 0;
+
+  // Candidates of the tile in one group.
+  std::vector<double> reduced[3];
+  std::vector<unsigned char> near;
+
+  std::vector<Hit> hits;
+  std::vector<std::uint32_t> hitsOfBlock, sorted;
+  std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;
+};
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,129 @@
+// Where light can fall.
+//
+// A culled kernel (nb_kernel_descriptor::reach) computes those samples only that the runtime lists.
+// A sample has light only near a reflection n: if form(h - n) <= 1 for its fractional Miller index h.
+// In reciprocal space that is an ellipsoid about A n; the sphere of Ewald cuts it, and what it cuts
+// is seen from the crystal as a small spot. docs/culling.md proves the bounds.
+#ifndef NANOBRAGG_RUNTIME_REACH_H
+#define NANOBRAGG_RUNTIME_REACH_H
+
+#include "nanobragg/KernelABI.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace nanobragg {
+
+struct Vector {
+  double x = 0, y = 0, z = 0;
+};
+inline Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+inline Vector operator-(Vector a, Vector b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+inline Vector operator*(double f, Vector a) { return {f * a.x, f * a.y, f * a.z}; }
+inline double dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+inline Vector cross(Vector a, Vector b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+/// Columns.
+struct Matrix {
+  std::array<Vector, 3> column;
+};
+inline Vector operator*(const Matrix &m, Vector v) {
+  return v.x * m.column[0] + v.y * m.column[1] + v.z * m.column[2];
+}
+/// The transposed matrix times the vector.
+inline Vector transposedTimes(const Matrix &m, Vector v) {
+  return {dot(m.column[0], v), dot(m.column[1], v), dot(m.column[2], v)};
+}
+
+/// Numbers between bounds, inclusive; none if last < first.
+struct Range {
+  std::int64_t first = 0, last = -1;
+};
+
+/// The spot of one reflection on a panel, in pixels.
+struct Spot {
+  Range fast, slow;
+  bool empty() const { return fast.last < fast.first || slow.last < slow.first; }
+};
+
+/// A panel at one depth of its sensor, seen from the crystal: the direction d meets it at
+/// F = (fast . d) / (forward . d), S = (slow . d) / (forward . d), where forward . d > 0.
+struct View {
+  Vector fast, slow, forward;
+};
+
+/// A reflection that some basis of a group may bring to light on a panel.
+struct Candidate {
+  std::int32_t h, k, l;
+  std::int32_t firstRow, lastRow;
+};
+
+/// Candidates of one beam, one group of bases and one panel, by their first rows.
+struct Group {
+  std::vector<Candidate> candidates;
+  std::int32_t mostRows = 0; ///< of any of them
+};
+
+/// What a kernel says by nb_reach_table, and the candidates that follow from it.
+class Reach {
+public:
+  /// After prepare. `threads` look for candidates.
+  Reach(const nb_kernel_descriptor &kernel, const void *const *arguments, const void *workspace,
+        int threads);
+
+  /// No bound could be had from these numbers: everything is lit.
+  bool everything = false;
+
+  std::int64_t panels = 0, slowPixels = 0, fastPixels = 0, beams = 0, bases = 0, groupSize = 1;
+  std::int64_t lanes = 1;
+  Range fast, slow;  ///< the region of interest, inside the image
+  bool dark = false; ///< pixels without light are zero
+  double samplesPerPixel = 1; ///< of one beam and one basis
+
+  struct Beam {
+    Vector k;      ///< incident direction over wavelength
+    double radius; ///< of the sphere of Ewald, 1 / wavelength
+  };
+  std::vector<Beam> beam;
+  /// The ellipsoid of light about a reflection, for each basis: B y with |y| <= 1; A n is B L n.
+  std::vector<Matrix> ellipsoid;
+  std::array<double, 9> reduce{}; ///< L, row by row
+  double halfAxis = 0;            ///< the longest of any ellipsoid, 1/m
+
+  std::int64_t groups() const { return (bases + groupSize - 1) / groupSize; }
+  const Group &group(std::int64_t panel, std::int64_t beam, std::int64_t group) const {
+    return found[std::size_t((panel * beams + beam) * groups() + group)];
+  }
+  Vector reduced(const Candidate &c) const {
+    const double h = c.h, k = c.k, l = c.l;
+    return {reduce[0] * h + reduce[1] * k + reduce[2] * l,
+            reduce[3] * h + reduce[4] * k + reduce[5] * l,
+            reduce[6] * h + reduce[7] * k + reduce[8] * l};
+  }
+
+  /// Where on the panel the ellipsoid about the point x (with the beam: on or near the sphere) has
+  /// light: empty where the sphere misses it.
+  Spot spotOf(std::int64_t panel, const Beam &beam, const Matrix &ellipsoid, Vector x) const;
+
+private:
+  void findCandidates(std::int64_t beam, std::int64_t group);
+  /// The same for all points of the ball of this radius about x.
+  Spot spotOfBall(std::int64_t panel, Vector x, double radius) const;
+  Range pixels(double low, double high, Range inside) const;
+  struct Cone {
+    Vector axis;
+    double angle = 4; ///< rad; more than pi: all directions
+  };
+  Cone coneOf() const;
+
+  double pixelSize = 0, margin = 0; ///< m
+  std::array<std::vector<View>, 2> views; ///< of each panel, at the least and the largest depth
+  std::vector<Matrix> reciprocal;         ///< of each basis
+  std::vector<Group> found;
+};
+
+} // namespace nanobragg
+#endif
