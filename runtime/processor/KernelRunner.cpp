@@ -98,6 +98,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   kernel.prepare(arguments, workspace.get());
   result.prepareSeconds = sinceCall.seconds();
 
+  const Stopwatch sincePrepared;
   std::optional<Reach> reach;
   std::vector<LitTile> lit; // of each thread
   if (kernel.reach) {
@@ -147,7 +148,6 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
     });
   };
 
-  const Stopwatch sincePrepared;
   team.forEach(parts.size(), runPart);
   result.cancelled = cancelled();
   for (const LitTile &of : lit) {

@@ -5,58 +5,38 @@
 #include <cstring>
 #include <utility>
 
-#if defined(__x86_64__)
-#define NB_FOR_PROCESSORS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define NB_FOR_PROCESSORS
-#endif
-
 namespace nanobragg {
 namespace {
-
-/// What is the same for all candidates of a beam and a basis.
-struct Shell {
-  double k[3], ellipsoid[9]; ///< of the ellipsoid, column by column
-  double radius2, scale, slack;
-};
-
-/// Writes into `near`, for reduced indices x, y, z, whether the ellipsoid about the reflection may reach
-/// the sphere. That it does means | |x| - R | <= |B^T x| / |x| + slack. With x between R - window and
-/// R + window, and g = |x|^2 - R^2 = (|x| - R) (|x| + R), it follows that
-/// g^2 <= scale |B^T x|^2 + slack: Reach.h and docs/culling.md.
-NB_FOR_PROCESSORS void findNear(const Shell &s, const double *x, const double *y, const double *z,
-                                unsigned char *near, std::int64_t count) {
-  const double *e = s.ellipsoid;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double px = s.k[0] + e[0] * x[i] + e[3] * y[i] + e[6] * z[i];
-    const double py = s.k[1] + e[1] * x[i] + e[4] * y[i] + e[7] * z[i];
-    const double pz = s.k[2] + e[2] * x[i] + e[5] * y[i] + e[8] * z[i];
-    const double va = e[0] * px + e[1] * py + e[2] * pz;
-    const double vb = e[3] * px + e[4] * py + e[5] * pz;
-    const double vc = e[6] * px + e[7] * py + e[8] * pz;
-    const double g = px * px + py * py + pz * pz - s.radius2;
-    near[i] = g * g <= s.scale * (va * va + vb * vb + vc * vc) + s.slack;
-  }
-}
 
 constexpr std::size_t longList = std::size_t(1) << 22;
 
 } // namespace
 
-void LitTile::addSpot(const Spot &spot, std::uint32_t orientation) {
-  const std::int64_t first = std::max(spot.slow.first, rows.first);
-  const std::int64_t last = std::min(spot.slow.last, rows.last);
-  if (last < first || spot.fast.last < spot.fast.first)
-    return;
-  samplesLit += double(last - first + 1) * double(spot.fast.last - spot.fast.first + 1);
-  const std::int64_t begin = (spot.fast.first - reach.fast.first) / reach.lanes;
-  const std::int64_t end = (spot.fast.last - reach.fast.first) / reach.lanes;
-  for (std::int64_t row = first; row <= last; ++row)
-    for (std::int64_t column = begin; column <= end; ++column) {
-      const auto block = std::uint32_t((row - rows.first) * blocksPerRow + column);
-      hits.push_back({block, orientation});
-      ++hitsOfBlock[block];
+void LitTile::addSpots(std::size_t count, std::uint32_t orientation) {
+  for (std::size_t i = 0; i != count; ++i) {
+    std::int32_t f0 = spots[0][i], f1 = spots[1][i], s0 = spots[2][i], s1 = spots[3][i];
+    if (reach.hasDepth && spots[5][i] >= spots[4][i]) {
+      // All between both depths lies in the box around both spots.
+      const bool none = f1 < f0;
+      f0 = none ? spots[4][i] : std::min(f0, spots[4][i]);
+      s0 = none ? spots[6][i] : std::min(s0, spots[6][i]);
+      f1 = std::max(f1, spots[5][i]);
+      s1 = std::max(s1, spots[7][i]);
     }
+    const std::int64_t first = std::max<std::int64_t>(s0, rows.first);
+    const std::int64_t last = std::min<std::int64_t>(s1, rows.last);
+    if (last < first || f1 < f0)
+      continue;
+    samplesLit += double(last - first + 1) * double(f1 - f0 + 1);
+    const std::int64_t begin = (f0 - reach.fast.first) / reach.lanes;
+    const std::int64_t end = (f1 - reach.fast.first) / reach.lanes;
+    for (std::int64_t row = first; row <= last; ++row)
+      for (std::int64_t column = begin; column <= end; ++column) {
+        const auto block = std::uint32_t((row - rows.first) * blocksPerRow + column);
+        hits.push_back({block, orientation});
+        ++hitsOfBlock[block];
+      }
+  }
 }
 
 void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_t groupNumber) {
@@ -80,37 +60,41 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
     return;
   near.resize((count + 7) / 8 * 8);
   const Reach::Beam &beam = reach.beam[std::size_t(beamNumber)];
-  const double w = reach.halfAxis, r = beam.radius;
-  Shell shell{};
-  shell.k[0] = beam.k.x, shell.k[1] = beam.k.y, shell.k[2] = beam.k.z;
-  shell.radius2 = r * r;
-  // |g| <= (e + w^2 / r) (|x| + R) where e = |B^T x| / |x| <= w, and |x| <= R + w + ..., |x| >= R - w -
-  // w^2 / R. The square of a sum is at most 1.01 and 101 times the squares.
-  const double room = w + w * w / r;
-  const double ratio = 1 + r / (r - room), most = 2 * r + room;
-  shell.scale = 1.01 * ratio * ratio;
-  shell.slack = 101 * (w * w / r * most) * (w * w / r * most);
+  loops::Shell shell{{beam.k.x, beam.k.y, beam.k.z}, {}, beam.radius, reach.halfAxis};
+  for (auto &axis : lit)
+    axis.resize(count);
+  for (auto &spot : spots)
+    spot.resize(count);
   const std::int64_t last = std::min((groupNumber + 1) * reach.groupSize, reach.bases);
   for (std::int64_t basis = groupNumber * reach.groupSize; basis != last; ++basis) {
     const Matrix &ellipsoid = reach.ellipsoid[std::size_t(basis)];
     for (int c = 0; c != 3; ++c) {
-      shell.ellipsoid[3 * c] = ellipsoid.column[c].x;
-      shell.ellipsoid[3 * c + 1] = ellipsoid.column[c].y;
-      shell.ellipsoid[3 * c + 2] = ellipsoid.column[c].z;
+      shell.ellipsoid[3 * c] = ellipsoid.column[std::size_t(c)].x;
+      shell.ellipsoid[3 * c + 1] = ellipsoid.column[std::size_t(c)].y;
+      shell.ellipsoid[3 * c + 2] = ellipsoid.column[std::size_t(c)].z;
     }
-    findNear(shell, reduced[0].data(), reduced[1].data(), reduced[2].data(), near.data(),
-             std::int64_t(count));
-    const auto orientation = std::uint32_t(beamNumber * reach.bases + basis);
+    loops::findNear(shell, reduced[0].data(), reduced[1].data(), reduced[2].data(),
+                    std::int64_t(count), near.data());
     std::memset(near.data() + count, 0, near.size() - count);
+    std::size_t found = 0;
     for (std::size_t eight = 0; eight < count; eight += 8) {
       std::uint64_t flags = 0;
       std::memcpy(&flags, near.data() + eight, 8);
       for (; flags; flags &= flags - 1) {
         const std::size_t i = eight + std::size_t(__builtin_ctzll(flags)) / 8;
-        const Vector x = beam.k + ellipsoid * Vector{reduced[0][i], reduced[1][i], reduced[2][i]};
-        addSpot(reach.spotOf(tile.panel, beam, ellipsoid, x), orientation);
+        for (std::size_t c = 0; c != 3; ++c)
+          lit[c][found] = reduced[c][i];
+        ++found;
       }
     }
+    if (found == 0)
+      continue;
+    for (std::size_t end = 0; end != (reach.hasDepth ? 2 : 1); ++end)
+      loops::spotsOfEllipsoids(shell, reach.panel(tile.panel, int(end)), lit[0].data(),
+                               lit[1].data(), lit[2].data(), std::int64_t(found),
+                               {spots[4 * end].data(), spots[4 * end + 1].data(),
+                                spots[4 * end + 2].data(), spots[4 * end + 3].data()});
+    addSpots(found, std::uint32_t(beamNumber * reach.bases + basis));
   }
 }
 

@@ -26,7 +26,7 @@ private:
   };
   void findHits(const nb_tile &tile);
   void findHits(const nb_tile &tile, std::int64_t beam, std::int64_t group);
-  void addSpot(const Spot &spot, std::uint32_t orientation);
+  void addSpots(std::size_t count, std::uint32_t orientation);
   void runHits(const std::function<void(const nb_lit &)> &run);
   void runEverything(const std::function<void(const nb_lit &)> &run);
   void beginLists();
@@ -40,6 +40,9 @@ private:
   // Candidates of the tile in one group.
   std::vector<double> reduced[3];
   std::vector<unsigned char> near;
+  // Of these what is near the sphere for one basis, and where.
+  std::vector<double> lit[3];
+  std::vector<std::int32_t> spots[8];
 
   std::vector<Hit> hits;
   std::vector<std::uint32_t> hitsOfBlock, sorted;

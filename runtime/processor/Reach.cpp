@@ -65,10 +65,12 @@ bool factorize(const double *form, std::array<double, 9> &l) {
   return std::isfinite(l[0] + l[1] + l[2] + l[4] + l[5] + l[8]);
 }
 
-/// Quotients of [low, high] by numbers from `least` to `most`, both positive.
-std::pair<double, double> quotients(double low, double high, double least, double most) {
-  return {low / (low < 0 ? least : most), high / (high < 0 ? most : least)};
+void copy(Vector from, double (&to)[3]) {
+  to[0] = from.x;
+  to[1] = from.y;
+  to[2] = from.z;
 }
+Vector vectorOf(const double (&v)[3]) { return {v[0], v[1], v[2]}; }
 
 } // namespace
 
@@ -95,9 +97,9 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
           std::min(count(NB_REACH_SLOW_MAX), slowPixels - 1)};
   pixelSize = number[NB_REACH_PIXEL_SIZE];
   const double oversample = number[NB_REACH_OVERSAMPLE];
-  margin = pixelSize * (1 / (2 * oversample) - rounding);
   const std::int64_t depths = count(NB_REACH_DEPTHS);
   samplesPerPixel = oversample * oversample * double(depths);
+  hasDepth = depths > 1;
 
   everything = !factorize(number + NB_REACH_FORM, reduce) || !(pixelSize > 0) ||
                !(oversample >= 1) || depths < 1;
@@ -133,10 +135,16 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
       const Vector f = axis(NB_REACH_FAST_AXIS), s = axis(NB_REACH_SLOW_AXIS);
       const Vector o = axis(NB_REACH_ORIGIN) + ends[end] * axis(NB_REACH_NORMAL);
       const double det = dot(f, cross(s, o));
-      const View view{(1 / det) * cross(s, o), (1 / det) * cross(o, f), (1 / det) * cross(f, s)};
-      everything |= !std::isfinite(dot(view.fast, view.fast) + dot(view.slow, view.slow) +
-                                   dot(view.forward, view.forward));
-      views[std::size_t(end)].push_back(view);
+      loops::Panel view{};
+      copy((1 / det) * cross(s, o), view.fast);
+      copy((1 / det) * cross(o, f), view.slow);
+      copy((1 / det) * cross(f, s), view.forward);
+      view.perPixel = 1 / pixelSize;
+      view.margin = 1 / (2 * oversample) - rounding;
+      view.fastFirst = double(fast.first), view.fastLast = double(fast.last);
+      view.slowFirst = double(slow.first), view.slowLast = double(slow.last);
+      everything |= !std::isfinite(1 / det) || !std::isfinite(view.perPixel);
+      seen[std::size_t(end)].push_back(view);
     }
   // The reflections overlap where the ellipsoid is as large as the cell of the reciprocal lattice:
   // bounds are good for nothing then, and long to find.
@@ -157,100 +165,16 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   std::size_t candidates = 0;
   for (const Group &group : found)
     candidates += group.candidates.size();
-  everything = candidates > mostCandidates;
-}
-
-Range Reach::pixels(double low, double high, Range inside) const {
-  // Points of pixel i lie from i * size + margin to (i + 1) * size - margin.
-  const double first = std::ceil((low + margin) / pixelSize - 1);
-  const double last = std::floor((high - margin) / pixelSize);
-  const auto clamped = [&](double x) {
-    return std::int64_t(std::clamp(x, double(inside.first) - 1, double(inside.last) + 1));
-  };
-  return {std::max(clamped(first), inside.first), std::min(clamped(last), inside.last)};
-}
-
-static void include(Range &range, Range other) {
-  if (other.last < other.first)
-    return;
-  if (range.last < range.first)
-    range = other;
-  range = {std::min(range.first, other.first), std::max(range.last, other.last)};
-}
-
-/// Both depths, and all between, which lie in the box around both: along a ray, F and S are linear
-/// in the depth.
-static Spot joined(Spot a, Spot b) {
-  if (a.empty())
-    return b;
-  if (!b.empty()) {
-    include(a.fast, b.fast);
-    include(a.slow, b.slow);
-  }
-  return a;
-}
-
-Spot Reach::spotOf(std::int64_t panel, const Beam &b, const Matrix &m, Vector x) const {
-  const double length = norm(x);
-  const Vector u = (1 / length) * x, vu = transposedTimes(m, u);
-  const double extent2 = dot(vu, vu), extent = std::sqrt(extent2);
-  // A point x + delta on the sphere has u . delta = radius - length - kappa, 0 <= kappa <= slack.
-  const double slack = halfAxis * halfAxis / b.radius + rounding * extent;
-  const double high = b.radius - length + rounding * extent, low = high - slack;
-  if (low > extent || high < -extent)
-    return {};
-  const double nearest = low <= 0 && high >= 0 ? 0 : std::min(std::abs(low), std::abs(high));
-  const double left = std::sqrt(std::max(0.0, 1 - nearest * nearest / extent2));
-  const double middle = (low + high) / 2;
-  const auto spot = [&](const View &view) -> Spot {
-    const Vector vz = transposedTimes(m, view.forward);
-    const double z = dot(view.forward, x), ez = norm(vz);
-    if (z + ez <= 0)
-      return {};
-    if (z - ez <= 1e-3 * z)
-      return {fast, slow};
-    const auto range = [&](Vector axis, Range inside) {
-      const double at = dot(axis, x) / z;
-      const Vector vm = transposedTimes(m, axis - at * view.forward);
-      const double along = dot(vm, vu) / extent2;
-      const double across = std::sqrt(std::max(0.0, dot(vm, vm) - along * dot(vm, vu)));
-      const double half = left * across + slack / 2 * std::abs(along) + rounding * norm(vm);
-      const auto [least, most] =
-          quotients(middle * along - half, middle * along + half, z - ez, z + ez);
-      return pixels(at + least, at + most, inside);
-    };
-    return {range(view.fast, fast), range(view.slow, slow)};
-  };
-  const std::size_t p = std::size_t(panel);
-  const Spot front = spot(views[0][p]);
-  return samplesPerPixel == 1 ? front : joined(front, spot(views[1][p]));
-}
-
-Spot Reach::spotOfBall(std::int64_t panel, Vector x, double radius) const {
-  const auto spot = [&](const View &view) -> Spot {
-    const double z = dot(view.forward, x), ez = radius * norm(view.forward);
-    if (z + ez <= 0)
-      return {};
-    if (z - ez <= 1e-3 * z)
-      return {fast, slow};
-    const auto range = [&](Vector axis, Range inside) {
-      const double at = dot(axis, x) / z;
-      const double half = radius * norm(axis - at * view.forward) / (z - ez);
-      return pixels(at - half, at + half, inside);
-    };
-    return {range(view.fast, fast), range(view.slow, slow)};
-  };
-  const std::size_t p = std::size_t(panel);
-  return joined(spot(views[0][p]), spot(views[1][p]));
+  everything = hopeless || candidates > mostCandidates;
 }
 
 /// All directions in which the detector lies.
 Reach::Cone Reach::coneOf() const {
   std::vector<Vector> corners;
-  for (const std::vector<View> &depth : views)
-    for (const View &v : depth) {
+  for (const std::vector<loops::Panel> &depth : seen)
+    for (const loops::Panel &v : depth) {
       // The inverse of the view: its columns are f, s and o.
-      const Matrix back = inverse(v.fast, v.slow, v.forward);
+      const Matrix back = inverse(vectorOf(v.fast), vectorOf(v.slow), vectorOf(v.forward));
       for (double f : {double(fast.first), double(fast.last + 1)})
         for (double s : {double(slow.first), double(slow.last + 1)}) {
           const Vector p = back * Vector{f * pixelSize, s * pixelSize, 1};
@@ -318,7 +242,7 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
     bounds[c] = {std::int64_t(std::ceil(length * b.radius * least - at - room)),
                  std::int64_t(std::floor(length * b.radius * most - at + room))};
     if (std::max(std::abs(bounds[c].first), std::abs(bounds[c].last)) > (1 << 24))
-      return void(everything = true);
+      return void(hopeless = true);
   }
   // Lines along the axis with the most reflections.
   int along = 0;
@@ -326,63 +250,80 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
     if (bounds[c].last - bounds[c].first > bounds[along].last - bounds[along].first)
       along = c;
   const int i0 = (along + 1) % 3, i1 = (along + 2) % 3;
-  const Vector step = center.column[along];
-  const double step2 = dot(step, step), stepLength = std::sqrt(step2);
+  const Vector step = center.column[along], next = center.column[i1];
   const double cosAngle = std::cos(angle);
-  const std::size_t groupIndex = std::size_t(beamNumber * groups() + groupNumber);
-  const std::size_t panelStride = std::size_t(beams * groups());
-
-  const auto look = [&](const std::array<std::int64_t, 3> &n, Vector x) {
-    const double q = norm(x - b.k), window = halfAxis + turn * q;
-    const double length = norm(x);
+  loops::Rows rows{};
+  copy(step, rows.step);
+  copy(next, rows.next);
+  rows.outer = b.radius + widest;
+  rows.inner = b.radius - widest - widest * widest / b.radius;
+  rows.least = double(bounds[along].first);
+  rows.most = double(bounds[along].last);
+  const std::int64_t count = bounds[i1].last - bounds[i1].first + 1;
+  if (count <= 0)
+    return;
+  std::array<std::vector<double>, 4> ranges;
+  for (auto &range : ranges)
+    range.resize(std::size_t(count));
+  std::vector<std::array<std::int32_t, 3>> indices;
+  std::array<std::vector<double>, 4> balls; // x, y, z and radius
+  const auto look = [&](std::int64_t t, std::int64_t m, std::int64_t l, Vector x) {
+    const double window = halfAxis + turn * norm(x - b.k), length = norm(x);
     if (length > b.radius + window || length < b.radius - window - window * window / b.radius)
       return;
     if (cone.angle <= pi && dot(x, cone.axis) < cosAngle * length)
       return;
-    for (std::int64_t p = 0; p != panels; ++p) {
-      const Spot spot = spotOfBall(p, x, window);
-      if (spot.empty())
-        continue;
-      Group &group = found[std::size_t(p) * panelStride + groupIndex];
-      group.candidates.push_back({std::int32_t(n[0]), std::int32_t(n[1]), std::int32_t(n[2]),
-                                  std::int32_t(spot.slow.first), std::int32_t(spot.slow.last)});
-      group.mostRows =
-          std::max(group.mostRows, std::int32_t(spot.slow.last - spot.slow.first + 1));
-    }
+    std::array<std::int32_t, 3> n{};
+    n[std::size_t(i0)] = std::int32_t(t);
+    n[std::size_t(i1)] = std::int32_t(m);
+    n[std::size_t(along)] = std::int32_t(l);
+    indices.push_back(n);
+    const double ball[] = {x.x, x.y, x.z, window};
+    for (int c = 0; c != 4; ++c)
+      balls[std::size_t(c)].push_back(ball[c]);
   };
-  std::array<std::int64_t, 3> n{};
-  for (n[i0] = bounds[i0].first; n[i0] <= bounds[i0].last; ++n[i0])
-    for (n[i1] = bounds[i1].first; n[i1] <= bounds[i1].last; ++n[i1]) {
-      const Vector foot = b.k + double(n[i0]) * center.column[i0] + double(n[i1]) * center.column[i1];
-      // |foot + t step| = R for t = middle +- sqrt(R^2 - off^2) / |step|.
-      const double middle = -dot(foot, step) / step2;
-      const double off2 = std::max(0.0, dot(foot, foot) - middle * middle * step2);
-      const double outer = b.radius + widest, inner = b.radius - widest - widest * widest / b.radius;
-      if (outer * outer < off2)
-        continue;
-      const double far = std::sqrt(outer * outer - off2) / stepLength + 1e-6;
-      const double near = inner > 0 && inner * inner > off2
-                              ? std::sqrt(inner * inner - off2) / stepLength - 1e-6
-                              : -1;
-      const auto part = [&](double low, double high) {
-        const std::int64_t begin =
-            std::max(bounds[along].first, std::int64_t(std::ceil(low)));
-        const std::int64_t end = std::min(bounds[along].last, std::int64_t(std::floor(high)));
-        for (n[along] = begin; n[along] <= end; ++n[along])
-          look(n, foot + double(n[along]) * step);
-      };
-      if (near <= 0) {
-        part(middle - far, middle + far);
-      } else {
-        part(middle - far, middle - near);
-        part(std::max(middle + near, std::floor(middle - near) + 0.5), middle + far);
-      }
-    }
+  for (std::int64_t t = bounds[i0].first; t <= bounds[i0].last; ++t) {
+    const Vector plane = b.k + double(t) * center.column[i0];
+    copy(plane + double(bounds[i1].first) * next, rows.first);
+    loops::findRanges(rows, count, ranges[0].data(), ranges[1].data(), ranges[2].data(),
+                      ranges[3].data());
+    for (std::int64_t i = 0; i != count; ++i)
+      for (std::size_t part : {0, 2})
+        for (double l = ranges[part][std::size_t(i)]; l <= ranges[part + 1][std::size_t(i)]; ++l) {
+          const std::int64_t m = bounds[i1].first + i;
+          look(t, m, std::int64_t(l), plane + double(m) * next + l * step);
+        }
+  }
+  addSpots(indices, balls, std::size_t(beamNumber * groups() + groupNumber));
+}
+
+/// Candidates are those that some panel can see.
+void Reach::addSpots(const std::vector<std::array<std::int32_t, 3>> &indices,
+                     const std::array<std::vector<double>, 4> &balls, std::size_t group) {
+  const std::size_t count = indices.size(), panelStride = std::size_t(beams * groups());
+  std::array<std::vector<std::int32_t>, 8> spots;
+  for (auto &spot : spots)
+    spot.resize(count);
   for (std::int64_t p = 0; p != panels; ++p) {
-    auto &candidates = found[std::size_t(p) * panelStride + groupIndex].candidates;
-    std::sort(candidates.begin(), candidates.end(), [](const Candidate &x, const Candidate &y) {
-      return x.firstRow < y.firstRow;
-    });
+    for (std::size_t end = 0; end != (hasDepth ? 2 : 1); ++end)
+      loops::spotsOfBalls(panel(p, int(end)), balls[0].data(), balls[1].data(), balls[2].data(),
+                          balls[3].data(), std::int64_t(count),
+                          {spots[4 * end].data(), spots[4 * end + 1].data(),
+                           spots[4 * end + 2].data(), spots[4 * end + 3].data()});
+    Group &into = found[std::size_t(p) * panelStride + group];
+    for (std::size_t i = 0; i != count; ++i) {
+      std::int32_t first = spots[2][i], last = spots[3][i];
+      if (hasDepth && spots[7][i] >= spots[6][i]) {
+        first = last < first ? spots[6][i] : std::min(first, spots[6][i]);
+        last = std::max(last, spots[7][i]);
+      }
+      if (last < first)
+        continue;
+      into.candidates.push_back({indices[i][0], indices[i][1], indices[i][2], first, last});
+      into.mostRows = std::max(into.mostRows, last - first + 1);
+    }
+    std::sort(into.candidates.begin(), into.candidates.end(),
+              [](const Candidate &x, const Candidate &y) { return x.firstRow < y.firstRow; });
   }
 }
 

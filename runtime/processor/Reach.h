@@ -8,8 +8,10 @@
 #define NANOBRAGG_RUNTIME_REACH_H
 
 #include "nanobragg/KernelABI.h"
+#include "runtime/processor/ReachLoops.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -41,18 +43,6 @@ inline Vector transposedTimes(const Matrix &m, Vector v) {
 /// Numbers between bounds, inclusive; none if last < first.
 struct Range {
   std::int64_t first = 0, last = -1;
-};
-
-/// The spot of one reflection on a panel, in pixels.
-struct Spot {
-  Range fast, slow;
-  bool empty() const { return fast.last < fast.first || slow.last < slow.first; }
-};
-
-/// A panel at one depth of its sensor, seen from the crystal: the direction d meets it at
-/// F = (fast . d) / (forward . d), S = (slow . d) / (forward . d), where forward . d > 0.
-struct View {
-  Vector fast, slow, forward;
 };
 
 /// A reflection that some basis of a group may bring to light on a panel.
@@ -104,23 +94,27 @@ public:
             reduce[6] * h + reduce[7] * k + reduce[8] * l};
   }
 
-  /// Where on the panel the ellipsoid about the point x (with the beam: on or near the sphere) has
-  /// light: empty where the sphere misses it.
-  Spot spotOf(std::int64_t panel, const Beam &beam, const Matrix &ellipsoid, Vector x) const;
+  /// The panel at the least and at the largest depth, which is the same where there is but one. A
+  /// direction d meets it at F = (fast . d) / (forward . d), S = (slow . d) / (forward . d), where
+  /// forward . d > 0; and between them along a ray F and S are linear in the depth.
+  const loops::Panel &panel(std::int64_t number, int end) const {
+    return seen[std::size_t(end)][std::size_t(number)];
+  }
+  bool hasDepth = false;
 
 private:
   void findCandidates(std::int64_t beam, std::int64_t group);
-  /// The same for all points of the ball of this radius about x.
-  Spot spotOfBall(std::int64_t panel, Vector x, double radius) const;
-  Range pixels(double low, double high, Range inside) const;
+  void addSpots(const std::vector<std::array<std::int32_t, 3>> &indices,
+                const std::array<std::vector<double>, 4> &balls, std::size_t group);
   struct Cone {
     Vector axis;
     double angle = 4; ///< rad; more than pi: all directions
   };
   Cone coneOf() const;
 
-  double pixelSize = 0, margin = 0; ///< m
-  std::array<std::vector<View>, 2> views; ///< of each panel, at the least and the largest depth
+  double pixelSize = 0; ///< m
+  std::array<std::vector<loops::Panel>, 2> seen;
+  std::atomic<bool> hopeless{false}; ///< indices are too large
   std::vector<Matrix> reciprocal;         ///< of each basis
   std::vector<Group> found;
 };
