@@ -20,7 +20,7 @@ namespace {
 
 std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options, bool culled) {
   // What is looked for in each tile costs less in large ones.
-  constexpr std::int64_t culledTilesPerThread = 8, mostCulled = 64;
+  constexpr std::int64_t culledTilesPerThread = 6, mostCulled = 256;
   if (culled && options.rowsPerTile <= 0)
     return std::clamp<std::int64_t>(
         shape.panels * shape.slow / (culledTilesPerThread * resolveThreads(options.threads)), 1,

@@ -8,6 +8,8 @@
 namespace nanobragg {
 namespace {
 
+std::size_t wholeVectors(std::size_t count) { return (count + 7) / 8 * 8; }
+
 constexpr std::size_t longList = std::size_t(1) << 22;
 
 } // namespace
@@ -34,7 +36,6 @@ void LitTile::addSpots(std::size_t count, std::uint32_t orientation) {
       for (std::int64_t column = begin; column <= end; ++column) {
         const auto block = std::uint32_t((row - rows.first) * blocksPerRow + column);
         hits.push_back({block, orientation});
-        ++hitsOfBlock[block];
       }
   }
 }
@@ -58,13 +59,17 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
   const std::size_t count = reduced[0].size();
   if (count == 0)
     return;
-  near.resize((count + 7) / 8 * 8);
+  // Loops in lanes take whole vectors; what is behind the end does not matter.
+  const std::size_t whole = wholeVectors(count);
+  near.resize(whole);
+  for (auto &axis : reduced)
+    axis.resize(whole);
   const Reach::Beam &beam = reach.beam[std::size_t(beamNumber)];
   loops::Shell shell{{beam.k.x, beam.k.y, beam.k.z}, {}, beam.radius, reach.halfAxis};
   for (auto &axis : lit)
-    axis.resize(count);
+    axis.resize(whole);
   for (auto &spot : spots)
-    spot.resize(count);
+    spot.resize(whole);
   const std::int64_t last = std::min((groupNumber + 1) * reach.groupSize, reach.bases);
   for (std::int64_t basis = groupNumber * reach.groupSize; basis != last; ++basis) {
     const Matrix &ellipsoid = reach.ellipsoid[std::size_t(basis)];
@@ -74,7 +79,7 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
       shell.ellipsoid[3 * c + 2] = ellipsoid.column[std::size_t(c)].z;
     }
     loops::findNear(shell, reduced[0].data(), reduced[1].data(), reduced[2].data(),
-                    std::int64_t(count), near.data());
+                    std::int64_t(whole), near.data());
     std::memset(near.data() + count, 0, near.size() - count);
     std::size_t found = 0;
     for (std::size_t eight = 0; eight < count; eight += 8) {
@@ -91,7 +96,7 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
       continue;
     for (std::size_t end = 0; end != (reach.hasDepth ? 2 : 1); ++end)
       loops::spotsOfEllipsoids(shell, reach.panel(tile.panel, int(end)), lit[0].data(),
-                               lit[1].data(), lit[2].data(), std::int64_t(found),
+                               lit[1].data(), lit[2].data(), std::int64_t(wholeVectors(found)),
                                {spots[4 * end].data(), spots[4 * end + 1].data(),
                                 spots[4 * end + 2].data(), spots[4 * end + 3].data()});
     addSpots(found, std::uint32_t(beamNumber * reach.bases + basis));
@@ -100,7 +105,6 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
 
 void LitTile::findHits(const nb_tile &tile) {
   hits.clear();
-  hitsOfBlock.assign(std::size_t((rows.last - rows.first + 1) * blocksPerRow), 0);
   for (std::int64_t beam = 0; beam != reach.beams; ++beam)
     for (std::int64_t group = 0; group != reach.groups(); ++group)
       findHits(tile, beam, group);
@@ -124,25 +128,43 @@ nb_lit LitTile::lists() {
           outer.data(),              innerBegin.data(), inner.data()};
 }
 
-void LitTile::runHits(const std::function<void(const nb_lit &)> &run) {
-  // By block; of each block they stay in ascending order of orientations.
+/// By block, and of each block in ascending order of orientations.
+void LitTile::sortHits(std::size_t blocks) {
+  if (hits.size() < blocks / 16) {
+    std::sort(hits.begin(), hits.end(), [](Hit a, Hit b) {
+      return a.block != b.block ? a.block < b.block : a.orientation < b.orientation;
+    });
+    return;
+  }
+  // They were found in the order of orientations.
+  hitsOfBlock.assign(blocks, 0);
+  for (Hit hit : hits)
+    ++hitsOfBlock[hit.block];
   std::uint32_t position = 0;
   for (std::uint32_t &n : hitsOfBlock)
     position += std::exchange(n, position);
   sorted.resize(hits.size());
-  for (const Hit &hit : hits)
-    sorted[hitsOfBlock[hit.block]++] = hit.orientation;
+  for (Hit hit : hits)
+    sorted[hitsOfBlock[hit.block]++] = hit;
+  hits.swap(sorted);
+}
+
+void LitTile::runHits(const std::function<void(const nb_lit &)> &run) {
+  const auto blocks = std::size_t((rows.last - rows.first + 1) * blocksPerRow);
+  sortHits(blocks);
   const auto bases = std::uint32_t(reach.bases);
   beginLists();
-  std::uint32_t begin = 0;
-  for (std::size_t block = 0; block != hitsOfBlock.size(); ++block) {
-    const std::uint32_t end = hitsOfBlock[block];
-    if (begin == end && reach.dark)
-      continue;
+  std::size_t begin = 0;
+  for (std::size_t block = 0; block != blocks; ++block) {
+    if (reach.dark) {
+      if (begin == hits.size())
+        break;
+      block = hits[begin].block;
+    }
     addBlock(std::int64_t(block));
     std::int64_t lastBeam = -1, lastOrientation = -1;
-    for (; begin != end; ++begin) {
-      const std::uint32_t orientation = sorted[begin];
+    for (; begin != hits.size() && hits[begin].block == block; ++begin) {
+      const std::uint32_t orientation = hits[begin].orientation;
       if (orientation == lastOrientation)
         continue; // two reflections of it
       lastOrientation = orientation;

@@ -27,6 +27,7 @@ private:
   void findHits(const nb_tile &tile);
   void findHits(const nb_tile &tile, std::int64_t beam, std::int64_t group);
   void addSpots(std::size_t count, std::uint32_t orientation);
+  void sortHits(std::size_t blocks);
   void runHits(const std::function<void(const nb_lit &)> &run);
   void runEverything(const std::function<void(const nb_lit &)> &run);
   void beginLists();
@@ -44,8 +45,8 @@ private:
   std::vector<double> lit[3];
   std::vector<std::int32_t> spots[8];
 
-  std::vector<Hit> hits;
-  std::vector<std::uint32_t> hitsOfBlock, sorted;
+  std::vector<Hit> hits, sorted;
+  std::vector<std::uint32_t> hitsOfBlock;
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;
 };
 
