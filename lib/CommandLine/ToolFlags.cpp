@@ -174,7 +174,7 @@ FlagGroup toolFlags() {
            .fallback = "the first stage after fusion",
            .help =
                "with --emit=mlir: the program ahead of this stage of its pipeline: response, hoist, "
-               "branches, fuse, precision, peel, lanes, loops, arith, outline or llvm",
+               "branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.until = "until-before=" + v.text(); }},
           {.spellings = {"--until-after"},

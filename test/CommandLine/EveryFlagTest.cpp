@@ -244,6 +244,8 @@ const std::vector<Case> tool = {
     {"--threads=3", [](L l) { return l.tool.simulator.threads == 3; }},
     {"--threads 3", [](L l) { return l.tool.simulator.threads == 3; }},
     {"--precision=f64", [](L l) { return l.tool.simulator.precision == "f64"; }, true},
+    {"--cull=exact", [](L l) { return l.tool.simulator.cull == "exact"; }},
+    {"--cull=1e-9", [](L l) { return l.tool.simulator.cull == "1e-9"; }},
     {"--device=auto", [](L l) { return l.tool.simulator.device == "auto"; }},
     {"--device=cpu", [](L l) { return l.tool.simulator.device == "cpu"; }},
     {"--device=gpu-on-cpu", [](L l) { return l.tool.simulator.device == "gpu-on-cpu"; }},

@@ -22,7 +22,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
       {"--until-before", "loops"}, {"--until-after", "fuse"},
       {"--grad", "cell"},       {"--jacobian", "cell_a"},     {"--probe", "F_*"},
       {"--kernel", "k.so"},     {"--trace-pixel", "1,2"},     {"-printout_pixel", "1 2"},
-      {"--precision", "f64"},   {"--threads", "2"},           {"--device", "cpu"},
+      {"--precision", "f64"},   {"--cull", "off"},            {"--threads", "2"},           {"--device", "cpu"},
       {"--png", "a.png"},       {"--panels", "p.json"},       {"--compat", "c"},
       {"--loss", "sum"},        {"--compare-tolerance", "1 1"}, {"--out", "d"},
       {"--frames", "3"}, {"--shots", "s.txt"}, {"--osc-per-frame", "0.1"}};

@@ -69,6 +69,7 @@ FLAGS = [
     ("angles that do not close", GOOD + " -cell 40 40 40 30 30 100", ["-cell", "angle"]),
     ("straight angle", GOOD + " -cell 40 40 40 90 90 180", ["-cell: 180 degrees"]),
     ("unknown pivot", GOOD + " -pivot middle", ["-pivot: 'middle'", "sample or beam"]),
+    ("unknown culling", GOOD + " --cull=2", ["--cull", "exact, off or a number between 0 and 1"]),
     ("unknown precision", GOOD + " --precision=f8", ["--precision: 'f8'", "f64"]),
     ("unknown form", GOOD + " --emit=ptx", ["--emit: 'ptx'", "asm"]),
     ("unknown semantics", GOOD + " -compat fortran", ["-compat: 'fortran'", "c or right"]),

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""--cull=exact and --cull=TOL against --cull=off on random experiments: NB_SIM names the program.
+
+exact: the same image bit by bit. TOL: each pixel lacks at most TOL times what it would have if every
+sample were at the peak of its reflection, which is the image of the same experiment with -fudge so
+small that spots have no end. Gradients: to rounding, and to TOL."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+PANELS = os.path.join(os.path.dirname(__file__), "../../docs/examples/panels/two_sizes.json")
+
+
+def run(words, *more):
+    """The image, and what --timing says."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([os.environ["NB_SIM"], *words.split(), "-floatfile", "out.bin", "-nopgm",
+                        "-nonoise", "--quiet", "--timing=t.json", *more],
+                       cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        with open(os.path.join(folder, "t.json")) as file:
+            return np.fromfile(os.path.join(folder, "out.bin"), "<f4"), json.load(file)
+
+
+def gradient(words, parameters, *more):
+    result = subprocess.run([os.environ["NB_SIM"], *words.split(), f"--grad={parameters}", "--json",
+                             "--quiet", *more], check=True, stdout=subprocess.PIPE, text=True)
+    values = []
+    for row in json.loads(result.stdout[result.stdout.index("{"):])["gradient"]:
+        values.extend(np.atleast_1d(row["gradient"]))
+    return np.array(values, float)
+
+
+def experiment(r):
+    """Flags of an experiment in which few samples have light."""
+    cell = [r.uniform(40, 120) for _ in range(3)] + [r.uniform(75, 105) for _ in range(3)]
+    n = r.choice((60, 100, 200, 300))
+    words = ["-cell", *(f"{x:.3f}" for x in cell), "-N", str(n), "-default_F", "100",
+             "-lambda", f"{r.uniform(0.8, 1.5):.3f}", "-distance", f"{r.uniform(60, 200):.2f}",
+             "-detpixels", "200", "-pixel", "0.4", "-misset", *(f"{r.uniform(0, 90):.3f}" for _ in range(3)),
+             "-mosaic", f"{r.uniform(0.05, 1):.3f}", "-mosaic_dom", str(r.choice((1, 7, 20)))]
+    words += r.choice((["-gauss_xtal"], ["-gauss_xtal"], ["-tophat_spots"],
+                       ["-gauss_xtal", "-Ncells_def", "10", "-8", "5"]))
+    maybe = [["-phi", "10", "-osc", "1", "-phisteps", "5"], ["-twotheta", "20"],
+             ["-hdivrange", "1", "-hdivsteps", "3"], ["-dispersion", "1", "-dispsteps", "4"],
+             ["-detector_rotx", "5", "-detector_roty", "-10"], ["-oversample", "2"],
+             ["-detector_thick", "0.5", "-detector_thicksteps", "3", "-detector_abs", "500"],
+             ["-roi", "13", "150", "21", "190"], ["-water", "0.1"], ["-Xbeam", "20", "-Ybeam", "55"],
+             ["-pivot", "sample"], ["-nopolar"], ["-dmin", "3"]]
+    if "-Ncells_def" not in words:
+        maybe.append(["-compat", "c"])
+    for flags in r.sample(maybe, r.randrange(4)):
+        words += flags
+    if "-oversample" not in words:
+        words += ["-oversample", "1"]
+    if r.random() < 0.2:
+        words.append("--panels=" + os.path.abspath(PANELS))
+    return " ".join(words)
+
+
+class CullingTest(unittest.TestCase):
+    def test_random_experiments(self):
+        r = random.Random(int(os.environ.get("NB_SEED", "5")))
+        culled = 0
+        for i in range(int(os.environ.get("NB_TRIALS", "12"))):
+            words = experiment(r)
+            precision = "--precision=" + r.choice(("f64", "f64", "mixed"))
+            tolerance = r.choice((1e-6, 1e-9, 1e-12))
+            with self.subTest(words=words, precision=precision, tolerance=tolerance):
+                off, _ = run(words, precision, "--cull=off")
+                exact, timing = run(words, precision, "--cull=exact")
+                self.assertEqual(off.tobytes(), exact.tobytes())
+                some, timing = run(words, precision, f"--cull={tolerance}")
+                culled += timing["samples_evaluated"] < 0.9 * timing["samples"]
+                peak, _ = run(words, "-fudge", "1e-12", "--cull=off")
+                off, some, peak = (x.astype(float) for x in (off, some, peak))
+                missing = off - some
+                self.assertTrue(np.all(np.abs(missing) <= 1.01 * tolerance * peak + 2e-7 * off))
+        self.assertGreaterEqual(culled, 6)
+
+    def test_gradients(self):
+        r = random.Random(3)
+        words = ("-cell 70 80 90 90 100 90 -N 80 -mosaic 0.3 -mosaic_dom 10 -lambda 1 -distance 100 "
+                 "-detpixels 128 -pixel 0.6 -default_F 100 -gauss_xtal -oversample 1 -misset 7 8 9")
+        parameters = "cell,misset,ncells,distance,mosaic_spread,wavelength,beam_center"
+        for more in ("", "-phi 1 -osc 2 -phisteps 4 -hdivrange 1 -hdivsteps 2"):
+            off = gradient(words + " " + more, parameters, "--cull=off")
+            exact = gradient(words + " " + more, parameters, "--cull=exact")
+            some = gradient(words + " " + more, parameters, "--cull=1e-12")
+            self.assertTrue(np.all(np.abs(off) > 0))
+            np.testing.assert_allclose(exact, off, rtol=1e-11)
+            np.testing.assert_allclose(some, off, rtol=1e-6)
+
+    def test_few_samples_are_computed(self):
+        words = ("-cell 70 80 90 90 90 90 -N 100 -mosaic 0.2 -mosaic_dom 20 -lambda 1 -distance 100 "
+                 "-detpixels 512 -pixel 0.2 -default_F 100 -gauss_xtal -oversample 1")
+        for setting, share in (("exact", 0.2), ("1e-12", 0.005)):
+            _, timing = run(words, f"--cull={setting}")
+            self.assertLess(timing["samples_evaluated"], share * timing["samples"])
+            self.assertLess(timing["samples_lit"], timing["samples_evaluated"])
+
+    def test_threads_and_background(self):
+        words = ("-cell 70 80 90 90 90 90 -N 100 -mosaic 0.2 -mosaic_dom 20 -lambda 1 -distance 100 "
+                 "-detpixels 256 -pixel 0.4 -default_F 100 -gauss_xtal -oversample 1 -water 0.2")
+        one, _ = run(words, "--threads=1")
+        two, _ = run(words, "--threads=2")
+        off, _ = run(words, "--cull=off")
+        self.assertTrue(np.all(one > 0))
+        self.assertEqual(one.tobytes(), two.tobytes())
+        self.assertEqual(one.tobytes(), off.tobytes())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
