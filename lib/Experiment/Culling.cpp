@@ -15,7 +15,10 @@ namespace {
 /// A block of pixels that is computed for each that may have light.
 constexpr double lanes = 8;
 /// More of the samples than that are not worth looking for.
-constexpr double worth = 0.5;
+constexpr double worth = 0.8;
+/// Samples of one beam and one phi step, below which finding its reflections takes longer than computing
+/// them all.
+constexpr double fewSamples = 3e5;
 
 /// The radius of a spot in N h beyond which a sample counts for nothing, about; none where the shape
 /// has no such radius.
@@ -76,9 +79,20 @@ double shareOf(const Experiment &e, std::string_view setting) {
 
 } // namespace
 
+/// Samples of one beam and one phi step.
+static double samplesOfGroup(const Experiment &e) {
+  const Detector &d = e.detector;
+  const double width = double(d.roiFastMax - d.roiFastMin + 1);
+  const double height = double(d.roiSlowMax - d.roiSlowMin + 1);
+  return width * height * double(e.panelCount()) * double(d.oversample * d.oversample) *
+         double(d.layers) * double(e.mosaicDomains());
+}
+
 std::string cullFor(std::string_view wanted, const Experiment &experiment) {
   const std::string setting(wanted.empty() ? "exact" : wanted);
   if (setting == "off" || experiment.variant.curvature != Curvature::Flat)
+    return "off";
+  if (wanted.empty() && samplesOfGroup(experiment) < fewSamples)
     return "off";
   // NaN is not worth it.
   return shareOf(experiment, setting) < worth ? setting : "off";

@@ -102,7 +102,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   std::optional<Reach> reach;
   std::vector<LitTile> lit; // of each thread
   if (kernel.reach) {
-    reach.emplace(kernel, arguments, workspace.get(), result.threads);
+    reach.emplace(kernel, arguments, workspace.get(), team);
     for (int i = 0; i != result.threads; ++i)
       lit.emplace_back(*reach);
   }

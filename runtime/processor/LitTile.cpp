@@ -11,6 +11,7 @@ namespace {
 std::size_t wholeVectors(std::size_t count) { return (count + 7) / 8 * 8; }
 
 constexpr std::size_t longList = std::size_t(1) << 22;
+constexpr std::size_t mostMask = std::size_t(1) << 22; ///< words
 
 } // namespace
 
@@ -35,7 +36,10 @@ void LitTile::addSpots(std::size_t count, std::uint32_t orientation) {
     for (std::int64_t row = first; row <= last; ++row)
       for (std::int64_t column = begin; column <= end; ++column) {
         const auto block = std::uint32_t((row - rows.first) * blocksPerRow + column);
-        hits.push_back({block, orientation});
+        if (inMask)
+          setBit({block, orientation});
+        else
+          hits.push_back({block, orientation});
       }
   }
 }
@@ -100,14 +104,28 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
                                {spots[4 * end].data(), spots[4 * end + 1].data(),
                                 spots[4 * end + 2].data(), spots[4 * end + 3].data()});
     addSpots(found, std::uint32_t(beamNumber * reach.bases + basis));
+    chooseMask();
   }
 }
 
 void LitTile::findHits(const nb_tile &tile) {
   hits.clear();
+  inMask = false;
+  wordsOfBlock = std::size_t(reach.beams * reach.bases + 63) / 64;
   for (std::int64_t beam = 0; beam != reach.beams; ++beam)
     for (std::int64_t group = 0; group != reach.groups(); ++group)
       findHits(tile, beam, group);
+}
+
+/// A bit for each orientation of each block costs less than a list of hits where there are many.
+void LitTile::chooseMask() {
+  const std::size_t words = blocks() * wordsOfBlock;
+  if (inMask || words > mostMask || hits.size() <= words / 4)
+    return;
+  inMask = true;
+  mask.assign(words, 0);
+  for (Hit hit : hits)
+    setBit(hit);
 }
 
 void LitTile::beginLists() {
@@ -149,13 +167,58 @@ void LitTile::sortHits(std::size_t blocks) {
   hits.swap(sorted);
 }
 
+/// Lists from the bits.
+void LitTile::runMask(const std::function<void(const nb_lit &)> &run) {
+  beginLists();
+  const std::int64_t bases = reach.bases;
+  for (std::size_t block = 0, all = blocks(); block != all; ++block) {
+    const std::uint64_t *bits = mask.data() + block * wordsOfBlock;
+    std::size_t count = 0;
+    for (std::size_t word = 0; word != wordsOfBlock; ++word)
+      count += std::size_t(__builtin_popcountll(bits[word]));
+    if (count == 0 && reach.dark)
+      continue;
+    addBlock(std::int64_t(block));
+    const std::size_t before = inner.size();
+    inner.resize(before + count);
+    std::int32_t *next = inner.data() + before;
+    std::int64_t beam = -1, endOfBeam = 0;
+    for (std::size_t word = 0; word != wordsOfBlock; ++word)
+      for (std::uint64_t left = bits[word]; left; left &= left - 1) {
+        const std::int64_t orientation = std::int64_t(64 * word) + __builtin_ctzll(left);
+        if (orientation >= endOfBeam) {
+          beam = reach.beams == 1 ? 0 : orientation / bases;
+          endOfBeam = (beam + 1) * bases;
+          outer.push_back(std::int32_t(beam));
+          innerBegin.push_back(std::int32_t(next - inner.data()));
+        }
+        *next++ = std::int32_t(orientation - (endOfBeam - bases));
+      }
+    runIfLong(run);
+  }
+  runRest(run);
+}
+
+void LitTile::runIfLong(const std::function<void(const nb_lit &)> &run) {
+  if (inner.size() < longList && slow.size() < longList)
+    return;
+  runRest(run);
+  beginLists();
+}
+
+void LitTile::runRest(const std::function<void(const nb_lit &)> &run) {
+  samplesEvaluated += double(inner.size());
+  if (!slow.empty())
+    run(lists());
+}
+
 void LitTile::runHits(const std::function<void(const nb_lit &)> &run) {
-  const auto blocks = std::size_t((rows.last - rows.first + 1) * blocksPerRow);
-  sortHits(blocks);
+  const std::size_t all = blocks();
+  sortHits(all);
   const auto bases = std::uint32_t(reach.bases);
   beginLists();
   std::size_t begin = 0;
-  for (std::size_t block = 0; block != blocks; ++block) {
+  for (std::size_t block = 0; block != all; ++block) {
     if (reach.dark) {
       if (begin == hits.size())
         break;
@@ -176,15 +239,9 @@ void LitTile::runHits(const std::function<void(const nb_lit &)> &run) {
       }
       inner.push_back(std::int32_t(orientation - beam * bases));
     }
-    if (inner.size() >= longList || slow.size() >= longList) {
-      samplesEvaluated += double(inner.size());
-      run(lists());
-      beginLists();
-    }
+    runIfLong(run);
   }
-  samplesEvaluated += double(inner.size());
-  if (!slow.empty())
-    run(lists());
+  runRest(run);
 }
 
 void LitTile::runEverything(const std::function<void(const nb_lit &)> &run) {
@@ -217,7 +274,10 @@ void LitTile::forEachList(const nb_tile &tile, const std::function<void(const nb
   if (reach.everything)
     return runEverything(run);
   findHits(tile);
-  runHits(run);
+  if (inMask)
+    runMask(run);
+  else
+    runHits(run);
 }
 
 } // namespace nanobragg

@@ -27,6 +27,14 @@ private:
   void findHits(const nb_tile &tile);
   void findHits(const nb_tile &tile, std::int64_t beam, std::int64_t group);
   void addSpots(std::size_t count, std::uint32_t orientation);
+  std::size_t blocks() const { return std::size_t((rows.last - rows.first + 1) * blocksPerRow); }
+  void setBit(Hit hit) {
+    mask[hit.block * wordsOfBlock + hit.orientation / 64] |= std::uint64_t(1) << hit.orientation % 64;
+  }
+  void chooseMask();
+  void runMask(const std::function<void(const nb_lit &)> &run);
+  void runIfLong(const std::function<void(const nb_lit &)> &run);
+  void runRest(const std::function<void(const nb_lit &)> &run);
   void sortHits(std::size_t blocks);
   void runHits(const std::function<void(const nb_lit &)> &run);
   void runEverything(const std::function<void(const nb_lit &)> &run);
@@ -45,6 +53,9 @@ private:
   std::vector<double> lit[3];
   std::vector<std::int32_t> spots[8];
 
+  bool inMask = false; ///< what is lit is in the mask, not in the hits
+  std::size_t wordsOfBlock = 0;
+  std::vector<std::uint64_t> mask; ///< a bit for each block and orientation
   std::vector<Hit> hits, sorted;
   std::vector<std::uint32_t> hitsOfBlock;
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;

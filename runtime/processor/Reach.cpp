@@ -1,8 +1,5 @@
 #include "runtime/processor/Reach.h"
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -75,7 +72,7 @@ Vector vectorOf(const double (&v)[3]) { return {v[0], v[1], v[2]}; }
 } // namespace
 
 Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
-             const void *workspace, int threads) {
+             const void *workspace, ThreadTeam &team) {
   std::int64_t at[NB_REACH_TABLES];
   kernel.reach(arguments, at);
   const auto table = [&](nb_reach_table t) {
@@ -153,15 +150,8 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   if (everything)
     return;
   found.resize(std::size_t(panels * beams * groups()));
-  const auto one = [&](std::int64_t i) { findCandidates(i / groups(), i % groups()); };
-  const std::int64_t all = beams * groups();
-  if (threads == 1 || all == 1) {
-    for (std::int64_t i = 0; i != all; ++i)
-      one(i);
-  } else {
-    tbb::task_arena arena(threads);
-    arena.execute([&] { tbb::parallel_for(std::int64_t(0), all, one); });
-  }
+  team.forEach(beams * groups(),
+               [&](std::int64_t i, int) { findCandidates(i / groups(), i % groups()); });
   std::size_t candidates = 0;
   for (const Group &group : found)
     candidates += group.candidates.size();

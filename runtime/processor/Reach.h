@@ -8,6 +8,7 @@
 #define NANOBRAGG_RUNTIME_REACH_H
 
 #include "nanobragg/KernelABI.h"
+#include "lib/Parallel/ThreadTeam.h"
 #include "runtime/processor/ReachLoops.h"
 
 #include <array>
@@ -60,9 +61,9 @@ struct Group {
 /// What a kernel says by nb_reach_table, and the candidates that follow from it.
 class Reach {
 public:
-  /// After prepare. `threads` look for candidates.
+  /// After prepare. The team looks for candidates.
   Reach(const nb_kernel_descriptor &kernel, const void *const *arguments, const void *workspace,
-        int threads);
+        ThreadTeam &team);
 
   /// No bound could be had from these numbers: everything is lit.
   bool everything = false;

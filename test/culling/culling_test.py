@@ -15,12 +15,15 @@ import unittest
 
 import numpy as np
 
-PANELS = os.path.join(os.path.dirname(__file__), "../../docs/examples/panels/two_sizes.json")
+PANELS = [{"offset_mm": [0, 0, 0], "fast": [0, 0, 1], "slow": [0, -1, 0]},
+          {"offset_mm": [0, 85, 0], "fast": [0, 0, 1], "slow": [0.1, -0.99498743710662, 0]}]
 
 
 def run(words, *more):
     """The image, and what --timing says."""
     with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "panels.json"), "w") as file:
+            json.dump(PANELS, file)
         subprocess.run([os.environ["NB_SIM"], *words.split(), "-floatfile", "out.bin", "-nopgm",
                         "-nonoise", "--quiet", "--timing=t.json", *more],
                        cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -60,7 +63,7 @@ def experiment(r):
     if "-oversample" not in words:
         words += ["-oversample", "1"]
     if r.random() < 0.2:
-        words.append("--panels=" + os.path.abspath(PANELS))
+        words.append("--panels=panels.json")
     return " ".join(words)
 
 

@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/CheckedSize.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -35,10 +36,43 @@ void KernelRun::prepare() { kernel.prepare(arguments.data(), workspace.get()); }
 
 void KernelRun::render(int64_t begin, int64_t end) {
   for (int64_t panel = 0; panel < shape[0]; ++panel) {
-    const nb_tile tile{panel, begin, end, nullptr};
-    kernel.run_tile(arguments.data(), workspace.get(), &tile, places.data(), accumulator.get(),
-                    scratch.get());
+    nb_tile tile{panel, begin, end, nullptr};
+    const auto run = [&] {
+      kernel.run_tile(arguments.data(), workspace.get(), &tile, places.data(), accumulator.get(),
+                      scratch.get());
+    };
+    if (kernel.reach)
+      renderAll(tile, run);
+    else
+      run();
   }
+}
+
+/// A kernel that leaves samples out is told that all are lit: a block of pixels at a time.
+void KernelRun::renderAll(nb_tile &tile, const std::function<void()> &run) {
+  int64_t positions[NB_REACH_TABLES];
+  kernel.reach(arguments.data(), positions);
+  const double *numbers = static_cast<const double *>(workspace.get()) + positions[NB_REACH_NUMBER];
+  const auto number = [&](nb_reach_number n) { return int64_t(numbers[n]); };
+  std::vector<int32_t> outer, innerBegin, inner;
+  for (int32_t beam = 0; beam != number(NB_REACH_BEAMS); ++beam) {
+    outer.push_back(beam);
+    innerBegin.push_back(int32_t(inner.size()));
+    for (int32_t basis = 0; basis != number(NB_REACH_BASES); ++basis)
+      inner.push_back(basis);
+  }
+  innerBegin.push_back(int32_t(inner.size()));
+  const int64_t lastSlow = std::min(tile.slow_end - 1, number(NB_REACH_SLOW_MAX));
+  const int64_t lastFast = std::min(number(NB_REACH_FAST_PIXELS) - 1, number(NB_REACH_FAST_MAX));
+  const int32_t begins[] = {0, int32_t(outer.size())};
+  for (int64_t s = std::max(tile.slow_begin, number(NB_REACH_SLOW_MIN)); s <= lastSlow; ++s)
+    for (int64_t f = std::max<int64_t>(0, number(NB_REACH_FAST_MIN)); f <= lastFast;
+         f += number(NB_REACH_LANES)) {
+      const int32_t slow = int32_t(s), fast = int32_t(f);
+      const nb_lit lit{1, &slow, &fast, begins, outer.data(), innerBegin.data(), inner.data()};
+      tile.lit = &lit;
+      run();
+    }
 }
 
 void KernelRun::finish() {

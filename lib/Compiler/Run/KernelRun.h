@@ -5,6 +5,7 @@
 #include "nanobragg/KernelABI.h"
 
 #include <array>
+#include <functional>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -29,6 +30,7 @@ public:
   std::vector<std::vector<double>> results() const;
 
 private:
+  void renderAll(nb_tile &tile, const std::function<void()> &run);
   struct Release {
     void operator()(void *memory) const;
   };
