@@ -1,6 +1,7 @@
 """examples_test.py FOLDER: the examples of the documentation run."""
 
 import importlib.util
+import json
 import pathlib
 import subprocess
 import sys
@@ -27,8 +28,19 @@ def add(file):
     setattr(Examples, f"test_{file.stem}", test)
 
 
+def add_notebook(file):
+    def test(self):
+        cells = json.loads(file.read_text())["cells"]
+        program = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+    setattr(Examples, f"test_{file.stem}", test)
+
+
 for file in sorted(FOLDER.glob("*.py")):
     add(file)
+for file in sorted(FOLDER.glob("*.ipynb")):
+    add_notebook(file)
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
