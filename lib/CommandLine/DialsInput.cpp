@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/IO/CrystfelGeometry.h"
 #include "lib/IO/ExptFile.h"
 #include "lib/IO/FileError.h"
 
@@ -302,6 +303,26 @@ void loadExpt(CommandLine &line, LoadedInputs &loaded) {
         path + ": the mask '" + chosen.mask +
         "' is a Python pickle and is not read; save it as an SMV image of 0 and 1 "
         "and give it with -mask");
+}
+
+void loadCrystfelGeometry(CommandLine &line, LoadedInputs &loaded) {
+  const std::string &path = *line.files.geometry;
+  refuseConventions(line, path);
+  Options &o = line.options;
+  FlagsFirst flags(line, path, loaded);
+  const io::CrystfelGeometry geometry = io::readCrystfelGeometry(path, o.distance);
+  if (geometry.wavelength && !flags.anyOf({"-lambda", "-energy"}, "the wavelength"))
+    o.lambda = geometry.wavelength;
+  io::DialsBeam beam; // in CrystFEL's frame: along z, the field along x
+  beam.direction = {0, 0, -1};
+  if (!isGiven(line, "-beam_vector"))
+    o.beamVector = Vec3{0, 0, 1};
+  if (!isGiven(line, "-polar_vector"))
+    o.polarVector = Vec3{1, 0, 0};
+  if (!isGiven(line, "-spindle_axis"))
+    o.spindleAxis = Vec3{1, 0, 0};
+  placePanels(path, geometry.panels, beam, line, loaded);
+  loaded.warnings.insert(loaded.warnings.end(), geometry.warnings.begin(), geometry.warnings.end());
 }
 
 } // namespace nanobragg

@@ -19,6 +19,9 @@ ExptName exptNameOf(const std::string &word);
 /// Throws UsageError, io::FileError.
 void loadExpt(CommandLine &line, LoadedInputs &loaded);
 
+/// Reads --geom, the same way.
+void loadCrystfelGeometry(CommandLine &line, LoadedInputs &loaded);
+
 /// Where the panels of a detector stand, as options: one panel as the detector itself, several as
 /// panels about the one that the beam meets. Throws io::FileError where this program has no such
 /// detector. `path` is for messages.

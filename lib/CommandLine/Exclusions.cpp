@@ -65,6 +65,8 @@ std::vector<Exclusion> makeTable() {
     table.add(series, group, "a series makes images, and the second takes their place");
   table.add(series, {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},
             "the second looks at one run, and a series has many");
+  table.add({"--spectrum"}, {"-sourcefile"}, "both list the sources");
+  table.add({"--geom"}, {"--expt"}, "both say where the detector is");
   table.add({"--frames"}, {"--shots"}, "both say which images there are");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");

@@ -68,6 +68,18 @@ FlagGroup inputFlags() {
                    "number of panels; N counts from 0. Without N, experiments that share its images "
                    "are lattices on them. Flags win over the file",
            .apply = [](CommandLine &line, const Values &v) { line.files.expt = v.text(); }},
+          {.spellings = {"--geom"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "detector geometry of CrystFEL: panels, bad regions, photon energy and camera length, "
+                   "which -energy and -distance give where they stand in an image",
+           .apply = [](CommandLine &line, const Values &v) { line.files.geometry = v.text(); }},
+          {.spellings = {"--spectrum"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "spectrum of the beam: lines of wavelength (A) or energy (eV) and weight, or that of an "
+                   "NXmx file",
+           .apply = [](CommandLine &line, const Values &v) { line.files.spectrum = v.text(); }},
           {.spellings = {"-sourcefile"},
            .values = "FILE",
            .fallback = "none",

@@ -14,6 +14,7 @@
 #include "lib/IO/MatrixFile.h"
 #include "lib/IO/SmvFile.h"
 #include "lib/IO/SourceFile.h"
+#include "lib/IO/SpectrumFile.h"
 #include "lib/IO/StolFile.h"
 
 #include <filesystem>
@@ -115,7 +116,12 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given) {
     loadSources(*files.sources, line.semantics.columns, inputs);
   if (files.expt)
     loadExpt(line, loaded);
-  loaded.geometryFromFile = files.expt || files.geometry;
+  if (files.geometry)
+    loadCrystfelGeometry(line, loaded);
+  loaded.geometryFromFile = files.expt.has_value();
+  if (files.spectrum)
+    for (const auto &[wavelength, weight] : io::readSpectrumFile(*files.spectrum))
+      inputs.sources.push_back({{}, weight, wavelength * 1e-10});
   if (files.panels)
     line.options.panels = readPanels(*files.panels);
   for (const auto &table : {files.stol, files.stol4, files.q})

@@ -22,10 +22,12 @@ Vec3 mcStas(const Vec3 &v) { return {-v[0], v[1], -v[2]}; }
 DialsExperiment alongZ(DialsExperiment e) {
   const Vec3 z{0, 0, 1}, axis = cross(e.beam.direction, z);
   const double sine = length(axis);
-  if (sine < 1e-12)
+  const bool opposite = e.beam.direction[2] < 0;
+  if (sine < 1e-12 && !opposite)
     return e;
   const double angle = std::atan2(sine, dot(e.beam.direction, z));
-  const auto turn = [&](Vec3 &v) { v = rotatedAbout(unit(axis), angle, v); };
+  const Vec3 about = sine < 1e-12 ? Vec3{1, 0, 0} : unit(axis);
+  const auto turn = [&](Vec3 &v) { v = rotatedAbout(about, angle, v); };
   turn(e.beam.direction);
   for (DialsPanel &p : e.panels)
     for (Vec3 *v : {&p.origin, &p.fast, &p.slow})

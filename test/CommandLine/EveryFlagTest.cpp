@@ -23,6 +23,8 @@ const std::vector<Case> inputs = {
     {"--k-sol=0.35", [](L l) { return l.options.solventDensity == 0.35; }},
     {"--b-sol=50", [](L l) { return l.options.solventB == 50; }},
     {"--no-anomalous", [](L l) { return !l.options.anomalousScattering; }},
+    {"--geom=a.geom", [](L l) { return l.files.geometry == "a.geom"; }},
+    {"--spectrum=s.txt", [](L l) { return l.files.spectrum == "s.txt"; }},
     {"--expt=a.expt:3", [](L l) { return l.files.expt == "a.expt:3"; }},
     {"-dump f.bin", [](L l) { return l.files.dump == "f.bin" && !l.outputs.dumpFile; }},
     {"-default_F -3.5", [](L l) { return l.options.defaultF == -3.5; }},

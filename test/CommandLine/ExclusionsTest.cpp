@@ -25,7 +25,8 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
       {"--precision", "f64"},   {"--cull", "off"},            {"--threads", "2"},           {"--device", "cpu"},
       {"--png", "a.png"},       {"--panels", "p.json"},       {"--compat", "c"},
       {"--loss", "sum"},        {"--compare-tolerance", "1 1"}, {"--out", "d"},
-      {"--frames", "3"}, {"--shots", "s.txt"}, {"--osc-per-frame", "0.1"}};
+      {"--frames", "3"}, {"--spectrum", "s.txt"}, {"-sourcefile", "s.txt"}, {"--geom", "g.geom"},
+      {"--expt", "a.expt"}, {"--shots", "s.txt"}, {"--osc-per-frame", "0.1"}};
   const Flag &flag = *findFlag(name);
   if (flag.minimumValues() == 0)
     return std::string(name);

@@ -12,8 +12,8 @@ VALUES = {"--emit": ["nb"], "--timing": ["t.json"], "--dump-ir": ["d"], "--grad"
           "--jacobian": ["cell_a"], "--probe": ["F_*"], "--kernel": ["k.so"],
           "--trace-pixel": ["1,2"], "-printout_pixel": ["1", "2"], "--until-before": ["fuse"],
           "--until-after": ["fuse"], "--pipeline": ["builtin.module()"], "--plugin": ["p.so"],
-          "--schedule": ["s.txt"], "--patterns": ["p.pdll"], "--frames": ["3"],
-          "--shots": ["s.txt"]}
+          "--schedule": ["s.txt"], "--patterns": ["p.pdll"], "--frames": ["3"], "--spectrum": ["s.txt"],
+          "-sourcefile": ["s.txt"], "--geom": ["g.geom"], "--expt": ["a.expt"], "--shots": ["s.txt"]}
 
 
 class Exclusions(NbSimTest):

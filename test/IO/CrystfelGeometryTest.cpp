@@ -1,0 +1,80 @@
+#include "lib/IO/CrystfelGeometry.h"
+
+#include "lib/IO/SpectrumFile.h"
+#include "test/IO/TemporaryDirectory.h"
+
+namespace nanobragg::io {
+namespace {
+
+const std::string geometry =
+    "photon_energy = 9500 eV ; of the beam\n"
+    "clen = 100 mm\ncoffset = 0.001\nres = 5000\n"
+    "p0/min_fs = 0\np0/max_fs = 99\np0/min_ss = 0\np0/max_ss = 49\n"
+    "p0/corner_x = -50\np0/corner_y = 2\np0/fs = +0.8x -0.6y\np0/ss = 0.6x+.8y\n"
+    "p1/min_fs = 0\np1/max_fs = 99\np1/min_ss = 50\np1/max_ss = 99\n"
+    "p1/corner_x = -50\np1/corner_y = -55\np1/fs = x\np1/ss = y + 0.01z\n"
+    "badB/panel = p1\nbadB/min_fs = 0\nbadB/max_fs = 4\nbadB/min_ss = 50\n"
+    "badB/max_ss = 54\ngroup_all = p0,p1\n";
+
+struct CrystfelGeometryTest : testing::Test {
+  TemporaryDirectory directory;
+  CrystfelGeometry read(const std::string &text, std::optional<double> distance = {}) {
+    return readCrystfelGeometry(directory.add("a.geom", text), distance);
+  }
+  void expectRefusal(const std::string &from, const std::string &to, const std::string &part) {
+    std::string text = geometry;
+    text.replace(text.find(from), from.size(), to);
+    expectFileError([&] { read(text); }, part);
+  }
+};
+
+TEST_F(CrystfelGeometryTest, PlacesPanels) {
+  const CrystfelGeometry g = read(geometry);
+  ASSERT_EQ(g.panels.size(), 2u);
+  const DialsPanel &a = g.panels[0], &b = g.panels[1];
+  EXPECT_NEAR(a.origin[0], -10, 1e-12); // 50 pixels of 0.2 mm
+  EXPECT_NEAR(a.origin[1], 0.4, 1e-12);
+  EXPECT_NEAR(a.origin[2], 101, 1e-12);
+  EXPECT_NEAR(a.fast[1], -0.6, 1e-12);
+  EXPECT_NEAR(a.slow[0], 0.6, 1e-12);
+  EXPECT_EQ(b.pixels, (std::array<std::int64_t, 2>{100, 50}));
+  EXPECT_NEAR(b.slow[2], 0.01 / std::hypot(1, 0.01), 1e-12);
+  EXPECT_NEAR(*g.wavelength, 12.398419843 / 9.5, 1e-6);
+}
+
+TEST_F(CrystfelGeometryTest, MasksBadRegions) {
+  const CrystfelGeometry g = read(geometry);
+  EXPECT_TRUE(g.panels[0].masked.empty());
+  ASSERT_EQ(g.panels[1].masked.size(), 1u);
+  EXPECT_EQ(g.panels[1].masked[0], (std::array<std::int64_t, 4>{0, 0, 5, 5}));
+}
+
+TEST_F(CrystfelGeometryTest, TakesTheDistanceThatStandsInAnImage) {
+  std::string text = geometry;
+  text.replace(text.find("100 mm"), 6, "/LCLS/detector_1");
+  expectFileError([&] { read(text); }, "give -distance");
+  EXPECT_NEAR(read(text, 200).panels[0].origin[2], 201, 1e-12);
+}
+
+TEST_F(CrystfelGeometryTest, RefusalsNameTheLine) {
+  expectRefusal("res = 5000", "res = many", "which is no number");
+  expectRefusal("p0/fs = +0.8x -0.6y", "p0/fs = 0.8", "a.geom:11: p0/fs");
+  expectRefusal("p0/max_fs = 99", "p0/max_fs = -2", "no pixels");
+  expectRefusal("p1/corner_x = -50\n", "", "lacks corner_x");
+  expectRefusal("clen = 100 mm", "clen", "has no value");
+}
+
+TEST(SpectrumFile, TakesWavelengthsAndEnergies) {
+  const TemporaryDirectory directory;
+  const auto s = readSpectrumFile(directory.add("s.txt", "# eV weight\n9500 2\n1.0, 1\n1.1 0\n"));
+  ASSERT_EQ(s.size(), 2u);
+  EXPECT_NEAR(s[0][0], 12.398419843 / 9.5, 1e-6);
+  EXPECT_EQ(s[1], (std::array<double, 2>{1.0, 1}));
+  expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 x\n")); }, "t.txt:1");
+  expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 0\n")); }, "weight above 0");
+  expectFileError([&] { readSpectrumFile(directory.add("t.txt", "\n1 -2\n")); },
+                  "t.txt:2: has a negative");
+}
+
+} // namespace
+} // namespace nanobragg::io

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""dials_test.py NB_SIM HKL: DIALS imports, indexes and refines what nb-sim writes, and finds the crystal that
+went in; dxtbx reads back geometry, pixels and masks. Skipped, with the reason, where DIALS is not installed."""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+NB_SIM, HKL = (os.path.abspath(path) for path in sys.argv[1:3])
+CELL = [63.4, 63.4, 83.8, 90, 90, 120]
+CRYSTAL = (["-hkl", HKL, "-cell"] + [str(x) for x in CELL] +
+           "-misset 12 34 56 -N 25 -gauss_xtal -mosaic 0.05 -mosaic_dom 3 -oversample 1 -phisteps 10 -fluence 2e26 "
+           "-polar 0.998 -lambda 1 -seed 3 -noprogress".split())
+CAMERA = "-xds -distance 160 -detpixels 700 -pixel 0.25".split()
+FRAMES = ["--frames=20", "--osc-per-frame=1"]
+
+try:
+    from dxtbx.model.experiment_list import ExperimentListFactory
+    import dxtbx
+    REASON = None if shutil.which("dials.index") else "dials.index is not in PATH"
+except ImportError as error:
+    REASON = f"dxtbx cannot be imported ({error})"
+
+
+def rotation_between(a, b):
+    """Degrees of the rotation between two matrices A, for the symmetry of the hexagonal lattice."""
+    best = 360
+    for k in range(6):
+        for flip in (1, -1):
+            phi = k * math.pi / 3
+            turn = np.array([[math.cos(phi), -math.sin(phi), 0], [math.sin(phi), math.cos(phi), 0], [0, 0, 1]])
+            turn = turn @ np.diag([1, flip, flip])
+            u = b[0] @ turn @ np.linalg.inv(a[0])
+            best = min(best, math.degrees(math.acos(np.clip((np.trace(u) - 1) / 2, -1, 1))))
+    return best
+
+
+def orientation(crystal):
+    return [np.array(crystal.get_U()).reshape(3, 3)]
+
+
+def panel(origin, fast, slow, pixels, **more):
+    return dict({"name": "p", "type": "SENSOR_PAD", "fast_axis": fast, "slow_axis": slow, "origin": origin,
+                 "image_size": pixels, "pixel_size": [0.25, 0.25], "trusted_range": [0, 1e9], "gain": 1.0,
+                 "thickness": 0.0, "material": "", "mu": 0.0, "mask": [],
+                 "px_mm_strategy": {"type": "SimplePxMmStrategy"}}, **more)
+
+
+def experiment(panels, children=None):
+    """A list with this detector and a scan, without crystal."""
+    hierarchy = {"fast_axis": [1, 0, 0], "slow_axis": [0, 1, 0], "origin": [0, 0, 0],
+                 "children": children or [{"panel": i} for i in range(len(panels))]}
+    return {"__id__": "ExperimentList",
+            "experiment": [{"__id__": "Experiment", "identifier": "", "beam": 0, "detector": 0,
+                            "goniometer": 0, "scan": 0}],
+            "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.0,
+                      "polarization_normal": [0, 1, 0], "polarization_fraction": 0.999}],
+            "detector": [{"panels": panels, "hierarchy": hierarchy}],
+            "goniometer": [{"rotation_axis": [1, 0, 0], "fixed_rotation": [1, 0, 0, 0, 1, 0, 0, 0, 1],
+                            "setting_rotation": [1, 0, 0, 0, 1, 0, 0, 0, 1]}],
+            "scan": [{"image_range": [1, 20], "batch_offset": 0, "oscillation": [0, 1.0],
+                      "exposure_time": [1] * 20, "epochs": list(range(20))}],
+            "crystal": [], "imageset": [], "profile": [], "scaling_model": []}
+
+
+def tilted_panels():
+    """Three strips, the outer two turned by 5 degrees towards the sample, in two levels of hierarchy."""
+    t = math.radians(5)
+    strip = [700, 230]
+    panels = [panel([0, 0, 0], [1, 0, 0], [0, -1, 0], strip, mask=[[10, 20, 40, 60]]) for _ in range(3)]
+    groups = [{"fast_axis": [1, 0, 0], "slow_axis": [0, math.cos(t), -math.sin(t)], "origin": [-87.5, 88, 6],
+               "children": [{"panel": 0}]},
+              {"fast_axis": [1, 0, 0], "slow_axis": [0, 1, 0], "origin": [-87.5, 29, 0],
+               "children": [{"panel": 1}]},
+              {"fast_axis": [1, 0, 0], "slow_axis": [0, math.cos(t), math.sin(t)], "origin": [-87.5, -30, 1],
+               "children": [{"panel": 2}]}]
+    root = [{"fast_axis": [1, 0, 0], "slow_axis": [0, 1, 0], "origin": [0, 0, -160], "children": groups}]
+    return experiment(panels, root)
+
+
+def many_panels():
+    """16 x 16 small panels with gaps of half a millimetre, each a little out of plane."""
+    panels = []
+    for row in range(16):
+        for column in range(16):
+            z = -160 + 0.05 * ((3 * row + 5 * column) % 7)
+            panels.append(panel([-90 + 11.3 * column, 90 - 11.3 * row, z], [1, 0, 0], [0, -1, 0], [43, 43]))
+    return experiment(panels)
+
+
+@unittest.skipIf(REASON, REASON)
+class Dials(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="nb-dials-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_in(self, words):
+        done = subprocess.run(words, cwd=self.folder, text=True, capture_output=True, timeout=600,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, " ".join(words[:3]) + "\n" + done.stdout[-2000:] + done.stderr[-2000:])
+        return done.stdout
+
+    def simulate(self, *words):
+        return self.run_in([NB_SIM, *CRYSTAL, *words])
+
+    def read(self, name):
+        return ExperimentListFactory.from_json_file(os.path.join(self.folder, name), check_format=False)
+
+    def write(self, name, model):
+        with open(os.path.join(self.folder, name), "w") as file:
+            json.dump(model, file)
+
+    def same_panels(self, image, truth):
+        self.assertEqual(len(image), len(truth))
+        for p, q in zip(image, truth):
+            fast, slow = p.get_image_size()
+            for corner in ((0, 0), (fast, 0), (0, slow), (fast, slow)):
+                np.testing.assert_allclose(p.get_pixel_lab_coord(corner), q.get_pixel_lab_coord(corner),
+                                           rtol=0, atol=1e-9)
+
+    def process(self, *images):
+        """Import to refinement; returns the refined experiment and how much of the spots was indexed."""
+        self.run_in(["dials.import", *images, "output.experiments=imported.expt"])
+        self.run_in(["dials.find_spots", "imported.expt", "nproc=1"])
+        said = self.run_in(["dials.index", "imported.expt", "strong.refl", "space_group=P6", "detector.fix=all"])
+        percent = [float(line.split("|")[4].strip().rstrip("%")) for line in said.splitlines()
+                   if line.startswith("|") and "%" in line and "indexed" not in line][-1]
+        self.run_in(["dials.refine", "indexed.expt", "indexed.refl"])
+        return self.read("refined.expt")[0], percent
+
+    # Rotation steps stand at their beginning: half of one, 0.05 degrees here, is the crystal's offset.
+    def agrees(self, found, truth, percent, degrees=0.07):
+        self.assertGreater(percent, 70)
+        for a, b in zip(found.crystal.get_unit_cell().parameters(), CELL):
+            self.assertAlmostEqual(a / b, 1, delta=2e-3)
+        self.assertLess(rotation_between(orientation(found.crystal), orientation(truth.crystal)), degrees)
+        at = [e.detector[0].get_pixel_lab_coord((0, 0))[2] for e in (found, truth)]
+        self.assertAlmostEqual(at[0], at[1], delta=0.5)
+
+    def test_rotation_series_in_cbf(self):
+        self.simulate(*CAMERA, *FRAMES, "--cbf=a.cbf", "--write-expt=truth.expt")
+        truth = self.read("truth.expt")[0]
+        self.same_panels(dxtbx.load(os.path.join(self.folder, "a_0001.cbf")).get_detector(), truth.detector)
+        found, percent = self.process(*(f"a_{i:04}.cbf" for i in range(1, 21)))
+        self.agrees(found, truth, percent)
+
+    def test_rotation_series_in_nxmx(self):
+        self.simulate(*CAMERA, *FRAMES, "--nexus=a.nxs", "--write-expt=truth.expt")
+        truth = self.read("truth.expt")[0]
+        image = dxtbx.load(os.path.join(self.folder, "a.nxs"))
+        self.same_panels(image.get_detector(), truth.detector)
+        self.assertEqual(image.get_scan().get_image_range(), (1, 20))
+        found, percent = self.process("a.nxs")
+        self.agrees(found, truth, percent)
+
+    def test_three_tilted_panels(self):
+        self.write("camera.expt", tilted_panels())
+        self.simulate("--expt=camera.expt", "--frames=scan", "--nexus=a.nxs", "--write-expt=truth.expt")
+        camera, truth = self.read("camera.expt")[0], self.read("truth.expt")[0]
+        self.assertEqual(camera.detector, truth.detector)
+        self.assertEqual(camera.beam, truth.beam)
+        self.assertEqual(camera.goniometer, truth.goniometer)
+        self.assertEqual(camera.scan, truth.scan)
+        image = dxtbx.load(os.path.join(self.folder, "a.nxs"))
+        self.same_panels(image.get_detector(), camera.detector)
+        self.assertFalse(image.get_static_mask()[1][30, 15], "a masked rectangle")
+        self.assertTrue(image.get_static_mask()[1][70, 15])
+        found, percent = self.process("a.nxs")
+        self.agrees(found, truth, percent)
+
+    def test_256_panels(self):
+        self.write("camera.expt", many_panels())
+        self.simulate("--expt=camera.expt", "--frames=scan", "--nexus=a.nxs", "--write-expt=truth.expt")
+        truth = self.read("truth.expt")[0]
+        self.same_panels(dxtbx.load(os.path.join(self.folder, "a.nxs")).get_detector(), truth.detector)
+        self.run_in(["dials.import", "a.nxs", "output.experiments=imported.expt"])
+        self.run_in(["dials.find_spots", "imported.expt", "nproc=1"])
+        self.run_in(["dials.index", "imported.expt", "strong.refl", "space_group=P6", "detector.fix=all"])
+        found = self.read("indexed.expt")[0]
+        self.agrees(found, truth, 100)
+
+    def test_an_experiment_comes_back_as_it_went_in(self):
+        self.simulate(*CAMERA, *FRAMES, "--frames=2", "--cbf=a.cbf", "--write-expt=one.expt")
+        words = ["-hkl", HKL] + "-N 5 -oversample 1 -noprogress --frames=scan --expt=one.expt".split()
+        self.run_in([NB_SIM, *words, "--nexus=b.nxs", "--write-expt=two.expt"])
+        one, two = self.read("one.expt")[0], self.read("two.expt")[0]
+        for model in ("beam", "detector", "goniometer", "scan", "crystal"):
+            self.assertEqual(getattr(one, model), getattr(two, model), model)
+
+    def test_stills(self):
+        with open(os.path.join(self.folder, "shots.txt"), "w") as file:
+            file.write("misset seed\n10 20 30 1\n-60 10 80 2\n45 5 -20 3\n")
+        self.simulate(*CAMERA, "--shots=shots.txt", "--nexus=a.nxs", "--write-expt=truth.expt")
+        truth = self.read("truth.expt")
+        self.assertEqual(len(truth), 3)
+        image = dxtbx.load(os.path.join(self.folder, "a.nxs"))
+        self.assertEqual(image.get_num_images(), 3)
+        frames = [image.get_raw_data(i)[0].as_numpy_array() for i in range(3)]
+        self.assertFalse(np.array_equal(frames[0], frames[1]))
+        self.assertGreater(rotation_between(orientation(truth[0].crystal), orientation(truth[1].crystal)), 1)
+
+
+if __name__ == "__main__":
+    if REASON:
+        print(f"skipped: {REASON}; install Debian's dials to run these tests")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
