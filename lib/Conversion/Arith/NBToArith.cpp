@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -199,9 +200,27 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
   using ConvertNBToArithBase::ConvertNBToArithBase;
 
   void runOnOperation() override {
+    const auto [physics, others] = countOps();
     if (failed(Lowering(getOperation(), estimates).run()))
       return signalPassFailure();
     addPartsInLoops(getOperation());
+    const auto [left, arithmetic] = countOps();
+    if (physics != left)
+      remark::passed(getOperation()->getLoc(),
+                     remark::RemarkOpts::name("converted").category("convert-nb-to-arith"))
+          << remark::add("{0} op(s) of the nb dialect became {1} op(s) of arithmetic",
+                         physics - left, arithmetic - others);
+  }
+
+private:
+  /// Those of the nb dialect, and the others; none where nobody asks for remarks.
+  std::pair<int64_t, int64_t> countOps() {
+    std::pair<int64_t, int64_t> counts;
+    if (getContext().getRemarkEngine())
+      getOperation()->walk([&](Operation *op) {
+        ++(isa_and_nonnull<NBDialect>(op->getDialect()) ? counts.first : counts.second);
+      });
+    return counts;
   }
 };
 } // namespace

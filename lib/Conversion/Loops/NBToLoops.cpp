@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -256,6 +257,7 @@ LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
   function.walk<WalkOrder::PreOrder>([&](LoopOp loop) { loops.push_back(loop); });
   Accumulation sums;
   LitLoops lit;
+  const size_t loopCount = loops.size();
   for (LoopOp loop : loops) {
     LogicalResult lowered =
         TypeSwitch<Operation *, LogicalResult>(loop)
@@ -276,6 +278,12 @@ LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
   });
   if (kernel)
     returnBuffers(function);
+  if (loopCount || !tables.empty())
+    remark::passed(function.getLoc(), remark::RemarkOpts::name("lowered")
+                                          .category("convert-nb-to-loops")
+                                          .function(function.getName()))
+        << remark::add("{0} image(s) and sums and {1} table(s) became loops over memory", loopCount,
+                       tables.size());
   return success();
 }
 
