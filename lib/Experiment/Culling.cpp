@@ -16,12 +16,12 @@ namespace {
 constexpr double lanes = 8;
 /// More of the samples than that are not worth looking for.
 constexpr double worth = 0.8;
-/// Samples of one beam and one phi step, below which finding its reflections takes longer than computing
-/// them all.
+/// Samples of one beam and one phi step, below which finding its reflections takes longer than
+/// computing them all.
 constexpr double fewSamples = 3e5;
 
-/// The radius of a spot in N h beyond which a sample counts for nothing, about; none where the shape
-/// has no such radius.
+/// The radius of a spot in N h beyond which a sample counts for nothing, about; none where the
+/// shape has no such radius.
 double radiusOf(CrystalShape shape, std::string_view setting) {
   const bool exact = setting == "exact";
   const double tolerance = exact ? 0 : std::strtod(std::string(setting).c_str(), nullptr);
@@ -68,7 +68,8 @@ double shareOf(const Experiment &e, std::string_view setting) {
                                 ? e.beam.sourceWavelength.front()
                                 : e.beam.wavelength;
   const Detector &d = e.detector;
-  const double distance = e.variant.distance == DistanceInput::Distance ? d.distance : d.closeDistance;
+  const double distance =
+      e.variant.distance == DistanceInput::Distance ? d.distance : d.closeDistance;
   const double angle = d.pixelSize / distance; // of a pixel, where it is largest
   // Reflections on as much of the sphere as a pixel is of, and the pixels of their spots.
   const double perPixel = angle * angle / (wavelength * wavelength) * 2 * w * volume;

@@ -74,8 +74,8 @@ private:
   ScatteringVectorOp scattering;
   PixelPositionOp position;
   DetectorCoordinateOp fast;
-  llvm::SetVector<Value> light;       ///< values that vanish where the sample has no light
-  SmallVector<Loop> loops;            ///< around a sample, outer ones first
+  llvm::SetVector<Value> light;           ///< values that vanish where the sample has no light
+  SmallVector<Loop> loops;                ///< around a sample, outer ones first
   unsigned firstBeam = 0, firstBasis = 0; ///< among the loops
   DenseMap<Value, bool> vanishing;
   bool dark = true; ///< all that the image yields vanishes
@@ -149,8 +149,9 @@ std::optional<unsigned> Culler::lastLoopOf(Value value, bool first) {
       continue;
     for (auto [i, loop] : llvm::enumerate(loops))
       if (loop.iv() == next)
-        found = !found ? unsigned(i) : first ? std::min(*found, unsigned(i))
-                                             : std::max(*found, unsigned(i));
+        found = !found  ? unsigned(i)
+                : first ? std::min(*found, unsigned(i))
+                        : std::max(*found, unsigned(i));
     if (Operation *op = next.getDefiningOp())
       llvm::append_range(worklist, inputsOf(op));
   }
@@ -202,8 +203,8 @@ bool Culler::splitLoops() {
   if (dependsOnPixel(index.getDirect(), inner))
     return refuse(index, "the basis is not the same for all pixels");
   Value panel = image.getInductionVars()[0];
-  for (Value value : {position.getOrigin(), position.getFastAxis(), position.getSlowAxis(),
-                      position.getNormal()})
+  for (Value value :
+       {position.getOrigin(), position.getFastAxis(), position.getSlowAxis(), position.getNormal()})
     if (dependsOnPixel(value, panel))
       return refuse(position, "the panel's axes vary along it");
   if (dependsOnPixel(position.getDepth(), ArrayRef(depths).drop_front()))
@@ -224,7 +225,8 @@ bool Culler::vanishes(Value value) {
   auto all = [&] { return llvm::all_of(op->getOperands(), [&](Value v) { return vanishes(v); }); };
   auto first = [&] { return vanishes(op->getOperand(0)); };
   bool result = false;
-  if (isa<arith::MulFOp, ScaleOp, DotOp, CrossOp, OuterOp, TransformOp, MultiplyOp, IntensityOp>(op))
+  if (isa<arith::MulFOp, ScaleOp, DotOp, CrossOp, OuterOp, TransformOp, MultiplyOp, IntensityOp>(
+          op))
     result = any();
   else if (isa<arith::AddFOp, arith::SubFOp, AddOp, SubOp, VecOp, MatOp>(op))
     result = all();
@@ -314,14 +316,15 @@ void Culler::rewrite() {
   // Only those loops that the depth depends on.
   SmallVector<Loop> layers;
   for (const Loop &loop : depths)
-    if (dependsOnPixel(position.getDepth(), {}) && loop.sum.getDimension(loop.position) == Dimension::layer)
+    if (dependsOnPixel(position.getDepth(), {}) &&
+        loop.sum.getDimension(loop.position) == Dimension::layer)
       layers.push_back(loop);
 
   SmallVector<Value> tables{
-      tabulate(index.getDirect(), bases),        tabulate(scattering.getIncident(), beams),
+      tabulate(index.getDirect(), bases),          tabulate(scattering.getIncident(), beams),
       tabulate(scattering.getWavelength(), beams), tabulate(position.getOrigin(), {}, true),
-      tabulate(position.getFastAxis(), {}, true), tabulate(position.getSlowAxis(), {}, true),
-      tabulate(position.getNormal(), {}, true),   tabulate(position.getDepth(), layers)};
+      tabulate(position.getFastAxis(), {}, true),  tabulate(position.getSlowAxis(), {}, true),
+      tabulate(position.getNormal(), {}, true),    tabulate(position.getDepth(), layers)};
 
   SmallVector<Value> numbers(NB_REACH_NUMBERS);
   numbers[NB_REACH_PANELS] = number(image.getCounts()[0]);
@@ -333,8 +336,8 @@ void Culler::rewrite() {
     if (!image.getRoi().empty())
       numbers[roi[i]] = number(image.getRoi()[i]);
     else
-      numbers[roi[i]] = i % 2 == 0 ? constant(0)
-                                   : number(image.getCounts()[roi[i] == NB_REACH_FAST_MAX ? 2 : 1]);
+      numbers[roi[i]] =
+          i % 2 == 0 ? constant(0) : number(image.getCounts()[roi[i] == NB_REACH_FAST_MAX ? 2 : 1]);
   }
   numbers[NB_REACH_BEAMS] = countOf(beams);
   numbers[NB_REACH_BASES] = countOf(bases);

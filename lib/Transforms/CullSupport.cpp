@@ -15,13 +15,13 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-/// A polynomial in the three components of one vector, by the powers of these. A null coefficient is
-/// 1.
+/// A polynomial in the three components of one vector, by the powers of these. A null coefficient
+/// is 1.
 using Powers = std::array<int, 3>;
 using Polynomial = std::map<Powers, Value>;
 
-/// Reads a value inside an image as a polynomial in the fraction of a Miller index, with coefficients
-/// that are known ahead of the image.
+/// Reads a value inside an image as a polynomial in the fraction of a Miller index, with
+/// coefficients that are known ahead of the image.
 class FormReader {
 public:
   FormReader(Operation *image, RuleBuilder &r) : image(image), r(r) {}
@@ -104,8 +104,7 @@ std::optional<Polynomial> FormReader::read(Value value) {
 /// The nb.miller_index whose fraction this is, or null.
 static Value indexOfFraction(Value fraction) {
   auto difference = fraction.getDefiningOp<SubOp>();
-  auto nearest =
-      difference ? difference.getRhs().getDefiningOp<NearestMillerIndexOp>() : nullptr;
+  auto nearest = difference ? difference.getRhs().getDefiningOp<NearestMillerIndexOp>() : nullptr;
   if (!nearest || nearest.getHkl() != difference.getLhs())
     return {};
   return difference.getLhs();
@@ -115,9 +114,9 @@ static Value indexOfFraction(Value fraction) {
 static double exponentBound(const CullTolerance &tolerance, Type type) {
   if (tolerance.intensity > 0)
     return std::log(1 / tolerance.intensity) / 2;
-  // The square of cells * F * exp(-x) is below half of the smallest number: cells, a product of three
-  // numbers of cells, below 2^60, and F below 2^32 electrons. Derivatives get 2^64 more for their
-  // other factors, which stand between the two exponentials.
+  // The square of cells * F * exp(-x) is below half of the smallest number: cells, a product of
+  // three numbers of cells, below 2^60, and F below 2^32 electrons. Derivatives get 2^64 more for
+  // their other factors, which stand between the two exponentials.
   const bool single = elementTypeOf(type).isF32();
   const double smallest = single ? 75 : 538;
   return (smallest + 60 + 32 + (tolerance.derives ? 64 : 0)) * std::log(2.0);

@@ -26,8 +26,8 @@ struct Support {
 };
 
 /// The support of an op from which light comes: a lattice factor, or exp of a quadratic form of the
-/// fraction of a Miller index, which derivatives make of one. `builder` stands ahead of `image`. Null
-/// where the op is neither. `why` says in a few words why a lattice factor has no support.
+/// fraction of a Miller index, which derivatives make of one. `builder` stands ahead of `image`.
+/// Null where the op is neither. `why` says in a few words why a lattice factor has no support.
 std::optional<Support> supportOf(Operation *op, Operation *image, const CullTolerance &tolerance,
                                  OpBuilder &builder, std::string &why);
 

@@ -18,13 +18,16 @@
 namespace nanobragg {
 namespace {
 
-std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options, bool culled) {
-  // What is looked for in each tile costs less in large ones.
-  constexpr std::int64_t culledTilesPerThread = 6, mostCulled = 256;
-  if (culled && options.rowsPerTile <= 0)
-    return std::clamp<std::int64_t>(
-        shape.panels * shape.slow / (culledTilesPerThread * resolveThreads(options.threads)), 1,
-        mostCulled);
+std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options, const Reach *reach) {
+  // What is looked for in each tile costs less in large ones, whose bits still fit into a cache.
+  constexpr std::int64_t culledTilesPerThread = 6, fewest = 16, most = 256, words = 1 << 18;
+  if (reach && options.rowsPerTile <= 0) {
+    const std::int64_t ofRow =
+        (shape.fast / reach->lanes + 1) * (reach->beams * reach->bases / 64 + 1);
+    return std::clamp<std::int64_t>(shape.panels * shape.slow /
+                                        (culledTilesPerThread * threadsOf(options.threads)),
+                                    1, std::clamp(words / ofRow, fewest, most));
+  }
   return options.rowsPerTile > 0
              ? options.rowsPerTile
              : chooseRowsPerTile(shape.panels * shape.slow, resolveThreads(options.threads));
@@ -109,8 +112,9 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
 
   const bool sums = hasSums(kernel);
   const std::int64_t size = sums ? kernel.accumulator_size(arguments) : 0;
-  const Partition parts = sums ? Partition::forSums(shape, rows, size)
-                               : Partition::intoTiles(shape, rowsPerTile(shape, options, reach.has_value()));
+  const Partition parts =
+      sums ? Partition::forSums(shape, rows, size)
+           : Partition::intoTiles(shape, rowsPerTile(shape, options, reach ? &*reach : nullptr));
   const PartMemory accumulators(sums ? parts.size() : 0, size, "accumulators");
   const PartMemory scratch(sums ? result.threads : 0, sums ? kernel.scratch_size(arguments) : 0,
                            "scratch memory");
@@ -152,8 +156,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   result.cancelled = cancelled();
   for (const LitTile &of : lit) {
     result.samplesLit += of.samplesLit * reach->samplesPerPixel;
-    result.samplesEvaluated +=
-        of.samplesEvaluated * double(reach->lanes) * reach->samplesPerPixel;
+    result.samplesEvaluated += of.samplesEvaluated * double(reach->lanes) * reach->samplesPerPixel;
   }
   if (!result.cancelled && sums)
     kernel.finish(arguments, workspace.get(), accumulators.addresses(), parts.size(), outputs);

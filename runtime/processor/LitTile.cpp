@@ -16,6 +16,8 @@ constexpr std::size_t mostMask = std::size_t(1) << 22; ///< words
 } // namespace
 
 void LitTile::addSpots(std::size_t count, std::uint32_t orientation) {
+  const auto lanes = std::uint32_t(reach.lanes); // 32 bits: dividing by them is faster
+  const std::uint64_t bit = std::uint64_t(1) << orientation % 64;
   for (std::size_t i = 0; i != count; ++i) {
     std::int32_t f0 = spots[0][i], f1 = spots[1][i], s0 = spots[2][i], s1 = spots[3][i];
     if (reach.hasDepth && spots[5][i] >= spots[4][i]) {
@@ -31,25 +33,28 @@ void LitTile::addSpots(std::size_t count, std::uint32_t orientation) {
     if (last < first || f1 < f0)
       continue;
     samplesLit += double(last - first + 1) * double(f1 - f0 + 1);
-    const std::int64_t begin = (f0 - reach.fast.first) / reach.lanes;
-    const std::int64_t end = (f1 - reach.fast.first) / reach.lanes;
-    for (std::int64_t row = first; row <= last; ++row)
-      for (std::int64_t column = begin; column <= end; ++column) {
-        const auto block = std::uint32_t((row - rows.first) * blocksPerRow + column);
-        if (inMask)
-          setBit({block, orientation});
-        else
-          hits.push_back({block, orientation});
+    const auto begin = std::uint32_t(f0 - reach.fast.first) / lanes;
+    const auto end = std::uint32_t(f1 - reach.fast.first) / lanes;
+    for (std::int64_t row = first; row <= last; ++row) {
+      const auto start = std::uint32_t((row - rows.first) * blocksPerRow);
+      if (inMask) {
+        std::uint64_t *word = mask.data() + (start + begin) * wordsOfBlock + orientation / 64;
+        for (std::uint32_t column = begin; column <= end; ++column, word += wordsOfBlock)
+          *word |= bit;
+      } else {
+        for (std::uint32_t column = begin; column <= end; ++column)
+          hits.push_back({start + column, orientation});
       }
+    }
   }
 }
 
 void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_t groupNumber) {
   const Group &group = reach.group(tile.panel, beamNumber, groupNumber);
   const auto &all = group.candidates;
-  const auto begin = std::lower_bound(
-      all.begin(), all.end(), rows.first - group.mostRows,
-      [](const Candidate &c, std::int64_t row) { return c.firstRow < row; });
+  const auto begin =
+      std::lower_bound(all.begin(), all.end(), rows.first - group.mostRows,
+                       [](const Candidate &c, std::int64_t row) { return c.firstRow < row; });
   for (auto &axis : reduced)
     axis.clear();
   for (auto c = begin; c != all.end() && c->firstRow <= rows.last; ++c) {
@@ -142,8 +147,8 @@ void LitTile::addBlock(std::int64_t block) {
 nb_lit LitTile::lists() {
   outerBegin.push_back(std::int32_t(outer.size()));
   innerBegin.push_back(std::int32_t(inner.size()));
-  return {std::int64_t(slow.size()), slow.data(),       fast.data(), outerBegin.data(),
-          outer.data(),              innerBegin.data(), inner.data()};
+  return {std::int64_t(slow.size()), slow.data(), fast.data(), outerBegin.data(), outer.data(),
+          innerBegin.data(),         inner.data()};
 }
 
 /// By block, and of each block in ascending order of orientations.

@@ -13,8 +13,8 @@ class LitTile {
 public:
   explicit LitTile(const Reach &reach) : reach(reach) {}
 
-  /// Calls `run` with the lists of the tile; more than once, with some of the blocks each, where they
-  /// would be long.
+  /// Calls `run` with the lists of the tile; more than once, with some of the blocks each, where
+  /// they would be long.
   void forEachList(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
 
   /// Counted over all tiles: pairs of a pixel and an orientation, times samples of a pixel.
@@ -29,7 +29,8 @@ private:
   void addSpots(std::size_t count, std::uint32_t orientation);
   std::size_t blocks() const { return std::size_t((rows.last - rows.first + 1) * blocksPerRow); }
   void setBit(Hit hit) {
-    mask[hit.block * wordsOfBlock + hit.orientation / 64] |= std::uint64_t(1) << hit.orientation % 64;
+    mask[hit.block * wordsOfBlock + hit.orientation / 64] |= std::uint64_t(1)
+                                                             << hit.orientation % 64;
   }
   void chooseMask();
   void runMask(const std::function<void(const nb_lit &)> &run);

@@ -145,8 +145,8 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
     }
   // The reflections overlap where the ellipsoid is as large as the cell of the reciprocal lattice:
   // bounds are good for nothing then, and long to find.
-  everything |= std::any_of(beam.begin(), beam.end(),
-                            [&](const Beam &b) { return halfAxis > b.radius / 4; });
+  everything |=
+      std::any_of(beam.begin(), beam.end(), [&](const Beam &b) { return halfAxis > b.radius / 4; });
   if (everything)
     return;
   found.resize(std::size_t(panels * beams * groups()));
@@ -195,16 +195,16 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
   Matrix center;
   for (std::int64_t i = first; i != last; ++i)
     for (int c = 0; c != 3; ++c)
-      center.column[c] = center.column[c] +
-                         (1 / double(last - first)) * reciprocal[std::size_t(i)].column[c];
+      center.column[c] =
+          center.column[c] + (1 / double(last - first)) * reciprocal[std::size_t(i)].column[c];
   const Matrix direct = inverse(center.column[0], center.column[1], center.column[2]);
   // `direct` has as columns what are the rows of the inverse, of the transposed matrix.
   const std::array<Vector, 3> axes = direct.column;
   double turn = 0;
   for (std::int64_t i = first; i != last; ++i) {
     Matrix away;
-    // (A_i - A_c) D_c, D_c with rows `axes`: column j is the sum over c of the difference of column c
-    // times component j of axis c.
+    // (A_i - A_c) D_c, D_c with rows `axes`: column j is the sum over c of the difference of column
+    // c times component j of axis c.
     for (int c = 0; c != 3; ++c) {
       const Vector difference = reciprocal[std::size_t(i)].column[c] - center.column[c];
       away.column[0] = away.column[0] + axes[c].x * difference;
@@ -223,9 +223,8 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
   std::array<Range, 3> bounds;
   for (int c = 0; c != 3; ++c) {
     const double length = norm(axes[c]);
-    const double toAxis = cone.angle > pi
-                              ? 0
-                              : std::acos(std::clamp(dot(axes[c], cone.axis) / length, -1.0, 1.0));
+    const double toAxis =
+        cone.angle > pi ? 0 : std::acos(std::clamp(dot(axes[c], cone.axis) / length, -1.0, 1.0));
     const double most = cone.angle > pi ? 1 : std::cos(std::max(0.0, toAxis - angle));
     const double least = cone.angle > pi ? -1 : std::cos(std::min(pi, toAxis + angle));
     const double at = dot(axes[c], b.k), room = length * widest + 1e-6;

@@ -1,14 +1,14 @@
 // Where light can fall.
 //
 // A culled kernel (nb_kernel_descriptor::reach) computes those samples only that the runtime lists.
-// A sample has light only near a reflection n: if form(h - n) <= 1 for its fractional Miller index h.
-// In reciprocal space that is an ellipsoid about A n; the sphere of Ewald cuts it, and what it cuts
-// is seen from the crystal as a small spot. docs/culling.md proves the bounds.
+// A sample has light only near a reflection n: if form(h - n) <= 1 for its fractional Miller index
+// h. In reciprocal space that is an ellipsoid about A n; the sphere of Ewald cuts it, and what it
+// cuts is seen from the crystal as a small spot. docs/culling.md proves the bounds.
 #ifndef NANOBRAGG_RUNTIME_REACH_H
 #define NANOBRAGG_RUNTIME_REACH_H
 
-#include "nanobragg/KernelABI.h"
 #include "lib/Parallel/ThreadTeam.h"
+#include "nanobragg/KernelABI.h"
 #include "runtime/processor/ReachLoops.h"
 
 #include <array>
@@ -70,8 +70,8 @@ public:
 
   std::int64_t panels = 0, slowPixels = 0, fastPixels = 0, beams = 0, bases = 0, groupSize = 1;
   std::int64_t lanes = 1;
-  Range fast, slow;  ///< the region of interest, inside the image
-  bool dark = false; ///< pixels without light are zero
+  Range fast, slow;           ///< the region of interest, inside the image
+  bool dark = false;          ///< pixels without light are zero
   double samplesPerPixel = 1; ///< of one beam and one basis
 
   struct Beam {
@@ -116,7 +116,7 @@ private:
   double pixelSize = 0; ///< m
   std::array<std::vector<loops::Panel>, 2> seen;
   std::atomic<bool> hopeless{false}; ///< indices are too large
-  std::vector<Matrix> reciprocal;         ///< of each basis
+  std::vector<Matrix> reciprocal;    ///< of each basis
   std::vector<Group> found;
 };
 

@@ -3,7 +3,8 @@
 #include <cmath>
 
 #if defined(__x86_64__) && defined(__linux__)
-#define NB_FOR_PROCESSORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define NB_FOR_PROCESSORS                                                                          \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define NB_FOR_PROCESSORS
 #endif
@@ -32,8 +33,8 @@ NB_INLINE Interval pixelsIn(Interval at, double margin, double first, double las
           smaller(std::floor(at.high - margin), last)};
 }
 
-/// Behind the crystal there is no panel (`seen` <= 0); where the plane is met at no angle at all, all of
-/// it may have light.
+/// Behind the crystal there is no panel (`seen` <= 0); where the plane is met at no angle at all,
+/// all of it may have light.
 NB_INLINE void store(std::int64_t i, Interval fast, Interval slow, bool seen, bool grazing,
                      const Panel &p, Pixels out) {
   // No bound of these is NaN that is used: x and the radius are finite.
@@ -101,9 +102,9 @@ NB_FOR_PROCESSORS void spotsOfBalls(const Panel &p, const double *x, const doubl
 }
 
 // That the ellipsoid about x reaches the sphere of radius R means | |x| - R | <= e + w^2 / R with
-// e = |B^T x| / |x| <= w, its half axis towards the origin. With g = |x|^2 - R^2 = (|x| - R) (|x| + R)
-// and |x| between R - room and R + room it follows that |g| <= |B^T x| (1 + R / |x|) + w^2 / R (|x| + R);
-// and the square of a sum is at most 1.01 and 101 times the squares.
+// e = |B^T x| / |x| <= w, its half axis towards the origin. With g = |x|^2 - R^2 = (|x| - R) (|x| +
+// R) and |x| between R - room and R + room it follows that |g| <= |B^T x| (1 + R / |x|) + w^2 / R
+// (|x| + R); and the square of a sum is at most 1.01 and 101 times the squares.
 NB_FOR_PROCESSORS void findNear(const Shell &s, const double *x, const double *y, const double *z,
                                 std::int64_t count, unsigned char *near) {
   const double *e = s.ellipsoid;
@@ -144,8 +145,8 @@ NB_FOR_PROCESSORS void spotsOfEllipsoids(const Shell &s, const Panel &p, const d
                  vc = dot(e + 6, px, py, pz) * unit;
     const double extent2 = va * va + vb * vb + vc * vc, inverse2 = 1 / extent2;
     const double extent = std::sqrt(extent2);
-    // A point x + delta on the sphere has u . delta = R - |x| - kappa with 0 <= kappa <= slack, u the
-    // unit vector of x.
+    // A point x + delta on the sphere has u . delta = R - |x| - kappa with 0 <= kappa <= slack, u
+    // the unit vector of x.
     const double high = s.radius - length + rounding * extent, low = high - slack;
     const bool reached = low <= extent && high >= -extent;
     const double nearest = larger(larger(low, -high), 0);
@@ -157,7 +158,8 @@ NB_FOR_PROCESSORS void spotsOfEllipsoids(const Shell &s, const Panel &p, const d
     const double least = 1 / (ahead - room), most = 1 / (ahead + room);
     const double wu = dot(vw, va, vb, vc);
     // Of m = axis - at * forward, for each axis: m . delta, then divided by forward . (x + delta).
-    const auto range = [&](double at, double mm, double mu, double size) __attribute__((always_inline)) {
+    const auto range = [&](double at, double mm, double mu,
+                           double size) __attribute__((always_inline)) {
       const double along = mu * inverse2;
       const double across2 = larger(mm - along * mu, 0) + rounding * size;
       const double half =
@@ -167,10 +169,14 @@ NB_FOR_PROCESSORS void spotsOfEllipsoids(const Shell &s, const Panel &p, const d
                       at + above * (above < 0 ? most : least)};
     };
     const double f = dot(p.fast, px, py, pz) * inverse, g = dot(p.slow, px, py, pz) * inverse;
-    Interval fast = range(f, ff - 2 * f * fw + f * f * ww, dot(vf, va, vb, vc) - f * wu, ff + f * f * ww);
-    Interval slow = range(g, ss - 2 * g * sw + g * g * ww, dot(vs, va, vb, vc) - g * wu, ss + g * g * ww);
-    fast = pixelsIn({fast.low * p.perPixel, fast.high * p.perPixel}, p.margin, p.fastFirst, p.fastLast);
-    slow = pixelsIn({slow.low * p.perPixel, slow.high * p.perPixel}, p.margin, p.slowFirst, p.slowLast);
+    Interval fast =
+        range(f, ff - 2 * f * fw + f * f * ww, dot(vf, va, vb, vc) - f * wu, ff + f * f * ww);
+    Interval slow =
+        range(g, ss - 2 * g * sw + g * g * ww, dot(vs, va, vb, vc) - g * wu, ss + g * g * ww);
+    fast = pixelsIn({fast.low * p.perPixel, fast.high * p.perPixel}, p.margin, p.fastFirst,
+                    p.fastLast);
+    slow = pixelsIn({slow.low * p.perPixel, slow.high * p.perPixel}, p.margin, p.slowFirst,
+                    p.slowLast);
     store(i, fast, slow, seen, grazing, p, out);
   }
 }

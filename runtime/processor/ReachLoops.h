@@ -21,8 +21,8 @@ void findRanges(const Rows &rows, std::int64_t count, double *low1, double *high
 /// A panel at one depth: View of Reach.h, and its pixels.
 struct Panel {
   double fast[3], slow[3], forward[3];
-  double perPixel;  ///< 1 / size of a pixel
-  double margin;    ///< in pixels: points of pixel i lie from i + margin to i + 1 - margin
+  double perPixel; ///< 1 / size of a pixel
+  double margin;   ///< in pixels: points of pixel i lie from i + margin to i + 1 - margin
   double fastFirst, fastLast, slowFirst, slowLast; ///< pixels that are of interest
 };
 

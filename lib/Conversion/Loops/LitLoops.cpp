@@ -31,10 +31,10 @@ Value LitLoops::fastOf(OpBuilder &b, Location loc, Value at) { return load(b, lo
 
 /// A loop over the entries of a list from `begin` to `end`, each the number of a combination of the
 /// dimensions with these counts.
-SmallVector<Value> LitLoops::overList(
-    OpBuilder &b, Location loc, ValueRange counts, List list, Value begin, Value end,
-    SmallVector<Value> carried, SmallVector<Value> &ivs,
-    function_ref<SmallVector<Value>(OpBuilder &, Value, SmallVector<Value>)> body) {
+SmallVector<Value>
+LitLoops::overList(OpBuilder &b, Location loc, ValueRange counts, List list, Value begin, Value end,
+                   SmallVector<Value> carried, SmallVector<Value> &ivs,
+                   function_ref<SmallVector<Value>(OpBuilder &, Value, SmallVector<Value>)> body) {
   auto loop = scf::ForOp::create(b, loc, begin, end, indexConstant(b, loc, 1), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -72,11 +72,10 @@ SmallVector<Value> LitLoops::buildNest(
       first = beginOf(b, OuterBegin, block, 0);
       last = beginOf(b, OuterBegin, block, 1);
     }
-    return overList(b, loc, counts.take_back(bases), Inner, beginOf(b, InnerBegin, first, 0),
-                    beginOf(b, InnerBegin, last, 0), carried, ivs,
-                    [&](OpBuilder &b, Value, SmallVector<Value> carried) {
-                      return body(b, ivs, carried);
-                    });
+    return overList(
+        b, loc, counts.take_back(bases), Inner, beginOf(b, InnerBegin, first, 0),
+        beginOf(b, InnerBegin, last, 0), carried, ivs,
+        [&](OpBuilder &b, Value, SmallVector<Value> carried) { return body(b, ivs, carried); });
   };
   auto overBeams = [&](OpBuilder &b, SmallVector<Value> carried) {
     if (beams == 0)

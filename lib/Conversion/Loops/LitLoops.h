@@ -1,7 +1,7 @@
 // Loops over what is lit.
 //
-// Of an image that nb-cull has marked, the loops over pixels and those of its marked sums run over the
-// lists of nb_lit (KernelABI.h) that the runtime hands to each tile.
+// Of an image that nb-cull has marked, the loops over pixels and those of its marked sums run over
+// the lists of nb_lit (KernelABI.h) that the runtime hands to each tile.
 #ifndef NB_CONVERSION_LITLOOPS_H
 #define NB_CONVERSION_LITLOOPS_H
 
@@ -21,18 +21,19 @@ public:
   Value fastOf(OpBuilder &b, Location loc, Value block);
 
   /// As buildNest, for a sum with names::lit.
-  SmallVector<Value> buildNest(
-      OpBuilder &b, Location loc, SumOp sum, SmallVector<Value> carried, SmallVector<Value> &ivs,
-      function_ref<SmallVector<Value>(OpBuilder &, ValueRange ivs, ValueRange carried)> body);
+  SmallVector<Value>
+  buildNest(OpBuilder &b, Location loc, SumOp sum, SmallVector<Value> carried,
+            SmallVector<Value> &ivs,
+            function_ref<SmallVector<Value>(OpBuilder &, ValueRange ivs, ValueRange carried)> body);
 
 private:
   enum List { Slow, Fast, OuterBegin, Outer, InnerBegin, Inner, Count };
   Value load(OpBuilder &b, Location loc, List list, Value position);
-  SmallVector<Value> overList(OpBuilder &b, Location loc, ValueRange counts, List list, Value begin,
-                              Value end, SmallVector<Value> carried, SmallVector<Value> &ivs,
-                              function_ref<SmallVector<Value>(OpBuilder &, Value position,
-                                                              SmallVector<Value> carried)>
-                                  body);
+  SmallVector<Value>
+  overList(OpBuilder &b, Location loc, ValueRange counts, List list, Value begin, Value end,
+           SmallVector<Value> carried, SmallVector<Value> &ivs,
+           function_ref<SmallVector<Value>(OpBuilder &, Value position, SmallVector<Value> carried)>
+               body);
 
   std::array<Value, Count> lists;
   Value block; ///< the one at hand
