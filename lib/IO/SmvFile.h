@@ -31,6 +31,7 @@ struct SmvHeader {
   double phi = 0, oscRange = 0;    ///< PHI and OSC_START; OSC_RANGE
   double twotheta = 0;
   std::optional<double> adcOffset; ///< ADC_OFFSET, the pedestal dxtbx subtracts; unset: no such key
+  std::optional<double> intScale;  ///< INTFILE_SCALE, counts per photon; unset: no such key
   /// C: the DIALS_ORIGIN line ends without its semicolon, as the C program writes it.
   Rule form = Rule::Right;
 };

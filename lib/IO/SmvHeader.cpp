@@ -46,6 +46,8 @@ std::string headerLines(const SmvHeader &header, std::size_t headerBytes) {
   number("TWOTHETA", header.twotheta);
   if (header.adcOffset)
     number("ADC_OFFSET", *header.adcOffset);
+  if (header.intScale)
+    number("INTFILE_SCALE", *header.intScale);
   entry("DETECTOR_SN", "000");
   // dxtbx recognises simulated images by this.
   entry("BEAMLINE", "fake");

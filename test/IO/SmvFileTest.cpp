@@ -52,6 +52,13 @@ std::string image(const std::string &lines, const std::string &pixels, std::size
 const std::string usual = "BYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=3;\nSIZE2=2;\n";
 const std::string sixPixels("\1\0\2\0\3\0\4\0\5\0\xff\xff", 12);
 
+TEST(SmvScale, StandsInTheHeaderWhereThereIsOne) {
+  nanobragg::io::SmvHeader header;
+  EXPECT_EQ(nanobragg::io::smvHeaderText(header).find("INTFILE_SCALE"), std::string::npos);
+  header.intScale = 0.25;
+  EXPECT_NE(nanobragg::io::smvHeaderText(header).find("INTFILE_SCALE=0.25;"), std::string::npos);
+}
+
 TEST_F(SmvFileTest, HeaderAsTheCProgramWritesIt) {
   SmvHeader header = exampleHeader();
   header.form = Rule::C;
@@ -139,8 +146,8 @@ TEST_F(SmvFileTest, LookupByExactKeyAndByLastOccurrence) {
 }
 
 TEST_F(SmvFileTest, AcceptsPaddedNumbersLongHeadersAndSquareDimensions) {
-  std::string text = image("BYTE_ORDER=little_endian;\nDETECTOR_DIMENSIONS=2;\n",
-                           sixPixels.substr(0, 8), 1024);
+  std::string text =
+      image("BYTE_ORDER=little_endian;\nDETECTOR_DIMENSIONS=2;\n", sixPixels.substr(0, 8), 1024);
   const std::string padded = "HEADER_BYTES= 1024;";
   text.replace(2, padded.size(), padded);
   const SmvFile file = parse(text);

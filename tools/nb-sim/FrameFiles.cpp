@@ -138,10 +138,11 @@ void FrameFiles::write(std::int64_t frame, std::span<const float> image, const C
   const auto open = [&](const std::string &name) -> io::OutputFile & {
     return files.emplace_back(numbered(name, frame));
   };
-  const auto writePanels = [&](const std::string &name, std::span<const std::uint16_t> pixels) {
+  const auto writePanels = [&](const std::string &name, std::span<const std::uint16_t> pixels,
+                               std::optional<double> intScale = {}) {
     for (std::int64_t i = 0; i < e.panelCount(); ++i)
       io::writeSmv(open(d.panels.empty() ? name : nameOfPanel(name, i)),
-                   headerOf(complete, line, i), cutOutPanel(pixels, d, std::size_t(i)));
+                   headerOf(complete, line, i, intScale), cutOutPanel(pixels, d, std::size_t(i)));
   };
   if (floats)
     writeFloats(open(outputs.floatFile), image, e, wantsNpy(line));
@@ -156,7 +157,7 @@ void FrameFiles::write(std::int64_t frame, std::span<const float> image, const C
     const io::ImageStatistics statistics = io::computeStatistics(image, region, d.mask);
     const double scale = io::chooseIntScale(outputs.intScale, statistics.maximum);
     if (ints)
-      writePanels(outputs.intFile, io::scaleToInt(image, region, scale, outputs.adcOffset));
+      writePanels(outputs.intFile, io::scaleToInt(image, region, scale, outputs.adcOffset), scale);
     const double pgmScale = io::choosePgmScale(outputs.pgmScale, statistics.rmsd, scale);
     if (pgm)
       io::writePgm(open(outputs.pgmFile), d.fastPixels, rows,

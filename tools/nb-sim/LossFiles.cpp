@@ -1,11 +1,11 @@
 #include "tools/nb-sim/LossFiles.h"
 
+#include "lib/CommandLine/Numbers.h"
+#include "lib/CommandLine/UsageError.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/ImageFile.h"
-#include "lib/CommandLine/Numbers.h"
 #include "lib/IO/SmvFile.h"
-#include "lib/CommandLine/UsageError.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,11 +22,15 @@ std::vector<double> readPixels(const std::string &path, const ImageShape3 &shape
                                   std::to_string(image.fast) + " pixels and the experiment " +
                                   std::to_string(shape[0] * shape[1]) + " x " +
                                   std::to_string(shape[2]));
-  // The pedestal of a detector's image is no photons.
+  // The pedestal of a detector's image is no photons, nor are the scaled numbers of -intfile.
   if (io::readBytes(path).starts_with("{\nHEADER_BYTES")) {
-    const double pedestal = io::readSmv(path).number("ADC_OFFSET").value_or(0);
+    const io::SmvFile smv = io::readSmv(path);
+    const double pedestal = smv.number("ADC_OFFSET").value_or(0);
+    const double scale = smv.number("INTFILE_SCALE").value_or(1);
+    if (!(scale > 0))
+      throw io::FileError(path, "has an INTFILE_SCALE that is not above 0");
     for (double &pixel : image.pixels)
-      pixel -= pedestal;
+      pixel = (pixel - pedestal) / scale;
   }
   return std::move(image.pixels);
 }

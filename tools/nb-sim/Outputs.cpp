@@ -34,11 +34,12 @@ using MakeRows = std::function<void(std::int64_t, std::int64_t, std::int64_t, st
 
 /// A panel's own pixels out of an image of frames of equal size, as SMV, which has one geometry.
 void addPanels(io::RowWriter &writer, std::span<io::OutputFile *const> files, const MakeRows &rows,
-               const CompleteExperiment &complete, const CommandLine &line, std::FILE *console) {
+               const CompleteExperiment &complete, const CommandLine &line, std::FILE *console,
+               std::optional<double> intScale = {}) {
   const std::int64_t rowsOfFrame = complete.experiment.detector.slowPixels;
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::fprintf(console, "writing %s as 2-byte integers\n", files[i]->path().c_str());
-    const io::SmvHeader header = headerOf(complete, line, std::int64_t(i));
+    const io::SmvHeader header = headerOf(complete, line, std::int64_t(i), intScale);
     writer.add(*files[i], smvHeaderText(header), header.slowPixels,
                std::size_t(header.fastPixels) * sizeof(std::uint16_t),
                [=, first = std::int64_t(i) * rowsOfFrame,
@@ -118,7 +119,7 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
                                      std::uint16_t *out) {
         io::scaleRowsToInt(image, region, begin, end, width, intScale, offset, out);
       },
-      complete, line, console);
+      complete, line, console, intScale);
 
   if (pgmFile) {
     const double scale = io::choosePgmScale(wanted.pgmScale, statistics.rmsd, intScale);

@@ -5,7 +5,8 @@
 
 namespace nanobragg {
 
-io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &line, std::int64_t panel) {
+io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &line,
+                       std::int64_t panel, std::optional<double> intScale) {
   const Experiment &experiment = complete.experiment;
   const Detector &detector = experiment.detector;
   const bool several = !detector.panels.empty();
@@ -33,6 +34,7 @@ io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &li
   } else {
     io::setDxtbxBeamCenter(header, d.fBeam * mm, d.sBeam * mm);
     header.adcOffset = line.outputs.adcOffset;
+    header.intScale = intScale;
   }
   header.adxvCenterX = d.fBeam * mm;
   header.adxvCenterY = (d.detSizeSlow - d.sBeam) * mm;
