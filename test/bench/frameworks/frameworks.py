@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 NAMES = ("nanobragg", "jax", "torch-compile", "torch", "drjit")
-N, EDGE, DISTANCE, PIXEL, WAVE, BOX = 10, 70e-10, 0.1, 1e-4, 1e-10, 30
+N, EDGE, DISTANCE, PIXEL, WAVE, BOX = 10, 70e-10, 0.1, 1e-4, 1e-10, 50
 
 
 def parts(args):
