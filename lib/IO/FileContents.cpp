@@ -2,6 +2,7 @@
 
 #include "lib/IO/FileError.h"
 #include "lib/IO/MemoryLimit.h"
+#include "lib/Parallel/LargePages.h"
 
 #include <zlib.h>
 
@@ -113,7 +114,10 @@ std::string readBytes(const std::string &path) {
     throw tooLarge(path);
   try {
     // One byte more than expected, so that the end of a regular file is seen without growing.
-    std::string bytes(std::size_t(status.st_size) + 1, '\0');
+    std::string bytes;
+    bytes.reserve(std::size_t(status.st_size) + 1);
+    preferLargePages(bytes.data(), bytes.capacity());
+    bytes.resize(std::size_t(status.st_size) + 1);
     std::size_t filled = 0;
     while (true) {
       if (filled == bytes.size())

@@ -5,6 +5,8 @@
 #include "lib/IO/GridSize.h"
 #include "lib/IO/PlainReflection.h"
 #include "lib/IO/TextScanner.h"
+#include "lib/Parallel/LargePages.h"
+#include "lib/Parallel/ThreadTeam.h"
 
 #include <algorithm>
 #include <charconv>
@@ -81,11 +83,19 @@ private:
   const char *p, *end;
 };
 
-std::vector<Reflection> parse(const std::string &path, const std::string &text,
-                              std::size_t &moreColumns) {
+/// What stands in some lines of the text.
+struct ParsedLines {
   std::vector<Reflection> reflections;
+  std::size_t lines = 0;
+  std::size_t moreColumns = 0; ///< the first line with more than four, from 1; 0: none
+};
+
+ParsedLines parseLines(const std::string &path, std::string_view text) {
+  ParsedLines parsed;
+  std::vector<Reflection> &reflections = parsed.reflections;
   constexpr std::size_t shortestLine = std::string_view("0 0 0 1\n").size();
   reflections.reserve(text.size() / shortestLine + 1); // never grown: that costs more than parsing
+  preferLargePages(reflections.data(), reflections.capacity() * sizeof(Reflection));
   TextLines lines(text);
   std::string_view line;
   while (!lines.atEnd()) {
@@ -104,25 +114,57 @@ std::vector<Reflection> parse(const std::string &path, const std::string &text,
     r.k = columns.index("k");
     r.l = columns.index("l");
     r.f = columns.number("F");
-    if (moreColumns == 0 && columns.skipBlanks())
-      moreColumns = lines.number();
+    if (parsed.moreColumns == 0 && columns.skipBlanks())
+      parsed.moreColumns = lines.number();
     reflections.push_back(r);
   }
-  return reflections;
+  parsed.lines = lines.number();
+  return parsed;
 }
 
-HklGrid boundingBox(const std::vector<Reflection> &reflections) {
-  const Reflection &first = reflections.front();
-  HklGrid box{first.h, first.h, first.k, first.k, first.l, first.l, {}};
-  for (const Reflection &r : reflections) {
-    box.hMin = std::min<std::int64_t>(box.hMin, r.h);
-    box.hMax = std::max<std::int64_t>(box.hMax, r.h);
-    box.kMin = std::min<std::int64_t>(box.kMin, r.k);
-    box.kMax = std::max<std::int64_t>(box.kMax, r.k);
-    box.lMin = std::min<std::int64_t>(box.lMin, r.l);
-    box.lMax = std::max<std::int64_t>(box.lMax, r.l);
+/// Whole lines of about equal length together.
+std::vector<std::string_view> cut(std::string_view text, std::size_t parts) {
+  std::vector<std::string_view> all;
+  for (std::size_t left = parts; !text.empty(); --left) {
+    const std::size_t end = left <= 1 ? text.npos : text.find('\n', text.size() / left);
+    all.push_back(text.substr(0, end == text.npos ? end : end + 1));
+    text.remove_prefix(all.back().size());
+    left = std::max<std::size_t>(left, 2);
   }
-  return box;
+  return all;
+}
+
+/// In the order of the lines.
+std::vector<ParsedLines> parse(const std::string &path, std::string_view text) {
+  constexpr std::size_t smallPart = 1 << 17;
+  ThreadTeam team(text.size() > 2 * smallPart ? availableProcessors() : 1);
+  const std::vector<std::string_view> parts =
+      cut(text, std::min(text.size() / smallPart, std::size_t(4 * team.size())));
+  std::vector<ParsedLines> parsed(parts.size());
+  try {
+    team.forEach(std::int64_t(parts.size()), [&](std::int64_t i, int) {
+      parsed[std::size_t(i)] = parseLines(path, parts[std::size_t(i)]);
+    });
+  } catch (const FileError &) {
+    parseLines(path, text); // which counts lines from the beginning of the file
+    throw;
+  }
+  return parsed;
+}
+
+HklGrid boundingBox(const std::vector<ParsedLines> &parts) {
+  constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  std::int32_t low[3] = {most, most, most}, high[3] = {least, least, least};
+  for (const ParsedLines &part : parts)
+    for (const Reflection &r : part.reflections) {
+      const std::int32_t index[3] = {r.h, r.k, r.l};
+      for (int axis = 0; axis != 3; ++axis) {
+        low[axis] = std::min(low[axis], index[axis]);
+        high[axis] = std::max(high[axis], index[axis]);
+      }
+    }
+  return {low[0], high[0], low[1], high[1], low[2], high[2], {}};
 }
 
 } // namespace
@@ -133,28 +175,37 @@ HklFile readHkl(const std::string &path, double defaultF) {
 
 HklFile parseHkl(const std::string &path, const std::string &text, double defaultF) {
   HklFile result;
-  const std::vector<Reflection> reflections = parse(path, text, result.moreColumns);
-  if (reflections.empty())
+  const std::vector<ParsedLines> parts = parse(path, text);
+  std::size_t linesBefore = 0;
+  for (const ParsedLines &part : parts) {
+    result.reflections += part.reflections.size();
+    if (result.moreColumns == 0 && part.moreColumns != 0)
+      result.moreColumns = linesBefore + part.moreColumns;
+    linesBefore += part.lines;
+  }
+  if (result.reflections == 0)
     throw FileError(path, "has no reflections; each line needs h k l F");
 
-  result.reflections = reflections.size();
-  HklGrid &grid = result.grid = boundingBox(reflections);
-  const std::size_t nodes = gridNodes(path, grid, reflections.size());
+  HklGrid &grid = result.grid = boundingBox(parts);
+  const std::size_t nodes = gridNodes(path, grid, result.reflections);
   const std::int64_t kRange = grid.kMax - grid.kMin + 1, lRange = grid.lMax - grid.lMin + 1;
   std::vector<bool> seen;
   try {
+    grid.values.reserve(nodes);
+    preferLargePages(grid.values.data(), nodes * sizeof(double));
     grid.values.assign(nodes, defaultF);
     seen.assign(nodes, false);
   } catch (const std::bad_alloc &) {
     throw gridTooLarge(path, grid);
   }
-  for (const Reflection &r : reflections) {
-    const auto node =
-        std::size_t(((r.h - grid.hMin) * kRange + (r.k - grid.kMin)) * lRange + (r.l - grid.lMin));
-    result.duplicates += seen[node];
-    seen[node] = true;
-    grid.values[node] = r.f;
-  }
+  for (const ParsedLines &part : parts)
+    for (const Reflection &r : part.reflections) {
+      const auto node = std::size_t(
+          ((r.h - grid.hMin) * kRange + (r.k - grid.kMin)) * lRange + (r.l - grid.lMin));
+      result.duplicates += seen[node];
+      seen[node] = true;
+      grid.values[node] = r.f;
+    }
   return result;
 }
 

@@ -35,12 +35,13 @@ void RowWriter::add(OutputFile &file, std::string header, std::int64_t count,
 
 void RowWriter::run(int threads) {
   std::vector<Piece> pieces;
-  std::size_t room = 0;
+  std::size_t room = 0, all = 0;
   for (std::size_t i = 0; i != files.size(); ++i) {
     const File &f = files[i];
     room = std::max(room, std::size_t(std::min(f.rowsOfPiece(), f.count)) * f.bytesOfRow);
     if (!f.file->isRegular())
       continue;
+    all += std::size_t(f.count) * f.bytesOfRow;
     f.file->reserve(f.header.size() + std::size_t(f.count) * f.bytesOfRow);
     f.file->writeAt(0, f.header.data(), f.header.size());
     for (std::int64_t number = 0; number != f.pieces(); ++number)
@@ -51,7 +52,9 @@ void RowWriter::run(int threads) {
     return std::pair(a.position, a.file) < std::pair(b.position, b.file);
   });
 
-  ThreadTeam team(pieces.size() > 1 ? threadsOf(threads) : 1);
+  // Starting a thread takes as long as writing so much.
+  constexpr std::size_t little = 1 << 17;
+  ThreadTeam team(all > little ? threadsOf(threads) : 1);
   std::vector<std::unique_ptr<std::byte[]>> rooms;
   for (int i = 0; i != team.size(); ++i)
     rooms.push_back(std::make_unique_for_overwrite<std::byte[]>(room));

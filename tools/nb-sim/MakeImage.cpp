@@ -2,6 +2,7 @@
 
 #include "lib/IO/ImageScaling.h"
 #include "lib/IO/MemoryLimit.h"
+#include "lib/Parallel/LargePages.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Console.h"
@@ -18,7 +19,6 @@
 #include <numbers>
 #include <optional>
 #include <stdexcept>
-#include <sys/mman.h>
 
 namespace nanobragg {
 namespace {
@@ -32,18 +32,15 @@ struct FreePixels {
 };
 using PixelMemory = std::unique_ptr<float[], FreePixels>;
 
-/// Not initialized. In large pages where the system has them: touching a new small one takes as
-/// long as rendering a hundred samples in it.
+/// Not initialized.
 PixelMemory allocatePixels(std::size_t count) {
-  constexpr std::size_t largePage = std::size_t(2) << 20, smallPage = 4096;
   const std::size_t bytes =
       std::size_t(productOf({std::int64_t(count), sizeof(float)}, "an image"));
-  const std::size_t page = bytes >= largePage ? largePage : smallPage;
+  const std::size_t page = bytes >= largePage ? largePage : 4096;
   void *memory = std::aligned_alloc(page, (bytes + page - 1) / page * page);
   if (!memory)
     throw std::bad_alloc();
-  if (page == largePage)
-    ::madvise(memory, bytes, MADV_HUGEPAGE); // else small ones
+  preferLargePages(memory, (bytes + page - 1) / page * page);
   return PixelMemory(static_cast<float *>(memory));
 }
 
