@@ -28,7 +28,7 @@ namespace nanobragg {
 
 /// Files to read, as the user named them.
 struct InputFiles {
-  std::optional<std::string> hkl, matrix, sources, image, mask, gainMap, panels;
+  std::optional<std::string> hkl, matrix, sources, image, mask, gainMap, panels, pixels;
   std::optional<std::string> expt;     ///< FILE or FILE:N
   std::optional<std::string> geometry; ///< CrystFEL's
   std::optional<std::string> spectrum;
@@ -138,6 +138,9 @@ struct LoadedInputs {
 /// comes from memory and takes the place of a file. Throws UsageError where something needed is
 /// neither named nor given, io::FileError where a file cannot be used.
 LoadedInputs loadInputs(CommandLine &line, Inputs given = {});
+
+/// The pixels that --pixels lists, of the experiment's detector; none without it. Throws io::FileError.
+std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment &experiment);
 
 /// Complete and grouped, with units and defaults.
 std::string usageText();

@@ -69,6 +69,10 @@ std::vector<Exclusion> makeTable() {
   table.add({"--geom"}, {"--expt"}, "both say where the detector is");
   table.add({"--frames"}, {"--shots"}, "both say which images there are");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
+  table.add({"--pixels"},
+            {"-intfile", "-noisefile", "-pgmfile", "--png", "--trace-pixel", "-printout",
+             "-printout_pixel"},
+            "a list of pixels is no image");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
 
   table.add({"--kernel"}, {"--grad", "--jacobian"},

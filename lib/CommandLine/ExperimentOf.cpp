@@ -25,9 +25,12 @@ Experiment experimentOf(const std::vector<std::string> &flags) {
   return chooseDefaults(line.options, loaded.inputs, line.semantics).experiment;
 }
 
-SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags) {
-  SimulatorOptions options = parseCommandLine(flags).tool.simulator;
+SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,
+                                    const Experiment &experiment) {
+  const CommandLine line = parseCommandLine(flags);
+  SimulatorOptions options = line.tool.simulator;
   options.passes = readSchedule(std::move(options.passes));
+  options.pixels = loadPixelList(line, experiment);
   return options;
 }
 

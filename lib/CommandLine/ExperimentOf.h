@@ -19,8 +19,9 @@ CommandLine parseExperiment(const std::vector<std::string> &flags);
 /// they name; output flags are ignored. Throws UsageError, io::FileError, std::invalid_argument.
 Experiment experimentOf(const std::vector<std::string> &flags);
 
-/// How they say it is to be run. Throws UsageError.
-SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags);
+/// How they say it is to be run, and of which pixels. Throws UsageError, io::FileError.
+SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,
+                                    const Experiment &experiment);
 
 } // namespace nanobragg
 #endif

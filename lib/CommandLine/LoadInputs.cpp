@@ -6,6 +6,7 @@
 #include "lib/CommandLine/OutputFormats.h"
 #include "lib/CommandLine/PanelFile.h"
 #include "lib/CommandLine/StructureFactorInput.h"
+#include "lib/IO/PixelListFile.h"
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
@@ -88,6 +89,14 @@ HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const CommandLine 
 }
 
 } // namespace
+
+std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment &experiment) {
+  const Detector &d = experiment.detector;
+  if (!line.files.pixels)
+    return {};
+  return io::readPixelList(*line.files.pixels, io::ImageRegion::whole(d.fastPixels, d.slowPixels,
+                                                                     experiment.panelCount()));
+}
 
 LoadedInputs loadInputs(CommandLine &line, Inputs given) {
   requireInputs(line, given);

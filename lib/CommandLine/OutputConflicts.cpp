@@ -53,6 +53,7 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   add(files, "--geom", f.geometry);
   add(files, "--spectrum", f.spectrum);
   add(files, "--shots", line.series.shots);
+  add(files, "--pixels", f.pixels);
   add(files, "-stol", f.stol);
   add(files, "-4stol", f.stol4);
   add(files, "-Q", f.q);

@@ -94,6 +94,8 @@ bool wantsNpy(const CommandLine &line) {
   return line.semantics.fileNames == Rule::Right && extensionOf(line.outputs.floatFile) == "npy";
 }
 
+bool wantsText(const CommandLine &line) { return extensionOf(line.outputs.floatFile) == "txt"; }
+
 std::string nameOfPanel(const std::string &name, std::int64_t panel) {
   fs::path path(name);
   const std::string extension = path.extension().string();

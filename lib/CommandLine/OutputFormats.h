@@ -15,6 +15,8 @@ void refuseMisleadingNames(const CommandLine &line);
 
 /// Does -floatfile ask for an array of NumPy?
 bool wantsNpy(const CommandLine &line);
+/// For a table of text, which a list of pixels can be?
+bool wantsText(const CommandLine &line);
 
 /// The name of one panel's file: x.img becomes x_panel2.img.
 std::string nameOfPanel(const std::string &name, std::int64_t panel);

@@ -148,6 +148,13 @@ FlagGroup toolFlags() {
            .help = "JSON list of panels: {\"offset_mm\": [X,Y,Z], \"fast\": [X,Y,Z], \"slow\": "
                    "[X,Y,Z]}, and \"pixels\": [FAST,SLOW] where they differ in size",
            .apply = [](CommandLine &line, const Values &v) { line.files.panels = v.text(); }},
+          {.spellings = {"--pixels"},
+           .values = "FILE",
+           .fallback = "all",
+           .help = "compute these pixels alone: lines of panel fast slow, or panel fast0 fast1 slow0 "
+                   "slow1 for a box with fast0 <= fast < fast1, counted from 0. -floatfile gets one number "
+                   "for each: .npy, .txt with the pixel before it, or 32-bit floats; no image is written",
+           .apply = [](CommandLine &line, const Values &v) { line.files.pixels = v.text(); }},
           {.spellings = {"--quiet"},
            .fallback = "off",
            .help = "print nothing but errors",

@@ -7,6 +7,8 @@ bool byDistance(const ProgramVariant &v) { return v.distance == DistanceInput::D
 bool byCloseDistance(const ProgramVariant &v) { return v.distance == DistanceInput::CloseDistance; }
 bool hasPanels(const ProgramVariant &v) { return v.panels; }
 bool absorbs(const ProgramVariant &v) { return v.capture != Capture::None; }
+bool hasPixelList(const ProgramVariant &v) { return v.pixelList; }
+bool hasPixelListOnPanels(const ProgramVariant &v) { return v.pixelList && v.panels; }
 bool hasMask(const ProgramVariant &v) { return v.mask; }
 bool hasGainMap(const ProgramVariant &v) { return v.gainMap; }
 bool hasGain(const ProgramVariant &v) { return v.gain; }
@@ -193,6 +195,24 @@ constexpr Parameter rows[] = {
      .usedBy = absorbs,
      .neutral = neutral(1),
      .samples = 1},
+    {.name = "pixel_panel",
+     .unit = "1",
+     .meaning = "panel of each row of listed pixels",
+     .place = AT(detector.listPanel),
+     .usedBy = hasPixelListOnPanels,
+     .discrete = true},
+    {.name = "pixel_slow",
+     .unit = "1",
+     .meaning = "slow coordinate of each listed pixel",
+     .place = AT(detector.listSlow),
+     .usedBy = hasPixelList,
+     .discrete = true},
+    {.name = "pixel_fast",
+     .unit = "1",
+     .meaning = "fast coordinate of each listed pixel",
+     .place = AT(detector.listFast),
+     .usedBy = hasPixelList,
+     .discrete = true},
     {.name = "mask",
      .unit = "1",
      .meaning = "0 where a pixel is not rendered",

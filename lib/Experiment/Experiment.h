@@ -101,6 +101,9 @@ struct Detector {
   std::vector<Panel> panels;      ///< empty: one panel with the axes above
   std::vector<std::uint8_t> mask; ///< [panel][slow][fast], 0 = skip; empty without a mask
   PixelMap gainMap;               ///< gains
+  /// With variant.pixelList, of each pixel of the image: where it is on the detector, counted in pixels from 0,
+  /// and of all pixels of a row the one panel.
+  PixelMap listPanel, listSlow, listFast;
   double gain = 1;                ///< ADU per photon, with structure.gain
 };
 
@@ -118,9 +121,11 @@ struct Experiment {
   }
   std::int64_t sourceCount() const { return std::int64_t(beam.sourceWeight.size()); }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
-  /// Of all panels.
+  /// Of the image: the detector's, or one with the rows of a list of pixels.
+  std::int64_t imagePanels() const { return variant.pixelList ? 1 : panelCount(); }
+  /// Of all panels of the image.
   std::int64_t pixelCount() const {
-    return productOf({panelCount(), detector.slowPixels, detector.fastPixels}, "an image");
+    return productOf({imagePanels(), detector.slowPixels, detector.fastPixels}, "an image");
   }
   /// Counts to compile into a kernel, "NAME=VALUE": where a pixel is one sub-pixel, what is evaluated
   /// at the first sub-pixel is what the sample needs too.

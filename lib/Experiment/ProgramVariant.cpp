@@ -46,6 +46,7 @@ void forEachChoice(S &s, Visitor visit) {
   visit("water", s.water, Names(waterNames));
   visit("dmin", s.dmin, Names(boolNames));
   visit("panels", s.panels, Names(boolNames));
+  visit("pixel_list", s.pixelList, Names(boolNames));
   visit("mask", s.mask, Names(boolNames));
   visit("gain_map", s.gainMap, Names(boolNames));
   visit("gain", s.gain, Names(boolNames));

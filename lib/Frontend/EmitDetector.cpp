@@ -68,13 +68,19 @@ Value Emitter::depth(const SampleIndices &at) {
   return mul("depth", toFloat("layer", at.layer), layerSpacing());
 }
 
+/// Along one axis, from the detector's edge, in m.
+Value Emitter::coordinate(StringRef name, Value pixel, Value subPixel) {
+  Value size = param("pixel_size"), oversample = param("oversample");
+  if (isa<IndexType>(pixel.getType()))
+    return op<DetectorCoordinateOp>(name, pixel, subPixel, oversample, size);
+  Value inPixel = op<DetectorCoordinateOp>(name, index(0), subPixel, oversample, size);
+  return add(name, mul(name, pixel, size), inPixel);
+}
+
 Value Emitter::position(const SampleIndices &at) {
   DetectorFrame frame = detector(at.panel);
-  Value size = param("pixel_size"), oversample = param("oversample");
-  Value fast =
-      op<DetectorCoordinateOp>("Fdet", at.fast, at.subfast, oversample, size);
-  Value slow =
-      op<DetectorCoordinateOp>("Sdet", at.slow, at.subslow, oversample, size);
+  Value fast = coordinate("Fdet", at.fast, at.subfast);
+  Value slow = coordinate("Sdet", at.slow, at.subslow);
   Value below = depth(at);
   Value flat = op<PixelPositionOp>("pixel_pos", frame.origin, frame.fast, frame.slow, frame.normal,
                                    fast, slow, below);

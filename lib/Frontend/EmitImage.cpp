@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace mlir::nb;
 
 Value Emitter::photons() {
-  LoopDimensions dims = {{Dimension::panel, param("panel_count")},
+  LoopDimensions dims = {{Dimension::panel, variant.pixelList ? index(1) : param("panel_count")},
                          {Dimension::slow, param("slow_pixels")},
                          {Dimension::fast, param("fast_pixels")}};
   Value roi[] = {param("roi_fast_min"), param("roi_fast_max"), param("roi_slow_min"),
@@ -21,15 +21,34 @@ Value Emitter::photons() {
                       variant.mask ? param("mask") : Value(), namesOf(dims), IntegerAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body = startBody(image, dims);
-  SampleIndices at;
-  at.panel = body->getArgument(0);
-  at.slow = body->getArgument(1);
-  at.fast = body->getArgument(2);
-  Value value = pixel(at);
+  ValueRange place = body->getArguments();
+  Value value = pixel(placeOfPixel(place));
   if (type.getElementType().isF32())
     value = op<arith::TruncFOp>("pixel", type.getElementType(), value);
   YieldOp::create(b, loc, value);
   return image.getResult(0);
+}
+
+/// Which pixel of the detector stands at a place of the image.
+SampleIndices Emitter::placeOfPixel(ValueRange place) {
+  const auto read = [&](StringRef name, Value fast) {
+    return op<ReadPixelOp>(name, b.getF64Type(), param(name), place[0], place[1], fast);
+  };
+  SampleIndices at;
+  at.panel = place[0];
+  if (!variant.pixelList) {
+    at.slow = place[1];
+    at.fast = place[2];
+    return at;
+  }
+  if (variant.panels) {
+    // One for the whole row: tables cannot be looked up by pixel.
+    Value number = op<arith::FPToSIOp>("pixel_panel", b.getI64Type(), read("pixel_panel", index(0)));
+    at.panel = op<arith::IndexCastOp>("pixel_panel", b.getIndexType(), number);
+  }
+  at.slow = read("pixel_slow", place[2]);
+  at.fast = read("pixel_fast", place[2]);
+  return at;
 }
 
 Value Emitter::pixel(const SampleIndices &at) {

@@ -11,7 +11,8 @@
 
 namespace mlir::nb {
 
-/// Where in the detector and in the sums a sample is; all index values.
+/// Where in the detector and in the sums a sample is; all index values, but slow and fast of listed
+/// pixels, which are f64.
 struct SampleIndices {
   Value panel, slow, fast;
   Value layer; ///< null without sensor layers
@@ -51,6 +52,7 @@ private:
 
   // EmitImage.cpp
   Value photons();
+  SampleIndices placeOfPixel(ValueRange place);
   Value pixel(const SampleIndices &at);
   Value sumOfSamples(const SampleIndices &pixel);
   Value weightOfSamples();
@@ -86,6 +88,7 @@ private:
 
   // EmitDetector.cpp
   DetectorFrame detector(Value panel);
+  Value coordinate(StringRef name, Value pixel, Value subPixel);
   Value position(const SampleIndices &at);
   Value curvedPosition(const DetectorFrame &frame, Value flat, Value fast, Value slow, Value depth);
   Value depth(const SampleIndices &at);

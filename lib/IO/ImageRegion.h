@@ -23,7 +23,7 @@ struct ImageRegion {
   }
   static ImageRegion of(const Experiment &experiment) {
     const Detector &d = experiment.detector;
-    return {d.fastPixels, d.slowPixels, experiment.panelCount(), d.roiFastMin, d.roiFastMax,
+    return {d.fastPixels, d.slowPixels, experiment.imagePanels(), d.roiFastMin, d.roiFastMax,
             d.roiSlowMin, d.roiSlowMax};
   }
 

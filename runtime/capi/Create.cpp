@@ -1,3 +1,4 @@
+#include "lib/Experiment/PixelList.h"
 #include "lib/CommandLine/ExperimentOf.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
@@ -75,8 +76,11 @@ nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simula
   return guarded([&] {
     given(simulator, "the place for the simulator");
     const std::vector<std::string> all = words(count, flags);
-    const Experiment experiment = experimentOf(all);
-    auto created = simulatorFor(experiment.variant, simulatorOptionsOf(all));
+    Experiment experiment = experimentOf(all);
+    SimulatorOptions options = simulatorOptionsOf(all, experiment);
+    if (const std::vector<PixelIndex> pixels = std::exchange(options.pixels, {}); !pixels.empty())
+      listPixels(experiment, pixels);
+    auto created = simulatorFor(experiment.variant, options);
     setAll(created->values, created->kernel(), experiment);
     *simulator = created.release();
     return NB_OK;

@@ -12,7 +12,7 @@ void setAll(ParameterValues &values, const nb_kernel_descriptor &kernel,
     const void *address = bound.provided()[i];
     if (!address)
       continue; // what no experiment has stays as it was set
-    const std::int64_t shape[] = {experiment.panelCount(), experiment.detector.slowPixels,
+    const std::int64_t shape[] = {experiment.imagePanels(), experiment.detector.slowPixels,
                                   experiment.detector.fastPixels};
     switch (kind) {
     case NB_PARAMETER_INDEX: {

@@ -122,7 +122,9 @@ std::int64_t ParameterValues::countNamed(const std::string &name) const {
 }
 
 ImageShape ParameterValues::shape() const {
-  const ImageShape shape = {countNamed(imageCounts[0]), countNamed(imageCounts[1]),
+  // Rows of a list of pixels may be of any panel.
+  const bool list = std::ranges::any_of(values, [](const auto &v) { return v.first == "pixel_fast"; });
+  const ImageShape shape = {list ? 1 : countNamed(imageCounts[0]), countNamed(imageCounts[1]),
                             countNamed(imageCounts[2])};
   if (tryProduct({shape.panels, shape.slow, shape.fast}).value_or(mostEntries + 1) > mostEntries)
     throw std::invalid_argument("the image has too many pixels");

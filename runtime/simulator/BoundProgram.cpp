@@ -49,7 +49,7 @@ BoundProgram::BoundProgram(Program given, const Experiment &experiment)
       parameters(program.descriptor(), experiment), memory(program.descriptor()) {}
 
 ImageShape BoundProgram::shape() const {
-  return {experiment.panelCount(), experiment.detector.slowPixels, experiment.detector.fastPixels};
+  return {experiment.imagePanels(), experiment.detector.slowPixels, experiment.detector.fastPixels};
 }
 
 void BoundProgram::bind(std::string_view parameter, std::span<const double> numbers) {

@@ -52,7 +52,7 @@ std::vector<Gradient> Simulator::gradient(std::string_view parameters,
                                           std::span<const double> cotangent) {
   const Derivative derivative = state->derivativeBy(Mode::VJP, parameters);
   BoundProgram &program = state->program(ImageType::F64, derivative);
-  program.bind(cotangentName("image"), cotangent);
+  program.bind(cotangentName("image"), state->fromCaller(cotangent));
   state->runDerivative(program);
   return outputsOf(program, derivative, DerivativeKind::Gradient);
 }
@@ -77,7 +77,8 @@ std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
   std::vector<DerivativeImage> images;
   for (const std::string &name : derivative.parameters)
     images.push_back({name, findParameter(name)->unit,
-                      copyOf(program.output(derivativeName(DerivativeKind::Derivative, name)))});
+                      state->toCaller(
+                          program.output(derivativeName(DerivativeKind::Derivative, name)))});
   return images;
 }
 
@@ -87,7 +88,7 @@ std::vector<double> Simulator::jvp(std::string_view parameters,
   BoundProgram &program = state->program(ImageType::F64, derivative);
   const auto tangents = bindDirection(program, state->experiment, derivative, direction);
   state->runDerivative(program);
-  return copyOf(program.output(derivativeName(DerivativeKind::JVP, "image")));
+  return state->toCaller(program.output(derivativeName(DerivativeKind::JVP, "image")));
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,
@@ -95,7 +96,7 @@ std::vector<Gradient> Simulator::hvp(std::string_view parameters,
                                      std::span<const double> cotangent) {
   const Derivative derivative = state->derivativeBy(Mode::HVP, parameters);
   BoundProgram &program = state->program(ImageType::F64, derivative);
-  program.bind(cotangentName("image"), cotangent);
+  program.bind(cotangentName("image"), state->fromCaller(cotangent));
   const auto tangents = bindDirection(program, state->experiment, derivative, direction);
   state->runDerivative(program);
   return outputsOf(program, derivative, DerivativeKind::HVP);

@@ -23,29 +23,31 @@ std::span<const double> Simulator::value() {
   BoundProgram &program = state->program(ImageType::F64);
   if (state->runValue(program, state->everyRun).cancelled)
     throw Cancelled();
-  return program.output("image");
+  if (!state->listed.any())
+    return program.output("image");
+  return state->listedValue = state->toCaller(program.output("image"));
 }
 
 double Simulator::loss(const Loss &loss) { return loss.evaluate(value(), rendered(), {}); }
 
 RunResult Simulator::render(std::span<float> image, const RunOptions &run) {
-  return state->runValue(state->program(ImageType::F32), run, image);
+  return state->render(state->program(ImageType::F32), run, image);
 }
 
 RunResult Simulator::render(std::span<double> image, const RunOptions &run) {
-  return state->runValue(state->program(ImageType::F64), run, image);
+  return state->render(state->program(ImageType::F64), run, image);
 }
 
 RunResult Simulator::render(std::span<float> image, const RunOptions &run,
                             const Instruments &look) {
   BoundProgram program = state->interpreted(ImageType::F32, look);
-  return state->runValue(program, run, image);
+  return state->render(program, run, image);
 }
 
 RunResult Simulator::render(std::span<double> image, const RunOptions &run,
                             const Instruments &look) {
   BoundProgram program = state->interpreted(ImageType::F64, look);
-  return state->runValue(program, run, image);
+  return state->render(program, run, image);
 }
 
 std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {

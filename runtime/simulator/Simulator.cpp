@@ -52,6 +52,7 @@ SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags)
   take(&SimulatorOptions::precision);
   take(&SimulatorOptions::device);
   take(&SimulatorOptions::kernelFile);
+  take(&SimulatorOptions::pixels);
   take(&SimulatorOptions::dumpIR);
   if (!options.passes.any())
     options.passes = flags.passes;
@@ -77,7 +78,8 @@ void Simulator::setRunOptions(const RunOptions &run) { state->everyRun = run; }
 
 Simulator Simulator::fromFlags(const std::vector<std::string> &flags,
                                const SimulatorOptions &options) {
-  return Simulator(experimentOf(flags), merged(options, simulatorOptionsOf(flags)));
+  const Experiment experiment = experimentOf(flags);
+  return Simulator(experiment, merged(options, simulatorOptionsOf(flags, experiment)));
 }
 
 Engine Simulator::engine() const { return state->placement.engine(); }
@@ -91,9 +93,11 @@ const Experiment &Simulator::experiment() const { return state->experiment; }
 const SimulatorTiming &Simulator::timing() const { return state->timing; }
 std::array<std::int64_t, 3> Simulator::shape() const {
   const Detector &detector = state->experiment.detector;
+  if (state->listed.any())
+    return {1, 1, std::int64_t(state->pixels())};
   return {state->experiment.panelCount(), detector.slowPixels, detector.fastPixels};
 }
-std::size_t Simulator::pixels() const { return std::size_t(state->experiment.pixelCount()); }
+std::size_t Simulator::pixels() const { return state->pixels(); }
 std::span<const std::uint8_t> Simulator::rendered() const { return state->renderedPixels(); }
 
 std::vector<double> Simulator::get(std::string_view name) const {

@@ -11,7 +11,9 @@
 namespace nanobragg {
 
 Simulator::State::State(const Experiment &given, const SimulatorOptions &options)
-    : experiment(given), options(options),
+    : experiment(given),
+      listed(options.pixels.empty() ? ListedPixels() : listPixels(experiment, options.pixels)),
+      options(options),
       placement(options, options.once ? samplesOf(experiment) : 0) {}
 
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
@@ -72,7 +74,25 @@ const Parameter &Simulator::State::parameter(std::string_view name) const {
   return *found;
 }
 
+std::vector<double> Simulator::State::toCaller(std::span<const double> image) const {
+  if (!listed.any())
+    return {image.begin(), image.end()};
+  std::vector<double> pixels(listed.places.size());
+  listed.gather(image, std::span(pixels));
+  return pixels;
+}
+
+std::span<const double> Simulator::State::fromCaller(std::span<const double> pixels) {
+  if (!listed.any())
+    return pixels;
+  scattered = listed.scatter(pixels);
+  return scattered;
+}
+
 std::span<const std::uint8_t> Simulator::State::renderedPixels() {
+  if (rendered.empty())
+    for (const std::size_t place : listed.places)
+      rendered.push_back(place != ListedPixels::none);
   if (rendered.empty()) {
     const io::ImageRegion region = io::ImageRegion::of(experiment);
     const std::vector<std::uint8_t> &mask = experiment.detector.mask;

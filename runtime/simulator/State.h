@@ -6,6 +6,7 @@
 
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/Parameters.h"
+#include "lib/Experiment/PixelList.h"
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/BoundProgram.h"
 #include "runtime/simulator/Placement.h"
@@ -34,7 +35,27 @@ struct Simulator::State {
     const TimeAdded watch(timing.value);
     return counted(program.run(image..., withThreads(run)));
   }
+  /// Into pixels of the caller, listed ones if there is a list.
+  template <typename T>
+  RunResult render(BoundProgram &program, const RunOptions &run, std::span<T> image) {
+    if (!listed.any())
+      return runValue(program, run, image);
+    listed.requireSize(image.size());
+    std::vector<T> all(listed.imagePixels);
+    RunResult result = runValue(program, run, std::span<T>(all));
+    listed.gather(std::span<const T>(all), image);
+    return result;
+  }
   void runDerivative(BoundProgram &program);
+
+  /// Of what the caller sees.
+  std::size_t pixels() const {
+    return listed.any() ? listed.places.size() : std::size_t(experiment.pixelCount());
+  }
+  /// An image of a program as the caller gets it.
+  std::vector<double> toCaller(std::span<const double> image) const;
+  /// Numbers of the caller's pixels as a program gets them, valid until the next call.
+  std::span<const double> fromCaller(std::span<const double> pixels);
 
   /// By names and groups with commas between.
   Derivative derivativeBy(Derivative::Mode mode, std::string_view parameters) const;
@@ -43,19 +64,22 @@ struct Simulator::State {
   /// Looked for when it is first asked for: images need it not.
   std::span<const std::uint8_t> renderedPixels();
 
-  Experiment experiment;
+  Experiment experiment; ///< of the pixels of the list, if there is one
+  ListedPixels listed;
   SimulatorOptions options;
   RunOptions everyRun; ///< that is given none of its own
   Placement placement;
   bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid
   SimulatorTiming timing;
+  std::vector<double> listedValue; ///< the last value() of a list
 
 private:
   RunOptions withThreads(RunOptions run) const;
   RunResult counted(RunResult run);
 
   std::vector<std::uint8_t> rendered;
+  std::vector<double> scattered; ///< of fromCaller
 };
 
 } // namespace nanobragg

@@ -69,7 +69,7 @@ private:
 
   void printGradient() {
     const std::vector<std::string> names = namesOf("--grad", *tool.gradient);
-    const Loss loss = readLoss(tool.loss, simulator.shape());
+    const Loss loss = readLoss(setup);
     const LossGradient result = simulator.gradient(*tool.gradient, loss);
     std::size_t notFinite = std::isfinite(result.loss) ? 0 : 1;
     for (const Gradient &g : result.gradient)
@@ -109,8 +109,9 @@ private:
     const auto shape = simulator.shape();
     const std::size_t sizes[] = {std::size_t(shape[0]), std::size_t(shape[1]),
                                  std::size_t(shape[2])};
-    // One panel is an image of two dimensions, as NumPy's users expect.
-    io::writeNpy(file, std::span(sizes).subspan(shape[0] == 1 ? 1 : 0), pixels);
+    // One panel is an image of two dimensions, as NumPy's users expect, and a list has one.
+    const std::size_t left = setup.line.files.pixels ? 2 : shape[0] == 1 ? 1 : 0;
+    io::writeNpy(file, std::span(sizes).subspan(left), pixels);
     file.commit();
     if (!tool.instruments.json && !tool.quiet)
       std::fprintf(out, "wrote %s\n", path.c_str());

@@ -5,23 +5,45 @@
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/ImageFile.h"
+#include "lib/IO/NpyFile.h"
 #include "lib/IO/SmvFile.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <variant>
 
 namespace nanobragg {
 namespace {
 
-using ImageShape3 = std::array<std::int64_t, 3>;
+/// The detector, and the pixels that are listed; none: all.
+struct Pixels {
+  std::int64_t panels, slow, fast;
+  std::span<const PixelIndex> listed;
+};
 
-std::vector<double> readPixels(const std::string &path, const ImageShape3 &shape) {
-  Image image = readImage(path, Shape{shape[0] * shape[1], shape[2]});
-  if (image.panels * image.slow != shape[0] * shape[1] || image.fast != shape[2])
+/// An array of one dimension, if it is one: a number for each listed pixel.
+std::optional<std::vector<double>> readList(const std::string &path, std::size_t listed) {
+  if (!path.ends_with(".npy"))
+    return std::nullopt;
+  const io::NpyArray array = io::readNpy(path);
+  if (array.shape.size() != 1)
+    return std::nullopt;
+  if (array.shape[0] != listed)
+    throw io::FileError(path, "has " + std::to_string(array.shape[0]) + " numbers and --pixels " +
+                                  std::to_string(listed) + " pixels");
+  return std::visit([](const auto &values) {
+    return std::vector<double>(values.begin(), values.end());
+  }, array.values);
+}
+
+std::vector<double> readImageOf(const std::string &path, const Pixels &shape) {
+  Image image = readImage(path, Shape{shape.panels * shape.slow, shape.fast});
+  if (image.panels * image.slow != shape.panels * shape.slow || image.fast != shape.fast)
     throw io::FileError(path, "has " + std::to_string(image.panels * image.slow) + " x " +
                                   std::to_string(image.fast) + " pixels and the experiment " +
-                                  std::to_string(shape[0] * shape[1]) + " x " +
-                                  std::to_string(shape[2]));
+                                  std::to_string(shape.panels * shape.slow) + " x " +
+                                  std::to_string(shape.fast));
   // The pedestal of a detector's image is no photons, nor are the scaled numbers of -intfile.
   if (io::readBytes(path).starts_with("{\nHEADER_BYTES")) {
     const io::SmvFile smv = io::readSmv(path);
@@ -35,8 +57,20 @@ std::vector<double> readPixels(const std::string &path, const ImageShape3 &shape
   return std::move(image.pixels);
 }
 
+std::vector<double> readPixels(const std::string &path, const Pixels &shape) {
+  if (shape.listed.empty())
+    return readImageOf(path, shape);
+  if (auto list = readList(path, shape.listed.size()))
+    return std::move(*list);
+  const std::vector<double> image = readImageOf(path, shape);
+  std::vector<double> list;
+  for (const PixelIndex &p : shape.listed)
+    list.push_back(image[std::size_t((p.panel * shape.slow + p.slow) * shape.fast + p.fast)]);
+  return list;
+}
+
 std::vector<double> readSigma(const std::string &text, const std::vector<double> &data,
-                              const ImageShape3 &shape) {
+                              const Pixels &shape) {
   if (const auto number = parseNumber(text)) {
     if (*number <= 0)
       throw UsageError("--loss: sigma=" + text + " is not positive");
@@ -52,9 +86,13 @@ std::vector<double> readSigma(const std::string &text, const std::vector<double>
 
 } // namespace
 
-Loss readLoss(const LossOptions &options, const std::array<std::int64_t, 3> &shape) {
+Loss readLoss(const RunSetup &setup) {
+  const LossOptions &options = setup.line.tool.loss;
   if (!options.data)
     return Loss::sum();
+  const Detector &d = setup.complete.experiment.detector;
+  const Pixels shape = {setup.complete.experiment.panelCount(), d.slowPixels, d.fastPixels,
+                        setup.line.tool.simulator.pixels};
   std::vector<double> data = readPixels(*options.data, shape);
   std::vector<double> sigma = readSigma(options.sigma.value_or("1"), data, shape);
   std::vector<std::uint8_t> mask;

@@ -5,13 +5,15 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "nanobragg/Loss.h"
 
-#include <array>
+#include "tools/shared/RunSetup.h"
 
 namespace nanobragg {
 
-/// The loss over images of this shape (panels, slow, fast). Images are those of nb-compare: NumPy
-/// arrays, SMV images, whose ADC_OFFSET is subtracted, raw 32-bit floats. Throws io::FileError.
-Loss readLoss(const LossOptions &options, const std::array<std::int64_t, 3> &shape);
+/// The loss of --loss over the detector's images. Images are those of nb-compare: NumPy
+/// arrays, SMV images, whose ADC_OFFSET is subtracted, raw 32-bit floats. With --pixels, the pixels of
+/// the list are taken out of them, and an array of NumPy of one dimension has one number for each pixel of the list.
+/// Throws io::FileError.
+Loss readLoss(const RunSetup &setup);
 
 } // namespace nanobragg
 #endif

@@ -160,7 +160,8 @@ private:
         look.any() ? simulator.render(pixels, options, look) : simulator.render(pixels, options);
     display.abandon();
     std::fwrite(result.report.data(), 1, result.report.size(), stdout);
-    recordTiming(result, beforeRun);
+    timing.record(simulator, setup.line.tool.simulator, result, start, beforeRun);
+    timing.kernel = kernels.counters();
   }
 
   /// Nothing else tells such a run from one that went well.
@@ -188,30 +189,6 @@ private:
                  "NOTE: -intfile is scaled by %g, which makes the brightest pixel of this image "
                  "55000; images of a series differ in it unless all are given one -scale\n",
                  io::chooseIntScale(0, statistics.maximum));
-  }
-
-  void recordTiming(const RunResult &result, double beforeRun) {
-    const bool interpreted = simulator.engine() == Engine::Interpreter;
-    timing.engine = interpreted ? "interpreter" : "fused";
-    timing.precision =
-        interpreted ? "f64"
-                    : requestFor(setup.complete.experiment, setup.line.tool.simulator).precision;
-    timing.target = interpreted ? "interpreter" : simulator.target(PixelType::F32);
-    timing.beforeMainCpuSeconds = start.cpuSecondsBefore;
-    timing.startupSeconds = beforeRun + result.firstTileSeconds;
-    timing.prepareSeconds = result.prepareSeconds;
-    timing.runSeconds = result.runSeconds;
-    timing.samples = samplesOf(setup.complete.experiment);
-    const bool culled = result.samplesEvaluated > 0;
-    timing.samplesLit = culled ? result.samplesLit : timing.samples;
-    timing.samplesEvaluated = culled ? result.samplesEvaluated : timing.samples;
-    timing.threads = result.threads;
-    timing.device = result.device;
-    timing.deviceBytes = result.deviceBytes;
-    timing.uploadedBytes = result.uploadedBytes;
-    timing.launches = result.launches;
-    timing.deviceSeconds = result.deviceSeconds;
-    timing.kernel = kernels.counters();
   }
 
   void printSolidAngle() const {

@@ -9,6 +9,7 @@
 #include "tools/nb-sim/FramePlan.h"
 #include "tools/nb-sim/MakeImage.h"
 #include "tools/nb-sim/MakeSeries.h"
+#include "tools/nb-sim/MakeList.h"
 #include "tools/shared/Main.h"
 
 #include <csignal>
@@ -97,6 +98,10 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
     return compareEngines(setup, kernels);
   if (tool.gradient || tool.jacobian) {
     printDerivatives(setup, kernels, stdout);
+    return finish("");
+  }
+  if (line.files.pixels) {
+    makeList(setup, kernels, start);
     return finish("");
   }
   // A reader that stops listening to the progress lines is no reason to lose the image.

@@ -1,5 +1,7 @@
 #include "tools/nb-sim/Timing.h"
 
+#include "runtime/simulator/Placement.h"
+
 #include <nlohmann/json.hpp>
 
 #include <ctime>
@@ -10,6 +12,28 @@ ProcessStart::ProcessStart() {
   timespec used = {};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   cpuSecondsBefore = double(used.tv_sec) + double(used.tv_nsec) * 1e-9;
+}
+
+void Timing::record(Simulator &simulator, const SimulatorOptions &options, const RunResult &result,
+                    const ProcessStart &start, double beforeRun) {
+  const bool interpreted = simulator.engine() == Engine::Interpreter;
+  engine = interpreted ? "interpreter" : "fused";
+  precision = interpreted ? "f64" : requestFor(simulator.experiment(), options).precision;
+  target = interpreted ? "interpreter" : simulator.target(PixelType::F32);
+  beforeMainCpuSeconds = start.cpuSecondsBefore;
+  startupSeconds = beforeRun + result.firstTileSeconds;
+  prepareSeconds = result.prepareSeconds;
+  runSeconds = result.runSeconds;
+  samples = samplesOf(simulator.experiment());
+  const bool culled = result.samplesEvaluated > 0;
+  samplesLit = culled ? result.samplesLit : samples;
+  samplesEvaluated = culled ? result.samplesEvaluated : samples;
+  threads = result.threads;
+  device = result.device;
+  deviceBytes = result.deviceBytes;
+  uploadedBytes = result.uploadedBytes;
+  launches = result.launches;
+  deviceSeconds = result.deviceSeconds;
 }
 
 std::string Timing::toJson() const {

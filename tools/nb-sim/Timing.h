@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_NBSIM_TIMING_H
 #define NANOBRAGG_NBSIM_TIMING_H
 
+#include "nanobragg/Simulator.h"
 #include "runtime/kernels/KernelProvider.h"
 #include "runtime/processor/Stopwatch.h"
 
@@ -35,6 +36,10 @@ struct Timing {
   std::string device; ///< empty: the processor
   std::int64_t deviceBytes = 0, uploadedBytes = 0, launches = 0;
   double deviceSeconds = 0; ///< of the launches, part of the run
+
+  /// What is known after a run of floats, which began `beforeRun` seconds after main().
+  void record(Simulator &simulator, const SimulatorOptions &options, const RunResult &result,
+              const ProcessStart &start, double beforeRun);
 
   /// Wall-clock time of one sample.
   double nsPerSample() const { return samples > 0 ? runSeconds / samples * 1e9 : 0; }

@@ -11,7 +11,9 @@ namespace nanobragg {
 
 RunSetup::RunSetup(CommandLine commandLine)
     : line(std::move(commandLine)), loaded(loadInputs(line)),
-      complete(chooseDefaults(line.options, loaded.inputs, line.semantics)) {}
+      complete(chooseDefaults(line.options, loaded.inputs, line.semantics)) {
+  line.tool.simulator.pixels = loadPixelList(line, complete.experiment);
+}
 
 SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
   SimulatorOptions options = line.tool.simulator;

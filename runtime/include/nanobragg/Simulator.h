@@ -18,9 +18,11 @@
 // The Python module (runtime/python) is a thin layer over this class, as the C interface is over its
 // parts (runtime/capi).
 //
+// Who needs some pixels and not all (a refinement does) lists them in SimulatorOptions::pixels: image,
+// derivatives and losses are then of those pixels alone.
+//
 // Rooms for what will come: a batch of shots is a loop over set() and render() here, or one
-// function beside render() that takes all of them at once; lists of pixels go into RunOptions,
-// beside the region that the experiment has; what the detector makes of the photons (point spread,
+// function beside render() that takes all of them at once; what the detector makes of the photons (point spread,
 // noise) is part of the program, a stage after its image (docs/rationale/detector-response.md).
 //
 // Whatever goes wrong is an exception: std::invalid_argument for names and sizes,

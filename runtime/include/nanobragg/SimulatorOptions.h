@@ -4,11 +4,13 @@
 
 #include "nanobragg/Engine.h"
 #include "nanobragg/KernelABI.h"
+#include "nanobragg/Run.h"
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace nanobragg {
 
@@ -54,6 +56,10 @@ struct SimulatorOptions {
   /// else can be asked for then.
   std::shared_ptr<const nb_kernel_descriptor> kernel{};
   OwnPasses passes{};
+  /// The pixels that are asked for, in the order of their numbers, each as often as one likes; empty: all of the
+  /// detector. Image, derivatives and losses are then of shape [1][1][number of them], at a cost
+  /// proportional to their number. A pixel that is masked or outside the region is 0.
+  std::vector<PixelIndex> pixels{};
   std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
   /// Where kernels come from; null: one for the process, with the kernel cache.
   KernelProvider *kernels = nullptr;

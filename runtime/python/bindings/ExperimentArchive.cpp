@@ -157,11 +157,12 @@ void field(Archive &a, Detector &detector) {
   auto &[distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
          rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
          roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-         layerFraction, layers, panels, mask, gainMap, gain] = detector;
+         layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast, gain] =
+      detector;
   fields(a, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
          rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
          roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-         layerFraction, layers, panels, mask, gainMap, gain);
+         layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast, gain);
 }
 
 template <typename Archive>

@@ -1,0 +1,108 @@
+#include "lib/Experiment/PixelList.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nanobragg {
+namespace {
+
+/// Enough to fill lanes and warps, few enough that a panel's last row wastes little.
+constexpr std::size_t widthOfRow = 64;
+
+[[noreturn]] void refuse(const PixelIndex &pixel, const Detector &detector, std::int64_t panels) {
+  throw std::invalid_argument(
+      "the list has panel " + std::to_string(pixel.panel) + ", slow " + std::to_string(pixel.slow) +
+      ", fast " + std::to_string(pixel.fast) + ", and the detector has " + std::to_string(panels) +
+      (panels == 1 ? " panel" : " panels") + " of " + std::to_string(detector.slowPixels) +
+      " slow and " + std::to_string(detector.fastPixels) + " fast pixels; count from 0");
+}
+
+bool isRendered(const Detector &d, const PixelIndex &pixel) {
+  const bool inside = pixel.fast >= d.roiFastMin && pixel.fast <= d.roiFastMax &&
+                      pixel.slow >= d.roiSlowMin && pixel.slow <= d.roiSlowMax;
+  return inside &&
+         (d.mask.empty() ||
+          d.mask[std::size_t((pixel.panel * d.slowPixels + pixel.slow) * d.fastPixels + pixel.fast)]);
+}
+
+} // namespace
+
+void ListedPixels::requireSize(std::size_t numbers) const {
+  if (numbers != places.size())
+    throw std::invalid_argument(std::to_string(numbers) + " numbers are given for a list of " +
+                                std::to_string(places.size()) + " pixels");
+}
+
+std::vector<double> ListedPixels::scatter(std::span<const double> list) const {
+  requireSize(list.size());
+  std::vector<double> image(imagePixels);
+  for (std::size_t i = 0; i != places.size(); ++i)
+    if (places[i] != none)
+      image[places[i]] = list[i];
+  return image;
+}
+
+ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels) {
+  Detector &d = experiment.detector;
+  const std::int64_t panels = experiment.panelCount();
+  if (pixels.empty())
+    throw std::invalid_argument("the list of pixels is empty; list one at least");
+  if (experiment.variant.pixelList)
+    throw std::invalid_argument("the experiment has a list of pixels already");
+  ListedPixels listed;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i != pixels.size(); ++i) {
+    const PixelIndex &p = pixels[i];
+    if (p.panel < 0 || p.panel >= panels || p.slow < 0 || p.slow >= d.slowPixels || p.fast < 0 ||
+        p.fast >= d.fastPixels)
+      refuse(p, d, panels);
+    if (isRendered(d, p))
+      order.push_back(i);
+  }
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return std::pair(pixels[a].panel, a) < std::pair(pixels[b].panel, b);
+  });
+
+  const std::size_t width = std::clamp<std::size_t>(order.size(), 1, widthOfRow);
+  listed.places.assign(pixels.size(), ListedPixels::none);
+  PixelMap panel, slow, fast, gain;
+  const auto append = [&](const PixelIndex &p) {
+    panel.values.push_back(double(p.panel));
+    slow.values.push_back(double(p.slow));
+    fast.values.push_back(double(p.fast));
+    if (experiment.variant.gainMap)
+      gain.values.push_back(
+          d.gainMap.values[std::size_t((p.panel * d.slowPixels + p.slow) * d.fastPixels + p.fast)]);
+  };
+  PixelIndex last = order.empty() ? pixels.front() : pixels[order.front()];
+  const auto endRow = [&] {
+    while (fast.values.size() % width != 0)
+      append(last);
+  };
+  for (const std::size_t i : order) {
+    if (pixels[i].panel != last.panel)
+      endRow();
+    listed.places[i] = fast.values.size();
+    append(last = pixels[i]);
+  }
+  if (order.empty())
+    append(last); // no kernel takes an image without pixels
+  endRow();
+
+  listed.imagePixels = fast.values.size();
+  d.fastPixels = std::int64_t(width);
+  d.slowPixels = std::int64_t(listed.imagePixels / width);
+  d.roiFastMin = d.roiSlowMin = 0;
+  d.roiFastMax = d.fastPixels - 1;
+  d.roiSlowMax = d.slowPixels - 1;
+  d.mask.clear();
+  experiment.variant.mask = false;
+  d.gainMap = std::move(gain);
+  d.listPanel = std::move(panel);
+  d.listSlow = std::move(slow);
+  d.listFast = std::move(fast);
+  experiment.variant.pixelList = true;
+  return listed;
+}
+
+} // namespace nanobragg

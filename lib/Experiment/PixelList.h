@@ -1,0 +1,46 @@
+// An image of the pixels that are asked for.
+#ifndef NANOBRAGG_EXPERIMENT_PIXELLIST_H
+#define NANOBRAGG_EXPERIMENT_PIXELLIST_H
+
+#include "lib/Experiment/Experiment.h"
+#include "nanobragg/Run.h"
+
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// A list of pixels as an image, whose rows have pixels of one panel each. Some places at the ends of rows repeat the pixel
+/// before, so that all rows are of one length; they belong to no listed pixel.
+struct ListedPixels {
+  static constexpr std::size_t none = std::size_t(-1);
+
+  std::vector<std::size_t> places; ///< of each listed pixel, in the image; none: masked or outside the region
+  std::size_t imagePixels = 0;
+
+  bool any() const { return !places.empty(); }
+
+  /// The numbers of the listed pixels out of those of the image; 0 where there is none.
+  template <typename T, typename U>
+  void gather(std::span<const T> image, std::span<U> list) const {
+    for (std::size_t i = 0; i != places.size(); ++i)
+      list[i] = places[i] == none ? U(0) : U(image[places[i]]);
+  }
+
+  /// The other way round: places of no listed pixel are 0.
+  std::vector<double> scatter(std::span<const double> list) const;
+
+  /// Throws std::invalid_argument unless that is the number of listed pixels.
+  void requireSize(std::size_t numbers) const;
+};
+
+/// Makes the detector's image that of the pixels, in this order; each may be listed more than once. Maps of the
+/// detector's pixels become those of the image, the mask and the region decide which of the pixels are rendered. Throws
+/// std::invalid_argument for a pixel that the detector does not have, or when the list is empty.
+ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,83 @@
+#include "tools/nb-sim/MakeList.h"
+
+#include "lib/CommandLine/OutputFormats.h"
+#include "lib/IO/FloatImage.h"
+#include "lib/IO/ImageStatistics.h"
+#include "lib/IO/NpyFile.h"
+#include "lib/IO/OutputFile.h"
+#include "tools/nb-sim/NotFinite.h"
+
+#include <charconv>
+#include <optional>
+
+namespace nanobragg {
+namespace {
+
+/// All digits that a float has.
+std::string textOf(std::span<const PixelIndex> pixels, std::span<const float> values) {
+  std::string text = "# panel fast slow photons\n";
+  char line[120];
+  for (std::size_t i = 0; i != values.size(); ++i) {
+    char *end = line;
+    for (const std::int64_t index : {pixels[i].panel, pixels[i].fast, pixels[i].slow}) {
+      end = std::to_chars(end, line + sizeof line, index).ptr;
+      *end++ = ' ';
+    }
+    end = std::to_chars(end, line + sizeof line, values[i]).ptr;
+    *end++ = '\n';
+    text.append(line, end);
+  }
+  return text;
+}
+
+void write(io::OutputFile &file, const CommandLine &line, std::span<const float> values) {
+  const std::size_t shape[] = {values.size()};
+  if (wantsNpy(line))
+    io::writeNpy(file, shape, values);
+  else if (wantsText(line))
+    file.write(textOf(line.tool.simulator.pixels, values));
+  else
+    io::writeFloatImage(file, values);
+  file.commit();
+}
+
+} // namespace
+
+void makeList(const RunSetup &setup, KernelProvider &kernels, const ProcessStart &start) {
+  const ToolOptions &tool = setup.line.tool;
+  const std::string &path = setup.line.outputs.floatFile;
+  io::OutputFile file(path);
+  std::optional<io::OutputFile> timingFile;
+  if (tool.timingFile)
+    timingFile.emplace(*tool.timingFile);
+  Simulator simulator(setup.complete.experiment, setup.simulatorOptions(kernels));
+  if (!tool.instruments.any())
+    simulator.prepare(PixelType::F32);
+  setup.tellFallbacks(simulator, "renders");
+
+  std::vector<float> values(simulator.pixels());
+  const double beforeRun = start.sinceMain.seconds();
+  const std::span<float> pixels = values;
+  const RunResult result = tool.instruments.any() ? simulator.render(pixels, {}, tool.instruments)
+                                                  : simulator.render(pixels);
+  if (!result.report.empty())
+    std::fwrite(result.report.data(), 1, result.report.size(), stdout);
+  const auto statistics = io::computeStatistics(
+      values, io::ImageRegion::whole(std::int64_t(values.size()), 1), simulator.rendered());
+  warnOfNotFinite(setup.line, "listed pixels", std::size_t(statistics.notFinite));
+  write(file, setup.line, values);
+
+  Timing timing;
+  timing.record(simulator, tool.simulator, result, start, beforeRun);
+  timing.kernel = kernels.counters();
+  timing.totalSeconds = start.sinceMain.seconds();
+  if (timingFile) {
+    timingFile->write(timing.toJson());
+    timingFile->commit();
+  }
+  if (!tool.quiet)
+    std::printf("max_I = %g  mean= %g of %zu listed pixels\nwrote %s\n", statistics.maximum,
+                statistics.mean, values.size(), path.c_str());
+}
+
+} // namespace nanobragg
