@@ -1,10 +1,14 @@
 #include "lib/Transforms/TableSizes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace mlir::nb;
 
-/// The count of the loop that an index runs over, or null.
+/// The count of the loop that an index runs over, or the divisor that it is a remainder of; else null.
 static Value countOf(Value index) {
+  if (auto remainder = index.getDefiningOp<arith::RemUIOp>())
+    return remainder.getRhs();
   auto argument = dyn_cast<BlockArgument>(index);
   auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp()) : LoopOp();
   return loop ? loop.getCounts()[argument.getArgNumber()] : Value();
