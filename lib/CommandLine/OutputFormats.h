@@ -9,8 +9,8 @@
 namespace nanobragg {
 
 /// A name that ends in the extension of a format that its flag does not write is refused, with the
-/// flag that does or the name that fits; `-floatfile x.npy` is one that it does write. Any other name
-/// will do. -compat c looks at no name, as the C program. Throws UsageError.
+/// flag that does or the name that fits; `-floatfile x.npy` is one that it does write. Any other
+/// name will do. -compat c looks at no name, as the C program. Throws UsageError.
 void refuseMisleadingNames(const CommandLine &line);
 
 /// Does -floatfile ask for an array of NumPy?

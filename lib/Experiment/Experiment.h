@@ -101,10 +101,10 @@ struct Detector {
   std::vector<Panel> panels;      ///< empty: one panel with the axes above
   std::vector<std::uint8_t> mask; ///< [panel][slow][fast], 0 = skip; empty without a mask
   PixelMap gainMap;               ///< gains
-  /// With variant.pixelList, of each pixel of the image: where it is on the detector, counted in pixels from 0,
-  /// and of all pixels of a row the one panel.
+  /// With variant.pixelList, of each pixel of the image: where it is on the detector, counted in
+  /// pixels from 0, and of all pixels of a row the one panel.
   PixelMap listPanel, listSlow, listFast;
-  double gain = 1;                ///< ADU per photon, with structure.gain
+  double gain = 1; ///< ADU per photon, with structure.gain
 };
 
 struct Experiment {
@@ -127,8 +127,8 @@ struct Experiment {
   std::int64_t pixelCount() const {
     return productOf({imagePanels(), detector.slowPixels, detector.fastPixels}, "an image");
   }
-  /// Counts to compile into a kernel, "NAME=VALUE": where a pixel is one sub-pixel, what is evaluated
-  /// at the first sub-pixel is what the sample needs too.
+  /// Counts to compile into a kernel, "NAME=VALUE": where a pixel is one sub-pixel, what is
+  /// evaluated at the first sub-pixel is what the sample needs too.
   std::string fixedCounts() const { return detector.oversample == 1 ? "oversample=1" : ""; }
 };
 

@@ -20,9 +20,9 @@ constexpr std::size_t widthOfRow = 64;
 bool isRendered(const Detector &d, const PixelIndex &pixel) {
   const bool inside = pixel.fast >= d.roiFastMin && pixel.fast <= d.roiFastMax &&
                       pixel.slow >= d.roiSlowMin && pixel.slow <= d.roiSlowMax;
-  return inside &&
-         (d.mask.empty() ||
-          d.mask[std::size_t((pixel.panel * d.slowPixels + pixel.slow) * d.fastPixels + pixel.fast)]);
+  return inside && (d.mask.empty() ||
+                    d.mask[std::size_t((pixel.panel * d.slowPixels + pixel.slow) * d.fastPixels +
+                                       pixel.fast)]);
 }
 
 } // namespace

@@ -13,12 +13,14 @@
 
 namespace nanobragg {
 
-/// A list of pixels as an image, whose rows have pixels of one panel each. Some places at the ends of rows repeat the pixel
-/// before, so that all rows are of one length; they belong to no listed pixel.
+/// A list of pixels as an image, whose rows have pixels of one panel each. Some places at the ends
+/// of rows repeat the pixel before, so that all rows are of one length; they belong to no listed
+/// pixel.
 struct ListedPixels {
   static constexpr std::size_t none = std::size_t(-1);
 
-  std::vector<std::size_t> places; ///< of each listed pixel, in the image; none: masked or outside the region
+  std::vector<std::size_t>
+      places; ///< of each listed pixel, in the image; none: masked or outside the region
   std::size_t imagePixels = 0;
 
   bool any() const { return !places.empty(); }
@@ -37,9 +39,10 @@ struct ListedPixels {
   void requireSize(std::size_t numbers) const;
 };
 
-/// Makes the detector's image that of the pixels, in this order; each may be listed more than once. Maps of the
-/// detector's pixels become those of the image, the mask and the region decide which of the pixels are rendered. Throws
-/// std::invalid_argument for a pixel that the detector does not have, or when the list is empty.
+/// Makes the detector's image that of the pixels, in this order; each may be listed more than once.
+/// Maps of the detector's pixels become those of the image, the mask and the region decide which of
+/// the pixels are rendered. Throws std::invalid_argument for a pixel that the detector does not
+/// have, or when the list is empty.
 ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels);
 
 } // namespace nanobragg

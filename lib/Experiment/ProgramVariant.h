@@ -52,8 +52,8 @@ struct ProgramVariant {
   Evaluation polarization = Evaluation::Once; ///< None: -nopolar
   Capture capture = Capture::None;
   Water water = Water::None;
-  bool dmin = false;   ///< a resolution cutoff is applied
-  bool panels = false; ///< several panels, each with its own offset and axes
+  bool dmin = false;      ///< a resolution cutoff is applied
+  bool panels = false;    ///< several panels, each with its own offset and axes
   bool pixelList = false; ///< the image is a list of pixels, see PixelList.h
   bool mask = false;
   // Stages after the image, in this order.

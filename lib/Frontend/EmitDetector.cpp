@@ -19,11 +19,10 @@ DetectorFrame Emitter::detector(Value panel) {
   Value fast0 = param("fast_axis"), slow0 = param("slow_axis"), normal0 = param("normal_axis");
 
   DetectorFrame frame;
-  Value cosine =
-      op<DotOp>("ratio", beam, op<TransformOp>("rotated_normal", rotation, normal0));
+  Value cosine = op<DotOp>("ratio", beam, op<TransformOp>("rotated_normal", rotation, normal0));
   Value edgeOn = op<arith::CmpFOp>("edge_on", arith::CmpFPredicate::OEQ, cosine, number(0));
-  frame.ratio = op<arith::SelectOp>("ratio", edgeOn,
-                                    number(std::numeric_limits<double>::min()), cosine);
+  frame.ratio =
+      op<arith::SelectOp>("ratio", edgeOn, number(std::numeric_limits<double>::min()), cosine);
   Value close = variant.distance == DistanceInput::CloseDistance
                     ? param("close_distance")
                     : op<math::AbsFOp>("close_distance",
@@ -101,8 +100,8 @@ Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast
   }
   Value distance = div("distance", frame.closeDistance, op<DotOp>("ratio", beam, frame.normal));
   Value spot = op<SubOp>("beam_spot", op<ScaleOp>("beam_spot", beam, distance), frame.origin);
-  Value hand = op<DotOp>("handedness", op<CrossOp>("fast_x_slow", frame.fast, frame.slow),
-                         frame.normal);
+  Value hand =
+      op<DotOp>("handedness", op<CrossOp>("fast_x_slow", frame.fast, frame.slow), frame.normal);
   Value sign = op<math::CopySignOp>("handedness", number(1), hand);
   auto angle = [&](StringRef name, Value coordinate, Value axis) {
     Value fromSpot = op<arith::SubFOp>(name, coordinate, op<DotOp>(name, axis, spot));

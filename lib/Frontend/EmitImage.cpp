@@ -42,8 +42,10 @@ SampleIndices Emitter::placeOfPixel(ValueRange place) {
     return at;
   }
   if (variant.panels) {
-    // One for the whole row: tables cannot be looked up by pixel. The remainder says how large they are.
-    Value number = op<arith::FPToSIOp>("pixel_panel", b.getI64Type(), read("pixel_panel", index(0)));
+    // One for the whole row: tables cannot be looked up by pixel. The remainder says how large they
+    // are.
+    Value number =
+        op<arith::FPToSIOp>("pixel_panel", b.getI64Type(), read("pixel_panel", index(0)));
     Value panel = op<arith::IndexCastOp>("pixel_panel", b.getIndexType(), number);
     at.panel = op<arith::RemUIOp>("pixel_panel", panel, param("panel_count"));
   }

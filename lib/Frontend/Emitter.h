@@ -27,7 +27,7 @@ struct DetectorFrame {
 };
 
 struct Ray {
-  Value direction;  ///< unit vector along propagation
+  Value direction; ///< unit vector along propagation
   Value wavelength;
 };
 

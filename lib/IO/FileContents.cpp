@@ -82,8 +82,8 @@ std::string inflateAll(const std::string &path, const std::string &packed) {
       if (taken == packed.size())
         break;
       inflateReset(&stream); // gzip files may be concatenated
-    } else if (status == Z_BUF_ERROR || (status == Z_OK && taken == packed.size() &&
-                                         stream.avail_out != 0)) {
+    } else if (status == Z_BUF_ERROR ||
+               (status == Z_OK && taken == packed.size() && stream.avail_out != 0)) {
       throw FileError(path, "the gzip data end early; copy or compress the file again");
     } else if (status != Z_OK) {
       throw FileError(path, "the gzip data are damaged; copy or compress the file again");
@@ -103,7 +103,7 @@ std::string readBytes(const std::string &path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.number < 0)
     throw fail(errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.number, &status) != 0)
     throw fail(errno);
   if (S_ISDIR(status.st_mode))
@@ -147,7 +147,8 @@ std::string readMaybeCompressed(const std::string &path) {
   try {
     return inflateAll(path, bytes);
   } catch (const std::bad_alloc &) {
-    throw FileError(path, "does not fit into memory when inflated; check that it is the right file");
+    throw FileError(path,
+                    "does not fit into memory when inflated; check that it is the right file");
   }
 }
 

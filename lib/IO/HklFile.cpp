@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 namespace nanobragg::io {
@@ -83,87 +86,125 @@ private:
   const char *p, *end;
 };
 
-/// What stands in some lines of the text.
-struct ParsedLines {
-  std::vector<Reflection> reflections;
-  std::size_t lines = 0;
-  std::size_t moreColumns = 0; ///< the first line with more than four, from 1; 0: none
+struct FreeMemory {
+  void operator()(Reflection *memory) const { std::free(memory); }
 };
 
-ParsedLines parseLines(const std::string &path, std::string_view text) {
-  ParsedLines parsed;
-  std::vector<Reflection> &reflections = parsed.reflections;
-  constexpr std::size_t shortestLine = std::string_view("0 0 0 1\n").size();
-  reflections.reserve(text.size() / shortestLine + 1); // never grown: that costs more than parsing
-  preferLargePages(reflections.data(), reflections.capacity() * sizeof(Reflection));
-  TextLines lines(text);
+/// What stands in the lines of a text, in their order.
+struct ParsedLines {
+  std::unique_ptr<Reflection[], FreeMemory> memory;
+  std::span<const Reflection> reflections; ///< in the memory, without gaps
+  std::size_t moreColumns = 0;             ///< the first line with more than four, from 1; 0: none
+};
+
+/// Room for `count` of them, not initialized.
+std::unique_ptr<Reflection[], FreeMemory> allocate(std::size_t count) {
+  const std::size_t bytes = count * sizeof(Reflection);
+  const std::size_t page = bytes < largePage ? 4096 : largePage;
+  const std::size_t rounded = (bytes + page) / page * page;
+  auto *memory = static_cast<Reflection *>(std::aligned_alloc(page, rounded));
+  if (!memory)
+    throw std::bad_alloc();
+  preferLargePages(memory, rounded);
+  return std::unique_ptr<Reflection[], FreeMemory>(memory);
+}
+
+/// Some lines of the text.
+struct Part {
+  std::string_view text;
+  std::size_t lines = 0, before = 0; ///< how many it has, and how many stand before it
+  std::size_t reflections = 0,
+              moreColumns = 0; ///< found; moreColumns as above, counted in the part
+};
+
+/// `room` has place for one reflection for each line.
+void parsePart(const std::string &path, Part &part, Reflection *room) {
+  TextLines lines(part.text);
   std::string_view line;
+  Reflection *next = room;
   while (!lines.atEnd()) {
-    Reflection r{};
     const std::string_view rest = lines.remaining();
-    if (const char *next = readPlainReflection(rest.data(), rest.data() + rest.size(), r)) {
-      lines.skipLine(next);
-      reflections.push_back(r);
+    if (const char *after = readPlainReflection(rest.data(), rest.data() + rest.size(), *next)) {
+      lines.skipLine(after);
+      ++next;
       continue;
     }
     lines.next(line);
     ColumnReader columns(path, lines.number(), line);
     if (!columns.skipBlanks())
       continue;
-    r.h = columns.index("h");
-    r.k = columns.index("k");
-    r.l = columns.index("l");
-    r.f = columns.number("F");
-    if (parsed.moreColumns == 0 && columns.skipBlanks())
-      parsed.moreColumns = lines.number();
-    reflections.push_back(r);
+    next->h = columns.index("h");
+    next->k = columns.index("k");
+    next->l = columns.index("l");
+    next->f = columns.number("F");
+    ++next;
+    if (part.moreColumns == 0 && columns.skipBlanks())
+      part.moreColumns = lines.number();
   }
-  parsed.lines = lines.number();
-  return parsed;
+  part.reflections = std::size_t(next - room);
 }
 
 /// Whole lines of about equal length together.
-std::vector<std::string_view> cut(std::string_view text, std::size_t parts) {
-  std::vector<std::string_view> all;
-  for (std::size_t left = parts; !text.empty(); --left) {
+std::vector<Part> cut(std::string_view text, std::size_t parts) {
+  std::vector<Part> all;
+  for (std::size_t left = parts; !text.empty(); left = std::max<std::size_t>(left, 2) - 1) {
     const std::size_t end = left <= 1 ? text.npos : text.find('\n', text.size() / left);
-    all.push_back(text.substr(0, end == text.npos ? end : end + 1));
-    text.remove_prefix(all.back().size());
-    left = std::max<std::size_t>(left, 2);
+    all.push_back({text.substr(0, end == text.npos ? end : end + 1)});
+    text.remove_prefix(all.back().text.size());
   }
   return all;
 }
 
-/// In the order of the lines.
-std::vector<ParsedLines> parse(const std::string &path, std::string_view text) {
+ParsedLines parse(const std::string &path, std::string_view text) {
   constexpr std::size_t smallPart = 1 << 17;
   ThreadTeam team(text.size() > 2 * smallPart ? availableProcessors() : 1);
-  const std::vector<std::string_view> parts =
+  std::vector<Part> parts =
       cut(text, std::min(text.size() / smallPart, std::size_t(4 * team.size())));
-  std::vector<ParsedLines> parsed(parts.size());
+  const auto count = std::int64_t(parts.size());
+  team.forEach(count, [&](std::int64_t i, int) {
+    Part &part = parts[std::size_t(i)];
+    part.lines = std::size_t(std::ranges::count(part.text, '\n')) + !part.text.ends_with('\n');
+  });
+  std::size_t lines = 0;
+  for (Part &part : parts) {
+    part.before = lines;
+    lines += part.lines;
+  }
+  ParsedLines parsed{allocate(lines), {}};
   try {
-    team.forEach(std::int64_t(parts.size()), [&](std::int64_t i, int) {
-      parsed[std::size_t(i)] = parseLines(path, parts[std::size_t(i)]);
+    team.forEach(count, [&](std::int64_t i, int) {
+      Part &part = parts[std::size_t(i)];
+      parsePart(path, part, parsed.memory.get() + part.before);
     });
   } catch (const FileError &) {
-    parseLines(path, text); // which counts lines from the beginning of the file
+    Part whole{text};
+    parsePart(path, whole,
+              parsed.memory.get()); // which counts lines from the beginning of the file
     throw;
   }
+  // Blank lines and comments leave gaps.
+  Reflection *end = parsed.memory.get();
+  for (const Part &part : parts) {
+    const Reflection *from = parsed.memory.get() + part.before;
+    end = from == end ? end + part.reflections : std::copy_n(from, part.reflections, end);
+    if (parsed.moreColumns == 0 && part.moreColumns != 0)
+      parsed.moreColumns = part.before + part.moreColumns;
+  }
+  parsed.reflections = {parsed.memory.get(), end};
   return parsed;
 }
 
-HklGrid boundingBox(const std::vector<ParsedLines> &parts) {
+HklGrid boundingBox(std::span<const Reflection> reflections) {
   constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
   constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
   std::int32_t low[3] = {most, most, most}, high[3] = {least, least, least};
-  for (const ParsedLines &part : parts)
-    for (const Reflection &r : part.reflections) {
-      const std::int32_t index[3] = {r.h, r.k, r.l};
-      for (int axis = 0; axis != 3; ++axis) {
-        low[axis] = std::min(low[axis], index[axis]);
-        high[axis] = std::max(high[axis], index[axis]);
-      }
+  for (const Reflection &r : reflections) {
+    const std::int32_t index[3] = {r.h, r.k, r.l};
+    for (int axis = 0; axis != 3; ++axis) {
+      low[axis] = std::min(low[axis], index[axis]);
+      high[axis] = std::max(high[axis], index[axis]);
     }
+  }
   return {low[0], high[0], low[1], high[1], low[2], high[2], {}};
 }
 
@@ -175,18 +216,13 @@ HklFile readHkl(const std::string &path, double defaultF) {
 
 HklFile parseHkl(const std::string &path, const std::string &text, double defaultF) {
   HklFile result;
-  const std::vector<ParsedLines> parts = parse(path, text);
-  std::size_t linesBefore = 0;
-  for (const ParsedLines &part : parts) {
-    result.reflections += part.reflections.size();
-    if (result.moreColumns == 0 && part.moreColumns != 0)
-      result.moreColumns = linesBefore + part.moreColumns;
-    linesBefore += part.lines;
-  }
+  const ParsedLines parsed = parse(path, text);
+  result.reflections = parsed.reflections.size();
+  result.moreColumns = parsed.moreColumns;
   if (result.reflections == 0)
     throw FileError(path, "has no reflections; each line needs h k l F");
 
-  HklGrid &grid = result.grid = boundingBox(parts);
+  HklGrid &grid = result.grid = boundingBox(parsed.reflections);
   const std::size_t nodes = gridNodes(path, grid, result.reflections);
   const std::int64_t kRange = grid.kMax - grid.kMin + 1, lRange = grid.lMax - grid.lMin + 1;
   std::vector<bool> seen;
@@ -198,14 +234,13 @@ HklFile parseHkl(const std::string &path, const std::string &text, double defaul
   } catch (const std::bad_alloc &) {
     throw gridTooLarge(path, grid);
   }
-  for (const ParsedLines &part : parts)
-    for (const Reflection &r : part.reflections) {
-      const auto node = std::size_t(
-          ((r.h - grid.hMin) * kRange + (r.k - grid.kMin)) * lRange + (r.l - grid.lMin));
-      result.duplicates += seen[node];
-      seen[node] = true;
-      grid.values[node] = r.f;
-    }
+  for (const Reflection &r : parsed.reflections) {
+    const auto node =
+        std::size_t(((r.h - grid.hMin) * kRange + (r.k - grid.kMin)) * lRange + (r.l - grid.lMin));
+    result.duplicates += seen[node];
+    seen[node] = true;
+    grid.values[node] = r.f;
+  }
   return result;
 }
 

@@ -10,8 +10,9 @@ namespace nanobragg {
 
 constexpr std::size_t largePage = std::size_t(2) << 20;
 
-/// To be called before large memory is written for the first time: the system gives it in pages of 2 MB where it
-/// can. Touching a small one takes as long as parsing ten lines or rendering a hundred samples.
+/// To be called before large memory is written for the first time: the system gives it in pages of
+/// 2 MB where it can. Touching a small one takes as long as parsing ten lines or rendering a
+/// hundred samples.
 inline void preferLargePages(void *memory, std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   const auto address = reinterpret_cast<std::uintptr_t>(memory);

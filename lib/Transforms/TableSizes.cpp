@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// The count of the loop that an index runs over, or the divisor that it is a remainder of; else null.
+/// The count of the loop that an index runs over, or the divisor that it is a remainder of; else
+/// null.
 static Value countOf(Value index) {
   if (auto remainder = index.getDefiningOp<arith::RemUIOp>())
     return remainder.getRhs();

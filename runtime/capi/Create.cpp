@@ -1,9 +1,11 @@
-#include "lib/Experiment/PixelList.h"
 #include "lib/CommandLine/ExperimentOf.h"
+#include "lib/Experiment/PixelList.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/simulator/Placement.h"
+
+#include <utility>
 
 using namespace nanobragg;
 

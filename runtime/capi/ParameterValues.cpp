@@ -3,8 +3,8 @@
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/ParameterShape.h"
 #include "lib/Experiment/Parameters.h"
-#include "nanobragg/DerivativeNames.h"
 #include "lib/Experiment/PossibleValues.h"
+#include "nanobragg/DerivativeNames.h"
 
 #include <algorithm>
 #include <cmath>
@@ -123,7 +123,8 @@ std::int64_t ParameterValues::countNamed(const std::string &name) const {
 
 ImageShape ParameterValues::shape() const {
   // Rows of a list of pixels may be of any panel.
-  const bool list = std::ranges::any_of(values, [](const auto &v) { return v.first == "pixel_fast"; });
+  const bool list =
+      std::ranges::any_of(values, [](const auto &v) { return v.first == "pixel_fast"; });
   const ImageShape shape = {list ? 1 : countNamed(imageCounts[0]), countNamed(imageCounts[1]),
                             countNamed(imageCounts[2])};
   if (tryProduct({shape.panels, shape.slow, shape.fast}).value_or(mostEntries + 1) > mostEntries)

@@ -76,9 +76,9 @@ std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
   state->runDerivative(program);
   std::vector<DerivativeImage> images;
   for (const std::string &name : derivative.parameters)
-    images.push_back({name, findParameter(name)->unit,
-                      state->toCaller(
-                          program.output(derivativeName(DerivativeKind::Derivative, name)))});
+    images.push_back(
+        {name, findParameter(name)->unit,
+         state->toCaller(program.output(derivativeName(DerivativeKind::Derivative, name)))});
   return images;
 }
 

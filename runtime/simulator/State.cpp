@@ -13,8 +13,7 @@ namespace nanobragg {
 Simulator::State::State(const Experiment &given, const SimulatorOptions &options)
     : experiment(given),
       listed(options.pixels.empty() ? ListedPixels() : listPixels(experiment, options.pixels)),
-      options(options),
-      placement(options, options.once ? samplesOf(experiment) : 0) {}
+      options(options), placement(options, options.once ? samplesOf(experiment) : 0) {}
 
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
   ProgramVariant variant = experiment.variant;

@@ -256,6 +256,7 @@ const std::vector<Case> tool = {
     {"--png=a.png", [](L l) { return l.outputs.pngFile == "a.png"; }},
     {"--png a=b.png", [](L l) { return l.outputs.pngFile == "a=b.png"; }},
     {"--panels=p.json", [](L l) { return l.files.panels == "p.json"; }},
+    {"--pixels=p.txt", [](L l) { return l.files.pixels == "p.txt"; }},
     {"--quiet", [](L l) { return l.tool.quiet; }},
     {"--timing=t.json", [](L l) { return l.tool.timingFile == "t.json"; }},
     {"--emit=nb", [](L l) { return l.tool.emit == Emit::Nb; }},

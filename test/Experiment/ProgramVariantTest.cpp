@@ -60,7 +60,7 @@ TEST(ProgramVariant, DefaultText) {
             "shape=square structure_factors=constant cell_source=cell cell_setting=right "
             "spot_metric=right sources=generated pivot=beam distance=distance curvature=flat "
             "solid_angle=pixel omega=once polarization=once capture=none water=none dmin=no "
-            "panels=no mask=no gain_map=no gain=no image_type=f32");
+            "panels=no pixel_list=no mask=no gain_map=no gain=no image_type=f32");
 }
 
 std::string replaced(const std::string &from, const std::string &to) {

@@ -4,6 +4,7 @@
 #include "lib/IO/ImageStatistics.h"
 #include "lib/IO/NoiseImage.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,13 +16,54 @@ namespace {
 
 const ImageRegion region{8, 6, 1, 1, 6, 0, 4};
 
-const std::vector<float> photons{
-    0, 11.8940449f, 8.04518223f, 11.1559f,    0.530712903f, 290.951477f,  1.40366602f,  0,
-    0, 127.425812f, 36.2178841f, 113.286125f, 54.9403038f,  12.8330364f,  6.21152639f,  0,
-    0, 25.4766865f, 68.5000839f, 0,           16.3945293f,  0.636536181f, 4.90468836f,  0,
-    0, 13.2456579f, 4.14704895f, 763.604919f, 183.099792f,  0.810303211f, 13.0634108f,  0,
-    0, 45.917263f,  131.2854f,   1.13694346f, 0.174834147f, 0,            67.1075287f,  0,
-    0, 0,           0,           0,           0,            0,            0,            0};
+const std::vector<float> photons{0,
+                                 11.8940449f,
+                                 8.04518223f,
+                                 11.1559f,
+                                 0.530712903f,
+                                 290.951477f,
+                                 1.40366602f,
+                                 0,
+                                 0,
+                                 127.425812f,
+                                 36.2178841f,
+                                 113.286125f,
+                                 54.9403038f,
+                                 12.8330364f,
+                                 6.21152639f,
+                                 0,
+                                 0,
+                                 25.4766865f,
+                                 68.5000839f,
+                                 0,
+                                 16.3945293f,
+                                 0.636536181f,
+                                 4.90468836f,
+                                 0,
+                                 0,
+                                 13.2456579f,
+                                 4.14704895f,
+                                 763.604919f,
+                                 183.099792f,
+                                 0.810303211f,
+                                 13.0634108f,
+                                 0,
+                                 0,
+                                 45.917263f,
+                                 131.2854f,
+                                 1.13694346f,
+                                 0.174834147f,
+                                 0,
+                                 67.1075287f,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0};
 
 std::vector<std::uint8_t> exampleMask() {
   std::vector<std::uint8_t> mask(48, 1);
@@ -85,25 +127,23 @@ TEST(ImageScaling, ScalesAreChosenUnlessRequested) {
 TEST(ImageScaling, IntImageOfTheCProgram) {
   const double scale = chooseIntScale(0, computeStatistics(photons, region).maximum);
   EXPECT_EQ(scaleToInt(photons, region, scale, -5),
-            (std::vector<std::uint16_t>{
-                0, 852,  574,  799,   33,    20951, 96,   0, //
-                0, 9173, 2604, 8155,  3952,  919,   442,  0, //
-                0, 1830, 4929, 0,     1176,  41,    348,  0, //
-                0, 949,  294,  54995, 13183, 53,    936,  0, //
-                0, 3302, 9451, 77,    8,     0,     4829, 0, //
-                0, 0,    0,    0,     0,     0,     0,    0}));
+            (std::vector<std::uint16_t>{0, 852,  574,  799,   33,    20951, 96,   0, //
+                                        0, 9173, 2604, 8155,  3952,  919,   442,  0, //
+                                        0, 1830, 4929, 0,     1176,  41,    348,  0, //
+                                        0, 949,  294,  54995, 13183, 53,    936,  0, //
+                                        0, 3302, 9451, 77,    8,     0,     4829, 0, //
+                                        0, 0,    0,    0,     0,     0,     0,    0}));
 }
 
 TEST(ImageScaling, PgmImageOfTheCProgram) {
   const double rmsd = computeStatistics(photons, region, exampleMask()).rmsd;
   EXPECT_EQ(scaleToPgm(photons, region, choosePgmScale(0, rmsd, 1)),
-            (std::vector<std::uint8_t>{
-                0, 4,  2,  3,   0,  98, 0,  0, //
-                0, 43, 12, 38,  18, 4,  2,  0, //
-                0, 8,  23, 0,   5,  0,  1,  0, //
-                0, 4,  1,  255, 62, 0,  4,  0, //
-                0, 15, 44, 0,   0,  0,  22, 0, //
-                0, 0,  0,  0,   0,  0,  0,  0}));
+            (std::vector<std::uint8_t>{0, 4,  2,  3,   0,  98, 0,  0, //
+                                       0, 43, 12, 38,  18, 4,  2,  0, //
+                                       0, 8,  23, 0,   5,  0,  1,  0, //
+                                       0, 4,  1,  255, 62, 0,  4,  0, //
+                                       0, 15, 44, 0,   0,  0,  22, 0, //
+                                       0, 0,  0,  0,   0,  0,  0,  0}));
 }
 
 TEST(ImageScaling, OffsetOnlyInsideTheRegionAndClipped) {
@@ -115,13 +155,12 @@ TEST(ImageScaling, OffsetOnlyInsideTheRegionAndClipped) {
             (std::vector<std::uint8_t>{0, 2, 255, 0, 0}));
 }
 
-const std::vector<std::uint16_t> noiseOfTheCProgram{
-    0, 7,   9,     12,    65532, 294,   65531, 0, //
-    0, 114, 36,    92,    54,    11,    0,     0, //
-    0, 29,  79,    65531, 7,     65531, 1,     0, //
-    0, 7,   65532, 759,   169,   65531, 7,     0, //
-    0, 43,  139,   65533, 65531, 65531, 66,    0, //
-    0, 0,   0,     0,     0,     0,     0,     0};
+const std::vector<std::uint16_t> noiseOfTheCProgram{0, 7,   9,     12,    65532, 294,   65531, 0, //
+                                                    0, 114, 36,    92,    54,    11,    0,     0, //
+                                                    0, 29,  79,    65531, 7,     65531, 1,     0, //
+                                                    0, 7,   65532, 759,   169,   65531, 7,     0, //
+                                                    0, 43,  139,   65533, 65531, 65531, 66,    0, //
+                                                    0, 0,   0,     0,     0,     0,     0,     0};
 
 TEST(NoiseImage, OfTheCProgramWithItsWrapAround) {
   Ran1 random;
@@ -151,6 +190,56 @@ TEST(NoiseImage, OverloadsAreClippedAndCounted) {
   EXPECT_EQ(noise.pixels[0], 65535);
   EXPECT_EQ(noise.pixels[1], 65535);
   EXPECT_EQ(noise.pixels[3], 0);
+}
+
+TEST(StatisticsTest, AreThoseOfEachPixelByItselfForAnyNumberOfThreads) {
+  const ImageRegion region = {333, 257, 2, 10, 320, 3, 250};
+  std::vector<float> image(region.pixelCount());
+  std::vector<std::uint8_t> mask(image.size());
+  std::uint32_t state = 7;
+  for (std::size_t i = 0; i != image.size(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    image[i] = float(state >> 8) / 65536.0f - 20;
+    mask[i] = state % 5 != 0;
+  }
+  double sum = 0, squares = 0, highest = 0, deviations = 0;
+  std::int64_t counted = 0, all = 0;
+  region.forEachPixel([&](std::size_t i) {
+    if (!mask[i])
+      return;
+    sum += image[i];
+    squares += double(image[i]) * image[i];
+    highest = std::max(highest, double(image[i]));
+    ++counted;
+  });
+  region.forEachPixel([&](std::size_t i) {
+    deviations += std::pow(image[i] - sum / double(counted), 2);
+    ++all;
+  });
+  const ImageStatistics one = computeStatistics(image, region, mask, 1);
+  EXPECT_NEAR(one.mean / (sum / double(counted)), 1, 1e-12);
+  EXPECT_NEAR(one.rms / std::sqrt(squares / double(counted - 1)), 1, 1e-12);
+  EXPECT_NEAR(one.rmsd / std::sqrt(deviations / double(all - 1)), 1, 1e-12);
+  EXPECT_EQ(one.maximum, highest);
+  EXPECT_EQ(one.notFinite, 0);
+  const ImageStatistics three = computeStatistics(image, region, mask, 3);
+  EXPECT_EQ(one.mean, three.mean);
+  EXPECT_EQ(one.rms, three.rms);
+  EXPECT_EQ(one.rmsd, three.rmsd);
+  EXPECT_EQ(one.maximumSlow, three.maximumSlow);
+  EXPECT_EQ(one.maximumFast, three.maximumFast);
+  EXPECT_EQ(image[std::size_t((one.maximumPanel * 257 + one.maximumSlow) * 333 + one.maximumFast)],
+            highest);
+}
+
+TEST(StatisticsTest, CountPixelsThatAreNoNumbers) {
+  std::vector<float> image(100, 2);
+  image[3] = std::numeric_limits<float>::quiet_NaN();
+  image[4] = -std::numeric_limits<float>::quiet_NaN();
+  image[50] = std::numeric_limits<float>::infinity();
+  const ImageStatistics s = computeStatistics(image, ImageRegion::whole(10, 10));
+  EXPECT_EQ(s.notFinite, 3);
+  EXPECT_EQ(s.maximum, std::numeric_limits<float>::infinity());
 }
 
 } // namespace

@@ -32,9 +32,9 @@ std::optional<std::vector<double>> readList(const std::string &path, std::size_t
   if (array.shape[0] != listed)
     throw io::FileError(path, "has " + std::to_string(array.shape[0]) + " numbers and --pixels " +
                                   std::to_string(listed) + " pixels");
-  return std::visit([](const auto &values) {
-    return std::vector<double>(values.begin(), values.end());
-  }, array.values);
+  return std::visit(
+      [](const auto &values) { return std::vector<double>(values.begin(), values.end()); },
+      array.values);
 }
 
 std::vector<double> readImageOf(const std::string &path, const Pixels &shape) {

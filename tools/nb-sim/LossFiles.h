@@ -10,9 +10,9 @@
 namespace nanobragg {
 
 /// The loss of --loss over the detector's images. Images are those of nb-compare: NumPy
-/// arrays, SMV images, whose ADC_OFFSET is subtracted, raw 32-bit floats. With --pixels, the pixels of
-/// the list are taken out of them, and an array of NumPy of one dimension has one number for each pixel of the list.
-/// Throws io::FileError.
+/// arrays, SMV images, whose ADC_OFFSET is subtracted, raw 32-bit floats. With --pixels, the pixels
+/// of the list are taken out of them, and an array of NumPy of one dimension has one number for
+/// each pixel of the list. Throws io::FileError.
 Loss readLoss(const RunSetup &setup);
 
 } // namespace nanobragg

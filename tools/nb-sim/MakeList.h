@@ -7,8 +7,8 @@
 
 namespace nanobragg {
 
-/// Renders the pixels of --pixels and writes one number for each into -floatfile: an array of NumPy (.npy), lines
-/// `panel fast slow photons` (.txt), or 32-bit floats. Throws io::FileError.
+/// Renders the pixels of --pixels and writes one number for each into -floatfile: an array of NumPy
+/// (.npy), lines `panel fast slow photons` (.txt), or 32-bit floats. Throws io::FileError.
 void makeList(const RunSetup &setup, KernelProvider &kernels, const ProcessStart &start);
 
 } // namespace nanobragg
