@@ -44,6 +44,8 @@ Experiment complete() {
   e.detector.panels.resize(2);
   e.detector.panels[1] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
   e.detector.mask.assign(std::size_t(2 * e.detector.fastPixels * e.detector.slowPixels), 1);
+  for (PixelMap *map : {&e.detector.listPanel, &e.detector.listSlow, &e.detector.listFast})
+    map->values.assign(e.detector.mask.size(), 0);
   e.detector.gainMap.values.assign(e.detector.mask.size(), 1);
   return e;
 }
