@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
-std::uint64_t limitIn(const std::filesystem::path &file) {
+std::uint64_t limitIn(const std::string &file) {
   std::ifstream stream(file);
   std::string word;
   if (!(stream >> word))
@@ -51,14 +51,15 @@ std::uint64_t limitOfGroups() {
 } // namespace
 
 std::uint64_t memoryLimitOfGroup(const std::string &mount, const std::string &group) {
+  // Not by std::filesystem::path: where memory runs out, its /= of libstdc++ 12 frees twice.
   std::uint64_t least = none;
-  std::filesystem::path below = std::filesystem::path(group).relative_path();
+  std::string below = group.starts_with('/') || group.empty() ? group : "/" + group;
   while (true) {
-    for (const char *file : {"memory.max", "memory.limit_in_bytes"})
-      least = std::min(least, limitIn(std::filesystem::path(mount) / below / file));
+    for (const char *file : {"/memory.max", "/memory.limit_in_bytes"})
+      least = std::min(least, limitIn(mount + below + file));
     if (below.empty())
       return least;
-    below = below.parent_path();
+    below.resize(below.rfind('/'));
   }
 }
 
