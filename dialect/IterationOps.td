@@ -177,6 +177,7 @@ def NB_LookupOp : NB_PureOp<"lookup", [
 
     Constraints:
     * (C1) as many indices as the table has dimensions
+    * (C2) a constant index is not negative, and lies inside a table whose size is a constant
 
     Example:
     ```mlir

@@ -202,7 +202,6 @@ class AheadOfTime(unittest.TestCase):
                            ([*FLAGS, "--target=sm_90", "--emit=asm"], "do not go together"),
                            ([*FLAGS, "--grad=cell_q", "-o", "k.so"], "closest is 'cell_a'"),
                            ([*FLAGS, "--grad=back:cell", "-o", "k.so"], "'back' is none of"),
-                           ([*FLAGS, "--grad=cell", "--emit=nb"], "there is no nb of a derivative"),
                            ([*FLAGS, "--emit=dll"], "none of so obj"),
                            ([*FLAGS], "name it with -o"),
                            ([], "nothing to compile"),

@@ -93,7 +93,7 @@ enum { WRITE = 1, EXIT = 60 };
 #endif
 
 static void run(const nb_kernel_descriptor *kernel, const void *const *arguments) {
-  const nb_tile all = {0, 0, PIXELS};
+  const nb_tile all = {0, 0, PIXELS, 0};
   kernel->prepare(arguments, workspace);
   void *outputs[] = {image};
   kernel->run_tile(arguments, workspace, &all, outputs, 0, 0);

@@ -76,7 +76,7 @@ TEST_F(CompareEnginesTest, EveryStageOnRequest) {
               ElementsAre("nb-erase-probes", "nb-fuse-response", "cse", "nb-hoist-invariants",
                           "nb-tabulate-invariants", "nb-split-sums", "nb-hoist-invariants",
                           "nb-factor-sums", "nb-hoist-invariants", "nb-remove-branches",
-                          "nb-fuse", "nb-set-precision", "nb-peel-miller-index", "nb-vectorize"));
+                          "nb-fuse", "nb-set-precision", "nb-peel-miller-index", "nb-cull", "nb-vectorize"));
 }
 
 TEST_F(CompareEnginesTest, WithoutToleranceRoundingIsADifference) {

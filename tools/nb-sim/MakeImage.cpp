@@ -47,7 +47,7 @@ PixelMemory allocatePixels(std::size_t count) {
 /// One run, from opening its files to renaming them.
 class ImageRun {
 public:
-  ImageRun(RunSetup runSetup, KernelProvider &kernels, const ProcessStart &start)
+  ImageRun(RunSetup &&runSetup, KernelProvider &kernels, const ProcessStart &start)
       : setup(std::move(runSetup)), kernels(kernels), start(start),
         simulator(setup.complete.experiment, setup.simulatorOptions(kernels)),
         quiet(setup.line.tool.quiet ? std::fopen("/dev/null", "w") : nullptr),
@@ -227,7 +227,7 @@ private:
 
 } // namespace
 
-void makeImage(RunSetup setup, KernelProvider &kernels, const ProcessStart &start) {
+void makeImage(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start) {
   ImageRun(std::move(setup), kernels, start).run();
 }
 

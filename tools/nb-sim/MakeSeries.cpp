@@ -20,7 +20,7 @@ namespace {
 
 class SeriesRun {
 public:
-  SeriesRun(RunSetup runSetup, KernelProvider &kernels, const ProcessStart &start)
+  SeriesRun(RunSetup &&runSetup, KernelProvider &kernels, const ProcessStart &start)
       : setup(std::move(runSetup)), kernels(kernels), start(start), plan(setup),
         files(setup.line, plan.count()), inputs(setup.loaded.inputs) {}
 
@@ -216,7 +216,7 @@ private:
 
 } // namespace
 
-void makeSeries(RunSetup setup, KernelProvider &kernels, const ProcessStart &start) {
+void makeSeries(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start) {
   SeriesRun(std::move(setup), kernels, start).run();
 }
 

@@ -11,7 +11,7 @@ namespace nanobragg {
 /// Renders one frame after the other, while threads draw the noise of earlier ones, compress and
 /// write them. What is written is what a run for each frame alone would write. Every error is an
 /// exception; frames that are finished stay.
-void makeSeries(RunSetup setup, KernelProvider &kernels, const ProcessStart &start);
+void makeSeries(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start);
 
 } // namespace nanobragg
 #endif
