@@ -2,6 +2,7 @@
 
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
+#include "lib/IO/JsonText.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -79,17 +80,7 @@ private:
 } // namespace
 
 std::vector<PanelOptions> readPanels(const std::string &path) {
-  const std::string text = io::readBytes(path);
-  json list;
-  try {
-    list = json::parse(text);
-  } catch (const json::parse_error &error) {
-    const std::size_t end = std::min(error.byte, text.size());
-    const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(end), '\n');
-    throw io::FileError(path, std::size_t(line), "is not JSON; check brackets, commas and quotes");
-  } catch (const json::out_of_range &) {
-    throw io::FileError(path, "has a number that is out of range; numbers go up to 1.8e308");
-  }
+  const json list = io::parseJson(path, io::readBytes(path), "check brackets, commas and quotes");
   if (!list.is_array() || list.empty())
     throw io::FileError(path, "must be a list of panels: "
                               "[{\"offset_mm\": [x,y,z], \"fast\": [x,y,z], \"slow\": [x,y,z]}, "

@@ -94,11 +94,8 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
       requireCell(path, block.cell);
       result.cell = numbersOf(block.cell);
     }
-    result.spaceGroup = block.spacegroup->hm;
-    result.hallSymbol = block.spacegroup->hall;
-    result.reflections = unique.size();
-    result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
     expandToP1(path, unique, *block.spacegroup, defaultF, result);
+    result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
     return result;
   });
 }

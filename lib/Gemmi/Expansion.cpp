@@ -35,6 +35,9 @@ std::array<std::int32_t, 3> turned(const std::array<std::int32_t, 3> &h, const R
 
 void expandToP1(const std::string &path, const std::vector<UniqueReflection> &unique,
                 const gemmi::SpaceGroup &group, double defaultF, StructureFactors &result) {
+  result.spaceGroup = group.hm;
+  result.hallSymbol = group.hall;
+  result.reflections = unique.size();
   const gemmi::GroupOps ops = group.operations();
   const std::vector<Rotation> rotations = distinctRotations(ops);
   std::array<std::int64_t, 3> limit{};

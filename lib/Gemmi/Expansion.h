@@ -19,8 +19,8 @@ struct UniqueReflection {
 
 /// Applies all operations of the space group and adds the mates. The cell stays the conventional
 /// one: where the group is centred the nodes that it extinguishes are 0, also where `defaultF` is
-/// not, so that numbers of cells count conventional cells. Throws FileError where the box does not
-/// fit.
+/// not, so that numbers of cells count conventional cells. Sets all of the result but its cell and
+/// its notes. Throws FileError where the box does not fit.
 void expandToP1(const std::string &path, const std::vector<UniqueReflection> &unique,
                 const gemmi::SpaceGroup &group, double defaultF, StructureFactors &result);
 

@@ -164,11 +164,8 @@ StructureFactors readMtz(const NameAndLabel &file, const std::string &content, d
     const gemmi::UnitCell &cell = mtz.get_cell(mtz.columns[choice.plus].dataset_id);
     requireCell(path, cell);
     result.cell = numbersOf(cell);
-    result.spaceGroup = mtz.spacegroup->hm;
-    result.hallSymbol = mtz.spacegroup->hall;
-    result.reflections = unique.size();
-    result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
     expandToP1(path, unique, *mtz.spacegroup, defaultF, result);
+    result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
     return result;
   });
 }

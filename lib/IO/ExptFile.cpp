@@ -3,6 +3,7 @@
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
+#include "lib/IO/JsonText.h"
 
 #include <algorithm>
 #include <cmath>
@@ -512,18 +513,8 @@ std::array<Vec3, 3> reciprocalOf(const std::array<Vec3, 3> &v) {
 }
 
 std::vector<DialsExperiment> readExpt(const std::string &path) {
-  const std::string text = readMaybeCompressed(path);
-  json list;
-  try {
-    list = json::parse(text);
-  } catch (const json::parse_error &error) {
-    const std::size_t end = std::min(error.byte, text.size());
-    const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(end), '\n');
-    throw FileError(path, std::size_t(line),
-                    "is not JSON; give an experiment list of DIALS (.expt)");
-  } catch (const json::out_of_range &) {
-    throw FileError(path, "has a number that is out of range; numbers go up to 1.8e308");
-  }
+  const json list =
+      parseJson(path, readMaybeCompressed(path), "give an experiment list of DIALS (.expt)");
   if (!list.is_object())
     throw FileError(path, "is no experiment list of DIALS; give an .expt file");
   return ListReader(path, list).read();

@@ -1,0 +1,22 @@
+#include "lib/IO/JsonText.h"
+
+#include "lib/IO/FileError.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace nanobragg::io {
+
+nlohmann::json parseJson(const std::string &path, const std::string &text, const char *advice) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error &error) {
+    const std::size_t end = std::min(error.byte, text.size());
+    const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(end), '\n');
+    throw FileError(path, std::size_t(line), std::string("is not JSON; ") + advice);
+  } catch (const nlohmann::json::out_of_range &) {
+    throw FileError(path, "has a number that is out of range; numbers go up to 1.8e308");
+  }
+}
+
+} // namespace nanobragg::io
