@@ -1,5 +1,5 @@
-// Stands in for lib/IO/MemoryLimit.cpp: a process that may have little, so that a list that asks for
-// gigabytes is refused and not a way to stop the fuzzer.
+// Stands in for lib/IO/MemoryLimit.cpp: a process that may have little, so that a list that asks
+// for gigabytes is refused and not a way to stop the fuzzer.
 #include "lib/IO/MemoryLimit.h"
 
 namespace nanobragg::io {

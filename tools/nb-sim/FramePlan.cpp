@@ -1,39 +1,15 @@
 #include "tools/nb-sim/FramePlan.h"
 
 #include "lib/CommandLine/DialsInput.h"
-#include "lib/CommandLine/Flag.h"
 #include "lib/Experiment/Units.h"
 #include "lib/IO/ExptFile.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
-#include "lib/IO/TextScanner.h"
 
 #include <algorithm>
 #include <map>
 
 namespace nanobragg {
-namespace {
-
-/// Flags that a table of shots may have: numbers of crystal, beam and spindle.
-constexpr std::string_view shotFlags[] = {
-    "-misset",     "-cell",     "-fluence", "-flux",     "-seed",        "-lambda",
-    "-energy",     "-phi",      "-osc",     "-mosaic",   "-mosaic_seed", "-N",
-    "-Na",         "-Nb",       "-Nc",      "-distance", "-xtal_size",   "-misset_seed",
-    "-dispersion", "-exposure", "-water",   "-fudge"};
-
-void applyWords(const std::vector<std::string> &words, CommandLine &line) {
-  for (std::size_t i = 0; i < words.size();) {
-    const Flag *flag = findFlag(words[i]);
-    const std::size_t count = flag->maximumValues();
-    const std::vector<std::string> values(words.begin() + std::ptrdiff_t(i) + 1,
-                                          words.begin() + std::ptrdiff_t(i + 1 + count));
-    flag->apply(line, Values(*flag, words[i], values, {}));
-    i += count + 1;
-  }
-}
-
-} // namespace
-
 bool isSeries(const RunSetup &setup) {
   return setup.line.series.any() || setup.loaded.dials.size() > 1;
 }
@@ -64,60 +40,11 @@ FramePlan::FramePlan(const RunSetup &runSetup) : setup(runSetup) {
 void FramePlan::readShots(const std::string &path) {
   const std::string text = io::readMaybeCompressed(path);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != text.npos && text[first] == '{')
+  if (first != text.npos && text[first] == '{') {
     readExperiments(path);
-  else
-    readTable(path, text);
-}
-
-void FramePlan::readTable(const std::string &path, const std::string &text) {
-  io::TextLines lines(text);
-  std::string_view line;
-  std::vector<const Flag *> columns;
-  while (lines.next(line)) {
-    std::vector<std::string> words;
-    for (std::string_view word; !(word = io::nextWord(line, " \t\r,;")).empty();)
-      words.emplace_back(word);
-    if (words.empty())
-      continue;
-    if (columns.empty()) {
-      for (const std::string &word : words) {
-        const Flag *flag = findFlag(word.starts_with('-') ? word : "-" + word);
-        if (!flag || std::ranges::find(shotFlags, flag->name()) == std::end(shotFlags))
-          throw io::FileError(path, lines.number(),
-                              io::quoted(word) +
-                                  " is no column of a table of shots; those are flags "
-                                  "without dash: misset, cell, fluence, seed, lambda, "
-                                  "phi, N, mosaic and their like");
-        columns.push_back(flag);
-      }
-      continue;
-    }
-    std::vector<std::string> shot;
-    std::size_t next = 0;
-    for (const Flag *flag : columns) {
-      shot.emplace_back(flag->name());
-      for (std::size_t i = 0; i < flag->maximumValues(); ++i, ++next)
-        shot.push_back(next < words.size() ? words[next] : "");
-    }
-    if (next != words.size())
-      throw io::FileError(path, lines.number(),
-                          "has " + std::to_string(words.size()) +
-                              " numbers; the columns of the first "
-                              "line need " +
-                              std::to_string(next) + " (misset has 3, cell 6)");
-    try {
-      CommandLine trial = setup.line;
-      applyWords(shot, trial);
-    } catch (const UsageError &error) {
-      throw io::FileError(path, lines.number(), error.what());
-    }
-    shots.push_back(std::move(shot));
+    return;
   }
-  if (shots.empty())
-    throw io::FileError(path,
-                        "has no shots; its first line names columns (misset fluence seed), the "
-                        "others have their numbers");
+  shots = readShotTable(path, text, setup.line);
   frames = std::int64_t(shots.size());
 }
 
@@ -152,12 +79,7 @@ Frame FramePlan::frame(std::int64_t index) const {
     return frame;
   }
   if (!shots.empty()) {
-    const std::vector<std::string> &words = shots[std::size_t(index)];
-    if (std::ranges::find(words, "-lambda") != words.end())
-      o.energy.reset();
-    if (std::ranges::find(words, "-energy") != words.end())
-      o.lambda.reset();
-    applyWords(words, frame.line);
+    applyShot(shots[std::size_t(index)], frame.line);
     frame.lattices.push_back(std::nullopt);
     return frame;
   }

@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_NBSIM_FRAMEPLAN_H
 #define NANOBRAGG_NBSIM_FRAMEPLAN_H
 
+#include "lib/CommandLine/ShotTable.h"
 #include "tools/shared/RunSetup.h"
 
 #include <cstdint>
@@ -31,14 +32,13 @@ public:
 
 private:
   void readShots(const std::string &path);
-  void readTable(const std::string &path, const std::string &text);
   void readExperiments(const std::string &path);
 
   const RunSetup &setup;
   std::int64_t frames = 1;
   double phi = 0, osc = 0; ///< degrees
   std::int64_t seed = 0;
-  std::vector<std::vector<std::string>> shots;               ///< words of flags
+  std::vector<Shot> shots;                                   ///< of a table
   std::vector<std::vector<io::DialsExperiment>> experiments; ///< lattices of each shot
 };
 

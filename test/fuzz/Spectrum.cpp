@@ -1,0 +1,24 @@
+// Spectra as text.
+#include "test/fuzz/FuzzTarget.h"
+
+#include "lib/IO/FileError.h"
+#include "lib/IO/NexusFile.h"
+#include "lib/IO/SpectrumFile.h"
+
+#include <cmath>
+#include <string_view>
+
+using namespace nanobragg;
+
+NB_FUZZ_TARGET(spectrum) {
+  if (io::isHdf5({input.data(), input.size()}))
+    return; // the target nexus reads those
+  try {
+    for (const auto &[wavelength, weight] : io::readSpectrumFile(fuzz::fileWith(input)))
+      fuzz::require(wavelength > 0 && std::isfinite(wavelength) && weight > 0 &&
+                        std::isfinite(weight),
+                    "wavelengths and weights are positive");
+  } catch (const io::FileError &refusal) {
+    fuzz::requireSentence(refusal);
+  }
+}
