@@ -7,8 +7,6 @@
 #include "lib/IO/TextColumns.h"
 #include "lib/IO/TextScanner.h"
 
-#include <cmath>
-
 namespace nanobragg::io {
 
 std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
@@ -27,9 +25,9 @@ std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
                       "has " + std::to_string(numbers.size()) +
                           " numbers; lines have wavelength (A) or energy (eV), and a weight");
     auto [wavelength, weight] = std::array{numbers[0], numbers[1]};
-    if (!(wavelength > 0 && std::isfinite(wavelength)))
+    if (!(wavelength > 0))
       throw FileError(path, line, "needs a wavelength (A) or energy (eV) above 0, and a weight");
-    if (!(weight >= 0 && std::isfinite(weight)))
+    if (weight < 0)
       throw FileError(path, line,
                       "has the weight " + shortNumber(weight) + "; weights are 0 or above");
     if (wavelength > smallestEnergy)
