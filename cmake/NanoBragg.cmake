@@ -7,7 +7,8 @@ endif()
 if(NB_SANITIZE)
   # Not the check of function types: it reads in front of the function, where JITted code has nothing.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=function
-                      -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+                      -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+                      -fsanitize-ignorelist=${CMAKE_CURRENT_LIST_DIR}/sanitizer-ignores.txt)
   add_link_options(-fsanitize=address,undefined)
 endif()
 if(NB_FUZZ)

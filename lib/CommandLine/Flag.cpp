@@ -1,5 +1,7 @@
 #include "lib/CommandLine/Flag.h"
 
+#include "lib/IO/TextScanner.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +40,7 @@ double Values::number(std::size_t index) const {
   const std::optional<double> value = parseNumber(words[index]);
   if (!value)
     refuse(
-        "'" + words[index] + "' is not a number; give " +
+        io::quoted(words[index]) + " is not a number; give " +
         (flag.unit.empty() ? "a plain decimal number" : "a number in " + std::string(flag.unit)));
   if (!flag.range.contains(*value))
     refuse(words[index] + inUnit(flag.unit) + " is out of range; it must be " + flag.range.text());
@@ -68,7 +70,7 @@ std::size_t Values::choice(std::span<const std::string_view> allowed) const {
   std::string list;
   for (std::string_view word : allowed)
     list += (list.empty() ? "" : word == allowed.back() ? " or " : ", ") + std::string(word);
-  refuse("'" + words[0] + "' is not one of its values; give " + list);
+  refuse(io::quoted(words[0]) + " is not one of its values; give " + list);
 }
 
 const std::vector<FlagGroup> &flagGroups() {

@@ -1,5 +1,7 @@
 #include "lib/CommandLine/Flag.h"
 
+#include "lib/IO/TextScanner.h"
+
 namespace nanobragg {
 namespace {
 
@@ -99,7 +101,8 @@ FlagGroup geometryFlags() {
                  else if (v.text().find("beam") != std::string::npos)
                    line.options.pivot = Pivot::Beam;
                  else
-                   v.refuse("'" + v.text() + "' is not one of its values; give sample or beam");
+                   v.refuse(io::quoted(v.text()) +
+                            " is not one of its values; give sample or beam");
                }},
           {.spellings = {"-fdet_vector"},
            .values = "X Y Z",

@@ -1,8 +1,8 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
-#include "lib/IO/TextScanner.h"
 #include "lib/Experiment/ClosestWord.h"
+#include "lib/IO/TextScanner.h"
 
 #include <algorithm>
 #include <cctype>
@@ -28,8 +28,9 @@ bool looksLikeFlag(const std::string &word) {
 [[noreturn]] void refuseUnknown(const std::string &word) {
   const std::string head = word.substr(0, word.find('='));
   if (head.size() < word.size() && findFlag(head))
-    throw UsageError("'" + word + "': flags with one dash take their value after a blank; write '" +
-                     head + " " + word.substr(head.size() + 1) + "'");
+    throw UsageError(io::quoted(word) +
+                     ": flags with one dash take their value after a blank; write '" + head + " " +
+                     word.substr(head.size() + 1) + "'");
   const std::vector<std::string_view> all = allSpellings();
   throw UsageError("unknown flag " + io::quoted(word) + "; the closest is '" +
                    std::string(closestWord(head, all)) + "'");

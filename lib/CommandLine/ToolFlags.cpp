@@ -1,6 +1,7 @@
 #include "lib/CommandLine/Flag.h"
 
 #include "lib/CommandLine/Numbers.h"
+#include "lib/IO/TextScanner.h"
 #include "lib/Target/DeviceChoice.h"
 
 #include <cmath>
@@ -37,7 +38,7 @@ LossOptions lossOf(const Values &v) {
     return loss;
   constexpr std::string_view kind = "chi2:";
   if (!text.starts_with(kind))
-    v.refuse("'" + text + "' is no loss; " + std::string(form));
+    v.refuse(io::quoted(text) + " is no loss; " + std::string(form));
   std::size_t begin = kind.size();
   for (bool first = true; begin <= text.size(); first = false) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -50,11 +51,11 @@ LossOptions lossOf(const Values &v) {
     else if (part.starts_with("mask="))
       loss.mask = part.substr(5);
     else
-      v.refuse("'" + part + "' is not understood; " + std::string(form));
+      v.refuse(io::quoted(part) + " is not understood; " + std::string(form));
   }
   for (const auto &value : {loss.data, loss.sigma, loss.mask})
     if (value && value->empty())
-      v.refuse("something is missing in '" + text + "'; " + std::string(form));
+      v.refuse("something is missing in " + io::quoted(text) + "; " + std::string(form));
   return loss;
 }
 
@@ -101,10 +102,11 @@ FlagGroup toolFlags() {
           {.spellings = {"--precision"},
            .values = "f64|mixed|f32",
            .fallback = "f64",
-           .help = "precision of the kernel's arithmetic: all f64; f64 for geometry and phases and "
-                   "f32 for amplitudes; f32 inside the image. The interpreter computes in f64, and so "
-                   "do mixed derivatives and mixed images of crystals of more than 128 cells along an "
-                   "axis",
+           .help =
+               "precision of the kernel's arithmetic: all f64; f64 for geometry and phases and "
+               "f32 for amplitudes; f32 inside the image. The interpreter computes in f64, and so "
+               "do mixed derivatives and mixed images of crystals of more than 128 cells along an "
+               "axis",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};
@@ -113,10 +115,11 @@ FlagGroup toolFlags() {
           {.spellings = {"--cull"},
            .values = "exact|off|TOLERANCE",
            .fallback = "exact where that pays",
-           .help = "samples to leave out: exact, those that are zero in floating point, which gives "
-                   "the same image bit by bit; those below TOLERANCE times the brightest that a "
-                   "reflection could be; off, none. Crystals of few cells, square ones and GPUs leave "
-                   "nothing out",
+           .help =
+               "samples to leave out: exact, those that are zero in floating point, which gives "
+               "the same image bit by bit; those below TOLERANCE times the brightest that a "
+               "reflection could be; off, none. Crystals of few cells, square ones and GPUs leave "
+               "nothing out",
            .apply =
                [](CommandLine &line, const Values &v) {
                  if (!isCullSetting(v.text()))
@@ -151,9 +154,12 @@ FlagGroup toolFlags() {
           {.spellings = {"--pixels"},
            .values = "FILE",
            .fallback = "all",
-           .help = "compute these pixels alone: lines of panel fast slow, or panel fast0 fast1 slow0 "
-                   "slow1 for a box with fast0 <= fast < fast1, counted from 0. -floatfile gets one number "
-                   "for each: .npy, .txt with the pixel before it, or 32-bit floats; no image is written",
+           .help =
+               "compute these pixels alone: lines of panel fast slow, or panel fast0 fast1 slow0 "
+               "slow1 for a box with fast0 <= fast < fast1, counted from 0. -floatfile gets one "
+               "number "
+               "for each: .npy, .txt with the pixel before it, or 32-bit floats; no image is "
+               "written",
            .apply = [](CommandLine &line, const Values &v) { line.files.pixels = v.text(); }},
           {.spellings = {"--quiet"},
            .fallback = "off",
@@ -167,21 +173,22 @@ FlagGroup toolFlags() {
           {.spellings = {"--emit"},
            .values = "nb|mlir|llvm|asm|stats",
            .fallback = "none",
-           .help = "print the program in this form instead of running it, with --grad or --jacobian that of "
+           .help = "print the program in this form instead of running it, with --grad or "
+                   "--jacobian that of "
                    "the derivative; stats: what its inner loop is made of",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view forms[] = {"nb", "mlir", "llvm", "asm", "stats"};
                  static constexpr Emit emits[] = {Emit::Nb, Emit::Mlir, Emit::Llvm, Emit::Asm,
-                                                   Emit::Stats};
+                                                  Emit::Stats};
                  line.tool.emit = emits[v.choice(forms)];
                }},
           {.spellings = {"--until-before"},
            .values = "STAGE",
            .fallback = "the first stage after fusion",
-           .help =
-               "with --emit=mlir: the program ahead of this stage of its pipeline: response, hoist, "
-               "branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
+           .help = "with --emit=mlir: the program ahead of this stage of its pipeline: response, "
+                   "hoist, "
+                   "branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.until = "until-before=" + v.text(); }},
           {.spellings = {"--until-after"},
@@ -193,15 +200,17 @@ FlagGroup toolFlags() {
           {.spellings = {"--pipeline"},
            .values = "TEXT",
            .fallback = "the passes up to fusion",
-           .help = "run these passes in their place, 'builtin.module(func.func(nb-fuse))' as nb-opt "
-                   "takes them. They may go further; what is missing to a kernel follows, and a line "
-                   "says which passes ran. nb-differentiate marks where derivatives are taken",
+           .help =
+               "run these passes in their place, 'builtin.module(func.func(nb-fuse))' as nb-opt "
+               "takes them. They may go further; what is missing to a kernel follows, and a line "
+               "says which passes ran. nb-differentiate marks where derivatives are taken",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.pipeline = v.text(); }},
           {.spellings = {"--schedule"},
            .values = "FILE",
            .fallback = "none",
-           .help = "the pipeline of this file, which nb-try --tune wrote for this program and processor",
+           .help = "the pipeline of this file, which nb-try --tune wrote for this program and "
+                   "processor",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.pipeline = "@" + v.text(); }},
           {.spellings = {"--plugin"},
@@ -214,9 +223,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--patterns"},
            .values = "FILES",
            .fallback = "none",
-           .help = "rewrites without C++, PDLL (.pdll) or PDL (.mlir), with commas between, which are "
-                   "applied ahead of all passes; nb-apply-patterns{files=FILE} in --pipeline applies "
-                   "them elsewhere",
+           .help =
+               "rewrites without C++, PDLL (.pdll) or PDL (.mlir), with commas between, which are "
+               "applied ahead of all passes; nb-apply-patterns{files=FILE} in --pipeline applies "
+               "them elsewhere",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.patterns = v.text(); }},
           {.spellings = {"--dump-ir"},

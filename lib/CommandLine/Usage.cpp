@@ -4,6 +4,7 @@
 #include "lib/CommandLine/WrappedText.h"
 
 #include "lib/Experiment/ClosestWord.h"
+#include "lib/IO/TextScanner.h"
 
 #include <algorithm>
 #include <cctype>
@@ -65,17 +66,20 @@ constexpr Variable variables[] = {
                      "~/.cache); nb-cache looks after them"},
     {"NB_CACHE_SIZE", "how much of them is kept, in bytes or with K, M or G (default: 256M)"},
     {"NB_CACHE=off", "compile every time"},
-    {"NB_KERNEL_PATH", "folders of kernels compiled ahead of time (nb-compile -o FOLDER/), as absolute "
-                       "paths with colons between; they go before the cache"},
-    {"NB_COMPILER_LIBRARY", "the file of libnb-compiler.so, as an absolute path (default: the installed "
-                            "one)"},
+    {"NB_KERNEL_PATH",
+     "folders of kernels compiled ahead of time (nb-compile -o FOLDER/), as absolute "
+     "paths with colons between; they go before the cache"},
+    {"NB_COMPILER_LIBRARY",
+     "the file of libnb-compiler.so, as an absolute path (default: the installed "
+     "one)"},
     {"NANOBRAGG_DISABLE_COMPILE", "as --no-fuse, unless it is 0; also NANOBRAG_DISABLE_COMPILE"},
 };
 
 /// One line for each flag and reason.
 std::string exclusionTable() {
-  std::string text = "\n## Flags that exclude each other\n\n"
-                     "A run with two of them is refused.\n\n| flag | with | because |\n|---|---|---|\n";
+  std::string text =
+      "\n## Flags that exclude each other\n\n"
+      "A run with two of them is refused.\n\n| flag | with | because |\n|---|---|---|\n";
   const std::vector<Exclusion> &all = exclusions();
   for (std::size_t i = 0; i != all.size();) {
     const Exclusion &row = all[i];
@@ -84,7 +88,8 @@ std::string exclusionTable() {
       others += (others.empty() ? "`" : " `") + std::string(all[i].second) + "`";
     if (!row.values.empty())
       others += " of " + std::string(row.values);
-    text += "| `" + std::string(row.first) + "` | " + others + " | " + std::string(row.why) + " |\n";
+    text +=
+        "| `" + std::string(row.first) + "` | " + others + " | " + std::string(row.why) + " |\n";
   }
   return text;
 }
@@ -142,8 +147,8 @@ std::string usageOf(const std::string &word) {
   if (!text.empty())
     return text;
   const std::vector<std::string_view> all = allSpellings();
-  throw UsageError("no flag and no description has '" + word + "' in it; the closest flag is '" +
-                   std::string(closestWord(word, all)) + "'");
+  throw UsageError("no flag and no description has " + io::quoted(word) +
+                   " in it; the closest flag is '" + std::string(closestWord(word, all)) + "'");
 }
 
 std::string flagReference() {
