@@ -3,6 +3,7 @@
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Compiler/Run/InterpretExperiment.h"
@@ -90,7 +91,7 @@ int guardedEither(const nb_compile_request *request, char **error, Work work) {
     std::string message;
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
       if (message.empty())
-        llvm::raw_string_ostream(message) << diagnostic.getLocation() << ": " << diagnostic;
+        message = sentenceOf(diagnostic);
     });
     const char *name = request->program_name ? request->program_name : "program";
     auto program = parseNamed(llvm::MemoryBuffer::getMemBufferCopy(request->program, name), context);

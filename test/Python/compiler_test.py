@@ -29,9 +29,44 @@ class Compiler(unittest.TestCase):
 
     def test_run(self):
         text = compiler.emit(flags())
-        after = compiler.run(text, "builtin.module(nb-tabulate-invariants,nb-hoist-invariants)")
+        after = compiler.run(text, "builtin.module(nb-hoist-invariants,cse)")
         self.assertNotEqual(str(after), text)
-        self.assertGreater(after.seconds, 0)
+        self.assertEqual([p.name for p in after.passes], ["nb-hoist-invariants", "cse"])
+        self.assertEqual([p.changed for p in after.passes], [True, False])
+        self.assertTrue(all(p.seconds > 0 for p in after.passes))
+        self.assertGreater(after.seconds, sum(p.seconds for p in after.passes))
+        for p in after.passes:
+            self.assertIn(p.name, repr(after))
+
+    def test_remarks(self):
+        """Each stands with the pass that said it, and one about a value says where that is in the text."""
+        text = compiler.emit(flags())
+        after = compiler.run(text, "builtin.module(nb-hoist-invariants)")
+        (said,) = after.remarks
+        self.assertEqual((said.kind, said.pass_name), ("Passed", "nb-hoist-invariants"))
+        self.assertRegex(said.message, r"moved \d+ op\(s\) to the function")
+        self.assertEqual(after.passes[0].remarks, (said,))
+        self.assertEqual(compiler.run(after, "builtin.module(cse)").remarks, [])
+        # Without a pipeline the compiler's own passes.
+        own = compiler.run(text)
+        self.assertEqual(own.passes[-1].name, "nb-fuse")
+        self.assertTrue(own.remarks)
+        located = [r for r in own.remarks if r.location]
+        self.assertTrue(located)
+        for remark in located:
+            line, column = remark.location
+            self.assertTrue(1 <= line <= len(text.splitlines()) and column >= 1, remark)
+
+    def test_patterns(self):
+        """Options of nb-opt; and what is no option, or no text."""
+        text = compiler.emit(flags())
+        with self.assertRaises(compiler.CompilerError):
+            compiler.run(text, "builtin.module(cse)", patterns="/nowhere.pdll")
+        with self.assertRaisesRegex(ValueError, "there is no option 'pattern'"):
+            compiler.run(text, "builtin.module(cse)", pattern="/nowhere.pdll")
+        for program, pipeline in ((b"", ""), (text, None), (None, "")):
+            with self.assertRaises(TypeError):
+                compiler.run(program, pipeline)
 
     def test_stages(self):
         stages = compiler.stages(flags())
@@ -58,6 +93,11 @@ class Compiler(unittest.TestCase):
         with self.assertRaises(compiler.CompilerError) as caught:
             compiler.run("\nfunc.func @f( {", "builtin.module()")
         self.assertEqual(caught.exception.location[0], 2)
+        # In the program, and not in the pipeline's text or a value's.
+        with self.assertRaises(compiler.CompilerError) as caught:
+            compiler.run(text, "builtin.module(convert-nb-to-arith)")
+        line, column = caught.exception.location
+        self.assertTrue(text.splitlines()[line - 1][column - 1:].startswith("nb.image"))
         with self.assertRaises(TypeError):
             compiler.kernel(flags(), pipelin="x")
         self.assertIsInstance(reference(), nb.Simulator)

@@ -25,9 +25,9 @@ static json::Object stageOf(const RecordedStage &stage) {
   json::Array lines, remarks;
   for (const RecordedLine &line : stage.lines)
     lines.push_back(json::Array{json::fixUTF8(line.text), line.depends, line.name});
-  for (const RecordedRemark &r : stage.remarks)
+  for (const PassRemark &r : stage.remarks)
     remarks.push_back(json::Object{
-        {"kind", r.kind}, {"pass", r.pass}, {"message", json::fixUTF8(r.message)}, {"name", r.name}});
+        {"kind", r.kind}, {"pass", r.pass}, {"message", json::fixUTF8(r.message)}, {"name", r.value}});
   json::Object ops;
   for (const auto &[name, count] : stage.opsPerSample)
     ops[name] = count;
@@ -170,8 +170,8 @@ std::string textOf(const Recording &recording) {
   for (std::size_t i = 0; i != recording.stages.size(); ++i) {
     const RecordedStage &stage = recording.stages[i];
     text += std::to_string(i) + " " + stage.pass + (stage.changed ? "" : " (nothing changed)") + "\n";
-    for (const RecordedRemark &r : stage.remarks)
-      text += "    " + r.kind + ": " + (r.name.empty() ? "" : "%" + r.name + ": ") + r.message + "\n";
+    for (const PassRemark &r : stage.remarks)
+      text += "    " + r.kind + ": " + (r.value.empty() ? "" : "%" + r.value + ": ") + r.message + "\n";
     unsigned ops = 0;
     for (const auto &[name, count] : stage.opsPerSample)
       ops += count;

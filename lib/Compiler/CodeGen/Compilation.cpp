@@ -8,6 +8,7 @@
 #include "lib/Compiler/CodeGen/InstructionNames.h"
 #include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/PassReport.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Frontend/Frontend.h"
 
@@ -219,6 +220,16 @@ llvm::Error Compilation::differentiate() {
 llvm::Error Compilation::fuse() {
   auto passes = opening();
   return passes ? run(std::move(*passes)) : passes.takeError();
+}
+
+Expected<std::string> Compilation::report() {
+  auto passes = opening();
+  if (!passes)
+    return passes.takeError();
+  auto runs = runReported(std::move(*passes), *program);
+  if (!runs)
+    return runs.takeError();
+  return reportAsJson(text(), *runs);
 }
 
 llvm::Error Compilation::runUntil(StringRef untilBefore, StringRef untilAfter) {

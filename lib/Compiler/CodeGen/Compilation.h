@@ -35,6 +35,8 @@ public:
   /// Runs the user's passes; else those on nb programs, up to and including fusion, if the program is
   /// one.
   llvm::Error fuse();
+  /// The same passes one by one; returns the program's text and what each pass took and said, as JSON.
+  llvm::Expected<std::string> report();
   /// Runs all passes up to a stage; each name may be empty.
   llvm::Error runUntil(StringRef untilBefore, StringRef untilAfter);
   /// All passes, or with `fused` those that fuse() leaves; then optimized LLVM IR in `module`

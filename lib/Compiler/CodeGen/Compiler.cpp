@@ -51,6 +51,8 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
       return error;
     return c.text();
   }
+  if (stage == "report")
+    return c.report();
   StringRef before = stage, after = stage;
   if (!before.consume_front("until-before="))
     before = "";
@@ -68,7 +70,7 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
   if (stage != "llvm" && stage != "asm" && stage != "stats" && stage != "ptx")
     return createStringError(
         "unknown stage '" + stage.str() +
-        "': expected nb, mlir, until-before=STAGE, until-after=STAGE, llvm, asm, stats or "
+        "': expected nb, mlir, report, until-before=STAGE, until-after=STAGE, llvm, asm, stats or "
         "ptx");
   if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
     return createStringError("there is no " + stage.str() + " for " + c.target.triple +

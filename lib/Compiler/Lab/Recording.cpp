@@ -7,8 +7,9 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 
 using namespace mlir;
@@ -119,31 +120,12 @@ static std::map<std::string, unsigned> countInnermost(ModuleOp program) {
   return counts;
 }
 
-namespace {
-struct Collector : remark::detail::MLIRRemarkStreamerBase {
-  explicit Collector(std::vector<RecordedRemark> *&into) : into(into) {}
-  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
-    if (!into)
-      return;
-    std::string message;
-    for (const auto &argument : remark.getArgs())
-      message += (message.empty() ? "" : ", ") +
-                 (argument.key == "Remark" ? "" : argument.key + "=") + argument.val;
-    into->push_back({remark.getRemarkTypeString().str(), remark.getCombinedCategoryName().str(),
-                     message, nameOf(remark.getLocation()).str()});
-  }
-  std::vector<RecordedRemark> *&into;
-};
-} // namespace
-
 static Expected<std::vector<RecordedStage>> recordPasses(Subject &subject, Pipeline pipeline) {
-  static thread_local std::vector<RecordedRemark> *remarks = nullptr;
-  const std::string any = ".*";
-  const remark::RemarkCategories all{any, any, any, any, any};
-  if (failed(remark::enableOptimizationRemarks(
-          subject.context, std::make_unique<Collector>(remarks),
-          std::make_unique<remark::RemarkEmittingPolicyAll>(), all)))
+  std::vector<PassRemark> said;
+  if (failed(collectRemarks(subject.context,
+                            [&](PassRemark remark) { said.push_back(std::move(remark)); })))
     return llvm::createStringError("remarks of passes cannot be collected");
+  const auto noMore = llvm::make_scope_exit([&] { (void)collectRemarks(subject.context, [](PassRemark) {}); });
   OwningOpRef<ModuleOp> work = subject.get().clone();
   std::vector<RecordedStage> stages;
   auto look = [&](StringRef pass, StringRef stage) {
@@ -165,15 +147,12 @@ static Expected<std::vector<RecordedStage>> recordPasses(Subject &subject, Pipel
       message = sentenceOf(diagnostic);
   });
   for (PipelineStep &step : pipeline.steps) {
-    std::vector<RecordedRemark> said;
-    remarks = &said;
+    said.clear();
     const std::string name = step.name(), stage = step.stage;
-    LogicalResult done = step.run(*work);
-    remarks = nullptr;
-    if (failed(done))
+    if (failed(step.run(*work)))
       return llvm::createStringError("pass " + name + ": " + message);
     look(name, stage);
-    stages.back().remarks = std::move(said);
+    stages.back().remarks = said;
   }
   return stages;
 }

@@ -4,6 +4,7 @@
 
 #include "lib/Compiler/CodeGen/InnerLoop.h"
 #include "lib/Compiler/Lab/Trial.h"
+#include "lib/Compiler/Pipelines/Remarks.h"
 
 #include <map>
 #include <string>
@@ -20,15 +21,10 @@ struct RecordedLine {
   unsigned depends = 0;
 };
 
-struct RecordedRemark {
-  std::string kind, pass, message;
-  std::string name; ///< of the value that it is about; empty: the function
-};
-
 struct RecordedStage {
   std::string pass, stage;
   std::vector<RecordedLine> lines;
-  std::vector<RecordedRemark> remarks;
+  std::vector<PassRemark> remarks;
   std::map<std::string, unsigned> opsPerSample; ///< in the innermost loops, by kind
   bool changed = true;
   /// At the end of a stage: what a kernel that goes on from here makes.

@@ -12,7 +12,10 @@ KernelRequest requestOf(const std::string &program, const nb::dict &options) {
   KernelRequest request;
   request.program = program;
   for (auto [key, value] : options) {
-    const std::string name = nb::cast<std::string>(key), text = nb::cast<std::string>(value);
+    const std::string name = nb::cast<std::string>(key);
+    std::string text;
+    if (!nb::try_cast(value, text))
+      throw nb::type_error(("the option '" + name + "' is a string").c_str());
     if (name == "precision")
       request.precision = text;
     else if (name == "target")
@@ -39,17 +42,12 @@ void bindCompiler(nb::module_ &module) {
   module.def(
       "emit_program",
       [](const std::string &program, const std::string &stage, const nb::dict &options) {
-        KernelRequest request = requestOf(program, options);
-        std::string told, text;
-        request.passes.tell = [&](const std::string &line) { told += line + "\n"; };
-        {
-          nb::gil_scoped_release released;
-          text = KernelProvider::ofProcess().compiler(request)->emit(request, stage);
-        }
-        return nb::make_tuple(text, told);
+        const KernelRequest request = requestOf(program, options);
+        nb::gil_scoped_release released;
+        return KernelProvider::ofProcess().compiler(request)->emit(request, stage);
       },
       nb::arg("program"), nb::arg("stage"), nb::arg("options"),
-      "A program, an nb module as text, in the form of a stage, and which passes ran.");
+      "A program, an nb module as text, in the form of a stage.");
   module.def(
       "build_program",
       [](const std::string &program, const nb::dict &options) {

@@ -3,12 +3,15 @@
     from nanobragg import compiler
     text = compiler.emit(flags)                        # the nb program of an experiment
     after = compiler.run(text, "builtin.module(nb-hoist-invariants)")
+    print(after.text, after.passes, after.remarks)
     for stage, program in compiler.stages(flags).items(): ...
     sim = compiler.kernel(flags, pipeline="builtin.module(...)")
 
 What is wrong with a program or a pipeline is a CompilerError, whose text says where.
 """
 
+import dataclasses
+import json
 import os
 import re
 import shlex
@@ -25,22 +28,68 @@ STAGES = ("response", "hoist", "branches", "fuse", "precision", "peel", "lanes",
 
 
 class CompilerError(RuntimeError):
-    """What the compiler refuses. ``location`` is (line, column) in the program, where it says one."""
+    """What the compiler refuses. ``location`` is (line, column) in the program, where the text says one, else None."""
 
     def __init__(self, text):
         super().__init__(text)
-        at = re.search(r":(\d+):(\d+)", text)
+        at = re.search(r"\bprogram:(\d+):(\d+)", text)
         self.location = (int(at[1]), int(at[2])) if at else None
 
 
-class Result:
-    """``text``: the program after the passes. ``seconds``: all of it, parsing and printing too. ``told``: which passes ran."""
+@dataclasses.dataclass(frozen=True)
+class Remark:
+    """What a pass says of what it did, or did not do and why.
 
-    def __init__(self, text, seconds, told):
-        self.text, self.seconds, self.told = text, seconds, told
+    kind: "Passed", "Missed", "Failure" or "Analysis". value: the name of the value it is about, or None. location: (line,
+    column) in the program that was given, or None.
+    """
+
+    kind: str
+    pass_name: str
+    message: str
+    value: str | None
+    location: tuple | None
+
+    def __str__(self):
+        return f"{self.pass_name}: {self.kind}: {f'%{self.value}: ' if self.value else ''}{self.message}"
+
+
+@dataclasses.dataclass(frozen=True)
+class PassRun:
+    """A pass that ran. seconds: its own and those of verifying what it left. changed: did it change the program?"""
+
+    name: str
+    seconds: float
+    changed: bool
+    remarks: tuple
+
+
+class Result:
+    """What ``run`` returns.
+
+    text: the program after the passes. passes: a PassRun each, in their order. remarks: all of theirs. seconds: of the
+    call, parsing and printing too.
+    """
+
+    def __init__(self, report, seconds):
+        self.text, self.seconds = report["text"], seconds
+        self.passes = [PassRun(p["pass"], p["seconds"], p["changed"], tuple(
+            Remark(r["kind"], r["pass"], r["message"], r["value"] or None, (r["line"], r["column"]) if r["line"] else None)
+            for r in p["remarks"])) for p in report["passes"]]
+
+    @property
+    def remarks(self):
+        return [remark for run in self.passes for remark in run.remarks]
 
     def __str__(self):
         return self.text
+
+    def __repr__(self):
+        lines = [f"{'ms':>8}  changed  pass"]
+        for run in self.passes:
+            lines.append(f"{run.seconds * 1e3:8.2f}  {'yes' if run.changed else 'no':7}  {run.name}")
+            lines += [f"{'':19}{remark.kind}: {remark.message}" for remark in run.remarks]
+        return "\n".join(lines)
 
 
 def _asked(call, *arguments):
@@ -54,6 +103,12 @@ def _words(flags):
     return shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
 
 
+def _program(text):
+    if not isinstance(text, (str, Result)):
+        raise TypeError(f"a program is text, and this is {type(text).__name__}")
+    return str(text)
+
+
 def passes():
     """The passes of this project: name -> what it does. Pipelines may name MLIR's own, too."""
     return dict(PASSES)
@@ -65,14 +120,15 @@ def emit(flags, stage="nb", **how):
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
 
 
-def run(text, pipeline, **options):
-    """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)".
+def run(text, pipeline="", **options):
+    """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)", and what each pass took and said: a Result.
 
-    options: plugins=, patterns= (files, with commas between), as nb-opt's.
+    Without a pipeline the compiler's own passes run, up to fusion. options: plugins=, patterns= (files, with commas
+    between), as nb-opt's.
     """
     begin = time.perf_counter()
-    text, told = _asked(_core.emit_program, text, "mlir", {"pipeline": pipeline, **options})
-    return Result(text, time.perf_counter() - begin, told.splitlines())
+    report = _asked(_core.emit_program, _program(text), "report", {"pipeline": pipeline, **options})
+    return Result(json.loads(report), time.perf_counter() - begin)
 
 
 def stages(flags, **how):
@@ -80,7 +136,7 @@ def stages(flags, **how):
     program = emit(flags, "nb", **how)
     texts = {"nb": program}
     for stage in STAGES:
-        texts[stage] = _asked(_core.emit_program, program, "mlir", {"until": f"until-after={stage}"})[0]
+        texts[stage] = _asked(_core.emit_program, program, "mlir", {"until": f"until-after={stage}"})
     return texts
 
 
@@ -104,7 +160,7 @@ def kernel(flags, pipeline="", program=None, plugins="", patterns="", **how):
         sim._make(_words(flags), _core.Inputs(), *given, asked)
         _asked(sim.prepare)
         return sim
-    built = _asked(_core.build_program, program, {k: v for k, v in asked.items() if v} | (
+    built = _asked(_core.build_program, _program(program), {k: v for k, v in asked.items() if v} | (
         {"precision": given[1]} if given[1] else {}))
     folder = tempfile.mkdtemp(prefix="nanobragg-")
     file = os.path.join(folder, "kernel.so")
