@@ -58,6 +58,69 @@ class Jax(unittest.TestCase):
         difference = central(lambda t: np.asarray(gradient(at.at[0].add(t))), 0.0, 1e-5)
         np.testing.assert_allclose(hessian[0], difference, rtol=1e-6)
 
+    def test_forward_mode(self):
+        sim = small()
+        m, v = jnp.asarray(sim["misset"]), jnp.array([0.3, -0.2, 1.0])
+        value, change = jax.jvp(lambda m: image(sim, misset=m), (m,), (v,))
+        np.testing.assert_array_equal(value, sim.image())
+        want = sim.jvp({"misset": np.asarray(v)})
+        np.testing.assert_allclose(change, want, rtol=1e-12, atol=1e-12 * abs(want).max())
+        jacobian = jax.jit(jax.jacfwd(lambda m: image(sim, misset=m)))(m)
+        for i, (_, column) in enumerate(sim.jacobian("misset").items()):
+            np.testing.assert_allclose(jacobian[..., i], column, rtol=1e-9, atol=1e-12 * abs(column).max())
+        np.testing.assert_allclose(jacobian, jax.jacrev(lambda m: image(sim, misset=m))(m), rtol=1e-9, atol=1e-12 * abs(jacobian).max())
+
+    def test_ways_to_the_second_derivative(self):
+        sim = small()
+        data = sim.image() * 1.1
+        m = jnp.asarray(sim["misset"])
+
+        def loss(m):
+            return ((image(sim, misset=m) - data)**2).sum()
+
+        reverse = jax.jacrev(jax.jacrev(loss))(m)
+        for way in (jax.hessian, lambda f: jax.jacfwd(jax.jacrev(f)), lambda f: jax.jacrev(jax.jacfwd(f))):
+            np.testing.assert_allclose(way(loss)(m), reverse, rtol=1e-9)
+            np.testing.assert_allclose(jax.jit(way(loss))(m), reverse, rtol=1e-9)
+        # Along a direction, as Newton's method with conjugate gradients takes it.
+        v = jnp.array([1.0, 2.0, 3.0])
+        np.testing.assert_allclose(jax.jvp(jax.grad(loss), (m,), (v,))[1], reverse @ v, rtol=1e-9)
+        np.testing.assert_allclose(jax.grad(lambda m: jax.jvp(loss, (m,), (v,))[1])(m), reverse @ v, rtol=1e-9)
+
+    def test_what_no_kernel_computes(self):
+        sim = small()
+        m = jnp.asarray(sim["misset"])
+
+        def loss(m):
+            return (image(sim, misset=m)**2).sum()
+
+        for call, words in ((jax.jacfwd(jax.jacfwd(loss)), "jax.hessian"), (jax.jacrev(jax.hessian(loss)), "third"),
+                            (jax.jacfwd(jax.hessian(loss)), "third|jax.hessian")):
+            for how in (call, jax.jit(call)):
+                with self.subTest(words), self.assertRaisesRegex(NotImplementedError, words):
+                    how(m)
+
+    def test_lifetimes(self):
+        """Compiled code keeps what it runs; images of a simulator that changes keep nothing."""
+        import gc
+        import weakref
+        from nanobragg import _snapshots
+        sim = small()
+        want = sim.image()
+        compiled = jax.jit(lambda a: image(sim, cell_a=a)).lower(sim["cell_a"]).compile()
+        gone, at = weakref.ref(sim), sim["cell_a"]
+        before = len(_snapshots._snapshots)
+        other = small()
+        for i in range(50):
+            other["cell_b"] = 8e-9 + i * 1e-13
+            image(other, cell_a=7e-9)
+        del sim, other
+        jax.clear_caches()
+        gc.collect()
+        self.assertLess(len(_snapshots._snapshots), before + 2)
+        self.assertIsNone(gone())
+        np.testing.assert_array_equal(compiled(at), want)
+
     def test_vmap(self):
         sim = small()
         cells = jnp.linspace(69e-10, 71e-10, 3)
@@ -67,6 +130,10 @@ class Jax(unittest.TestCase):
             sim["cell_a"] = float(a)
             np.testing.assert_array_equal(one, sim.image())
             np.testing.assert_allclose(g, sim.gradient("cell_a")["cell_a"], rtol=1e-12)
+        # Two arguments, of which one is not mapped; none at all.
+        pair = jax.vmap(lambda a, m: image(sim, cell_a=a, misset=m), in_axes=(0, None))(cells, jnp.asarray(sim["misset"]))
+        np.testing.assert_array_equal(pair, images)
+        self.assertEqual(jax.vmap(lambda a: image(sim, cell_a=a))(cells[:0]).shape, (0, *sim.shape))
 
     def test_no_compilation(self):
         sim = small()

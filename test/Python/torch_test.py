@@ -147,6 +147,69 @@ class Operators(unittest.TestCase):
         np.testing.assert_allclose(jacobian[..., 1], want["misset_y"], rtol=1e-9, atol=1e-9)
 
 
+@unittest.skipUnless(hasattr(torch, "func"), "skipped: this torch has no torch.func")
+class Transforms(unittest.TestCase):
+    """torch.func and forward mode."""
+
+    def setUp(self):
+        self.sim = small()
+        self.m = torch.tensor(self.sim["misset"])
+        self.data = torch.tensor(self.sim.image()) * 1.1
+
+    def image(self, m):
+        return image(self.sim, misset=m)
+
+    def loss(self, m):
+        return ((self.image(m) - self.data)**2).sum()
+
+    def close(self, got, want):
+        torch.testing.assert_close(got, want, rtol=1e-9, atol=1e-12 * float(abs(want).max()))
+
+    def test_first(self):
+        m = self.m.clone().requires_grad_()
+        want, = torch.autograd.grad(self.loss(m), m)
+        self.close(torch.func.grad(self.loss)(self.m), want)
+        self.close(torch.func.vjp(self.loss, self.m)[1](torch.ones((), dtype=f64))[0], want)
+        jacobian = torch.func.jacrev(self.image)(self.m)
+        for i, column in enumerate(self.sim.jacobian("misset").values()):
+            self.close(jacobian[..., i], torch.tensor(column))
+        self.close(torch.func.jacfwd(self.image)(self.m), jacobian)
+        v = torch.tensor([0.3, -0.2, 1.0], dtype=f64)
+        value, change = torch.func.jvp(self.image, (self.m,), (v,))
+        self.close(value, torch.tensor(self.sim.image()))
+        self.close(change, jacobian @ v)
+
+    def test_second(self):
+        want = torch.autograd.functional.hessian(self.loss, self.m)
+        for way in (torch.func.hessian, lambda f: torch.func.jacrev(torch.func.jacrev(f)),
+                    lambda f: torch.func.jacrev(torch.func.jacfwd(f))):
+            self.close(way(self.loss)(self.m), want)
+        v = torch.tensor([1.0, 2.0, 3.0], dtype=f64)
+        self.close(torch.func.jvp(torch.func.grad(self.loss), (self.m,), (v,))[1], want @ v)
+
+    def test_vmap(self):
+        missets = self.m + torch.rand(3, 3, dtype=f64)
+        gradients = torch.func.vmap(torch.func.grad(self.loss))(missets)
+        for m, gradient in zip(missets, gradients):
+            self.close(gradient, torch.func.grad(self.loss)(m))
+
+    def test_dual_numbers(self):
+        with torch.autograd.forward_ad.dual_level():
+            v = torch.tensor([0.3, -0.2, 1.0], dtype=f64)
+            dual = torch.autograd.forward_ad.make_dual(self.m, v)
+            change = torch.autograd.forward_ad.unpack_dual(self.image(dual)).tangent
+        self.close(change, torch.tensor(self.sim.jvp({"misset": v})))
+        self.assertTrue(torch.autograd.gradcheck(lambda x: image(self.sim, misset=x * self.m) / self.data.max(), torch.ones(3, dtype=f64, requires_grad=True),
+                                                 check_forward_ad=True, check_batched_grad=True))
+
+    def test_what_no_kernel_computes(self):
+        for way, words in ((torch.func.jacfwd(torch.func.jacfwd(self.loss)), "torch.func.hessian"),
+                           (torch.func.jacrev(torch.func.hessian(self.loss)), "third"),
+                           (torch.func.jacfwd(torch.func.hessian(self.loss)), "third|torch.func.hessian")):
+            with self.subTest(words), self.assertRaisesRegex((NotImplementedError, RuntimeError), words):
+                way(self.m)
+
+
 class Modules(unittest.TestCase):
     def test_fit(self):
         sim = small()

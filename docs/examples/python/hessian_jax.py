@@ -23,7 +23,7 @@ def loss(x):
     return 0.5 * jnp.sum((model - data)**2 / (data + 1))
 
 
-hessian = jax.jit(jax.jacrev(jax.jacrev(loss)))(jnp.zeros(len(names)))
+hessian = jax.jit(jax.hessian(loss))(jnp.zeros(len(names)))
 errors = jnp.sqrt(jnp.diag(jnp.linalg.inv(hessian)))
 for name, error in zip(names, errors):
     print(f"{name:10} is known to {error:.2e} {'A' if 'cell' in name else 'degrees'}")

@@ -41,8 +41,13 @@ def snapshot(simulator, names):
     return cache[key]
 
 
+def find(token):
+    """The Function of this token, or None."""
+    return _snapshots.get(token)
+
+
 def snapshot_of(token):
-    function = _snapshots.get(token)
+    function = find(token)
     if function is None:
         raise RuntimeError("the simulator was changed more than a few times, or deleted, between the image and its "
                            "derivative; compute the image again")

@@ -5,201 +5,22 @@
     image(sim, cell_a=t).sum().backward()
 
 Numbers are in SI units. Through ``torch.library`` custom operators where torch has them (2.4 and later), so that
-``torch.compile(fullgraph=True)`` works, else through ``torch.autograd.Function``. Tensors on a GPU are copied to this
-machine's memory and images back.
+``torch.compile(fullgraph=True)`` works; within torch.func and with dual numbers, and where torch has no custom operators,
+through ``torch.autograd.Function``. Tensors on a GPU are copied to this machine's memory and images back.
 """
 
 import numpy
 import torch
 
 from . import _snapshots
+from ._torch_functions import Image
 
 __all__ = ["NBImage", "image"]
 
-_third = "third derivatives of images are not available"
-
-
-def _array(tensor):
-    return numpy.ascontiguousarray(tensor.detach().to("cpu", torch.float64).numpy())
-
-
-def _tensor(array, like):
-    return torch.from_numpy(array).to(like.device)
-
-
-# What each operator computes. `names` has commas between.
-
-def _image(handle, names, theta):
-    token, function = _snapshots.snapshot(_snapshots.simulator_of(handle), tuple(names.split(",")))
-    return _tensor(function.image(_array(theta)), theta), torch.tensor(token, dtype=torch.int64)
-
-
-def _vjp(token, theta, cotangent):
-    function = _snapshots.snapshot_of(int(token))
-    return _tensor(function.vjp(_array(theta), _array(cotangent)), theta)
-
-
-def _jvp(token, theta, v):
-    return _tensor(_snapshots.snapshot_of(int(token)).jvp(_array(theta), _array(v)), theta)
-
-
-def _hvp(token, theta, v, cotangent):
-    return _tensor(_snapshots.snapshot_of(int(token)).hvp(_array(theta), _array(v), _array(cotangent)), theta)
-
-
-def _define_operators():
-    """image as custom operators; their derivatives are operators too."""
-    from torch.library import custom_op
-
-    @custom_op("nanobragg::image", mutates_args=(), schema="(str handle, str names, Tensor theta) -> (Tensor, Tensor)")
-    def image_op(handle, names, theta):
-        return _image(handle, names, theta)
-
-    @image_op.register_fake
-    def _(handle, names, theta):
-        shape = _snapshots.simulator_of(handle).shape
-        return theta.new_empty(shape), torch.empty((), dtype=torch.int64)
-
-    @custom_op("nanobragg::image_vjp", mutates_args=(), schema="(Tensor token, Tensor theta, Tensor cotangent) -> Tensor")
-    def vjp_op(token, theta, cotangent):
-        return _vjp(token, theta, cotangent)
-
-    @vjp_op.register_fake
-    def _(token, theta, cotangent):
-        return torch.empty_like(theta, memory_format=torch.contiguous_format)
-
-    # The shape of the image is that of `like`.
-    @custom_op("nanobragg::image_jvp", mutates_args=(), schema="(Tensor token, Tensor theta, Tensor v, Tensor like) -> Tensor")
-    def jvp_op(token, theta, v, like):
-        return _jvp(token, theta, v)
-
-    @jvp_op.register_fake
-    def _(token, theta, v, like):
-        return torch.empty_like(like, memory_format=torch.contiguous_format)
-
-    @custom_op("nanobragg::image_hvp", mutates_args=(),
-               schema="(Tensor token, Tensor theta, Tensor v, Tensor cotangent) -> Tensor")
-    def hvp_op(token, theta, v, cotangent):
-        return _hvp(token, theta, v, cotangent)
-
-    @hvp_op.register_fake
-    def _(token, theta, v, cotangent):
-        return torch.empty_like(theta, memory_format=torch.contiguous_format)
-
-    def image_context(ctx, inputs, output):
-        token = output[1]
-        ctx.save_for_backward(token, inputs[2])
-        ctx.mark_non_differentiable(token)
-        ctx.set_materialize_grads(True)
-        ctx.function = _keep(token)
-
-    def image_backward(ctx, cotangent, _):
-        token, theta = ctx.saved_tensors
-        return None, None, vjp_op(token, theta, cotangent)
-
-    def vjp_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
-        ctx.function = _keep(inputs[0])
-
-    def vjp_backward(ctx, v):
-        token, theta, cotangent = ctx.saved_tensors
-        return (None, hvp_op(token, theta, v, cotangent) if ctx.needs_input_grad[1] else None,
-                jvp_op(token, theta, v, cotangent) if ctx.needs_input_grad[2] else None)
-
-    def jvp_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
-        ctx.function = _keep(inputs[0])
-
-    def jvp_backward(ctx, cotangent):
-        token, theta, v, _ = ctx.saved_tensors
-        return (None, hvp_op(token, theta, v, cotangent) if ctx.needs_input_grad[1] else None,
-                vjp_op(token, theta, cotangent) if ctx.needs_input_grad[2] else None, None)
-
-    def hvp_backward(ctx, _):
-        raise NotImplementedError(_third)
-
-    image_op.register_autograd(image_backward, setup_context=image_context)
-    vjp_op.register_autograd(vjp_backward, setup_context=vjp_context)
-    jvp_op.register_autograd(jvp_backward, setup_context=jvp_context)
-    hvp_op.register_autograd(hvp_backward, setup_context=lambda ctx, inputs, output: None)
-
-    for op in (image_op, vjp_op, jvp_op, hvp_op):
-        if hasattr(op, "register_vmap"):
-            op.register_vmap(_one_after_another(op))
-    return lambda handle, names, theta: image_op(handle, names, theta)[0]
-
-
-def _keep(token):
-    """The snapshot itself, to keep it alive, where the token is a number and not a tracer's stand-in."""
-    return _snapshots._snapshots.get(int(token)) if type(token) is torch.Tensor else None
-
-
-def _one_after_another(op):
-    def mapped(info, in_dims, *args):
-        def at(i):
-            return op(*(a if d is None else a.select(d, i) for a, d in zip(args, in_dims)))
-        results = [at(i) for i in range(info.batch_size)]
-        if isinstance(results[0], tuple):
-            return tuple(torch.stack(r) for r in zip(*results)), tuple(0 for _ in results[0])
-        return torch.stack(results), 0
-    return mapped
-
-
-def _define_functions():
-    """The same for a torch that has no custom operators."""
-
-    class Image(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, handle, names, theta):
-            result, token = _image(handle, names, theta)
-            ctx.token, ctx.function = int(token), _keep(token)
-            ctx.save_for_backward(theta)
-            return result
-
-        @staticmethod
-        def backward(ctx, cotangent):
-            return None, None, VJP.apply(ctx.token, ctx.saved_tensors[0], cotangent)
-
-    class VJP(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, token, theta, cotangent):
-            ctx.token, ctx.function = token, _keep(token)
-            ctx.save_for_backward(theta, cotangent)
-            return _vjp(token, theta, cotangent)
-
-        @staticmethod
-        def backward(ctx, v):
-            theta, cotangent = ctx.saved_tensors
-            return (None, HVP.apply(ctx.token, theta, v, cotangent) if ctx.needs_input_grad[1] else None,
-                    JVP.apply(ctx.token, theta, v) if ctx.needs_input_grad[2] else None)
-
-    class JVP(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, token, theta, v):
-            ctx.token, ctx.function = token, _keep(token)
-            ctx.save_for_backward(theta, v)
-            return _jvp(token, theta, v)
-
-        @staticmethod
-        def backward(ctx, cotangent):
-            theta, v = ctx.saved_tensors
-            return (None, HVP.apply(ctx.token, theta, v, cotangent) if ctx.needs_input_grad[1] else None,
-                    VJP.apply(ctx.token, theta, cotangent) if ctx.needs_input_grad[2] else None)
-
-    class HVP(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, token, theta, v, cotangent):
-            return _hvp(token, theta, v, cotangent)
-
-        @staticmethod
-        def backward(ctx, _):
-            raise NotImplementedError(_third)
-
-    return Image.apply
-
-
-_apply = _define_operators() if hasattr(torch.library, "custom_op") else _define_functions()
-
+if hasattr(torch.library, "custom_op"):
+    from . import _torch_operators as _operators
+else:
+    _operators = None
 
 def _describe(handle, names):
     return _snapshots.describe(_snapshots.simulator_of(handle), names)
@@ -207,6 +28,14 @@ def _describe(handle, names):
 
 if hasattr(torch, "compiler") and hasattr(torch.compiler, "assume_constant_result"):
     _describe = torch.compiler.assume_constant_result(_describe)
+
+
+def _is_transformed(theta):
+    """Does torch.func or forward mode look on? They do not see through custom operators."""
+    if torch.compiler.is_compiling():
+        return False
+    stack = getattr(torch._C._functorch, "peek_interpreter_stack", None)
+    return bool(stack and stack()) or torch.autograd.forward_ad.unpack_dual(theta).tangent is not None
 
 
 def image(sim, **parameters):
@@ -236,8 +65,10 @@ def image(sim, **parameters):
         dtype = tensor.dtype if dtype is None else torch.promote_types(dtype, tensor.dtype)
         parts.append(tensor.to(torch.float64).reshape(-1))
         members.extend(stands_for)
-    result = _apply(sim._handle, ",".join(members), parts[0] if len(parts) == 1 else torch.cat(parts))
-    return result.to(dtype)
+    theta = parts[0] if len(parts) == 1 else torch.cat(parts)
+    if _operators and not _is_transformed(theta):
+        return _operators.image(sim._handle, ",".join(members), theta).to(dtype)
+    return Image.apply(_snapshots.snapshot(sim, tuple(members))[1], theta).to(dtype)
 
 
 class NBImage(torch.nn.Module):
