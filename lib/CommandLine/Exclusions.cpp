@@ -70,7 +70,7 @@ std::vector<Exclusion> makeTable() {
   table.add({"--frames"}, {"--shots"}, "both say which images there are");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
   table.add({"--pixels"},
-            {"-intfile", "-noisefile", "-pgmfile", "--png", "--cbf", "--nexus", "--write-expt", "--frames",
+            {"-intfile", "-noisefile", "-pgmfile", "--png", "--cbf", "--nexus", "--write-expt", "--write-refl", "--write-stream", "--frames",
              "--shots", "--trace-pixel", "-printout", "-printout_pixel"},
             "a list of pixels is no image");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");

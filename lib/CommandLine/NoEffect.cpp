@@ -254,6 +254,8 @@ constexpr IdleFlag idleFlags[] = {
     {"--cbf", noImage, "this run writes no image"},
     {"--nexus", noImage, "this run writes no image"},
     {"--write-expt", noImage, "this run writes no image"},
+    {"--write-refl", noImage, "this run writes no image"},
+    {"--write-stream", noImage, "this run writes no image"},
     {"--cull",
      [](const Situation &s) { return interprets(s) && s.line.tool.simulator.cull != "off"; },
      "the interpreter computes all samples"},

@@ -32,6 +32,8 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
   add(files, "--cbf", o.cbfFile);
   add(files, "--nexus", o.nexusFile);
   add(files, "--write-expt", o.exptFile);
+  add(files, "--write-refl", o.reflFile);
+  add(files, "--write-stream", o.streamFile);
   add(files, "-dump", o.dumpFile);
   add(files, "--timing", line.tool.timingFile);
   return files;
@@ -72,6 +74,15 @@ bool sameFile(const std::string &a, const std::string &b) {
 }
 
 } // namespace
+
+std::vector<std::string> inputsRead(const CommandLine &line) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (const NamedFile &input : inputsOf(line))
+    if (fs::is_regular_file(input.path, ignored))
+      paths.push_back(input.path);
+  return paths;
+}
 
 void refuseOutputConflicts(const CommandLine &line) {
   const std::vector<NamedFile> outputs = outputsOf(line);

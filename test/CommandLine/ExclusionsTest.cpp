@@ -25,7 +25,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
       {"--precision", "f64"},   {"--cull", "off"},            {"--threads", "2"},           {"--device", "cpu"},
       {"--png", "a.png"},       {"--panels", "p.json"},       {"--compat", "c"},
       {"--loss", "sum"},        {"--compare-tolerance", "1 1"}, {"--out", "d"},
-      {"--pixels", "p.txt"}, {"--cbf", "a.cbf"}, {"--nexus", "a.nxs"}, {"--write-expt", "a.expt"},
+      {"--pixels", "p.txt"}, {"--cbf", "a.cbf"}, {"--nexus", "a.nxs"}, {"--write-expt", "a.expt"}, {"--write-refl", "a.refl"}, {"--write-stream", "a.stream"},
       {"-intfile", "a.img"}, {"-noisefile", "b.img"}, {"-pgmfile", "a.pgm"},
       {"--frames", "3"}, {"--spectrum", "s.txt"}, {"-sourcefile", "s.txt"}, {"--geom", "g.geom"},
       {"--expt", "a.expt"}, {"--shots", "s.txt"}, {"--osc-per-frame", "0.1"}};

@@ -24,6 +24,8 @@ FRAMES = ["--frames=20", "--osc-per-frame=1"]
 try:
     from dxtbx.model.experiment_list import ExperimentListFactory
     import dxtbx
+    from dials.algorithms.spot_prediction.reflection_predictor import ReflectionPredictor
+    from dials.array_family import flex
     REASON = None if shutil.which("dials.index") else "dials.index is not in PATH"
 except ImportError as error:
     REASON = f"dxtbx cannot be imported ({error})"
@@ -125,6 +127,39 @@ class Dials(unittest.TestCase):
                 np.testing.assert_allclose(p.get_pixel_lab_coord(corner), q.get_pixel_lab_coord(corner),
                                            rtol=0, atol=1e-9)
 
+    def labels_agree(self, expt, refl, dmin=3.05):
+        """Our reflections are among those that DIALS predicts, at the same places, and are all of those that have a
+        structure factor."""
+        ours = flex.reflection_table.from_file(os.path.join(self.folder, refl))
+        experiments = self.read(expt)
+        with open(HKL) as file:
+            listed = {tuple(int(x) for x in line.split()[:3]) for line in file if len(line.split()) == 4}
+        for number, experiment in enumerate(experiments):
+            theirs = ReflectionPredictor(experiment, dmin=dmin)()
+            place = {(tuple(h), e): i for i, (h, e) in enumerate(zip(theirs["miller_index"], theirs["entering"]))}
+            mine = ours.select(ours["id"] == number)
+            near = mine.select(flex.bool([1 / np.linalg.norm(np.array(s) - experiment.beam.get_s0()) > dmin + 0.01
+                                          for s in mine["s1"]]))
+            self.assertGreater(len(near), 50)
+            columns = [("xyzcal.px", 1e-6), ("xyzcal.mm", 1e-6), ("s1", 1e-9)]
+            found = set()
+            for row in near.rows():
+                key = (tuple(row["miller_index"]), row["entering"])
+                if experiment.scan is None and key not in place:
+                    continue  # DIALS has a width of its own for stills
+                self.assertTrue(key in place, f"{key} is not predicted by DIALS")
+                found.add(key)
+                for column, tolerance in columns:
+                    np.testing.assert_allclose(row[column], theirs[column][place[key]], rtol=0, atol=tolerance,
+                                               err_msg=f"{column} of {key}")
+                self.assertEqual(row["panel"], theirs["panel"][place[key]])
+            self.assertGreater(len(found), 20)
+            if experiment.scan is not None:
+                lost = [key for key in place if key not in found and key[0] in listed
+                        and theirs["xyzcal.mm"][place[key]][2] > experiment.scan.get_oscillation_range(deg=False)[0] + 1e-9
+                        and experiment.crystal.get_unit_cell().d(key[0]) > dmin + 0.01]
+                self.assertLessEqual(len(lost), 0.01 * len(found), lost[:10])
+
     def process(self, *images):
         """Import to refinement; returns the refined experiment and how much of the spots was indexed."""
         self.run_in(["dials.import", *images, "output.experiments=imported.expt"])
@@ -145,7 +180,8 @@ class Dials(unittest.TestCase):
         self.assertAlmostEqual(at[0], at[1], delta=0.5)
 
     def test_rotation_series_in_cbf(self):
-        self.simulate(*CAMERA, *FRAMES, "--cbf=a.cbf", "--write-expt=truth.expt")
+        self.simulate(*CAMERA, *FRAMES, "--cbf=a.cbf", "--write-expt=truth.expt", "--write-refl=truth.refl")
+        self.labels_agree("truth.expt", "truth.refl")
         truth = self.read("truth.expt")[0]
         self.same_panels(dxtbx.load(os.path.join(self.folder, "a_0001.cbf")).get_detector(), truth.detector)
         found, percent = self.process(*(f"a_{i:04}.cbf" for i in range(1, 21)))
@@ -162,7 +198,9 @@ class Dials(unittest.TestCase):
 
     def test_three_tilted_panels(self):
         self.write("camera.expt", tilted_panels())
-        self.simulate("--expt=camera.expt", "--frames=scan", "--nexus=a.nxs", "--write-expt=truth.expt")
+        self.simulate("--expt=camera.expt", "--frames=scan", "--nexus=a.nxs", "--write-expt=truth.expt",
+                      "--write-refl=truth.refl")
+        self.labels_agree("truth.expt", "truth.refl")
         camera, truth = self.read("camera.expt")[0], self.read("truth.expt")[0]
         self.assertEqual(camera.detector, truth.detector)
         self.assertEqual(camera.beam, truth.beam)
@@ -197,7 +235,9 @@ class Dials(unittest.TestCase):
     def test_stills(self):
         with open(os.path.join(self.folder, "shots.txt"), "w") as file:
             file.write("misset seed\n10 20 30 1\n-60 10 80 2\n45 5 -20 3\n")
-        self.simulate(*CAMERA, "--shots=shots.txt", "--nexus=a.nxs", "--write-expt=truth.expt")
+        self.simulate(*CAMERA, "--shots=shots.txt", "-osc", "0", "-phisteps", "1", "--nexus=a.nxs", "--write-expt=truth.expt",
+                      "--write-refl=truth.refl")
+        self.labels_agree("truth.expt", "truth.refl")
         truth = self.read("truth.expt")
         self.assertEqual(len(truth), 3)
         image = dxtbx.load(os.path.join(self.folder, "a.nxs"))

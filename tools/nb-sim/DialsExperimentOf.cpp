@@ -133,8 +133,9 @@ void keepTexts(io::DialsExperiment &e, const io::DialsExperiment &source,
 
 } // namespace
 
-io::DialsExperiment dialsExperimentOf(const CompleteExperiment &complete, const CommandLine &line,
-                                      const LoadedInputs &loaded, std::int64_t frames) {
+io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete,
+                                        const CommandLine &line, const LoadedInputs &loaded,
+                                        std::int64_t frames) {
   const Experiment &x = complete.experiment;
   const Frame frame = frameOf(x, loaded.geometryFromFile);
   io::DialsExperiment e;
@@ -166,11 +167,16 @@ io::DialsExperiment dialsExperimentOf(const CompleteExperiment &complete, const 
       v = rotatedAbout(frame(x.goniometer.spindleAxis), complete.report.phi0, v);
   if (!loaded.hallSymbol.empty())
     e.crystal->hallSymbol = loaded.hallSymbol;
-  if (!loaded.dials.empty()) {
-    if (loaded.dials.front().crystal)
-      e.crystal->hallSymbol = loaded.dials.front().crystal->hallSymbol;
+  if (!loaded.dials.empty() && loaded.dials.front().crystal)
+    e.crystal->hallSymbol = loaded.dials.front().crystal->hallSymbol;
+  return e;
+}
+
+io::DialsExperiment dialsExperimentOf(const CompleteExperiment &complete, const CommandLine &line,
+                                      const LoadedInputs &loaded, std::int64_t frames) {
+  io::DialsExperiment e = simulatedExperiment(complete, line, loaded, frames);
+  if (!loaded.dials.empty())
     keepTexts(e, loaded.dials.front(), complete);
-  }
   return e;
 }
 

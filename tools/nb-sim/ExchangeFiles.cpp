@@ -27,7 +27,8 @@ io::NexusOptions nexusOptionsOf(const CommandLine &line, const Experiment &exper
   return options;
 }
 
-ExchangeFiles::ExchangeFiles(const RunSetup &setup) : setup(setup) {
+ExchangeFiles::ExchangeFiles(const RunSetup &setup)
+    : setup(setup), labels(setup, 1, !(setup.complete.report.osc > 0)) {
   const OutputOptions &o = setup.line.outputs;
   if (!o.cbfFile && !o.exptFile && !o.nexusFile)
     return;
@@ -60,29 +61,43 @@ void ExchangeFiles::write(std::span<const float> image) {
     nexus->finish();
   }
   if (expt) {
-    std::error_code error;
-    const std::string name = o.cbfFile     ? *o.cbfFile
-                             : o.nexusFile ? *o.nexusFile
-                             : o.noise     ? o.noiseFile
-                                           : o.intFile;
     io::ExptImages images;
-    images.names.push_back(std::filesystem::absolute(name, error).lexically_normal().string());
+    images.names.push_back(imageName());
     io::DialsExperiment e = description;
     e.imageSet = 0;
     io::writeExpt(*expt, std::span(&e, 1), images);
   }
+  if (labels.wanted()) {
+    labels.add(0, setup.complete, simulatedExperiment(setup.complete, line, setup.loaded, 1),
+               image);
+    labels.write([&](std::int64_t) {
+      return SpotLabels::ImageName{imageName(), o.nexusFile && !o.cbfFile ? "//0" : ""};
+    });
+  }
+}
+
+/// What DIALS would be given.
+std::string ExchangeFiles::imageName() const {
+  const OutputOptions &o = setup.line.outputs;
+  const std::string name = o.cbfFile     ? *o.cbfFile
+                           : o.nexusFile ? *o.nexusFile
+                           : o.noise     ? o.noiseFile
+                                         : o.intFile;
+  std::error_code error;
+  return std::filesystem::absolute(name, error).lexically_normal().string();
 }
 
 void ExchangeFiles::publish() {
   for (std::optional<io::OutputFile> *file : {&cbf, &expt})
     if (*file)
       (*file)->commit();
+  labels.publish();
 }
 
 std::vector<std::string> ExchangeFiles::names() const {
   const OutputOptions &o = setup.line.outputs;
   std::vector<std::string> all;
-  for (const auto &name : {o.cbfFile, o.nexusFile, o.exptFile})
+  for (const auto &name : {o.cbfFile, o.nexusFile, o.exptFile, o.reflFile, o.streamFile})
     if (name) {
       std::error_code error;
       all.push_back(std::filesystem::absolute(*name, error).lexically_normal().string());

@@ -1,9 +1,10 @@
-// Files of one image for other programs: miniCBF, NXmx, .expt.
+// Files of one image for other programs: miniCBF, NXmx, .expt, .refl, .stream.
 #ifndef NANOBRAGG_NBSIM_EXCHANGEFILES_H
 #define NANOBRAGG_NBSIM_EXCHANGEFILES_H
 
 #include "lib/IO/NexusFile.h"
 #include "lib/IO/OutputFile.h"
+#include "tools/nb-sim/SpotLabels.h"
 #include "tools/shared/RunSetup.h"
 
 #include <optional>
@@ -27,9 +28,12 @@ public:
   std::vector<std::string> names() const;
 
 private:
+  std::string imageName() const;
+
   const RunSetup &setup;
   io::DialsExperiment description;
   std::optional<io::OutputFile> cbf, expt;
+  SpotLabels labels;
 };
 
 } // namespace nanobragg

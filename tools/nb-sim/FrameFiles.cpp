@@ -85,7 +85,18 @@ std::string FrameFiles::pattern(const std::string &name) const {
 }
 
 std::string FrameFiles::imageName() const {
-  return cbf ? *outputs.cbfFile : noise ? outputs.noiseFile : ints ? outputs.intFile : "";
+  if (outputs.nexusFile)
+    return *outputs.nexusFile;
+  return cbf      ? *outputs.cbfFile
+         : noise  ? outputs.noiseFile
+         : ints   ? outputs.intFile
+         : floats ? outputs.floatFile
+         : png    ? *outputs.pngFile
+                  : outputs.pgmFile;
+}
+
+std::string FrameFiles::journalName() const {
+  return fs::path(imageName()).replace_extension(".series").string();
 }
 
 std::vector<std::string> FrameFiles::names(std::int64_t frame, const Detector &detector) const {

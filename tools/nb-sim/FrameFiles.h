@@ -37,8 +37,10 @@ public:
   static std::vector<std::int32_t> countsOf(std::span<const float> image, const CommandLine &line,
                                             const CompleteExperiment &complete);
 
-  /// The flag of the files that DIALS would be given, and their name: "", if there are none.
+  /// What DIALS would be given, if possible; the name without a frame's number.
   std::string imageName() const;
+  /// Where a series notes what is finished.
+  std::string journalName() const;
 
 private:
   bool floats, ints, pgm, noise, png, cbf;

@@ -17,7 +17,7 @@ bool isSeries(const RunSetup &setup) {
 FramePlan::FramePlan(const RunSetup &runSetup) : setup(runSetup) {
   const CommandLine &line = setup.line;
   const Report &report = setup.complete.report;
-  seed = -setup.complete.noiseSeed;
+  seed = setup.line.options.seed.value_or(-setup.complete.noiseSeed);
   phi = units::degrees(report.phi0);
   osc = line.series.oscPerFrame.value_or(units::degrees(std::max(report.osc, 0.0)));
   // Flags as they were written: their numbers, not those after two conversions.
@@ -70,6 +70,8 @@ Frame FramePlan::frame(std::int64_t index) const {
   Frame frame{setup.line, {}};
   Options &o = frame.line.options;
   o.seed = seed + index;
+  if (stills() && o.missetSeed) // each still has a random orientation of its own
+    *o.missetSeed += index;
   if (!experiments.empty()) {
     const auto &lattices = experiments[std::size_t(index)];
     o.lambda = lattices.front().beam.wavelength;

@@ -1,6 +1,5 @@
 #include "tools/nb-sim/MakeSeries.h"
 
-#include "lib/IO/ExptFile.h"
 #include "lib/IO/NexusFile.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
@@ -8,10 +7,11 @@
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/FramePlan.h"
 #include "tools/nb-sim/FrameWriter.h"
+#include "tools/nb-sim/SeriesExpt.h"
+#include "tools/nb-sim/SeriesJournal.h"
 #include "tools/nb-sim/SeriesProgress.h"
+#include "tools/nb-sim/SpotLabels.h"
 
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <thread>
 
@@ -21,43 +21,58 @@ namespace {
 class SeriesRun {
 public:
   SeriesRun(RunSetup &&runSetup, KernelProvider &kernels, const ProcessStart &start)
-      : setup(std::move(runSetup)), kernels(kernels), start(start), plan(setup),
-        files(setup.line, plan.count()), inputs(setup.loaded.inputs) {}
+      : setup(std::move(runSetup)), kernels(kernels), start(start), journal(journalOf(setup)),
+        plan(setup), files(setup.line, plan.count()), inputs(setup.loaded.inputs),
+        labels(setup, plan.count(), plan.stills()),
+        stills(plan.stills() ? std::size_t(plan.count()) : 0) {}
 
   void run() {
     const io::DialsExperiment first = describe(0, plan.count());
     refuseUnfitCbf(setup.line, first);
+    std::optional<io::OutputFile> expt;
+    if (setup.line.outputs.exptFile)
+      expt.emplace(*setup.line.outputs.exptFile);
     openNexus(first);
     SeriesProgress progress(stdout, plan.count(),
                             setup.line.tool.progress && !setup.line.tool.quiet);
     FrameWriter writer(writers());
-    std::vector<io::DialsExperiment> shots;
     for (std::int64_t i = 0; i < plan.count(); ++i) {
-      if (isDone(i)) {
+      const bool there = isDone(i);
+      if (there && !labels.wanted()) {
         progress.skip();
+        if (plan.stills())
+          stills[std::size_t(i)] = describeStill(i);
         continue;
       }
       auto done = std::make_shared<Rendered>(render(i));
-      writer.add([this, done, i, &progress] {
-        write(i, *done);
-        progress.finishOne();
+      writer.add([this, done, i, there, &progress] {
+        finish(i, *done, there);
+        there ? progress.skip() : progress.finishOne();
       });
     }
     writer.finish();
     if (nexus)
       nexus->finish();
-    if (setup.line.outputs.exptFile)
-      writeExperiments(first);
+    writeModels(first, expt);
     progress.end();
     printSummary(progress);
   }
 
 private:
-  struct Rendered {
-    CommandLine line;
+  struct Lattice {
     CompleteExperiment complete;
     std::vector<float> image;
   };
+  struct Rendered {
+    CommandLine line;
+    std::vector<Lattice> lattices;
+  };
+
+  static std::unique_ptr<SeriesJournal> journalOf(RunSetup &setup) {
+    if (!setup.line.series.any())
+      return nullptr; // lattices on one image
+    return std::make_unique<SeriesJournal>(FrameFiles(setup.line, 1).journalName(), setup.line);
+  }
 
   unsigned writers() const {
     const int wanted = requestedThreads(setup.line.tool);
@@ -65,23 +80,30 @@ private:
   }
 
   bool isDone(std::int64_t i) const {
-    if (!setup.line.series.resume)
-      return false;
-    if (nexus && !nexus->isDone(std::size_t(i)))
-      return false;
-    return files.allThere(i + 1, setup.complete.experiment.detector);
+    return journal && journal->isDone(i + 1) && (!nexus || nexus->isDone(std::size_t(i))) &&
+           files.allThere(i + 1, setup.complete.experiment.detector);
   }
 
-  CompleteExperiment complete(const Frame &frame, const std::optional<Mat3> &matrix) {
+  CompleteExperiment complete(const CommandLine &line, const std::optional<Mat3> &matrix) {
     if (matrix)
       inputs.matrix = *matrix;
-    return chooseDefaults(frame.line.options, inputs, setup.line.semantics);
+    return chooseDefaults(line.options, inputs, setup.line.semantics);
   }
 
   io::DialsExperiment describe(std::int64_t i, std::int64_t frames) {
     const Frame frame = plan.frame(i);
-    return dialsExperimentOf(complete(frame, frame.lattices.front()), frame.line, setup.loaded,
+    return dialsExperimentOf(complete(frame.line, frame.lattices.front()), frame.line, setup.loaded,
                              plan.stills() ? 1 : frames);
+  }
+
+  /// Of a still that is there and was not rendered: its lattices.
+  std::vector<io::DialsExperiment> describeStill(std::int64_t i) {
+    const Frame frame = plan.frame(i);
+    std::vector<io::DialsExperiment> lattices;
+    for (const std::optional<Mat3> &matrix : frame.lattices)
+      lattices.push_back(
+          dialsExperimentOf(complete(frame.line, matrix), frame.line, setup.loaded, 1));
+    return lattices;
   }
 
   void openNexus(const io::DialsExperiment &first) {
@@ -89,17 +111,18 @@ private:
       return;
     io::NexusOptions options = nexusOptionsOf(setup.line, setup.complete.experiment);
     options.frames = std::size_t(plan.count());
-    options.resume = setup.line.series.resume;
+    options.resume = journal && journal->goesOn();
     options.stills = plan.stills();
     nexus = io::openNexus(*setup.line.outputs.nexusFile, first, options);
   }
 
   Rendered render(std::int64_t i) {
     Frame frame = plan.frame(i);
-    Rendered result{std::move(frame.line), {}, {}};
+    Rendered result{std::move(frame.line), {}};
     for (const std::optional<Mat3> &lattice : frame.lattices) {
-      Frame own{result.line, {}};
-      CompleteExperiment one = complete(own, lattice);
+      CompleteExperiment one = complete(result.line, lattice);
+      if (!result.lattices.empty())
+        one.experiment.waterSize = 0; // there is one drop of it
       Simulator simulator(one.experiment, optionsOf());
       if (!told) {
         simulator.prepare(PixelType::F32);
@@ -109,13 +132,7 @@ private:
       std::vector<float> image(simulator.pixels());
       const RunResult run = simulator.render(std::span<float>(image));
       kernelSeconds += run.prepareSeconds + run.runSeconds;
-      if (result.image.empty()) {
-        result.image = std::move(image);
-        result.complete = std::move(one);
-        continue;
-      }
-      for (std::size_t p = 0; p < image.size(); ++p)
-        result.image[p] += image[p];
+      result.lattices.push_back({std::move(one), std::move(image)});
     }
     return result;
   }
@@ -126,58 +143,57 @@ private:
     return options;
   }
 
-  void write(std::int64_t i, Rendered &r) {
-    const bool still = plan.stills();
-    const io::DialsExperiment description = dialsExperimentOf(r.complete, r.line, setup.loaded, 1);
+  /// All that follows from a rendered frame, on a thread of its own.
+  void finish(std::int64_t i, Rendered &r, bool filesThere) {
+    if (labels.wanted())
+      for (const Lattice &lattice : r.lattices)
+        labels.add(i, lattice.complete,
+                   simulatedExperiment(lattice.complete, r.line, setup.loaded, 1), lattice.image);
+    if (plan.stills())
+      for (const Lattice &lattice : r.lattices)
+        stills[std::size_t(i)].push_back(
+            dialsExperimentOf(lattice.complete, r.line, setup.loaded, 1));
+    if (filesThere)
+      return;
+    auto &[complete, image] = r.lattices.front();
+    for (std::size_t k = 1; k < r.lattices.size(); ++k)
+      for (std::size_t p = 0; p < image.size(); ++p)
+        image[p] += r.lattices[k].image[p];
     if (nexus)
-      writeNexus(std::size_t(i), r);
-    files.write(i + 1, r.image, r.line, r.complete, description);
-    if (still && setup.line.outputs.exptFile) {
-      const std::lock_guard lock(mutex);
-      stills[i] = description;
-    }
+      writeNexus(std::size_t(i), image, r.line, complete);
+    files.write(i + 1, image, r.line, complete,
+                dialsExperimentOf(complete, r.line, setup.loaded, 1));
+    if (journal)
+      journal->finish(i + 1);
   }
 
-  void writeNexus(std::size_t i, const Rendered &r) {
-    if (r.line.outputs.noise)
+  void writeNexus(std::size_t i, std::span<const float> image, const CommandLine &line,
+                  const CompleteExperiment &complete) {
+    if (line.outputs.noise)
       nexus->write(i, std::as_bytes(std::span<const std::int32_t>(
-                          FrameFiles::countsOf(r.image, r.line, r.complete))));
+                          FrameFiles::countsOf(image, line, complete))));
     else
-      nexus->write(i, std::as_bytes(std::span<const float>(r.image)));
+      nexus->write(i, std::as_bytes(image));
   }
 
-  void writeExperiments(const io::DialsExperiment &first) {
-    io::OutputFile out(*setup.line.outputs.exptFile);
-    io::ExptImages images;
-    std::vector<io::DialsExperiment> list;
-    namespace fs = std::filesystem;
-    const auto absolute = [](const std::string &name) {
-      std::error_code ignored;
-      return fs::absolute(name, ignored).lexically_normal().string();
-    };
-    const std::string name = nexus ? *setup.line.outputs.nexusFile : files.imageName();
-    if (!plan.stills()) {
-      images.pattern = absolute(nexus ? name : files.pattern(name));
-      list.push_back(first);
-      list.front().imageSet = 0;
-      for (std::size_t i = 1; i < setup.loaded.dials.size(); ++i) {
-        list.push_back(first);
-        list.back().crystal = setup.loaded.dials[i].crystal;
-        list.back().crystalText = setup.loaded.dials[i].crystalText;
-        list.back().imageSet = 0;
-      }
-    } else {
-      for (std::int64_t i = 0; i < plan.count(); ++i) {
-        list.push_back(stills.contains(i) ? stills[i] : describe(i, 1));
-        list.back().imageSet = i;
-        if (!nexus)
-          images.names.push_back(absolute(files.numbered(name, i + 1)));
-      }
-      if (nexus)
-        images.names.push_back(absolute(name));
-    }
-    io::writeExpt(out, list, images);
-    out.commit();
+  /// What the images show: .expt, .refl, .stream.
+  void writeModels(const io::DialsExperiment &first, std::optional<io::OutputFile> &expt) {
+    if (expt && plan.stills())
+      writeStillsExpt(*expt, setup, files, stills);
+    else if (expt)
+      writeScanExpt(*expt, setup, files, first);
+    if (labels.wanted())
+      labels.write(
+          [&](std::int64_t i) {
+            const std::string name = files.imageName();
+            if (nexus)
+              return SpotLabels::ImageName{absoluteName(name), "//" + std::to_string(i)};
+            return SpotLabels::ImageName{absoluteName(files.numbered(name, i + 1)), ""};
+          },
+          first.scan ? first.scan->first - 1 : 0);
+    if (expt)
+      expt->commit();
+    labels.publish();
   }
 
   void printSummary(const SeriesProgress &progress) const {
@@ -192,26 +208,28 @@ private:
       std::printf("; the kernel ran %.2f ms of the %.2f ms a frame took",
                   1e3 * kernelSeconds / double(made), 1e3 * seconds / double(made));
     std::printf("\n");
-    const auto &names = files.names(1, setup.complete.experiment.detector);
-    for (const std::string &name : names)
+    for (const std::string &name : files.names(1, setup.complete.experiment.detector))
       std::printf("wrote %s%s\n", name.c_str(), plan.count() > 1 ? " and so on" : "");
-    if (nexus)
-      std::printf("wrote %s\n", setup.line.outputs.nexusFile->c_str());
-    if (setup.line.outputs.exptFile)
-      std::printf("wrote %s\n", setup.line.outputs.exptFile->c_str());
+    const OutputOptions &o = setup.line.outputs;
+    for (const auto &name : {o.nexusFile, o.exptFile})
+      if (name)
+        std::printf("wrote %s\n", name->c_str());
+    for (const std::string &name : labels.names())
+      std::printf("wrote %s\n", name.c_str());
   }
 
   RunSetup setup;
   KernelProvider &kernels;
   const ProcessStart &start;
+  std::unique_ptr<SeriesJournal> journal; ///< before the plan: it knows the seeds
   FramePlan plan;
   FrameFiles files;
   Inputs inputs; ///< whose matrix is that of the frame at hand
+  SpotLabels labels;
   std::unique_ptr<io::NexusWriter> nexus;
   bool told = false;
   double kernelSeconds = 0;
-  std::mutex mutex;
-  std::map<std::int64_t, io::DialsExperiment> stills;
+  std::vector<std::vector<io::DialsExperiment>> stills; ///< of each, its lattices
 };
 
 } // namespace

@@ -5,11 +5,11 @@
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Derivatives.h"
-#include "tools/nb-sim/ListParameters.h"
 #include "tools/nb-sim/FramePlan.h"
+#include "tools/nb-sim/ListParameters.h"
 #include "tools/nb-sim/MakeImage.h"
-#include "tools/nb-sim/MakeSeries.h"
 #include "tools/nb-sim/MakeList.h"
+#include "tools/nb-sim/MakeSeries.h"
 #include "tools/shared/Main.h"
 
 #include <csignal>

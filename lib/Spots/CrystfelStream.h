@@ -1,0 +1,41 @@
+// Streams of CrystFEL.
+#ifndef NANOBRAGG_SPOTS_CRYSTFELSTREAM_H
+#define NANOBRAGG_SPOTS_CRYSTFELSTREAM_H
+
+#include "lib/IO/DialsExperiment.h"
+#include "lib/IO/OutputFile.h"
+#include "lib/Spots/Spot.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+struct StreamCrystal {
+  io::DialsExperiment model; ///< as of predictSpots
+  std::vector<Spot> spots;
+};
+
+/// One image of a stream, "chunk".
+struct StreamImage {
+  std::string file, event; ///< the event is empty where the file is one image
+  std::int64_t serial = 1;
+  SpotSize size;
+  std::vector<StreamCrystal> crystals; ///< at least one
+};
+
+/// Writes a stream of format 2.3 with the geometry of the images' detector, its panels below one
+/// another in frames of `frameSlow` rows. CrystFEL's laboratory has z along the beam and y up.
+class CrystfelStream {
+public:
+  CrystfelStream(io::OutputFile &out, std::int64_t frameSlow) : out(out), frameSlow(frameSlow) {}
+  void begin(const io::DialsExperiment &first);
+  void add(const StreamImage &image);
+
+private:
+  io::OutputFile &out;
+  std::int64_t frameSlow;
+};
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,29 @@
+// Where rays meet panels.
+#ifndef NANOBRAGG_SPOTS_PANELS_H
+#define NANOBRAGG_SPOTS_PANELS_H
+
+#include "lib/IO/DialsExperiment.h"
+
+#include <optional>
+#include <span>
+
+namespace nanobragg {
+
+struct PanelPoint {
+  std::size_t panel;
+  std::array<double, 2> mm; ///< along fast and slow, on the panel's plane
+};
+
+/// The first panel that a ray from the sample meets within its pixels.
+std::optional<PanelPoint> meet(std::span<const io::DialsPanel> panels, const Vec3 &ray);
+
+/// Where the line of a ray meets a panel's plane; none behind the sample.
+std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &panel, const Vec3 &ray);
+
+/// Pixels from mm. Of a sensor with parallax, where the ray is detected on average, as dxtbx's
+/// ParallaxCorrectedPxMmStrategy has it: its mean depth of absorption behind the plane, where
+/// photons that pass the sensor count with depth 0.
+std::array<double, 2> toPixel(const io::DialsPanel &panel, const std::array<double, 2> &mm);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,197 @@
+#include "lib/Spots/Prediction.h"
+
+#include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Spots/Panels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace nanobragg {
+namespace {
+
+constexpr std::array<double, 2> nowhere{INFINITY, -INFINITY};
+
+/// The numbers x with |a x^2 + 2 b x + c| <= tolerance: up to two intervals, a > 0. Each is
+/// {from, to}; from > to: none.
+std::array<std::array<double, 2>, 2> shell(double a, double b, double c, double tolerance) {
+  const auto root = [&](double value) { return b * b - a * (c - value); };
+  const double outer = root(tolerance), inner = root(-tolerance);
+  if (outer < 0)
+    return {nowhere, nowhere};
+  const double o = std::sqrt(outer);
+  if (inner < 0)
+    return {{{(-b - o) / a, (-b + o) / a}, nowhere}};
+  const double i = std::sqrt(inner);
+  return {{{(-b - o) / a, (-b - i) / a}, {(-b + i) / a, (-b + o) / a}}};
+}
+
+class Predictor {
+public:
+  Predictor(const io::DialsExperiment &image, const PredictionLimits &limits)
+      : image(image), limits(limits), s0(scaled(image.beam.direction, -1 / image.beam.wavelength)) {
+    if (image.scan && image.goniometer) {
+      turns = true;
+      axis = image.goniometer->axis;
+      half = units::radians(image.scan->width) / 2;
+      middle = units::radians(image.scan->start) + half;
+    }
+    stars = io::reciprocalOf(image.crystal->real);
+    if (turns)
+      for (Vec3 &star : stars)
+        star = rotatedAbout(axis, middle, star);
+    largest = largestNode();
+  }
+
+  std::vector<Spot> predict() {
+    const auto &real = image.crystal->real;
+    const auto bound = [&](int i) { return std::int32_t(largest * length(real[i])); };
+    const double tolerance =
+        2 * length(s0) * (turns ? largest * half + width(largest) : width(largest));
+    for (std::int32_t h = -bound(0); h <= bound(0); ++h)
+      for (std::int32_t k = -bound(1); k <= bound(1); ++k) {
+        const Vec3 q = sum(scaled(stars[0], h), scaled(stars[1], k));
+        for (const auto &[from, to] : shell(dot(stars[2], stars[2]), dot(stars[2], sum(q, s0)),
+                                            dot(q, q) + 2 * dot(s0, q), tolerance))
+          for (double l = std::ceil(std::max(from, -double(bound(2))));
+               l <= std::min(to, double(bound(2))); ++l)
+            consider({h, k, std::int32_t(l)});
+      }
+    return std::move(spots);
+  }
+
+private:
+  /// 1/A. No reflection that the detector sees or the limit allows lies farther out.
+  double largestNode() const {
+    double sine = 0; // of half the scattering angle
+    const Vec3 forward = unit(s0);
+    for (const io::DialsPanel &p : image.panels)
+      for (int corner = 0; corner < 4; ++corner) {
+        const double f = corner & 1 ? double(p.pixels[0]) * p.pixelSize[0] : 0;
+        const double s = corner & 2 ? double(p.pixels[1]) * p.pixelSize[1] : 0;
+        const Vec3 ray = unit(sum(p.origin, sum(scaled(p.fast, f), scaled(p.slow, s))));
+        sine = std::max(sine, std::sqrt(std::max(0.0, (1 - dot(ray, forward)) / 2)));
+      }
+    const double seen = 2 * length(s0) * sine;
+    return limits.dmin > 0 ? std::min(seen, 1 / limits.dmin) : seen;
+  }
+
+  /// 1/A, how far from the Ewald sphere a node at distance q from the origin is seen.
+  double width(double q) const {
+    const SpotSize &s = limits.size;
+    return s.node + q * s.mosaic + q * s.divergence +
+           q * q * image.beam.wavelength / 2 * s.bandwidth;
+  }
+
+  void consider(const std::array<std::int32_t, 3> &hkl) {
+    const Vec3 q =
+        sum(scaled(stars[0], hkl[0]), sum(scaled(stars[1], hkl[1]), scaled(stars[2], hkl[2])));
+    const double far = length(q);
+    if (far == 0 || far > largest || !limits.shines(hkl))
+      return;
+    if (turns)
+      crossings(hkl, q, far);
+    else
+      still(hkl, q, far);
+  }
+
+  /// |s0 + q|^2 - |s0|^2 = K + P cos + Q sin of the rotation from the middle.
+  void crossings(const std::array<std::int32_t, 3> &hkl, const Vec3 &q, double far) {
+    const double level = 2 * dot(s0, axis) * dot(axis, q), K = far * far + level;
+    const double P = 2 * dot(s0, q) - level, Q = 2 * dot(s0, cross(axis, q));
+    const double R = std::hypot(P, Q);
+    if (std::fabs(K) > R)
+      return; // it never crosses
+    const double centre = std::atan2(Q, P), away = std::acos(-K / R);
+    for (const double sign : {-1.0, 1.0}) {
+      const double turn = std::remainder(centre + sign * away, 2 * std::numbers::pi);
+      const double speed = std::fabs(Q * std::cos(turn) - P * std::sin(turn));
+      const double outside = std::max(0.0, std::fabs(turn) - half);
+      if (outside * speed > 2 * length(s0) * width(far))
+        continue;
+      Spot spot;
+      spot.hkl = hkl;
+      spot.phi = middle + turn;
+      spot.ray = sum(s0, rotatedAbout(axis, turn, q));
+      spot.entering = sign > 0; // from the largest |s0 + q| on it becomes smaller
+      place(spot, far);
+    }
+  }
+
+  void still(const std::array<std::int32_t, 3> &hkl, const Vec3 &q, double far) {
+    const double excess = far * far + 2 * dot(s0, q);
+    if (std::fabs(excess) > 2 * length(s0) * width(far))
+      return;
+    const Vec3 forward = unit(s0);
+    const Vec3 across = difference(q, scaled(forward, dot(q, forward)));
+    const double along = far * far / (2 * length(s0)), rest = far * far - along * along;
+    if (!(rest > 0) || length(across) == 0)
+      return;
+    const Vec3 r = sum(scaled(forward, -along), scaled(unit(across), std::sqrt(rest)));
+    Spot spot;
+    spot.hkl = hkl;
+    spot.ray = scaled(unit(sum(s0, r)), length(s0));
+    spot.missing = std::atan2(dot(cross(q, r), unit(cross(s0, q))), dot(q, r));
+    place(spot, far);
+  }
+
+  void place(Spot &spot, double far) {
+    const auto met = meet(image.panels, spot.ray);
+    if (!met)
+      return;
+    const io::DialsPanel &p = image.panels[met->panel];
+    spot.panel = met->panel;
+    spot.mm = met->mm;
+    spot.pixel = toPixel(p, met->mm);
+    enclose(spot, p, far);
+    spots.push_back(spot);
+  }
+
+  /// The box of the pixels that rays reach which differ from the spot's by its size.
+  void enclose(Spot &spot, const io::DialsPanel &p, double far) const {
+    const SpotSize &s = limits.size;
+    const Vec3 ray = unit(spot.ray), tangent = unit(cross(s0, spot.ray)),
+               radius = cross(tangent, ray);
+    const double lambda = image.beam.wavelength;
+    const double sine = far * lambda / 2; // of half the scattering angle
+    const double around = lambda * (s.node + far * s.mosaic) + s.divergence;
+    const double outward =
+        around + 2 * s.bandwidth * sine / std::sqrt(std::max(1e-6, 1 - sine * sine));
+    std::array<double, 2> low{spot.pixel}, high{spot.pixel};
+    for (const double u : {-outward, outward})
+      for (const double v : {-around, around}) {
+        const auto mm = meetPlane(p, sum(ray, sum(scaled(radius, u), scaled(tangent, v))));
+        if (!mm)
+          continue;
+        const auto pixel = toPixel(p, *mm);
+        for (int i = 0; i < 2; ++i) {
+          low[i] = std::min(low[i], pixel[i]);
+          high[i] = std::max(high[i], pixel[i]);
+        }
+      }
+    for (int i = 0; i < 2; ++i) {
+      const double end = double(p.pixels[i]);
+      spot.box[2 * i] = std::int64_t(std::clamp(std::floor(low[i]) - 1, 0.0, end - 1));
+      spot.box[2 * i + 1] =
+          std::int64_t(std::clamp(std::floor(high[i]) + 2, double(spot.box[2 * i] + 1), end));
+    }
+  }
+
+  const io::DialsExperiment &image;
+  const PredictionLimits &limits;
+  Vec3 s0, axis{};
+  bool turns = false;
+  double half = 0, middle = 0; ///< rad, of the image's rotation
+  std::array<Vec3, 3> stars;   ///< at the middle of the rotation, 1/A
+  double largest = 0;
+  std::vector<Spot> spots;
+};
+
+} // namespace
+
+std::vector<Spot> predictSpots(const io::DialsExperiment &image, const PredictionLimits &limits) {
+  return Predictor(image, limits).predict();
+}
+
+} // namespace nanobragg

@@ -1,0 +1,32 @@
+// Which reflections an image has, and where.
+#ifndef NANOBRAGG_SPOTS_PREDICTION_H
+#define NANOBRAGG_SPOTS_PREDICTION_H
+
+#include "lib/IO/DialsExperiment.h"
+#include "lib/Spots/Spot.h"
+
+#include <functional>
+#include <vector>
+
+namespace nanobragg {
+
+/// What spots are predicted with beside the experiment.
+struct PredictionLimits {
+  SpotSize size;
+  double dmin = 0; ///< A; 0: no limit but the detector
+  /// Whether a reflection has a structure factor other than 0.
+  std::function<bool(const std::array<std::int32_t, 3> &)> shines;
+};
+
+/// The spots of one image. Its crystal is static, its scan, if it has one, is of this image alone;
+/// fixed and setting rotations are part of the crystal, as in what dialsExperimentOf makes before
+/// texts of a file are kept.
+///
+/// A rotation: reflections whose node crosses the Ewald sphere within the image's range, or so near
+/// to it that the spot's edge does. s0 = beam / wavelength, q = R(phi) h A, |s0 + q| = |s0|.
+/// A still: reflections whose node reaches the sphere; the spot is where the node, turned about the
+/// axis at a right angle to beam and node, meets it, as DIALS predicts stills.
+std::vector<Spot> predictSpots(const io::DialsExperiment &image, const PredictionLimits &limits);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,60 @@
+#include "lib/Spots/ReflectionTable.h"
+
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace nanobragg {
+namespace {
+
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "tables of DIALS are little-endian");
+
+/// ["type", [rows, bytes]], the bytes of what value(row) gives, one after another.
+template <typename Value>
+json column(const char *type, std::span<const TableRow> rows, Value value) {
+  using Element = decltype(value(rows.front()));
+  static_assert(std::is_trivially_copyable_v<Element>);
+  std::vector<std::uint8_t> bytes(rows.size() * sizeof(Element));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Element element = value(rows[i]);
+    std::memcpy(bytes.data() + i * sizeof(Element), &element, sizeof(Element));
+  }
+  return json::array({type, json::array({rows.size(), json::binary(std::move(bytes))})});
+}
+
+} // namespace
+
+void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows) {
+  using R = const TableRow &;
+  const char *vector = "vec3<double>";
+  json data;
+  data["id"] = column("int", rows, [](R r) { return r.experiment; });
+  data["miller_index"] = column("cctbx::miller::index<>", rows, [](R r) { return r.spot.hkl; });
+  data["panel"] = column("std::size_t", rows, [](R r) { return std::uint64_t(r.spot.panel); });
+  data["flags"] = column("std::size_t", rows, [](R) { return std::uint64_t(1); });
+  data["entering"] = column("bool", rows, [](R r) { return r.spot.entering; });
+  data["s1"] = column(vector, rows, [](R r) { return r.spot.ray; });
+  data["xyzcal.mm"] =
+      column(vector, rows, [](R r) { return Vec3{r.spot.mm[0], r.spot.mm[1], r.spot.phi}; });
+  data["xyzcal.px"] =
+      column(vector, rows, [](R r) { return Vec3{r.spot.pixel[0], r.spot.pixel[1], r.z}; });
+  data["delpsical.rad"] = column("double", rows, [](R r) { return r.spot.missing; });
+  data["bbox"] = column("int6", rows, [](R r) {
+    const auto &b = r.spot.box;
+    return std::array<std::int32_t, 6>{std::int32_t(b[0]),        std::int32_t(b[1]),
+                                       std::int32_t(b[2]),        std::int32_t(b[3]),
+                                       std::int32_t(r.images[0]), std::int32_t(r.images[1])};
+  });
+  data["intensity.sum.value"] = column("double", rows, [](R r) { return r.spot.intensity; });
+  data["intensity.sum.variance"] = column("double", rows, [](R r) { return r.spot.variance; });
+  const json table = json::array(
+      {"dials::af::reflection_table",
+       1,
+       {{"identifiers", json::object()}, {"nrows", rows.size()}, {"data", std::move(data)}}});
+  const std::vector<std::uint8_t> bytes = json::to_msgpack(table);
+  out.write(bytes.data(), bytes.size());
+}
+
+} // namespace nanobragg

@@ -1,0 +1,26 @@
+// Reflection tables of DIALS, .refl.
+#ifndef NANOBRAGG_SPOTS_REFLECTIONTABLE_H
+#define NANOBRAGG_SPOTS_REFLECTIONTABLE_H
+
+#include "lib/IO/OutputFile.h"
+#include "lib/Spots/Spot.h"
+
+#include <span>
+
+namespace nanobragg {
+
+/// A reflection with all images that have light of it.
+struct TableRow {
+  Spot spot;
+  std::int32_t experiment = 0; ///< of the experiment list
+  double z = 0;                ///< images from the scan's beginning, counted from 0; 0 of a still
+  std::array<std::int64_t, 2> images{}; ///< from, to; the end is not part of it
+};
+
+/// Columns, in DIALS' units (mm, pixels, rad): id, miller_index, panel, flags (predicted),
+/// entering, s1, xyzcal.mm, xyzcal.px, delpsical.rad, bbox, intensity.sum.value and .variance. A
+/// msgpack.
+void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows);
+
+} // namespace nanobragg
+#endif

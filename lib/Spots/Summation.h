@@ -1,0 +1,25 @@
+// The photons of a spot.
+#ifndef NANOBRAGG_SPOTS_SUMMATION_H
+#define NANOBRAGG_SPOTS_SUMMATION_H
+
+#include "lib/IO/DialsExperiment.h"
+#include "lib/Spots/Spot.h"
+
+#include <span>
+
+namespace nanobragg {
+
+/// Pixels of one image, [panel][slow][fast] of equal frames.
+struct SpotImage {
+  std::span<const float> photons;
+  std::int64_t fastPixels = 0, slowPixels = 0; ///< of a frame
+  bool background = false;                     ///< there is light beside that of spots
+};
+
+/// Sets intensity and variance: the sum over those pixels of the spot's box whose nearest node is
+/// the spot's, at the orientation of the image that is nearest to the spot's own. With background
+/// the median of the box's edge is subtracted from each pixel. `image`: as of predictSpots.
+void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixels);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,177 @@
+#include "lib/Spots/Prediction.h"
+
+#include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Spots/Panels.h"
+#include "lib/Spots/Summation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace nanobragg {
+namespace {
+
+io::DialsExperiment experimentOf(double width) {
+  io::DialsExperiment e;
+  io::DialsPanel p;
+  p.origin = {-50, 50, -100};
+  p.fast = {1, 0, 0};
+  p.slow = {0, -1, 0};
+  p.pixels = {1000, 1000};
+  p.pixelSize = {0.1, 0.1};
+  e.panels = {p};
+  e.crystal.emplace();
+  e.crystal->real = {Vec3{40, 3, 5}, Vec3{-4, 50, 2}, Vec3{1, -7, 61}};
+  if (width > 0) {
+    e.goniometer.emplace();
+    e.scan.emplace();
+    e.scan->start = 10;
+    e.scan->width = width;
+  }
+  return e;
+}
+
+PredictionLimits limitsOf(double node = 0) {
+  return {{node, 0, 0, 0}, 0, [](const auto &) { return true; }};
+}
+
+Vec3 nodeOf(const io::DialsExperiment &e, const Spot &s) {
+  const auto stars = io::reciprocalOf(e.crystal->real);
+  Vec3 q{};
+  for (int i = 0; i < 3; ++i)
+    q = sum(q, scaled(stars[i], s.hkl[i]));
+  return e.scan ? rotatedAbout(e.goniometer->axis, s.phi, q) : q;
+}
+
+TEST(PredictionTest, NodesCrossTheSphereWhereTheRaySays) {
+  const io::DialsExperiment e = experimentOf(2);
+  const std::vector<Spot> spots = predictSpots(e, limitsOf());
+  ASSERT_GT(spots.size(), 100u);
+  for (const Spot &s : spots) {
+    EXPECT_NEAR(length(s.ray), 1 / e.beam.wavelength, 1e-12);
+    const Vec3 q = nodeOf(e, s);
+    EXPECT_LT(length(difference(sum({0, 0, -1}, q), s.ray)), 1e-12);
+    EXPECT_GE(s.phi, 10 * M_PI / 180);
+    EXPECT_LE(s.phi, 12 * M_PI / 180);
+    EXPECT_NEAR(s.pixel[0], (50 - 100 * s.ray[0] / s.ray[2]) / 0.1, 1e-9);
+    // Turned a little farther the node is inside of the sphere, if it enters.
+    const Vec3 farther = sum({0, 0, -1}, rotatedAbout({1, 0, 0}, 1e-6, q));
+    EXPECT_EQ(s.entering, length(farther) < 1);
+  }
+}
+
+/// All nodes one by one, by bisection along the rotation.
+TEST(PredictionTest, FindsAllThatCross) {
+  const io::DialsExperiment e = experimentOf(2);
+  const auto stars = io::reciprocalOf(e.crystal->real);
+  std::set<std::array<std::int32_t, 3>> expected, found;
+  const auto outside = [&](const Vec3 &q, double degrees) {
+    return length(sum({0, 0, -1}, rotatedAbout({1, 0, 0}, degrees * M_PI / 180, q))) > 1;
+  };
+  for (int h = -45; h <= 45; ++h)
+    for (int k = -55; k <= 55; ++k)
+      for (int l = -65; l <= 65; ++l) {
+        const Vec3 q = sum(scaled(stars[0], h), sum(scaled(stars[1], k), scaled(stars[2], l)));
+        if (length(q) > 0.75 || outside(q, 10) == outside(q, 12))
+          continue;
+        double from = 10, to = 12;
+        for (int i = 0; i < 60; ++i)
+          (outside(q, (from + to) / 2) == outside(q, from) ? from : to) = (from + to) / 2;
+        if (meet(e.panels, sum({0, 0, -1}, rotatedAbout({1, 0, 0}, from * M_PI / 180, q))))
+          expected.insert({h, k, l});
+      }
+  for (const Spot &s : predictSpots(e, limitsOf()))
+    found.insert(s.hkl);
+  EXPECT_THAT(found, testing::IsSupersetOf(expected)) << "a node may also cross twice";
+  EXPECT_LE(found.size(), expected.size() + 5);
+}
+
+TEST(PredictionTest, WidthBringsNeighboursIn) {
+  const io::DialsExperiment e = experimentOf(1);
+  EXPECT_GT(predictSpots(e, limitsOf(0.002)).size(), predictSpots(e, limitsOf()).size());
+}
+
+TEST(PredictionTest, AStillTurnsTheNodeOntoTheSphere) {
+  const io::DialsExperiment e = experimentOf(0);
+  const std::vector<Spot> spots = predictSpots(e, limitsOf(0.003));
+  ASSERT_GT(spots.size(), 100u);
+  bool both[2] = {};
+  for (const Spot &s : spots) {
+    const Vec3 q = nodeOf(e, s), r = sum(s.ray, {0, 0, 1});
+    EXPECT_NEAR(length(r), length(q), 1e-12) << "turned, not stretched";
+    EXPECT_NEAR(length(s.ray), 1, 1e-12);
+    EXPECT_LT(std::fabs(length(sum({0, 0, -1}, q)) - 1), 0.0031);
+    EXPECT_NEAR(std::fabs(s.missing), std::acos(std::min(1.0, dot(q, r) / dot(q, q))), 1e-6);
+    both[s.missing > 0] = true;
+  }
+  EXPECT_TRUE(both[0] && both[1]);
+}
+
+TEST(PredictionTest, ExtinctReflectionsAreNoSpots) {
+  PredictionLimits limits = limitsOf();
+  limits.shines = [](const auto &hkl) { return hkl[0] % 2 == 0; };
+  limits.dmin = 2;
+  for (const Spot &s : predictSpots(experimentOf(3), limits)) {
+    EXPECT_EQ(s.hkl[0] % 2, 0);
+    EXPECT_LE(length(nodeOf(experimentOf(3), s)), 0.5);
+  }
+}
+
+/// By numerical integration. As dxtbx has it: photons that pass the sensor count with depth 0.
+TEST(PanelsTest, ParallaxIsTheMeanDepthOfAbsorption) {
+  io::DialsPanel p = experimentOf(0).panels.front();
+  p.parallax = true;
+  p.mu = 2.5;
+  p.thickness = 0.5;
+  const std::array<double, 2> mm{80, 30};
+  const Vec3 ray = unit(sum(p.origin, sum(scaled(p.fast, 80), scaled(p.slow, 30))));
+  const double through = p.thickness / std::fabs(ray[2]);
+  double depth = 0;
+  const int steps = 100000;
+  for (int i = 0; i < steps; ++i) {
+    const double t = (i + 0.5) * through / steps;
+    depth += t * p.mu * std::exp(-p.mu * t) * through / steps;
+  }
+  const auto pixel = toPixel(p, mm);
+  EXPECT_NEAR(pixel[0], (80 + depth * ray[0]) / 0.1, 1e-6);
+  EXPECT_NEAR(pixel[1], (30 - depth * ray[1]) / 0.1, 1e-6);
+}
+
+TEST(PanelsTest, TheNearestPanelIsMet) {
+  io::DialsPanel far = experimentOf(0).panels.front(), near = far;
+  near.origin[2] = -60;
+  near.pixels = {100, 1000};
+  const std::vector<io::DialsPanel> panels{far, near};
+  EXPECT_EQ(meet(panels, {-0.5, 0, -0.6})->panel, 1u);
+  EXPECT_EQ(meet(panels, {0.1, 0, -1})->panel, 0u);
+  EXPECT_FALSE(meet(panels, {0, 0, 1}));
+}
+
+/// Light everywhere: a spot gets the pixels that are nearest to its node, and each pixel at most
+/// one.
+TEST(SummationTest, PixelsBelongToTheNearestNode) {
+  io::DialsExperiment e = experimentOf(0);
+  e.panels.front().pixels = {100, 100};
+  e.panels.front().pixelSize = {1, 1};
+  const std::vector<float> image(100 * 100, 1.0f);
+  std::vector<Spot> spots = predictSpots(e, limitsOf(0.004));
+  double total = 0;
+  for (Spot &s : spots) {
+    s.box = {0, 100, 0, 100};
+    sumSpot(s, e, {image, 100, 100, false});
+    total += s.intensity;
+  }
+  EXPECT_LE(total, 1e4);
+  EXPECT_GT(total, 1e3);
+  Spot with = spots.front(), without = spots.front();
+  with.intensity = without.intensity = with.variance = without.variance = 0;
+  with.box = without.box;
+  sumSpot(with, e, {image, 100, 100, true});
+  EXPECT_EQ(with.intensity, 0) << "all of it is background";
+  EXPECT_GT(with.variance, 0);
+}
+
+} // namespace
+} // namespace nanobragg

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""labels_test.py NB_SIM COMPILER HKL: the spots of --write-refl and --write-stream are where the image has them, with the
+photons that it has there, and the image has no others."""
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from msgpack_table import read_table
+
+NB_SIM, COMPILER, HKL = (os.path.abspath(path) for path in sys.argv[1:4])
+CELL = "63.4 63.4 83.8 90 90 120".split()
+CRYSTAL = ["-hkl", HKL, "-cell", *CELL, *"-misset 12 34 56 -gauss_xtal -oversample 2 -fluence 1e26 -lambda 1 -seed 3 "
+           "-noprogress -nopgm -nonoise".split()]
+CAMERA = "-xds -distance 160 -detpixels 500 -pixel 0.3".split()
+
+
+def centroid(pixels, box):
+    """Of a part of an image, in its pixels; along slow and fast."""
+    slow, fast = np.mgrid[box[2]:box[3], box[0]:box[1]] + 0.5
+    part = pixels[box[2]:box[3], box[0]:box[1]]
+    return np.array([(part * fast).sum(), (part * slow).sum()]) / part.sum()
+
+
+class Labels(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="nb-labels-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def simulate(self, *words):
+        done = subprocess.run([NB_SIM, *CRYSTAL, *words], cwd=self.folder, text=True, capture_output=True, timeout=300,
+                              env=dict(os.environ, NB_COMPILER_LIBRARY=COMPILER))
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def images(self, count):
+        return np.array([np.load(self.path(f"f_{i + 1:04}.npy")) for i in range(count)], dtype=float)
+
+    def isolated(self, boxes):
+        """Those whose box, one pixel wider, meets no other on the same images."""
+        alone = []
+        for i, b in enumerate(boxes):
+            meets = ((boxes[:, 0] <= b[1]) & (b[0] <= boxes[:, 1]) & (boxes[:, 2] <= b[3]) & (b[2] <= boxes[:, 3]) &
+                     (boxes[:, 4] <= b[5]) & (b[4] <= boxes[:, 5]))
+            if meets.sum() == 1:
+                alone.append(i)
+        return alone
+
+    def test_rotation_series(self):
+        self.simulate(*CAMERA, *"-N 30 -mosaic 0.05 -mosaic_dom 10 --frames=6 --osc-per-frame=0.5 -phisteps 20".split(),
+                      "-floatfile", "f.npy", "--write-refl=a.refl")
+        table, images = read_table(self.path("a.refl")), self.images(6)
+        box, at, sums = table["bbox"], table["xyzcal.px"], table["intensity.sum.value"]
+        strong = [i for i in self.isolated(box) if sums[i] > 1000 and box[i, 4] > 0 and box[i, 5] < 6]
+        self.assertGreater(len(strong), 100)
+        away, turned, share = [], [], []
+        for i in strong:
+            part = images[box[i, 4]:box[i, 5]]
+            away.append(centroid(part.sum(0), box[i]) - at[i, :2])
+            each = part[:, box[i, 2]:box[i, 3], box[i, 0]:box[i, 1]].sum((1, 2))
+            turned.append((each * (np.arange(box[i, 4], box[i, 5]) + 0.5)).sum() / each.sum() - at[i, 2])
+            share.append(each.sum() / sums[i])
+        np.testing.assert_allclose(np.mean(away, 0), 0, atol=0.05, err_msg="pixels, on average")
+        self.assertLess(np.abs(away).max(), 0.7, "pixels")
+        self.assertLess(abs(np.mean(turned)), 0.1, "frames, on average")
+        self.assertLess(np.abs(turned).max(), 0.8, "frames")
+        np.testing.assert_allclose(share, 1, rtol=1e-6, err_msg="no pixel of a box is nearer to another node")
+
+    def test_no_light_elsewhere(self):
+        self.simulate(*CAMERA, *"-N 12 -mosaic 0.1 -mosaic_dom 20 --frames=3 --osc-per-frame=0.5".split(),
+                      "-floatfile", "f.npy", "--write-stream=a.stream")
+        images = self.images(3)
+        dark = np.ones(images.shape, bool)
+        dark[:, 240:260, 240:260] = False  # the reflection 0 0 0
+        bright = images[dark].max()
+        with open(self.path("a.stream")) as file:
+            chunks = file.read().split("Begin chunk")[1:]
+        for i, chunk in enumerate(chunks):
+            found = re.findall(r"^ *(-?\d+) +(-?\d+) +(-?\d+) +(\S+) +\S+ +\S+ +\S+ +(\S+) +(\S+) p0$", chunk, re.M)
+            self.assertIn(f"f_{i + 1:04}.npy", chunk)
+            self.assertEqual(int(re.search(r"num_reflections = (\d+)", chunk)[1]), len(found))
+            for *_, fast, slow in found:
+                f, s = int(float(fast)), int(float(slow))
+                dark[i, max(s - 4, 0):s + 5, max(f - 4, 0):f + 5] = False
+        self.assertLess(images[dark].max(), 0.02 * bright)
+
+    def test_stills_with_a_spectrum_on_two_tilted_panels(self):
+        tilt = math.radians(20)
+        panels = [{"name": n, "type": "", "fast_axis": [1, 0, 0], "slow_axis": slow, "origin": origin,
+                   "image_size": [500, 240], "pixel_size": [0.3, 0.3], "trusted_range": [0, 1e9], "gain": 1.0,
+                   "thickness": 0.45, "material": "Si", "mu": 1.5, "mask": [[100, 0, 120, 240]],
+                   "px_mm_strategy": {"type": "ParallaxCorrectedPxMmStrategy"}}
+                  for n, slow, origin in (("up", [0, -math.cos(tilt), -math.sin(tilt)], [-75, 73, -130]),
+                                          ("down", [0, -1, 0], [-75, -1, -160]))]
+        model = {"__id__": "ExperimentList",
+                 "experiment": [{"__id__": "Experiment", "identifier": "", "beam": 0, "detector": 0}],
+                 "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.0,
+                           "polarization_normal": [0, 1, 0], "polarization_fraction": 0.999}],
+                 "detector": [{"panels": panels}]}
+        with open(self.path("a.expt"), "w") as file:
+            json.dump(model, file)
+        with open(self.path("shots.txt"), "w") as file:
+            file.write("misset\n10 20 30\n-60 10 80\n45 5 -20\n")
+        self.simulate("--expt=a.expt", "--shots=shots.txt", *"-N 25 -mosaic 0.1 -mosaic_dom 40 -dispersion 0.2".split(),
+                      *"-dispsteps 5 -detector_thicksteps 5 -floatfile f.npy --write-refl=a.refl".split())
+        table, images = read_table(self.path("a.refl")), self.images(3)
+        self.assertEqual(images.shape, (3, 2, 240, 500))
+        self.assertEqual(set(table["id"]), {0, 1, 2})
+        self.assertEqual(set(table["panel"]), {0, 1})
+        away = []
+        for still in range(3):
+            for panel in range(2):
+                mine = (table["id"] == still) & (table["panel"] == panel)
+                box, at, sums = (table[name][mine] for name in ("bbox", "xyzcal.px", "intensity.sum.value"))
+                masked = (at[:, 0] > 90) & (at[:, 0] < 130)
+                self.assertFalse(((at[:, 0] > 102) & (at[:, 0] < 118) & (box[:, 0] >= 100) & (box[:, 1] <= 120)).any(),
+                                 "a spot behind the mask has no light")
+                for i in self.isolated(box):
+                    if sums[i] > 3000 and not masked[i]:
+                        away.append(centroid(images[still, panel], box[i]) - at[i, :2])
+        self.assertGreater(len(away), 60)
+        np.testing.assert_allclose(np.mean(away, 0), 0, atol=0.15)
+        self.assertLess(np.percentile(np.abs(away), 90), 1)
+
+    def test_background_is_not_part_of_a_spot(self):
+        words = [*CAMERA, *"-N 30 -mosaic 0.05 -mosaic_dom 10 -osc 0.5 -phisteps 5".split()]
+        self.simulate(*words, "--write-refl=a.refl")
+        self.simulate(*words, "--write-refl=b.refl", "-water", "2")
+        a, b = (read_table(self.path(name)) for name in ("a.refl", "b.refl"))
+        with_water = {tuple(h): i for h, i in zip(b["miller_index"], b["intensity.sum.value"])}
+        strong = [(i, with_water[tuple(h)]) for h, i in zip(a["miller_index"], a["intensity.sum.value"]) if i > 3000]
+        self.assertGreater(len(strong), 30)
+        ratio = np.array([x / y for x, y in strong])
+        self.assertLess(abs(np.median(ratio) - 1), 0.01)
+        self.assertGreater((b["intensity.sum.variance"].sum()), 1.5 * a["intensity.sum.variance"].sum())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

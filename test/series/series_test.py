@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""series_test.py NB_SIM COMPILER: a series that was killed goes on to the same files, bit by bit, as one that was not;
+frames are those of runs of their own; lattices on one image are the sum of their images."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+NB_SIM, COMPILER = (os.path.abspath(path) for path in sys.argv[1:3])
+CRYSTAL = "-cell 40 50 60 90 90 90 -default_F 100 -N 12 -gauss_xtal -oversample 1 -lambda 1 -nopgm -noprogress".split()
+CAMERA = "-xds -distance 100 -detpixels 300 -pixel 0.2 -fluence 1e25".split()
+
+
+class Series(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="nb-series-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.cache = tempfile.mkdtemp(prefix="nb-series-cache-")
+        self.addCleanup(shutil.rmtree, self.cache)
+        self.environment = dict(os.environ, NB_COMPILER_LIBRARY=COMPILER, NB_CACHE_DIR=self.cache)
+
+    def start(self, folder, words):
+        os.makedirs(os.path.join(self.folder, folder), exist_ok=True)
+        return subprocess.Popen([NB_SIM, *CRYSTAL, *words], cwd=os.path.join(self.folder, folder), text=True,
+                                env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                stdin=subprocess.DEVNULL)
+
+    def simulate(self, folder, *words):
+        process = self.start(folder, words)
+        out, said = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, out[-2000:] + said[-2000:])
+        return out
+
+    def refused(self, folder, *words):
+        process = self.start(folder, words)
+        _, said = process.communicate(timeout=300)
+        self.assertNotEqual(process.returncode, 0)
+        return said
+
+    def path(self, folder, name):
+        return os.path.join(self.folder, folder, name)
+
+    def contents(self, folder):
+        found = {}
+        for name in sorted(os.listdir(os.path.join(self.folder, folder))):
+            if not name.startswith(".nb-"):
+                with open(self.path(folder, name), "rb") as file:
+                    found[name] = file.read()
+        return found
+
+    def kill_after(self, folder, words, frames):
+        """Ends a series with kill -9 when so many of its images are finished."""
+        process = self.start(folder, words)
+        journal = self.path(folder, "a.series")
+        until = time.monotonic() + 120
+        while time.monotonic() < until and process.poll() is None:
+            if os.path.exists(journal):
+                with open(journal) as file:
+                    if sum(line.startswith("image") for line in file) >= frames:
+                        break
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGKILL, "it was to be killed before its end")
+
+    def killed_and_resumed(self, words):
+        self.simulate("whole", *words)
+        self.kill_after("killed", words, 4)
+        with open(self.path("killed", "a.series")) as file:
+            done = sum(line.startswith("image") for line in file)
+        out = self.simulate("killed", *words, "--resume")
+        self.assertIn(f"{done} were there", out)
+        whole, killed = self.contents("whole"), self.contents("killed")
+        self.assertEqual(set(whole), set(killed))
+        for name in whole:
+            if not name.endswith((".series", ".expt", ".stream", ".nxs")):
+                self.assertEqual(whole[name], killed[name], name)
+        return whole, killed
+
+    def test_a_killed_series_goes_on(self):
+        self.killed_and_resumed([*CAMERA, *"--frames=40 --osc-per-frame=0.5 -phisteps 4 -seed 5 --cbf=a.cbf".split(),
+                                 *"-floatfile f.npy -noisefile n.img --write-expt=t.expt".split()])
+
+    def test_a_killed_nexus_is_readable_and_goes_on(self):
+        words = [*CAMERA, *"--frames=30 --osc-per-frame=0.5 -phisteps 4 -seed 5 --nexus=a.nxs".split()]
+        self.simulate("whole", *words)
+        self.kill_after("killed", words, 4)
+        compare = os.path.join(os.path.dirname(NB_SIM), "nb-compare")
+        with open(self.path("killed", "a.series")) as file:
+            done = [int(line.split()[1]) for line in file if line.startswith("image")]
+
+        def same(frame):
+            ran = subprocess.run([compare, f"whole/a.nxs:{frame}", f"killed/a.nxs:{frame}"], cwd=self.folder, text=True,
+                                 capture_output=True)
+            self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        for image in done:
+            same(image - 1)
+        self.simulate("killed", *words, "--resume")
+        for frame in range(30):
+            same(frame)
+
+    def test_seeds_that_were_drawn_are_kept(self):
+        words = [*CAMERA, *"-misset random --frames=30 --osc-per-frame=0.5 -phisteps 4 --cbf=a.cbf -floatfile f.npy".split()]
+        self.kill_after("killed", words, 4)
+        before = self.contents("killed")
+        self.simulate("killed", *words, "--resume")
+        with open(self.path("killed", "a.series")) as file:
+            seeds = dict(line.split() for line in file if line.startswith(("seed", "misset_seed")))
+        self.simulate("whole", *words, "-seed", seeds["seed"], "-misset_seed", seeds["misset_seed"])
+        killed, whole = self.contents("killed"), self.contents("whole")
+        for name in whole:
+            if not name.endswith(".series"):
+                self.assertEqual(whole[name], killed[name], name)
+        for name in before:
+            if name.startswith("a_") and name in whole:
+                self.assertEqual(before[name], killed[name], name)
+
+    def test_labels_of_a_resumed_series_are_of_all_frames(self):
+        words = [*CAMERA, *"--frames=30 --osc-per-frame=0.5 -phisteps 4 -seed 5 --cbf=a.cbf".split(),
+                 *"--write-refl=t.refl --write-stream=t.stream".split()]
+        whole, killed = self.killed_and_resumed(words)
+        self.assertEqual(whole["t.stream"].replace(b"/whole/", b"/killed/"), killed["t.stream"])
+
+    def test_files_of_another_command_are_not_gone_on_with(self):
+        words = [*CAMERA, *"--frames=2 --osc-per-frame=0.5 -seed 5 --cbf=a.cbf".split()]
+        self.simulate("a", *words)
+        before = self.contents("a")
+        said = self.refused("a", *words, "-mosaic", "0.1", "--resume")
+        self.assertIn("a.series is of another command", said)
+        self.assertEqual(before, self.contents("a"))
+        # More frames of the same, and another number of threads, are no other command.
+        out = self.simulate("a", *words, "--frames=3", "--resume", "--threads", "1")
+        self.assertIn("2 were there", out)
+        # A file that is gone is made again.
+        os.remove(self.path("a", "a_0002.cbf"))
+        self.assertIn("2 were there", self.simulate("a", *words, "--frames=3", "--resume"))
+        self.assertEqual(self.contents("a")["a_0002.cbf"], before["a_0002.cbf"])
+
+    def test_contents_of_input_files_count(self):
+        os.makedirs(os.path.join(self.folder, "a"))
+        for angle in (10, 20):
+            with open(self.path("a", "shots.txt"), "w") as file:
+                file.write(f"misset seed\n{angle} 0 0 1\n0 {angle} 0 2\n")
+            words = [*CAMERA, "--shots=shots.txt", "--cbf=a.cbf"]
+            if angle == 10:
+                self.simulate("a", *words)
+        self.assertIn("of another command", self.refused("a", *words, "--resume"))
+
+    def test_a_frame_is_that_of_a_run_of_its_own(self):
+        words = [*CAMERA, *"-osc 0.5 -phisteps 4".split()]
+        self.simulate("series", *words, *"--frames=3 -seed 7 -phi 10 --cbf=a.cbf -floatfile f.npy -noisefile n.img".split())
+        for i in range(3):
+            self.simulate("one", *words, "-seed", str(7 + i), "-phi", str(10 + 0.5 * i), "--cbf=a.cbf", "-floatfile", "f.npy",
+                          "-noisefile", "n.img")
+            for name in ("a.cbf", "f.npy", "n.img"):
+                stem, end = name.split(".")
+                self.assertEqual(self.contents("one")[name], self.contents("series")[f"{stem}_{i + 1:04}.{end}"], name)
+
+    def test_random_orientations(self):
+        shots = os.path.join(self.folder, "shots.txt")
+        with open(shots, "w") as file:
+            file.write("seed\n1\n2\n3\n")
+        words = [*CAMERA, *"-misset random -nonoise -floatfile f.npy".split()]
+        self.simulate("stills", *words, "--shots=" + shots)
+        stills = [np.load(self.path("stills", f"f_{i}.npy")) for i in ("0001", "0002", "0003")]
+        self.assertFalse(np.array_equal(stills[0], stills[1]), "each still has its own")
+        self.simulate("scan", *words, *"--frames=2 --osc-per-frame=0.001 -phisteps 1".split())
+        a, b = (np.load(self.path("scan", f"f_{i}.npy")) for i in ("0001", "0002"))
+        self.assertGreater(np.corrcoef(a.ravel(), b.ravel())[0, 1], 0.9, "a scan has one")
+
+    def lattices(self, matrices):
+        """An .expt whose experiments share one image."""
+        return {"__id__": "ExperimentList",
+                "experiment": [{"__id__": "Experiment", "identifier": "", "beam": 0, "detector": 0, "crystal": i,
+                                "imageset": 0} for i in range(len(matrices))],
+                "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.0,
+                          "polarization_normal": [0, 1, 0], "polarization_fraction": 0.999}],
+                "detector": [{"panels": [{"name": "p", "type": "", "fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
+                                          "origin": [-30, 30, -100], "image_size": [300, 300], "pixel_size": [0.2, 0.2],
+                                          "trusted_range": [0, 1e6], "gain": 1.0, "thickness": 0.0, "material": "",
+                                          "mu": 0.0, "mask": [], "px_mm_strategy": {"type": "SimplePxMmStrategy"}}]}],
+                "crystal": [{"__id__": "crystal", "real_space_a": list(m[0]), "real_space_b": list(m[1]),
+                             "real_space_c": list(m[2]), "space_group_hall_symbol": " P 1"} for m in matrices],
+                "imageset": [{"__id__": "ImageSet", "images": ["none"]}], "goniometer": [], "scan": [], "profile": [],
+                "scaling_model": []}
+
+    def test_lattices_on_one_image(self):
+        cell = np.diag([40.0, 50.0, 60.0])
+        turn = np.linalg.qr(np.array([[1, 0.3, -0.2], [0.5, 1, 0.7], [-0.4, 0.1, 1]]))[0]
+        with open(os.path.join(self.folder, "two.expt"), "w") as file:
+            json.dump(self.lattices([cell @ turn, cell]), file)
+        words = "-default_F 100 -N 12 -gauss_xtal -fluence 1e25 -oversample 1 -nonoise -nopgm -noprogress".split()
+
+        def image(folder, *more):
+            process = subprocess.run([NB_SIM, *words, *more, "-floatfile", "f.npy"], text=True, capture_output=True,
+                                     cwd=os.path.join(self.folder, folder), env=self.environment)
+            self.assertEqual(process.returncode, 0, process.stderr)
+            return np.load(self.path(folder, "f.npy")).astype(float)
+        for folder in ("both", "first", "second"):
+            os.makedirs(os.path.join(self.folder, folder))
+        both = image("both", "--expt=../two.expt", "--write-refl=t.refl", "--write-expt=t.expt")
+        first, second = image("first", "--expt=../two.expt:0"), image("second", "--expt=../two.expt:1")
+        self.assertFalse(np.array_equal(first, second))
+        np.testing.assert_allclose(both, first + second, rtol=1e-6)
+        with open(self.path("both", "t.expt")) as file:
+            written = json.load(file)
+        self.assertEqual(len(written["experiment"]), 2)
+        np.testing.assert_allclose(written["crystal"][1]["real_space_a"], cell[0])
+        # Water is there once.
+        wet = image("both", "--expt=../two.expt", "-water", "20")
+        dry_water = image("first", "--expt=../two.expt:0", "-water", "20") - first
+        np.testing.assert_allclose(wet - both, dry_water, atol=1e-4 * dry_water.max() + 1e-6 * both.max())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
