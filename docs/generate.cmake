@@ -22,6 +22,7 @@ function(tblgen page)
 endfunction()
 
 tblgen(dialect.md --gen-dialect-doc --dialect=nb ${SOURCE}/dialect/NBOps.td)
+tblgen(schedule.md --gen-op-doc ${SOURCE}/lib/Transforms/Schedule/ScheduleOps.td)
 tblgen(transforms.md --gen-pass-doc ${SOURCE}/lib/Transforms/Passes.td)
 tblgen(conversion.md --gen-pass-doc ${SOURCE}/lib/Conversion/Passes.td)
 

@@ -223,10 +223,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--patterns"},
            .values = "FILES",
            .fallback = "none",
-           .help =
-               "rewrites without C++, PDLL (.pdll) or PDL (.mlir), with commas between, which are "
-               "applied ahead of all passes; nb-apply-patterns{files=FILE} in --pipeline applies "
-               "them elsewhere",
+           .help = "rewrites without C++, PDLL (.pdll), PDL or a schedule of the transform dialect "
+                   "(.mlir), with commas between, which are "
+                   "applied ahead of all passes; nb-apply-patterns{files=FILE} in --pipeline applies "
+                   "them elsewhere",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.patterns = v.text(); }},
           {.spellings = {"--dump-ir"},

@@ -1,11 +1,13 @@
 #include "dialect/NB.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Schedule/ScheduleOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/Dialect/PDL/IR/PDLOps.h"
 #include "mlir/Dialect/PDLInterp/IR/PDLInterp.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
@@ -48,9 +50,8 @@ std::string compilePdll(StringRef file, ModuleOp program) {
       !llvm::sys::fs::createTemporaryFile("nb", "txt", said)) {
     const std::string output = ("-o=" + pdl).str();
     const std::optional<StringRef> redirects[] = {std::nullopt, std::nullopt, StringRef(said)};
-    const bool made =
-        llvm::sys::ExecuteAndWait(*compiler, {*compiler, "-x=mlir", file, output}, std::nullopt,
-                                  redirects) == 0;
+    const bool made = llvm::sys::ExecuteAndWait(*compiler, {*compiler, "-x=mlir", file, output},
+                                                std::nullopt, redirects) == 0;
     if (auto read = llvm::MemoryBuffer::getFile(made ? pdl : said))
       text = (*read)->getBuffer().str();
     if (!made) {
@@ -66,7 +67,11 @@ std::string compilePdll(StringRef file, ModuleOp program) {
   return text;
 }
 
-/// The patterns of one file, as a module of pdl.pattern ops. Null after a diagnostic.
+/// Is it a schedule of the transform dialect?
+bool isSchedule(ModuleOp file) { return !file.getOps<transform::NamedSequenceOp>().empty(); }
+
+/// The patterns of one file, as a module of pdl.pattern ops, or its schedule. Null after a
+/// diagnostic.
 OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
   std::string why, text;
   auto buffer = openInputFile(file, &why);
@@ -83,9 +88,9 @@ OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   auto patterns = parseSourceFile<ModuleOp>(sources, program.getContext());
-  if (!patterns || !patterns->getOps<pdl::PatternOp>().empty())
+  if (!patterns || !patterns->getOps<pdl::PatternOp>().empty() || isSchedule(*patterns))
     return patterns;
-  program->emitError("'") << file << "' has no pattern";
+  program->emitError("'") << file << "' has no pattern and no transform.named_sequence";
   return {};
 }
 
@@ -95,13 +100,16 @@ struct ApplyPatternsPass : nb::impl::ApplyPatternsBase<ApplyPatternsPass> {
   void runOnOperation() override {
     ModuleOp program = getOperation();
     RewritePatternSet patterns(&getContext());
+    const auto before = census(program);
     for (const std::string &file : files) {
       auto parsed = parsePatterns(file, program);
       if (!parsed)
         return signalPassFailure();
-      patterns.add(PDLPatternModule(std::move(parsed)));
+      if (!isSchedule(*parsed))
+        patterns.add(PDLPatternModule(std::move(parsed)));
+      else if (failed(nb::applySchedule(*parsed, program)))
+        return signalPassFailure();
     }
-    const auto before = census(program);
     GreedyRewriteConfig config;
     // What the patterns do and no more: the program stays as its author wrote it elsewhere.
     config.enableFolding(false).enableConstantCSE(false);

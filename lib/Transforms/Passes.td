@@ -38,12 +38,16 @@ def InsertProbes : Pass<"nb-insert-probes"> {
 }
 
 def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
-  let summary = "apply rewrites that are written in PDLL or PDL";
+  let summary = "apply rewrites that are written in PDLL or PDL, and schedules";
   let description = [{
     Applies the patterns of `files` to the whole program, again and again until none matches: rewrites
     without C++. A file that ends in `.pdll` is PDLL, which needs no more of the dialect than the names of
     ops; any other is MLIR with `pdl.pattern` ops. Constraints and rewrites in C++ are not possible in
     them.
+
+    A `.mlir` file with a `transform.named_sequence @__transform_main` is a schedule, which is run once:
+    it says of single sums, tables and images what is done with them, by the ops of
+    [schedule.md](schedule.md), and may run whole passes (`transform.apply_registered_pass`).
 
     A remark says how many ops each kind lost and gained; another that no pattern matched.
 
@@ -54,7 +58,8 @@ def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::pdl::PDLDialect",
                            "::mlir::pdl_interp::PDLInterpDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect"];
+                           "::mlir::math::MathDialect", "::mlir::transform::TransformDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def FuseResponse : Pass<"nb-fuse-response"> {

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
 
 #include "dialect/NB.h"
 
@@ -35,8 +36,17 @@ bool takesFraction(LatticeFactorOp factor) {
   return !factor.getFraction() && factor.getType() == elementTypeOf(factor.getHkl().getType());
 }
 
+} // namespace
+
+bool nb::canPeel(Value hkl) {
+  return llvm::any_of(hkl.getUsers(), [&](Operation *user) {
+    auto factor = dyn_cast<LatticeFactorOp>(user);
+    return factor && factor.getHkl() == hkl && takesFraction(factor);
+  });
+}
+
 /// Splits `hkl` right after its definition and rewrites the ops that can use a part of it.
-void peel(Value hkl, FunctionOpInterface func) {
+void nb::peelMillerIndex(Value hkl, FunctionOpInterface func) {
   OpBuilder builder(func.getContext());
   builder.setInsertionPointAfterValue(hkl);
   SmallVector<Operation *> users = llvm::to_vector(hkl.getUsers());
@@ -59,6 +69,7 @@ void peel(Value hkl, FunctionOpInterface func) {
                      factors, lookups);
 }
 
+namespace {
 void peelAll(FunctionOpInterface func) {
   // By value: several lattice factors of one index share one peel.
   llvm::SetVector<Value> indices;
@@ -67,7 +78,7 @@ void peelAll(FunctionOpInterface func) {
       indices.insert(factor.getHkl());
   });
   for (Value hkl : indices)
-    peel(hkl, func);
+    peelMillerIndex(hkl, func);
 
   func.walk([&](StructureFactorOp lookup) {
     if (lookup.getInterpolation() == Interpolation::nearest && !lookup.getIntegral())

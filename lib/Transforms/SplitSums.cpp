@@ -1,5 +1,6 @@
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -50,8 +51,9 @@ SmallVector<unsigned> splitPoints(SumOp sum) {
   return points;
 }
 
-/// `sum over a x b x c` as `sum over a of sum over b x c`, and so on for each point.
-void splitAt(SumOp sum, ArrayRef<unsigned> points, FunctionOpInterface func) {
+} // namespace
+
+SmallVector<SumOp> nb::splitSum(SumOp sum, ArrayRef<unsigned> points, FunctionOpInterface func) {
   OpBuilder builder(sum);
   Location loc = sum.getLoc();
   unsigned rank = sum.getDimensions().size();
@@ -64,9 +66,9 @@ void splitAt(SumOp sum, ArrayRef<unsigned> points, FunctionOpInterface func) {
   unsigned begin = 0;
   for (unsigned end : ends) {
     auto dimensions = sum.getDimensions().getValue().slice(begin, end - begin);
-    auto part = SumOp::create(builder, loc, sum.getResultTypes(),
-                              sum.getCounts().slice(begin, end - begin),
-                              builder.getArrayAttr(dimensions));
+    auto part =
+        SumOp::create(builder, loc, sum.getResultTypes(), sum.getCounts().slice(begin, end - begin),
+                      builder.getArrayAttr(dimensions));
     Block *body = builder.createBlock(&part.getBody());
     SmallVector<Dimension> kept;
     for (unsigned i = begin; i < end; ++i) {
@@ -90,8 +92,10 @@ void splitAt(SumOp sum, ArrayRef<unsigned> points, FunctionOpInterface func) {
   sum.erase();
   remark::passed(loc, remarkOf("nb-split-sums", "split", func))
       << remark::add("split a sum: {0}", names);
+  return nest;
 }
 
+namespace {
 struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
   void runOnOperation() override {
     getOperation()->walk([](FunctionOpInterface func) {
@@ -99,7 +103,7 @@ struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
       func.walk([&](SumOp sum) { sums.push_back(sum); });
       for (SumOp sum : sums)
         if (SmallVector<unsigned> points = splitPoints(sum); !points.empty())
-          splitAt(sum, points, func);
+          splitSum(sum, points, func);
     });
   }
 };

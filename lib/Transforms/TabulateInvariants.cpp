@@ -1,5 +1,6 @@
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -39,13 +40,18 @@ public:
     eraseUnused(*image.getBodyBlock());
   }
 
+  /// A table of this op's results, whatever it costs. Null, and why, where that cannot be.
+  TabulateOp tabulate(Operation *op, std::string &why);
+
 private:
   void collectLoops();
   void findPixelFree();
   void choose(Block &block);
   bool isWorthATable(Operation *op);
   SmallVector<Operation *> sliceOf(ValueRange values);
-  void makeTables();
+  /// A loop over which the op's value would have to be tabulated twice.
+  std::optional<Dimension> repeated(Operation *op);
+  SmallVector<TabulateOp> makeTables();
   TabulateOp makeTable(ArrayRef<unsigned> loopsOfTable, ArrayRef<Value> values);
   void eraseUnused(Block &block);
 
@@ -126,6 +132,14 @@ SmallVector<Operation *> Tabulator::sliceOf(ValueRange values) {
   return slice;
 }
 
+std::optional<Dimension> Tabulator::repeated(Operation *op) {
+  llvm::SmallDenseSet<int> dimensions;
+  for (unsigned loop : pixelFree[op].loops.set_bits())
+    if (!dimensions.insert(int(loops[loop].dimension)).second)
+      return loops[loop].dimension;
+  return std::nullopt;
+}
+
 /// Does looking up the op's results save work over computing them from what they depend on?
 bool Tabulator::isWorthATable(Operation *op) {
   // Reading a table or a part of a value is what a lookup does.
@@ -156,13 +170,10 @@ bool Tabulator::isWorthATable(Operation *op) {
                        op->getName().getStringRef());
     return false;
   }
-  llvm::SmallDenseSet<int> dimensions;
-  for (unsigned loop : loopsOfOp.set_bits()) {
-    if (dimensions.insert(int(loops[loop].dimension)).second)
-      continue;
+  if (auto dimension = repeated(op)) {
     remark::missed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
         << remark::add("'{0}' is computed for every pixel: it depends on two loops over {1}",
-                       op->getName().getStringRef(), stringifyDimension(loops[loop].dimension));
+                       op->getName().getStringRef(), stringifyDimension(*dimension));
     return false;
   }
   return true;
@@ -216,7 +227,7 @@ TabulateOp Tabulator::makeTable(ArrayRef<unsigned> loopsOfTable, ArrayRef<Value>
   return table;
 }
 
-void Tabulator::makeTables() {
+SmallVector<TabulateOp> Tabulator::makeTables() {
   // All tables first: each is made of ops as they were, not of lookups.
   SmallVector<TabulateOp> made;
   for (auto &[loopsOfTable, values] : tables) {
@@ -234,8 +245,7 @@ void Tabulator::makeTables() {
     std::string types;
     for (auto [value, column] : llvm::zip(values, table.getTables())) {
       OpBuilder builder(value.getDefiningOp());
-      Value lookup =
-          LookupOp::create(builder, value.getLoc(), value.getType(), column, indices);
+      Value lookup = LookupOp::create(builder, value.getLoc(), value.getType(), column, indices);
       value.replaceAllUsesWith(lookup);
       llvm::raw_string_ostream(types) << (types.empty() ? "" : ", ") << column.getType();
     }
@@ -243,6 +253,24 @@ void Tabulator::makeTables() {
         << remark::add("tabulated {0} value(s) over {1}: {2}", values.size(),
                        dimensionNames(dimensions), types);
   }
+  return made;
+}
+
+TabulateOp Tabulator::tabulate(Operation *op, std::string &why) {
+  collectLoops();
+  findPixelFree();
+  auto found = pixelFree.find(op);
+  if (found == pixelFree.end())
+    why = "depends on the pixel or on no sum, or is not pure";
+  else if (!llvm::all_of(op->getResultTypes(), isTableElement))
+    why = "makes what a table cannot hold";
+  else if (auto dimension = repeated(op))
+    why = ("depends on two loops over " + stringifyDimension(*dimension)).str();
+  if (!why.empty())
+    return {};
+  tables[SmallVector<unsigned>(found->second.loops.set_bits())] =
+      SmallVector<Value>(llvm::reverse(op->getResults()));
+  return makeTables().front();
 }
 
 void Tabulator::eraseUnused(Block &block) {
@@ -257,6 +285,16 @@ void Tabulator::eraseUnused(Block &block) {
   }
 }
 
+} // namespace
+
+TabulateOp nb::tabulate(Operation *op, FunctionOpInterface func, std::string &why) {
+  if (auto image = op->getParentOfType<ImageOp>())
+    return Tabulator(image, func).tabulate(op, why);
+  why = "is in no image";
+  return {};
+}
+
+namespace {
 struct TabulateInvariantsPass : nb::impl::TabulateInvariantsBase<TabulateInvariantsPass> {
   void runOnOperation() override {
     getOperation()->walk([](FunctionOpInterface func) {

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Rewrites.h"
 
 #include "dialect/NB.h"
 #include "dialect/Names.h"
@@ -23,7 +24,8 @@ using namespace mlir::nb;
 namespace {
 /// Types whose values exist per lane; grids, tables and masks are shared by all lanes.
 bool hasLaneForm(Type type) {
-  return isScalarOrLanes(type) || isIndexOrLanes(type) || isa<IntegerType, Vec3Type, Mat3Type>(type);
+  return isScalarOrLanes(type) || isIndexOrLanes(type) ||
+         isa<IntegerType, Vec3Type, Mat3Type>(type);
 }
 
 bool isOverLanes(Type type) { return isa<VectorType>(elementTypeOf(type)); }
@@ -34,7 +36,8 @@ public:
   LaneRewriter(ImageOp image, int64_t width)
       : image(image), width(width), b(image), spread(image.getContext()) {}
 
-  LogicalResult run();
+  /// The new image, the old one where that has lanes already; null after a diagnostic.
+  ImageOp run();
   int64_t numLaneOps() const { return laneOps; }
   int64_t numScalarOps() const { return scalarOps; }
 
@@ -107,8 +110,8 @@ LogicalResult LaneRewriter::rewriteLoop(LoopOp from) {
   if (isa<TabulateOp>(from))
     return from->emitError("a table cannot be made inside an image; run --nb-hoist-invariants "
                            "first");
-  // A sum over pixels in lanes is itself lanes, whatever it sums: at worst a spread constant. Tables
-  // and grids are shared by all lanes.
+  // A sum over pixels in lanes is itself lanes, whatever it sums: at worst a spread constant.
+  // Tables and grids are shared by all lanes.
   OperationState state(from->getLoc(), from->getName());
   for (Value operand : from->getOperands())
     state.operands.push_back(mapping.lookupOrDefault(operand));
@@ -185,8 +188,8 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
     return refuse("branches on a pixel; run --nb-remove-branches first");
   if (isa<LookupOp>(op))
     return refuse("looks a table up by pixel; tables are indexed by the dimensions of sums");
-  bool elementwise = OpTrait::hasElementwiseMappableTraits(op) ||
-                     isa_and_nonnull<NBDialect>(op->getDialect());
+  bool elementwise =
+      OpTrait::hasElementwiseMappableTraits(op) || isa_and_nonnull<NBDialect>(op->getDialect());
   if (!elementwise || !isMemoryEffectFree(op))
     return refuse("cannot be computed in lanes");
 
@@ -210,15 +213,15 @@ LogicalResult LaneRewriter::rewriteBlock(Block &from) {
   return success();
 }
 
-LogicalResult LaneRewriter::run() {
+ImageOp LaneRewriter::run() {
   if (image.getLanes()) {
     remark::missed(image.getLoc(), remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
         << "the image is in lanes already";
-    return success();
+    return image;
   }
-  auto result = ImageOp::create(b, image.getLoc(), image.getResultTypes(), image.getCounts(),
-                                image.getRoi(), image.getMask(), image.getDimensions(),
-                                b.getI64IntegerAttr(width));
+  auto result =
+      ImageOp::create(b, image.getLoc(), image.getResultTypes(), image.getCounts(), image.getRoi(),
+                      image.getMask(), image.getDimensions(), b.getI64IntegerAttr(width));
   if (Attribute lit = image->getAttr(names::lit))
     result->setAttr(names::lit, lit);
   Block &from = image.getBody().front();
@@ -229,11 +232,23 @@ LogicalResult LaneRewriter::run() {
   }
   if (failed(rewriteBlock(from))) {
     result.erase();
-    return failure();
+    return {};
   }
   image.replaceAllUsesWith(result);
   image.erase();
-  return success();
+  return result;
+}
+
+ImageOp nb::vectorizeImage(ImageOp image, int64_t lanes) {
+  Location loc = image.getLoc();
+  LaneRewriter rewriter(image, lanes);
+  ImageOp made = rewriter.run();
+  if (rewriter.numLaneOps() + rewriter.numScalarOps() > 0)
+    remark::passed(loc, remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
+        << llvm::formatv("computes {0} pixels at once: {1} op(s) in lanes, {2} scalar", lanes,
+                         rewriter.numLaneOps(), rewriter.numScalarOps())
+               .str();
+  return made;
 }
 
 namespace {
@@ -249,20 +264,12 @@ struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
     SmallVector<ImageOp> images;
     getOperation()->walk([&](ImageOp image) { images.push_back(image); });
     for (ImageOp image : images) {
-      Location loc = image.getLoc();
       // Where few pixels have light, the neighbours of one that has are mostly dark.
       constexpr int64_t mostOfLit = 8;
       const int64_t lanes =
           image->hasAttr(names::lit) ? std::min<int64_t>(width, mostOfLit) : int64_t(width);
-      LaneRewriter rewriter(image, lanes);
-      if (failed(rewriter.run()))
+      if (!vectorizeImage(image, lanes))
         return signalPassFailure();
-      if (rewriter.numLaneOps() + rewriter.numScalarOps() == 0)
-        continue;
-      remark::passed(loc, remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
-          << llvm::formatv("computes {0} pixels at once: {1} op(s) in lanes, {2} scalar",
-                           lanes, rewriter.numLaneOps(), rewriter.numScalarOps())
-                 .str();
     }
   }
 };

@@ -172,7 +172,8 @@ KernelHandle KernelProvider::get(const KernelRequest &request) {
   }
   // Ready-made kernels know nothing of own passes, and the cache not what is in their files.
   const OwnPasses &own = request.passes;
-  const bool cached = cache && own.plugins.empty() && own.patterns.empty();
+  const bool readsFiles = own.pipeline.find("files=") != std::string::npos;
+  const bool cached = cache && own.plugins.empty() && own.patterns.empty() && !readsFiles;
   const std::string file = request.file.empty() && request.engine == Engine::Fused && !own.any()
                                ? findKernelFile(request).string()
                                : request.file;

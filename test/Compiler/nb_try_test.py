@@ -44,6 +44,27 @@ class NbTry(unittest.TestCase):
             self.assertGreater(rows['without nb-vectorize']['instructions_per_sample'],
                                1.5 * default['instructions_per_sample'])
 
+    def test_schedules(self):
+        """Those of the transform dialect make the same image and gradient; another one is no stale kernel."""
+        folder = pathlib.Path(__file__).parents[2] / 'docs/examples/schedules'
+        ahead = f'nb-apply-patterns{{files={folder}/domains-outside.mlir}},nb-cpu-pipeline{{until-after=fuse}}'
+        tiles = f'nb-cpu-pipeline{{until-after=peel}},nb-apply-patterns{{files={folder}/pixel-tiles.mlir}}'
+        rows = self.rows(*FLAGS, *(f'--pipeline=builtin.module({text})' for text in (ahead, tiles)))
+        self.assertEqual(len(rows), 3)
+        for row in rows.values():
+            self.assertTrue(row['image']['same'] and row['gradient']['same'], row)
+        schedule = (folder / 'pixel-tiles.mlir').read_text()
+        said = []
+        for lanes in ('by 8', 'by 100'):  # the second one is refused, not answered with the kernel of the first
+            (self.folder / 's.mlir').write_text(schedule.replace('by 8', lanes))
+            text = 'builtin.module(nb-cpu-pipeline{until-after=peel},nb-apply-patterns{files=s.mlir})'
+            done = subprocess.run([BIN / 'nb-sim', *FLAGS, '-floatfile', 'a.bin', '--device=cpu', f'--pipeline={text}'],
+                                  capture_output=True, text=True, cwd=self.folder)
+            said.append((done.returncode, done.stderr))
+        self.assertEqual(said[0][0], 0, said[0])
+        self.assertNotEqual(said[1][0], 0)
+        self.assertIn('tiles have between 1 and 64 pixels, not 100', said[1][1])
+
     def test_a_wrong_image_is_named_with_the_first_guilty_pass(self):
         pattern = '''module {
   pdl.pattern : benefit(1) {

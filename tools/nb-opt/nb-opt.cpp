@@ -3,6 +3,7 @@
 #include "dialect/NB.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
+#include "lib/Transforms/Schedule/ScheduleOps.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -72,8 +73,8 @@ std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &w
 }
 
 LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
-  auto [input, output] = registerAndParseCLIOptions(
-      argc, argv, "nb-opt: passes on diffraction programs\n", registry);
+  auto [input, output] =
+      registerAndParseCLIOptions(argc, argv, "nb-opt: passes on diffraction programs\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return MlirOptMain(argc, argv, input, output, registry);
@@ -108,6 +109,7 @@ int main(int argc, char **argv) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registry.insert<nb::NBDialect>();
+  nb::registerScheduleOps(registry);
   nb::registerPassesOnce();
 
   std::vector<std::string> words;

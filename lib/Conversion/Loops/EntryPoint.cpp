@@ -10,8 +10,9 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-EntryPoint::EntryPoint(OpBuilder &builder, StringRef name, TypeRange inputs, Type result)
-    : b(builder), loc(builder.getUnknownLoc()) {
+EntryPoint::EntryPoint(OpBuilder &builder, Location loc, StringRef name, TypeRange inputs,
+                       Type result)
+    : b(builder), loc(loc) {
   auto type = b.getFunctionType(inputs, result ? TypeRange{result} : TypeRange{});
   function = func::FuncOp::create(b, loc, name, type);
   for (auto [i, input] : llvm::enumerate(inputs))
@@ -23,9 +24,7 @@ EntryPoint::EntryPoint(OpBuilder &builder, StringRef name, TypeRange inputs, Typ
 Value EntryPoint::integer(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
 }
-Value EntryPoint::index(int64_t value) {
-  return arith::ConstantIndexOp::create(b, loc, value);
-}
+Value EntryPoint::index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
 Value EntryPoint::toIndex(Value i64) {
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), i64);
 }
@@ -74,9 +73,7 @@ Value nb::bufferAt(OpBuilder &b, Location loc, Value pointer, Type element) {
   return UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
 }
 
-Value EntryPoint::buffer(Value pointer, Type element) {
-  return bufferAt(b, loc, pointer, element);
-}
+Value EntryPoint::buffer(Value pointer, Type element) { return bufferAt(b, loc, pointer, element); }
 
 SmallVector<Value> EntryPoint::argument(int64_t number, TypeRange parts, Type type) {
   Value address = load(input(0), number, input(0).getType());

@@ -10,7 +10,7 @@ namespace mlir::nb {
 /// An entry point under construction: `void NAME(const void *const *arguments, ...)`. Integers and
 /// pointers are its arguments.
 struct EntryPoint {
-  EntryPoint(OpBuilder &b, StringRef name, TypeRange inputs, Type result);
+  EntryPoint(OpBuilder &b, Location loc, StringRef name, TypeRange inputs, Type result);
 
   /// pointer[index], as a value of `type`.
   Value load(Value pointer, int64_t index, Type type);

@@ -66,7 +66,7 @@ private:
 
 EntryPoint Outliner::begin(StringRef suffix, TypeRange inputs, Type result) {
   b.setInsertionPoint(source);
-  return EntryPoint(b, (source.getName() + suffix).str(), inputs, result);
+  return EntryPoint(b, source.getLoc(), (source.getName() + suffix).str(), inputs, result);
 }
 
 void Outliner::bindArguments(EntryPoint &entry, IRMapping &mapping) {
