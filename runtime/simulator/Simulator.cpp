@@ -50,6 +50,7 @@ SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags)
   take(&SimulatorOptions::fallback);
   take(&SimulatorOptions::threads);
   take(&SimulatorOptions::precision);
+  take(&SimulatorOptions::cull);
   take(&SimulatorOptions::device);
   take(&SimulatorOptions::kernelFile);
   take(&SimulatorOptions::pixels);
@@ -63,12 +64,13 @@ SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags)
 
 Simulator::Simulator(const Experiment &experiment, const SimulatorOptions &options)
     : state(std::make_unique<State>(experiment, options)) {}
+Simulator::Simulator(std::unique_ptr<State> state) : state(std::move(state)) {}
 Simulator::Simulator(Simulator &&) noexcept = default;
 Simulator &Simulator::operator=(Simulator &&) noexcept = default;
 Simulator::~Simulator() = default;
 
 Simulator Simulator::copy() const {
-  Simulator other(state->experiment, state->options);
+  Simulator other(std::make_unique<State>(*state));
   ownGrid(other.state->experiment);
   other.state->gridIsOwn = true;
   return other;

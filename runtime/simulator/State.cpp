@@ -15,6 +15,10 @@ Simulator::State::State(const Experiment &given, const SimulatorOptions &options
       listed(options.pixels.empty() ? ListedPixels() : listPixels(experiment, options.pixels)),
       options(options), placement(options, options.once ? samplesOf(experiment) : 0) {}
 
+Simulator::State::State(const State &other)
+    : experiment(other.experiment), listed(other.listed), options(other.options),
+      placement(options, options.once ? samplesOf(experiment) : 0) {}
+
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
   ProgramVariant variant = experiment.variant;
   variant.imageType = pixels;

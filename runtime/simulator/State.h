@@ -17,6 +17,8 @@ namespace nanobragg {
 
 struct Simulator::State {
   State(const Experiment &experiment, const SimulatorOptions &options);
+  /// The same numbers, list of pixels and options; no programs.
+  State(const State &other);
 
   /// What the compiler is asked for. Derivatives are of f64 images.
   KernelRequest request(ImageType pixels, const Derivative &derivative = {}) const;

@@ -36,6 +36,32 @@ class Numbers(unittest.TestCase):
         self.assertEqual(sim.image().shape, (2, 24, 24))
         self.assertEqual(sim.trace(1, 2, 3).keys(), sim.trace(0, 2, 3).keys())
 
+    def test_list_of_pixels(self):
+        image = reference().image()
+        pixels = np.array([[3, 5], [20, 1], [3, 5], [0, 23]])
+        listed = simulator(pixels=pixels)
+        self.assertEqual(listed.shape, (4,))
+        wanted = image[pixels[:, 0], pixels[:, 1]]
+        np.testing.assert_allclose(listed.image(), wanted, rtol=1e-9)
+        np.testing.assert_allclose(listed.copy().image(), wanted, rtol=1e-9)
+        whole, some = reference().jacobian("cell_a")["cell_a"], listed.jacobian("cell_a")["cell_a"]
+        np.testing.assert_allclose(some, whole[pixels[:, 0], pixels[:, 1]], rtol=1e-9, atol=1e-9 * abs(whole).max())
+        f = listed.function("cell_a")
+        np.testing.assert_allclose(f.image(f.theta), wanted, rtol=1e-9)
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("".join(f"0 {fast} {slow}\n" for slow, fast in pixels))
+            file.flush()
+            by_file = simulator("--pixels", file.name)
+        np.testing.assert_array_equal(by_file.image(), listed.image())
+        with self.assertRaisesRegex(ValueError, "fast 24|24"):
+            simulator(pixels=[[0, 24]])
+        with self.assertRaisesRegex(TypeError, "whole numbers"):
+            simulator(pixels=[[0.5, 2]])
+        with self.assertRaisesRegex(ValueError, "pixels, 3"):
+            simulator(pixels=[1, 2])
+        with self.assertRaisesRegex(ValueError, "pickled"):
+            pickle.dumps(listed)
+
     def test_set_and_get(self):
         sim = simulator()
         sim["cell_a"] = 71 * nb.angstrom

@@ -184,6 +184,7 @@ public:
 
 private:
   struct State;
+  explicit Simulator(std::unique_ptr<State> state);
   std::unique_ptr<State> state;
 };
 

@@ -73,6 +73,14 @@ struct MemoryInputs {
   }
 };
 
+/// Rows (panel, slow, fast).
+std::vector<PixelIndex> pixelsOf(const Indices &rows) {
+  std::vector<PixelIndex> pixels;
+  for (std::size_t i = 0; i < rows.size(); i += 3)
+    pixels.push_back({rows.data()[i], rows.data()[i + 1], rows.data()[i + 2]});
+  return pixels;
+}
+
 /// The flags' options, and over them what Python's arguments say.
 SimulatorOptions optionsOf(const SimulatorOptions &flags, std::optional<int> threads,
                            std::optional<std::string> precision, std::optional<std::string> device,
@@ -121,7 +129,7 @@ void bindExperiment(nb::module_ &module) {
       [](const std::vector<std::string> &flags, const MemoryInputs &given,
          std::optional<int> threads, std::optional<std::string> precision,
          std::optional<std::string> device, std::optional<std::string> engine,
-         const nb::dict &passes) {
+         const nb::dict &passes, std::optional<Indices> pixels) {
         OwnPasses own;
         own.pipeline = nb::cast<std::string>(passes.get("pipeline", nb::str("")));
         own.plugins = nb::cast<std::string>(passes.get("plugins", nb::str("")));
@@ -137,18 +145,21 @@ void bindExperiment(nb::module_ &module) {
           CompleteExperiment complete = chooseDefaults(line.options, loaded.inputs, line.semantics);
           warnings = std::move(loaded.warnings);
           warnings.insert(warnings.end(), complete.warnings.begin(), complete.warnings.end());
-          SimulatorOptions options =
-              optionsOf(line.tool.simulator, threads, precision, device, engine);
+          SimulatorOptions options = optionsOf(simulatorOptionsOf(flags, complete.experiment),
+                                               threads, precision, device, engine);
           if (own.any())
             options.passes = own;
           if (!kernelFile.empty())
             options.kernelFile = kernelFile;
+          if (pixels)
+            options.pixels = pixelsOf(*pixels);
           made = std::make_unique<PythonSimulator>(complete.experiment, options);
         }
         return nb::make_tuple(std::move(made), warnings);
       },
       nb::arg("flags"), nb::arg("inputs"), nb::arg("threads").none(), nb::arg("precision").none(),
       nb::arg("device").none(), nb::arg("engine").none(), nb::arg("passes") = nb::dict(),
+      nb::arg("pixels").none() = nb::none(),
       "The simulator that nb-sim would make with these flags, and the warnings that it would "
       "print.");
 

@@ -172,7 +172,7 @@ void bindFunction(nb::module_ &module) {
       .def_prop_ro("shape",
                    [](const Function &f) {
                      nb::list shape;
-                     for (std::size_t n : imageShape(f.core.simulator.experiment()))
+                     for (std::size_t n : f.core.imageShape())
                        shape.append(n);
                      return nb::tuple(shape);
                    })
@@ -181,7 +181,7 @@ void bindFunction(nb::module_ &module) {
       .def(
           "image",
           [](Function &f, const Doubles &theta) {
-            auto out = makeArray<double>(imageShape(f.core.simulator.experiment()));
+            auto out = makeArray<double>(f.core.imageShape());
             f.image(spanOf(theta), {out.data(), out.size()});
             return out;
           },
@@ -197,7 +197,7 @@ void bindFunction(nb::module_ &module) {
       .def(
           "jvp",
           [](Function &f, const Doubles &theta, const Doubles &v) {
-            auto out = makeArray<double>(imageShape(f.core.simulator.experiment()));
+            auto out = makeArray<double>(f.core.imageShape());
             f.jvp(spanOf(theta), spanOf(v), {out.data(), out.size()});
             return out;
           },
@@ -216,7 +216,7 @@ void bindFunction(nb::module_ &module) {
             if (thetas.ndim() != 2 || thetas.shape(1) != f.length)
               throw std::invalid_argument("a batch is an array (shots, " +
                                           std::to_string(f.length) + ")");
-            Shape shape = imageShape(f.core.simulator.experiment());
+            Shape shape = f.core.imageShape();
             shape.insert(shape.begin(), thetas.shape(0));
             auto out = makeArray<double>(shape);
             f.images(spanOf(thetas), {out.data(), out.size()}, thetas.shape(0));

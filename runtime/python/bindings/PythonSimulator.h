@@ -7,6 +7,7 @@
 #include "nanobragg/Simulator.h"
 #include "runtime/python/bindings/Arrays.h"
 #include "runtime/python/bindings/Interrupt.h"
+#include "runtime/python/bindings/ParameterTable.h"
 
 #include <mutex>
 
@@ -54,6 +55,13 @@ public:
           throw nb::python_error();
       }
     }
+  }
+
+  /// Of an image: (slow, fast) or (panel, slow, fast); of a list of pixels (pixels).
+  Shape imageShape() const {
+    if (!options.pixels.empty())
+      return {options.pixels.size()};
+    return python::imageShape(simulator.experiment());
   }
 
   mutable Simulator simulator;

@@ -134,7 +134,7 @@ void setAll(PythonSimulator &self, const std::vector<std::pair<std::string, Doub
 
 nb::object image(PythonSimulator &self, const std::string &dtype, nb::object out,
                  const nb::object &progress) {
-  const Shape shape = imageShape(self.simulator.experiment());
+  const Shape shape = self.imageShape();
   const auto render = [&](auto pixel, const auto &array) {
     using Pixel = decltype(pixel);
     const std::span<Pixel> pixels(array.data(), array.size());
@@ -250,16 +250,20 @@ SimulatorOptions optionsFrom(const nb::tuple &t) {
   options.passes.pipeline = nb::cast<std::string>(t[6]);
   options.passes.plugins = nb::cast<std::string>(t[7]);
   options.passes.patterns = nb::cast<std::string>(t[8]);
+  options.cull = nb::cast<std::string>(t[9]);
   return options;
 }
 
 nb::tuple stateOf(const PythonSimulator &self) {
+  if (!self.options.pixels.empty())
+    throw std::invalid_argument("a simulator of a list of pixels cannot be pickled; make it again "
+                                "from its flags");
   const std::string bytes = self.use([](Simulator &s) { return archive(s.experiment()); });
   const SimulatorOptions &o = self.options;
-  return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()),
-                        nb::make_tuple(o.threads, o.precision, o.device,
-                                       o.engine ? int(*o.engine) : -1, o.kernelFile, o.fallback,
-                                       o.passes.pipeline, o.passes.plugins, o.passes.patterns));
+  return nb::make_tuple(
+      nb::bytes(bytes.data(), bytes.size()),
+      nb::make_tuple(o.threads, o.precision, o.device, o.engine ? int(*o.engine) : -1, o.kernelFile,
+                     o.fallback, o.passes.pipeline, o.passes.plugins, o.passes.patterns, o.cull));
 }
 
 } // namespace
@@ -281,7 +285,7 @@ void bindSimulator(nb::module_ &module) {
       .def_prop_ro("shape",
                    [](const PythonSimulator &self) {
                      nb::list shape;
-                     for (std::size_t n : imageShape(self.simulator.experiment()))
+                     for (std::size_t n : self.imageShape())
                        shape.append(n);
                      return nb::tuple(shape);
                    })
@@ -314,8 +318,7 @@ void bindSimulator(nb::module_ &module) {
                const auto r = s.rendered();
                return std::vector<std::uint8_t>(r.begin(), r.end());
              });
-             return takeVector(std::vector<std::uint8_t>(rendered),
-                               imageShape(self.simulator.experiment()));
+             return takeVector(std::vector<std::uint8_t>(rendered), self.imageShape());
            })
       .def("loss",
            [](PythonSimulator &self, const nanobragg::Loss &loss) {
@@ -340,7 +343,7 @@ void bindSimulator(nb::module_ &module) {
              auto images =
                  self.run([&](Simulator &s, const RunOptions &) { return s.jacobian(wrt); });
              nb::dict result;
-             const Shape shape = imageShape(self.simulator.experiment());
+             const Shape shape = self.imageShape();
              for (DerivativeImage &i : images)
                result[i.parameter.c_str()] = takeVector(std::move(i.pixels), shape);
              return result;
@@ -350,7 +353,7 @@ void bindSimulator(nb::module_ &module) {
              const auto d = directionOf(direction, self.simulator.experiment());
              auto pixels =
                  self.run([&](Simulator &s, const RunOptions &) { return s.jvp(wrt, d); });
-             return takeVector(std::move(pixels), imageShape(self.simulator.experiment()));
+             return takeVector(std::move(pixels), self.imageShape());
            })
       .def("hvp",
            [](PythonSimulator &self, const std::string &wrt, const nb::dict &direction,
@@ -380,6 +383,9 @@ void bindSimulator(nb::module_ &module) {
            })
       .def("trace",
            [](PythonSimulator &self, std::int64_t panel, std::int64_t slow, std::int64_t fast) {
+             if (!self.options.pixels.empty())
+               throw std::invalid_argument("a list of pixels has no trace; make a simulator "
+                                           "without --pixels");
              return self.run([&](Simulator &s, const RunOptions &) {
                const auto [panels, slows, fasts] = s.shape();
                if (panel < 0 || panel >= panels || slow < 0 || slow >= slows || fast < 0 ||

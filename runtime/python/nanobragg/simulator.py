@@ -8,7 +8,7 @@ import warnings
 import numpy
 
 from . import _core, _snapshots
-from ._arrays import doubles, names
+from ._arrays import doubles, names, pixel_rows
 from ._errors import Warning
 from .experiment import Beam, Crystal, Detector, Goniometer, _Part
 
@@ -137,6 +137,8 @@ class Simulator:
     threads: 0 or None: as many as the machine offers.
     precision: "f64", "mixed" or "f32", of the kernel's arithmetic.
     device: "auto", "cpu", "cuda", "cuda:1" or "gpu-on-cpu".
+    pixels: those that are asked for, an array of whole numbers (pixels, 3) with panel, slow, fast, or (pixels, 2) with
+    slow, fast; an image is then (pixels,), in this order, at a cost proportional to their number, as with --pixels=FILE.
     engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
     flags: more flags of nb-sim, a string or a list.
 
@@ -145,7 +147,8 @@ class Simulator:
     or a shape, RuntimeError why something cannot be compiled or run.
     """
 
-    def __init__(self, *parts, flags=(), threads=None, precision=None, device=None, engine=None):
+    def __init__(self, *parts, flags=(), threads=None, precision=None, device=None, engine=None,
+                 pixels=None):
         words, inputs, matrix, seen = [], _core.Inputs(), None, set()
         order = (Crystal, Beam, Detector, Goniometer)
         for part in parts:
@@ -164,16 +167,16 @@ class Simulator:
                     raise ValueError(f"matrix has the shape (3, 3) and is given an array of the shape {matrix.shape}")
                 inputs.set_matrix([float(v) * 1e-10 for v in matrix.reshape(-1)])
         words += shlex.split(flags) if isinstance(flags, str) else [_word(w) for w in flags]
-        self._make(words, inputs, threads, precision, device, engine)
+        self._make(words, inputs, threads, precision, device, engine, pixels=pixels)
         if matrix is not None:
             self["reciprocal_matrix"] = matrix
 
     @classmethod
-    def from_flags(cls, flags, *, threads=None, precision=None, device=None, engine=None):
+    def from_flags(cls, flags, *, threads=None, precision=None, device=None, engine=None, pixels=None):
         """The simulator that nb-sim would run with these flags: a string, or a list of words."""
         self = cls.__new__(cls)
         words = shlex.split(flags) if isinstance(flags, str) else [_word(w) for w in flags]
-        self._make(words, _core.Inputs(), threads, precision, device, engine)
+        self._make(words, _core.Inputs(), threads, precision, device, engine, pixels=pixels)
         return self
 
     def __init_core(self, core):
@@ -181,8 +184,10 @@ class Simulator:
         self._handle = str(next(_handles))
         _snapshots.handle_of(self)
 
-    def _make(self, words, inputs, threads, precision, device, engine, passes={}):
-        core, said = _core.create(words, inputs, threads, precision, device, engine, passes)
+    def _make(self, words, inputs, threads, precision, device, engine, passes={}, pixels=None):
+        if pixels is not None:
+            pixels = pixel_rows(pixels)
+        core, said = _core.create(words, inputs, threads, precision, device, engine, passes, pixels)
         self.__init_core(core)
         for text in said:
             warnings.warn(text, Warning, stacklevel=3)
