@@ -30,6 +30,8 @@ FLAGS = (
 )
 PARAMETERS = ("cell_a", "distance", "twotheta", "mosaic_spread", "wavelength", "fluence", "misset_x",
               "structure_factors", "default_F", "gain", "ncells_d")
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/examples")
+SCHEDULES = ("schedules/domains-outside.mlir", "schedules/pixel-tiles.mlir")
 # Passes of nb-opt that are not here are taken without options.
 OPTIONS = {
     "nb-insert-probes": ("all=true", "names=F*", "ops=nb.lattice_factor outside=true"),
@@ -37,7 +39,7 @@ OPTIONS = {
     "nb-vectorize": ("width=4", "width=1", "width=3", "width=0"),
     "convert-nb-to-loops": ("", "concurrent=true"),
     "convert-nb-to-arith": ("", "estimates=true"),
-    "nb-apply-patterns": (f"files={os.path.dirname(os.path.abspath(__file__))}/../../docs/examples/patterns/reciprocal.pdll",),
+    "nb-apply-patterns": tuple(f"files={EXAMPLES}/{name}" for name in ("patterns/reciprocal.pdll", *SCHEDULES)),
 }
 OTHERS = ("cse", "canonicalize", "loop-invariant-code-motion", "convert-to-llvm", "gpu-kernel-outlining",
           "nb-cpu-pipeline{until-after=fuse}", "nb-gpu-pipeline{until-after=gpu}", "nb-cpu-pipeline{precision=mixed}")
@@ -118,7 +120,7 @@ def problem(nb_opt, path, pipeline):
             return f"status {done.returncode}: {done.stderr[:400]}"
         if done.returncode == 0:
             return None
-        if f"{os.path.basename(path)}:" not in done.stderr:
+        if not re.search(r"\.(mlir|pdll):\d+:\d+: error: ", done.stderr):
             return f"an error without a place: {done.stderr[:400]}"
         # Was it the pass that refused, or the verifier after it? The latter would not have said it.
         alone = run(nb_opt, path, pipeline, "--verify-each=false")
@@ -191,6 +193,12 @@ def main():
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
                 harmed += 1
+            if dice.random() < 0.1:  # a schedule that somebody damaged
+                with open(os.path.join(EXAMPLES, dice.choice(SCHEDULES)), encoding="utf-8") as file:
+                    text = damaged(dice, file.read())
+                with open(os.path.join(folder, "schedule.mlir"), "w", encoding="utf-8") as file:
+                    file.write(text)
+                pipeline = pipeline.replace("builtin.module(", f"builtin.module(nb-apply-patterns{{files={folder}/schedule.mlir}},", 1)
             wrong = problem(options.nb_opt, path, pipeline)
             if wrong:
                 failures += 1
@@ -198,6 +206,8 @@ def main():
                 if options.keep:
                     os.makedirs(options.keep, exist_ok=True)
                     shutil.copy(path, os.path.join(options.keep, f"{seed}-{count}.mlir"))
+                    if "schedule.mlir" in pipeline:
+                        shutil.copy(os.path.join(folder, "schedule.mlir"), os.path.join(options.keep, f"{seed}-{count}-schedule.mlir"))
     print(f"{count} orders on {len(programs.made)} experiments ({programs.refused} refused), {harmed} damaged, {failures} failures")
     return 1 if failures or not count or len(programs.made) < programs.refused else 0
 

@@ -4,6 +4,7 @@
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Compiler/Lab/PipelineVariants.h"
+#include "lib/Transforms/Dependences.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AsmState.h"
@@ -15,64 +16,6 @@
 using namespace mlir;
 using namespace mlir::nb;
 using llvm::Expected;
-
-//===----------------------------------------------------------------------===//
-// What values depend on
-//===----------------------------------------------------------------------===//
-
-/// Of a loop's variable, by the name of its dimension.
-static unsigned dependenceOf(StringRef dimension) {
-  return llvm::StringSwitch<unsigned>(dimension)
-      .Cases({"panel", "slow", "fast"}, Pixel)
-      .Case("source", Source)
-      .Cases({"phi", "mosaic"}, Orientation)
-      .Cases({"subslow", "subfast", "layer"}, Sample)
-      .Default(0);
-}
-
-static StringRef nameOf(Location loc) {
-  auto name = loc->findInstanceOf<NameLoc>();
-  return name ? name.getName().getValue() : StringRef();
-}
-
-namespace {
-/// Finds what the values of a program depend on, from the loops around them.
-class Dependences {
-public:
-  explicit Dependences(Operation *program) { visit(program); }
-  unsigned of(Operation *op) const { return ops.lookup(op); }
-
-private:
-  unsigned of(Value value) const { return values.lookup(value); }
-
-  /// Returns what the op and everything in it depends on.
-  unsigned visit(Operation *op) {
-    unsigned mask = 0, own = 0;
-    for (Value operand : op->getOperands())
-      mask |= of(operand);
-    for (Region &region : op->getRegions())
-      for (Block &block : region) {
-        const bool loop = isa<LoopOp, scf::ForOp>(op);
-        for (BlockArgument argument : block.getArguments()) {
-          const unsigned dimension = loop ? dependenceOf(nameOf(argument.getLoc())) : 0;
-          values[argument] = dimension ? dimension : mask;
-          own |= dimension;
-        }
-        for (Operation &inner : block)
-          mask |= visit(&inner);
-      }
-    // What a sum adds up over does not matter outside of it.
-    mask &= ~own;
-    for (Value result : op->getResults())
-      values[result] = mask;
-    ops[op] = mask;
-    return mask;
-  }
-
-  DenseMap<Value, unsigned> values;
-  DenseMap<Operation *, unsigned> ops;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Stages
@@ -125,7 +68,7 @@ static Expected<std::vector<RecordedStage>> recordPasses(Subject &subject, Pipel
   if (failed(collectRemarks(subject.context,
                             [&](PassRemark remark) { said.push_back(std::move(remark)); })))
     return llvm::createStringError("remarks of passes cannot be collected");
-  const auto noMore = llvm::make_scope_exit([&] { (void)collectRemarks(subject.context, [](PassRemark) {}); });
+  const auto noMore = llvm::scope_exit([&] { (void)collectRemarks(subject.context, [](PassRemark) {}); });
   OwningOpRef<ModuleOp> work = subject.get().clone();
   std::vector<RecordedStage> stages;
   auto look = [&](StringRef pass, StringRef stage) {

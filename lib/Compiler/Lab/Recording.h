@@ -12,9 +12,6 @@
 
 namespace mlir::nb {
 
-/// What a value depends on, as bits. None: the experiment alone.
-enum Dependence : unsigned { Pixel = 1, Source = 2, Orientation = 4, Sample = 8 };
-
 /// A line of a printed program. The name and the dependence are those of the op that begins there.
 struct RecordedLine {
   std::string text, name;

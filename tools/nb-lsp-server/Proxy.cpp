@@ -1,0 +1,185 @@
+#include "tools/nb-lsp-server/Proxy.h"
+
+#include "tools/nb-lsp-server/Hover.h"
+
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/LSP/Protocol.h"
+#include "llvm/Support/LSP/Transport.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::nb;
+namespace json = llvm::json;
+namespace protocol = llvm::lsp;
+
+namespace {
+/// How the client wants messages to look.
+struct Style {
+  protocol::JSONStreamStyle input = protocol::JSONStreamStyle::Standard;
+  bool pretty = false;
+};
+
+void write(std::FILE *to, StringRef message) {
+  const std::string text = llvm::formatv("Content-Length: {0}\r\n\r\n{1}", message.size(), message);
+  std::fwrite(text.data(), 1, text.size(), to);
+  std::fflush(to);
+}
+
+class Proxy {
+public:
+  Proxy(const DialectRegistry &registry, Style style, std::FILE *toServer, std::FILE *fromServer)
+      : registry(registry), style(style), toServer(toServer), fromServer(fromServer) {}
+
+  /// Until the client has no more to say.
+  void handOnRequests() {
+    protocol::JSONTransportInputOverFile client(stdin, style.input);
+    for (std::string message; !client.isEndOfInput() && !client.hasError();)
+      if (succeeded(client.readMessage(message))) {
+        note(message);
+        write(toServer, message);
+      }
+    std::fclose(toServer);
+  }
+
+  /// Until the server has ended.
+  void handOnAnswers() {
+    protocol::JSONTransportInputOverFile server(fromServer);
+    for (std::string message; !server.isEndOfInput() && !server.hasError();)
+      if (succeeded(server.readMessage(message)))
+        write(stdout, completed(message));
+  }
+
+private:
+  /// Keeps the documents as the client has them, and what there is to say where it asks.
+  void note(StringRef message) {
+    auto parsed = json::parse(message);
+    const json::Object *object = parsed ? parsed->getAsObject() : nullptr;
+    if (!parsed)
+      llvm::consumeError(parsed.takeError());
+    const json::Value *parameters = object ? object->get("params") : nullptr;
+    const StringRef method = object ? object->getString("method").value_or("") : "";
+    if (!parameters)
+      return;
+    json::Path::Root root;
+    if (protocol::DidOpenTextDocumentParams opened;
+        method == "textDocument/didOpen" && fromJSON(*parameters, opened, root)) {
+      documents[opened.textDocument.uri.uri().str()] = opened.textDocument.text;
+    } else if (protocol::DidChangeTextDocumentParams changed;
+               method == "textDocument/didChange" && fromJSON(*parameters, changed, root)) {
+      (void)protocol::TextDocumentContentChangeEvent::applyTo(
+          changed.contentChanges, documents[changed.textDocument.uri.uri().str()]);
+    } else if (protocol::TextDocumentPositionParams asked;
+               method == "textDocument/hover" && fromJSON(*parameters, asked, root)) {
+      const std::string text =
+          hoverText(documents[asked.textDocument.uri.uri().str()], unsigned(asked.position.line),
+                    unsigned(asked.position.character), registry);
+      const json::Value *id = object->get("id");
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (id && !text.empty())
+        answers[llvm::formatv("{0}", *id).str()] = text;
+    }
+  }
+
+  std::string completed(const std::string &message) {
+    auto parsed = json::parse(message);
+    if (!parsed) {
+      llvm::consumeError(parsed.takeError());
+      return message;
+    }
+    if (json::Object *object = parsed->getAsObject())
+      complete(*object);
+    return style.pretty ? llvm::formatv("{0:2}", *parsed).str()
+                        : llvm::formatv("{0}", *parsed).str();
+  }
+
+  /// Our text ahead of the server's, or alone where that has none.
+  void complete(json::Object &message) {
+    const json::Value *id = message.get("id");
+    std::string text;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      const auto found = id ? answers.find(llvm::formatv("{0}", *id).str()) : answers.end();
+      if (found == answers.end() || !message.get("result"))
+        return;
+      text = found->second;
+      answers.erase(found);
+    }
+    if (json::Object *result = message.getObject("result"))
+      if (json::Object *contents = result->getObject("contents")) {
+        const std::string rest = contents->getString("value").value_or("").str();
+        (*contents)["value"] = text + "\n---\n" + rest;
+        return;
+      }
+    message["result"] =
+        json::Object{{"contents", json::Object{{"kind", "markdown"}, {"value", text}}}};
+  }
+
+  const DialectRegistry &registry;
+  Style style;
+  std::FILE *toServer, *fromServer;
+  std::map<std::string, std::string> documents; ///< by URI
+  std::mutex mutex;
+  std::map<std::string, std::string> answers; ///< by the id of the request
+};
+
+/// Takes what concerns the client's messages off the command line.
+Style takeStyle(int argc, char **argv, std::vector<char *> &rest) {
+  Style style;
+  for (int i = 0; i < argc; ++i) {
+    const StringRef word = StringRef(argv[i]).ltrim('-');
+    const bool option = i > 0 && StringRef(argv[i]).starts_with("-");
+    if (option && (word == "lit-test" || word == "input-style=delimited"))
+      style.input = protocol::JSONStreamStyle::Delimited;
+    if (option && (word == "lit-test" || word == "pretty"))
+      style.pretty = true;
+    if (!option || (word != "lit-test" && word != "pretty" && !word.starts_with("input-style")))
+      rest.push_back(argv[i]);
+  }
+  return style;
+}
+} // namespace
+
+int nb::serve(int argc, char **argv, const DialectRegistry &registry) {
+  std::vector<char *> words;
+  const Style style = takeStyle(argc, argv, words);
+  int requests[2], answers[2];
+  if (::pipe(requests) != 0 || ::pipe(answers) != 0) {
+    std::perror("nb-lsp-server: error: no pipe to MLIR's server");
+    return 1;
+  }
+  std::signal(SIGPIPE, SIG_IGN); // a server that has ended is noticed by its answers' end
+  const pid_t server = ::fork();
+  if (server == 0) {
+    ::dup2(requests[0], STDIN_FILENO);
+    ::dup2(answers[1], STDOUT_FILENO);
+    for (int descriptor : {requests[0], requests[1], answers[0], answers[1]})
+      ::close(descriptor);
+    DialectRegistry own;
+    registry.appendTo(own);
+    ::_exit(failed(MlirLspServerMain(int(words.size()), words.data(), own)));
+  }
+  if (server < 0) {
+    std::perror("nb-lsp-server: error: MLIR's server cannot be started");
+    return 1;
+  }
+  ::close(requests[0]);
+  ::close(answers[1]);
+  Proxy proxy(registry, style, ::fdopen(requests[1], "w"), ::fdopen(answers[0], "r"));
+  // Waits for the client for as long as there is one; the end of the server is the end of all.
+  std::thread([&] { proxy.handOnRequests(); }).detach();
+  proxy.handOnAnswers();
+  int status = 0;
+  ::waitpid(server, &status, 0);
+  std::fflush(stdout);
+  ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
