@@ -68,6 +68,8 @@ std::vector<Exclusion> makeTable() {
   table.add({"--spectrum"}, {"-sourcefile"}, "both list the sources");
   table.add({"--geom"}, {"--expt"}, "both say where the detector is");
   table.add({"--frames"}, {"--shots"}, "both say which images there are");
+  table.add({"-curved_det"}, {"--write-refl", "--write-stream", "--png-rings"},
+            "the second is for flat panels");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
   table.add({"--pixels"},
             {"-intfile", "-noisefile", "-pgmfile", "--png", "--cbf", "--nexus", "--write-expt", "--write-refl", "--write-stream", "--frames",

@@ -128,6 +128,7 @@ constexpr IdleFlag idleFlags[] = {
      "there is no series (--frames, --shots)"},
     {"--nexus-bitshuffle", [](const Situation &s) { return !s.line.outputs.nexusFile; },
      "there is no --nexus"},
+    {"--png-rings", [](const Situation &s) { return !s.line.outputs.pngFile; }, "there is no --png"},
     {"-interpolate",
      [](const Situation &s) { return !s.inputs.grid && s.options.interpolate.value_or(false); },
      "there is no -hkl"},

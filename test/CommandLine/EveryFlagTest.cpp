@@ -210,6 +210,7 @@ const std::vector<Case> outputs = {
     {"--nexus=a.nxs", [](L l) { return l.outputs.nexusFile == "a.nxs"; }},
     {"--nexus-bitshuffle", [](L l) { return l.outputs.nexusBitshuffle; }},
     {"--write-expt=a.expt", [](L l) { return l.outputs.exptFile == "a.expt"; }},
+    {"--png-rings", [](L l) { return l.outputs.pngRings; }},
     {"--write-refl=a.refl", [](L l) { return l.outputs.reflFile == "a.refl"; }},
     {"--write-stream=a.stream", [](L l) { return l.outputs.streamFile == "a.stream"; }},
     {"--frames=7", [](L l) { return l.series.frames == 7; }},

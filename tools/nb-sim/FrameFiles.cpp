@@ -11,7 +11,7 @@
 #include "lib/IO/NpyFile.h"
 #include "lib/IO/OutputFile.h"
 #include "lib/IO/PgmFile.h"
-#include "lib/IO/PngFile.h"
+#include "tools/nb-sim/PngPicture.h"
 #include "tools/nb-sim/ReportHeader.h"
 
 #include <cmath>
@@ -181,8 +181,7 @@ void FrameFiles::write(std::int64_t frame, std::span<const float> image, const C
     writePanels(outputs.noiseFile, drawn.pixels);
   }
   if (png)
-    io::writePng(open(*outputs.pngFile), d.fastPixels, rows,
-                 io::logTones(image, io::chooseToneLimits(image)), io::Palette::Film);
+    writePicture(open(*outputs.pngFile), image, complete, outputs.pngRings);
   const io::UninterruptedSection together;
   for (io::OutputFile &file : files)
     file.commit();

@@ -7,8 +7,8 @@
 #include "lib/IO/NoiseImage.h"
 #include "lib/IO/NpyFile.h"
 #include "lib/IO/PgmFile.h"
-#include "lib/IO/PngFile.h"
 #include "lib/IO/RowWriter.h"
+#include "tools/nb-sim/PngPicture.h"
 #include "tools/nb-sim/ReportHeader.h"
 #include "tools/shared/RunSetup.h"
 
@@ -151,8 +151,7 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
   writer.run(requestedThreads(line.tool));
   if (pngFile) {
     std::fprintf(console, "writing %s as a picture on a log scale\n", wanted.pngFile->c_str());
-    io::writePng(*pngFile, fastPixels, rows, io::logTones(image, io::chooseToneLimits(image)),
-                 io::Palette::Film);
+    writePicture(*pngFile, image, complete, wanted.pngRings);
   }
 }
 

@@ -68,10 +68,6 @@ SpotLabels::SpotLabels(const RunSetup &setup, std::int64_t count, bool stills)
   const OutputOptions &o = setup.line.outputs;
   if (!o.reflFile && !o.streamFile)
     return;
-  if (setup.complete.experiment.variant.curvature != Curvature::Flat)
-    throw UsageError(std::string(o.reflFile ? "--write-refl" : "--write-stream") +
-                     ": positions on a curved detector have no place in these files; leave out "
-                     "-curved_det");
   images.resize(std::size_t(count));
   if (o.reflFile)
     table.emplace(*o.reflFile);

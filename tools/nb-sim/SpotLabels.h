@@ -17,8 +17,7 @@ namespace nanobragg {
 /// Collects the spots of each image and writes both files at the end.
 class SpotLabels {
 public:
-  /// Opens the files that the command line names. Throws UsageError where spots cannot be
-  /// predicted, io::FileError.
+  /// Opens the files that the command line names. Throws io::FileError.
   SpotLabels(const RunSetup &setup, std::int64_t images, bool stills);
 
   bool wanted() const { return table || stream; }
