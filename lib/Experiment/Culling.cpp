@@ -1,6 +1,7 @@
 #include "lib/Experiment/Culling.h"
 
 #include "lib/Experiment/CellGeometry.h"
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
@@ -54,8 +55,37 @@ std::pair<std::array<double, 3>, double> cellOf(const Experiment &e) {
           1 / reciprocal};
 }
 
+/// The share of the samples of a square crystal that is computed, and what it takes to find them:
+/// each is looked at, at this part of the cost of one that is computed.
+double shareOfGrating(const Experiment &e, std::string_view setting) {
+  constexpr double look = 0.25;
+  if (setting == "exact")
+    return 1;
+  const auto &n = e.crystal.ncells;
+  const double most = 1 / std::sqrt(std::strtod(std::string(setting).c_str(), nullptr));
+  if (n[0] * n[1] * n[2] <= most)
+    return 1;
+  // Of x between 0 and 1/2 on each axis, taken at equal distances, as fractions of Miller indices
+  // are: how often is the product of max(1, N sin(pi x)) at most `most`?
+  constexpr int steps = 16;
+  std::array<std::array<double, steps>, 3> factor;
+  for (std::size_t c = 0; c < 3; ++c)
+    for (int i = 0; i < steps; ++i)
+      factor[c][std::size_t(i)] =
+          std::max(1.0, n[c] * std::sin(std::numbers::pi * (i + 0.5) / (2 * steps)));
+  // On the last axis exactly.
+  double lit = 0;
+  for (double a : factor[0])
+    for (double b : factor[1])
+      lit += std::asin(std::clamp(most / (a * b * n[2]), 0.0, 1.0)) * 2 / std::numbers::pi;
+  const double share = lit / (steps * steps);
+  return 1 - std::pow(1 - share, lanes) + look;
+}
+
 /// The share of the samples that is computed.
 double shareOf(const Experiment &e, std::string_view setting) {
+  if (e.variant.shape == CrystalShape::Square)
+    return shareOfGrating(e, setting);
   const double radius = radiusOf(e.variant.shape, setting);
   if (!std::isfinite(radius))
     return 1;
@@ -89,9 +119,25 @@ static double samplesOfGroup(const Experiment &e) {
          double(d.layers) * double(e.mosaicDomains());
 }
 
+/// Where pixels stand otherwise than in the rows of flat panels, the directions of all samples are
+/// written down first: is the time that takes small beside what is saved, and the memory too?
+static bool directionsPay(const Experiment &e) {
+  constexpr std::int64_t mostPoints = std::int64_t(1) << 23; // 24 bytes each
+  constexpr std::int64_t fewestOrientations = 256;
+  const std::int64_t points =
+      productOf({e.imagePanels(), e.detector.slowPixels, e.detector.fastPixels,
+                 e.detector.oversample, e.detector.oversample, e.detector.layers},
+                "directions");
+  return points <= mostPoints &&
+         e.sourceCount() * e.goniometer.phiSteps * e.mosaicDomains() >= fewestOrientations;
+}
+
 std::string cullFor(std::string_view wanted, const Experiment &experiment) {
   const std::string setting(wanted.empty() ? "exact" : wanted);
-  if (setting == "off" || experiment.variant.curvature != Curvature::Flat)
+  if (setting == "off")
+    return "off";
+  const ProgramVariant &variant = experiment.variant;
+  if ((variant.curvature != Curvature::Flat || variant.pixelList) && !directionsPay(experiment))
     return "off";
   if (wanted.empty() && samplesOfGroup(experiment) < fewSamples)
     return "off";

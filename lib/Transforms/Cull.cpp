@@ -50,10 +50,12 @@ private:
   }
   bool vanishes(Value value);
   std::optional<unsigned> lastLoopOf(Value value, bool first = false);
+  bool isOfPanel();
   bool dependsOnPixel(Value value, ValueRange allowed);
 
   // Rewriting.
-  Value tabulate(Value value, ArrayRef<Loop> over, bool overPanels = false);
+  enum Pixels { None, OfPanels, All };
+  Value tabulate(Value value, ArrayRef<Loop> over, Pixels pixels = None);
   Value number(Value index);
   Value constant(double value) {
     return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
@@ -72,7 +74,8 @@ private:
   Support support;
   MillerIndexOp index;
   ScatteringVectorOp scattering;
-  PixelPositionOp position;
+  Value direction;          ///< of the diffracted ray
+  PixelPositionOp position; ///< of a point of a flat panel; null: only directions are known
   DetectorCoordinateOp fast;
   llvm::SetVector<Value> light;           ///< values that vanish where the sample has no light
   SmallVector<Loop> loops;                ///< around a sample, outer ones first
@@ -90,7 +93,7 @@ static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) 
 bool Culler::findLight() {
   SmallVector<Operation *> candidates;
   image.getBody().walk([&](Operation *op) {
-    if (isa<LatticeFactorOp, math::ExpOp, GratingOp, BallOp>(op))
+    if (isa<LatticeFactorOp, math::ExpOp, GratingOp, BallOp, arith::SelectOp>(op))
       candidates.push_back(op);
   });
   for (Operation *op : candidates) {
@@ -99,7 +102,7 @@ bool Culler::findLight() {
     if (!found) {
       if (!reason.empty())
         return refuse(op, reason);
-      continue; // an exponential of something else
+      continue; // an exponential or a choice of something else
     }
     if (!light.empty() && found->hkl != support.hkl)
       return refuse(op, "it takes another Miller index than the lattice factors before it");
@@ -124,18 +127,27 @@ bool Culler::findGeometry() {
   scattering = index.getScatteringVector().getDefiningOp<ScatteringVectorOp>();
   if (!scattering)
     return refuse(index, "its scattering vector is not made by nb.scattering_vector");
-  auto unit = scattering.getDiffracted().getDefiningOp<NormalizeOp>();
+  direction = scattering.getDiffracted();
+  auto unit = direction.getDefiningOp<NormalizeOp>();
   position = unit ? unit.getOperand().getDefiningOp<PixelPositionOp>() : nullptr;
-  if (!position)
-    return refuse(scattering, "its direction is not that of a point of a flat panel");
+  if (!position || !isOfPanel())
+    position = nullptr;
+  return true;
+}
+
+/// Does the pixel stand where its number says, on a flat panel?
+bool Culler::isOfPanel() {
   fast = position.getFast().getDefiningOp<DetectorCoordinateOp>();
   auto slow = position.getSlow().getDefiningOp<DetectorCoordinateOp>();
   auto ivs = image.getInductionVars();
-  if (!fast || !slow || fast.getPixel() != ivs[2] || slow.getPixel() != ivs[1] ||
-      fast.getPixelSize() != slow.getPixelSize() || fast.getOversample() != slow.getOversample() ||
-      isDefinedIn(fast.getPixelSize(), image) || isDefinedIn(fast.getOversample(), image))
-    return refuse(position, "its coordinates are not those of the pixel");
-  return true;
+  Value panel = ivs[0];
+  return fast && slow && fast.getPixel() == ivs[2] && slow.getPixel() == ivs[1] &&
+         fast.getPixelSize() == slow.getPixelSize() &&
+         fast.getOversample() == slow.getOversample() && !isDefinedIn(fast.getPixelSize(), image) &&
+         !isDefinedIn(fast.getOversample(), image) &&
+         llvm::none_of(ArrayRef<Value>{position.getOrigin(), position.getFastAxis(),
+                                       position.getSlowAxis(), position.getNormal()},
+                       [&](Value v) { return dependsOnPixel(v, panel); });
 }
 
 /// The last loop that `value` depends on, or the first; its number, none: on no loop.
@@ -181,7 +193,7 @@ bool Culler::splitLoops() {
     }
   }
   SmallVector<Value> beam{scattering.getIncident(), scattering.getWavelength()};
-  if (auto last = lastLoopOf(position))
+  if (auto last = lastLoopOf(direction))
     firstBeam = *last + 1;
   firstBasis = firstBeam;
   for (Value value : beam) {
@@ -202,13 +214,11 @@ bool Culler::splitLoops() {
       return refuse(scattering, "the beam is not the same for all pixels");
   if (dependsOnPixel(index.getDirect(), inner))
     return refuse(index, "the basis is not the same for all pixels");
-  Value panel = image.getInductionVars()[0];
-  for (Value value :
-       {position.getOrigin(), position.getFastAxis(), position.getSlowAxis(), position.getNormal()})
-    if (dependsOnPixel(value, panel))
-      return refuse(position, "the panel's axes vary along it");
-  if (dependsOnPixel(position.getDepth(), ArrayRef(depths).drop_front()))
-    return refuse(position, "the depth varies along the panel");
+  if (position && dependsOnPixel(position.getDepth(), ArrayRef(depths).drop_front()))
+    position = nullptr;
+  llvm::append_range(depths, image.getInductionVars().drop_front());
+  if (!position && dependsOnPixel(direction, depths))
+    return refuse(scattering, "its direction is not known ahead of the image");
   return true;
 }
 
@@ -255,25 +265,23 @@ bool Culler::vanishes() {
   return true;
 }
 
-/// A table of `value` over loops, or over panels; of one entry where there is none.
-Value Culler::tabulate(Value value, ArrayRef<Loop> over, bool overPanels) {
+/// A table of `value` over panels or all pixels, and over loops; of one entry where there is none.
+Value Culler::tabulate(Value value, ArrayRef<Loop> over, Pixels pixels) {
   MLIRContext *context = b.getContext();
   SmallVector<Value> counts, ivs;
   SmallVector<Attribute> dimensions;
-  for (Loop loop : over) {
-    counts.push_back(loop.count());
-    ivs.push_back(loop.iv());
-    dimensions.push_back(DimensionAttr::get(context, loop.dimension()));
-  }
-  if (overPanels) {
-    counts.push_back(image.getCounts()[0]);
-    ivs.push_back(image.getInductionVars()[0]);
-  } else if (over.empty()) {
-    counts.push_back(arith::ConstantIndexOp::create(b, loc, 1));
-    ivs.push_back(Value());
-  }
-  if (dimensions.empty())
-    dimensions.push_back(DimensionAttr::get(context, Dimension::panel));
+  const auto add = [&](Value count, Value iv, Dimension dimension) {
+    counts.push_back(count);
+    ivs.push_back(iv);
+    dimensions.push_back(DimensionAttr::get(context, dimension));
+  };
+  constexpr Dimension ofImage[] = {Dimension::panel, Dimension::slow, Dimension::fast};
+  for (unsigned i = 0, end = pixels == All ? 3 : pixels == OfPanels ? 1 : 0; i != end; ++i)
+    add(image.getCounts()[i], image.getInductionVars()[i], ofImage[i]);
+  for (Loop loop : over)
+    add(loop.count(), loop.iv(), loop.dimension());
+  if (counts.empty())
+    add(arith::ConstantIndexOp::create(b, loc, 1), Value(), Dimension::panel);
   auto type = TableType::get(unsigned(counts.size()), value.getType());
   auto table = TabulateOp::create(b, value.getLoc(), type, counts, b.getArrayAttr(dimensions));
   OpBuilder::InsertionGuard guard(b);
@@ -316,15 +324,23 @@ void Culler::rewrite() {
   // Only those loops that the depth depends on.
   SmallVector<Loop> layers;
   for (const Loop &loop : depths)
-    if (dependsOnPixel(position.getDepth(), {}) &&
+    if (position && dependsOnPixel(position.getDepth(), {}) &&
         loop.sum.getDimension(loop.position) == Dimension::layer)
       layers.push_back(loop);
 
-  SmallVector<Value> tables{
-      tabulate(index.getDirect(), bases),          tabulate(scattering.getIncident(), beams),
-      tabulate(scattering.getWavelength(), beams), tabulate(position.getOrigin(), {}, true),
-      tabulate(position.getFastAxis(), {}, true),  tabulate(position.getSlowAxis(), {}, true),
-      tabulate(position.getNormal(), {}, true),    tabulate(position.getDepth(), layers)};
+  Value orientations = tabulate(index.getDirect(), bases);
+  Value wavelengths = tabulate(scattering.getWavelength(), beams);
+  SmallVector<Value> tables{orientations, tabulate(scattering.getIncident(), beams), wavelengths};
+  if (position) {
+    for (Value axis : {position.getOrigin(), position.getFastAxis(), position.getSlowAxis(),
+                       position.getNormal()})
+      tables.push_back(tabulate(axis, {}, OfPanels));
+    tables.push_back(tabulate(position.getDepth(), layers));
+    tables.push_back(wavelengths); // nobody reads directions
+  } else {
+    tables.append(5, wavelengths); // nobody reads panels
+    tables.push_back(tabulate(direction, depths, All));
+  }
 
   SmallVector<Value> numbers(NB_REACH_NUMBERS);
   numbers[NB_REACH_PANELS] = number(image.getCounts()[0]);
@@ -343,10 +359,14 @@ void Culler::rewrite() {
   numbers[NB_REACH_BASES] = countOf(bases);
   numbers[NB_REACH_GROUP] = bases.empty() ? constant(1) : number(bases.back().count());
   numbers[NB_REACH_DEPTHS] = countOf(layers);
-  numbers[NB_REACH_OVERSAMPLE] = number(fast.getOversample());
-  numbers[NB_REACH_PIXEL_SIZE] = fast.getPixelSize();
+  numbers[NB_REACH_OVERSAMPLE] = position ? number(fast.getOversample()) : constant(1);
+  numbers[NB_REACH_PIXEL_SIZE] = position ? fast.getPixelSize() : constant(1);
+  numbers[NB_REACH_DIRECTIONS] = position ? constant(0) : countOf(depths);
   for (unsigned i = 0; i < 6; ++i)
     numbers[NB_REACH_FORM + i] = support.form[i];
+  numbers[NB_REACH_GRATING] = constant(support.grating);
+  for (unsigned i = 0; i < 3; ++i)
+    numbers[NB_REACH_CELLS + i] = support.grating > 0 ? support.cells[i] : constant(0);
   numbers[NB_REACH_DARK] = constant(dark);
   numbers[NB_REACH_LANES] = constant(1); // until nb-vectorize has had its say
   ReachOp::create(b, loc, numbers, tables);

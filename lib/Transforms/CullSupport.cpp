@@ -26,6 +26,9 @@ class FormReader {
 public:
   FormReader(Operation *image, RuleBuilder &r) : image(image), r(r) {}
   std::optional<Polynomial> read(Value value);
+  /// The coefficients of xx, yy, zz, xy, xz, yz where `value` is a quadratic form and nothing else;
+  /// a null one is 0.
+  std::optional<SmallVector<Value, 6>> readForm(Value value);
   Value fraction; ///< of which everything read is a polynomial; null: none has been met
 
 private:
@@ -101,6 +104,23 @@ std::optional<Polynomial> FormReader::read(Value value) {
   return sum(*x, *y, isa<arith::SubFOp>(op));
 }
 
+std::optional<SmallVector<Value, 6>> FormReader::readForm(Value value) {
+  auto polynomial = read(value);
+  if (!polynomial || !fraction)
+    return std::nullopt;
+  constexpr Powers order[] = {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+  SmallVector<Value, 6> form(6);
+  size_t found = 0;
+  for (auto [i, powers] : llvm::enumerate(order))
+    if (auto term = polynomial->find(powers); term != polynomial->end()) {
+      form[i] = number(term->second);
+      ++found;
+    }
+  if (found != polynomial->size())
+    return std::nullopt; // other powers too
+  return form;
+}
+
 /// The nb.miller_index whose fraction this is, or null.
 static Value indexOfFraction(Value fraction) {
   auto difference = fraction.getDefiningOp<SubOp>();
@@ -137,12 +157,36 @@ static double ballBound(double tolerance) {
   return high * high;
 }
 
+/// Room for the rounding of what is compared with an edge.
+constexpr double edgeRoom = 1 + 1e-6;
+constexpr const char *nowhereZero =
+    "a round crystal's factor is nowhere zero: only a tolerance could leave it out";
+
 static std::array<Value, 6> scaled(ArrayRef<Value> form, double factor, RuleBuilder &r) {
   std::array<Value, 6> result;
   for (unsigned i = 0; i < 6; ++i)
     result[i] = i < form.size() && form[i] ? r.mul(form[i], factor)
                                            : r.constant(r.builder().getF64Type(), 0);
   return result;
+}
+
+/// |sin(pi N x) / sin(pi x)| <= N / max(1, N |sin(pi x)|) on each axis. A derivative of n-th order
+/// is at most (2 pi N)^n times that, up to a factor that does not depend on N or x.
+static std::optional<Support> ofGrating(Value hkl, Value cells, Operation *image,
+                                        const CullTolerance &tolerance, RuleBuilder &r,
+                                        std::string &why) {
+  if (tolerance.intensity == 0) {
+    why = "a square crystal's factor is nowhere zero: only a tolerance could leave it out";
+    return std::nullopt;
+  }
+  if (!hkl || isDefinedIn(cells, image)) {
+    why = "it is not a grating of the fraction of a Miller index, of a size that is known ahead";
+    return std::nullopt;
+  }
+  Support support{hkl, scaled({}, 0, r), 1 / std::sqrt(tolerance.intensity), {}};
+  for (unsigned i = 0; i < 3; ++i)
+    support.cells[i] = r.component(cells, i);
+  return support;
 }
 
 static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
@@ -154,6 +198,8 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
       why = "the size of the crystal varies inside the image";
       return std::nullopt;
     }
+  if (op.getShape() == Shape::square)
+    return ofGrating(hkl, op.getNcells(), image, tolerance, r, why);
   double bound = 0;
   switch (op.getShape()) {
   case Shape::gauss:
@@ -161,44 +207,42 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
     bound = exponentBound(tolerance, op.getType());
     break;
   case Shape::tophat:
-    bound = nanobragg::constants::tophatEdge * (1 + 1e-6);
+    bound = nanobragg::constants::tophatEdge * edgeRoom;
     break;
   case Shape::round:
-    if (tolerance.intensity > 0) {
-      bound = ballBound(tolerance.intensity);
-      break;
+    if (tolerance.intensity == 0) {
+      why = nowhereZero;
+      return std::nullopt;
     }
-    [[fallthrough]];
+    bound = ballBound(tolerance.intensity);
+    break;
   case Shape::square:
-    why = op.getShape() == Shape::square
-              ? "a square crystal's factor is not small everywhere off its reflections"
-              : "a round crystal's factor is nowhere zero: only a tolerance could leave it out";
-    return std::nullopt;
+    llvm_unreachable("a square crystal's factor is no function of a distance");
   }
   // Of the exponent's sign, but positive.
   const double factor = distanceFactor(op.getShape());
   auto form = distanceCoefficients(op, factor, r);
-  return Support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r)};
+  return Support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r), 0, {}};
 }
 
-static std::optional<Support> ofExponential(math::ExpOp op, Operation *image,
-                                            const CullTolerance &tolerance, RuleBuilder &r) {
+/// Of a function of a quadratic form: it vanishes where `factor` times the form is above 1.
+static std::optional<Support> ofForm(Value value, double factor, Operation *image, RuleBuilder &r) {
   FormReader reader(image, r);
-  auto exponent = reader.read(op.getOperand());
-  if (!exponent || !reader.fraction)
+  auto form = reader.readForm(value);
+  if (!form || !indexOfFraction(reader.fraction))
     return std::nullopt;
-  constexpr Powers order[] = {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
-  SmallVector<Value, 6> form(6);
-  size_t found = 0;
-  for (auto [i, powers] : llvm::enumerate(order))
-    if (auto term = exponent->find(powers); term != exponent->end()) {
-      form[i] = term->second ? term->second : r.constant(op.getType(), 1);
-      ++found;
-    }
-  if (found != exponent->size() || !indexOfFraction(reader.fraction))
-    return std::nullopt; // other powers too
-  const double bound = exponentBound(tolerance, op.getType());
-  return Support{indexOfFraction(reader.fraction), scaled(form, -1 / bound, r)};
+  return Support{indexOfFraction(reader.fraction), scaled(*form, factor, r), 0, {}};
+}
+
+/// What ends at the edge of a tophat: a choice between something and zero.
+static std::optional<Support> ofChoice(arith::SelectOp op, Operation *image, RuleBuilder &r) {
+  auto less = op.getCondition().getDefiningOp<arith::CmpFOp>();
+  FloatAttr edge;
+  if (!less || less.getPredicate() != arith::CmpFPredicate::OLT ||
+      !matchPattern(op.getFalseValue(), m_AnyZeroFloat()) ||
+      !matchPattern(less.getRhs(), m_Constant(&edge)) || !(edge.getValueAsDouble() > 0))
+    return std::nullopt;
+  return ofForm(less.getLhs(), 1 / (edge.getValueAsDouble() * edgeRoom), image, r);
 }
 
 std::optional<Support> nb::supportOf(Operation *op, Operation *image,
@@ -208,10 +252,18 @@ std::optional<Support> nb::supportOf(Operation *op, Operation *image,
   if (auto factor = dyn_cast<LatticeFactorOp>(op))
     return ofFactor(factor, image, tolerance, r, why);
   if (auto exponential = dyn_cast<math::ExpOp>(op))
-    return ofExponential(exponential, image, tolerance, r);
-  if (isa<GratingOp>(op))
-    why = "a square crystal's factor is not small everywhere off its reflections";
-  if (isa<BallOp>(op))
-    why = "what follows from a round crystal's factor is not bounded yet";
+    return ofForm(exponential.getOperand(),
+                  -1 / exponentBound(tolerance, op->getResult(0).getType()), image, r);
+  if (auto choice = dyn_cast<arith::SelectOp>(op))
+    return ofChoice(choice, image, r);
+  if (auto grating = dyn_cast<GratingOp>(op))
+    return ofGrating(indexOfFraction(grating.getDelta()), grating.getNcells(), image, tolerance, r,
+                     why);
+  if (auto ball = dyn_cast<BallOp>(op)) {
+    if (tolerance.intensity == 0)
+      why = nowhereZero;
+    else
+      return ofForm(ball.getU(), 1 / ballBound(tolerance.intensity), image, r);
+  }
   return std::nullopt;
 }

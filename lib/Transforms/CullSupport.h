@@ -18,16 +18,20 @@ struct CullTolerance {
   bool derives = false;
 };
 
-/// A sample vanishes unless the quadratic form of the fraction of `hkl`, an nb.miller_index, is at
-/// most 1.
+/// A sample vanishes unless the quadratic form of the fraction x of `hkl`, an nb.miller_index, is
+/// at most 1; or, of a grating, the product over the axes of max(1, cells |sin(pi x)|) at most
+/// `grating`.
 struct Support {
   Value hkl;
   std::array<Value, 6> form; ///< of xx, yy, zz, xy, xz, yz: f64, made at the builder
+  double grating = 0;        ///< 0: the form decides
+  std::array<Value, 3> cells;
 };
 
-/// The support of an op from which light comes: a lattice factor, or exp of a quadratic form of the
-/// fraction of a Miller index, which derivatives make of one. `builder` stands ahead of `image`.
-/// Null where the op is neither. `why` says in a few words why a lattice factor has no support.
+/// The support of an op from which light comes: a lattice factor, or what derivatives make of one:
+/// nb.grating, and of a quadratic form of the fraction of a Miller index exp, nb.ball or a choice
+/// by where it ends. `builder` stands ahead of `image`. Null where the op is neither. `why` says in
+/// a few words why a lattice factor has no support.
 std::optional<Support> supportOf(Operation *op, Operation *image, const CullTolerance &tolerance,
                                  OpBuilder &builder, std::string &why);
 

@@ -11,6 +11,7 @@ namespace {
 std::size_t wholeVectors(std::size_t count) { return (count + 7) / 8 * 8; }
 
 constexpr std::size_t longList = std::size_t(1) << 22;
+constexpr std::int64_t wordsOfPoints = std::int64_t(1) << 15;
 constexpr std::size_t mostMask = std::size_t(1) << 22; ///< words
 
 } // namespace
@@ -73,7 +74,7 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
   near.resize(whole);
   for (auto &axis : reduced)
     axis.resize(whole);
-  const Reach::Beam &beam = reach.beam[std::size_t(beamNumber)];
+  const IncidentBeam &beam = reach.beam[std::size_t(beamNumber)];
   loops::Shell shell{{beam.k.x, beam.k.y, beam.k.z}, {}, beam.radius, reach.halfAxis};
   for (auto &axis : lit)
     axis.resize(whole);
@@ -120,6 +121,33 @@ void LitTile::findHits(const nb_tile &tile) {
   for (std::int64_t beam = 0; beam != reach.beams; ++beam)
     for (std::int64_t group = 0; group != reach.groups(); ++group)
       findHits(tile, beam, group);
+}
+
+/// Looks at all samples of the tile. False where that cannot decide.
+bool LitTile::findByPoints(const nb_tile &tile) {
+  inMask = true;
+  wordsOfBlock = std::size_t(reach.beams * reach.bases + 63) / 64;
+  mask.assign(blocks() * wordsOfBlock, 0);
+  std::uint64_t *words = mask.data();
+  std::size_t lit = 0;
+  for (std::int64_t row = rows.first; row <= rows.last; ++row) {
+    reach.directionsOf(tile.panel, row, reach.fast, directions);
+    const PointSearch::Test test = reach.points->testFor(directions.longest);
+    if (!test.possible)
+      return false;
+    for (std::int64_t block = 0; block != blocksPerRow; ++block, words += wordsOfBlock) {
+      const std::int64_t first = block * reach.lanes;
+      reach.points->findLit(test,
+                            {directions.x.data() + first, directions.y.data() + first,
+                             directions.z.data() + first, reach.lanes, directions.kinds,
+                             directions.stride},
+                            words);
+      for (std::size_t word = 0; word != wordsOfBlock; ++word)
+        lit += std::size_t(__builtin_popcountll(words[word]));
+    }
+  }
+  samplesLit += double(lit) * double(reach.lanes);
+  return true;
 }
 
 /// A bit for each orientation of each block costs less than a list of hits where there are many.
@@ -278,11 +306,27 @@ void LitTile::forEachList(const nb_tile &tile, const std::function<void(const nb
   blocksPerRow = (reach.fast.last - reach.fast.first + reach.lanes) / reach.lanes;
   if (reach.everything)
     return runEverything(run);
+  if (reach.points)
+    return runPoints(tile, run);
   findHits(tile);
   if (inMask)
     runMask(run);
   else
     runHits(run);
+}
+
+/// A few rows at a time, whose bits stay in the cache.
+void LitTile::runPoints(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
+  const Range all = rows;
+  const std::int64_t words = blocksPerRow * ((reach.beams * reach.bases + 63) / 64);
+  const std::int64_t atOnce = std::max<std::int64_t>(wordsOfPoints / words, 1);
+  for (std::int64_t first = all.first; first <= all.last; first += atOnce) {
+    rows = {first, std::min(first + atOnce - 1, all.last)};
+    if (findByPoints(tile))
+      runMask(run);
+    else
+      runEverything(run);
+  }
 }
 
 } // namespace nanobragg

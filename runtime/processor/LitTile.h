@@ -25,6 +25,7 @@ private:
     std::uint32_t block, orientation;
   };
   void findHits(const nb_tile &tile);
+  bool findByPoints(const nb_tile &tile);
   void findHits(const nb_tile &tile, std::int64_t beam, std::int64_t group);
   void addSpots(std::size_t count, std::uint32_t orientation);
   std::size_t blocks() const { return std::size_t((rows.last - rows.first + 1) * blocksPerRow); }
@@ -33,6 +34,7 @@ private:
                                                              << hit.orientation % 64;
   }
   void chooseMask();
+  void runPoints(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
   void runMask(const std::function<void(const nb_lit &)> &run);
   void runIfLong(const std::function<void(const nb_lit &)> &run);
   void runRest(const std::function<void(const nb_lit &)> &run);
@@ -53,6 +55,8 @@ private:
   // Of these what is near the sphere for one basis, and where.
   std::vector<double> lit[3];
   std::vector<std::int32_t> spots[8];
+
+  Directions directions; ///< of a row, where samples are looked at
 
   bool inMask = false; ///< what is lit is in the mask, not in the hits
   std::size_t wordsOfBlock = 0;

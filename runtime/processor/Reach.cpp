@@ -14,7 +14,6 @@ constexpr double rounding = 1e-9;
 constexpr std::size_t mostCandidates = std::size_t(1) << 25;
 
 double norm(Vector v) { return std::sqrt(dot(v, v)); }
-Vector vectorAt(const double *p) { return {p[0], p[1], p[2]}; }
 
 /// Columns of the inverse of the matrix with rows a, b, c.
 Matrix inverse(Vector a, Vector b, Vector c) {
@@ -93,60 +92,34 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   slow = {std::max<std::int64_t>(count(NB_REACH_SLOW_MIN), 0),
           std::min(count(NB_REACH_SLOW_MAX), slowPixels - 1)};
   pixelSize = number[NB_REACH_PIXEL_SIZE];
-  const double oversample = number[NB_REACH_OVERSAMPLE];
-  const std::int64_t depths = count(NB_REACH_DEPTHS);
-  samplesPerPixel = oversample * oversample * double(depths);
-  hasDepth = depths > 1;
+  oversample = std::max<std::int64_t>(count(NB_REACH_OVERSAMPLE), 0);
+  depths.assign(table(NB_REACH_DEPTH), table(NB_REACH_DEPTH) + count(NB_REACH_DEPTHS));
+  const std::int64_t directions = count(NB_REACH_DIRECTIONS);
+  samplesPerPixel = double(directions ? directions : oversample * oversample * std::ssize(depths));
+  hasDepth = depths.size() > 1;
 
-  everything = !factorize(number + NB_REACH_FORM, reduce) || !(pixelSize > 0) ||
-               !(oversample >= 1) || depths < 1;
   for (std::int64_t i = 0; i != beams; ++i) {
     const double r = 1 / table(NB_REACH_WAVELENGTH)[i];
     beam.push_back({r * vectorAt(table(NB_REACH_INCIDENT) + 3 * i), r});
     everything |= !(r > 0) || !std::isfinite(r);
   }
-  if (everything)
-    return;
-  // The inverse of L, column by column.
-  const Matrix unreduce =
-      inverse({reduce[0], reduce[1], reduce[2]}, {0, reduce[4], reduce[5]}, {0, 0, reduce[8]});
-  double longest = 0;
-  for (std::int64_t i = 0; i != bases; ++i) {
-    const double *d = table(NB_REACH_DIRECT) + 9 * i;
-    const Matrix a = inverse(vectorAt(d), vectorAt(d + 3), vectorAt(d + 6));
-    Matrix b{{a * unreduce.column[0], a * unreduce.column[1], a * unreduce.column[2]}};
-    for (Vector &v : b.column)
-      v = (1 + rounding) * v;
-    everything |= !isFinite(a) || !isFinite(b);
-    longest = std::max(longest, largestStretch(b));
-    reciprocal.push_back(a);
-    ellipsoid.push_back(b);
-  }
-  halfAxis = std::sqrt(longest);
-  const double *depth = table(NB_REACH_DEPTH);
-  const double ends[] = {*std::min_element(depth, depth + depths),
-                         *std::max_element(depth, depth + depths)};
-  for (int end = 0; end != 2; ++end)
+  if (directions == 0)
     for (std::int64_t p = 0; p != panels; ++p) {
       const auto axis = [&](nb_reach_table t) { return vectorAt(table(t) + 3 * p); };
-      const Vector f = axis(NB_REACH_FAST_AXIS), s = axis(NB_REACH_SLOW_AXIS);
-      const Vector o = axis(NB_REACH_ORIGIN) + ends[end] * axis(NB_REACH_NORMAL);
-      const double det = dot(f, cross(s, o));
-      loops::Panel view{};
-      copy((1 / det) * cross(s, o), view.fast);
-      copy((1 / det) * cross(o, f), view.slow);
-      copy((1 / det) * cross(f, s), view.forward);
-      view.perPixel = 1 / pixelSize;
-      view.margin = 1 / (2 * oversample) - rounding;
-      view.fastFirst = double(fast.first), view.fastLast = double(fast.last);
-      view.slowFirst = double(slow.first), view.slowLast = double(slow.last);
-      everything |= !std::isfinite(1 / det) || !std::isfinite(view.perPixel);
-      seen[std::size_t(end)].push_back(view);
+      flat.push_back({axis(NB_REACH_ORIGIN), axis(NB_REACH_FAST_AXIS), axis(NB_REACH_SLOW_AXIS),
+                      axis(NB_REACH_NORMAL)});
     }
-  // The reflections overlap where the ellipsoid is as large as the cell of the reciprocal lattice:
-  // bounds are good for nothing then, and long to find.
-  everything |=
-      std::any_of(beam.begin(), beam.end(), [&](const Beam &b) { return halfAxis > b.radius / 4; });
+  else
+    direction = table(NB_REACH_DIRECTION);
+  const std::span direct(table(NB_REACH_DIRECT), std::size_t(9 * bases));
+  everything |= bases < 1 || samplesPerPixel < 1 || beam.empty();
+  if (everything)
+    return;
+  if (number[NB_REACH_GRATING] > 0 || direction) {
+    points.emplace(number, beam, direct);
+    return;
+  }
+  everything = !readEllipsoids(number, direct) || !readViews();
   if (everything)
     return;
   found.resize(std::size_t(panels * beams * groups()));
@@ -156,6 +129,56 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   for (const Group &group : found)
     candidates += group.candidates.size();
   everything = hopeless || candidates > mostCandidates;
+}
+
+/// False where they have no bounds.
+bool Reach::readEllipsoids(const double *number, std::span<const double> direct) {
+  if (!factorize(number + NB_REACH_FORM, reduce))
+    return false;
+  // The inverse of L, column by column.
+  const Matrix unreduce =
+      inverse({reduce[0], reduce[1], reduce[2]}, {0, reduce[4], reduce[5]}, {0, 0, reduce[8]});
+  double longest = 0;
+  bool finite = true;
+  for (std::int64_t i = 0; i != bases; ++i) {
+    const double *d = direct.data() + 9 * i;
+    const Matrix a = inverse(vectorAt(d), vectorAt(d + 3), vectorAt(d + 6));
+    Matrix b{{a * unreduce.column[0], a * unreduce.column[1], a * unreduce.column[2]}};
+    for (Vector &v : b.column)
+      v = (1 + rounding) * v;
+    finite &= isFinite(a) && isFinite(b);
+    longest = std::max(longest, largestStretch(b));
+    reciprocal.push_back(a);
+    ellipsoid.push_back(b);
+  }
+  halfAxis = std::sqrt(longest);
+  // The reflections overlap where the ellipsoid is as large as the cell of the reciprocal lattice:
+  // bounds are good for nothing then, and long to find.
+  return finite && std::all_of(beam.begin(), beam.end(),
+                               [&](const IncidentBeam &b) { return halfAxis <= b.radius / 4; });
+}
+
+/// The panels as they are seen from the crystal. False where one is seen from its edge.
+bool Reach::readViews() {
+  const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
+  const double ends[] = {*nearest, *farthest};
+  bool finite = pixelSize > 0;
+  for (int end = 0; end != 2; ++end)
+    for (const FlatPanel &panel : flat) {
+      const Vector f = panel.fast, s = panel.slow, o = panel.origin + ends[end] * panel.normal;
+      const double det = dot(f, cross(s, o));
+      loops::Panel view{};
+      copy((1 / det) * cross(s, o), view.fast);
+      copy((1 / det) * cross(o, f), view.slow);
+      copy((1 / det) * cross(f, s), view.forward);
+      view.perPixel = 1 / pixelSize;
+      view.margin = 1 / (2 * double(oversample)) - rounding;
+      view.fastFirst = double(fast.first), view.fastLast = double(fast.last);
+      view.slowFirst = double(slow.first), view.slowLast = double(slow.last);
+      finite &= std::isfinite(1 / det) && std::isfinite(view.perPixel);
+      seen[std::size_t(end)].push_back(view);
+    }
+  return finite;
 }
 
 /// All directions in which the detector lies.
@@ -189,7 +212,7 @@ Reach::Cone Reach::coneOf() const {
 }
 
 void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
-  const Beam &b = beam[std::size_t(beamNumber)];
+  const IncidentBeam &b = beam[std::size_t(beamNumber)];
   const std::int64_t first = groupNumber * groupSize, last = std::min(first + groupSize, bases);
   // The basis in the middle, and how far the others turn points away from where it has them.
   Matrix center;

@@ -9,37 +9,18 @@
 
 #include "lib/Parallel/ThreadTeam.h"
 #include "nanobragg/KernelABI.h"
+#include "runtime/processor/PointSearch.h"
 #include "runtime/processor/ReachLoops.h"
+#include "runtime/processor/Vector.h"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace nanobragg {
-
-struct Vector {
-  double x = 0, y = 0, z = 0;
-};
-inline Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-inline Vector operator-(Vector a, Vector b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-inline Vector operator*(double f, Vector a) { return {f * a.x, f * a.y, f * a.z}; }
-inline double dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-inline Vector cross(Vector a, Vector b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-/// Columns.
-struct Matrix {
-  std::array<Vector, 3> column;
-};
-inline Vector operator*(const Matrix &m, Vector v) {
-  return v.x * m.column[0] + v.y * m.column[1] + v.z * m.column[2];
-}
-/// The transposed matrix times the vector.
-inline Vector transposedTimes(const Matrix &m, Vector v) {
-  return {dot(m.column[0], v), dot(m.column[1], v), dot(m.column[2], v)};
-}
 
 /// Numbers between bounds, inclusive; none if last < first.
 struct Range {
@@ -74,11 +55,7 @@ public:
   bool dark = false;          ///< pixels without light are zero
   double samplesPerPixel = 1; ///< of one beam and one basis
 
-  struct Beam {
-    Vector k;      ///< incident direction over wavelength
-    double radius; ///< of the sphere of Ewald, 1 / wavelength
-  };
-  std::vector<Beam> beam;
+  std::vector<IncidentBeam> beam;
   /// The ellipsoid of light about a reflection, for each basis: B y with |y| <= 1; A n is B L n.
   std::vector<Matrix> ellipsoid;
   std::array<double, 9> reduce{}; ///< L, row by row
@@ -103,7 +80,14 @@ public:
   }
   bool hasDepth = false;
 
+  /// Samples are looked at one by one, instead of spots of reflections.
+  std::optional<PointSearch> points;
+  /// Directions of the samples of pixels `columns` of a row, less points->common.
+  void directionsOf(std::int64_t panel, std::int64_t row, Range columns, Directions &into) const;
+
 private:
+  bool readEllipsoids(const double *number, std::span<const double> direct);
+  bool readViews();
   void findCandidates(std::int64_t beam, std::int64_t group);
   void addSpots(const std::vector<std::array<std::int32_t, 3>> &indices,
                 const std::array<std::vector<double>, 4> &balls, std::size_t group);
@@ -114,6 +98,13 @@ private:
   Cone coneOf() const;
 
   double pixelSize = 0; ///< m
+  std::int64_t oversample = 1;
+  std::vector<double> depths; ///< m
+  struct FlatPanel {
+    Vector origin, fast, slow, normal;
+  };
+  std::vector<FlatPanel> flat;
+  const double *direction = nullptr; ///< of each pixel and sample, in the workspace; or flat panels
   std::array<std::vector<loops::Panel>, 2> seen;
   std::atomic<bool> hopeless{false}; ///< indices are too large
   std::vector<Matrix> reciprocal;    ///< of each basis

@@ -1,11 +1,24 @@
 // RUN: nb-opt %s --nb-cull --split-input-file --verify-diagnostics --remarks-filter=nb-cull -o /dev/null
 
 func.func @square(%D: !nb.mat3<f64>, %q: !nb.vec3<f64>, %n: !nb.vec3<f64>, %np: index)
-    -> tensor<?x?x?xf64> attributes {nb.cull = "1e-9"} {
+    -> tensor<?x?x?xf64> attributes {nb.cull = "exact"} {
   %image = nb.image panel %p in %np, slow %i in %np, fast %j in %np : tensor<?x?x?xf64> {
     %h = nb.miller_index %D, %q : !nb.vec3<f64>
-    // expected-remark@below {{no sample is left out: a square crystal's factor is not small everywhere off its reflections}}
+    // expected-remark@below {{no sample is left out: a square crystal's factor is nowhere zero: only a tolerance could leave it out}}
     %L = nb.lattice_factor square %h, %n : !nb.vec3<f64>
+    nb.yield %L : f64
+  }
+  return %image : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @round(%D: !nb.mat3<f64>, %q: !nb.vec3<f64>, %n: !nb.vec3<f64>, %g: f64, %np: index)
+    -> tensor<?x?x?xf64> attributes {nb.cull = "exact"} {
+  %image = nb.image panel %p in %np, slow %i in %np, fast %j in %np : tensor<?x?x?xf64> {
+    %h = nb.miller_index %D, %q : !nb.vec3<f64>
+    // expected-remark@below {{no sample is left out: a round crystal's factor is nowhere zero: only a tolerance could leave it out}}
+    %L = nb.lattice_factor round %h, %n fudge %g : !nb.vec3<f64>
     nb.yield %L : f64
   }
   return %image : tensor<?x?x?xf64>

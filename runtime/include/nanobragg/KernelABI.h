@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 6u
+#define NB_KERNEL_ABI_VERSION 7u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -105,13 +105,14 @@ typedef struct nb_tile {
   int64_t panel;
   int64_t slow_begin;
   int64_t slow_end;
-  const nb_lit *lit; /* of a kernel with `reach`, which computes these blocks and looks at no rows; all
-                      * other pixels of images are the caller's to clear */
+  const nb_lit *lit; /* of a kernel with `reach`, which computes these blocks and looks at no rows;
+                      * all other pixels of images are the caller's to clear */
 } nb_tile;
 
 /* The numbers and tables by which the runtime finds where light can fall, see `reach`. A sample of
- * direction d (a unit vector), beam (k, lambda) and basis B has light only if an integer vector n is
- * so near to h = B (d - k) / lambda that form(h - n) <= 1. */
+ * direction d (a unit vector), beam (k, lambda) and basis B has light only if an integer vector n
+ * is so near to h = B (d - k) / lambda that form(h - n) <= 1. Or, of a grating, only if the product
+ * over the axes of max(1, cells |sin(pi h)|) is at most `grating`. */
 typedef enum nb_reach_number {
   NB_REACH_PANELS = 0,
   NB_REACH_SLOW_PIXELS,
@@ -120,14 +121,17 @@ typedef enum nb_reach_number {
   NB_REACH_FAST_MAX,
   NB_REACH_SLOW_MIN,
   NB_REACH_SLOW_MAX,
-  NB_REACH_BEAMS,      /* entries of the tables of beams */
-  NB_REACH_BASES,      /* entries of the table of bases */
-  NB_REACH_GROUP,      /* so many neighbouring bases are alike */
-  NB_REACH_DEPTHS,     /* entries of the table of depths */
+  NB_REACH_BEAMS,  /* entries of the tables of beams */
+  NB_REACH_BASES,  /* entries of the table of bases */
+  NB_REACH_GROUP,  /* so many neighbouring bases are alike */
+  NB_REACH_DEPTHS, /* entries of the table of depths */
   NB_REACH_OVERSAMPLE,
-  NB_REACH_PIXEL_SIZE, /* m */
-  NB_REACH_FORM,       /* six: of xx, yy, zz, xy, xz, yz */
-  NB_REACH_DARK = NB_REACH_FORM + 6, /* 1: pixels without light are 0 */
+  NB_REACH_PIXEL_SIZE,                  /* m */
+  NB_REACH_FORM,                        /* six: of xx, yy, zz, xy, xz, yz */
+  NB_REACH_GRATING = NB_REACH_FORM + 6, /* above 0: there is no form */
+  NB_REACH_CELLS,                       /* three, of a grating */
+  NB_REACH_DARK = NB_REACH_CELLS + 3,   /* 1: pixels without light are 0 */
+  NB_REACH_DIRECTIONS, /* entries of the table of directions for each pixel; 0: flat panels */
   NB_REACH_LANES,
   NB_REACH_NUMBERS /* how many there are */
 } nb_reach_number;
@@ -143,16 +147,17 @@ typedef enum nb_reach_table {
   NB_REACH_FAST_AXIS,
   NB_REACH_SLOW_AXIS,
   NB_REACH_NORMAL,
-  NB_REACH_DEPTH, /* in m */
-  NB_REACH_TABLES /* how many there are */
+  NB_REACH_DEPTH,     /* in m */
+  NB_REACH_DIRECTION, /* double[3] for each pixel and each of its samples: d */
+  NB_REACH_TABLES     /* how many there are */
 } nb_reach_table;
 
 /* Code of one GPU chip. */
 typedef struct nb_device_code {
-  const char *chip;    /* "sm_90" */
-  const char *kind;    /* "cubin": for chips of the same major version and this minor one or a later;
-                        * "ptx": text, ended by a null byte, that the driver compiles for this chip
-                        * or a later one */
+  const char *chip; /* "sm_90" */
+  const char *kind; /* "cubin": for chips of the same major version and this minor one or a later;
+                     * "ptx": text, ended by a null byte, that the driver compiles for this chip
+                     * or a later one */
   const char *version; /* of cubin: of the CUDA toolkit that made it; of ptx: of the language */
   const void *bytes;
   uint64_t size; /* without the null byte */
@@ -161,12 +166,13 @@ typedef struct nb_device_code {
 /* What runs on a GPU. All pointers are into the memory of the device, and nothing writes what a
  * launch reads while it runs.
  *
- * `entry`(arguments, workspace, tile, outputs, accumulators) does what run_tile does. `arguments` is
- * an array of pointers to copies of the values (the data of an nb_hkl_grid, too, lie on the device),
- * `workspace` is a copy of what prepare has written, which holds no pointers, and outputs[i] is
- * looked at for images alone. The grid has one dimension and any number B of blocks of `threads`
- * threads. A chunk is `threads` neighbouring pixels of a row, the last one of each row may be
- * narrower; block b renders the chunks b, b + B, b + 2 B, ... of the tile, counted along its rows.
+ * `entry`(arguments, workspace, tile, outputs, accumulators) does what run_tile does. `arguments`
+ * is an array of pointers to copies of the values (the data of an nb_hkl_grid, too, lie on the
+ * device), `workspace` is a copy of what prepare has written, which holds no pointers, and
+ * outputs[i] is looked at for images alone. The grid has one dimension and any number B of blocks
+ * of `threads` threads. A chunk is `threads` neighbouring pixels of a row, the last one of each row
+ * may be narrower; block b renders the chunks b, b + B, b + 2 B, ... of the tile, counted along its
+ * rows.
  *
  * Sums over pixels: each warp w, counted over all blocks, adds to the accumulator that begins
  * w * accumulator_size(arguments) bytes into `accumulators`; they are zeroed before the first

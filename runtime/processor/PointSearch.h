@@ -1,0 +1,65 @@
+// Which orientations light a block of pixels, found by a look at each of its samples.
+//
+// For factors that are small off their reflections, but not in a small space about each: those of
+// square crystals. And where pixels stand anywhere, so that a reflection's spot cannot be followed
+// to them.
+#ifndef NANOBRAGG_RUNTIME_POINTSEARCH_H
+#define NANOBRAGG_RUNTIME_POINTSEARCH_H
+
+#include "nanobragg/KernelABI.h"
+#include "runtime/processor/PointLoops.h"
+#include "runtime/processor/Vector.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace nanobragg {
+
+struct IncidentBeam {
+  Vector k;      ///< direction over wavelength, 1/m
+  double radius; ///< of the sphere of Ewald, 1 / wavelength
+};
+
+/// Directions of the samples of a row of pixels, less PointSearch::common.
+struct Directions {
+  std::vector<float> x, y, z; ///< kind by kind, `stride` pixels each
+  std::int64_t kinds = 0, stride = 0;
+  double longest = 0; ///< of all
+};
+
+class PointSearch {
+public:
+  /// `number` is the table NB_REACH_NUMBER; `direct` has nine numbers for each basis.
+  PointSearch(const double *number, std::span<const IncidentBeam> beams,
+              std::span<const double> direct);
+
+  Vector common; ///< is taken off all directions, so that single precision goes further
+
+  /// What decides for directions up to `longest`.
+  struct Test {
+    bool possible = false; ///< else rounding is as large as what is looked for
+    loops::Envelope envelope{};
+    loops::Form form{};
+  };
+  Test testFor(double longest) const;
+
+  /// Sets the bits of the orientations (beam by beam) that light `points`.
+  void findLit(const Test &test, const loops::Points &points, std::uint64_t *words) const;
+
+private:
+  /// The largest error of each component of a Miller index in single precision.
+  std::array<double, 3> errorsOf(double longest) const;
+
+  bool grating = false;
+  double bound = 0;              ///< of a grating: the product of its factors, squared
+  std::array<double, 3> cells{}; ///< of a grating
+  std::array<double, 6> form{};
+  std::array<double, 3> longestAxis{}, largestOffset{}; ///< of h, k and l in any lattice
+  std::size_t orientations = 0;
+  std::vector<loops::Lattices> lattices;
+};
+
+} // namespace nanobragg
+#endif
