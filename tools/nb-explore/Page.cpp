@@ -89,9 +89,11 @@ static std::vector<std::pair<std::string, std::string>> summaryOf(const Recordin
   add("compile seconds", digits(whole.compileSeconds));
   add("code bytes", std::to_string(whole.codeBytes));
   add("bytes written", std::to_string(r.bytesWritten) + " (the image)");
-  if (r.statistics)
-    add("bytes read in the inner loop, each time around", std::to_string(r.statistics->loads) +
-                                                              " loads");
+  if (const auto samples = r.samplesAround()) {
+    add("samples each time around the inner loop", digits(*samples));
+    add("bytes loaded per sample, in the inner loop", digits(r.statistics->loadedBytes / *samples));
+    add("bytes stored per sample, in the inner loop", digits(r.statistics->storedBytes / *samples));
+  }
   return rows;
 }
 
@@ -104,8 +106,10 @@ static std::vector<std::pair<std::string, std::string>> statisticsOf(const Inner
           {"multiply-adds", number(loop.multiplyAdds)},
           {"loads", number(loop.loads)},
           {"of spilled registers", number(loop.reloads)},
+          {"bytes loaded", number(loop.loadedBytes)},
           {"stores", number(loop.stores)},
           {"spills", number(loop.spills)},
+          {"bytes stored", number(loop.storedBytes)},
           {"vector registers", number(loop.vectorRegisters)},
           {"general registers", number(loop.generalRegisters)}};
 }
@@ -195,6 +199,8 @@ std::string textOf(const Recording &recording) {
               (!stage.trial->failure.empty() ? stage.trial->failure
                : stage.trial->right()        ? "image and gradient are right"
                                              : "WRONG") +
+              (stage.trial->nsPerSample ? ", " + digits(*stage.trial->nsPerSample, "%.3f") + " ns per sample"
+                                        : "") +
               "\n";
   }
   text += "\n";

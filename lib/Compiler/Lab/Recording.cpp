@@ -3,6 +3,7 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
+#include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Lab/PipelineVariants.h"
 #include "lib/Transforms/Dependences.h"
 
@@ -12,6 +13,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -63,14 +66,32 @@ static std::map<std::string, unsigned> countInnermost(ModuleOp program) {
   return counts;
 }
 
-static Expected<std::vector<RecordedStage>> recordPasses(Subject &subject, Pipeline pipeline) {
+/// Pixels computed at once.
+static int64_t lanesOf(ModuleOp program) {
+  int64_t lanes = 1;
+  program->walk([&](ImageOp image) { lanes = std::max(lanes, int64_t(image.getLanes().value_or(1))); });
+  return lanes;
+}
+
+namespace {
+struct Passes {
+  std::vector<RecordedStage> stages;
+  std::vector<std::string> texts; ///< of the passes; the first stage has none
+  int64_t lanes = 1;
+};
+} // namespace
+
+/// Runs the pipeline, and what is missing to a kernel then.
+static Expected<Passes> recordPasses(Subject &subject, Pipeline pipeline,
+                                     function_ref<Expected<Pipeline>(ModuleOp)> rest) {
   std::vector<PassRemark> said;
   if (failed(collectRemarks(subject.context,
                             [&](PassRemark remark) { said.push_back(std::move(remark)); })))
     return llvm::createStringError("remarks of passes cannot be collected");
   const auto noMore = llvm::scope_exit([&] { (void)collectRemarks(subject.context, [](PassRemark) {}); });
   OwningOpRef<ModuleOp> work = subject.get().clone();
-  std::vector<RecordedStage> stages;
+  Passes passes;
+  std::vector<RecordedStage> &stages = passes.stages;
   auto look = [&](StringRef pass, StringRef stage) {
     RecordedStage now;
     now.pass = pass.str();
@@ -82,6 +103,7 @@ static Expected<std::vector<RecordedStage>> recordPasses(Subject &subject, Pipel
         return a.text == b.text;
       });
     stages.push_back(std::move(now));
+    passes.lanes = std::max(passes.lanes, lanesOf(*work));
   };
   look("as written", "");
   std::string message;
@@ -89,15 +111,24 @@ static Expected<std::vector<RecordedStage>> recordPasses(Subject &subject, Pipel
     if (message.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
       message = sentenceOf(diagnostic);
   });
-  for (PipelineStep &step : pipeline.steps) {
+  for (size_t i = 0;; ++i) {
+    if (i == pipeline.steps.size()) {
+      auto missing = rest(*work);
+      if (!missing)
+        return missing.takeError();
+      if (missing->steps.empty())
+        return passes;
+      pipeline.append(std::move(*missing));
+    }
+    PipelineStep &step = pipeline.steps[i];
     said.clear();
     const std::string name = step.name(), stage = step.stage;
+    passes.texts.push_back(step.text());
     if (failed(step.run(*work)))
       return llvm::createStringError("pass " + name + ": " + message);
     look(name, stage);
     stages.back().remarks = said;
   }
-  return stages;
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,6 +223,28 @@ static llvm::Error recordCode(Recording &recording, Subject &subject, const std:
   return llvm::Error::success();
 }
 
+/// The whole pipeline and all that goes on from the end of a stage, in turn.
+static void timeAll(Recording &recording, Subject &subject, const TrialOptions &options) {
+  std::vector<TrialResult> timed{recording.whole};
+  for (RecordedStage &stage : recording.stages)
+    if (stage.trial)
+      timed.push_back(*stage.trial);
+  timeInTurn(subject, timed, options, 5);
+  recording.whole = timed.front();
+  auto next = timed.begin() + 1;
+  for (RecordedStage &stage : recording.stages)
+    if (stage.trial)
+      stage.trial = *next++;
+}
+
+std::optional<double> Recording::samplesAround() const {
+  if (!statistics || !whole.instructionsPerSample)
+    return std::nullopt;
+  // Each time around is one sample of each lane, or of several where LLVM unrolled the loop.
+  const double around = statistics->instructions() / *whole.instructionsPerSample;
+  return double(lanes) * std::max(1.0, std::round(around / double(lanes)));
+}
+
 Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
                                const std::string &pipeline, const TrialOptions &options,
                                bool judge) {
@@ -207,13 +260,25 @@ Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
       return own.takeError();
     whole = std::move(*own);
   }
-  std::vector<std::string> texts;
-  for (const PipelineStep &step : whole.steps)
-    texts.push_back(step.text());
-  auto stages = recordPasses(subject, std::move(whole));
-  if (!stages)
-    return stages.takeError();
-  recording.stages = std::move(*stages);
+  auto passes = recordPasses(subject, std::move(whole), [&](ModuleOp program) -> Expected<Pipeline> {
+    auto progress = progressOf(program);
+    if (!progress)
+      return progress.takeError();
+    auto stage = nextStage(*progress, (*compilation)->target);
+    if (!stage)
+      return stage.takeError();
+    Pipeline missing = (*compilation)->pipeline();
+    if (stage->empty())
+      return Pipeline();
+    if (llvm::Error error = missing.beginAt(*stage))
+      return error;
+    return std::move(missing);
+  });
+  if (!passes)
+    return passes.takeError();
+  recording.stages = std::move(passes->stages);
+  recording.lanes = passes->lanes;
+  const std::vector<std::string> &texts = passes->texts;
   TrialOptions quick = options;
   quick.countInstructions = false;
   Pipeline prefix;
@@ -225,9 +290,7 @@ Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
           tryPipeline(subject, expectation, recording.stages[i].stage, prefix.text(), quick);
   }
   recording.whole = tryPipeline(subject, expectation, "whole", pipeline, options);
-  std::vector<TrialResult> timed{recording.whole};
-  timeInTurn(subject, timed, options, 5);
-  recording.whole = timed.front();
+  timeAll(recording, subject, options);
   if (auto error = recordCode(recording, subject, pipeline, options))
     return error;
   return recording;

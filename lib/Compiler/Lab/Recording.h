@@ -42,7 +42,11 @@ struct Recording {
   std::string ports; ///< llvm-mca's table, or why there is none
   TrialResult whole; ///< of the whole pipeline
   RenderedImage image;
-  size_t bytesRead = 0, bytesWritten = 0; ///< by the kernel: its arguments' entries and the image
+  int64_t lanes = 1;       ///< pixels computed at once
+  size_t bytesWritten = 0; ///< the image
+
+  /// Of each time around the inner loop; nothing where instructions were not counted.
+  std::optional<double> samplesAround() const;
 };
 
 /// Runs `pipeline` (empty: the compiler's own) pass by pass. With `judge`, the program at the end of
