@@ -33,7 +33,8 @@ bool spectrum(const std::string &path, std::vector<std::array<double, 2>> &point
   return caught(error, [&] { points = readSpectrum(path); });
 }
 
-constexpr Hdf5Module module{NB_VERSION, open, write, isDone, finish, close, read, spectrum};
+constexpr Hdf5Module module{NB_VERSION, hasBitshuffle, open, write,   isDone,
+                            finish,     close,         read, spectrum};
 
 } // namespace
 

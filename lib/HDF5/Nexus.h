@@ -6,6 +6,9 @@
 
 namespace nanobragg::io {
 
+/// Does HDF5 find a plugin for bitshuffle?
+bool hasBitshuffle();
+
 std::unique_ptr<NexusWriter> makeNexusWriter(const std::string &path,
                                              const DialsExperiment &experiment,
                                              const NexusOptions &options);

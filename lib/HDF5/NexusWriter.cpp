@@ -124,7 +124,7 @@ public:
       : path(path), e(alongZ(experiment)), options(options),
         rows(options.frameSlow * e.panels.size()) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    if (options.bitshuffle && H5Zfilter_avail(bitshuffleFilter) <= 0)
+    if (options.bitshuffle && !hasBitshuffle())
       throw FileError(path,
                       "cannot be written with bitshuffle: HDF5 finds no plugin for it; install "
                       "one (Debian: bitshuffle), set HDF5_PLUGIN_PATH, or leave out "
@@ -365,6 +365,11 @@ private:
 };
 
 } // namespace
+
+bool hasBitshuffle() {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // it is asked, no error
+  return H5Zfilter_avail(bitshuffleFilter) > 0;
+}
 
 std::unique_ptr<NexusWriter> makeNexusWriter(const std::string &path,
                                              const DialsExperiment &experiment,

@@ -50,6 +50,8 @@ std::unique_ptr<NexusWriter> openNexus(const std::string &path, const DialsExper
   return std::make_unique<WriterThere>(writer);
 }
 
+bool canBitshuffle() { return hdf5Module().hasBitshuffle(); }
+
 bool isHdf5(std::string_view bytes) { return bytes.starts_with("\x89HDF\r\n\x1a\n"); }
 
 NexusImage readNexus(const std::string &path, std::size_t frame) {

@@ -39,6 +39,9 @@ public:
 std::unique_ptr<NexusWriter> openNexus(const std::string &path, const DialsExperiment &experiment,
                                        const NexusOptions &options);
 
+/// Does HDF5 find a plugin for bitshuffle and LZ4? Without, NexusOptions::bitshuffle is refused.
+bool canBitshuffle();
+
 bool isHdf5(std::string_view bytes);
 
 /// One frame: panels of equal frames as in the file's slab.
@@ -55,6 +58,7 @@ std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path);
 /// What libnb-hdf5.so gives. False: the last argument says what is wrong.
 struct Hdf5Module {
   const char *version;
+  bool (*hasBitshuffle)();
   bool (*open)(const std::string &, const DialsExperiment &, const NexusOptions &, NexusWriter *&,
                std::string &);
   bool (*write)(NexusWriter &, std::size_t, std::span<const std::byte>, std::string &);

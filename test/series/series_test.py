@@ -71,6 +71,11 @@ class Series(unittest.TestCase):
         process.communicate()
         self.assertEqual(process.returncode, -signal.SIGKILL, "it was to be killed before its end")
 
+    def same_frame(self, one, other):
+        compare = os.path.join(os.path.dirname(NB_SIM), "nb-compare")
+        ran = subprocess.run([compare, one, other], cwd=self.folder, text=True, capture_output=True, env=self.environment)
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
     def killed_and_resumed(self, words):
         self.simulate("whole", *words)
         self.kill_after("killed", words, 4)
@@ -93,19 +98,26 @@ class Series(unittest.TestCase):
         words = [*CAMERA, *"--frames=30 --osc-per-frame=0.5 -phisteps 4 -seed 5 --nexus=a.nxs".split()]
         self.simulate("whole", *words)
         self.kill_after("killed", words, 4)
-        compare = os.path.join(os.path.dirname(NB_SIM), "nb-compare")
         with open(self.path("killed", "a.series")) as file:
             done = [int(line.split()[1]) for line in file if line.startswith("image")]
-
-        def same(frame):
-            ran = subprocess.run([compare, f"whole/a.nxs:{frame}", f"killed/a.nxs:{frame}"], cwd=self.folder, text=True,
-                                 capture_output=True)
-            self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
         for image in done:
-            same(image - 1)
+            self.same_frame(f"whole/a.nxs:{image - 1}", f"killed/a.nxs:{image - 1}")
         self.simulate("killed", *words, "--resume")
         for frame in range(30):
-            same(frame)
+            self.same_frame(f"whole/a.nxs:{frame}", f"killed/a.nxs:{frame}")
+
+    def test_bitshuffle_where_there_is_a_plugin(self):
+        words = [*CAMERA, *"--frames=2 --osc-per-frame=0.5 -seed 5".split()]
+        self.simulate("a", *words, "--nexus=deflated.nxs")
+        self.simulate("a", *words, "--nexus=shuffled.nxs", "--nexus-bitshuffle")
+        self.environment["HDF5_PLUGIN_PATH"] = self.folder
+        process = self.start("a", [*words, "--nexus=without.nxs", "--nexus-bitshuffle"])
+        _, said = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, said)
+        self.assertIn("HDF5 finds no plugin for bitshuffle", said)
+        self.same_frame("a/deflated.nxs:1", "a/without.nxs:1")
+        del self.environment["HDF5_PLUGIN_PATH"]
+        self.same_frame("a/deflated.nxs:1", "a/shuffled.nxs:1")
 
     def test_seeds_that_were_drawn_are_kept(self):
         words = [*CAMERA, *"-misset random --frames=30 --osc-per-frame=0.5 -phisteps 4 --cbf=a.cbf -floatfile f.npy".split()]
