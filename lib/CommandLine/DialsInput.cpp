@@ -1,5 +1,6 @@
 #include "lib/CommandLine/DialsInput.h"
 
+#include "lib/CommandLine/DialsPixels.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/IO/CrystfelGeometry.h"
@@ -67,45 +68,12 @@ std::size_t referencePanel(const std::vector<io::DialsPanel> &panels, const Vec3
   return 0;
 }
 
-void takeMask(const std::vector<io::DialsPanel> &panels, LoadedInputs &loaded) {
-  if (loaded.inputs.mask ||
-      std::ranges::all_of(panels, [](const io::DialsPanel &p) { return p.masked.empty(); }))
-    return;
-  MaskImage mask;
-  for (const io::DialsPanel &p : panels) {
-    mask.fastPixels = std::max(mask.fastPixels, p.pixels[0]);
-    mask.slowPixels = std::max(mask.slowPixels, p.pixels[1]);
-  }
-  const std::int64_t slow = mask.slowPixels;
-  mask.slowPixels *= std::int64_t(panels.size());
-  mask.pixels.assign(std::size_t(mask.fastPixels * mask.slowPixels), 1);
-  for (std::size_t i = 0; i < panels.size(); ++i)
-    for (const auto &[f0, s0, f1, s1] : panels[i].masked)
-      for (std::int64_t s = std::max<std::int64_t>(s0, 0); s < std::min(s1, panels[i].pixels[1]);
-           ++s)
-        for (std::int64_t f = std::max<std::int64_t>(f0, 0); f < std::min(f1, panels[i].pixels[0]);
-             ++f)
-          mask.pixels[std::size_t((std::int64_t(i) * slow + s) * mask.fastPixels + f)] = 0;
-  loaded.inputs.mask = std::move(mask);
-}
-
-void takeGain(const std::vector<io::DialsPanel> &panels, CommandLine &line, LoadedInputs &loaded) {
-  const double first = panels.front().gain;
-  if (std::ranges::all_of(panels, [&](const io::DialsPanel &p) { return p.gain == first; })) {
-    if (first != 1 && first > 0)
-      line.options.gain = first;
-    return;
-  }
-  GainMapImage map;
-  std::int64_t slow = 0;
-  for (const io::DialsPanel &p : panels) {
-    map.fastPixels = std::max(map.fastPixels, p.pixels[0]);
-    slow = std::max(slow, p.pixels[1]);
-  }
-  map.slowPixels = slow * std::int64_t(panels.size());
-  for (const io::DialsPanel &p : panels)
-    map.gains.insert(map.gains.end(), std::size_t(slow * map.fastPixels), p.gain > 0 ? p.gain : 1);
-  loaded.inputs.gainMap = std::move(map);
+/// The mask file of an experiment: as it is named, or beside the list.
+std::string maskFileOf(const io::DialsExperiment &e, const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path beside = fs::path(path).parent_path() / e.mask;
+  return !fs::exists(e.mask, ignored) && fs::exists(beside, ignored) ? beside.string() : e.mask;
 }
 
 void takeSensor(const std::string &path, const std::vector<io::DialsPanel> &panels,
@@ -208,7 +176,8 @@ Mat3 matrixOf(const io::DialsExperiment &e, double wavelength, std::int64_t fram
 }
 
 void placePanels(const std::string &path, const std::vector<io::DialsPanel> &panels,
-                 const io::DialsBeam &beam, CommandLine &line, LoadedInputs &loaded) {
+                 const io::DialsBeam &beam, const std::string &maskFile, CommandLine &line,
+                 LoadedInputs &loaded) {
   Options &o = line.options;
   FlagsFirst flags(line, path, loaded);
   const io::DialsPanel &first = panels.front();
@@ -268,7 +237,7 @@ void placePanels(const std::string &path, const std::vector<io::DialsPanel> &pan
     }
   }
   if (!flags.anyOf({"-mask"}, "which pixels are masked"))
-    takeMask(panels, loaded);
+    takeMask(panels, maskFile, loaded);
   if (!flags.anyOf({"-gain", "-gain_map"}, "the gain"))
     takeGain(panels, line, loaded);
   takeSensor(path, panels, line, loaded);
@@ -290,7 +259,8 @@ void loadExpt(CommandLine &line, LoadedInputs &loaded) {
     if (i != index && all[i].crystal && chosen.imageSet >= 0 && all[i].imageSet == chosen.imageSet)
       loaded.dials.push_back(all[i]);
   takeBeam(chosen.beam, path, line, loaded);
-  placePanels(path, chosen.panels, chosen.beam, line, loaded);
+  placePanels(path, chosen.panels, chosen.beam, chosen.mask.empty() ? "" : maskFileOf(chosen, path),
+              line, loaded);
   takeScan(chosen, path, line, loaded);
   FlagsFirst flags(line, path, loaded);
   if (chosen.crystal && !flags.anyOf({"-mat"}, "the orientation"))
@@ -298,11 +268,6 @@ void loadExpt(CommandLine &line, LoadedInputs &loaded) {
   if (loaded.dials.size() > 1)
     loaded.remarks.push_back(path + ": " + std::to_string(loaded.dials.size()) +
                              " experiments share these images; each is a lattice on them");
-  if (!chosen.mask.empty() && !line.files.mask)
-    loaded.warnings.push_back(
-        path + ": the mask '" + chosen.mask +
-        "' is a Python pickle and is not read; save it as an SMV image of 0 and 1 "
-        "and give it with -mask");
 }
 
 void loadCrystfelGeometry(CommandLine &line, LoadedInputs &loaded) {
@@ -321,7 +286,7 @@ void loadCrystfelGeometry(CommandLine &line, LoadedInputs &loaded) {
     o.polarVector = Vec3{1, 0, 0};
   if (!isGiven(line, "-spindle_axis"))
     o.spindleAxis = Vec3{1, 0, 0};
-  placePanels(path, geometry.panels, beam, line, loaded);
+  placePanels(path, geometry.panels, beam, "", line, loaded);
   loaded.warnings.insert(loaded.warnings.end(), geometry.warnings.begin(), geometry.warnings.end());
 }
 

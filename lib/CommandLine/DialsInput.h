@@ -24,9 +24,10 @@ void loadCrystfelGeometry(CommandLine &line, LoadedInputs &loaded);
 
 /// Where the panels of a detector stand, as options: one panel as the detector itself, several as
 /// panels about the one that the beam meets. Throws io::FileError where this program has no such
-/// detector. `path` is for messages.
+/// detector. `path` is for messages. `maskFile`: of DIALS, or empty.
 void placePanels(const std::string &path, const std::vector<io::DialsPanel> &panels,
-                 const io::DialsBeam &beam, CommandLine &line, LoadedInputs &loaded);
+                 const io::DialsBeam &beam, const std::string &maskFile, CommandLine &line,
+                 LoadedInputs &loaded);
 
 /// Columns a*, b*, c* times the wavelength (A), as -mat has them; at the middle of frame `frame` of
 /// the scan where the crystal changes over it.

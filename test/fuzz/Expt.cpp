@@ -19,7 +19,7 @@ NB_FUZZ_TARGET(expt) {
       line.options.defaultF = 1;
       line.options.cell = {50, 60, 70, 90, 90, 90};
       line.options.oversample = 1;
-      placePanels("input", e.panels, e.beam, line, loaded);
+      placePanels("input", e.panels, e.beam, "", line, loaded);
       std::int64_t pixels = 0;
       for (const io::DialsPanel &p : e.panels)
         pixels = std::max(pixels, p.pixels[0] * p.pixels[1]);
