@@ -10,6 +10,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::nb {
@@ -22,6 +23,12 @@ using namespace mlir::nb;
 
 namespace {
 struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
+  int64_t countOps() {
+    int64_t count = 0;
+    getOperation().walk([&](Operation *) { ++count; });
+    return count;
+  }
+
   void runOnOperation() override {
     MLIRContext &context = getContext();
     LLVMTypeConverter converter(&context);
@@ -39,8 +46,12 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
     ConversionTarget target(context);
     target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
     target.addLegalOp<gpu::GPUModuleOp, UnrealizedConversionCastOp>();
+    const int64_t before = countOps();
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    remark::passed(getOperation().getLoc(),
+                   remark::RemarkOpts::name("converted").category("nb-gpu-to-nvvm"))
+        << remark::add("{0} op(s) became {1} of LLVM's and NVIDIA's dialects", before, countOps());
   }
 };
 } // namespace

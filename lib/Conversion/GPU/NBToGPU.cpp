@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::nb {
@@ -47,9 +48,7 @@ private:
   void replaceByWarp(scf::ForOp loop, Value fast, Value lane);
   Value accumulatorBytes(OpBuilder &b, Value arguments);
 
-  Value index(OpBuilder &b, int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
+  Value index(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   Value compare(OpBuilder &b, arith::CmpIPredicate predicate, Value x, Value y) {
     return arith::CmpIOp::create(b, loc, predicate, x, y);
   }
@@ -79,8 +78,9 @@ LogicalResult Launcher::findLoops() {
       pixels.push_back(loop);
   });
   if (!panel || !slow || pixels.empty())
-    return function.emitError("has no loops over panels, rows and pixels; run --convert-nb-to-loops "
-                              "and --nb-outline-kernel first");
+    return function.emitError(
+        "has no loops over panels, rows and pixels; run --convert-nb-to-loops "
+        "and --nb-outline-kernel first");
   if (panel->getParentOp() != function || slow->getParentOp() != panel ||
       llvm::any_of(pixels, [&](scf::ForOp loop) { return loop->getParentOp() != slow; }))
     return function.emitError("the loops over panels, rows and pixels are not directly nested");
@@ -166,11 +166,12 @@ std::string Launcher::moduleName() {
 
 gpu::LaunchOp Launcher::emitLaunch(OpBuilder &b, Value blocks, int64_t threads, StringRef kernel) {
   Value one = index(b, 1);
-  return gpu::LaunchOp::create(
-      b, loc, blocks, one, one, index(b, threads), one, one,
-      /*dynamicSharedMemorySize=*/nullptr, /*asyncTokenType=*/nullptr, /*asyncDependencies=*/{},
-      /*workgroupAttributions=*/{}, /*privateAttributions=*/{}, nullptr, nullptr, nullptr,
-      FlatSymbolRefAttr::get(b.getContext(), module), FlatSymbolRefAttr::get(b.getContext(), kernel));
+  return gpu::LaunchOp::create(b, loc, blocks, one, one, index(b, threads), one, one,
+                               /*dynamicSharedMemorySize=*/nullptr, /*asyncTokenType=*/nullptr,
+                               /*asyncDependencies=*/{},
+                               /*workgroupAttributions=*/{}, /*privateAttributions=*/{}, nullptr,
+                               nullptr, nullptr, FlatSymbolRefAttr::get(b.getContext(), module),
+                               FlatSymbolRefAttr::get(b.getContext(), kernel));
 }
 
 /// The loop's body once, ahead of it, for the iteration `index`.
@@ -211,8 +212,7 @@ void Launcher::replaceByWarp(scf::ForOp loop, Value fast, Value lane) {
   auto only = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
   b.setInsertionPointToStart(only.thenBlock());
   Value last = arith::SubIOp::create(b, loc, end, index(b, 1));
-  Value pixel =
-      arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, fast, last), begin);
+  Value pixel = arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, fast, last), begin);
   Value own = compare(b, arith::CmpIPredicate::eq, pixel, fast);
   loop.getInductionVar().replaceAllUsesWith(pixel);
   loop.getBody()->getTerminator()->erase();
@@ -247,8 +247,7 @@ Value Launcher::accumulatorBytes(OpBuilder &b, Value arguments) {
 Value Launcher::warpsAccumulator(OpBuilder &b, Value accumulators, Value arguments,
                                  gpu::LaunchOp launch) {
   Value ofBlock = arith::DivUIOp::create(b, loc, launch.getThreadIds().x, index(b, threadsOfWarp));
-  Value before =
-      arith::MulIOp::create(b, loc, launch.getBlockIds().x, index(b, warpsOfBlock));
+  Value before = arith::MulIOp::create(b, loc, launch.getBlockIds().x, index(b, warpsOfBlock));
   Value warp = arith::AddIOp::create(b, loc, before, ofBlock);
   Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), warp);
   Value offset = arith::MulIOp::create(b, loc, number, accumulatorBytes(b, arguments));
@@ -340,15 +339,15 @@ void Launcher::emitReduction() {
   Value each = arith::IndexCastOp::create(b, loc, b.getIndexType(), doubles);
   Value zero = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(0));
   Value numbers = bufferAt(b, loc, start, b.getF64Type()), number = launch.getBlockIds().x;
-  auto loop = scf::ForOp::create(
-      b, loc, launch.getThreadIds().x, count, index(b, threadsOfWarp), zero,
-      [&](OpBuilder &b, Location, Value warp, ValueRange sum) {
-        Value before = arith::MulIOp::create(b, loc, warp, each);
-        Value position = arith::AddIOp::create(b, loc, before, number);
-        Value term = memref::LoadOp::create(b, loc, numbers, position);
-        memref::StoreOp::create(b, loc, zero, numbers, position);
-        scf::YieldOp::create(b, loc, Value(arith::AddFOp::create(b, loc, sum[0], term)));
-      });
+  auto loop = scf::ForOp::create(b, loc, launch.getThreadIds().x, count, index(b, threadsOfWarp),
+                                 zero, [&](OpBuilder &b, Location, Value warp, ValueRange sum) {
+                                   Value before = arith::MulIOp::create(b, loc, warp, each);
+                                   Value position = arith::AddIOp::create(b, loc, before, number);
+                                   Value term = memref::LoadOp::create(b, loc, numbers, position);
+                                   memref::StoreOp::create(b, loc, zero, numbers, position);
+                                   scf::YieldOp::create(
+                                       b, loc, Value(arith::AddFOp::create(b, loc, sum[0], term)));
+                                 });
   memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, loop.getResult(0), numbers,
                               number);
   gpu::TerminatorOp::create(b, loc);
@@ -362,6 +361,13 @@ LogicalResult Launcher::run() {
   emitBody(emitLaunch(b, index(b, blocksOnHost), threadsOfBlock, name));
   if (sizeFunction)
     emitReduction();
+  remark::passed(
+      loc, remark::RemarkOpts::name("launched").category("nb-to-gpu").function(function.getName()))
+      << remark::add(
+             "up to {0} blocks of {1} threads render a tile, {2}", blocksOnHost, threadsOfBlock,
+             sizeFunction ? "a pixel for each thread; each warp has sums over pixels of its "
+                            "own, which a second launch adds up"
+                          : "a pixel for each thread");
   return success();
 }
 

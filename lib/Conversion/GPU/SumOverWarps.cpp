@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::nb {
@@ -138,8 +139,8 @@ void WarpSum::add(OpBuilder &b, Location loc, ArrayRef<Term> terms) {
     if (held.size() > 1) {
       Value far = arith::ConstantIndexOp::create(b, loc, half);
       Value near = arith::ConstantIndexOp::create(b, loc, 0);
-      number = arith::AddIOp::create(b, loc, number,
-                                     arith::SelectOp::create(b, loc, bit, far, near));
+      number =
+          arith::AddIOp::create(b, loc, number, arith::SelectOp::create(b, loc, bit, far, near));
     }
     held = next;
   }
@@ -209,17 +210,25 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
   if (additions.empty())
     return success();
   WarpSum warp(launch);
+  size_t before = 0, after = 0;
   for (auto &[block, ops] : additions) {
     OpBuilder b(ops.back());
     SmallVector<Term> terms = arrange(b, ops);
     for (ArrayRef<Term> left = terms; !left.empty();) {
       ArrayRef<Term> some = left.take_front(threadsOfWarp);
       warp.add(b, ops.back().getLoc(), some);
+      before += some.size();
+      ++after;
       left = left.drop_front(some.size());
     }
     for (memref::AtomicRMWOp op : ops)
       op.erase();
   }
+  remark::passed(launch.getLoc(), remark::RemarkOpts::name("summed").category("nb-sum-over-warps"))
+      << remark::add(
+             "{0} addition(s) of each thread to memory became {1} of each warp, which has {2} "
+             "threads",
+             before, after, threadsOfWarp);
   return success();
 }
 
