@@ -138,6 +138,14 @@ private:
   }
 
   void transformSolvent() {
+    // The radius of the largest atom and of the probe: spheres of gemmi's mask must not meet their
+    // own copies.
+    constexpr double widest = 3.5;
+    for (const double edge : {structure.cell.a, structure.cell.b, structure.cell.c})
+      if (edge < 2 * widest)
+        throw FileError(path, "has a unit cell with an edge below " +
+                                  std::to_string(int(2 * widest)) +
+                                  " A, too short for the mask of bulk solvent; leave out --k-sol");
     gemmi::SolventMasker masker(gemmi::AtomicRadiiSet::Cctbx);
     masker.put_mask_on_grid(density.grid, model);
     solvent = gemmi::transform_map_to_f_phi(density.grid, true);

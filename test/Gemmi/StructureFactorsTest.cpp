@@ -207,6 +207,19 @@ TEST(Model, SolventChangesLowAnglesOnly) {
   EXPECT_NEAR(at(b.grid, 8, 4, 2), at(a.grid, 8, 4, 2), 2);
 }
 
+TEST(Model, RefusesSolventInAFlatCell) {
+  ModelOptions options;
+  options.dmin = 2;
+  options.kSol = 0.35;
+  std::string flat = model;
+  const std::size_t edge = flat.find("CRYST1") + 6;
+  flat.replace(edge, 9, "    4.800");
+  EXPECT_THAT(refusalOf([&] {
+                factorsOfModel("a.pdb", flat, StructureFactorFormat::Pdb, options, {});
+              }),
+              HasSubstr("too short for the mask of bulk solvent"));
+}
+
 TEST(Model, RefusesWhatItCannotScatterFrom) {
   const auto refusal = [](const std::string &text) {
     ModelOptions options;
