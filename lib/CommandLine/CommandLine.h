@@ -24,6 +24,10 @@
 #include <string_view>
 #include <vector>
 
+namespace nanobragg::io {
+class HklStore;
+}
+
 namespace nanobragg {
 
 /// Files to read, as the user named them.
@@ -136,8 +140,9 @@ struct LoadedInputs {
 
 /// Reads every file that the command line names. `-panels` goes to line.options. What `given` has
 /// comes from memory and takes the place of a file. Throws UsageError where something needed is
-/// neither named nor given, io::FileError where a file cannot be used.
-LoadedInputs loadInputs(CommandLine &line, Inputs given = {});
+/// neither named nor given, io::FileError where a file cannot be used. A reflection list that `parsed`
+/// has is not parsed again; null: there is none.
+LoadedInputs loadInputs(CommandLine &line, Inputs given = {}, io::HklStore *parsed = nullptr);
 
 /// The pixels that --pixels lists, of the experiment's detector; none without it. Throws io::FileError.
 std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment &experiment);

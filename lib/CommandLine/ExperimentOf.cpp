@@ -14,14 +14,15 @@ CommandLine parseExperiment(const std::vector<std::string> &flags) {
     throw UsageError(question->spelling + " is a question to nb-sim; here the flags describe an "
                                           "experiment: leave it out");
   if (line.series.any())
-    throw UsageError("--frames and --shots make many images; here the flags describe one experiment: "
-                     "leave them out");
+    throw UsageError(
+        "--frames and --shots make many images; here the flags describe one experiment: "
+        "leave them out");
   return line;
 }
 
-Experiment experimentOf(const std::vector<std::string> &flags) {
+Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed) {
   CommandLine line = parseExperiment(flags);
-  const LoadedInputs loaded = loadInputs(line);
+  const LoadedInputs loaded = loadInputs(line, {}, parsed);
   return chooseDefaults(line.options, loaded.inputs, line.semantics).experiment;
 }
 

@@ -17,7 +17,8 @@ CommandLine parseExperiment(const std::vector<std::string> &flags);
 
 /// What nb-sim would simulate with these flags, without the program's name. Reads the files that
 /// they name; output flags are ignored. Throws UsageError, io::FileError, std::invalid_argument.
-Experiment experimentOf(const std::vector<std::string> &flags);
+/// As loadInputs, with lists that were parsed before.
+Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed = nullptr);
 
 /// How they say it is to be run, and of which pixels. Throws UsageError, io::FileError.
 SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,

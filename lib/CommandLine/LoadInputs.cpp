@@ -6,13 +6,13 @@
 #include "lib/CommandLine/OutputFormats.h"
 #include "lib/CommandLine/PanelFile.h"
 #include "lib/CommandLine/StructureFactorInput.h"
-#include "lib/IO/PixelListFile.h"
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/HklFile.h"
 #include "lib/IO/ImageFile.h"
 #include "lib/IO/MatrixFile.h"
+#include "lib/IO/PixelListFile.h"
 #include "lib/IO/SmvFile.h"
 #include "lib/IO/SourceFile.h"
 #include "lib/IO/SpectrumFile.h"
@@ -44,8 +44,20 @@ void requireInputs(const CommandLine &line, const Inputs &given) {
                          : std::string()));
 }
 
-void loadHklText(const CommandLine &line, const std::string &content, LoadedInputs &loaded) {
-  io::HklFile file = io::parseHkl(*line.files.hkl, content, line.options.defaultF);
+io::HklFile parseOnce(const CommandLine &line, const std::string &content, io::HklStore *parsed) {
+  const double defaultF = line.options.defaultF;
+  if (parsed)
+    if (auto known = parsed->find(content, defaultF))
+      return *std::move(known);
+  io::HklFile file = io::parseHkl(*line.files.hkl, content, defaultF);
+  if (parsed)
+    parsed->keep(content, defaultF, file);
+  return file;
+}
+
+void loadHklText(const CommandLine &line, const std::string &content, io::HklStore *parsed,
+                 LoadedInputs &loaded) {
+  io::HklFile file = parseOnce(line, content, parsed);
   loaded.reflections = file.reflections;
   if (file.duplicates > 0)
     loaded.warnings.push_back(*line.files.hkl + ": " + std::to_string(file.duplicates) +
@@ -57,13 +69,13 @@ void loadHklText(const CommandLine &line, const std::string &content, LoadedInpu
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(file.grid));
 }
 
-void loadStructureFactors(CommandLine &line, LoadedInputs &loaded) {
+void loadStructureFactors(CommandLine &line, io::HklStore *parsed, LoadedInputs &loaded) {
   if (line.files.hkl) {
     const io::NameAndLabel file = io::splitLabel(*line.files.hkl);
     const std::string content = io::readMaybeCompressed(file.name);
     const io::StructureFactorFormat format = io::formatOf(content);
     if (format == io::StructureFactorFormat::Text && file.label.empty())
-      loadHklText(line, content, loaded);
+      loadHklText(line, content, parsed, loaded);
     else
       loadCrystallographicFile(file, content, format, line, loaded);
   } else if (line.files.dump) {
@@ -95,10 +107,10 @@ std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment 
   if (!line.files.pixels)
     return {};
   return io::readPixelList(*line.files.pixels, io::ImageRegion::whole(d.fastPixels, d.slowPixels,
-                                                                     experiment.panelCount()));
+                                                                      experiment.panelCount()));
 }
 
-LoadedInputs loadInputs(CommandLine &line, Inputs given) {
+LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
   requireInputs(line, given);
   refuseOutputConflicts(line);
   refuseMisleadingNames(line);
@@ -136,7 +148,7 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given) {
   for (const auto &table : {files.stol, files.stol4, files.q})
     if (table)
       io::readStol(*table);
-  loadStructureFactors(line, loaded);
+  loadStructureFactors(line, parsed, loaded);
   requireCell(line, inputs);
   for (std::string &warning : flagsWithoutEffect(line, inputs))
     loaded.warnings.push_back(std::move(warning));

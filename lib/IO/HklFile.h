@@ -5,7 +5,9 @@
 #include "lib/Experiment/Experiment.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace nanobragg::io {
 
@@ -14,6 +16,15 @@ struct HklFile {
   std::size_t reflections = 0; ///< lines with a reflection, repeated ones included
   std::size_t duplicates = 0;  ///< lines whose index had been given before; the last one counts
   std::size_t moreColumns = 0; ///< number of the first line with more than four columns, or 0
+};
+
+/// Where lists are kept that were parsed before.
+class HklStore {
+public:
+  virtual ~HklStore() = default;
+  /// What parseHkl made of this content, or nothing.
+  virtual std::optional<HklFile> find(std::string_view content, double defaultF) = 0;
+  virtual void keep(std::string_view content, double defaultF, const HklFile &file) = 0;
 };
 
 /// Reads lines of `h k l F`, plain or gzip-compressed; further columns, blank lines and everything

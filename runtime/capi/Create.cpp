@@ -2,6 +2,7 @@
 #include "lib/Experiment/PixelList.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
+#include "runtime/kernels/HklCache.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/simulator/Placement.h"
 
@@ -78,7 +79,7 @@ nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simula
   return guarded([&] {
     given(simulator, "the place for the simulator");
     const std::vector<std::string> all = words(count, flags);
-    Experiment experiment = experimentOf(all);
+    Experiment experiment = experimentOf(all, HklCache::fromEnvironment().get());
     SimulatorOptions options = simulatorOptionsOf(all, experiment);
     if (const std::vector<PixelIndex> pixels = std::exchange(options.pixels, {}); !pixels.empty())
       listPixels(experiment, pixels);

@@ -1,6 +1,7 @@
 #include "lib/CommandLine/ExperimentOf.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
+#include "runtime/kernels/HklCache.h"
 #include "runtime/kernels/KernelFit.h"
 
 using namespace nanobragg;
@@ -84,10 +85,11 @@ nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
 
 nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
   return locked(s, [&] {
-    const Experiment experiment = experimentOf(words(count, flags));
+    const Experiment experiment =
+        experimentOf(words(count, flags), HklCache::fromEnvironment().get());
     try {
-      checkFits(s->kernel(), specificationFor(s->kernel(), experiment.variant), s->kernel().precision,
-                "the simulator's kernel");
+      checkFits(s->kernel(), specificationFor(s->kernel(), experiment.variant),
+                s->kernel().precision, "the simulator's kernel");
     } catch (const std::runtime_error &error) {
       throw std::invalid_argument(error.what());
     }

@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char *lockName = "lock";
 constexpr std::string_view temporaryPrefix = ".new-";
-constexpr std::string_view entrySuffix = ".so";
+/// Kernels and reflection lists.
+constexpr std::string_view entrySuffixes[] = {".so", ".hkl"};
 
 [[noreturn]] void failWithErrno(const std::string &what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -46,8 +47,8 @@ void createFolders(const std::filesystem::path &path) {
 
 bool isEntry(std::string_view name) {
   constexpr std::size_t keyDigits = 32;
-  return name.ends_with(entrySuffix) && name.find_first_not_of("0123456789abcdef") == keyDigits &&
-         name.size() == keyDigits + entrySuffix.size();
+  return name.find_first_not_of("0123456789abcdef") == keyDigits &&
+         std::ranges::find(entrySuffixes, name.substr(keyDigits)) != std::end(entrySuffixes);
 }
 
 bool isTemporary(std::string_view name) {
@@ -101,41 +102,56 @@ std::optional<CacheDirectory> CacheDirectory::open(const std::filesystem::path &
   return CacheDirectory(std::move(fd));
 }
 
-CacheDirectory::Reading CacheDirectory::read(const std::string &name) const {
-  const auto failed = [] { return Reading{State::Failed, {}, std::strerror(errno)}; };
-  const FileDescriptor file(
+CacheDirectory::OpenFile CacheDirectory::openFile(const std::string &name) const {
+  const auto failed = [] { return OpenFile{State::Failed, std::strerror(errno)}; };
+  FileDescriptor file(
       ::openat(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
     if (errno == ENOENT)
       return {State::Missing};
     if (errno == ELOOP)
-      return {State::Bad, {}, "it is a symbolic link"};
+      return {State::Bad, "it is a symbolic link"};
     return failed();
   }
   struct stat status;
   if (::fstat(file.get(), &status) != 0)
     return failed();
   if (!S_ISREG(status.st_mode))
-    return {State::Bad, {}, "it is no regular file"};
+    return {State::Bad, "it is no regular file"};
   if (status.st_uid != ::geteuid())
-    return {State::Bad, {}, "it belongs to another user"};
+    return {State::Bad, "it belongs to another user"};
   if (status.st_mode & (S_IWGRP | S_IWOTH))
-    return {State::Bad, {}, "other users can write to it"};
+    return {State::Bad, "other users can write to it"};
   if (std::uint64_t(status.st_size) > mostEntryBytes)
-    return {State::Bad, {}, "it is too long to be a kernel"};
-  Reading reading{State::Found, std::string(std::size_t(status.st_size), '\0')};
-  for (std::size_t done = 0; done != reading.bytes.size();) {
+    return {State::Bad, "it is too long to be a kernel"};
+  return {State::Found, {}, std::move(file), std::uint64_t(status.st_size)};
+}
+
+bool CacheDirectory::OpenFile::read(void *to, std::size_t count, std::uint64_t from) const {
+  for (std::size_t done = 0; done != count;) {
     const ssize_t n =
-        ::pread(file.get(), reading.bytes.data() + done, reading.bytes.size() - done, off_t(done));
+        ::pread(file.get(), static_cast<char *>(to) + done, count - done, off_t(from + done));
     if (n < 0 && errno == EINTR)
       continue;
-    if (n < 0)
-      return failed();
     if (n == 0)
-      return {State::Bad, {}, "it became shorter while it was read"};
+      errno = 0; // the file became shorter
+    if (n <= 0)
+      return false;
     done += std::size_t(n);
   }
-  return reading;
+  return true;
+}
+
+CacheDirectory::Reading CacheDirectory::read(const std::string &name) const {
+  const OpenFile file = openFile(name);
+  if (file.state != State::Found)
+    return {file.state, {}, file.problem};
+  Reading reading{State::Found, std::string(file.bytes, '\0')};
+  if (file.read(reading.bytes.data(), reading.bytes.size(), 0))
+    return reading;
+  if (errno == 0)
+    return {State::Bad, {}, "it became shorter while it was read"};
+  return {State::Failed, {}, std::strerror(errno)};
 }
 
 FileDescriptor CacheDirectory::createTemporary(std::string &name) const {

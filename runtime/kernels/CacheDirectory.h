@@ -38,6 +38,17 @@ public:
   };
   Reading read(const std::string &name) const;
 
+  /// An entry that only the user can have written.
+  struct OpenFile {
+    State state;
+    std::string problem{};
+    FileDescriptor file{};
+    std::uint64_t bytes = 0;
+    /// Copies bytes from a position on; false with errno where they cannot be had.
+    bool read(void *to, std::size_t count, std::uint64_t from) const;
+  };
+  OpenFile openFile(const std::string &name) const;
+
   /// Replaces the file at once; other processes see the old content, none, or the new one. Throws
   /// std::system_error and leaves nothing behind. It does not wait for the disk: what a power
   /// failure leaves half-written has a wrong checksum.

@@ -47,22 +47,37 @@ std::filesystem::path directoryFromEnvironment() {
   return {};
 }
 
+/// Nothing where it is not said, or said wrongly.
+std::optional<std::uint64_t>
+sizeFromEnvironment(const std::function<void(const std::string &)> &warn) {
+  const auto size = environmentVariable("NB_CACHE_SIZE");
+  if (size.empty())
+    return std::nullopt;
+  const auto bytes = parseSize(size);
+  if (!bytes && warn)
+    warn("NB_CACHE_SIZE is not a size: '" + std::string(size) +
+         "'; give a number of bytes, or one with K, M or G behind it, as 256M");
+  return bytes;
+}
+
 } // namespace
+
+std::optional<CachePlace> CachePlace::fromEnvironment() {
+  CachePlace place{directoryFromEnvironment(), 0};
+  if (environmentVariable("NB_CACHE") == "off" || place.directory.empty())
+    return std::nullopt;
+  place.mostBytes = sizeFromEnvironment({}).value_or(CacheOptions().mostBytes);
+  return place;
+}
 
 CacheOptions CacheOptions::fromEnvironment(std::function<void(const std::string &)> warn) {
   CacheOptions options;
   options.warn = std::move(warn);
   options.directory = directoryFromEnvironment();
+  options.mostBytes = sizeFromEnvironment(options.warn).value_or(options.mostBytes);
   options.identifyCompiler = [] { return identifyBuild(CompilerLibrary::file()); };
   options.compilerBuild = options.identifyCompiler();
   options.hostCpu = describeHostCpu();
-  if (const auto size = environmentVariable("NB_CACHE_SIZE"); !size.empty()) {
-    if (const auto bytes = parseSize(size))
-      options.mostBytes = *bytes;
-    else if (options.warn)
-      options.warn("NB_CACHE_SIZE is not a size: '" + std::string(size) +
-                   "'; give a number of bytes, or one with K, M or G behind it, as 256M");
-  }
   return options;
 }
 

@@ -1,11 +1,11 @@
 #include "runtime/kernels/KernelCache.h"
 
 #include "lib/Experiment/KernelSpecification.h"
+#include "runtime/gpu/Assembler.h"
 #include "runtime/kernels/CacheDirectory.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/CompilerBuild.h"
 #include "runtime/kernels/KernelFile.h"
-#include "runtime/gpu/Assembler.h"
 
 #include <algorithm>
 #include <exception>
@@ -29,8 +29,7 @@ static std::string line(const char *what, const std::string &text) {
 std::string describeRequest(const KernelRequest &request) {
   return "target: " + request.target + "\nprecision: " + request.precision +
          "\ndifferentiated: " + (request.derivative.empty() ? "none" : request.derivative) +
-         "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") +
-         "\nvariant: " +
+         "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") + "\nvariant: " +
          KernelSpecification{request.variant, "", wordsOf(request.fixed)}.toString() + "\n" +
          line("pipeline", request.passes.pipeline) + line("plugins", request.passes.plugins) +
          line("patterns", request.passes.patterns);
@@ -120,7 +119,8 @@ std::shared_ptr<void> KernelCache::lock(const std::string &specification) {
   if (!held && waited && options.lockTimeout > quietly) {
     const auto rest = options.lockTimeout - quietly;
     if (options.warn)
-      options.warn("another process holds the lock of the kernel cache " + options.directory.string() +
+      options.warn("another process holds the lock of the kernel cache " +
+                   options.directory.string() +
                    ", where it compiles the same kernel; waiting for it, at most " +
                    std::to_string((rest.count() + 999) / 1000) + " s (NB_CACHE=off does not wait)");
     held = folder->lock(number, rest);
@@ -150,6 +150,8 @@ std::vector<CachedKernel> KernelCache::list() const {
   if (!folder)
     return kernels;
   for (const CacheDirectory::File &file : folder->entries()) {
+    if (file.name != fileOf(std::filesystem::path(file.name).stem().string()))
+      continue; // a reflection list
     CachedKernel kernel;
     kernel.key = std::filesystem::path(file.name).stem().string();
     kernel.bytes = file.bytes;

@@ -22,6 +22,14 @@ namespace nanobragg {
 
 class CacheDirectory;
 
+/// As NB_CACHE_DIR, NB_CACHE_SIZE and NB_CACHE say.
+struct CachePlace {
+  std::filesystem::path directory;
+  std::uint64_t mostBytes;
+  /// Nothing where nothing is to be kept. Throws a Refusal when NB_CACHE_DIR is no absolute path.
+  static std::optional<CachePlace> fromEnvironment();
+};
+
 struct CacheOptions {
   /// As NB_CACHE_DIR (default: nanobragg in XDG_CACHE_HOME or ~/.cache) and NB_CACHE_SIZE say, for
   /// this machine and the installed compiler. The directory is empty when none of the variables is
@@ -81,7 +89,7 @@ public:
 
   /// Entries by key. These throw where the others warn.
   std::vector<CachedKernel> list() const;
-  /// Deletes all entries; returns how many there were.
+  /// Deletes all entries, reflection lists too; returns how many there were.
   std::size_t clear();
 
 private:

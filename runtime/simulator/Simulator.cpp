@@ -5,6 +5,7 @@
 #include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/Experiment/PossibleValues.h"
+#include "runtime/kernels/HklCache.h"
 #include "runtime/simulator/State.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ void Simulator::setRunOptions(const RunOptions &run) { state->everyRun = run; }
 
 Simulator Simulator::fromFlags(const std::vector<std::string> &flags,
                                const SimulatorOptions &options) {
-  const Experiment experiment = experimentOf(flags);
+  const Experiment experiment = experimentOf(flags, HklCache::fromEnvironment().get());
   return Simulator(experiment, merged(options, simulatorOptionsOf(flags, experiment)));
 }
 

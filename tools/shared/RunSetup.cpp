@@ -2,6 +2,7 @@
 
 #include "lib/CommandLine/Schedule.h"
 #include "lib/Experiment/Precision.h"
+#include "runtime/kernels/HklCache.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -10,7 +11,7 @@
 namespace nanobragg {
 
 RunSetup::RunSetup(CommandLine commandLine)
-    : line(std::move(commandLine)), loaded(loadInputs(line)),
+    : line(std::move(commandLine)), loaded(loadInputs(line, {}, HklCache::fromEnvironment().get())),
       complete(chooseDefaults(line.options, loaded.inputs, line.semantics)) {
   line.tool.simulator.pixels = loadPixelList(line, complete.experiment);
 }

@@ -32,6 +32,7 @@ private:
   LogicalResult replaceReads();
   LogicalResult store(Value value, const Accumulator &to);
   Value maskAt();
+  void skipMasked(Value left);
   Value zero(Type type) { return zeroConstant(b, loc, type); }
 
   int64_t lanes() { return image.getLanes().value_or(1); }
@@ -307,6 +308,18 @@ LogicalResult ImageLowering::store(Value value, const Accumulator &to) {
   return success();
 }
 
+/// Pixels that are all masked are cleared and no more; the builder goes to where the others are
+/// computed. `left` pixels of the row remain.
+void ImageLowering::skipMasked(Value left) {
+  Value any = rendered;
+  if (hasLanes())
+    any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, rendered);
+  auto choice = scf::IfOp::create(b, loc, any, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(choice.elseBlock());
+  clearPixels(position, left);
+  b.setInsertionPointToStart(choice.thenBlock());
+}
+
 LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Value end,
                                     Value rowStart) {
   Value fastIndex = fast;
@@ -320,6 +333,9 @@ LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Value e
   }
   position = arith::AddIOp::create(b, loc, rowStart, fast);
   rendered = image.getMask() ? maskAt() : inRow;
+  OpBuilder::InsertionGuard guard(b);
+  if (image.getMask() && !concurrent)
+    skipMasked(arith::SubIOp::create(b, loc, end, fast));
   if (failed(replaceReads()))
     return failure();
   Value ivs[] = {panel, slow, fastIndex};

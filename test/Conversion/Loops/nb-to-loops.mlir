@@ -74,6 +74,9 @@ func.func @table(%n: index, %m: index, %v: !nb.vec3<f64>, %k: index) -> !nb.vec3
 // CHECK: %[[LEFT:.*]] = arith.subi %[[END]], %[[F]]
 // CHECK: %[[MASK:.*]] = vector.create_mask %[[LEFT]] : vector<8xi1>
 // CHECK: vector.maskedload {{.*}}, %[[MASK]], {{.*}} : memref<?xi8>
+// Lanes that are all masked are not computed.
+// CHECK: %[[ANY:.*]] = vector.reduction <or>, %{{.*}} : vector<8xi1> into i1
+// CHECK: scf.if %[[ANY]]
 // CHECK: vector.maskedstore %{{.*}}[%{{.*}}], %[[MASK]], %{{.*}} : memref<?xf32>
 // CHECK: {nb.loop = #nb.dim<slow>}
 // CHECK: {nb.loop = #nb.dim<panel>}
