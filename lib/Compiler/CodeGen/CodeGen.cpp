@@ -1,5 +1,7 @@
 #include "lib/Compiler/CodeGen/CodeGen.h"
 
+#include "dialect/Names.h"
+
 #include "lib/Compiler/CodeGen/ReplaceRounding.h"
 
 #include "runtime/kernels/CpuFeatures.h"
@@ -121,6 +123,11 @@ bool hasEstimates(TargetMachine &machine) {
   return machine.getTargetTriple().isX86() && hasFeature(machine, "avx512f");
 }
 
+/// What a run does once takes microseconds, and half of the compiler's time to make it faster.
+static bool isDoneOnce(const llvm::Function &function) {
+  return function.getName().ends_with(names::prepare);
+}
+
 void optimize(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
@@ -132,6 +139,10 @@ void optimize(Module &module, TargetMachine &machine) {
     function.addFnAttr("target-features", machine.getTargetFeatureString());
     if (machine.getTargetTriple().isNVPTX())
       continue;
+    if (isDoneOnce(function)) {
+      function.addFnAttr(llvm::Attribute::OptimizeNone);
+      function.addFnAttr(llvm::Attribute::NoInline);
+    }
     // A kernel calls nothing, so that no loop may become a call of memset.
     function.addFnAttr("no-builtins");
     // LLVM prefers 256 bits on most AVX-512 machines; the program says how wide it is.
