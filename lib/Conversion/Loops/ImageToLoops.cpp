@@ -45,8 +45,9 @@ private:
   bool concurrent;
   OpBuilder b;
   Location loc;
-  SmallVector<Value> buffers;           ///< of images
-  SmallVector<Accumulator> accumulators; ///< one per result; that of an image is only a buffer, none if unused
+  SmallVector<Value> buffers; ///< of images
+  SmallVector<Accumulator>
+      accumulators; ///< one per result; that of an image is only a buffer, none if unused
   // Of the pixels at hand.
   Value position; ///< in a flat image
   Value inRow;    ///< lanes that are pixels; null without lanes
@@ -79,8 +80,8 @@ LogicalResult ImageLowering::allocateResults() {
     if (isImage(result)) {
       Type element = cast<RankedTensorType>(result.getType()).getElementType();
       to.type = result.getType();
-      to.total = memref::AllocOp::create(
-          b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
+      to.total =
+          memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
       buffers.push_back(to.total);
     } else if (isMemory(result.getType())) {
       if (concurrent && isa<HklGridType>(result.getType()))
@@ -139,8 +140,8 @@ LogicalResult ImageLowering::run() {
   // Named so that nb-outline-kernel finds the loops that a tile restricts, and nb-to-gpu those that
   // threads replace.
   auto loop = [&](Value count, Dimension name) {
-    auto loop = scf::ForOp::create(b, loc, indexConstant(b, loc, 0), count,
-                                   indexConstant(b, loc, 1));
+    auto loop =
+        scf::ForOp::create(b, loc, indexConstant(b, loc, 0), count, indexConstant(b, loc, 1));
     loop->setAttr(names::loop, DimensionAttr::get(b.getContext(), name));
     b.setInsertionPointToStart(loop.getBody());
     return loop.getInductionVar();
@@ -207,8 +208,7 @@ void ImageLowering::lowerReach() {
   if (!reach || reach.getNumbers().empty())
     return;
   SmallVector<Value> numbers = llvm::to_vector(reach.getNumbers());
-  numbers[NB_REACH_LANES] =
-      arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(lanes())));
+  numbers[NB_REACH_LANES] = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(lanes())));
   Value memory = allocate(b, loc, indexConstant(b, loc, int64_t(numbers.size())));
   for (auto [i, number] : llvm::enumerate(numbers))
     memref::StoreOp::create(b, loc, number, memory, indexConstant(b, loc, int64_t(i)));
@@ -235,13 +235,13 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
                   arith::SubIOp::create(b, loc, columns, clear.getInductionVar()));
     }
     begin = arith::MaxSIOp::create(b, loc, roi[0], zeroIndex);
-    Value stop = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, roi[1], one), columns);
+    Value stop =
+        arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, roi[1], one), columns);
     auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
       return arith::CmpIOp::create(b, loc, predicate, x, y);
     };
-    Value inside =
-        arith::AndIOp::create(b, loc, compare(arith::CmpIPredicate::sge, slow, roi[2]),
-                              compare(arith::CmpIPredicate::sle, slow, roi[3]));
+    Value inside = arith::AndIOp::create(b, loc, compare(arith::CmpIPredicate::sge, slow, roi[2]),
+                                         compare(arith::CmpIPredicate::sle, slow, roi[3]));
     end = arith::SelectOp::create(b, loc, inside, stop, begin);
   }
   auto loop = scf::ForOp::create(b, loc, begin, end, indexConstant(b, loc, lanes()));
@@ -326,8 +326,8 @@ LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Value e
   if (hasLanes()) {
     Type indices = VectorType::get({lanes()}, b.getIndexType());
     Value steps = vector::StepOp::create(b, loc, cast<VectorType>(indices));
-    fastIndex = arith::AddIOp::create(
-        b, loc, vector::BroadcastOp::create(b, loc, indices, fast), steps);
+    fastIndex =
+        arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, indices, fast), steps);
     Value left = arith::SubIOp::create(b, loc, end, fast);
     inRow = vector::CreateMaskOp::create(b, loc, VectorType::get({lanes()}, b.getI1Type()), left);
   }
