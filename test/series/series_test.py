@@ -232,5 +232,41 @@ class Series(unittest.TestCase):
         np.testing.assert_allclose(wet - both, dry_water, atol=1e-4 * dry_water.max() + 1e-6 * both.max())
 
 
+    def test_a_crystal_that_varies_over_the_scan(self):
+        cell = np.diag([40.0, 50.0, 60.0])
+        points = []
+        for angle in (0.0, 0.3, 1.1, 2.0):
+            c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+            points.append(np.linalg.inv(cell @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])))  # columns a*, b*, c*
+        model = self.lattices([cell])
+        model["goniometer"] = [{"rotation_axis": [1, 0, 0], "fixed_rotation": [1, 0, 0, 0, 1, 0, 0, 0, 1],
+                                "setting_rotation": [1, 0, 0, 0, 1, 0, 0, 0, 1]}]
+        model["scan"] = [{"image_range": [1, 3], "batch_offset": 0, "oscillation": [10, 0.5], "exposure_time": [1] * 3,
+                          "epochs": [0, 1, 2]}]
+        model["experiment"][0].update(goniometer=0, scan=0)
+        model["crystal"][0]["A_at_scan_points"] = [list(p.ravel()) for p in points]
+        words = "-default_F 100 -N 12 -gauss_xtal -fluence 1e25 -oversample 1 -phisteps 2 -nonoise -nopgm -noprogress".split()
+
+        def images(folder, content, *more):
+            os.makedirs(os.path.join(self.folder, folder))
+            with open(self.path(folder, "a.expt"), "w") as file:
+                json.dump(content, file)
+            process = subprocess.run([NB_SIM, *words, "--expt=a.expt", *more, "-floatfile", "f.npy"], text=True,
+                                     capture_output=True, cwd=os.path.join(self.folder, folder), env=self.environment)
+            self.assertEqual(process.returncode, 0, process.stderr)
+        images("varying", model, "--frames=scan", "--write-expt=t.expt")
+        with open(self.path("varying", "t.expt")) as file:
+            self.assertEqual(json.load(file)["crystal"], model["crystal"])
+        for i in range(3):
+            still = json.loads(json.dumps(model))
+            real = np.linalg.inv((points[i] + points[i + 1]) / 2)  # rows a, b, c
+            still["crystal"] = [{"__id__": "crystal", "real_space_a": list(real[0]), "real_space_b": list(real[1]),
+                                 "real_space_c": list(real[2]), "space_group_hall_symbol": " P 1"}]
+            images(f"frame{i}", still, "-phi", str(10 + 0.5 * i))
+            one = np.load(self.path(f"frame{i}", "f.npy"))
+            self.assertGreater(one.max(), 0)
+            np.testing.assert_allclose(np.load(self.path("varying", f"f_{i + 1:04}.npy")), one, rtol=1e-5, atol=1e-6 * one.max())
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -110,6 +110,8 @@ void keepTexts(io::DialsExperiment &e, const io::DialsExperiment &source,
   }
   if (!source.crystal || complete.experiment.variant.cellSource != CellSource::Matrix)
     return;
+  if (!e.scan && (complete.report.phi0 != 0 || complete.report.osc > 0))
+    return; // it was turned
   // The crystal as it was used, which has fixed and setting rotations in it.
   const std::array<Vec3, 3> &used = complete.report.reciprocalCell.vectors;
   const std::array<Vec3, 3> stars = io::reciprocalOf(source.crystal->real);
@@ -133,9 +135,8 @@ void keepTexts(io::DialsExperiment &e, const io::DialsExperiment &source,
 
 } // namespace
 
-io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete,
-                                        const CommandLine &line, const LoadedInputs &loaded,
-                                        std::int64_t frames) {
+io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete, const CommandLine &line,
+                                        const LoadedInputs &loaded, std::int64_t frames) {
   const Experiment &x = complete.experiment;
   const Frame frame = frameOf(x, loaded.geometryFromFile);
   io::DialsExperiment e;
@@ -149,8 +150,8 @@ io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete,
   for (std::size_t i = 0; i < x.beam.sourceWavelength.size(); ++i)
     e.beam.spectrum.push_back({x.beam.sourceWavelength[i] * 1e10, x.beam.sourceWeight[i]});
   e.panels = panelsOf(complete, line, loaded, frame);
-  const bool rotates = complete.report.osc > 0;
-  if (rotates || frames > 1) {
+  const bool still = frames == 0 || (frames == 1 && !(complete.report.osc > 0));
+  if (!still) {
     e.goniometer.emplace();
     e.goniometer->axis = frame(x.goniometer.spindleAxis);
     e.scan.emplace();
@@ -162,9 +163,10 @@ io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete,
   e.crystal.emplace();
   for (int i = 0; i < 3; ++i)
     e.crystal->real[i] = frame(complete.report.cell.vectors[i]);
-  if (!rotates && frames == 1 && complete.report.phi0 != 0)
-    for (Vec3 &v : e.crystal->real) // a still: no goniometer says where the spindle stood
-      v = rotatedAbout(frame(x.goniometer.spindleAxis), complete.report.phi0, v);
+  const double middle = complete.report.phi0 + std::max(complete.report.osc, 0.0) / 2;
+  if (still && middle != 0)
+    for (Vec3 &v : e.crystal->real) // no goniometer says where the spindle stood
+      v = rotatedAbout(frame(x.goniometer.spindleAxis), middle, v);
   if (!loaded.hallSymbol.empty())
     e.crystal->hallSymbol = loaded.hallSymbol;
   if (!loaded.dials.empty() && loaded.dials.front().crystal)

@@ -93,7 +93,7 @@ private:
   io::DialsExperiment describe(std::int64_t i, std::int64_t frames) {
     const Frame frame = plan.frame(i);
     return dialsExperimentOf(complete(frame.line, frame.lattices.front()), frame.line, setup.loaded,
-                             plan.stills() ? 1 : frames);
+                             plan.stills() ? 0 : frames);
   }
 
   /// Of a still that is there and was not rendered: its lattices.
@@ -102,7 +102,7 @@ private:
     std::vector<io::DialsExperiment> lattices;
     for (const std::optional<Mat3> &matrix : frame.lattices)
       lattices.push_back(
-          dialsExperimentOf(complete(frame.line, matrix), frame.line, setup.loaded, 1));
+          dialsExperimentOf(complete(frame.line, matrix), frame.line, setup.loaded, 0));
     return lattices;
   }
 
@@ -147,12 +147,14 @@ private:
   void finish(std::int64_t i, Rendered &r, bool filesThere) {
     if (labels.wanted())
       for (const Lattice &lattice : r.lattices)
-        labels.add(i, lattice.complete,
-                   simulatedExperiment(lattice.complete, r.line, setup.loaded, 1), lattice.image);
+        labels.add(
+            i, lattice.complete,
+            simulatedExperiment(lattice.complete, r.line, setup.loaded, plan.stills() ? 0 : 1),
+            lattice.image);
     if (plan.stills())
       for (const Lattice &lattice : r.lattices)
         stills[std::size_t(i)].push_back(
-            dialsExperimentOf(lattice.complete, r.line, setup.loaded, 1));
+            dialsExperimentOf(lattice.complete, r.line, setup.loaded, 0));
     if (filesThere)
       return;
     auto &[complete, image] = r.lattices.front();

@@ -18,7 +18,7 @@ namespace {
 /// of the Ewald sphere is farther away; rad.
 constexpr double sameCrossing = 0.01;
 
-SpotSize sizeOf(const CompleteExperiment &complete) {
+SpotSize sizeOf(const CompleteExperiment &complete, bool still) {
   const Experiment &e = complete.experiment;
   SpotSize size;
   for (int i = 0; i < 3; ++i)
@@ -26,6 +26,8 @@ SpotSize sizeOf(const CompleteExperiment &complete) {
   // exp(-2 r^2 / gaussWidth) is 1 % there; the other shapes are about as wide.
   size.node *= std::sqrt(constants::gaussWidth * std::log(100) / 2 / e.crystal.fudge);
   size.mosaic = e.crystal.mosaicSpread;
+  if (still) // what rotates during its exposure is spread about the middle
+    size.mosaic += std::max(complete.report.osc, 0.0) / 2;
   size.divergence = std::max(e.beam.hdivRange, e.beam.vdivRange) / 2;
   size.bandwidth = e.beam.dispersion / 2;
   for (const double wavelength : e.beam.sourceWavelength)
@@ -78,7 +80,7 @@ SpotLabels::SpotLabels(const RunSetup &setup, std::int64_t count, bool stills)
 void SpotLabels::add(std::int64_t image, const CompleteExperiment &complete,
                      const io::DialsExperiment &model, std::span<const float> photons) {
   const Experiment &e = complete.experiment;
-  const SpotSize size = sizeOf(complete);
+  const SpotSize size = sizeOf(complete, !model.scan);
   std::vector<Spot> spots =
       predictSpots(model, {size, e.variant.dmin ? e.dmin * 1e10 : 0, shining(e.crystal)});
   const SpotImage pixels{photons, e.detector.fastPixels, e.detector.slowPixels, e.waterSize > 0};
