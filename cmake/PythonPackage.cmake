@@ -1,4 +1,5 @@
-# What pip installs: the bindings, and where the machine has LLVM the compiler library too.
+# What pip installs: the bindings, nb-sim, and where the machine has LLVM the compiler library too. In the package's folders bin and lib
+# is what is in those of an installed tree.
 
 add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub)
 
@@ -8,9 +9,19 @@ find_path(PEGTL_INCLUDE_DIR tao/pegtl.hpp)
 if(GEMMI_INCLUDE_DIR AND PEGTL_INCLUDE_DIR)
   add_subdirectory(lib/Gemmi)
   add_dependencies(nb-python-package nb-gemmi)
-  install(TARGETS nb-gemmi LIBRARY DESTINATION nanobragg COMPONENT python)
+  install(TARGETS nb-gemmi LIBRARY DESTINATION nanobragg/lib COMPONENT python)
 else()
   message(STATUS "no gemmi here: the package reads no MTZ, mmCIF and PDB files")
+endif()
+
+find_package(CLI11 QUIET)
+if(CLI11_FOUND)
+  add_subdirectory(tools/shared)
+  add_subdirectory(tools/nb-sim)
+  add_dependencies(nb-python-package nb-sim)
+  install(TARGETS nb-sim RUNTIME DESTINATION nanobragg/bin COMPONENT python)
+else()
+  message(STATUS "no CLI11 here: the package has no nb-sim")
 endif()
 
 if(NOT NB_PYTHON_COMPILER)
@@ -34,7 +45,7 @@ else()
 endif()
 if(ready)
   message(STATUS "the compiler library is ${ready}")
-  install(PROGRAMS ${ready} DESTINATION nanobragg COMPONENT python)
+  install(PROGRAMS ${ready} DESTINATION nanobragg/lib COMPONENT python)
   return()
 endif()
 
@@ -48,4 +59,4 @@ foreach(folder dialect lib/Frontend lib/Transforms lib/Conversion lib/Interprete
   add_subdirectory(${folder})
 endforeach()
 add_dependencies(nb-python-package nb-compiler)
-install(TARGETS nb-compiler LIBRARY DESTINATION nanobragg COMPONENT python)
+install(TARGETS nb-compiler LIBRARY DESTINATION nanobragg/lib COMPONENT python)

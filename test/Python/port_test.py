@@ -71,6 +71,44 @@ class Port(unittest.TestCase):
         self.assertTrue(torch.autograd.gradcheck(lambda x: image(x) / scale, [x]))
         self.assertTrue(torch.autograd.gradgradcheck(lambda x: image(x) / scale, [x]))
 
+    def test_region_and_mask(self):
+        """Pixels outside of either are 0 and do not count."""
+        from nanobrag_torch.io.mask import create_circular_mask, create_rectangle_mask
+        mask = create_circular_mask(16, 20, 8.0, 9.0, 5.0)
+        crystal = Crystal(CrystalConfig(cell_a=70., cell_b=80., cell_c=90., default_F=100., N_cells=(5, 5, 5)))
+        detector = Detector(DetectorConfig(spixels=16, fpixels=20, pixel_size_mm=1., oversample=1, roi_xmin=6, roi_xmax=18, roi_ymin=3,
+                                           roi_ymax=9, mask_array=mask))
+        simulator = Simulator(crystal, detector, beam_config=BeamConfig(), dtype=f64)
+        image = simulator.run()
+        counts = (mask * create_rectangle_mask(16, 20, 6, 18, 3, 9)) > 0
+        self.assertTrue((image[~counts] == 0).all() and (image[counts] > 0).all())
+        statistics = simulator.compute_statistics(image)
+        pixels = image[counts]
+        self.assertEqual((statistics["N"], statistics["max_I"]), (len(pixels), float(pixels.max())))
+        self.assertEqual(float(image[statistics["max_I_slow"], statistics["max_I_fast"]]), float(pixels.max()))
+        self.assertAlmostEqual(statistics["RMSD"] / float(pixels.std()), 1, places=12)
+
+    def test_files(self):
+        import pathlib
+        import tempfile
+        from nanobrag_torch.io.mosflm import read_mosflm_matrix, reciprocal_to_real_cell
+        from nanobrag_torch.io.source import read_sourcefile
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "x")
+            file.write_text("0.02 0 0\n0 0.025 0 # of A\n0 0 0.01\n")
+            np.testing.assert_allclose(reciprocal_to_real_cell(*read_mosflm_matrix(file, 2.0)), (100, 80, 200, 90, 90, 90))
+            file.write_text("0 0 10 2 1e-10\n\n3 4\n")
+            with self.assertWarnsRegex(UserWarning, "ignored"):
+                directions, weights, wavelengths = read_sourcefile(file, 2e-10, dtype=f64)
+            np.testing.assert_allclose(directions, [[0, 0, 1], [0.6, 0.8, 0]])
+            np.testing.assert_allclose(weights, [2, 1])
+            np.testing.assert_allclose(wavelengths, [2e-10, 2e-10])
+            for text, read in (("1 2", lambda: read_mosflm_matrix(file, 1.0)), ("", lambda: read_sourcefile(file, 1e-10)),
+                               ("0 0 x", lambda: read_sourcefile(file, 1e-10)), ("0 0 x", lambda: read_mosflm_matrix(file, 1.0))):
+                file.write_text(text)
+                with self.assertRaisesRegex(ValueError, str(file)):
+                    read()
+
     def test_structure_factors(self):
         values = torch.rand(9, 9, 9, dtype=f64) * 100
         bounds = {f"{axis}_{end}": v for axis in "hkl" for end, v in (("min", -4), ("max", 4))}

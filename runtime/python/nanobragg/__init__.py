@@ -24,14 +24,14 @@ from .units import (angstrom, degree, electronvolt, hc, kiloelectronvolt, meter,
 __version__ = _core.version
 
 
-def _find_compiler():
+def _compiler_folders():
     """The compiler library is in a package of its own, nanobragg_compiler."""
     found = _util.find_spec("nanobragg_compiler")
-    for folder in (found.submodule_search_locations or ()) if found else ():
-        _core.add_code_folder(_os.path.realpath(folder))
+    return [_os.path.realpath(folder) for folder in (found.submodule_search_locations or ())] if found else []
 
 
-_find_compiler()
+for _folder in (_os.path.join(_os.path.dirname(_os.path.realpath(_core.__file__)), "lib"), *_compiler_folders()):
+    _core.add_code_folder(_folder)
 
 __all__ = ["Beam", "Crystal", "Detector", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
            "Parameter", "ParameterTable", "Simulator", "UnknownName", "Warning", "angstrom", "counters", "degree",

@@ -16,7 +16,7 @@ import types
 __version__ = "0.1.0"
 
 _modules = ("config", "simulator", "models", "models.crystal", "models.detector", "models.experiment", "utils", "utils.geometry",
-            "utils.physics", "utils.units", "io", "io.hkl", "io.mask")
+            "utils.physics", "utils.units", "io", "io.hkl", "io.mask", "io.mosflm", "io.source")
 
 
 def alias(name="nanobrag_torch"):

@@ -10,7 +10,7 @@ import torch
 import nanobragg
 from nanobragg.torch import image as _image
 
-from .config import BeamConfig, CrystalShape, DetectorPivot
+from .config import BeamConfig, CrystalConfig, CrystalShape, DetectorPivot
 from .models.crystal import as_tensor, number
 from .models.detector import Detector, axes_of, beam_of
 
@@ -52,6 +52,8 @@ class Simulator:
 
     def __init__(self, crystal, detector, crystal_config=None, beam_config=None, device=None, dtype=torch.float32, debug_config=None):
         self.crystal, self.detector = crystal, detector
+        if crystal_config is not None and not isinstance(crystal_config, CrystalConfig):
+            raise TypeError(f"crystal_config is a {type(crystal_config).__name__}; the beam is beam_config=")
         if crystal_config is not None:
             for name in ("phi_start_deg", "osc_range_deg", "phi_steps", "mosaic_spread_deg", "mosaic_domains", "mosaic_seed",
                          "spindle_axis"):
@@ -113,7 +115,7 @@ class Simulator:
             words += [flag] if on else []
         if d.detector_abs_um is not None and not _zero(d.detector_thick_um):
             words += ["-detector_abs", 100, "-detector_thick", 100, "-detector_thicksteps", d.detector_thicksteps]
-        if float(b.dmin) > 0:
+        if float(b.dmin or 0) > 0:
             words += ["-dmin", float(b.dmin)]
         if float(b.water_size_um) > 0:
             words += ["-water", float(b.water_size_um)]
@@ -236,12 +238,18 @@ class Simulator:
         return result.to(device=self.device, dtype=self.dtype)
 
     def compute_statistics(self, float_image):
-        """Largest value and where it is, mean, root mean square and its deviation."""
+        """Of the pixels that are in the region and not masked: N; largest value and where it is last; mean; root mean square and
+        deviation from the mean, both over N - 1 as the C program has them. All 0 where there is no pixel."""
         d = self.detector.config
-        part = float_image[d.roi_ymin:d.roi_ymax + 1, d.roi_xmin:d.roi_xmax + 1]
-        at = int(torch.argmax(part))
-        n = part.shape[1]
-        mean = part.mean()
-        return {"max_I": float(part.max()), "max_I_subpixel": float(part.max()), "max_I_slow": d.roi_ymin + at // n,
-                "max_I_fast": d.roi_xmin + at % n, "mean": float(mean), "RMS": float(torch.sqrt((part**2).mean())),
-                "RMSD": float(torch.sqrt(((part - mean)**2).mean())), "N": part.numel()}
+        counts = torch.zeros(float_image.shape, dtype=torch.bool)
+        counts[d.roi_ymin:d.roi_ymax + 1, d.roi_xmin:d.roi_xmax + 1] = True
+        if d.mask_array is not None and tuple(d.mask_array.shape) == tuple(float_image.shape):
+            counts &= torch.as_tensor(d.mask_array).cpu() > 0
+        pixels = float_image.detach().cpu()[counts]
+        names = ("max_I", "max_I_fast", "max_I_slow", "max_I_subpixel_fast", "max_I_subpixel_slow", "mean", "RMS", "RMSD", "N")
+        if not len(pixels):
+            return dict.fromkeys(names, 0)
+        largest, mean, others = float(pixels.max()), pixels.mean(), max(len(pixels) - 1, 1)
+        slow, fast = (int(i) for i in torch.nonzero((float_image.detach().cpu() == largest) & counts)[-1])
+        return dict(zip(names, (largest, fast, slow, fast, slow, float(mean), float(torch.sqrt((pixels**2).sum() / others)),
+                                float(torch.sqrt(((pixels - mean)**2).sum() / others)), len(pixels))))

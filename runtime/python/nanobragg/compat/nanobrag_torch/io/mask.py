@@ -13,8 +13,8 @@ def create_circular_mask(spixels, fpixels, center_s=None, center_f=None, radius=
     return (slow**2 + fast**2 <= r**2).to(dtype)
 
 
-def create_rectangle_mask(spixels, fpixels, s_min, s_max, f_min, f_max, device=None, dtype=torch.float32):
-    """A rectangle, ends included."""
+def create_rectangle_mask(spixels, fpixels, roi_xmin, roi_xmax, roi_ymin, roi_ymax, device=None, dtype=torch.float32):
+    """A rectangle, ends included: x is fast, y is slow."""
     mask = torch.zeros(spixels, fpixels, device=device, dtype=dtype)
-    mask[s_min:s_max + 1, f_min:f_max + 1] = 1
+    mask[roi_ymin:roi_ymax + 1, roi_xmin:roi_xmax + 1] = 1
     return mask
