@@ -280,6 +280,16 @@ std::vector<std::string_view> flagsThatMayHaveNoEffect() {
   return flags;
 }
 
+std::vector<std::string> flagsOfImageFiles(const CommandLine &line) {
+  std::vector<std::string> flags;
+  for (const GivenFlag &given : line.given)
+    if (std::any_of(std::begin(idleFlags), std::end(idleFlags), [&](const IdleFlag &idle) {
+          return idle.flag == given.name && idle.holds == &noImage;
+        }))
+      flags.push_back(given.spelling);
+  return flags;
+}
+
 std::vector<std::string> flagsWithoutEffect(const CommandLine &line, const Inputs &inputs) {
   const Situation situation{line, line.options, inputs};
   std::vector<std::string> warnings;

@@ -14,6 +14,9 @@ namespace nanobragg {
 /// table here; chooseDefaults() warns of other things.
 std::vector<std::string> flagsWithoutEffect(const CommandLine &line, const Inputs &inputs);
 
+/// As the user wrote them: the flags that name a file of the image, for whoever writes none.
+std::vector<std::string> flagsOfImageFiles(const CommandLine &line);
+
 /// The flags of that table.
 std::vector<std::string_view> flagsThatMayHaveNoEffect();
 

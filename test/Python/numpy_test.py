@@ -303,6 +303,12 @@ class Refusals(unittest.TestCase):
                 (lambda: sim.image(out=np.ones((24, 48))[:, ::2]), ValueError, "one element after another"),
                 (lambda: sim.image(dtype="int32"), ValueError, "int32"),
                 (lambda: sim.trace(0, 24, 0), ValueError, "no pixel"),
+                (lambda: sim.trace(1.5, 0), TypeError, "integer"),
+                (lambda: setattr(sim, "structure_factors", (np.ones((3, 3, 3)), (0.5, 0, 0))), TypeError, "integers"),
+                (lambda: sim.set(cell_a=7e-9, cell=sim["cell"]), ValueError, "'cell_a' is given twice"),
+                (lambda: sim.gradient("cell", cotangent=np.ma.masked_all(sim.shape)), ValueError, "masked array"),
+                (lambda: sim.image(progress=lambda f: sim["cell_a"]), RuntimeError, "progress function"),
+                (lambda: nb.Simulator.from_flags(3), TypeError, "string or a list"),
                 (lambda: sim.function("cell_a").image([1, 2]), ValueError, "shape"),
                 (lambda: nb.Simulator.from_flags("-cel 3"), nb.FlagError, "closest is '-cell'"),
                 (lambda: nb.Simulator.from_flags(flags("--grad=cell")), nb.FlagError, "--grad"),
@@ -323,6 +329,15 @@ class Refusals(unittest.TestCase):
     def test_warning(self):
         with self.assertWarnsRegex(nb.Warning, "mosaic_domains"):
             nb.Simulator.from_flags("-cell 70 70 70 90 90 90 -default_F 1 -mosaic 1 -detpixels 4")
+        for more, words in (("-floatfile x.bin", "-floatfile has no effect: in Python"), ("-mosaic_domains 3 -mosaic 0", "has no effect")):
+            with self.subTest(more), self.assertWarnsRegex(nb.Warning, words):
+                nb.Simulator.from_flags("-cell 70 70 70 90 90 90 -default_F 1 -detpixels 4 " + more)
+
+    def test_words(self):
+        """Numbers of NumPy among the flags; a batch of no shots."""
+        sim = nb.Simulator.from_flags(["-cell", *np.array([70, 80, 90, 90., 90, 90]), "-default_F", np.float32(1), "-detpixels", np.int64(8)])
+        self.assertEqual((sim.shape, sim["cell_a"]), ((8, 8), 70 * nb.angstrom))
+        self.assertEqual(nb.render_batch(sim, {"cell_a": np.ones(0)}).shape, (0, 8, 8))
 
 
 class Processes(unittest.TestCase):
@@ -337,6 +352,31 @@ class Processes(unittest.TestCase):
                     wrong.append(1)
 
         threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertFalse(wrong)
+
+    def test_grids_in_threads(self):
+        """Boxes of other sizes come while others compute: what is returned belongs together, or says that it cannot."""
+        sim, wrong = simulator(), []
+
+        def change():
+            for i in range(60):
+                sim.structure_factors = np.ones((5 + i % 3, 5, 5)), (-2, -2, -2)
+
+        def read():
+            for _ in range(60):
+                try:
+                    sim.image()
+                    values, _ = sim.structure_factors
+                    wrong.extend([values] if not (values == 1).all() and values.shape != (13, 13, 13) else [])
+                    sim.gradient("F")
+                except RuntimeError as error:
+                    wrong.extend([] if "another thread" in str(error) else [error])
+
+        threads = [threading.Thread(target=f) for f in (change, read, read)]
         for t in threads:
             t.start()
         for t in threads:

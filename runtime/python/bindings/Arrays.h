@@ -7,8 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 namespace nanobragg::python {
@@ -39,9 +42,13 @@ NumpyArray<T> makeArray(const Shape &shape) {
   return NumpyArray<T>(data, shape.size(), shape.data(), owner);
 }
 
-/// A NumPy array that owns the vector.
+/// A NumPy array that owns the vector. Throws where it has not as many elements as the shape says.
 template <typename T>
 NumpyArray<T> takeVector(std::vector<T> values, const Shape &shape) {
+  if (values.size() !=
+      std::accumulate(shape.begin(), shape.end(), std::size_t(1), std::multiplies()))
+    throw std::runtime_error("another thread gave the simulator another box of structure factors "
+                             "while it was computing");
   auto owned = std::make_unique<std::vector<T>>(std::move(values));
   T *data = owned->data();
   nb::capsule owner(owned.release(),

@@ -1,5 +1,6 @@
 // From flags and arrays to an experiment.
 #include "lib/CommandLine/ExperimentOf.h"
+#include "lib/CommandLine/NoEffect.h"
 #include "lib/Experiment/ClosestWord.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/Target/DeviceChoice.h"
@@ -12,7 +13,9 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace nanobragg::python {
 namespace {
@@ -145,6 +148,10 @@ void bindExperiment(nb::module_ &module) {
           CompleteExperiment complete = chooseDefaults(line.options, loaded.inputs, line.semantics);
           warnings = std::move(loaded.warnings);
           warnings.insert(warnings.end(), complete.warnings.begin(), complete.warnings.end());
+          std::ranges::copy(flagsWithoutEffect(line, loaded.inputs), std::back_inserter(warnings));
+          for (const std::string &flag : flagsOfImageFiles(line))
+            warnings.push_back(
+                flag + " has no effect: in Python an image is an array, and no file is written");
           SimulatorOptions options = optionsOf(simulatorOptionsOf(flags, complete.experiment),
                                                threads, precision, device, engine);
           if (own.any())

@@ -9,7 +9,10 @@
 #include "runtime/python/bindings/Interrupt.h"
 #include "runtime/python/bindings/ParameterTable.h"
 
+#include <atomic>
 #include <mutex>
+#include <stdexcept>
+#include <thread>
 
 namespace nanobragg::python {
 
@@ -26,7 +29,7 @@ public:
   template <typename Work>
   auto use(Work work) const {
     nb::gil_scoped_release released;
-    const std::lock_guard lock(mutex);
+    const std::unique_lock lock = acquire();
     return work(simulator);
   }
 
@@ -38,12 +41,13 @@ public:
       CancellationToken token;
       try {
         nb::gil_scoped_release released;
-        const std::lock_guard lock(mutex);
+        const std::unique_lock lock = acquire();
         RunOptions how;
         how.cancel = &token;
         if (!progress.is_none())
           how.progress = [&](double fraction) {
             nb::gil_scoped_acquire acquired;
+            const Telling telling(teller);
             progress(fraction);
           };
         const InterruptStops watch(token);
@@ -71,6 +75,25 @@ public:
   std::int64_t version = 0;
 
 private:
+  /// Who would wait for himself is told so.
+  std::unique_lock<std::mutex> acquire() const {
+    if (teller.load() == std::this_thread::get_id())
+      throw std::runtime_error(
+          "a simulator cannot be used in the progress function of its own run; "
+          "use a copy that was made before");
+    return std::unique_lock(mutex);
+  }
+
+  /// While a progress function runs in this thread.
+  struct Telling {
+    explicit Telling(std::atomic<std::thread::id> &teller) : teller(teller) {
+      teller = std::this_thread::get_id();
+    }
+    ~Telling() { teller = std::thread::id(); }
+    std::atomic<std::thread::id> &teller;
+  };
+  mutable std::atomic<std::thread::id> teller{};
+
   /// The options of a run point to what lives no longer than it.
   struct Reset {
     Simulator &simulator;

@@ -1,5 +1,7 @@
 """What users give, as arrays that the compiled part takes."""
 
+import shlex
+
 import numpy
 
 
@@ -10,6 +12,8 @@ def doubles(value, what):
         if value.device.type != "cpu":
             raise ValueError(f"{what} is a tensor on {value.device}; give it as .cpu()")
         value = value.detach()
+    if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value):
+        raise ValueError(f"{what} is a masked array, with masked elements; give it filled, as .filled(0)")
     try:
         array = numpy.asarray(value)
     except (TypeError, ValueError) as error:
@@ -31,6 +35,17 @@ def pixel_rows(pixels):
     rows = numpy.zeros((len(array), 3), dtype=numpy.int64)
     rows[:, 3 - array.shape[1]:] = array
     return rows
+
+
+def words(flags):
+    """Flags of nb-sim, a string or a list, as words."""
+    if isinstance(flags, str):
+        return shlex.split(flags)
+    try:
+        # repr of a float has all its digits; NumPy's says what it is of, too.
+        return [repr(float(w)) if isinstance(w, (float, numpy.floating)) else str(w) for w in flags]
+    except TypeError:
+        raise TypeError(f"flags are a string or a list of words, not {flags!r}") from None
 
 
 def names(wrt):

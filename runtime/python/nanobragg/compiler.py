@@ -14,12 +14,12 @@ import dataclasses
 import json
 import os
 import re
-import shlex
 import tempfile
 import time
 import weakref
 
 from . import _core
+from ._arrays import words
 from ._passes import PASSES
 from .simulator import Simulator
 
@@ -99,10 +99,6 @@ def _asked(call, *arguments):
         raise CompilerError(str(error)) from None
 
 
-def _words(flags):
-    return shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
-
-
 def _program(text):
     if not isinstance(text, (str, Result)):
         raise TypeError(f"a program is text, and this is {type(text).__name__}")
@@ -157,7 +153,7 @@ def kernel(flags, pipeline="", program=None, plugins="", patterns="", **how):
         raise TypeError(f"kernel() has no argument '{next(iter(how))}'")
     sim = Simulator.__new__(Simulator)
     if program is None:
-        sim._make(_words(flags), _core.Inputs(), *given, asked)
+        sim._make(words(flags), _core.Inputs(), *given, asked)
         _asked(sim.prepare)
         return sim
     built = _asked(_core.build_program, _program(program), {k: v for k, v in asked.items() if v} | (
@@ -168,7 +164,7 @@ def kernel(flags, pipeline="", program=None, plugins="", patterns="", **how):
         out.write(built)
     os.chmod(file, 0o700)
     try:
-        sim._make(_words(flags), _core.Inputs(), *given, {"kernel_file": file})
+        sim._make(words(flags), _core.Inputs(), *given, {"kernel_file": file})
         _asked(sim.prepare)
     finally:
         def remove():

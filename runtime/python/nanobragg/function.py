@@ -108,7 +108,7 @@ def render_batch(sim, parameters):
             raise ValueError(f"'{name}' has {array.shape[0]} shots and '{next(iter(parameters))}' {shots}")
         shots = array.shape[0]
         names += members
-        columns.append(array.reshape(shots, -1))
+        columns.append(array.reshape(shots, len(members) if group else int(numpy.prod(wanted, dtype=int))))
     if not names:
         raise ValueError("a batch has at least one parameter")
     return Function(sim, names).images(numpy.concatenate(columns, axis=1))

@@ -2,13 +2,14 @@
 
 import collections.abc
 import itertools
-import shlex
+import operator
 import warnings
 
 import numpy
 
 from . import _core, _snapshots
 from ._arrays import doubles, names, pixel_rows
+from ._arrays import words as words_of
 from ._errors import Warning
 from .experiment import Beam, Crystal, Detector, Goniometer, _Part
 
@@ -119,12 +120,6 @@ class ParameterTable(collections.abc.Mapping):
         return f"<table><tr>{head}</tr>{cells}</table>"
 
 
-def _word(value):
-    if isinstance(value, float):
-        return repr(value)
-    return str(value)
-
-
 class Simulator:
     """An experiment whose numbers may change, and what is computed of it.
 
@@ -166,7 +161,7 @@ class Simulator:
                 if matrix.shape != (3, 3):
                     raise ValueError(f"matrix has the shape (3, 3) and is given an array of the shape {matrix.shape}")
                 inputs.set_matrix([float(v) * 1e-10 for v in matrix.reshape(-1)])
-        words += shlex.split(flags) if isinstance(flags, str) else [_word(w) for w in flags]
+        words += words_of(flags)
         self._make(words, inputs, threads, precision, device, engine, pixels=pixels)
         if matrix is not None:
             self["reciprocal_matrix"] = matrix
@@ -175,8 +170,7 @@ class Simulator:
     def from_flags(cls, flags, *, threads=None, precision=None, device=None, engine=None, pixels=None):
         """The simulator that nb-sim would run with these flags: a string, or a list of words."""
         self = cls.__new__(cls)
-        words = shlex.split(flags) if isinstance(flags, str) else [_word(w) for w in flags]
-        self._make(words, _core.Inputs(), threads, precision, device, engine, pixels=pixels)
+        self._make(words_of(flags), _core.Inputs(), threads, precision, device, engine, pixels=pixels)
         return self
 
     def __init_core(self, core):
@@ -248,9 +242,9 @@ class Simulator:
     def structure_factors(self, value):
         try:
             array, lowest = value
-            lowest = tuple(int(i) for i in lowest)
+            lowest = tuple(operator.index(i) for i in lowest)
         except TypeError:
-            raise TypeError("structure factors are a pair (array[h, k, l], (hmin, kmin, lmin))") from None
+            raise TypeError("structure factors are a pair (array[h, k, l], (hmin, kmin, lmin)), the latter three integers") from None
         if len(lowest) != 3:
             raise ValueError("structure factors begin at three Miller indices (hmin, kmin, lmin)")
         self._core.set_structure_factors(doubles(array, "structure factors"), lowest)
@@ -293,7 +287,7 @@ class Simulator:
         if len(pixel) != 3:
             raise TypeError("trace wants panel, slow and fast")
         values = {}
-        for line in self._core.trace(*(int(i) for i in pixel)).splitlines():
+        for line in self._core.trace(*(operator.index(i) for i in pixel)).splitlines():
             words = line.split()
             if len(words) < 3 or words[0] != "TRACE":
                 continue

@@ -1,0 +1,64 @@
+// Copies and pickles.
+#include "runtime/python/bindings/ExperimentArchive.h"
+#include "runtime/python/bindings/SimulatorClass.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace nanobragg::python {
+namespace {
+
+SimulatorOptions optionsFrom(const nb::tuple &t) {
+  SimulatorOptions options;
+  options.threads = nb::cast<int>(t[0]);
+  options.precision = nb::cast<std::string>(t[1]);
+  options.device = nb::cast<std::string>(t[2]);
+  const int engine = nb::cast<int>(t[3]);
+  if (engine >= 0)
+    options.engine = nanobragg::Engine(engine);
+  options.kernelFile = nb::cast<std::string>(t[4]);
+  options.fallback = nb::cast<bool>(t[5]);
+  options.passes.pipeline = nb::cast<std::string>(t[6]);
+  options.passes.plugins = nb::cast<std::string>(t[7]);
+  options.passes.patterns = nb::cast<std::string>(t[8]);
+  options.cull = nb::cast<std::string>(t[9]);
+  return options;
+}
+
+nb::tuple stateOf(const PythonSimulator &self) {
+  if (!self.options.pixels.empty())
+    throw std::invalid_argument("a simulator of a list of pixels cannot be pickled; make it again "
+                                "from its flags");
+  const std::string bytes = self.use([](Simulator &s) { return archive(s.experiment()); });
+  const SimulatorOptions &o = self.options;
+  return nb::make_tuple(
+      nb::bytes(bytes.data(), bytes.size()),
+      nb::make_tuple(o.threads, o.precision, o.device, o.engine ? int(*o.engine) : -1, o.kernelFile,
+                     o.fallback, o.passes.pipeline, o.passes.plugins, o.passes.patterns, o.cull));
+}
+
+} // namespace
+
+void bindState(nb::module_ &module, SimulatorClass &simulator) {
+  simulator
+      .def("copy",
+           [](const PythonSimulator &self) {
+             return self.use([&](Simulator &s) {
+               return std::make_unique<PythonSimulator>(s.copy(), self.options);
+             });
+           })
+      .def("state", &stateOf);
+
+  module.def(
+      "restore",
+      [](const nb::bytes &bytes, const nb::tuple &options) {
+        const Experiment experiment = restore(std::string_view(bytes.c_str(), bytes.size()));
+        return std::make_unique<PythonSimulator>(experiment, optionsFrom(options));
+      },
+      nb::arg("bytes"), nb::arg("options"));
+}
+
+} // namespace nanobragg::python
