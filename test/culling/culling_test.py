@@ -38,7 +38,7 @@ def run(words, *more):
             json.dump(PANELS, file)
         write_mask(os.path.join(folder, "mask.img"))
         subprocess.run([os.environ["NB_SIM"], *words.split(), "-floatfile", "out.bin", "-nopgm",
-                        "-nonoise", "--quiet", "--timing=t.json", *more],
+                        "-nonoise", "--quiet", "--no-fallback", "--timing=t.json", *more],
                        cwd=folder, check=True, stdout=subprocess.DEVNULL)
         with open(os.path.join(folder, "t.json")) as file:
             return np.fromfile(os.path.join(folder, "out.bin"), "<f4"), json.load(file)
@@ -46,7 +46,7 @@ def run(words, *more):
 
 def gradient(words, parameters, *more):
     result = subprocess.run([os.environ["NB_SIM"], *words.split(), f"--grad={parameters}", "--json",
-                             "--quiet", *more], check=True, stdout=subprocess.PIPE, text=True)
+                             "--quiet", "--no-fallback", *more], check=True, stdout=subprocess.PIPE, text=True)
     values = []
     for row in json.loads(result.stdout[result.stdout.index("{"):])["gradient"]:
         values.extend(np.atleast_1d(row["gradient"]))

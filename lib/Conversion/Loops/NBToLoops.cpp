@@ -46,8 +46,7 @@ private:
 
 LogicalResult SumLowering::findMemory() {
   for (auto [result, term] : llvm::zip(sum.getResults(), sum.getYield().getValues())) {
-    if (!isMemory(result.getType()) || !sums.destinationsOf(result).empty() ||
-        result.use_empty())
+    if (!isMemory(result.getType()) || !sums.destinationsOf(result).empty() || result.use_empty())
       continue;
     if (!isa<FunctionOpInterface>(sum->getParentOp()))
       return sum.emitError("a sum of tables or grids in another loop may only be yielded onward to "
@@ -74,8 +73,7 @@ LogicalResult SumLowering::addTerms(OpBuilder &b, ValueRange yielded, ValueRange
     }
     for (Value scalar : scalarsOf(b, loc, term)) {
       Value before = carried[next.size()];
-      next.push_back(
-          arith::AddFOp::create(b, loc, before, scalar, arith::FastMathFlags::contract));
+      next.push_back(arith::AddFOp::create(b, loc, before, scalar, arith::FastMathFlags::contract));
     }
   }
   return success();
@@ -158,7 +156,33 @@ LogicalResult lowerFirst(FirstOp op) {
   return success();
 }
 
+/// Tables that have an entry for each pixel may read an image: at the pixel of their first three
+/// dimensions.
+LogicalResult lowerReads(TabulateOp op) {
+  SmallVector<ReadPixelOp> reads;
+  op.getBody().walk([&](ReadPixelOp read) { reads.push_back(read); });
+  for (ReadPixelOp read : reads) {
+    auto source = dyn_cast<BlockArgument>(read.getImage());
+    if (!source || !isa<FunctionOpInterface>(source.getOwner()->getParentOp()))
+      return read.emitError("the image that is read must be an argument of the function");
+    const SmallVector<Value> at{read.getPanel(), read.getSlow(), read.getFast()};
+    ArrayRef<BlockArgument> indices = op.getInductionVars();
+    if (indices.size() < at.size() || !llvm::equal(at, indices.take_front(at.size())))
+      return read.emitError("a table reads the pixel that its first three dimensions count");
+    OpBuilder b(read);
+    Value flat = splitArgument(source)[0];
+    Value offset =
+        entryOffset(b, read.getLoc(), at, ValueRange(op.getCounts()).take_front(at.size()),
+                    /*components=*/1);
+    read.replaceAllUsesWith(memref::LoadOp::create(b, read.getLoc(), flat, offset).getResult());
+    read.erase();
+  }
+  return success();
+}
+
 LogicalResult lowerTabulate(TabulateOp op) {
+  if (failed(lowerReads(op)))
+    return failure();
   OpBuilder b(op);
   Location loc = op.getLoc();
   SmallVector<Value> buffers, ivs;
@@ -167,9 +191,9 @@ LogicalResult lowerTabulate(TabulateOp op) {
     Type element = cast<TableType>(type).getElementType();
     if (failed(checkTableElement(op, element)))
       return failure();
-    buffers.push_back(allocate(b, loc,
-                               arith::MulIOp::create(b, loc, entries,
-                                                     indexConstant(b, loc, componentCount(element)))));
+    buffers.push_back(allocate(
+        b, loc,
+        arith::MulIOp::create(b, loc, entries, indexConstant(b, loc, componentCount(element)))));
   }
   SmallVector<Value> counts = llvm::to_vector(op.getCounts());
   buildNest(b, loc, counts, {}, ivs, [&](OpBuilder &b, ValueRange ivs, ValueRange) {
@@ -197,8 +221,8 @@ LogicalResult lowerArgumentLookup(LookupOp op) {
     return op.emitError("an argument table must have one dimension, but this one has ")
            << op.getIndices().size();
   OpBuilder b(op);
-  Value offset = entryOffset(b, op.getLoc(), op.getIndices(), op.getIndices(),
-                             componentCount(op.getType()));
+  Value offset =
+      entryOffset(b, op.getLoc(), op.getIndices(), op.getIndices(), componentCount(op.getType()));
   Value buffer = splitArgument(argument)[0];
   op.replaceAllUsesWith(loadEntry(b, op.getLoc(), op.getType(), buffer, offset));
   op.erase();
