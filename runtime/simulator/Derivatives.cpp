@@ -25,10 +25,12 @@ std::vector<Gradient> outputsOf(const BoundProgram &program, const Derivative &d
   return gradients;
 }
 
-/// The tangents of all parameters, zero where the direction says nothing.
+/// The tangents of all parameters, zero where the direction says nothing. `number` is the
+/// direction's, from one, or 0 when there is one alone.
 std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Experiment &experiment,
                                                const Derivative &derivative,
-                                               std::span<const Direction> direction) {
+                                               std::span<const Direction> direction,
+                                               unsigned number = 0) {
   for (const Direction &change : direction)
     if (std::find(derivative.parameters.begin(), derivative.parameters.end(), change.parameter) ==
         derivative.parameters.end())
@@ -41,7 +43,7 @@ std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Expe
       if (change.parameter == name)
         tangent = change.values;
     tangents.push_back(std::move(tangent));
-    program.bind(tangentName(name), tangents.back());
+    program.bind(tangentName(name, number), tangents.back());
   }
   return tangents;
 }
@@ -89,6 +91,29 @@ std::vector<double> Simulator::jvp(std::string_view parameters,
   const auto tangents = bindDirection(program, state->experiment, derivative, direction);
   state->runDerivative(program);
   return state->toCaller(program.output(derivativeName(DerivativeKind::JVP, "image")));
+}
+
+std::vector<std::vector<double>>
+Simulator::jvps(std::string_view parameters, std::span<const std::vector<Direction>> directions) {
+  if (directions.size() < 2) {
+    std::vector<std::vector<double>> images;
+    for (const std::vector<Direction> &direction : directions)
+      images.push_back(jvp(parameters, direction));
+    return images;
+  }
+  Derivative derivative = state->derivativeBy(Mode::JVP, parameters);
+  derivative.tangents = int(directions.size());
+  BoundProgram &program = state->program(ImageType::F64, derivative);
+  std::vector<std::vector<std::vector<double>>> tangents; // until the program has run
+  for (std::size_t k = 0; k != directions.size(); ++k)
+    tangents.push_back(
+        bindDirection(program, state->experiment, derivative, directions[k], unsigned(k) + 1));
+  state->runDerivative(program);
+  std::vector<std::vector<double>> images;
+  for (std::size_t k = 0; k != directions.size(); ++k)
+    images.push_back(state->toCaller(
+        program.output(derivativeName(DerivativeKind::JVP, "image", unsigned(k) + 1))));
+  return images;
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,

@@ -62,6 +62,29 @@ class Numbers(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "pickled"):
             pickle.dumps(listed)
 
+    def test_several_directions(self):
+        f = reference().function("cell", "misset")
+        directions = np.random.default_rng(3).normal(size=(4, f.length)) * f.theta
+        together = f.jvps(f.theta, directions)
+        self.assertEqual(together.shape, (4, 24, 24))
+        for image, v in zip(together, directions):
+            np.testing.assert_allclose(image, f.jvp(f.theta, v), rtol=1e-9, atol=1e-12 * abs(together).max())
+        np.testing.assert_array_equal(f.jvps(f.theta, directions[:1])[0], f.jvp(f.theta, directions[0]))
+        self.assertEqual(f.jvps(f.theta, directions[:0]).shape, (0, 24, 24))
+        with self.assertRaisesRegex(ValueError, "directions"):
+            f.jvps(f.theta, directions[0])
+
+    def test_read_image(self):
+        image = reference().image()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "image.npy")
+            np.save(path, np.stack([image, 2 * image]))
+            np.testing.assert_array_equal(nb.read_image(path), np.stack([image, 2 * image]))
+            np.save(path, image)
+            np.testing.assert_array_equal(nb.read_image(path), image)
+            with self.assertRaisesRegex(nb.FileError, "nothing.cbf"):
+                nb.read_image(os.path.join(folder, "nothing.cbf"))
+
     def test_set_and_get(self):
         sim = simulator()
         sim["cell_a"] = 71 * nb.angstrom

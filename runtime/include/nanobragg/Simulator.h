@@ -173,6 +173,10 @@ public:
   /// The derivative of the image along a direction. Of the parameters, those that the direction
   /// does not name stay; the program serves every direction in them.
   std::vector<double> jvp(std::string_view parameters, std::span<const Direction> direction);
+  /// The same along several directions in one sweep, an image each. There is a program for each number
+  /// of directions.
+  std::vector<std::vector<double>> jvps(std::string_view parameters,
+                                        std::span<const std::vector<Direction>> directions);
 
   /// Second order, forward over reverse: how the gradient of sum(cotangent * image) changes along
   /// the direction.

@@ -3,6 +3,7 @@
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/Experiment/ClosestWord.h"
 #include "lib/Experiment/Defaults.h"
+#include "lib/IO/ImageFile.h"
 #include "lib/Target/DeviceChoice.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
@@ -169,6 +170,23 @@ void bindExperiment(nb::module_ &module) {
       nb::arg("pixels").none() = nb::none(),
       "The simulator that nb-sim would make with these flags, and the warnings that it would "
       "print.");
+
+  module.def(
+      "read_image",
+      [](const std::string &file) {
+        Image image;
+        {
+          nb::gil_scoped_release released;
+          image = readImage(file, std::nullopt);
+        }
+        Shape shape{std::size_t(image.slow), std::size_t(image.fast)};
+        if (image.panels > 1)
+          shape.insert(shape.begin(), std::size_t(image.panels));
+        return takeVector(std::move(image.pixels), shape);
+      },
+      nb::arg("file"),
+      "The numbers in an image file, (slow, fast) or (panel, slow, fast): .npy, SMV, CBF, NXmx (of "
+      "which file.nxs:7 is the frame of number 7, counted from 0) or raw floats of a square.");
 
   module.def(
       "closest_word",

@@ -102,6 +102,24 @@ void Function::jvp(std::span<const double> theta, std::span<const double> v, std
   });
 }
 
+void Function::jvps(std::span<const double> theta, std::span<const double> vs,
+                    std::span<double> out) {
+  if (length == 0) {
+    std::ranges::fill(out, 0.0);
+    return;
+  }
+  core.run([&](Simulator &s, const RunOptions &) {
+    set(s, theta);
+    std::vector<std::vector<Direction>> directions;
+    for (std::size_t begin = 0; begin != vs.size(); begin += length)
+      directions.push_back(direction(vs.subspan(begin, length)));
+    double *next = out.data();
+    for (const std::vector<double> &image : s.jvps(wrt, directions))
+      next = std::ranges::copy(image, next).out;
+    return 0;
+  });
+}
+
 void Function::hvp(std::span<const double> theta, std::span<const double> v,
                    std::span<const double> cotangent, std::span<double> out, Caller caller) {
   checkPixels(cotangent.size());
@@ -202,6 +220,19 @@ void bindFunction(nb::module_ &module) {
             return out;
           },
           nb::arg("theta"), nb::arg("v"))
+      .def(
+          "jvps",
+          [](Function &f, const Doubles &theta, const Doubles &vs) {
+            if (vs.ndim() != 2 || vs.shape(1) != f.length)
+              throw std::invalid_argument("directions are an array (directions, " +
+                                          std::to_string(f.length) + ")");
+            Shape shape = f.core.imageShape();
+            shape.insert(shape.begin(), vs.shape(0));
+            auto out = makeArray<double>(shape);
+            f.jvps(spanOf(theta), spanOf(vs), {out.data(), out.size()});
+            return out;
+          },
+          nb::arg("theta"), nb::arg("vs"))
       .def(
           "hvp",
           [](Function &f, const Doubles &theta, const Doubles &v, const Doubles &cotangent) {

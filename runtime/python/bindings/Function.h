@@ -30,6 +30,8 @@ public:
   /// The derivative of the image along v.
   void jvp(std::span<const double> theta, std::span<const double> v, std::span<double> out,
            Caller caller = Caller::Python);
+  /// jvp along several directions one after another in `vs`, images one after another.
+  void jvps(std::span<const double> theta, std::span<const double> vs, std::span<double> out);
   /// The derivative of vjp along v.
   void hvp(std::span<const double> theta, std::span<const double> v,
            std::span<const double> cotangent, std::span<double> out,

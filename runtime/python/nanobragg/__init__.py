@@ -17,7 +17,7 @@ from . import _core
 from ._errors import FileError, FlagError, UnknownName, Warning
 from .experiment import Beam, Crystal, Detector, Goniometer
 from .function import Function, render_batch
-from .simulator import Gradient, Loss, Parameter, ParameterTable, Simulator, counters
+from .simulator import Gradient, Loss, Parameter, ParameterTable, Simulator, counters, read_image
 from .units import (angstrom, degree, electronvolt, hc, kiloelectronvolt, meter, micrometer, millimeter, milliradian,
                     nanometer, percent, radian, second)
 
@@ -36,4 +36,4 @@ for _folder in (_os.path.join(_os.path.dirname(_os.path.realpath(_core.__file__)
 __all__ = ["Beam", "Crystal", "Detector", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
            "Parameter", "ParameterTable", "Simulator", "UnknownName", "Warning", "angstrom", "counters", "degree",
            "electronvolt", "hc", "kiloelectronvolt", "meter", "micrometer", "millimeter", "milliradian", "nanometer",
-           "percent", "radian", "render_batch", "second"]
+           "percent", "radian", "read_image", "render_batch", "second"]

@@ -52,6 +52,16 @@ class Function:
         """The derivative of the image along v, in ``.shape``."""
         return self._core.jvp(self._vector(theta, "theta"), self._vector(v, "v"))
 
+    def jvps(self, theta, vs):
+        """The derivatives of the image along the rows of vs, (directions, length): (directions, ...), in one sweep.
+
+        There is a kernel for each number of directions; 16 at once are as many as pay.
+        """
+        vs = doubles(vs, "vs")
+        if vs.ndim != 2 or vs.shape[1] != self.length:
+            raise ValueError(f"vs has the shape {vs.shape}; the function takes (directions, {self.length})")
+        return self._core.jvps(self._vector(theta, "theta"), vs)
+
     def hvp(self, theta, v, cotangent):
         """The derivative of ``vjp`` along v, (length,)."""
         return self._core.hvp(self._vector(theta, "theta"), self._vector(v, "v"), self._pixels(cotangent))

@@ -447,6 +447,15 @@ def _restore(cls, state, options):
     return cls._of(_core.restore(state, options))
 
 
+def read_image(file):
+    """The numbers in an image file, float64 (slow, fast) or (panel, slow, fast).
+
+    NumPy's .npy, SMV, CBF, NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, or raw 32-bit floats
+    of a square detector. FileError says what is wrong with a file.
+    """
+    return _core.read_image(str(file))
+
+
 def counters():
     """Where kernels came from since the process began: hits (it had them), loads (from the cache), compiles, seconds."""
     return _core.counters()
