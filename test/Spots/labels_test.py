@@ -133,6 +133,44 @@ class Labels(unittest.TestCase):
         np.testing.assert_allclose(np.mean(away, 0), 0, atol=0.15)
         self.assertLess(np.percentile(np.abs(away), 90), 1)
 
+    def test_a_real_experiment_as_dials_predicts_it(self):
+        """One frame of a tilted Eiger with a sensor and three axes; number and places are those of DIALS, as a public
+        project's test of its own predictor has them."""
+        panel = {"name": "m", "type": "SENSOR_PAD", "image_size": [4148, 4362], "pixel_size": [0.075, 0.075],
+                 "fast_axis": [0.9999343565703017, 0.008972928699089156, 0.007125243918478585],
+                 "slow_axis": [0.009011312015482328, -0.9999449607587793, -0.005373240073119384],
+                 "origin": [-154.36992588196173, 164.3947680648576, -198.15267891180412], "trusted_range": [0, 46051],
+                 "thickness": 0.45, "material": "Si", "mu": 3.9219876752936167, "mask": [], "gain": 1.0,
+                 "px_mm_strategy": {"type": "ParallaxCorrectedPxMmStrategy"}}
+        model = {"__id__": "ExperimentList",
+                 "experiment": [{"__id__": "Experiment", "identifier": "", "beam": 0, "detector": 0, "goniometer": 0, "scan": 0,
+                                 "crystal": 0}],
+                 "beam": [{"__id__": "monochromatic", "direction": [-0.0034229667619783467, 0, 0.999994141632113],
+                           "wavelength": 0.9762458439949315, "polarization_normal": [0, 1, 0],
+                           "polarization_fraction": 0.999}],
+                 "detector": [{"panels": [panel]}],
+                 "goniometer": [{"axes": [[1.0, -0.0025, 0.0056], [-0.006, -0.0264, -0.9996], [1, 0, 0]],
+                                 "angles": [0, 0, 0], "names": ["phi", "chi", "omega"], "scan_axis": 2}],
+                 "scan": [{"image_range": [1, 1], "batch_offset": 0,
+                           "properties": {"epochs": [0], "exposure_time": [0], "oscillation": [0, 0.09999999999999964]}}],
+                 "crystal": [{"__id__": "crystal", "space_group_hall_symbol": " P 1",
+                              "real_space_a": [-18.3617922001806, -1.3985262449809124, -54.866705726818],
+                              "real_space_b": [-32.09880690850544, 47.2184015325075, 9.47764074028691],
+                              "real_space_c": [115.77476247140888, 86.89078795711316, -40.81230881268615]}]}
+        with open(self.path("a.expt"), "w") as file:
+            json.dump(model, file)
+        words = "--expt=a.expt -default_F 100 -N 30 -gauss_xtal -oversample 1 -detector_thicksteps 1 -phisteps 2".split()
+        done = subprocess.run([NB_SIM, *words, *"-fluence 1e25 -nonoise -nopgm -noprogress --write-refl=a.refl".split()],
+                              cwd=self.folder, text=True, capture_output=True, timeout=300,
+                              env=dict(os.environ, NB_COMPILER_LIBRARY=COMPILER))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = read_table(self.path("a.refl"))
+        self.assertEqual(len(table["id"]), 464)
+        for hkl, place in (((-28, 14, 93), (3937.314, 91.352, 0.649)), ((-26, 14, 90), (3769.996, 214.530, 0.341)),
+                           ((-14, -30, -11), (2979.930, 3628.805, 0.877))):
+            ours = table["xyzcal.px"][(table["miller_index"] == hkl).all(1)]
+            np.testing.assert_allclose(ours, [place], atol=6e-4)
+
     def test_background_is_not_part_of_a_spot(self):
         words = [*CAMERA, *"-N 30 -mosaic 0.05 -mosaic_dom 10 -osc 0.5 -phisteps 5".split()]
         self.simulate(*words, "--write-refl=a.refl")

@@ -43,6 +43,8 @@ ExchangeFiles::ExchangeFiles(const RunSetup &setup)
     cbf.emplace(*o.cbfFile);
   if (o.exptFile)
     expt.emplace(*o.exptFile);
+  if (o.nexusFile) // written at the end: says now whether it can be
+    io::OutputFile probe(*o.nexusFile);
 }
 
 void ExchangeFiles::write(std::span<const float> image) {
