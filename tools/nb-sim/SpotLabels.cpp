@@ -66,7 +66,8 @@ void join(TableRow &row, const TableRow &seen) {
 } // namespace
 
 SpotLabels::SpotLabels(const RunSetup &setup, std::int64_t count, bool stills)
-    : stills(stills), frameSlow(setup.complete.experiment.detector.slowPixels) {
+    : stills(stills), frameSlow(setup.complete.experiment.detector.slowPixels),
+      nexus(setup.line.outputs.nexusFile.has_value()) {
   const OutputOptions &o = setup.line.outputs;
   if (!o.reflFile && !o.streamFile)
     return;
@@ -137,7 +138,7 @@ std::vector<TableRow> SpotLabels::rows(std::int64_t firstImage) const {
 void SpotLabels::write(const std::function<ImageName(std::int64_t)> &name,
                        std::int64_t firstImage) {
   if (stream) {
-    CrystfelStream writer(*stream, frameSlow);
+    CrystfelStream writer(*stream, frameSlow, nexus ? "/entry/data/data" : "");
     writer.begin(images.front().crystals.front().model);
     for (std::size_t i = 0; i < images.size(); ++i) {
       const auto [file, event] = name(std::int64_t(i));

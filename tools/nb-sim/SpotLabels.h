@@ -44,6 +44,7 @@ private:
 
   bool stills;
   std::int64_t frameSlow;
+  bool nexus; ///< the images are in one HDF5 file
   std::optional<io::OutputFile> table, stream;
   std::mutex mutex;
   std::vector<Lattices> images;
