@@ -26,9 +26,10 @@ const void *openModule(const char *file, const char *symbol, const char *reads) 
   if (library && !get)
     reason = "it has no " + std::string(symbol);
   if (!get)
-    throw std::runtime_error(std::string(reads) + " need " + file + ", which cannot be opened: " +
-                             reason + "; install the whole package, or build the target " +
-                             std::string(file).substr(3, std::string(file).size() - 6));
+    throw std::runtime_error(
+        std::string(reads) + " need " + file + ", which cannot be opened: " + reason +
+        "; install the whole package (wheels for pip leave HDF5 out), or build the target " +
+        std::string(file).substr(3, std::string(file).size() - 6));
   return get();
 }
 

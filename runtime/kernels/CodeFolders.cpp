@@ -5,10 +5,11 @@
 #include <dlfcn.h>
 #include <optional>
 #include <sys/stat.h>
+#include <string_view>
 #include <system_error>
 
 #ifndef NB_INSTALL_LIBDIR
-#error "NB_INSTALL_LIBDIR is the directory that libnb-compiler.so is installed to"
+#error "NB_INSTALL_LIBDIR is the directory that libnb-compiler.so is installed to; empty: none is known"
 #endif
 
 namespace nanobragg {
@@ -60,7 +61,8 @@ std::vector<Place> places() {
   if (const fs::path program = runningProgram();
       program.is_absolute() && program.parent_path().filename() == "bin")
     all.push_back({program.parent_path().parent_path() / "lib"});
-  all.push_back({NB_INSTALL_LIBDIR, true});
+  if constexpr (!std::string_view(NB_INSTALL_LIBDIR).empty())
+    all.push_back({NB_INSTALL_LIBDIR, true});
   return all;
 }
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,18 @@ for file in sorted(FOLDER.glob("*.py")):
     add(file)
 for file in sorted(FOLDER.glob("*.ipynb")):
     add_notebook(file)
+
+def add_readme(file):
+    """The README's example, run where it says: in the root of the repository."""
+    def test(self):
+        (program,) = re.findall(r"```python\n(.*?)```", file.read_text(), re.S)
+        done = subprocess.run([sys.executable, "-c", program + "\nassert g.loss > 0 and g['cell_a'] != 0"], cwd=file.parent,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+    Examples.test_readme = test
+
+
+add_readme(FOLDER.parents[2] / "README.md")
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

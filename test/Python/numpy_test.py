@@ -438,6 +438,18 @@ class Processes(unittest.TestCase):
         out, _ = child.communicate(timeout=60)
         self.assertEqual(out, "stopped (24, 24)\n")
 
+    def test_command(self):
+        """nb-sim of the package."""
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-m", "nanobragg.simulate", *flags("-floatfile x.bin -nopgm -nonoise").split()],
+                                  cwd=folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            written = np.fromfile(os.path.join(folder, "x.bin"), np.float32).reshape(24, 24)
+        np.testing.assert_allclose(written, simulator(with_grid=False).image(), rtol=1e-6)
+        refused = subprocess.run([sys.executable, "-m", "nanobragg.simulate", "-cel"], capture_output=True, text=True)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("closest is '-cell'", refused.stderr)
+
     def test_progress(self):
         seen = []
         reference().image(progress=seen.append)
