@@ -1,6 +1,8 @@
 """lit configuration for the tests of the dialect, the passes and the tools."""
 
+import importlib.util
 import os
+import sys
 
 import lit.formats
 
@@ -19,6 +21,11 @@ for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 
+if (importlib.util.find_spec("yaml")
+        and os.path.exists(os.path.join(config.llvm_tools_dir, "../share/opt-viewer/opt-viewer.py"))):
+    config.available_features.add("opt-viewer")
+config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%llvm_tools", config.llvm_tools_dir))
 config.substitutions.append(("%nb_build", config.nb_build_dir))
 config.substitutions.append(("%test_data", os.path.join(config.test_source_root, "data")))
 # Full paths, so that a test can never pick up another build's tool by the same name.

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/PDLInterp/IR/PDLInterp.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -135,9 +135,9 @@ private:
     };
     Location loc = getOperation().getLoc();
     if (text.empty())
-      remark::missed(loc, options("unmatched")) << "no pattern matched";
+      nb::remarkMissed(loc, options("unmatched")) << "no pattern matched";
     else
-      remark::passed(loc, options("applied")) << remark::add("patterns applied: {0}", text);
+      nb::remarkPassed(loc, options("applied")) << remark::add("patterns applied: {0}", text);
   }
 };
 } // namespace

@@ -388,12 +388,12 @@ void Culler::run() {
   if (image->hasAttr(names::lit))
     return;
   if (!findLight() || !findGeometry() || !splitLoops() || !vanishes()) {
-    remark::missed(where->getLoc(), remarkNamed("not-culled", func))
+    nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
         << "no sample is left out: " + why;
     return;
   }
   rewrite();
-  remark::passed(loc, remarkNamed("culled", func))
+  nb::remarkPassed(loc, remarkNamed("culled", func))
       << "samples without light are left out, by " + Twine(light.size()).str() +
              " factor(s) that vanish away from reflections; pixels without light are " +
              (dark ? "not computed" : "computed, since they are not zero");

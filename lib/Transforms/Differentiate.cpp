@@ -8,7 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::nb {
@@ -136,7 +136,7 @@ Value zeroDerivative(OpBuilder &builder, Location loc, Value result) {
 }
 
 void remarkZero(func::FuncOp func, const std::string &result, const std::string &parameter) {
-  remark::missed(func.getLoc(), remark::RemarkOpts::name("zero")
+  nb::remarkMissed(func.getLoc(), remark::RemarkOpts::name("zero")
                                     .category("nb-differentiate")
                                     .function(func.getName()))
       << remark::add("{0} does not depend on {1}", result, parameter);
@@ -359,7 +359,7 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
       }
       if (failed(differentiate(func)))
         return signalPassFailure();
-      remark::passed(func.getLoc(), remark::RemarkOpts::name("differentiated")
+      nb::remarkPassed(func.getLoc(), remark::RemarkOpts::name("differentiated")
                                         .category("nb-differentiate")
                                         .function(func.getName()))
           << remark::add("'{0}' became '{1}': {2} parameter(s)", name, func.getName().str(),

@@ -2,7 +2,7 @@
 
 #include "dialect/NB.h"
 
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::nb {
@@ -20,7 +20,7 @@ void eraseProbes(FunctionOpInterface func) {
   for (ProbeOp probe : probes)
     probe.erase();
   if (!probes.empty())
-    remark::passed(func.getLoc(), remark::RemarkOpts::name("erased")
+    nb::remarkPassed(func.getLoc(), remark::RemarkOpts::name("erased")
                                       .category("nb-erase-probes")
                                       .function(func.getName()))
         << remark::add("erased {0} probe(s)", probes.size());

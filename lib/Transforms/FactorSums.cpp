@@ -172,11 +172,11 @@ void factorSums(FunctionOpInterface func) {
     unsigned taken = factorSum(sum);
     if (takeOutCondition(sum)) {
       taken += factorSum(sum);
-      remark::passed(sum.getLoc(), remarkOf("nb-factor-sums", "condition", func))
+      nb::remarkPassed(sum.getLoc(), remarkOf("nb-factor-sums", "condition", func))
           << "took a condition out of a sum";
     }
     if (taken != 0)
-      remark::passed(sum.getLoc(), remarkOf("nb-factor-sums", "factored", func))
+      nb::remarkPassed(sum.getLoc(), remarkOf("nb-factor-sums", "factored", func))
           << remark::add("took {0} factor(s) out of a sum", taken);
   }
 }

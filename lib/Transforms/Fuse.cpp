@@ -5,7 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -83,7 +83,7 @@ LoopOp merge(LoopOp first, LoopOp second) {
 LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   SmallVector<Operation *> between = dependenciesBetween(first, second);
   if (!between.empty() && between.front() == first) {
-    remark::missed(second->getLoc(), remarkNamed("depends", func))
+    nb::remarkMissed(second->getLoc(), remarkNamed("depends", func))
         << "not merged with the loop over the same dimensions before it: it uses that one's "
            "result";
     return nullptr;
@@ -91,7 +91,7 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   between.push_back(second);
   auto impure = llvm::find_if(between, [](Operation *op) { return !isPure(op); });
   if (impure != between.end()) {
-    remark::missed(second->getLoc(), remarkNamed("not-pure", func))
+    nb::remarkMissed(second->getLoc(), remarkNamed("not-pure", func))
         << remark::add("not merged with the loop over the same dimensions before it: '{0}' would "
                        "have to move and is not pure",
                        (*impure)->getName().getStringRef());
@@ -102,7 +102,7 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
     op->moveBefore(first);
   StringRef what = isa<ImageOp>(first) ? "images" : "sums";
   LoopOp merged = merge(first, second);
-  remark::passed(merged->getLoc(), remarkNamed("merged", func))
+  nb::remarkPassed(merged->getLoc(), remarkNamed("merged", func))
       << remark::add("merged two {0}: {1} results in one sweep", what, merged->getNumResults());
   return merged;
 }

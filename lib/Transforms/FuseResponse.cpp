@@ -5,7 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_FUSERESPONSE
@@ -88,13 +88,13 @@ void nb::fuseResponse(FunctionOpInterface func) {
     StringRef name = stage->getName().getStringRef();
     auto image = stage.getImage().getDefiningOp<ImageOp>();
     if (const char *why = whyNot(stage, image)) {
-      remark::missed(stage->getLoc(), remarkNamed("left", func))
+      nb::remarkMissed(stage->getLoc(), remarkNamed("left", func))
           << remark::add("'{0}' stays a stage of its own: {1}", name, why);
       continue;
     }
     Location loc = stage->getLoc();
     fuse(stage, image);
-    remark::passed(loc, remarkNamed("fused", func))
+    nb::remarkPassed(loc, remarkNamed("fused", func))
         << remark::add("'{0}' is now part of the image's body", name);
   }
 }

@@ -93,7 +93,7 @@ void remarkImpure(FunctionOpInterface func) {
     if (op == func || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 ||
         isPure(op) || !isLoop(op->getParentOp()))
       return;
-    remark::missed(op->getLoc(), remarkOf("nb-hoist-invariants", "not-pure", func))
+    nb::remarkMissed(op->getLoc(), remarkOf("nb-hoist-invariants", "not-pure", func))
         << remark::add("'{0}' stays where it is: it is not pure", op->getName().getStringRef());
   });
 }
@@ -105,7 +105,7 @@ struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> 
     // Values from different loops meet outside of them; this also makes one table of two.
     mergeEqualOps(func);
     if (moved.toFunction || moved.toPixel || moved.toOuterSum)
-      remark::passed(func.getLoc(), remarkOf("nb-hoist-invariants", "hoisted", func))
+      nb::remarkPassed(func.getLoc(), remarkOf("nb-hoist-invariants", "hoisted", func))
           << remark::add("moved {0} op(s) to the function, {1} to the pixel, {2} to an outer sum",
                          moved.toFunction, moved.toPixel, moved.toOuterSum);
     if (getContext().getRemarkEngine())

@@ -3,7 +3,7 @@
 #include "dialect/NB.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/GlobPattern.h"
 
@@ -115,11 +115,11 @@ struct InsertProbesPass : nb::impl::InsertProbesBase<InsertProbesPass> {
                       value);
     }
     if (!values.empty())
-      remark::passed(func.getLoc(), remarkNamed("inserted", func))
+      nb::remarkPassed(func.getLoc(), remarkNamed("inserted", func))
           << remark::add("inserted {0} probe(s)", values.size());
     for (Patterns *patterns : {&opPatterns, &namePatterns})
       for (StringRef text : patterns->unmatched())
-        remark::missed(func.getLoc(), remarkNamed("unmatched", func))
+        nb::remarkMissed(func.getLoc(), remarkNamed("unmatched", func))
             << remark::add("'{0}' matches no value", text);
   }
 

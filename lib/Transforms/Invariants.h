@@ -4,7 +4,7 @@
 
 #include "dialect/NB.h"
 
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::nb {

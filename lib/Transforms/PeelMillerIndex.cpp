@@ -4,7 +4,7 @@
 #include "dialect/NB.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -63,7 +63,7 @@ void nb::peelMillerIndex(Value hkl, FunctionOpInterface func) {
       ++lookups;
     }
   }
-  remark::passed(hkl.getLoc(), remarkNamed("peeled", func))
+  nb::remarkPassed(hkl.getLoc(), remarkNamed("peeled", func))
       << remark::add("peeled a Miller index: {0} lattice factor(s) take its fraction, {1} "
                      "lookup(s) its reflection",
                      factors, lookups);
@@ -82,7 +82,7 @@ void peelAll(FunctionOpInterface func) {
 
   func.walk([&](StructureFactorOp lookup) {
     if (lookup.getInterpolation() == Interpolation::nearest && !lookup.getIntegral())
-      remark::missed(lookup.getLoc(), remarkNamed("no-lattice-factor", func))
+      nb::remarkMissed(lookup.getLoc(), remarkNamed("no-lattice-factor", func))
           << "this lookup rounds its index itself: no lattice factor takes the same index";
   });
 }

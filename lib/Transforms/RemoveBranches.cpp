@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -134,7 +134,7 @@ LogicalResult removeBranches(FunctionOpInterface func) {
     if (failed(removeIf(branch)))
       return failure();
   if (!branches.empty())
-    remark::passed(func.getLoc(), remark::RemarkOpts::name("removed")
+    nb::remarkPassed(func.getLoc(), remark::RemarkOpts::name("removed")
                                       .category("nb-remove-branches")
                                       .function(func.getName()))
         << remark::add("{0} branch(es) became selects", branches.size());

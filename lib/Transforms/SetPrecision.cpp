@@ -4,7 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -197,10 +197,10 @@ struct SetPrecisionPass : nb::impl::SetPrecisionBase<SetPrecisionPass> {
         return remark::RemarkOpts::name(name).category("nb-set-precision");
       };
       if (narrower.numNarrowed() == 0)
-        remark::missed(image.getLoc(), named("narrowed"))
+        nb::remarkMissed(image.getLoc(), named("narrowed"))
             << "nothing here follows from a lattice factor or a structure factor in f64";
       else
-        remark::passed(image.getLoc(), named("narrowed"))
+        nb::remarkPassed(image.getLoc(), named("narrowed"))
             << llvm::formatv("{0} op(s) compute in f32", narrower.numNarrowed()).str();
     }
   }

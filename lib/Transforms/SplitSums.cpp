@@ -90,7 +90,7 @@ SmallVector<SumOp> nb::splitSum(SumOp sum, ArrayRef<unsigned> points, FunctionOp
                                                      sum.getBodyBlock()->getOperations());
   sum.replaceAllUsesWith(nest.front().getResults());
   sum.erase();
-  remark::passed(loc, remarkOf("nb-split-sums", "split", func))
+  nb::remarkPassed(loc, remarkOf("nb-split-sums", "split", func))
       << remark::add("split a sum: {0}", names);
   return nest;
 }

@@ -165,13 +165,13 @@ bool Tabulator::isWorthATable(Operation *op) {
   for (Value result : op->getResults()) {
     if (!needed.contains(result) || isTableElement(result.getType()))
       continue;
-    remark::missed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
+    nb::remarkMissed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
         << remark::add("'{0}' is computed for every pixel: a table cannot hold its result",
                        op->getName().getStringRef());
     return false;
   }
   if (auto dimension = repeated(op)) {
-    remark::missed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
+    nb::remarkMissed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
         << remark::add("'{0}' is computed for every pixel: it depends on two loops over {1}",
                        op->getName().getStringRef(), stringifyDimension(*dimension));
     return false;
@@ -249,7 +249,7 @@ SmallVector<TabulateOp> Tabulator::makeTables() {
       value.replaceAllUsesWith(lookup);
       llvm::raw_string_ostream(types) << (types.empty() ? "" : ", ") << column.getType();
     }
-    remark::passed(table.getLoc(), remarkOf("nb-tabulate-invariants", "tabulated", func))
+    nb::remarkPassed(table.getLoc(), remarkOf("nb-tabulate-invariants", "tabulated", func))
         << remark::add("tabulated {0} value(s) over {1}: {2}", values.size(),
                        dimensionNames(dimensions), types);
   }

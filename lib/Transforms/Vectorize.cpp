@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -215,7 +215,7 @@ LogicalResult LaneRewriter::rewriteBlock(Block &from) {
 
 ImageOp LaneRewriter::run() {
   if (image.getLanes()) {
-    remark::missed(image.getLoc(), remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
+    nb::remarkMissed(image.getLoc(), remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
         << "the image is in lanes already";
     return image;
   }
@@ -244,7 +244,7 @@ ImageOp nb::vectorizeImage(ImageOp image, int64_t lanes) {
   LaneRewriter rewriter(image, lanes);
   ImageOp made = rewriter.run();
   if (rewriter.numLaneOps() + rewriter.numScalarOps() > 0)
-    remark::passed(loc, remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
+    nb::remarkPassed(loc, remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
         << llvm::formatv("computes {0} pixels at once: {1} op(s) in lanes, {2} scalar", lanes,
                          rewriter.numLaneOps(), rewriter.numScalarOps())
                .str();

@@ -17,7 +17,7 @@ llvm::Expected<std::vector<PassRun>> nb::runReported(Pipeline pipeline, ModuleOp
   if (failed(collectRemarks(context, take)))
     return llvm::createStringError("remarks of passes cannot be collected");
   const auto noMore =
-      llvm::make_scope_exit([&] { (void)collectRemarks(context, [](PassRemark) {}); });
+      llvm::scope_exit([&] { (void)collectRemarks(context, [](PassRemark) {}); });
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (message.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)

@@ -1,6 +1,6 @@
 #include "lib/Compiler/Pipelines/Remarks.h"
 
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -14,8 +14,11 @@ struct Collector : remark::detail::MLIRRemarkStreamerBase {
     said.kind = remark.getRemarkTypeString().str();
     said.pass = remark.getCombinedCategoryName().str();
     for (const auto &argument : remark.getArgs())
-      said.message += (said.message.empty() ? "" : ", ") +
-                      (argument.key == "Remark" ? "" : argument.key + "=") + argument.val;
+      if (argument.key == remarkValueKey)
+        said.value = argument.val;
+      else
+        said.message += (said.message.empty() ? "" : ", ") +
+                        (argument.key == "Remark" ? "" : argument.key + "=") + argument.val;
     const Location location = remark.getLocation();
     if (auto name = location->findInstanceOf<NameLoc>())
       said.value = name.getName().str();

@@ -10,7 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -206,7 +206,7 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
     addPartsInLoops(getOperation());
     const auto [left, arithmetic] = countOps();
     if (physics != left)
-      remark::passed(getOperation()->getLoc(),
+      nb::remarkPassed(getOperation()->getLoc(),
                      remark::RemarkOpts::name("converted").category("convert-nb-to-arith"))
           << remark::add("{0} op(s) of the nb dialect became {1} op(s) of arithmetic",
                          physics - left, arithmetic - others);

@@ -3,7 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::nb {
@@ -30,7 +30,7 @@ struct EraseLaunchesPass : nb::impl::EraseLaunchesBase<EraseLaunchesPass> {
         error.attachNote(function.getLoc()) << "it launches a kernel of the GPU";
         return signalPassFailure();
       }
-      remark::passed(function.getLoc(), remark::RemarkOpts::name("erased")
+      nb::remarkPassed(function.getLoc(), remark::RemarkOpts::name("erased")
                                             .category("nb-erase-launches")
                                             .function(function.getName()))
           << "erased: it launches a kernel of the GPU, which the host does without";

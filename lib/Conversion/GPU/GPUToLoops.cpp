@@ -8,7 +8,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::nb {
@@ -110,7 +110,7 @@ struct GPUToLoopsPass : nb::impl::GPUToLoopsBase<GPUToLoopsPass> {
     for (gpu::LaunchOp launch : launches) {
       if (failed(check(launch)))
         return signalPassFailure();
-      remark::passed(launch.getLoc(),
+      nb::remarkPassed(launch.getLoc(),
                      remark::RemarkOpts::name("lowered").category("nb-gpu-to-loops"))
           << "the launch became a loop over its blocks and one over the threads of a block";
       lowerAdditions(launch);

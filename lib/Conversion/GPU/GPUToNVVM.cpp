@@ -10,7 +10,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::nb {
@@ -49,7 +49,7 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
     const int64_t before = countOps();
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
-    remark::passed(getOperation().getLoc(),
+    nb::remarkPassed(getOperation().getLoc(),
                    remark::RemarkOpts::name("converted").category("nb-gpu-to-nvvm"))
         << remark::add("{0} op(s) became {1} of LLVM's and NVIDIA's dialects", before, countOps());
   }

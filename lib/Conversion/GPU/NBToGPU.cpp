@@ -14,7 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::nb {
@@ -361,7 +361,7 @@ LogicalResult Launcher::run() {
   emitBody(emitLaunch(b, index(b, blocksOnHost), threadsOfBlock, name));
   if (sizeFunction)
     emitReduction();
-  remark::passed(
+  nb::remarkPassed(
       loc, remark::RemarkOpts::name("launched").category("nb-to-gpu").function(function.getName()))
       << remark::add(
              "up to {0} blocks of {1} threads render a tile, {2}", blocksOnHost, threadsOfBlock,

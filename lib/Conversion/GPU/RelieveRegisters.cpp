@@ -6,7 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_RELIEVEREGISTERS
@@ -161,7 +161,7 @@ static void relieve(gpu::LaunchOp launch) {
     return;
   if (llvm::any_of(all,
                    [](scf::ForOp loop) { return !loop.getInductionVar().getType().isIndex(); })) {
-    remark::missed(launch.getLoc(),
+    nb::remarkMissed(launch.getLoc(),
                    remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
         << "left alone: a loop counts in other than index, as all do where this pass has been run";
     return;
@@ -171,7 +171,7 @@ static void relieve(gpu::LaunchOp launch) {
     reloaded += Reloading(launch, loop).run();
   for (scf::ForOp loop : all)
     countInWords(loop);
-  remark::passed(launch.getLoc(),
+  nb::remarkPassed(launch.getLoc(),
                  remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
       << remark::add("{0} use(s) load or compute anew what lay in registers across loops; {1} "
                      "loop(s) count in 32 bits",

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::nb {
@@ -224,7 +224,7 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
     for (memref::AtomicRMWOp op : ops)
       op.erase();
   }
-  remark::passed(launch.getLoc(), remark::RemarkOpts::name("summed").category("nb-sum-over-warps"))
+  nb::remarkPassed(launch.getLoc(), remark::RemarkOpts::name("summed").category("nb-sum-over-warps"))
       << remark::add(
              "{0} addition(s) of each thread to memory became {1} of each warp, which has {2} "
              "threads",

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -303,7 +303,7 @@ LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
   if (kernel)
     returnBuffers(function);
   if (loopCount || !tables.empty())
-    remark::passed(function.getLoc(), remark::RemarkOpts::name("lowered")
+    nb::remarkPassed(function.getLoc(), remark::RemarkOpts::name("lowered")
                                           .category("convert-nb-to-loops")
                                           .function(function.getName()))
         << remark::add("{0} image(s) and sums and {1} table(s) became loops over memory", loopCount,

@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Remarks.h"
+#include "dialect/Remarks.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_OUTLINEKERNEL
@@ -350,7 +350,7 @@ void Outliner::emitReach() {
 }
 
 void Outliner::run() {
-  remark::passed(loc, remark::RemarkOpts::name("outlined").category("nb-outline-kernel").function(source.getName()))
+  nb::remarkPassed(loc, remark::RemarkOpts::name("outlined").category("nb-outline-kernel").function(source.getName()))
       << remark::add("entry points of a kernel: {0} table(s) in its workspace and {1} number(s) computed "
                      "ahead of the loops, {2} accumulator(s)",
                      plan.tables.size(), plan.saved.size(), plan.accumulators.size());

@@ -110,7 +110,7 @@ DiagnosedSilenceableFailure schedule::OrderDimensionsOp::applyToOne(TransformRew
   SmallVector<Dimension> now;
   for (unsigned i = 0; i != order.size(); ++i)
     now.push_back(sum.getDimension(i));
-  remark::passed(sum.getLoc(), remarkOf("nb-apply-patterns", "reordered",
+  nb::remarkPassed(sum.getLoc(), remarkOf("nb-apply-patterns", "reordered",
                                         sum->getParentOfType<FunctionOpInterface>()))
       << remark::add("reordered the loops of a sum: {0}", dimensionNames(now));
   return DiagnosedSilenceableFailure::success();
@@ -178,7 +178,7 @@ DiagnosedSilenceableFailure schedule::RecomputeOp::applyToOne(TransformRewriter 
         rewriter.clone(op, mapping);
       rewriter.replaceOp(lookup, mapping.lookupOrDefault(yielded));
     }
-  remark::passed(table.getLoc(), remarkOf("nb-apply-patterns", "recomputed",
+  nb::remarkPassed(table.getLoc(), remarkOf("nb-apply-patterns", "recomputed",
                                           table->getParentOfType<FunctionOpInterface>()))
       << remark::add("entries of a table are computed at {0} place(s)", places);
   rewriter.eraseOp(table);

@@ -1,0 +1,38 @@
+// Remarks of passes, such that every reader finds their place.
+//
+// The place of a value with a name is a NameLoc around its place in the file. LLVM's formats of
+// remarks take a bare place only; so that is what remarks get, and the name as a value of theirs.
+#ifndef NB_REMARKS_H
+#define NB_REMARKS_H
+
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::nb {
+
+/// The key of the value's name among what a remark says.
+inline constexpr llvm::StringLiteral remarkValueKey = "Value";
+
+namespace detail {
+using Emit = remark::detail::InFlightRemark(Location, remark::RemarkOpts);
+
+inline remark::detail::InFlightRemark remarkAt(Location loc, remark::RemarkOpts opts, Emit emit) {
+  auto place = loc->findInstanceOf<FileLineColLoc>();
+  auto said = emit(place ? Location(place) : loc, opts);
+  if (auto name = loc->findInstanceOf<NameLoc>(); name && place)
+    said << remark::metric(remarkValueKey, name.getName().getValue());
+  return said;
+}
+} // namespace detail
+
+/// A pass did something; it did not, where it might have.
+inline remark::detail::InFlightRemark remarkPassed(Location loc, remark::RemarkOpts opts) {
+  return detail::remarkAt(loc, opts, remark::passed);
+}
+inline remark::detail::InFlightRemark remarkMissed(Location loc, remark::RemarkOpts opts) {
+  return detail::remarkAt(loc, opts, remark::missed);
+}
+
+} // namespace mlir::nb
+
+#endif
