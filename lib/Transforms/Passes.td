@@ -128,6 +128,10 @@ def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
 
     Example: `nb-opt --nb-hoist-invariants --nb-tabulate-invariants experiment.mlir`
   }];
+  let options = [
+    Option<"lookupCost", "lookup-cost", "unsigned", "2",
+           "what finding an entry costs, in floating-point operations, beside one for each number read">
+  ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 
@@ -141,6 +145,10 @@ def SplitSums : Pass<"nb-split-sums"> {
 
     Example: `nb-opt --nb-split-sums --nb-hoist-invariants experiment.mlir`
   }];
+  let options = [
+    Option<"overhead", "overhead", "unsigned", "8",
+           "what a loop costs beside its body, in floating-point operations">
+  ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 
@@ -279,7 +287,9 @@ def Vectorize : Pass<"nb-vectorize"> {
     Example: `nb-opt --nb-vectorize=width=8 experiment.mlir`
   }];
   let options = [
-    Option<"width", "width", "int64_t", "8", "lanes: pixels computed at once">
+    Option<"width", "width", "int64_t", "8", "lanes: pixels computed at once">,
+    Option<"litWidth", "lit-width", "int64_t", "8",
+           "the most lanes of an image that nb-cull has marked, in which neighbours are mostly dark">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::vector::VectorDialect"];

@@ -40,9 +40,7 @@ SmallVector<unsigned> costByDepth(SumOp sum) {
 }
 
 /// The numbers of leading dimensions after which the sum is worth splitting.
-SmallVector<unsigned> splitPoints(SumOp sum) {
-  // What a loop costs beside its body.
-  constexpr unsigned loopOverhead = 8;
+SmallVector<unsigned> splitPoints(SumOp sum, unsigned loopOverhead) {
   SmallVector<unsigned> costs = costByDepth(sum);
   SmallVector<unsigned> points;
   for (unsigned k = 1; k + 1 < costs.size(); ++k)
@@ -97,12 +95,13 @@ SmallVector<SumOp> nb::splitSum(SumOp sum, ArrayRef<unsigned> points, FunctionOp
 
 namespace {
 struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
+  using SplitSumsBase::SplitSumsBase;
   void runOnOperation() override {
-    getOperation()->walk([](FunctionOpInterface func) {
+    getOperation()->walk([&](FunctionOpInterface func) {
       SmallVector<SumOp> sums;
       func.walk([&](SumOp sum) { sums.push_back(sum); });
       for (SumOp sum : sums)
-        if (SmallVector<unsigned> points = splitPoints(sum); !points.empty())
+        if (SmallVector<unsigned> points = splitPoints(sum, overhead); !points.empty())
           splitSum(sum, points, func);
     });
   }

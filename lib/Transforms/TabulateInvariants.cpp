@@ -30,7 +30,9 @@ bool isTableElement(Type type) {
 
 class Tabulator {
 public:
-  Tabulator(ImageOp image, FunctionOpInterface func) : image(image), func(func) {}
+  /// `cost` is that of finding an entry, in the units of costOf.
+  Tabulator(ImageOp image, FunctionOpInterface func, unsigned cost = 0)
+      : image(image), func(func), cost(cost) {}
 
   void run() {
     collectLoops();
@@ -57,6 +59,7 @@ private:
 
   ImageOp image;
   FunctionOpInterface func;
+  unsigned cost;
 
   /// All loops around a sample that run over the same values for every pixel of a panel, outer ones
   /// first.
@@ -146,7 +149,7 @@ bool Tabulator::isWorthATable(Operation *op) {
   if (isa<LookupOp, ComponentOp, ElementOp, RowOp>(op))
     return false;
   const llvm::SmallBitVector &loopsOfOp = pixelFree[op].loops;
-  unsigned lookup = 2; // the address
+  unsigned lookup = cost;
   for (Value result : op->getResults())
     lookup += needed.contains(result) ? scalarsIn(result.getType()) : 0;
   unsigned slice = 0;
@@ -296,12 +299,13 @@ TabulateOp nb::tabulate(Operation *op, FunctionOpInterface func, std::string &wh
 
 namespace {
 struct TabulateInvariantsPass : nb::impl::TabulateInvariantsBase<TabulateInvariantsPass> {
+  using TabulateInvariantsBase::TabulateInvariantsBase;
   void runOnOperation() override {
-    getOperation()->walk([](FunctionOpInterface func) {
+    getOperation()->walk([&](FunctionOpInterface func) {
       SmallVector<ImageOp> images;
       func.walk([&](ImageOp image) { images.push_back(image); });
       for (ImageOp image : images)
-        Tabulator(image, func).run();
+        Tabulator(image, func, lookupCost).run();
     });
   }
 };

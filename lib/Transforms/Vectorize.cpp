@@ -261,13 +261,17 @@ struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
           << "nb-vectorize: width must be between 1 and 64, but got " << width.getValue();
       return signalPassFailure();
     }
+    if (litWidth < 1) {
+      emitError(getOperation()->getLoc())
+          << "nb-vectorize: lit-width must be positive, but got " << litWidth.getValue();
+      return signalPassFailure();
+    }
     SmallVector<ImageOp> images;
     getOperation()->walk([&](ImageOp image) { images.push_back(image); });
     for (ImageOp image : images) {
       // Where few pixels have light, the neighbours of one that has are mostly dark.
-      constexpr int64_t mostOfLit = 8;
       const int64_t lanes =
-          image->hasAttr(names::lit) ? std::min<int64_t>(width, mostOfLit) : int64_t(width);
+          image->hasAttr(names::lit) ? std::min<int64_t>(width, litWidth) : int64_t(width);
       if (!vectorizeImage(image, lanes))
         return signalPassFailure();
     }
