@@ -79,7 +79,9 @@ double shareOfGrating(const Experiment &e, std::string_view setting) {
     for (double b : factor[1])
       lit += std::asin(std::clamp(most / (a * b * n[2]), 0.0, 1.0)) * 2 / std::numbers::pi;
   const double share = lit / (steps * steps);
-  return 1 - std::pow(1 - share, lanes) + look;
+  const Detector &d = e.detector;
+  const double ofPixel = double(d.oversample * d.oversample) * double(d.layers);
+  return 1 - std::pow(1 - share, lanes * ofPixel) + look;
 }
 
 /// The share of the samples that is computed.

@@ -82,8 +82,8 @@ def picture(rows):
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
         out.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[setting]}" stroke-width="2"/>')
         out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{COLOURS[setting]}"/>' for x, y in placed]
-        x, y = placed[0]
-        out.append(f'<text x="{x - 4:.1f}" y="{y - 8:.1f}" text-anchor="end" fill="{COLOURS[setting]}">--cull={setting}</text>')
+        x, y = placed[-1]  # where the lines are far from each other
+        out.append(f'<text x="{x + 4:.1f}" y="{y - 10:.1f}" fill="{COLOURS[setting]}">--cull={setting}</text>')
     out.append(f'<text x="{(left + width - right) / 2}" y="{height - 10}" text-anchor="middle">samples within reach of light '
                '(1e-12)</text>')
     return "\n".join([*out, "</svg>", ""])

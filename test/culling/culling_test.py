@@ -117,6 +117,39 @@ class CullingTest(unittest.TestCase):
             np.testing.assert_allclose(exact, off, rtol=1e-11)
             np.testing.assert_allclose(some, off, rtol=1e-6)
 
+    def test_where_it_cannot_pay_all_are_computed(self):
+        words = ("-cell 70 80 90 90 90 90 -mosaic 0.2 -mosaic_dom 20 -lambda 1 -distance 100 -detpixels 64 -pixel 0.2 "
+                 "-default_F 100 -oversample 1")
+        for crystal, computed in (("-N 10", 1), ("-N 1", 1), ("-N 300", 0.5)):
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([os.environ["NB_SIM"], *words.split(), *crystal.split(), "--cull=1e-9", "-nopgm",
+                                       "-floatfile", "a.bin", "-nonoise", "--timing=t.json"], cwd=folder, check=True,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                with open(os.path.join(folder, "t.json")) as file:
+                    timing = json.load(file)
+                self.assertLessEqual(timing["samples_evaluated"], computed * timing["samples"])
+                self.assertEqual("leaves out no sample" in done.stderr, computed == 1, done.stderr)
+
+    def test_listed_pixels(self):
+        words = ("-cell 70 80 90 90 90 90 -N 100 -mosaic 0.2 -mosaic_dom 300 -lambda 1 -distance 100 -detpixels 256 "
+                 "-pixel 0.4 -default_F 100 -oversample 2 -nopgm -nonoise --quiet")
+        for shape, tolerance in (("-gauss_xtal", "1e-12"), ("-square_xtal", "1e-6"), ("-tophat_spots", "exact")):
+            images = []
+            for cull in ("off", tolerance):
+                with tempfile.TemporaryDirectory() as folder:
+                    with open(os.path.join(folder, "list.txt"), "w") as file:
+                        file.write("0 20 60 30 50\n0 200 230 10 40\n0 7 9\n")
+                    subprocess.run([os.environ["NB_SIM"], *words.split(), shape, f"--cull={cull}", "--pixels=list.txt",
+                                    "-floatfile", "a.bin", "--timing=t.json"], cwd=folder, check=True)
+                    with open(os.path.join(folder, "t.json")) as file:
+                        timing = json.load(file)
+                    images.append(np.fromfile(os.path.join(folder, "a.bin"), "<f4").astype(float))
+            self.assertLess(timing["samples_evaluated"], 0.7 * timing["samples"])
+            off, some = images
+            self.assertGreater(off.sum(), 0)
+            self.assertTrue(np.all(some <= off * (1 + 1e-6)))
+            self.assertLess(np.abs(off - some).sum(), 2e-2 * off.sum())
+
     def test_few_samples_are_computed(self):
         words = ("-cell 70 80 90 90 90 90 -N 100 -mosaic 0.2 -mosaic_dom 20 -lambda 1 -distance 100 "
                  "-detpixels 512 -pixel 0.2 -default_F 100 -gauss_xtal -oversample 1")

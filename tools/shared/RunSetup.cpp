@@ -1,6 +1,7 @@
 #include "tools/shared/RunSetup.h"
 
 #include "lib/CommandLine/Schedule.h"
+#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Precision.h"
 #include "runtime/kernels/HklCache.h"
 
@@ -54,6 +55,11 @@ std::vector<std::string> RunSetup::notices() const {
   lines.insert(lines.end(), loaded.remarks.begin(), loaded.remarks.end());
   lines.insert(lines.end(), complete.notes.begin(), complete.notes.end());
   const SimulatorOptions &simulator = line.tool.simulator;
+  if (!simulator.cull.empty() && simulator.cull != "off" &&
+      cullFor(simulator.cull, complete.experiment) == "off")
+    lines.push_back("--cull=" + simulator.cull +
+                    " leaves out no sample: looking for those with light would take longer here "
+                    "than computing all of them");
   if (precisionFor(simulator.precision, complete.experiment) != simulator.precision)
     lines.push_back("--precision=" + simulator.precision + " keeps its bound up to " +
                     std::to_string(int(mostCellsOfMixed)) + " cells along an axis; " +
