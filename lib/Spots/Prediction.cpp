@@ -71,7 +71,9 @@ private:
         const double f = corner & 1 ? double(p.pixels[0]) * p.pixelSize[0] : 0;
         const double s = corner & 2 ? double(p.pixels[1]) * p.pixelSize[1] : 0;
         const Vec3 ray = unit(sum(p.origin, sum(scaled(p.fast, f), scaled(p.slow, s))));
-        sine = std::max(sine, std::sqrt(std::max(0.0, (1 - dot(ray, forward)) / 2)));
+        // Up to 90 degrees a corner has the largest angle of its panel; beyond, another point may.
+        const double cosine = dot(ray, forward);
+        sine = std::max(sine, cosine < 0 ? 1 : std::sqrt(std::max(0.0, (1 - cosine) / 2)));
       }
     const double seen = 2 * length(s0) * sine;
     return limits.dmin > 0 ? std::min(seen, 1 / limits.dmin) : seen;

@@ -109,6 +109,29 @@ TEST(PredictionTest, AStillTurnsTheNodeOntoTheSphere) {
   EXPECT_TRUE(both[0] && both[1]);
 }
 
+/// A panel beside the sample, parallel to the beam: the middle of its rear edge sees farther back
+/// than its corners.
+TEST(PredictionTest, FindsWhatIsScatteredBackwards) {
+  io::DialsExperiment e = experimentOf(3);
+  io::DialsPanel &p = e.panels.front();
+  p.origin = {100, 100, -50};
+  p.fast = {0, -1, 0};
+  p.slow = {0, 0, 1};
+  p.pixels = {200, 100};
+  p.pixelSize = {1, 1};
+  e.beam.wavelength = 2;
+  for (Vec3 &v : e.crystal->real)
+    v = scaled(v, 0.5);
+  double least = 1, most = -1; // cosine of the scattering angle
+  for (const Spot &s : predictSpots(e, limitsOf())) {
+    const double cosine = -s.ray[2] / length(s.ray);
+    least = std::min(least, cosine);
+    most = std::max(most, cosine);
+  }
+  EXPECT_GT(most, 0.2);
+  EXPECT_LT(least, -50 / 150.0 - 0.03) << "beyond the corners";
+}
+
 TEST(PredictionTest, ExtinctReflectionsAreNoSpots) {
   PredictionLimits limits = limitsOf();
   limits.shines = [](const auto &hkl) { return hkl[0] % 2 == 0; };
