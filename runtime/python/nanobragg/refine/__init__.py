@@ -1,0 +1,14 @@
+"""Refinement of stills: orientation, cell, scale and more of each shot, against the pixels of its shoeboxes.
+
+    from nanobragg import refine
+    results = refine.shots(flags, "indexed.expt", "indexed.refl", out="refined")
+
+or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgpack for reflection tables: pip install
+"nanobragg[refine]".
+"""
+
+from ._crystal import CELL_SYSTEMS, OrientedCell
+from ._shot import Result, refine_shot
+from .shots import shots
+
+__all__ = ["CELL_SYSTEMS", "OrientedCell", "Result", "refine_shot", "shots"]

@@ -1,0 +1,118 @@
+"""Experiment lists and reflection tables of DIALS."""
+
+import copy
+import json
+import os
+
+import numpy
+
+from .._errors import FileError
+
+_TYPES = {"int": ("<i4", 1), "bool": ("u1", 1), "double": ("<f8", 1), "std::size_t": ("<u8", 1), "int6": ("<i4", 6),
+          "vec2<double>": ("<f8", 2), "vec3<double>": ("<f8", 3), "cctbx::miller::index<>": ("<i4", 3)}
+
+
+def _msgpack():
+    try:
+        import msgpack
+    except ImportError:
+        raise ImportError("reflection tables need msgpack: pip install 'nanobragg[refine]'") from None
+    return msgpack
+
+
+def read_reflections(path):
+    """Columns of a .refl by name, (reflections,) or (reflections, n); those of types that are not known are left out."""
+    try:
+        with open(path, "rb") as file:
+            table = _msgpack().unpackb(file.read(), raw=False, strict_map_key=False)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+    except ImportError:
+        raise
+    except Exception as error:
+        raise FileError(f"{path}: is no reflection table of DIALS (.refl): {error}") from None
+    try:
+        kind, _, content = table
+        rows, columns = content["nrows"], {}
+        assert kind == "dials::af::reflection_table"
+        for name, (kind, (count, data)) in content["data"].items():
+            if kind in _TYPES:
+                dtype, width = _TYPES[kind]
+                column = numpy.frombuffer(data, dtype=dtype)
+                columns[name] = column.reshape(count, width) if width > 1 else column
+                assert len(columns[name]) == rows
+    except (AssertionError, KeyError, TypeError, ValueError):
+        raise FileError(f"{path}: is no reflection table of DIALS (.refl), or it is damaged") from None
+    for name in ("id", "panel", "bbox", "miller_index"):
+        if name not in columns:
+            raise FileError(f"{path}: has no column {name}; index the images and keep their shoeboxes' boxes")
+    return columns
+
+
+def write_reflections(path, columns):
+    """The other way round. The file is there when it is complete."""
+    data = {}
+    for name, column in columns.items():
+        width = 1 if column.ndim == 1 else column.shape[1]
+        kind = next(kind for kind, (dtype, n) in _TYPES.items()
+                    if numpy.dtype(dtype).kind == column.dtype.kind and n == width
+                    and (numpy.dtype(dtype).itemsize == column.dtype.itemsize)
+                    and (kind != "cctbx::miller::index<>" or name == "miller_index"))
+        data[name] = [kind, [len(column), numpy.ascontiguousarray(column, dtype=_TYPES[kind][0]).tobytes()]]
+    rows = len(next(iter(columns.values())))
+    _write(path, _msgpack().packb(["dials::af::reflection_table", 1, {"identifiers": {}, "nrows": rows, "data": data}],
+                                  use_bin_type=True))
+
+
+def read_experiments(path):
+    """The experiment list as DIALS's dictionary."""
+    try:
+        with open(path) as file:
+            content = json.load(file)
+        assert content["__id__"] == "ExperimentList"
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+    except (ValueError, AssertionError, KeyError, TypeError):
+        raise FileError(f"{path}: is no experiment list of DIALS (.expt)") from None
+    return content
+
+
+def image_of(experiments, index, path):
+    """Name of the image of an experiment, for read_image."""
+    experiment = experiments["experiment"][index]
+    try:
+        images = experiments["imageset"][experiment["imageset"]]
+        names = images["images"]
+    except (KeyError, IndexError, TypeError):
+        raise FileError(f"{path}: experiment {index} names no image (an imageset with 'images'); give images=") from None
+    frame = (images.get("single_file_indices") or [None])[0]
+    name = os.path.join(os.path.dirname(os.path.abspath(path)), names[0])
+    single = name.endswith((".cbf", ".img", ".npy")) or frame is None
+    return name if single else f"{name}:{frame}"
+
+
+def write_experiments(path, experiments, matrices):
+    """The list with other crystals; matrices: {index: columns a*, b*, c* in 1/A}."""
+    content = copy.deepcopy(experiments)
+    for index, matrix in matrices.items():
+        experiment = content["experiment"][index]
+        crystal = copy.deepcopy(content["crystal"][experiment["crystal"]])
+        for name, vector in zip("abc", numpy.linalg.inv(matrix)):
+            crystal[f"real_space_{name}"] = [float(v) for v in vector]
+        for name in ("A_at_scan_points", "B_covariance", "B_covariance_at_scan_points"):
+            crystal.pop(name, None)
+        experiment["crystal"] = len(content["crystal"])
+        content["crystal"].append(crystal)
+    used = sorted({e["crystal"] for e in content["experiment"] if e.get("crystal") is not None})
+    content["crystal"] = [content["crystal"][i] for i in used]
+    for experiment in content["experiment"]:
+        if experiment.get("crystal") is not None:
+            experiment["crystal"] = used.index(experiment["crystal"])
+    _write(path, json.dumps(content, indent=1).encode())
+
+
+def _write(path, content):
+    part = f"{path}.part"
+    with open(part, "wb") as file:
+        file.write(content)
+    os.replace(part, path)

@@ -1,0 +1,61 @@
+"""Orientation and cell from where spots are: the start of a refinement against pixels."""
+
+import numpy
+from scipy import optimize
+
+
+class Panels:
+    """Where pixels stand, from a simulator: corners (m), fast and slow steps of a pixel (m), (panels, 3) each."""
+
+    def __init__(self, sim):
+        panels = sim.shape[0] if len(sim.shape) == 3 else 1
+        place = lambda *pixel: sim.trace(*pixel)["pixel_pos_meters"]
+        middle = numpy.array([place(p, 0, 0) for p in range(panels)])
+        self.fast = numpy.array([place(p, 0, 1) for p in range(panels)]) - middle
+        self.slow = numpy.array([place(p, 1, 0) for p in range(panels)]) - middle
+        self.corner = middle - (self.fast + self.slow) / 2
+
+    def meet(self, rays, panel):
+        """Pixels (fast, slow) in which rays from the sample meet the planes of panels; whole numbers are edges."""
+        fast, slow, corner = self.fast[panel], self.slow[panel], self.corner[panel]
+        normal = numpy.cross(fast, slow)
+        reach = numpy.einsum("ij,ij->i", corner, normal) / numpy.einsum("ij,ij->i", rays, normal)
+        offset = reach[:, None] * rays - corner
+        along = lambda axis: numpy.einsum("ij,ij->i", offset, axis) / numpy.einsum("ij,ij->i", axis, axis)
+        return numpy.column_stack([along(fast), along(slow)])
+
+
+def predict(matrix, hkl, panel, panels, beam, wavelength):
+    """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the Ewald sphere.
+
+    As DIALS predicts stills: the node is turned about the axis at a right angle to beam and node until it is on the
+    sphere. matrix: columns a*, b*, c* in 1/A. beam: unit vector along the beam. wavelength: A.
+    """
+    s0 = beam / wavelength
+    q = hkl @ matrix.T
+    length = numpy.linalg.norm(q, axis=1)
+    across = q - (q @ beam)[:, None] * beam
+    across /= numpy.linalg.norm(across, axis=1)[:, None]
+    # |s0 + q| = |s0|
+    along = -length**2 * wavelength / 2
+    on_sphere = along[:, None] * beam + numpy.sqrt(numpy.maximum(length**2 - along**2, 0))[:, None] * across
+    cosine = numpy.einsum("ij,ij->i", q, on_sphere) / length**2
+    missing = numpy.arccos(numpy.clip(cosine, -1, 1)) * numpy.sign(q @ beam - along)
+    return panels.meet(s0 + on_sphere, panel), missing
+
+
+def fit_positions(cell, hkl, panel, observed, panels, beam, wavelength, reach, tolerance=0.5, sphere=1e-3):
+    """Numbers of an OrientedCell that put reflections where they were observed, and on the sphere.
+
+    observed: pixels (fast, slow). reach: how far each number may go from 0. tolerance: pixels that a position is trusted
+    to. sphere: rad, that a node may miss the sphere by. Robust against a fifth of reflections that are indexed wrongly.
+    """
+    def residuals(x):
+        at, missing = predict(cell.matrix(x), hkl, panel, panels, beam, wavelength)
+        return numpy.concatenate([((at - observed) / tolerance).ravel(), missing / sphere])
+
+    x = numpy.zeros(cell.size)
+    for width in (20.0, 5.0, 1.0):  # what lies farther out is weighed less and less
+        x = optimize.least_squares(residuals, x, bounds=(-reach, reach), loss="soft_l1", f_scale=width,
+                                   x_scale=1e-3).x
+    return x

@@ -1,0 +1,107 @@
+"""What became of all shots: a table, and a page to look at."""
+
+import base64
+import html
+
+import numpy
+
+from ..plot import png
+
+_HEAD = ["shot", "status", "a", "b", "c", "alpha", "beta", "gamma", "sigma_a", "sigma_b", "sigma_c", "rotation_deg",
+         "orientation_sigma_deg", "scale", "scale_sigma", "chi2", "log_likelihood", "spots", "pixels", "evaluations",
+         "seconds", "why"]
+
+
+def rows(results):
+    """A row for each shot, the first with names. Lengths in A, angles in degrees."""
+    names = sorted({name for r in results for name in r.values})
+    yield [*_HEAD[:-1], *(word for name in names for word in (name, f"sigma_{name}")), _HEAD[-1]]
+    for r in results:
+        if r.matrix is None:
+            yield [r.index, r.status, *[""] * (len(_HEAD) - 4 + 2 * len(names)), f"{r.seconds:.3f}", r.why]
+            continue
+        values = [v for name in names for v in r.values.get(name, ("", ""))]
+        yield [r.index, r.status, *(f"{v:.6f}" for v in r.cell), *(f"{v:.2g}" for v in r.cell_sigma[:3]),
+               f"{r.rotation:.5f}", f"{r.orientation_sigma.max():.2g}", f"{r.scale:.6g}", f"{r.scale_sigma:.2g}",
+               f"{r.chi2:.4g}", f"{r.log_likelihood:.8g}", len(r.spots["hkl"]), r.pixels, r.evaluations,
+               f"{r.seconds:.3f}", *values, r.why]
+
+
+def _picture(image, zoom=8):
+    return ('<img src="data:image/png;base64,'
+            + base64.b64encode(png(numpy.kron(numpy.nan_to_num(image), numpy.ones((zoom, zoom))))).decode() + '"/>')
+
+
+def _curve(points, width=640, height=180, label=""):
+    """Points (x, y) as an SVG: y from 0 up."""
+    if len(points) == 0:
+        return ""
+    points = numpy.asarray(points, dtype=float)
+    low, high = points[:, 0].min(), points[:, 0].max()
+    top = max(points[:, 1].max(), 1e-12)
+    x = 50 + (points[:, 0] - low) / max(high - low, 1e-12) * (width - 70)
+    y = height - 30 - points[:, 1] / top * (height - 50)
+    dots = "".join(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in zip(x, y))
+    return (f'<svg width="{width}" height="{height}"><rect x="50" y="20" width="{width - 70}" height="{height - 50}" '
+            f'fill="none" stroke="#999"/>{dots}<text x="50" y="14">{html.escape(label)}</text>'
+            f'<text x="4" y="28">{top:.3g}</text><text x="30" y="{height - 30}">0</text>'
+            f'<text x="50" y="{height - 12}">{low:.4g}</text>'
+            f'<text x="{width - 20}" y="{height - 12}" text-anchor="end">{high:.4g}</text></svg>')
+
+
+def _binned(x, y, bins=20):
+    """Means of y over bins of x with as many numbers each: (mean x, mean y, count)."""
+    order = numpy.argsort(x)
+    return [(float(numpy.mean(x[part])), float(numpy.mean(y[part])), len(part))
+            for part in numpy.array_split(order, min(bins, max(len(order), 1))) if len(part)]
+
+
+def _table(head, lines):
+    cell = lambda tag, words: "".join(f"<{tag}>{html.escape(str(w))}</{tag}>" for w in words)
+    return ("<table><tr>" + cell("th", head) + "</tr>" + "".join(f"<tr>{cell('td', line)}</tr>" for line in lines)
+            + "</table>")
+
+
+def _spots(good):
+    return {name: numpy.concatenate([r.spots[name] for r in good])
+            for name in ("resolution", "chi2", "panel", "predicted", "observed")}
+
+
+def write(path, results):
+    """The page. It needs no other file and no network."""
+    good = [r for r in results if r.status == "refined"]
+    parts = [f"<h1>{len(good)} of {len(results)} shots refined</h1>"]
+    if good:
+        spots = _spots(good)
+        by_resolution = _binned(1 / spots["resolution"]**2, spots["chi2"])
+        off = numpy.linalg.norm(spots["predicted"] - spots["observed"], axis=1)
+        parts += ["<h2>By resolution</h2>", _curve([(x, y) for x, y, _ in by_resolution], label="chi-square per pixel; "
+                                                   "1/d² (1/Å²)"),
+                  _table(["d (Å)", "chi-square", "spots"], [(f"{x**-0.5:.3f}", f"{y:.4g}", n) for x, y, n in by_resolution]),
+                  "<h2>By panel</h2>",
+                  _table(["panel", "spots", "chi-square", "predicted to observed (pixels, mean)"],
+                         [(p, int((spots["panel"] == p).sum()), f"{spots['chi2'][spots['panel'] == p].mean():.4g}",
+                           f"{off[spots['panel'] == p].mean():.3f}") for p in numpy.unique(spots["panel"])]),
+                  "<h2>By shot</h2>", _curve([(r.index, r.chi2) for r in good], label="chi-square per pixel; shot")]
+    head, *lines = rows(results)
+    parts.append(_table(head, lines))
+    rejected = [r for r in results if r.status != "refined"]
+    if rejected:
+        parts += ["<h2>Rejected</h2>", _table(["shot", "why"], [(r.index, r.why) for r in rejected])]
+    worst = sorted(good, key=lambda r: -r.chi2)[:5] + sorted(good, key=lambda r: r.chi2)[:5]
+    shown = {r.index: r for r in worst}.values()
+    if shown:
+        parts.append("<h2>Data, model and residual</h2><p>The brightest spots of the shots that fit worst and best.</p>")
+    for r in shown:
+        parts.append(f"<h3>Shot {r.index}, chi-square {r.chi2:.4g}</h3><div>")
+        for hkl, data, model in r.pictures:
+            residual = abs(data - model) / numpy.sqrt(numpy.maximum(model, 1))
+            parts.append("<figure>" + "".join(_picture(i) for i in (data, model, residual))
+                         + f"<figcaption>{hkl[0]} {hkl[1]} {hkl[2]}</figcaption></figure>")
+        parts.append("</div>")
+    style = ("body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{padding:2px 8px;text-align:right;"
+             "border-bottom:1px solid #ddd}figure{display:inline-block;margin:4px}figure img{margin:1px;max-width:120px}"
+             "circle{fill:#1f5fa8}svg text{font-size:11px}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>Refined shots</title><style>{style}</style>'
+                   f"</head><body>{''.join(parts)}</body></html>")

@@ -1,0 +1,84 @@
+"""The pixels around spots, and the background under them."""
+
+import numpy
+
+
+class Shoeboxes:
+    """Pixels of boxes on an image, each in one box only.
+
+    boxes: (n, 4) fast from, to, slow from, to; the ends are not part of a box. panel: (n,). image: (slow, fast) or
+    (panel, slow, fast) photons. trusted: photons from, to; others, and those that are not finite, are left out.
+
+    Of the pixels that remain: rows (pixels, 3) of panel, slow, fast; data; box, the index of each one's; spans, where the
+    pixels of a box are; kept, which boxes have pixels.
+    """
+
+    def __init__(self, image, boxes, panel, trusted=(-numpy.inf, numpy.inf), margin=0):
+        image = image.reshape((-1, *image.shape[-2:]))
+        rows, index = [], []
+        for i, (f0, f1, s0, s1) in enumerate(numpy.asarray(boxes)):
+            f0, s0 = max(int(f0) - margin, 0), max(int(s0) - margin, 0)
+            f1, s1 = min(int(f1) + margin, image.shape[2]), min(int(s1) + margin, image.shape[1])
+            if f1 <= f0 or s1 <= s0:
+                continue
+            slow, fast = numpy.mgrid[s0:s1, f0:f1]
+            rows.append(numpy.column_stack([numpy.full(slow.size, panel[i]), slow.ravel(), fast.ravel()]))
+            index.append(numpy.full(slow.size, i))
+        self.rows = numpy.concatenate(rows) if rows else numpy.empty((0, 3), int)
+        self.box = numpy.concatenate(index) if rows else numpy.empty(0, int)
+        # A pixel of two boxes belongs to the first.
+        flat = numpy.ravel_multi_index(self.rows.T, image.shape) if rows else self.box
+        first = numpy.sort(numpy.unique(flat, return_index=True)[1])
+        data = image.reshape(-1)[flat[first]]
+        with numpy.errstate(invalid="ignore"):
+            good = numpy.isfinite(data) & (data >= trusted[0]) & (data <= trusted[1])
+        keep = first[good]
+        self.rows, self.box, self.data = self.rows[keep], self.box[keep], data[good]
+        starts = numpy.flatnonzero(numpy.diff(self.box, prepend=-1))
+        self.spans = [slice(a, b) for a, b in zip(starts, [*starts[1:], len(self.box)])]
+        self.kept = self.box[starts]
+
+    def centroids(self):
+        """Of each box of ``kept``: (fast, slow), photons above the median of the box, and their sigma."""
+        places, sums, sigmas = [], [], []
+        for span in self.spans:
+            data = self.data[span]
+            level = numpy.median(data)
+            above = numpy.maximum(data - level - 2 * numpy.sqrt(max(level, 0.0)), 0)
+            total = above.sum()
+            at = self.rows[span][:, [2, 1]] + 0.5
+            places.append(above @ at / total if total > 0 else at.mean(axis=0))
+            sums.append((data - level).sum())
+            sigmas.append(numpy.sqrt(max(data.sum(), 1.0)))
+        return numpy.array(places), numpy.array(sums), numpy.array(sigmas)
+
+
+class Planes:
+    """A plane of background for each box, which fits what the model leaves best: it is projected out.
+
+    For fixed weights the sum of squares, least with respect to the planes, is that of what is left at a right angle to
+    them; planes are then no parameters of the fit (variable projection).
+    """
+
+    def __init__(self, boxes, weights):
+        """weights: 1/sigma of each pixel."""
+        self.boxes, self.weights = boxes, weights
+        self.bases = []
+        for span in boxes.spans:
+            slow, fast = boxes.rows[span][:, 1], boxes.rows[span][:, 2]
+            plane = numpy.column_stack([numpy.ones(slow.size), fast - fast.mean(), slow - slow.mean()])
+            # Few pixels, or pixels in one line, carry no plane but a level.
+            columns = 3 if slow.size > 6 and numpy.ptp(slow) > 0 and numpy.ptp(fast) > 0 else 1
+            self.bases.append(numpy.linalg.qr(plane[:, :columns] * weights[span, None])[0])
+
+    def without(self, values):
+        """Weighted values (pixels, ...) with their planes taken out."""
+        left = values.copy()
+        for span, q in zip(self.boxes.spans, self.bases):
+            left[span] -= q @ (q.T @ values[span])
+        return left
+
+    def of(self, rest):
+        """The planes that fit ``rest``, photons that the crystal's model leaves, in photons per pixel."""
+        weighted = rest * self.weights
+        return (weighted - self.without(weighted)) / self.weights

@@ -1,0 +1,139 @@
+"""The refinement of many shots."""
+
+import concurrent.futures
+import csv
+import functools
+import multiprocessing
+import os
+import shlex
+import warnings
+
+import numpy
+
+from .._errors import FileError
+from ..simulator import read_image
+from . import _files, _report
+from ._crystal import CELL_SYSTEMS
+from ._shot import Rejected, Result, refine_shot
+
+
+def shots(flags, experiments, reflections, *, images=None, parameters=("orientation", "cell", "scale"), system="triclinic",
+          gain=1.0, offset=0.0, readout=0.0, restrain=None, margin=2, workers=None, shard=(0, 1), out=None,
+          progress=None):
+    """Refines the crystal of each still of an experiment list against the pixels of its shoeboxes.
+
+    flags: of nb-sim, a string or a list, for what the files do not say: -hkl, -N, -mosaic, --spectrum, -gauss_xtal ...
+    experiments: an experiment list of DIALS (.expt), one experiment an image. reflections: a reflection table (.refl) with
+    miller_index, panel, bbox and id; xyzobs.px.value is where spots were observed, if it is there.
+    images: a function from the number of a shot to its image; None: those that the experiment list names.
+    parameters: orientation, cell and scale, and parameters that get a factor: "mosaic_spread", "ncells".
+    system: which cell the crystal keeps, one of refine.CELL_SYSTEMS.
+    gain, offset, readout: an image holds photons * gain + offset, and noise of sigma readout beside Poisson's (all in the
+    image's unit).
+    restrain: see refine_shot. workers: processes; None: one for each processor. shard: (i, n), every n-th shot from i on.
+    out: a folder for refined.expt, refined.refl, shots.csv and report.html.
+    progress: is called with the Result of each shot that is finished.
+
+    Returns the results, in the order of the shots. A shot that cannot be refined is in it with its reason.
+    """
+    words = shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
+    wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
+    if missing := {"orientation", "cell", "scale"} - set(wanted):
+        raise ValueError(f"orientation, cell and scale are always refined, and {', '.join(sorted(missing))} is not among "
+                         "the parameters; restrain= keeps one where it is")
+    if system not in CELL_SYSTEMS:
+        raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
+    if not gain > 0:
+        raise ValueError(f"gain is {gain}; it has to be greater than 0")
+    part, parts = shard
+    if not 0 <= part < parts:
+        raise ValueError(f"shard is {part}/{parts}; parts count from 0, and there are {parts}")
+    listed = _files.read_experiments(experiments)
+    table = _files.read_reflections(reflections)
+    shot = functools.partial(
+        _one, words=words, experiments=str(experiments), listed=listed, table=table, images=images, gain=gain,
+        offset=offset, how={"further": [p for p in wanted if p not in ("orientation", "cell", "scale")], "system": system,
+                            "readout": readout / gain, "restrain": restrain, "margin": margin})
+    numbers = range(part, len(listed["experiment"]), parts)
+    results = []
+    for result in _each(shot, numbers, workers):
+        results.append(result)
+        if progress:
+            progress(result)
+    results.sort(key=lambda r: r.index)
+    if out is not None:
+        write(out, results, listed, table)
+    return results
+
+
+def _each(shot, numbers, workers):
+    """Results as they come."""
+    workers = min(workers or len(os.sched_getaffinity(0)), max(len(numbers), 1))
+    if workers <= 1:
+        yield from map(shot, numbers)
+        return
+    # Forked, so that nobody has to pickle images or functions; the parent has no kernel running.
+    global _shot
+    _shot = shot
+    with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(_forked, i) for i in numbers]):
+            yield done.result()
+
+
+_shot = None
+
+
+def _forked(index):
+    return _shot(index)
+
+
+def _one(index, *, words, experiments, listed, table, images, gain, offset, how):
+    try:
+        if images is None:
+            image = read_image(_files.image_of(listed, index, experiments))
+        else:
+            image = numpy.asarray(images(index), dtype=float)
+    except FileError as error:
+        return Result(index, "rejected", str(error))
+    mine = table["id"] == index
+    observed = table["xyzobs.px.value"][mine][:, :2] if "xyzobs.px.value" in table else None
+    trusted = listed["detector"][listed["experiment"][index]["detector"]]["panels"][0].get("trusted_range")
+    low, high = trusted if trusted else (-numpy.inf, numpy.inf)
+    try:
+        return refine_shot(index, [*words, "--expt", f"{experiments}:{index}"], (image - offset) / gain,
+                           table["miller_index"][mine], table["panel"][mine].astype(int), table["bbox"][mine][:, :4],
+                           observed=observed, trusted=((low - offset) / gain, (high - offset) / gain), **how)
+    except FileError as error:
+        return Result(index, "rejected", str(error))
+
+
+def write(out, results, listed, table):
+    """refined.expt and refined.refl with the refined shots, shots.csv and report.html with all."""
+    os.makedirs(out, exist_ok=True)
+    good = [r for r in results if r.status == "refined"]
+    if good:
+        _files.write_experiments(os.path.join(out, "refined.expt"), listed, {r.index: r.matrix for r in good})
+        _files.write_reflections(os.path.join(out, "refined.refl"), _refined_table(good, table))
+    with open(os.path.join(out, "shots.csv"), "w", newline="") as file:
+        csv.writer(file).writerows(_report.rows(results))
+    _report.write(os.path.join(out, "report.html"), results)
+
+
+def _refined_table(good, table):
+    """Reflections of the refined shots, with where the refined crystal has them and their photons."""
+    rows = []
+    for result in good:
+        mine = numpy.flatnonzero(table["id"] == result.index)
+        rows.append(mine[result.spots["box"]])
+    rows = numpy.concatenate(rows)
+    columns = {name: column[rows] for name, column in table.items()}
+    z = numpy.zeros(len(rows)) if "xyzcal.px" not in columns else columns["xyzcal.px"][:, 2]
+    predicted = numpy.concatenate([r.spots["predicted"] for r in good])
+    columns["xyzcal.px"] = numpy.column_stack([predicted, z])
+    columns.pop("xyzcal.mm", None)  # of the crystal before
+    columns.pop("delpsical.rad", None)
+    columns.pop("s1", None)
+    columns["intensity.sum.value"] = numpy.concatenate([r.spots["data"] for r in good])
+    columns["intensity.sum.variance"] = numpy.maximum(columns["intensity.sum.value"], 1.0)
+    columns["intensity.model"] = numpy.concatenate([r.spots["model"] for r in good])
+    return columns

@@ -1,0 +1,261 @@
+"""Refinement of stills: what went in comes out, whatever is wrong with one of the shots."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import nanobragg as nb
+
+for needed in ("scipy", "msgpack"):
+    if importlib.util.find_spec(needed) is None:
+        print(f"skipped: there is no {needed}")
+        sys.exit(0)
+
+from nanobragg import refine
+from nanobragg.refine import OrientedCell, _files
+from nanobragg.refine._crystal import cell_of
+from nanobragg.refine._positions import Panels, fit_positions, predict
+
+SHOTS, PIXELS, DISTANCE = 3, 400, 120
+FLAGS = ["-default_F", "100", "-mosaic", "0.1", "-mosaic_dom", "12", "-N", "30", "-gauss_xtal", "-oversample", "1",
+         "-fluence", "2e26"]
+MISSETS = np.radians([[12, 31, -44], [101, -25, 8], [-63, 47, 160]])
+
+
+def experiments(matrices, pixels=PIXELS):
+    """An experiment list: a panel of 0.2 mm pixels behind the crystal."""
+    half = pixels * 0.2 / 2
+    panel = {"name": "Panel", "type": "SENSOR_PAD", "fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
+             "origin": [-half, half, -DISTANCE], "raw_image_offset": [0, 0], "image_size": [pixels, pixels],
+             "pixel_size": [0.2, 0.2], "trusted_range": [0, 1e9], "thickness": 0, "material": "", "mu": 0,
+             "identifier": "", "mask": [], "gain": 1, "pedestal": 0, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
+    crystals = [{"__id__": "crystal", "space_group_hall_symbol": " P 1",
+                 **{f"real_space_{n}": list(v) for n, v in zip("abc", np.linalg.inv(m))}} for m in matrices]
+    return {"__id__": "ExperimentList",
+            "experiment": [{"__id__": "Experiment", "identifier": "", "beam": 0, "detector": 0, "crystal": i,
+                            "imageset": i} for i in range(len(matrices))],
+            "imageset": [{"__id__": "ImageSet", "images": [f"shot{i}.npy"], "mask": "", "gain": "", "pedestal": "",
+                          "dx": "", "dy": "", "params": {}} for i in range(len(matrices))],
+            "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.3, "divergence": 0,
+                      "sigma_divergence": 0, "polarization_normal": [0, 1, 0], "polarization_fraction": 0.5, "flux": 0,
+                      "transmission": 1}],
+            "detector": [{"panels": [panel]}], "goniometer": [], "scan": [], "profile": [], "scaling_model": [],
+            "crystal": crystals}
+
+
+def angle(a, b):
+    """Degrees between the orientations of two bases."""
+    turn = OrientedCell(a).frame.T @ OrientedCell(b).frame
+    return np.degrees(np.arccos(np.clip((np.trace(turn) - 1) / 2, -1, 1)))
+
+
+class Data:
+    """Three stills with noise, of crystals that are then forgotten: turned by 0.3 degrees and strained by 1 %."""
+
+    def __init__(self, folder):
+        rng = np.random.default_rng(4)
+        cell = OrientedCell(np.diag([1 / 50, 1 / 50, 1 / 70]), "tetragonal")
+        self.truth = [cell.matrix(np.r_[m, rng.normal(0, 0.003, 2)]) for m in MISSETS]
+        self.expt, self.refl = os.path.join(folder, "start.expt"), os.path.join(folder, "start.refl")
+        with open(os.path.join(folder, "truth.expt"), "w") as file:
+            json.dump(experiments(self.truth), file)
+        columns = {name: [] for name in ("id", "panel", "bbox", "miller_index", "xyzobs.px.value")}
+        self.images = []
+        for i, matrix in enumerate(self.truth):
+            sim = nb.Simulator.from_flags([*FLAGS, "--expt", f"{folder}/truth.expt:{i}", "--cull=1e-9"])
+            clean = sim.image()
+            image = rng.poisson(clean + 5).astype(float)
+            np.save(os.path.join(folder, f"shot{i}.npy"), image)
+            self.images.append(image)
+            hkl, at = self.reflections(sim, matrix)
+            corner = np.floor(at).astype(int) - 5
+            light = np.array([clean[s:s + 11, f:f + 11].sum() for f, s in corner])
+            hkl, corner = hkl[light > 100], corner[light > 100]
+            columns["id"].append(np.full(len(hkl), i, "i4"))
+            columns["panel"].append(np.zeros(len(hkl), "u8"))
+            columns["bbox"].append(np.column_stack([corner[:, 0], corner[:, 0] + 11, corner[:, 1], corner[:, 1] + 11,
+                                                    np.full(len(hkl), 0), np.full(len(hkl), 1)]).astype("i4"))
+            columns["miller_index"].append(hkl.astype("i4"))
+        columns.pop("xyzobs.px.value")
+        self.columns = {name: np.concatenate(parts) for name, parts in columns.items()}
+        _files.write_reflections(self.refl, self.columns)
+        self.start = []
+        for matrix in self.truth:
+            turn = rng.normal(size=3)
+            turn *= np.radians(0.3) / np.linalg.norm(turn)
+            self.start.append(OrientedCell(matrix, "tetragonal").matrix(np.r_[turn, 0.01, -0.01]))
+        with open(self.expt, "w") as file:
+            json.dump(experiments(self.start), file)
+
+    @staticmethod
+    def reflections(sim, matrix):
+        """Indices and pixels of those that are near the sphere and on the detector."""
+        hkl = np.stack(np.meshgrid(*[np.arange(-40, 41)] * 3, indexing="ij"), -1).reshape(-1, 3)
+        length = np.linalg.norm(hkl @ matrix.T, axis=1)
+        hkl = hkl[(length > 0.05) & (length < 0.6)]
+        at, missing = predict(matrix, hkl, np.zeros(len(hkl), int), Panels(sim), sim["beam_direction"], 1.3)
+        on = (abs(missing) < 0.002) & (at > 7).all(axis=1) & (at < PIXELS - 7).all(axis=1)
+        return hkl[on], at[on]
+
+
+class Crystals(unittest.TestCase):
+    def test_systems_keep_their_cells(self):
+        rng = np.random.default_rng(1)
+        hexagonal = np.linalg.inv(np.array([[60, 0, 0], [-30, 30 * 3**0.5, 0], [0, 0, 80]])).astype(float)
+        cell = OrientedCell(hexagonal, "hexagonal")
+        a, b, c, *angles = cell.cell(np.r_[rng.normal(size=3), 0.02, -0.03])
+        self.assertAlmostEqual(a, b, places=9)
+        np.testing.assert_allclose(angles, [90, 90, 120], atol=1e-9)
+        cell = OrientedCell(np.linalg.inv(np.array([[50, 0, 0], [0, 60, 0], [-12, 0, 70.0]])), "monoclinic")
+        *_, alpha, beta, gamma = cell.cell(rng.normal(size=cell.size) / 50)
+        np.testing.assert_allclose([alpha, gamma], 90, atol=1e-9)
+        self.assertNotAlmostEqual(beta, cell.cell(np.zeros(cell.size))[4], places=3)
+        self.assertEqual(OrientedCell(hexagonal).size, 9)
+        with self.assertRaisesRegex(ValueError, "no crystal system 'orthogonal'"):
+            OrientedCell(hexagonal, "orthogonal")
+
+    def test_start_is_where_it_was(self):
+        matrix = np.random.default_rng(2).normal(size=(3, 3)) / 50
+        for system in refine.CELL_SYSTEMS:
+            cell = OrientedCell(matrix, system)
+            np.testing.assert_allclose(cell.matrix(np.zeros(cell.size)), matrix, atol=1e-15)
+
+
+class Shots(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.data = Data(cls.folder.name)
+        cls.out = os.path.join(cls.folder.name, "refined")
+        cls.results = refine.shots(FLAGS, cls.data.expt, cls.data.refl, system="tetragonal", workers=1, out=cls.out)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def check(self, result, truth, times=1.0):
+        self.assertEqual(result.status, "refined", result.why)
+        self.assertLess(angle(result.matrix, truth), 0.02 * times)
+        np.testing.assert_allclose(result.cell[:3], cell_of(truth)[:3], rtol=1e-3 * times)
+
+    def test_what_went_in_comes_out(self):
+        self.assertEqual([r.index for r in self.results], list(range(SHOTS)))
+        for result, truth in zip(self.results, self.data.truth):
+            self.check(result, truth)
+            self.assertAlmostEqual(result.scale, 1, delta=0.1)
+            self.assertAlmostEqual(result.chi2, 1, delta=0.15)
+            off = (result.cell - cell_of(truth))[[0, 2]] / result.cell_sigma[[0, 2]]
+            self.assertLess(abs(off).max(), 6, "errors are what the sigmas say")
+            self.assertLess(result.chi2, result.chi2_start)
+            self.assertLess(np.linalg.norm(result.spots["predicted"] - result.spots["observed"], axis=1).mean(), 1)
+
+    def test_what_is_written(self):
+        self.assertEqual(sorted(os.listdir(self.out)), ["refined.expt", "refined.refl", "report.html", "shots.csv"])
+        written = _files.read_experiments(f"{self.out}/refined.expt")
+        for i, result in enumerate(self.results):
+            crystal = written["crystal"][written["experiment"][i]["crystal"]]
+            direct = np.array([crystal[f"real_space_{n}"] for n in "abc"])
+            np.testing.assert_allclose(np.linalg.inv(direct), result.matrix, rtol=1e-9, atol=1e-12)
+        table = _files.read_reflections(f"{self.out}/refined.refl")
+        self.assertEqual(len(table["id"]), sum(len(r.spots["hkl"]) for r in self.results))
+        with open(f"{self.out}/shots.csv") as file:
+            self.assertEqual(len(file.readlines()), 1 + SHOTS)
+        with open(f"{self.out}/report.html") as file:
+            page = file.read()
+        self.assertIn("3 of 3 shots refined", page)
+        self.assertNotIn("http", page)
+
+    def test_processes_and_shards_change_nothing(self):
+        parts = [r for i in range(2) for r in refine.shots(FLAGS, self.data.expt, self.data.refl, system="tetragonal",
+                                                            workers=2, shard=(i, 2))]
+        for result in parts:
+            np.testing.assert_array_equal(result.matrix, self.results[result.index].matrix)
+        self.assertEqual(sorted(r.index for r in parts), list(range(SHOTS)))
+
+    def test_bad_shots_are_rejected_and_the_rest_refined(self):
+        def image(index):
+            pixels = self.data.images[index].copy()
+            if index == 0:
+                pixels[:] = np.nan
+            if index == 1:
+                return pixels[:-1]
+            pixels[100:110, 100:120] = np.nan
+            return pixels
+        results = refine.shots(FLAGS, self.data.expt, self.data.refl, system="tetragonal", images=image, workers=1)
+        self.assertEqual([r.status for r in results], ["rejected", "rejected", "refined"])
+        self.assertIn("0 pixels that can be used", results[0].why)
+        self.assertIn(f"shape ({PIXELS - 1}, {PIXELS})", results[1].why)
+        self.check(results[2], self.data.truth[2])
+
+    def test_a_shot_without_reflections(self):
+        refl = os.path.join(self.folder.name, "some.refl")
+        _files.write_reflections(refl, {n: c[self.data.columns["id"] != 1] for n, c in self.data.columns.items()})
+        results = refine.shots(FLAGS, self.data.expt, refl, system="tetragonal", workers=1)
+        self.assertIn("no reflections", results[1].why)
+        self.check(results[0], self.data.truth[0])
+
+    def test_a_missing_image(self):
+        expt = os.path.join(self.folder.name, "missing.expt")
+        listed = experiments(self.data.start)
+        listed["imageset"][2]["images"] = ["nowhere.npy"]
+        with open(expt, "w") as file:
+            json.dump(listed, file)
+        results = refine.shots(FLAGS, expt, self.data.refl, system="tetragonal", shard=(2, 3), workers=1)
+        self.assertEqual((len(results), results[0].index), (1, 2))
+        self.assertIn("nowhere.npy", results[0].why)
+
+    def test_further_parameters(self):
+        flags = [w if w != "0.1" else "0.13" for w in FLAGS]
+        result = refine.shots(flags, self.data.expt, self.data.refl, system="tetragonal", workers=1, shard=(0, 3),
+                              parameters="orientation,cell,scale,mosaic_spread")[0]
+        self.check(result, self.data.truth[0])
+        spread, sigma = result.values["mosaic_spread"]
+        self.assertAlmostEqual(np.degrees(spread), 0.1, delta=0.005)
+        self.assertGreater(sigma, 0)
+
+    def test_restraints_hold(self):
+        result = refine.shots(FLAGS, self.data.expt, self.data.refl, system="tetragonal", workers=1, shard=(0, 3),
+                              restrain={"cell": 1e-9})[0]
+        if result.matrix is not None:
+            np.testing.assert_allclose(result.cell, cell_of(self.data.start[0]), rtol=1e-4)
+        with self.assertRaisesRegex(ValueError, "not of sale"):
+            refine.shots(FLAGS, self.data.expt, self.data.refl, workers=1, restrain={"sale": 1})
+
+    def test_positions_survive_wrong_indices(self):
+        sim = nb.Simulator.from_flags([*FLAGS, "--expt", f"{self.folder.name}/truth.expt:0"])
+        truth, start = self.data.truth[0], self.data.start[0]
+        hkl, at = Data.reflections(sim, truth)
+        wrong = hkl.copy()
+        wrong[::5] += [1, 0, 0]
+        panel, beam = np.zeros(len(hkl), int), sim["beam_direction"]
+        cell = OrientedCell(start, "tetragonal")
+        found = cell.matrix(fit_positions(cell, wrong, panel, at, Panels(sim), beam, 1.3,
+                                          np.full(cell.size, np.inf)))
+        self.assertLess(angle(found, truth), 0.1)
+
+    def test_command(self):
+        from nanobragg.refine.__main__ import main
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            rc = main([self.data.expt, self.data.refl, "--system=tetragonal", "--shard=1/3", "--workers=1",
+                       f"--out={self.folder.name}/by-command", "--", *FLAGS])
+        self.assertEqual(rc, 0, said.getvalue())
+        self.assertIn("1 of 1 shots refined", said.getvalue())
+        for words, sentence in ((["no.expt", self.data.refl], "no.expt: No such file"),
+                                ([self.data.refl, self.data.refl], "is no experiment list"),
+                                ([self.data.expt, self.data.expt], "is no reflection table")):
+            said = io.StringIO()
+            with contextlib.redirect_stderr(said):
+                self.assertEqual(main(words), 1)
+            self.assertIn(sentence, said.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
