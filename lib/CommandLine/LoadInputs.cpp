@@ -31,6 +31,20 @@ void requireCell(const CommandLine &line, const Inputs &inputs) {
     throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA");
 }
 
+/// The spectrum's mean is the wavelength of headers and predictions where nothing else says it.
+void loadSpectrum(const std::string &path, Options &options, Inputs &inputs) {
+  double sum = 0, weights = 0;
+  for (const auto &[wavelength, weight] : io::readSpectrumFile(path)) {
+    inputs.sources.push_back({{}, weight, wavelength * 1e-10});
+    sum += weight * wavelength;
+    weights += weight;
+  }
+  const auto header = [](const auto &h) { return h && h->wavelength; };
+  if (!options.lambda && !options.energy && !header(inputs.imageHeader) &&
+      !header(inputs.maskHeader))
+    options.lambda = sum / weights;
+}
+
 void requireInputs(const CommandLine &line, const Inputs &given) {
   if (!line.files.hkl && !line.files.expt) // which may bring the cell
     requireCell(line, given);
@@ -141,8 +155,7 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
     loadCrystfelGeometry(line, loaded);
   loaded.geometryFromFile = files.expt.has_value();
   if (files.spectrum)
-    for (const auto &[wavelength, weight] : io::readSpectrumFile(*files.spectrum))
-      inputs.sources.push_back({{}, weight, wavelength * 1e-10});
+    loadSpectrum(*files.spectrum, line.options, inputs);
   if (files.panels)
     line.options.panels = readPanels(*files.panels);
   for (const auto &table : {files.stol, files.stol4, files.q})

@@ -1,8 +1,8 @@
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/NoEffect.h"
 
-#include "test/IO/TemporaryDirectory.h"
 #include "test/CommandLine/Support.h"
+#include "test/IO/TemporaryDirectory.h"
 
 using namespace nanobragg;
 using testing::Contains;
@@ -66,6 +66,19 @@ TEST_F(LoadInputsTest, ReadsReflections) {
   EXPECT_EQ(loaded.inputs.grid->lMax, 3);
   EXPECT_EQ(loaded.inputs.grid->values.back(), 7);
   EXPECT_EQ(loaded.inputs.grid->values[1], 3);
+}
+
+TEST_F(LoadInputsTest, ASpectrumSaysTheWavelengthWhereNothingElseDoes) {
+  const std::string spectrum = "--spectrum=" + folder.add("s.txt", "1.0 3\n1.4 1\n") + " ";
+  EXPECT_EQ(load(complete + spectrum).inputs.sources.size(), 2u);
+  EXPECT_DOUBLE_EQ(line.options.lambda.value_or(0), 1.1);
+  load(complete + spectrum + "-lambda 1.2");
+  EXPECT_DOUBLE_EQ(line.options.lambda.value_or(0), 1.2);
+  load(complete + spectrum + "-energy 9000");
+  EXPECT_FALSE(line.options.lambda);
+  const std::string image = folder.add("i.img", smv("WAVELENGTH=1.3;\n"));
+  load(complete + spectrum + "-img " + image);
+  EXPECT_FALSE(line.options.lambda);
 }
 
 TEST_F(LoadInputsTest, MaskThenImageWhateverTheirOrder) {
