@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 
 namespace nanobragg {
@@ -33,7 +34,7 @@ private:
 
 } // namespace
 
-std::string digestOf(const CommandLine &line) {
+std::string digestOf(const CommandLine &line, const LoadedInputs &loaded) {
   Hash hash;
   hash.add(NB_VERSION);
   for (const GivenFlag &flag : line.given) {
@@ -45,6 +46,9 @@ std::string digestOf(const CommandLine &line) {
   }
   for (const std::string &path : inputsRead(line))
     hash.add(io::readBytes(path));
+  std::error_code ignored;
+  if (!loaded.dials.empty() && std::filesystem::is_regular_file(loaded.dials.front().mask, ignored))
+    hash.add(io::readBytes(loaded.dials.front().mask));
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", (unsigned long long)hash.value());
   return digits;

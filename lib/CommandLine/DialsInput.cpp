@@ -252,15 +252,16 @@ void loadExpt(CommandLine &line, LoadedInputs &loaded) {
     throw UsageError("--expt=" + *line.files.expt + ": " + path + " has " +
                      std::to_string(all.size()) + " experiments, counted from 0");
   refuseConventions(line, path);
-  const io::DialsExperiment chosen = all[index];
+  io::DialsExperiment chosen = all[index];
+  if (!chosen.mask.empty())
+    chosen.mask = maskFileOf(chosen, path);
   // Without a number, those of the same images are lattices on them.
   loaded.dials.push_back(chosen);
   for (std::size_t i = 0; i < all.size() && !name.index; ++i)
     if (i != index && all[i].crystal && chosen.imageSet >= 0 && all[i].imageSet == chosen.imageSet)
       loaded.dials.push_back(all[i]);
   takeBeam(chosen.beam, path, line, loaded);
-  placePanels(path, chosen.panels, chosen.beam, chosen.mask.empty() ? "" : maskFileOf(chosen, path),
-              line, loaded);
+  placePanels(path, chosen.panels, chosen.beam, chosen.mask, line, loaded);
   takeScan(chosen, path, line, loaded);
   FlagsFirst flags(line, path, loaded);
   if (chosen.crystal && !flags.anyOf({"-mat"}, "the orientation"))

@@ -71,7 +71,8 @@ private:
   static std::unique_ptr<SeriesJournal> journalOf(RunSetup &setup) {
     if (!setup.line.series.any())
       return nullptr; // lattices on one image
-    return std::make_unique<SeriesJournal>(FrameFiles(setup.line, 1).journalName(), setup.line);
+    return std::make_unique<SeriesJournal>(FrameFiles(setup.line, 1).journalName(), setup.line,
+                                           setup.loaded);
   }
 
   unsigned writers() const {

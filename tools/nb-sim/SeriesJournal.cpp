@@ -30,8 +30,10 @@ std::optional<std::int64_t> wholeNumber(std::string_view word) {
 
 } // namespace
 
-SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line) : path(name) {
-  const std::string digest = digestOf(line);
+SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line,
+                             const LoadedInputs &loaded)
+    : path(name) {
+  const std::string digest = digestOf(line, loaded);
   std::error_code ignored;
   resumed = line.series.resume && std::filesystem::exists(path, ignored) && read(digest, line);
   descriptor = ::open(path.c_str(),

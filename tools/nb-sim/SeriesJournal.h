@@ -18,7 +18,7 @@ public:
   /// With --resume and a file that is there, reads it and sets the seeds of `line` that it does not
   /// give itself; else begins a new one, with seeds drawn where `line` gives none. Throws
   /// UsageError where the file is of another command, io::FileError.
-  SeriesJournal(const std::string &path, CommandLine &line);
+  SeriesJournal(const std::string &path, CommandLine &line, const LoadedInputs &loaded);
   ~SeriesJournal();
   SeriesJournal(const SeriesJournal &) = delete;
   SeriesJournal &operator=(const SeriesJournal &) = delete;
