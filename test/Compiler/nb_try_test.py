@@ -65,6 +65,20 @@ class NbTry(unittest.TestCase):
         self.assertNotEqual(said[1][0], 0)
         self.assertIn('tiles have between 1 and 64 pixels, not 100', said[1][1])
 
+    def test_lowered_programs(self):
+        """They are held against the program of the experiment, which the interpreter can run."""
+        program = subprocess.run([BIN / 'nb-sim', *FLAGS, '--emit=nb'], capture_output=True, text=True, check=True).stdout
+        (self.folder / 'p.mlir').write_text(program)
+        for stage in ('loops', 'arith', 'outline', 'llvm'):
+            lowered = subprocess.run([BIN / 'nb-opt', self.folder / 'p.mlir', f'--nb-cpu-pipeline=until-after={stage}'],
+                                     capture_output=True, text=True, check=True).stdout
+            (self.folder / 'lowered.mlir').write_text(lowered)
+            self.assertTrue(self.rows('lowered.mlir', *FLAGS)['default']['image']['same'], stage)
+            wrong = lowered.replace(' arith.mulf', ' arith.addf').replace(' llvm.fmul', ' llvm.fadd')
+            (self.folder / 'lowered.mlir').write_text(wrong)
+            if stage != 'loops':  # where the formulas are
+                self.assertFalse(self.rows('lowered.mlir', *FLAGS, status=3)['default']['image']['same'], stage)
+
     def test_a_wrong_image_is_named_with_the_first_guilty_pass(self):
         pattern = '''module {
   pdl.pattern : benefit(1) {
@@ -104,6 +118,7 @@ class NbTry(unittest.TestCase):
         out = self.run_try(*FLAGS, '--tune', '--grad=none', '--repeat=3', '--least-gain=0.5', '-o', 'schedule.txt')
         self.assertRegex(out, r'nb-vectorize width=\d+ +[\d.]+ ns, best so far [\d.]+')
         self.assertRegex(out, r'without nb-vectorize ')
+        self.assertRegex(out, r'without nb-fuse-response +the same code as the best so far')
         text = (self.folder / 'schedule.txt').read_text()
         self.assertRegex(text, r'# [\d.]+ ns per sample, [\d.]+ before, measured in turn: -?[\d.]+ % less\nbuiltin.module')
         sim = [BIN / 'nb-sim', *FLAGS, '-nopgm', '-nonoise', '--device=cpu']

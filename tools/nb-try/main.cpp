@@ -129,7 +129,8 @@ int Try::tuneSchedule() {
       tune(subject, *expectation, options, std::max(command.repeat, 3u), command.leastGain,
            [&](const TuningStep &step) {
              std::printf("%-48s %s\n", step.what.c_str(),
-                         !step.right ? "not right"
+                         !step.right     ? "not right"
+                         : step.sameCode ? "the same code as the best so far"
                                      : (std::to_string(step.nsPerSample) + " ns, best so far " +
                                         std::to_string(step.against) + (step.kept ? ": kept" : ""))
                                            .c_str());

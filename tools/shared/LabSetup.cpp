@@ -3,6 +3,7 @@
 #include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Experiment/ParameterGroups.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace nanobragg {
@@ -58,14 +59,18 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
   options.tolerance = precision == "f64"     ? EngineTolerance{1e-9, 1e-12}
                       : precision == "mixed" ? EngineTolerance{1e-5, 1e-7}
                                              : EngineTolerance{1e-3, 1e-4};
-  if (words.rtol > 0)
-    options.tolerance.rtol = words.rtol;
-  if (words.atolOfMax > 0)
-    options.tolerance.atolOfMax = words.atolOfMax;
   if (words.program.empty())
     subject = Subject::ofExperiment(experiment);
   else
     subject = Subject::ofFile(words.program, experiment, tool.simulator.passes.plugins);
+  // Its image is of f32, as nb-sim's, and pixels are rounded to that.
+  constexpr double roundedPixel = 1.2e-7;
+  if (subject->isLowered())
+    options.tolerance.rtol = std::max(options.tolerance.rtol, roundedPixel);
+  if (words.rtol > 0)
+    options.tolerance.rtol = words.rtol;
+  if (words.atolOfMax > 0)
+    options.tolerance.atolOfMax = words.atolOfMax;
   if (!words.program.empty() && !describesExperiment(words.experiment) && !tool.quiet)
     std::fprintf(stderr, "NOTE: the arguments have the numbers of a small experiment; flags of nb-sim "
                          "behind the file give others\n");

@@ -55,9 +55,7 @@ static std::map<std::string, unsigned> countInnermost(ModuleOp program) {
     if (!isa<LoopOp, scf::ForOp>(loop))
       return;
     bool innermost = true;
-    loop->walk([&](Operation *op) {
-      innermost &= op == loop || !isa<LoopOp, scf::ForOp>(op);
-    });
+    loop->walk([&](Operation *op) { innermost &= op == loop || !isa<LoopOp, scf::ForOp>(op); });
     if (!innermost)
       return;
     for (Region &region : loop->getRegions())
@@ -69,7 +67,8 @@ static std::map<std::string, unsigned> countInnermost(ModuleOp program) {
 /// Pixels computed at once.
 static int64_t lanesOf(ModuleOp program) {
   int64_t lanes = 1;
-  program->walk([&](ImageOp image) { lanes = std::max(lanes, int64_t(image.getLanes().value_or(1))); });
+  program->walk(
+      [&](ImageOp image) { lanes = std::max(lanes, int64_t(image.getLanes().value_or(1))); });
   return lanes;
 }
 
@@ -88,7 +87,8 @@ static Expected<Passes> recordPasses(Subject &subject, Pipeline pipeline,
   if (failed(collectRemarks(subject.context,
                             [&](PassRemark remark) { said.push_back(std::move(remark)); })))
     return llvm::createStringError("remarks of passes cannot be collected");
-  const auto noMore = llvm::scope_exit([&] { (void)collectRemarks(subject.context, [](PassRemark) {}); });
+  const auto noMore =
+      llvm::scope_exit([&] { (void)collectRemarks(subject.context, [](PassRemark) {}); });
   OwningOpRef<ModuleOp> work = subject.get().clone();
   Passes passes;
   std::vector<RecordedStage> &stages = passes.stages;
@@ -99,9 +99,8 @@ static Expected<Passes> recordPasses(Subject &subject, Pipeline pipeline,
     now.lines = linesOf(*work);
     now.opsPerSample = countInnermost(*work);
     if (!stages.empty())
-      now.changed = !llvm::equal(now.lines, stages.back().lines, [](auto &a, auto &b) {
-        return a.text == b.text;
-      });
+      now.changed = !llvm::equal(now.lines, stages.back().lines,
+                                 [](auto &a, auto &b) { return a.text == b.text; });
     stages.push_back(std::move(now));
     passes.lanes = std::max(passes.lanes, lanesOf(*work));
   };
@@ -260,20 +259,21 @@ Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
       return own.takeError();
     whole = std::move(*own);
   }
-  auto passes = recordPasses(subject, std::move(whole), [&](ModuleOp program) -> Expected<Pipeline> {
-    auto progress = progressOf(program);
-    if (!progress)
-      return progress.takeError();
-    auto stage = nextStage(*progress, (*compilation)->target);
-    if (!stage)
-      return stage.takeError();
-    Pipeline missing = (*compilation)->pipeline();
-    if (stage->empty())
-      return Pipeline();
-    if (llvm::Error error = missing.beginAt(*stage))
-      return error;
-    return std::move(missing);
-  });
+  auto passes =
+      recordPasses(subject, std::move(whole), [&](ModuleOp program) -> Expected<Pipeline> {
+        auto progress = progressOf(program);
+        if (!progress)
+          return progress.takeError();
+        auto stage = nextStage(*progress, (*compilation)->target);
+        if (!stage)
+          return stage.takeError();
+        Pipeline missing = (*compilation)->pipeline();
+        if (stage->empty())
+          return Pipeline();
+        if (llvm::Error error = missing.beginAt(*stage))
+          return error;
+        return std::move(missing);
+      });
   if (!passes)
     return passes.takeError();
   recording.stages = std::move(passes->stages);

@@ -1,6 +1,7 @@
 #include "lib/Compiler/Lab/Subject.h"
 
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
+#include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
@@ -59,6 +60,14 @@ std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
   auto parsed = parseNamed(std::move(buffer), subject->context);
   if (!parsed)
     throw std::runtime_error("'" + file + "' cannot be read: " + message);
+  subject->from = file;
+  auto progress = progressOf(*parsed);
+  if (progress && *progress != Progress::Program && *progress != Progress::Lanes) {
+    subject->meaning = buildProgram(subject->context, experiment.variant);
+    subject->program = std::move(parsed);
+    return subject;
+  }
+  llvm::consumeError(progress.takeError());
   auto found = findImageFunction(*parsed);
   if (!found)
     throw std::runtime_error("'" + file + "': " + llvm::toString(found.takeError()));
@@ -67,7 +76,6 @@ std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
   for (auto function : subject->program->getOps<func::FuncOp>())
     if (function.getName() == found->getName())
       function.setName("image");
-  subject->from = file;
   return subject;
 }
 
@@ -198,8 +206,8 @@ std::vector<std::string> Subject::usualParameters(size_t most) {
   SmallVector<std::string> there;
   for (unsigned i = 0; i != image.getNumArguments(); ++i)
     there.push_back(argumentName(image, i));
-  for (StringRef name : {"cell_a", "misset_x", "distance", "wavelength", "mosaic_spread",
-                         "default_F"})
+  for (StringRef name :
+       {"cell_a", "misset_x", "distance", "wavelength", "mosaic_spread", "default_F"})
     if (names.size() < most && llvm::is_contained(there, name))
       names.push_back(name.str());
   return names;

@@ -27,7 +27,11 @@ public:
                                          const std::string &plugins);
 
   ModuleOp get() const { return *program; }
-  func::FuncOp function() const { return function(*program); }
+  /// What makes the image: of the program, or of the experiment's where that is lowered.
+  func::FuncOp function() const { return function(meaning ? *meaning : *program); }
+  /// A program from a file that is past images and sums. What it should compute is then what the program of
+  /// the experiment does.
+  bool isLowered() const { return bool(meaning); }
   func::FuncOp function(ModuleOp of) const;
   const std::string &source() const { return from; }
 
@@ -60,7 +64,7 @@ private:
   const void *find(const std::string &name);
 
   const nanobragg::Experiment &experiment;
-  OwningOpRef<ModuleOp> program;
+  OwningOpRef<ModuleOp> program, meaning; ///< `meaning` of a lowered program only
   std::string from;
   std::map<std::string, const void *> known;
   std::vector<double> ones;

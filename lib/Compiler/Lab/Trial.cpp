@@ -9,7 +9,9 @@
 
 #include "dialect/Names.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MD5.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <chrono>
@@ -35,9 +37,9 @@ static Derivative derivativeOf(const TrialOptions &options) {
 //===----------------------------------------------------------------------===//
 
 /// The gradients among the results of a vjp, in the order of the parameters.
-static std::vector<std::vector<double>>
-gradientsIn(ArrayRef<std::string> names, ArrayRef<std::vector<double>> values,
-            ArrayRef<std::string> parameters) {
+static std::vector<std::vector<double>> gradientsIn(ArrayRef<std::string> names,
+                                                    ArrayRef<std::vector<double>> values,
+                                                    ArrayRef<std::string> parameters) {
   std::vector<std::vector<double>> gradient;
   for (const std::string &parameter : parameters)
     for (auto [name, value] : llvm::zip(names, values))
@@ -76,6 +78,10 @@ Expected<Expectation> nb::expect(Subject &subject, const TrialOptions &options) 
   expectation.image = std::move(*image);
   if (options.gradientBy.empty())
     return expectation;
+  if (subject.isLowered()) {
+    expectation.noGradient = "the program is lowered, and derivatives are taken of nb programs";
+    return expectation;
+  }
   auto gradient = expectGradient(subject, options);
   if (gradient)
     expectation.gradient = std::move(*gradient);
@@ -88,7 +94,8 @@ namespace {
 /// The largest of differences in units of what is allowed.
 class Worst {
 public:
-  Worst(const EngineTolerance &tolerance, double largest) : tolerance(tolerance), largest(largest) {}
+  Worst(const EngineTolerance &tolerance, double largest)
+      : tolerance(tolerance), largest(largest) {}
 
   void add(double value, double reference, function_ref<std::string()> where) {
     if (value == reference || (std::isnan(value) && std::isnan(reference)))
@@ -100,7 +107,8 @@ public:
     if (units <= result.worst)
       return;
     result.worst = units;
-    result.relative = largest > 0 ? std::fabs(off) / largest : off;
+    constexpr double most = std::numeric_limits<double>::max();
+    result.relative = largest > 0 && off < most ? std::min(off / largest, most) : off;
     result.where = where();
     result.value = value;
     result.reference = reference;
@@ -165,6 +173,7 @@ struct Made {
   std::string passes;
   double seconds = 0;
   std::optional<InnerLoop> loop;
+  std::string code;
 };
 } // namespace
 
@@ -201,6 +210,8 @@ static Expected<Made> make(Subject &subject, const std::string &pipeline,
   auto code = (*compilation)->code(llvm::CodeGenFileType::AssemblyFile);
   if (!code)
     return code.takeError();
+  made.code = llvm::toHex(
+      llvm::MD5::hash(ArrayRef(reinterpret_cast<const uint8_t *>(code->data()), code->size())));
   made.loop = findInnerLoop(StringRef(code->data(), code->size()),
                             (*compilation)->description.function + names::runTile.str());
   return made;
@@ -271,6 +282,7 @@ static TrialResult tryHere(TrialResult result, Subject &subject, const Expectati
   result.passes = made->passes;
   result.compileSeconds = made->seconds;
   result.codeBytes = made->kernel->codeBytes();
+  result.code = made->code;
   if (made->loop) {
     result.loopInstructions = made->loop->instructions();
     result.loopVector = made->loop->vector;
@@ -340,8 +352,7 @@ void nb::timeInTurn(Subject &subject, std::vector<TrialResult> &results,
     contestants.push_back({&result, std::move(*made), std::move(run)});
   }
   auto [first, last] = subject.rows();
-  const double samples =
-      subject.samples() * double(last - first + 1) / double(subject.wholeRows());
+  const double samples = subject.samples() * double(last - first + 1) / double(subject.wholeRows());
   for (unsigned round = 0; round <= repeat; ++round)
     for (Contestant &c : contestants) {
       auto begin = Clock::now();

@@ -42,6 +42,7 @@ struct TrialResult {
   std::string passes;   ///< that ran
   double compileSeconds = 0;
   size_t codeBytes = 0; ///< of the whole kernel
+  std::string code;     ///< equal where two pipelines make the same instructions
   unsigned loopInstructions = 0, loopVector = 0, loopSpills = 0, vectorRegisters = 0;
   std::optional<Deviation> image, gradient;
   std::string gradientFailure;

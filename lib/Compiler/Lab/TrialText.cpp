@@ -3,12 +3,27 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <cmath>
+#include <cstdlib>
+
 using namespace mlir::nb;
 namespace json = llvm::json;
 
+/// JSON has no numbers that are not finite: those are text, "nan" or "inf".
+static json::Value numberOf(double value) {
+  return std::isfinite(value) ? json::Value(value) : json::Value(std::to_string(value));
+}
+
+static double numberIn(const json::Object &object, llvm::StringRef key) {
+  if (auto text = object.getString(key))
+    return std::strtod(text->str().c_str(), nullptr);
+  return object.getNumber(key).value_or(0);
+}
+
 static json::Object objectOf(const Deviation &d) {
-  return json::Object{{"same", d.same},   {"worst", d.worst}, {"relative", d.relative},
-                      {"where", d.where}, {"value", d.value}, {"reference", d.reference}};
+  return json::Object{
+      {"same", d.same},   {"worst", d.worst},           {"relative", d.relative},
+      {"where", d.where}, {"value", numberOf(d.value)}, {"reference", numberOf(d.reference)}};
 }
 
 static std::optional<Deviation> deviationIn(const json::Object &object, llvm::StringRef key) {
@@ -20,8 +35,8 @@ static std::optional<Deviation> deviationIn(const json::Object &object, llvm::St
   d.worst = o->getNumber("worst").value_or(0);
   d.relative = o->getNumber("relative").value_or(0);
   d.where = o->getString("where").value_or("").str();
-  d.value = o->getNumber("value").value_or(0);
-  d.reference = o->getNumber("reference").value_or(0);
+  d.value = numberIn(*o, "value");
+  d.reference = numberIn(*o, "reference");
   return d;
 }
 
@@ -32,6 +47,7 @@ std::string mlir::nb::toJson(const TrialResult &r) {
                  {"passes", r.passes},
                  {"compile_seconds", r.compileSeconds},
                  {"code_bytes", int64_t(r.codeBytes)},
+                 {"code", r.code},
                  {"loop_instructions", r.loopInstructions},
                  {"loop_vector_instructions", r.loopVector},
                  {"loop_spills", r.loopSpills},
@@ -67,6 +83,7 @@ std::optional<TrialResult> mlir::nb::trialFromJson(llvm::StringRef text) {
   r.passes = string("passes");
   r.compileSeconds = o.getNumber("compile_seconds").value_or(0);
   r.codeBytes = size_t(whole("code_bytes"));
+  r.code = o.getString("code").value_or("").str();
   r.loopInstructions = unsigned(whole("loop_instructions"));
   r.loopVector = unsigned(whole("loop_vector_instructions"));
   r.loopSpills = unsigned(whole("loop_spills"));
