@@ -83,6 +83,21 @@ class InstalledTree(unittest.TestCase):
         self.assertTrue((self.prefix / "include/nanobragg/mlir/dialect/NBOps.td").exists())
         self.assertTrue(self.tool("nb-lsp-server").exists())
 
+    def test_compiler_explorer(self):
+        """Each compiler of the settings for a Compiler Explorer, run as that does (its lib/compilers/mlir.ts): the
+        version, then -o OUTPUT, the options, the input."""
+        text = (pathlib.Path(arguments.examples).parent / "editors/nb.local.properties").read_text()
+        settings = dict(line.split("=", 1) for line in text.splitlines() if line and not line.startswith("#"))
+        self.assertEqual(settings["group.nb.compilerType"], "mlir")
+        program, output = self.root / "example.mlir", self.root / "example.out.mlir"
+        program.write_text(run(self.tool("nb-sim"), *EXAMPLE_FLAGS[:-2], "--quiet", "--emit=nb").stdout)
+        compilers = settings["group.nb.compilers"].split(":")
+        for name, expected in zip(compilers, ("nb.tabulate|nb.image", "llvm.func @image_run_tile"), strict=True):
+            exe = settings[f"compiler.{name}.exe"].replace("/opt/nanobragg", str(self.prefix))
+            self.assertIn("LLVM version", run(exe, "--version").stdout)
+            run(exe, "-o", output, *settings[f"compiler.{name}.options"].split(), program)
+            self.assertRegex(output.read_text(), expected)
+
     def test_runtime_component_maps_no_llvm(self):
         prefix = self.root / "runtime"
         run(arguments.cmake, "--install", arguments.build, "--prefix", prefix, "--component",
