@@ -2,6 +2,8 @@
 include "IterationOps.td"
 include "GeometryOps.td"
 include "DiffractionOps.td"
+include "BackgroundOps.td"
+include "DisorderOps.td"
 include "ResponseOps.td"
 include "InstrumentationOps.td"
 include "MemoryOps.td"

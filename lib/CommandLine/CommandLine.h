@@ -30,6 +30,14 @@ class HklStore;
 
 namespace nanobragg {
 
+/// A table of amorphous scattering, by the name of its file or of a stock one.
+struct BackgroundFile {
+  std::string_view flag;
+  std::string name;
+  double stolUnit = 0; ///< of the table's first column, in 1/m
+  MaterialOptions material;
+};
+
 /// Files to read, as the user named them.
 struct InputFiles {
   std::optional<std::string> hkl, matrix, sources, image, mask, gainMap, panels, pixels;
@@ -37,7 +45,8 @@ struct InputFiles {
   std::optional<std::string> geometry; ///< CrystFEL's
   std::optional<std::string> spectrum;
   std::optional<std::string> dump; ///< read without hkl, written with it
-  std::optional<std::string> stol, stol4, q;
+  std::vector<BackgroundFile> backgrounds;
+  MaterialOptions material; ///< of all backgrounds that do not say otherwise
 };
 
 struct OutputOptions {

@@ -9,6 +9,13 @@ void setCrystalSize(CommandLine &line, const Values &v) {
   line.options.sampleX = line.options.sampleY = line.options.sampleZ = v.number();
 }
 
+/// Along three axes; one number stands for all.
+Vec3 oneOrThree(const Values &v) {
+  if (v.size() == 2)
+    v.refuse("give one number, or three");
+  return {v.number(0), v.number(v.size() == 3 ? 1 : 0), v.number(v.size() == 3 ? 2 : 0)};
+}
+
 template <CrystalShape shape>
 void setShape(CommandLine &line, const Values &) {
   line.options.shape = shape;
@@ -180,10 +187,21 @@ FlagGroup crystalFlags() {
            .range = Range::notNegative(),
            .apply = [](CommandLine &line,
                        const Values &v) { line.options.mosaicSpread = v.number(); }},
+          {.spellings = {"-mosaic_abc"},
+           .values = "A B C",
+           .unit = "degrees",
+           .fallback = "none",
+           .help = "mosaic spread (standard deviation) about a*, about c x a* and about c; takes the place "
+                   "of -mosaic",
+           .range = Range::notNegative(),
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 line.options.mosaicAbc = {v.number(0), v.number(1), v.number(2)};
+               }},
           {.spellings = {"-mosaic_domains", "-mosaic_dom*"},
            .values = "N",
            .unit = "domains",
-           .fallback = "10 with -mosaic, else 1",
+           .fallback = "10 with -mosaic or -mosaic_abc, else 1",
            .help = "mosaic domains",
            .range = Range::between(0, 1e8),
            .apply = [](CommandLine &line,
@@ -195,6 +213,30 @@ FlagGroup crystalFlags() {
            .range = Range::between(-2147483647, 2147483647),
            .apply = [](CommandLine &line,
                        const Values &v) { line.options.mosaicSeed = v.integer(); }},
+          {.spellings = {"-diffuse_gamma"},
+           .values = "X [Y Z]",
+           .unit = "A",
+           .fallback = "none",
+           .help = "diffuse scattering: correlation length of displacements along a*, c x a* and c",
+           .range = Range::positive(),
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.diffuseGamma = oneOrThree(v); }},
+          {.spellings = {"-diffuse_sigma"},
+           .values = "X [Y Z]",
+           .unit = "A",
+           .fallback = "none",
+           .help = "diffuse scattering: root mean square displacement along a*, c x a* and c",
+           .range = Range::notNegative(),
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.diffuseSigma = oneOrThree(v); }},
+          {.spellings = {"-laue_group"},
+           .values = "NUMBER",
+           .fallback = "1",
+           .help = "symmetry of diffuse scattering: -1 112/m 12/m1 2/m11 mmm 4/m 4/mmm -3 -3m1 -31m 6/m "
+                   "6/mmm m-3 m-3m, counted from 1",
+           .range = Range::between(1, 14),
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.laueGroup = v.integer(); }},
           {.spellings = {"-interpolate"},
            .fallback = "on when two cells or fewer",
            .help = "tricubic interpolation between structure factors",
@@ -210,20 +252,6 @@ FlagGroup crystalFlags() {
            .help = "nothing beyond this resolution",
            .range = Range::notNegative(),
            .apply = [](CommandLine &line, const Values &v) { line.options.dmin = v.number(); }},
-          {.spellings = {"-density", "-sample_den", "-sample_density"},
-           .values = "RHO",
-           .unit = "g/cm3",
-           .fallback = "none",
-           .help = "without effect",
-           .range = Range::notNegative(),
-           .apply = [](CommandLine &, const Values &v) { v.number(); }},
-          {.spellings = {"-MW", "-molec", "-molecular_weight"},
-           .values = "WEIGHT",
-           .unit = "g/mol",
-           .fallback = "none",
-           .help = "without effect",
-           .range = Range::notNegative(),
-           .apply = [](CommandLine &, const Values &v) { v.number(); }},
       }};
 }
 

@@ -1,6 +1,23 @@
 #include "lib/CommandLine/Flag.h"
 
+#include <numbers>
+
 namespace nanobragg {
+namespace {
+
+/// A table by `factor` times sin(theta)/lambda.
+void addBackground(CommandLine &line, std::string_view flag, const Values &v, double factor) {
+  line.files.backgrounds.push_back({flag, v.text(), 1e10 / factor, {}});
+}
+
+/// Of the table before it on the command line; of all, when it comes before the first.
+template <auto field>
+void setMaterial(CommandLine &line, const Values &v) {
+  std::vector<BackgroundFile> &tables = line.files.backgrounds;
+  (tables.empty() ? line.files.material : tables.back().material).*field = v.number();
+}
+
+} // namespace
 
 FlagGroup inputFlags() {
   return {
@@ -90,18 +107,52 @@ FlagGroup inputFlags() {
           {.spellings = {"-stol"},
            .values = "FILE",
            .fallback = "none",
-           .help = "background by sin(theta)/lambda; read and checked, without effect",
-           .apply = [](CommandLine &line, const Values &v) { line.files.stol = v.text(); }},
+           .help = "amorphous background: lines of sin(theta)/lambda in 1/A and electrons per molecule; or "
+                   "water or air; several add up",
+           .apply = [](CommandLine &line,
+                       const Values &v) { addBackground(line, "-stol", v, 1); }},
           {.spellings = {"-4stol"},
            .values = "FILE",
            .fallback = "none",
-           .help = "the same by 4 sin(theta)/lambda; without effect",
-           .apply = [](CommandLine &line, const Values &v) { line.files.stol4 = v.text(); }},
+           .help = "the same by 4 sin(theta)/lambda",
+           .apply = [](CommandLine &line,
+                       const Values &v) { addBackground(line, "-4stol", v, 4); }},
           {.spellings = {"-Q"},
            .values = "FILE",
            .fallback = "none",
-           .help = "the same by 4 pi sin(theta)/lambda; without effect",
-           .apply = [](CommandLine &line, const Values &v) { line.files.q = v.text(); }},
+           .help = "the same by 4 pi sin(theta)/lambda",
+           .apply = [](CommandLine &line,
+                       const Values &v) { addBackground(line, "-Q", v, 4 * std::numbers::pi); }},
+          {.spellings = {"-thickness", "-thick"},
+           .values = "THICKNESS",
+           .unit = "mm",
+           .fallback = "0.1",
+           .help = "of the background's material along the beam; behind a -stol of that one, before the "
+                   "first of all",
+           .range = Range::notNegative(),
+           .apply = setMaterial<&MaterialOptions::thickness>},
+          {.spellings = {"-density", "-sample_den", "-sample_density"},
+           .values = "RHO",
+           .unit = "g/cm3",
+           .fallback = "1; air 0.0012",
+           .help = "density of the background's material; as -thickness",
+           .range = Range::notNegative(),
+           .apply = setMaterial<&MaterialOptions::density>},
+          {.spellings = {"-MW", "-molec", "-molecular_weight"},
+           .values = "WEIGHT",
+           .unit = "g/mol",
+           .fallback = "18; air 28",
+           .help = "molecular weight of the background's material; as -thickness",
+           .range = Range::positive(),
+           .apply = setMaterial<&MaterialOptions::molarMass>},
+          {.spellings = {"-background_oversample"},
+           .values = "N",
+           .unit = "sub-pixels",
+           .fallback = "as -oversample, when that is given, else 1",
+           .help = "sub-pixels of the background along each edge of a pixel",
+           .range = Range::between(1, 10000),
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.backgroundOversample = v.integer(); }},
           {.spellings = {"-stolout"},
            .values = "FILE",
            .fallback = "none",

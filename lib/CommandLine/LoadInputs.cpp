@@ -6,6 +6,7 @@
 #include "lib/CommandLine/OutputFormats.h"
 #include "lib/CommandLine/PanelFile.h"
 #include "lib/CommandLine/StructureFactorInput.h"
+#include "lib/Experiment/StockMaterials.h"
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
@@ -45,7 +46,16 @@ void loadSpectrum(const std::string &path, Options &options, Inputs &inputs) {
     options.lambda = sum / weights;
 }
 
+/// Is there nothing of a crystal, but a background?
+bool isBackgroundAlone(const CommandLine &line, const Inputs &given) {
+  const InputFiles &files = line.files;
+  return !files.backgrounds.empty() && !files.hkl && !files.dump && !files.expt && !given.grid &&
+         line.options.defaultF == 0;
+}
+
 void requireInputs(const CommandLine &line, const Inputs &given) {
+  if (isBackgroundAlone(line, given))
+    return;
   if (!line.files.hkl && !line.files.expt) // which may bring the cell
     requireCell(line, given);
   if (line.files.hkl || line.files.dump || given.grid || line.options.defaultF != 0)
@@ -104,6 +114,26 @@ void loadSources(const std::string &path, Rule columns, Inputs &inputs) {
     inputs.sources.push_back({row.position, row.weight, row.wavelength});
 }
 
+BackgroundTable loadBackground(const BackgroundFile &file, const MaterialOptions &ofAll) {
+  BackgroundTable table;
+  if (auto stock = stockMaterial(file.name)) {
+    table = std::move(*stock);
+  } else {
+    for (const io::StolPoint &point : io::readStol(file.name)) {
+      table.stol.push_back(point.stol * file.stolUnit);
+      table.factor.push_back(point.f);
+    }
+  }
+  table.flag = file.flag;
+  table.name = file.name;
+  for (auto field : {&MaterialOptions::thickness, &MaterialOptions::density,
+                     &MaterialOptions::molarMass})
+    for (const MaterialOptions *said : {&ofAll, &file.material})
+      if (said->*field)
+        table.material.*field = said->*field;
+  return table;
+}
+
 /// Adds what reading the header brought up, and returns its values.
 HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const CommandLine &line,
                         LoadedInputs &loaded) {
@@ -158,10 +188,14 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
     loadSpectrum(*files.spectrum, line.options, inputs);
   if (files.panels)
     line.options.panels = readPanels(*files.panels);
-  for (const auto &table : {files.stol, files.stol4, files.q})
-    if (table)
-      io::readStol(*table);
+  for (const BackgroundFile &table : files.backgrounds)
+    inputs.backgrounds.push_back(loadBackground(table, files.material));
   loadStructureFactors(line, parsed, loaded);
+  if (isBackgroundAlone(line, inputs)) {
+    // Any cell: its structure factors are 0.
+    if (!line.options.cell && !inputs.matrix)
+      line.options.cell = {100, 100, 100, 90, 90, 90};
+  }
   requireCell(line, inputs);
   for (std::string &warning : flagsWithoutEffect(line, inputs))
     loaded.warnings.push_back(std::move(warning));

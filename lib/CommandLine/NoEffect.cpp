@@ -29,7 +29,9 @@ bool always(const Situation &) { return true; }
 
 // Crystal.
 bool notRandom(const Situation &s) { return !s.options.missetRandom; }
-bool noMosaicSpread(const Situation &s) { return !(s.options.mosaicSpread.value_or(0) > 0); }
+bool noMosaicSpread(const Situation &s) {
+  return !(s.options.mosaicSpread.value_or(0) > 0) && !s.options.mosaicAbc;
+}
 /// A size along the axis beats the number of cells.
 bool sized(const std::optional<double> &size) { return size.value_or(0) > 0; }
 
@@ -84,8 +86,12 @@ bool interprets(const Situation &s) {
   return s.line.tool.simulator.engine == Engine::Interpreter || s.line.tool.instruments.any();
 }
 
+bool noBackground(const Situation &s) { return s.line.files.backgrounds.empty(); }
+bool tablesIgnored(const Situation &s) { return s.line.semantics.backgroundTables == Rule::C; }
 constexpr std::string_view ofBackground =
-    "the table is read and checked, but the background comes from -water alone";
+    "the table is read and checked, but with -compat c the background comes from -water alone";
+constexpr std::string_view noTable = "there is no background table (-stol)";
+bool noDiffuse(const Situation &s) { return !s.options.diffuseGamma; }
 constexpr std::string_view besideSources = "the sources are those of -sourcefile";
 constexpr std::string_view byConvention =
     "the detector convention that follows it decides all vectors";
@@ -132,8 +138,13 @@ constexpr IdleFlag idleFlags[] = {
     {"-interpolate",
      [](const Situation &s) { return !s.inputs.grid && s.options.interpolate.value_or(false); },
      "there is no -hkl"},
-    {"-density", always, "the crystal's density is not used"},
-    {"-MW", always, "the molecular weight is not used"},
+    {"-mosaic", [](const Situation &s) { return bool(s.options.mosaicAbc); },
+     "-mosaic_abc takes its place"},
+    {"-laue_group", noDiffuse, "there is no diffuse scattering (-diffuse_gamma)"},
+    {"-density", noBackground, noTable},
+    {"-MW", noBackground, noTable},
+    {"-thickness", noBackground, noTable},
+    {"-background_oversample", noBackground, noTable},
 
     // Beam and spindle.
     {"-divergence", sourcesListed, besideSources},
@@ -168,8 +179,10 @@ constexpr IdleFlag idleFlags[] = {
     {"-fluence", [](const Situation &s) { return !noFlux(s); }, "-flux decides the fluence"},
     {"-exposure", noFlux, "there is no -flux"},
     {"-beamsize",
-     [](const Situation &s) { return noFlux(s) && !s.options.sampleY && !s.options.sampleZ; },
-     "there is neither a -flux nor a crystal size"},
+     [](const Situation &s) {
+       return noFlux(s) && !s.options.sampleY && !s.options.sampleZ && noBackground(s);
+     },
+     "there is neither a -flux nor a crystal size nor a background table"},
     {"-polar", [](const Situation &s) { return s.options.noPolarization; },
      "a later -nopolar switches polarization off"},
     {"-nopolar", [](const Situation &s) { return !s.options.noPolarization; },
@@ -181,9 +194,13 @@ constexpr IdleFlag idleFlags[] = {
      [](const Situation &s) { return !s.oscGiven() && s.options.phiStep.value_or(0) > 0; },
      "-phistep without -osc makes two steps"},
     {"-coherent", always, "samples are always added incoherently"},
-    {"-stol", always, ofBackground},
-    {"-4stol", always, ofBackground},
-    {"-Q", always, ofBackground},
+    {"-stol", tablesIgnored, ofBackground},
+    {"-4stol", tablesIgnored, ofBackground},
+    {"-Q", tablesIgnored, ofBackground},
+    {"-lambda_offset", [](const Situation &s) { return !sourcesListed(s); },
+     "it is for listed sources (-sourcefile, --spectrum); use -lambda"},
+    {"-lambda_scale", [](const Situation &s) { return !sourcesListed(s); },
+     "it is for listed sources (-sourcefile, --spectrum); use -lambda"},
     {"-stolout", always, "this file is never written"},
 
     // Detector.

@@ -1,5 +1,7 @@
 #include "lib/CommandLine/OutputConflicts.h"
 
+#include "lib/Experiment/StockMaterials.h"
+
 #include "lib/CommandLine/DialsInput.h"
 #include "lib/IO/StructureFactorFile.h"
 
@@ -56,9 +58,9 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   add(files, "--spectrum", f.spectrum);
   add(files, "--shots", line.series.shots);
   add(files, "--pixels", f.pixels);
-  add(files, "-stol", f.stol);
-  add(files, "-4stol", f.stol4);
-  add(files, "-Q", f.q);
+  for (const BackgroundFile &table : f.backgrounds)
+    if (!stockMaterial(table.name))
+      files.push_back({table.flag.data(), table.name});
   if (!f.hkl)
     add(files, "-dump", f.dump);
   return files;

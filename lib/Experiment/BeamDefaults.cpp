@@ -203,7 +203,19 @@ void DefaultsChooser::listSources() {
     std::ranges::fill(beam.sourceWeight, 1.0);
   else if (!(total > 0))
     throw std::invalid_argument("-sourcefile: all weights are 0; give one source a weight");
+  chooseWavelengthScale();
   noteFirstSource();
+}
+
+void DefaultsChooser::chooseWavelengthScale() {
+  Beam &beam = experiment.beam;
+  beam.wavelengthScale = options.wavelengthScale.value_or(1);
+  beam.wavelengthOffset = options.wavelengthOffset.value_or(0) * units::angstrom;
+  requirePositive(beam.wavelengthScale, "-lambda_scale", "");
+  requireFinite(beam.wavelengthOffset, "-lambda_offset");
+  for (const double wavelength : beam.sourceWavelength)
+    requirePositive(beam.wavelengthOffset + beam.wavelengthScale * wavelength,
+                    "-lambda_offset, -lambda_scale: the wavelength of a source", "m");
 }
 
 /// The factor once per pixel is that of the first source, as in the C program: a choice that

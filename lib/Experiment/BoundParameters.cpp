@@ -32,9 +32,8 @@ struct ProvidedParameter {
     if (place.mask)
       return place.mask(experiment).data();
     const Numbers<const double> numbers = place.numbers(experiment);
-    if (row->kind() == NB_PARAMETER_HKL_GRID) {
-      if (const HklGrid *g = experiment.crystal.grid.get())
-        grid = {g->hMin, g->hMax, g->kMin, g->kMax, g->lMin, g->lMax, numbers.data};
+    if (place.grid) {
+      grid = place.grid(experiment);
       return grid.data ? &grid : nullptr;
     }
     if (numbers.gapless())
@@ -71,10 +70,10 @@ void checkTables(const Experiment &e) {
     } else if (parameter.kind() == NB_PARAMETER_IMAGE) {
       entries = place.numbers(e).entries;
       count = pixels;
-    } else if (const HklGrid *g = e.crystal.grid.get();
-               g && parameter.kind() == NB_PARAMETER_HKL_GRID) {
-      entries = g->values.size();
-      count = productOf({g->hMax - g->hMin + 1, g->kMax - g->kMin + 1, g->lMax - g->lMin + 1},
+    } else if (place.grid) {
+      const nb_hkl_grid g = place.grid(e);
+      entries = place.numbers(e).entries;
+      count = productOf({g.h_max - g.h_min + 1, g.k_max - g.k_min + 1, g.l_max - g.l_min + 1},
                         "a grid");
     }
     if (entries != 0 && std::int64_t(entries) != count)

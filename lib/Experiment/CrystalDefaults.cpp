@@ -205,6 +205,8 @@ void DefaultsChooser::chooseOversample() {
 }
 
 void DefaultsChooser::chooseMosaic() {
+  if (options.mosaicAbc)
+    return chooseMosaicEllipsoid();
   Crystal &crystal = experiment.crystal;
   requireFinite(options.mosaicSpread.value_or(0), "-mosaic");
   const MosaicDomains domains =
@@ -231,7 +233,7 @@ void DefaultsChooser::chooseStructureFactors() {
   crystal.grid = inputs.grid;
   crystal.defaultF = options.defaultF;
   requireFinite(crystal.defaultF, "-default_F");
-  if (!crystal.grid && crystal.defaultF == 0)
+  if (!crystal.grid && crystal.defaultF == 0 && inputs.backgrounds.empty())
     throw std::invalid_argument("no structure factors: give -hkl FILE or a nonzero -default_F");
 
   const auto thin = [](double n) { return n <= 2; };
@@ -259,6 +261,7 @@ void DefaultsChooser::chooseCrystal() {
   chooseCrystalSize();
   chooseOversample();
   chooseMosaic();
+  chooseDiffuse();
   chooseStructureFactors();
 }
 

@@ -89,7 +89,7 @@ double shareOf(const Experiment &e, std::string_view setting) {
   if (e.variant.shape == CrystalShape::Square)
     return shareOfGrating(e, setting);
   const double radius = radiusOf(e.variant.shape, setting);
-  if (!std::isfinite(radius))
+  if (!std::isfinite(radius) || e.variant.diffuse)
     return 1;
   const auto [edges, volume] = cellOf(e);
   double widest = 0;

@@ -13,7 +13,7 @@ bool allZero(const std::vector<double> &values) {
 
 bool isDark(const Experiment &e) {
   return e.crystal.defaultF == 0 && (!e.crystal.grid || allZero(e.crystal.grid->values)) &&
-         e.variant.water == Water::None;
+         e.variant.water == Water::None && !e.variant.background;
 }
 
 } // namespace
@@ -25,8 +25,8 @@ const DeadCondition dead::squareOfZero = {
 
 const DeadCondition dead::flatSpots = {
     [](const Experiment &e) {
-      return e.variant.shape == CrystalShape::Tophat &&
-             e.variant.structureFactors != StructureFactors::Tricubic;
+      return e.variant.shape == CrystalShape::Tophat && !e.variant.background &&
+             !e.variant.diffuse && e.variant.structureFactors != StructureFactors::Tricubic;
     },
     "a tophat is flat but for its edges, whose movement counts as zero"};
 

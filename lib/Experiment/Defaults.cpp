@@ -217,6 +217,7 @@ CompleteExperiment DefaultsChooser::run() {
   chooseRegion();
   chooseMask();
   chooseGain();
+  chooseBackground();
   checkSampleCount();
   experiment.variant.imageType = options.imageType;
   requireNotNegative(options.dmin, "-dmin", "A");

@@ -47,7 +47,10 @@ private:
   void chooseSources();
   void generateSources();
   void listSources();
+  void chooseWavelengthScale();
   void noteFirstSource();
+  // BackgroundDefaults.cpp
+  void chooseBackground();
   // CrystalDefaults.cpp
   void chooseCrystal();
   void chooseGoniometer();
@@ -56,6 +59,8 @@ private:
   void chooseWidthMatrix();
   void chooseOversample();
   void chooseMosaic();
+  void chooseMosaicEllipsoid();
+  void chooseDiffuse();
   void chooseStructureFactors();
 
   void warn(const std::string &text) { complete.warnings.push_back(text); }

@@ -26,6 +26,11 @@ struct HklGrid {
   std::vector<double> values;
 };
 
+/// Numbers one behind another, which a kernel takes as a grid along l.
+struct NumberList {
+  std::vector<double> values;
+};
+
 struct Crystal {
   double cellA = 0, cellB = 0, cellC = 0;            ///< m; used unless the source is Matrix
   double cellAlpha = 0, cellBeta = 0, cellGamma = 0; ///< rad
@@ -39,7 +44,16 @@ struct Crystal {
   std::shared_ptr<const HklGrid> grid;     ///< null with StructureFactors::Constant
   double mosaicSpread = 0;                 ///< rad, largest rotation of a domain
   std::vector<Vec3> mosaicAxis{{0, 0, 0}}; ///< one unit axis per domain
-  std::vector<double> mosaicUnitAngle{0};  ///< angle of each domain = spread * this
+  /// angle of each domain = spread * this; with Mosaicity::Ellipsoid of the spread about its axis
+  std::vector<double> mosaicUnitAngle{0};
+  /// With Mosaicity::Ellipsoid, rad: standard deviations of rotations about the axes x, y, z of the
+  /// crystal's frame (docs/disorder.md), in which the axes of the domains are.
+  Vec3 mosaicAbc{};
+  // With variant.diffuse, along the axes of the crystal's frame, in m.
+  Vec3 diffuseGamma{}; ///< correlation lengths of displacements
+  Vec3 diffuseSigma{}; ///< root mean square displacements
+  /// Rotations of the Laue group on Miller indices: for each the rows that h, k and l become.
+  std::vector<Vec3> symmetryH{{1, 0, 0}}, symmetryK{{0, 1, 0}}, symmetryL{{0, 0, 1}};
 };
 
 struct Goniometer {
@@ -64,6 +78,9 @@ struct Beam {
   // Sources::Listed: direction from the sample *to* the source (unit), wavelength in m.
   std::vector<Vec3> sourceDirection;
   std::vector<double> sourceWavelength;
+  /// The wavelength of a listed source is offset + scale * the one in the list.
+  double wavelengthOffset = 0; ///< m
+  double wavelengthScale = 1;
   std::vector<double> sourceWeight{1}; ///< relative; the kernel divides by their sum
 };
 
@@ -107,6 +124,20 @@ struct Detector {
   double gain = 1; ///< ADU per photon, with structure.gain
 };
 
+/// What scatters amorphously in the beam: docs/background.md. With variant.background.
+struct Background {
+  // The tables of all materials, one behind another.
+  NumberList stol;   ///< sin(theta)/lambda in 1/m, ascending in each table
+  NumberList factor; ///< electrons per molecule
+  // One entry per material.
+  std::vector<double> first, last; ///< its table in the lists, both included
+  std::vector<double> thickness;   ///< m, along the beam
+  std::vector<double> density;     ///< kg/m^3
+  std::vector<double> molarMass;   ///< kg/mol
+  double area = 0;                 ///< m^2, of beam and material
+  std::int64_t oversample = 1;     ///< sub-pixels along each edge of a pixel
+};
+
 struct Experiment {
   ProgramVariant variant;
   Crystal crystal;
@@ -115,11 +146,14 @@ struct Experiment {
   Detector detector;
   double dmin = 0;      ///< m, with variant.dmin
   double waterSize = 0; ///< m, edge of the water cube, with variant.water
+  Background background;
 
   std::int64_t panelCount() const {
     return detector.panels.empty() ? 1 : std::int64_t(detector.panels.size());
   }
   std::int64_t sourceCount() const { return std::int64_t(beam.sourceWeight.size()); }
+  std::int64_t materialCount() const { return std::int64_t(background.thickness.size()); }
+  std::int64_t symmetryCount() const { return std::int64_t(crystal.symmetryH.size()); }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
   /// Of the image: the detector's, or one with the rows of a list of pixels.
   std::int64_t imagePanels() const { return variant.pixelList ? 1 : panelCount(); }
@@ -129,7 +163,12 @@ struct Experiment {
   }
   /// Counts to compile into a kernel, "NAME=VALUE": where a pixel is one sub-pixel, what is
   /// evaluated at the first sub-pixel is what the sample needs too.
-  std::string fixedCounts() const { return detector.oversample == 1 ? "oversample=1" : ""; }
+  std::string fixedCounts() const {
+    std::string fixed = detector.oversample == 1 ? "oversample=1" : "";
+    if (variant.background && background.oversample == 1)
+      fixed += (fixed.empty() ? "" : " ") + std::string("background_oversample=1");
+    return fixed;
+  }
 };
 
 } // namespace nanobragg

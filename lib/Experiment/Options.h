@@ -16,6 +16,13 @@
 
 namespace nanobragg {
 
+/// How much of a material is in the beam.
+struct MaterialOptions {
+  std::optional<double> thickness; ///< mm
+  std::optional<double> density;   ///< g/cm^3
+  std::optional<double> molarMass; ///< g/mol
+};
+
 enum class Convention { Mosflm, Denzo, Adxv, Xds, Dials, Custom };
 
 /// One panel of a detector with several (--panels, docs/panels.md). In the lab frame at
@@ -47,7 +54,10 @@ struct Options {
   CrystalShape shape = CrystalShape::Square;
   std::optional<double> fudge;
   std::optional<double> mosaicSpread; ///< degrees; negative is unset
+  std::optional<Vec3> mosaicAbc;      ///< degrees
   std::optional<std::int64_t> mosaicDomains;
+  std::optional<Vec3> diffuseGamma, diffuseSigma; ///< A
+  std::optional<std::int64_t> laueGroup;          ///< 1 to 14, see LaueGroup.h
   std::optional<bool> interpolate; ///< -interpolate, -nointerpolate
 
   // Beam. A negative range, a step <= 0 or a number of steps <= 0 is unset.
@@ -64,6 +74,9 @@ struct Options {
   std::optional<double> polarization;               ///< Kahn factor
   bool noPolarization = false;                      ///< `-polar K` resets it
   double water = 0;                                 ///< um
+  std::optional<double> wavelengthOffset;           ///< A, of listed sources
+  std::optional<double> wavelengthScale;
+  std::optional<std::int64_t> backgroundOversample;
 
   // Goniometer. Negative is unset (phiStep: <= 0 without phiSteps).
   std::optional<double> phi, osc, phiStep; ///< degrees
@@ -127,6 +140,14 @@ struct GainMapImage {
   std::vector<double> gains;
 };
 
+/// A table of amorphous scattering.
+struct BackgroundTable {
+  std::string flag, name;     ///< for messages
+  std::vector<double> stol;   ///< 1/m, ascending
+  std::vector<double> factor; ///< electrons per molecule
+  MaterialOptions material;
+};
+
 /// Everything that comes from files.
 struct Inputs {
   std::shared_ptr<const HklGrid> grid; ///< null: default_F everywhere
@@ -135,6 +156,7 @@ struct Inputs {
   std::optional<HeaderValues> maskHeader, imageHeader; ///< the image's beats the mask's
   std::optional<MaskImage> mask;
   std::optional<GainMapImage> gainMap;
+  std::vector<BackgroundTable> backgrounds;
 };
 
 } // namespace nanobragg

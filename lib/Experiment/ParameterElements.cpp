@@ -48,11 +48,12 @@ std::string elementName(const Experiment &experiment, const Parameter &parameter
   case NB_PARAMETER_TABLE_VEC3:
     return name + "[" + std::to_string(index / 3) + "]." + axisName(index);
   case NB_PARAMETER_HKL_GRID: {
-    const HklGrid &grid = *experiment.crystal.grid;
-    const auto nl = std::size_t(grid.lMax - grid.lMin + 1), nk = std::size_t(grid.kMax - grid.kMin + 1);
-    return name + "(" + std::to_string(grid.hMin + std::int64_t(index / (nk * nl))) + "," +
-           std::to_string(grid.kMin + std::int64_t(index / nl % nk)) + "," +
-           std::to_string(grid.lMin + std::int64_t(index % nl)) + ")";
+    const nb_hkl_grid grid = parameter.place.grid(experiment);
+    const auto nl = std::size_t(grid.l_max - grid.l_min + 1),
+               nk = std::size_t(grid.k_max - grid.k_min + 1);
+    return name + "(" + std::to_string(grid.h_min + std::int64_t(index / (nk * nl))) + "," +
+           std::to_string(grid.k_min + std::int64_t(index / nl % nk)) + "," +
+           std::to_string(grid.l_min + std::int64_t(index % nl)) + ")";
   }
   default:
     return name;

@@ -55,7 +55,8 @@ constexpr nb_parameter_kind kindOf() {
   else if constexpr (std::same_as<Field, PixelMap>)
     return NB_PARAMETER_IMAGE;
   else {
-    static_assert(std::same_as<Field, std::shared_ptr<const HklGrid>>,
+    static_assert(std::same_as<Field, std::shared_ptr<const HklGrid>> ||
+                      std::same_as<Field, NumberList>,
                   "no kernel takes such a field");
     return NB_PARAMETER_HKL_GRID;
   }
@@ -75,10 +76,24 @@ Numbers<Number> numbersOf(Field &field) {
     return {field.values.empty() ? nullptr : field.values.data(), field.values.size(), 1, 1};
   else if constexpr (kind == NB_PARAMETER_TABLE_VEC3)
     return {field.empty() ? nullptr : field.front().data(), field.size(), 3, 3};
+  else if constexpr (std::same_as<std::remove_const_t<Field>, NumberList>)
+    return {field.values.empty() ? nullptr : field.values.data(), field.values.size(), 1, 1};
   else if (!field)
     return {};
   else // who asks for numbers to be changed has made the grid its own
     return {const_cast<Number *>(field->values.data()), field->values.size(), 1, 1};
+}
+
+inline nb_hkl_grid gridOf(const std::shared_ptr<const HklGrid> &grid) {
+  if (!grid)
+    return {};
+  return {grid->hMin, grid->hMax, grid->kMin,         grid->kMax,
+          grid->lMin, grid->lMax, grid->values.data()};
+}
+inline nb_hkl_grid gridOf(const NumberList &list) {
+  if (list.values.empty())
+    return {};
+  return {0, 0, 0, 0, 0, std::int64_t(list.values.size()) - 1, list.values.data()};
 }
 
 template <typename Get>
@@ -95,6 +110,8 @@ constexpr ParameterPlace placeOf(Get) {
     place.kind = kindOf<Field>();
     place.numbers = [](const Experiment &e) { return numbersOf<const double>(Get()(e)); };
     place.mutableNumbers = [](Experiment &e) { return numbersOf<double>(Get()(e)); };
+    if constexpr (kindOf<Field>() == NB_PARAMETER_HKL_GRID)
+      place.grid = [](const Experiment &e) { return gridOf(Get()(e)); };
   }
   return place;
 }

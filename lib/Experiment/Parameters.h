@@ -44,6 +44,8 @@ struct ParameterPlace {
   Numbers<double> (*mutableNumbers)(Experiment &);
   std::int64_t (*index)(const Experiment &);
   std::span<const std::uint8_t> (*mask)(const Experiment &);
+  /// Without data where the experiment has no such grid.
+  nb_hkl_grid (*grid)(const Experiment &);
 };
 
 /// Conditions under which a derivative is zero; those after the last are null.

@@ -25,6 +25,7 @@ constexpr const char *solidAngleNames[] = {"pixel", "point"};
 constexpr const char *evaluationNames[] = {"none", "once", "each"};
 constexpr const char *captureNames[] = {"none", "sum", "last", "each"};
 constexpr const char *waterNames[] = {"none", "right", "c"};
+constexpr const char *mosaicityNames[] = {"ball", "ellipsoid"};
 constexpr const char *imageTypeNames[] = {"f32", "f64"};
 
 /// Calls `visit(key, field, words)` for every choice, in canonical order.
@@ -44,6 +45,9 @@ void forEachChoice(S &s, Visitor visit) {
   visit("polarization", s.polarization, Names(evaluationNames));
   visit("capture", s.capture, Names(captureNames));
   visit("water", s.water, Names(waterNames));
+  visit("mosaicity", s.mosaicity, Names(mosaicityNames));
+  visit("diffuse", s.diffuse, Names(boolNames));
+  visit("background", s.background, Names(boolNames));
   visit("dmin", s.dmin, Names(boolNames));
   visit("panels", s.panels, Names(boolNames));
   visit("pixel_list", s.pixelList, Names(boolNames));

@@ -32,6 +32,9 @@ enum class Evaluation { None, Once, Each };
 /// sub-pixel. Last: the C program's last-layer fraction for all. Each: every sub-pixel.
 enum class Capture { None, Sum, Last, Each };
 enum class Water { None, Right, C };
+/// Ball: rotations about random axes by up to one angle. Ellipsoid: normally distributed, about three
+/// axes of the crystal by three spreads.
+enum class Mosaicity { Ball, Ellipsoid };
 enum class ImageType { F32, F64 };
 
 /// Is this a setting of ProgramVariant::cull?
@@ -52,6 +55,9 @@ struct ProgramVariant {
   Evaluation polarization = Evaluation::Once; ///< None: -nopolar
   Capture capture = Capture::None;
   Water water = Water::None;
+  Mosaicity mosaicity = Mosaicity::Ball;
+  bool diffuse = false;    ///< diffuse scattering around the reflections
+  bool background = false; ///< tables of amorphous scattering
   bool dmin = false;      ///< a resolution cutoff is applied
   bool panels = false;    ///< several panels, each with its own offset and axes
   bool pixelList = false; ///< the image is a list of pixels, see PixelList.h

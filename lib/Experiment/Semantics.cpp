@@ -53,6 +53,8 @@ constexpr SemanticSwitch switches[] = {
     {"water", &Semantics::water,
      "multiplies the background by the fluence twice and divides it by the number of samples",
      "one factor of the fluence, independent of the sampling", "-water"},
+    {"background-tables", &Semantics::backgroundTables, "reads the tables and does not use them",
+     "adds what the material scatters, as the C program's companion nonBragg", "-stol -4stol -Q"},
     {"solid-angle-sum", &Semantics::solidAngleSum,
      "prints the sum of solid angles divided by all samples",
      "divides it by sub-pixels and layers only", "-oversample -mosaic_domains -phisteps ..."},

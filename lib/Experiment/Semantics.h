@@ -24,6 +24,7 @@ struct Semantics {
   Rule layerCapture = Rule::Right;
   Rule noAbsorption = Rule::Right;
   Rule water = Rule::Right;
+  Rule backgroundTables = Rule::Right;
   Rule solidAngleSum = Rule::Right;
   Rule clockSeed = Rule::Right; // not announced: either way the numbers are random
   Rule noiseWrap = Rule::Right;

@@ -6,9 +6,11 @@ using namespace mlir::nb;
 Ray Emitter::incidentRay(Value source) {
   if (variant.sources == nanobragg::Sources::Listed) {
     Value toSource = lookup("source_direction", "source_direction", source);
+    Value lambda = mul("lambda", param("wavelength_scale"),
+                       lookup("lambda", "source_wavelength", source));
     // Its length is no direction; derivatives by its three numbers do not see it.
     return {op<NormalizeOp>("incident_vec", op<ScaleOp>("incident_vec", toSource, number(-1))),
-            lookup("lambda", "source_wavelength", source)};
+            add("lambda", param("wavelength_offset"), lambda)};
   }
   Value beam = param("beam_direction"), axis = param("polarization_axis");
   Value hdiv = mul("hdiv", param("hdiv_range"), lookup("hdiv", "unit_hdiv", source));

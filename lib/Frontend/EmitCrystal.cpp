@@ -37,13 +37,8 @@ Value Emitter::directCell(const SampleIndices &at) {
   Value step = mul("phi_step", param("osc"), param("phi_step_fraction"));
   Value phi = add("phi", param("phi0"), mul("phi", step, toFloat("phi_tic", at.phi)));
   Value spindle = op<AxisRotationOp>("spindle_rotation", param("spindle_axis"), phi);
-  Value angle = mul("mosaic_angle", param("mosaic_spread"),
-                    lookup("mosaic_angle", "mosaic_unit_angle", at.mosaic));
-  Value domain = op<AxisRotationOp>("mosaic_rotation",
-                                    lookup("mosaic_axis", "mosaic_axis", at.mosaic), angle);
-  Value rotation = op<MultiplyOp>("crystal_rotation", domain, spindle);
   return op<MultiplyOp>("rotated_direct", unrotatedDirect(),
-                        op<TransposeOp>("crystal_rotation_t", rotation));
+                        op<TransposeOp>("crystal_rotation_t", crystalRotation(at, spindle)));
 }
 
 Value Emitter::latticeFactor(Value hkl) {

@@ -68,8 +68,8 @@ Value Emitter::depth(const SampleIndices &at) {
 }
 
 /// Along one axis, from the detector's edge, in m.
-Value Emitter::coordinate(StringRef name, Value pixel, Value subPixel) {
-  Value size = param("pixel_size"), oversample = param("oversample");
+Value Emitter::coordinate(StringRef name, Value pixel, Value subPixel, Value oversample) {
+  Value size = param("pixel_size");
   if (isa<IndexType>(pixel.getType()))
     return op<DetectorCoordinateOp>(name, pixel, subPixel, oversample, size);
   Value inPixel = op<DetectorCoordinateOp>(name, index(0), subPixel, oversample, size);
@@ -78,8 +78,9 @@ Value Emitter::coordinate(StringRef name, Value pixel, Value subPixel) {
 
 Value Emitter::position(const SampleIndices &at) {
   DetectorFrame frame = detector(at.panel);
-  Value fast = coordinate("Fdet", at.fast, at.subfast);
-  Value slow = coordinate("Sdet", at.slow, at.subslow);
+  Value oversample = at.oversample ? at.oversample : param("oversample");
+  Value fast = coordinate("Fdet", at.fast, at.subfast, oversample);
+  Value slow = coordinate("Sdet", at.slow, at.subslow, oversample);
   Value below = depth(at);
   Value flat = op<PixelPositionOp>("pixel_pos", frame.origin, frame.fast, frame.slow, frame.normal,
                                    fast, slow, below);

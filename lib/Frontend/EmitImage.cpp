@@ -72,7 +72,7 @@ Value Emitter::pixel(const SampleIndices &at) {
   value = times("pixel", value, captureOfPixel(first));
   value = times("pixel", value, polarization);
   value = times("pixel", value, solidAngle);
-  return withWater(value, first, solidAngle, polarization);
+  return withBackground(withWater(value, first, solidAngle, polarization), at);
 }
 
 Value Emitter::sumOfSamples(const SampleIndices &pixel) {
@@ -98,11 +98,15 @@ Value Emitter::sumOfSamples(const SampleIndices &pixel) {
   });
 }
 
-/// What the sum over samples is divided by; layers do not count, each adds what it captures.
-Value Emitter::weightOfSamples() {
-  Value weights = sum("weights", {{Dimension::source, param("sources")}}, [&](ValueRange source) {
+Value Emitter::sumOfWeights() {
+  return sum("weights", {{Dimension::source, param("sources")}}, [&](ValueRange source) {
     return lookup("weight", "source_weight", source[0]);
   });
+}
+
+/// What the sum over samples is divided by; layers do not count, each adds what it captures.
+Value Emitter::weightOfSamples() {
+  Value weights = sumOfWeights();
   Value perSide = toFloat("oversample", param("oversample"));
   Value steps = mul("steps", weights, toFloat("phi_steps", param("phi_steps")));
   steps = mul("steps", steps, toFloat("mosaic_domains", param("mosaic_domains")));
@@ -133,7 +137,11 @@ Value Emitter::correctedSample(const SampleIndices &at, Value position, Value di
                                const Ray &incident, Value q) {
   Value hkl = op<MillerIndexOp>("hkl", directCell(at), q);
   Value lattice = latticeFactor(hkl);
-  Value value = op<IntensityOp>("I_sample", structureFactor(hkl), lattice);
+  Value factor = structureFactor(hkl);
+  Value value = op<IntensityOp>("I_sample", factor, lattice);
+  if (variant.diffuse)
+    value = add("I_sample", value,
+                mul("I_diffuse", mul("F_squared", factor, factor), diffuseScattering(hkl)));
   value = mul("I_sample", value, lookup("weight", "source_weight", at.source));
   value = times("I_sample", value, captureOfSample(at, diffracted));
   value = times("I_sample", value, polarizationOfSample(incident, diffracted));

@@ -16,6 +16,7 @@ namespace mlir::nb {
 struct SampleIndices {
   Value panel, slow, fast;
   Value layer; ///< null without sensor layers
+  Value oversample; ///< sub-pixels along each edge; null: those of the crystal's samples
   Value subslow, subfast, source, phi, mosaic;
 };
 
@@ -55,6 +56,7 @@ private:
   SampleIndices placeOfPixel(ValueRange place);
   Value pixel(const SampleIndices &at);
   Value sumOfSamples(const SampleIndices &pixel);
+  Value sumOfWeights();
   Value weightOfSamples();
   Value sample(const SampleIndices &at);
   Value correctedSample(const SampleIndices &at, Value position, Value diffracted,
@@ -86,9 +88,14 @@ private:
   Value withWater(Value pixel, const SampleIndices &first, Value solidAngleOfPixel,
                   Value polarizationOfPixel);
 
+  // EmitBackground.cpp
+  Value molecules(Value material);
+  Value backgroundSample(const SampleIndices &at, Value material);
+  Value withBackground(Value pixel, const SampleIndices &at);
+
   // EmitDetector.cpp
   DetectorFrame detector(Value panel);
-  Value coordinate(StringRef name, Value pixel, Value subPixel);
+  Value coordinate(StringRef name, Value pixel, Value subPixel, Value oversample);
   Value position(const SampleIndices &at);
   Value curvedPosition(const DetectorFrame &frame, Value flat, Value fast, Value slow, Value depth);
   Value depth(const SampleIndices &at);
@@ -103,6 +110,11 @@ private:
   Value unrotatedDirect();
   Value latticeFactor(Value hkl);
   Value structureFactor(Value hkl);
+
+  // EmitDisorder.cpp
+  Value crystalFrame();
+  Value crystalRotation(const SampleIndices &at, Value spindle);
+  Value diffuseScattering(Value hkl);
 
   // Emitter.cpp
   Value param(StringRef name) const;

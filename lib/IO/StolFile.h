@@ -12,7 +12,7 @@ struct StolPoint {
   double f;    ///< electrons
 };
 
-/// Two columns, separated and commented as in a source file.
+/// Two columns, separated and commented as in a source file; the first ascends.
 std::vector<StolPoint> readStol(const std::string &path);
 
 } // namespace nanobragg::io

@@ -22,6 +22,8 @@ void nb::registerInterpreter(DialectRegistry &registry) {
     evaluation::attachLattice(context);
     evaluation::attachStructureFactor(context);
     evaluation::attachCorrections(context);
+    evaluation::attachBackground(context);
+    evaluation::attachDisorder(context);
     evaluation::attachIteration(context);
     evaluation::attachLookup(context);
     evaluation::attachScatter(context);

@@ -55,8 +55,13 @@ private:
 };
 } // namespace
 
-/// The ops that take an index and give an amplitude.
-bool Narrower::startsNarrow(Operation *op) { return isa<LatticeFactorOp, StructureFactorOp>(op); }
+/// The ops that take an index and give an amplitude. What is read by whole indices is a table's: its
+/// entries are not all amplitudes, and their differences count.
+bool Narrower::startsNarrow(Operation *op) {
+  if (auto factor = dyn_cast<StructureFactorOp>(op))
+    return !factor.getIntegral();
+  return isa<LatticeFactorOp>(op);
+}
 
 /// Computed outside the image, a constant or an entry of a table: a given number, whose rounding
 /// changes no more than the last digit of what it is multiplied with.

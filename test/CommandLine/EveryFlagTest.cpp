@@ -39,10 +39,28 @@ const std::vector<Case> inputs = {
     {"-gain_map g.npy", [](L l) { return l.files.gainMap == "g.npy"; }},
     {"-mask m.img", [](L l) { return l.files.mask == "m.img"; }},
     {"-sourcefile s.txt", [](L l) { return l.files.sources == "s.txt"; }},
-    {"-stol s", [](L l) { return l.files.stol == "s"; }},
-    {"-4stol s", [](L l) { return l.files.stol4 == "s"; }},
-    {"-Q s", [](L l) { return l.files.q == "s"; }},
-    {"-stolout s", [](L l) { return l.given.size() == 1 && !l.files.stol; }},
+    {"-stol s",
+     [](L l) {
+       return l.files.backgrounds[0].name == "s" && l.files.backgrounds[0].stolUnit == 1e10;
+     }},
+    {"-4stol s", [](L l) { return l.files.backgrounds[0].stolUnit == 1e10 / 4; }},
+    {"-Q s", [](L l) { return std::fabs(l.files.backgrounds[0].stolUnit - 795774715.459477) < 1; }},
+    {"-stol s -stol t", [](L l) { return l.files.backgrounds[1].name == "t"; }},
+    {"-thickness 3 -stol s", [](L l) { return l.files.material.thickness == 3; }},
+    {"-stol s -thick 3", [](L l) { return l.files.backgrounds[0].material.thickness == 3; }},
+    {"-stol s -density 1.2 -stol t",
+     [](L l) {
+       return l.files.backgrounds[0].material.density == 1.2 &&
+              !l.files.backgrounds[1].material.density;
+     }},
+    {"-background_oversample 3", [](L l) { return l.options.backgroundOversample == 3; }},
+    {"-density 1.2", [](L l) { return l.files.material.density == 1.2; }},
+    {"-sample_den 1.2", [](L l) { return l.files.material.density == 1.2; }},
+    {"-sample_density 1.2", [](L l) { return l.files.material.density == 1.2; }},
+    {"-MW 40e3", [](L l) { return l.files.material.molarMass == 40e3; }},
+    {"-molec 40e3", [](L l) { return l.files.material.molarMass == 40e3; }},
+    {"-molecular_weight 40e3", [](L l) { return l.files.material.molarMass == 40e3; }},
+    {"-stolout s", [](L l) { return l.given.size() == 1 && l.files.backgrounds.empty(); }},
 };
 
 const std::vector<Case> crystal = {
@@ -91,18 +109,15 @@ const std::vector<Case> crystal = {
     {"-interpolate", [](L l) { return l.options.interpolate == true; }},
     {"-nointerpolate", [](L l) { return l.options.interpolate == false; }},
     {"-dmin 3.5", [](L l) { return l.options.dmin == 3.5; }},
-    {"-density 1.2", [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
-    {"-sample_den 1.2",
-     [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
-    {"-sample_density 1.2",
-     [](L l) { return l.given.size() == 1 && l.given.front().name == "-density"; }},
-    {"-MW 40e3", [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
-    {"-molec 40e3", [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
-    {"-molecular_weight 40e3",
-     [](L l) { return l.given.size() == 1 && l.given.front().name == "-MW"; }},
+    {"-mosaic_abc 1 2 3", [](L l) { return l.options.mosaicAbc == Vec3{1, 2, 3}; }},
+    {"-diffuse_gamma 50", [](L l) { return l.options.diffuseGamma == Vec3{50, 50, 50}; }},
+    {"-diffuse_sigma 1 2 3", [](L l) { return l.options.diffuseSigma == Vec3{1, 2, 3}; }},
+    {"-laue_group 14", [](L l) { return l.options.laueGroup == 14; }},
 };
 
 const std::vector<Case> beam = {
+    {"-lambda_offset -0.01", [](L l) { return l.options.wavelengthOffset == -0.01; }},
+    {"-lambda_scale 1.01", [](L l) { return l.options.wavelengthScale == 1.01; }},
     {"-lambda 1.3", [](L l) { return l.options.lambda == 1.3; }},
     {"-wave 1.3", [](L l) { return l.options.lambda == 1.3; }},
     {"-wavelength 1.3", [](L l) { return l.options.lambda == 1.3; }},

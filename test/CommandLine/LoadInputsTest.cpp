@@ -146,11 +146,31 @@ TEST_F(LoadInputsTest, TwothetaOfTheHeaderIsMentioned) {
 
 TEST_F(LoadInputsTest, BackgroundTablesAreReadAndChecked) {
   const std::string bad = folder.add("bad.txt", "0.1 x\n");
-  const std::string good = folder.add("good.txt", "0.1 2\n");
+  const std::string back = folder.add("back.txt", "0.1 2\n0.1 3\n");
+  const std::string good = folder.add("good.txt", "0.1 2\n0.2 3\n");
   for (const char *flag : {"-stol ", "-4stol ", "-Q "}) {
     io::expectFileError([&] { load(complete + flag + bad); }, "bad.txt:1");
-    EXPECT_THAT(load(complete + flag + good).warnings, Contains(HasSubstr("has no effect")));
+    io::expectFileError([&] { load(complete + flag + back); }, "back.txt:2");
+    EXPECT_THAT(load(complete + "-compat c " + flag + good).warnings,
+                Contains(HasSubstr("has no effect")));
   }
+  const LoadedInputs loaded =
+      load(complete + "-thickness 3 -density 2 -stol " + good + " -density 4 -stol air");
+  ASSERT_EQ(loaded.inputs.backgrounds.size(), 2u);
+  const BackgroundTable &first = loaded.inputs.backgrounds[0], &air = loaded.inputs.backgrounds[1];
+  EXPECT_EQ(first.stol, (std::vector{0.1e10, 0.2e10}));
+  EXPECT_EQ(first.factor, (std::vector{2.0, 3.0}));
+  EXPECT_EQ(first.material.thickness, 3);
+  EXPECT_EQ(first.material.density, 4);
+  EXPECT_FALSE(first.material.molarMass);
+  EXPECT_EQ(air.material.density, 2); // said of all
+  EXPECT_EQ(air.material.molarMass, 28);
+  EXPECT_THAT(loaded.warnings, Not(Contains(HasSubstr("has no effect"))));
+}
+
+TEST_F(LoadInputsTest, ABackgroundNeedsNoCrystal) {
+  EXPECT_EQ(refused("-stol water"), "");
+  EXPECT_THAT(refused("-stol water -default_F 1"), HasSubstr("no unit cell"));
 }
 
 TEST_F(LoadInputsTest, SourcesAndPanels) {
@@ -182,6 +202,12 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"-coherent", "-coherent"},
       {"-sample_den 1.2", "-sample_den"},
       {"-MW 5", "-MW"},
+      {"-thickness 5", "-thickness"},
+      {"-background_oversample 2", "-background_oversample"},
+      {"-mosaic 1 -mosaic_abc 1 2 3", "-mosaic"},
+      {"-laue_group 3", "-laue_group"},
+      {"-lambda_scale 1.1", "-lambda_scale"},
+      {"-lambda_offset 0.1", "-lambda_offset"},
       {"-stolout x", "-stolout"},
       {"-dispsteps 3", "-dispsteps"},
       {"-square_div -hdivrange 3", "-square_div"},

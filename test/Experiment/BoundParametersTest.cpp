@@ -41,6 +41,9 @@ Experiment complete() {
   e.crystal.grid = std::make_shared<HklGrid>(HklGrid{-1, 1, 0, 0, 2, 3, {1, 2, 3, 4, 5, 6}});
   e.beam.sourceDirection = {{-1, 0, 0}};
   e.beam.sourceWavelength = {1e-10};
+  e.background.stol.values = e.background.factor.values = {0, 1};
+  e.background.first = e.background.last = {0};
+  e.background.thickness = e.background.density = e.background.molarMass = {1};
   e.detector.panels.resize(2);
   e.detector.panels[1] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
   e.detector.mask.assign(std::size_t(2 * e.detector.fastPixels * e.detector.slowPixels), 1);
@@ -80,6 +83,9 @@ TEST(BoundParameters, CountsGridAndPanels) {
   EXPECT_EQ(grid->h_min, -1);
   EXPECT_EQ(grid->l_max, 3);
   EXPECT_EQ(grid->data[5], 6);
+  auto *list = static_cast<const nb_hkl_grid *>(bound.arguments()[kernel.indexOf("background_F")]);
+  EXPECT_EQ(list->l_max, 1);
+  EXPECT_EQ(list->data[1], 1);
   auto *slow = static_cast<const double *>(bound.arguments()[kernel.indexOf("panel_slow_axis")]);
   EXPECT_EQ(slow[3], 7);
 }

@@ -78,6 +78,13 @@ TEST(Parameters, VariantDecidesWhatIsUsed) {
   s.water = Water::C;
   for (const char *name : {"dmin", "panel_offset", "panel_normal", "mask", "water_size"})
     EXPECT_THAT(namesOf(s), Contains(name));
+  EXPECT_THAT(namesOf(s), Contains("mosaic_spread"));
+  EXPECT_THAT(namesOf(s), Not(Contains("background_F")));
+  s.background = s.diffuse = true;
+  s.mosaicity = Mosaicity::Ellipsoid;
+  for (const char *name : {"background_F", "materials", "diffuse_gamma", "symmetry_l", "mosaic_abc"})
+    EXPECT_THAT(namesOf(s), Contains(name));
+  EXPECT_THAT(namesOf(s), Not(Contains("mosaic_spread")));
 }
 
 TEST(Parameters, PlacesReachTheValues) {

@@ -35,6 +35,9 @@ std::vector<ProgramVariant> variants() {
   vary(&ProgramVariant::polarization, 0, 2);
   vary(&ProgramVariant::capture, 0, 3);
   vary(&ProgramVariant::water, 0, 2);
+  vary(&ProgramVariant::mosaicity, 0, 1);
+  vary(&ProgramVariant::diffuse, 0, 1);
+  vary(&ProgramVariant::background, 0, 1);
   vary(&ProgramVariant::dmin, 0, 1);
   vary(&ProgramVariant::panels, 0, 1);
   vary(&ProgramVariant::mask, 0, 1);
@@ -59,7 +62,8 @@ TEST(ProgramVariant, DefaultText) {
   EXPECT_EQ(ProgramVariant().toString(),
             "shape=square structure_factors=constant cell_source=cell cell_setting=right "
             "spot_metric=right sources=generated pivot=beam distance=distance curvature=flat "
-            "solid_angle=pixel omega=once polarization=once capture=none water=none dmin=no "
+            "solid_angle=pixel omega=once polarization=once capture=none water=none "
+            "mosaicity=ball diffuse=no background=no dmin=no "
             "panels=no pixel_list=no mask=no gain_map=no gain=no image_type=f32");
 }
 

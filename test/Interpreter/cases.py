@@ -358,6 +358,28 @@ def nb():
     simple("nb.water_background", [F, F], F, "f64", [1e-5, 1e24],
            lambda s, f: mpf("2.57") ** 2 * mpf("7.94079248018965e-30") * f * s ** 3 *
            mpf(10) ** 6 * mpf("6.02214179e23") / 18, 8)
+    disorder(n)
+
+
+def disorder(n):
+    def spread(axis, spreads):
+        if 0 in spreads:
+            return mpf(0)
+        return 1 / mpmath.sqrt(sum((c / s) ** 2 for c, s in zip(axis, spreads)))
+
+    def diffuse(reflection, distance, lengths, displacements):
+        e = 4 * mpmath.pi ** 2 * sum((s * q) ** 2 for s, q in zip(displacements, reflection))
+        u = 1 + 4 * mpmath.pi ** 2 * sum((g * d) ** 2 for g, d in zip(lengths, distance))
+        volume = lengths[0] * lengths[1] * lengths[2]
+        return e * mpmath.exp(-e) * 8 * mpmath.pi * volume / u ** 2
+
+    for spreads in ([0.01, 0.02, 0.03], [0.0, 0.02, 0.03]):
+        simple("nb.spread_along", [V, V], F, V, [n, spreads], spread, 8)
+    simple("nb.spread_along", [V, V], F, V, [[0.0, 0.6, 0.8], [0.01, 0.02, 0.03]], spread, 8)
+    at = [3e8, -1e8, 2e8], [1e7, 2e7, -3e7], [2e-9, 3e-9, 5e-9], [3e-11, 2e-11, 4e-11]
+    case("nb.diffuse_factor", [V, V, V, V], F,
+         f"nb.diffuse_factor $a, $b lengths $c displacements $d : {V}", list(at),
+         diffuse(*(exact(v) for v in at)), 16)
 
 
 def arithmetic():

@@ -1,5 +1,6 @@
 #include "test/engines/RandomExperiment.h"
 
+#include "lib/Experiment/LaueGroup.h"
 #include "lib/Experiment/RandomOrientation.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
@@ -34,6 +35,8 @@ public:
     e.detector = detector();
     e.dmin = dice.uniform(1.2, 3) * angstrom;
     e.waterSize = dice.uniform(10, 60) * 1e-6;
+    if (s.background)
+      e.background = background();
     return e;
   }
 
@@ -78,6 +81,21 @@ private:
       c.mosaicAxis.push_back(direction());
       c.mosaicUnitAngle.push_back(dice.uniform(-1, 1));
     }
+    for (double &spread : c.mosaicAbc)
+      spread = dice.uniform(0.005, 0.02);
+    for (double &length : c.diffuseGamma)
+      length = dice.uniform(10, 40) * angstrom;
+    for (double &displacement : c.diffuseSigma)
+      displacement = dice.uniform(0.2, 0.6) * angstrom;
+    c.symmetryH.clear();
+    c.symmetryK.clear();
+    c.symmetryL.clear();
+    if (s.diffuse)
+      for (const IndexRotation &m : rotationsOfLaueGroup(int(dice.integer(1, 14)))) {
+        c.symmetryH.push_back({double(m[0]), double(m[1]), double(m[2])});
+        c.symmetryK.push_back({double(m[3]), double(m[4]), double(m[5])});
+        c.symmetryL.push_back({double(m[6]), double(m[7]), double(m[8])});
+      }
     return c;
   }
 
@@ -92,6 +110,29 @@ private:
     for (std::int64_t i = 0; i < nodes; ++i)
       g.values.push_back(dice.chance(0.1) ? 0 : dice.uniform(1, 500));
     return g;
+  }
+
+  /// Quadratic functions: interpolated exactly, so that nodes are no kinks.
+  Background background() {
+    Background b;
+    for (std::int64_t i = 0, materials = dice.integer(1, 3); i < materials; ++i) {
+      b.first.push_back(double(b.stol.values.size()));
+      const double constant = dice.uniform(5, 10), slope = dice.uniform(-5, 5);
+      const double curvature = dice.uniform(-5, 5);
+      double stol = 0;
+      for (std::int64_t j = 0, entries = dice.integer(3, 40); j < entries; ++j) {
+        b.stol.values.push_back(stol / angstrom);
+        b.factor.values.push_back(constant + (slope + curvature * stol) * stol);
+        stol += dice.uniform(0.8, 1.2) / double(entries - 1);
+      }
+      b.last.push_back(double(b.stol.values.size()) - 1);
+      b.thickness.push_back(dice.uniform(0.1, 2) * 1e-9);
+      b.density.push_back(dice.uniform(1, 1000));
+      b.molarMass.push_back(dice.uniform(0.01, 0.04));
+    }
+    b.area = dice.uniform(1, 2) * 1e-8;
+    b.oversample = dice.integer(1, 2);
+    return b;
   }
 
   Goniometer goniometer() {
@@ -115,6 +156,8 @@ private:
     b.vdivRange = dice.uniform(0, 0.02);
     b.fluence = dice.uniform(1e24, 1e26);
     const std::int64_t sources = dice.integer(1, 4);
+    b.wavelengthOffset = dice.uniform(-0.02, 0.02) * angstrom;
+    b.wavelengthScale = dice.uniform(0.98, 1.02);
     b.sourceWeight.clear();
     for (std::int64_t i = 0; i < sources; ++i) {
       b.unitHdiv.push_back(dice.uniform(-0.5, 0.5));
@@ -205,6 +248,9 @@ ProgramVariant randomVariant(Dice &dice) {
   s.polarization = dice.oneOf(Evaluation::Each);
   s.capture = dice.oneOf(Capture::Each);
   s.water = dice.oneOf(Water::C);
+  s.mosaicity = dice.oneOf(Mosaicity::Ellipsoid);
+  s.diffuse = dice.chance(0.3);
+  s.background = dice.chance(0.5);
   s.dmin = dice.chance(0.5);
   s.panels = dice.chance(0.5);
   s.mask = dice.chance(0.5);

@@ -11,6 +11,7 @@ that shares no code with the simulator (model.py) or from an identity between ru
 
 import os
 import re
+import tempfile
 import time
 import unittest
 
@@ -527,6 +528,36 @@ class NoAbsorption(QuirkTest):
         for flags in (("-detector_abs", "inf", "-detector_thick", 450), ("-oversample_thick",)):
             with self.subTest(flags):
                 self.assertEqual(np.abs(self.run_c(self.arguments(*flags)).image).max(), 0)
+
+
+class BackgroundTables(QuirkTest):
+    """The C program reads a table and does not use it; what it means is tested in test/background."""
+    switch = "background-tables"
+    camera = Camera(pixels=16)
+
+    def arguments(self, *more):
+        return (self.camera.arguments() + words("-cell", ORTHOGONAL)
+                + ["-default_F", 1, "-N", 1, "-oversample", 1, "-beamsize", 0.1, *more])
+
+    def table(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".stol", delete=False) as file:
+            file.write("0 2\n1 2\n")
+        self.addCleanup(os.unlink, file.name)
+        return file.name
+
+    def test_default_adds_what_the_material_scatters(self):
+        fluence = 1 / model.R_E_SQUARED
+        got = self.run_default(self.arguments("-stol", self.table(), "-thickness", 1e-15)).image
+        crystal = self.run_default(self.arguments(), notice=False).image
+        molecules = 1e-16 * 0.01**2 / 18 * model.AVOGADRO
+        background = (4 * molecules * model.R_E_SQUARED * fluence * self.camera.solid_angle()
+                      * model.unpolarized(self.camera.directions()))
+        self.assertGreater(background.max(), 1e-2 * got.max())
+        self.assert_images_agree(got, crystal + background)
+
+    def test_c_ignores_it(self):
+        got = self.run_c(self.arguments("-stol", self.table()))
+        self.assert_images_agree(got.image, self.run_c(self.arguments()).image)
 
 
 class Water(QuirkTest):

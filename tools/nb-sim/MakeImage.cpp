@@ -94,7 +94,7 @@ private:
     InputNames names = {files.image.value_or(""),  files.mask.value_or(""),
                         files.matrix.value_or(""), files.hkl.value_or(""),
                         files.dump.value_or(""),   files.sources.value_or(""),
-                        files.stol.value_or("")};
+                        files.backgrounds.empty() ? "" : files.backgrounds.front().name};
     return {setup.line.options,
             setup.complete,
             names,

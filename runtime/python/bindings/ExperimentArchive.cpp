@@ -123,6 +123,12 @@ void field(Archive &a, PixelMap &map) {
 }
 
 template <typename Archive>
+void field(Archive &a, NumberList &list) {
+  auto &[values] = list;
+  fields(a, values);
+}
+
+template <typename Archive>
 void field(Archive &a, Panel &panel) {
   auto &[offset, fastAxis, slowAxis, normal, fastPixels, slowPixels] = panel;
   fields(a, offset, fastAxis, slowAxis, normal, fastPixels, slowPixels);
@@ -131,9 +137,11 @@ void field(Archive &a, Panel &panel) {
 template <typename Archive>
 void field(Archive &a, Crystal &crystal) {
   auto &[cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
-         ncellsCross, fudge, defaultF, grid, mosaicSpread, mosaicAxis, mosaicUnitAngle] = crystal;
+         ncellsCross, fudge, defaultF, grid, mosaicSpread, mosaicAxis, mosaicUnitAngle, mosaicAbc,
+         diffuseGamma, diffuseSigma, symmetryH, symmetryK, symmetryL] = crystal;
   fields(a, cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
-         ncellsCross, fudge, defaultF, grid, mosaicSpread, mosaicAxis, mosaicUnitAngle);
+         ncellsCross, fudge, defaultF, grid, mosaicSpread, mosaicAxis, mosaicUnitAngle, mosaicAbc,
+         diffuseGamma, diffuseSigma, symmetryH, symmetryK, symmetryL);
 }
 
 template <typename Archive>
@@ -146,10 +154,10 @@ template <typename Archive>
 void field(Archive &a, Beam &beam) {
   auto &[direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
          fluence, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
-         sourceWeight] = beam;
+         wavelengthOffset, wavelengthScale, sourceWeight] = beam;
   fields(a, direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
          fluence, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
-         sourceWeight);
+         wavelengthOffset, wavelengthScale, sourceWeight);
 }
 
 template <typename Archive>
@@ -166,9 +174,15 @@ void field(Archive &a, Detector &detector) {
 }
 
 template <typename Archive>
+void field(Archive &a, Background &background) {
+  auto &[stol, factor, first, last, thickness, density, molarMass, area, oversample] = background;
+  fields(a, stol, factor, first, last, thickness, density, molarMass, area, oversample);
+}
+
+template <typename Archive>
 void field(Archive &a, Experiment &experiment) {
-  auto &[variant, crystal, goniometer, beam, detector, dmin, waterSize] = experiment;
-  fields(a, variant, crystal, goniometer, beam, detector, dmin, waterSize);
+  auto &[variant, crystal, goniometer, beam, detector, dmin, waterSize, background] = experiment;
+  fields(a, variant, crystal, goniometer, beam, detector, dmin, waterSize, background);
 }
 
 } // namespace

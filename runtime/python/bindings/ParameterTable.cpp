@@ -27,11 +27,11 @@ Shape shapeOf(const Experiment &experiment, const Parameter &parameter) {
   case NB_PARAMETER_TABLE_VEC3:
     return {entries(), 3};
   case NB_PARAMETER_HKL_GRID: {
-    const HklGrid *g = experiment.crystal.grid.get();
-    if (!g)
+    const nb_hkl_grid g = parameter.place.grid(experiment);
+    if (!g.data)
       return {0, 0, 0};
-    return {std::size_t(g->hMax - g->hMin + 1), std::size_t(g->kMax - g->kMin + 1),
-            std::size_t(g->lMax - g->lMin + 1)};
+    return {std::size_t(g.h_max - g.h_min + 1), std::size_t(g.k_max - g.k_min + 1),
+            std::size_t(g.l_max - g.l_min + 1)};
   }
   case NB_PARAMETER_MASK:
   case NB_PARAMETER_IMAGE:

@@ -32,9 +32,10 @@ const std::set<std::string> discrete = {
     "arith.index_cast",  "arith.index_castui",   "arith.fptosi",    "arith.trunci",
     "arith.extsi",       "arith.extui",          "math.absi",       "math.isnan",
     "math.isinf",        "math.isfinite"};
-/// Tested where grids and tables are: GridRulesTest.cpp.
-const std::set<std::string> collections = {"nb.structure_factor", "nb.scatter_factor",
-                                           "nb.scatter"};
+/// Tested where grids and tables are: GridRulesTest.cpp; nb.tabulated_factor with experiments, in
+/// test/gradcheck.
+const std::set<std::string> collections = {"nb.structure_factor", "nb.scatter_factor", "nb.scatter",
+                                           "nb.tabulated_factor"};
 /// f32 to f64 and back: tested below.
 const std::set<std::string> casts = {"arith.extf", "arith.truncf"};
 

@@ -152,6 +152,17 @@ void addCorrections(std::vector<RuleCase> &cases) {
        op("nb.water_background", {S, S}, " %a, %b : f64", S, {{1e-5, 1e-4}, {1e20, 1e24}})});
 }
 
+void addDisorder(std::vector<RuleCase> &cases) {
+  Range spread = {0.5, 2}, length = {0.3, 1};
+  cases.insert(cases.end(),
+               {op("nb.spread_along", {V, V}, " %a, %b : " + V, S, {{-1, 1}, spread},
+                   {{0.36, 0.48, 0.8, 0, 1, 2}, {0, 0, 1, 1, 1, 2}}),
+                op("nb.diffuse_factor", {V, V, V, V},
+                   " %a, %b lengths %c displacements %d : " + V, S,
+                   {{-0.3, 0.3}, {-0.3, 0.3}, length, length},
+                   {{0.1, 0.2, 0.3, 0, 0, 0, 1, 1, 1, 0.2, 0.2, 0.2}})});
+}
+
 void addArithmetic(std::vector<RuleCase> &cases) {
   for (const char *name : {"arith.addf", "arith.subf", "arith.mulf", "arith.maximumf",
                            "arith.minimumf", "arith.maxnumf", "arith.minnumf"})
@@ -203,6 +214,7 @@ const std::vector<RuleCase> &ruleCases() {
     addCrystal(all);
     addLattice(all);
     addCorrections(all);
+    addDisorder(all);
     addArithmetic(all);
     addFunctions(all);
     return all;

@@ -1,0 +1,68 @@
+#include "lib/Experiment/DefaultsChooser.h"
+
+#include "lib/Experiment/Units.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+// What nb.tabulated_factor can search.
+constexpr std::size_t mostEntries = 65536;
+
+// As nonBragg, where neither flag nor stock table says it.
+constexpr double usualThickness = 0.1; // mm
+constexpr double usualDensity = 1;     // g/cm^3
+constexpr double usualMolarMass = 18;  // g/mol
+
+void append(std::vector<double> &list, const std::vector<double> &values) {
+  list.insert(list.end(), values.begin(), values.end());
+}
+
+} // namespace
+
+void DefaultsChooser::chooseBackground() {
+  if (inputs.backgrounds.empty())
+    return;
+  note(&Semantics::backgroundTables);
+  if (semantics.backgroundTables == Rule::C)
+    return;
+  experiment.variant.background = true;
+  Background &background = experiment.background;
+  for (const BackgroundTable &table : inputs.backgrounds) {
+    if (table.stol.size() > mostEntries)
+      throw std::invalid_argument(table.flag + " " + table.name + ": has " +
+                                  std::to_string(table.stol.size()) +
+                                  " lines and may have 65536; leave out every other one");
+    background.first.push_back(double(background.stol.values.size()));
+    append(background.stol.values, table.stol);
+    append(background.factor.values, table.factor);
+    if (table.stol.size() == 1) { // an interval is needed
+      background.stol.values.push_back(table.stol.front() + 1 / units::angstrom);
+      background.factor.values.push_back(table.factor.front());
+    }
+    background.last.push_back(double(background.stol.values.size()) - 1);
+    const MaterialOptions &m = table.material;
+    const double thickness = m.thickness.value_or(usualThickness);
+    const double density = m.density.value_or(usualDensity);
+    const double molarMass = m.molarMass.value_or(usualMolarMass);
+    requireNotNegative(thickness, "-thickness", "mm");
+    requireNotNegative(density, "-density", "g/cm3");
+    requirePositive(molarMass, "-MW", "g/mol");
+    background.thickness.push_back(units::fromMillimetres(thickness));
+    background.density.push_back(density * 1e3);
+    background.molarMass.push_back(molarMass / 1e3);
+  }
+  const double side = options.beamSize ? units::fromMillimetres(*options.beamSize) : 1e-4;
+  requirePositive(side, "-beamsize", "mm with a background table");
+  background.area = side * side;
+  // What nobody asked for in so many words was chosen for the crystal.
+  const std::int64_t asked = std::max<std::int64_t>(options.oversample.value_or(1), 1);
+  background.oversample = options.backgroundOversample.value_or(asked);
+  if (background.oversample < 1 || background.oversample > 10000)
+    throw std::invalid_argument("-background_oversample: must be from 1 to 10000, not " +
+                                std::to_string(background.oversample));
+}
+
+} // namespace nanobragg
