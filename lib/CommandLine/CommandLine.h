@@ -11,8 +11,8 @@
 
 #include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/Options.h"
-#include "lib/IO/DialsExperiment.h"
 #include "lib/Experiment/Semantics.h"
+#include "lib/IO/DialsExperiment.h"
 #include "nanobragg/Run.h"
 #include "nanobragg/SimulatorOptions.h"
 
@@ -58,7 +58,7 @@ struct OutputOptions {
   std::optional<std::string> pngFile;
   bool pngRings = false; ///< with a scale bar
   bool nexusBitshuffle = false;
-  std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, streamFile;
+  std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, streamFile, shotsFile;
   std::optional<std::string> dumpFile; ///< write the structure factors here (-dump with -hkl)
   double intScale = 0, pgmScale = 0;   ///< <= 0: automatic
   double adcOffset = 40;
@@ -111,8 +111,8 @@ struct ToolOptions {
 
 /// A flag as it was given, in the order of the command line.
 struct GivenFlag {
-  std::string name;     ///< the first spelling in the flag table
-  std::string spelling; ///< as the user wrote it
+  std::string name;                ///< the first spelling in the flag table
+  std::string spelling;            ///< as the user wrote it
   std::vector<std::string> values; ///< the words that were taken as its values
 };
 
@@ -140,9 +140,9 @@ struct LoadedInputs {
   std::vector<std::string> warnings; ///< with those of the command line and of flags without effect
   /// Of --expt: the experiment, and those that share its images. Empty without.
   std::vector<io::DialsExperiment> dials;
-  bool geometryFromFile = false; ///< the frame is that of a file, not of a convention
-  std::string hallSymbol;        ///< of the structure factors' space group; empty: unknown
-  std::vector<std::string> remarks;  ///< what was taken from files; one sentence each
+  bool geometryFromFile = false;    ///< the frame is that of a file, not of a convention
+  std::string hallSymbol;           ///< of the structure factors' space group; empty: unknown
+  std::vector<std::string> remarks; ///< what was taken from files; one sentence each
   std::vector<std::string>
       notices; ///< semantic switches that matter here, as CompleteExperiment::notices
 };
@@ -153,13 +153,17 @@ struct LoadedInputs {
 /// has is not parsed again; null: there is none.
 LoadedInputs loadInputs(CommandLine &line, Inputs given = {}, io::HklStore *parsed = nullptr);
 
-/// The pixels that --pixels lists, of the experiment's detector; none without it. Throws io::FileError.
+/// Thickness, density and molar mass of the backgrounds, as the flags say them.
+void applyMaterials(const InputFiles &files, Inputs &inputs);
+
+/// The pixels that --pixels lists, of the experiment's detector; none without it. Throws
+/// io::FileError.
 std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment &experiment);
 
 /// Complete and grouped, with units and defaults.
 std::string usageText();
-/// The flags and environment variables in whose names, descriptions or groups' titles the word occurs,
-/// in any case of its letters. Throws UsageError when there is none.
+/// The flags and environment variables in whose names, descriptions or groups' titles the word
+/// occurs, in any case of its letters. Throws UsageError when there is none.
 std::string usageOf(const std::string &word);
 /// The same as a Markdown page.
 std::string flagReference();

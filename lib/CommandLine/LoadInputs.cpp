@@ -114,7 +114,7 @@ void loadSources(const std::string &path, Rule columns, Inputs &inputs) {
     inputs.sources.push_back({row.position, row.weight, row.wavelength});
 }
 
-BackgroundTable loadBackground(const BackgroundFile &file, const MaterialOptions &ofAll) {
+BackgroundTable loadBackground(const BackgroundFile &file) {
   BackgroundTable table;
   if (auto stock = stockMaterial(file.name)) {
     table = std::move(*stock);
@@ -126,11 +126,6 @@ BackgroundTable loadBackground(const BackgroundFile &file, const MaterialOptions
   }
   table.flag = file.flag;
   table.name = file.name;
-  for (auto field : {&MaterialOptions::thickness, &MaterialOptions::density,
-                     &MaterialOptions::molarMass})
-    for (const MaterialOptions *said : {&ofAll, &file.material})
-      if (said->*field)
-        table.material.*field = said->*field;
   return table;
 }
 
@@ -145,6 +140,15 @@ HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const CommandLine 
 }
 
 } // namespace
+
+void applyMaterials(const InputFiles &files, Inputs &inputs) {
+  for (std::size_t i = 0; i < files.backgrounds.size(); ++i)
+    for (auto field :
+         {&MaterialOptions::thickness, &MaterialOptions::density, &MaterialOptions::molarMass})
+      for (const MaterialOptions *said : {&files.material, &files.backgrounds[i].material})
+        if (said->*field)
+          inputs.backgrounds[i].material.*field = said->*field;
+}
 
 std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment &experiment) {
   const Detector &d = experiment.detector;
@@ -189,7 +193,8 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
   if (files.panels)
     line.options.panels = readPanels(*files.panels);
   for (const BackgroundFile &table : files.backgrounds)
-    inputs.backgrounds.push_back(loadBackground(table, files.material));
+    inputs.backgrounds.push_back(loadBackground(table));
+  applyMaterials(files, inputs);
   loadStructureFactors(line, parsed, loaded);
   if (isBackgroundAlone(line, inputs)) {
     // Any cell: its structure factors are 0.

@@ -35,6 +35,7 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
   add(files, "--nexus", o.nexusFile);
   add(files, "--write-expt", o.exptFile);
   add(files, "--write-refl", o.reflFile);
+  add(files, "--write-shots", o.shotsFile);
   add(files, "--write-stream", o.streamFile);
   add(files, "-dump", o.dumpFile);
   add(files, "--timing", line.tool.timingFile);

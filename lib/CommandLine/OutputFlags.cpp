@@ -41,13 +41,15 @@ FlagGroup outputFlags() {
           {.spellings = {"--cbf"},
            .values = "FILE",
            .fallback = "none",
-           .help = "miniCBF with the photons counted, noise included unless -nonoise, without offset: "
-                   "for DIALS, XDS and fabio; one panel at a right angle to the beam",
+           .help =
+               "miniCBF with the photons counted, noise included unless -nonoise, without offset: "
+               "for DIALS, XDS and fabio; one panel at a right angle to the beam",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.cbfFile = v.text(); }},
           {.spellings = {"--nexus"},
            .values = "FILE",
            .fallback = "none",
-           .help = "NXmx (HDF5), one file for all frames and panels: photons counted as 32-bit integers, "
+           .help = "NXmx (HDF5), one file for all frames and panels: photons counted as 32-bit "
+                   "integers, "
                    "or after -nonoise 32-bit floats; frames that are finished stay readable",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.nexusFile = v.text(); }},
           {.spellings = {"--nexus-bitshuffle"},
@@ -64,7 +66,8 @@ FlagGroup outputFlags() {
           {.spellings = {"--write-refl"},
            .values = "FILE",
            .fallback = "none",
-           .help = "where the model has each reflection, as a reflection table of DIALS (.refl): panel, "
+           .help = "where the model has each reflection, as a reflection table of DIALS (.refl): "
+                   "panel, "
                    "position, rotation, box, photons of its pixels without noise",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.reflFile = v.text(); }},
           {.spellings = {"--write-stream"},
@@ -72,6 +75,13 @@ FlagGroup outputFlags() {
            .fallback = "none",
            .help = "the same image by image, as a stream of CrystFEL (.stream) with its geometry",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.streamFile = v.text(); }},
+          {.spellings = {"--write-shots"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "what --shots drew or read, as a table that --shots reads: each crystal's "
+                   "orientation, "
+                   "cell, weight and so on",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.shotsFile = v.text(); }},
           {.spellings = {"-nonoise"},
            .fallback = "off",
            .help = "no noise image, unless a later flag switches it back on",

@@ -4,8 +4,6 @@
 #include "lib/IO/FileError.h"
 #include "lib/IO/TextColumns.h"
 
-#include <cmath>
-
 namespace nanobragg::io {
 
 std::vector<StolPoint> readStol(const std::string &path) {
@@ -13,12 +11,11 @@ std::vector<StolPoint> readStol(const std::string &path) {
   std::vector<StolPoint> points;
   forEachRow(path, text, 2, [&](std::size_t number, const std::vector<double> &row) {
     if (row.size() < 2)
-      throw FileError(path, number, "the second column is missing; each line needs "
-                                    "sin(theta)/lambda and F");
+      throw FileError(path, number,
+                      "the second column is missing; each line needs "
+                      "sin(theta)/lambda and F");
     if (!points.empty() && !(row[0] > points.back().stol))
       throw FileError(path, number, "sin(theta)/lambda does not ascend; sort the lines");
-    if (!std::isfinite(row[0]) || !std::isfinite(row[1]))
-      throw FileError(path, number, "sin(theta)/lambda and F have to be finite numbers");
     points.push_back({row[0], row[1]});
   });
   if (points.empty())

@@ -226,6 +226,7 @@ const std::vector<Case> outputs = {
     {"--nexus-bitshuffle", [](L l) { return l.outputs.nexusBitshuffle; }},
     {"--write-expt=a.expt", [](L l) { return l.outputs.exptFile == "a.expt"; }},
     {"--png-rings", [](L l) { return l.outputs.pngRings; }},
+    {"--write-shots=a.txt", [](L l) { return l.outputs.shotsFile == "a.txt"; }},
     {"--write-refl=a.refl", [](L l) { return l.outputs.reflFile == "a.refl"; }},
     {"--write-stream=a.stream", [](L l) { return l.outputs.streamFile == "a.stream"; }},
     {"--frames=7", [](L l) { return l.series.frames == 7; }},

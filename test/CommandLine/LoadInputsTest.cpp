@@ -206,6 +206,7 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"-background_oversample 2", "-background_oversample"},
       {"-mosaic 1 -mosaic_abc 1 2 3", "-mosaic"},
       {"-laue_group 3", "-laue_group"},
+      {"--write-shots=x", "--write-shots"},
       {"-lambda_scale 1.1", "-lambda_scale"},
       {"-lambda_offset 0.1", "-lambda_offset"},
       {"-stolout x", "-stolout"},

@@ -95,6 +95,8 @@ TEST_F(TextFilesTest, StolRefusals) {
   expectFileError([&] { stol("0 1\n0.1\n"); }, "bg.stol:2: the second column is missing");
   expectFileError([&] { stol("\n"); }, "has no data");
   expectFileError([&] { stol("0 F\n"); }, "bg.stol:1: column 2 is 'F'");
+  expectFileError([&] { stol("0 1\n0.1 2\n0.1 3\n"); },
+                  "bg.stol:3: sin(theta)/lambda does not ascend");
   expectFileError([&] { stol("0 1 2\nx"); }, "bg.stol:2: column 1 is 'x'");
 }
 

@@ -23,7 +23,8 @@ NB_FUZZ_TARGET(shots) {
   for (const Shot &shot : shots)
     try {
       CommandLine frame = line;
-      applyShot(shot, frame);
+      for (const ShotLattice &lattice : shot)
+        applyShot(lattice, frame);
       chooseDefaults(frame.options, Inputs{}, frame.semantics);
     } catch (const UsageError &) {
       fuzz::require(false, "a shot that was read can be applied");

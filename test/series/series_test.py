@@ -188,6 +188,121 @@ class Series(unittest.TestCase):
         a, b = (np.load(self.path("scan", f"f_{i}.npy")) for i in ("0001", "0002"))
         self.assertGreater(np.corrcoef(a.ravel(), b.ravel())[0, 1], 0.9, "a scan has one")
 
+    def stills(self, table, *words, flags="-nonoise -floatfile f.npy"):
+        """The images of a table of shots."""
+        shots = os.path.join(self.folder, "shots.txt")
+        with open(shots, "w") as file:
+            file.write(table)
+        shutil.rmtree(os.path.join(self.folder, "stills"), ignore_errors=True)
+        self.simulate("stills", *CAMERA, *flags.split(), "--shots=" + shots, *words)
+        names = sorted(name for name in self.contents("stills") if name.endswith(".npy"))
+        return [np.load(self.path("stills", name)).astype(float) for name in names]
+
+    def test_lattices_with_weights(self):
+        alone = self.stills("misset N\n10 20 30 12\n40 2 11 9\n-70 5 12 7\n")
+        self.assertEqual(len(alone), 3)
+        together = self.stills("misset N weight\n10 20 30 12 1\n+ 40 2 11 9 0.3\n+ -70 5 12 7 2\n1 2 3 5 0.5\n")
+        self.assertEqual(len(together), 2)
+        want = alone[0] + 0.3 * alone[1] + 2 * alone[2]
+        np.testing.assert_allclose(together[0], want, rtol=1e-5, atol=1e-6 * want.max())
+
+    def test_lattices_share_one_background(self):
+        water = ["-stol", "water", "-thickness", "1e-10"]
+        crystal = self.stills("misset\n10 20 30\n+ 40 2 11\n")[0]
+        both = self.stills("misset\n10 20 30\n+ 40 2 11\n", *water)[0]
+        background = self.stills("misset\n10 20 30\n", *water)[0] - self.stills("misset\n10 20 30\n")[0]
+        self.assertGreater(background.max(), 1e-3 * crystal.max())
+        np.testing.assert_allclose(both, crystal + background, rtol=1e-4, atol=1e-5 * crystal.max())
+        # A weight is that of the crystal.
+        for water_too in ([], ["-water", "1e-3"]):
+            weak = self.stills("misset weight\n10 20 30 0.01\n", *water, *water_too)[0]
+            want = (0.01 * self.stills("misset\n10 20 30\n")[0]
+                    + self.stills("misset\n10 20 30\n", *water, *water_too, "-default_F", "1e-6")[0])
+            np.testing.assert_allclose(weak, want, rtol=1e-4, atol=1e-5 * want.max())
+
+    def test_thickness_of_each_shot(self):
+        thin, thick = self.stills("misset thickness\n10 20 30 1e-10\n10 20 30 3e-10\n", "-stol", "water",
+                                  "-default_F", "1e-3")
+        np.testing.assert_allclose(thick, 3 * thin, rtol=1e-4)
+
+    DRAW = ("draw 40 7 # shots\nmisset random\ncell 79+-0.5 = 38~60 90 90 90\ndistance 150..300\nN 5:9\n"
+            "lattices 1:3\nweight 0.2..1\n")
+
+    def drawn(self, text, name="drawn.txt"):
+        """What --write-shots says: shots of lattices, each of numbers."""
+        self.stills(text, "--write-shots=" + name, "-detpixels", "8")
+        with open(self.path("stills", name)) as file:
+            head, *lines = file.read().splitlines()
+        self.assertEqual(head, "misset cell distance N weight")
+        shots = []
+        for line in lines:
+            words = line.split()
+            if words[0] != "+":
+                shots.append([])
+            shots[-1].append([float(w) for w in words if w != "+"])
+        return shots
+
+    def test_drawn_shots(self):
+        shots = self.drawn(self.DRAW)
+        self.assertEqual(len(shots), 40)
+        self.assertEqual({len(shot) for shot in shots}, {1, 2, 3})
+        rows = np.array([lattice for shot in shots for lattice in shot])
+        a, b, c, distance, n, weight = rows[:, 3], rows[:, 4], rows[:, 5], rows[:, 9], rows[:, 10], rows[:, 11]
+        np.testing.assert_array_equal(a, b)
+        self.assertAlmostEqual(a.mean(), 79, delta=0.3)
+        self.assertAlmostEqual(a.std(), 0.5, delta=0.2)
+        self.assertTrue(((38 <= c) & (c <= 60)).all() and ((150 <= distance) & (distance <= 300)).all())
+        self.assertEqual(set(n), {5, 6, 7, 8, 9})
+        self.assertTrue(((0.2 <= weight) & (weight <= 1)).all() and weight.std() > 0.1)
+        for shot in shots:
+            self.assertEqual(len({lattice[9] for lattice in shot}), 1, "an image has one distance")
+            self.assertEqual(len({tuple(lattice[:3]) for lattice in shot}), len(shot), "each lattice has its orientation")
+        # Fewer are the first of more, and another seed draws others.
+        self.assertEqual(self.drawn(self.DRAW.replace("40 7", "5 7")), shots[:5])
+        self.assertNotEqual(self.drawn(self.DRAW.replace("40 7", "5 8")), shots[:5])
+
+    def test_drawn_orientations_are_uniform(self):
+        """The trace of a uniform rotation has the mean 0 and the variance 1; so have its elements 0 and 1/3."""
+        self.stills("draw 400\nmisset random\n", "--write-shots=drawn.txt", "-detpixels", "2")
+        with open(self.path("stills", "drawn.txt")) as file:
+            angles = np.radians([[float(w) for w in line.split()[:3]] for line in file.read().splitlines()[1:]])
+        matrices = []
+        for x, y, z in angles:
+            cx, sx, cy, sy, cz, sz = np.cos(x), np.sin(x), np.cos(y), np.sin(y), np.cos(z), np.sin(z)
+            matrices.append(np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
+                            @ np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
+                            @ np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]]))
+        matrices = np.array(matrices)
+        np.testing.assert_allclose(matrices.mean(axis=0), np.zeros((3, 3)), atol=0.1)
+        np.testing.assert_allclose((matrices**2).mean(axis=0), np.full((3, 3), 1 / 3), atol=0.07)
+        traces = np.trace(matrices, axis1=1, axis2=2)
+        self.assertAlmostEqual((traces**2).mean(), 1, delta=0.2)
+
+    def test_a_drawn_table_draws_the_same_images(self):
+        images = self.stills(self.DRAW.replace("40 7", "3 7"), "--write-shots=drawn.txt")
+        with open(self.path("stills", "drawn.txt")) as file:
+            table = file.read()
+        again = self.stills(table)
+        self.assertEqual(len(again), 3)
+        for one, other in zip(images, again):
+            np.testing.assert_array_equal(one, other)
+
+    def test_bad_distributions(self):
+        for text, message in (("draw\n", "how many shots"), ("draw 0\nN 5\n", "draws no shot"),
+                              ("draw 3\n", "all the same"), ("draw 3\nN 9:5\n", "ends before it begins"),
+                              ("draw 3\nN 1.5:3\n", "whole numbers"), ("draw 3\nfluence 0~3\n", "above 0"),
+                              ("draw 3\ncell = 5 5 90 90 90\n", "none before it"), ("draw 3\nN 5\nN 6\n", "twice"),
+                              ("draw 3\nmisset 1 2\n", "takes 3 numbers"), ("draw 3\nfoo 1\n", "no column"),
+                              ("draw 3\nN 5\nlattices 0:2\n", "from 1 to"), ("draw 3\nN 5..6\n", "-N"),
+                              ("+ 1 2 3\n", "no column"), ("misset\n+ 1 2 3\n", "is the first"),
+                              ("misset weight\n1 2 3 0\n", "the weight"), ("draw 3\nN 5\nweight 0..1\n", "above 0")):
+            shots = os.path.join(self.folder, "bad.txt")
+            with open(shots, "w") as file:
+                file.write(text)
+            said = self.refused("bad", *CAMERA, "--shots=" + shots)
+            self.assertIn(message, said, text)
+            self.assertEqual(said.count("error"), 1, said)
+
     def lattices(self, matrices):
         """An .expt whose experiments share one image."""
         return {"__id__": "ExperimentList",

@@ -77,12 +77,14 @@ Frame FramePlan::frame(std::int64_t index) const {
     o.lambda = lattices.front().beam.wavelength;
     o.energy.reset();
     for (const io::DialsExperiment &e : lattices)
-      frame.lattices.push_back(matrixOf(e, *o.lambda, 0));
+      frame.lattices.push_back({matrixOf(e, *o.lambda, 0)});
     return frame;
   }
   if (!shots.empty()) {
-    applyShot(shots[std::size_t(index)], frame.line);
-    frame.lattices.push_back(std::nullopt);
+    const Shot &shot = shots[std::size_t(index)];
+    applyShot(shot.front(), frame.line);
+    for (const ShotLattice &lattice : shot)
+      frame.lattices.push_back({std::nullopt, lattice});
     return frame;
   }
   if (setup.line.series.frames) {
@@ -93,10 +95,10 @@ Frame FramePlan::frame(std::int64_t index) const {
   const double wavelength = wavelengthOf(setup.line, setup.loaded.inputs);
   const std::vector<io::DialsExperiment> &dials = setup.loaded.dials;
   if (setup.line.files.matrix || dials.empty() || !dials.front().crystal)
-    frame.lattices.push_back(std::nullopt);
+    frame.lattices.push_back({});
   else
     for (const io::DialsExperiment &e : dials)
-      frame.lattices.push_back(matrixOf(e, wavelength, index));
+      frame.lattices.push_back({matrixOf(e, wavelength, index)});
   return frame;
 }
 

@@ -12,11 +12,16 @@
 
 namespace nanobragg {
 
+/// A crystal on a frame.
+struct FrameLattice {
+  std::optional<Mat3> matrix; ///< -mat; none where the command line's orientation stays
+  ShotLattice own{};          ///< what it has beside the frame's command line
+};
+
 /// What a frame has that the command line does not say.
 struct Frame {
   CommandLine line; ///< of a run of its own
-  /// -mat for each of its lattices; one without where the command line's orientation stays.
-  std::vector<std::optional<Mat3>> lattices;
+  std::vector<FrameLattice> lattices;
 };
 
 /// Frames of --frames, of --shots, or of lattices that share one image.
@@ -29,6 +34,8 @@ public:
   /// Each with its own rotation and orientation? Then no scan describes them.
   bool stills() const { return !shots.empty() || !experiments.empty(); }
   Frame frame(std::int64_t index) const; ///< from 0
+  /// Of a table or of distributions; empty without.
+  const std::vector<Shot> &table() const { return shots; }
 
 private:
   void readShots(const std::string &path);
@@ -38,7 +45,7 @@ private:
   std::int64_t frames = 1;
   double phi = 0, osc = 0; ///< degrees
   std::int64_t seed = 0;
-  std::vector<Shot> shots;                                   ///< of a table
+  std::vector<Shot> shots;                                   ///< of a table, or drawn
   std::vector<std::vector<io::DialsExperiment>> experiments; ///< lattices of each shot
 };
 

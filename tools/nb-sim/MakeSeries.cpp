@@ -12,6 +12,7 @@
 #include "tools/nb-sim/SeriesProgress.h"
 #include "tools/nb-sim/SpotLabels.h"
 
+#include <cmath>
 #include <memory>
 #include <thread>
 
@@ -33,6 +34,7 @@ public:
     if (setup.line.outputs.exptFile)
       expt.emplace(*setup.line.outputs.exptFile);
     openNexus(first);
+    writeShots();
     SeriesProgress progress(stdout, plan.count(),
                             setup.line.tool.progress && !setup.line.tool.quiet);
     FrameWriter writer(writers());
@@ -85,9 +87,12 @@ private:
            files.allThere(i + 1, setup.complete.experiment.detector);
   }
 
-  CompleteExperiment complete(const CommandLine &line, const std::optional<Mat3> &matrix) {
-    if (matrix)
-      inputs.matrix = *matrix;
+  CompleteExperiment complete(const CommandLine &ofFrame, const FrameLattice &lattice) {
+    CommandLine line = ofFrame;
+    applyShot(lattice.own, line);
+    if (lattice.matrix)
+      inputs.matrix = *lattice.matrix;
+    applyMaterials(line.files, inputs);
     return chooseDefaults(line.options, inputs, setup.line.semantics);
   }
 
@@ -101,9 +106,9 @@ private:
   std::vector<io::DialsExperiment> describeStill(std::int64_t i) {
     const Frame frame = plan.frame(i);
     std::vector<io::DialsExperiment> lattices;
-    for (const std::optional<Mat3> &matrix : frame.lattices)
+    for (const FrameLattice &lattice : frame.lattices)
       lattices.push_back(
-          dialsExperimentOf(complete(frame.line, matrix), frame.line, setup.loaded, 0));
+          dialsExperimentOf(complete(frame.line, lattice), frame.line, setup.loaded, 0));
     return lattices;
   }
 
@@ -117,13 +122,29 @@ private:
     nexus = io::openNexus(*setup.line.outputs.nexusFile, first, options);
   }
 
+  void writeShots() {
+    const std::optional<std::string> &name = setup.line.outputs.shotsFile;
+    if (!name || !setup.line.series.shots)
+      return;
+    if (plan.table().empty())
+      throw UsageError("--write-shots: the shots are experiments of DIALS; use --write-expt");
+    io::OutputFile file(*name);
+    file.write(shotTableText(plan.table()));
+    file.commit();
+  }
+
   Rendered render(std::int64_t i) {
     Frame frame = plan.frame(i);
     Rendered result{std::move(frame.line), {}};
-    for (const std::optional<Mat3> &lattice : frame.lattices) {
+    for (const FrameLattice &lattice : frame.lattices) {
       CompleteExperiment one = complete(result.line, lattice);
-      if (!result.lattices.empty())
-        one.experiment.waterSize = 0; // there is one drop of it
+      if (!result.lattices.empty()) { // there is one drop of water, and one of each material
+        one.experiment.waterSize = 0;
+        one.experiment.variant.background = false;
+      }
+      // The weight is that of the crystal: what else is on its image is divided by it first.
+      one.experiment.background.area /= lattice.own.weight;
+      one.experiment.waterSize /= std::cbrt(lattice.own.weight);
       Simulator simulator(one.experiment, optionsOf());
       if (!told) {
         simulator.prepare(PixelType::F32);
@@ -133,6 +154,9 @@ private:
       std::vector<float> image(simulator.pixels());
       const RunResult run = simulator.render(std::span<float>(image));
       kernelSeconds += run.prepareSeconds + run.runSeconds;
+      if (lattice.own.weight != 1)
+        for (float &pixel : image)
+          pixel = float(double(pixel) * lattice.own.weight);
       result.lattices.push_back({std::move(one), std::move(image)});
     }
     return result;
@@ -214,7 +238,7 @@ private:
     for (const std::string &name : files.names(1, setup.complete.experiment.detector))
       std::printf("wrote %s%s\n", name.c_str(), plan.count() > 1 ? " and so on" : "");
     const OutputOptions &o = setup.line.outputs;
-    for (const auto &name : {o.nexusFile, o.exptFile})
+    for (const auto &name : {o.nexusFile, o.exptFile, o.shotsFile})
       if (name)
         std::printf("wrote %s\n", name->c_str());
     for (const std::string &name : labels.names())

@@ -84,7 +84,8 @@ void SpotLabels::add(std::int64_t image, const CompleteExperiment &complete,
   const SpotSize size = sizeOf(complete, !model.scan);
   std::vector<Spot> spots =
       predictSpots(model, {size, e.variant.dmin ? e.dmin * 1e10 : 0, shining(e.crystal)});
-  const SpotImage pixels{photons, e.detector.fastPixels, e.detector.slowPixels, e.waterSize > 0};
+  const SpotImage pixels{photons, e.detector.fastPixels, e.detector.slowPixels,
+                         e.waterSize > 0 || e.variant.background};
   for (Spot &spot : spots)
     sumSpot(spot, model, pixels);
   // Masked, outside of the region that was computed, or without light for another reason.

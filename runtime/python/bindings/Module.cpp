@@ -37,6 +37,7 @@ NB_MODULE(_core, module) {
       "add_code_folder", [](const std::string &folder) { addCodeFolder(folder); },
       nanobind::arg("folder"), "Where the compiler library is looked for, too.");
   bindLoss(module);
+  bindBackground(module);
   bindSimulator(module);
   bindFunction(module);
   bindExperiment(module);

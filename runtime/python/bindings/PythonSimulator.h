@@ -112,6 +112,7 @@ void bindExperiment(nb::module_ &module);
 void bindSimulator(nb::module_ &module);
 void bindFunction(nb::module_ &module);
 void bindLoss(nb::module_ &module);
+void bindBackground(nb::module_ &module);
 void bindCompiler(nb::module_ &module);
 void bindJax(nb::module_ &module); ///< where XLA's headers were there
 

@@ -15,6 +15,7 @@ import os as _os
 
 from . import _core
 from ._errors import FileError, FlagError, UnknownName, Warning
+from .background import extract_background
 from .experiment import Beam, Crystal, Detector, Goniometer
 from .function import Function, render_batch
 from .simulator import Gradient, Loss, Parameter, ParameterTable, Simulator, counters, read_image
@@ -35,5 +36,5 @@ for _folder in (_os.path.join(_os.path.dirname(_os.path.realpath(_core.__file__)
 
 __all__ = ["Beam", "Crystal", "Detector", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
            "Parameter", "ParameterTable", "Simulator", "UnknownName", "Warning", "angstrom", "counters", "degree",
-           "electronvolt", "hc", "kiloelectronvolt", "meter", "micrometer", "millimeter", "milliradian", "nanometer",
-           "percent", "radian", "read_image", "render_batch", "second"]
+           "electronvolt", "extract_background", "hc", "kiloelectronvolt", "meter", "micrometer", "millimeter",
+           "milliradian", "nanometer", "percent", "radian", "read_image", "render_batch", "second"]

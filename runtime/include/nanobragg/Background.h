@@ -1,0 +1,30 @@
+// A background table from an image.
+#ifndef NANOBRAGG_BACKGROUND_H
+#define NANOBRAGG_BACKGROUND_H
+
+#include "nanobragg/Simulator.h"
+
+#include <span>
+#include <vector>
+
+namespace nanobragg {
+
+/// A point of a table of amorphous scattering.
+struct BackgroundPoint {
+  double stol = 0;      ///< sin(theta)/lambda, 1/A; mean of the pixels
+  double factor = 0;    ///< electrons per molecule
+  double deviation = 0; ///< of a pixel's factor, electrons; from the median deviation
+  std::size_t pixels = 0;
+};
+
+/// What the first material of the simulator's experiment (-stol) scatters, so that the experiment's
+/// image is this one: docs/background.md. `photons` has an element for each pixel; those that are
+/// not rendered or not finite, and those beyond the table, do not count. `bins` is into how many
+/// parts of equal width what the pixels see is divided; a part without pixels has no point. Throws
+/// std::invalid_argument where the experiment has no background, or the image another size.
+NB_CPP_API std::vector<BackgroundPoint> extractBackground(const Simulator &simulator,
+                                                          std::span<const double> photons,
+                                                          std::size_t bins = 100);
+
+} // namespace nanobragg
+#endif
