@@ -17,6 +17,12 @@ struct Case {
 
 using L = const CommandLine &;
 
+/// One of the background tables; an empty one where there are not so many.
+BackgroundFile table(L line, std::size_t index = 0) {
+  const std::vector<BackgroundFile> &tables = line.files.backgrounds;
+  return index < tables.size() ? tables[index] : BackgroundFile{};
+}
+
 const std::vector<Case> inputs = {
     {"-hkl a.hkl", [](L l) { return l.files.hkl == "a.hkl"; }},
     {"--hkl-dmin=1.5", [](L l) { return l.options.modelDmin == 1.5; }},
@@ -39,20 +45,14 @@ const std::vector<Case> inputs = {
     {"-gain_map g.npy", [](L l) { return l.files.gainMap == "g.npy"; }},
     {"-mask m.img", [](L l) { return l.files.mask == "m.img"; }},
     {"-sourcefile s.txt", [](L l) { return l.files.sources == "s.txt"; }},
-    {"-stol s",
-     [](L l) {
-       return l.files.backgrounds[0].name == "s" && l.files.backgrounds[0].stolUnit == 1e10;
-     }},
-    {"-4stol s", [](L l) { return l.files.backgrounds[0].stolUnit == 1e10 / 4; }},
-    {"-Q s", [](L l) { return std::fabs(l.files.backgrounds[0].stolUnit - 795774715.459477) < 1; }},
-    {"-stol s -stol t", [](L l) { return l.files.backgrounds[1].name == "t"; }},
+    {"-stol s", [](L l) { return table(l).name == "s" && table(l).stolUnit == 1e10; }},
+    {"-4stol s", [](L l) { return table(l).stolUnit == 1e10 / 4; }},
+    {"-Q s", [](L l) { return std::fabs(table(l).stolUnit - 795774715.459477) < 1; }},
+    {"-stol s -stol t", [](L l) { return table(l, 1).name == "t"; }},
     {"-thickness 3 -stol s", [](L l) { return l.files.material.thickness == 3; }},
-    {"-stol s -thick 3", [](L l) { return l.files.backgrounds[0].material.thickness == 3; }},
+    {"-stol s -thick 3", [](L l) { return table(l).material.thickness == 3; }},
     {"-stol s -density 1.2 -stol t",
-     [](L l) {
-       return l.files.backgrounds[0].material.density == 1.2 &&
-              !l.files.backgrounds[1].material.density;
-     }},
+     [](L l) { return table(l).material.density == 1.2 && !table(l, 1).material.density; }},
     {"-background_oversample 3", [](L l) { return l.options.backgroundOversample == 3; }},
     {"-density 1.2", [](L l) { return l.files.material.density == 1.2; }},
     {"-sample_den 1.2", [](L l) { return l.files.material.density == 1.2; }},

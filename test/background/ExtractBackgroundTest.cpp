@@ -60,8 +60,14 @@ TEST_F(Extraction, RoundTrips) {
   }
   Simulator again = simulator();
   const std::vector<double> copy = imageOf(again);
-  for (std::size_t i = 0; i != image.size(); ++i)
-    EXPECT_NEAR(copy[i], image[i], 1e-2 * image[i]);
+  double difference = 0, sum = 0;
+  for (std::size_t i = 0; i != image.size(); ++i) {
+    // Nearer to the beam than the first bin's middle the table is constant.
+    EXPECT_NEAR(copy[i], image[i], 3e-2 * image[i]);
+    difference += std::fabs(copy[i] - image[i]);
+    sum += image[i];
+  }
+  EXPECT_LT(difference, 1e-4 * sum);
 }
 
 TEST_F(Extraction, TakesOffWhatElseThereIs) {
@@ -80,7 +86,7 @@ TEST_F(Extraction, LeavesSpotsOut) {
 }
 
 TEST_F(Extraction, IsNotBiasedByNoise) {
-  Simulator s = simulator({"-fluence", "3e27"});
+  Simulator s = simulator({"-fluence", "3e26"});
   std::vector<double> image = imageOf(s);
   double mean = 0;
   std::mt19937_64 engine(1);
