@@ -363,6 +363,32 @@ class Refusals(unittest.TestCase):
         self.assertEqual(nb.render_batch(sim, {"cell_a": np.ones(0)}).shape, (0, 8, 8))
 
 
+class Background(unittest.TestCase):
+    def test_table_from_an_image(self):
+        sim = nb.Simulator.from_flags("-stol water -thickness 1e-10 -lambda 1 -distance 100 -detpixels 64 -pixel 1.5".split())
+        self.assertEqual(sim["background_F"].shape, (1, 1, 14))
+        sim["background_F"] = np.full((1, 1, 14), 3.0)
+        image = sim.image()
+        table = nb.extract_background(sim, image, bins=20)
+        self.assertEqual(table.shape, (20, 4))
+        np.testing.assert_allclose(table[:, 1], 3, rtol=1e-9)
+        self.assertTrue((np.diff(table[:, 0]) > 0).all())
+        # What the simulator has in its table does not matter, nor do pixels that are not a number.
+        sim["background_F"] = np.full((1, 1, 14), 7.0)
+        image[5, 6] = np.nan
+        np.testing.assert_allclose(nb.extract_background(sim, image, bins=20)[:, 1], 3, rtol=1e-9)
+        np.testing.assert_array_equal(sim["background_F"], 7)
+        with self.assertRaisesRegex(ValueError, "shape"):
+            nb.extract_background(sim, image[1:])
+        with self.assertRaisesRegex(ValueError, "no background table"):
+            nb.extract_background(reference(), reference().image())
+
+    def test_new_numbers_survive_a_pickle(self):
+        sim = nb.Simulator.from_flags(flags("-stol", "air", "-diffuse_gamma", "30", "-diffuse_sigma", "0.5", "-mosaic_abc",
+                                            "0.1", "0.2", "0.3", "-mosaic_domains", "4"))
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(sim)).image(), sim.image())
+
+
 class Processes(unittest.TestCase):
     def test_threads(self):
         sim = simulator()
