@@ -74,6 +74,7 @@ class NbTry(unittest.TestCase):
                                      capture_output=True, text=True, check=True).stdout
             (self.folder / 'lowered.mlir').write_text(lowered)
             self.assertTrue(self.rows('lowered.mlir', *FLAGS)['default']['image']['same'], stage)
+            self.run_try('lowered.mlir', *FLAGS, '--tune', status=2)
             wrong = lowered.replace(' arith.mulf', ' arith.addf').replace(' llvm.fmul', ' llvm.fadd')
             (self.folder / 'lowered.mlir').write_text(wrong)
             if stage != 'loops':  # where the formulas are

@@ -26,14 +26,16 @@ static json::Object stageOf(const RecordedStage &stage) {
   for (const RecordedLine &line : stage.lines)
     lines.push_back(json::Array{json::fixUTF8(line.text), line.depends, line.name});
   for (const PassRemark &r : stage.remarks)
-    remarks.push_back(json::Object{
-        {"kind", r.kind}, {"pass", r.pass}, {"message", json::fixUTF8(r.message)}, {"name", r.value}});
+    remarks.push_back(json::Object{{"kind", r.kind},
+                                   {"pass", r.pass},
+                                   {"message", json::fixUTF8(r.message)},
+                                   {"name", r.value}});
   json::Object ops;
   for (const auto &[name, count] : stage.opsPerSample)
     ops[name] = count;
-  json::Object object{{"pass", stage.pass},       {"stage", stage.stage},
-                      {"changed", stage.changed}, {"lines", std::move(lines)},
-                      {"remarks", std::move(remarks)}, {"ops", std::move(ops)}};
+  json::Object object{
+      {"pass", stage.pass},        {"stage", stage.stage},          {"changed", stage.changed},
+      {"lines", std::move(lines)}, {"remarks", std::move(remarks)}, {"ops", std::move(ops)}};
   if (stage.trial)
     object["trial"] = valueOf(*stage.trial);
   return object;
@@ -71,15 +73,19 @@ static std::string digits(double value, const char *format = "%.3g") {
 static std::vector<std::pair<std::string, std::string>> summaryOf(const Recording &r) {
   const TrialResult &whole = r.whole;
   std::vector<std::pair<std::string, std::string>> rows;
-  const auto add = [&](const char *what, const std::string &text) { rows.emplace_back(what, text); };
+  const auto add = [&](const char *what, const std::string &text) {
+    rows.emplace_back(what, text);
+  };
   if (!whole.failure.empty())
     add("no kernel", whole.failure);
   const auto deviation = [](const std::optional<Deviation> &d) {
-    return !d ? std::string("-") : d->same ? "right, off by " + digits(d->relative) + " of the largest"
-                                           : "WRONG at " + d->where;
+    return !d        ? std::string("-")
+           : d->same ? "right, off by " + digits(d->relative) + " of the largest"
+                     : "WRONG at " + d->where;
   };
   add("image", deviation(whole.image));
-  add("gradient", whole.gradientFailure.empty() ? deviation(whole.gradient) : whole.gradientFailure);
+  add("gradient",
+      whole.gradientFailure.empty() ? deviation(whole.gradient) : whole.gradientFailure);
   if (whole.instructionsPerSample)
     add("instructions per sample", digits(*whole.instructionsPerSample, "%.2f"));
   if (whole.nsPerSample)
@@ -173,9 +179,11 @@ std::string textOf(const Recording &recording) {
   const std::map<std::string, unsigned> none;
   for (std::size_t i = 0; i != recording.stages.size(); ++i) {
     const RecordedStage &stage = recording.stages[i];
-    text += std::to_string(i) + " " + stage.pass + (stage.changed ? "" : " (nothing changed)") + "\n";
+    text +=
+        std::to_string(i) + " " + stage.pass + (stage.changed ? "" : " (nothing changed)") + "\n";
     for (const PassRemark &r : stage.remarks)
-      text += "    " + r.kind + ": " + (r.value.empty() ? "" : "%" + r.value + ": ") + r.message + "\n";
+      text +=
+          "    " + r.kind + ": " + (r.value.empty() ? "" : "%" + r.value + ": ") + r.message + "\n";
     unsigned ops = 0;
     for (const auto &[name, count] : stage.opsPerSample)
       ops += count;
@@ -196,11 +204,13 @@ std::string textOf(const Recording &recording) {
     text += changes + "\n";
     if (stage.trial)
       text += "    a kernel from the end of stage '" + stage.stage + "' on: " +
-              (!stage.trial->failure.empty() ? stage.trial->failure
-               : stage.trial->right()        ? "image and gradient are right"
-                                             : "WRONG") +
-              (stage.trial->nsPerSample ? ", " + digits(*stage.trial->nsPerSample, "%.3f") + " ns per sample"
-                                        : "") +
+              (!stage.trial->failure.empty()                   ? stage.trial->failure
+               : stage.trial->right() && stage.trial->gradient ? "image and gradient are right"
+               : stage.trial->right()                          ? "the image is right"
+                                                               : "WRONG") +
+              (stage.trial->nsPerSample
+                   ? ", " + digits(*stage.trial->nsPerSample, "%.3f") + " ns per sample"
+                   : "") +
               "\n";
   }
   text += "\n";
@@ -208,7 +218,8 @@ std::string textOf(const Recording &recording) {
     text += padded(name, 50) + value + "\n";
   if (!recording.statistics)
     return text;
-  text += "\n" + recording.statistics->toString() + "\ninstruction                                     "
+  text += "\n" + recording.statistics->toString() +
+          "\ninstruction                                     "
           "  value\n";
   for (const NamedInstruction &instruction : recording.loop) {
     std::string shown = instruction.text;

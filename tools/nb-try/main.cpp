@@ -156,6 +156,9 @@ int Try::tuneSchedule() {
 
 int Try::run() {
   setup.tell();
+  if (subject.isLowered() && (command.tune || (!command.leaveOut.empty() && command.pipelines.empty())))
+    throw UsageError("the program is lowered: most of the compiler's passes do nothing to it. Give the program "
+                     "that it came from, or with --leave-out a --pipeline");
   own = valueOf(wholePipeline(subject, options)).text();
   std::vector<NamedPipeline> all = pipelines();
   progress("interpreting " + std::to_string(long(std::min(subject.samples(), command.words.checkSamples))) +

@@ -252,7 +252,8 @@ Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
   auto compilation = Compilation::start(subject.get(), options.compile);
   if (!compilation)
     return compilation.takeError();
-  Pipeline whole = (*compilation)->pipeline();
+  // What is lowered goes on from where it is.
+  Pipeline whole = subject.isLowered() ? Pipeline() : (*compilation)->pipeline();
   if (!pipeline.empty()) {
     auto own = parsePipeline(pipeline);
     if (!own)
