@@ -10,6 +10,7 @@
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
 #include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/NoiseModel.h"
 #include "lib/Experiment/Options.h"
 #include "lib/Experiment/Semantics.h"
 #include "lib/IO/DialsExperiment.h"
@@ -49,6 +50,17 @@ struct InputFiles {
   MaterialOptions material; ///< of all backgrounds that do not say otherwise
 };
 
+/// What the user says of the noise image; unset: by -compat.
+struct CountingOptions {
+  std::optional<NoiseGenerator> generator;
+  std::optional<DetectorOrder> order;
+  std::optional<double> calibration;
+  double flicker = 0, readOut = 0, deadPixels = 0, hotPixels = 0;
+  std::optional<std::int64_t> calibrationSeed;
+  int bits = 16;
+  std::optional<double> overload;
+};
+
 struct OutputOptions {
   std::string floatFile = "floatimage.bin";
   std::string intFile = "intimage.img";
@@ -62,6 +74,7 @@ struct OutputOptions {
   std::optional<std::string> dumpFile; ///< write the structure factors here (-dump with -hkl)
   double intScale = 0, pgmScale = 0;   ///< <= 0: automatic
   double adcOffset = 40;
+  CountingOptions counting;
 };
 
 /// Many images from one run.
@@ -127,6 +140,9 @@ struct CommandLine {
   std::vector<std::string> warnings; ///< one sentence each
   std::vector<std::string> notices;  ///< semantic switches that matter here
 };
+
+/// How photons become counts in this run.
+NoiseModel noiseModel(const CommandLine &line);
 
 /// Whether a flag was given, by its name in the flag table.
 bool isGiven(const CommandLine &line, std::string_view name);

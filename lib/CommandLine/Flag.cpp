@@ -74,9 +74,9 @@ std::size_t Values::choice(std::span<const std::string_view> allowed) const {
 }
 
 const std::vector<FlagGroup> &flagGroups() {
-  static const std::vector<FlagGroup> groups = {inputFlags(),   crystalFlags(),  beamFlags(),
-                                                spindleFlags(), detectorFlags(), geometryFlags(),
-                                                outputFlags(),  toolFlags()};
+  static const std::vector<FlagGroup> groups = {inputFlags(),    crystalFlags(),  beamFlags(),
+                                                spindleFlags(),  detectorFlags(), geometryFlags(),
+                                                responseFlags(), outputFlags(),   toolFlags()};
   return groups;
 }
 

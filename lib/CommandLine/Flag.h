@@ -72,6 +72,7 @@ FlagGroup crystalFlags();
 FlagGroup beamFlags();
 FlagGroup spindleFlags();
 FlagGroup detectorFlags();
+FlagGroup responseFlags();
 FlagGroup geometryFlags();
 FlagGroup outputFlags();
 FlagGroup toolFlags();

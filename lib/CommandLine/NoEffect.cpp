@@ -80,6 +80,8 @@ bool noThickness(const Situation &s) {
 
 // Outputs and tools.
 bool noNoise(const Situation &s) { return !s.line.outputs.noise; }
+constexpr std::string_view noCounts = "no noise image is made";
+bool noPointSpread(const Situation &s) { return s.options.pointSpread == PointSpread::None; }
 bool noImage(const Situation &s) { return actionOf(s.line); }
 bool noPgm(const Situation &s) { return !s.line.outputs.pgm; }
 bool interprets(const Situation &s) {
@@ -254,6 +256,27 @@ constexpr IdleFlag idleFlags[] = {
        return noThickness(s) && s.line.semantics.noAbsorption == Rule::Right;
      },
      "there is no -detector_thick"},
+
+    // Detector response.
+    {"-psf_fwhm", noPointSpread, "there is no -psf"},
+    {"-psf_radius", noPointSpread, "there is no -psf"},
+    {"-flicker", noNoise, noCounts},
+    {"-calibration", noNoise, noCounts},
+    {"-calib_seed", noNoise, noCounts},
+    {"-calib_seed",
+     [](const Situation &s) {
+       const NoiseModel model = noiseModel(s.line);
+       return s.line.outputs.noise && model.calibration == 0 && model.deadPixels == 0 &&
+              model.hotPixels == 0;
+     },
+     "there is neither a -calibration nor --dead-pixels nor --hot-pixels"},
+    {"-readout_noise", noNoise, noCounts},
+    {"--dead-pixels", noNoise, noCounts},
+    {"--hot-pixels", noNoise, noCounts},
+    {"-bits", noNoise, noCounts},
+    {"-overload", noNoise, noCounts},
+    {"--noise", noNoise, noCounts},
+    {"--detector-order", noNoise, noCounts},
 
     // Outputs and tools.
     {"-seed", noNoise, "no noise image is made"},

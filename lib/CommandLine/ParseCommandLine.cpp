@@ -103,9 +103,18 @@ Semantics chooseSemantics(const std::vector<Occurrence> &all, std::span<const st
   for (const Occurrence &found : all) {
     if (found.flag->name() != "--compat")
       continue;
-    static constexpr std::string_view choices[] = {"c", "right"};
+    static constexpr std::string_view choices[] = {"c", "right", "noisify"};
     const Values values(*found.flag, found.spelling, found.words, words.subspan(found.next));
-    semantics = values.choice(choices) == 0 ? Semantics::c() : Semantics::right();
+    switch (values.choice(choices)) {
+    case 0:
+      semantics = Semantics::c();
+      break;
+    case 1:
+      semantics = Semantics::right();
+      break;
+    default:
+      semantics.noisify = true;
+    }
   }
   return semantics;
 }

@@ -86,9 +86,11 @@ FlagGroup toolFlags() {
            .help = "print the parameters of the kernel for this command line, with their units",
            .apply = [](CommandLine &line, const Values &) { line.tool.listParameters = true; }},
           {.spellings = {"--compat", "-compat"},
-           .values = "c|right",
+           .values = "c|right|noisify",
            .fallback = "right",
-           .help = "c: reproduce the peculiarities of the C program; right: be physically right",
+           .help = "c: reproduce the peculiarities of the C program; right: be physically right; "
+                   "noisify: the noise image is what its companion noisify makes of -floatfile, which is in "
+                   "photons then, with that program's random numbers, order and limits",
            // Decided before the other flags, see parseCommandLine.
            .apply = [](CommandLine &, const Values &) {}},
           {.spellings = {"--threads"},

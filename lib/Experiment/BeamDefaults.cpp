@@ -222,7 +222,7 @@ void DefaultsChooser::chooseWavelengthScale() {
 /// docs/semantics.md explains, and which a file in another order would make differently.
 void DefaultsChooser::noteFirstSource() {
   const std::vector<Vec3> &directions = experiment.beam.sourceDirection;
-  if (experiment.variant.polarization != Evaluation::Once || semantics == Semantics::c())
+  if (experiment.variant.polarization != Evaluation::Once || semantics.isC())
     return;
   constexpr double relevant = 1e-6; // rad: the factor differs by as much at most
   const auto apart = [&](const Vec3 &direction) {

@@ -3,6 +3,7 @@
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/FreshSeed.h"
 #include "lib/Experiment/LikelyUnits.h"
+#include "lib/Experiment/PointSpreadWidth.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/WholeNumber.h"
 
@@ -155,11 +156,30 @@ void DefaultsChooser::maskPadding() {
           d.mask[i] = 0;
 }
 
+void DefaultsChooser::choosePointSpread() {
+  Detector &d = experiment.detector;
+  if (options.pointSpread == PointSpread::None)
+    return;
+  constexpr double ofNoisify = 46; // um
+  const double fwhm = options.psfFwhm.value_or(ofNoisify);
+  requirePositive(fwhm, "-psf_fwhm", "um");
+  d.psfFwhm = units::fromMicrometres(fwhm);
+  const double width = d.psfFwhm / d.pixelSize;
+  const std::int64_t most = std::max(d.fastPixels, d.slowPixels);
+  d.psfRadius = options.psfRadius.value_or(0);
+  if (d.psfRadius == 0)
+    d.psfRadius = defaultPointSpreadRadius(options.pointSpread, width);
+  // All pixels of a panel are within this.
+  d.psfRadius = std::min(d.psfRadius, most);
+  if (!semantics.noisify)
+    experiment.variant.pointSpread = options.pointSpread;
+}
+
 void DefaultsChooser::chooseGain() {
   Detector &d = experiment.detector;
   if (options.gain) {
     requirePositive(*options.gain, "-gain", "ADU per photon");
-    experiment.variant.gain = true;
+    experiment.variant.gain = !semantics.noisify;
     d.gain = *options.gain;
   }
   if (!inputs.gainMap)
@@ -181,7 +201,7 @@ void DefaultsChooser::chooseGain() {
                                 std::to_string(at / d.fastPixels) + " is " + text(*bad) +
                                 "; gains are finite and not negative");
   }
-  experiment.variant.gainMap = true;
+  experiment.variant.gainMap = !semantics.noisify;
   d.gainMap.values = map.gains;
 }
 
@@ -216,6 +236,7 @@ CompleteExperiment DefaultsChooser::run() {
   replacePolarizationAxis();
   chooseRegion();
   chooseMask();
+  choosePointSpread();
   chooseGain();
   chooseBackground();
   checkSampleCount();
@@ -226,7 +247,8 @@ CompleteExperiment DefaultsChooser::run() {
   return std::move(complete);
 }
 
-CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs, const Semantics &semantics) {
+CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
+                                  const Semantics &semantics) {
   const std::vector<std::string> slips = likelySlipsOfUnits(options);
   try {
     CompleteExperiment complete = DefaultsChooser(options, inputs, semantics).run();

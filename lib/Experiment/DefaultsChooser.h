@@ -28,6 +28,7 @@ private:
   void chooseMask();
   /// Panels smaller than the largest lie in the first corner of a frame of its size.
   void maskPadding();
+  void choosePointSpread();
   void chooseGain();
   void checkSampleCount();
   // FrameDefaults.cpp: directions, which the convention decides

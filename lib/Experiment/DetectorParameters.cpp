@@ -10,6 +10,7 @@ bool absorbs(const ProgramVariant &v) { return v.capture != Capture::None; }
 bool hasPixelList(const ProgramVariant &v) { return v.pixelList; }
 bool hasPixelListOnPanels(const ProgramVariant &v) { return v.pixelList && v.panels; }
 bool hasMask(const ProgramVariant &v) { return v.mask; }
+bool hasPointSpread(const ProgramVariant &v) { return v.pointSpread != PointSpread::None; }
 bool hasGainMap(const ProgramVariant &v) { return v.gainMap; }
 bool hasGain(const ProgramVariant &v) { return v.gain; }
 
@@ -218,6 +219,17 @@ constexpr Parameter rows[] = {
      .meaning = "0 where a pixel is not rendered",
      .place = AT(detector.mask),
      .usedBy = hasMask},
+    {.name = "psf_fwhm",
+     .unit = "m",
+     .meaning = "full width at half maximum of the point spread",
+     .place = AT(detector.psfFwhm),
+     .usedBy = hasPointSpread,
+     .possible = Possible::Positive},
+    {.name = "psf_radius",
+     .unit = "1",
+     .meaning = "pixels that light is spread over, along rows and columns",
+     .place = AT(detector.psfRadius),
+     .usedBy = hasPointSpread},
     {.name = "gain_map",
      .unit = "1",
      .meaning = "gain of each pixel",

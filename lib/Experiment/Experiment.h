@@ -122,6 +122,8 @@ struct Detector {
   /// pixels from 0, and of all pixels of a row the one panel.
   PixelMap listPanel, listSlow, listFast;
   double gain = 1; ///< ADU per photon, with structure.gain
+  double psfFwhm = 0;         ///< m, with variant.pointSpread
+  std::int64_t psfRadius = 0; ///< pixels
 };
 
 /// What scatters amorphously in the beam: docs/background.md. With variant.background.

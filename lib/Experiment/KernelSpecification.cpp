@@ -1,5 +1,7 @@
 #include "lib/Experiment/KernelSpecification.h"
 
+#include <stdexcept>
+
 #include "nanobragg/KernelABI.h"
 
 #include <sstream>
@@ -40,6 +42,12 @@ KernelSpecification KernelSpecification::fromString(std::string_view text) {
       append(specification.variant, word);
   }
   return specification;
+}
+
+void requireKernelAlone(const ProgramVariant &variant) {
+  if (variant.pointSpread != PointSpread::None)
+    throw std::invalid_argument("a kernel computes each pixel by itself and spreads no light: leave "
+                                "out -psf, or let nb-sim or a Simulator run the experiment");
 }
 
 } // namespace nanobragg

@@ -2,6 +2,8 @@
 #ifndef NANOBRAGG_EXPERIMENT_KERNELSPECIFICATION_H
 #define NANOBRAGG_EXPERIMENT_KERNELSPECIFICATION_H
 
+#include "lib/Experiment/ProgramVariant.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,10 @@ struct KernelSpecification {
   /// Inverse of toString().
   static KernelSpecification fromString(std::string_view text);
 };
+
+/// A kernel computes each pixel by itself. Throws std::invalid_argument for a variant whose image is
+/// more than one kernel can compute, for those who make one to be used without a Simulator.
+void requireKernelAlone(const ProgramVariant &variant);
 
 /// The words of a text with blanks between.
 std::vector<std::string> wordsOf(std::string_view text);

@@ -107,6 +107,9 @@ struct Options {
   double dmin = 0; ///< A
   std::vector<PanelOptions> panels;
   std::optional<double> gain; ///< ADU per photon
+  PointSpread pointSpread = PointSpread::None;
+  std::optional<double> psfFwhm;         ///< um
+  std::optional<std::int64_t> psfRadius; ///< pixels; 0: by the width
 
   // Output.
   std::optional<std::int64_t> seed; ///< of the noise image

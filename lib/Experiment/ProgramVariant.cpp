@@ -26,6 +26,7 @@ constexpr const char *evaluationNames[] = {"none", "once", "each"};
 constexpr const char *captureNames[] = {"none", "sum", "last", "each"};
 constexpr const char *waterNames[] = {"none", "right", "c"};
 constexpr const char *mosaicityNames[] = {"ball", "ellipsoid"};
+constexpr const char *pointSpreadNames[] = {"none", "gauss", "fiber"};
 constexpr const char *imageTypeNames[] = {"f32", "f64"};
 
 /// Calls `visit(key, field, words)` for every choice, in canonical order.
@@ -52,6 +53,7 @@ void forEachChoice(S &s, Visitor visit) {
   visit("panels", s.panels, Names(boolNames));
   visit("pixel_list", s.pixelList, Names(boolNames));
   visit("mask", s.mask, Names(boolNames));
+  visit("point_spread", s.pointSpread, Names(pointSpreadNames));
   visit("gain_map", s.gainMap, Names(boolNames));
   visit("gain", s.gain, Names(boolNames));
   visit("image_type", s.imageType, Names(imageTypeNames));

@@ -35,6 +35,8 @@ enum class Water { None, Right, C };
 /// Ball: rotations about random axes by up to one angle. Ellipsoid: normally distributed, about three
 /// axes of the crystal by three spreads.
 enum class Mosaicity { Ball, Ellipsoid };
+/// How light spreads in the detector; None: not at all.
+enum class PointSpread { None, Gauss, Fiber };
 enum class ImageType { F32, F64 };
 
 /// Is this a setting of ProgramVariant::cull?
@@ -63,6 +65,7 @@ struct ProgramVariant {
   bool pixelList = false; ///< the image is a list of pixels, see PixelList.h
   bool mask = false;
   // Stages after the image, in this order.
+  PointSpread pointSpread = PointSpread::None;
   bool gainMap = false; ///< each pixel times its own gain
   bool gain = false;    ///< all pixels times one gain
   ImageType imageType = ImageType::F32;
@@ -71,7 +74,7 @@ struct ProgramVariant {
   std::string cull = "off";
 
   /// Does anything follow the image of photons?
-  bool hasResponse() const { return gainMap || gain; }
+  bool hasResponse() const { return gainMap || gain || pointSpread != PointSpread::None; }
 
   bool operator==(const ProgramVariant &) const = default;
 

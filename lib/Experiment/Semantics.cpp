@@ -97,6 +97,12 @@ Semantics Semantics::c() {
   return semantics;
 }
 
+bool Semantics::isC() const {
+  Semantics switchesOf = *this;
+  switchesOf.noisify = false;
+  return switchesOf == c();
+}
+
 std::span<const SemanticSwitch> semanticSwitches() { return switches; }
 
 } // namespace nanobragg

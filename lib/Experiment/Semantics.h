@@ -33,8 +33,15 @@ struct Semantics {
   Rule fileNames = Rule::Right;    // applied where files are named; the default refuses the rest
   Rule flagPrefixes = Rule::Right; // applied where flags are parsed
 
+  /// -compat noisify: gain and point spread are of the noise image alone, as in that program, which
+  /// takes an image of photons. Not a switch of the C program nanoBragg.
+  bool noisify = false;
+
   static Semantics right() { return {}; }
   static Semantics c();
+
+  /// All switches of the C program?
+  bool isC() const;
 
   bool operator==(const Semantics &) const = default;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 namespace nanobragg::io {
 namespace {
@@ -16,16 +15,11 @@ std::int32_t counted(double value) {
 } // namespace
 
 std::vector<std::int32_t> drawCounts(std::span<const float> image, const ImageRegion &region,
-                                     const Gain &gain, Ran1 &random, std::int64_t &seed) {
-  if (image.size() != region.pixelCount())
-    throw std::invalid_argument("the image does not have the region's size");
-  std::vector<std::int32_t> counts(image.size(), 0);
-  region.forEachPixel([&](std::size_t i) {
-    const double perPhoton = gain.of(i);
-    const double expected = perPhoton > 0 ? image[i] / perPhoton : 0;
-    counts[i] = counted(random.poisson(float(expected), seed) * perPhoton);
-  });
-  return counts;
+                                     const Gain &gain, NoiseModel model, NoiseSource source,
+                                     int threads) {
+  model.bits = 32;
+  const NoiseImage noise = drawNoise(image, region, gain, model, 0, Rule::Right, source, threads);
+  return {noise.wide.begin(), noise.wide.end()};
 }
 
 std::vector<std::int32_t> roundCounts(std::span<const float> image) {

@@ -8,10 +8,10 @@
 
 namespace nanobragg::io {
 
-/// As drawNoise(), the same deviates, but without offset and with 31 bits: photons times gain,
-/// rounded down. 0 outside of the region.
+/// As drawNoise(), the same deviates, but without offset and with 31 bits. 0 outside of the region.
 std::vector<std::int32_t> drawCounts(std::span<const float> image, const ImageRegion &region,
-                                     const Gain &gain, Ran1 &random, std::int64_t &seed);
+                                     const Gain &gain, NoiseModel model, NoiseSource source,
+                                     int threads = 0);
 
 /// The image without noise, rounded to the nearest count.
 std::vector<std::int32_t> roundCounts(std::span<const float> image);

@@ -1,7 +1,8 @@
-// Counting statistics.
+// From expected photons to the counts that a detector hands out.
 #ifndef NANOBRAGG_IO_NOISEIMAGE_H
 #define NANOBRAGG_IO_NOISEIMAGE_H
 
+#include "lib/Experiment/NoiseModel.h"
 #include "lib/Experiment/ProgramVariant.h"
 #include "lib/Experiment/Ran1.h"
 #include "lib/IO/ImageRegion.h"
@@ -14,23 +15,33 @@ namespace nanobragg::io {
 
 struct NoiseImage {
   std::vector<std::uint16_t> pixels; ///< 0 outside the region
+  std::vector<std::uint32_t> wide;   ///< in place of them with 32 bits
   double photons = 0;                ///< drawn in total, without the offset
-  std::int64_t overloads = 0;        ///< pixels clipped at 65535
+  std::int64_t overloads = 0;        ///< pixels clipped at the largest count
 };
 
 /// What a photon becomes before it is counted: one gain times that of the pixel.
 struct Gain {
   double all = 1;
   std::span<const double> map; ///< one per pixel of the image, or empty
+  bool inImage = true;         ///< is the image in photons times gain, or in photons?
 
   double of(std::size_t pixel) const { return map.empty() ? all : all * map[pixel]; }
 };
 
-/// One Poisson deviate per pixel of the region, masked ones too, in the order of the image, plus
-/// adcOffset, truncated. Below zero: Right clips to 0, C wraps around to large counts. The image is
-/// in photons times `gain`; what is drawn are photons, since only they have counting statistics.
+/// Where the random numbers of a shot come from.
+struct NoiseSource {
+  Ran1 &random;       ///< of NoiseGenerator::Serial; stands after the draws
+  std::int64_t &seed; ///< negated, as the C program keeps it; changed by serial draws
+  std::int64_t shot = 0;
+};
+
+/// Counts of the pixels of the region, masked ones too. What is drawn are photons, since only they
+/// have counting statistics. Counts are truncated; below zero Right clips them to 0, C wraps them
+/// around to large ones. With NoiseGenerator::Philox the same for any number of threads (0: all).
 NoiseImage drawNoise(std::span<const float> image, const ImageRegion &region, const Gain &gain,
-                     double adcOffset, Rule belowZero, Ran1 &random, std::int64_t &seed);
+                     const NoiseModel &model, double adcOffset, Rule belowZero, NoiseSource source,
+                     int threads = 0);
 
 } // namespace nanobragg::io
 #endif

@@ -18,9 +18,8 @@ std::string headerLines(const SmvHeader &header, std::size_t headerBytes) {
 
   entry("HEADER_BYTES", std::to_string(headerBytes));
   entry("DIM", "2");
-  entry("BYTE_ORDER",
-        std::endian::native == std::endian::little ? "little_endian" : "big_endian");
-  entry("TYPE", "unsigned_short");
+  entry("BYTE_ORDER", std::endian::native == std::endian::little ? "little_endian" : "big_endian");
+  entry("TYPE", header.wide ? "long_integer" : "unsigned_short");
   entry("SIZE1", std::to_string(header.fastPixels));
   entry("SIZE2", std::to_string(header.slowPixels));
   number("PIXEL_SIZE", header.pixelSize);
@@ -67,16 +66,26 @@ std::string smvHeaderText(const SmvHeader &header) {
 
 void setDxtbxBeamCenter(SmvHeader &header, double fastBeam, double slowBeam) {
   header.beamCenterX = fastBeam - header.pixelSize;
-  header.beamCenterY =
-      header.pixelSize * double(header.slowPixels) + header.pixelSize - slowBeam;
+  header.beamCenterY = header.pixelSize * double(header.slowPixels) + header.pixelSize - slowBeam;
 }
 
-void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint16_t> pixels) {
+template <typename T>
+static void writeImage(OutputFile &out, const SmvHeader &header, std::span<const T> pixels) {
+  if (header.wide != (sizeof(T) == 4))
+    throw std::invalid_argument("the pixels are not as wide as the header of the SMV image says");
   if (pixels.size() !=
       std::size_t(productOf({header.slowPixels, header.fastPixels}, "an SMV image")))
     throw std::invalid_argument("the pixels do not fill the SMV image");
   out.write(smvHeaderText(header));
   out.write(pixels);
+}
+
+void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint16_t> pixels) {
+  writeImage(out, header, pixels);
+}
+
+void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint32_t> pixels) {
+  writeImage(out, header, pixels);
 }
 
 } // namespace nanobragg::io

@@ -1,3 +1,4 @@
+#include "lib/Experiment/KernelSpecification.h"
 #include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Experiment/PixelList.h"
 #include "runtime/capi/FlagValues.h"
@@ -23,6 +24,7 @@ auto asBadKernel(Work work) {
 
 std::unique_ptr<nb_simulator> simulatorFor(const ProgramVariant &variant,
                                            const SimulatorOptions &options) {
+  requireKernelAlone(variant);
   KernelRequest request;
   request.variant = variant.toString();
   request.precision = options.precision;

@@ -53,6 +53,8 @@ std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Expe
 std::vector<Gradient> Simulator::gradient(std::string_view parameters,
                                           std::span<const double> cotangent) {
   const Derivative derivative = state->derivativeBy(Mode::VJP, parameters);
+  if (SpreadImage *spread = state->spread())
+    return spread->gradient(derivative.parameters, cotangent);
   BoundProgram &program = state->program(ImageType::F64, derivative);
   program.bind(cotangentName("image"), state->fromCaller(cotangent));
   state->runDerivative(program);
@@ -69,6 +71,8 @@ LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) 
 
 std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
   const Derivative derivative = state->derivativeBy(Mode::Jacobian, parameters);
+  if (SpreadImage *spread = state->spread())
+    return spread->jacobian(derivative.parameters);
   for (const std::string &name : derivative.parameters)
     if (findParameter(name)->kind() != NB_PARAMETER_F64)
       throw std::invalid_argument("'" + name +
@@ -87,6 +91,8 @@ std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
 std::vector<double> Simulator::jvp(std::string_view parameters,
                                    std::span<const Direction> direction) {
   const Derivative derivative = state->derivativeBy(Mode::JVP, parameters);
+  if (SpreadImage *spread = state->spread())
+    return spread->jvp(derivative.parameters, direction);
   BoundProgram &program = state->program(ImageType::F64, derivative);
   const auto tangents = bindDirection(program, state->experiment, derivative, direction);
   state->runDerivative(program);
@@ -120,6 +126,8 @@ std::vector<Gradient> Simulator::hvp(std::string_view parameters,
                                      std::span<const Direction> direction,
                                      std::span<const double> cotangent) {
   const Derivative derivative = state->derivativeBy(Mode::HVP, parameters);
+  if (SpreadImage *spread = state->spread())
+    return spread->hvp(derivative.parameters, direction, cotangent);
   BoundProgram &program = state->program(ImageType::F64, derivative);
   program.bind(cotangentName("image"), state->fromCaller(cotangent));
   const auto tangents = bindDirection(program, state->experiment, derivative, direction);

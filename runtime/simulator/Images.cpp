@@ -13,13 +13,25 @@ ImageType typeOf(PixelType pixels) {
 
 } // namespace
 
-void Simulator::prepare(PixelType pixels) { state->program(typeOf(pixels)); }
+void Simulator::prepare(PixelType pixels) {
+  if (SpreadImage *spread = state->spread())
+    return spread->photonSimulator().prepare();
+  state->program(typeOf(pixels));
+}
 
 std::string Simulator::target(PixelType pixels) {
+  if (SpreadImage *spread = state->spread())
+    return spread->photonSimulator().target();
   return state->program(typeOf(pixels)).descriptor().target;
 }
 
 std::span<const double> Simulator::value() {
+  if (SpreadImage *spread = state->spread()) {
+    state->listedValue.resize(pixels());
+    if (spread->render(std::span(state->listedValue), state->everyRun).cancelled)
+      throw Cancelled();
+    return state->listedValue;
+  }
   BoundProgram &program = state->program(ImageType::F64);
   if (state->runValue(program, state->everyRun).cancelled)
     throw Cancelled();
@@ -28,38 +40,56 @@ std::span<const double> Simulator::value() {
   return state->listedValue = state->toCaller(program.output("image"));
 }
 
+std::span<const double> Simulator::photons() const {
+  return state->spread() ? state->spread()->photons() : std::span<const double>();
+}
+
 double Simulator::loss(const Loss &loss) { return loss.evaluate(value(), rendered(), {}); }
 
 RunResult Simulator::render(std::span<float> image, const RunOptions &run) {
+  if (SpreadImage *spread = state->spread())
+    return spread->render(image, run);
   return state->render(state->program(ImageType::F32), run, image);
 }
 
 RunResult Simulator::render(std::span<double> image, const RunOptions &run) {
+  if (SpreadImage *spread = state->spread())
+    return spread->render(image, run);
   return state->render(state->program(ImageType::F64), run, image);
 }
 
 RunResult Simulator::render(std::span<float> image, const RunOptions &run,
                             const Instruments &look) {
+  if (SpreadImage *spread = state->spread())
+    return spread->render(image, run, &look);
   BoundProgram program = state->interpreted(ImageType::F32, look);
   return state->render(program, run, image);
 }
 
 RunResult Simulator::render(std::span<double> image, const RunOptions &run,
                             const Instruments &look) {
+  if (SpreadImage *spread = state->spread())
+    return spread->render(image, run, &look);
   BoundProgram program = state->interpreted(ImageType::F64, look);
   return state->render(program, run, image);
 }
 
 std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {
+  if (SpreadImage *spread = state->spread())
+    return spread->photonSimulator().trace(pixel, pixels);
   return state->interpreted(typeOf(pixels)).trace(pixel);
 }
 
 std::string Simulator::emit(const std::string &stage, PixelType pixels) {
+  if (SpreadImage *spread = state->spread())
+    return spread->photonSimulator().emit(stage, pixels);
   const KernelRequest request = state->placement.decided(state->request(typeOf(pixels)));
   return state->placement.provider().compiler(request)->emit(request, stage);
 }
 
 EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
+  if (SpreadImage *spread = state->spread())
+    return spread->photonSimulator().compareEngines(options);
   const KernelRequest request = state->request(ImageType::F64);
   // Both engines take the program's arguments.
   BoundProgram arguments = state->interpreted(ImageType::F64);

@@ -85,15 +85,15 @@ Simulator Simulator::fromFlags(const std::vector<std::string> &flags,
   return Simulator(experiment, merged(options, simulatorOptionsOf(flags, experiment)));
 }
 
-Engine Simulator::engine() const { return state->placement.engine(); }
+Engine Simulator::engine() const { return state->deciding().placement.engine(); }
 const std::optional<std::string> &Simulator::fallbackReason() const {
-  return state->placement.fallbackReason();
+  return state->deciding().placement.fallbackReason();
 }
 const std::optional<std::string> &Simulator::deviceFallbackReason() const {
-  return state->placement.deviceFallbackReason();
+  return state->deciding().placement.deviceFallbackReason();
 }
 const Experiment &Simulator::experiment() const { return state->experiment; }
-const SimulatorTiming &Simulator::timing() const { return state->timing; }
+const SimulatorTiming &Simulator::timing() const { return state->deciding().timing; }
 std::array<std::int64_t, 3> Simulator::shape() const {
   const Detector &detector = state->experiment.detector;
   if (state->listed.any())
@@ -115,6 +115,8 @@ void Simulator::set(std::string_view name, double value) { set(name, std::span(&
 
 void Simulator::set(std::string_view name, std::span<const double> values) {
   const Parameter &parameter = state->parameter(name);
+  if (SpreadImage *spread = state->spread(); spread && SpreadImage::isOfPhotons(name))
+    spread->photonSimulator().set(name, values);
   const std::size_t count = elementCount(state->experiment, parameter);
   if (values.size() != count || count == 0)
     throw std::invalid_argument("parameter '" + std::string(name) + "' is given " +
@@ -131,6 +133,8 @@ void Simulator::set(std::string_view name, std::span<const double> values) {
 }
 
 void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
+  if (SpreadImage *spread = state->spread())
+    spread->photonSimulator().setStructureFactors(grid);
   auto copy = std::make_shared<HklGrid>(copyOf(grid));
   Experiment &experiment = state->experiment;
   state->programs.clear(); // they are bound to the grid that was

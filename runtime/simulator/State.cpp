@@ -13,7 +13,10 @@ namespace nanobragg {
 Simulator::State::State(const Experiment &given, const SimulatorOptions &options)
     : experiment(given),
       listed(options.pixels.empty() ? ListedPixels() : listPixels(experiment, options.pixels)),
-      options(options), placement(options, options.once ? samplesOf(experiment) : 0) {}
+      options(options), placement(options, options.once ? samplesOf(experiment) : 0) {
+  if (experiment.variant.pointSpread != PointSpread::None)
+    spreading = std::make_unique<SpreadImage>(experiment, options);
+}
 
 Simulator::State::State(const State &other)
     : experiment(other.experiment), listed(other.listed), options(other.options),

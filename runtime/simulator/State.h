@@ -10,8 +10,10 @@
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/BoundProgram.h"
 #include "runtime/simulator/Placement.h"
+#include "runtime/simulator/SpreadImage.h"
 
 #include <map>
+#include <memory>
 
 namespace nanobragg {
 
@@ -66,6 +68,15 @@ struct Simulator::State {
   /// Looked for when it is first asked for: images need it not.
   std::span<const std::uint8_t> renderedPixels();
 
+  /// Of whom it is decided what runs the programs.
+  const State &deciding() const { return spreading ? *spreading->photonSimulator().state : *this; }
+  /// What has point spread goes its own way; null: there is none.
+  SpreadImage *spread() {
+    if (spreading)
+      spreading->setRendered(renderedPixels());
+    return spreading.get();
+  }
+
   Experiment experiment; ///< of the pixels of the list, if there is one
   ListedPixels listed;
   SimulatorOptions options;
@@ -80,6 +91,7 @@ private:
   RunOptions withThreads(RunOptions run) const;
   RunResult counted(RunResult run);
 
+  std::unique_ptr<SpreadImage> spreading;
   std::vector<std::uint8_t> rendered;
   std::vector<double> scattered; ///< of fromCaller
 };

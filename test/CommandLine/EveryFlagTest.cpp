@@ -96,7 +96,6 @@ const std::vector<Case> crystal = {
     {"-binary_spots", [](L l) { return l.options.shape == CrystalShape::Tophat; }},
     {"-Ncells_def 1 -2.5 .5",
      [](L l) { return l.options.ncellsDef == std::array<double, 3>{1, -2.5, .5}; }},
-    {"-gain 2.5", [](L l) { return l.options.gain == 2.5; }},
     {"-fudge 1.7", [](L l) { return l.options.fudge == 1.7; }},
     {"-mosaic 1.5", [](L l) { return l.options.mosaicSpread == 1.5; }},
     {"-mosaici 1.5", [](L l) { return l.options.mosaicSpread == 1.5; }},
@@ -212,6 +211,42 @@ const std::vector<Case> geometry = {
     {"-detector_rotz 5", [](L l) { return l.options.rotZ == 5; }},
 };
 
+const std::vector<Case> response = {
+    {"-gain 2.5", [](L l) { return l.options.gain == 2.5; }},
+    {"-psf gauss", [](L l) { return l.options.pointSpread == PointSpread::Gauss; }},
+    {"-psf fiber", [](L l) { return l.options.pointSpread == PointSpread::Fiber; }},
+    {"-psf_fwhm 80", [](L l) { return l.options.psfFwhm == 80; }},
+    {"-psf_size 80", [](L l) { return l.options.psfFwhm == 80; }},
+    {"-psf_width 80", [](L l) { return l.options.psfFwhm == 80; }},
+    {"-psf_radius 5", [](L l) { return l.options.psfRadius == 5; }},
+    {"-flicker .02", [](L l) { return noiseModel(l).flicker == .02; }},
+    {"-calibration .05", [](L l) { return noiseModel(l).calibration == .05; }},
+    {"-calib_seed 9", [](L l) { return noiseModel(l).calibrationSeed == -9; }},
+    {"-readout_noise 3", [](L l) { return noiseModel(l).readOut == 3; }},
+    {"-readout 3", [](L l) { return noiseModel(l).readOut == 3; }},
+    {"-readnoise 3", [](L l) { return noiseModel(l).readOut == 3; }},
+    {"--dead-pixels=.01", [](L l) { return noiseModel(l).deadPixels == .01; }},
+    {"--hot-pixels=.01", [](L l) { return noiseModel(l).hotPixels == .01; }},
+    {"-bits 32", [](L l) { return noiseModel(l).bits == 32; }},
+    {"-bits 16", [](L l) { return noiseModel(l).bits == 16; }, true},
+    {"-overload 5000", [](L l) { return noiseModel(l).largestCount() == 5000; }},
+    {"--noise=serial", [](L l) { return noiseModel(l).generator == NoiseGenerator::Serial; }},
+    {"--noise=philox -compat c",
+     [](L l) { return noiseModel(l).generator == NoiseGenerator::Philox; }, true},
+    {"-compat c", [](L l) { return noiseModel(l).generator == NoiseGenerator::Serial; }},
+    {"--detector-order=simtbx", [](L l) { return noiseModel(l).order == DetectorOrder::Simtbx; }},
+    {"--detector-order=noisify", [](L l) { return noiseModel(l).order == DetectorOrder::Noisify; }},
+    {"-compat noisify",
+     [](L l) {
+       const NoiseModel m = noiseModel(l);
+       return m.order == DetectorOrder::Noisify && m.generator == NoiseGenerator::Serial &&
+              m.calibration == .03 && !l.semantics.isC();
+     }},
+    {"-compat c -compat noisify",
+     [](L l) { return l.semantics.isC() && l.semantics.noisify; }},
+    {"-compat noisify -compat right", [](L l) { return l.semantics == Semantics::right(); }, true},
+};
+
 const std::vector<Case> outputs = {
     {"-floatfile f", [](L l) { return l.outputs.floatFile == "f"; }},
     {"-floatimage f", [](L l) { return l.outputs.floatFile == "f"; }},
@@ -318,7 +353,7 @@ const std::vector<Case> tool = {
     {"--no-fallback", [](L l) { return !l.tool.simulator.fallback && !l.tool.simulator.engine; }},
 };
 
-const std::vector<const std::vector<Case> *> everything = {&inputs,   &crystal, &beam, &detector,
+const std::vector<const std::vector<Case> *> everything = {&inputs,   &crystal, &beam, &detector, &response,
                                                            &geometry, &outputs, &tool};
 
 TEST(EveryFlag, HasItsEffect) {

@@ -28,7 +28,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
       {"--pixels", "p.txt"}, {"--cbf", "a.cbf"}, {"--nexus", "a.nxs"}, {"--write-expt", "a.expt"}, {"--write-refl", "a.refl"}, {"--write-stream", "a.stream"},
       {"-intfile", "a.img"}, {"-noisefile", "b.img"}, {"-pgmfile", "a.pgm"},
       {"--frames", "3"}, {"--spectrum", "s.txt"}, {"-sourcefile", "s.txt"}, {"--geom", "g.geom"},
-      {"--expt", "a.expt"}, {"--shots", "s.txt"}, {"--osc-per-frame", "0.1"}};
+      {"--expt", "a.expt"}, {"--shots", "s.txt"}, {"-psf", "gauss"}, {"--osc-per-frame", "0.1"}};
   const Flag &flag = *findFlag(name);
   if (flag.minimumValues() == 0)
     return std::string(name);

@@ -137,7 +137,7 @@ TEST(Refusal, StrayWords) {
 TEST(Refusal, ChoicesAreListed) {
   EXPECT_THAT(refusal("--emit=ptx"), HasSubstr("nb, mlir, llvm, asm or stats"));
   EXPECT_THAT(refusal("--precision=f16"), HasSubstr("--precision: 'f16'"));
-  EXPECT_THAT(refusal("-compat d"), HasSubstr("c or right"));
+  EXPECT_THAT(refusal("-compat d"), HasSubstr("c, right or noisify"));
   EXPECT_THAT(refusal("-pivot middle"), HasSubstr("sample or beam"));
 }
 

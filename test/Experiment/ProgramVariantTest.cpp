@@ -64,7 +64,7 @@ TEST(ProgramVariant, DefaultText) {
             "spot_metric=right sources=generated pivot=beam distance=distance curvature=flat "
             "solid_angle=pixel omega=once polarization=once capture=none water=none "
             "mosaicity=ball diffuse=no background=no dmin=no "
-            "panels=no pixel_list=no mask=no gain_map=no gain=no image_type=f32");
+            "panels=no pixel_list=no mask=no point_spread=none gain_map=no gain=no image_type=f32");
 }
 
 std::string replaced(const std::string &from, const std::string &to) {

@@ -162,10 +162,16 @@ const std::vector<std::uint16_t> noiseOfTheCProgram{0, 7,   9,     12,    65532,
                                                     0, 43,  139,   65533, 65531, 65531, 66,    0, //
                                                     0, 0,   0,     0,     0,     0,     0,     0};
 
+const NoiseModel serial = [] {
+  NoiseModel model;
+  model.generator = NoiseGenerator::Serial;
+  return model;
+}();
+
 TEST(NoiseImage, OfTheCProgramWithItsWrapAround) {
   Ran1 random;
   std::int64_t seed = -9;
-  const NoiseImage noise = drawNoise(photons, region, {}, -5, Rule::C, random, seed);
+  const NoiseImage noise = drawNoise(photons, region, {}, serial, -5, Rule::C, {random, seed});
   EXPECT_EQ(noise.pixels, noiseOfTheCProgram);
   EXPECT_EQ(noise.photons, 2044);
   EXPECT_EQ(noise.overloads, 0);
@@ -174,7 +180,7 @@ TEST(NoiseImage, OfTheCProgramWithItsWrapAround) {
 TEST(NoiseImage, RightClipsAtZeroAndDrawsTheSame) {
   Ran1 random;
   std::int64_t seed = -9;
-  const NoiseImage noise = drawNoise(photons, region, {}, -5, Rule::Right, random, seed);
+  const NoiseImage noise = drawNoise(photons, region, {}, serial, -5, Rule::Right, {random, seed});
   for (std::size_t i = 0; i < noise.pixels.size(); ++i)
     EXPECT_EQ(noise.pixels[i], noiseOfTheCProgram[i] > 65000 ? 0 : noiseOfTheCProgram[i]);
   EXPECT_EQ(noise.photons, 2044);
@@ -185,7 +191,7 @@ TEST(NoiseImage, OverloadsAreClippedAndCounted) {
   Ran1 random;
   std::int64_t seed = -1;
   const NoiseImage noise =
-      drawNoise(image, ImageRegion::whole(4, 1), {}, 40, Rule::Right, random, seed);
+      drawNoise(image, ImageRegion::whole(4, 1), {}, serial, 40, Rule::Right, {random, seed});
   EXPECT_EQ(noise.overloads, 2);
   EXPECT_EQ(noise.pixels[0], 65535);
   EXPECT_EQ(noise.pixels[1], 65535);

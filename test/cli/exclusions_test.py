@@ -15,7 +15,7 @@ VALUES = {"--emit": ["nb"], "--timing": ["t.json"], "--dump-ir": ["d"], "--grad"
           "--schedule": ["s.txt"], "--patterns": ["p.pdll"], "--frames": ["3"], "--spectrum": ["s.txt"],
           "-sourcefile": ["s.txt"], "--geom": ["g.geom"], "--expt": ["a.expt"], "--shots": ["s.txt"], "--pixels": ["p.txt"],
           "-intfile": ["a.img"], "-noisefile": ["b.img"], "-pgmfile": ["a.pgm"], "--png": ["a.png"],
-          "--cbf": ["a.cbf"], "--nexus": ["a.nxs"], "--write-expt": ["b.expt"],
+          "-psf": ["gauss"], "--cbf": ["a.cbf"], "--nexus": ["a.nxs"], "--write-expt": ["b.expt"],
           "--write-refl": ["b.refl"], "--write-stream": ["b.stream"]}
 
 

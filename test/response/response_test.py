@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""response_test.py NB_SIM NB_GRADCHECK: what the detector makes of photons (-gain, -gain_map), against NumPy.
+"""response_test.py NB_SIM NB_GRADCHECK: what the detector makes of photons (-gain, -gain_map, -psf, noise), against NumPy.
 
 The expectation is always a run without the flag, whose image is in photons."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -44,7 +45,8 @@ class Response(unittest.TestCase):
         return np.fromfile(self.path("floatimage.bin"), "<f4").reshape(PIXELS, PIXELS).astype(float)
 
     def noise(self, *flags):
-        self.run_it(*flags, "-noisefile", "noise.img", "-seed", "5", "-nopgm", "--quiet")
+        seed = [] if "-seed" in flags or "--noise-seed" in flags else ["-seed", "5"]
+        self.run_it(*flags, "-noisefile", "noise.img", *seed, "-nopgm", "--quiet")
         with open(self.path("noise.img"), "rb") as file:
             data = file.read()
         counts = np.frombuffer(data[512:], "<u2")
@@ -120,6 +122,131 @@ class Response(unittest.TestCase):
         self.assertAlmostEqual(float(values["adu"]) / (2.5 * self.map[6, 9] * photons[6, 9]), 1,
                                places=6)
 
+    def point_spread(self, kind, fwhm_um, radius):
+        """Shares by their formula, on a square of 2 radius + 1 pixels."""
+        w = fwhm_um / 2000  # pixels of 2 mm
+        edges = np.arange(-radius - 0.5, radius + 1)
+        x, y = np.meshgrid(edges, edges)
+        if kind == "gauss":
+            erf = np.vectorize(math.erf)
+            whole = erf(2 * math.sqrt(math.log(2)) * x / w) * erf(2 * math.sqrt(math.log(2)) * y / w) / 4
+        else:
+            g = 0.652383013252053 * w
+            whole = np.arctan(x * y / (g * np.sqrt(g * g + x * x + y * y))) / (2 * np.pi)
+        shares = np.diff(np.diff(whole, axis=0), axis=1)
+        return shares / shares.sum()
+
+    def spread(self, photons, shares):
+        radius = len(shares) // 2
+        out = np.zeros((PIXELS + 2 * radius, PIXELS + 2 * radius))
+        for s in range(PIXELS):
+            for f in range(PIXELS):
+                out[s:s + 2 * radius + 1, f:f + 2 * radius + 1] += photons[s, f] * shares
+        return out[radius:-radius, radius:-radius]
+
+    def test_point_spread_against_its_formula(self):
+        photons = self.image()
+        for kind, fwhm, radius in (("gauss", 3000, 4), ("fiber", 2500, 6), ("fiber", 800, 2)):
+            expected = self.spread(photons, self.point_spread(kind, fwhm, radius))
+            flags = ["-psf", kind, "-psf_fwhm", str(fwhm), "-psf_radius", str(radius)]
+            for engine in ENGINES:
+                with self.subTest([kind, *engine]):
+                    np.testing.assert_allclose(self.image(*flags, *engine), expected, rtol=3e-7,
+                                               atol=1e-9 * photons.max())
+        # The gains of pixels act on what has been spread.
+        np.testing.assert_allclose(self.image(*flags, "-gain_map", "gains.npy", "-gain", "3"),
+                                   3 * self.map * expected, rtol=3e-7, atol=1e-9 * photons.max())
+
+    def test_the_region_gets_light_from_around_it(self):
+        flags = ["-psf", "gauss", "-psf_fwhm", "3000"]
+        whole = self.image(*flags)
+        part = self.image(*flags, "-roi", "4", "9", "2", "7")
+        np.testing.assert_allclose(part[2:8, 4:10], whole[2:8, 4:10], rtol=3e-7)
+        part[2:8, 4:10] = 0
+        self.assertFalse(part.any())
+
+    def test_point_spread_is_the_same_on_any_number_of_threads(self):
+        flags = ["-psf", "fiber", "-psf_fwhm", "3000", "-gain", "2"]
+        np.testing.assert_array_equal(self.image(*flags, "--threads=1"), self.image(*flags, "--threads=3"))
+
+    def test_derivatives_of_point_spread(self):
+        for kind in ("gauss", "fiber"):
+            for flags in ([], ["--order=2"], ["--mode=forward", "-roi", "3", "17", "5", "20"]):
+                with self.subTest([kind, *flags]):
+                    done = self.run_it("-psf", kind, "-psf_fwhm", "3000", "-psf_radius", "5", "-gain", "2.5",
+                                       "-gain_map", "gains.npy", "--wrt=psf_fwhm,gain,pixel_size,cell_a",
+                                       "--loss=random:3", *flags, program=NB_GRADCHECK)
+                    self.assertEqual(done.stdout.count("passed: "), 2, done.stdout)
+
+    def test_noise_before_light_spreads_has_neighbours_alike(self):
+        flat = ["-default_F", "1e-6", "-water", "0.05", "-fluence", "1e27",
+                "-psf", "gauss", "-psf_fwhm", "4000"]
+        noise = [self.noise(*flat, "--noise-seed", str(seed)) for seed in range(1, 13)]
+        self.assertGreater(np.mean(noise), ADC + 20)
+        deviation = np.array(noise) - np.mean(noise, axis=0)
+        inner = deviation[:, 6:-6, 6:-6]
+        variance = (inner ** 2).mean()
+        shares = self.point_spread("gauss", 4000, 6)
+        beside = (deviation[:, 6:-6, 5:-7] * inner).mean() / variance
+        lag = (shares[:, 1:] * shares[:, :-1]).sum() / (shares ** 2).sum()
+        self.assertAlmostEqual(beside, lag, delta=0.05)
+
+    def test_noise_does_not_depend_on_threads(self):
+        flags = ["-readout_noise", "3", "-calibration", "0.05", "-flicker", "0.02", "-psf", "fiber", "-psf_fwhm", "900"]
+        np.testing.assert_array_equal(self.noise(*flags, "--threads=1"), self.noise(*flags, "--threads=3"))
+
+    def test_serial_noise_is_that_of_the_c_program(self):
+        # Its own noise image is held against the C program's in test/parity.
+        of_c = self.noise("-compat", "c")
+        np.testing.assert_array_equal(self.noise("-compat", "c", "--noise=serial"), of_c)
+        self.assertTrue((self.noise("-compat", "c", "--noise=philox") != of_c).any())
+        self.assertTrue((self.noise() != self.noise("--noise=serial")).any())
+
+    def test_bad_pixels_and_overloads(self):
+        flags = ["-water", "0.01", "--dead-pixels=0.1", "--hot-pixels=0.05", "-overload", "300"]
+        self.assertGreater(self.noise("-water", "0.01").min(), ADC)
+        got = self.noise(*flags)
+        self.assertLessEqual(got.max(), 300)
+        self.assertAlmostEqual((got == ADC).mean(), 0.1, delta=0.05)
+        again = self.noise(*flags, "-seed", "6")
+        hot = got == 300
+        self.assertGreater((hot & (again == 300)).sum(), 0.02 * got.size)
+
+    def test_wide_counts(self):
+        flags = ["-gain", "10000", "-bits", "32"]
+        self.run_it(*flags, "-noisefile", "wide.img", "-seed", "5", "-nopgm", "--quiet")
+        with open(self.path("wide.img"), "rb") as file:
+            data = file.read()
+        self.assertIn(b"TYPE=long_integer;", data[:512])
+        counts = np.frombuffer(data[512:], "<u4").astype(np.int64).reshape(PIXELS, PIXELS)
+        np.testing.assert_array_equal(counts, 10000 * (self.noise() - ADC) + ADC)
+
+    def test_noisify(self):
+        """Byte for byte what noisify makes of the image, where NB_NOISIFY names that program."""
+        program = os.environ.get("NB_NOISIFY")
+        if not program:
+            self.skipTest("NB_NOISIFY does not name the program noisify (built from the C program's repository); "
+                          "test/IO/NoisifyTest.cpp has digests of its images")
+        for flags in ("", "-flicker 0.02 -readout_noise 3 -gain 2.5 -adc 10", "-calibration 0 -calib_seed 9",
+                      "-psf gauss -psf_fwhm 3000", "-psf fiber -psf_fwhm 900 -psf_radius 4 -bits 32"):
+            with self.subTest(flags):
+                self.run_it("-compat", "noisify", "-noisefile", "ours.img", "-floatfile", "photons.bin", "-seed", "5",
+                            "-nopgm", "--quiet", *flags.split())
+                subprocess.run([program, "-floatfile", "photons.bin", "-noisefile", "theirs.img", "-seed", "5",
+                                "-pixel", "2", "-nopgm", *flags.split()], cwd=self.folder, check=True,
+                               stdout=subprocess.DEVNULL)
+                with open(self.path("ours.img"), "rb") as ours, open(self.path("theirs.img"), "rb") as theirs:
+                    header = ours.read(512)
+                    size = int(header.split(b"HEADER_BYTES=")[1].split(b";")[0])
+                    ours.seek(size)
+                    theirs.seek(512)
+                    self.assertEqual(ours.read(), theirs.read())
+
+    def test_noisify_leaves_the_image_alone(self):
+        photons = self.image()
+        np.testing.assert_array_equal(
+            self.image("-compat", "noisify", "-gain", "3", "-gain_map", "gains.npy", "-psf", "fiber"), photons)
+
     def test_refusals(self):
         np.save(self.path("small.npy"), np.ones((4, 5)))
         bad = np.ones((PIXELS, PIXELS))
@@ -132,6 +259,13 @@ class Response(unittest.TestCase):
                  f"the map has 5 x 4 pixels but the detector has {PIXELS} x {PIXELS}"),
                 (["-gain_map", "bad.npy"], 1, "the gain of pixel fast 1, slow 2 is nan"),
                 (["-gain_map", "none.npy"], 1, "none.npy"),
+                (["-psf", "round"], 2, "'round' is not one of its values; give gauss or fiber"),
+                (["-psf", "gauss", "-psf_fwhm", "0"], 2, "-psf_fwhm"),
+                (["-psf_radius", "-1"], 2, "-psf_radius"),
+                (["-bits", "8"], 2, "'8' is not one of its values; give 16 or 32"),
+                (["-readout_noise", "-1"], 2, "-readout_noise"),
+                (["-calibration", "3"], 2, "-calibration"),
+                (["--grad=psf_fwhm"], 2, "'psf_fwhm' is not used by this experiment"),
                 (["--grad=gain"], 2, "'gain' is not used by this experiment")):
             with self.subTest(flags):
                 done = self.run_it(*flags, status=status)

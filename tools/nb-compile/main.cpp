@@ -1,6 +1,7 @@
 // Nb-compile: kernels ahead of time.
 
 #include "tools/shared/Main.h"
+#include "lib/Experiment/KernelSpecification.h"
 #include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
@@ -65,6 +66,7 @@ Work workOf(const CompileCommand &command) {
     // Nor whether looking for light would pay.
     if (simulator.cull.empty())
       simulator.cull = "off";
+    requireKernelAlone(setup.complete.experiment.variant);
     request = requestFor(setup.complete.experiment, simulator);
     request.passes = setup.ownPasses();
     request.until = setup.line.tool.until;

@@ -4,6 +4,7 @@
 #include "lib/IO/ExptFile.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/FrameFiles.h"
+#include "tools/nb-sim/Noise.h"
 
 #include <filesystem>
 
@@ -47,13 +48,13 @@ ExchangeFiles::ExchangeFiles(const RunSetup &setup)
     io::OutputFile probe(*o.nexusFile);
 }
 
-void ExchangeFiles::write(std::span<const float> image) {
+void ExchangeFiles::write(const RenderedImage &image) {
   const CommandLine &line = setup.line;
   const OutputOptions &o = line.outputs;
   std::string ignored;
   if (cbf) {
-    const auto bytes = io::cbfBytes(io::cbfHeaderOf(description, ignored),
-                                    FrameFiles::countsOf(image, line, setup.complete));
+    const auto bytes =
+        io::cbfBytes(io::cbfHeaderOf(description, ignored), countsOf(image, line, setup.complete));
     cbf->write(bytes.data(), bytes.size());
   }
   if (o.nexusFile) {
@@ -61,10 +62,10 @@ void ExchangeFiles::write(std::span<const float> image) {
     options.stills = !description.scan;
     const auto nexus = io::openNexus(*o.nexusFile, description, options);
     if (line.outputs.noise)
-      nexus->write(0, std::as_bytes(std::span<const std::int32_t>(
-                          FrameFiles::countsOf(image, line, setup.complete))));
+      nexus->write(
+          0, std::as_bytes(std::span<const std::int32_t>(countsOf(image, line, setup.complete))));
     else
-      nexus->write(0, std::as_bytes(image));
+      nexus->write(0, std::as_bytes(image.pixels));
     nexus->finish();
   }
   if (expt) {

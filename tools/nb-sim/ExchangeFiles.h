@@ -4,6 +4,7 @@
 
 #include "lib/IO/NexusFile.h"
 #include "lib/IO/OutputFile.h"
+#include "tools/nb-sim/Noise.h"
 #include "tools/nb-sim/SpotLabels.h"
 #include "tools/shared/RunSetup.h"
 
@@ -23,7 +24,7 @@ class ExchangeFiles {
 public:
   /// Opens those that the command line names. Throws UsageError, io::FileError.
   explicit ExchangeFiles(const RunSetup &setup);
-  void write(std::span<const float> image);
+  void write(const RenderedImage &image);
   void publish();
   std::vector<std::string> names() const;
 

@@ -2,7 +2,6 @@
 
 #include "lib/CommandLine/OutputFormats.h"
 #include "lib/IO/CbfFile.h"
-#include "lib/IO/Counts.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/FloatImage.h"
 #include "lib/IO/ImageScaling.h"
@@ -37,12 +36,12 @@ void writeFloats(io::OutputFile &out, std::span<const float> image, const Experi
 }
 
 /// A panel's own pixels out of an image of frames of equal size.
-std::vector<std::uint16_t> cutOutPanel(std::span<const std::uint16_t> image, const Detector &d,
-                                       std::size_t panel) {
+template <typename T>
+std::vector<T> cutOutPanel(std::span<const T> image, const Detector &d, std::size_t panel) {
   if (d.panels.empty())
     return {image.begin(), image.end()};
   const auto [fast, slow] = std::pair(d.panels[panel].fastPixels, d.panels[panel].slowPixels);
-  std::vector<std::uint16_t> pixels;
+  std::vector<T> pixels;
   for (std::int64_t s = 0; s < slow; ++s) {
     const auto row = image.begin() + (std::int64_t(panel) * d.slowPixels + s) * d.fastPixels;
     pixels.insert(pixels.end(), row, row + fast);
@@ -127,20 +126,9 @@ bool FrameFiles::allThere(std::int64_t frame, const Detector &detector) const {
   return true;
 }
 
-std::vector<std::int32_t> FrameFiles::countsOf(std::span<const float> image,
-                                               const CommandLine &line,
-                                               const CompleteExperiment &complete) {
-  if (!line.outputs.noise)
-    return io::roundCounts(image);
-  const Experiment &e = complete.experiment;
-  Ran1 random = complete.random; // that of the noise image: both have the same photons
-  std::int64_t seed = complete.noiseSeed;
-  return io::drawCounts(image, io::ImageRegion::of(e), {e.detector.gain, e.detector.gainMap.values},
-                        random, seed);
-}
-
-void FrameFiles::write(std::int64_t frame, std::span<const float> image, const CommandLine &line,
+void FrameFiles::write(std::int64_t frame, const RenderedImage &rendered, const CommandLine &line,
                        CompleteExperiment &complete, const io::DialsExperiment &description) const {
+  const std::span<const float> image = rendered.pixels;
   const Experiment &e = complete.experiment;
   const Detector &d = e.detector;
   const io::ImageRegion region = io::ImageRegion::of(e);
@@ -149,11 +137,14 @@ void FrameFiles::write(std::int64_t frame, std::span<const float> image, const C
   const auto open = [&](const std::string &name) -> io::OutputFile & {
     return files.emplace_back(numbered(name, frame));
   };
-  const auto writePanels = [&](const std::string &name, std::span<const std::uint16_t> pixels,
-                               std::optional<double> intScale = {}) {
-    for (std::int64_t i = 0; i < e.panelCount(); ++i)
-      io::writeSmv(open(d.panels.empty() ? name : nameOfPanel(name, i)),
-                   headerOf(complete, line, i, intScale), cutOutPanel(pixels, d, std::size_t(i)));
+  const auto writePanels = [&]<typename T>(const std::string &name, std::span<T> pixels,
+                                           std::optional<double> intScale = {}) {
+    for (std::int64_t i = 0; i < e.panelCount(); ++i) {
+      io::SmvHeader header = headerOf(complete, line, i, intScale);
+      header.wide = sizeof(T) == 4;
+      io::writeSmv(open(d.panels.empty() ? name : nameOfPanel(name, i)), header,
+                   cutOutPanel(std::span<const T>(pixels), d, std::size_t(i)));
+    }
   };
   if (floats)
     writeFloats(open(outputs.floatFile), image, e, wantsNpy(line));
@@ -161,24 +152,27 @@ void FrameFiles::write(std::int64_t frame, std::span<const float> image, const C
     std::string why;
     const io::CbfHeader header = io::cbfHeaderOf(description, why);
     const std::string name = numbered(*outputs.cbfFile, frame);
-    const auto bytes = io::cbfBytes(header, countsOf(image, line, complete));
+    const auto bytes = io::cbfBytes(header, countsOf(rendered, line, complete));
     files.emplace_back(name).write(bytes.data(), bytes.size());
   }
   if (ints || pgm) {
     const io::ImageStatistics statistics = io::computeStatistics(image, region, d.mask);
     const double scale = io::chooseIntScale(outputs.intScale, statistics.maximum);
-    if (ints)
-      writePanels(outputs.intFile, io::scaleToInt(image, region, scale, outputs.adcOffset), scale);
+    if (ints) {
+      const auto scaled = io::scaleToInt(image, region, scale, outputs.adcOffset);
+      writePanels(outputs.intFile, std::span(scaled), scale);
+    }
     const double pgmScale = io::choosePgmScale(outputs.pgmScale, statistics.rmsd, scale);
     if (pgm)
       io::writePgm(open(outputs.pgmFile), d.fastPixels, rows,
                    io::scaleToPgm(image, region, pgmScale), pgmScale);
   }
   if (noise) {
-    const io::NoiseImage drawn =
-        io::drawNoise(image, region, {d.gain, d.gainMap.values}, outputs.adcOffset,
-                      line.semantics.noiseWrap, complete.random, complete.noiseSeed);
-    writePanels(outputs.noiseFile, drawn.pixels);
+    const io::NoiseImage drawn = noiseImageOf(rendered, line, complete);
+    if (drawn.wide.empty())
+      writePanels(outputs.noiseFile, std::span(drawn.pixels));
+    else
+      writePanels(outputs.noiseFile, std::span(drawn.wide));
   }
   if (png)
     writePicture(open(*outputs.pngFile), image, complete, outputs.pngRings);

@@ -5,6 +5,7 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/DialsExperiment.h"
+#include "tools/nb-sim/Noise.h"
 
 #include <span>
 #include <string>
@@ -30,12 +31,8 @@ public:
 
   /// Writes all files of a frame; each appears complete. Draws the noise from complete.random. Any
   /// thread may write any frame. Throws io::FileError.
-  void write(std::int64_t frame, std::span<const float> image, const CommandLine &line,
+  void write(std::int64_t frame, const RenderedImage &rendered, const CommandLine &line,
              CompleteExperiment &complete, const io::DialsExperiment &description) const;
-
-  /// What NXmx and CBF hold: counts with noise, or without it after -nonoise.
-  static std::vector<std::int32_t> countsOf(std::span<const float> image, const CommandLine &line,
-                                            const CompleteExperiment &complete);
 
   /// What DIALS would be given, if possible; the name without a frame's number.
   std::string imageName() const;

@@ -75,8 +75,8 @@ public:
     if (!statistics.found)
       warnOfBlackImage();
     noteScale(statistics);
-    exchange.write(pixels());
-    outputs.write(pixels(), statistics, setup.line, setup.complete, console);
+    exchange.write(rendered());
+    outputs.write(rendered(), statistics, setup.line, setup.complete, console);
     outputs.publish();
     exchange.publish();
 
@@ -117,6 +117,7 @@ private:
   }
 
   std::span<const float> pixels() const { return {image.get(), simulator.pixels()}; }
+  RenderedImage rendered() const { return {pixels(), simulator.photons()}; }
 
   /// The pixel that --trace-pixel or its like in the C program asks for.
   std::optional<PixelIndex> tracedPixel() const {

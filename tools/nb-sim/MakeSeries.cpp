@@ -7,6 +7,7 @@
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/FramePlan.h"
 #include "tools/nb-sim/FrameWriter.h"
+#include "tools/nb-sim/Noise.h"
 #include "tools/nb-sim/SeriesExpt.h"
 #include "tools/nb-sim/SeriesJournal.h"
 #include "tools/nb-sim/SeriesProgress.h"
@@ -64,6 +65,7 @@ private:
   struct Lattice {
     CompleteExperiment complete;
     std::vector<float> image;
+    std::vector<double> photons; ///< with point spread, see Simulator::photons()
   };
   struct Rendered {
     CommandLine line;
@@ -154,10 +156,14 @@ private:
       std::vector<float> image(simulator.pixels());
       const RunResult run = simulator.render(std::span<float>(image));
       kernelSeconds += run.prepareSeconds + run.runSeconds;
-      if (lattice.own.weight != 1)
+      std::vector<double> photons(simulator.photons().begin(), simulator.photons().end());
+      if (lattice.own.weight != 1) {
         for (float &pixel : image)
           pixel = float(double(pixel) * lattice.own.weight);
-      result.lattices.push_back({std::move(one), std::move(image)});
+        for (double &pixel : photons)
+          pixel *= lattice.own.weight;
+      }
+      result.lattices.push_back({std::move(one), std::move(image), std::move(photons)});
     }
     return result;
   }
@@ -182,25 +188,28 @@ private:
             dialsExperimentOf(lattice.complete, r.line, setup.loaded, 0));
     if (filesThere)
       return;
-    auto &[complete, image] = r.lattices.front();
-    for (std::size_t k = 1; k < r.lattices.size(); ++k)
+    auto &[complete, image, photons] = r.lattices.front();
+    for (std::size_t k = 1; k < r.lattices.size(); ++k) {
       for (std::size_t p = 0; p < image.size(); ++p)
         image[p] += r.lattices[k].image[p];
+      for (std::size_t p = 0; p < photons.size(); ++p)
+        photons[p] += r.lattices[k].photons[p];
+    }
     if (nexus)
-      writeNexus(std::size_t(i), image, r.line, complete);
-    files.write(i + 1, image, r.line, complete,
+      writeNexus(std::size_t(i), {image, photons}, r.line, complete);
+    files.write(i + 1, {image, photons}, r.line, complete,
                 dialsExperimentOf(complete, r.line, setup.loaded, 1));
     if (journal)
       journal->finish(i + 1);
   }
 
-  void writeNexus(std::size_t i, std::span<const float> image, const CommandLine &line,
+  void writeNexus(std::size_t i, const RenderedImage &image, const CommandLine &line,
                   const CompleteExperiment &complete) {
     if (line.outputs.noise)
       nexus->write(i, std::as_bytes(std::span<const std::int32_t>(
-                          FrameFiles::countsOf(image, line, complete))));
+                          countsOf(image, line, complete))));
     else
-      nexus->write(i, std::as_bytes(image));
+      nexus->write(i, std::as_bytes(image.pixels));
   }
 
   /// What the images show: .expt, .refl, .stream.

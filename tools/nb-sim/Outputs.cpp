@@ -4,7 +4,6 @@
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/ImageScaling.h"
 #include "lib/IO/InterruptGuard.h"
-#include "lib/IO/NoiseImage.h"
 #include "lib/IO/NpyFile.h"
 #include "lib/IO/PgmFile.h"
 #include "lib/IO/RowWriter.h"
@@ -30,24 +29,35 @@ std::vector<std::size_t> shapeOf(const Experiment &experiment) {
 
 /// Converts rows of the image, counted through all panels: begin, end, pixels of each, room for
 /// them.
-using MakeRows = std::function<void(std::int64_t, std::int64_t, std::int64_t, std::uint16_t *)>;
+template <typename T>
+using MakeRows = std::function<void(std::int64_t, std::int64_t, std::int64_t, T *)>;
 
 /// A panel's own pixels out of an image of frames of equal size, as SMV, which has one geometry.
-void addPanels(io::RowWriter &writer, std::span<io::OutputFile *const> files, const MakeRows &rows,
-               const CompleteExperiment &complete, const CommandLine &line, std::FILE *console,
-               std::optional<double> intScale = {}) {
+template <typename T>
+void addPanels(io::RowWriter &writer, std::span<io::OutputFile *const> files,
+               const MakeRows<T> &rows, const CompleteExperiment &complete, const CommandLine &line,
+               std::FILE *console, std::optional<double> intScale = {}) {
   const std::int64_t rowsOfFrame = complete.experiment.detector.slowPixels;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    std::fprintf(console, "writing %s as 2-byte integers\n", files[i]->path().c_str());
-    const io::SmvHeader header = headerOf(complete, line, std::int64_t(i), intScale);
+    std::fprintf(console, "writing %s as %zu-byte integers\n", files[i]->path().c_str(), sizeof(T));
+    io::SmvHeader header = headerOf(complete, line, std::int64_t(i), intScale);
+    header.wide = sizeof(T) == 4;
     writer.add(*files[i], smvHeaderText(header), header.slowPixels,
-               std::size_t(header.fastPixels) * sizeof(std::uint16_t),
+               std::size_t(header.fastPixels) * sizeof(T),
                [=, first = std::int64_t(i) * rowsOfFrame,
                 width = header.fastPixels](std::int64_t begin, std::int64_t end, void *room) {
-                 rows(first + begin, first + end, width, static_cast<std::uint16_t *>(room));
+                 rows(first + begin, first + end, width, static_cast<T *>(room));
                  return room;
                });
   }
+}
+
+template <typename T>
+MakeRows<T> copyRows(const std::vector<T> &pixels, std::int64_t fastPixels) {
+  return [&pixels, fastPixels](std::int64_t begin, std::int64_t end, std::int64_t width, T *out) {
+    for (std::int64_t row = begin; row != end; ++row, out += width)
+      std::copy_n(pixels.begin() + row * fastPixels, width, out);
+  };
 }
 
 } // namespace
@@ -82,8 +92,9 @@ std::vector<io::OutputFile *> Outputs::openPanels(const std::string &path,
   return opened;
 }
 
-void Outputs::write(std::span<const float> image, const io::ImageStatistics &statistics,
+void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &statistics,
                     const CommandLine &line, CompleteExperiment &complete, std::FILE *console) {
+  const std::span<const float> image = rendered.pixels;
   const OutputOptions &wanted = line.outputs;
   const Experiment &experiment = complete.experiment;
   const io::ImageRegion region = io::ImageRegion::of(experiment);
@@ -113,7 +124,7 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
                statistics.rmsd);
   const double intScale = io::chooseIntScale(wanted.intScale, statistics.maximum);
   std::fprintf(console, "intfile_scale = %g\n", intScale);
-  addPanels(
+  addPanels<std::uint16_t>(
       writer, intFiles,
       [=, offset = wanted.adcOffset](std::int64_t begin, std::int64_t end, std::int64_t width,
                                      std::uint16_t *out) {
@@ -134,19 +145,13 @@ void Outputs::write(std::span<const float> image, const io::ImageStatistics &sta
   }
   io::NoiseImage noise;
   if (!noiseFiles.empty()) {
-    noise = io::drawNoise(
-        image, region, {experiment.detector.gain, experiment.detector.gainMap.values},
-        wanted.adcOffset, line.semantics.noiseWrap, complete.random, complete.noiseSeed);
+    noise = noiseImageOf(rendered, line, complete);
     std::fprintf(console, "%.0f photons on noise image (%ld overloads)\n", noise.photons,
                  long(noise.overloads));
-    addPanels(
-        writer, noiseFiles,
-        [&noise, fastPixels](std::int64_t begin, std::int64_t end, std::int64_t width,
-                             std::uint16_t *out) {
-          for (std::int64_t row = begin; row != end; ++row, out += width)
-            std::copy_n(noise.pixels.begin() + row * fastPixels, width, out);
-        },
-        complete, line, console);
+    if (noise.wide.empty())
+      addPanels(writer, noiseFiles, copyRows(noise.pixels, fastPixels), complete, line, console);
+    else
+      addPanels(writer, noiseFiles, copyRows(noise.wide, fastPixels), complete, line, console);
   }
   writer.run(requestedThreads(line.tool));
   if (pngFile) {

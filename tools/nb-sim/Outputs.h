@@ -6,6 +6,7 @@
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/ImageStatistics.h"
 #include "lib/IO/OutputFile.h"
+#include "tools/nb-sim/Noise.h"
 
 #include <cstdio>
 #include <list>
@@ -24,7 +25,7 @@ public:
 
   /// Writes all images and the structure factor dump, and prints what the C program prints about
   /// them. Draws the noise image from complete.random.
-  void write(std::span<const float> image, const io::ImageStatistics &statistics,
+  void write(const RenderedImage &rendered, const io::ImageStatistics &statistics,
              const CommandLine &line, CompleteExperiment &complete, std::FILE *console);
 
   /// Renames all of them into place.

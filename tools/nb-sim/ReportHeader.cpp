@@ -15,7 +15,7 @@ io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &li
                            detector.panels[std::size_t(panel)])
               : complete.report.detector;
   const double pixel = detector.pixelSize;
-  const bool c = line.semantics == Semantics::c();
+  const bool c = line.semantics.isC();
   constexpr double mm = 1000;
 
   io::SmvHeader header;

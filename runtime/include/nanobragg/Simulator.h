@@ -159,6 +159,9 @@ public:
   /// tolerance, which pass and which value make the difference.
   EngineComparison compareEngines(const ComparisonOptions &options = {});
 
+  /// With point spread, the photons that the last image was made of, before they spread and without
+  /// gains; empty otherwise. Valid until the next run.
+  std::span<const double> photons() const;
   /// The image, valid until the next call of value().
   std::span<const double> value();
   double loss(const Loss &loss);
