@@ -89,11 +89,15 @@ struct SeriesOptions {
 
 enum class Emit { Nothing, Nb, Mlir, Llvm, Asm, Stats };
 
-/// What --loss is compared with; all empty: the sum of the pixels.
+/// What --loss is compared with.
 struct LossOptions {
+  enum class Kind { Sum, ChiSquare, Poisson, Gauss };
+  Kind kind = Kind::Sum;
   std::optional<std::string> data;  ///< an image
   std::optional<std::string> sigma; ///< a number, "poisson" or an image; unset: 1
   std::optional<std::string> mask;  ///< an SMV image, 0 where a pixel does not count
+  std::optional<std::string> background; ///< of Poisson and Gauss: a number or an image; unset: 0
+  std::optional<double> readOut;         ///< of Gauss, in units of the image; unset: 0
 };
 
 struct ToolOptions {

@@ -4,7 +4,9 @@
 #include "lib/IO/TextScanner.h"
 #include "lib/Target/DeviceChoice.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -29,33 +31,59 @@ PixelIndex pixelOf(const Values &v) {
   return {pixel[0], pixel[1], pixel[2]};
 }
 
-/// sum, or chi2:IMAGE[,sigma=S][,mask=FILE].
+constexpr std::string_view lossForm =
+    "expected sum, chi2:IMAGE[,sigma=S][,mask=FILE], poisson:IMAGE[,background=B][,mask=FILE] or "
+    "gauss:IMAGE[,readout=R][,background=B][,mask=FILE]";
+
+/// One of the words behind the image of a loss.
+void setPart(LossOptions &loss, const std::string &part, const Values &v) {
+  using Kind = LossOptions::Kind;
+  const std::size_t equals = std::min(part.find('='), part.size());
+  const std::string name = part.substr(0, equals);
+  const std::string value = equals < part.size() ? part.substr(equals + 1) : "";
+  if (name == "sigma" && loss.kind == Kind::ChiSquare) {
+    loss.sigma = value;
+  } else if (name == "mask") {
+    loss.mask = value;
+  } else if (name == "background" && loss.kind != Kind::ChiSquare) {
+    loss.background = value;
+  } else if (name == "readout" && loss.kind == Kind::Gauss) {
+    const auto number = parseNumber(value);
+    if (!number || !(*number >= 0))
+      v.refuse("readout=" + value + " is no number that is 0 or more");
+    loss.readOut = *number;
+  } else {
+    v.refuse("'" + part + "' is not understood; " + std::string(lossForm));
+  }
+  if (value.empty())
+    v.refuse("something is missing in '" + v.text() + "'; " + std::string(lossForm));
+}
+
 LossOptions lossOf(const Values &v) {
-  constexpr std::string_view form = "expected sum or chi2:IMAGE[,sigma=S][,mask=FILE]";
+  using Kind = LossOptions::Kind;
+  static constexpr std::pair<std::string_view, Kind> kinds[] = {
+      {"chi2:", Kind::ChiSquare}, {"poisson:", Kind::Poisson}, {"gauss:", Kind::Gauss}};
   LossOptions loss;
   const std::string &text = v.text();
   if (text == "sum")
     return loss;
-  constexpr std::string_view kind = "chi2:";
-  if (!text.starts_with(kind))
-    v.refuse(io::quoted(text) + " is no loss; " + std::string(form));
-  std::size_t begin = kind.size();
+  const auto kind =
+      std::ranges::find_if(kinds, [&](const auto &k) { return text.starts_with(k.first); });
+  if (kind == std::end(kinds))
+    v.refuse("'" + text + "' is no loss; " + std::string(lossForm));
+  loss.kind = kind->second;
+  std::size_t begin = kind->first.size();
   for (bool first = true; begin <= text.size(); first = false) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string part = text.substr(begin, end - begin);
     begin = end + 1;
     if (first)
       loss.data = part;
-    else if (part.starts_with("sigma="))
-      loss.sigma = part.substr(6);
-    else if (part.starts_with("mask="))
-      loss.mask = part.substr(5);
     else
-      v.refuse(io::quoted(part) + " is not understood; " + std::string(form));
+      setPart(loss, part, v);
   }
-  for (const auto &value : {loss.data, loss.sigma, loss.mask})
-    if (value && value->empty())
-      v.refuse("something is missing in " + io::quoted(text) + "; " + std::string(form));
+  if (loss.data->empty())
+    v.refuse("something is missing in '" + text + "'; " + std::string(lossForm));
   return loss;
 }
 
@@ -306,7 +334,10 @@ FlagGroup toolFlags() {
            .fallback = "sum",
            .help = "of --grad: sum, all photons, or chi2:IMAGE[,sigma=S][,mask=FILE], the sum of "
                    "((photons - IMAGE) / S)^2, where S is a number (1 otherwise), an image, or "
-                   "poisson: the root of IMAGE, at least 1",
+                   "poisson: the root of IMAGE, at least 1; poisson:IMAGE[,background=B][,mask=FILE] and "
+                   "gauss:IMAGE[,readout=R][,background=B][,mask=FILE], minus the logarithm of the likelihood of "
+                   "IMAGE, where B, a number or an image, is added to the simulated image and the variance of gauss "
+                   "is that of the photons plus R^2",
            .apply = [](CommandLine &line, const Values &v) { line.tool.loss = lossOf(v); }},
           {.spellings = {"--jacobian"},
            .values = "PARAMETERS",

@@ -64,7 +64,7 @@ std::vector<Gradient> Simulator::gradient(std::string_view parameters,
 LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) {
   std::vector<double> cotangent(pixels());
   LossGradient result;
-  result.loss = loss.evaluate(value(), rendered(), cotangent);
+  result.loss = loss.evaluate(value(), rendered(), cotangent, &result.ofLoss);
   result.gradient = gradient(parameters, cotangent);
   return result;
 }
@@ -138,14 +138,15 @@ std::vector<Gradient> Simulator::hvp(std::string_view parameters,
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,
                                      std::span<const Direction> direction, const Loss &loss) {
   std::vector<double> cotangent(pixels());
-  loss.evaluate(value(), rendered(), cotangent);
+  const std::vector<double> image = copyOf(value());
+  loss.evaluate(image, rendered(), cotangent);
   std::vector<Gradient> product = hvp(parameters, direction, cotangent);
   // The loss bends too: its curvature times how the image changes is one more cotangent.
   bool bends = false;
   const std::vector<double> change = jvp(parameters, direction);
   const std::span<const std::uint8_t> counts = rendered();
   for (std::size_t i = 0; i != change.size(); ++i) {
-    cotangent[i] = counts[i] ? loss.curvature(i) * change[i] : 0;
+    cotangent[i] = counts[i] ? loss.curvature(image, i) * change[i] : 0;
     bends |= cotangent[i] != 0;
   }
   if (!bends)

@@ -342,6 +342,17 @@ const std::vector<Case> tool = {
      [](L l) { return l.tool.comparison.relative == 1e-6 && l.tool.comparison.ofMaximum == 0; }},
     {"--grad=cell,osc", [](L l) { return l.tool.gradient == "cell,osc" && !l.tool.jacobian; }},
     {"--loss=sum", [](L l) { return !l.tool.loss.data && !l.tool.loss.mask; }, true},
+    {"--loss=poisson:a.npy,background=b.npy,mask=m.img",
+     [](L l) {
+       const LossOptions &o = l.tool.loss;
+       return o.kind == LossOptions::Kind::Poisson && o.data == "a.npy" && o.background == "b.npy" &&
+              o.mask == "m.img";
+     }},
+    {"--loss=gauss:a.npy,readout=3,background=0.5",
+     [](L l) {
+       const LossOptions &o = l.tool.loss;
+       return o.kind == LossOptions::Kind::Gauss && o.readOut == 3 && o.background == "0.5";
+     }},
     {"--loss=chi2:a.npy,mask=m.img,sigma=2",
      [](L l) {
        return l.tool.loss.data == "a.npy" && l.tool.loss.sigma == "2" &&

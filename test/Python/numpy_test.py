@@ -210,6 +210,24 @@ class Numbers(unittest.TestCase):
 
 
 class Derivatives(unittest.TestCase):
+    def test_likelihoods_and_what_they_are_functions_of(self):
+        sim = simulator()
+        image = sim.image()
+        data = np.round(image)
+        model = image + 0.25
+        got = sim.gradient("cell_a", loss=nb.Loss.gaussian(data, 3.0, 0.25))
+        variance = model + 9
+        expected = 0.5 * (np.log(2 * np.pi * variance) + (data - model) ** 2 / variance).sum()
+        self.assertAlmostEqual(got.loss / expected, 1, places=12)
+        step = 1e-4
+        for name, change in (("background", (3.0, 0.25 + step)), ("readout_noise", (3.0 + step, 0.25))):
+            more = sim.loss(nb.Loss.gaussian(data, *change))
+            self.assertAlmostEqual((more - got.loss) / step / got.of_loss[name], 1, places=3)
+        self.assertEqual(set(sim.gradient("cell_a", loss=nb.Loss.poisson(data, 0.25)).of_loss), {"background"})
+        self.assertEqual(sim.gradient("cell_a").of_loss, {})
+        with self.assertRaises(ValueError):
+            sim.gradient("cell_a", loss=nb.Loss.poisson(data, np.ones(3)))
+
     def test_against_differences(self):
         sim = simulator()
         weights = np.random.default_rng(2).standard_normal(sim.shape)

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 
 namespace nanobragg {
@@ -32,8 +33,8 @@ TEST(Loss, ChiSquareAndItsSlopeAndCurvature) {
   Numbers cotangent(4);
   EXPECT_DOUBLE_EQ(loss.evaluate(image, all, cotangent), 1 + 0 + 1);
   EXPECT_EQ(cotangent, (Numbers{2, 0, 1, 0}));
-  EXPECT_EQ(loss.curvature(2), 0.5);
-  EXPECT_EQ(loss.curvature(3), 0) << "masked";
+  EXPECT_EQ(loss.curvature(image, 2), 0.5);
+  EXPECT_EQ(loss.curvature(image, 3), 0) << "masked";
   EXPECT_EQ(loss.pixels(all), 3);
 }
 
@@ -44,6 +45,84 @@ TEST(Loss, PixelsWithoutAMeasurementDoNotCount) {
   Numbers cotangent(4);
   EXPECT_EQ(loss.evaluate(image, all, cotangent), 16);
   EXPECT_EQ(cotangent, (Numbers{0, 0, 0, 8}));
+}
+
+/// Minus the logarithm of Poisson's probability, by its product.
+double poissonOf(int n, double m) {
+  double probability = std::exp(-m);
+  for (int i = 1; i <= n; ++i)
+    probability *= m / i;
+  return -std::log(probability);
+}
+
+TEST(Loss, PoissonAndGaussianByTheirLaws) {
+  const Numbers image = {1, 2.5, 4, 8}, data = {0, 2, 7, 3};
+  double poisson = 0, gaussian = 0;
+  for (std::size_t i = 0; i != 4; ++i) {
+    const double m = image[i] + 0.5, v = m + 9;
+    poisson += poissonOf(int(data[i]), m);
+    gaussian -= std::log(std::exp(-(data[i] - m) * (data[i] - m) / (2 * v)) /
+                         std::sqrt(2 * std::numbers::pi * v));
+  }
+  EXPECT_NEAR(Loss::poisson(data, {{0.5}, 0, {1}}).evaluate(image, all, {}), poisson, 1e-13);
+  EXPECT_NEAR(Loss::gaussian(data, {{0.5}, 3, {1}}).evaluate(image, all, {}), gaussian, 1e-13);
+}
+
+TEST(Loss, GainsTurnUnitsToPhotons) {
+  const Numbers image = {1, 2.5, 4, 8}, data = {0, 2, 7, 3}, adu = {4, 10, 16, 32},
+                read = {0, 8, 28, 12};
+  EXPECT_DOUBLE_EQ(Loss::poisson(read, {{2}, 0, {4}}).evaluate(adu, all, {}),
+                   Loss::poisson(data, {{0.5}, 0, {1}}).evaluate(image, all, {}));
+  EXPECT_DOUBLE_EQ(Loss::gaussian(read, {{2}, 12, {4, 4, 4, 4}}).evaluate(adu, all, {}),
+                   Loss::gaussian(data, {{0.5}, 3, {1}}).evaluate(image, all, {}));
+}
+
+TEST(Loss, LikelihoodsHaveTheSlopesOfTheirDifferences) {
+  const Numbers image = {1, 2.5, 4, 8}, data = {0, 2, 7, 3}, background = {0.5, 1, 2, 0.1};
+  const Loss::Noise noise = {background, 3, {1.5}};
+  const double h = 1e-5;
+  for (bool gaussian : {false, true}) {
+    const auto lossOf = [&](const Loss::Noise &n) {
+      return gaussian ? Loss::gaussian(data, n) : Loss::poisson(data, n);
+    };
+    const Loss loss = lossOf(noise);
+    Numbers cotangent(4);
+    Loss::Slopes slopes;
+    loss.evaluate(image, all, cotangent, &slopes);
+    double byBackground = 0;
+    for (std::size_t i = 0; i != 4; ++i) {
+      Numbers more = image, less = image, slopeMore(4), slopeLess(4);
+      more[i] += h;
+      less[i] -= h;
+      const double difference =
+          loss.evaluate(more, all, slopeMore) - loss.evaluate(less, all, slopeLess);
+      EXPECT_NEAR(cotangent[i], difference / (2 * h), 1e-8);
+      EXPECT_NEAR(loss.curvature(image, i), (slopeMore[i] - slopeLess[i]) / (2 * h), 1e-8);
+      byBackground += cotangent[i];
+    }
+    EXPECT_NEAR(slopes.background, byBackground, 1e-14);
+    Loss::Noise more = noise, less = noise;
+    more.readOut += h;
+    less.readOut -= h;
+    EXPECT_NEAR(slopes.readOut,
+                (lossOf(more).evaluate(image, all, {}) - lossOf(less).evaluate(image, all, {})) /
+                    (2 * h),
+                1e-8);
+  }
+}
+
+TEST(Loss, CountsThatNobodyExpects) {
+  const double nan = std::nan("");
+  const Numbers image = {0, 0, 5, 5};
+  const Loss loss = Loss::poisson({0, nan, -1, 5}, {{0}, 0, {1}});
+  EXPECT_EQ(loss.pixels(all), 2) << "data that are no counts do not count";
+  EXPECT_TRUE(std::isfinite(loss.evaluate(image, all, {}))) << "no photon where none is expected";
+  EXPECT_TRUE(std::isinf(Loss::poisson({3, 0, 0, 0}, {}).evaluate(image, all, {})));
+  EXPECT_EQ(Loss::gaussian({3, 0, 0, 0}, {}).evaluate(Numbers(4), all, {}), 0)
+      << "no variance: left out";
+  EXPECT_THROW(Loss::poisson({1, 2}, {{1, 2, 3}, 0, {1}}), std::invalid_argument);
+  EXPECT_THROW(Loss::gaussian({1, 2}, {{1}, -1, {1}}), std::invalid_argument);
+  EXPECT_THROW(Loss::gaussian({1, 2}, {{1}, nan, {1}}), std::invalid_argument);
 }
 
 TEST(Loss, RefusesOtherSizes) {

@@ -77,8 +77,7 @@ private:
     warnOfNotFinite(setup.line, "numbers of the loss and its gradient", notFinite);
     const std::vector<DeadGradient> dead = deadAmong(names, result.gradient);
     const std::int64_t pixels = loss.pixels(simulator.rendered());
-    const GradientReport report = {simulator, tool.loss.data ? "chi2" : "sum", pixels, result,
-                                   dead};
+    const GradientReport report = {simulator, kindOf(tool.loss), pixels, result, dead, loss};
     const std::string text = tool.instruments.json ? report.toJson() : report.toTable();
     std::fwrite(text.data(), 1, text.size(), out);
   }

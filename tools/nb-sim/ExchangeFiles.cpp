@@ -77,7 +77,7 @@ void ExchangeFiles::write(const RenderedImage &image) {
   }
   if (labels.wanted()) {
     labels.add(0, setup.complete, simulatedExperiment(setup.complete, line, setup.loaded, 1),
-               image);
+               image.pixels);
     labels.write([&](std::int64_t) {
       return SpotLabels::ImageName{imageName(), o.nexusFile && !o.cbfFile ? "//0" : ""};
     });

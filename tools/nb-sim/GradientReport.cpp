@@ -12,6 +12,11 @@ using Json = nlohmann::ordered_json;
 
 const char *nameOf(Engine engine) { return engine == Engine::Fused ? "fused" : "interpreter"; }
 
+const char *kindOf(const LossOptions &loss) {
+  static constexpr const char *names[] = {"sum", "chi2", "poisson", "gauss"};
+  return names[int(loss.kind)];
+}
+
 static std::vector<std::string> elementNames(const Simulator &simulator, const Gradient &g) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i != g.values.size(); ++i)
@@ -37,6 +42,10 @@ std::string GradientReport::toJson() const {
     }
     all["gradient"].push_back(std::move(entry));
   }
+  if (loss.hasBackground())
+    all["of_loss"]["background"] = result.ofLoss.background;
+  if (loss.hasReadOut())
+    all["of_loss"]["readout"] = result.ofLoss.readOut;
   all["dead"] = Json::array();
   for (const DeadGradient &d : dead)
     all["dead"].push_back({{"parameter", d.parameter}, {"why", d.why}});
@@ -60,6 +69,14 @@ std::string GradientReport::toTable() const {
       text += line;
     }
   }
+  const auto own = [&](const char *name, double slope) {
+    std::snprintf(line, sizeof line, "%-28s %-9s %24s %24.16e\n", name, "", "of the loss", slope);
+    text += line;
+  };
+  if (loss.hasBackground())
+    own("background", result.ofLoss.background);
+  if (loss.hasReadOut())
+    own("readout", result.ofLoss.readOut);
   return text;
 }
 

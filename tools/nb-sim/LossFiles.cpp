@@ -84,6 +84,28 @@ std::vector<double> readSigma(const std::string &text, const std::vector<double>
   return sigma;
 }
 
+std::vector<double> readBackground(const std::string &text, const Pixels &shape) {
+  if (const auto number = parseNumber(text))
+    return {*number};
+  return readPixels(text, shape);
+}
+
+/// ADU per photon of each pixel, or of all.
+std::vector<double> gainsOf(const Experiment &experiment, const Pixels &shape) {
+  const Detector &d = experiment.detector;
+  const double gain = experiment.variant.gain ? d.gain : 1;
+  if (!experiment.variant.gainMap)
+    return {gain};
+  const std::vector<double> &map = d.gainMap.values;
+  std::vector<double> gains;
+  for (const PixelIndex &p : shape.listed)
+    gains.push_back(gain * map[std::size_t((p.panel * shape.slow + p.slow) * shape.fast + p.fast)]);
+  if (shape.listed.empty())
+    for (double ofPixel : map)
+      gains.push_back(gain * ofPixel);
+  return gains;
+}
+
 } // namespace
 
 Loss readLoss(const RunSetup &setup) {
@@ -94,12 +116,21 @@ Loss readLoss(const RunSetup &setup) {
   const Pixels shape = {setup.complete.experiment.panelCount(), d.slowPixels, d.fastPixels,
                         setup.line.tool.simulator.pixels};
   std::vector<double> data = readPixels(*options.data, shape);
-  std::vector<double> sigma = readSigma(options.sigma.value_or("1"), data, shape);
   std::vector<std::uint8_t> mask;
   if (options.mask)
     for (double pixel : readPixels(*options.mask, shape))
       mask.push_back(pixel != 0);
-  return Loss::chiSquare(std::move(data), std::move(sigma), std::move(mask));
+  if (options.kind == LossOptions::Kind::ChiSquare) {
+    std::vector<double> sigma = readSigma(options.sigma.value_or("1"), data, shape);
+    return Loss::chiSquare(std::move(data), std::move(sigma), std::move(mask));
+  }
+  Loss::Noise noise;
+  noise.background = readBackground(options.background.value_or("0"), shape);
+  noise.readOut = options.readOut.value_or(0);
+  noise.gain = gainsOf(setup.complete.experiment, shape);
+  if (options.kind == LossOptions::Kind::Poisson)
+    return Loss::poisson(std::move(data), std::move(noise), std::move(mask));
+  return Loss::gaussian(std::move(data), std::move(noise), std::move(mask));
 }
 
 } // namespace nanobragg

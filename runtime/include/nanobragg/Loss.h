@@ -13,6 +13,10 @@ namespace nanobragg {
 /// A loss that is a sum over pixels, of which each contributes what its own photons decide:
 ///   linear       w I
 ///   chi-square   ((I - data) / sigma)^2
+///   poisson      m - n log m + log n!               of n photons, m expected
+///   gaussian     (log(2 pi V) + (n - m)^2 / V) / 2   with V = m + R^2, R the read-out noise
+/// The last two are minus the logarithm of the likelihood; in them m = (I + background) / gain and
+/// n = data / gain, R is divided by the gain, too: gain in ADU per photon, 1 for images of photons.
 /// Pixels that are not rendered, or are left out by the mask, contribute nothing. All arrays are
 /// [panel][slow][fast].
 class NB_CPP_API Loss {
@@ -27,23 +31,57 @@ public:
   static Loss chiSquare(std::vector<double> data, std::vector<double> sigma,
                         std::vector<std::uint8_t> mask = {});
 
+  /// What the loss itself is a function of, beside the image.
+  struct Noise {
+    std::vector<double> background{0.0}; ///< added to the image: one number, or one for each pixel
+    double readOut = 0;                  ///< of gaussian(): standard deviation, in units of the image
+    std::vector<double> gain{1.0};       ///< one number, or one for each pixel; not above 0: left out
+  };
+  /// Where m is 0 and n is not, the loss is infinite: give a background. Data below 0 are left out.
+  static Loss poisson(std::vector<double> data, Noise noise, std::vector<std::uint8_t> mask = {});
+  /// A pixel with V not above 0 is left out.
+  static Loss gaussian(std::vector<double> data, Noise noise, std::vector<std::uint8_t> mask = {});
+
+  /// Derivatives of the loss by a number that is added to the background of all pixels, and by the
+  /// read-out noise.
+  struct Slopes {
+    double background = 0, readOut = 0;
+  };
+  bool hasBackground() const { return kind == Kind::Poisson || kind == Kind::Gaussian; }
+  bool hasReadOut() const { return kind == Kind::Gaussian; }
+
   /// The loss of an image, and into `cotangent`, which has as many pixels or none, its derivative by
   /// each of them. `rendered` says which pixels are. Added up in a fixed order. Throws
   /// std::invalid_argument when the arrays do not have the image's size.
   double evaluate(std::span<const double> image, std::span<const std::uint8_t> rendered,
-                  std::span<double> cotangent) const;
+                  std::span<double> cotangent, Slopes *slopes = nullptr) const;
 
   /// Pixels that contribute.
   std::int64_t pixels(std::span<const std::uint8_t> rendered) const;
 
-  /// Second derivative by pixel `index`.
-  double curvature(std::size_t index) const;
+  /// Second derivative by pixel `index` of an image.
+  double curvature(std::span<const double> image, std::size_t index) const;
 
 private:
-  bool counts(std::size_t index) const;
-  double sigmaOf(std::size_t index) const { return sigma[sigma.size() == 1 ? 0 : index]; }
+  enum class Kind { Linear, ChiSquare, Poisson, Gaussian };
+  /// What a pixel contributes, with derivatives by the pixel (first and second) and the read-out.
+  struct Term {
+    double value = 0, slope = 0, curvature = 0, byReadOut = 0;
+  };
 
+  static Loss ofCounts(Kind kind, std::vector<double> data, Noise noise,
+                       std::vector<std::uint8_t> mask);
+  bool counts(std::size_t index) const;
+  Term termOf(double pixel, std::size_t index) const;
+  Term countedTerm(double pixel, std::size_t index) const;
+  static double at(const std::vector<double> &numbers, std::size_t index) {
+    return numbers[numbers.size() == 1 ? 0 : index];
+  }
+  double sigmaOf(std::size_t index) const { return at(sigma, index); }
+
+  Kind kind = Kind::Linear;
   std::vector<double> weights, data, sigma;
+  Noise noise;
   std::vector<std::uint8_t> mask;
 };
 

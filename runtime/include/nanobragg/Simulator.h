@@ -60,6 +60,7 @@ struct Gradient {
 struct LossGradient {
   double loss = 0;
   std::vector<Gradient> gradient;
+  Loss::Slopes ofLoss; ///< by the loss's own background and read-out noise, where it has them
 };
 
 /// The derivative of every pixel by one number.

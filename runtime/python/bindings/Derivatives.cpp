@@ -57,7 +57,8 @@ void bindDerivatives(SimulatorClass &simulator) {
            [](PythonSimulator &self, const std::string &wrt, const nanobragg::Loss &loss) {
              const auto g =
                  self.run([&](Simulator &s, const RunOptions &) { return s.gradient(wrt, loss); });
-             return nb::make_tuple(g.loss, asDict(self, g.gradient));
+             return nb::make_tuple(g.loss, asDict(self, g.gradient), g.ofLoss.background,
+                                   g.ofLoss.readOut);
            })
       .def("jacobian",
            [](PythonSimulator &self, const std::string &wrt) {

@@ -31,7 +31,22 @@ void bindLoss(nb::module_ &module) {
                 mask ? std::vector<std::uint8_t>(mask->data(), mask->data() + mask->size())
                      : std::vector<std::uint8_t>());
           },
-          nb::arg("data"), nb::arg("sigma"), nb::arg("mask").none());
+          nb::arg("data"), nb::arg("sigma"), nb::arg("mask").none())
+      .def_static(
+          "_likelihood",
+          [](bool gaussian, const Doubles &data, const Doubles &background, double readOut,
+             const Doubles &gain, std::optional<Bytes> mask) {
+            Loss::Noise noise = {copyOf(background), readOut, copyOf(gain)};
+            auto pixels = mask
+                              ? std::vector<std::uint8_t>(mask->data(), mask->data() + mask->size())
+                              : std::vector<std::uint8_t>();
+            return gaussian ? Loss::gaussian(copyOf(data), std::move(noise), std::move(pixels))
+                            : Loss::poisson(copyOf(data), std::move(noise), std::move(pixels));
+          },
+          nb::arg("gaussian"), nb::arg("data"), nb::arg("background"), nb::arg("readout_noise"),
+          nb::arg("gain"), nb::arg("mask").none())
+      .def_prop_ro("has_background", &Loss::hasBackground)
+      .def_prop_ro("has_readout_noise", &Loss::hasReadOut);
 }
 
 } // namespace nanobragg::python

@@ -51,10 +51,49 @@ class Loss:
             arrays.append(("sigma", sigma.shape))
         elif not (numpy.isfinite(sigma) & (sigma > 0)).all():
             raise ValueError(f"sigma is {sigma.item()}; it has to be greater than 0")
-        if mask is not None:
-            mask = numpy.ascontiguousarray(doubles(mask, "mask") != 0, dtype=numpy.uint8)
-            arrays.append(("mask", mask.shape))
-        return Loss(_core.Loss._chi_square(data, sigma.reshape(-1), mask), tuple(arrays))
+        return Loss(_core.Loss._chi_square(data, sigma.reshape(-1), Loss._mask(mask, arrays)), tuple(arrays))
+
+    @staticmethod
+    def poisson(data, background=0.0, mask=None, gain=1.0):
+        """Minus the logarithm of the likelihood of counted photons: ``sum(m - n * log(m) + log(n!))``.
+
+        n = data / gain were counted and m = (image + background) / gain expected. Infinite where nothing is expected
+        and something was counted: give a background.
+        data: in the image's shape; pixels where it is not finite or below 0 are left out.
+        background, gain: one number, or in the image's shape; gain is in ADU per photon of an image in ADU.
+        mask: in the image's shape, 0 or False leaves a pixel out.
+        """
+        return Loss._likelihood(False, data, background, 0.0, mask, gain)
+
+    @staticmethod
+    def gaussian(data, readout_noise=0.0, background=0.0, mask=None, gain=1.0):
+        """The same of photons with read-out noise: ``sum(log(2 pi V) + (n - m)**2 / V) / 2``, V = m + R**2.
+
+        R = readout_noise / gain, a standard deviation in units of the image; all else as in ``poisson``.
+        """
+        return Loss._likelihood(True, data, background, readout_noise, mask, gain)
+
+    @staticmethod
+    def _likelihood(gaussian, data, background, readout_noise, mask, gain):
+        data = doubles(data, "data")
+        arrays = [("data", data.shape)]
+        of_pixels = []
+        for name, value in (("background", background), ("gain", gain)):
+            value = doubles(value, name)
+            if value.shape not in ((), (1,)):
+                arrays.append((name, value.shape))
+            of_pixels.append(value.reshape(-1))
+        core = _core.Loss._likelihood(gaussian, data, of_pixels[0], float(readout_noise), of_pixels[1],
+                                      Loss._mask(mask, arrays))
+        return Loss(core, tuple(arrays))
+
+    @staticmethod
+    def _mask(mask, arrays):
+        if mask is None:
+            return None
+        mask = numpy.ascontiguousarray(doubles(mask, "mask") != 0, dtype=numpy.uint8)
+        arrays.append(("mask", mask.shape))
+        return mask
 
     def _for(self, shape):
         for what, given in self._arrays:
@@ -64,9 +103,11 @@ class Loss:
 
 
 class Gradient(dict):
-    """Derivatives by name, a number or an array in the parameter's shape; ``.loss`` is the loss, where there is one."""
+    """Derivatives by name, a number or an array in the parameter's shape; ``.loss`` is the loss, where there is one,
+    and ``.of_loss`` has its derivatives by its own "background" and "readout_noise", where it has them."""
 
     loss = None
+    of_loss = None
 
 
 class Parameter:
@@ -329,9 +370,15 @@ class Simulator:
         wrt = names(wrt)
         if cotangent is not None:
             return Gradient(self._core.gradient(wrt, self._image_array(cotangent, "the cotangent")))
-        value, gradient = self._core.gradient_of_loss(wrt, (loss or Loss.sum())._for(self.shape))
+        core = (loss or Loss.sum())._for(self.shape)
+        value, gradient, background, readout_noise = self._core.gradient_of_loss(wrt, core)
         result = Gradient(gradient)
         result.loss = value
+        result.of_loss = {}
+        if core.has_background:
+            result.of_loss["background"] = background
+        if core.has_readout_noise:
+            result.of_loss["readout_noise"] = readout_noise
         return result
 
     def jacobian(self, wrt):
