@@ -29,6 +29,9 @@ def beam_of(config):
     return (1., 0., 0.) if config.detector_convention in (_C.MOSFLM,) else (0., 0., 1.)
 
 
+_placed = ("beam_center_s", "beam_center_f", "fdet_vec", "sdet_vec", "odet_vec", "r_factor", "distance_corrected", "pix0_vector", "close_distance")
+
+
 class Detector:
     """A detector in the lab, as its configuration says now."""
 
@@ -38,10 +41,13 @@ class Detector:
         self.config = config if config is not None else DetectorConfig()
         self.spixels, self.fpixels = self.config.spixels, self.config.fpixels
         self._like = torch.zeros((), device=self.device, dtype=dtype)
-        half = 0.5 if self.config.detector_convention == _C.MOSFLM else 0.0
-        self.beam_center_s = as_tensor(self.config.beam_center_s / self.config.pixel_size_mm, self._like) + half
-        self.beam_center_f = as_tensor(self.config.beam_center_f / self.config.pixel_size_mm, self._like) + half
+
+    def __getattr__(self, name):
+        # Images do not need them: computed when somebody asks.
+        if name not in _placed:
+            raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
         self._place()
+        return self.__dict__[name]
 
     def to(self, device=None, dtype=None):
         return type(self)(self.config, device if device is not None else self.device, dtype if dtype is not None else self.dtype)
@@ -74,6 +80,10 @@ class Detector:
 
     def _place(self):
         c, beam = self.config, self.beam_vector
+        half = 0.5 if c.detector_convention == _C.MOSFLM else 0.0
+        for name, value in (("beam_center_s", c.beam_center_s), ("beam_center_f", c.beam_center_f)):
+            if name not in self.__dict__:
+                setattr(self, name, as_tensor(value / c.pixel_size_mm, self._like) + half)
         self.fdet_vec, self.sdet_vec, self.odet_vec = self._calculate_basis_vectors()
         ratio = torch.dot(beam, self.odet_vec)
         self.r_factor = torch.where(ratio == 0, torch.full_like(ratio, 1e-10), ratio)
