@@ -39,7 +39,8 @@ inline std::array<double, 6> numbersOf(const gemmi::UnitCell &cell) {
 inline void requireCell(const std::string &path, const gemmi::UnitCell &cell) {
   const bool good = cell.a > 1 && cell.b > 1 && cell.c > 1 && cell.alpha > 1 && cell.alpha < 179 &&
                     cell.beta > 1 && cell.beta < 179 && cell.gamma > 1 && cell.gamma < 179 &&
-                    cell.volume > 0 && cell.a < 1e5 && cell.b < 1e5 && cell.c < 1e5;
+                    cell.volume > 1e-3 * cell.a * cell.b * cell.c && cell.a < 1e5 && cell.b < 1e5 &&
+                    cell.c < 1e5;
   if (!good)
     throw FileError(path, "has no unit cell that could be one; give -cell, or mend the file");
 }
