@@ -179,7 +179,7 @@ void Reader::readLine(Plan &plan, const std::vector<std::string_view> &words) co
       refuse("a weight is above 0");
     return;
   }
-  Column column{flagOfColumn(words[0])};
+  Column column{flagOfColumn(words[0]), {}};
   if (!column.flag)
     refuse(io::quoted(words[0]) + " is no column of a table of shots");
   for (const Column &other : plan.columns)

@@ -34,6 +34,8 @@ static unsigned dependenceOf(Dimension dimension) {
   case Dimension::subslow:
   case Dimension::subfast:
   case Dimension::layer:
+  case Dimension::material:
+  case Dimension::symmetry:
     return Sample;
   }
   llvm_unreachable("all dimensions have been named");

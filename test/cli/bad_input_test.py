@@ -72,7 +72,7 @@ FLAGS = [
     ("unknown culling", GOOD + " --cull=2", ["--cull", "exact, off or a number between 0 and 1"]),
     ("unknown precision", GOOD + " --precision=f8", ["--precision: 'f8'", "f64"]),
     ("unknown form", GOOD + " --emit=ptx", ["--emit: 'ptx'", "asm"]),
-    ("unknown semantics", GOOD + " -compat fortran", ["-compat: 'fortran'", "c or right"]),
+    ("unknown semantics", GOOD + " -compat fortran", ["-compat: 'fortran'", "c, right or noisify"]),
     ("value of a long switch", GOOD + " --quiet=yes", ["--quiet takes no value"]),
     ("empty value", GOOD + " --png=", ["--png="]),
     ("widths of a shape without", GOOD + " -Ncells_def 1 0 0", ["-Ncells_def", "-gauss_xtal"]),

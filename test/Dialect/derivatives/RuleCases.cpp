@@ -82,7 +82,6 @@ void addCrystal(std::vector<RuleCase> &cases) {
   std::vector<double> cubic = {1e-8, 1e-8, 1e-8, right, right, right};
   std::string operands = " %a, %b, %c, %d, %e, %f : f64";
   std::vector<std::string> six(6, S);
-  Range reciprocal = {1e7, 1e8};
   cases.insert(cases.end(),
                {op("nb.cell_volume", six, operands, S, cell, {cubic}),
                 op("nb.reciprocal_cell", six, " right" + operands, M, cell, {cubic}),
