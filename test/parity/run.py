@@ -268,7 +268,7 @@ def main():
     options = parser.parse_args()
     binary = os.path.abspath(options.bin)
     # Parallel over cases, so that each run gets one thread.
-    extra = {"c": ["-compat", "c", "--threads=1"], "default": ["--threads=1"], "none": []}
+    extra = {"c": ["-compat", "c", "--threads=1"], "default": ["--threads=1", "--noise=serial"], "none": []}
     if options.precision != "f64":
         extra[options.semantics].append(f"--precision={options.precision}")
     if options.device:

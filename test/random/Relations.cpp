@@ -38,6 +38,9 @@ bool scalesWithCamera(const Experiment &e) {
 /// The C program multiplies the background by the fluence twice, and divides it by the number of
 /// steps.
 bool withoutWaterOfC(const Experiment &e) { return e.variant.water != Water::C; }
+bool crystalAlone(const Experiment &e) {
+  return e.variant.water == Water::None && !e.variant.background;
+}
 /// The C program bends a detector about the lab's Y and Z.
 bool notBentByC(const Experiment &e) { return e.variant.curvature != Curvature::C; }
 /// The C program's size of a spot counts in Angstrom.
@@ -45,6 +48,10 @@ bool withoutAngstrom(const Experiment &e) {
   const bool spot =
       e.variant.shape == CrystalShape::Gauss || e.variant.shape == CrystalShape::Tophat;
   return !spot || e.variant.spotMetric == Rule::Right;
+}
+/// What has lengths of its own, or is computed at angles that a table counts.
+bool scalesWithCell(const Experiment &e) {
+  return withoutAngstrom(e) && !e.variant.background && !e.variant.diffuse;
 }
 
 Vec3 turned(const Mat3 &r, const Vec3 &v) {
@@ -83,8 +90,9 @@ void turnEverything(Change &change, Dice &dice) {
     turn(*v);
   for (Vec3 &v : e.beam.sourceDirection)
     turn(v);
-  for (Vec3 &v : e.crystal.mosaicAxis)
-    turn(v);
+  if (e.variant.mosaicity == Mosaicity::Ball) // an ellipsoid's are those of the crystal
+    for (Vec3 &v : e.crystal.mosaicAxis)
+      turn(v);
   for (Panel &panel : e.detector.panels)
     for (Vec3 *v : {&panel.offset, &panel.fastAxis, &panel.slowAxis, &panel.normal})
       turn(*v);
@@ -218,7 +226,11 @@ void reorderPanels(Change &change, Dice &dice) {
   reorderPixels(detector.gainMap.values);
 }
 
-bool orientedByMatrix(const Experiment &e) { return e.variant.cellSource == CellSource::Matrix; }
+/// And nothing counts along the crystal's own axes.
+bool orientedByMatrix(const Experiment &e) {
+  return e.variant.cellSource == CellSource::Matrix && e.variant.mosaicity == Mosaicity::Ball &&
+         !e.variant.diffuse;
+}
 
 /// a, b, c become b, c, a.
 void reorderAxes(Change &change, Dice &) {
@@ -276,8 +288,7 @@ void scaleCrystalAndWavelength(Change &change, Dice &dice) {
 const Relation relations[] = {
     {"everything turned together", notBentByC, turnEverything},
     {"more fluence", withoutWaterOfC, scaleFluence},
-    {"larger structure factors", [](const Experiment &e) { return e.variant.water == Water::None; },
-     scaleStructureFactors},
+    {"larger structure factors", crystalAlone, scaleStructureFactors},
     {"mosaic domains in another order", always, reorderDomains},
     {"each mosaic domain twice", withoutWaterOfC, doubleDomains},
     {"sources in another order", eachSourceAlike, reorderSources},
@@ -287,7 +298,7 @@ const Relation relations[] = {
     {"panels in another order", severalPanels, reorderPanels},
     {"axes in cyclic order", orientedByMatrix, reorderAxes},
     {"a larger camera", scalesWithCamera, scaleCamera},
-    {"a larger cell and wavelength", withoutAngstrom, scaleCrystalAndWavelength},
+    {"a larger cell and wavelength", scalesWithCell, scaleCrystalAndWavelength},
 };
 
 void checkImage(Trial &trial, const Relation &relation, const Change &change) {
