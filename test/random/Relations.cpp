@@ -274,14 +274,14 @@ void scaleCamera(Change &change, Dice &dice) {
 void scaleCrystalAndWavelength(Change &change, Dice &dice) {
   const double s = dice.uniform(0.5, 2);
   Experiment &e = change.experiment;
-  for (double *length :
-       {&e.crystal.cellA, &e.crystal.cellB, &e.crystal.cellC, &e.beam.wavelength, &e.dmin})
+  for (double *length : {&e.crystal.cellA, &e.crystal.cellB, &e.crystal.cellC, &e.beam.wavelength,
+                         &e.beam.wavelengthOffset, &e.dmin})
     *length *= s;
   for (double &element : e.crystal.reciprocalMatrix)
     element /= s;
   for (double &wavelength : e.beam.sourceWavelength)
     wavelength *= s;
-  for (const char *name : {"cell_a", "cell_b", "cell_c", "wavelength"})
+  for (const char *name : {"cell_a", "cell_b", "cell_c", "wavelength", "wavelength_offset"})
     change.scaled[name] = s;
 }
 
