@@ -101,7 +101,7 @@ std::vector<double> Simulator::jvp(std::string_view parameters,
 
 std::vector<std::vector<double>>
 Simulator::jvps(std::string_view parameters, std::span<const std::vector<Direction>> directions) {
-  if (directions.size() < 2) {
+  if (directions.size() < 2 || state->spread()) { // spread goes one direction after another
     std::vector<std::vector<double>> images;
     for (const std::vector<Direction> &direction : directions)
       images.push_back(jvp(parameters, direction));

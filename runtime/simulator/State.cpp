@@ -9,18 +9,27 @@
 #include <stdexcept>
 
 namespace nanobragg {
+namespace {
+
+std::unique_ptr<SpreadImage> spreadOf(const Experiment &experiment,
+                                      const SimulatorOptions &options) {
+  if (experiment.variant.pointSpread == PointSpread::None)
+    return nullptr;
+  return std::make_unique<SpreadImage>(experiment, options);
+}
+
+} // namespace
 
 Simulator::State::State(const Experiment &given, const SimulatorOptions &options)
     : experiment(given),
       listed(options.pixels.empty() ? ListedPixels() : listPixels(experiment, options.pixels)),
-      options(options), placement(options, options.once ? samplesOf(experiment) : 0) {
-  if (experiment.variant.pointSpread != PointSpread::None)
-    spreading = std::make_unique<SpreadImage>(experiment, options);
-}
+      options(options), placement(options, options.once ? samplesOf(experiment) : 0),
+      spreading(spreadOf(experiment, options)) {}
 
 Simulator::State::State(const State &other)
     : experiment(other.experiment), listed(other.listed), options(other.options),
-      placement(options, options.once ? samplesOf(experiment) : 0) {}
+      placement(options, options.once ? samplesOf(experiment) : 0),
+      spreading(spreadOf(experiment, options)) {}
 
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
   ProgramVariant variant = experiment.variant;

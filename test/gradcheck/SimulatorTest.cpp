@@ -125,6 +125,28 @@ TEST_P(SimulatorOn, HessianOfALossBendsWithTheLoss) {
   EXPECT_NEAR(hessian / (narrow + (narrow - wide) / 3), 1, 1e-6);
 }
 
+TEST_P(SimulatorOn, ACopyHasThePointSpreadToo) {
+  Simulator simulator(experimentFrom(everything + std::string(" -psf fiber -psf_fwhm 3000")),
+                      on(GetParam()));
+  const std::span<const double> image = simulator.value();
+  Simulator copy = simulator.copy();
+  const std::span<const double> again = copy.value();
+  EXPECT_EQ(std::vector(image.begin(), image.end()), std::vector(again.begin(), again.end()));
+  copy.set("psf_fwhm", 1e-3);
+  EXPECT_NE(std::vector(image.begin(), image.end())[0], copy.value()[0]);
+}
+
+TEST_P(SimulatorOn, SeveralDirectionsWithPointSpread) {
+  Simulator simulator(experimentFrom(everything + std::string(" -psf gauss -psf_fwhm 3000")),
+                      on(GetParam()));
+  const std::vector<std::vector<Direction>> directions = {{{"cell_a", {1e-10}}},
+                                                          {{"psf_fwhm", {1e-3}}}};
+  const auto together = simulator.jvps("cell_a,psf_fwhm", directions);
+  ASSERT_EQ(together.size(), 2u);
+  for (std::size_t k = 0; k != 2; ++k)
+    EXPECT_EQ(together[k], simulator.jvp("cell_a,psf_fwhm", directions[k])) << k;
+}
+
 TEST(Simulator, TheGuardIsReadOnce) {
   const Experiment experiment = experimentFrom(everything);
   SimulatorOptions options;
