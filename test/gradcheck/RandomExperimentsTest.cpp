@@ -128,6 +128,8 @@ TEST_P(GradCheck, SecondOrder) {
   options.order = 2;
   expectGradients(experimentFrom(everything), GetParam(),
                   "cell_a,cell_beta,misset_x,wavelength,distance", options);
+  // Elements of one array, two at a time.
+  expectGradients(experimentFrom(everything), GetParam(), "beam_direction", options);
 }
 
 /// A detector that looks straight at a reflection whose peak is in the middle of a pixel.

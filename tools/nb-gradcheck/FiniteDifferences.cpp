@@ -140,7 +140,10 @@ Estimate FiniteDifferences::second(const Variation &a, const Variation &b) {
     return bend;
   };
   const auto mixed = [&](double fraction) {
-    const double ta = a.move(stepA * fraction), tb = b.move(stepB * fraction);
+    const double ta = a.move(stepA * fraction);
+    a.move(0);
+    const double tb = b.move(stepB * fraction);
+    b.move(0);
     std::vector<double> bend = corner(ta, tb);
     for (const auto &[sa, sb] : {std::pair(-1, -1), std::pair(1, -1), std::pair(-1, 1)}) {
       const std::vector<double> other = corner(sa * ta, sb * tb);

@@ -93,28 +93,33 @@ CheckedDirection randomDirection(const Simulator &simulator,
 }
 
 Variation variationOf(Simulator &simulator, const CheckedDirection &direction) {
-  std::vector<std::vector<double>> start;
-  for (const Direction &change : direction.numbers)
-    start.push_back(simulator.get(change.parameter));
   Variation variation;
   variation.name = direction.name;
   variation.scale = direction.scale;
-  variation.move = [&simulator, direction, start](double t) {
+  // Where it stands unmoved is looked up when it leaves: another variation may have moved the same
+  // numbers.
+  variation.move = [&simulator, direction,
+                    unmoved = std::vector<std::vector<double>>()](double t) mutable {
+    if (unmoved.empty())
+      for (const Direction &change : direction.numbers)
+        unmoved.push_back(simulator.get(change.parameter));
     double moved = t;
     std::size_t changed = 0;
-    for (std::size_t k = 0; k != start.size(); ++k) {
+    for (std::size_t k = 0; k != unmoved.size(); ++k) {
       const Direction &change = direction.numbers[k];
-      std::vector<double> values = start[k];
+      std::vector<double> values = unmoved[k];
       for (std::size_t i = 0; i != values.size(); ++i) {
         if (change.values[i] == 0)
           continue;
         values[i] += t * change.values[i];
         // The difference of neighbours is exact, and the step that was meant is not always one.
-        moved = (values[i] - start[k][i]) / change.values[i];
+        moved = (values[i] - unmoved[k][i]) / change.values[i];
         ++changed;
       }
       simulator.set(change.parameter, values);
     }
+    if (t == 0)
+      unmoved.clear();
     return changed == 1 ? moved : t;
   };
   return variation;
