@@ -1,15 +1,9 @@
 #include "runtime/processor/PointLoops.h"
 
+#include "lib/Parallel/Vectorized.h"
+
 #include <cmath>
 #include <cstring>
-
-#if defined(__x86_64__) && defined(__linux__)
-#define NB_FOR_PROCESSORS                                                                          \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define NB_FOR_PROCESSORS
-#endif
-#define NB_INLINE inline __attribute__((always_inline))
 
 namespace nanobragg::loops {
 namespace {
@@ -51,7 +45,7 @@ NB_INLINE unsigned bitsBelow(const Lattices &l, const Points &points, float boun
 
 } // namespace
 
-NB_FOR_PROCESSORS unsigned findLit(const Lattices &l, const Envelope &e, const Points &points) {
+NB_VECTORIZED unsigned findLit(const Lattices &l, const Envelope &e, const Points &points) {
   return bitsBelow(l, points, e.bound,
                    [&](float x, float y, float z) __attribute__((always_inline)) {
                      const float d[] = {x, y, z};
@@ -64,15 +58,15 @@ NB_FOR_PROCESSORS unsigned findLit(const Lattices &l, const Envelope &e, const P
                    });
 }
 
-NB_FOR_PROCESSORS unsigned findLit(const Lattices &l, const Form &f, const Points &points) {
+NB_VECTORIZED unsigned findLit(const Lattices &l, const Form &f, const Points &points) {
   return bitsBelow(
       l, points, f.bound, [&](float x, float y, float z) __attribute__((always_inline)) {
         return x * (f.xx * x + f.xy * y + f.xz * z) + y * (f.yy * y + f.yz * z) + z * z * f.zz;
       });
 }
 
-NB_FOR_PROCESSORS void findDirections(const Row &row, std::int64_t count, float *x, float *y,
-                                      float *z) {
+NB_VECTORIZED void findDirections(const Row &row, std::int64_t count, float *x, float *y,
+                                  float *z) {
   const double last = double(row.lastPixel);
   for (std::int64_t i = 0; i < count; ++i) {
     const double t = double(i) < last ? double(i) : last;
@@ -85,8 +79,8 @@ NB_FOR_PROCESSORS void findDirections(const Row &row, std::int64_t count, float 
   }
 }
 
-NB_FOR_PROCESSORS float longestSquare(const float *x, const float *y, const float *z,
-                                      std::int64_t count) {
+NB_VECTORIZED float longestSquare(const float *x, const float *y, const float *z,
+                                  std::int64_t count) {
   constexpr std::int64_t lanes = 16;
   float most[lanes] = {};
   std::int64_t i = 0;

@@ -1,21 +1,14 @@
 #include "runtime/processor/ReachLoops.h"
 
-#include <cmath>
+#include "lib/Parallel/Vectorized.h"
 
-#if defined(__x86_64__) && defined(__linux__)
-#define NB_FOR_PROCESSORS                                                                          \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define NB_FOR_PROCESSORS
-#endif
+#include <cmath>
 
 namespace nanobragg::loops {
 namespace {
 
 /// Relative errors of rounding on the way, with room to spare.
 constexpr double rounding = 1e-9;
-
-#define NB_INLINE inline __attribute__((always_inline))
 
 NB_INLINE double larger(double a, double b) { return a > b ? a : b; }
 NB_INLINE double smaller(double a, double b) { return a < b ? a : b; }
@@ -47,8 +40,8 @@ NB_INLINE void store(std::int64_t i, Interval fast, Interval slow, bool seen, bo
 
 } // namespace
 
-NB_FOR_PROCESSORS void findRanges(const Rows &r, std::int64_t count, double *low1, double *high1,
-                                  double *low2, double *high2) {
+NB_VECTORIZED void findRanges(const Rows &r, std::int64_t count, double *low1, double *high1,
+                              double *low2, double *high2) {
   const double step2 = dot(r.step, r.step[0], r.step[1], r.step[2]);
   const double inverse2 = 1 / step2, inverse = std::sqrt(inverse2);
   const double outer2 = r.outer * r.outer, inner2 = r.inner > 0 ? r.inner * r.inner : -1;
@@ -73,9 +66,8 @@ NB_FOR_PROCESSORS void findRanges(const Rows &r, std::int64_t count, double *low
   }
 }
 
-NB_FOR_PROCESSORS void spotsOfBalls(const Panel &p, const double *x, const double *y,
-                                    const double *z, const double *radius, std::int64_t count,
-                                    Pixels out) {
+NB_VECTORIZED void spotsOfBalls(const Panel &p, const double *x, const double *y, const double *z,
+                                const double *radius, std::int64_t count, Pixels out) {
   const double f2 = dot(p.fast, p.fast[0], p.fast[1], p.fast[2]);
   const double s2 = dot(p.slow, p.slow[0], p.slow[1], p.slow[2]);
   const double w2 = dot(p.forward, p.forward[0], p.forward[1], p.forward[2]);
@@ -105,8 +97,8 @@ NB_FOR_PROCESSORS void spotsOfBalls(const Panel &p, const double *x, const doubl
 // e = |B^T x| / |x| <= w, its half axis towards the origin. With g = |x|^2 - R^2 = (|x| - R) (|x| +
 // R) and |x| between R - room and R + room it follows that |g| <= |B^T x| (1 + R / |x|) + w^2 / R
 // (|x| + R); and the square of a sum is at most 1.01 and 101 times the squares.
-NB_FOR_PROCESSORS void findNear(const Shell &s, const double *x, const double *y, const double *z,
-                                std::int64_t count, unsigned char *near) {
+NB_VECTORIZED void findNear(const Shell &s, const double *x, const double *y, const double *z,
+                            std::int64_t count, unsigned char *near) {
   const double *e = s.ellipsoid;
   const double w = s.halfAxis, r = s.radius, room = w + w * w / r;
   const double ratio = 1 + r / (r - room), most = w * w / r * (2 * r + room);
@@ -121,9 +113,9 @@ NB_FOR_PROCESSORS void findNear(const Shell &s, const double *x, const double *y
   }
 }
 
-NB_FOR_PROCESSORS void spotsOfEllipsoids(const Shell &s, const Panel &p, const double *x,
-                                         const double *y, const double *z, std::int64_t count,
-                                         Pixels out) {
+NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const double *x,
+                                     const double *y, const double *z, std::int64_t count,
+                                     Pixels out) {
   const double *e = s.ellipsoid;
   // The functionals of the panel, seen from the ellipsoid: B^T f and so on.
   double vf[3], vs[3], vw[3];
