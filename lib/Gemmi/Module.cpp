@@ -1,4 +1,5 @@
 // What libnb-gemmi.so exports.
+#include "lib/Gemmi/MergedReflections.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
 #include "lib/IO/ModuleCall.h"
@@ -32,7 +33,16 @@ bool cell(const std::string &path, const std::string &content, StructureFactorFo
   });
 }
 
-constexpr GemmiModule module{NB_VERSION, read, calculate, cell};
+bool asymmetricUnit(const std::string &spaceGroup, const std::vector<std::int32_t> &hkl,
+                    AsymmetricIndices &result, std::string &error) {
+  return caught(error, [&] { result = asymmetricIndicesOf(spaceGroup, hkl); });
+}
+
+bool mtz(const MergedReflections &reflections, std::string &result, std::string &error) {
+  return caught(error, [&] { result = contentOfMtz(reflections); });
+}
+
+constexpr GemmiModule module{NB_VERSION, read, calculate, cell, asymmetricUnit, mtz};
 
 } // namespace
 

@@ -107,4 +107,19 @@ std::optional<std::array<double, 6>> cellOf(const std::string &path, const std::
   return result;
 }
 
+AsymmetricIndices toAsymmetricUnit(const std::string &spaceGroup,
+                                   const std::vector<std::int32_t> &hkl) {
+  AsymmetricIndices result;
+  rethrown([&](std::string &error) {
+    return gemmiModule().toAsymmetricUnit(spaceGroup, hkl, result, error);
+  });
+  return result;
+}
+
+std::string mtzOf(const MergedReflections &reflections) {
+  std::string result;
+  rethrown([&](std::string &error) { return gemmiModule().mtzOf(reflections, result, error); });
+  return result;
+}
+
 } // namespace nanobragg::io

@@ -3,6 +3,7 @@
 #define NANOBRAGG_IO_STRUCTUREFACTORFILE_H
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/IO/MergedReflections.h"
 
 #include <array>
 #include <cstddef>
@@ -73,7 +74,7 @@ StructureFactors calculateStructureFactors(const std::string &path, const std::s
 std::optional<std::array<double, 6>> cellOf(const std::string &path, const std::string &content,
                                             StructureFactorFormat format);
 
-/// What libnb-gemmi.so gives: the functions above, which open it.
+/// What libnb-gemmi.so gives: the functions above and those of MergedReflections.h, which open it.
 struct GemmiModule {
   const char *version; ///< of the project: both sides are built together
   // False: the last argument says what is wrong.
@@ -84,6 +85,9 @@ struct GemmiModule {
                     StructureFactors &, std::string &);
   bool (*cellOf)(const std::string &, const std::string &, StructureFactorFormat,
                  std::optional<std::array<double, 6>> &, std::string &);
+  bool (*toAsymmetricUnit)(const std::string &, const std::vector<std::int32_t> &,
+                           AsymmetricIndices &, std::string &);
+  bool (*mtzOf)(const MergedReflections &, std::string &, std::string &);
 };
 
 } // namespace nanobragg::io

@@ -18,10 +18,12 @@ for needed in ("scipy", "msgpack"):
         print(f"skipped: there is no {needed}")
         sys.exit(0)
 
-from nanobragg import refine
+from nanobragg import _core, refine
 from nanobragg.refine import OrientedCell, _files
 from nanobragg.refine._crystal import cell_of
+from nanobragg.refine._likelihood import GaussianLikelihood
 from nanobragg.refine._positions import Panels, fit_positions, predict
+from nanobragg.refine._shoeboxes import Planes, Shoeboxes
 
 SHOTS, PIXELS, DISTANCE = 3, 400, 120
 FLAGS = ["-default_F", "100", "-mosaic", "0.1", "-mosaic_dom", "12", "-N", "30", "-gauss_xtal", "-oversample", "1",
@@ -105,6 +107,64 @@ class Data:
         return hkl[on], at[on]
 
 
+class Likelihood(unittest.TestCase):
+    def test_its_derivative_and_its_planes(self):
+        rng = np.random.default_rng(7)
+        image = rng.poisson(6, (40, 40)).astype(float)
+        boxes = Shoeboxes(image, [[2, 12, 3, 13], [8, 20, 3, 13], [25, 26, 5, 9]], np.zeros(3, int))
+        likelihood = GaussianLikelihood(boxes, 2.0, np.full(len(boxes.data), 5.0))
+        crystal = rng.uniform(0, 4, len(boxes.data))
+        value, by_photons, _ = likelihood.at(crystal, steps=40)
+        step = 1e-4 * rng.normal(size=len(crystal))
+        change = (likelihood.at(crystal + step, steps=40)[0] - likelihood.at(crystal - step, steps=40)[0]) / 2
+        self.assertAlmostEqual(by_photons @ step / change, 1, places=4)
+        others = [likelihood.planes + d for d in (0.1, -0.1)]
+        for planes in others:  # no other planes are better
+            v = np.maximum(crystal + planes, 1) + 4
+            self.assertGreater(0.5 * np.sum(np.log(2 * np.pi * v) + (boxes.data - crystal - planes)**2 / v), value)
+
+    def test_planes_are_those_of_least_squares(self):
+        rng = np.random.default_rng(8)
+        boxes = Shoeboxes(rng.poisson(6, (40, 40)).astype(float), [[2, 12, 3, 13], [8, 20, 3, 13], [25, 26, 5, 15]],
+                          np.zeros(3, int))
+        weights = rng.uniform(0.5, 2, len(boxes.data))
+        values = rng.normal(size=(len(boxes.data), 2))
+        left = Planes(boxes, weights).without(values)
+        for i, span in enumerate(boxes.spans):
+            _, slow, fast = boxes.rows[span].T
+            columns = np.column_stack([np.ones(len(fast)), fast, slow])[:, :1 if i == 2 else 3] * weights[span, None]
+            fit = columns @ np.linalg.lstsq(columns, values[span], rcond=None)[0]
+            np.testing.assert_allclose(left[span], values[span] - fit, atol=1e-12)
+
+
+class AsymmetricUnit(unittest.TestCase):
+    hkl = np.stack(np.meshgrid(*[np.arange(-4, 5)] * 3, indexing="ij"), -1).reshape(-1, 3).astype(np.int64)
+
+    def test_indices(self):
+        name, unit, mate, centric, absent = _core.to_asymmetric_unit(" P 4nw 2abw", self.hkl)
+        self.assertEqual(name, "P 43 21 2")
+        at = {tuple(h): i for i, h in enumerate(self.hkl)}
+        np.testing.assert_array_equal(unit[at[1, 2, 3]], unit[at[-2, 1, 3]])
+        self.assertFalse(mate[at[1, 2, 3]] == mate[at[-1, -2, -3]])
+        self.assertTrue(centric[at[1, 2, 0]] and not centric[at[1, 2, 3]])
+        self.assertTrue(absent[at[0, 0, 2]] and absent[at[1, 0, 0]] and not absent[at[0, 0, 4]])
+        with self.assertRaisesRegex(nb.FileError, "no space group 'Q 1'"):
+            _core.to_asymmetric_unit("Q 1", self.hkl)
+
+    def test_mtz_is_read_again(self):
+        unit, absent = _core.to_asymmetric_unit("P 43 21 2", self.hkl)[1::3]
+        unit = np.unique(unit[absent == 0], axis=0)
+        amplitudes = np.arange(len(unit)) + 1.0
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/f.mtz", "wb") as file:
+                file.write(_core.mtz("P 43 21 2", [50, 50, 70, 90, 90, 90], 1.3, [("F", "F"), ("SIGF", "Q")],
+                                     np.column_stack([unit, amplitudes, np.ones(len(unit))])))
+            sim = nb.Simulator.from_flags(["-hkl", f"{folder}/f.mtz", "-N", "5", "-distance", "100", "-detpixels", "64"])
+        grid, lowest = sim.structure_factors
+        np.testing.assert_array_equal(grid[tuple((unit - lowest).T)], amplitudes)
+        self.assertAlmostEqual(sim["cell_c"], 70e-10, places=16)
+
+
 class Crystals(unittest.TestCase):
     def test_systems_keep_their_cells(self):
         rng = np.random.default_rng(1)
@@ -157,7 +217,8 @@ class Shots(unittest.TestCase):
             self.assertLess(np.linalg.norm(result.spots["predicted"] - result.spots["observed"], axis=1).mean(), 1)
 
     def test_what_is_written(self):
-        self.assertEqual(sorted(os.listdir(self.out)), ["refined.expt", "refined.refl", "report.html", "shots.csv"])
+        self.assertEqual(sorted(os.listdir(self.out)), ["finished", "refined.expt", "refined.refl", "report.html",
+                                                         "shots.csv"])
         written = _files.read_experiments(f"{self.out}/refined.expt")
         for i, result in enumerate(self.results):
             crystal = written["crystal"][written["experiment"][i]["crystal"]]
@@ -170,6 +231,7 @@ class Shots(unittest.TestCase):
         with open(f"{self.out}/report.html") as file:
             page = file.read()
         self.assertIn("3 of 3 shots refined", page)
+        self.assertIn("Convergence", page)
         self.assertNotIn("http", page)
 
     def test_processes_and_shards_change_nothing(self):
@@ -227,6 +289,44 @@ class Shots(unittest.TestCase):
             np.testing.assert_allclose(result.cell, cell_of(self.data.start[0]), rtol=1e-4)
         with self.assertRaisesRegex(ValueError, "not of sale"):
             refine.shots(FLAGS, self.data.expt, self.data.refl, workers=1, restrain={"sale": 1})
+
+    def test_resume_keeps_what_is_finished(self):
+        out = os.path.join(self.folder.name, "interrupted")
+        asked = []
+
+        def image(index):
+            asked.append(index)
+            if index == 2 and asked.count(2) == 1:
+                raise KeyboardInterrupt
+            return self.data.images[index]
+
+        how = dict(system="tetragonal", images=image, workers=1, out=out)
+        with self.assertRaises(KeyboardInterrupt):
+            refine.shots(FLAGS, self.data.expt, self.data.refl, **how)
+        results = refine.shots(FLAGS, self.data.expt, self.data.refl, resume=True, **how)
+        self.assertEqual(asked, [0, 1, 2, 2])
+        for result, other in zip(results, self.results):
+            np.testing.assert_array_equal(result.matrix, other.matrix)
+            np.testing.assert_array_equal(result.spots["chi2"], other.spots["chi2"])
+            self.assertEqual((result.chi2, result.scale, result.values, len(result.pictures)),
+                             (other.chi2, other.scale, other.values, len(other.pictures)))
+        with open(f"{out}/shots.csv") as one, open(f"{self.out}/shots.csv") as other:
+            without_seconds = [[[v for i, v in enumerate(row.split(",")) if i != 20] for row in file] for file in (one, other)]
+            self.assertEqual(*without_seconds)
+        with self.assertRaisesRegex(nb.FileError, "refined with another gain"):
+            refine.shots(FLAGS, self.data.expt, self.data.refl, resume=True, gain=2, **how)
+        with open(f"{out}/finished/000001.npz", "wb") as file:
+            file.write(b"half of it")
+        with self.assertRaisesRegex(nb.FileError, "000001.npz: is no result of a shot"):
+            refine.shots(FLAGS, self.data.expt, self.data.refl, resume=True, **how)
+
+    def test_greatest_likelihood(self):
+        result = refine.shots(FLAGS, self.data.expt, self.data.refl, system="tetragonal", workers=1, shard=(0, 3),
+                              method="L-BFGS-B")[0]
+        self.check(result, self.data.truth[0])
+        self.assertGreater(result.log_likelihood, self.results[0].log_likelihood)
+        with self.assertRaisesRegex(ValueError, "no method 'newton'"):
+            refine.shots(FLAGS, self.data.expt, self.data.refl, method="newton")
 
     def test_positions_survive_wrong_indices(self):
         sim = nb.Simulator.from_flags([*FLAGS, "--expt", f"{self.folder.name}/truth.expt:0"])

@@ -77,14 +77,6 @@ struct MemoryInputs {
   }
 };
 
-/// Rows (panel, slow, fast).
-std::vector<PixelIndex> pixelsOf(const Indices &rows) {
-  std::vector<PixelIndex> pixels;
-  for (std::size_t i = 0; i < rows.size(); i += 3)
-    pixels.push_back({rows.data()[i], rows.data()[i + 1], rows.data()[i + 2]});
-  return pixels;
-}
-
 /// The flags' options, and over them what Python's arguments say.
 SimulatorOptions optionsOf(const SimulatorOptions &flags, std::optional<int> threads,
                            std::optional<std::string> precision, std::optional<std::string> device,

@@ -38,6 +38,7 @@ NB_MODULE(_core, module) {
       nanobind::arg("folder"), "Where the compiler library is looked for, too.");
   bindLoss(module);
   bindBackground(module);
+  bindReflections(module);
   bindSimulator(module);
   bindFunction(module);
   bindExperiment(module);

@@ -101,6 +101,14 @@ private:
   };
 };
 
+/// Rows (panel, slow, fast).
+inline std::vector<PixelIndex> pixelsOf(const Indices &rows) {
+  std::vector<PixelIndex> pixels;
+  for (std::size_t i = 0; i + 2 < rows.size(); i += 3)
+    pixels.push_back({rows.data()[i], rows.data()[i + 1], rows.data()[i + 2]});
+  return pixels;
+}
+
 /// Sets numbers of a parameter of that name and checks them; the caller holds the lock.
 void setChecked(Simulator &simulator, const Parameter &parameter, std::span<const double> values);
 
@@ -113,6 +121,7 @@ void bindSimulator(nb::module_ &module);
 void bindFunction(nb::module_ &module);
 void bindLoss(nb::module_ &module);
 void bindBackground(nb::module_ &module);
+void bindReflections(nb::module_ &module);
 void bindCompiler(nb::module_ &module);
 void bindJax(nb::module_ &module); ///< where XLA's headers were there
 

@@ -50,6 +50,17 @@ void bindState(nb::module_ &module, SimulatorClass &simulator) {
                return std::make_unique<PythonSimulator>(s.copy(), self.options);
              });
            })
+      .def("at_pixels",
+           [](const PythonSimulator &self, const Indices &rows) {
+             if (!self.options.pixels.empty())
+               throw std::invalid_argument("a simulator of a list of pixels has no others; take "
+                                           "them from one of the whole detector");
+             return self.use([&](Simulator &s) {
+               SimulatorOptions options = self.options;
+               options.pixels = pixelsOf(rows);
+               return std::make_unique<PythonSimulator>(s.experiment(), options);
+             });
+           })
       .def("state", &stateOf);
 
   module.def(

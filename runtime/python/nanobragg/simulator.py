@@ -460,6 +460,10 @@ class Simulator:
         """Another simulator with the same numbers, which change apart from these."""
         return type(self)._of(self._core.copy())
 
+    def at_pixels(self, pixels):
+        """Another simulator with the same numbers, of these pixels alone; pixels as of the constructor."""
+        return type(self)._of(self._core.at_pixels(pixel_rows(pixels)))
+
     __copy__ = copy
 
     def __deepcopy__(self, memo):

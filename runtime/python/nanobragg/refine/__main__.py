@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from .._errors import FileError, FlagError
-from . import CELL_SYSTEMS, shots
+from . import CELL_SYSTEMS, METHODS, shots
 
 
 def _shard(text):
@@ -43,6 +43,9 @@ def main(words=None):
     parser.add_argument("--workers", type=int, help="processes (default: one for each processor)")
     parser.add_argument("--shard", type=_shard, default=(0, 1), metavar="I/N",
                         help="only every N-th shot from I on: jobs of an array have one each")
+    parser.add_argument("--method", default="trust-region", choices=METHODS,
+                        help="least squares with weights that are renewed, or the greatest likelihood")
+    parser.add_argument("--resume", action="store_true", help="go on in --out: shots that are finished are kept")
     words = list(sys.argv[1:] if words is None else words)
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
@@ -58,7 +61,7 @@ def main(words=None):
         results = shots(words[cut + 1:], given.experiments, given.reflections, parameters=given.parameters,
                         system=given.system, gain=given.gain, offset=given.offset, readout=given.readout,
                         margin=given.margin, restrain=dict(given.restrain), workers=given.workers, shard=given.shard,
-                        out=given.out, progress=show)
+                        method=given.method, resume=given.resume, out=given.out, progress=show)
     except (FileError, FlagError, ValueError, ImportError) as error:
         print(f"nb-refine: error: {error}", file=sys.stderr)
         return 1

@@ -1,6 +1,7 @@
 """Experiment lists and reflection tables of DIALS."""
 
 import copy
+import hashlib
 import json
 import os
 
@@ -60,7 +61,7 @@ def write_reflections(path, columns):
                     and (kind != "cctbx::miller::index<>" or name == "miller_index"))
         data[name] = [kind, [len(column), numpy.ascontiguousarray(column, dtype=_TYPES[kind][0]).tobytes()]]
     rows = len(next(iter(columns.values())))
-    _write(path, _msgpack().packb(["dials::af::reflection_table", 1, {"identifiers": {}, "nrows": rows, "data": data}],
+    write_file(path, _msgpack().packb(["dials::af::reflection_table", 1, {"identifiers": {}, "nrows": rows, "data": data}],
                                   use_bin_type=True))
 
 
@@ -108,10 +109,20 @@ def write_experiments(path, experiments, matrices):
     for experiment in content["experiment"]:
         if experiment.get("crystal") is not None:
             experiment["crystal"] = used.index(experiment["crystal"])
-    _write(path, json.dumps(content, indent=1).encode())
+    write_file(path, json.dumps(content, indent=1).encode())
 
 
-def _write(path, content):
+def digest(path):
+    """A text that changes with the file's content."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+
+
+def write_file(path, content):
+    """Bytes into a file, which is there when it is complete."""
     part = f"{path}.part"
     with open(part, "wb") as file:
         file.write(content)

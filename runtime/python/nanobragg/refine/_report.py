@@ -1,11 +1,14 @@
 """What became of all shots: a table, and a page to look at."""
 
 import base64
+import csv
 import html
+import io
 
 import numpy
 
 from ..plot import png
+from ._files import write_file
 
 _HEAD = ["shot", "status", "a", "b", "c", "alpha", "beta", "gamma", "sigma_a", "sigma_b", "sigma_c", "rotation_deg",
          "orientation_sigma_deg", "scale", "scale_sigma", "chi2", "log_likelihood", "spots", "pixels", "evaluations",
@@ -32,7 +35,7 @@ def _picture(image, zoom=8):
             + base64.b64encode(png(numpy.kron(numpy.nan_to_num(image), numpy.ones((zoom, zoom))))).decode() + '"/>')
 
 
-def _curve(points, width=640, height=180, label=""):
+def curve(points, width=640, height=180, label=""):
     """Points (x, y) as an SVG: y from 0 up."""
     if len(points) == 0:
         return ""
@@ -56,10 +59,17 @@ def _binned(x, y, bins=20):
             for part in numpy.array_split(order, min(bins, max(len(order), 1))) if len(part)]
 
 
-def _table(head, lines):
+def table(head, lines):
     cell = lambda tag, words: "".join(f"<{tag}>{html.escape(str(w))}</{tag}>" for w in words)
     return ("<table><tr>" + cell("th", head) + "</tr>" + "".join(f"<tr>{cell('td', line)}</tr>" for line in lines)
             + "</table>")
+
+
+def _progress(histories):
+    """(evaluation, median of what is left), of shots as long as they were refined and then of where they ended."""
+    longest = max(len(h) for h in histories)
+    padded = [numpy.append(h, [h[-1]] * (longest - len(h))) for h in histories if h]
+    return list(enumerate(numpy.median(padded, axis=0)))
 
 
 def _spots(good):
@@ -75,19 +85,22 @@ def write(path, results):
         spots = _spots(good)
         by_resolution = _binned(1 / spots["resolution"]**2, spots["chi2"])
         off = numpy.linalg.norm(spots["predicted"] - spots["observed"], axis=1)
-        parts += ["<h2>By resolution</h2>", _curve([(x, y) for x, y, _ in by_resolution], label="chi-square per pixel; "
+        parts += ["<h2>By resolution</h2>", curve([(x, y) for x, y, _ in by_resolution], label="chi-square per pixel; "
                                                    "1/d² (1/Å²)"),
-                  _table(["d (Å)", "chi-square", "spots"], [(f"{x**-0.5:.3f}", f"{y:.4g}", n) for x, y, n in by_resolution]),
+                  table(["d (Å)", "chi-square", "spots"], [(f"{x**-0.5:.3f}", f"{y:.4g}", n) for x, y, n in by_resolution]),
                   "<h2>By panel</h2>",
-                  _table(["panel", "spots", "chi-square", "predicted to observed (pixels, mean)"],
+                  table(["panel", "spots", "chi-square", "predicted to observed (pixels, mean)"],
                          [(p, int((spots["panel"] == p).sum()), f"{spots['chi2'][spots['panel'] == p].mean():.4g}",
                            f"{off[spots['panel'] == p].mean():.3f}") for p in numpy.unique(spots["panel"])]),
-                  "<h2>By shot</h2>", _curve([(r.index, r.chi2) for r in good], label="chi-square per pixel; shot")]
+                  "<h2>By shot</h2>", curve([(r.index, r.chi2) for r in good], label="chi-square per pixel; shot")]
+    if any(r.history for r in good):
+        parts += ["<h2>Convergence</h2>", curve(_progress([r.history for r in good]),
+                                                label="chi-square per pixel, median of the shots; evaluation of the fit")]
     head, *lines = rows(results)
-    parts.append(_table(head, lines))
+    parts.append(table(head, lines))
     rejected = [r for r in results if r.status != "refined"]
     if rejected:
-        parts += ["<h2>Rejected</h2>", _table(["shot", "why"], [(r.index, r.why) for r in rejected])]
+        parts += ["<h2>Rejected</h2>", table(["shot", "why"], [(r.index, r.why) for r in rejected])]
     worst = sorted(good, key=lambda r: -r.chi2)[:5] + sorted(good, key=lambda r: r.chi2)[:5]
     shown = {r.index: r for r in worst}.values()
     if shown:
@@ -99,9 +112,20 @@ def write(path, results):
             parts.append("<figure>" + "".join(_picture(i) for i in (data, model, residual))
                          + f"<figcaption>{hkl[0]} {hkl[1]} {hkl[2]}</figcaption></figure>")
         parts.append("</div>")
+    write_page(path, "Refined shots", parts)
+
+
+def write_page(path, title, parts):
     style = ("body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{padding:2px 8px;text-align:right;"
              "border-bottom:1px solid #ddd}figure{display:inline-block;margin:4px}figure img{margin:1px;max-width:120px}"
              "circle{fill:#1f5fa8}svg text{font-size:11px}")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>Refined shots</title><style>{style}</style>'
-                   f"</head><body>{''.join(parts)}</body></html>")
+    page = (f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{html.escape(title)}</title><style>{style}</style>'
+            f"</head><body>{''.join(parts)}</body></html>")
+    write_file(path, page.encode())
+
+
+def write_table(path, lines):
+    """Lines of words as .csv."""
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(lines)
+    write_file(path, text.getvalue().encode())

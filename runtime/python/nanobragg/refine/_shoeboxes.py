@@ -63,19 +63,36 @@ class Planes:
     def __init__(self, boxes, weights):
         """weights: 1/sigma of each pixel."""
         self.boxes, self.weights = boxes, weights
-        self.bases = []
-        for span in boxes.spans:
-            slow, fast = boxes.rows[span][:, 1], boxes.rows[span][:, 2]
-            plane = numpy.column_stack([numpy.ones(slow.size), fast - fast.mean(), slow - slow.mean()])
-            # Few pixels, or pixels in one line, carry no plane but a level.
-            columns = 3 if slow.size > 6 and numpy.ptp(slow) > 0 and numpy.ptp(fast) > 0 else 1
-            self.bases.append(numpy.linalg.qr(plane[:, :columns] * weights[span, None])[0])
+        self._starts = numpy.array([span.start for span in boxes.spans], dtype=int)
+        self._count = numpy.diff(numpy.append(self._starts, len(boxes.data)))
+        slow, fast = boxes.rows[:, 1].astype(float), boxes.rows[:, 2].astype(float)
+        fast, slow = (axis - self._spread(self._sums(axis) / self._count) for axis in (fast, slow))
+        # Few pixels, or pixels in one line, carry no plane but a level.
+        flat = numpy.minimum(self._sums(fast * fast), self._sums(slow * slow)) == 0
+        inclined = self._spread(numpy.where(flat | (self._count <= 6), 0.0, 1.0))
+        self._basis = []  # at a right angle to each other in each box, of length 1 (or 0)
+        for column in (numpy.ones(len(fast)), fast * inclined, slow * inclined):
+            q = column * weights
+            before = self._sums(q * q)
+            for other in self._basis:
+                q = q - other * self._spread(self._sums(other * q))
+            left = self._sums(q * q)
+            some = left > 1e-12 * before
+            self._basis.append(q * self._spread(numpy.where(some, 1 / numpy.sqrt(numpy.where(some, left, 1.0)), 0.0)))
+
+    def _sums(self, values):
+        return numpy.add.reduceat(values, self._starts)
+
+    def _spread(self, sums):
+        return numpy.repeat(sums, self._count)
 
     def without(self, values):
-        """Weighted values (pixels, ...) with their planes taken out."""
-        left = values.copy()
-        for span, q in zip(self.boxes.spans, self.bases):
-            left[span] -= q @ (q.T @ values[span])
+        """Weighted values (pixels,) or (pixels, n) with their planes taken out."""
+        if values.ndim == 2:
+            return numpy.column_stack([self.without(column) for column in values.T])
+        left = values
+        for q in self._basis:
+            left = left - q * self._spread(self._sums(q * values))
         return left
 
     def of(self, rest):

@@ -10,6 +10,7 @@ from scipy import optimize
 from ..simulator import Simulator
 from ._crystal import OrientedCell, cell_of
 from ._positions import Panels, fit_positions, predict
+from ._likelihood import GaussianLikelihood, variance_of as _variance
 from ._shoeboxes import Planes, Shoeboxes
 
 _METRES = 1e10  # from 1/A to 1/m
@@ -35,12 +36,16 @@ class Result:
     chi2_start: float = 0.0
     log_likelihood: float = 0.0
     evaluations: int = 0
+    history: list = dataclasses.field(default_factory=list, repr=False)  # chi2 per pixel at each step of the optimizer
     seconds: float = 0.0
     # Of each shoebox: miller index, panel, where it is predicted and was observed (pixels, fast and slow), its resolution
     # (A), chi2 per pixel, photons of the model and of the data above the background.
     spots: dict = dataclasses.field(default_factory=dict, repr=False)
     # The brightest shoeboxes: data, model with background.
     pictures: list = dataclasses.field(default_factory=list, repr=False)
+
+
+METHODS = ("trust-region", "L-BFGS-B")
 
 
 class Rejected(Exception):
@@ -52,7 +57,7 @@ class _Model:
 
     def __init__(self, sim, cell, further):
         self.cell = cell
-        self.further = [[row for row in sim._members(name)] for name in further]
+        self.further = [sim._members(name) for name in further]
         names = [name for group in self.further for name in group]
         self.function = sim.function("reciprocal_matrix", "fluence", "fudge", *names)
         self.start = self.function.unpack(self.function.theta)
@@ -82,17 +87,20 @@ class _Model:
         directions += [zero | {name: values[name] for name in names} for names in self.further]
         return self.function.jvps(theta, numpy.array([self.function.pack(**d) for d in directions])).T
 
+    def gradient(self, x, by_photons):
+        """The derivative by x of what has this derivative by the photons, (size,)."""
+        theta, values = self._theta(x)
+        by = self.function.unpack(self.function.vjp(theta, by_photons))
+        crystal = numpy.einsum("kij,ij->k", self.cell.derivatives(x[:self.cell.size]), by["reciprocal_matrix"]) * _METRES
+        factors = [("fluence",), *self.further]
+        return numpy.concatenate([crystal, [sum(by[name] * values[name] for name in names) for names in factors]])
+
     def bounds(self, x, positioned):
         """Around x; narrower where the positions of spots have put it there."""
         angle, strain = (0.25, 0.005) if positioned else (2.0, 0.05)
         reach = numpy.concatenate([numpy.full(3, numpy.radians(angle)), numpy.full(self.cell.size - 3, strain),
                                    [numpy.log(1e9)], numpy.full(len(self.further), numpy.log(10))])
         return x - reach, x + reach
-
-
-def _variance(model, readout):
-    """Of a pixel: Poisson's of what the model expects, at least of one photon, and the read-out's."""
-    return numpy.maximum(model, 1.0) + readout**2
 
 
 @dataclasses.dataclass
@@ -109,27 +117,74 @@ class _Fit:
         return (data - self.photons - self.background)**2 / self.variance
 
 
-def _fit_pixels(model, boxes, x, bounds, readout, widths, rounds, restraints):
+@dataclasses.dataclass
+class _Ended:
+    """Where an optimizer ended, as scipy's results say it: x, the weighted Jacobian there, evaluations."""
+
+    x: numpy.ndarray
+    jac: numpy.ndarray
+    nfev: int
+
+
+class _Problem:
+    """Pixels of a shot with weights and planes, and what restrains the parameters."""
+
+    def __init__(self, model, boxes, readout, restraints, history):
+        self.model, self.boxes, self.readout, self.restraints, self.history = model, boxes, readout, restraints, history
+        self.weigh(boxes.data)
+
+    def weigh(self, photons):
+        """With the variance of these photons."""
+        self.variance = _variance(photons, self.readout)
+        self.planes = Planes(self.boxes, 1 / numpy.sqrt(self.variance))
+
+    def residuals(self, x):
+        left = self.planes.without((self.model.image(x) - self.boxes.data) * self.planes.weights)
+        self.history.append(float(left @ left) / len(left))
+        return numpy.concatenate([left, x / self.restraints])
+
+    def jacobian(self, x):
+        left = self.planes.without(self.model.jacobian(x) * self.planes.weights[:, None])
+        return numpy.concatenate([left, numpy.diag(1 / self.restraints)])
+
+    def scale_at(self, x):
+        """By which the model fits best."""
+        image = self.planes.without(self.model.image(x) * self.planes.weights)
+        return image @ self.planes.without(self.boxes.data * self.planes.weights) / max(image @ image, 1e-300)
+
+    def trust_region(self, x, bounds, evaluations):
+        return optimize.least_squares(self.residuals, x, self.jacobian, bounds=bounds, x_scale="jac", method="trf",
+                                      max_nfev=evaluations, ftol=1e-6, xtol=1e-9, gtol=1e-9)
+
+    def likelihood(self, x, bounds):
+        """The greatest likelihood, with its log V, by L-BFGS-B; steps in units of the curvature at the start."""
+        unit = 1 / numpy.sqrt(numpy.maximum(numpy.einsum("ij,ij->j", *[self.jacobian(x)] * 2), 1e-12))
+        inner = GaussianLikelihood(self.boxes, self.readout, self.planes.of(self.boxes.data - self.model.image(x)))
+
+        def value(u):
+            x = unit * u
+            likelihood, by_photons, photons = inner.at(self.model.image(x))
+            self.history.append(float(numpy.mean((self.boxes.data - photons)**2 / _variance(photons, self.readout))))
+            gradient = self.model.gradient(x, by_photons) + x / self.restraints**2
+            return likelihood + 0.5 * numpy.sum((x / self.restraints)**2), unit * gradient
+
+        found = optimize.minimize(value, x / unit, jac=True, method="L-BFGS-B", bounds=list(zip(*(b / unit for b in bounds))),
+                                  options={"maxiter": 60, "ftol": 1e-12, "gtol": 1e-3})
+        x = unit * found.x
+        self.weigh(inner.at(self.model.image(x))[2])
+        return _Ended(x, self.jacobian(x), found.nfev), inner.planes
+
+
+def _fit_pixels(model, boxes, x, bounds, readout, fudges, rounds, restraints, method, history):
     """Fits the pixels, with reflections of these widths one after another."""
-    variance = _variance(boxes.data, readout)
+    problem = _Problem(model, boxes, readout, restraints, history)
     lower, upper = bounds
-    for i, width in enumerate(widths):
-        model.fudge = width
-        for _ in range(rounds if width == widths[-1] else 1):
-            planes = Planes(boxes, 1 / numpy.sqrt(variance))
-
-            def residuals(x):
-                left = planes.without((model.image(x) - boxes.data) * planes.weights)
-                return numpy.concatenate([left, (x - restraints[0]) / restraints[1]])
-
-            def jacobian(x):
-                left = planes.without(model.jacobian(x) * planes.weights[:, None])
-                return numpy.concatenate([left, numpy.diag(1 / restraints[1])])
-
+    for i, fudge in enumerate(fudges):
+        model.fudge = fudge
+        last = fudge == fudges[-1]
+        for _ in range(rounds if last and method == "trust-region" else 1):
             # The scale is linear: it starts where it fits the rest.
-            image = planes.without(model.image(x) * planes.weights)
-            wanted = planes.without(boxes.data * planes.weights)
-            best = image @ wanted / max(image @ image, 1e-300)
+            best = problem.scale_at(x)
             if best <= 0:
                 if i == 0:
                     raise Rejected("no reflection of the model is near the light in the shoeboxes; the orientation is "
@@ -137,27 +192,30 @@ def _fit_pixels(model, boxes, x, bounds, readout, widths, rounds, restraints):
                 best = 1.0
             x[model.cell.size] += numpy.log(best)
             x = numpy.clip(x, lower + 1e-9, upper - 1e-9)
-            fit = optimize.least_squares(residuals, x, jacobian, bounds=(lower, upper), x_scale="jac", method="trf",
-                                         max_nfev=12 if width == widths[-1] else 6, ftol=1e-6, xtol=1e-9, gtol=1e-9)
+            if last and method == "L-BFGS-B":
+                fit, background = problem.likelihood(x, bounds)
+                return _Fit(fit.x, fit, model.image(fit.x), background, problem.variance)
+            fit = problem.trust_region(x, bounds, 12 if last else 6)
             x = fit.x
             image = model.image(x)
-            background = planes.of(boxes.data - image)
-            variance = _variance(image + background, readout)
-            if width == widths[-1] and fit.nfev <= 2:
+            background = problem.planes.of(boxes.data - image)
+            problem.weigh(image + background)
+            if last and fit.nfev <= 2:
                 break
-    return _Fit(x, fit, image, background, variance)
+    return _Fit(x, fit, image, background, problem.variance)
 
 
+# Factors of -fudge, one fit after another, each from where the one before ended; what is tried first explains most shots.
 # Spots that are wider than they are reach over from farther away, and more of them are wrong.
-_WIDTHS = ((1.0,), (0.5, 1.0), (0.2, 0.5, 1.0))
+_FUDGES_TO_TRY = ((1.0,), (0.5, 1.0), (0.2, 0.5, 1.0))
 
 
-def _best_fit(model, boxes, x, bounds, readout, rounds, restraints):
+def _best_fit(model, boxes, x, bounds, readout, rounds, restraints, method, history):
     """The first fit that explains the pixels, or the best of those that do not."""
     fits, why = [], None
-    for widths in _WIDTHS:
+    for fudges in _FUDGES_TO_TRY:
         try:
-            fit = _fit_pixels(model, boxes, x.copy(), bounds, readout, widths, rounds, restraints)
+            fit = _fit_pixels(model, boxes, x.copy(), bounds, readout, fudges, rounds, restraints, method, history)
         except Rejected as reason:
             why = reason
             continue
@@ -170,7 +228,8 @@ def _best_fit(model, boxes, x, bounds, readout, rounds, restraints):
 
 
 def refine_shot(index, flags, image, hkl, panel, boxes, *, further=(), system="triclinic", readout=0.0, observed=None,
-                trusted=(-numpy.inf, numpy.inf), margin=2, rounds=3, restrain=None, pictures=4):
+                trusted=(-numpy.inf, numpy.inf), margin=2, rounds=3, restrain=None, pictures=4,
+                method="trust-region"):
     """Refines the crystal of one shot against the pixels of its shoeboxes. Returns a Result.
 
     flags: those of nb-sim, as a list, with the crystal by --expt or -mat: where it starts.
@@ -180,20 +239,38 @@ def refine_shot(index, flags, image, hkl, panel, boxes, *, further=(), system="t
     system: see OrientedCell. readout: photons, sigma of the read-out noise. observed: (n, 2) pixels (fast, slow), or None
     for the centroids of the shoeboxes. margin: pixels by which boxes are enlarged. rounds: of weights.
     restrain: {"orientation": degrees, "cell": fraction, "scale": log, name: log}: sigmas about the start.
+    method: "trust-region", least squares with weights that are renewed, or "L-BFGS-B", the greatest likelihood.
     """
+    if method not in METHODS:
+        raise ValueError(f"there is no method '{method}'; methods are {', '.join(METHODS)}")
     begin = time.perf_counter()
     result = Result(index)
     try:
         _refine(result, list(flags), numpy.asarray(image, dtype=float), numpy.asarray(hkl), numpy.asarray(panel), boxes,
-                list(further), system, readout, observed, trusted, margin, rounds, restrain or {}, pictures)
+                list(further), system, readout, observed, trusted, margin, rounds, restrain or {}, pictures, method)
     except Rejected as reason:
         result.status, result.why = "rejected", str(reason)
     result.seconds = time.perf_counter() - begin
     return result
 
 
+def shoeboxes_of(whole, image, boxes, panel, trusted, margin):
+    """The Shoeboxes of an image of the simulator ``whole``; Rejected where they cannot be had."""
+    if image.shape != whole.shape:
+        raise Rejected(f"its image has the shape {image.shape} and the detector of the experiment {whole.shape}")
+    shoeboxes = Shoeboxes(image, boxes, panel, trusted, margin)
+    if len(shoeboxes.data) < 20:
+        raise Rejected(f"its shoeboxes have {len(shoeboxes.data)} pixels that can be used; 20 at least are needed")
+    return shoeboxes
+
+
+def with_culling(flags):
+    """The flags, with nodes left out that give no light where they do not say how many."""
+    return flags if any(str(word).startswith("--cull") for word in flags) else [*flags, "--cull=1e-9"]
+
+
 def _sigmas(restrain, cell, further):
-    """Where x is restrained to, and how strongly: infinite sigmas are none."""
+    """How strongly x is restrained to 0: infinite sigmas are none."""
     known = {"orientation", "cell", "scale", *further}
     if unknown := set(restrain) - known:
         raise ValueError(f"restraints are of {', '.join(sorted(known))}, not of {', '.join(sorted(unknown))}")
@@ -201,24 +278,19 @@ def _sigmas(restrain, cell, further):
                                numpy.full(cell.size - 3, restrain.get("cell", numpy.inf)),
                                [restrain.get("scale", numpy.inf)],
                                [restrain.get(name, numpy.inf) for name in further]])
-    return numpy.zeros(sigma.size), sigma
+    return sigma
 
 
 def _refine(result, flags, image, hkl, panel, boxes, further, system, readout, observed, trusted, margin, rounds, restrain,
-            pictures):
+            pictures, method):
     if len(hkl) == 0:
         raise Rejected("it has no reflections; index it first")
-    if not any(str(word).startswith("--cull") for word in flags):
-        flags = [*flags, "--cull=1e-9"]
+    flags = with_culling(flags)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = Simulator.from_flags(flags, threads=1)
-        if image.shape != whole.shape:
-            raise Rejected(f"its image has the shape {image.shape} and the detector of the experiment {whole.shape}")
-        shoeboxes = Shoeboxes(image, boxes, panel, trusted, margin)
-        if len(shoeboxes.data) < 20:
-            raise Rejected(f"its shoeboxes have {len(shoeboxes.data)} pixels that can be used; 20 at least are needed")
-        sim = Simulator.from_flags(flags, threads=1, pixels=shoeboxes.rows)
+    shoeboxes = shoeboxes_of(whole, image, boxes, panel, trusted, margin)
+    sim = whole.at_pixels(shoeboxes.rows)
     kept = shoeboxes.kept
     hkl, panel = hkl[kept], panel[kept]
     start = sim["reciprocal_matrix"] / _METRES
@@ -229,17 +301,17 @@ def _refine(result, flags, image, hkl, panel, boxes, further, system, readout, o
     centroids, light, sigma = shoeboxes.centroids()
     places = centroids if observed is None else numpy.asarray(observed)[kept]
     strong = light > 5 * sigma
-    restraints = _sigmas(restrain, cell, further)
+    restraints = _sigmas(restrain, cell, further)  # about 0
     x = numpy.zeros(cell.size)
     positioned = strong.sum() >= 2 * cell.size
     if positioned:
         x = fit_positions(cell, hkl[strong], panel[strong], places[strong], panels, beam, wavelength,
-                          3 * restraints[1][:cell.size])
+                          3 * restraints[:cell.size])
     model = _Model(sim, cell, further)
     x = numpy.concatenate([x, numpy.zeros(1 + len(further))])
     result.chi2_start = float(numpy.mean((model.image(numpy.zeros(model.size)) - shoeboxes.data)**2
                                          / _variance(shoeboxes.data, readout)))
-    fit = _best_fit(model, shoeboxes, x, model.bounds(x, positioned), readout, rounds, restraints)
+    fit = _best_fit(model, shoeboxes, x, model.bounds(x, positioned), readout, rounds, restraints, method, result.history)
     _report(result, model, shoeboxes, fit, further)
     at, _ = predict(result.matrix, hkl, panel, panels, beam, wavelength)
     chi2 = fit.squares(shoeboxes.data)

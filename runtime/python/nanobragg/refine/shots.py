@@ -1,12 +1,10 @@
 """The refinement of many shots."""
 
 import concurrent.futures
-import csv
 import functools
 import multiprocessing
 import os
 import shlex
-import warnings
 
 import numpy
 
@@ -14,12 +12,13 @@ from .._errors import FileError
 from ..simulator import read_image
 from . import _files, _report
 from ._crystal import CELL_SYSTEMS
-from ._shot import Rejected, Result, refine_shot
+from ._results import Finished, question_of
+from ._shot import METHODS, Result, refine_shot
 
 
 def shots(flags, experiments, reflections, *, images=None, parameters=("orientation", "cell", "scale"), system="triclinic",
-          gain=1.0, offset=0.0, readout=0.0, restrain=None, margin=2, workers=None, shard=(0, 1), out=None,
-          progress=None):
+          gain=1.0, offset=0.0, readout=0.0, restrain=None, margin=2, method="trust-region", workers=None,
+          shard=(0, 1), out=None, resume=False, progress=None):
     """Refines the crystal of each still of an experiment list against the pixels of its shoeboxes.
 
     flags: of nb-sim, a string or a list, for what the files do not say: -hkl, -N, -mosaic, --spectrum, -gauss_xtal ...
@@ -30,8 +29,9 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     system: which cell the crystal keeps, one of refine.CELL_SYSTEMS.
     gain, offset, readout: an image holds photons * gain + offset, and noise of sigma readout beside Poisson's (all in the
     image's unit).
-    restrain: see refine_shot. workers: processes; None: one for each processor. shard: (i, n), every n-th shot from i on.
-    out: a folder for refined.expt, refined.refl, shots.csv and report.html.
+    restrain, method: see refine_shot. workers: processes; None: one for each processor. shard: (i, n), every n-th shot from i on.
+    out: a folder for refined.expt, refined.refl, shots.csv and report.html; and for finished/, with what is known of each
+    shot as soon as it is. resume: shots that are in there are not refined again; FileError where they were asked otherwise.
     progress: is called with the Result of each shot that is finished.
 
     Returns the results, in the order of the shots. A shot that cannot be refined is in it with its reason.
@@ -45,6 +45,10 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
         raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
     if not gain > 0:
         raise ValueError(f"gain is {gain}; it has to be greater than 0")
+    if method not in METHODS:
+        raise ValueError(f"there is no method '{method}'; methods are {', '.join(METHODS)}")
+    if resume and out is None:
+        raise ValueError("resume= goes on with what is in a folder; give it as out=")
     part, parts = shard
     if not 0 <= part < parts:
         raise ValueError(f"shard is {part}/{parts}; parts count from 0, and there are {parts}")
@@ -53,11 +57,19 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     shot = functools.partial(
         _one, words=words, experiments=str(experiments), listed=listed, table=table, images=images, gain=gain,
         offset=offset, how={"further": [p for p in wanted if p not in ("orientation", "cell", "scale")], "system": system,
-                            "readout": readout / gain, "restrain": restrain, "margin": margin})
+                            "readout": readout / gain, "restrain": restrain, "margin": margin, "method": method})
     numbers = range(part, len(listed["experiment"]), parts)
-    results = []
-    for result in _each(shot, numbers, workers):
+    finished, results = None, []
+    if out is not None:
+        finished = Finished(os.path.join(out, "finished"), question_of(
+            {"experiments": experiments, "reflections": reflections}, flags=words, gain=gain, offset=offset,
+            **shot.keywords["how"]), resume)
+        results = [result for result in map(finished.get, numbers) if result is not None]
+    known = {result.index for result in results}
+    for result in _each(shot, [i for i in numbers if i not in known], workers):
         results.append(result)
+        if finished:
+            finished.put(result)
         if progress:
             progress(result)
     results.sort(key=lambda r: r.index)
@@ -114,8 +126,7 @@ def write(out, results, listed, table):
     if good:
         _files.write_experiments(os.path.join(out, "refined.expt"), listed, {r.index: r.matrix for r in good})
         _files.write_reflections(os.path.join(out, "refined.refl"), _refined_table(good, table))
-    with open(os.path.join(out, "shots.csv"), "w", newline="") as file:
-        csv.writer(file).writerows(_report.rows(results))
+    _report.write_table(os.path.join(out, "shots.csv"), _report.rows(results))
     _report.write(os.path.join(out, "report.html"), results)
 
 

@@ -1,0 +1,77 @@
+#include "lib/Gemmi/MergedReflections.h"
+
+#include "lib/IO/FileError.h"
+
+#include <cmath>
+#define GEMMI_WRITE_IMPLEMENTATION
+#include <gemmi/mtz.hpp>
+#include <gemmi/symmetry.hpp>
+#include <limits>
+
+namespace nanobragg::io {
+namespace {
+
+const gemmi::SpaceGroup *groupOfHall(const std::string &name) {
+  try {
+    return gemmi::find_spacegroup_by_ops(gemmi::symops_from_hall(name.c_str()));
+  } catch (const std::exception &) { // no Hall symbol
+    return nullptr;
+  }
+}
+
+const gemmi::SpaceGroup &groupOf(const std::string &name) {
+  const gemmi::SpaceGroup *group = gemmi::find_spacegroup_by_name(name);
+  if (!group)
+    group = groupOfHall(name);
+  if (!group)
+    throw FileError("there is no space group '" + name +
+                    "'; write its Hermann-Mauguin or Hall symbol, such as 'P 43 21 2'");
+  return *group;
+}
+
+} // namespace
+
+AsymmetricIndices asymmetricIndicesOf(const std::string &spaceGroup,
+                                      const std::vector<std::int32_t> &hkl) {
+  const gemmi::SpaceGroup &group = groupOf(spaceGroup);
+  const gemmi::GroupOps operations = group.operations();
+  const gemmi::ReciprocalAsu unit(&group);
+  AsymmetricIndices result{group.xhm(), {}, {}, {}, {}};
+  result.hkl.reserve(hkl.size());
+  for (std::size_t i = 0; i + 2 < hkl.size(); i += 3) {
+    const gemmi::Op::Miller given{hkl[i], hkl[i + 1], hkl[i + 2]};
+    const auto [equivalent, isym] = unit.to_asu(given, operations);
+    result.hkl.insert(result.hkl.end(), equivalent.begin(), equivalent.end());
+    const bool centric = operations.is_reflection_centric(given);
+    result.mate.push_back(isym % 2 == 0 && !centric);
+    result.centric.push_back(centric);
+    result.absent.push_back(operations.is_systematically_absent(given));
+  }
+  return result;
+}
+
+std::string contentOfMtz(const MergedReflections &reflections) {
+  gemmi::Mtz mtz;
+  mtz.title = "refined by nanobragg";
+  mtz.spacegroup = &groupOf(reflections.spaceGroup);
+  mtz.spacegroup_name = mtz.spacegroup->hm;
+  mtz.spacegroup_number = mtz.spacegroup->ccp4;
+  const auto &c = reflections.cell;
+  mtz.add_base();
+  mtz.add_dataset("nanobragg").wavelength = reflections.wavelength;
+  mtz.set_cell_for_all(gemmi::UnitCell(c[0], c[1], c[2], c[3], c[4], c[5]));
+  for (const MtzColumn &column : reflections.columns)
+    mtz.add_column(column.label, column.type, -1, -1, false);
+  std::vector<float> rows = reflections.rows;
+  for (float &value : rows)
+    if (!std::isfinite(value))
+      value = std::numeric_limits<float>::quiet_NaN();
+  mtz.set_data(rows.data(), rows.size());
+  mtz.sort();
+  mtz.update_reso();
+  std::string content;
+  mtz.write_to_string(content);
+  return content;
+}
+
+} // namespace nanobragg::io

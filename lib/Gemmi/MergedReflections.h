@@ -1,0 +1,14 @@
+// What lib/IO/MergedReflections.h declares, with gemmi.
+#ifndef NANOBRAGG_GEMMI_MERGEDREFLECTIONS_H
+#define NANOBRAGG_GEMMI_MERGEDREFLECTIONS_H
+
+#include "lib/IO/MergedReflections.h"
+
+namespace nanobragg::io {
+
+AsymmetricIndices asymmetricIndicesOf(const std::string &spaceGroup,
+                                      const std::vector<std::int32_t> &hkl);
+std::string contentOfMtz(const MergedReflections &reflections);
+
+} // namespace nanobragg::io
+#endif
