@@ -29,7 +29,7 @@ double radiusOf(CrystalShape shape, std::string_view setting) {
   switch (shape) {
   case CrystalShape::Gauss:
   case CrystalShape::GaussMatrix:
-    return std::sqrt(constants::gaussWidth * (exact ? 437 : std::log(1 / tolerance) / 2));
+    return std::sqrt(constants::gaussWidth * (exact ? 410 : std::log(1 / tolerance) / 2));
   case CrystalShape::Tophat:
     return std::sqrt(constants::tophatEdge);
   case CrystalShape::Round:

@@ -142,6 +142,15 @@ static double exponentBound(const CullTolerance &tolerance, Type type) {
   return (smallest + 60 + 32 + (tolerance.derives ? 64 : 0)) * std::log(2.0);
 }
 
+/// At least the logarithm of the product of the components: log(y^64) <= 64 (y - 1).
+static Value logarithmOfCells(Value ncells, RuleBuilder &r) {
+  Value root =
+      r.abs(r.mul(r.component(ncells, 0), r.mul(r.component(ncells, 1), r.component(ncells, 2))));
+  for (int i = 0; i < 6; ++i)
+    root = r.sqrt(root);
+  return r.mul(r.sub(root, r.constant(root.getType(), 1)), 64);
+}
+
 /// The squared distance x^2 beyond which the square of 3 (sin x - x cos x) / x^3, at most
 /// 3 (1 + x) / x^3, is below the tolerance.
 static double ballBound(double tolerance) {
@@ -222,7 +231,17 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
   // Of the exponent's sign, but positive.
   const double factor = distanceFactor(op.getShape());
   auto form = distanceCoefficients(op, factor, r);
-  return Support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r), 0, {}};
+  Support support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r), 0, {}};
+  if (op.getShape() == Shape::gauss && tolerance.intensity == 0 && !tolerance.derives) {
+    // As many cells as there are, in place of 2^60.
+    const double ofMost = 60 * std::log(2.0) / bound;
+    Value logarithm = logarithmOfCells(op.getNcells(), r);
+    Value share = r.reciprocal(
+        r.add(r.mul(logarithm, 1 / bound), r.constant(logarithm.getType(), 1 - ofMost)));
+    for (Value &coefficient : support.form)
+      coefficient = r.mul(coefficient, share);
+  }
+  return support;
 }
 
 /// Of a function of a quadratic form: it vanishes where `factor` times the form is above 1.

@@ -154,6 +154,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
 
   team.forEach(parts.size(), runPart);
   result.cancelled = cancelled();
+  result.culled = reach.has_value();
   for (const LitTile &of : lit) {
     result.samplesLit += of.samplesLit * reach->samplesPerPixel;
     result.samplesEvaluated += of.samplesEvaluated * double(reach->lanes) * reach->samplesPerPixel;

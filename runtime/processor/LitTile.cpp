@@ -10,39 +10,70 @@ namespace {
 
 std::size_t wholeVectors(std::size_t count) { return (count + 7) / 8 * 8; }
 
-constexpr std::size_t longList = std::size_t(1) << 22;
+/// Calls `visit` with the numbers of bytes that are 1, of `count` and 0 up to whole vectors.
+template <typename Visit>
+void forEachFlag(const unsigned char *flags, std::size_t count, Visit visit) {
+  for (std::size_t eight = 0; eight < count; eight += 8) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, flags + eight, 8);
+    for (; bits; bits &= bits - 1)
+      visit(eight + std::size_t(__builtin_ctzll(bits)) / 8);
+  }
+}
+
+/// Lists of as many entries stay in the cache.
+constexpr std::size_t longList = std::size_t(1) << 13;
 constexpr std::int64_t wordsOfPoints = std::int64_t(1) << 15;
+/// Rows of a spot, of which bits are written whether they are lit or not.
+constexpr std::int32_t rowsAtOnce = 4;
 constexpr std::size_t mostMask = std::size_t(1) << 22; ///< words
 
 } // namespace
 
 void LitTile::addSpots(std::size_t count, std::uint32_t orientation) {
+  const loops::Pixels spot{spots[0].data(), spots[1].data(), spots[2].data(), spots[3].data()};
+  if (reach.hasDepth)
+    loops::coverBoth(spot, {spots[4].data(), spots[5].data(), spots[6].data(), spots[7].data()},
+                     std::int64_t(count));
+  loops::clipSpots(spot,
+                   {std::int32_t(reach.fast.first), std::int32_t(reach.fast.last),
+                    std::int32_t(rows.first), std::int32_t(rows.last)},
+                   std::int64_t(wholeVectors(count)), near.data());
+  std::memset(near.data() + count, 0, wholeVectors(count) - count);
   const auto lanes = std::uint32_t(reach.lanes); // 32 bits: dividing by them is faster
   const std::uint64_t bit = std::uint64_t(1) << orientation % 64;
+  const std::size_t nextRow = std::size_t(blocksPerRow) * wordsOfBlock;
+  std::uint64_t *const words = mask.data() + orientation / 64;
+  // No branch here depends on what lies where, as far as that can be.
+  std::size_t visible = 0;
   for (std::size_t i = 0; i != count; ++i) {
-    std::int32_t f0 = spots[0][i], f1 = spots[1][i], s0 = spots[2][i], s1 = spots[3][i];
-    if (reach.hasDepth && spots[5][i] >= spots[4][i]) {
-      // All between both depths lies in the box around both spots.
-      const bool none = f1 < f0;
-      f0 = none ? spots[4][i] : std::min(f0, spots[4][i]);
-      s0 = none ? spots[6][i] : std::min(s0, spots[6][i]);
-      f1 = std::max(f1, spots[5][i]);
-      s1 = std::max(s1, spots[7][i]);
-    }
-    const std::int64_t first = std::max<std::int64_t>(s0, rows.first);
-    const std::int64_t last = std::min<std::int64_t>(s1, rows.last);
-    if (last < first || f1 < f0)
-      continue;
-    samplesLit += double(last - first + 1) * double(f1 - f0 + 1);
+    someSpots[visible] = std::int32_t(i);
+    visible += near[i];
+  }
+  for (std::size_t n = 0; n != visible; ++n) {
+    const auto i = std::size_t(someSpots[n]);
+    const std::int32_t f0 = spots[0][i], f1 = spots[1][i], s0 = spots[2][i], s1 = spots[3][i];
+    samplesLit += double(std::int64_t(s1 - s0 + 1) * (f1 - f0 + 1));
     const auto begin = std::uint32_t(f0 - reach.fast.first) / lanes;
     const auto end = std::uint32_t(f1 - reach.fast.first) / lanes;
-    for (std::int64_t row = first; row <= last; ++row) {
-      const auto start = std::uint32_t((row - rows.first) * blocksPerRow);
-      if (inMask) {
-        std::uint64_t *word = mask.data() + (start + begin) * wordsOfBlock + orientation / 64;
-        for (std::uint32_t column = begin; column <= end; ++column, word += wordsOfBlock)
+    if (inMask) {
+      // Most spots are a few rows high, in one block of a row or in two.
+      std::uint64_t *const row = words + std::size_t(s0 - rows.first) * nextRow;
+      std::uint64_t *first = row + begin * wordsOfBlock, *last = row + end * wordsOfBlock;
+      for (std::int32_t left = s1 - s0; left >= 0; left -= rowsAtOnce)
+        for (std::int32_t r = 0; r != rowsAtOnce; ++r, first += nextRow, last += nextRow) {
+          const std::uint64_t bitOfRow = r <= left ? bit : 0;
+          *first |= bitOfRow;
+          *last |= bitOfRow;
+        }
+      for (std::uint32_t column = begin + 1; column < end; ++column) {
+        std::uint64_t *word = row + column * wordsOfBlock;
+        for (std::int32_t left = s1 - s0; left >= 0; --left, word += nextRow)
           *word |= bit;
-      } else {
+      }
+    } else {
+      for (std::int32_t row = s0; row <= s1; ++row) {
+        const auto start = std::uint32_t((row - rows.first) * blocksPerRow);
         for (std::uint32_t column = begin; column <= end; ++column)
           hits.push_back({start + column, orientation});
       }
@@ -80,6 +111,7 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
     axis.resize(whole);
   for (auto &spot : spots)
     spot.resize(whole);
+  someSpots.resize(whole);
   const std::int64_t last = std::min((groupNumber + 1) * reach.groupSize, reach.bases);
   for (std::int64_t basis = groupNumber * reach.groupSize; basis != last; ++basis) {
     const Matrix &ellipsoid = reach.ellipsoid[std::size_t(basis)];
@@ -92,16 +124,11 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
                     std::int64_t(whole), near.data());
     std::memset(near.data() + count, 0, near.size() - count);
     std::size_t found = 0;
-    for (std::size_t eight = 0; eight < count; eight += 8) {
-      std::uint64_t flags = 0;
-      std::memcpy(&flags, near.data() + eight, 8);
-      for (; flags; flags &= flags - 1) {
-        const std::size_t i = eight + std::size_t(__builtin_ctzll(flags)) / 8;
-        for (std::size_t c = 0; c != 3; ++c)
-          lit[c][found] = reduced[c][i];
-        ++found;
-      }
-    }
+    forEachFlag(near.data(), count, [&](std::size_t i) {
+      for (std::size_t c = 0; c != 3; ++c)
+        lit[c][found] = reduced[c][i];
+      ++found;
+    });
     if (found == 0)
       continue;
     for (std::size_t end = 0; end != (reach.hasDepth ? 2 : 1); ++end)
@@ -153,10 +180,10 @@ bool LitTile::findByPoints(const nb_tile &tile) {
 /// A bit for each orientation of each block costs less than a list of hits where there are many.
 void LitTile::chooseMask() {
   const std::size_t words = blocks() * wordsOfBlock;
-  if (inMask || words > mostMask || hits.size() <= words / 4)
+  if (inMask || words > mostMask || hits.size() <= words / 8)
     return;
   inMask = true;
-  mask.assign(words, 0);
+  mask.assign(words + std::size_t(rowsAtOnce * blocksPerRow) * wordsOfBlock, 0);
   for (Hit hit : hits)
     setBit(hit);
 }
@@ -202,34 +229,42 @@ void LitTile::sortHits(std::size_t blocks) {
 
 /// Lists from the bits.
 void LitTile::runMask(const std::function<void(const nb_lit &)> &run) {
-  beginLists();
-  const std::int64_t bases = reach.bases;
-  for (std::size_t block = 0, all = blocks(); block != all; ++block) {
-    const std::uint64_t *bits = mask.data() + block * wordsOfBlock;
-    std::size_t count = 0;
-    for (std::size_t word = 0; word != wordsOfBlock; ++word)
-      count += std::size_t(__builtin_popcountll(bits[word]));
-    if (count == 0 && reach.dark)
-      continue;
-    addBlock(std::int64_t(block));
-    const std::size_t before = inner.size();
-    inner.resize(before + count);
-    std::int32_t *next = inner.data() + before;
-    std::int64_t beam = -1, endOfBeam = 0;
-    for (std::size_t word = 0; word != wordsOfBlock; ++word)
-      for (std::uint64_t left = bits[word]; left; left &= left - 1) {
-        const std::int64_t orientation = std::int64_t(64 * word) + __builtin_ctzll(left);
-        if (orientation >= endOfBeam) {
-          beam = reach.beams == 1 ? 0 : orientation / bases;
-          endOfBeam = (beam + 1) * bases;
-          outer.push_back(std::int32_t(beam));
-          innerBegin.push_back(std::int32_t(next - inner.data()));
-        }
-        *next++ = std::int32_t(orientation - (endOfBeam - bases));
-      }
-    runIfLong(run);
+  const auto all = std::int64_t(blocks());
+  const loops::Bits bits{mask.data(),
+                         std::int64_t(wordsOfBlock),
+                         blocksPerRow,
+                         reach.beams,
+                         reach.bases,
+                         std::int32_t(rows.first),
+                         std::int32_t(reach.fast.first),
+                         std::int32_t(reach.lanes)};
+  // A block more than long lists have, and the ends.
+  const std::size_t most = std::min(longList, std::size_t(all)) + 1;
+  for (auto *list : {&slow, &fast, &outerBegin})
+    list->resize(std::max(list->size(), most + 1));
+  const auto orientations = std::size_t(reach.beams * reach.bases);
+  inner.resize(std::max(inner.size(), longList + orientations + std::size_t(loops::roomBehind)));
+  const std::size_t beams = reach.beams == 1 ? most : longList + std::size_t(reach.beams);
+  for (auto *list : {&outer, &innerBegin})
+    list->resize(std::max(list->size(), beams + 1));
+  for (std::int64_t block = 0; block != all;) {
+    loops::Lists lists{slow.data(),
+                       fast.data(),
+                       outerBegin.data(),
+                       outer.data(),
+                       innerBegin.data(),
+                       inner.data(),
+                       0,
+                       0,
+                       0};
+    block = loops::listBits(bits, block, all, longList, reach.dark, lists);
+    lists.outerBegin[lists.blocks] = std::int32_t(lists.outers);
+    lists.innerBegin[lists.outers] = std::int32_t(lists.inners);
+    samplesEvaluated += double(lists.inners);
+    if (lists.blocks != 0)
+      run({lists.blocks, lists.slow, lists.fast, lists.outerBegin, lists.outer, lists.innerBegin,
+           lists.inner});
   }
-  runRest(run);
 }
 
 void LitTile::runIfLong(const std::function<void(const nb_lit &)> &run) {

@@ -54,7 +54,7 @@ private:
   std::vector<unsigned char> near;
   // Of these what is near the sphere for one basis, and where.
   std::vector<double> lit[3];
-  std::vector<std::int32_t> spots[8];
+  std::vector<std::int32_t> spots[8], someSpots;
 
   Directions directions; ///< of a row, where samples are looked at
 

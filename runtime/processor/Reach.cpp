@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -173,8 +174,6 @@ bool Reach::readViews() {
       copy((1 / det) * cross(f, s), view.forward);
       view.perPixel = 1 / pixelSize;
       view.margin = 1 / (2 * double(oversample)) - rounding;
-      view.fastFirst = double(fast.first), view.fastLast = double(fast.last);
-      view.slowFirst = double(slow.first), view.slowLast = double(slow.last);
       finite &= std::isfinite(1 / det) && std::isfinite(view.perPixel);
       seen[std::size_t(end)].push_back(view);
     }
@@ -209,6 +208,20 @@ Reach::Cone Reach::coneOf() const {
     return {};
   cone.angle = std::acos(least) + 1e-6;
   return cone;
+}
+
+/// Where the candidates of a group are looked for: all directions where there is no cone.
+static loops::Balls ballsOf(const IncidentBeam &beam, const Matrix &basis, double halfAxis,
+                            double turn, Vector axis, double angle) {
+  loops::Balls balls{{}, {}, beam.radius, halfAxis, turn, {}, angle < pi ? std::cos(angle) : -2};
+  copy(beam.k, balls.k);
+  for (int c = 0; c != 3; ++c) {
+    balls.basis[3 * c] = basis.column[c].x;
+    balls.basis[3 * c + 1] = basis.column[c].y;
+    balls.basis[3 * c + 2] = basis.column[c].z;
+  }
+  copy(axis, balls.axis);
+  return balls;
 }
 
 void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
@@ -263,7 +276,6 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
       along = c;
   const int i0 = (along + 1) % 3, i1 = (along + 2) % 3;
   const Vector step = center.column[along], next = center.column[i1];
-  const double cosAngle = std::cos(angle);
   loops::Rows rows{};
   copy(step, rows.step);
   copy(next, rows.next);
@@ -277,65 +289,104 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
   std::array<std::vector<double>, 4> ranges;
   for (auto &range : ranges)
     range.resize(std::size_t(count));
-  std::vector<std::array<std::int32_t, 3>> indices;
-  std::array<std::vector<double>, 4> balls; // x, y, z and radius
-  const auto look = [&](std::int64_t t, std::int64_t m, std::int64_t l, Vector x) {
-    const double window = halfAxis + turn * norm(x - b.k), length = norm(x);
-    if (length > b.radius + window || length < b.radius - window - window * window / b.radius)
-      return;
-    if (cone.angle <= pi && dot(x, cone.axis) < cosAngle * length)
-      return;
-    std::array<std::int32_t, 3> n{};
-    n[std::size_t(i0)] = std::int32_t(t);
-    n[std::size_t(i1)] = std::int32_t(m);
-    n[std::size_t(along)] = std::int32_t(l);
-    indices.push_back(n);
-    const double ball[] = {x.x, x.y, x.z, window};
-    for (int c = 0; c != 4; ++c)
-      balls[std::size_t(c)].push_back(ball[c]);
-  };
-  for (std::int64_t t = bounds[i0].first; t <= bounds[i0].last; ++t) {
-    const Vector plane = b.k + double(t) * center.column[i0];
-    copy(plane + double(bounds[i1].first) * next, rows.first);
+  // Of rows in the plane `plane`: numbers within the row, and of the row.
+  std::array<std::vector<std::int32_t>, 3> near;
+  std::size_t size = 0;
+  // Some at a time, in memory that stays in the cache.
+  constexpr std::size_t atOnce = 1024;
+  const loops::Balls balls = ballsOf(b, center, halfAxis, turn, cone.axis, angle);
+  const std::int64_t group = beamNumber * groups() + groupNumber;
+  const auto flush = [&] { addSpots(near, std::exchange(size, 0), balls, std::size_t(group)); };
+  for (std::int64_t plane = bounds[i0].first; plane <= bounds[i0].last; ++plane) {
+    copy(b.k + double(plane) * center.column[i0] + double(bounds[i1].first) * next, rows.first);
     loops::findRanges(rows, count, ranges[0].data(), ranges[1].data(), ranges[2].data(),
                       ranges[3].data());
+    double most = 0;
+    for (std::size_t part : {0, 2})
+      for (std::size_t i = 0; i != std::size_t(count); ++i)
+        most += std::max(ranges[part + 1][i] - ranges[part][i], 0.0) + 1;
+    if (!(most <= double(mostCandidates)))
+      return void(hopeless = true);
+    if (size >= atOnce)
+      flush();
+    if (near[0].size() < size + std::size_t(most))
+      for (auto &index : near)
+        index.resize(size + std::size_t(most) + atOnce);
+    std::int32_t *const inPlane = near[std::size_t(i0)].data();
+    std::int32_t *const ofRow = near[std::size_t(i1)].data();
+    std::int32_t *const inRow = near[std::size_t(along)].data();
     for (std::int64_t i = 0; i != count; ++i)
-      for (std::size_t part : {0, 2})
-        for (double l = ranges[part][std::size_t(i)]; l <= ranges[part + 1][std::size_t(i)]; ++l) {
-          const std::int64_t m = bounds[i1].first + i;
-          look(t, m, std::int64_t(l), plane + double(m) * next + l * step);
-        }
+      for (std::size_t part : {0, 2}) {
+        // Most have none or one: that one is written in any case, and kept where it is.
+        const double low = ranges[part][std::size_t(i)], high = ranges[part + 1][std::size_t(i)];
+        const auto row = std::int32_t(bounds[i1].first + i), first = std::int32_t(low);
+        const std::size_t found = high >= low ? std::size_t(high - low) + 1 : 0;
+        std::size_t n = 0;
+        do {
+          inPlane[size + n] = std::int32_t(plane);
+          ofRow[size + n] = row;
+          inRow[size + n] = first + std::int32_t(n);
+        } while (++n < found);
+        size += found;
+      }
   }
-  addSpots(indices, balls, std::size_t(beamNumber * groups() + groupNumber));
+  flush();
+  for (std::int64_t p = 0; p != panels; ++p) {
+    auto &candidates = found[std::size_t(p * beams * groups() + group)].candidates;
+    std::sort(candidates.begin(), candidates.end(),
+              [](const Candidate &x, const Candidate &y) { return x.firstRow < y.firstRow; });
+  }
 }
 
 /// Candidates are those that some panel can see.
-void Reach::addSpots(const std::vector<std::array<std::int32_t, 3>> &indices,
-                     const std::array<std::vector<double>, 4> &balls, std::size_t group) {
-  const std::size_t count = indices.size(), panelStride = std::size_t(beams * groups());
+void Reach::addSpots(std::array<std::vector<std::int32_t>, 3> &indices, std::size_t size,
+                     const loops::Balls &lattice, std::size_t group) {
+  std::array<std::vector<double>, 4> balls; // x, y, z and radius
+  for (auto &numbers : balls)
+    numbers.resize(size);
+  std::vector<unsigned char> kept(size);
+  loops::findBalls(lattice, indices[0].data(), indices[1].data(), indices[2].data(),
+                   std::int64_t(size), balls[0].data(), balls[1].data(), balls[2].data(),
+                   balls[3].data(), kept.data());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i != size; ++i) {
+    for (auto &index : indices)
+      index[count] = index[i];
+    for (auto &numbers : balls)
+      numbers[count] = numbers[i];
+    count += kept[i];
+  }
+  const std::size_t panelStride = std::size_t(beams * groups());
   std::array<std::vector<std::int32_t>, 8> spots;
-  for (auto &spot : spots)
-    spot.resize(count);
+  for (std::size_t i = 0; i != (hasDepth ? 8 : 4); ++i)
+    spots[i].resize(count);
+  const auto spotsAt = [&](std::size_t end) {
+    return loops::Pixels{spots[4 * end].data(), spots[4 * end + 1].data(),
+                         spots[4 * end + 2].data(), spots[4 * end + 3].data()};
+  };
+  const loops::Window window{std::int32_t(fast.first), std::int32_t(fast.last),
+                             std::int32_t(slow.first), std::int32_t(slow.last)};
   for (std::int64_t p = 0; p != panels; ++p) {
     for (std::size_t end = 0; end != (hasDepth ? 2 : 1); ++end)
       loops::spotsOfBalls(panel(p, int(end)), balls[0].data(), balls[1].data(), balls[2].data(),
-                          balls[3].data(), std::int64_t(count),
-                          {spots[4 * end].data(), spots[4 * end + 1].data(),
-                           spots[4 * end + 2].data(), spots[4 * end + 3].data()});
+                          balls[3].data(), std::int64_t(count), spotsAt(end));
+    if (hasDepth)
+      loops::coverBoth(spotsAt(0), spotsAt(1), std::int64_t(count));
+    loops::clipSpots(spotsAt(0), window, std::int64_t(count), kept.data());
+    const auto here =
+        std::size_t(std::count(kept.begin(), kept.begin() + std::ptrdiff_t(count), 1));
+    if (here == 0)
+      continue;
     Group &into = found[std::size_t(p) * panelStride + group];
+    std::size_t position = into.candidates.size();
+    into.candidates.resize(position + here + 1); // the last one is overwritten, or nobody's
     for (std::size_t i = 0; i != count; ++i) {
-      std::int32_t first = spots[2][i], last = spots[3][i];
-      if (hasDepth && spots[7][i] >= spots[6][i]) {
-        first = last < first ? spots[6][i] : std::min(first, spots[6][i]);
-        last = std::max(last, spots[7][i]);
-      }
-      if (last < first)
-        continue;
-      into.candidates.push_back({indices[i][0], indices[i][1], indices[i][2], first, last});
-      into.mostRows = std::max(into.mostRows, last - first + 1);
+      const std::int32_t first = spots[2][i], last = spots[3][i];
+      into.candidates[position] = {indices[0][i], indices[1][i], indices[2][i], first, last};
+      into.mostRows = std::max(into.mostRows, kept[i] ? last - first + 1 : 0);
+      position += kept[i];
     }
-    std::sort(into.candidates.begin(), into.candidates.end(),
-              [](const Candidate &x, const Candidate &y) { return x.firstRow < y.firstRow; });
+    into.candidates.resize(position);
   }
 }
 

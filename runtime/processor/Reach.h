@@ -89,8 +89,9 @@ private:
   bool readEllipsoids(const double *number, std::span<const double> direct);
   bool readViews();
   void findCandidates(std::int64_t beam, std::int64_t group);
-  void addSpots(const std::vector<std::array<std::int32_t, 3>> &indices,
-                const std::array<std::vector<double>, 4> &balls, std::size_t group);
+  /// Of `size` indices, which are overwritten.
+  void addSpots(std::array<std::vector<std::int32_t>, 3> &indices, std::size_t size,
+                const loops::Balls &lattice, std::size_t group);
   struct Cone {
     Vector axis;
     double angle = 4; ///< rad; more than pi: all directions

@@ -2,6 +2,8 @@
 
 #include "lib/Parallel/Vectorized.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace nanobragg::loops {
@@ -20,22 +22,24 @@ struct Interval {
   double low, high;
 };
 
+/// Beyond all pixels that there are.
+constexpr double far = 1 << 30;
+
 /// The pixels with points between two coordinates, in pixels.
-NB_INLINE Interval pixelsIn(Interval at, double margin, double first, double last) {
-  return {larger(std::ceil(at.low + margin - 1), first),
-          smaller(std::floor(at.high - margin), last)};
+NB_INLINE Interval pixelsIn(Interval at, double margin) {
+  return {smaller(larger(std::ceil(at.low + margin - 1), -far), far),
+          smaller(larger(std::floor(at.high - margin), -far), far)};
 }
 
 /// Behind the crystal there is no panel (`seen` <= 0); where the plane is met at no angle at all,
 /// all of it may have light.
 NB_INLINE void store(std::int64_t i, Interval fast, Interval slow, bool seen, bool grazing,
-                     const Panel &p, Pixels out) {
+                     Pixels out) {
   // No bound of these is NaN that is used: x and the radius are finite.
-  const bool none = !seen || fast.high < fast.low || slow.high < slow.low;
-  out.fastFirst[i] = std::int32_t(grazing ? p.fastFirst : none ? 0 : fast.low);
-  out.fastLast[i] = std::int32_t(grazing ? p.fastLast : none ? -1 : fast.high);
-  out.slowFirst[i] = std::int32_t(grazing ? p.slowFirst : none ? 0 : slow.low);
-  out.slowLast[i] = std::int32_t(grazing ? p.slowLast : none ? -1 : slow.high);
+  out.fastFirst[i] = std::int32_t(grazing ? -far : seen ? fast.low : far);
+  out.fastLast[i] = std::int32_t(grazing ? far : seen ? fast.high : -far);
+  out.slowFirst[i] = std::int32_t(grazing ? -far : seen ? slow.low : far);
+  out.slowLast[i] = std::int32_t(grazing ? far : seen ? slow.high : -far);
 }
 
 } // namespace
@@ -52,17 +56,37 @@ NB_VECTORIZED void findRanges(const Rows &r, std::int64_t count, double *low1, d
     // |foot + t step| = R for t = middle +- sqrt(R^2 - off^2) / |step|.
     const double middle = -dot(r.step, x, y, z) * inverse2;
     const double off2 = larger(x * x + y * y + z * z - middle * middle * step2, 0);
-    const double far = std::sqrt(larger(outer2 - off2, 0)) * inverse + room;
+    const double away = std::sqrt(larger(outer2 - off2, 0)) * inverse + room;
     const double near = std::sqrt(larger(inner2 - off2, 0)) * inverse - room;
     const bool hit = outer2 >= off2, whole = !(near > 0);
-    const double first = larger(std::ceil(middle - far), r.least);
-    const double last = smaller(std::floor(middle + far), r.most);
+    const double first = larger(std::ceil(middle - away), r.least);
+    const double last = smaller(std::floor(middle + away), r.most);
     const double endOfFirst = std::floor(middle - near);
     const double beginOfSecond = larger(std::ceil(middle + near), endOfFirst + 1);
     low1[i] = hit ? first : 1;
     high1[i] = hit ? (whole ? last : smaller(endOfFirst, r.most)) : 0;
     low2[i] = hit && !whole ? larger(beginOfSecond, r.least) : 1;
     high2[i] = hit && !whole ? last : 0;
+  }
+}
+
+NB_VECTORIZED void findBalls(const Balls &b, const std::int32_t *h, const std::int32_t *k,
+                             const std::int32_t *l, std::int64_t count, double *x, double *y,
+                             double *z, double *radius, unsigned char *kept) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double n0 = h[i], n1 = k[i], n2 = l[i];
+    const double qx = b.basis[0] * n0 + b.basis[3] * n1 + b.basis[6] * n2;
+    const double qy = b.basis[1] * n0 + b.basis[4] * n1 + b.basis[7] * n2;
+    const double qz = b.basis[2] * n0 + b.basis[5] * n1 + b.basis[8] * n2;
+    const double px = b.k[0] + qx, py = b.k[1] + qy, pz = b.k[2] + qz;
+    const double room = b.halfAxis + b.turn * std::sqrt(qx * qx + qy * qy + qz * qz);
+    const double length = std::sqrt(px * px + py * py + pz * pz);
+    x[i] = px;
+    y[i] = py;
+    z[i] = pz;
+    radius[i] = room;
+    kept[i] = (length <= b.radius + room) & (length >= b.radius - room - room * room / b.radius) &
+              (dot(b.axis, px, py, pz) >= b.least * length);
   }
 }
 
@@ -85,11 +109,9 @@ NB_VECTORIZED void spotsOfBalls(const Panel &p, const double *x, const double *y
         scale * std::sqrt(larger(f2 - 2 * f * fw + f * f * w2, 0) + rounding * (f2 + f * f * w2));
     const double halfS =
         scale * std::sqrt(larger(s2 - 2 * s * sw + s * s * w2, 0) + rounding * (s2 + s * s * w2));
-    const Interval fast = pixelsIn({(f - halfF) * p.perPixel, (f + halfF) * p.perPixel}, p.margin,
-                                   p.fastFirst, p.fastLast);
-    const Interval slow = pixelsIn({(s - halfS) * p.perPixel, (s + halfS) * p.perPixel}, p.margin,
-                                   p.slowFirst, p.slowLast);
-    store(i, fast, slow, seen, grazing, p, out);
+    const Interval fast = pixelsIn({(f - halfF) * p.perPixel, (f + halfF) * p.perPixel}, p.margin);
+    const Interval slow = pixelsIn({(s - halfS) * p.perPixel, (s + halfS) * p.perPixel}, p.margin);
+    store(i, fast, slow, seen, grazing, out);
   }
 }
 
@@ -165,12 +187,88 @@ NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const doubl
         range(f, ff - 2 * f * fw + f * f * ww, dot(vf, va, vb, vc) - f * wu, ff + f * f * ww);
     Interval slow =
         range(g, ss - 2 * g * sw + g * g * ww, dot(vs, va, vb, vc) - g * wu, ss + g * g * ww);
-    fast = pixelsIn({fast.low * p.perPixel, fast.high * p.perPixel}, p.margin, p.fastFirst,
-                    p.fastLast);
-    slow = pixelsIn({slow.low * p.perPixel, slow.high * p.perPixel}, p.margin, p.slowFirst,
-                    p.slowLast);
-    store(i, fast, slow, seen, grazing, p, out);
+    fast = pixelsIn({fast.low * p.perPixel, fast.high * p.perPixel}, p.margin);
+    slow = pixelsIn({slow.low * p.perPixel, slow.high * p.perPixel}, p.margin);
+    store(i, fast, slow, seen, grazing, out);
   }
+}
+
+NB_VECTORIZED void coverBoth(Pixels spots, const Pixels &others, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    spots.fastFirst[i] = std::min(spots.fastFirst[i], others.fastFirst[i]);
+    spots.fastLast[i] = std::max(spots.fastLast[i], others.fastLast[i]);
+    spots.slowFirst[i] = std::min(spots.slowFirst[i], others.slowFirst[i]);
+    spots.slowLast[i] = std::max(spots.slowLast[i], others.slowLast[i]);
+  }
+}
+
+NB_VECTORIZED void clipSpots(Pixels spots, const Window &w, std::int64_t count,
+                             unsigned char *any) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int32_t f0 = std::max(spots.fastFirst[i], w.fastFirst);
+    const std::int32_t f1 = std::min(spots.fastLast[i], w.fastLast);
+    const std::int32_t s0 = std::max(spots.slowFirst[i], w.slowFirst);
+    const std::int32_t s1 = std::min(spots.slowLast[i], w.slowLast);
+    spots.fastFirst[i] = f0;
+    spots.fastLast[i] = f1;
+    spots.slowFirst[i] = s0;
+    spots.slowLast[i] = s1;
+    any[i] = (f0 <= f1) & (s0 <= s1);
+  }
+}
+
+// Bits are taken eight at a time, whether there are as many or not: what comes behind them is
+// written over. A loop that ends at the last bit would be mispredicted each time.
+NB_VECTORIZED std::int64_t listBits(const Bits &bits, std::int64_t block, std::int64_t end,
+                                    std::int64_t enough, bool dark, Lists &lists) {
+  std::int64_t blocks = lists.blocks, outers = lists.outers, inners = lists.inners;
+  std::int64_t row = block / bits.blocksPerRow, column = block % bits.blocksPerRow;
+  for (; block != end && inners < enough && blocks < enough; ++block) {
+    const std::uint64_t *words = bits.words + block * bits.wordsOfBlock;
+    const std::int64_t thisRow = row, thisColumn = column;
+    if (++column == bits.blocksPerRow)
+      column = 0, ++row;
+    std::uint64_t some = 0;
+    for (std::int64_t word = 0; word != bits.wordsOfBlock; ++word)
+      some |= words[word];
+    if (!some && dark)
+      continue;
+    lists.slow[blocks] = bits.firstRow + std::int32_t(thisRow);
+    lists.fast[blocks] = bits.firstColumn + std::int32_t(thisColumn) * bits.lanes;
+    lists.outerBegin[blocks++] = std::int32_t(outers);
+    if (!some)
+      continue;
+    std::int64_t next = inners;
+    for (std::int64_t word = 0; word != bits.wordsOfBlock; ++word) {
+      std::uint64_t left = words[word];
+      const auto base = std::int32_t(64 * word);
+      for (std::int64_t at = next; left; at += 8)
+        for (int i = 0; i != 8; ++i) {
+          lists.inner[at + i] = base + std::int32_t(std::countr_zero(left));
+          left &= left - 1;
+        }
+      next += std::popcount(words[word]);
+    }
+    if (bits.beams == 1) {
+      lists.outer[outers] = 0;
+      lists.innerBegin[outers++] = std::int32_t(inners);
+    } else {
+      std::int32_t endOfBeam = 0;
+      for (std::int64_t at = inners; at != next; ++at) {
+        const std::int32_t orientation = lists.inner[at];
+        if (orientation >= endOfBeam) {
+          const auto beam = std::int32_t(orientation / bits.bases);
+          endOfBeam = (beam + 1) * std::int32_t(bits.bases);
+          lists.outer[outers] = beam;
+          lists.innerBegin[outers++] = std::int32_t(at);
+        }
+        lists.inner[at] = orientation - (endOfBeam - std::int32_t(bits.bases));
+      }
+    }
+    inners = next;
+  }
+  lists.blocks = blocks, lists.outers = outers, lists.inners = inners;
+  return block;
 }
 
 } // namespace nanobragg::loops

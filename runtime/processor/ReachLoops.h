@@ -18,18 +18,36 @@ struct Rows {
 void findRanges(const Rows &rows, std::int64_t count, double *low1, double *high1, double *low2,
                 double *high2);
 
-/// A panel at one depth: View of Reach.h, and its pixels.
+/// A panel at one depth, as Reach::panel has it, and its pixels.
 struct Panel {
   double fast[3], slow[3], forward[3];
   double perPixel; ///< 1 / size of a pixel
   double margin;   ///< in pixels: points of pixel i lie from i + margin to i + 1 - margin
-  double fastFirst, fastLast, slowFirst, slowLast; ///< pixels that are of interest
 };
 
-/// The pixels on which balls about the points x have light; none: last < first.
+/// The pixels with light of each of many, whether there are such pixels or not. None: last < first,
+/// and then not only 0 and -1: the ends of several depths have all depths between them.
 struct Pixels {
   std::int32_t *fastFirst, *fastLast, *slowFirst, *slowLast;
 };
+/// Pixels from first to last, of which a spot is looked at.
+struct Window {
+  std::int32_t fastFirst, fastLast, slowFirst, slowLast;
+};
+/// Where the candidates n of a group are: balls about k + A n, A the mean basis, that have all
+/// ellipsoids of the group in them.
+struct Balls {
+  double k[3], basis[9]; ///< column by column
+  double radius;         ///< of the sphere of Ewald
+  double halfAxis, turn; ///< a ball's radius is halfAxis + turn |A n|
+  double axis[3], least; ///< of a cone: only directions of at least this cosine
+};
+/// Centre and radius of the balls; `kept` 1 where they meet the sphere inside the cone, else 0.
+void findBalls(const Balls &balls, const std::int32_t *h, const std::int32_t *k,
+               const std::int32_t *l, std::int64_t count, double *x, double *y, double *z,
+               double *radius, unsigned char *kept);
+
+/// The pixels on which balls about the points x have light.
 void spotsOfBalls(const Panel &panel, const double *x, const double *y, const double *z,
                   const double *radius, std::int64_t count, Pixels spots);
 
@@ -45,6 +63,30 @@ void findNear(const Shell &shell, const double *x, const double *y, const double
 /// The pixels on which the ellipsoids about reduced indices n have light.
 void spotsOfEllipsoids(const Shell &shell, const Panel &panel, const double *x, const double *y,
                        const double *z, std::int64_t count, Pixels spots);
+
+/// Takes the boxes around both spots, which have what is between them.
+void coverBoth(Pixels spots, const Pixels &others, std::int64_t count);
+/// What is inside the window is left of the spots; `any` 1 where that is something, else 0.
+void clipSpots(Pixels spots, const Window &window, std::int64_t count, unsigned char *any);
+
+/// Bits of a row of blocks after the other.
+struct Bits {
+  const std::uint64_t *words;
+  std::int64_t wordsOfBlock;
+  std::int64_t blocksPerRow, beams, bases; ///< bit beam * bases + basis
+  std::int32_t firstRow, firstColumn, lanes;
+};
+/// Room for the lists of nb_lit, and how far they are filled.
+struct Lists {
+  std::int32_t *slow, *fast, *outerBegin, *outer, *innerBegin, *inner;
+  std::int64_t blocks, outers, inners;
+};
+/// What a list needs behind `inners` of the block at hand.
+constexpr std::int64_t roomBehind = 8;
+/// Appends blocks from `block` on until the lists are as long as `enough` or `end` is reached,
+/// where it returns; those without a bit, too, unless `dark`.
+std::int64_t listBits(const Bits &bits, std::int64_t block, std::int64_t end, std::int64_t enough,
+                      bool dark, Lists &lists);
 
 } // namespace nanobragg::loops
 #endif

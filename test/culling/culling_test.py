@@ -66,7 +66,7 @@ def experiment(r):
     maybe = [["-phi", "10", "-osc", "1", "-phisteps", "5"], ["-twotheta", "20"],
              ["-hdivrange", "1", "-hdivsteps", "3"], ["-dispersion", "1", "-dispsteps", "4"],
              ["-detector_rotx", "5", "-detector_roty", "-10"], ["-oversample", "2"],
-             ["-detector_thick", "0.5", "-detector_thicksteps", "3", "-detector_abs", "500"],
+             ["-detector_thick", "1500", "-detector_thicksteps", "5", "-detector_abs", "3000"],
              ["-roi", "13", "150", "21", "190"], ["-water", "0.1"], ["-Xbeam", "20", "-Ybeam", "55"],
              ["-pivot", "sample"], ["-nopolar"], ["-dmin", "3"], ["-mask", "mask.img"],
              ["-curved_det", "-mosaic_dom", "300"]]
@@ -117,6 +117,23 @@ class CullingTest(unittest.TestCase):
             np.testing.assert_allclose(exact, off, rtol=1e-11)
             np.testing.assert_allclose(some, off, rtol=1e-6)
 
+    def test_gradient_by_structure_factors(self):
+        # Of a list: its derivatives are an entry for each reflection, of which few shine.
+        flags = ("-cell 70 80 90 90 100 90 -N 30 -mosaic 1 -mosaic_dom 100 -lambda 1 -distance 100 -detpixels 128 "
+                 "-pixel 0.6 -gauss_xtal -oversample 1 -misset 7 8 9 -default_F 0")
+        r = random.Random(11)
+        indices = [(h, k, l) for h in range(-12, 13) for k in range(-12, 13) for l in range(-12, 13)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "list.hkl")
+            with open(path, "w") as file:
+                file.writelines(f"{h} {k} {l} {r.uniform(10, 100):.3f}\n" for h, k, l in indices)
+            words = f"{flags} -hkl {path}"
+            off, exact, some = (gradient(words, "F", f"--cull={c}") for c in ("off", "exact", "1e-9"))
+        self.assertGreater(np.count_nonzero(off > 1e-6 * off.max()), 30)
+        np.testing.assert_allclose(exact, off, rtol=1e-11, atol=1e-300)
+        np.testing.assert_allclose(some, off, rtol=0, atol=1e-7 * off.max())
+        self.assertFalse(np.array_equal(some, off))
+
     def test_where_it_cannot_pay_all_are_computed(self):
         words = ("-cell 70 80 90 90 90 90 -mosaic 0.2 -mosaic_dom 20 -lambda 1 -distance 100 -detpixels 64 -pixel 0.2 "
                  "-default_F 100 -oversample 1")
@@ -157,6 +174,26 @@ class CullingTest(unittest.TestCase):
             _, timing = run(words, f"--cull={setting}")
             self.assertLess(timing["samples_evaluated"], share * timing["samples"])
             self.assertLess(timing["samples_lit"], timing["samples_evaluated"])
+
+    def test_spots_between_the_depths_of_a_thick_sensor(self):
+        # Smaller than a pixel, they may miss all pixel centres at the first depth and at the last one.
+        words = ("-cell 70 80 90 90 90 90 -mosaic 0.2 -mosaic_dom 30 -lambda 1 -distance 40 -detpixels 300 -pixel 0.2 "
+                 "-default_F 100 -oversample 1 -misset 10 20 30 -detector_thick 2000 -detector_thicksteps 5 "
+                 "-detector_abs 5000")
+        for shape in ("-tophat_spots -N 60", "-gauss_xtal -N 300"):
+            off, _ = run(f"{words} {shape}", "--cull=off")
+            exact, timing = run(f"{words} {shape}", "--cull=exact")
+            self.assertLess(timing["samples_evaluated"], 0.5 * timing["samples"])
+            self.assertGreater(np.count_nonzero(off), 50)
+            self.assertEqual(off.tobytes(), exact.tobytes())
+
+    def test_no_sample_has_light(self):
+        words = ("-cell 70 80 90 90 90 90 -N 3000 -tophat_spots -lambda 1 -distance 100 -detpixels 64 -pixel 0.2 "
+                 "-default_F 100 -oversample 1 -misset 10 20 30")
+        image, timing = run(words, "--cull=exact")
+        self.assertEqual(np.count_nonzero(image), 0)
+        self.assertEqual(timing["samples_evaluated"], 0)
+        self.assertEqual(timing["samples_lit"], 0)
 
     def test_threads_and_background(self):
         words = ("-cell 70 80 90 90 90 90 -N 100 -mosaic 0.2 -mosaic_dom 20 -lambda 1 -distance 100 "

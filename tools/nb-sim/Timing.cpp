@@ -25,9 +25,8 @@ void Timing::record(Simulator &simulator, const SimulatorOptions &options, const
   prepareSeconds = result.prepareSeconds;
   runSeconds = result.runSeconds;
   samples = samplesOf(simulator.experiment());
-  const bool culled = result.samplesEvaluated > 0;
-  samplesLit = culled ? result.samplesLit : samples;
-  samplesEvaluated = culled ? result.samplesEvaluated : samples;
+  samplesLit = result.culled ? result.samplesLit : samples;
+  samplesEvaluated = result.culled ? result.samplesEvaluated : samples;
   threads = result.threads;
   device = result.device;
   deviceBytes = result.deviceBytes;

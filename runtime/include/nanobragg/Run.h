@@ -64,8 +64,9 @@ struct RunResult {
   std::int64_t workspaceBytes = 0;
   std::int64_t accumulatorBytes = 0; ///< of sums over pixels, for all parts and threads
   std::string report{};              ///< what instruments found
-  /// Of a culled kernel: samples that may have light, and those that were computed, which are whole
-  /// blocks of pixels. 0: all samples were.
+  bool culled = false;               ///< samples without light were left out
+  /// Then: samples that may have light, and those that were computed, which are whole blocks of
+  /// pixels.
   double samplesLit = 0, samplesEvaluated = 0;
   // Of a run on a GPU.
   std::string device{};           ///< its name; empty: the processor
