@@ -1,5 +1,5 @@
-# What `cmake --install` and CPack install. Two components: `runtime`, which maps no LLVM and is where
-# everything without a component goes, and `compiler`.
+# What `cmake --install` and CPack install. Components: `runtime`, which maps no LLVM and is where
+# everything without a component goes, `compiler`, and where there is MPI `mpi`.
 
 include(CMakePackageConfigHelpers)
 
@@ -70,6 +70,9 @@ set(CPACK_PACKAGE_CONTACT "nanobragg-mlir <nobody@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "X-ray diffraction images of crystals")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL runtime compiler)
+if(TARGET nb-mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -84,6 +87,9 @@ set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME nanobragg-compiler)
 # libLLVM is found through a link that belongs to no package.
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS libllvm22)
 set(CPACK_DEBIAN_COMPILER_DESCRIPTION "The compiler that nb-sim and nb-compile open, nb-opt, nb-run")
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME nanobragg-mpi)
+set(CPACK_DEBIAN_MPI_DESCRIPTION "The part of nb-sim that mpirun needs")
 include(CPack)
 cpack_add_component(runtime)
 cpack_add_component(compiler DEPENDS runtime)
+cpack_add_component(mpi DEPENDS runtime)

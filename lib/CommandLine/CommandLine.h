@@ -77,12 +77,19 @@ struct OutputOptions {
   CountingOptions counting;
 };
 
+/// One of several processes that make a series without knowing of each other: every `count`-th
+/// image from number `index` on, both counted from 0.
+struct Shard {
+  std::int64_t index = 0, count = 1;
+};
+
 /// Many images from one run.
 struct SeriesOptions {
   std::optional<std::int64_t> frames; ///< 0: as many as the scan of --expt has
   std::optional<double> oscPerFrame;  ///< degrees
   std::optional<std::string> shots;   ///< table, or experiments of DIALS
   bool resume = false;
+  std::optional<Shard> shard;
 
   bool any() const { return frames || shots; }
 };

@@ -1,6 +1,32 @@
 #include "lib/CommandLine/Flag.h"
 
+#include "lib/IO/TextScanner.h"
+
+#include <algorithm>
+#include <charconv>
+
 namespace nanobragg {
+namespace {
+
+Shard shardOf(const Values &v) {
+  Shard shard;
+  const std::string &text = v.text();
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto number = [&](std::size_t from, std::size_t to, std::int64_t &value) {
+    const char *begin = text.data() + std::min(from, to), *end = text.data() + to;
+    const auto [stop, error] = std::from_chars(begin, end, value);
+    return error == std::errc() && stop == end;
+  };
+  if (!number(0, slash, shard.index) || !number(slash + 1, text.size(), shard.count))
+    v.refuse(io::quoted(text) +
+             " is not I/N with two whole numbers; the shards of four are --shard=0/4 to --shard=3/4");
+  if (shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
+    v.refuse(io::quoted(text) +
+             " is no shard: they count from 0; the shards of four are --shard=0/4 to --shard=3/4");
+  return shard;
+}
+
+} // namespace
 
 FlagGroup spindleFlags() {
   return {
@@ -68,6 +94,13 @@ FlagGroup spindleFlags() {
            .fallback = "off",
            .help = "go on with a series that was interrupted: frames whose files are all there stay",
            .apply = [](CommandLine &line, const Values &) { line.series.resume = true; }},
+          {.spellings = {"--shard"},
+           .values = "I/N",
+           .fallback = "all images",
+           .help = "one of N processes that share a series (a job array): every N-th image from the I-th "
+                   "on, I from 0 to N-1; each has an HDF5 file of its own, and --nexus is a virtual data "
+                   "set over them",
+           .apply = [](CommandLine &line, const Values &v) { line.series.shard = shardOf(v); }},
       }};
 }
 

@@ -320,6 +320,12 @@ private:
     const hsize_t size[3] = {options.frames, rows, options.frameFast};
     const hsize_t chunk[3] = {1, rows, options.frameFast};
     const Handle space(H5Screate_simple(3, size, nullptr)), creation(H5Pcreate(H5P_DATASET_CREATE));
+    const hid_t type = options.floats ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT32;
+    if (!options.parts.empty()) {
+      showParts(creation, space);
+      data = b.dataset("/entry/data/data", type, space, creation);
+      return;
+    }
     H5Pset_chunk(creation, 3, chunk);
     H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
     if (options.bitshuffle) {
@@ -329,8 +335,32 @@ private:
       H5Pset_shuffle(creation);
       H5Pset_deflate(creation, 1);
     }
-    data = b.dataset("/entry/data/data", options.floats ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT32,
-                     space, creation);
+    data = b.dataset("/entry/data/data", type, space, creation);
+  }
+
+  /// Frames stand at their places in each part, so that what is chosen there is what is chosen here.
+  void showParts(hid_t creation, hid_t space) const {
+    const std::int32_t none = -1;
+    const float nan = std::nanf("");
+    require(options.floats ? H5Pset_fill_value(creation, H5T_NATIVE_FLOAT, &nan)
+                           : H5Pset_fill_value(creation, H5T_NATIVE_INT32, &none));
+    for (const NexusPart &part : options.parts) {
+      if (part.frames.empty())
+        continue;
+      const Handle chosen(H5Scopy(space));
+      H5Sselect_none(chosen);
+      const std::vector<std::size_t> &frames = part.frames;
+      for (std::size_t i = 0, end = 0; i < frames.size(); i = end) {
+        // As many as follow at the same distance, which is what shards have.
+        const std::size_t step = i + 1 < frames.size() ? frames[i + 1] - frames[i] : 1;
+        for (end = i + 1; end < frames.size() && frames[end] - frames[end - 1] == step;)
+          ++end;
+        const hsize_t start[3] = {frames[i], 0, 0}, stride[3] = {step, 1, 1},
+                      count[3] = {end - i, 1, 1}, block[3] = {1, rows, options.frameFast};
+        require(H5Sselect_hyperslab(chosen, H5S_SELECT_OR, start, stride, count, block));
+      }
+      require(H5Pset_virtual(creation, chosen, part.file.c_str(), "/entry/data/data", chosen));
+    }
   }
 
   void reopen() {

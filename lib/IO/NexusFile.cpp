@@ -2,7 +2,11 @@
 
 #include "lib/IO/Module.h"
 #include "lib/IO/ModuleCall.h"
+#include "lib/IO/OutputPath.h"
+#include "lib/IO/TemporaryName.h"
 
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
@@ -48,6 +52,17 @@ std::unique_ptr<NexusWriter> openNexus(const std::string &path, const DialsExper
     return hdf5Module().open(path, experiment, options, writer, error);
   });
   return std::make_unique<WriterThere>(writer);
+}
+
+void joinNexus(const std::string &path, const DialsExperiment &experiment,
+               const NexusOptions &options) {
+  const std::string temporary = directoryOf(path) + newTemporaryName();
+  openNexus(temporary, experiment, options)->finish();
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    std::remove(temporary.c_str());
+    throw FileError(path, std::string("cannot be put into place: ") + std::strerror(error));
+  }
 }
 
 bool canBitshuffle() { return hdf5Module().hasBitshuffle(); }

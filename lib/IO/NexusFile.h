@@ -14,6 +14,12 @@
 
 namespace nanobragg::io {
 
+/// Frames of a series that are in a file of their own, at their own places.
+struct NexusPart {
+  std::string file; ///< relative to the folder of the file that shows it
+  std::vector<std::size_t> frames;
+};
+
 struct NexusOptions {
   std::size_t frames = 1;
   bool resume = false;     ///< go on with a file that is there
@@ -22,6 +28,8 @@ struct NexusOptions {
   bool bitshuffle = false; ///< bitshuffle and LZ4 by HDF5's plugin, else shuffled and deflated
   std::size_t frameFast = 0, frameSlow = 0; ///< of the frame that each panel lies in the corner of
   std::vector<std::uint8_t> mask{};         ///< [panel][slow][fast], 0: masked; empty: none
+  /// A virtual data set over these. Frames of none are -1 (integers) or not a number (floats).
+  std::vector<NexusPart> parts{};
 };
 
 /// A file that gets its frames one by one, in any order and from any thread. What has been written
@@ -38,6 +46,11 @@ public:
 /// Throws FileError. The beam is turned to -z where it is not along it: NXmx has no other.
 std::unique_ptr<NexusWriter> openNexus(const std::string &path, const DialsExperiment &experiment,
                                        const NexusOptions &options);
+
+/// A virtual data set over options.parts, which need not be complete. It appears complete. Throws
+/// FileError.
+void joinNexus(const std::string &path, const DialsExperiment &experiment,
+               const NexusOptions &options);
 
 /// Does HDF5 find a plugin for bitshuffle and LZ4? Without, NexusOptions::bitshuffle is refused.
 bool canBitshuffle();

@@ -66,6 +66,12 @@ void FramePlan::readExperiments(const std::string &path) {
   frames = std::int64_t(experiments.size());
 }
 
+std::size_t FramePlan::lattices(std::int64_t index) const {
+  return !experiments.empty() ? experiments[std::size_t(index)].size()
+         : !shots.empty()     ? shots[std::size_t(index)].size()
+                              : std::max<std::size_t>(setup.loaded.dials.size(), 1);
+}
+
 Frame FramePlan::frame(std::int64_t index) const {
   Frame frame{setup.line, {}};
   Options &o = frame.line.options;

@@ -1,9 +1,11 @@
 #include "tools/nb-sim/MakeSeries.h"
 
+#include "lib/IO/FileError.h"
 #include "lib/IO/NexusFile.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/ExchangeFiles.h"
+#include "tools/nb-sim/FrameDeal.h"
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/FramePlan.h"
 #include "tools/nb-sim/FrameWriter.h"
@@ -13,49 +15,69 @@
 #include "tools/nb-sim/SeriesProgress.h"
 #include "tools/nb-sim/SpotLabels.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <sstream>
 #include <thread>
+#include <unistd.h>
 
 namespace nanobragg {
 namespace {
 
 class SeriesRun {
 public:
-  SeriesRun(RunSetup &&runSetup, KernelProvider &kernels, const ProcessStart &start)
-      : setup(std::move(runSetup)), kernels(kernels), start(start), journal(journalOf(setup)),
+  SeriesRun(RunSetup &&runSetup, KernelProvider &kernels, const ProcessStart &start, Ranks *ranks)
+      : setup(std::move(runSetup)), kernels(kernels), start(start), ranks(ranks),
+        leads(setup.line.series.shard ? setup.line.series.shard->index == 0
+                                      : !ranks || ranks->rank() == 0),
+        journal(journalOf(setup, ranks)), part(journal ? journal->part() : alone),
         plan(setup), files(setup.line, plan.count()), inputs(setup.loaded.inputs),
         labels(setup, plan.count(), plan.stills()),
-        stills(plan.stills() ? std::size_t(plan.count()) : 0) {}
+        stills(setup.line.outputs.exptFile && leads && plan.stills() ? std::size_t(plan.count())
+                                                                     : 0) {}
 
   void run() {
     const io::DialsExperiment first = describe(0, plan.count());
     refuseUnfitCbf(setup.line, first);
     std::optional<io::OutputFile> expt;
-    if (setup.line.outputs.exptFile)
+    if (setup.line.outputs.exptFile && leads)
       expt.emplace(*setup.line.outputs.exptFile);
     openNexus(first);
     writeShots();
-    SeriesProgress progress(stdout, plan.count(),
+    FrameDeal deal(
+        plan.count(), [&](std::int64_t i) { return !labels.wanted() && isDone(i); },
+        [&](std::int64_t i) { return double(plan.lattices(i)); }, setup.line.series.shard, ranks);
+    SeriesProgress progress(stdout, plan.count() - deal.others(),
                             setup.line.tool.progress && !setup.line.tool.quiet);
+    for (std::int64_t i = 0; i < deal.done(); ++i)
+      progress.skip();
+    prepareKernel();
     FrameWriter writer(writers());
-    for (std::int64_t i = 0; i < plan.count(); ++i) {
-      const bool there = isDone(i);
-      if (there && !labels.wanted()) {
-        progress.skip();
-        if (plan.stills())
-          stills[std::size_t(i)] = describeStill(i);
-        continue;
-      }
+    while (const std::optional<std::int64_t> next = deal.next()) {
+      const std::int64_t i = *next;
+      const bool there = labels.wanted() && isDone(i);
       auto done = std::make_shared<Rendered>(render(i));
       writer.add([this, done, i, there, &progress] {
         finish(i, *done, there);
         there ? progress.skip() : progress.finishOne();
       });
+      tellOthers(progress);
     }
     writer.finish();
+    busySeconds = start.sinceMain.seconds();
+    tellOthers(progress);
     if (nexus)
       nexus->finish();
+    while (ranks && !ranks->arrived(0.2))
+      tellOthers(progress);
+    tellOthers(progress);
+    joinParts(first);
     writeModels(first, expt);
     progress.end();
     printSummary(progress);
@@ -72,11 +94,100 @@ private:
     std::vector<Lattice> lattices;
   };
 
-  static std::unique_ptr<SeriesJournal> journalOf(RunSetup &setup) {
+  static std::unique_ptr<SeriesJournal> journalOf(RunSetup &setup, Ranks *ranks) {
     if (!setup.line.series.any())
       return nullptr; // lattices on one image
+    const OutputOptions &o = setup.line.outputs;
+    if ((ranks || setup.line.series.shard) && (o.reflFile || o.streamFile))
+      throw UsageError(std::string(o.reflFile ? "--write-refl" : "--write-stream") +
+                       " needs the photons of all images in one process; leave it out here, and "
+                       "when all images are there give the same command to one process, with "
+                       "--resume");
     return std::make_unique<SeriesJournal>(FrameFiles(setup.line, 1).journalName(), setup.line,
-                                           setup.loaded);
+                                           setup.loaded, ranks);
+  }
+
+  /// Rank 0 shows what all have made.
+  void tellOthers(SeriesProgress &progress) {
+    if (!ranks)
+      return;
+    const std::int64_t own = progress.made();
+    madeByAll = ranks->finished(own - toldOthers);
+    toldOthers = own;
+    if (ranks->rank() == 0)
+      progress.setElsewhere(madeByAll - own);
+  }
+
+  /// The file with the frames of a part.
+  std::string nexusOf(int which) const {
+    const std::string &name = *setup.line.outputs.nexusFile;
+    return which == alone && part != alone ? keptName(name) : partName(name, which);
+  }
+
+  bool hasNexus(int which) const {
+    std::error_code ignored;
+    return std::filesystem::exists(nexusOf(which), ignored);
+  }
+
+  /// Shows the frames of all parts as one file.
+  void joinParts(const io::DialsExperiment &first) {
+    std::vector<std::string> reports;
+    if (ranks)
+      reports = ranks->gather(report());
+    readReports(reports);
+    if (part == alone || !nexus || (ranks && !leads))
+      return;
+    const auto usable = [&](int which) { return hasNexus(which); };
+    while (true) {
+      FinishedImages finished;
+      if (ranks) {
+        finished = journal->finishedBefore();
+        std::erase_if(finished, [&](const auto &entry) { return !hasNexus(entry.second); });
+        for (const auto &[image, which] : madeByRanks)
+          finished[image] = which;
+      } else {
+        finished = journal->finishedByAll(usable);
+      }
+      std::map<int, io::NexusPart> parts;
+      for (const auto &[image, which] : finished)
+        if (image <= plan.count())
+          parts[which].frames.push_back(std::size_t(image - 1));
+      io::NexusOptions options = nexusOptions();
+      for (auto &[which, shown] : parts) {
+        shown.file = std::filesystem::path(nexusOf(which)).filename().string();
+        options.parts.push_back(std::move(shown));
+      }
+      joined = std::int64_t(finished.size());
+      if (!options.parts.empty())
+        io::joinNexus(*setup.line.outputs.nexusFile, first, options);
+      // A shard that ended meanwhile may have put its view into place before this one.
+      if (ranks || journal->finishedByAll(usable).size() == finished.size())
+        return;
+    }
+  }
+
+  /// What a rank has made, for rank 0: seconds until it had no more to do, and its images.
+  std::string report() const {
+    std::string text = std::to_string(busySeconds) + " " + std::to_string(kernelSeconds);
+    for (const std::int64_t image : madeHere)
+      text += " " + std::to_string(image);
+    return text;
+  }
+
+  void readReports(const std::vector<std::string> &reports) {
+    leastBusy = mostBusy = busySeconds;
+    if (!reports.empty())
+      kernelSeconds = 0;
+    for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+      std::istringstream words(reports[rank]);
+      double busy = 0, kernel = 0;
+      words >> busy >> kernel;
+      leastBusy = std::min(leastBusy, busy);
+      mostBusy = std::max(mostBusy, busy);
+      kernelSeconds += kernel;
+      for (std::int64_t image = 0; words >> image;)
+        madeByRanks[image] = int(rank);
+    }
   }
 
   unsigned writers() const {
@@ -85,8 +196,13 @@ private:
   }
 
   bool isDone(std::int64_t i) const {
-    return journal && journal->isDone(i + 1) && (!nexus || nexus->isDone(std::size_t(i))) &&
-           files.allThere(i + 1, setup.complete.experiment.detector);
+    if (!journal || !files.allThere(i + 1, setup.complete.experiment.detector))
+      return false;
+    const auto found = journal->finishedBefore().find(i + 1);
+    if (found == journal->finishedBefore().end())
+      return false;
+    return !nexus ||
+           (found->second == part ? nexus->isDone(std::size_t(i)) : hasNexus(found->second));
   }
 
   CompleteExperiment complete(const CommandLine &ofFrame, const FrameLattice &lattice) {
@@ -117,16 +233,35 @@ private:
   void openNexus(const io::DialsExperiment &first) {
     if (!setup.line.outputs.nexusFile)
       return;
+    if (part != alone && journal->finishedBefore().empty() == false)
+      keepNexusOfOne();
+    nexus = io::openNexus(partName(*setup.line.outputs.nexusFile, part), first, nexusOptions());
+  }
+
+  io::NexusOptions nexusOptions() const {
     io::NexusOptions options = nexusOptionsOf(setup.line, setup.complete.experiment);
     options.frames = std::size_t(plan.count());
     options.resume = journal && journal->goesOn();
     options.stills = plan.stills();
-    nexus = io::openNexus(*setup.line.outputs.nexusFile, first, options);
+    return options;
+  }
+
+  /// A series that one process began and parts go on with: its file gets a second name before the
+  /// first becomes that of the view. A link, since of several shards the first one makes it.
+  void keepNexusOfOne() const {
+    const auto &before = journal->finishedBefore();
+    if (std::ranges::none_of(before, [](const auto &entry) { return entry.second == alone; }))
+      return;
+    const std::string &name = *setup.line.outputs.nexusFile;
+    if (::link(name.c_str(), keptName(name).c_str()) != 0 && errno != EEXIST && errno != ENOENT)
+      throw io::FileError(name, std::string("cannot be given the name ") + keptName(name) + " (" +
+                                    std::strerror(errno) +
+                                    "); finish this series with one process, without --shard");
   }
 
   void writeShots() {
     const std::optional<std::string> &name = setup.line.outputs.shotsFile;
-    if (!name || !setup.line.series.shots)
+    if (!name || !setup.line.series.shots || !leads)
       return;
     if (plan.table().empty())
       throw UsageError("--write-shots: the shots are experiments of DIALS; use --write-expt");
@@ -168,6 +303,19 @@ private:
     return result;
   }
 
+  /// Of the ranks of a machine one compiles, and the others find the kernel in the cache.
+  void prepareKernel() {
+    if (!ranks)
+      return;
+    if (ranks->rankHere() != 0)
+      ranks->meetHere();
+    Frame frame = plan.frame(0);
+    Simulator(complete(frame.line, frame.lattices.front()).experiment, optionsOf())
+        .prepare(PixelType::F32);
+    if (ranks->rankHere() == 0)
+      ranks->meetHere();
+  }
+
   SimulatorOptions optionsOf() const {
     SimulatorOptions options = setup.simulatorOptions(kernels);
     options.once = plan.count() == 1;
@@ -182,7 +330,7 @@ private:
             i, lattice.complete,
             simulatedExperiment(lattice.complete, r.line, setup.loaded, plan.stills() ? 0 : 1),
             lattice.image);
-    if (plan.stills())
+    if (!stills.empty())
       for (const Lattice &lattice : r.lattices)
         stills[std::size_t(i)].push_back(
             dialsExperimentOf(lattice.complete, r.line, setup.loaded, 0));
@@ -201,6 +349,10 @@ private:
                 dialsExperimentOf(complete, r.line, setup.loaded, 1));
     if (journal)
       journal->finish(i + 1);
+    if (ranks) {
+      const std::lock_guard lock(madeMutex);
+      madeHere.push_back(i + 1);
+    }
   }
 
   void writeNexus(std::size_t i, const RenderedImage &image, const CommandLine &line,
@@ -214,6 +366,9 @@ private:
 
   /// What the images show: .expt, .refl, .stream.
   void writeModels(const io::DialsExperiment &first, std::optional<io::OutputFile> &expt) {
+    for (std::size_t i = 0; i < stills.size(); ++i)
+      if (stills[i].empty()) // it was there, or another process made it
+        stills[i] = describeStill(std::int64_t(i));
     if (expt && plan.stills())
       writeStillsExpt(*expt, setup, files, stills);
     else if (expt)
@@ -236,8 +391,11 @@ private:
     if (setup.line.tool.quiet)
       return;
     const double seconds = start.sinceMain.seconds();
-    const std::int64_t made = progress.made();
+    const std::int64_t made = ranks ? madeByAll : progress.made();
     std::printf("%lld frames in %.2f s", (long long)made, seconds);
+    if (ranks)
+      std::printf(" by %d ranks, which had work for %.2f to %.2f s", ranks->size(), leastBusy,
+                  mostBusy);
     if (progress.skipped() > 0)
       std::printf(", %lld were there", (long long)progress.skipped());
     if (made > 0)
@@ -247,8 +405,13 @@ private:
     for (const std::string &name : files.names(1, setup.complete.experiment.detector))
       std::printf("wrote %s%s\n", name.c_str(), plan.count() > 1 ? " and so on" : "");
     const OutputOptions &o = setup.line.outputs;
-    for (const auto &name : {o.nexusFile, o.exptFile, o.shotsFile})
-      if (name)
+    if (o.nexusFile && part != alone)
+      std::printf("wrote %s, a view of %lld of %lld frames in %s and so on\n", o.nexusFile->c_str(),
+                  (long long)joined, (long long)plan.count(), nexusOf(part).c_str());
+    else if (o.nexusFile)
+      std::printf("wrote %s\n", o.nexusFile->c_str());
+    for (const auto &name : {o.exptFile, o.shotsFile})
+      if (name && leads)
         std::printf("wrote %s\n", name->c_str());
     for (const std::string &name : labels.names())
       std::printf("wrote %s\n", name.c_str());
@@ -257,21 +420,29 @@ private:
   RunSetup setup;
   KernelProvider &kernels;
   const ProcessStart &start;
+  Ranks *ranks; ///< null: none
+  bool leads;   ///< does it write what there is one of?
   std::unique_ptr<SeriesJournal> journal; ///< before the plan: it knows the seeds
+  int part;
   FramePlan plan;
   FrameFiles files;
   Inputs inputs; ///< whose matrix is that of the frame at hand
   SpotLabels labels;
   std::unique_ptr<io::NexusWriter> nexus;
   bool told = false;
-  double kernelSeconds = 0;
-  std::vector<std::vector<io::DialsExperiment>> stills; ///< of each, its lattices
+  double kernelSeconds = 0, busySeconds = 0, leastBusy = 0, mostBusy = 0;
+  std::int64_t toldOthers = 0, madeByAll = 0, joined = 0;
+  std::mutex madeMutex;
+  std::vector<std::int64_t> madeHere; ///< images of a rank
+  FinishedImages madeByRanks;         ///< of all, on rank 0
+  std::vector<std::vector<io::DialsExperiment>> stills; ///< of each, its lattices; for .expt alone
 };
 
 } // namespace
 
-void makeSeries(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start) {
-  SeriesRun(std::move(setup), kernels, start).run();
+void makeSeries(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start,
+                Ranks *ranks) {
+  SeriesRun(std::move(setup), kernels, start, ranks).run();
 }
 
 } // namespace nanobragg

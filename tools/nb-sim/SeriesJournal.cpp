@@ -13,9 +13,12 @@
 #include <filesystem>
 #include <optional>
 #include <unistd.h>
+#include <vector>
 
 namespace nanobragg {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view title =
     "# images of a series that are finished; nb-sim --resume reads this";
@@ -28,31 +31,116 @@ std::optional<std::int64_t> wholeNumber(std::string_view word) {
   return number;
 }
 
+/// The text of a journal.
+struct Record {
+  std::string command; ///< its digest; empty: none
+  std::optional<std::int64_t> seed, missetSeed;
+  std::vector<std::int64_t> images;
+  bool empty = true;
+
+  explicit Record(const std::string &text) : empty(text.empty()) {
+    io::TextLines lines(text);
+    std::string_view rest;
+    while (lines.next(rest)) {
+      if (rest.starts_with('#') || rest.empty())
+        continue;
+      const std::string_view key = io::nextWord(rest, " "), value = io::nextWord(rest, " "),
+                             end = io::nextWord(rest, " ");
+      // A process that is killed may leave half of its last line.
+      const std::optional<std::int64_t> number = wholeNumber(value);
+      if (key == "command")
+        command = value;
+      else if (key == "seed" && number)
+        seed = number;
+      else if (key == "misset_seed" && number)
+        missetSeed = number;
+      else if (key == "image" && number && end == ".")
+        images.push_back(*number);
+    }
+  }
+
+  bool sameDraws(const Record &other) const {
+    return command == other.command && seed == other.seed && missetSeed == other.missetSeed;
+  }
+};
+
+/// The journals of a series that are there, by part.
+std::map<int, std::string> journalsOf(const std::string &series) {
+  std::map<int, std::string> found;
+  std::error_code ignored;
+  if (fs::exists(series, ignored))
+    found[alone] = series;
+  const fs::path path(series);
+  const std::string stem = path.stem().string() + ".part", extension = path.extension().string();
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  fs::directory_iterator entry(folder, ignored);
+  for (; !ignored && entry != fs::directory_iterator(); entry.increment(ignored)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(stem) || !name.ends_with(extension) ||
+        name.size() <= stem.size() + extension.size())
+      continue;
+    const auto part =
+        wholeNumber(std::string_view(name).substr(stem.size(), name.size() - stem.size() - extension.size()));
+    if (part && *part >= 0 && *part < 10000000)
+      found[int(*part)] = partName(series, int(*part));
+  }
+  return found;
+}
+
+/// From 1 to 2^31 - 2, as freshSeed.
+std::int64_t seedOf(const std::string &digest, std::uint64_t which) {
+  std::uint64_t number = 0;
+  std::from_chars(digest.data(), digest.data() + digest.size(), number, 16);
+  return std::int64_t((number ^ which) % 2147483646u) + 1;
+}
+
 } // namespace
 
+std::string partName(const std::string &name, int part) {
+  if (part == alone)
+    return name;
+  fs::path path(name);
+  const std::string extension = path.extension().string();
+  return path.replace_extension().string() + ".part" + std::to_string(part) + extension;
+}
+
+std::string keptName(const std::string &name) {
+  fs::path path(name);
+  const std::string extension = path.extension().string();
+  return path.replace_extension().string() + ".alone" + extension;
+}
+
 SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line,
-                             const LoadedInputs &loaded)
-    : path(name) {
+                             const LoadedInputs &loaded, Ranks *ranks)
+    : series(name) {
   const std::string digest = digestOf(line, loaded);
+  if (line.series.shard)
+    ownPart = int(line.series.shard->index);
+  else if (ranks)
+    ownPart = ranks->rank();
+  std::string text;
+  if (!ranks || ranks->rank() == 0) {
+    begin(digest, line);
+    text = shared(line);
+  }
+  if (ranks) {
+    ranks->broadcast(text);
+    if (ranks->rank() != 0)
+      takeShared(text, line);
+  }
+  const Options &o = line.options;
+  head = std::string(title) + "\ncommand " + digest + "\nseed " + std::to_string(*o.seed) + "\n";
+  if (o.missetRandom)
+    head += "misset_seed " + std::to_string(*o.missetSeed) + "\n";
+
+  path = partName(series, ownPart);
   std::error_code ignored;
-  resumed = line.series.resume && std::filesystem::exists(path, ignored) && read(digest, line);
+  ownBefore = resumed && fs::exists(path, ignored) && fs::file_size(path, ignored) > 0;
   descriptor = ::open(path.c_str(),
-                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (resumed ? 0 : O_TRUNC), 0666);
+                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (ownBefore ? 0 : O_TRUNC), 0666);
   if (descriptor < 0)
     throw io::FileError(path, std::string("cannot be written: ") + std::strerror(errno));
-  if (resumed) {
-    append("\n"); // behind what may be half a line
-    return;
-  }
-  Options &o = line.options;
-  if (!o.seed)
-    o.seed = freshSeed();
-  std::string seeds = "seed " + std::to_string(*o.seed) + "\n";
-  if (o.missetRandom && !o.missetSeed)
-    o.missetSeed = freshSeed();
-  if (o.missetRandom)
-    seeds += "misset_seed " + std::to_string(*o.missetSeed) + "\n";
-  append(std::string(title) + "\ncommand " + digest + "\n" + seeds);
+  append(ownBefore ? "\n" : head); // behind what may be half a line
 }
 
 SeriesJournal::~SeriesJournal() {
@@ -60,37 +148,111 @@ SeriesJournal::~SeriesJournal() {
     ::close(descriptor);
 }
 
+void SeriesJournal::begin(const std::string &digest, CommandLine &line) {
+  resumed = line.series.resume && read(digest, line);
+  if (resumed)
+    return;
+  removeOthers(line);
+  Options &o = line.options;
+  const bool shard = line.series.shard.has_value();
+  if (!o.seed)
+    o.seed = shard ? seedOf(digest, 0) : freshSeed();
+  if (o.missetRandom && !o.missetSeed)
+    o.missetSeed = shard ? seedOf(digest, 0x9e3779b97f4a7c15u) : freshSeed();
+}
+
 /// False where nothing was begun.
 bool SeriesJournal::read(const std::string &digest, CommandLine &line) {
-  const std::string text = io::readBytes(path);
-  io::TextLines lines(text);
-  std::string_view rest;
-  bool known = false;
-  while (lines.next(rest)) {
-    if (rest.starts_with('#') || rest.empty())
+  std::optional<Record> first;
+  std::string firstName;
+  const std::map<int, std::string> journals = journalsOf(series);
+  for (const auto &[part, name] : journals) {
+    const Record record(io::readBytes(name));
+    if (record.empty)
       continue;
-    const std::string_view key = io::nextWord(rest, " "), value = io::nextWord(rest, " "),
-                           end = io::nextWord(rest, " ");
-    if (key == "command" && value != digest)
-      throw UsageError("--resume: " + path +
+    if (record.command.empty())
+      throw UsageError("--resume: " + name +
+                       " is no list of the finished images of a series; give the images another "
+                       "name, or remove it");
+    if (record.command != digest)
+      throw UsageError("--resume: " + name +
                        " is of another command, whose images would not go together with these; "
                        "give the same flags and files as before, or leave out --resume to begin "
                        "anew");
-    known = known || key == "command";
-    // A process that is killed may leave half of its last line.
-    const std::optional<std::int64_t> number = wholeNumber(value);
-    if (key == "seed" && number && !line.options.seed)
-      line.options.seed = number;
-    else if (key == "misset_seed" && number && !line.options.missetSeed)
-      line.options.missetSeed = number;
-    else if (key == "image" && number && end == ".")
-      done.insert(*number);
+    if (first && !record.sameDraws(*first))
+      throw UsageError("--resume: " + firstName + " and " + name +
+                       " have different seeds, so that their images do not go together; remove the "
+                       "one that is not wanted");
+    if (!first) {
+      first = record;
+      firstName = name;
+    }
+    for (const std::int64_t image : record.images)
+      before.emplace(image, part);
   }
-  if (!known && !text.empty())
-    throw UsageError("--resume: " + path +
-                     " is no list of the finished images of a series; give "
-                     "the images another name, or remove it");
-  return known;
+  if (!first)
+    return false;
+  Options &o = line.options;
+  if (!o.seed)
+    o.seed = first->seed;
+  if (o.missetRandom && !o.missetSeed)
+    o.missetSeed = first->missetSeed;
+  if (!o.seed || (o.missetRandom && !o.missetSeed))
+    throw UsageError("--resume: " + firstName +
+                     " does not say its seeds: its first lines are lost; remove it");
+  // What parts have begun, a process alone goes on with as one of them.
+  if (ownPart == alone && journals.rbegin()->first != alone)
+    ownPart = 0;
+  return true;
+}
+
+/// What an earlier run left, so that no later --resume takes it for this one's. A shard leaves
+/// those of other shards, which may be at work.
+void SeriesJournal::removeOthers(const CommandLine &line) const {
+  const std::optional<std::string> &nexus = line.outputs.nexusFile;
+  std::error_code ignored;
+  const std::map<int, std::string> journals = journalsOf(series);
+  if (nexus && !journals.empty())
+    fs::remove(keptName(*nexus), ignored);
+  for (const auto &[part, name] : journals) {
+    if (part == ownPart || (part != alone && line.series.shard))
+      continue;
+    if (!Record(io::readBytes(name)).command.empty()) {
+      fs::remove(name, ignored);
+      if (nexus && part != alone)
+        fs::remove(partName(*nexus, part), ignored);
+    }
+  }
+}
+
+FinishedImages SeriesJournal::finishedByAll(const std::function<bool(int)> &usable) const {
+  const Record own(head);
+  FinishedImages all;
+  for (const auto &[part, name] : journalsOf(series)) {
+    const Record record(io::readBytes(name));
+    if (record.sameDraws(own) && usable(part))
+      for (const std::int64_t image : record.images)
+        all.emplace(image, part);
+  }
+  return all;
+}
+
+/// What rank 0 found, for the others.
+std::string SeriesJournal::shared(const CommandLine &line) const {
+  std::string text = "seed " + std::to_string(*line.options.seed) + "\n";
+  if (line.options.missetSeed)
+    text += "misset_seed " + std::to_string(*line.options.missetSeed) + "\n";
+  if (resumed)
+    text += "command resumed\n";
+  return text;
+}
+
+void SeriesJournal::takeShared(const std::string &text, CommandLine &line) {
+  const Record record(text);
+  line.options.seed = record.seed;
+  if (record.missetSeed)
+    line.options.missetSeed = record.missetSeed;
+  resumed = !record.command.empty();
 }
 
 void SeriesJournal::finish(std::int64_t image) {

@@ -3,40 +3,71 @@
 #define NANOBRAGG_NBSIM_SERIESJOURNAL_H
 
 #include "lib/CommandLine/CommandLine.h"
+#include "lib/MPI/Ranks.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
-#include <set>
 #include <string>
 
 namespace nanobragg {
 
+/// Of a process that makes a series alone; parts that shards and ranks make count from 0.
+constexpr int alone = -1;
+
+/// a.nxs is a.part3.nxs for part 3; as it is for `alone`.
+std::string partName(const std::string &name, int part);
+
+/// What a.nxs of a process alone is called where parts go on with its series: a.alone.nxs.
+std::string keptName(const std::string &name);
+
+/// Images that are finished, counted from 1, and the part that each is of.
+using FinishedImages = std::map<std::int64_t, int>;
+
 /// A text file beside the images of a series, NAME.series: the digest of the command, the seeds
-/// that it drew, and the number of each image that has all its files. --resume goes by it.
+/// that it drew, and the number of each image that has all its files. Each shard and each rank has
+/// one of its own, NAME.part3.series. --resume goes by all of them.
 class SeriesJournal {
 public:
-  /// With --resume and a file that is there, reads it and sets the seeds of `line` that it does not
-  /// give itself; else begins a new one, with seeds drawn where `line` gives none. Throws
-  /// UsageError where the file is of another command, io::FileError.
-  SeriesJournal(const std::string &path, CommandLine &line, const LoadedInputs &loaded);
+  /// With --resume and files that are there, reads them and sets the seeds of `line` that it does
+  /// not give itself; else begins anew, with seeds where `line` gives none: drawn, but those of
+  /// shards follow from the command, since no shard knows of the others. Where ranks work together
+  /// the first does so for all. Throws UsageError where a file is of another command,
+  /// io::FileError.
+  SeriesJournal(const std::string &path, CommandLine &line, const LoadedInputs &loaded,
+                Ranks *ranks);
   ~SeriesJournal();
   SeriesJournal(const SeriesJournal &) = delete;
   SeriesJournal &operator=(const SeriesJournal &) = delete;
 
-  /// Does it go on with a series that was begun?
-  bool goesOn() const { return resumed; }
-  bool isDone(std::int64_t image) const { return done.contains(image); } ///< counted from 1
+  /// Does it go on with what this part has begun?
+  bool goesOn() const { return ownBefore; }
+  /// The part that this process makes.
+  int part() const { return ownPart; }
+  /// Those that were finished when this one began.
+  const FinishedImages &finishedBefore() const { return before; }
+  /// Those that are finished now, by the files of all `usable` parts with the same command and
+  /// seeds.
+  FinishedImages finishedByAll(const std::function<bool(int)> &usable) const;
   /// Notes an image whose files have their names. Any thread.
   void finish(std::int64_t image);
 
 private:
+  void begin(const std::string &digest, CommandLine &line);
   bool read(const std::string &digest, CommandLine &line);
+  void removeOthers(const CommandLine &line) const;
+  std::string shared(const CommandLine &line) const;
+  void takeShared(const std::string &text, CommandLine &line);
   void append(const std::string &text);
 
-  std::string path;
+  std::string series; ///< of a process alone
+  std::string path;   ///< of this one
+  std::string head;   ///< its first lines
+  int ownPart = alone;
   int descriptor = -1;
-  bool resumed = false;
-  std::set<std::int64_t> done;
+  bool resumed = false, ownBefore = false;
+  FinishedImages before;
   std::mutex mutex;
 };
 

@@ -1,6 +1,7 @@
 #include "tools/nb-sim/SeriesProgress.h"
 
 #include <string>
+#include <utility>
 #include <unistd.h>
 
 namespace nanobragg {
@@ -19,16 +20,22 @@ void SeriesProgress::skip() {
   ++left;
 }
 
+void SeriesProgress::setElsewhere(std::int64_t made) {
+  const std::lock_guard lock(mutex);
+  if (std::exchange(elsewhere, made) != made)
+    show();
+}
+
 void SeriesProgress::show() {
   const double seconds = sinceStart.seconds();
-  const std::int64_t all = done + left, tenth = 10 * all / frames;
+  const std::int64_t all = done + left + elsewhere, tenth = 10 * all / frames;
   const bool last = all == frames;
   constexpr double often = 0.1;
   if (!shown || (terminal ? !last && seconds - lastShown < often : tenth == lastTenth))
     return;
   lastShown = seconds;
   lastTenth = tenth;
-  const double rate = seconds > 0 ? double(done) / seconds : 0;
+  const double rate = seconds > 0 ? double(done + elsewhere) / seconds : 0;
   if (terminal) {
     constexpr std::int64_t width = 30;
     const auto filled = std::size_t(width * all / frames);

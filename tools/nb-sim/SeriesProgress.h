@@ -17,19 +17,24 @@ public:
   SeriesProgress(std::FILE *out, std::int64_t frames, bool shown);
   void finishOne();
   void skip();
+  /// What other processes have made of the same series.
+  void setElsewhere(std::int64_t frames);
   void end();
-  std::int64_t made() const { return done; }
+  std::int64_t made() const {
+    const std::lock_guard lock(mutex);
+    return done;
+  }
   std::int64_t skipped() const { return left; }
 
 private:
   void show();
 
   std::FILE *out;
-  std::int64_t frames, done = 0, left = 0, lastTenth = 0;
+  std::int64_t frames, done = 0, left = 0, elsewhere = 0, lastTenth = 0;
   bool shown, terminal;
   double lastShown = -1;
   Stopwatch sinceStart;
-  std::mutex mutex;
+  mutable std::mutex mutex;
 };
 
 } // namespace nanobragg

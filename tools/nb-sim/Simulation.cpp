@@ -2,6 +2,8 @@
 
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/IO/OutputFile.h"
+#include "lib/MPI/Ranks.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Derivatives.h"
@@ -12,8 +14,13 @@
 #include "tools/nb-sim/MakeSeries.h"
 #include "tools/shared/Main.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <memory>
 #include <stdexcept>
+#include <thread>
+#include <unistd.h>
 
 namespace nanobragg {
 namespace {
@@ -66,9 +73,31 @@ std::string emit(const RunSetup &setup, KernelProvider &kernels) {
   return placement.provider().compiler(request)->emit(request, stage);
 }
 
-} // namespace
+/// Does a run with these flags make images?
+bool rendersSeries(const CommandLine &line) {
+  const ToolOptions &tool = line.tool;
+  return line.series.any() && !tool.listParameters && tool.emit == Emit::Nothing &&
+         !tool.compareEngines && !tool.gradient && !tool.jacobian && !line.files.pixels;
+}
 
-int simulate(const CommandLine &line, const ProcessStart &start) {
+/// The other processes of the launcher that started this one, where they make a series together.
+std::unique_ptr<Ranks> ranksFor(CommandLine &line) {
+  const std::optional<Launch> launched = launch();
+  if (!launched || !rendersSeries(line) || line.series.shard)
+    return nullptr;
+  std::unique_ptr<Ranks> ranks = openRanks(*launched);
+  line.tool.quiet = line.tool.quiet || ranks->rank() != 0;
+  // Ranks that the launcher has not bound to processors share those of the machine.
+  if (requestedThreads(line.tool) == 0) {
+    const unsigned machine = std::max(1, int(::sysconf(_SC_NPROCESSORS_ONLN)));
+    const unsigned own = std::max(1u, std::thread::hardware_concurrency());
+    line.tool.simulator.threads =
+        std::max(1, int(own == machine ? machine / unsigned(ranks->sizeHere()) : own));
+  }
+  return ranks;
+}
+
+int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *ranks) {
   const ToolOptions &tool = line.tool;
   const auto cache = KernelCache::fromEnvironment([&](const std::string &problem) {
     if (!tool.quiet)
@@ -107,11 +136,29 @@ int simulate(const CommandLine &line, const ProcessStart &start) {
   // A reader that stops listening to the progress lines is no reason to lose the image.
   std::signal(SIGPIPE, SIG_IGN);
   if (isSeries(setup)) {
-    makeSeries(std::move(setup), kernels, start);
+    makeSeries(std::move(setup), kernels, start, ranks);
     return Success;
   }
   makeImage(std::move(setup), kernels, start);
   return Success;
+}
+
+} // namespace
+
+int simulate(const CommandLine &given, const ProcessStart &start) {
+  CommandLine line = given;
+  const std::unique_ptr<Ranks> ranks = ranksFor(line);
+  try {
+    return simulateHere(line, start, ranks.get());
+  } catch (const std::exception &error) {
+    if (!ranks)
+      throw;
+    // The others would wait for this one.
+    std::fflush(stdout);
+    std::fprintf(stderr, "nb-sim: error: %s (rank %d)\n", error.what(), ranks->rank());
+    io::OutputFile::removeTemporaries();
+    ranks->abort(Failure);
+  }
 }
 
 } // namespace nanobragg
