@@ -3,6 +3,7 @@
 #include "lib/Gemmi/Guard.h"
 #include "lib/IO/MemoryLimit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <gemmi/assembly.hpp>
@@ -14,6 +15,7 @@
 #include <gemmi/mmcif.hpp>
 #include <gemmi/pdb.hpp>
 #include <gemmi/solmask.hpp>
+#include <limits>
 
 namespace nanobragg::io {
 namespace {
@@ -22,10 +24,31 @@ using Table = gemmi::IT92<double>;
 using Density = gemmi::DensityCalculator<Table, float>;
 using Transform = gemmi::FPhiGrid<float>;
 
+/// Lines about atoms and the crystal; all others are empty. What they say of bonds and sheets is
+/// not needed, and gemmi reads beyond the end of some that are short.
+std::string recordsOfCrystal(const std::string &content) {
+  constexpr std::string_view kept[] = {"ATOM", "HETA", "ANIS", "CRYS", "MTRI", "SCAL",
+                                       "ORIG", "MODE", "ENDM", "TER",  "END"};
+  std::string records;
+  for (std::size_t begin = 0; begin < content.size();) {
+    const std::size_t end = std::min(content.find('\n', begin), content.size());
+    const std::string_view line(content.data() + begin, end - begin);
+    if (std::any_of(std::begin(kept), std::end(kept), [&](std::string_view record) {
+          return line.size() >= record.size() &&
+                 std::equal(record.begin(), record.end(), line.begin(),
+                            [](char a, char b) { return a == gemmi::alpha_up(b); });
+        }))
+      records += line;
+    records += '\n';
+    begin = end + 1;
+  }
+  return records;
+}
+
 gemmi::Structure structureOf(const std::string &path, const std::string &content,
                              StructureFactorFormat format) {
   if (format == StructureFactorFormat::Pdb)
-    return gemmi::read_pdb_from_memory(content.data(), content.size(), path);
+    return gemmi::read_pdb_string(recordsOfCrystal(content), path);
   gemmi::cif::Document document =
       gemmi::cif::read_memory(content.data(), content.size(), path.c_str());
   for (gemmi::cif::Block &block : document.blocks)
@@ -45,7 +68,19 @@ const gemmi::SpaceGroup &groupOf(const std::string &path, const gemmi::Structure
 struct Atoms {
   std::size_t count = 0;
   std::vector<gemmi::Element> elements; ///< each once
+  double lowestB = 0;                   ///< A^2, of any atom in any direction; 0: none is below
 };
+
+/// The least B factor of an atom in any direction, A^2; not a number where it has none.
+double lowestBOf(const gemmi::Atom &atom) {
+  const auto &u = atom.aniso;
+  if (!std::isfinite(u.u11 + u.u22 + u.u33 + u.u12 + u.u13 + u.u23))
+    return std::numeric_limits<double>::quiet_NaN();
+  if (!u.nonzero())
+    return atom.b_iso;
+  const std::array<double, 3> widths = u.calculate_eigenvalues();
+  return gemmi::u_to_b() * std::min({widths[0], widths[1], widths[2]});
+}
 
 /// Throws where an atom cannot be one.
 Atoms checkedAtoms(const std::string &path, const gemmi::Model &model) {
@@ -60,7 +95,9 @@ Atoms checkedAtoms(const std::string &path, const gemmi::Model &model) {
         const bool finite = std::isfinite(atom.pos.x) && std::isfinite(atom.pos.y) &&
                             std::isfinite(atom.pos.z) && std::isfinite(atom.occ) &&
                             std::isfinite(atom.b_iso);
-        if (!finite || atom.pos.length() > 1e5 || atom.b_iso < -1000 || atom.b_iso > 1e5)
+        const double lowest = lowestBOf(atom);
+        atoms.lowestB = std::min(atoms.lowestB, lowest);
+        if (!finite || atom.pos.length() > 1e5 || !(lowest > -100) || !(lowest < 1e5))
           throw FileError(path, name + " has a position, occupancy or B factor that cannot be");
         if (atom.element == gemmi::El::X || !Table::has(atom.element.elem))
           throw FileError(path, name + " is of the element '" + atom.element.name() +
@@ -74,6 +111,13 @@ Atoms checkedAtoms(const std::string &path, const gemmi::Model &model) {
   return atoms;
 }
 
+/// How many times longer an edge is than the planes at its ends are apart; 1 at right angles. Gemmi
+/// chooses points of the density by the planes, which serves up to the 1.155 of hexagonal cells;
+/// Miller indices go up to edge / resolution.
+double skewOf(const gemmi::UnitCell &cell) {
+  return std::max({cell.a * cell.ar, cell.b * cell.br, cell.c * cell.cr});
+}
+
 /// Transforms of the density with f', of f'' alone, and of the solvent's mask.
 class FactorsOfModel {
 public:
@@ -83,10 +127,12 @@ public:
 
   StructureFactors calculate() {
     density.d_min = options.dmin;
-    density.rate = 1.5;
+    density.rate = 1.5 * std::max(1.0, skewOf(structure.cell) / 1.16);
     density.grid.unit_cell = structure.cell;
     density.grid.spacegroup = &group;
     density.set_refmac_compatible_blur(model);
+    // Atoms need a width. What is blurred here is sharpened again after the transform.
+    density.blur -= atoms.lowestB;
     requireMemory();
     for (const gemmi::Element &element : atoms.elements)
       if (options.anomalous)

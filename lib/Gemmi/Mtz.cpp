@@ -33,10 +33,12 @@ ColumnKind kindOf(char type) {
 
 /// What the header says about sizes, before gemmi takes memory for it.
 void checkHeader(const std::string &path, const std::string &content, const gemmi::Mtz &mtz) {
+  // In words of four bytes, of which the first has the number 1.
+  if (mtz.header_offset < 21 || mtz.header_offset > std::int64_t(content.size() / 4) - 19)
+    throw FileError(path, "is cut short: its MTZ header would stand at word " +
+                              std::to_string(mtz.header_offset) + " of " +
+                              std::to_string(content.size() / 4));
   const std::int64_t begin = 4 * (mtz.header_offset - 1);
-  if (mtz.header_offset < 21 || begin < 80 || begin + 80 > std::int64_t(content.size()))
-    throw FileError(path, "is cut short: its MTZ header would stand at byte " +
-                              std::to_string(begin) + " of " + std::to_string(content.size()));
   const std::size_t at = content.find("NCOL", std::size_t(begin));
   long long columns = 0, reflections = 0, batches = 0;
   if (at == content.npos || std::sscanf(content.c_str() + at, "NCOL %lld %lld %lld", &columns,

@@ -161,9 +161,9 @@ struct Atom {
   gemmi::El element;
 };
 
-/// |F| by a sum over the atoms of the cell.
-double direct(const std::array<int, 3> &h, double wavelength) {
-  const gemmi::UnitCell cell(20, 24, 28, 90, 100, 90);
+/// |F| by a sum over the atoms of the cell, with `more` added to all B factors.
+double direct(const std::array<int, 3> &h, double wavelength, double more = 0,
+              const gemmi::UnitCell &cell = {20, 24, 28, 90, 100, 90}) {
   const double s = cell.calculate_1_d2(h) / 4;
   std::complex<double> sum = 0;
   for (const Atom &a :
@@ -175,7 +175,7 @@ double direct(const std::array<int, 3> &h, double wavelength) {
     const std::complex<double> f(gemmi::IT92<double>::get(a.element).calculate_sf(s) + fp, fpp);
     const gemmi::Fractional x = cell.fractionalize(gemmi::Position(a.x, a.y, a.z));
     for (const auto &[u, v, w] : {std::array{x.x, x.y, x.z}, {-x.x, x.y + 0.5, -x.z}})
-      sum += a.occupancy * std::exp(-a.b * s) * f *
+      sum += a.occupancy * std::exp(-(a.b + more) * s) * f *
              std::polar(1.0, 2 * gemmi::pi() * (h[0] * u + h[1] * v + h[2] * w));
   }
   return std::abs(sum);
@@ -194,6 +194,40 @@ TEST(Model, FactorsAreThoseOfASumOverAtoms) {
   EXPECT_GT(std::fabs(direct({3, -7, 2}, 0.9) - direct({-3, 7, -2}, 0.9)), 0.05)
       << "there is an anomalous difference to get right";
   EXPECT_NEAR(at(f.grid, 0, 3, 0), 0, 5e-3) << "extinct";
+}
+
+TEST(Model, NegativeBFactorsSharpen) {
+  std::string sharp = model;
+  for (const auto &[from, to] : {std::pair(" 12.00", " -8.00"), std::pair(" 15.00", " -5.00"),
+                                 std::pair("1.00 20.00 ", "1.00  0.00 ")})
+    sharp.replace(sharp.find(from), std::strlen(from), to);
+  ModelOptions options;
+  options.dmin = 2;
+  options.wavelength = 0.9;
+  const auto f = factorsOfModel("a.pdb", sharp, StructureFactorFormat::Pdb, options, {});
+  for (const std::array<int, 3> h : {std::array{1, 2, 3}, {-4, 1, 5}, {3, -7, 2}, {0, 2, 0}}) {
+    const double expected = direct(h, 0.9, -20);
+    EXPECT_NEAR(at(f.grid, h[0], h[1], h[2]), expected, 2e-3 * expected + 5e-3);
+  }
+}
+
+TEST(Model, SkewCellsHaveAllTheirReflections) {
+  std::string skew = model;
+  skew.replace(skew.find("90.00 100.00"), 12, "90.00  35.00");
+  ModelOptions options;
+  options.dmin = 2;
+  options.wavelength = 0.9;
+  const auto f = factorsOfModel("a.pdb", skew, StructureFactorFormat::Pdb, options, {});
+  const gemmi::UnitCell cell(20, 24, 28, 90, 35, 90);
+  int far = 0;
+  for (const std::array<int, 3> h : {std::array{9, 1, 12}, {8, -4, 11}, {3, 7, 2}, {-1, 2, 5}}) {
+    if (cell.calculate_1_d2(h) > 0.25)
+      continue;
+    ++far;
+    const double expected = direct(h, 0.9, 0, cell);
+    EXPECT_NEAR(at(f.grid, h[0], h[1], h[2]), expected, 2e-3 * expected + 5e-3);
+  }
+  EXPECT_GE(far, 3);
 }
 
 TEST(Model, SolventChangesLowAnglesOnly) {
@@ -232,6 +266,9 @@ TEST(Model, RefusesWhatItCannotScatterFrom) {
   std::string unknown = model;
   unknown.replace(unknown.find("SE\n"), 2, " X");
   EXPECT_THAT(refusal(unknown), HasSubstr("no scattering factor"));
+  std::string sharp = model;
+  sharp.replace(sharp.find(" 12.00"), 6, "-900.0");
+  EXPECT_THAT(refusal(sharp), HasSubstr("B factor that cannot be"));
 }
 
 } // namespace

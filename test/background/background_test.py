@@ -74,7 +74,7 @@ class Background(unittest.TestCase):
 
     def table(self, points, name="table.stol"):
         with open(os.path.join(self.folder, name), "w") as file:
-            file.writelines(f"{s!r} {f!r}\n" for s, f in points)
+            file.writelines(f"{float(s)!r} {float(f)!r}\n" for s, f in points)
         return name
 
     def run_it(self, *flags, program=None, status=0):

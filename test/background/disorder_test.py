@@ -165,7 +165,7 @@ class Disorder(unittest.TestCase):
     def test_offset_and_scale_of_wavelengths(self):
         def write(name, wavelengths):
             with open(os.path.join(self.folder, name), "w") as file:
-                file.writelines(f"-10 0 0 {i + 1} {w!r}\n" for i, w in enumerate(wavelengths))
+                file.writelines(f"-10 0 0 {i + 1} {float(w)!r}\n" for i, w in enumerate(wavelengths))
         write("a.txt", [1e-10, 1.01e-10])
         write("b.txt", [1e-10 * 1.02 - 3e-12, 1.01e-10 * 1.02 - 3e-12])
         flags = ["-cell", *CELL, "-N", 5]

@@ -45,9 +45,19 @@ TESTS = {
     "parity": [["{python}", "-B", "{source}/test/parity/run.py", "--bin", "bin/nb-sim",
                 "--semantics", "c", "--jobs", "2"]],
     "quirks": [["{python}", "-B", "{source}/test/quirks/quirks.py"]],
+    "disorder": [["{python}", "-B", "{source}/test/background/disorder_test.py", "bin/nb-sim"]],
+    "background": [["{python}", "-B", "{source}/test/background/background_test.py", "bin/nb-sim",
+                    "bin/nb-gradcheck"]],
+    "response": [["{python}", "-B", "{source}/test/response/response_test.py", "bin/nb-sim",
+                  "bin/nb-gradcheck"]],
+    "noise": [["bin/nb-io-test", "--gtest_filter=*Noise*:*PointSpread*"]],
+    "losses": [["bin/nb-gradcheck-test", "--gtest_filter=Loss*"]],
+    "culling": [["{python}", "-B", "{source}/test/culling/culling_test.py"],
+                ["bin/nb-cull-derivatives-test"]],
 }
 TARGETS = ["nb-derivatives-test", "nb-interpreter-test", "nb-opt", "nb-run", "nb-random-test", "nb-sim",
-           "nb-gradcheck-test", "nb-compiler", "nb-lsp-server"]
+           "nb-gradcheck-test", "nb-gradcheck", "nb-io-test", "nb-cull-derivatives-test", "nb-compiler",
+           "nb-lsp-server"]
 TIME_LIMIT = 300
 # Code moves. So many of the mutants may have lost their place before somebody has to look.
 MOST_LOST = 0.1
