@@ -51,6 +51,13 @@ class PrecisionTest(unittest.TestCase):
         images = [image(words, p).tobytes() for p in ("f64", "mixed", "f32")]
         self.assertEqual(len(set(images)), 3)
 
+    def test_mixed_of_a_tophat_is_f64(self):
+        words = f"{CELL} {BEAM} -N 5 -tophat_spots -detpixels 64 -mosaic_domains 10 -oversample 1"
+        images = [image(words, p) for p in ("f64", "mixed", "f32")]
+        self.assertGreater(images[0].max(), 0)
+        self.assertEqual(images[0].tobytes(), images[1].tobytes())
+        self.assertNotEqual(images[0].tobytes(), images[2].tobytes())
+
     def test_mixed_up_to_a_thousand_cells(self):
         # A larger Gaussian crystal has peaks too narrow for this image: nothing but zeros.
         sizes = {"-square_xtal": (1, 5, 10, 100, 1000), "-round_xtal": (1, 5, 10, 100, 1000),

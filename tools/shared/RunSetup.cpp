@@ -60,12 +60,17 @@ std::vector<std::string> RunSetup::notices() const {
     lines.push_back("--cull=" + simulator.cull +
                     " leaves out no sample: looking for those with light would take longer here "
                     "than computing all of them");
-  if (precisionFor(simulator.precision, complete.experiment) != simulator.precision)
-    lines.push_back("--precision=" + simulator.precision + " keeps its bound up to " +
-                    std::to_string(int(mostCellsOfMixed)) + " cells along an axis; " +
-                    (simulator.kernelFile.empty()
-                         ? "this larger crystal is computed in f64"
-                         : "the kernel of --kernel computes with it all the same"));
+  if (precisionFor(simulator.precision, complete.experiment) != simulator.precision) {
+    const bool tophat = complete.experiment.variant.shape == CrystalShape::Tophat;
+    lines.push_back("--precision=" + simulator.precision +
+                    (tophat ? " is slower than f64 for a tophat, and may miss its rim; "
+                            : " keeps its bound up to " + std::to_string(int(mostCellsOfMixed)) +
+                                  " cells along an axis; ") +
+                    (!simulator.kernelFile.empty()
+                         ? "the kernel of --kernel computes with it all the same"
+                     : tophat ? "it is computed in f64"
+                              : "this larger crystal is computed in f64"));
+  }
   return lines;
 }
 
