@@ -61,17 +61,17 @@ def angle(a, b):
 class Data:
     """Three stills with noise, of crystals that are then forgotten: turned by 0.3 degrees and strained by 1 %."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, flags=FLAGS, missets=MISSETS):
         rng = np.random.default_rng(4)
         cell = OrientedCell(np.diag([1 / 50, 1 / 50, 1 / 70]), "tetragonal")
-        self.truth = [cell.matrix(np.r_[m, rng.normal(0, 0.003, 2)]) for m in MISSETS]
+        self.truth = [cell.matrix(np.r_[m, rng.normal(0, 0.003, 2)]) for m in missets]
         self.expt, self.refl = os.path.join(folder, "start.expt"), os.path.join(folder, "start.refl")
         with open(os.path.join(folder, "truth.expt"), "w") as file:
             json.dump(experiments(self.truth), file)
         columns = {name: [] for name in ("id", "panel", "bbox", "miller_index", "xyzobs.px.value")}
         self.images = []
         for i, matrix in enumerate(self.truth):
-            sim = nb.Simulator.from_flags([*FLAGS, "--expt", f"{folder}/truth.expt:{i}", "--cull=1e-9"])
+            sim = nb.Simulator.from_flags([*flags, "--expt", f"{folder}/truth.expt:{i}", "--cull=1e-9"])
             clean = sim.image()
             image = rng.poisson(clean + 5).astype(float)
             np.save(os.path.join(folder, f"shot{i}.npy"), image)

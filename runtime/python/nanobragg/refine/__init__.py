@@ -9,6 +9,7 @@ or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgp
 
 from ._crystal import CELL_SYSTEMS, OrientedCell
 from ._shot import METHODS, Result, refine_shot
+from .shared import SharedResult, shared
 from .shots import shots
 
-__all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Result", "refine_shot", "shots"]
+__all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Result", "SharedResult", "refine_shot", "shared", "shots"]

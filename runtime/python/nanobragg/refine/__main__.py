@@ -1,10 +1,11 @@
-"""nb-refine: refines the crystals of stills."""
+"""nb-refine: refines the crystals of stills, and what they share."""
 
 import argparse
+import os
 import sys
 
 from .._errors import FileError, FlagError
-from . import CELL_SYSTEMS, METHODS, shots
+from . import CELL_SYSTEMS, METHODS, shared, shots
 
 
 def _shard(text):
@@ -17,9 +18,12 @@ def _shard(text):
 def _restraint(text):
     name, equals, sigma = text.partition("=")
     try:
+        if name == "panels":
+            degrees, millimetres = sigma.split(":")
+            return name, (float(degrees), float(millimetres))
         return name, float(sigma)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no restraint; write cell=0.01") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is no restraint; write cell=0.01, or panels=0.1:0.2 (degrees:mm)") from None
 
 
 def main(words=None):
@@ -46,9 +50,78 @@ def main(words=None):
     parser.add_argument("--method", default="trust-region", choices=METHODS,
                         help="least squares with weights that are renewed, or the greatest likelihood")
     parser.add_argument("--resume", action="store_true", help="go on in --out: shots that are finished are kept")
+    together = parser.add_argument_group("what shots share")
+    together.add_argument("--shared", metavar="NAMES", help="refines what all shots share, and each shot with it: structure_factors, "
+                          "panels, spectrum, mosaic_spread and the like, with commas between; under mpirun or srun on all ranks")
+    together.add_argument("--space-group", help="whose equivalents share a structure factor (default: the experiment list's)")
+    together.add_argument("--anomalous", action="store_true", help="Friedel mates have structure factors of their own")
+    together.add_argument("--panel-groups", default="each", metavar="each|all|hierarchy|FILE",
+                          help="panels that move together; FILE has lines: panel group")
+    together.add_argument("--rounds", type=int, default=3, help="of weights and units (default: 3)")
+    together.add_argument("--steps", type=int, default=20, help="at most, in each round (default: 20)")
     words = list(sys.argv[1:] if words is None else words)
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
+    flags = words[cut + 1:]
+    comm = _communicator()
+    try:
+        if given.shared is not None:
+            _refuse(given, parser, ("parameters", "workers", "shard", "method"), "has no effect with --shared")
+            return _shared(given, flags, comm)
+        _refuse(given, parser, ("space_group", "anomalous", "panel_groups", "rounds", "steps"), "wants --shared")
+        if comm is not None:
+            raise ValueError("shots are independent of each other; without --shared, start jobs with --shard=I/N instead of ranks of "
+                             "MPI")
+        return _shots(given, flags)
+    except (FileError, FlagError, ValueError, ImportError) as error:
+        print(f"nb-refine: error: {error}", file=sys.stderr, flush=True)
+        if comm is not None:
+            comm.Abort(1)  # the other ranks would wait for this one
+        return 1
+
+
+def _refuse(given, parser, names, why):
+    """A flag that would be ignored is an error."""
+    for name in names:
+        if getattr(given, name) != parser.get_default(name):
+            raise ValueError(f"--{name.replace('_', '-')} {why}")
+
+
+def _communicator():
+    """That of mpi4py under a launcher of several ranks, else None."""
+    sizes = [os.environ.get(name, "1") for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")]
+    if "SLURM_STEP_ID" in os.environ:
+        sizes.append(os.environ.get("SLURM_STEP_NUM_TASKS", "1"))
+    if all(size == "1" for size in sizes):
+        return None
+    try:
+        from mpi4py import MPI
+    except ImportError:
+        raise SystemExit("nb-refine: error: several ranks need mpi4py: pip install mpi4py, with the MPI of the launcher") from None
+    return MPI.COMM_WORLD if MPI.COMM_WORLD.Get_size() > 1 else None
+
+
+def _shared(given, flags, comm):
+    def show(step):
+        if step["seconds"]:
+            print(f"step {step['step']}: {step['value']:.9g}, {step['seconds']:.2f} s", flush=True)
+        else:
+            print(f"round {step['round']}: {step['value']:.9g}", flush=True)
+
+    result = shared(flags, given.experiments, given.reflections, parameters=given.shared, system=given.system,
+                    space_group=given.space_group, anomalous=given.anomalous, panel_groups=given.panel_groups, gain=given.gain,
+                    offset=given.offset, readout=given.readout, margin=given.margin, restrain=dict(given.restrain),
+                    rounds=given.rounds, steps=given.steps, comm=comm, out=given.out, resume=given.resume, progress=show)
+    if result.shots:
+        good = sum(r.status == "refined" for r in result.shots)
+        for r in result.shots:
+            if r.status != "refined":
+                print(f"shot {r.index}: rejected: {r.why}")
+        print(f"{good} of {len(result.shots)} shots refined together; {given.out}/report.html shows them")
+    return 0
+
+
+def _shots(given, flags):
     done = []
 
     def show(result):
@@ -57,14 +130,10 @@ def main(words=None):
                 if result.status == "refined" else f"rejected: {result.why}")
         print(f"shot {result.index}: {text} ({result.seconds:.2f} s, {len(done)} done)", flush=True)
 
-    try:
-        results = shots(words[cut + 1:], given.experiments, given.reflections, parameters=given.parameters,
-                        system=given.system, gain=given.gain, offset=given.offset, readout=given.readout,
-                        margin=given.margin, restrain=dict(given.restrain), workers=given.workers, shard=given.shard,
-                        method=given.method, resume=given.resume, out=given.out, progress=show)
-    except (FileError, FlagError, ValueError, ImportError) as error:
-        print(f"nb-refine: error: {error}", file=sys.stderr)
-        return 1
+    results = shots(flags, given.experiments, given.reflections, parameters=given.parameters, system=given.system,
+                    gain=given.gain, offset=given.offset, readout=given.readout, margin=given.margin,
+                    restrain=dict(given.restrain), workers=given.workers, shard=given.shard, method=given.method,
+                    resume=given.resume, out=given.out, progress=show)
     good = sum(r.status == "refined" for r in results)
     print(f"{good} of {len(results)} shots refined; {given.out}/report.html shows them")
     return 0 if good or not results else 1

@@ -30,7 +30,7 @@ def cell_of(matrix):
     return numpy.array([*lengths, angle(b, c), angle(c, a), angle(a, b)])
 
 
-def _rotation(vector):
+def rotation(vector):
     """The matrix of a rotation by |vector| rad about vector."""
     angle = numpy.linalg.norm(vector)
     x, y, z = vector
@@ -62,7 +62,7 @@ class OrientedCell:
 
     def matrix(self, x):
         strain = sum((s * basis for s, basis in zip(x[3:], self.strains)), numpy.zeros((3, 3)))
-        return _rotation(x[:3]) @ self.frame @ (numpy.eye(3) + strain) @ self.basis
+        return rotation(x[:3]) @ self.frame @ (numpy.eye(3) + strain) @ self.basis
 
     def derivatives(self, x, step=1e-6):
         """dA/dx, (size, 3, 3): central differences, which are good to 1e-10 of numbers this smooth."""

@@ -92,9 +92,17 @@ def image_of(experiments, index, path):
     return name if single else f"{name}:{frame}"
 
 
-def write_experiments(path, experiments, matrices):
-    """The list with other crystals; matrices: {index: columns a*, b*, c* in 1/A}."""
+def write_experiments(path, experiments, matrices, panels=None):
+    """The list with other crystals; matrices: {index: columns a*, b*, c* in 1/A}. panels: corners (panels, 3) in m and axes
+    fast, slow, normal (panels, 3, 3) of every detector, whose hierarchy is then left out; None: as they are.
+    """
     content = copy.deepcopy(experiments)
+    if panels is not None:
+        for detector in content["detector"]:
+            detector.pop("hierarchy", None)
+            for panel, corner, axes in zip(detector["panels"], *panels):
+                panel |= {"origin": [float(v) * 1e3 for v in corner], "fast_axis": [float(v) for v in axes[0]],
+                          "slow_axis": [float(v) for v in axes[1]]}
     for index, matrix in matrices.items():
         experiment = content["experiment"][index]
         crystal = copy.deepcopy(content["crystal"][experiment["crystal"]])

@@ -15,6 +15,11 @@ class Panels:
         self.slow = numpy.array([place(p, 1, 0) for p in range(panels)]) - middle
         self.corner = middle - (self.fast + self.slow) / 2
 
+    def move(self, corners, axes):
+        """To corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3); pixels stay as large."""
+        size = numpy.linalg.norm(self.fast, axis=1)[:, None]
+        self.corner, self.fast, self.slow = corners, size * axes[:, 0], size * axes[:, 1]
+
     def meet(self, rays, panel):
         """Pixels (fast, slow) in which rays from the sample meet the planes of panels; whole numbers are edges."""
         fast, slow, corner = self.fast[panel], self.slow[panel], self.corner[panel]

@@ -77,10 +77,10 @@ def _spots(good):
             for name in ("resolution", "chi2", "panel", "predicted", "observed")}
 
 
-def write(path, results):
-    """The page. It needs no other file and no network."""
+def write(path, results, title=None, before=()):
+    """The page. It needs no other file and no network. before: HTML of other parts."""
     good = [r for r in results if r.status == "refined"]
-    parts = [f"<h1>{len(good)} of {len(results)} shots refined</h1>"]
+    parts = [f"<h1>{html.escape(title or f'{len(good)} of {len(results)} shots refined')}</h1>", *before]
     if good:
         spots = _spots(good)
         by_resolution = _binned(1 / spots["resolution"]**2, spots["chi2"])

@@ -13,7 +13,7 @@ from ._positions import Panels, fit_positions, predict
 from ._likelihood import GaussianLikelihood, variance_of as _variance
 from ._shoeboxes import Planes, Shoeboxes
 
-_METRES = 1e10  # from 1/A to 1/m
+METRES = 1e10  # from 1/A to 1/m
 
 
 @dataclasses.dataclass
@@ -67,7 +67,7 @@ class _Model:
 
     def _theta(self, x):
         crystal, scale, further = x[:self.cell.size], x[self.cell.size], x[self.cell.size + 1:]
-        values = {"reciprocal_matrix": self.cell.matrix(crystal) * _METRES,
+        values = {"reciprocal_matrix": self.cell.matrix(crystal) * METRES,
                   "fluence": self.start["fluence"] * numpy.exp(scale),
                   "fudge": self.start["fudge"] * self.fudge}
         for names, factor in zip(self.further, further):
@@ -82,7 +82,7 @@ class _Model:
         """(pixels, size)."""
         theta, values = self._theta(x)
         zero = {name: numpy.zeros_like(value) for name, value in values.items()}
-        directions = [zero | {"reciprocal_matrix": d * _METRES} for d in self.cell.derivatives(x[:self.cell.size])]
+        directions = [zero | {"reciprocal_matrix": d * METRES} for d in self.cell.derivatives(x[:self.cell.size])]
         directions.append(zero | {"fluence": values["fluence"]})
         directions += [zero | {name: values[name] for name in names} for names in self.further]
         return self.function.jvps(theta, numpy.array([self.function.pack(**d) for d in directions])).T
@@ -91,7 +91,7 @@ class _Model:
         """The derivative by x of what has this derivative by the photons, (size,)."""
         theta, values = self._theta(x)
         by = self.function.unpack(self.function.vjp(theta, by_photons))
-        crystal = numpy.einsum("kij,ij->k", self.cell.derivatives(x[:self.cell.size]), by["reciprocal_matrix"]) * _METRES
+        crystal = numpy.einsum("kij,ij->k", self.cell.derivatives(x[:self.cell.size]), by["reciprocal_matrix"]) * METRES
         factors = [("fluence",), *self.further]
         return numpy.concatenate([crystal, [sum(by[name] * values[name] for name in names) for names in factors]])
 
@@ -269,7 +269,7 @@ def with_culling(flags):
     return flags if any(str(word).startswith("--cull") for word in flags) else [*flags, "--cull=1e-9"]
 
 
-def _sigmas(restrain, cell, further):
+def sigmas(restrain, cell, further):
     """How strongly x is restrained to 0: infinite sigmas are none."""
     known = {"orientation", "cell", "scale", *further}
     if unknown := set(restrain) - known:
@@ -293,15 +293,15 @@ def _refine(result, flags, image, hkl, panel, boxes, further, system, readout, o
     sim = whole.at_pixels(shoeboxes.rows)
     kept = shoeboxes.kept
     hkl, panel = hkl[kept], panel[kept]
-    start = sim["reciprocal_matrix"] / _METRES
+    start = sim["reciprocal_matrix"] / METRES
     cell = OrientedCell(start, system)
     panels = Panels(whole)
     beam = whole["beam_direction"]
-    wavelength = _wavelength(whole) * 1e10
+    wavelength = wavelength_of(whole) * 1e10
     centroids, light, sigma = shoeboxes.centroids()
     places = centroids if observed is None else numpy.asarray(observed)[kept]
     strong = light > 5 * sigma
-    restraints = _sigmas(restrain, cell, further)  # about 0
+    restraints = sigmas(restrain, cell, further)  # about 0
     x = numpy.zeros(cell.size)
     positioned = strong.sum() >= 2 * cell.size
     if positioned:
@@ -321,12 +321,12 @@ def _refine(result, flags, image, hkl, panel, boxes, further, system, readout, o
                     "model": numpy.array([fit.photons[s].sum() for s in shoeboxes.spans]),
                     "data": numpy.array([(shoeboxes.data - fit.background)[s].sum() for s in shoeboxes.spans])}
     for i in numpy.argsort(-light)[:pictures]:
-        result.pictures.append((tuple(int(h) for h in hkl[i]), *_picture(shoeboxes, i, fit.photons + fit.background)))
+        result.pictures.append((tuple(int(h) for h in hkl[i]), *picture(shoeboxes, i, fit.photons + fit.background)))
     if result.chi2 > 100:
         raise Rejected(f"the model does not explain the pixels: chi-square is {result.chi2:.3g} for each")
 
 
-def _wavelength(sim):
+def wavelength_of(sim):
     """m, the mean of the sources by weight."""
     if "source_wavelength" in sim.parameters:
         return numpy.average(sim["source_wavelength"], weights=sim["source_weight"])
@@ -354,7 +354,7 @@ def _report(result, model, boxes, fit, further):
     result.evaluations = model.evaluations
 
 
-def _picture(boxes, i, model):
+def picture(boxes, i, model):
     """Data and model of a box as two images; not finite where there is no pixel."""
     span = boxes.spans[i]
     rows = boxes.rows[span][:, 1:]

@@ -4,16 +4,15 @@ import concurrent.futures
 import functools
 import multiprocessing
 import os
-import shlex
 
 import numpy
 
 from .._errors import FileError
-from ..simulator import read_image
 from . import _files, _report
 from ._crystal import CELL_SYSTEMS
 from ._results import Finished, question_of
 from ._shot import METHODS, Result, refine_shot
+from ._stills import Stills
 
 
 def shots(flags, experiments, reflections, *, images=None, parameters=("orientation", "cell", "scale"), system="triclinic",
@@ -36,15 +35,12 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
 
     Returns the results, in the order of the shots. A shot that cannot be refined is in it with its reason.
     """
-    words = shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
     wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
     if missing := {"orientation", "cell", "scale"} - set(wanted):
         raise ValueError(f"orientation, cell and scale are always refined, and {', '.join(sorted(missing))} is not among "
                          "the parameters; restrain= keeps one where it is")
     if system not in CELL_SYSTEMS:
         raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
-    if not gain > 0:
-        raise ValueError(f"gain is {gain}; it has to be greater than 0")
     if method not in METHODS:
         raise ValueError(f"there is no method '{method}'; methods are {', '.join(METHODS)}")
     if resume and out is None:
@@ -52,18 +48,16 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     part, parts = shard
     if not 0 <= part < parts:
         raise ValueError(f"shard is {part}/{parts}; parts count from 0, and there are {parts}")
-    listed = _files.read_experiments(experiments)
-    table = _files.read_reflections(reflections)
-    shot = functools.partial(
-        _one, words=words, experiments=str(experiments), listed=listed, table=table, images=images, gain=gain,
-        offset=offset, how={"further": [p for p in wanted if p not in ("orientation", "cell", "scale")], "system": system,
-                            "readout": readout / gain, "restrain": restrain, "margin": margin, "method": method})
-    numbers = range(part, len(listed["experiment"]), parts)
+    stills = Stills(flags, experiments, reflections, images, gain, offset)
+    how = {"further": [p for p in wanted if p not in ("orientation", "cell", "scale")], "system": system,
+           "readout": readout / gain, "restrain": restrain, "margin": margin, "method": method}
+    shot = functools.partial(_one, stills=stills, how=how)
+    numbers = range(part, len(stills), parts)
     finished, results = None, []
     if out is not None:
         finished = Finished(os.path.join(out, "finished"), question_of(
-            {"experiments": experiments, "reflections": reflections}, flags=words, gain=gain, offset=offset,
-            **shot.keywords["how"]), resume)
+            {"experiments": experiments, "reflections": reflections}, flags=stills.words, gain=gain, offset=offset,
+            **how), resume)
         results = [result for result in map(finished.get, numbers) if result is not None]
     known = {result.index for result in results}
     for result in _each(shot, [i for i in numbers if i not in known], workers):
@@ -74,7 +68,7 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
             progress(result)
     results.sort(key=lambda r: r.index)
     if out is not None:
-        write(out, results, listed, table)
+        write(out, results, stills)
     return results
 
 
@@ -99,35 +93,27 @@ def _forked(index):
     return _shot(index)
 
 
-def _one(index, *, words, experiments, listed, table, images, gain, offset, how):
+def _one(index, *, stills, how):
     try:
-        if images is None:
-            image = read_image(_files.image_of(listed, index, experiments))
-        else:
-            image = numpy.asarray(images(index), dtype=float)
-    except FileError as error:
-        return Result(index, "rejected", str(error))
-    mine = table["id"] == index
-    observed = table["xyzobs.px.value"][mine][:, :2] if "xyzobs.px.value" in table else None
-    trusted = listed["detector"][listed["experiment"][index]["detector"]]["panels"][0].get("trusted_range")
-    low, high = trusted if trusted else (-numpy.inf, numpy.inf)
-    try:
-        return refine_shot(index, [*words, "--expt", f"{experiments}:{index}"], (image - offset) / gain,
-                           table["miller_index"][mine], table["panel"][mine].astype(int), table["bbox"][mine][:, :4],
-                           observed=observed, trusted=((low - offset) / gain, (high - offset) / gain), **how)
+        return refine_shot(index, stills.flags(index), stills.image(index), *stills.reflections(index),
+                           observed=stills.observed(index), trusted=stills.trusted(index), **how)
     except FileError as error:
         return Result(index, "rejected", str(error))
 
 
-def write(out, results, listed, table):
-    """refined.expt and refined.refl with the refined shots, shots.csv and report.html with all."""
+def write(out, results, stills, panels=None, title=None, before=()):
+    """refined.expt and refined.refl with the refined shots, shots.csv and report.html with all.
+
+    panels: corners (m) and axes of the refined panels, or None. title, before: of the report.
+    """
     os.makedirs(out, exist_ok=True)
     good = [r for r in results if r.status == "refined"]
     if good:
-        _files.write_experiments(os.path.join(out, "refined.expt"), listed, {r.index: r.matrix for r in good})
-        _files.write_reflections(os.path.join(out, "refined.refl"), _refined_table(good, table))
+        _files.write_experiments(os.path.join(out, "refined.expt"), stills.listed, {r.index: r.matrix for r in good},
+                                 panels)
+        _files.write_reflections(os.path.join(out, "refined.refl"), _refined_table(good, stills.table))
     _report.write_table(os.path.join(out, "shots.csv"), _report.rows(results))
-    _report.write(os.path.join(out, "report.html"), results)
+    _report.write(os.path.join(out, "report.html"), results, title, before)
 
 
 def _refined_table(good, table):

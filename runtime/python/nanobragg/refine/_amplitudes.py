@@ -1,0 +1,96 @@
+"""Structure factors of an asymmetric unit, of which a grid of all Miller indices is made."""
+
+import numpy
+
+from .. import _core
+
+
+class Amplitudes:
+    """F = start * exp(x) for each reflection of the asymmetric unit; equivalents, and Friedel mates unless they are kept
+    apart, have one F.
+
+    grid, lowest: Simulator.structure_factors. space_group: Hermann-Mauguin or Hall symbol. anomalous: mates apart.
+    Where F is 0, is absent by symmetry, or is that of 0 0 0, it stays as it is.
+
+    hkl: (size, 3) in the asymmetric unit. mate: (size,) 1 for that of -h -k -l. start: (size,) electrons, the mean of the
+    equivalents. centric: (size,).
+    """
+
+    def __init__(self, grid, lowest, space_group, anomalous=False):
+        self.grid, self.lowest = grid, numpy.array(lowest)
+        hkl = numpy.stack(numpy.meshgrid(*(numpy.arange(n) + low for n, low in zip(grid.shape, lowest)), indexing="ij"),
+                          axis=-1).reshape(-1, 3).astype(numpy.int64)
+        self.space_group, unit, mate, centric, absent = _core.to_asymmetric_unit(space_group, hkl)
+        flat = grid.reshape(-1)
+        self.nodes = numpy.flatnonzero((flat > 0) & (absent == 0) & (hkl != 0).any(axis=1))
+        unit, mate, centric = unit[self.nodes], mate[self.nodes] if anomalous else numpy.zeros_like(mate[self.nodes]), \
+            centric[self.nodes]
+        rows, first, self.of_node = numpy.unique(numpy.column_stack([unit, mate]), axis=0, return_index=True,
+                                                 return_inverse=True)
+        self.of_node = self.of_node.reshape(-1)
+        self.hkl, self.mate, self.centric = rows[:, :3], rows[:, 3], centric[first].astype(bool)
+        self.size = len(rows)
+        self.start = (numpy.bincount(self.of_node, weights=flat[self.nodes], minlength=self.size)
+                      / numpy.maximum(numpy.bincount(self.of_node, minlength=self.size), 1))
+        self.anomalous = anomalous
+
+    def values(self, x):
+        """The grid, in its shape."""
+        grid = self.grid.copy()
+        grid.reshape(-1)[self.nodes] = (self.start * numpy.exp(x))[self.of_node]
+        return grid
+
+    def gradient(self, grid, by_grid):
+        """The derivative by x, of that by the numbers of the grid (flat)."""
+        nodes = self.nodes
+        return numpy.bincount(self.of_node, weights=by_grid[nodes] * grid.reshape(-1)[nodes], minlength=self.size)
+
+    def mates(self):
+        """Pairs of F+ and F-, (pairs, 2)."""
+        if not self.anomalous:
+            return numpy.empty((0, 2), int)
+        same = (self.hkl[1:] == self.hkl[:-1]).all(axis=1)
+        first = numpy.flatnonzero(same)
+        return numpy.column_stack([first, first + 1])
+
+    def lengths(self, matrix):
+        """1/d of each, in 1/A, for columns a*, b*, c*."""
+        return numpy.linalg.norm(self.hkl @ matrix.T, axis=1)
+
+
+class AmplitudeRestraints:
+    """What is known of structure factors beside the pixels: where they started, that mates are alike, and the mean of
+    log F in a shell of resolution. Sigmas are of log F; infinite ones are none.
+    """
+
+    def __init__(self, amplitudes, start=numpy.inf, friedel=numpy.inf, shells=numpy.inf, lengths=None, count=20):
+        self.weights = [1 / s**2 for s in (start, friedel, shells)]
+        self.pairs = amplitudes.mates()
+        self.log_start = numpy.log(amplitudes.start)
+        order = numpy.argsort(lengths if lengths is not None else numpy.zeros(amplitudes.size), kind="stable")
+        self.shell = numpy.empty(amplitudes.size, int)
+        self.shell[order] = numpy.arange(amplitudes.size) * min(count, max(amplitudes.size, 1)) // max(amplitudes.size, 1)
+
+    def at(self, x):
+        """Minus the logarithm of the likelihood, and its derivative."""
+        start, friedel, shells = self.weights
+        y = x + self.log_start
+        value, gradient = 0.5 * start * float(x @ x), start * x
+        if friedel and len(self.pairs):
+            apart = y[self.pairs[:, 0]] - y[self.pairs[:, 1]]
+            value += 0.5 * friedel * float(apart @ apart)
+            gradient[self.pairs[:, 0]] += friedel * apart
+            gradient[self.pairs[:, 1]] -= friedel * apart
+        if shells and len(y):
+            means = numpy.bincount(self.shell, weights=y) / numpy.maximum(numpy.bincount(self.shell), 1)
+            off = y - means[self.shell]
+            value += 0.5 * shells * float(off @ off)
+            gradient += shells * off
+        return value, gradient
+
+    def curvature(self):
+        """An upper bound of the diagonal of the second derivative."""
+        start, friedel, shells = self.weights
+        bound = numpy.full(len(self.log_start), start + shells)
+        numpy.add.at(bound, self.pairs.reshape(-1), 2 * friedel)
+        return bound

@@ -1,0 +1,65 @@
+"""The stills of an experiment list and a reflection table."""
+
+import shlex
+
+import numpy
+
+from ..simulator import read_image
+from . import _files
+
+
+class Stills:
+    """What flags, an experiment list and a reflection table say of each shot, in photons.
+
+    images: a function from the number of a shot to its image; None: those that the experiment list names.
+    gain, offset: an image holds photons * gain + offset.
+    """
+
+    def __init__(self, flags, experiments, reflections, images=None, gain=1.0, offset=0.0):
+        if not gain > 0:
+            raise ValueError(f"gain is {gain}; it has to be greater than 0")
+        self.words = shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
+        self.path, self.images, self.gain, self.offset = str(experiments), images, gain, offset
+        self.listed = _files.read_experiments(experiments)
+        self.table = _files.read_reflections(reflections)
+
+    def __len__(self):
+        return len(self.listed["experiment"])
+
+    def flags(self, index):
+        """Those of nb-sim."""
+        return [*self.words, "--expt", f"{self.path}:{index}"]
+
+    def detector(self, index):
+        """DIALS's dictionary."""
+        return self.listed["detector"][self.listed["experiment"][index]["detector"]]
+
+    def image(self, index):
+        """Photons. FileError when it cannot be read."""
+        if self.images is None:
+            image = read_image(_files.image_of(self.listed, index, self.path))
+        else:
+            image = numpy.asarray(self.images(index), dtype=float)
+        return (image - self.offset) / self.gain
+
+    def trusted(self, index):
+        """From and to, photons."""
+        trusted = self.detector(index)["panels"][0].get("trusted_range")
+        low, high = trusted if trusted else (-numpy.inf, numpy.inf)
+        return (low - self.offset) / self.gain, (high - self.offset) / self.gain
+
+    def reflections(self, index):
+        """Miller indices, panels and boxes (fast from, to, slow from, to) of its reflections."""
+        mine = self.table["id"] == index
+        return self.table["miller_index"][mine], self.table["panel"][mine].astype(int), self.table["bbox"][mine][:, :4]
+
+    def observed(self, index):
+        """Pixels (fast, slow) of the reflections, or None."""
+        if "xyzobs.px.value" not in self.table:
+            return None
+        return self.table["xyzobs.px.value"][self.table["id"] == index][:, :2]
+
+    def counts(self):
+        """Reflections of each shot."""
+        identities = self.table["id"]
+        return numpy.bincount(identities[(identities >= 0) & (identities < len(self))], minlength=len(self))

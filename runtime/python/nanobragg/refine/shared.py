@@ -1,0 +1,378 @@
+"""The refinement of what many shots share."""
+
+import dataclasses
+import json
+import os
+import time
+import warnings
+
+import numpy
+
+from .. import _core
+from .._errors import FileError
+from ..simulator import Simulator
+from . import _files, _report
+from ._amplitudes import AmplitudeRestraints, Amplitudes
+from ._common import Common, Factors, PanelGroups, groups_of
+from ._crystal import CELL_SYSTEMS, cell_of
+from ._descent import Descent
+from ._joint import Joint
+from ._ranks import Ranks
+from ._results import question_of
+from ._shot import METRES, Rejected, Result, shoeboxes_of, sigmas, wavelength_of, with_culling
+from ._stills import Stills
+from ._term import Point, Shared, Term
+from .shots import write as write_shots
+
+_GRIDS_IN_MEMORY = 1 << 30  # bytes, of the grids that functions of structure factors keep
+
+
+@dataclasses.dataclass
+class SharedResult:
+    """What was refined. On other ranks than the first of an MPI run ``shots`` and ``steps`` are empty.
+
+    Structure factors: Miller indices (n, 3) in the asymmetric unit, 1 for Friedel mates, F and its sigma, where they started
+    (electrons), and how many shots say something of each.
+    """
+
+    hkl: numpy.ndarray = None
+    mate: numpy.ndarray = None
+    F: numpy.ndarray = None
+    sigma: numpy.ndarray = None
+    start: numpy.ndarray = None
+    seen: numpy.ndarray = None
+    structure_factors: tuple = None  # as Simulator.structure_factors takes them
+    # Factors of parameters, and motions of panel groups (rad, m), by name: (value, sigma).
+    values: dict = dataclasses.field(default_factory=dict)
+    panels: tuple = None  # corners (m) and axes of all panels
+    shots: list = dataclasses.field(default_factory=list, repr=False)
+    steps: list = dataclasses.field(default_factory=list, repr=False)  # dictionaries
+
+
+def shared(flags, experiments, reflections, *, parameters=("structure_factors",), images=None, system="triclinic",
+           space_group=None, anomalous=False, panel_groups="each", gain=1.0, offset=0.0, readout=0.0, restrain=None, margin=2,
+           rounds=3, steps=20, tolerance=1e-6, comm=None, out=None, resume=False, progress=None):
+    """Refines what the shots of an experiment list share, and orientation, cell and scale of each with it.
+
+    Shots should be refined already (``shots``, whose refined.expt and refined.refl are the next thing to give here).
+    flags, experiments, reflections, images, system, gain, offset, readout, margin: as of ``shots``.
+    parameters: "structure_factors", of the grid that -hkl gives; "panels", rigid motions of groups of panels; "spectrum", a factor
+    for each source; and names that get one factor, as "mosaic_spread".
+    space_group: whose equivalents share a structure factor; None: that of the experiment list. anomalous: Friedel mates apart.
+    panel_groups: "each", "all", "hierarchy", or a file of lines "panel group".
+    restrain: sigmas about the start: {"structure_factors": log F (0.5), "friedel": log F+ - log F-, "shells": log F from the mean
+    of its shell of resolution, "panels": (degrees (0.2), mm (0.2)), "spectrum" and other names: logarithm (1), "orientation":
+    degrees, "cell": fraction, "scale": logarithm}.
+    rounds: of weights and units; steps: of L-BFGS in each, ended when two of them change the value by less than tolerance times it.
+    comm: a communicator of mpi4py: each rank has some of the shots, and all call this. None: one process.
+    out: a folder for checkpoint.npz, written after each step, tables, structure_factors.mtz, refined.expt and refined.refl.
+    resume: goes on from the checkpoint, if there is one, on any number of ranks.
+    progress: is called on the first rank with a dictionary after each step.
+
+    Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines of one kind.
+    """
+    if resume and out is None:
+        raise ValueError("resume= goes on with what is in a folder; give it as out=")
+    if system not in CELL_SYSTEMS:
+        raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
+    wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
+    if not wanted or len(set(wanted)) != len(wanted):
+        raise ValueError("parameters names what is refined, each once: structure_factors, panels, spectrum, mosaic_spread ...")
+    restrain = dict(restrain or {})
+    stills = Stills(flags, experiments, reflections, images, gain, offset)
+    if not len(stills):
+        raise ValueError(f"{experiments}: has no experiments")
+    model, restraints = _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups)
+    ranks = Ranks(comm, stills.counts() + 1e-3)
+    question = json.dumps(question_of({"experiments": experiments, "reflections": reflections}, flags=stills.words,
+                                      parameters=wanted, system=system, space_group=space_group, anomalous=anomalous,
+                                      panel_groups=panel_groups, gain=gain, offset=offset, readout=readout, margin=margin,
+                                      restrain={k: list(v) if isinstance(v, tuple) else v for k, v in restrain.items()}),
+                          sort_keys=True)
+    run = _Run(stills, model, restraints, ranks, system, readout / gain, restrain, margin)
+    run.load()
+    checkpoint = _Checkpoint(out, question, ranks, len(stills)) if out is not None else None
+    run.refine(rounds, steps, tolerance, checkpoint, checkpoint.read() if resume else None, progress)
+    result = run.result()
+    if out is not None and ranks.first:
+        _write(out, result, run, stills)
+    return result
+
+
+def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups):
+    """The Shared, and restraints of its structure factors or None."""
+    sim = _whole(stills, 0)
+    parts, part_sigmas, amplitudes, restraints = [], [], None, None
+    for name in wanted:
+        if name == "structure_factors":
+            if sim.structure_factors is None:
+                raise ValueError("structure factors are refined from a grid of them, and the flags give none: add -hkl FILE")
+            group = space_group or _group_of(stills)
+            amplitudes = Amplitudes(*sim.structure_factors, group, anomalous)
+            if not amplitudes.size:
+                raise ValueError("there is no structure factor above 0 to refine; add -hkl FILE with some")
+            restraints = AmplitudeRestraints(amplitudes, restrain.get("structure_factors", 0.5),
+                                             restrain.get("friedel", numpy.inf), restrain.get("shells", numpy.inf),
+                                             amplitudes.lengths(sim["reciprocal_matrix"] / METRES))
+        elif name == "panels":
+            parts.append(PanelGroups(sim, groups_of(panel_groups, stills.detector(0))))
+            degrees, millimetres = restrain.get("panels", (0.2, 0.2))
+            part_sigmas.append(numpy.tile(numpy.repeat([numpy.radians(degrees), millimetres * 1e-3], 3), len(parts[-1].groups)))
+        else:
+            parts.append(Factors(sim, name))
+            part_sigmas.append(restrain.get(name, 1.0))
+    known = {"structure_factors", "friedel", "shells", "orientation", "cell", "scale", *wanted}
+    if unknown := set(restrain) - known:
+        raise ValueError(f"restraints are of {', '.join(sorted(known))}, not of {', '.join(sorted(unknown))}")
+    return Shared(Common(parts, part_sigmas), amplitudes), restraints
+
+
+def _whole(stills, index):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Simulator.from_flags(with_culling(stills.flags(index)), threads=1)
+
+
+def _group_of(stills):
+    experiment = stills.listed["experiment"][0]
+    try:
+        return stills.listed["crystal"][experiment["crystal"]]["space_group_hall_symbol"]
+    except (KeyError, IndexError, TypeError):
+        raise ValueError(f"{stills.path}: its crystal has no space group; give space_group=, P1 if there is none") from None
+
+
+class _Run:
+    """The shots of a rank, and what is refined of them."""
+
+    def __init__(self, stills, model, restraints, ranks, system, readout, restrain, margin):
+        self.stills, self.model, self.ranks, self.restraints = stills, model, ranks, restraints
+        self.system, self.readout, self.restrain, self.margin = system, readout, restrain, margin
+        self.rejected, self.steps = {}, []
+
+    def load(self):
+        """Reads shots and their scales; those that cannot be refined are left out, with the reason."""
+        start = numpy.zeros(self.model.size)
+        point = Point(self.model, start)
+        terms, own, squares = [], [], []
+        grid = 0 if point.grid is None else 2 * point.grid.nbytes
+        for index in range(self.ranks.begin, self.ranks.end):
+            try:
+                term = self._term(index)
+                x = term.start_scale(numpy.zeros(term.size), point)
+                term.weigh(x, point)
+                chi2 = 2 * term.value_and_gradient(x, point)[0] / len(term.boxes.data)
+            except (Rejected, FileError) as reason:
+                self.rejected[index] = str(reason)
+                terms.append(None)
+                own.append(None)
+                squares.append(numpy.nan)
+                continue
+            if (len(terms) + 1) * grid <= _GRIDS_IN_MEMORY:
+                term.keep_function(point)
+            terms.append(term)
+            own.append(x)
+            squares.append(chi2)
+        self._reject_those_far_off(terms, squares)
+        size = 4 + len(CELL_SYSTEMS[self.system])
+        own = numpy.array([numpy.zeros(size) if term is None else x for term, x in zip(terms, own)]).reshape(len(terms), size)
+        refused = self.ranks.collected(self.rejected.items())
+        if self.ranks.given(numpy.array([float(self.ranks.first and len(refused) == len(self.stills))]))[0]:
+            why = next(iter(self.rejected.values()), "see the first rank")
+            raise ValueError(f"none of the {len(self.stills)} shots can be refined; the first: {why}")
+        self.joint = Joint(self.ranks, terms, self.model, self.restraints, start, own)
+
+    def _reject_those_far_off(self, terms, squares):
+        """Shots whose pixels are explained far worse than those of others; at the start all may be explained badly."""
+        collected = self.ranks.collected(squares)
+        limit = None
+        if self.ranks.first:
+            known = [s for s in collected if numpy.isfinite(s)]
+            limit = numpy.array([max(100.0, 20 * numpy.median(known)) if known else numpy.inf])
+        limit = float(self.ranks.given(limit)[0])
+        for i, chi2 in enumerate(squares):
+            if chi2 > limit:
+                terms[i] = None
+                self.rejected[self.ranks.begin + i] = (f"the model does not explain the pixels: chi-square is {chi2:.3g} for each, "
+                                                       f"and {limit:.3g} is the limit among these shots")
+
+    def _term(self, index):
+        hkl, panel, boxes = self.stills.reflections(index)
+        if len(hkl) == 0:
+            raise Rejected("it has no reflections; index it first")
+        whole = _whole(self.stills, index)
+        shoeboxes = shoeboxes_of(whole, self.stills.image(index), boxes, panel, self.stills.trusted(index), self.margin)
+        own = {k: v for k, v in self.restrain.items() if k in ("orientation", "cell", "scale")}
+        return Term(index, whole, shoeboxes, hkl, panel, self.system, self.model, lambda cell: sigmas(own, cell, ()),
+                    self.readout)
+
+    def refine(self, rounds, steps, tolerance, checkpoint, before, progress):
+        first = 0
+        if before is not None:
+            first, self.steps, self.joint.start, self.joint.own = before["round"], before["steps"], before["start"], before["own"]
+        for number in range(first, rounds):
+            self.joint.turn()
+            if before is not None:
+                descent = Descent.restored(self.ranks, self.joint, before["shared"], before["descent"])
+                before = None
+            else:
+                descent = Descent(self.ranks, self.joint, numpy.zeros(self.model.size), numpy.zeros_like(self.joint.own))
+                self._note(number, descent, 0.0, 0.0, progress)
+                if checkpoint:
+                    checkpoint.write(number, self, descent)
+            while descent.steps < steps and not self._settled(number, tolerance):
+                begin, busy = time.perf_counter(), self._busy()
+                moved = descent.step()
+                self._note(number, descent, time.perf_counter() - begin, self._busy() - busy, progress)
+                if checkpoint:
+                    checkpoint.write(number, self, descent)
+                if not moved:
+                    break
+            self.joint.own = self.joint.own_at(descent.shared, descent.own)
+            self.joint.start = self.joint.shared_at(descent.shared)
+
+    def _busy(self):
+        """Seconds in images and gradients on this rank."""
+        return sum(term.seconds for term in self.joint.terms if term)
+
+    def _note(self, number, descent, seconds, busy, progress):
+        self.steps.append({"step": len(self.steps), "round": number, "value": descent.value,
+                           "gradient": float(numpy.sqrt(max(descent.squared, 0))), "evaluations": descent.evaluations,
+                           "seconds": seconds, "seconds_in_gradients": busy})
+        if progress and self.ranks.first:
+            progress(self.steps[-1])
+
+    def _settled(self, number, tolerance):
+        values = [s["value"] for s in self.steps if s["round"] == number][-3:]
+        return len(values) == 3 and abs(values[0] - values[2]) < 2 * tolerance * abs(values[2])
+
+    def result(self):
+        joint, model = self.joint, self.model
+        metrics, curvature, amplitudes, seen = joint.curvature(projected=True)
+        point = Point(model, joint.start)
+        covariance = numpy.linalg.pinv(curvature)
+        result = SharedResult()
+        sigma = numpy.sqrt(numpy.maximum(numpy.diag(covariance), 0))
+        result.values = {label: (float(v), float(s)) if label.startswith("panels ") else
+                         (float(numpy.exp(v)), float(numpy.exp(v) * s))
+                         for label, v, s in zip(model.common.labels, point.p, sigma)}
+        places = None
+        for part, span in zip(model.common.parts, model.common.spans):
+            if part.name == "panels":
+                result.panels = places = part.placed(point.p[span])
+        if model.amplitudes:
+            units = model.amplitudes
+            result.hkl, result.mate, result.start, result.seen = units.hkl, units.mate, units.start, seen.astype(int)
+            result.F = units.start * numpy.exp(point.factors)
+            result.sigma = result.F / numpy.sqrt(numpy.maximum(amplitudes, 1e-30))
+            result.structure_factors = point.grid, tuple(int(v) for v in units.lowest)
+        shots = [Result(term_index, "rejected", why) for term_index, why in self.rejected.items()]
+        shots += [term.result(x, point, metric, covariance, places)
+                  for term, x, metric in zip(joint.terms, joint.own, metrics) if term]
+        collected = self.ranks.collected(shots)
+        if self.ranks.first:
+            result.shots = sorted(collected, key=lambda r: r.index)
+            result.steps = self.steps
+        return result
+
+
+class _Checkpoint:
+    """out/checkpoint.npz: where a refinement is after a step. It can be read on another number of ranks."""
+
+    def __init__(self, out, question, ranks, shots):
+        self.path, self.question, self.ranks, self.shots = os.path.join(out, "checkpoint.npz"), question, ranks, shots
+        if ranks.first:
+            os.makedirs(out, exist_ok=True)
+
+    def write(self, number, run, descent):
+        shared, own = descent.state()
+        own = self.ranks.collected(zip(own, run.joint.own))
+        if not self.ranks.first:
+            return
+        part = f"{self.path}.part"
+        with open(part, "wb") as file:
+            numpy.savez(file, round=number, start=run.joint.start, own=numpy.array([x for _, x in own]),
+                        descent=numpy.array([rows for rows, _ in own]), steps=_text(json.dumps(run.steps)),
+                        question=_text(self.question), **{f"shared {name}": v for name, v in shared.items()})
+        os.replace(part, self.path)
+
+    def read(self):
+        """What was written last, of the shots of this rank; None: nothing was."""
+        if not os.path.exists(self.path):
+            return None
+        try:
+            with numpy.load(self.path) as file:
+                found = dict(file)
+            question = found["question"].tobytes().decode()
+            here = slice(self.ranks.begin, self.ranks.end)
+            state = {"round": int(found["round"]), "start": found["start"], "own": found["own"][here],
+                     "descent": found["descent"][here], "steps": json.loads(found["steps"].tobytes()),
+                     "shared": {name[7:]: v for name, v in found.items() if name.startswith("shared ")}}
+        except Exception as error:
+            raise FileError(f"{self.path}: is no checkpoint, or it is damaged ({error}); remove it to begin anew") from None
+        if question != self.question:
+            old, new = json.loads(question), json.loads(self.question)
+            what = ", ".join(sorted(k for k in {*old, *new} if old.get(k) != new.get(k)))
+            raise FileError(f"{self.path}: was written with another {what}; go on with what it had, or write to another folder")
+        return state
+
+
+def _text(text):
+    return numpy.frombuffer(text.encode(), dtype="u1")
+
+
+def _write(out, result, run, stills):
+    refined = [r for r in result.shots if r.status == "refined"]
+    steps = result.steps
+    _report.write_table(os.path.join(out, "steps.csv"), [list(steps[0]), *(list(s.values()) for s in steps)])
+    before = ["<h2>Convergence</h2>", _report.curve([(s["step"], s["value"] - steps[-1]["value"]) for s in steps[1:]],
+                                                    label="half the sum of squares above the last; step")]
+    lines = [["name", "value", "sigma"], *([name, f"{v:.9g}", f"{s:.3g}"] for name, (v, s) in result.values.items())]
+    if result.values:
+        _report.write_table(os.path.join(out, "common.csv"), lines)
+        before += ["<h2>Shared by all shots</h2><p>Factors of what the flags say; motions of panel groups in rad and m.</p>",
+                   _report.table(*_head(lines))]
+    if result.hkl is not None:
+        head = ["h", "k", "l", "mate", "F", "sigma", "start", "shots"]
+        rows = zip(*result.hkl.T, result.mate, result.F, result.sigma, result.start, result.seen)
+        _report.write_table(os.path.join(out, "structure_factors.csv"),
+                            [head, *([h, k, l, m, f"{F:.6g}", f"{s:.3g}", f"{a:.6g}", n] for h, k, l, m, F, s, a, n in rows)])
+        sim = _whole(stills, 0)
+        cell = numpy.median([r.cell for r in refined], axis=0)
+        _files.write_file(os.path.join(out, "structure_factors.mtz"), _mtz(result, run.model.amplitudes, cell,
+                                                                           wavelength_of(sim) * 1e10))
+        resolution = run.model.amplitudes.lengths(refined[0].matrix)
+        change = abs(numpy.log(result.F / result.start))
+        before += ["<h2>Structure factors</h2>", _report.table(
+            ["d (Å)", "sigma of log F, median", "change of log F, mean", "shots for each, mean", "reflections"],
+            [(f"{x**-0.5:.3f}", f"{s:.3g}", f"{c:.3g}", f"{n:.2f}", count) for x, s, c, n, count in
+             _by_resolution(resolution**2, result.sigma / result.F, change, result.seen)])]
+    write_shots(out, result.shots, stills, result.panels,
+                f"{len(refined)} of {len(result.shots)} shots refined together, in {steps[-1]['step']} steps", before)
+
+
+def _head(lines):
+    return lines[0], lines[1:]
+
+
+def _by_resolution(x, sigma, change, seen, bins=15):
+    for part in numpy.array_split(numpy.argsort(x), min(bins, len(x))):
+        yield x[part].mean(), numpy.median(sigma[part]), change[part].mean(), seen[part].mean(), len(part)
+
+
+def _mtz(result, amplitudes, cell, wavelength):
+    """F, sigma, where F started and in how many shots it was seen; of F+ and F- where they are apart."""
+    columns = [("F", "F"), ("SIGF", "Q"), ("F_start", "F"), ("shots", "I")]
+    numbers = numpy.column_stack([result.F, result.sigma, result.start, result.seen])
+    hkl = result.hkl
+    if amplitudes.anomalous:
+        columns = [("F(+)", "G"), ("SIGF(+)", "L"), ("F(-)", "G"), ("SIGF(-)", "L")]
+        hkl, row = numpy.unique(result.hkl, axis=0, return_inverse=True)
+        both = numpy.full((len(hkl), 4), numpy.nan)
+        both[row.reshape(-1)[result.mate == 0], :2] = numbers[result.mate == 0, :2]
+        both[row.reshape(-1)[result.mate == 1], 2:] = numbers[result.mate == 1, :2]
+        centric = numpy.zeros(len(hkl), bool)
+        centric[row.reshape(-1)] = amplitudes.centric
+        both[centric, 2:] = both[centric, :2]
+        numbers = both
+    return _core.mtz(amplitudes.space_group, [float(v) for v in cell], float(wavelength), columns,
+                     numpy.column_stack([hkl, numbers]))
