@@ -13,7 +13,7 @@ namespace nanobragg {
 namespace {
 
 /// Flags that change no image.
-constexpr std::string_view neutral[] = {"--resume",     "--frames",     "--threads",  "--shard",
+constexpr std::string_view neutral[] = {"--resume",     "--frames",     "--threads",    "--shard",   "--deal",
                                         "--quiet",      "-progress",    "-noprogress",
                                         "--write-expt", "--write-refl", "--write-stream"};
 

@@ -90,6 +90,7 @@ struct SeriesOptions {
   std::optional<std::string> shots;   ///< table, or experiments of DIALS
   bool resume = false;
   std::optional<Shard> shard;
+  std::optional<int> deal; ///< the socket on which a shard asks for its images; unset: every N-th
 
   bool any() const { return frames || shots; }
 };

@@ -137,6 +137,8 @@ constexpr IdleFlag idleFlags[] = {
      "there is no series (--frames, --shots)"},
     {"--shard", [](const Situation &s) { return !s.line.series.any(); },
      "there is no series (--frames, --shots)"},
+    {"--deal", [](const Situation &s) { return !s.line.series.shard; },
+     "there is no --shard"},
     {"--write-shots", [](const Situation &s) { return !s.line.series.shots; },
      "there are no --shots"},
     {"--nexus-bitshuffle", [](const Situation &s) { return !s.line.outputs.nexusFile; },

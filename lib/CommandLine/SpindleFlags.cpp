@@ -101,6 +101,14 @@ FlagGroup spindleFlags() {
                    "on, I from 0 to N-1; each has an HDF5 file of its own, and --nexus is a virtual data "
                    "set over them",
            .apply = [](CommandLine &line, const Values &v) { line.series.shard = shardOf(v); }},
+          {.spellings = {"--deal"},
+           .values = "FD",
+           .fallback = "every N-th image",
+           .help = "of --shard, for programs that start nb-sim: which images it makes is asked for on this open "
+                   "socket. It writes a byte for each answer, a number from 0 on a line; a number beyond the "
+                   "last image is the end",
+           .range = Range::between(0, 1e6),
+           .apply = [](CommandLine &line, const Values &v) { line.series.deal = int(v.integer()); }},
       }};
 }
 

@@ -269,6 +269,7 @@ const std::vector<Case> outputs = {
     {"--osc-per-frame=0.2", [](L l) { return l.series.oscPerFrame == 0.2; }},
     {"--shots=s.txt", [](L l) { return l.series.shots == "s.txt"; }},
     {"--resume", [](L l) { return l.series.resume; }},
+    {"--deal=5 --shard=0/1", [](L l) { return l.series.deal == 5; }},
     {"--shard=2/3", [](L l) { return l.series.shard->index == 2 && l.series.shard->count == 3; }},
     {"-nonoise", [](L l) { return !l.outputs.noise && l.outputs.pgm; }},
     {"-nopgm", [](L l) { return !l.outputs.pgm && l.outputs.noise; }},

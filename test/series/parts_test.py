@@ -74,7 +74,8 @@ class Parts(unittest.TestCase):
 
     def same_frame(self, one, other):
         compare = os.path.join(os.path.dirname(NB_SIM), "nb-compare")
-        ran = subprocess.run([compare, one, other], cwd=self.folder, text=True, capture_output=True, env=self.environment)
+        ran = subprocess.run([compare, one, other], cwd=self.folder, text=True, capture_output=True,
+                             env=self.environment)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
 
     def same_series(self, one, other, frames=24):
@@ -89,7 +90,8 @@ class Parts(unittest.TestCase):
 @unittest.skipUnless(KIND == "shards", "")
 class Shards(Parts):
     def test_three_shards_are_one_run(self):
-        words = [*self.series, *"-seed 5 -floatfile f.npy -noisefile n.img --write-expt=t.expt --write-shots=t.txt".split()]
+        words = [*self.series, *"-seed 5 -floatfile f.npy -noisefile n.img".split(),
+                 *"--write-expt=t.expt --write-shots=t.txt".split()]
         self.simulate("one", *words)
         for i in (2, 0):
             self.simulate("shards", *words, f"--shard={i}/3")
@@ -98,7 +100,8 @@ class Shards(Parts):
         self.simulate("shards", *words, "--shard=1/3")
         self.same_series("one", "shards")
         self.assertEqual(self.bytes_of("one", "t.txt"), self.bytes_of("shards", "t.txt"))
-        self.assertEqual(self.bytes_of("one", "t.expt").replace(b"/one/", b"/shards/"), self.bytes_of("shards", "t.expt"))
+        self.assertEqual(self.bytes_of("one", "t.expt").replace(b"/one/", b"/shards/"),
+                         self.bytes_of("shards", "t.expt"))
 
     def test_shards_at_the_same_time(self):
         words = [*self.series, "-seed", "5"]
@@ -164,7 +167,8 @@ class Shards(Parts):
         for text, why in (("3/3", "count from 0"), ("-1/3", "count from 0"), ("1", "is not I/N"), ("1/", "is not I/N"),
                           ("a/b", "is not I/N"), ("1/2/3", "is not I/N"), ("0/0", "count from 0")):
             self.assertIn(why, self.refused("wrong", *self.series, f"--shard={text}"), text)
-        self.assertIn("needs the photons of all images", self.refused("wrong", *self.series, "--shard=0/2", "--write-refl=a.refl"))
+        self.assertIn("needs the photons of all images",
+                      self.refused("wrong", *self.series, "--shard=0/2", "--write-refl=a.refl"))
         self.assertEqual(self.listing("wrong"), [])
         out = self.start("wrong", [*CRYSTAL, "-noprogress", "--shard=0/2", "-nonoise", "-floatfile", "f.npy"])
         self.assertIn("--shard", out.communicate(timeout=300)[1])
@@ -187,7 +191,8 @@ class Shards(Parts):
         os.symlink(COMPILER, os.path.join(bare, os.path.basename(COMPILER)))
         ran = subprocess.run([os.path.join(bare, "nb-sim"), *CRYSTAL, "--shots=shots.txt", "-floatfile", "f.npy"],
                              cwd=self.folder, text=True, capture_output=True,
-                             env=dict(self.environment, PMI_SIZE="4", NB_COMPILER_LIBRARY=os.path.join(bare, "libnb-compiler.so")))
+                             env=dict(self.environment, PMI_SIZE="4",
+                                      NB_COMPILER_LIBRARY=os.path.join(bare, "libnb-compiler.so")))
         self.assertNotEqual(ran.returncode, 0)
         self.assertIn("need libnb-mpi.so", ran.stderr)
         self.assertIn("--shard=I/N", ran.stderr)
@@ -257,7 +262,8 @@ class Ranks(Parts):
     def test_seeds_that_were_drawn_are_those_of_all(self):
         words = [*self.series, "-misset", "random"]
         self.simulate("ranks", *words, ranks=3)
-        head = [line.split() for line in self.bytes_of("ranks", "a.part2.series").decode().splitlines() if "seed " in line]
+        lines = self.bytes_of("ranks", "a.part2.series").decode().splitlines()
+        head = [line.split() for line in lines if "seed " in line]
         self.simulate("one", *words, *[word for key, value in head for word in ("-" + key, value)])
         self.same_series("one", "ranks")
 

@@ -52,7 +52,7 @@ public:
     writeShots();
     FrameDeal deal(
         plan.count(), [&](std::int64_t i) { return !labels.wanted() && isDone(i); },
-        [&](std::int64_t i) { return double(plan.lattices(i)); }, setup.line.series.shard, ranks);
+        [&](std::int64_t i) { return double(plan.lattices(i)); }, setup.line.series, ranks);
     SeriesProgress progress(stdout, plan.count() - deal.others(),
                             setup.line.tool.progress && !setup.line.tool.quiet);
     for (std::int64_t i = 0; i < deal.done(); ++i)

@@ -1,19 +1,150 @@
-"""nb-sim, the command line: ``nb-sim FLAGS`` where pip installed it, or ``python -m nanobragg.simulate FLAGS``."""
+"""nb-sim, the command line: ``nb-sim FLAGS`` where pip installed it, or ``python -m nanobragg.simulate FLAGS``.
+
+In a program that has MPI by mpi4py, ``series(flags, comm)`` makes a series of images with its ranks."""
 
 import os
+import select
+import shlex
+import socket
+import subprocess
 import sys
+import time
 
 from . import _compiler_folders, _core
 
+# What launchers tell their ranks; nb-sim would take itself for one.
+_LAUNCHERS = ("OMPI_", "PMI_", "PMIX_", "MV2_", "SLURM_")
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 
-def main():
-    """Runs the package's nb-sim in place of this process."""
+
+def _program():
     program = os.path.join(os.path.dirname(_core.__file__), "bin", "nb-sim")
     if not os.path.exists(program):
-        sys.exit("nb-sim: this package was built without nb-sim, for want of CLI11 (Debian: libcli11-dev); build it again with it")
+        raise FileNotFoundError("this package was built without nb-sim, for want of CLI11 (Debian: libcli11-dev); "
+                                "build it again with it")
+    return program
+
+
+def _environment():
+    environment = dict(os.environ)
     for folder in _compiler_folders():
-        os.environ.setdefault("NB_COMPILER_LIBRARY", os.path.join(folder, "libnb-compiler.so"))
-    os.execv(program, ["nb-sim", *sys.argv[1:]])
+        environment.setdefault("NB_COMPILER_LIBRARY", os.path.join(folder, "libnb-compiler.so"))
+    return environment
+
+
+def _deal(asked, comm):
+    """Gives the next image, 0, 1, 2 and so on, to whoever asks: this rank's nb-sim by its socket, and on rank 0 the other
+    ranks by messages. Ends when nobody asks any more. (Messages and no counter in shared memory: Open MPI 4 mixes up
+    those of communicators that were split from one.)"""
+    from mpi4py import MPI
+    asks, ends = 1, 2
+    numbers = iter(range(sys.maxsize))
+    others = comm.size - 1 if comm.rank == 0 else 0
+    own, state = True, MPI.Status()
+    while own or others:
+        if own and select.select([asked], [], [], 0.001)[0]:
+            try:
+                own = bool(asked.recv(1))
+                if own:
+                    image = next(numbers) if comm.rank == 0 else comm.sendrecv(None, 0, asks, source=0)
+                    asked.sendall(b"%d\n" % image)
+            except OSError:
+                own = False  # it died; its image is made by the next run with --resume
+            if not own and comm.rank != 0:
+                comm.send(None, 0, ends)
+        while others and comm.iprobe(status=state):
+            comm.recv(source=state.source, tag=state.tag)
+            if state.tag == asks:
+                comm.send(next(numbers), state.source)
+            else:
+                others -= 1
+        if not own:
+            time.sleep(0.001)
+
+
+def series(flags, comm=None):
+    """Makes the images of ``--shots=`` or ``--frames=`` with the ranks of ``comm``, an mpi4py communicator; None: those
+    of MPI.COMM_WORLD, and this process alone where there is no mpi4py. ``flags``: those of nb-sim, a string or a list;
+    every rank gives the same. The images are bit by bit those of one process, the files those of
+    ``nb-sim --shard=RANK/SIZE``. A rank takes the next image whenever it is free.
+
+    Raises ValueError for flags that are no series or say shards themselves, and subprocess.CalledProcessError on all
+    ranks when nb-sim fails on one; the others finish what they can, what is finished stays, and ``--resume`` among the
+    flags goes on with any number of ranks."""
+    flags = shlex.split(flags) if isinstance(flags, str) else list(flags)
+    if comm is None:
+        try:
+            from mpi4py import MPI
+        except ImportError:
+            comm = None
+        else:
+            comm = MPI.COMM_WORLD
+    environment = {name: value for name, value in _environment().items() if not name.startswith(_LAUNCHERS)}
+    command = [_program(), *flags]
+    if comm is None or comm.size == 1:
+        subprocess.run(command, env=environment, check=True)
+        return
+    if any(flag.startswith(("--shard", "--deal")) for flag in flags):
+        raise ValueError("the ranks of the communicator are the shards; leave out --shard and --deal")
+    if not any(flag.startswith(("--shots", "--frames")) for flag in flags):
+        raise ValueError("one image is no series; give --shots or --frames, or run nb-sim on one rank")
+    environment.setdefault("OMP_NUM_THREADS", str(_threads(comm)))
+    comm = comm.Dup()  # with messages of its own
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            command += [f"--shard={comm.rank}/{comm.size}", f"--deal={theirs.fileno()}", "-noprogress"]
+            if comm.rank != 0:
+                command += ["--quiet"]
+            running = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
+        _deal(ours, comm)
+    status = running.wait()
+    # Asleep: ranks that are done would else keep processors busy that others need.
+    waiting = comm.Ibarrier()
+    while not waiting.Test():
+        time.sleep(0.002)
+    failed = [(rank, code) for rank, code in enumerate(comm.allgather(status)) if code]
+    comm.Free()
+    if failed:
+        rank, code = failed[0]
+        raise subprocess.CalledProcessError(code, [f"nb-sim on rank {rank}", *flags])
+
+
+def _threads(comm):
+    """Ranks that the launcher has not bound to processors share those of their machine."""
+    from mpi4py import MPI
+    cores = len(os.sched_getaffinity(0))
+    here = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    ranks = here.size
+    here.Free()
+    return max(1, cores // ranks) if cores == os.cpu_count() else cores
+
+
+def _launched():
+    """Has a launcher started several processes?"""
+    return any(os.environ.get(name, "").isdigit() and int(os.environ[name]) > 1 for name in _SIZES)
+
+
+def main():
+    """Runs the package's nb-sim in place of this process; under a launcher of MPI, a series by series()."""
+    flags = sys.argv[1:]
+    try:
+        program = _program()
+    except FileNotFoundError as error:
+        sys.exit(f"nb-sim: {error}")
+    if _launched() and any(flag.startswith(("--shots", "--frames")) for flag in flags) and not any(
+            flag.startswith("--shard") for flag in flags):
+        try:
+            import mpi4py.MPI  # noqa: F401
+        except ImportError:
+            pass  # nb-sim opens its own MPI, or says what is missing
+        else:
+            try:
+                series(flags)
+            except subprocess.CalledProcessError as error:
+                sys.exit(error.returncode if error.returncode > 0 else 1)
+            return
+    os.execve(program, ["nb-sim", *flags], _environment())
 
 
 if __name__ == "__main__":
