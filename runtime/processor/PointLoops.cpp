@@ -3,7 +3,6 @@
 #include "lib/Parallel/Vectorized.h"
 
 #include <cmath>
-#include <cstring>
 
 namespace nanobragg::loops {
 namespace {
@@ -31,38 +30,43 @@ NB_INLINE unsigned bitsBelow(const Lattices &l, const Points &points, float boun
         least[i] = value < least[i] ? value : least[i];
       }
     }
-  unsigned char lit[latticesAtOnce];
-  for (int i = 0; i < latticesAtOnce; ++i)
-    lit[i] = least[i] <= bound;
   unsigned bits = 0;
-  for (int eight = 0; eight < latticesAtOnce; eight += 8) {
-    std::uint64_t flags; // byte by byte 0 or 1, which a product brings side by side
-    std::memcpy(&flags, lit + eight, 8);
-    bits |= unsigned(flags * 0x0102040810204080u >> 56) << eight;
-  }
+  for (int i = 0; i < latticesAtOnce; ++i)
+    bits |= least[i] <= bound ? 1u << i : 0;
   return bits;
+}
+
+template <typename Measure>
+NB_INLINE void setBits(const Lattices *lattices, std::int64_t count, const Points &points,
+                       float bound, std::uint64_t *words, Measure measure) {
+  constexpr std::int64_t perWord = 64 / latticesAtOnce;
+  for (std::int64_t i = 0; i != count; ++i)
+    words[i / perWord] |= std::uint64_t(bitsBelow(lattices[i], points, bound, measure))
+                          << i % perWord * latticesAtOnce;
 }
 
 } // namespace
 
-NB_VECTORIZED unsigned findLit(const Lattices &l, const Envelope &e, const Points &points) {
-  return bitsBelow(l, points, e.bound,
-                   [&](float x, float y, float z) __attribute__((always_inline)) {
-                     const float d[] = {x, y, z};
-                     float product = 1;
-                     for (int c = 0; c < 3; ++c) {
-                       const float s = d[c] * d[c], factor = s * (e.first[c] + e.second[c] * s);
-                       product *= factor > 1 ? factor : 1;
-                     }
-                     return product;
-                   });
+NB_VECTORIZED void findLit(const Lattices *lattices, std::int64_t count, const Envelope &e,
+                           const Points &points, std::uint64_t *words) {
+  setBits(lattices, count, points, e.bound, words,
+          [e](float x, float y, float z) __attribute__((always_inline)) {
+            const float d[] = {std::fabs(x), std::fabs(y), std::fabs(z)};
+            float product = 1;
+            for (int c = 0; c < 3; ++c) {
+              const float factor = d[c] * (e.first[c] - e.second[c] * d[c]);
+              product *= factor > 1 ? factor : 1;
+            }
+            return product;
+          });
 }
 
-NB_VECTORIZED unsigned findLit(const Lattices &l, const Form &f, const Points &points) {
-  return bitsBelow(
-      l, points, f.bound, [&](float x, float y, float z) __attribute__((always_inline)) {
-        return x * (f.xx * x + f.xy * y + f.xz * z) + y * (f.yy * y + f.yz * z) + z * z * f.zz;
-      });
+NB_VECTORIZED void findLit(const Lattices *lattices, std::int64_t count, const Form &f,
+                           const Points &points, std::uint64_t *words) {
+  setBits(lattices, count, points, f.bound, words,
+          [f](float x, float y, float z) __attribute__((always_inline)) {
+            return x * (f.xx * x + f.xy * y + f.xz * z) + y * (f.yy * y + f.yz * z) + z * z * f.zz;
+          });
 }
 
 NB_VECTORIZED void findDirections(const Row &row, std::int64_t count, float *x, float *y,

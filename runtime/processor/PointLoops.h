@@ -21,8 +21,8 @@ struct Points {
   std::int64_t pixels, kinds, stride;
 };
 
-/// A sample has light where the product over the axes of max(1, s (first + second s)) is at most
-/// `bound`, s the square of the distance of h_c from a whole number.
+/// A sample has light where the product over the axes of max(1, x (first - second x)) is at most
+/// `bound`, x the distance of h_c from a whole number.
 struct Envelope {
   float first[3], second[3];
   float bound;
@@ -34,9 +34,12 @@ struct Form {
   float bound;
 };
 
-/// A bit for each lattice that has light at some of the points.
-unsigned findLit(const Lattices &lattices, const Envelope &envelope, const Points &points);
-unsigned findLit(const Lattices &lattices, const Form &form, const Points &points);
+/// Sets a bit for each lattice that has light at some of the points; bits of `count` times
+/// latticesAtOnce of them.
+void findLit(const Lattices *lattices, std::int64_t count, const Envelope &envelope,
+             const Points &points, std::uint64_t *words);
+void findLit(const Lattices *lattices, std::int64_t count, const Form &form, const Points &points,
+             std::uint64_t *words);
 
 /// Where the rows of a flat panel are: the point of pixel i is first + i step, whose direction less
 /// `common` goes to x, y and z; pixels behind the last one stand where that does.

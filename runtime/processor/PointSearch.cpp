@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace nanobragg {
 namespace {
@@ -11,6 +12,7 @@ constexpr double unitRoundoff = 0x1p-24;
 /// What is left of an inequality after the roundings of a few factors.
 constexpr double slack = 1 + 1e-5;
 constexpr double half = 0.5;
+constexpr double pi = std::numbers::pi;
 
 /// How far the ellipsoid form(x) <= 1 reaches along each axis; infinite where it is none.
 std::array<double, 3> extentsOf(const std::array<double, 6> &f) {
@@ -27,7 +29,7 @@ std::array<double, 3> extentsOf(const std::array<double, 6> &f) {
 PointSearch::PointSearch(const double *number, std::span<const IncidentBeam> beams,
                          std::span<const double> direct)
     : grating(number[NB_REACH_GRATING] > 0) {
-  bound = number[NB_REACH_GRATING] * number[NB_REACH_GRATING];
+  bound = number[NB_REACH_GRATING];
   std::copy_n(number + NB_REACH_CELLS, 3, cells.begin());
   std::copy_n(number + NB_REACH_FORM, 6, form.begin());
   const std::size_t bases = direct.size() / 9;
@@ -61,10 +63,11 @@ std::array<double, 3> PointSearch::errorsOf(double longest) const {
   return errors;
 }
 
-// Of a grating: with s = x^2, s (8 - 16 s) <= sin(pi x)^2 for |x| <= 1/2, so that where the product
-// of max(1, N |sin(pi x)|) is at most `bound`, so is that of max(1, N sqrt(s (8 - 16 s))). An
-// error e of x makes a factor that is above 1, where |x| > 1 / (sqrt(8) N), larger by 1 / (1 -
-// sqrt(8) N e)^2 at most, in squares.
+// Of a grating: x (pi - (2 pi - 4) x) <= sin(pi x) for 0 <= x <= 1/2, where both sides are equal
+// and, of the difference, the slope at 0 is 0 and the second derivative changes its sign once. So
+// where the product of max(1, N |sin(pi x)|) is at most `bound`, so is that of max(1, p), p the
+// left side times N. An error e of x makes p at most (1 + e / x) times as large, p being concave
+// and 0 at 0, and where p > 1, x > 1 / (pi N): max(1, p) grows by 1 + pi N e at most.
 //
 // Of a form: its root is a norm, and grows by no more than the norm of the error.
 PointSearch::Test PointSearch::testFor(double longest) const {
@@ -75,11 +78,11 @@ PointSearch::Test PointSearch::testFor(double longest) const {
     limit *= bound;
     test.possible = true;
     for (std::size_t c = 0; c != 3; ++c) {
-      const double n = cells[c], left = 1 - std::sqrt(8) * n * error[c];
-      test.possible &= n >= 1 && left > half;
-      limit /= left * left;
-      test.envelope.first[c] = float(8 * n * n);
-      test.envelope.second[c] = float(-16 * n * n);
+      const double n = cells[c], growth = pi * n * error[c];
+      test.possible &= n >= 1 && growth < half;
+      limit *= 1 + growth;
+      test.envelope.first[c] = float(n * pi);
+      test.envelope.second[c] = float(n * (2 * pi - 4));
     }
   } else {
     const auto &[x, y, z] = error;
@@ -101,12 +104,11 @@ PointSearch::Test PointSearch::testFor(double longest) const {
 
 void PointSearch::findLit(const Test &test, const loops::Points &points,
                           std::uint64_t *words) const {
-  constexpr std::size_t atOnce = loops::latticesAtOnce, perWord = 64 / atOnce;
-  for (std::size_t i = 0; i != lattices.size(); ++i) {
-    const std::uint64_t bits = grating ? loops::findLit(lattices[i], test.envelope, points)
-                                       : loops::findLit(lattices[i], test.form, points);
-    words[i / perWord] |= bits << (i % perWord * atOnce);
-  }
+  const auto count = std::int64_t(lattices.size());
+  if (grating)
+    loops::findLit(lattices.data(), count, test.envelope, points, words);
+  else
+    loops::findLit(lattices.data(), count, test.form, points, words);
   // Of the last lattices, some are none.
   if (orientations % 64 != 0)
     words[orientations / 64] &= (std::uint64_t(1) << orientations % 64) - 1;

@@ -53,7 +53,7 @@ private:
   std::array<double, 3> errorsOf(double longest) const;
 
   bool grating = false;
-  double bound = 0;              ///< of a grating: the product of its factors, squared
+  double bound = 0;              ///< of a grating: the product of its factors
   std::array<double, 3> cells{}; ///< of a grating
   std::array<double, 6> form{};
   std::array<double, 3> longestAxis{}, largestOffset{}; ///< of h, k and l in any lattice
