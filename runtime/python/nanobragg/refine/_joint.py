@@ -2,7 +2,7 @@
 
 import numpy
 
-from ._term import Point
+from ._term import Point, give_memory_back
 
 
 class Joint:
@@ -17,7 +17,7 @@ class Joint:
         self.ranks, self.terms, self.shared, self.restraints = ranks, terms, shared, restraints
         self.start, self.own = start, own
 
-    def curvature(self, projected=False):
+    def curvature(self, projected=False, cautious=False):
         """Weights anew; then metrics of the shots here, and the curvature for p (k, k) and for structure factors, and how many
         shots say something of each structure factor."""
         point, k = Point(self.shared, self.start), self.shared.common.size
@@ -28,7 +28,8 @@ class Joint:
                 if term is None:
                     yield None
                     continue
-                term.weigh(x, point)
+                give_memory_back()
+                term.weigh(x, point, cautious)
                 metrics[i] = term.metric(x, point, projected)
                 yield numpy.concatenate([metrics[i].common.ravel(), metrics[i].amplitudes, metrics[i].amplitudes > 1])
                 metrics[i].amplitudes = None  # as long as all structure factors
@@ -40,8 +41,8 @@ class Joint:
             amplitudes = amplitudes + self.restraints.curvature()
         return metrics, common, amplitudes, seen
 
-    def turn(self):
-        self.metrics, common, amplitudes, _ = self.curvature()
+    def turn(self, cautious=False):
+        self.metrics, common, amplitudes, _ = self.curvature(cautious=cautious)
         largest = numpy.diag(common).max() if len(common) else 1.0
         self.root = numpy.linalg.cholesky(common + 1e-9 * numpy.diag(numpy.diag(common)) + 1e-15 * largest * numpy.eye(len(common)))
         weak = max(1e-6 * numpy.median(amplitudes), 1e-30) if len(amplitudes) else 1.0

@@ -33,7 +33,7 @@ class Shoeboxes:
         with numpy.errstate(invalid="ignore"):
             good = numpy.isfinite(data) & (data >= trusted[0]) & (data <= trusted[1])
         keep = first[good]
-        self.rows, self.box, self.data = self.rows[keep], self.box[keep], data[good]
+        self.rows, self.box, self.data = self.rows[keep].astype("i4"), self.box[keep].astype("i4"), data[good]
         starts = numpy.flatnonzero(numpy.diff(self.box, prepend=-1))
         self.spans = [slice(a, b) for a, b in zip(starts, [*starts[1:], len(self.box)])]
         self.kept = self.box[starts]

@@ -1,5 +1,7 @@
 """What one shot adds to a refinement of what shots share."""
 
+import contextlib
+import ctypes
 import time
 
 import numpy
@@ -9,6 +11,12 @@ from ._likelihood import variance_of
 from ._positions import Panels, predict
 from ._shoeboxes import Planes
 from ._shot import METRES, Rejected, Result, picture, wavelength_of
+
+
+def give_memory_back():
+    """What was freed, to the system. glibc keeps it between what lives longer: 10 MB for each shot that was read."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class Shared:
@@ -59,30 +67,28 @@ class Term:
         self.size = self.cell.size + 1
         self.panels = set(numpy.unique(boxes.rows[:, 0]))
         self._places, self._beam, self._wavelength = Panels(whole), whole["beam_direction"], wavelength_of(whole) * 1e10
-        self._sim = whole.at_pixels(boxes.rows)
-        if shared.amplitudes:
-            self._forget()
+        if shared.amplitudes:  # those of all shots are given when it is asked
+            whole.structure_factors = numpy.ones((1, 1, 1)), (0, 0, 0)
+        self._whole = whole
         self._fluence = float(whole["fluence"])
         self.names = ["reciprocal_matrix", "fluence", *shared.common.members]
         self._kept = None
         self.seconds = 0.0  # in images and gradients
 
-    def _forget(self):
-        """The simulator has the grid of all shots only while it is asked."""
-        self._sim.structure_factors = numpy.ones((1, 1, 1)), (0, 0, 0)
-
     def _function(self, point, names):
-        """A function of the names; of "F" too, or with the point's grid."""
-        if point.grid is None:
-            return self._sim.function(*names)
-        self._sim.structure_factors = point.grid, self.shared.amplitudes.lowest
-        made = self._sim.function(*names)
-        self._forget()
-        return made
+        """A function of the names, with the point's grid; it lasts as long as it is used, so that shots are small in memory."""
+        sim = self._whole.at_pixels(self.boxes.rows)
+        if point.grid is not None:
+            sim.structure_factors = point.grid, self.shared.amplitudes.lowest
+        return sim.function(*names)
 
     def keep_function(self, point):
-        """Makes the function of images and gradients once; it has a grid and a gradient by it in memory."""
+        """Keeps that of images and gradients."""
         self._kept = self._function(point, self._all_names())
+
+    def function_bytes(self, point):
+        """What a kept function takes: a grid, its gradient in 16 parts that are added in a fixed order, and maps of pixels."""
+        return 18 * (0 if point.grid is None else point.grid.nbytes) + 100 * len(self.boxes.data)
 
     def _all_names(self):
         return [*self.names, "F"] if self.shared.amplitudes else self.names
@@ -101,23 +107,32 @@ class Term:
         function = self._function(point, self.names)
         return function.image(self._theta(x, point, False)[0])
 
-    def weigh(self, x, point):
-        """V from these photons and the planes that leave least of the data, weights apart; returns the chi-square."""
+    def weigh(self, x, point, cautious=False):
+        """V from these photons and the planes that leave least of the data, weights apart. cautious: from the data where they
+        are more: at a poor start spots that the model has not yet would weigh far too much."""
         crystal = self.image(x, point)
         one = numpy.ones(len(self.boxes.data))
         photons = crystal + Planes(self.boxes, one).of(self.boxes.data - crystal)
+        if cautious:
+            photons = numpy.maximum(photons, self.boxes.data)
         self.planes = Planes(self.boxes, 1 / numpy.sqrt(variance_of(photons, self.readout)))
-        return crystal
 
     def start_scale(self, x, point):
-        """x with the scale that fits best; Rejected where the model has no light in the shoeboxes."""
+        """x with a scale; Rejected where the model has no light in the shoeboxes.
+
+        The median over shoeboxes of what fits each: where structure factors are wrong by chance, a least-squares scale of all
+        pixels is too small, since it believes those that are too bright.
+        """
         crystal = self.image(x, point)
         planes = Planes(self.boxes, 1 / numpy.sqrt(variance_of(self.boxes.data, self.readout)))
-        image = planes.without(crystal * planes.weights)
-        best = image @ planes.without(self.boxes.data * planes.weights) / max(image @ image, 1e-300)
-        if not best > 0:
+        image, data = (planes.without(v * planes.weights) for v in (crystal, self.boxes.data))
+        starts = [span.start for span in self.boxes.spans]
+        both, square = (numpy.add.reduceat(image * v, starts) for v in (data, image))
+        if not both.sum() > 0:
             raise Rejected("no reflection of the model is near the light in the shoeboxes; refine the shots first (nb-refine "
                            "without --shared)")
+        strong = both > 5 * numpy.sqrt(numpy.maximum(square, 1e-300))
+        best = numpy.median(both[strong] / square[strong]) if strong.sum() >= 5 else both.sum() / square.sum()
         x = x.copy()
         x[self.cell.size] += numpy.log(best)
         return x

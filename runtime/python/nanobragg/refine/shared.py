@@ -21,10 +21,10 @@ from ._ranks import Ranks
 from ._results import question_of
 from ._shot import METRES, Rejected, Result, shoeboxes_of, sigmas, wavelength_of, with_culling
 from ._stills import Stills
-from ._term import Point, Shared, Term
+from ._term import Point, Shared, Term, give_memory_back
 from .shots import write as write_shots
 
-_GRIDS_IN_MEMORY = 1 << 30  # bytes, of the grids that functions of structure factors keep
+_KEPT_FUNCTIONS = 1 << 28  # bytes of the compiled functions of a rank that are kept between steps; others are made again
 
 
 @dataclasses.dataclass
@@ -153,13 +153,13 @@ class _Run:
         """Reads shots and their scales; those that cannot be refined are left out, with the reason."""
         start = numpy.zeros(self.model.size)
         point = Point(self.model, start)
-        terms, own, squares = [], [], []
-        grid = 0 if point.grid is None else 2 * point.grid.nbytes
+        terms, own, squares, kept = [], [], [], 0
         for index in range(self.ranks.begin, self.ranks.end):
+            give_memory_back()
             try:
                 term = self._term(index)
                 x = term.start_scale(numpy.zeros(term.size), point)
-                term.weigh(x, point)
+                term.weigh(x, point, cautious=True)
                 chi2 = 2 * term.value_and_gradient(x, point)[0] / len(term.boxes.data)
             except (Rejected, FileError) as reason:
                 self.rejected[index] = str(reason)
@@ -167,7 +167,8 @@ class _Run:
                 own.append(None)
                 squares.append(numpy.nan)
                 continue
-            if (len(terms) + 1) * grid <= _GRIDS_IN_MEMORY:
+            kept += term.function_bytes(point)
+            if kept <= _KEPT_FUNCTIONS:
                 term.keep_function(point)
             terms.append(term)
             own.append(x)
@@ -210,7 +211,7 @@ class _Run:
         if before is not None:
             first, self.steps, self.joint.start, self.joint.own = before["round"], before["steps"], before["start"], before["own"]
         for number in range(first, rounds):
-            self.joint.turn()
+            self.joint.turn(cautious=number == 0)
             if before is not None:
                 descent = Descent.restored(self.ranks, self.joint, before["shared"], before["descent"])
                 before = None
