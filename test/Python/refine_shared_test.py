@@ -268,8 +268,9 @@ class Refined(unittest.TestCase):
     def test_gradients(self):
         """Of a shot's value, by all that it depends on, against differences."""
         module = sys.modules["nanobragg.refine.shared"]
-        stills = module.Stills(self.data.flags, self.data.expt, self.data.refl)
-        model, restraints = module._shared_numbers(stills, ["structure_factors", "panels", "mosaic_spread"], {}, "P 1", False, "each")
+        stills = module.Stills([*self.data.flags, "-dispersion", "0.5", "-dispsteps", "5"], self.data.expt, self.data.refl)
+        model, restraints = module._shared_numbers(stills, ["structure_factors", "panels", "spectrum", "mosaic_spread"], {}, "P 1",
+                                                   False, "each")
         run = module._Run(stills, model, restraints, Ranks(None, [1.0]), "tetragonal", 0.0, {}, 2)
         run.load()
         joint = run.joint
@@ -366,6 +367,8 @@ class Refined(unittest.TestCase):
         for how, sentence in ((dict(flags=FLAGS), "give none: add -hkl FILE"),
                               (dict(parameters="panels", panel_groups="nowhere"), "nowhere: No such file"),
                               (dict(parameters="mosaic_spred"), "mosaic_spred"),
+                              (dict(parameters="panels", restrain={"panels": 1}), "two sigmas"),
+                              (dict(rounds=0), "rounds is 0"), (dict(resume=True), "give it as out="),
                               (dict(restrain={"sale": 1}), "not of sale"),
                               (dict(space_group="Q 1"), "no space group 'Q 1'"),
                               (dict(images=lambda i: np.full((400, 400), np.nan)), "none of the 5 shots can be refined")):

@@ -78,6 +78,8 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
     if not wanted or len(set(wanted)) != len(wanted):
         raise ValueError("parameters names what is refined, each once: structure_factors, panels, spectrum, mosaic_spread ...")
+    if rounds < 1 or steps < 1:
+        raise ValueError(f"rounds is {rounds} and steps {steps}; both have to be 1 at least")
     restrain = dict(restrain or {})
     stills = Stills(flags, experiments, reflections, images, gain, offset)
     if not len(stills):
@@ -115,8 +117,15 @@ def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_grou
                                              restrain.get("friedel", numpy.inf), restrain.get("shells", numpy.inf),
                                              amplitudes.lengths(sim["reciprocal_matrix"] / METRES))
         elif name == "panels":
+            detectors = {e["detector"] for e in stills.listed["experiment"]}
+            if len(detectors) > 1:
+                raise ValueError(f"{stills.path}: has {len(detectors)} detectors, and panels are refined of one; split the list by "
+                                 "detector")
             parts.append(PanelGroups(sim, groups_of(panel_groups, stills.detector(0))))
-            degrees, millimetres = restrain.get("panels", (0.2, 0.2))
+            try:
+                degrees, millimetres = restrain.get("panels", (0.2, 0.2))
+            except TypeError:
+                raise ValueError("panels are restrained by two sigmas, (degrees, mm)") from None
             part_sigmas.append(numpy.tile(numpy.repeat([numpy.radians(degrees), millimetres * 1e-3], 3), len(parts[-1].groups)))
         else:
             parts.append(Factors(sim, name))
@@ -210,7 +219,7 @@ class _Run:
         first = 0
         if before is not None:
             first, self.steps, self.joint.start, self.joint.own = before["round"], before["steps"], before["start"], before["own"]
-        for number in range(first, rounds):
+        for number in range(first, max(rounds, first + 1)):
             self.joint.turn(cautious=number == 0)
             if before is not None:
                 descent = Descent.restored(self.ranks, self.joint, before["shared"], before["descent"])
