@@ -1,5 +1,6 @@
 #include "nanobragg/Loss.h"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -15,6 +16,10 @@ public:
     const double next = total + term;
     lost += std::fabs(total) >= std::fabs(term) ? (total - next) + term : (term - next) + total;
     total = next;
+  }
+  void add(const ExactSum &sum) {
+    add(sum.total);
+    lost += sum.lost;
   }
   double value() const { return std::isfinite(total) ? total + lost : total; }
 
@@ -142,20 +147,28 @@ double Loss::evaluate(std::span<const double> image, std::span<const std::uint8_
   checkSize(data.size(), image.size(), "the data");
   checkSize(mask.size(), image.size(), "the mask");
   checkSize(cotangent.size(), image.size(), "the cotangent");
+  // Neighbours go to different sums, so that one addition need not wait for the other.
+  constexpr std::size_t atOnce = 4;
+  std::array<ExactSum, atOnce> totals;
   ExactSum total, background, readOut;
+  const bool ofNoise = slopes && hasBackground();
   for (std::size_t i = 0; i != image.size(); ++i) {
     Term term;
     if (rendered[i] && counts(i)) {
       term = termOf(image[i], i);
-      total.add(term.value);
-      background.add(term.slope);
-      readOut.add(term.byReadOut);
+      totals[i % atOnce].add(term.value);
+      if (ofNoise) {
+        background.add(term.slope);
+        readOut.add(term.byReadOut);
+      }
     }
     if (!cotangent.empty())
       cotangent[i] = term.slope;
   }
+  for (const ExactSum &sum : totals)
+    total.add(sum);
   if (slopes)
-    *slopes = {hasBackground() ? background.value() : 0, readOut.value()};
+    *slopes = {background.value(), readOut.value()};
   return total.value();
 }
 
