@@ -27,6 +27,7 @@ from nanobragg import refine
 from nanobragg.refine import _files
 from nanobragg.refine._amplitudes import AmplitudeRestraints, Amplitudes
 from nanobragg.refine._common import PanelGroups, groups_of
+from nanobragg.refine._crystal import cell_of
 from nanobragg.refine._descent import Descent
 from nanobragg.refine._ranks import Ranks
 from refine_test import FLAGS, MISSETS, Data, angle, experiments
@@ -262,6 +263,7 @@ class Refined(unittest.TestCase):
         self.assertLess(result.shots[0].chi2, 1.2)
         for r, matrix in zip(result.shots, self.data.truth):
             self.assertLess(angle(r.matrix, matrix), 0.02)
+            self.assertLess(abs(r.cell - cell_of(matrix))[[0, 2]].max() / r.cell_sigma[[0, 2]].max(), 6, "as sigmas say")
         values = [s["value"] for s in result.steps if s["round"] == 0]
         self.assertTrue(all(b < a for a, b in zip(values, values[1:])))
 

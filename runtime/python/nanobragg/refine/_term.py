@@ -204,8 +204,22 @@ class Term:
                                                    values)[2], 0)
         return Metric(own.T @ own + numpy.diag(1 / self.sigma**2), own.T @ rest, rest.T @ rest, amplitudes)
 
+    def own_curvature(self, x, point, metric, amplitudes):
+        """That of the shot's own numbers where structure factors follow them. amplitudes: the curvature of these in all shots."""
+        if point.grid is None:
+            return metric.own
+        function = self._kept or self._function(point, self._all_names())
+        theta, values = self._theta(x, point, True)
+        mixed = numpy.array([self._chain(function.vjp(theta, column * self.planes.weights), function, x, point, values)[2]
+                             for column in self.jacobian(x, point)[:, :self.size].T])
+        unit = numpy.sqrt(numpy.diag(metric.own))
+        left = metric.own - (mixed / amplitudes) @ mixed.T
+        # In exact numbers nothing is below 0.
+        known, vectors = numpy.linalg.eigh(left / unit / unit[:, None])
+        return unit * unit[:, None] * ((vectors * numpy.maximum(known, 1e-9)) @ vectors.T)
+
     def result(self, x, point, metric, common_covariance, places=None, pictures=4):
-        """The shot as the tables show it. metric: projected, at x. places: corners and axes of panels, where they were refined."""
+        """The shot as the tables show it. metric: projected, at x, its own curvature as ``own_curvature`` has it. places: corners and axes of panels, where they were refined."""
         result = Result(self.index)
         crystal = self.image(x, point)
         background = self.planes.of(self.boxes.data - crystal)

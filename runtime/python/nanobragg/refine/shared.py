@@ -275,6 +275,9 @@ class _Run:
             result.F = units.start * numpy.exp(point.factors)
             result.sigma = result.F / numpy.sqrt(numpy.maximum(amplitudes, 1e-30))
             result.structure_factors = point.grid, tuple(int(v) for v in units.lowest)
+        for term, x, metric in zip(joint.terms, joint.own, metrics):
+            if term:
+                metric.own = term.own_curvature(x, point, metric, amplitudes)
         shots = [Result(term_index, "rejected", why) for term_index, why in self.rejected.items()]
         shots += [term.result(x, point, metric, covariance, places)
                   for term, x, metric in zip(joint.terms, joint.own, metrics) if term]
@@ -334,8 +337,8 @@ def _write(out, result, run, stills):
     refined = [r for r in result.shots if r.status == "refined"]
     steps = result.steps
     _report.write_table(os.path.join(out, "steps.csv"), [list(steps[0]), *(list(s.values()) for s in steps)])
-    before = ["<h2>Convergence</h2>", _report.curve([(s["step"], s["value"] - steps[-1]["value"]) for s in steps[1:]],
-                                                    label="half the sum of squares above the last; step")]
+    before = ["<h2>Convergence</h2>", _report.curve([(s["step"], numpy.log10(1 + s["gradient"])) for s in steps],
+                                                    label="log10(1 + gradient), in units of the curvature; step")]
     lines = [["name", "value", "sigma"], *([name, f"{v:.9g}", f"{s:.3g}"] for name, (v, s) in result.values.items())]
     if result.values:
         _report.write_table(os.path.join(out, "common.csv"), lines)
@@ -352,10 +355,10 @@ def _write(out, result, run, stills):
                                                                            wavelength_of(sim) * 1e10))
         resolution = run.model.amplitudes.lengths(refined[0].matrix)
         change = abs(numpy.log(result.F / result.start))
-        before += ["<h2>Structure factors</h2>", _report.table(
-            ["d (Å)", "sigma of log F, median", "change of log F, mean", "shots for each, mean", "reflections"],
-            [(f"{x**-0.5:.3f}", f"{s:.3g}", f"{c:.3g}", f"{n:.2f}", count) for x, s, c, n, count in
-             _by_resolution(resolution**2, result.sigma / result.F, change, result.seen)])]
+        before += ["<h2>Structure factors</h2><p>Sigmas and changes are those of reflections of which a shot says something.</p>",
+                   _report.table(["d (Å)", "reflections", "seen", "shots for each, mean", "sigma of log F, median",
+                                  "change of log F, mean"],
+                                 _by_resolution(resolution**2, result.seen, result.sigma / result.F, change))]
     write_shots(out, result.shots, stills, result.panels,
                 f"{len(refined)} of {len(result.shots)} shots refined together, in {steps[-1]['step']} steps", before)
 
@@ -364,9 +367,11 @@ def _head(lines):
     return lines[0], lines[1:]
 
 
-def _by_resolution(x, sigma, change, seen, bins=15):
+def _by_resolution(x, seen, sigma, change, bins=15):
     for part in numpy.array_split(numpy.argsort(x), min(bins, len(x))):
-        yield x[part].mean(), numpy.median(sigma[part]), change[part].mean(), seen[part].mean(), len(part)
+        known = part[seen[part] > 0]
+        means = (f"{numpy.median(sigma[known]):.3g}", f"{change[known].mean():.3g}") if len(known) else ("", "")
+        yield f"{x[part].mean()**-0.5:.3f}", len(part), len(known), f"{seen[part].mean():.2f}", *means
 
 
 def _mtz(result, amplitudes, cell, wavelength):
