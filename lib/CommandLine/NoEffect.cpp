@@ -87,6 +87,7 @@ bool noPgm(const Situation &s) { return !s.line.outputs.pgm; }
 bool interprets(const Situation &s) {
   return s.line.tool.simulator.engine == Engine::Interpreter || s.line.tool.instruments.any();
 }
+bool culls(const Situation &s) { return s.line.tool.simulator.cull != "off"; }
 
 bool noBackground(const Situation &s) { return s.line.files.backgrounds.empty(); }
 bool tablesIgnored(const Situation &s) { return s.line.semantics.backgroundTables == Rule::C; }
@@ -137,8 +138,7 @@ constexpr IdleFlag idleFlags[] = {
      "there is no series (--frames, --shots)"},
     {"--shard", [](const Situation &s) { return !s.line.series.any(); },
      "there is no series (--frames, --shots)"},
-    {"--deal", [](const Situation &s) { return !s.line.series.shard; },
-     "there is no --shard"},
+    {"--deal", [](const Situation &s) { return !s.line.series.shard; }, "there is no --shard"},
     {"--write-shots", [](const Situation &s) { return !s.line.series.shots; },
      "there are no --shots"},
     {"--nexus-bitshuffle", [](const Situation &s) { return !s.line.outputs.nexusFile; },
@@ -308,9 +308,20 @@ constexpr IdleFlag idleFlags[] = {
     {"--write-expt", noImage, "this run writes no image"},
     {"--write-refl", noImage, "this run writes no image"},
     {"--write-stream", noImage, "this run writes no image"},
-    {"--cull",
-     [](const Situation &s) { return interprets(s) && s.line.tool.simulator.cull != "off"; },
+    {"--cull", [](const Situation &s) { return interprets(s) && culls(s); },
      "the interpreter computes all samples"},
+    {"--cull",
+     [](const Situation &s) {
+       return culls(s) && !interprets(s) && s.line.tool.simulator.precision == "f32";
+     },
+     "f32 computes all samples"},
+    {"--cull",
+     [](const Situation &s) {
+       const SimulatorOptions &o = s.line.tool.simulator;
+       return culls(s) && !interprets(s) && o.precision != "f32" &&
+              (o.device == "gpu-on-cpu" || o.device.starts_with("cuda"));
+     },
+     "programs of GPUs compute all samples"},
     {"-floatfile", noImage, "this run writes no image"},
     {"-intfile", noImage, "this run writes no image"},
     {"-pgmfile", noImage, "this run writes no image"},

@@ -260,6 +260,9 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"--no-fuse --no-fallback", "--no-fallback"},
       {"--kernel k.so --no-fallback", "--no-fallback"},
       {"--no-fuse --precision=mixed", "--precision"},
+      {"--no-fuse --cull=1e-9", "--cull"},
+      {"--precision=f32 --cull=1e-9", "--cull"},
+      {"--device=gpu-on-cpu --cull=1e-9", "--cull"},
       {"--emit=nb -intfile i.img", "-intfile"},
       {"--grad=cell --png=p.png", "--png"},
   };
