@@ -37,7 +37,9 @@ BEAM = ["-default_F", "0", *FLAGS[2:], "-nointerpolate"]
 
 
 class Stills(Data):
-    """Five stills of structure factors that differ, four of them of nearly the same orientation; the start's are wrong by 30 %."""
+    """Five stills of structure factors that differ, four of them of nearly the same orientation; the start's are wrong
+    by 30 %.
+    """
 
     def __init__(self, folder):
         rng = np.random.default_rng(11)
@@ -149,7 +151,8 @@ class Valley:
             tie = shared[j] - y
             by_shared = np.zeros_like(shared)
             by_shared[j] = 2 * tie
-            yield 10 * bend**2 + (1 - x)**2 + tie**2, by_shared, np.array([-40 * x * bend - 2 * (1 - x), 20 * bend - 2 * tie])
+            by_own = np.array([-40 * x * bend - 2 * (1 - x), 20 * bend - 2 * tie])
+            yield 10 * bend**2 + (1 - x)**2 + tie**2, by_shared, by_own
 
     def rest(self, shared):
         return 0.05 * float(shared @ shared), 0.1 * shared
@@ -166,7 +169,8 @@ class Descents(unittest.TestCase):
             if not descent.step():
                 break
             vectors = np.array([np.r_[a, np.ravel(b)] for a, b in zip(
-                descent._basis(descent.history, descent.gradient), descent._basis(descent.own_history, descent.own_gradient))])
+                descent._basis(descent.history, descent.gradient),
+                descent._basis(descent.own_history, descent.own_gradient))])
             products = vectors @ vectors.T
             np.testing.assert_allclose(descent.gram, products[:-1, :-1], rtol=1e-6, atol=1e-12)
             np.testing.assert_allclose(descent.along, products[-1, :-1], rtol=1e-6, atol=1e-9)
@@ -174,7 +178,8 @@ class Descents(unittest.TestCase):
         def value(x):
             terms = list(Valley().each(x[:3], x[3:].reshape(7, 2)))
             rest, by_rest = Valley().rest(x[:3])
-            return rest + sum(t[0] for t in terms), np.r_[by_rest + sum(t[1] for t in terms), np.ravel([t[2] for t in terms])]
+            by_shared, by_own = by_rest + sum(t[1] for t in terms), np.ravel([t[2] for t in terms])
+            return rest + sum(t[0] for t in terms), np.r_[by_shared, by_own]
 
         best = optimize.minimize(value, np.r_[np.zeros(3), np.full(14, -0.5)], jac=True, method="BFGS", tol=1e-10)
         self.assertAlmostEqual(descent.value, best.fun, places=6)
@@ -201,7 +206,8 @@ class Parts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             listed = experiments([np.diag([1 / 50, 1 / 50, 1 / 70])], 100)
             first, = listed["detector"][0]["panels"]
-            listed["detector"][0]["panels"] = [first, {**first, "origin": [20, 10, -118]}, {**first, "origin": [-40, 10, -120]}]
+            origins = [first["origin"], [20, 10, -118], [-40, 10, -120]]
+            listed["detector"][0]["panels"] = [{**first, "origin": origin} for origin in origins]
             with open(f"{folder}/three.expt", "w") as file:
                 json.dump(listed, file)
             sim = nb.Simulator.from_flags([*FLAGS, "--expt", f"{folder}/three.expt"])
@@ -211,9 +217,11 @@ class Parts(unittest.TestCase):
             places, moved = groups.placed(np.zeros(12)), groups.placed(p)
             apart = lambda at: np.linalg.norm(at[0][0] - at[0][1])
             self.assertAlmostEqual(apart(places), apart(moved), places=14)
-            self.assertGreater(abs(np.linalg.norm(places[0][0] - places[0][2]) - np.linalg.norm(moved[0][0] - moved[0][2])), 1e-4)
+            across = lambda at: np.linalg.norm(at[0][0] - at[0][2])
+            self.assertGreater(abs(across(places) - across(moved)), 1e-4)
             step = 1e-5 * rng.normal(size=12)
-            for name, change in ((n, (groups.values(p + step)[n] - groups.values(p - step)[n]) / 2) for n in groups.members):
+            for name in groups.members:
+                change = (groups.values(p + step)[name] - groups.values(p - step)[name]) / 2
                 np.testing.assert_allclose(sum(s * d[name] for s, d in zip(step, groups.directions(p))), change, atol=1e-11)
             self.assertEqual([d is None for d in groups.directions(p, {2})], 6 * [True] + 6 * [False])
             sim.set(**groups.values(p))
@@ -224,7 +232,8 @@ class Parts(unittest.TestCase):
             with open(f"{folder}/groups", "w") as file:
                 file.write("0 a\n2 b # alone\n1 a\n")
             self.assertEqual(groups_of(f"{folder}/groups", listed["detector"][0]), [[0, 1], [2]])
-            tree = {**listed["detector"][0], "hierarchy": {"children": [{"children": [{"panel": 0}, {"panel": 2}]}, {"panel": 1}]}}
+            children = [{"children": [{"panel": 0}, {"panel": 2}]}, {"panel": 1}]
+            tree = {**listed["detector"][0], "hierarchy": {"children": children}}
             self.assertEqual(groups_of("hierarchy", tree), [[0, 2], [1]])
             for text, sentence in (("nowhere", "nowhere: No such file"), ("hierarchy", "has no hierarchy")):
                 with self.assertRaisesRegex(ValueError, sentence):
@@ -271,8 +280,8 @@ class Refined(unittest.TestCase):
         """Of a shot's value, by all that it depends on, against differences."""
         module = sys.modules["nanobragg.refine.shared"]
         stills = module.Stills([*self.data.flags, "-dispersion", "0.5", "-dispsteps", "5"], self.data.expt, self.data.refl)
-        model, restraints = module._shared_numbers(stills, ["structure_factors", "panels", "spectrum", "mosaic_spread"], {}, "P 1",
-                                                   False, "each")
+        names = ["structure_factors", "panels", "spectrum", "mosaic_spread"]
+        model, restraints = module._shared_numbers(stills, names, {}, "P 1", False, "each")
         run = module._Run(stills, model, restraints, Ranks(None, [1.0]), "tetragonal", 0.0, {}, 2)
         run.load()
         joint = run.joint
@@ -319,7 +328,8 @@ class Refined(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.out)),
                          ["checkpoint.npz", "refined.expt", "refined.refl", "report.html", "shots.csv", "steps.csv",
                           "structure_factors.csv", "structure_factors.mtz"])
-        sim = nb.Simulator.from_flags([*BEAM, "-hkl", f"{self.out}/structure_factors.mtz", "--expt", f"{self.out}/refined.expt:2"])
+        sim = nb.Simulator.from_flags([*BEAM, "-hkl", f"{self.out}/structure_factors.mtz",
+                                       "--expt", f"{self.out}/refined.expt:2"])
         grid, lowest = sim.structure_factors
         np.testing.assert_allclose(grid[tuple((self.result.hkl - lowest).T)], self.result.F, rtol=1e-6)
         with open(f"{self.out}/report.html") as file:
@@ -381,8 +391,8 @@ class Refined(unittest.TestCase):
         from nanobragg.refine.__main__ import main
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            rc = main([self.data.expt, self.data.refl, "--system=tetragonal", "--space-group=P 1", "--shared=structure_factors",
-                       "--rounds=1", "--steps=2", f"--out={self.folder}/by-command", "--", *self.data.flags])
+            rc = main([self.data.expt, self.data.refl, "--system=tetragonal", "--space-group=P 1",
+                       "--shared=structure_factors", "--rounds=1", "--steps=2", f"--out={self.folder}/by-command", "--", *self.data.flags])
         self.assertEqual(rc, 0)
         self.assertIn("5 of 5 shots refined together", said.getvalue())
         for words, sentence in ((["--anomalous"], "--anomalous wants --shared"),

@@ -23,7 +23,8 @@ def _restraint(text):
             return name, (float(degrees), float(millimetres))
         return name, float(sigma)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no restraint; write cell=0.01, or panels=0.1:0.2 (degrees:mm)") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is no restraint; write cell=0.01, or panels=0.1:0.2 (degrees:mm)"
+                                         ) from None
 
 
 def main(words=None):
@@ -51,9 +52,11 @@ def main(words=None):
                         help="least squares with weights that are renewed, or the greatest likelihood")
     parser.add_argument("--resume", action="store_true", help="go on in --out: shots that are finished are kept")
     together = parser.add_argument_group("what shots share")
-    together.add_argument("--shared", metavar="NAMES", help="refines what all shots share, and each shot with it: structure_factors, "
-                          "panels, spectrum, mosaic_spread and the like, with commas between; under mpirun or srun on all ranks")
-    together.add_argument("--space-group", help="whose equivalents share a structure factor (default: the experiment list's)")
+    together.add_argument("--shared", metavar="NAMES",
+                          help="refines what all shots share, and each shot with it: structure_factors, panels, "
+                          "spectrum, mosaic_spread and the like, with commas between; under mpirun or srun on all ranks")
+    together.add_argument("--space-group",
+                          help="whose equivalents share a structure factor (default: the experiment list's)")
     together.add_argument("--anomalous", action="store_true", help="Friedel mates have structure factors of their own")
     together.add_argument("--panel-groups", default="each", metavar="each|all|hierarchy|FILE",
                           help="panels that move together; FILE has lines: panel group")
@@ -70,8 +73,8 @@ def main(words=None):
             return _shared(given, flags, comm)
         _refuse(given, parser, ("space_group", "anomalous", "panel_groups", "rounds", "steps"), "wants --shared")
         if comm is not None:
-            raise ValueError("shots are independent of each other; without --shared, start jobs with --shard=I/N instead of ranks of "
-                             "MPI")
+            raise ValueError("shots are independent of each other; without --shared, start jobs with --shard=I/N instead "
+                             "of ranks of MPI")
         return _shots(given, flags)
     except (FileError, FlagError, ValueError, ImportError) as error:
         print(f"nb-refine: error: {error}", file=sys.stderr, flush=True)
@@ -97,7 +100,8 @@ def _communicator():
     try:
         from mpi4py import MPI
     except ImportError:
-        raise SystemExit("nb-refine: error: several ranks need mpi4py: pip install mpi4py, with the MPI of the launcher") from None
+        raise SystemExit("nb-refine: error: several ranks need mpi4py: pip install mpi4py, with the MPI of the launcher"
+                         ) from None
     return MPI.COMM_WORLD if MPI.COMM_WORLD.Get_size() > 1 else None
 
 
@@ -109,9 +113,10 @@ def _shared(given, flags, comm):
             print(f"round {step['round']}: {step['value']:.9g}", flush=True)
 
     result = shared(flags, given.experiments, given.reflections, parameters=given.shared, system=given.system,
-                    space_group=given.space_group, anomalous=given.anomalous, panel_groups=given.panel_groups, gain=given.gain,
-                    offset=given.offset, readout=given.readout, margin=given.margin, restrain=dict(given.restrain),
-                    rounds=given.rounds, steps=given.steps, comm=comm, out=given.out, resume=given.resume, progress=show)
+                    space_group=given.space_group, anomalous=given.anomalous, panel_groups=given.panel_groups,
+                    gain=given.gain, offset=given.offset, readout=given.readout, margin=given.margin,
+                    restrain=dict(given.restrain), rounds=given.rounds, steps=given.steps, comm=comm, out=given.out,
+                    resume=given.resume, progress=show)
     if result.shots:
         good = sum(r.status == "refined" for r in result.shots)
         for r in result.shots:

@@ -6,14 +6,14 @@ from .. import _core
 
 
 class Amplitudes:
-    """F = start * exp(x) for each reflection of the asymmetric unit; equivalents, and Friedel mates unless they are kept
-    apart, have one F.
+    """F = start * exp(x) for each reflection of the asymmetric unit; equivalents, and Friedel mates unless they are
+    kept apart, have one F.
 
     grid, lowest: Simulator.structure_factors. space_group: Hermann-Mauguin or Hall symbol. anomalous: mates apart.
     Where F is 0, is absent by symmetry, or is that of 0 0 0, it stays as it is.
 
-    hkl: (size, 3) in the asymmetric unit. mate: (size,) 1 for that of -h -k -l. start: (size,) electrons, the mean of the
-    equivalents. centric: (size,).
+    hkl: (size, 3) in the asymmetric unit. mate: (size,) 1 for that of -h -k -l. start: (size,) electrons, the mean of
+    the equivalents. centric: (size,).
     """
 
     def __init__(self, grid, lowest, space_group, anomalous=False):
@@ -69,7 +69,7 @@ class AmplitudeRestraints:
         self.log_start = numpy.log(amplitudes.start)
         order = numpy.argsort(lengths if lengths is not None else numpy.zeros(amplitudes.size), kind="stable")
         self.shell = numpy.empty(amplitudes.size, int)
-        self.shell[order] = numpy.arange(amplitudes.size) * min(count, max(amplitudes.size, 1)) // max(amplitudes.size, 1)
+        self.shell[order] = numpy.arange(amplitudes.size) * min(count, amplitudes.size) // max(amplitudes.size, 1)
 
     def at(self, x):
         """Minus the logarithm of the likelihood, and its derivative."""

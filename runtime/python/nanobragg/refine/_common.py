@@ -43,10 +43,12 @@ class PanelGroups:
     def __init__(self, sim, groups):
         self.groups = [list(g) for g in groups]
         self.size = 6 * len(self.groups)
-        self.labels = [f"panels {g} {what}" for g in range(len(self.groups)) for what in ("rx", "ry", "rz", "x", "y", "z")]
+        motions = ("rx", "ry", "rz", "x", "y", "z")
+        self.labels = [f"panels {g} {what}" for g in range(len(self.groups)) for what in motions]
         names = sim.parameters
         self.single = "panel_offset" not in names
-        if "close_distance" not in names or any(sim[n] != 0 for n in ("detector_rotx", "detector_roty", "detector_rotz")):
+        turned = any(sim[n] != 0 for n in ("detector_rotx", "detector_roty", "detector_rotz"))
+        if "close_distance" not in names or turned:
             raise ValueError("panels are refined of detectors that an experiment list describes (--expt), or one with "
                              "-close_distance and without rotations")
         fast, slow, normal = (sim[n] for n in ("fast_axis", "slow_axis", "normal_axis"))
@@ -121,7 +123,8 @@ class PanelGroups:
 
 
 def groups_of(text, detector):
-    """Panel groups: "each" panel its own, "all" one, "hierarchy" the first level of DIALS's, or a file of "panel group" lines.
+    """Panel groups: "each" panel its own, "all" one, "hierarchy" the first level of DIALS's, or a file of "panel group"
+    lines.
 
     detector: DIALS's dictionary of it.
     """
@@ -174,7 +177,8 @@ class Common:
         self.spans = [slice(end - part.size, end) for end, part in zip(ends, parts)]
 
     def values(self, p):
-        return {name: value for part, span in zip(self.parts, self.spans) for name, value in part.values(p[span]).items()}
+        parts = zip(self.parts, self.spans)
+        return {name: value for part, span in parts for name, value in part.values(p[span]).items()}
 
     def directions(self, p, panels=None):
         return [d for part, span in zip(self.parts, self.spans) for d in part.directions(p[span], panels)]

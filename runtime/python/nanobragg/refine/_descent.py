@@ -4,12 +4,12 @@ import numpy
 
 
 class Descent:
-    """Limited-memory BFGS, whose two loops need only dot products (Chen, Wang and Zhou, 2014). Vectors have a shared part,
-    on all ranks, and a row for each shot, on the rank that has it; of the rows the ranks exchange dot products alone. One sum
-    over ranks for each evaluation has the value, the shared gradient and those dot products.
+    """Limited-memory BFGS, whose two loops need only dot products (Chen, Wang and Zhou, 2014). Vectors have a shared
+    part, on all ranks, and a row for each shot, on the rank that has it; of the rows the ranks exchange dot products
+    alone. One sum over ranks for each evaluation has the value, the shared gradient and those dot products.
 
-    problem.each(shared, own): for each shot of this rank None, or value, gradient by the shared numbers, by the shot's own.
-    problem.rest(shared): value and gradient of what does not depend on shots, asked on the first rank.
+    problem.each(shared, own): for each shot of this rank None, or value, gradient by the shared numbers, by the shot's
+    own. problem.rest(shared): value and gradient of what does not depend on shots, asked on the first rank.
     problem.longest(change): by how much at most a step may be multiplied that changes the shared numbers so.
     Numbers have units in which the curvature is about 1, so that the first step is minus the gradient.
     """
@@ -20,8 +20,9 @@ class Descent:
         self.shared, self.own = shared, own
         self.steps = self.evaluations = 0
         self.forget()
-        self.value, dots, self.gradient, self.own_gradient = self._evaluate(
-            shared, own, numpy.zeros_like(shared), numpy.zeros_like(own), numpy.zeros_like(shared), numpy.zeros_like(own))
+        nothing, nothing_own = numpy.zeros_like(shared), numpy.zeros_like(own)
+        self.value, dots, self.gradient, self.own_gradient = self._evaluate(shared, own, nothing, nothing_own, nothing,
+                                                                            nothing_own)
         self.squared = dots[2, -1]
 
     def forget(self):
@@ -96,8 +97,8 @@ class Descent:
         length = min(1.0, self.problem.longest(shared))
         for _ in range(12):
             step, own_step = length * shared, length * own
-            value, dots, gradient, own_gradient = self._evaluate(self.shared + step, self.own + own_step, step, own_step,
-                                                                 self.gradient, self.own_gradient)
+            value, dots, gradient, own_gradient = self._evaluate(
+                self.shared + step, self.own + own_step, step, own_step, self.gradient, self.own_gradient)
             if value <= self.value + 1e-4 * length * slope:
                 self._remember(step, own_step, gradient, own_gradient, dots)
                 self.shared, self.own = self.shared + step, self.own + own_step

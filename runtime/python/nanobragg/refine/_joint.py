@@ -9,8 +9,8 @@ class Joint:
     """terms: of each shot of this rank a Term, or None where it was rejected. shared: a Shared. restraints: an
     AmplitudeRestraints, or None. start: shared numbers. own: a row for each shot of this rank.
 
-    ``turn`` measures curvatures and weights; from then on numbers are counted from that point, in units in which the curvature is
-    about 1: common ones so that each shot's own follow them, structure factors one by one.
+    ``turn`` measures curvatures and weights; from then on numbers are counted from that point, in units in which the
+    curvature is about 1: common ones so that each shot's own follow them, structure factors one by one.
     """
 
     def __init__(self, ranks, terms, shared, restraints, start, own):
@@ -18,8 +18,9 @@ class Joint:
         self.start, self.own = start, own
 
     def curvature(self, projected=False, cautious=False):
-        """Weights anew; then metrics of the shots here, and the curvature for p (k, k) and for structure factors, and how many
-        shots say something of each structure factor."""
+        """Weights anew; then metrics of the shots here, and the curvature for p (k, k) and for structure factors, and
+        how many shots say something of each structure factor.
+        """
         point, k = Point(self.shared, self.start), self.shared.common.size
         metrics = [None] * len(self.terms)
 
@@ -44,7 +45,8 @@ class Joint:
     def turn(self, cautious=False):
         self.metrics, common, amplitudes, _ = self.curvature(cautious=cautious)
         largest = numpy.diag(common).max() if len(common) else 1.0
-        self.root = numpy.linalg.cholesky(common + 1e-9 * numpy.diag(numpy.diag(common)) + 1e-15 * largest * numpy.eye(len(common)))
+        weakest = 1e-9 * numpy.diag(common) + 1e-15 * largest
+        self.root = numpy.linalg.cholesky(common + numpy.diag(weakest))
         weak = max(1e-6 * numpy.median(amplitudes), 1e-30) if len(amplitudes) else 1.0
         self.unit = 1 / numpy.sqrt(numpy.maximum(amplitudes, weak))
 

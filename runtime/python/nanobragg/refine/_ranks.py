@@ -17,7 +17,8 @@ class Ranks:
         self.shots = len(cost)
         done = numpy.cumsum(numpy.maximum(cost, 1e-9))
         # The shot at a cut goes to the left, so that the first rank has one.
-        cuts = [min(int(numpy.searchsorted(done, done[-1] * r / self.size)) + 1, self.shots) for r in range(1, self.size)]
+        ideal = numpy.searchsorted(done, done[-1] * numpy.arange(1, self.size) / self.size)
+        cuts = [min(int(at) + 1, self.shots) for at in ideal]
         self._begins = [0, *cuts, self.shots]
         self.begin, self.end = self._begins[self.rank], self._begins[self.rank + 1]
 
@@ -31,10 +32,11 @@ class Ranks:
         return bisect.bisect_right(self._begins, shot, hi=self.size) - 1
 
     def sum(self, terms, finish=None):
-        """The sum over all shots of vectors of one length, on all ranks, the same to the last bit for any number of ranks.
+        """The sum over all shots of vectors of one length, on all ranks, the same to the last bit for any number of
+        ranks.
 
-        terms: those of this rank's shots, in their order, None where a shot adds nothing. Shots are added along a binary
-        tree over their numbers: partial sums inside of a rank, and then between ranks, where a subtree has several.
+        terms: those of this rank's shots, in their order, None where a shot adds nothing. Shots are added along a
+        binary tree over their numbers: partial sums inside of a rank, and then between ranks, where a subtree has several.
         finish: is called with the sum on the first rank, before the others get what it returns.
         """
         waiting = {}  # (level, place): sum over the shots place * 2^level ... (place + 1) * 2^level

@@ -76,7 +76,9 @@ class Term:
         self.seconds = 0.0  # in images and gradients
 
     def _function(self, point, names):
-        """A function of the names, with the point's grid; it lasts as long as it is used, so that shots are small in memory."""
+        """A function of the names, with the point's grid; it lasts as long as it is used, so that shots are small in
+        memory.
+        """
         sim = self._whole.at_pixels(self.boxes.rows)
         if point.grid is not None:
             sim.structure_factors = point.grid, self.shared.amplitudes.lowest
@@ -87,7 +89,9 @@ class Term:
         self._kept = self._function(point, self._all_names())
 
     def function_bytes(self, point):
-        """What a kept function takes: a grid, its gradient in 16 parts that are added in a fixed order, and maps of pixels."""
+        """What a kept function takes: a grid, its gradient in 16 parts that are added in a fixed order, and maps of
+        pixels.
+        """
         return 18 * (0 if point.grid is None else point.grid.nbytes) + 100 * len(self.boxes.data)
 
     def _all_names(self):
@@ -108,8 +112,8 @@ class Term:
         return function.image(self._theta(x, point, False)[0])
 
     def weigh(self, x, point, cautious=False):
-        """V from these photons and the planes that leave least of the data, weights apart. cautious: from the data where they
-        are more: at a poor start spots that the model has not yet would weigh far too much."""
+        """V from these photons and the planes that leave least of the data, weights apart. cautious: from the data
+        where they are more: at a poor start spots that the model has not yet would weigh far too much."""
         crystal = self.image(x, point)
         one = numpy.ones(len(self.boxes.data))
         photons = crystal + Planes(self.boxes, one).of(self.boxes.data - crystal)
@@ -120,8 +124,8 @@ class Term:
     def start_scale(self, x, point):
         """x with a scale; Rejected where the model has no light in the shoeboxes.
 
-        The median over shoeboxes of what fits each: where structure factors are wrong by chance, a least-squares scale of all
-        pixels is too small, since it believes those that are too bright.
+        The median over shoeboxes of what fits each: where structure factors are wrong by chance, a least-squares scale
+        of all pixels is too small, since it believes those that are too bright.
         """
         crystal = self.image(x, point)
         planes = Planes(self.boxes, 1 / numpy.sqrt(variance_of(self.boxes.data, self.readout)))
@@ -129,8 +133,8 @@ class Term:
         starts = [span.start for span in self.boxes.spans]
         both, square = (numpy.add.reduceat(image * v, starts) for v in (data, image))
         if not both.sum() > 0:
-            raise Rejected("no reflection of the model is near the light in the shoeboxes; refine the shots first (nb-refine "
-                           "without --shared)")
+            raise Rejected("no reflection of the model is near the light in the shoeboxes; refine the shots first "
+                           "(nb-refine without --shared)")
         strong = both > 5 * numpy.sqrt(numpy.maximum(square, 1e-300))
         best = numpy.median(both[strong] / square[strong]) if strong.sum() >= 5 else both.sum() / square.sum()
         x = x.copy()
@@ -185,10 +189,10 @@ class Term:
     def metric(self, x, point, projected=False):
         """The curvature at this point.
 
-        For structure factors: row sums of J' J. The image is homogeneous of degree 2 in them, so these are one gradient, with
-        twice the weighted image as its cotangent. Where no pixel has light of two reflections the row sum is the diagonal; else
-        it is above it, so that steps it scales are not too long. projected: what planes may explain does not count, as
-        uncertainties want it.
+        For structure factors: row sums of J' J. The image is homogeneous of degree 2 in them, so these are one
+        gradient, with twice the weighted image as its cotangent. Where no pixel has light of two reflections the row
+        sum is the diagonal; else it is above it, so that steps it scales are not too long. projected: what planes may
+        explain does not count, as uncertainties want it.
         """
         jacobian = self.jacobian(x, point)
         own = jacobian[:, :self.size]
@@ -205,13 +209,15 @@ class Term:
         return Metric(own.T @ own + numpy.diag(1 / self.sigma**2), own.T @ rest, rest.T @ rest, amplitudes)
 
     def own_curvature(self, x, point, metric, amplitudes):
-        """That of the shot's own numbers where structure factors follow them. amplitudes: the curvature of these in all shots."""
+        """That of the shot's own numbers where structure factors follow them. amplitudes: the curvature of these in all
+        shots.
+        """
         if point.grid is None:
             return metric.own
         function = self._kept or self._function(point, self._all_names())
         theta, values = self._theta(x, point, True)
-        mixed = numpy.array([self._chain(function.vjp(theta, column * self.planes.weights), function, x, point, values)[2]
-                             for column in self.jacobian(x, point)[:, :self.size].T])
+        columns = self.jacobian(x, point)[:, :self.size].T * self.planes.weights
+        mixed = numpy.array([self._chain(function.vjp(theta, c), function, x, point, values)[2] for c in columns])
         unit = numpy.sqrt(numpy.diag(metric.own))
         left = metric.own - (mixed / amplitudes) @ mixed.T
         # In exact numbers nothing is below 0.
@@ -219,7 +225,9 @@ class Term:
         return unit * unit[:, None] * ((vectors * numpy.maximum(known, 1e-9)) @ vectors.T)
 
     def result(self, x, point, metric, common_covariance, places=None, pictures=4):
-        """The shot as the tables show it. metric: projected, at x, its own curvature as ``own_curvature`` has it. places: corners and axes of panels, where they were refined."""
+        """The shot as the tables show it. metric: projected, at x, its own curvature as ``own_curvature`` has it.
+        places: corners and axes of panels, where they were refined.
+        """
         result = Result(self.index)
         crystal = self.image(x, point)
         background = self.planes.of(self.boxes.data - crystal)

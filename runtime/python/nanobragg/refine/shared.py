@@ -31,8 +31,8 @@ _KEPT_FUNCTIONS = 1 << 28  # bytes of the compiled functions of a rank that are 
 class SharedResult:
     """What was refined. On other ranks than the first of an MPI run ``shots`` and ``steps`` are empty.
 
-    Structure factors: Miller indices (n, 3) in the asymmetric unit, 1 for Friedel mates, F and its sigma, where they started
-    (electrons), and how many shots say something of each.
+    Structure factors: Miller indices (n, 3) in the asymmetric unit, 1 for Friedel mates, F and its sigma, where they
+    started (electrons), and how many shots say something of each.
     """
 
     hkl: numpy.ndarray = None
@@ -50,22 +50,25 @@ class SharedResult:
 
 
 def shared(flags, experiments, reflections, *, parameters=("structure_factors",), images=None, system="triclinic",
-           space_group=None, anomalous=False, panel_groups="each", gain=1.0, offset=0.0, readout=0.0, restrain=None, margin=2,
-           rounds=3, steps=20, tolerance=1e-6, comm=None, out=None, resume=False, progress=None):
+           space_group=None, anomalous=False, panel_groups="each", gain=1.0, offset=0.0, readout=0.0, restrain=None,
+           margin=2, rounds=3, steps=20, tolerance=1e-6, comm=None, out=None, resume=False, progress=None):
     """Refines what the shots of an experiment list share, and orientation, cell and scale of each with it.
 
     Shots should be refined already (``shots``, whose refined.expt and refined.refl are the next thing to give here).
     flags, experiments, reflections, images, system, gain, offset, readout, margin: as of ``shots``.
-    parameters: "structure_factors", of the grid that -hkl gives; "panels", rigid motions of groups of panels; "spectrum", a factor
-    for each source; and names that get one factor, as "mosaic_spread".
-    space_group: whose equivalents share a structure factor; None: that of the experiment list. anomalous: Friedel mates apart.
+    parameters: "structure_factors", of the grid that -hkl gives; "panels", rigid motions of groups of panels;
+    "spectrum", a factor for each source; and names that get one factor, as "mosaic_spread".
+    space_group: whose equivalents share a structure factor; None: that of the experiment list. anomalous: Friedel mates
+    apart.
     panel_groups: "each", "all", "hierarchy", or a file of lines "panel group".
-    restrain: sigmas about the start: {"structure_factors": log F (0.5), "friedel": log F+ - log F-, "shells": log F from the mean
-    of its shell of resolution, "panels": (degrees (0.2), mm (0.2)), "spectrum" and other names: logarithm (1), "orientation":
-    degrees, "cell": fraction, "scale": logarithm}.
-    rounds: of weights and units; steps: of L-BFGS in each, ended when two of them change the value by less than tolerance times it.
+    restrain: sigmas about the start: {"structure_factors": log F (0.5), "friedel": log F+ - log F-, "shells": log F
+    from the mean of its shell of resolution, "panels": (degrees (0.2), mm (0.2)), "spectrum" and other names: logarithm
+    (1), "orientation": degrees, "cell": fraction, "scale": logarithm}.
+    rounds: of weights and units; steps: of L-BFGS in each, ended when two of them change the value by less than
+    tolerance times it.
     comm: a communicator of mpi4py: each rank has some of the shots, and all call this. None: one process.
-    out: a folder for checkpoint.npz, written after each step, tables, structure_factors.mtz, refined.expt and refined.refl.
+    out: a folder for checkpoint.npz, written after each step, tables, structure_factors.mtz, refined.expt and
+    refined.refl.
     resume: goes on from the checkpoint, if there is one, on any number of ranks.
     progress: is called on the first rank with a dictionary after each step.
 
@@ -77,7 +80,8 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
         raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
     wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
     if not wanted or len(set(wanted)) != len(wanted):
-        raise ValueError("parameters names what is refined, each once: structure_factors, panels, spectrum, mosaic_spread ...")
+        raise ValueError("parameters names what is refined, each once: structure_factors, panels, spectrum, "
+                         "mosaic_spread ...")
     if rounds < 1 or steps < 1:
         raise ValueError(f"rounds is {rounds} and steps {steps}; both have to be 1 at least")
     restrain = dict(restrain or {})
@@ -108,7 +112,8 @@ def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_grou
     for name in wanted:
         if name == "structure_factors":
             if sim.structure_factors is None:
-                raise ValueError("structure factors are refined from a grid of them, and the flags give none: add -hkl FILE")
+                raise ValueError("structure factors are refined from a grid of them, and the flags give none: "
+                                 "add -hkl FILE")
             group = space_group or _group_of(stills)
             amplitudes = Amplitudes(*sim.structure_factors, group, anomalous)
             if not amplitudes.size:
@@ -119,14 +124,15 @@ def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_grou
         elif name == "panels":
             detectors = {e["detector"] for e in stills.listed["experiment"]}
             if len(detectors) > 1:
-                raise ValueError(f"{stills.path}: has {len(detectors)} detectors, and panels are refined of one; split the list by "
-                                 "detector")
+                raise ValueError(f"{stills.path}: has {len(detectors)} detectors, and panels are refined of one; split the "
+                                 "list by detector")
             parts.append(PanelGroups(sim, groups_of(panel_groups, stills.detector(0))))
             try:
                 degrees, millimetres = restrain.get("panels", (0.2, 0.2))
             except TypeError:
                 raise ValueError("panels are restrained by two sigmas, (degrees, mm)") from None
-            part_sigmas.append(numpy.tile(numpy.repeat([numpy.radians(degrees), millimetres * 1e-3], 3), len(parts[-1].groups)))
+            motion = numpy.repeat([numpy.radians(degrees), millimetres * 1e-3], 3)
+            part_sigmas.append(numpy.tile(motion, len(parts[-1].groups)))
         else:
             parts.append(Factors(sim, name))
             part_sigmas.append(restrain.get(name, 1.0))
@@ -184,7 +190,8 @@ class _Run:
             squares.append(chi2)
         self._reject_those_far_off(terms, squares)
         size = 4 + len(CELL_SYSTEMS[self.system])
-        own = numpy.array([numpy.zeros(size) if term is None else x for term, x in zip(terms, own)]).reshape(len(terms), size)
+        own = numpy.array([numpy.zeros(size) if term is None else x for term, x in zip(terms, own)])
+        own = own.reshape(len(terms), size)
         refused = self.ranks.collected(self.rejected.items())
         if self.ranks.given(numpy.array([float(self.ranks.first and len(refused) == len(self.stills))]))[0]:
             why = next(iter(self.rejected.values()), "see the first rank")
@@ -202,8 +209,8 @@ class _Run:
         for i, chi2 in enumerate(squares):
             if chi2 > limit:
                 terms[i] = None
-                self.rejected[self.ranks.begin + i] = (f"the model does not explain the pixels: chi-square is {chi2:.3g} for each, "
-                                                       f"and {limit:.3g} is the limit among these shots")
+                self.rejected[self.ranks.begin + i] = (f"the model does not explain the pixels: chi-square is {chi2:.3g} for "
+                                                       f"each, and {limit:.3g} is the limit among these shots")
 
     def _term(self, index):
         hkl, panel, boxes = self.stills.reflections(index)
@@ -218,7 +225,8 @@ class _Run:
     def refine(self, rounds, steps, tolerance, checkpoint, before, progress):
         first = 0
         if before is not None:
-            first, self.steps, self.joint.start, self.joint.own = before["round"], before["steps"], before["start"], before["own"]
+            first, self.steps = before["round"], before["steps"]
+            self.joint.start, self.joint.own = before["start"], before["own"]
         for number in range(first, max(rounds, first + 1)):
             self.joint.turn(cautious=number == 0)
             if before is not None:
@@ -325,7 +333,8 @@ class _Checkpoint:
         if question != self.question:
             old, new = json.loads(question), json.loads(self.question)
             what = ", ".join(sorted(k for k in {*old, *new} if old.get(k) != new.get(k)))
-            raise FileError(f"{self.path}: was written with another {what}; go on with what it had, or write to another folder")
+            raise FileError(f"{self.path}: was written with another {what}; go on with what it had, or write to another "
+                            "folder")
         return state
 
 
@@ -342,20 +351,20 @@ def _write(out, result, run, stills):
     lines = [["name", "value", "sigma"], *([name, f"{v:.9g}", f"{s:.3g}"] for name, (v, s) in result.values.items())]
     if result.values:
         _report.write_table(os.path.join(out, "common.csv"), lines)
-        before += ["<h2>Shared by all shots</h2><p>Factors of what the flags say; motions of panel groups in rad and m.</p>",
+        before += ["<h2>Shared by all shots</h2><p>Factors of what the flags say; motions of panels in rad and m.</p>",
                    _report.table(*_head(lines))]
     if result.hkl is not None:
         head = ["h", "k", "l", "mate", "F", "sigma", "start", "shots"]
         rows = zip(*result.hkl.T, result.mate, result.F, result.sigma, result.start, result.seen)
-        _report.write_table(os.path.join(out, "structure_factors.csv"),
-                            [head, *([h, k, l, m, f"{F:.6g}", f"{s:.3g}", f"{a:.6g}", n] for h, k, l, m, F, s, a, n in rows)])
+        rows = ([h, k, l, m, f"{F:.6g}", f"{s:.3g}", f"{a:.6g}", n] for h, k, l, m, F, s, a, n in rows)
+        _report.write_table(os.path.join(out, "structure_factors.csv"), [head, *rows])
         sim = _whole(stills, 0)
         cell = numpy.median([r.cell for r in refined], axis=0)
         _files.write_file(os.path.join(out, "structure_factors.mtz"), _mtz(result, run.model.amplitudes, cell,
                                                                            wavelength_of(sim) * 1e10))
         resolution = run.model.amplitudes.lengths(refined[0].matrix)
         change = abs(numpy.log(result.F / result.start))
-        before += ["<h2>Structure factors</h2><p>Sigmas and changes are those of reflections of which a shot says something.</p>",
+        before += ["<h2>Structure factors</h2><p>Sigmas and changes are those of reflections that a shot has seen.</p>",
                    _report.table(["d (Å)", "reflections", "seen", "shots for each, mean", "sigma of log F, median",
                                   "change of log F, mean"],
                                  _by_resolution(resolution**2, result.seen, result.sigma / result.F, change))]

@@ -21,16 +21,18 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     """Refines the crystal of each still of an experiment list against the pixels of its shoeboxes.
 
     flags: of nb-sim, a string or a list, for what the files do not say: -hkl, -N, -mosaic, --spectrum, -gauss_xtal ...
-    experiments: an experiment list of DIALS (.expt), one experiment an image. reflections: a reflection table (.refl) with
-    miller_index, panel, bbox and id; xyzobs.px.value is where spots were observed, if it is there.
+    experiments: an experiment list of DIALS (.expt), one experiment an image. reflections: a reflection table (.refl)
+    with miller_index, panel, bbox and id; xyzobs.px.value is where spots were observed, if it is there.
     images: a function from the number of a shot to its image; None: those that the experiment list names.
     parameters: orientation, cell and scale, and parameters that get a factor: "mosaic_spread", "ncells".
     system: which cell the crystal keeps, one of refine.CELL_SYSTEMS.
-    gain, offset, readout: an image holds photons * gain + offset, and noise of sigma readout beside Poisson's (all in the
-    image's unit).
-    restrain, method: see refine_shot. workers: processes; None: one for each processor. shard: (i, n), every n-th shot from i on.
-    out: a folder for refined.expt, refined.refl, shots.csv and report.html; and for finished/, with what is known of each
-    shot as soon as it is. resume: shots that are in there are not refined again; FileError where they were asked otherwise.
+    gain, offset, readout: an image holds photons * gain + offset, and noise of sigma readout beside Poisson's (all in
+    the image's unit).
+    restrain, method: see refine_shot. workers: processes; None: one for each processor. shard: (i, n), every n-th shot
+    from i on.
+    out: a folder for refined.expt, refined.refl, shots.csv and report.html; and for finished/, with what is known of
+    each shot as soon as it is. resume: shots that are in there are not refined again; FileError where they were asked
+    otherwise.
     progress: is called with the Result of each shot that is finished.
 
     Returns the results, in the order of the shots. A shot that cannot be refined is in it with its reason.
