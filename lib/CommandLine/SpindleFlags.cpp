@@ -104,9 +104,9 @@ FlagGroup spindleFlags() {
           {.spellings = {"--deal"},
            .values = "FD",
            .fallback = "every N-th image",
-           .help = "of --shard, for programs that start nb-sim: which images it makes is asked for on this open "
-                   "socket. It writes a byte for each answer, a number from 0 on a line; a number beyond the "
-                   "last image is the end",
+           .help = "of --shard, for programs that start nb-sim: it asks on this open socket which block of images "
+                   "it makes next, by a byte, and gets a number on a line. All shards together get 0, 1, 2 and "
+                   "so on, each once, and one more each, which is none and the end",
            .range = Range::between(0, 1e6),
            .apply = [](CommandLine &line, const Values &v) { line.series.deal = int(v.integer()); }},
       }};

@@ -1,18 +1,22 @@
 // What libnb-mpi.so exports.
 #include "lib/MPI/Ranks.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <algorithm>
 #include <mpi.h>
+#include <mutex>
 #include <thread>
 
 using namespace nanobragg;
 
 namespace {
 
-/// Counters lie in the memory of rank 0, where any rank adds to them without its help.
+/// A thread of rank 0 answers the others' questions, while its first thread renders. (A counter in
+/// its memory, to which others add by MPI_Fetch_and_op, needs no thread where the network can add.
+/// Where it cannot, Open MPI lets them wait until rank 0 has rendered its frame.)
 class MpiRanks final : public Ranks {
 public:
   MpiRanks() {
@@ -21,30 +25,19 @@ public:
     if (dladdr(reinterpret_cast<const void *>(&MPI_Init_thread), &info) != 0)
       dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
     int provided = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    threads = provided >= MPI_THREAD_SERIALIZED;
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_rank(machine, &ownHere);
     MPI_Comm_size(machine, &allHere);
-    if (all == 1)
-      return; // another MPI's launcher: there will be no work together
-    MPI_Win_allocate(own == 0 ? MPI_Aint(2 * sizeof(std::int64_t)) : 0, sizeof(std::int64_t),
-                     MPI_INFO_NULL, MPI_COMM_WORLD, &counters, &window);
-    if (own == 0) {
-      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
-      counters[0] = counters[1] = 0;
-      MPI_Win_unlock(0, window);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock_all(0, window);
+    others = own == 0 ? all - 1 : 0;
   }
 
   ~MpiRanks() override {
-    if (all > 1) {
-      MPI_Win_unlock_all(window);
-      MPI_Win_free(&window);
-    }
+    if (server.joinable())
+      server.join();
     MPI_Comm_free(&machine);
     MPI_Finalize();
   }
@@ -84,15 +77,42 @@ public:
     return texts;
   }
 
-  std::int64_t next() override { return add(0, 1); }
-  std::int64_t finished(std::int64_t more) override { return add(1, more) + more; }
+  std::int64_t next() override {
+    if (own == 0) {
+      serve();
+      return dealt++;
+    }
+    std::int64_t number = 0;
+    MPI_Sendrecv(&untold, 1, MPI_INT64_T, 0, asks, &number, 1, MPI_INT64_T, 0, asks, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    untold = 0;
+    return number;
+  }
+
+  std::int64_t finished(std::int64_t more) override {
+    if (own == 0)
+      return total += more;
+    untold += more;
+    return 0;
+  }
 
   bool arrived(double seconds) override {
-    if (!arriving) {
-      MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
-      arriving = true;
-    }
     const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    if (own != 0 && !arriving)
+      MPI_Send(&untold, 1, MPI_INT64_T, 0, ends, MPI_COMM_WORLD);
+    untold = 0;
+    serve();
+    for (; others > 0; pause()) { // the thread is in MPI until they have no more questions
+      if (!threads)
+        answer();
+      if (std::chrono::steady_clock::now() > until)
+        return false;
+    }
+    if (server.joinable())
+      server.join();
+    if (!arriving)
+      MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+    arriving = true;
     while (!isOver(barrier))
       if (std::chrono::steady_clock::now() > until)
         return false;
@@ -108,6 +128,7 @@ public:
   }
 
   [[noreturn]] void abort(int status) override {
+    const std::lock_guard lock(mpi);
     MPI_Abort(MPI_COMM_WORLD, status);
     std::_Exit(status);
   }
@@ -115,11 +136,44 @@ public:
 private:
   static constexpr std::size_t most = 1 << 30; ///< bytes of a message, which counts in int
 
-  std::int64_t add(int counter, std::int64_t more) {
-    std::int64_t before = 0;
-    MPI_Fetch_and_op(&more, &before, MPI_INT64_T, 0, counter, MPI_SUM, window);
-    MPI_Win_flush(0, window);
-    return before;
+  static constexpr int asks = 1, ends = 2; ///< tags
+
+  static void pause() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
+
+  /// On rank 0: begins to answer, after which this thread leaves MPI alone until all others have no
+  /// more questions.
+  void serve() {
+    if (!threads)
+      answer();
+    else if (others > 0 && !server.joinable())
+      server = std::thread([this] {
+        while (others > 0) {
+          answer();
+          pause();
+        }
+      });
+  }
+
+  /// Those that have asked.
+  void answer() {
+    const std::lock_guard lock(mpi);
+    int asked = 1;
+    while (others > 0) {
+      MPI_Status status;
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &asked, &status);
+      if (!asked)
+        return;
+      std::int64_t more = 0;
+      MPI_Recv(&more, 1, MPI_INT64_T, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+      total += more;
+      if (status.MPI_TAG == ends) {
+        --others;
+        continue;
+      }
+      const std::int64_t number = dealt++;
+      MPI_Send(&number, 1, MPI_INT64_T, status.MPI_SOURCE, asks, MPI_COMM_WORLD);
+    }
   }
 
   /// Waits a little, asleep and not in MPI_Wait, which would keep a processor busy that others may
@@ -134,8 +188,13 @@ private:
 
   int own = 0, all = 1, ownHere = 0, allHere = 1;
   MPI_Comm machine{};
-  std::int64_t *counters = nullptr;
-  MPI_Win window{};
+  bool threads = false; ///< may one of them be in MPI while another is not?
+  std::thread server;
+  std::mutex mpi;
+  std::atomic<int> others = 0;         ///< of rank 0: ranks that may ask
+  std::atomic<std::int64_t> dealt = 0; ///< of rank 0
+  std::atomic<std::int64_t> total = 0; ///< of rank 0: finished by all
+  std::int64_t untold = 0;             ///< finished since rank 0 heard of it
   MPI_Request barrier{};
   bool arriving = false;
 };

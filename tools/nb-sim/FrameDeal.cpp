@@ -9,60 +9,104 @@
 #include <utility>
 
 namespace nanobragg {
+namespace {
 
-FrameDeal::FrameDeal(std::int64_t frames, const std::function<bool(std::int64_t)> &isDone,
-                     const std::function<double(std::int64_t)> &cost,
-                     const SeriesOptions &series, Ranks *ranks)
-    : dealer(series.shard ? series.deal : std::nullopt), ranks(ranks) {
-  const std::optional<Shard> &shard = series.shard;
-  std::string bytes;
-  if (!ranks || ranks->rank() == 0) {
-    for (std::int64_t i = 0; i < frames; ++i) {
-      if (shard && !dealer && i % shard->count != shard->index)
-        ++elsewhere;
-      else if (!isDone(i))
-        open.push_back(i);
-    }
-    if (ranks)
-      std::ranges::sort(open, {}, [&](std::int64_t i) { return std::pair(-cost(i), i); });
-    bytes.assign(reinterpret_cast<const char *>(open.data()), open.size() * sizeof open[0]);
-  }
-  if (ranks) {
-    ranks->broadcast(bytes);
-    open.resize(bytes.size() / sizeof open[0]);
-    std::memcpy(open.data(), bytes.data(), bytes.size());
-  }
-  finished = frames - elsewhere - std::int64_t(open.size());
+/// Numbers of rank 0, on all.
+void broadcast(std::vector<std::int64_t> &numbers, Ranks &ranks) {
+  std::string bytes(reinterpret_cast<const char *>(numbers.data()),
+                    numbers.size() * sizeof(std::int64_t));
+  ranks.broadcast(bytes);
+  numbers.resize(bytes.size() / sizeof(std::int64_t));
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
 }
 
-std::optional<std::int64_t> FrameDeal::dealt() {
-  while (!open.empty()) {
-    std::string answer;
-    char letter = '?';
-    bool heard = ::write(*dealer, &letter, 1) == 1;
-    while (heard && (heard = ::read(*dealer, &letter, 1) == 1) && letter != '\n')
-      answer += letter;
-    std::int64_t frame = 0;
-    const auto [end, error] =
-        std::from_chars(answer.data(), answer.data() + answer.size(), frame);
-    if (!heard || error != std::errc() || end != answer.data() + answer.size() || frame < 0)
-      throw std::runtime_error("--deal: no number of an image came from descriptor " +
-                               std::to_string(*dealer) + "; is it an open socket?");
-    if (frame > open.back())
-      break;
-    if (std::ranges::binary_search(open, frame)) // or it was there before
-      return frame;
+} // namespace
+
+FrameDeal::FrameDeal(std::int64_t frames, const std::function<bool(std::int64_t)> &isDone,
+                     const std::function<double(std::int64_t)> &cost, const SeriesOptions &series,
+                     Ranks *ranks)
+    : dealer(series.shard ? series.deal : std::nullopt), ranks(ranks) {
+  const std::optional<Shard> &shard = series.shard;
+  if (!ranks || ranks->rank() == 0)
+    for (std::int64_t i = 0; i < frames; ++i) {
+      if (shard && !dealer && i % shard->count != shard->index) {
+        ++elsewhere;
+        continue;
+      }
+      const bool done = isDone(i);
+      finished += done;
+      if (dealer) // others may find others finished, and all have to mean the same by a block
+        there.push_back(done);
+      if (dealer || !done)
+        order.push_back(i);
+    }
+  if (dealer)
+    makeBlocks(cost, shard->count);
+  else if (!ranks)
+    end = order.size();
+  else {
+    if (ranks->rank() == 0)
+      makeBlocks(cost, ranks->size());
+    broadcast(order, *ranks);
+    broadcast(ends, *ranks);
+    finished = frames - std::int64_t(order.size());
   }
-  return std::nullopt;
+}
+
+void FrameDeal::makeBlocks(const std::function<double(std::int64_t)> &cost, std::int64_t workers) {
+  constexpr double shares = 8; ///< of each worker's part of what remains
+  std::vector<double> costs;
+  double remaining = 0;
+  for (const std::int64_t frame : order)
+    remaining += costs.emplace_back(cost(frame));
+  std::size_t singles = 0; // from here on blocks have one frame
+  for (std::size_t i = 0; i < order.size();) {
+    const double want = remaining / (shares * double(workers));
+    const std::size_t begin = i;
+    double taken = 0;
+    do
+      taken += costs[i++];
+    while (i < order.size() && taken + costs[i] <= want);
+    remaining -= taken;
+    ends.push_back(std::int64_t(i));
+    if (i - begin > 1)
+      singles = i;
+  }
+  std::sort(order.begin() + std::ptrdiff_t(singles), order.end(),
+            [&](std::int64_t a, std::int64_t b) {
+              return std::pair(-cost(a), a) < std::pair(-cost(b), b);
+            });
+}
+
+std::int64_t FrameDeal::askDealer() const {
+  std::string answer;
+  char letter = '?';
+  bool heard = ::write(*dealer, &letter, 1) == 1;
+  while (heard && (heard = ::read(*dealer, &letter, 1) == 1) && letter != '\n')
+    answer += letter;
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(answer.data(), answer.data() + answer.size(), number);
+  if (!heard || error != std::errc() || stop != answer.data() + answer.size() || number < 0)
+    throw std::runtime_error("--deal: no number came from descriptor " + std::to_string(*dealer) +
+                             "; is it an open socket?");
+  return number;
 }
 
 std::optional<std::int64_t> FrameDeal::next() {
-  if (dealer)
-    return dealt();
-  const std::size_t place = ranks ? std::size_t(ranks->next()) : taken++;
-  if (place >= open.size())
-    return std::nullopt;
-  return open[place];
+  while (true) {
+    while (place < end) {
+      const std::int64_t frame = order[place++];
+      if (there.empty() || !there[std::size_t(frame)])
+        return frame;
+    }
+    if (!dealer && !ranks)
+      return std::nullopt;
+    const std::size_t block = std::size_t(dealer ? askDealer() : ranks->next());
+    if (block >= ends.size())
+      return std::nullopt;
+    place = block == 0 ? 0 : std::size_t(ends[block - 1]);
+    end = std::size_t(ends[block]);
+  }
 }
 
 } // namespace nanobragg

@@ -12,14 +12,17 @@
 
 namespace nanobragg {
 
-/// A process alone makes all that are open, a shard those of its remainder, or those that whoever
-/// started it deals it by --deal. Ranks take the next one
-/// whenever they are free, those with the largest cost first: what is left at the end is small, and
-/// nobody waits long for it.
+/// A process alone makes all that are open, a shard those of its remainder.
+///
+/// Ranks, and shards that whoever started them deals to (--deal), take blocks of neighbours whenever
+/// they are free: at first an eighth of what would be each one's share of the remaining cost, at the
+/// end single frames, the largest cost first. So nobody waits long for the last, questions are few,
+/// and what a process makes is few runs of frames, which a virtual data set can hold by the hundred
+/// and not by the ten thousand. (Factoring: Hummel, Schonberg and Flynn, CACM 35, 1992.)
 class FrameDeal {
 public:
-  /// Frames count from 0. `isDone` and `cost` (in any unit) of a frame; with ranks the first one's
-  /// answers are those of all.
+  /// Frames count from 0. `isDone` and `cost` (in any unit, above 0) of a frame; with ranks the
+  /// first one's answers are those of all.
   FrameDeal(std::int64_t frames, const std::function<bool(std::int64_t)> &isDone,
             const std::function<double(std::int64_t)> &cost, const SeriesOptions &series,
             Ranks *ranks);
@@ -32,13 +35,16 @@ public:
   std::int64_t others() const { return elsewhere; }
 
 private:
-  std::optional<std::int64_t> dealt();
+  void makeBlocks(const std::function<double(std::int64_t)> &cost, std::int64_t workers);
+  std::int64_t askDealer() const;
 
-  std::vector<std::int64_t> open; ///< in the order of making, but for dealt ones
+  std::vector<std::int64_t> order; ///< frames, in the order of making
+  std::vector<std::int64_t> ends;  ///< of blocks, places in `order`
+  std::vector<bool> there;         ///< frames of `order` that are finished; empty: none
   std::optional<int> dealer;
   Ranks *ranks;
   std::int64_t finished = 0, elsewhere = 0;
-  std::size_t taken = 0;
+  std::size_t place = 0, end = 0; ///< of the block at hand
 };
 
 } // namespace nanobragg

@@ -33,7 +33,7 @@ def _environment():
 
 
 def _deal(asked, comm):
-    """Gives the next image, 0, 1, 2 and so on, to whoever asks: this rank's nb-sim by its socket, and on rank 0 the other
+    """Gives the next block of images, 0, 1, 2 and so on, to whoever asks: this rank's nb-sim by its socket, and on rank 0 the other
     ranks by messages. Ends when nobody asks any more. (Messages and no counter in shared memory: Open MPI 4 mixes up
     those of communicators that were split from one.)"""
     from mpi4py import MPI
@@ -46,10 +46,10 @@ def _deal(asked, comm):
             try:
                 own = bool(asked.recv(1))
                 if own:
-                    image = next(numbers) if comm.rank == 0 else comm.sendrecv(None, 0, asks, source=0)
-                    asked.sendall(b"%d\n" % image)
+                    block = next(numbers) if comm.rank == 0 else comm.sendrecv(None, 0, asks, source=0)
+                    asked.sendall(b"%d\n" % block)
             except OSError:
-                own = False  # it died; its image is made by the next run with --resume
+                own = False  # it died; its images are made by the next run with --resume
             if not own and comm.rank != 0:
                 comm.send(None, 0, ends)
         while others and comm.iprobe(status=state):
@@ -66,7 +66,7 @@ def series(flags, comm=None):
     """Makes the images of ``--shots=`` or ``--frames=`` with the ranks of ``comm``, an mpi4py communicator; None: those
     of MPI.COMM_WORLD, and this process alone where there is no mpi4py. ``flags``: those of nb-sim, a string or a list;
     every rank gives the same. The images are bit by bit those of one process, the files those of
-    ``nb-sim --shard=RANK/SIZE``. A rank takes the next image whenever it is free.
+    ``nb-sim --shard=RANK/SIZE``. A rank takes the next block of images whenever it is free.
 
     Raises ValueError for flags that are no series or say shards themselves, and subprocess.CalledProcessError on all
     ranks when nb-sim fails on one; the others finish what they can, what is finished stays, and ``--resume`` among the
