@@ -228,7 +228,9 @@ class _Run:
             first, self.steps = before["round"], before["steps"]
             self.joint.start, self.joint.own = before["start"], before["own"]
         for number in range(first, max(rounds, first + 1)):
-            self.joint.turn(cautious=number == 0)
+            if before is None:
+                self.joint.start = self._without_lost(self.joint.start)
+            self.joint.turn(cautious=number < 2)
             if before is not None:
                 descent = Descent.restored(self.ranks, self.joint, before["shared"], before["descent"])
                 before = None
@@ -247,6 +249,12 @@ class _Run:
                     break
             self.joint.own = self.joint.own_at(descent.shared, descent.own)
             self.joint.start = self.joint.shared_at(descent.shared)
+
+    def _without_lost(self, shared):
+        """Structure factors that fell below 1/4 of their start begin again from there: the gradient by the logarithm of what is
+        nearly nothing is nearly nothing, and one that a long step has thrown away would not come back."""
+        p, factors = self.model.split(shared)
+        return numpy.concatenate([p, numpy.maximum(factors, -numpy.log(4))])
 
     def _busy(self):
         """Seconds in images and gradients on this rank."""
