@@ -43,7 +43,7 @@ void LitTile::addSpots(std::size_t count, std::uint32_t orientation) {
   const auto lanes = std::uint32_t(reach.lanes); // 32 bits: dividing by them is faster
   const std::uint64_t bit = std::uint64_t(1) << orientation % 64;
   const std::size_t nextRow = std::size_t(blocksPerRow) * wordsOfBlock;
-  std::uint64_t *const words = mask.data() + orientation / 64;
+  std::uint64_t *const words = inMask ? mask.data() + orientation / 64 : nullptr;
   // No branch here depends on what lies where, as far as that can be.
   std::size_t visible = 0;
   for (std::size_t i = 0; i != count; ++i) {
