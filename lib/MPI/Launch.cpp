@@ -38,8 +38,8 @@ std::unique_ptr<Ranks> openRanks(const Launch &launch) {
   if (ranks->size() != launch.size)
     throw std::runtime_error(
         std::string("the launcher started ") + std::to_string(launch.size) + " processes (" +
-        launch.variable + "), but " + module->library() + ", with which libnb-mpi.so was built, sees " +
-        std::to_string(ranks->size()) +
+        launch.variable + "), but " + module->library() +
+        ", with which libnb-mpi.so was built, sees " + std::to_string(ranks->size()) +
         "; use the launcher of that MPI (with Slurm, srun --mpi=pmix or another of --mpi=list)" +
         otherwise);
   return ranks;

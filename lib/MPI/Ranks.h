@@ -36,11 +36,11 @@ public:
   /// 0, 1, 2 and so on: each number goes to one rank. From the first call on, only next(),
   /// finished() and abort() may be called until arrived() has returned true.
   virtual std::int64_t next() = 0;
-  /// Adds to the number of what all have finished. Returns it on rank 0, where it may be as old as the
-  /// other ranks' last calls of next().
+  /// Adds to the number of what all have finished. Returns it on rank 0, where it may be as old as
+  /// the other ranks' last calls of next().
   virtual std::int64_t finished(std::int64_t more) = 0;
-  /// Waits until all ranks are here, with no more calls of next(). Returns false when `seconds` have
-  /// passed before: call it again.
+  /// Waits until all ranks are here, with no more calls of next(). Returns false when `seconds`
+  /// have passed before: call it again.
   virtual bool arrived(double seconds) = 0;
   /// Waits until all ranks of this machine are here.
   virtual void meetHere() = 0;

@@ -52,6 +52,34 @@ TEST_F(NexusTest, FramesComeBack) {
   EXPECT_EQ(readNexusImage(path(), 0).pixels[0], -2);
 }
 
+TEST_F(NexusTest, PartsAreSeenAsOneFile) {
+  options.frames = 9;
+  NexusOptions view = options;
+  const std::vector<std::vector<std::size_t>> frames = {{0, 2, 4, 7}, {}, {1, 3}};
+  for (std::size_t part = 0; part < frames.size(); ++part) {
+    const std::string name = "part" + std::to_string(part) + ".nxs";
+    const auto writer = makeNexusWriter(directory.path(name), experiment, options);
+    for (const std::size_t i : frames[part])
+      write(*writer, i, frame(int(i) + 10));
+    writer->finish();
+    view.parts.push_back({name, frames[part]});
+  }
+  makeNexusWriter(path(), experiment, view)->finish();
+  for (const std::size_t i : {0, 1, 2, 3, 4, 7}) {
+    const NexusImage image = readNexusImage(path(), i);
+    EXPECT_EQ(image.frames, 9u);
+    EXPECT_EQ(image.pixels[0], double(i) + 10) << i;
+    EXPECT_EQ(image.pixels[23], double(i) + 23010) << i;
+  }
+  for (const std::size_t missing : {5, 6, 8})
+    EXPECT_EQ(readNexusImage(path(), missing).pixels[5], -1) << missing;
+  // Moved together they are found again.
+  std::filesystem::create_directory(directory.path("moved"));
+  for (const char *name : {"a.nxs", "part0.nxs", "part2.nxs"})
+    std::filesystem::rename(directory.path(name), directory.path("moved") + "/" + name);
+  EXPECT_EQ(readNexusImage(directory.path("moved") + "/a.nxs", 3).pixels[0], 13);
+}
+
 TEST_F(NexusTest, WhatWasWrittenIsThereWithoutTheEnd) {
   const auto writer = makeNexusWriter(path(), experiment, options);
   write(*writer, 1, frame(7));

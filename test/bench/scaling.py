@@ -58,10 +58,10 @@ def blocks_of(costs, workers):
     return blocks
 
 
-def dealt(seconds, ranks, service, known=None):
-    """Seconds until the last of `ranks` has no more to do. seconds: of each shot; known: what the dealer takes for their
-    cost (None: all alike). A question takes `service` seconds, in which no other is answered."""
-    blocks = blocks_of(known if known is not None else [1] * len(seconds), ranks)
+def dealt(seconds, ranks, service):
+    """Seconds until the last of `ranks` ends, and the number of blocks. seconds: of each shot, whose cost the
+    dealer does not know. A question takes `service` seconds, in which no other is answered."""
+    blocks = blocks_of([1] * len(seconds), ranks)
     free, answered, end = [(0.0, rank) for rank in range(ranks)], 0.0, 0.0
     for block in blocks:
         now, rank = heapq.heappop(free)
@@ -73,8 +73,8 @@ def dealt(seconds, ranks, service, known=None):
 
 
 def model(seconds, ranks, service):
-    """The work divided, half of the longest shot, for which the others wait at the end, and the questions of one rank. No
-    less than the dealer needs for all questions."""
+    """The work divided, half of the longest shot, for which the others wait at the end, and the questions of one rank.
+    No less than the dealer needs for all questions."""
     shots = len(seconds)
     questions = 8 * ranks * (1 + math.log(max(1, shots / (8 * ranks)))) if shots > 8 * ranks else shots
     return max(sum(seconds) / ranks + max(seconds) / 2 + questions / ranks * service, questions * service)

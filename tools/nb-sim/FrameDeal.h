@@ -14,11 +14,12 @@ namespace nanobragg {
 
 /// A process alone makes all that are open, a shard those of its remainder.
 ///
-/// Ranks, and shards that whoever started them deals to (--deal), take blocks of neighbours whenever
-/// they are free: at first an eighth of what would be each one's share of the remaining cost, at the
-/// end single frames, the largest cost first. So nobody waits long for the last, questions are few,
-/// and what a process makes is few runs of frames, which a virtual data set can hold by the hundred
-/// and not by the ten thousand. (Factoring: Hummel, Schonberg and Flynn, CACM 35, 1992.)
+/// Ranks, and shards that whoever started them deals to (--deal), take blocks of neighbours
+/// whenever they are free: at first an eighth of what would be each one's share of the remaining
+/// cost, at the end single frames, the largest cost first. So nobody waits long for the last,
+/// questions are few, and what a process makes is few runs of frames, which a virtual data set can
+/// hold by the hundred and not by the ten thousand. (Factoring: Hummel, Schonberg and Flynn, CACM
+/// 35, 1992.)
 class FrameDeal {
 public:
   /// Frames count from 0. `isDone` and `cost` (in any unit, above 0) of a frame; with ranks the

@@ -196,10 +196,11 @@ private:
   }
 
   bool isDone(std::int64_t i) const {
-    if (!journal || !files.allThere(i + 1, setup.complete.experiment.detector))
+    if (!journal)
       return false;
     const auto found = journal->finishedBefore().find(i + 1);
-    if (found == journal->finishedBefore().end())
+    if (found == journal->finishedBefore().end() ||
+        !files.allThere(i + 1, setup.complete.experiment.detector))
       return false;
     return !nexus ||
            (found->second == part ? nexus->isDone(std::size_t(i)) : hasNexus(found->second));
@@ -233,7 +234,7 @@ private:
   void openNexus(const io::DialsExperiment &first) {
     if (!setup.line.outputs.nexusFile)
       return;
-    if (part != alone && journal->finishedBefore().empty() == false)
+    if (part != alone)
       keepNexusOfOne();
     nexus = io::openNexus(partName(*setup.line.outputs.nexusFile, part), first, nexusOptions());
   }

@@ -79,8 +79,8 @@ std::map<int, std::string> journalsOf(const std::string &series) {
     if (!name.starts_with(stem) || !name.ends_with(extension) ||
         name.size() <= stem.size() + extension.size())
       continue;
-    const auto part =
-        wholeNumber(std::string_view(name).substr(stem.size(), name.size() - stem.size() - extension.size()));
+    const auto part = wholeNumber(
+        std::string_view(name).substr(stem.size(), name.size() - stem.size() - extension.size()));
     if (part && *part >= 0 && *part < 10000000)
       found[int(*part)] = partName(series, int(*part));
   }
@@ -110,8 +110,8 @@ std::string keptName(const std::string &name) {
   return path.replace_extension().string() + ".alone" + extension;
 }
 
-SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line,
-                             const LoadedInputs &loaded, Ranks *ranks)
+SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line, const LoadedInputs &loaded,
+                             Ranks *ranks)
     : series(name) {
   const std::string digest = digestOf(line, loaded);
   if (line.series.shard)
