@@ -243,11 +243,14 @@ FlagGroup toolFlags() {
                        const Values &v) { line.tool.simulator.passes.pipeline = v.text(); }},
           {.spellings = {"--schedule"},
            .values = "FILE",
-           .fallback = "none",
-           .help = "the pipeline of this file, which nb-try --tune wrote for this program and "
-                   "processor",
-           .apply = [](CommandLine &line,
-                       const Values &v) { line.tool.simulator.passes.pipeline = "@" + v.text(); }},
+           .fallback = "what nb-try --tune has kept for such images here",
+           .help = "the pipeline of this file, which nb-try --tune -o wrote for this program and "
+                   "processor; none: the compiler's own passes, whatever nb-try --tune has kept",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 if (v.text() != "none")
+                   line.tool.simulator.passes.pipeline = "@" + v.text();
+               }},
           {.spellings = {"--plugin"},
            .values = "FILES",
            .fallback = "none",

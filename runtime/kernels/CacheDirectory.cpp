@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char *lockName = "lock";
 constexpr std::string_view temporaryPrefix = ".new-";
-/// Kernels and reflection lists.
-constexpr std::string_view entrySuffixes[] = {".so", ".hkl"};
+/// Kernels, reflection lists and tuned schedules.
+constexpr std::string_view entrySuffixes[] = {".so", ".hkl", ".schedule"};
 
 [[noreturn]] void failWithErrno(const std::string &what) {
   throw std::system_error(errno, std::generic_category(), what);

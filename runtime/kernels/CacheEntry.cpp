@@ -58,8 +58,9 @@ std::string encodeEntry(const CacheEntry &entry) {
   return bytes;
 }
 
-CacheEntry decodeEntry(std::span<const char> bytes) {
-  const auto refuse = [](const char *why) -> void { throw std::runtime_error(why); };
+static void refuse(const char *why) { throw std::runtime_error(why); }
+
+CacheEntry decodeChecked(std::span<const char> bytes) {
   Trailer trailer;
   if (bytes.size() < sizeof(trailer))
     refuse("it is too short to be a kernel");
@@ -75,9 +76,14 @@ CacheEntry decodeEntry(std::span<const char> bytes) {
   if (std::memcmp(&checksum, &trailer.checksum, sizeof(checksum)))
     refuse("its checksum is wrong");
   const std::span<const char> image = bytes.first(trailer.imageBytes);
-  if (image.size() < SELFMAG || std::memcmp(image.data(), ELFMAG, SELFMAG))
-    refuse("it holds no shared object");
   return {image, {bytes.data() + image.size(), trailer.specificationBytes}};
+}
+
+CacheEntry decodeEntry(std::span<const char> bytes) {
+  const CacheEntry entry = decodeChecked(bytes);
+  if (entry.image.size() < SELFMAG || std::memcmp(entry.image.data(), ELFMAG, SELFMAG))
+    refuse("it holds no shared object");
+  return entry;
 }
 
 } // namespace nanobragg

@@ -34,5 +34,8 @@ std::string encodeEntry(const CacheEntry &entry);
 /// The parts of `bytes`, which must outlive them; throws std::runtime_error saying what is wrong.
 CacheEntry decodeEntry(std::span<const char> bytes);
 
+/// The same where something else than a shared object stands in its place, as a schedule.
+CacheEntry decodeChecked(std::span<const char> bytes);
+
 } // namespace nanobragg
 #endif

@@ -151,7 +151,7 @@ std::vector<CachedKernel> KernelCache::list() const {
     return kernels;
   for (const CacheDirectory::File &file : folder->entries()) {
     if (file.name != fileOf(std::filesystem::path(file.name).stem().string()))
-      continue; // a reflection list
+      continue; // a reflection list or a schedule
     CachedKernel kernel;
     kernel.key = std::filesystem::path(file.name).stem().string();
     kernel.bytes = file.bytes;

@@ -89,7 +89,7 @@ public:
 
   /// Entries by key. These throw where the others warn.
   std::vector<CachedKernel> list() const;
-  /// Deletes all entries, reflection lists too; returns how many there were.
+  /// Deletes all entries, reflection lists and schedules too; returns how many there were.
   std::size_t clear();
 
 private:

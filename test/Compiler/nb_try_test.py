@@ -2,11 +2,13 @@
 nb_try_test.py BIN_DIR"""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 BIN = pathlib.Path(sys.argv.pop(1))
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
@@ -18,6 +20,11 @@ class NbTry(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.cache = self.folder / 'cache'  # no test changes the schedules of whoever runs it
+        self.cache.mkdir(mode=0o700)
+        environment = mock.patch.dict(os.environ, NB_CACHE_DIR=str(self.cache))
+        environment.start()
+        self.addCleanup(environment.stop)
 
     def run_try(self, *words, status=0):
         done = subprocess.run([BIN / 'nb-try', *map(str, words)], capture_output=True, text=True,
@@ -120,6 +127,8 @@ class NbTry(unittest.TestCase):
         self.assertRegex(out, r'nb-vectorize width=\d+ +[\d.]+ ns, best so far [\d.]+')
         self.assertRegex(out, r'without nb-vectorize ')
         self.assertRegex(out, r'without nb-fuse-response +the same code as the best so far')
+        self.assertIn('no schedule is kept', out)
+        self.assertEqual(list(self.cache.glob('*.schedule')), [])
         text = (self.folder / 'schedule.txt').read_text()
         self.assertRegex(text, r'# [\d.]+ ns per sample, [\d.]+ before, measured in turn: -?[\d.]+ % less\nbuiltin.module')
         sim = [BIN / 'nb-sim', *FLAGS, '-nopgm', '-nonoise', '--device=cpu']
@@ -132,6 +141,36 @@ class NbTry(unittest.TestCase):
             done = subprocess.run([*sim, *words, '--schedule=schedule.txt'], cwd=self.folder, capture_output=True, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
+
+    def test_a_kept_schedule_is_taken(self):
+        """By nb-sim and nb-compile, for images of that variant and precision, unless --schedule=none."""
+        cache = self.cache
+
+        def run(tool, *words):
+            return subprocess.run([BIN / tool, *map(str, words)], capture_output=True, text=True, check=True,
+                                  cwd=self.folder, timeout=300)
+
+        flags = [word for word in FLAGS if word != '--quiet']
+        image = [*flags, '-nopgm', '-nonoise', '--device=cpu', '-floatfile', 'a.bin']
+        self.assertNotIn('schedule', run('nb-sim', *image).stderr)
+
+        tuned = run('nb-try', *FLAGS, '--tune', '--grad=none', '--repeat=3', '--least-gain=0.05', '-o', 's.txt')
+        if 'kept: nb-sim' not in tuned.stdout:
+            self.skipTest('nothing was faster than the passes as they are')
+        self.assertEqual(len(list(cache.glob('*.schedule'))), 1)
+        pipeline = (self.folder / 's.txt').read_text().splitlines()[-1]
+        self.assertIn('nb-try --tune has kept', run('nb-sim', *image).stderr)
+        kernels = [run('nb-cache', 'show', path.stem).stdout for path in cache.glob('*.so')]
+        self.assertEqual(sum(pipeline in text for text in kernels), 1, 'the kernel is that of the schedule')
+        self.assertIn('nb-try --tune has kept', run('nb-compile', *flags, '-o', 'k.so').stderr)
+        for words in (['--schedule=none'], ['--quiet'], ['-round_xtal'], ['--precision=mixed'], ['--no-fuse'], ['--grad=cell_a']):
+            words = [*(image if words[0] != '--grad=cell_a' else flags), *words]
+            self.assertNotIn('nb-try --tune', run('nb-sim', *words).stderr, words)
+        self.assertNotIn('nb-try --tune', run('nb-compile', *flags, '--schedule=none', '-o', 'k.so').stderr)
+        damaged = next(cache.glob('*.schedule'))
+        damaged.write_bytes(damaged.read_bytes().replace(b'nb-fuse', b'nb-fuze'))
+        self.assertNotIn('nb-try --tune', run('nb-sim', *image).stderr)
+        self.assertFalse(damaged.exists())
 
     def test_a_program_from_a_file(self):
         program = subprocess.run([BIN / 'nb-sim', *FLAGS, '--emit=nb'], capture_output=True, text=True).stdout

@@ -61,11 +61,14 @@ Work workOf(const CompileCommand &command) {
   Work work;
   KernelRequest &request = work.request;
   if (command.program.empty()) {
-    const RunSetup setup(parseExperiment(command.experiment));
-    SimulatorOptions simulator = setup.line.tool.simulator;
+    RunSetup setup(parseExperiment(command.experiment));
+    SimulatorOptions &simulator = setup.line.tool.simulator;
     // Nor whether looking for light would pay.
     if (simulator.cull.empty())
       simulator.cull = "off";
+    if (command.mode.empty() && command.target == "native" && command.emit == "so" &&
+        command.specialize.empty())
+      setup.takeTunedSchedule();
     requireKernelAlone(setup.complete.experiment.variant);
     request = requestFor(setup.complete.experiment, simulator);
     request.passes = setup.ownPasses();

@@ -114,6 +114,7 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
     throw UsageError("--" + tool.until +
                      " says where a program ends that is printed: add --emit=mlir");
   RunSetup setup(line);
+  setup.takeTunedSchedule();
   setup.tell();
 
   if (tool.listParameters) {

@@ -65,12 +65,13 @@ constexpr OwnFlag<C> flags[] = {
      "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
     {"--tune", "",
      "search the options and the order of the compiler's own passes for the fastest kernel of this "
-     "program on this processor, keeping what is right, and write it to the file of -o for nb-sim "
-     "--schedule",
+     "program on this processor, keeping what is right. nb-sim and nb-compile take it for such images "
+     "from then on: it lies beside the kernels of the cache",
      "", [](C &c, const Text &) { c.tune = true; }},
     {"--least-gain", "FRACTION", "by which a change of --tune has to be faster to be kept; default: 0.02",
      "", [](C &c, const Text &v) { c.leastGain = number("--least-gain", v, 0); }},
-    {"-o", "FILE", "the schedule that --tune writes; default: schedule.txt", "",
+    {"-o", "FILE", "write what --tune found to this file, too, for --schedule of nb-sim; default: none, or "
+     "schedule.txt where it is not kept (a program FILE.mlir, passes of your own, no cache)", "",
      [](C &c, const Text &v) { c.output = v; }},
     {"--json", "", "print the result as JSON, one object for each line", "",
      [](C &c, const Text &) { c.json = true; }},

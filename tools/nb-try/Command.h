@@ -14,7 +14,7 @@ struct TryCommand {
   std::vector<std::string> pipelines, leaveOut, untilAfter;
   bool tune = false;
   double leastGain = 0.02;
-  std::string output; ///< of the tuned schedule
+  std::string output; ///< a file for the tuned schedule
   LabWords words;
   unsigned repeat = 5;
   std::string require; ///< a question to be answered by the exit status

@@ -6,6 +6,7 @@
 #include "lib/Compiler/Lab/TrialText.h"
 #include "lib/Compiler/Lab/Tune.h"
 #include "lib/IO/OutputFile.h"
+#include "runtime/kernels/TunedSchedules.h"
 #include "tools/shared/Main.h"
 
 #include "llvm/TargetParser/Host.h"
@@ -34,6 +35,8 @@ private:
   std::vector<NamedPipeline> pipelines();
   void explain(const TrialResult &result);
   int tuneSchedule();
+  bool keep(const Tuning &tuning);
+  void writeSchedule(const std::string &name, const Tuning &tuning, const char *gain);
   int answer(const std::vector<TrialResult> &results) const;
   void progress(const std::string &what) const;
 
@@ -123,7 +126,36 @@ int Try::answer(const std::vector<TrialResult> &results) const {
   return yes ? Success : Failure;
 }
 
+/// For runs of such programs to come; only what a run would ask for.
+bool Try::keep(const Tuning &tuning) {
+  if (!command.words.program.empty() || options.compile.target != "native" ||
+      options.compile.passes.any())
+    return false;
+  const auto schedules = TunedSchedules::fromEnvironment();
+  if (!schedules)
+    return false;
+  const std::string variant = setup.complete.experiment.variant.toString();
+  if (tuning.pipeline == own)
+    schedules->forget(variant, options.compile.precision);
+  else
+    schedules->keep(variant, options.compile.precision, tuning.pipeline);
+  return true;
+}
+
 /// For nb-sim --schedule.
+void Try::writeSchedule(const std::string &name, const Tuning &tuning, const char *gain) {
+  std::string words;
+  for (const std::string &word : command.words.experiment)
+    words += " " + word;
+  io::OutputFile file(name);
+  file.write("# nb-try --tune" + words + "\n# variant: " +
+             setup.complete.experiment.variant.toString() + "\n# precision: " +
+             options.compile.precision + "\n# processor: " + llvm::sys::getHostCPUName().str() + "\n# " + gain + "\n" +
+             tuning.pipeline + "\n");
+  file.commit();
+  std::printf("wrote %s, for nb-sim --schedule=%s\n", name.c_str(), name.c_str());
+}
+
 int Try::tuneSchedule() {
   const auto tuning = valueOf(
       tune(subject, *expectation, options, std::max(command.repeat, 3u), command.leastGain,
@@ -140,17 +172,14 @@ int Try::tuneSchedule() {
   char text[200];
   std::snprintf(text, sizeof text, "%.3f ns per sample, %.3f before, measured in turn: %.1f %% less",
                 tuning.nsAfter, tuning.nsBefore, 100 * gain);
-  std::string words;
-  for (const std::string &word : command.words.experiment)
-    words += " " + word;
-  const std::string name = command.output.empty() ? "schedule.txt" : command.output;
-  io::OutputFile file(name);
-  file.write("# nb-try --tune" + words + "\n# variant: " +
-             setup.complete.experiment.variant.toString() + "\n# precision: " +
-             options.compile.precision + "\n# processor: " + llvm::sys::getHostCPUName().str() + "\n# " + text + "\n" +
-             tuning.pipeline + "\n");
-  file.commit();
-  std::printf("%s\nwrote %s, for nb-sim --schedule=%s\n", text, name.c_str(), name.c_str());
+  std::printf("%s\n", text);
+  const bool kept = keep(tuning);
+  if (kept)
+    std::puts(tuning.pipeline == own
+                  ? "nothing is faster than the compiler's own passes: no schedule is kept"
+                  : "kept: nb-sim and nb-compile take it for such images by themselves");
+  if (!command.output.empty() || !kept)
+    writeSchedule(command.output.empty() ? "schedule.txt" : command.output, tuning, text);
   return Success;
 }
 

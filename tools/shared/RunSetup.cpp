@@ -3,7 +3,10 @@
 #include "lib/CommandLine/Schedule.h"
 #include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Precision.h"
+#include "runtime/gpu/DevicePlacement.h"
 #include "runtime/kernels/HklCache.h"
+#include "runtime/kernels/TunedSchedules.h"
+#include "runtime/simulator/Placement.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -28,11 +31,54 @@ SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
   return options;
 }
 
+/// Does the processor make the image for certain?
+static bool isForProcessor(const std::string &device) {
+  KernelRequest request;
+  request.choice = DeviceChoice::parse(device.empty() ? "auto" : device);
+  if (request.choice.kind != DeviceChoice::Kind::Auto)
+    return request.choice.kind == DeviceChoice::Kind::Cpu;
+  findDevice(request);
+  return !request.gpu;
+}
+
+void RunSetup::takeTunedSchedule() {
+  const ToolOptions &tool = line.tool;
+  const SimulatorOptions &simulator = tool.simulator;
+  const auto says = [&](const char *flag) {
+    return std::any_of(line.given.begin(), line.given.end(),
+                       [&](const GivenFlag &given) { return given.name == flag; });
+  };
+  // The schedule was measured with images, and changes what a program looks like on its way.
+  const bool image = !tool.gradient && !tool.jacobian && !tool.compareEngines && !tool.listParameters &&
+                     !line.files.pixels && !tool.instruments.any() && tool.until.empty() &&
+                     tool.emit != Emit::Nb && tool.emit != Emit::Mlir;
+  if (!image || says("--schedule") || simulator.passes.any() || !simulator.kernelFile.empty() ||
+      simulator.engine == Engine::Interpreter || compilationDisabled())
+    return;
+  const auto schedules = TunedSchedules::fromEnvironment();
+  if (!schedules)
+    return;
+  ProgramVariant variant = complete.experiment.variant;
+  variant.cull = cullFor(simulator.cull, complete.experiment);
+  const auto found = schedules->find(variant.toString(), simulator.precision);
+  // A schedule sets the precision; crystals of a series may be too large for it.
+  const bool precise = simulator.precision == "f64" ||
+                       (!line.series.any() &&
+                        simulator.precision == precisionFor(simulator.precision, complete.experiment));
+  if (!found || !precise || !isForProcessor(simulator.device))
+    return;
+  line.tool.simulator.passes.pipeline = *found;
+  tuned = true;
+  if (!tool.quiet)
+    tellPasses("with the schedule that nb-try --tune has kept for such images; --schedule=none does "
+               "without");
+}
+
 OwnPasses RunSetup::ownPasses() const {
   OwnPasses passes =
       readSchedule(line.tool.simulator.passes, complete.experiment.variant.toString(),
                    line.tool.simulator.precision);
-  if (passes.any() && !line.tool.quiet)
+  if (passes.any() && !tuned && !line.tool.quiet)
     passes.tell = tellPasses;
   return passes;
 }
