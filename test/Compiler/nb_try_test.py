@@ -163,7 +163,8 @@ class NbTry(unittest.TestCase):
         kernels = [run('nb-cache', 'show', path.stem).stdout for path in cache.glob('*.so')]
         self.assertEqual(sum(pipeline in text for text in kernels), 1, 'the kernel is that of the schedule')
         self.assertIn('nb-try --tune has kept', run('nb-compile', *flags, '-o', 'k.so').stderr)
-        for words in (['--schedule=none'], ['--quiet'], ['-round_xtal'], ['--precision=mixed'], ['--no-fuse'], ['--grad=cell_a']):
+        for words in (['--schedule=none'], ['--quiet'], ['-round_xtal'], ['--precision=mixed'], ['--no-fuse'],
+                      ['--grad=cell_a']):
             words = [*(image if words[0] != '--grad=cell_a' else flags), *words]
             self.assertNotIn('nb-try --tune', run('nb-sim', *words).stderr, words)
         self.assertNotIn('nb-try --tune', run('nb-compile', *flags, '--schedule=none', '-o', 'k.so').stderr)
