@@ -50,7 +50,7 @@ def main(words=None):
                         help="only every N-th shot from I on: jobs of an array have one each")
     parser.add_argument("--method", default="trust-region", choices=METHODS,
                         help="least squares with weights that are renewed, or the greatest likelihood")
-    parser.add_argument("--resume", action="store_true", help="go on in --out: shots that are finished are kept")
+    parser.add_argument("--resume", action="store_true", help="go on in --out: finished shots are kept, --shared goes on from its checkpoint")
     together = parser.add_argument_group("what shots share")
     together.add_argument("--shared", metavar="NAMES",
                           help="refines what all shots share, and each shot with it: structure_factors, panels, "
