@@ -46,6 +46,8 @@ struct InputFiles {
   std::optional<std::string> geometry; ///< CrystFEL's
   std::optional<std::string> spectrum;
   std::optional<std::string> dump; ///< read without hkl, written with it
+  std::optional<std::string> hklChannels;                    ///< in place of hkl
+  std::optional<std::string> anomalousAtoms, anomalousTable; ///< both or none, with hkl
   std::vector<BackgroundFile> backgrounds;
   MaterialOptions material; ///< of all backgrounds that do not say otherwise
 };

@@ -66,6 +66,9 @@ std::vector<Exclusion> makeTable() {
   table.add(series, {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},
             "the second looks at one run, and a series has many");
   table.add({"--spectrum"}, {"-sourcefile"}, "both list the sources");
+  table.add({"--hkl-channels"}, {"-hkl", "-dump"}, "both give the structure factors");
+  table.add({"--hkl-channels"}, {"--anomalous-atoms", "--anomalous-table"},
+            "each makes structure factors depend on the energy");
   table.add({"--geom"}, {"--expt"}, "both say where the detector is");
   table.add({"--frames"}, {"--shots"}, "both say which images there are");
   table.add({"-curved_det"}, {"--write-refl", "--write-stream", "--png-rings"},

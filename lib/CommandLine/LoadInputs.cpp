@@ -1,5 +1,6 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/DialsInput.h"
+#include "lib/CommandLine/FactorsByEnergyInput.h"
 #include "lib/CommandLine/ImageHeader.h"
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/CommandLine/OutputConflicts.h"
@@ -49,16 +50,24 @@ void loadSpectrum(const std::string &path, Options &options, Inputs &inputs) {
 /// Is there nothing of a crystal, but a background?
 bool isBackgroundAlone(const CommandLine &line, const Inputs &given) {
   const InputFiles &files = line.files;
-  return !files.backgrounds.empty() && !files.hkl && !files.dump && !files.expt && !given.grid &&
-         line.options.defaultF == 0;
+  return !files.backgrounds.empty() && !files.hkl && !files.hklChannels && !files.dump &&
+         !files.expt && !given.grid && line.options.defaultF == 0;
 }
 
 void requireInputs(const CommandLine &line, const Inputs &given) {
+  if (bool(line.files.anomalousAtoms) != bool(line.files.anomalousTable))
+    throw UsageError(
+        "--anomalous-atoms and --anomalous-table belong together: where the atoms are, and "
+        "their f' and f''; give both");
+  if (line.files.anomalousAtoms && !line.files.hkl)
+    throw UsageError(
+        "--anomalous-atoms adds to structure factors with phases; give those with -hkl FILE");
   if (isBackgroundAlone(line, given))
     return;
-  if (!line.files.hkl && !line.files.expt) // which may bring the cell
+  if (!line.files.hkl && !line.files.hklChannels && !line.files.expt) // which may bring the cell
     requireCell(line, given);
-  if (line.files.hkl || line.files.dump || given.grid || line.options.defaultF != 0)
+  if (line.files.hkl || line.files.hklChannels || line.files.dump || given.grid ||
+      line.options.defaultF != 0)
     return;
   std::error_code ignored;
   const bool left = std::filesystem::exists(cDumpFile, ignored);
@@ -98,7 +107,9 @@ void loadStructureFactors(CommandLine &line, io::HklStore *parsed, LoadedInputs 
     const io::NameAndLabel file = io::splitLabel(*line.files.hkl);
     const std::string content = io::readMaybeCompressed(file.name);
     const io::StructureFactorFormat format = io::formatOf(content);
-    if (format == io::StructureFactorFormat::Text && file.label.empty())
+    if (format == io::StructureFactorFormat::Text && line.files.anomalousAtoms)
+      loadPhasedHkl(file.name, content, line, loaded);
+    else if (format == io::StructureFactorFormat::Text && file.label.empty())
       loadHklText(line, content, parsed, loaded);
     else
       loadCrystallographicFile(file, content, format, line, loaded);
@@ -195,7 +206,12 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
   for (const BackgroundFile &table : files.backgrounds)
     inputs.backgrounds.push_back(loadBackground(table));
   applyMaterials(files, inputs);
-  loadStructureFactors(line, parsed, loaded);
+  if (files.hklChannels)
+    loadChannels(line, [&] { loadStructureFactors(line, parsed, loaded); }, loaded);
+  else
+    loadStructureFactors(line, parsed, loaded);
+  if (files.anomalousAtoms)
+    loadAnomalousAtoms(line, loaded);
   if (isBackgroundAlone(line, inputs)) {
     // Any cell: its structure factors are 0.
     if (!line.options.cell && !inputs.matrix)

@@ -28,6 +28,7 @@ struct IdleFlag {
 bool always(const Situation &) { return true; }
 
 // Crystal.
+bool noList(const Situation &s) { return !s.line.files.hkl && !s.line.files.hklChannels; }
 bool notRandom(const Situation &s) { return !s.options.missetRandom; }
 bool noMosaicSpread(const Situation &s) {
   return !(s.options.mosaicSpread.value_or(0) > 0) && !s.options.mosaicAbc;
@@ -127,11 +128,12 @@ constexpr IdleFlag idleFlags[] = {
     {"-mosaic_seed", noMosaicSpread, "there is no mosaic spread"},
     {"--b-sol", [](const Situation &s) { return s.options.solventDensity == 0; },
      "there is no bulk solvent without --k-sol"},
-    {"--hkl-dmin", [](const Situation &s) { return !s.line.files.hkl; },
-     "there is no model in -hkl"},
-    {"--k-sol", [](const Situation &s) { return !s.line.files.hkl; }, "there is no model in -hkl"},
-    {"--no-anomalous", [](const Situation &s) { return !s.line.files.hkl; },
-     "there is no model in -hkl"},
+    {"--hkl-dmin", noList, "there is no model in -hkl"},
+    {"--k-sol", noList, "there is no model in -hkl"},
+    {"--no-anomalous", noList, "there is no model in -hkl"},
+    {"--no-anomalous",
+     [](const Situation &s) { return s.line.files.anomalousAtoms.has_value(); },
+     "f' and f'' are those of --anomalous-table alone"},
     {"--osc-per-frame", [](const Situation &s) { return !s.line.series.frames; },
      "there is no series (--frames)"},
     {"--resume", [](const Situation &s) { return !s.line.series.any(); },

@@ -3,6 +3,7 @@
 #include "lib/Experiment/StockMaterials.h"
 
 #include "lib/CommandLine/DialsInput.h"
+#include "lib/IO/AnomalousFiles.h"
 #include "lib/IO/StructureFactorFile.h"
 
 #include <filesystem>
@@ -47,6 +48,13 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   std::vector<NamedFile> files;
   if (f.hkl)
     files.push_back({"-hkl", io::splitLabel(*f.hkl).name});
+  add(files, "--hkl-channels", f.hklChannels);
+  std::error_code ignored;
+  if (f.hklChannels && fs::is_regular_file(*f.hklChannels, ignored))
+    for (const io::ChannelFile &channel : io::readChannels(*f.hklChannels))
+      files.push_back({"--hkl-channels", io::splitLabel(channel.hkl).name});
+  add(files, "--anomalous-atoms", f.anomalousAtoms);
+  add(files, "--anomalous-table", f.anomalousTable);
   add(files, "-mat", f.matrix);
   add(files, "-sourcefile", f.sources);
   add(files, "-img", f.image);

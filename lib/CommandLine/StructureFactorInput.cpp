@@ -109,7 +109,8 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
   model.dmin = o.modelDmin.value_or(std::max({finest, seen, o.dmin}));
   model.kSol = o.solventDensity;
   model.bSol = o.solventB;
-  model.anomalous = o.anomalousScattering;
+  model.phases = line.files.anomalousAtoms.has_value();
+  model.anomalous = o.anomalousScattering && !model.phases; // which has its own table
   model.wavelength = wavelengthOf(line, loaded.inputs);
   factors = io::calculateStructureFactors(file.name, content, format, model, ofCommandLine);
   if (given)
@@ -148,7 +149,8 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
     calculate(file, content, format, line, loaded, factors);
   } else if (format == StructureFactorFormat::Mtz ||
              format == StructureFactorFormat::CifReflections) {
-    factors = io::readReflections(file, content, format, line.options.defaultF);
+    factors = io::readReflections(file, content, format, line.options.defaultF,
+                                  line.files.anomalousAtoms.has_value());
     takeCell(file.name, factors.cell, line, loaded);
   } else {
     refuse(file, format);
@@ -157,6 +159,12 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
   loaded.hallSymbol = factors.hallSymbol;
   loaded.remarks.insert(loaded.remarks.end(), factors.notes.begin(), factors.notes.end());
   loaded.warnings.insert(loaded.warnings.end(), factors.warnings.begin(), factors.warnings.end());
+  if (line.files.anomalousAtoms) {
+    auto byEnergy = std::make_shared<FactorsByEnergy>();
+    byEnergy->real = std::move(factors.real);
+    byEnergy->imaginary = std::move(factors.imaginary);
+    loaded.inputs.byEnergy = std::move(byEnergy);
+  }
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
 }
 

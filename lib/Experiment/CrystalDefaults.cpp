@@ -252,6 +252,10 @@ void DefaultsChooser::chooseStructureFactors() {
     factors = StructureFactors::Constant;
     return;
   }
+  if (inputs.byEnergy) { // chooseFactorsByEnergy() does the rest
+    factors = StructureFactors::Nearest;
+    return;
+  }
   factors = options.interpolate.value_or(automatic) ? StructureFactors::Tricubic
                                                     : StructureFactors::Nearest;
 }

@@ -18,6 +18,8 @@ namespace dead {
 extern const DeadCondition noImage;
 /// The same for what the image is a function of even then.
 extern const DeadCondition squareOfZero;
+/// For the grid where the kernel takes the values of others.
+extern const DeadCondition factorsByEnergy;
 /// For what moves the reflections: the image of a tophat changes only where a spot's edge is.
 extern const DeadCondition flatSpots;
 extern const DeadCondition noRotatedDomain, onePhiStep, oneWavelength, noHorizontalDivergence,

@@ -13,6 +13,7 @@ bool allZero(const std::vector<double> &values) {
 
 bool isDark(const Experiment &e) {
   return e.crystal.defaultF == 0 && (!e.crystal.grid || allZero(e.crystal.grid->values)) &&
+         (!e.crystal.sheets || allZero(e.crystal.sheets->values)) &&
          e.variant.water == Water::None && !e.variant.background;
 }
 
@@ -22,6 +23,10 @@ const DeadCondition dead::noImage = {isDark, "all structure factors are zero, an
 
 const DeadCondition dead::squareOfZero = {
     isDark, "all structure factors are zero, and the image goes with their square"};
+
+const DeadCondition dead::factorsByEnergy = {
+    [](const Experiment &e) { return e.crystal.sheets != nullptr; },
+    "structure factors go by energy, and F says only where there are any; F_by_energy has them"};
 
 const DeadCondition dead::flatSpots = {
     [](const Experiment &e) {

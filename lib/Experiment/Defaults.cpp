@@ -233,6 +233,7 @@ CompleteExperiment DefaultsChooser::run() {
   chooseGoniometer();
   chooseCrystal();
   chooseSources();
+  chooseFactorsByEnergy();
   replacePolarizationAxis();
   chooseRegion();
   chooseMask();

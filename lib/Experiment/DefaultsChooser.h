@@ -63,6 +63,11 @@ private:
   void chooseMosaicEllipsoid();
   void chooseDiffuse();
   void chooseStructureFactors();
+  // EnergyDefaults.cpp: structure factors by energy
+  void chooseFactorsByEnergy();
+  void chooseChannels();
+  void chooseAnomalous();
+  std::vector<double> sourceEnergies() const;
 
   void warn(const std::string &text) { complete.warnings.push_back(text); }
   /// This run depends on the switch; says so, once, when it is set Right.

@@ -42,6 +42,18 @@ struct Crystal {
   double fudge = 1;                        ///< scales the squared spot radius (not Square)
   double defaultF = 0;                     ///< electrons, wherever the grid has nothing
   std::shared_ptr<const HklGrid> grid;     ///< null with StructureFactors::Constant
+  /// With StructureFactors::Channels the factors of each channel. With Anomalous the real and the
+  /// imaginary part of F without the dispersion of the anomalous scatterers, then for each of their
+  /// kinds real and imaginary part of sum of occ exp(-B / 4 d^2) exp(2 pi i h x). Each is a box of
+  /// the size of `grid`, and they stand one behind another along h: (h + i sheetStep, k, l).
+  std::shared_ptr<const HklGrid> sheets;
+  double sheetStep = 0;
+  std::vector<double> sourceChannel; ///< of each source, with Channels
+  // With Anomalous, electrons: f' and f'' of each kind at each energy of the table, [kind][energy].
+  std::vector<double> fPrime, fDoublePrime;
+  std::int64_t fPrimeEnergies = 1;
+  // Of each source: the entry of the table before it, and how far it is on the way to the next.
+  std::vector<double> sourceTableEntry, sourceTableFraction;
   double mosaicSpread = 0;                 ///< rad, largest rotation of a domain
   std::vector<Vec3> mosaicAxis{{0, 0, 0}}; ///< one unit axis per domain
   /// angle of each domain = spread * this; with Mosaicity::Ellipsoid of the spread about its axis
@@ -156,6 +168,8 @@ struct Experiment {
   std::int64_t sourceCount() const { return std::int64_t(beam.sourceWeight.size()); }
   std::int64_t materialCount() const { return std::int64_t(background.thickness.size()); }
   std::int64_t symmetryCount() const { return std::int64_t(crystal.symmetryH.size()); }
+  std::int64_t fPrimeCount() const { return std::int64_t(crystal.fPrime.size()); }
+  std::int64_t fPrimeEnergies() const { return crystal.fPrimeEnergies; }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
   /// Of the image: the detector's, or one with the rows of a list of pixels.
   std::int64_t imagePanels() const { return variant.pixelList ? 1 : panelCount(); }

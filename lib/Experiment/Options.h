@@ -7,6 +7,7 @@
 #define NANOBRAGG_EXPERIMENT_OPTIONS_H
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/FactorsByEnergy.h"
 
 #include <cstdint>
 #include <memory>
@@ -154,6 +155,9 @@ struct BackgroundTable {
 /// Everything that comes from files.
 struct Inputs {
   std::shared_ptr<const HklGrid> grid; ///< null: default_F everywhere
+  /// Besides the grid, which has the indices that they are for; null: factors are the same at all
+  /// energies.
+  std::shared_ptr<const FactorsByEnergy> byEnergy;
   std::optional<Mat3> matrix;          ///< rows x, y, z; columns a*, b*, c*; wavelength/A
   std::vector<SourceRow> sources;      ///< empty: generated
   std::optional<HeaderValues> maskHeader, imageHeader; ///< the image's beats the mask's

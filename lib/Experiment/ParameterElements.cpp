@@ -33,6 +33,8 @@ double &element(Experiment &experiment, const Parameter &parameter, std::size_t 
 void ownGrid(Experiment &experiment) {
   if (experiment.crystal.grid)
     experiment.crystal.grid = std::make_shared<HklGrid>(*experiment.crystal.grid);
+  if (experiment.crystal.sheets)
+    experiment.crystal.sheets = std::make_shared<HklGrid>(*experiment.crystal.sheets);
 }
 
 std::string elementName(const Experiment &experiment, const Parameter &parameter,

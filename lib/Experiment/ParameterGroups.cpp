@@ -20,6 +20,7 @@ constexpr Group groups[] = {
     {"ncells", "size of the crystal"},
     {"structure_factors", "structure factors"},
     {"grid", "structure factors on the grid"},
+    {"anomalous", "f' and f'' of anomalous scatterers"},
     {"mosaic", "mosaic spread"},
     {"goniometer", "spindle rotation"},
     {"beam", "the beam's numbers"},

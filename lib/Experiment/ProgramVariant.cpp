@@ -14,7 +14,8 @@ using Names = std::span<const char *const>;
 // The words of each enumeration, in the order of its enumerators.
 constexpr const char *boolNames[] = {"no", "yes"};
 constexpr const char *shapeNames[] = {"square", "round", "gauss", "tophat", "gauss_matrix"};
-constexpr const char *structureFactorNames[] = {"constant", "nearest", "tricubic"};
+constexpr const char *structureFactorNames[] = {"constant", "nearest", "tricubic", "channels",
+                                                "anomalous"};
 constexpr const char *cellSourceNames[] = {"cell", "matrix", "cell_and_matrix"};
 constexpr const char *ruleNames[] = {"right", "c"};
 constexpr const char *sourcesNames[] = {"generated", "listed"};
@@ -83,6 +84,8 @@ std::string ProgramVariant::toString() const {
       text += ' ';
     text += std::string(key) + '=' + names[std::size_t(field)];
   });
+  if (anomalousKinds > 0)
+    text += " anomalous_kinds=" + std::to_string(anomalousKinds);
   if (cull != "off")
     text += " cull=" + cull;
   return text;
@@ -108,6 +111,18 @@ ProgramVariant ProgramVariant::fromString(std::string_view text) {
     refuse("'" + std::string(key) + "' cannot be '" + std::string(value) + "', it is one of " +
            listed(names));
   });
+  if (constexpr std::string_view key = "anomalous_kinds="; rest.starts_with(key)) {
+    const std::string_view value = rest.substr(key.size(), rest.find(' ') - key.size());
+    const auto [end, error] =
+        std::from_chars(value.data(), value.data() + value.size(), variant.anomalousKinds);
+    if (error != std::errc() || end != value.data() + value.size() || variant.anomalousKinds < 1 ||
+        variant.anomalousKinds > mostAnomalousKinds)
+      refuse("'anomalous_kinds' cannot be '" + std::string(value) + "', it is a number from 1 to " +
+             std::to_string(mostAnomalousKinds));
+    rest.remove_prefix(std::min(rest.size(), key.size() + value.size() + 1));
+  }
+  if ((variant.structureFactors == StructureFactors::Anomalous) != (variant.anomalousKinds > 0))
+    refuse("'structure_factors=anomalous' and 'anomalous_kinds' belong together");
   if (constexpr std::string_view key = "cull="; rest.starts_with(key)) {
     variant.cull = rest.substr(key.size(), rest.find(' ') - key.size());
     rest.remove_prefix(std::min(rest.size(), key.size() + variant.cull.size()));

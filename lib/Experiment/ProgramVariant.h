@@ -12,8 +12,10 @@ namespace nanobragg {
 
 /// GaussMatrix: Gaussian spots of any orientation, by a symmetric matrix of widths.
 enum class CrystalShape { Square, Round, Gauss, Tophat, GaussMatrix };
-/// Constant: no reflection list, default_F everywhere.
-enum class StructureFactors { Constant, Nearest, Tricubic };
+/// Constant: no reflection list, default_F everywhere. By the energy of the source: Channels, a
+/// list for each channel; Anomalous, complex factors and those of anomalous scatterers. Both of the
+/// nearest reflection.
+enum class StructureFactors { Constant, Nearest, Tricubic, Channels, Anomalous };
 /// Where the reciprocal basis comes from. CellAndMatrix: directions from the matrix, lengths and
 /// volume from the cell.
 enum class CellSource { Cell, Matrix, CellAndMatrix };
@@ -39,12 +41,16 @@ enum class Mosaicity { Ball, Ellipsoid };
 enum class PointSpread { None, Gauss, Fiber };
 enum class ImageType { F32, F64 };
 
+/// The kernel has code for each kind of anomalous scatterer.
+inline constexpr int mostAnomalousKinds = 16;
+
 /// Is this a setting of ProgramVariant::cull?
 bool isCullSetting(std::string_view text);
 
 struct ProgramVariant {
   CrystalShape shape = CrystalShape::Square;
   StructureFactors structureFactors = StructureFactors::Constant;
+  int anomalousKinds = 0; ///< of scatterers; above 0 with StructureFactors::Anomalous only
   CellSource cellSource = CellSource::Cell;
   Rule cellSetting = Rule::Right; ///< C: the triclinic -cell setting
   Rule spotMetric = Rule::Right;  ///< gauss and tophat radius; ignored for other shapes

@@ -137,11 +137,18 @@ Value Emitter::correctedSample(const SampleIndices &at, Value position, Value di
                                const Ray &incident, Value q) {
   Value hkl = op<MillerIndexOp>("hkl", directCell(at), q);
   Value lattice = latticeFactor(hkl);
-  Value factor = structureFactor(hkl);
-  Value value = op<IntensityOp>("I_sample", factor, lattice);
+  Value value, squared;
+  if (factorsByEnergy()) {
+    squared = squaredStructureFactor(hkl, at.source);
+    value = mul("I_sample", squared, mul("F_latt_squared", lattice, lattice));
+  } else {
+    Value factor = structureFactor(hkl);
+    value = op<IntensityOp>("I_sample", factor, lattice);
+    if (variant.diffuse)
+      squared = mul("F_squared", factor, factor);
+  }
   if (variant.diffuse)
-    value = add("I_sample", value,
-                mul("I_diffuse", mul("F_squared", factor, factor), diffuseScattering(hkl)));
+    value = add("I_sample", value, mul("I_diffuse", squared, diffuseScattering(hkl)));
   value = mul("I_sample", value, lookup("weight", "source_weight", at.source));
   value = times("I_sample", value, captureOfSample(at, diffracted));
   value = times("I_sample", value, polarizationOfSample(incident, diffracted));

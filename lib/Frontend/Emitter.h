@@ -111,6 +111,15 @@ private:
   Value latticeFactor(Value hkl);
   Value structureFactor(Value hkl);
 
+  // EmitFactorsByEnergy.cpp
+  bool factorsByEnergy() const;
+  Value tableIndex(StringRef name, Value number, Value size);
+  Value factorOfBox(StringRef name, Value nearest, Value box);
+  Value dispersionOf(StringRef name, StringRef table, int64_t kind, Value source);
+  Value channelFactor(Value nearest, Value source);
+  Value anomalousFactorSquared(Value nearest, Value inside, Value source);
+  Value squaredStructureFactor(Value hkl, Value source);
+
   // EmitDisorder.cpp
   Value crystalFrame();
   Value crystalRotation(const SampleIndices &at, Value spindle);

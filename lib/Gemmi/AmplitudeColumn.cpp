@@ -124,4 +124,12 @@ AmplitudeChoice chooseAmplitudes(const std::string &path, const std::string &lab
   return label.empty() ? choice.obvious(usual) : choice.named(label);
 }
 
+std::vector<NamedColumn> onlyAmplitudes(const std::vector<NamedColumn> &columns) {
+  std::vector<NamedColumn> found;
+  for (const NamedColumn &column : columns)
+    if (column.kind == ColumnKind::Amplitude)
+      found.push_back(column);
+  return found;
+}
+
 } // namespace nanobragg::io

@@ -32,5 +32,8 @@ AmplitudeChoice chooseAmplitudes(const std::string &path, const std::string &lab
                                  const std::vector<NamedColumn> &columns,
                                  const std::vector<std::string_view> &usual);
 
+/// Those of a kind that one phase can belong to.
+std::vector<NamedColumn> onlyAmplitudes(const std::vector<NamedColumn> &columns);
+
 } // namespace nanobragg::io
 #endif

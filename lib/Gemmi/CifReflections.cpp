@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char *as = "mmCIF";
 const std::vector<std::string_view> usual = {"F_meas_au", "F_meas", "F_calc_au", "F_calc"};
+/// Where phases are asked for.
+const std::vector<std::string_view> usualWithPhase = {"F_calc_au", "F_calc", "F_meas_au", "F_meas"};
 
 ColumnKind kindOf(std::string_view tag) {
   if (tag == "F_meas_au" || tag == "F_meas" || tag == "F_calc" || tag == "F_calc_au")
@@ -27,6 +29,21 @@ ColumnKind kindOf(std::string_view tag) {
   if (tag.substr(0, 2) == "F_" || tag.substr(0, 7) == "pdbx_F_")
     return tag.find("sigma") == tag.npos ? ColumnKind::Amplitude : ColumnKind::Other;
   return ColumnKind::Other;
+}
+
+/// The phases of a column of amplitudes.
+std::size_t phaseColumnOf(const std::string &path, const std::vector<NamedColumn> &columns,
+                          const AmplitudeChoice &choice) {
+  std::string label;
+  for (const NamedColumn &column : columns)
+    if (column.index == choice.plus)
+      label = column.label;
+  const std::string tag = label.find("calc") != label.npos ? "phase_calc" : "phase_meas";
+  for (const NamedColumn &column : columns)
+    if (column.label == tag)
+      return column.index;
+  throw FileError(path, "has no " + tag + " for the amplitudes " + label +
+                            "; anomalous scatterers add to complex structure factors");
 }
 
 gemmi::ReflnBlock blockOf(const std::string &path, const std::string &content) {
@@ -53,7 +70,7 @@ std::optional<std::array<double, 6>> cellOfCifReflections(const std::string &pat
 }
 
 StructureFactors readCifReflections(const NameAndLabel &file, const std::string &content,
-                                    double defaultF) {
+                                    double defaultF, bool phases) {
   const std::string &path = file.name;
   return withGemmi(path, as, [&] {
     const gemmi::ReflnBlock block = blockOf(path, content);
@@ -63,7 +80,10 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
       const std::string label = loop.tags[i].substr(block.tag_offset());
       columns.push_back({label, kindOf(label), i});
     }
-    const AmplitudeChoice choice = chooseAmplitudes(path, file.label, columns, usual);
+    const AmplitudeChoice choice =
+        phases ? chooseAmplitudes(path, file.label, onlyAmplitudes(columns), usualWithPhase)
+               : chooseAmplitudes(path, file.label, columns, usual);
+    const std::size_t phase = phases ? phaseColumnOf(path, columns, choice) : 0;
     if (!block.spacegroup)
       throw FileError(path, "does not name its space group (_symmetry.space_group_name_H-M); "
                             "reflections of an asymmetric unit need it");
@@ -83,6 +103,10 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
       if (!std::isfinite(plus))
         continue;
       UniqueReflection r{{}, plus, minus};
+      if (phases)
+        r.phase = number(phase);
+      if (!std::isfinite(r.phase))
+        continue;
       for (std::size_t i = 0; i < 3; ++i)
         r.hkl[i] = gemmi::cif::as_int(values[indices[i]]);
       unique.push_back(r);
@@ -95,6 +119,8 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
       result.cell = numbersOf(block.cell);
     }
     expandToP1(path, unique, *block.spacegroup, defaultF, result);
+    if (phases)
+      expandPhases(unique, *block.spacegroup, result);
     result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
     return result;
   });

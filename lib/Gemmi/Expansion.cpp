@@ -4,7 +4,9 @@
 #include "lib/IO/GridSize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <gemmi/math.hpp>
 #include <new>
 
 namespace nanobragg::io {
@@ -77,6 +79,29 @@ void expandToP1(const std::string &path, const std::vector<UniqueReflection> &un
       for (std::int64_t l = grid.lMin; l <= grid.lMax; ++l)
         if (ops.is_systematically_absent({int(h), int(k), int(l)}))
           center[h * kSpan + k * lSpan + l] = 0;
+}
+
+void expandPhases(const std::vector<UniqueReflection> &unique, const gemmi::SpaceGroup &group,
+                  StructureFactors &result) {
+  const HklGrid &grid = result.grid;
+  result.real = grid.values;
+  result.imaginary.assign(grid.values.size(), 0);
+  const std::int64_t lSpan = 2 * grid.lMax + 1, kSpan = (2 * grid.kMax + 1) * lSpan;
+  const std::int64_t middle = grid.hMax * kSpan + grid.kMax * lSpan + grid.lMax;
+  double *real = result.real.data() + middle, *imaginary = result.imaginary.data() + middle;
+  const gemmi::GroupOps ops = group.operations();
+  for (const gemmi::Op &op : ops.sym_ops)
+    for (const UniqueReflection &r : unique) {
+      const gemmi::Op::Miller given{{int(r.hkl[0]), int(r.hkl[1]), int(r.hkl[2])}};
+      if (ops.is_systematically_absent(given))
+        continue;
+      const gemmi::Op::Miller h = op.apply_to_hkl(given);
+      const double phase = r.phase * gemmi::pi() / 180 + op.phase_shift(given);
+      const std::int64_t node = h[0] * kSpan + h[1] * lSpan + h[2];
+      real[node] = real[-node] = r.plus * std::cos(phase);
+      imaginary[node] = r.plus * std::sin(phase);
+      imaginary[-node] = -imaginary[node];
+    }
 }
 
 } // namespace nanobragg::io

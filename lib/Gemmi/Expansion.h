@@ -15,6 +15,7 @@ namespace nanobragg::io {
 struct UniqueReflection {
   std::array<std::int32_t, 3> hkl;
   float plus, minus;
+  float phase = 0; ///< degrees, of expandPhases()
 };
 
 /// Applies all operations of the space group and adds the mates. The cell stays the conventional
@@ -23,6 +24,12 @@ struct UniqueReflection {
 /// its notes. Throws FileError where the box does not fit.
 void expandToP1(const std::string &path, const std::vector<UniqueReflection> &unique,
                 const gemmi::SpaceGroup &group, double defaultF, StructureFactors &result);
+
+/// The complex factors, after expandToP1() with the same arguments: F(h R) = F(h) exp(-2 pi i h t)
+/// for each operation R x + t, and of the Friedel mate the conjugate. A reflection that is not
+/// listed has the factor that `result` has for it.
+void expandPhases(const std::vector<UniqueReflection> &unique, const gemmi::SpaceGroup &group,
+                  StructureFactors &result);
 
 } // namespace nanobragg::io
 #endif

@@ -50,6 +50,21 @@ AsymmetricIndices asymmetricIndicesOf(const std::string &spaceGroup,
   return result;
 }
 
+std::vector<SymmetryOperation> operationsOf(const std::string &spaceGroup) {
+  const gemmi::GroupOps operations = groupOf(spaceGroup).operations();
+  std::vector<SymmetryOperation> result;
+  for (const gemmi::Op op : operations) {
+    SymmetryOperation made;
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j)
+        made.rotation[3 * i + j] = double(op.rot[i][j]) / gemmi::Op::DEN;
+      made.translation[i] = double(op.tran[i]) / gemmi::Op::DEN;
+    }
+    result.push_back(made);
+  }
+  return result;
+}
+
 std::string contentOfMtz(const MergedReflections &reflections) {
   gemmi::Mtz mtz;
   mtz.title = "refined by nanobragg";

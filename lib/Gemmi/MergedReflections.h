@@ -8,6 +8,7 @@ namespace nanobragg::io {
 
 AsymmetricIndices asymmetricIndicesOf(const std::string &spaceGroup,
                                       const std::vector<std::int32_t> &hkl);
+std::vector<SymmetryOperation> operationsOf(const std::string &spaceGroup);
 std::string contentOfMtz(const MergedReflections &reflections);
 
 } // namespace nanobragg::io

@@ -209,6 +209,10 @@ private:
     grid = {-largest[0], largest[0], -largest[1], largest[1], -largest[2], largest[2], {}};
     const std::int64_t lSpan = 2 * largest[2] + 1, kSpan = (2 * largest[1] + 1) * lSpan;
     grid.values.assign(std::size_t((2 * largest[0] + 1) * kSpan), 0);
+    if (options.phases) {
+      result.real = grid.values;
+      result.imaginary = grid.values;
+    }
     double *center = grid.values.data() + largest[0] * kSpan + largest[1] * lSpan + largest[2];
     for (std::int64_t h = -largest[0]; h <= largest[0]; ++h)
       for (std::int64_t k = -largest[1]; k <= largest[1]; ++k)
@@ -218,8 +222,16 @@ private:
             continue;
           const auto [plus, minus] = factors(int(h), int(k), int(l), inverse);
           const std::int64_t node = h * kSpan + k * lSpan + l;
-          center[node] = plus;
-          center[-node] = minus;
+          center[node] = std::abs(plus);
+          center[-node] = std::abs(minus);
+          if (options.phases) {
+            const auto at = std::size_t(center + node - grid.values.data());
+            const auto mate = std::size_t(center - node - grid.values.data());
+            result.real[at] = plus.real();
+            result.imaginary[at] = plus.imag();
+            result.real[mate] = minus.real();
+            result.imaginary[mate] = minus.imag();
+          }
           result.reflections += l > 0 ? 2 : 1;
         }
     result.cell = numbersOf(cell);
@@ -234,15 +246,16 @@ private:
     return {value.real(), value.imag()};
   }
 
-  /// |F(h)| and |F(-h)|; l is not negative.
-  std::pair<double, double> factors(int h, int k, int l, double inverseSquare) const {
+  /// F(h) and F(-h); l is not negative.
+  std::pair<std::complex<double>, std::complex<double>> factors(int h, int k, int l,
+                                                                double inverseSquare) const {
     const double sharpened = density.reciprocal_space_multiplier(inverseSquare);
     std::complex<double> a = sharpened * valueAt(real, h, k, l), b = 0;
     if (anyImaginary)
       b = std::complex<double>(0, sharpened) * valueAt(anomalous, h, k, l);
     if (options.kSol != 0)
       a += options.kSol * std::exp(-options.bSol * inverseSquare / 4) * valueAt(solvent, h, k, l);
-    return {std::abs(a + b), std::abs(a - b)};
+    return {a + b, std::conj(a - b)};
   }
 
   const std::string &path;

@@ -11,10 +11,11 @@ namespace {
 using Cell = std::optional<std::array<double, 6>>;
 
 bool read(const NameAndLabel &file, const std::string &content, StructureFactorFormat format,
-          double defaultF, StructureFactors &result, std::string &error) {
+          double defaultF, bool phases, StructureFactors &result, std::string &error) {
   return caught(error, [&] {
-    result = format == StructureFactorFormat::Mtz ? readMtz(file, content, defaultF)
-                                                  : readCifReflections(file, content, defaultF);
+    result = format == StructureFactorFormat::Mtz
+                 ? readMtz(file, content, defaultF, phases)
+                 : readCifReflections(file, content, defaultF, phases);
   });
 }
 
@@ -42,7 +43,12 @@ bool mtz(const MergedReflections &reflections, std::string &result, std::string 
   return caught(error, [&] { result = contentOfMtz(reflections); });
 }
 
-constexpr GemmiModule module{NB_VERSION, read, calculate, cell, asymmetricUnit, mtz};
+bool operations(const std::string &spaceGroup, std::vector<SymmetryOperation> &result,
+                std::string &error) {
+  return caught(error, [&] { result = operationsOf(spaceGroup); });
+}
+
+constexpr GemmiModule module{NB_VERSION, read, calculate, cell, asymmetricUnit, mtz, operations};
 
 } // namespace
 

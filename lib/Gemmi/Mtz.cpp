@@ -15,6 +15,10 @@ const std::vector<std::string_view> usual = {
     "F",      "FP",     "FOBS", "F-obs",   "F-obs-filtered", "FMEAN", "F_meas",
     "FTOXD3", "FC_ALL", "FC",   "F-model", "FMODEL",         "FCALC"};
 
+/// Where phases are asked for.
+const std::vector<std::string_view> usualWithPhase = {"FC_ALL", "FC",  "F-model", "FMODEL", "FCALC",
+                                                      "F-calc", "FWT", "FP",      "F"};
+
 ColumnKind kindOf(char type) {
   switch (type) {
   case 'F':
@@ -106,8 +110,21 @@ private:
   bool swapped;
 };
 
+/// That of the amplitudes: the first behind them.
+std::size_t phaseColumnOf(const std::string &path, const gemmi::Mtz &mtz, std::size_t amplitudes) {
+  for (std::size_t i = amplitudes; i < mtz.columns.size(); ++i)
+    if (mtz.columns[i].type == 'P')
+      return i;
+  throw FileError(path,
+                  "has no column of phases behind " + mtz.columns[amplitudes].label +
+                      "; anomalous scatterers add to complex structure factors: name a column "
+                      "of amplitudes that has phases");
+}
+
+/// `phases`: their column, if they are wanted.
 std::vector<UniqueReflection> reflectionsOf(const std::string &path, const gemmi::Mtz &mtz,
-                                            const Values &values, const AmplitudeChoice &choice) {
+                                            const Values &values, const AmplitudeChoice &choice,
+                                            std::optional<std::size_t> phases) {
   std::vector<UniqueReflection> unique;
   unique.reserve(std::size_t(mtz.nreflections));
   for (std::size_t row = 0; row < std::size_t(mtz.nreflections); ++row) {
@@ -127,6 +144,10 @@ std::vector<UniqueReflection> reflectionsOf(const std::string &path, const gemmi
     if (!std::isfinite(plus) || plus == mtz.valm)
       continue;
     UniqueReflection r{{}, plus, minus};
+    if (phases)
+      r.phase = values.at(row, *phases);
+    if (!std::isfinite(r.phase))
+      continue;
     for (int i = 0; i < 3; ++i) {
       const float index = values.at(row, std::size_t(i));
       if (!(std::fabs(index) < 1e6f) || index != std::nearbyint(index))
@@ -151,23 +172,35 @@ std::optional<std::array<double, 6>> cellOfMtz(const std::string &path,
   });
 }
 
-StructureFactors readMtz(const NameAndLabel &file, const std::string &content, double defaultF) {
+StructureFactors readMtz(const NameAndLabel &file, const std::string &content, double defaultF,
+                         bool phases) {
   const std::string &path = file.name;
   return withGemmi(path, as, [&] {
     const gemmi::Mtz mtz = headersOf(path, content);
-    const AmplitudeChoice choice = chooseAmplitudes(path, file.label, columnsOf(mtz), usual);
+    std::vector<NamedColumn> columns = columnsOf(mtz);
+    std::optional<std::size_t> phaseColumn;
+    if (phases) // one amplitude has one phase
+      columns = onlyAmplitudes(columns);
+    const AmplitudeChoice choice =
+        chooseAmplitudes(path, file.label, columns, phases ? usualWithPhase : usual);
+    if (phases)
+      phaseColumn = phaseColumnOf(path, mtz, choice.plus);
     if (!mtz.spacegroup)
       throw FileError(path, "has the space group '" + mtz.spacegroup_name +
                                 "', which is unknown; write its usual name into the file");
     StructureFactors result;
-    const auto unique = reflectionsOf(path, mtz, Values(content, mtz), choice);
+    const auto unique = reflectionsOf(path, mtz, Values(content, mtz), choice, phaseColumn);
     if (unique.empty())
       throw FileError(path, "has no amplitude that is a number");
     const gemmi::UnitCell &cell = mtz.get_cell(mtz.columns[choice.plus].dataset_id);
     requireCell(path, cell);
     result.cell = numbersOf(cell);
     expandToP1(path, unique, *mtz.spacegroup, defaultF, result);
-    result.notes.push_back(path + ": " + choice.note + ", in " + result.spaceGroup);
+    if (phaseColumn)
+      expandPhases(unique, *mtz.spacegroup, result);
+    const std::string phaseNote =
+        phaseColumn ? ", phases those of " + mtz.columns[*phaseColumn].label : "";
+    result.notes.push_back(path + ": " + choice.note + phaseNote + ", in " + result.spaceGroup);
     return result;
   });
 }

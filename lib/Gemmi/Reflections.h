@@ -6,9 +6,11 @@
 
 namespace nanobragg::io {
 
-StructureFactors readMtz(const NameAndLabel &file, const std::string &content, double defaultF);
+// As readReflections().
+StructureFactors readMtz(const NameAndLabel &file, const std::string &content, double defaultF,
+                         bool phases = false);
 StructureFactors readCifReflections(const NameAndLabel &file, const std::string &content,
-                                    double defaultF);
+                                    double defaultF, bool phases = false);
 
 std::optional<std::array<double, 6>> cellOfMtz(const std::string &path, const std::string &content);
 std::optional<std::array<double, 6>> cellOfCifReflections(const std::string &path,

@@ -23,6 +23,15 @@ struct AsymmetricIndices {
 AsymmetricIndices toAsymmetricUnit(const std::string &spaceGroup,
                                    const std::vector<std::int32_t> &hkl);
 
+/// x becomes rotation x + translation, in fractions of the cell's edges.
+struct SymmetryOperation {
+  std::array<double, 9> rotation; ///< row-major
+  std::array<double, 3> translation;
+};
+
+/// All operations of a space group, of centring, too. Named and refused as above.
+std::vector<SymmetryOperation> operationsOfSpaceGroup(const std::string &spaceGroup);
+
 struct MtzColumn {
   std::string label;
   char type; ///< of CCP4: F amplitude, Q sigma, I whole number ...

@@ -80,10 +80,10 @@ NameAndLabel splitLabel(const std::string &word) {
 }
 
 StructureFactors readReflections(const NameAndLabel &file, const std::string &content,
-                                 StructureFactorFormat format, double defaultF) {
+                                 StructureFactorFormat format, double defaultF, bool phases) {
   StructureFactors result;
   rethrown([&](std::string &error) {
-    return gemmiModule().readReflections(file, content, format, defaultF, result, error);
+    return gemmiModule().readReflections(file, content, format, defaultF, phases, result, error);
   });
   return result;
 }
@@ -113,6 +113,13 @@ AsymmetricIndices toAsymmetricUnit(const std::string &spaceGroup,
   rethrown([&](std::string &error) {
     return gemmiModule().toAsymmetricUnit(spaceGroup, hkl, result, error);
   });
+  return result;
+}
+
+std::vector<SymmetryOperation> operationsOfSpaceGroup(const std::string &spaceGroup) {
+  std::vector<SymmetryOperation> result;
+  rethrown(
+      [&](std::string &error) { return gemmiModule().operationsOf(spaceGroup, result, error); });
   return result;
 }
 

@@ -39,10 +39,12 @@ struct ModelOptions {
   double bSol = 0;       ///< A^2
   bool anomalous = true; ///< add f' and f'' (Cromer and Liberman)
   double wavelength = 1; ///< A, of f' and f''
+  bool phases = false;   ///< give the complex factors, too
 };
 
 struct StructureFactors {
   HklGrid grid;                              ///< of the P1 cell, Friedel mates apart
+  std::vector<double> real, imaginary;       ///< on the same box; empty unless asked for
   std::size_t reflections = 0;               ///< that the file lists, or that were calculated
   std::size_t duplicates = 0;                ///< of the file's, given twice; the last one counts
   std::optional<std::array<double, 6>> cell; ///< A and degrees, where the file has one
@@ -59,9 +61,11 @@ NameAndLabel splitLabel(const std::string &word);
 
 /// MTZ and mmCIF reflections: amplitudes, expanded to P1. Without a label the obvious column: F+
 /// and F-, or the one amplitude. `content` as for formatOf. Nodes of the box that the file does not
-/// list get `defaultF`, those that the space group extinguishes 0. Throws FileError.
+/// list get `defaultF`, those that the space group extinguishes 0. With `phases` amplitudes are
+/// those that have a phase, and the complex factors come, too. Throws FileError.
 StructureFactors readReflections(const NameAndLabel &file, const std::string &content,
-                                 StructureFactorFormat format, double defaultF);
+                                 StructureFactorFormat format, double defaultF,
+                                 bool phases = false);
 
 /// Structure factors of a PDB or mmCIF model, see docs/structure-factors.md. `cell` where the file
 /// has none. Throws FileError.
@@ -79,7 +83,7 @@ struct GemmiModule {
   const char *version; ///< of the project: both sides are built together
   // False: the last argument says what is wrong.
   bool (*readReflections)(const NameAndLabel &, const std::string &, StructureFactorFormat, double,
-                          StructureFactors &, std::string &);
+                          bool, StructureFactors &, std::string &);
   bool (*calculate)(const std::string &, const std::string &, StructureFactorFormat,
                     const ModelOptions &, const std::optional<std::array<double, 6>> &,
                     StructureFactors &, std::string &);
@@ -88,6 +92,7 @@ struct GemmiModule {
   bool (*toAsymmetricUnit)(const std::string &, const std::vector<std::int32_t> &,
                            AsymmetricIndices &, std::string &);
   bool (*mtzOf)(const MergedReflections &, std::string &, std::string &);
+  bool (*operationsOf)(const std::string &, std::vector<SymmetryOperation> &, std::string &);
 };
 
 } // namespace nanobragg::io

@@ -133,6 +133,10 @@ void Simulator::set(std::string_view name, std::span<const double> values) {
 }
 
 void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
+  if (state->experiment.crystal.sheets)
+    throw std::invalid_argument(
+        "this experiment has structure factors by energy, in the place of which one "
+        "list cannot be set; set the parameter F_by_energy");
   if (SpreadImage *spread = state->spread())
     spread->photonSimulator().setStructureFactors(grid);
   auto copy = std::make_shared<HklGrid>(copyOf(grid));

@@ -28,6 +28,8 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
       {"--pixels", "p.txt"}, {"--cbf", "a.cbf"}, {"--nexus", "a.nxs"}, {"--write-expt", "a.expt"}, {"--write-refl", "a.refl"}, {"--write-stream", "a.stream"},
       {"-intfile", "a.img"}, {"-noisefile", "b.img"}, {"-pgmfile", "a.pgm"},
       {"--frames", "3"}, {"--spectrum", "s.txt"}, {"-sourcefile", "s.txt"}, {"--geom", "g.geom"},
+      {"--hkl-channels", "c.txt"}, {"--anomalous-atoms", "a.txt"}, {"--anomalous-table", "t.txt"},
+      {"-hkl", "a.hkl"}, {"-dump", "f.bin"},
       {"--expt", "a.expt"}, {"--shots", "s.txt"}, {"-psf", "gauss"}, {"--osc-per-frame", "0.1"}};
   const Flag &flag = *findFlag(name);
   if (flag.minimumValues() == 0)

@@ -88,6 +88,21 @@ TEST(ProgramVariant, RefusesBadText) {
   refuses(replaced("omega=once", "omega=none"), "'omega' cannot be 'none'");
   refuses(ProgramVariant().toString() + " extra=1", "unexpected 'extra=1'");
   refuses(ProgramVariant().toString() + " ", "at the end");
+  refuses(ProgramVariant().toString() + " anomalous_kinds=2", "belong together");
+  const std::string anomalous = replaced("factors=constant", "factors=anomalous");
+  refuses(anomalous, "belong together");
+  for (const char *kinds : {"0", "17", "two", ""})
+    refuses(anomalous + " anomalous_kinds=" + kinds, "'anomalous_kinds' cannot be");
+}
+
+TEST(ProgramVariant, KindsOfAnomalousScatterers) {
+  ProgramVariant variant;
+  variant.structureFactors = StructureFactors::Anomalous;
+  variant.anomalousKinds = 12;
+  for (const char *cull : {"off", "exact"}) {
+    variant.cull = cull;
+    EXPECT_EQ(ProgramVariant::fromString(variant.toString()), variant);
+  }
 }
 
 } // namespace

@@ -13,6 +13,8 @@ VALUES = {"--emit": ["nb"], "--timing": ["t.json"], "--dump-ir": ["d"], "--grad"
           "--trace-pixel": ["1,2"], "-printout_pixel": ["1", "2"], "--until-before": ["fuse"],
           "--until-after": ["fuse"], "--pipeline": ["builtin.module()"], "--plugin": ["p.so"],
           "--schedule": ["s.txt"], "--patterns": ["p.pdll"], "--frames": ["3"], "--spectrum": ["s.txt"],
+          "-hkl": ["a.hkl"], "-dump": ["f.bin"], "--hkl-channels": ["c.txt"], "--anomalous-atoms": ["a.txt"],
+          "--anomalous-table": ["t.txt"],
           "-sourcefile": ["s.txt"], "--geom": ["g.geom"], "--expt": ["a.expt"], "--shots": ["s.txt"], "--pixels": ["p.txt"],
           "-intfile": ["a.img"], "-noisefile": ["b.img"], "-pgmfile": ["a.pgm"], "--png": ["a.png"],
           "-psf": ["gauss"], "--cbf": ["a.cbf"], "--nexus": ["a.nxs"], "--write-expt": ["b.expt"],

@@ -1,0 +1,129 @@
+#include "lib/CommandLine/FactorsByEnergyInput.h"
+
+#include "lib/IO/AnomalousFiles.h"
+#include "lib/IO/FileError.h"
+#include "lib/IO/GridSize.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nanobragg {
+namespace {
+
+/// All boxes have to fit in memory together, one behind another along h.
+void requireRoom(const std::string &path, const HklGrid &box, std::size_t count) {
+  HklGrid all = box;
+  all.values.clear();
+  all.hMax = all.hMin + std::int64_t(count) * (box.hMax - box.hMin + 1) - 1;
+  io::gridNodes(path, all, std::size_t(box.values.size() * count));
+}
+
+HklGrid boxAround(const std::vector<std::shared_ptr<const HklGrid>> &grids) {
+  HklGrid box = *grids.front();
+  box.values.clear();
+  for (const auto &grid : grids) {
+    box.hMin = std::min(box.hMin, grid->hMin);
+    box.hMax = std::max(box.hMax, grid->hMax);
+    box.kMin = std::min(box.kMin, grid->kMin);
+    box.kMax = std::max(box.kMax, grid->kMax);
+    box.lMin = std::min(box.lMin, grid->lMin);
+    box.lMax = std::max(box.lMax, grid->lMax);
+  }
+  return box;
+}
+
+/// The values of a grid on a larger box.
+std::vector<double> valuesOn(const HklGrid &box, const HklGrid &grid, double defaultF) {
+  std::vector<double> values(std::size_t((box.hMax - box.hMin + 1) * (box.kMax - box.kMin + 1) *
+                                         (box.lMax - box.lMin + 1)),
+                             defaultF);
+  auto from = grid.values.begin();
+  for (std::int64_t h = grid.hMin; h <= grid.hMax; ++h)
+    for (std::int64_t k = grid.kMin; k <= grid.kMax; ++k) {
+      const std::int64_t row = (h - box.hMin) * (box.kMax - box.kMin + 1) + (k - box.kMin);
+      const std::int64_t first = row * (box.lMax - box.lMin + 1) + (grid.lMin - box.lMin);
+      const std::int64_t length = grid.lMax - grid.lMin + 1;
+      std::copy_n(from, length, values.begin() + first);
+      from += length;
+    }
+  return values;
+}
+
+} // namespace
+
+void loadChannels(CommandLine &line, const std::function<void()> &load, LoadedInputs &loaded) {
+  const std::string path = *line.files.hklChannels;
+  auto byEnergy = std::make_shared<FactorsByEnergy>();
+  byEnergy->file = path;
+  std::vector<std::shared_ptr<const HklGrid>> grids;
+  std::size_t reflections = 0;
+  for (const io::ChannelFile &channel : io::readChannels(path)) {
+    byEnergy->energies.push_back(channel.energy);
+    line.files.hkl = channel.hkl;
+    load();
+    reflections += loaded.reflections;
+    grids.push_back(std::exchange(loaded.inputs.grid, nullptr));
+  }
+  line.files.hkl.reset();
+  loaded.reflections = reflections;
+  HklGrid box = boxAround(grids);
+  io::gridNodes(path, box, reflections);
+  for (const auto &grid : grids)
+    byEnergy->channels.push_back(valuesOn(box, *grid, line.options.defaultF));
+  box.values = byEnergy->channels.front();
+  requireRoom(path, box, grids.size());
+  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(box));
+  loaded.inputs.byEnergy = std::move(byEnergy);
+}
+
+void loadPhasedHkl(const std::string &path, const std::string &content, const CommandLine &line,
+                   LoadedInputs &loaded) {
+  io::StructureFactors factors = io::parsePhasedHkl(path, content, line.options.defaultF);
+  loaded.reflections = factors.reflections;
+  if (factors.duplicates > 0)
+    loaded.warnings.push_back(path + ": " + std::to_string(factors.duplicates) +
+                              " reflections are listed again; the last of each counts");
+  auto byEnergy = std::make_shared<FactorsByEnergy>();
+  byEnergy->real = std::move(factors.real);
+  byEnergy->imaginary = std::move(factors.imaginary);
+  loaded.inputs.byEnergy = std::move(byEnergy);
+  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
+}
+
+void loadAnomalousAtoms(const CommandLine &line, LoadedInputs &loaded) {
+  const std::string &atomFile = *line.files.anomalousAtoms, &tableFile = *line.files.anomalousTable;
+  const io::AtomFile file = io::readAtoms(atomFile);
+  const io::DispersionTable table = io::readDispersion(tableFile);
+  auto byEnergy = std::make_shared<FactorsByEnergy>(*loaded.inputs.byEnergy);
+  byEnergy->file = tableFile;
+  byEnergy->energies = table.energies;
+  for (const io::LabelledAtom &atom : io::expandAtoms(file)) {
+    auto kind =
+        std::size_t(std::ranges::find(byEnergy->kinds, atom.label) - byEnergy->kinds.begin());
+    if (kind == byEnergy->kinds.size()) {
+      const auto row = std::ranges::find(table.labels, atom.label) - table.labels.begin();
+      if (std::size_t(row) == table.labels.size())
+        throw io::FileError(tableFile, "has no f' and f'' of '" + atom.label + "', which is in " +
+                                           atomFile + "; add lines of " + atom.label +
+                                           " eV f' f''");
+      if (kind == std::size_t(mostAnomalousKinds))
+        throw io::FileError(atomFile,
+                            "has more than " + std::to_string(mostAnomalousKinds) +
+                                " kinds of atoms; give those that scatter alike one label");
+      byEnergy->kinds.push_back(atom.label);
+      const auto energies = std::ptrdiff_t(table.energies.size());
+      for (auto [from, to] : {std::pair(&table.fPrime, &byEnergy->fPrime),
+                              std::pair(&table.fDoublePrime, &byEnergy->fDoublePrime)})
+        to->insert(to->end(), from->begin() + row * energies, from->begin() + (row + 1) * energies);
+    }
+    byEnergy->atoms.push_back({int(kind), atom.position, atom.occupancy, atom.b});
+  }
+  requireRoom(atomFile, *loaded.inputs.grid, 2 + 2 * byEnergy->kinds.size());
+  loaded.remarks.push_back(std::to_string(byEnergy->atoms.size()) + " anomalous scatterers of " +
+                           std::to_string(byEnergy->kinds.size()) + " kinds are in the cell (" +
+                           atomFile + (file.spaceGroup.empty() ? "" : ", " + file.spaceGroup) +
+                           ")");
+  loaded.inputs.byEnergy = std::move(byEnergy);
+}
+
+} // namespace nanobragg

@@ -1,0 +1,56 @@
+// What structure factors by energy are made from, as text.
+#ifndef NANOBRAGG_IO_ANOMALOUSFILES_H
+#define NANOBRAGG_IO_ANOMALOUSFILES_H
+
+#include "lib/IO/StructureFactorFile.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace nanobragg::io {
+
+struct LabelledAtom {
+  std::string label;
+  std::array<double, 3> position; ///< fractional
+  double occupancy, b;            ///< 1, A^2
+};
+
+struct AtomFile {
+  std::vector<LabelledAtom> atoms; ///< of the asymmetric unit
+  std::string spaceGroup;          ///< empty: the atoms are all of the cell
+};
+
+/// Lines of `label x y z occupancy B`, and at most one `space_group NAME`. Throws FileError.
+AtomFile readAtoms(const std::string &path);
+
+/// The atoms of the whole cell: all images by the space group, of which those that coincide (within
+/// 0.001 of the edges) are one atom.
+std::vector<LabelledAtom> expandAtoms(const AtomFile &file);
+
+/// f' and f'' of some kinds of atoms, electrons.
+struct DispersionTable {
+  std::vector<double> energies;             ///< eV, ascending; the same for all kinds
+  std::vector<std::string> labels;          ///< of the kinds
+  std::vector<double> fPrime, fDoublePrime; ///< [kind][energy]
+};
+
+/// Lines of `label eV f' f''`, those of one label with ascending energies. Throws FileError.
+DispersionTable readDispersion(const std::string &path);
+
+/// A list of h k l F phase(degrees) of the P1 cell, inflated. A reflection whose Friedel mate is
+/// not listed gives it the conjugate. Nodes that the list does not have get `defaultF` and no
+/// phase.
+StructureFactors parsePhasedHkl(const std::string &path, const std::string &content,
+                                double defaultF);
+
+struct ChannelFile {
+  double energy;   ///< eV
+  std::string hkl; ///< as -hkl takes it, from the list's folder
+};
+
+/// Lines of `eV FILE` with ascending energies. Throws FileError.
+std::vector<ChannelFile> readChannels(const std::string &path);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""energies_test.py NB_SIM NB_GRADCHECK: structure factors by energy, from first principles.
+
+Structure factors are summed over atoms here, for each reflection and energy, and given to the simulator as
+a plain list; --anomalous-atoms and --hkl-channels have to make the same image."""
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+HC = 12398.42  # eV A
+CELL = (30.0, 32.0, 35.0, 88.0, 95.0, 99.0)
+CAMERA = ("-misset 10 20 30 -N 5 -distance 60 -detpixels 48 -pixel 1.25 -oversample 1 -nonoise -nopgm "
+          "--quiet -nointerpolate").split()
+ENGINES = ([], ["--no-fuse"], ["--device=gpu-on-cpu"])
+ENERGIES, WEIGHTS = (12610.0, 12650.0, 12700.0), (1.0, 2.0, 0.5)
+#: label, x y z, occupancy, B
+ATOMS = [("SE", (0.1, 0.2, 0.3), 1, 10), ("SE", (0.4, 0.15, 0.77), 0.8, 14), ("ZN", (0.31, 0.62, 0.05), 1, 20)]
+#: label: lines of eV f' f''
+TABLE = {"SE": [(12600, -7, 0.6), (12660, -9, 4), (12720, -5, 3.8)],
+         "ZN": [(12600, -0.5, 2.1), (12660, -0.4, 2.2), (12720, -0.3, 2.3)]}
+ORTHORHOMBIC = (30.0, 32.0, 35.0, 90.0, 90.0, 90.0)
+#: P 21 21 21
+OPERATIONS = [((1, 1, 1), (0, 0, 0)), ((-1, -1, 1), (.5, 0, .5)), ((-1, 1, -1), (0, .5, .5)),
+              ((1, -1, -1), (.5, .5, 0))]
+
+
+def box(n):
+    axis = np.arange(-n, n + 1)
+    return np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+def inverse_square(hkl, cell):
+    """1 / d^2 in 1/A^2."""
+    a, b, c = cell[:3]
+    ca, cb, cg = np.cos(np.radians(cell[3:]))
+    metric = np.array([[a * a, a * b * cg, a * c * cb], [a * b * cg, b * b, b * c * ca],
+                       [a * c * cb, b * c * ca, c * c]])
+    return np.einsum("ni,ij,nj->n", hkl, np.linalg.inv(metric), hkl)
+
+
+def waves(hkl, atoms, cell):
+    """For each atom and reflection."""
+    s2 = inverse_square(hkl, cell)
+    return [occ * np.exp(-b * s2 / 4) * np.exp(2j * np.pi * (hkl @ np.array(x)))
+            for _, x, occ, b in atoms]
+
+
+def dispersion(label, energy, table=TABLE):
+    eV, first, second = np.transpose(table[label])
+    return np.interp(energy, eV, first) + 1j * np.interp(energy, eV, second)
+
+
+def others(hkl, count=5, seed=2):
+    """The structure factors of the atoms that do not disperse."""
+    random = np.random.default_rng(seed)
+    return sum(random.uniform(10, 60) * np.exp(2j * np.pi * (hkl @ random.uniform(0, 1, 3)))
+               for _ in range(count))
+
+
+def at_energy(hkl, f0, energy, atoms=ATOMS, cell=CELL, table=TABLE):
+    return f0 + sum(dispersion(atom[0], energy, table) * wave
+                    for atom, wave in zip(atoms, waves(hkl, atoms, cell)))
+
+
+def images_of(atoms):
+    return [(label, tuple(np.array(rotation) * x + shift), occ, b)
+            for label, x, occ, b in atoms for rotation, shift in OPERATIONS]
+
+
+class Energies(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.hkl = box(6)
+        self.f0 = others(self.hkl)
+        self.phased("phased.hkl", self.hkl, self.f0)
+        self.atoms(ATOMS)
+        self.table(TABLE)
+        self.write("spectrum.lam", [f"{e!r} {w!r}" for e, w in zip(ENERGIES, WEIGHTS)])
+
+    def write(self, name, lines):
+        with open(os.path.join(self.folder, name), "w") as file:
+            file.writelines(line + "\n" for line in lines)
+        return name
+
+    def phased(self, name, hkl, f):
+        return self.write(name, [f"{h} {k} {l} {abs(v):.17g} {np.degrees(np.angle(v)):.17g}"
+                                 for (h, k, l), v in zip(hkl, f)])
+
+    def plain(self, name, hkl, f):
+        return self.write(name, [f"{h} {k} {l} {abs(v):.17g}" for (h, k, l), v in zip(hkl, f)])
+
+    def atoms(self, atoms, group=None, name="atoms.txt"):
+        lines = [f"{label} {x[0]:.17g} {x[1]:.17g} {x[2]:.17g} {occ} {b}" for label, x, occ, b in atoms]
+        return self.write(name, ([f"space_group {group}"] if group else []) + lines)
+
+    def table(self, table):
+        return self.write("table.txt", ["# label eV f' f''"] + [
+            f"{label} {eV} {first} {second}" for label, rows in table.items() for eV, first, second in rows])
+
+    def run_it(self, *flags, program=None, status=0):
+        """What it said. Without a status: it refuses."""
+        environment = os.environ | {"NB_CACHE_DIR": os.path.join(self.folder, "cache")}
+        done = subprocess.run([program or NB_SIM, *CAMERA, *map(str, flags)], cwd=self.folder, env=environment,
+                              capture_output=True, text=True)
+        good = done.returncode in (1, 2) if status is None else done.returncode == status
+        self.assertTrue(good, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def image(self, *flags, cell=CELL):
+        self.run_it("-cell", *cell, *flags)
+        return np.fromfile(os.path.join(self.folder, "floatimage.bin"), "<f4").astype(float)
+
+    def anomalous(self, *flags, hkl="phased.hkl", **more):
+        return self.image("-hkl", hkl, "--anomalous-atoms=atoms.txt", "--anomalous-table=table.txt", *flags, **more)
+
+    def close(self, got, want, rtol=1e-6):
+        self.assertGreater(want.max(), 0)
+        np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol * want.max() * 1e-3)
+
+    def refusal(self, *flags):
+        return self.run_it("-cell", *CELL, *flags, status=None)
+
+    def test_each_energy_has_the_sum_over_atoms(self):
+        for energy in ENERGIES:
+            self.plain("plain.hkl", self.hkl, at_energy(self.hkl, self.f0, energy))
+            want = self.image("-hkl", "plain.hkl", "-energy", energy)
+            for engine in ENGINES:
+                with self.subTest((energy, engine)):
+                    self.close(self.anomalous("-energy", energy, *engine), want)
+
+    def test_a_spectrum_is_the_sum_of_its_energies(self):
+        each = [self.anomalous("-energy", energy) for energy in ENERGIES]
+        want = sum(w * image for w, image in zip(WEIGHTS, each)) / sum(WEIGHTS)
+        self.close(self.anomalous("--spectrum=spectrum.lam"), want)
+        self.close(self.anomalous("--spectrum=spectrum.lam", "--cull=1e-12"), want)
+        # It is no sum of the same factors.
+        same = [self.image("-hkl", "phased.hkl", "-energy", energy) for energy in ENERGIES]
+        self.assertGreater(np.abs(sum(same) - sum(each)).max(), 0.01 * want.max())
+
+    def test_a_constant_f_prime_is_a_part_of_f(self):
+        self.table({label: [(12000, -5, 0), (13000, -5, 0)] for label in TABLE})
+        got = self.anomalous("--spectrum=spectrum.lam")
+        shifted = self.f0 - 5 * sum(waves(self.hkl, ATOMS, CELL))
+        self.plain("plain.hkl", self.hkl, shifted)
+        self.close(got, self.image("-hkl", "plain.hkl", "--spectrum=spectrum.lam"))
+
+    def test_one_line_of_the_table_is_all_energies(self):
+        self.table({label: [(12650, -5, 2)] for label in TABLE})
+        got = self.anomalous("--spectrum=spectrum.lam")
+        self.plain("plain.hkl", self.hkl, self.f0 + (-5 + 2j) * sum(waves(self.hkl, ATOMS, CELL)))
+        self.close(got, self.image("-hkl", "plain.hkl", "--spectrum=spectrum.lam"))
+
+    def test_friedel_mates_differ_by_f_double_prime_only(self):
+        """One reflection and its mate, with the crystal turned to the place of the mate by its phases: a
+        list of the conjugate factors at the inverse indices is another crystal, the inverted one."""
+        inverted = [(label, tuple(-np.array(x)), occ, b) for label, x, occ, b in ATOMS]
+        first = self.anomalous("-energy", 12650)
+        self.phased("inverted.hkl", -self.hkl, self.f0)
+        self.atoms(inverted)
+        other = self.anomalous("-energy", 12650, hkl="inverted.hkl")
+        self.assertGreater(np.abs(first - other).max(), 1e-2 * first.max())
+        self.table({label: [(e, first, 0) for e, first, _ in rows] for label, rows in TABLE.items()})
+        other = self.anomalous("-energy", 12650, hkl="inverted.hkl")
+        self.atoms(ATOMS)
+        self.close(other, self.anomalous("-energy", 12650))
+
+    def test_a_mate_that_is_not_listed_is_the_conjugate(self):
+        want = self.anomalous("-energy", 12650)
+        half = [tuple(h) > (0, 0, 0) or not h.any() for h in self.hkl]
+        self.phased("half.hkl", self.hkl[half], self.f0[half])
+        self.close(self.anomalous("-energy", 12650, hkl="half.hkl"), want)
+
+    def symmetric(self):
+        """Atoms of an asymmetric unit, all of the cell, and structure factors that have the symmetry."""
+        everything = images_of([("C", x, 40, 5) for x in np.random.default_rng(4).uniform(0, 1, (3, 3))])
+        f0 = sum(waves(self.hkl, everything, ORTHORHOMBIC))
+        return f0, images_of(ATOMS)
+
+    def test_the_space_group_makes_the_other_atoms(self):
+        f0, all_atoms = self.symmetric()
+        self.phased("phased.hkl", self.hkl, f0)
+        self.atoms(all_atoms)
+        want = self.anomalous("-energy", 12650, cell=ORTHORHOMBIC)
+        self.atoms(ATOMS, group="P 21 21 21")
+        self.close(self.anomalous("-energy", 12650, cell=ORTHORHOMBIC), want)
+        # An atom on a twofold axis is one of two, not four.
+        self.atoms([("SE", (0, 0, 0.2), 1, 10)], group="P 2 2 2")
+        special = self.anomalous("-energy", 12650, cell=ORTHORHOMBIC)
+        self.atoms([("SE", (0, 0, 0.2), 1, 10), ("SE", (0, 0, -0.2), 1, 10)])
+        self.close(special, self.anomalous("-energy", 12650, cell=ORTHORHOMBIC))
+
+    def mtz(self, name, rows):
+        """F and phase of reflections of P 21 21 21."""
+        lines = ["VERS MTZ:V1.1", f"NCOL 5 {len(rows)} 0", "CELL 30 32 35 90 90 90",
+                 "SYMINF 4 4 P 19 'P 21 21 21' PG222", "COLUMN H H 0 9 1", "COLUMN K H 0 9 1",
+                 "COLUMN L H 0 9 1", "COLUMN FC F 0 9 1", "COLUMN PHIC P 0 9 1", "NDIF 1", "PROJECT 1 p",
+                 "CRYSTAL 1 c", "DATASET 1 d", "DCELL 1 30 32 35 90 90 90", "DWAVEL 1 1.0", "END",
+                 "MTZENDOFHEADERS"]
+        data = np.asarray(rows, "<f4").tobytes()
+        with open(os.path.join(self.folder, name), "wb") as file:
+            file.write((b"MTZ " + struct.pack("<i", 21 + len(data) // 4) + b"\x44\x41").ljust(80, b"\0"))
+            file.write(data + b"".join(line.encode().ljust(80) for line in lines))
+        return name
+
+    def test_phases_of_an_asymmetric_unit(self):
+        """MTZ and mmCIF have the same factors as the list of all."""
+        f0, all_atoms = self.symmetric()
+        self.phased("phased.hkl", self.hkl, f0)
+        self.atoms(all_atoms)
+        want = self.anomalous("-energy", 12650, cell=ORTHORHOMBIC)
+        rows = [(*h, abs(f), np.degrees(np.angle(f))) for h, f in zip(self.hkl, f0)
+                if min(h) >= 0 and abs(f) > 1e-9]
+        self.mtz("a.mtz", rows)
+        self.write("a.cif", ["data_x", "_cell.length_a 30", "_cell.length_b 32", "_cell.length_c 35",
+                             "_cell.angle_alpha 90", "_cell.angle_beta 90", "_cell.angle_gamma 90",
+                             "_symmetry.space_group_name_H-M 'P 21 21 21'", "loop_", "_refln.index_h",
+                             "_refln.index_k", "_refln.index_l", "_refln.F_calc", "_refln.phase_calc"] +
+                   [f"{h} {k} {l} {f:.9g} {phase:.9g}" for h, k, l, f, phase in rows])
+        for name in ("a.mtz", "a.cif"):
+            with self.subTest(name):
+                got = self.anomalous("-energy", 12650, hkl=name, cell=ORTHORHOMBIC)
+                self.close(got, want, rtol=2e-5)
+
+    def model(self, positions):
+        """Carbon atoms; positions in A."""
+        self.write("a.pdb", ["CRYST1   30.000   32.000   35.000  90.00  90.00  90.00 P 1"] + [
+            f"ATOM  {i + 1:5d}  C   ALA A{i + 1:4d}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00 10.00           C"
+            for i, (x, y, z) in enumerate(positions)] + ["END"])
+
+    def test_the_phases_of_a_model(self):
+        """A crystal looks the same wherever its atoms are together; phases of the other sign would move
+        the model and not the anomalous scatterers."""
+        flags = ("-energy", 12650, "--hkl-dmin=5")
+        positions = np.random.default_rng(7).uniform(0, 30, (9, 3)).round(3)
+        self.model(positions)
+        alone = self.image("-hkl", "a.pdb", "--no-anomalous", *flags, cell=ORTHORHOMBIC)
+        want = self.anomalous(*flags, hkl="a.pdb", cell=ORTHORHOMBIC)
+        shift = np.array([0.13, 0.27, 0.41])
+        self.model(positions + shift * ORTHORHOMBIC[:3])
+        moved = self.anomalous(*flags, hkl="a.pdb", cell=ORTHORHOMBIC)
+        self.assertGreater(np.abs(moved - want).max(), 0.1 * want.max())
+        self.atoms([(label, tuple(x + shift), occ, b) for label, x, occ, b in ATOMS])
+        # The density of the model is on a grid.
+        np.testing.assert_allclose(self.anomalous(*flags, hkl="a.pdb", cell=ORTHORHOMBIC), want,
+                                   atol=1e-3 * want.max())
+        self.table({label: [(12000, 0, 0)] for label in TABLE})
+        np.testing.assert_allclose(self.anomalous(*flags, hkl="a.pdb", cell=ORTHORHOMBIC), alone,
+                                   atol=1e-3 * want.max())
+
+    def channels(self, lists):
+        for i, (energy, hkl, f) in enumerate(lists):
+            self.plain(f"channel{i}.hkl", hkl, f)
+        return self.write("channels.txt", [f"{energy!r} channel{i}.hkl" for i, (energy, *_) in enumerate(lists)])
+
+    def test_channels_are_their_lists(self):
+        """Each source has the list of the nearest energy; boxes of lists may differ."""
+        small = box(4)
+        lists = [(12600.0, self.hkl, others(self.hkl)), (12655.0, small, others(small, seed=5)),
+                 (12690.0, self.hkl[700:], others(self.hkl, seed=6)[700:])]
+        self.channels(lists)
+        each = []
+        for i, energy in enumerate(ENERGIES):
+            want = self.image("-hkl", f"channel{i}.hkl", "-energy", energy, "-default_F", 7)
+            for engine in ENGINES:
+                with self.subTest((energy, engine)):
+                    got = self.image("--hkl-channels=channels.txt", "-energy", energy, "-default_F", 7, *engine)
+                    self.close(got, want)
+            each.append(want)
+        got = self.image("--hkl-channels=channels.txt", "--spectrum=spectrum.lam", "-default_F", 7)
+        self.close(got, sum(w * image for w, image in zip(WEIGHTS, each)) / sum(WEIGHTS))
+
+    def test_equal_channels_are_one_list(self):
+        self.channels([(e, self.hkl, self.f0) for e in ENERGIES])
+        for more in ([], ["-diffuse_gamma", 30, 30, 30, "-diffuse_sigma", 0.3, 0.3, 0.3]):
+            got = self.image("--hkl-channels=channels.txt", "--spectrum=spectrum.lam", *more)
+            self.close(got, self.image("-hkl", "channel0.hkl", "--spectrum=spectrum.lam", *more))
+
+    def test_derivatives_of_both_orders(self):
+        small = box(3)
+        self.phased("phased.hkl", small, others(small))
+        self.channels([(e, small, others(small, seed=i)) for i, e in enumerate(ENERGIES)])
+        anomalous = ["-hkl", "phased.hkl", "--anomalous-atoms=atoms.txt", "--anomalous-table=table.txt"]
+        camera = ["-cell", *CELL, "-detpixels", 16, "-pixel", 4, "--spectrum=spectrum.lam", "--loss=random:3",
+                  "-default_F", 2]
+        for flags in ([*anomalous, "--wrt=anomalous,F_by_energy,default_F,ncells"],
+                      [*anomalous, "--wrt=anomalous,source_weight,distance", "--mode=forward"],
+                      [*anomalous, "--wrt=anomalous,source_weight", "--device=gpu-on-cpu"],
+                      [*anomalous, "--wrt=anomalous,distance", "--order=2"],
+                      ["--hkl-channels=channels.txt", "--wrt=F_by_energy,default_F,cell"],
+                      ["--hkl-channels=channels.txt", "--wrt=F_by_energy,source_weight", "--order=2",
+                       "--atol=1e-8"]):  # what no pixel sees differs by roundings of the loss
+            with self.subTest(flags):
+                text = self.run_it(*camera, *flags, program=NB_GRADCHECK)
+                self.assertIn("passed", text)
+
+    def test_refusals(self):
+        atoms = ["--anomalous-atoms=atoms.txt"]
+        table = ["--anomalous-table=table.txt"]
+        hkl = ["-hkl", "phased.hkl"]
+        self.assertIn("belong together", self.refusal(*hkl, *atoms, "-lambda", 1))
+        self.assertIn("-hkl FILE", self.refusal(*atoms, *table, "-lambda", 1, "-default_F", 1))
+        self.assertIn("add lines that reach it", self.refusal(*hkl, *atoms, *table, "-energy", 12500))
+        self.assertIn("-interpolate", self.refusal(*hkl, *atoms, *table, "-energy", 12650, "-interpolate"))
+        self.plain("plain.hkl", self.hkl, self.f0)
+        self.assertIn("plain.hkl:1: has no phase", self.refusal("-hkl", "plain.hkl", *atoms, *table, "-energy", 12650))
+        self.channels([(12600.0, self.hkl, self.f0)])
+        self.assertIn("exclude", self.refusal(*hkl, "--hkl-channels=channels.txt", "-energy", 12650))
+        self.write("channels.txt", ["12600 channel0.hkl", "12500 channel0.hkl"])
+        self.assertIn("channels.txt:2: energies do not ascend",
+                      self.refusal("--hkl-channels=channels.txt", "-energy", 12650))
+        self.channels([(12600.0, self.hkl, self.f0)])
+        self.assertIn("would overwrite", self.refusal("--hkl-channels=channels.txt", "-energy", 12650,
+                                                      "-floatfile", "channel0.hkl"))
+        self.assertIn("would overwrite", self.refusal(*hkl, *atoms, *table, "-energy", 12650,
+                                                      "-floatfile", "table.txt"))
+        self.atoms([("FE", (0, 0, 0), 1, 1)])
+        self.assertIn("has no f' and f'' of 'FE'", self.refusal(*hkl, *atoms, *table, "-energy", 12650))
+        self.atoms(ATOMS, group="P 99")
+        self.assertIn("no space group 'P 99'", self.refusal(*hkl, *atoms, *table, "-energy", 12650))
+        self.write("atoms.txt", ["SE 0.1 0.2 0.3 1"])
+        self.assertIn("atoms.txt:1: has 5 words", self.refusal(*hkl, *atoms, *table, "-energy", 12650))
+        self.atoms(ATOMS)
+        self.write("table.txt", ["SE 12600 1 2", "SE 12700 1 2", "ZN 12600 1 2"])
+        self.assertIn("ZN is listed at other energies", self.refusal(*hkl, *atoms, *table, "-energy", 12650))
+
+
+if __name__ == "__main__":
+    NB_SIM, NB_GRADCHECK = map(os.path.abspath, sys.argv[1:3])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
