@@ -32,3 +32,19 @@ Value GainMapOp::pixelValue(OpBuilder &builder, Value pixel, ValueRange indices)
                                    indices[1], indices[2]);
   return arith::MulFOp::create(builder, getLoc(), pixel, gain);
 }
+
+LogicalResult PointSpreadOp::verify() {
+  if (failed(verifyResponse(*this, getImage().getType(), getType()))) // C1
+    return failure();
+  if (!getRoi().empty() && getRoi().size() != 4) // C2
+    return emitOpError("roi must have four bounds: fast_min, fast_max, slow_min, slow_max; got ")
+           << getRoi().size();
+  if (Value mask = getMask()) { // C3
+    auto tensor = cast<RankedTensorType>(mask.getType());
+    if (tensor.getRank() != 3 || !tensor.getElementType().isInteger(8))
+      return emitOpError("mask must be a rank-3 tensor of i8, but got ") << tensor;
+  }
+  if (getOrder() > 2) // C4
+    return emitOpError("order must be 0, 1 or 2, but got ") << int64_t(getOrder());
+  return success();
+}

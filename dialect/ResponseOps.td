@@ -3,6 +3,7 @@
 #define NB_RESPONSE_OPS
 
 include "NBTypes.td"
+include "DiffractionOps.td"
 include "Response.td"
 
 /// A stage whose pixels need the same pixel of the image before it and no other.
@@ -59,6 +60,54 @@ def NB_GainMapOp : NB_PointwiseResponseOp<"gain_map", [AllTypesMatch<["image", "
   let assemblyFormat = [{
     $image `,` $map attr-dict `:` custom<ResponseTypes>(type($image), type($result))
   }];
+}
+
+def NB_PointSpreadKind : NB_Enum<"PointSpreadKind", "how light spreads in a detector",
+                                 [I32EnumAttrCase<"gauss", 0>, I32EnumAttrCase<"fiber", 1>]>;
+def NB_PointSpreadKindAttr : NB_KeywordAttr<NB_PointSpreadKind, "point_spread_kind">;
+
+def NB_PointSpreadOp : NB_PureOp<"point_spread", [AttrSizedOperandSegments]> {
+  let summary = "light spreads over the neighbours of its pixel";
+  let description = [{
+    `result[p][s][f] = sum over |i|, |j| <= radius of share(i, j) image[p][s - i][f - j]`, where an
+    image is 0 beyond its edges. A share is the integral over the pixel (i, j) of
+    `exp(-4 ln 2 (r/w)^2) 4 ln 2 / (pi w^2)` (`gauss`) or `g / (2 pi) (g^2 + r^2)^(-3/2)` with
+    `g = 0.652383013252053 w` (`fiber`; J. M. Holton, C. Nielsen, K. A. Frankel, J. Synchrotron
+    Rad. 19 (2012) 1006), divided by that over the whole square, with the full width at half maximum
+    `w = fwhm / pixel_size` in pixels.
+
+    The op is linear in the image. Shares depend on distances alone, so the op is its own transpose.
+    With `order` 1 or 2 it spreads by the first or second derivative of the shares by `w`: along
+    changes of the image, the width and the pixel's size the result changes by the op of the image's
+    change, plus the op with `order = 1` times `(dfwhm - w dpixel_size) / pixel_size`.
+
+    Pixels outside of `roi` and those whose mask is 0 are 0 in the result, as in `nb.image`; light of
+    all pixels of the image reaches the others. The result may have a smaller precision than the image.
+
+    Constraints:
+    * (C1) image and result are rank-3 tensors of unknown sizes, of f64 or f32
+    * (C2) `roi` has four bounds: fast_min, fast_max, slow_min, slow_max
+    * (C3) `mask` is a rank-3 tensor of i8
+    * (C4) `order` is 0, 1 or 2
+
+    Example:
+    ```mlir
+    %light = nb.point_spread gauss %photons, fwhm %w, pixel_size %p, radius %r : tensor<?x?x?xf64>
+    %out = nb.point_spread fiber %photons, fwhm %w, pixel_size %p, radius %r roi(%f0, %f1, %s0, %s1)
+        mask(%m : tensor<?x?x?xi8>) {order = 1 : i64} : tensor<?x?x?xf64> to tensor<?x?x?xf32>
+    ```
+  }];
+  let arguments = (ins NB_PointSpreadKindAttr:$kind, AnyRankedTensor:$image, F64:$fwhm,
+                       F64:$pixel_size, Index:$radius, Variadic<Index>:$roi,
+                       Optional<AnyRankedTensor>:$mask,
+                       DefaultValuedAttr<I64Attr, "0">:$order);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    `` $kind $image `,` `fwhm` $fwhm `,` `pixel_size` $pixel_size `,` `radius` $radius
+    (`roi` `(` $roi^ `)`)? (`mask` `(` $mask^ `:` type($mask) `)`)? attr-dict
+    `:` custom<ResponseTypes>(type($image), type($result))
+  }];
+  let hasVerifier = 1;
 }
 
 #endif

@@ -6,19 +6,38 @@
 using namespace mlir;
 using namespace mlir::nb;
 
+SmallVector<Value> Emitter::region() {
+  return {param("roi_fast_min"), param("roi_fast_max"), param("roi_slow_min"),
+          param("roi_slow_max")};
+}
+
+SmallVector<Value> Emitter::regionOfPhotons() {
+  SmallVector<Value> bounds = region();
+  if (variant.pointSpread == nanobragg::PointSpread::None)
+    return bounds;
+  Value radius = param("psf_radius");
+  for (unsigned i : {0, 2})
+    bounds[i] = op<arith::MaxSIOp>("first", op<arith::SubIOp>("first", bounds[i], radius), index(0));
+  for (auto [i, count] : {std::pair(1, "fast_pixels"), std::pair(3, "slow_pixels")})
+    bounds[i] = op<arith::MinSIOp>("last", op<arith::AddIOp>("last", bounds[i], radius),
+                                   op<arith::SubIOp>("last", param(count), index(1)));
+  return bounds;
+}
+
 Value Emitter::photons() {
   LoopDimensions dims = {{Dimension::panel, variant.pixelList ? index(1) : param("panel_count")},
                          {Dimension::slow, param("slow_pixels")},
                          {Dimension::fast, param("fast_pixels")}};
-  Value roi[] = {param("roi_fast_min"), param("roi_fast_max"), param("roi_slow_min"),
-                 param("roi_slow_max")};
+  SmallVector<Value> roi = regionOfPhotons();
+  // Light of pixels that the mask leaves out falls on others.
+  bool masked = variant.mask && variant.pointSpread == nanobragg::PointSpread::None;
   // Only the last image is rounded.
   bool last = !variant.hasResponse();
   RankedTensorType type = imageType(last && variant.imageType == nanobragg::ImageType::F32);
   Location loc = named(last ? "floatimage" : "photons");
   auto image =
       ImageOp::create(b, loc, TypeRange{type}, countsOf(dims), ValueRange(roi),
-                      variant.mask ? param("mask") : Value(), namesOf(dims), IntegerAttr());
+                      masked ? param("mask") : Value(), namesOf(dims), IntegerAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body = startBody(image, dims);
   ValueRange place = body->getArguments();

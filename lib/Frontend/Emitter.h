@@ -50,9 +50,14 @@ private:
 
   // EmitResponse.cpp
   Value response(Value photons);
+  Value spread(Value photons, bool single);
 
   // EmitImage.cpp
   Value photons();
+  /// Bounds of the image: fast_min, fast_max, slow_min, slow_max.
+  SmallVector<Value> region();
+  /// Bounds of what sends light into the image.
+  SmallVector<Value> regionOfPhotons();
   SampleIndices placeOfPixel(ValueRange place);
   Value pixel(const SampleIndices &at);
   Value sumOfSamples(const SampleIndices &pixel);

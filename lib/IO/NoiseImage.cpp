@@ -2,7 +2,7 @@
 
 #include "lib/IO/CounterNoise.h"
 #include "lib/IO/NoisifySpread.h"
-#include "lib/IO/PointSpread.h"
+#include "lib/Response/PointSpread.h"
 #include "lib/Parallel/ThreadTeam.h"
 
 #include <algorithm>

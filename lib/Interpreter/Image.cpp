@@ -26,6 +26,9 @@ struct ImagePlan {
   SmallVector<Type> elements;       ///< of the images
   unsigned firstTensor = 0;
   SmallVector<Summand> sums;
+  /// Point spread takes the images: a trace needs the pixels around its own, this far.
+  bool spreads = false;
+  std::optional<Slot> spreadRadius; ///< none: all pixels
 
   void run(Frame &root) const;
 
@@ -34,6 +37,7 @@ private:
   void makeImages(Frame &root, ArrayRef<int64_t> shape) const;
   void render(Frame &root, const PixelRange &range) const;
   void trace(Frame &root, const PixelRange &range) const;
+  void renderAround(const Pixel &pixel, Frame &root, PixelRange range) const;
 };
 
 /// The values of one thread; it begins with all that is known outside the image.
@@ -42,13 +46,13 @@ struct Worker {
   TilePixels pixels;
   std::unique_ptr<Observer> observer;
 
-  explicit Worker(const Frame &root) {
+  explicit Worker(const Frame &root, bool observed = true) {
     frame.uniformWords = root.uniformWords;
     frame.varyingWords.resize(root.varyingWords.size());
     frame.tables.resize(root.tables.size());
     frame.grids.resize(root.grids.size());
     frame.run = root.run;
-    if (root.run->makeObserver) {
+    if (observed && root.run->makeObserver) {
       observer = root.run->makeObserver();
       observer->pixels = &pixels;
       frame.observer = observer.get();
@@ -129,21 +133,54 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
   outcomes.conclude();
 }
 
-/// The one pixel of a trace, which is all of the image; sums are over it alone.
+/// The pixels whose light reaches one that is traced. Nobody looks at them.
+void ImagePlan::renderAround(const Pixel &pixel, Frame &root, PixelRange range) const {
+  if (spreadRadius) {
+    const int64_t radius = *root.integers(*spreadRadius);
+    range.fastMin = std::max(range.fastMin, pixel.fast - radius);
+    range.fastMax = std::min(range.fastMax, pixel.fast + radius);
+    range.slowMin = std::max(range.slowMin, pixel.slow - radius);
+    range.slowMax = std::min(range.slowMax, pixel.slow + radius);
+  }
+  Worker worker(root, /*observed=*/false);
+  const int64_t count = range.tiles() / range.panels;
+  for (int64_t tile = count * pixel.panel; tile != count * (pixel.panel + 1); ++tile) {
+    range.pixelsOf(tile, worker.pixels);
+    if (!worker.pixels.fast.empty())
+      worker.compute(*this);
+    if (worker.frame.failed())
+      return root.fail(worker.frame.failedAt, worker.frame.failure);
+    for (auto [i, value] : llvm::enumerate(yields))
+      range.write(worker.pixels, *root.tensors[firstTensor + i], worker.frame.reals(value),
+                  value.varying);
+  }
+}
+
+/// The one pixel of a trace, which is all of the image where no stage needs others; sums are over
+/// it alone.
 void ImagePlan::trace(Frame &root, const PixelRange &range) const {
-  makeImages(root, {1, 1, 1});
   Pixel pixel = *root.run->options.trace;
-  Worker worker(root);
   if (auto why = range.whyNotRendered(pixel))
     return root.fail(op, *why);
+  SmallVector<int64_t, 3> shape = {1, 1, 1};
+  if (spreads)
+    shape = {range.panels, range.slow, range.fast};
+  makeImages(root, shape);
+  if (spreads)
+    renderAround(pixel, root, range);
+  if (root.failed())
+    return;
+  Worker worker(root);
   worker.pixels = {pixel.panel, {pixel.slow}, {pixel.fast}};
   worker.compute(*this);
   std::vector<double> total;
   PartialSums partialSums(sums, root);
   if (!worker.frame.failed()) {
     partialSums.add(worker.frame, total);
+    const int64_t at =
+        spreads ? (pixel.panel * range.slow + pixel.slow) * range.fast + pixel.fast : 0;
     for (auto [i, value] : llvm::enumerate(yields))
-      root.tensors[firstTensor + i]->set(0, *worker.frame.reals(value));
+      root.tensors[firstTensor + i]->set(at, *worker.frame.reals(value));
   }
   partialSums.conclude(root, total);
   if (worker.frame.failed())
@@ -158,6 +195,16 @@ void ImagePlan::run(Frame &root) const {
     return trace(root, pixels);
   makeImages(root, {pixels.panels, pixels.slow, pixels.fast});
   render(root, pixels);
+}
+
+/// What a trace has to know of the stages after this image.
+static void planSpread(Value image, ImagePlan &plan, Planner &planner) {
+  if (image.use_empty() || !llvm::all_of(image.getUsers(), llvm::IsaPred<PointSpreadOp>))
+    return;
+  plan.spreads = true;
+  auto spread = cast<PointSpreadOp>(*image.user_begin());
+  if (image.hasOneUse() && isa<BlockArgument>(spread.getRadius()))
+    plan.spreadRadius = planner.slot(spread.getRadius());
 }
 
 static LogicalResult planImage(ImageOp op, Planner &planner) {
@@ -202,6 +249,7 @@ static LogicalResult planImage(ImageOp op, Planner &planner) {
     plan->elements.push_back(tensor.getElementType());
     plan->yields.push_back(planner.slot(value));
     ++planner.numTensors;
+    planSpread(result, *plan, planner);
   }
   planner.step(op, 0, [plan](Frame &frame) { plan->run(frame); });
   return success();

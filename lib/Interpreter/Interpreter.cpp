@@ -29,6 +29,7 @@ void nb::registerInterpreter(DialectRegistry &registry) {
     evaluation::attachScatter(context);
     evaluation::attachImage(context);
     evaluation::attachReadPixel(context);
+    evaluation::attachPointSpread(context);
     evaluation::attachResponse(context);
     evaluation::attachProbe(context);
   });

@@ -194,6 +194,7 @@ void attachLookup(MLIRContext *context);
 void attachScatter(MLIRContext *context);
 void attachImage(MLIRContext *context);
 void attachReadPixel(MLIRContext *context);
+void attachPointSpread(MLIRContext *context);
 void attachResponse(MLIRContext *context);
 void attachProbe(MLIRContext *context);
 void attachArith(MLIRContext *context);

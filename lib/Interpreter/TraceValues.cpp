@@ -167,7 +167,7 @@ std::vector<TraceValue> TraceValues::of(Operation *op) {
     add("floatimage_accumulated", numbers(op->getResult(0)));
     return values;
   }
-  if (isa<PointwiseResponse>(op)) { // the image of a trace is its one pixel
+  if (isa<PointwiseResponse, PointSpreadOp>(op)) { // the image of a trace is its one pixel
     Slot slot = plan.planner.slot(op->getResult(0));
     add(nameOf(op->getLoc()).c_str(), frame.object<const Tensor>(slot)->get(0));
     return values;

@@ -78,6 +78,21 @@ def FuseResponse : Pass<"nb-fuse-response"> {
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
 }
 
+def SplitResponse : Pass<"nb-split-response"> {
+  let summary = "leave point spread, and the stages after it, to who runs the program";
+  let description = [{
+    A kernel computes each pixel by itself, and a pixel of `nb.point_spread` needs others. The function
+    returns the image that was to be spread instead, in its own precision; the op and the stages after
+    it are gone. The runtime spreads (`docs/rationale/detector-response.md`). Where others than stages
+    and the function's callers use the spread image, the op stays, and lowering refuses it.
+
+    A remark says where a program was split.
+
+    Example: `nb-opt --nb-split-response experiment.mlir`
+  }];
+  let dependentDialects = ["::mlir::nb::NBDialect"];
+}
+
 def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
   let summary = "take lattice factors of the fraction of the Miller index";
   let description = [{

@@ -2,6 +2,9 @@
 
 #include "runtime/simulator/State.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <stdexcept>
 
 namespace nanobragg {
@@ -9,6 +12,27 @@ namespace {
 
 ImageType typeOf(PixelType pixels) {
   return pixels == PixelType::F32 ? ImageType::F32 : ImageType::F64;
+}
+
+using Pixels = std::vector<double>;
+
+/// The comparison of photons with that of what the runtime and the program make of them.
+EngineComparison withSpread(EngineComparison photons, const Pixels &image, const Pixels &reference,
+                            const ComparisonOptions &options) {
+  double largest = 0, maximum = 0;
+  for (double value : reference)
+    maximum = std::max(maximum, std::fabs(value));
+  std::size_t beyond = 0;
+  for (std::size_t i = 0; i != image.size(); ++i) {
+    const double off = std::fabs(image[i] - reference[i]);
+    largest = std::max(largest, off);
+    beyond += !(off <= options.relative * std::fabs(reference[i]) + options.ofMaximum * maximum);
+  }
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "point spread: largest difference %.3e, %zu pixels are beyond the tolerance\n",
+                largest, beyond);
+  return {photons.differ || beyond > 0, "photons: " + photons.report + text};
 }
 
 } // namespace
@@ -60,36 +84,49 @@ RunResult Simulator::render(std::span<double> image, const RunOptions &run) {
 
 RunResult Simulator::render(std::span<float> image, const RunOptions &run,
                             const Instruments &look) {
-  if (SpreadImage *spread = state->spread())
-    return spread->render(image, run, &look);
+  if (SpreadImage *spread = state->spread()) {
+    if (!SpreadImage::isInProgram(state->experiment))
+      return spread->render(image, run, &look);
+    spread->forgetPhotons();
+  }
   BoundProgram program = state->interpreted(ImageType::F32, look);
   return state->render(program, run, image);
 }
 
 RunResult Simulator::render(std::span<double> image, const RunOptions &run,
                             const Instruments &look) {
-  if (SpreadImage *spread = state->spread())
-    return spread->render(image, run, &look);
+  if (SpreadImage *spread = state->spread()) {
+    if (!SpreadImage::isInProgram(state->experiment))
+      return spread->render(image, run, &look);
+    spread->forgetPhotons();
+  }
   BoundProgram program = state->interpreted(ImageType::F64, look);
   return state->render(program, run, image);
 }
 
 std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {
-  if (SpreadImage *spread = state->spread())
+  if (SpreadImage *spread = state->spread(); spread && !SpreadImage::isInProgram(state->experiment))
     return spread->photonSimulator().trace(pixel, pixels);
   return state->interpreted(typeOf(pixels)).trace(pixel);
 }
 
 std::string Simulator::emit(const std::string &stage, PixelType pixels) {
-  if (SpreadImage *spread = state->spread())
-    return spread->photonSimulator().emit(stage, pixels);
   const KernelRequest request = state->placement.decided(state->request(typeOf(pixels)));
   return state->placement.provider().compiler(request)->emit(request, stage);
 }
 
 EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
-  if (SpreadImage *spread = state->spread())
-    return spread->photonSimulator().compareEngines(options);
+  if (SpreadImage *spread = state->spread()) {
+    const EngineComparison photons = spread->photonSimulator().compareEngines(options);
+    if (!SpreadImage::isInProgram(state->experiment))
+      return photons;
+    Pixels image(pixels()), reference(pixels());
+    BoundProgram program = state->interpreted(ImageType::F64);
+    if (spread->render(std::span(image), state->everyRun).cancelled ||
+        state->render(program, state->everyRun, std::span(reference)).cancelled)
+      throw Cancelled();
+    return withSpread(photons, image, reference, options);
+  }
   const KernelRequest request = state->request(ImageType::F64);
   // Both engines take the program's arguments.
   BoundProgram arguments = state->interpreted(ImageType::F64);

@@ -1,13 +1,19 @@
 #include "runtime/simulator/SpreadImage.h"
 
 #include "lib/Experiment/ParameterElements.h"
-#include "lib/IO/PointSpread.h"
+#include "lib/Response/PointSpread.h"
 
 #include <algorithm>
 #include <stdexcept>
 
 namespace nanobragg {
 namespace {
+
+bool hasSmallPanels(const Detector &d) {
+  return std::ranges::any_of(d.panels, [&](const Panel &panel) {
+    return panel.fastPixels < d.fastPixels || panel.slowPixels < d.slowPixels;
+  });
+}
 
 Experiment photonsOf(Experiment e) {
   Detector &d = e.detector;
@@ -23,11 +29,8 @@ Experiment photonsOf(Experiment e) {
   }
   // Light falls on pixels that the mask leaves out, but not beyond a panel's edge.
   d.mask.clear();
-  const bool padded = std::ranges::any_of(d.panels, [&](const Panel &panel) {
-    return panel.fastPixels < d.fastPixels || panel.slowPixels < d.slowPixels;
-  });
-  e.variant.mask = padded;
-  if (padded)
+  e.variant.mask = hasSmallPanels(d);
+  if (e.variant.mask)
     for (const Panel &panel : d.panels)
       for (std::int64_t s = 0; s != d.slowPixels; ++s)
         for (std::int64_t f = 0; f != d.fastPixels; ++f)
@@ -98,6 +101,16 @@ bool SpreadImage::isOfPhotons(std::string_view parameter) {
          parameter != "psf_radius";
 }
 
+bool SpreadImage::isInProgram(const Experiment &experiment) {
+  return !hasSmallPanels(experiment.detector);
+}
+
+std::span<const double> SpreadImage::photons() {
+  if (light.empty())
+    renderPhotons();
+  return light;
+}
+
 double SpreadImage::width() const {
   return experiment.detector.psfFwhm / experiment.detector.pixelSize;
 }
@@ -105,7 +118,7 @@ double SpreadImage::width() const {
 SpreadImage::Pixels SpreadImage::spread(std::span<const double> image, int order) const {
   const Detector &d = experiment.detector;
   Pixels result(image.size());
-  io::PointSpreadFunction(experiment.variant.pointSpread, width(), d.psfRadius, order)
+  PointSpreadFunction(experiment.variant.pointSpread, width(), d.psfRadius, order)
       .apply(image, d.slowPixels, d.fastPixels, result, threads);
   return result;
 }

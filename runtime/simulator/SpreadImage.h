@@ -30,13 +30,19 @@ public:
   /// 1 for each pixel that is in the image.
   void setRendered(std::span<const std::uint8_t> pixels) { rendered = pixels; }
 
+  /// Whether the program of the experiment itself, with its nb.point_spread, makes the same image. Not
+  /// with panels of several sizes: the program has light from beyond the edges of the small ones.
+  static bool isInProgram(const Experiment &experiment);
+
   /// With instruments the interpreter makes the photons.
   RunResult render(std::span<double> image, const RunOptions &run,
                    const Instruments *look = nullptr);
   RunResult render(std::span<float> image, const RunOptions &run,
                    const Instruments *look = nullptr);
   /// Of the last image or derivative.
-  std::span<const double> photons() const { return light; }
+  std::span<const double> photons();
+  /// The last image was made elsewhere: its photons are rendered when they are asked for.
+  void forgetPhotons() { light.clear(); }
 
   using Names = std::vector<std::string>;
   std::vector<Gradient> gradient(const Names &parameters, std::span<const double> cotangent);

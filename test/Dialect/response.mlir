@@ -10,3 +10,14 @@ func.func @response(%photons: tensor<?x?x?xf64>, %map: tensor<?x?x?xf64>, %gain:
   %adu = nb.gain %gained, %gain : tensor<?x?x?xf64> to tensor<?x?x?xf32>
   return %adu : tensor<?x?x?xf32>
 }
+
+// CHECK-LABEL: func.func @point_spread
+// CHECK: nb.point_spread gauss %{{.*}}, fwhm %{{.*}}, pixel_size %{{.*}}, radius %{{.*}} : tensor<?x?x?xf64>
+// CHECK: nb.point_spread fiber %{{.*}}, fwhm %{{.*}}, pixel_size %{{.*}}, radius %[[R:.*]] roi(%[[R]], %[[R]], %[[R]], %[[R]]) mask(%{{.*}} : tensor<?x?x?xi8>) {order = 1 : i64} : tensor<?x?x?xf64> to tensor<?x?x?xf32>
+func.func @point_spread(%photons: tensor<?x?x?xf64>, %w: f64, %p: f64, %r: index,
+                        %mask: tensor<?x?x?xi8>) -> tensor<?x?x?xf32> {
+  %light = nb.point_spread gauss %photons, fwhm %w, pixel_size %p, radius %r : tensor<?x?x?xf64>
+  %slope = nb.point_spread fiber %light, fwhm %w, pixel_size %p, radius %r roi(%r, %r, %r, %r)
+      mask(%mask : tensor<?x?x?xi8>) {order = 1 : i64} : tensor<?x?x?xf64> to tensor<?x?x?xf32>
+  return %slope : tensor<?x?x?xf32>
+}

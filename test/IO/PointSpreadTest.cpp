@@ -1,5 +1,5 @@
 // A point's light is where its formula says, all of it, and the spread is its own transpose.
-#include "lib/IO/PointSpread.h"
+#include "lib/Response/PointSpread.h"
 #include "lib/Experiment/PointSpreadWidth.h"
 
 #include <gtest/gtest.h>

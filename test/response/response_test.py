@@ -157,6 +157,18 @@ class Response(unittest.TestCase):
         np.testing.assert_allclose(self.image(*flags, "-gain_map", "gains.npy", "-gain", "3"),
                                    3 * self.map * expected, rtol=3e-7, atol=1e-9 * photons.max())
 
+    def test_point_spread_is_in_what_looks_at_the_program(self):
+        flags = ["-psf", "fiber", "-psf_fwhm", "3000", "-psf_radius", "4", "-gain", "3", "-roi", "0", "20", "3", "23"]
+        image = self.image(*flags)
+        for fast, slow in ((0, 3), (9, 11), (20, 23)):
+            trace = self.run_it(*flags, "--trace-pixel", f"{slow},{fast}").stdout
+            adu = [line.split()[2] for line in trace.splitlines() if line.startswith("TRACE adu ")]
+            self.assertEqual(len(adu), 1, trace)
+            np.testing.assert_allclose(float(adu[0]), image[slow, fast], rtol=3e-7)
+        compared = self.run_it(*flags, "--compare-engines").stdout
+        self.assertIn("the engines agree", compared)
+        self.assertRegex(compared, r"point spread: largest difference \S+, 0 pixels are beyond")
+
     def test_the_region_gets_light_from_around_it(self):
         flags = ["-psf", "gauss", "-psf_fwhm", "3000"]
         whole = self.image(*flags)

@@ -9,7 +9,9 @@
 #include "lib/Experiment/BoundParameters.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
+#include "lib/Transforms/Passes.h"
 
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -31,11 +33,20 @@ Subject::Subject(const nanobragg::Experiment &experiment)
   registerPassesOnce();
 }
 
+/// A kernel makes photons, which is what is measured and compared: point spread is not its work.
+static void leavePointSpread(ModuleOp program) {
+  PassManager passes(program.getContext());
+  passes.addPass(createSplitResponse());
+  if (failed(passes.run(program)))
+    throw std::runtime_error("nb-split-response failed on the program");
+}
+
 std::unique_ptr<Subject> Subject::ofExperiment(const nanobragg::Experiment &experiment) {
   std::unique_ptr<Subject> subject(new Subject(experiment));
   nanobragg::ProgramVariant variant = experiment.variant;
   variant.imageType = nanobragg::ImageType::F64; // f32 would hide differences
   subject->program = buildProgram(subject->context, variant);
+  leavePointSpread(*subject->program);
   subject->from = "the experiment";
   return subject;
 }
@@ -64,6 +75,7 @@ std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
   auto progress = progressOf(*parsed);
   if (progress && *progress != Progress::Program && *progress != Progress::Lanes) {
     subject->meaning = buildProgram(subject->context, experiment.variant);
+    leavePointSpread(*subject->meaning);
     subject->program = std::move(parsed);
     return subject;
   }
@@ -72,6 +84,7 @@ std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
   if (!found)
     throw std::runtime_error("'" + file + "': " + llvm::toString(found.takeError()));
   subject->program = isolate(*found);
+  leavePointSpread(*subject->program);
   // What differentiation looks for.
   for (auto function : subject->program->getOps<func::FuncOp>())
     if (function.getName() == found->getName())

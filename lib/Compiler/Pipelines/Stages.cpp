@@ -22,6 +22,7 @@ void stages::simplify(Pipeline &p) {
 void stages::fuseResponse(Pipeline &p) {
   p.stage("response");
   p.addOn<FuncOp>(createEraseProbes());
+  p.add(createSplitResponse());
   p.addOn<FuncOp>(createFuseResponse());
   p.addOn<FuncOp>(createCSEPass());
 }

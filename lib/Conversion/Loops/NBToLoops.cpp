@@ -255,6 +255,13 @@ LogicalResult refuseResponse(FunctionOpInterface function) {
                     "into the image that it follows, where the function computes that");
     return WalkResult::interrupt();
   });
+  if (result.wasInterrupted())
+    return failure();
+  result = function.walk([](PointSpreadOp spread) {
+    spread.emitError("point spread cannot be converted, since a kernel computes each pixel by itself: "
+                     "nb-split-response leaves it to who runs the program");
+    return WalkResult::interrupt();
+  });
   return failure(result.wasInterrupted());
 }
 

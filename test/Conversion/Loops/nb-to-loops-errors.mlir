@@ -68,3 +68,11 @@ func.func @stage_of_an_argument(%image: tensor<?x?x?xf64>, %gain: f64) -> tensor
   %adu = nb.gain %image, %gain : tensor<?x?x?xf64>
   return %adu : tensor<?x?x?xf64>
 }
+
+// -----
+
+func.func @point_spread(%image: tensor<?x?x?xf64>, %w: f64, %r: index) -> tensor<?x?x?xf64> {
+  // expected-error @below {{point spread cannot be converted, since a kernel computes each pixel by itself}}
+  %s = nb.point_spread gauss %image, fwhm %w, pixel_size %w, radius %r : tensor<?x?x?xf64>
+  return %s : tensor<?x?x?xf64>
+}

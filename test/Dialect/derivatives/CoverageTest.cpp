@@ -19,8 +19,9 @@ namespace {
 const std::set<std::string> structural = {"nb.image",  "nb.sum",   "nb.first", "nb.tabulate",
                                           "nb.lookup", "nb.yield", "nb.probe", "nb.gain",
                                           "nb.gain_map"};
-/// Differentiation comes before culling, lanes and memory, and the image of cotangents is given.
-const std::set<std::string> refused = {"nb.splat", "nb.read_pixel", "nb.parts", "nb.stored",
+/// Differentiation comes before culling, lanes and memory, and the image of cotangents is given. The
+/// derivatives of point spread are ops of its own kind, which the simulator puts together.
+const std::set<std::string> refused = {"nb.point_spread", "nb.splat", "nb.read_pixel", "nb.parts", "nb.stored",
                                        "nb.reach"};
 /// Whole numbers and conditions.
 const std::set<std::string> discrete = {

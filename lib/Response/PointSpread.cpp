@@ -1,4 +1,4 @@
-#include "lib/IO/PointSpread.h"
+#include "lib/Response/PointSpread.h"
 
 #include "lib/Experiment/PointSpreadWidth.h"
 #include "lib/Parallel/ThreadTeam.h"
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -15,7 +16,7 @@
 #pragma clang fp contract(off)
 #endif
 
-namespace nanobragg::io {
+namespace nanobragg {
 namespace {
 
 /// A number with its first and second derivative by the width.
@@ -80,39 +81,91 @@ Jet inSquare(PointSpread kind, double edge, double w) {
   return four * fiberWithin(edge, edge, w);
 }
 
-/// out[i] = sum over k of weights[k] (in[i - k] + in[i + k]), and weights[0] in[i] once; `in` has
-/// the weights' length more on both sides.
+/// Columns that are spread together: few enough that their sums stay in registers, and what the
+/// radius needs of them in the fastest cache.
+constexpr std::int64_t strip = 32;
+constexpr std::int64_t lanes = 8;
+using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
+
+/// to += weight from[i], and with two places the sum of both; by memcpy, since what is read is not
+/// aligned.
+NB_INLINE void add(const double *from, double weight, Lanes &to) {
+  Lanes a;
+  std::memcpy(&a, from, sizeof a);
+  to += weight * a;
+}
+NB_INLINE void add(const double *from, const double *other, double weight, Lanes &to) {
+  Lanes a, b;
+  std::memcpy(&a, from, sizeof a);
+  std::memcpy(&b, other, sizeof b);
+  to += weight * (a + b);
+}
+
+/// Of a strip from `in` on: weights[0] in[i] + sum over k of weights[k] (in[i - k step] + in[i + k
+/// step]).
+NB_INLINE void spreadStrip(const double *in, std::int64_t step, const double *weights,
+                           std::int64_t reach, Lanes *sums) {
+  for (std::int64_t i = 0; i != strip / lanes; ++i)
+    sums[i] = Lanes{};
+  for (std::int64_t k = reach; k != 0; --k)
+    for (std::int64_t i = 0; i != strip / lanes; ++i)
+      add(in - k * step + i * lanes, in + k * step + i * lanes, weights[k], sums[i]);
+  for (std::int64_t i = 0; i != strip / lanes; ++i)
+    add(in + i * lanes, weights[0], sums[i]);
+}
+
+/// Along rows: `in` has rows of `stride` numbers with `reach` more on both sides of the strip.
 NB_VECTORIZED
-void spreadRow(const double *__restrict in, const double *__restrict weights, std::int64_t reach,
-               double *__restrict out, std::int64_t count) {
-  constexpr std::int64_t block = 64;
-  for (std::int64_t begin = 0; begin < count; begin += block) {
-    const std::int64_t size = std::min(block, count - begin);
-    double sums[block];
-    for (std::int64_t i = 0; i != block; ++i)
-      sums[i] = 0;
-    const double *at = in + begin;
-    for (std::int64_t k = reach; k != 0; --k)
-      for (std::int64_t i = 0; i != size; ++i)
-        sums[i] += weights[k] * (at[i - k] + at[i + k]);
-    for (std::int64_t i = 0; i != size; ++i)
-      out[begin + i] = sums[i] + weights[0] * at[i];
+void spreadRows(const double *in, std::int64_t stride, const double *weights, std::int64_t reach,
+                double *out, std::int64_t rows) {
+  for (std::int64_t row = 0; row != rows; ++row) {
+    Lanes sums[strip / lanes];
+    spreadStrip(in + row * stride + reach, 1, weights, reach, sums);
+    std::memcpy(out + row * strip, sums, sizeof sums);
   }
 }
 
-/// out += weight (a + b)
+/// Along columns, added to `out`: `in` has `reach` more rows above and below.
 NB_VECTORIZED
-void addRows(const double *__restrict a, const double *__restrict b, double weight,
-             double *__restrict out, std::int64_t count) {
-  for (std::int64_t i = 0; i != count; ++i)
-    out[i] += weight * (a[i] + b[i]);
+void addColumns(const double *in, const double *weights, std::int64_t reach, double *out,
+                std::int64_t rows) {
+  for (std::int64_t row = 0; row != rows; ++row) {
+    Lanes sums[strip / lanes];
+    spreadStrip(in + (row + reach) * strip, strip, weights, reach, sums);
+    for (std::int64_t i = 0; i != strip / lanes; ++i)
+      add(out + row * strip + i * lanes, 1, sums[i]);
+    std::memcpy(out + row * strip, sums, sizeof sums);
+  }
 }
 
-NB_VECTORIZED
-void addRow(const double *__restrict a, double weight, double *__restrict out, std::int64_t count) {
-  for (std::int64_t i = 0; i != count; ++i)
-    out[i] += weight * a[i];
-}
+/// Some columns of a panel, and what is around them.
+struct Strip {
+  Strip(std::int64_t rows, std::int64_t reach)
+      : rows(rows), reach(reach), stride(strip + 2 * reach), light(std::size_t(rows * stride)),
+        within(std::size_t((rows + 2 * reach) * strip)), spread(std::size_t(rows * strip)) {}
+
+  /// The columns from `begin` on; what lies beyond a panel's edges is 0.
+  void take(const double *panel, std::int64_t fastPixels, std::int64_t begin) {
+    const std::int64_t first = std::max<std::int64_t>(0, begin - reach),
+                       last = std::min(fastPixels, begin + strip + reach);
+    std::ranges::fill(light, 0);
+    std::ranges::fill(spread, 0);
+    for (std::int64_t row = 0; row != rows; ++row)
+      std::copy(panel + row * fastPixels + first, panel + row * fastPixels + last,
+                &light[std::size_t(row * stride + first - (begin - reach))]);
+  }
+
+  /// One product: along rows, and of that along columns.
+  void add(const double *alongRows, const double *alongColumns) {
+    spreadRows(light.data(), stride, alongRows, reach, &within[std::size_t(reach * strip)], rows);
+    addColumns(within.data(), alongColumns, reach, spread.data(), rows);
+  }
+
+  std::int64_t rows, reach, stride;
+  std::vector<double> light;  ///< [rows][stride]
+  std::vector<double> within; ///< along rows, with rows of 0 above and below
+  std::vector<double> spread; ///< [rows][strip]
+};
 
 } // namespace
 
@@ -174,34 +227,25 @@ void PointSpreadFunction::apply(std::span<const double> image, std::int64_t slow
   if (image.size() != result.size() || fastPixels < 1 || slowPixels < 1 ||
       image.size() % std::size_t(slowPixels * fastPixels) != 0)
     throw std::invalid_argument("the image to spread does not have whole panels");
-  const auto allRows = std::int64_t(image.size()) / fastPixels;
+  const std::int64_t panels = std::int64_t(image.size()) / (slowPixels * fastPixels);
+  const std::int64_t strips = (fastPixels + strip - 1) / strip;
   ThreadTeam team(image.size() > 10000 ? threadsOf(threads) : 1);
-  std::ranges::fill(result, 0);
-  std::vector<double> within(image.size());
-  std::vector<std::vector<double>> padded(std::size_t(team.size()),
-                                          std::vector<double>(std::size_t(fastPixels + 2 * reach)));
-  for (std::size_t term = 0; term != terms(); ++term) {
-    team.forEach(allRows, [&](std::int64_t row, int thread) {
-      double *in = padded[std::size_t(thread)].data() + reach;
-      std::copy_n(&image[std::size_t(row * fastPixels)], fastPixels, in);
-      spreadRow(in, rows[term].data(), reach, &within[std::size_t(row * fastPixels)], fastPixels);
-    });
-    const std::vector<double> &weights = columns[term];
-    team.forEach(allRows, [&](std::int64_t row, int) {
-      const std::int64_t slow = row % slowPixels;
-      double *out = &result[std::size_t(row * fastPixels)];
-      const double *at = &within[std::size_t(row * fastPixels)];
-      addRow(at, weights[0], out, fastPixels);
-      for (std::int64_t k = 1; k <= reach; ++k) {
-        const bool above = slow >= k, below = slow + k < slowPixels;
-        const double weight = weights[std::size_t(k)];
-        if (above && below)
-          addRows(at - k * fastPixels, at + k * fastPixels, weight, out, fastPixels);
-        else if (above || below)
-          addRow(above ? at - k * fastPixels : at + k * fastPixels, weight, out, fastPixels);
-      }
-    });
-  }
+  std::vector<Strip> memory;
+  for (int thread = 0; thread != team.size(); ++thread)
+    memory.emplace_back(slowPixels, reach);
+  team.forEach(panels * strips, [&](std::int64_t i, int thread) {
+    const std::int64_t panel = i / strips, begin = i % strips * strip;
+    const std::int64_t end = std::min(begin + strip, fastPixels);
+    Strip &mine = memory[std::size_t(thread)];
+    const double *from = &image[std::size_t(panel * slowPixels * fastPixels)];
+    double *to = &result[std::size_t(panel * slowPixels * fastPixels)];
+    mine.take(from, fastPixels, begin);
+    for (std::size_t term = 0; term != terms(); ++term)
+      mine.add(rows[term].data(), columns[term].data());
+    for (std::int64_t row = 0; row != slowPixels; ++row)
+      std::copy_n(&mine.spread[std::size_t(row * strip)], end - begin,
+                  to + row * fastPixels + begin);
+  });
 }
 
-} // namespace nanobragg::io
+} // namespace nanobragg

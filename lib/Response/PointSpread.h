@@ -1,6 +1,6 @@
 // Light that spreads in a detector.
-#ifndef NANOBRAGG_IO_POINTSPREAD_H
-#define NANOBRAGG_IO_POINTSPREAD_H
+#ifndef NANOBRAGG_RESPONSE_POINTSPREAD_H
+#define NANOBRAGG_RESPONSE_POINTSPREAD_H
 
 #include "lib/Experiment/ProgramVariant.h"
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace nanobragg::io {
+namespace nanobragg {
 
 /// Where a point's light goes: its share in the pixel dx columns and dy rows away, dx and dy up to
 /// the radius. A share is the exact integral of the point spread over the pixel,
@@ -41,5 +41,5 @@ private:
   std::vector<std::vector<double>> rows, columns;
 };
 
-} // namespace nanobragg::io
+} // namespace nanobragg
 #endif

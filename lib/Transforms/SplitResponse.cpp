@@ -1,0 +1,65 @@
+#include "dialect/NB.h"
+#include "dialect/Remarks.h"
+#include "lib/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_SPLITRESPONSE
+#include "lib/Transforms/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+/// Whether all that becomes of the image is a stage or returned, so that it can be left to others.
+bool isResponseOnly(Value image) {
+  return llvm::all_of(image.getUsers(), [](Operation *user) {
+    return isa<func::ReturnOp>(user) ||
+           (isa<PointwiseResponse, PointSpreadOp>(user) && isResponseOnly(user->getResult(0)));
+  });
+}
+
+/// Gives the function's callers `photons` where `image` is returned, and erases the stages that made
+/// `image` of them.
+void returnInstead(Value image, Value photons) {
+  for (OpOperand &use : llvm::make_early_inc_range(image.getUses())) {
+    Operation *user = use.getOwner();
+    if (isa<func::ReturnOp>(user)) {
+      use.set(photons);
+      continue;
+    }
+    returnInstead(user->getResult(0), photons);
+    user->erase();
+  }
+}
+
+void split(PointSpreadOp spread) {
+  auto func = spread->getParentOfType<func::FuncOp>();
+  const auto remark = remark::RemarkOpts::name("split")
+                          .category("nb-split-response")
+                          .function(func ? func.getName() : "");
+  if (!func || !isResponseOnly(spread.getResult())) {
+    nb::remarkMissed(spread.getLoc(), remark)
+        << remark::add("'nb.point_spread' stays: not only stages take the image that it makes");
+    return;
+  }
+  nb::remarkPassed(spread.getLoc(), remark)
+      << remark::add("the function returns the photons; what calls it spreads them");
+  returnInstead(spread.getResult(), spread.getImage());
+  spread.erase();
+  auto types = func.getBody().front().getTerminator()->getOperandTypes();
+  func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
+}
+
+struct SplitResponsePass : nb::impl::SplitResponseBase<SplitResponsePass> {
+  void runOnOperation() override {
+    // From the last to the first: one may take what another one makes.
+    SmallVector<PointSpreadOp> spreads;
+    getOperation()->walk([&](PointSpreadOp spread) { spreads.push_back(spread); });
+    for (PointSpreadOp spread : llvm::reverse(spreads))
+      split(spread);
+  }
+};
+} // namespace
