@@ -45,7 +45,8 @@ OTHERS = ("cse", "canonicalize", "loop-invariant-code-motion", "convert-to-llvm"
           "nb-cpu-pipeline{until-after=fuse}", "nb-gpu-pipeline{until-after=gpu}", "nb-cpu-pipeline{precision=mixed}")
 MODES = ("vjp", "jvp", "jacobian", "hvp")
 # About the order in which passes belong.
-ORDER = ("nb-erase", "nb-insert", "nb-fuse-response", "nb-hoist", "nb-tab", "nb-split", "nb-factor", "nb-remove", "nb-diff",
+ORDER = ("nb-erase", "nb-insert", "nb-split-response", "nb-fuse-response", "nb-hoist", "nb-tab", "nb-split", "nb-factor",
+         "nb-remove", "nb-diff",
          "nb-fuse", "nb-set", "nb-peel", "nb-cull", "nb-vec", "convert-nb-to-loops", "convert-nb-to-arith", "nb-outline",
          "nb-to-gpu", "nb-relieve", "nb-sum", "nb-gpu-to-loops", "gpu-kernel", "nb-gpu-to-nvvm", "convert-", "nb-")
 
