@@ -406,6 +406,23 @@ class Background(unittest.TestCase):
                                             "0.1", "0.2", "0.3", "-mosaic_domains", "4"))
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(sim)).image(), sim.image())
 
+    def test_structure_factors_by_energy_survive_a_pickle(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = lambda name: os.path.join(folder, name)
+            for number, name in enumerate(("one.hkl", "two.hkl"), 1):
+                with open(place(name), "w") as file:
+                    file.writelines(f"{h} {k} {l} {10 * number + h + k}\n" for h in range(-4, 5) for k in range(-4, 5)
+                                    for l in range(-4, 5))
+            with open(place("channels.txt"), "w") as file:
+                file.write(f"12000 {place('one.hkl')}\n12800 {place('two.hkl')}\n")
+            with open(place("pulse.txt"), "w") as file:
+                file.write("12000 1\n12800 2\n")
+            sim = nb.Simulator.from_flags(flags("--hkl-channels", place("channels.txt"), "--spectrum", place("pulse.txt"),
+                                                "-nointerpolate"))
+        image = sim.image()
+        self.assertGreater(image.max(), 0)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(sim)).image(), image)
+
 
 class Processes(unittest.TestCase):
     def test_threads(self):
