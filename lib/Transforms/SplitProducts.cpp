@@ -124,6 +124,9 @@ Product ProductSplitter::ofTerms(Operation *op) {
 }
 
 Product ProductSplitter::find(Value value) {
+  // Factors that do not change have no lanes.
+  if (lanesOf(value.getType()) != 0)
+    return {value};
   FloatAttr number;
   if (isNumber(value) && matchPattern(value, m_Constant(&number)))
     return {Value(), {}, number.getValueAsDouble()};
