@@ -80,7 +80,8 @@ class Simulate(unittest.TestCase):
                   "        if MPI.COMM_WORLD.rank == 1: self.kill()\n"
                   "subprocess.Popen = Popen\n"
                   f"try:\n    simulate.series({FLAGS!r})\nexcept subprocess.CalledProcessError as error:\n"
-                  "    print('heard', MPI.COMM_WORLD.rank, error.returncode)\n")
+                  # In one call: mpirun mixes what ranks write.
+                  "    os.write(1, f'heard {MPI.COMM_WORLD.rank} {error.returncode}\\n'.encode())\n")
         said = self.run_python("killed", ["-c", script], 2)
         self.assertIn("heard 0 -9", said)
         self.assertIn("heard 1 -9", said)

@@ -120,7 +120,7 @@ def _threads(comm):
     return max(1, cores // ranks) if cores == os.cpu_count() else cores
 
 
-def _launched():
+def launched():
     """Has a launcher started several processes?"""
     return any(os.environ.get(name, "").isdigit() and int(os.environ[name]) > 1 for name in _SIZES)
 
@@ -132,7 +132,7 @@ def main():
         program = _program()
     except FileNotFoundError as error:
         sys.exit(f"nb-sim: {error}")
-    if _launched() and any(flag.startswith(("--shots", "--frames")) for flag in flags) and not any(
+    if launched() and any(flag.startswith(("--shots", "--frames")) for flag in flags) and not any(
             flag.startswith("--shard") for flag in flags):
         try:
             import mpi4py.MPI  # noqa: F401

@@ -1,10 +1,10 @@
 """nb-refine: refines the crystals of stills, and what they share."""
 
 import argparse
-import os
 import sys
 
 from .._errors import FileError, FlagError
+from ..simulate import launched
 from . import CELL_SYSTEMS, METHODS, shared, shots
 
 
@@ -92,10 +92,7 @@ def _refuse(given, parser, names, why):
 
 def _communicator():
     """That of mpi4py under a launcher of several ranks, else None."""
-    sizes = [os.environ.get(name, "1") for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")]
-    if "SLURM_STEP_ID" in os.environ:
-        sizes.append(os.environ.get("SLURM_STEP_NUM_TASKS", "1"))
-    if all(size == "1" for size in sizes):
+    if not launched():
         return None
     try:
         from mpi4py import MPI
