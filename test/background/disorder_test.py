@@ -96,6 +96,15 @@ class Disorder(unittest.TestCase):
             np.testing.assert_allclose(self.image(*flags, "-mosaic_abc", 0, 0, 0, "-mosaic_domains", 4, *engine),
                                        self.image(*flags), rtol=1e-6)
 
+    def test_domains_turn_with_the_spindle(self):
+        """Their frame is the crystal's, whatever has turned it."""
+        flags = ["-cell", *CELL, "-N", 8, "-mosaic_abc", 0.5, 0.8, 1.1, "-mosaic_domains", 4]
+        turn = rotation((0, 0, 1), np.radians(35)) @ turned(10, 20, 30)
+        expected = self.image(*flags, "-misset", *xyz(turn))
+        for engine in ENGINES:
+            got = self.image(*flags, "-misset", 10, 20, 30, "-spindle_axis", 0, 0, 1, "-phi", 35, *engine)
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6 * expected.max())
+
     def indices(self, *misset):
         """Of pixel centres, for the crystal turned about X, then Y, then Z."""
         turn = turned(*misset)
