@@ -20,7 +20,7 @@ HklGrid stacked(const HklGrid &box, std::size_t count) {
       {}};
 }
 
-/// exp(2 pi i x h) for all h of a range, by its first power: `first` and the following.
+/// exp(2 pi i x h) for h from `first` to `last`.
 std::vector<std::complex<double>> wavesOf(double x, std::int64_t first, std::int64_t last) {
   std::vector<std::complex<double>> waves;
   for (std::int64_t h = first; h <= last; ++h)
