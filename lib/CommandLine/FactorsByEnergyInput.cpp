@@ -10,14 +10,6 @@
 namespace nanobragg {
 namespace {
 
-/// All boxes have to fit in memory together, one behind another along h.
-void requireRoom(const std::string &path, const HklGrid &box, std::size_t count) {
-  HklGrid all = box;
-  all.values.clear();
-  all.hMax = all.hMin + std::int64_t(count) * (box.hMax - box.hMin + 1) - 1;
-  io::gridNodes(path, all, std::size_t(box.values.size() * count));
-}
-
 HklGrid boxAround(const std::vector<std::shared_ptr<const HklGrid>> &grids) {
   HklGrid box = *grids.front();
   box.values.clear();
@@ -32,21 +24,17 @@ HklGrid boxAround(const std::vector<std::shared_ptr<const HklGrid>> &grids) {
   return box;
 }
 
-/// The values of a grid on a larger box.
-std::vector<double> valuesOn(const HklGrid &box, const HklGrid &grid, double defaultF) {
-  std::vector<double> values(std::size_t((box.hMax - box.hMin + 1) * (box.kMax - box.kMin + 1) *
-                                         (box.lMax - box.lMin + 1)),
-                             defaultF);
+/// Writes the values of a grid into those of a larger box, which begin there.
+void copyInto(std::vector<double>::iterator values, const HklGrid &box, const HklGrid &grid) {
   auto from = grid.values.begin();
   for (std::int64_t h = grid.hMin; h <= grid.hMax; ++h)
     for (std::int64_t k = grid.kMin; k <= grid.kMax; ++k) {
       const std::int64_t row = (h - box.hMin) * (box.kMax - box.kMin + 1) + (k - box.kMin);
       const std::int64_t first = row * (box.lMax - box.lMin + 1) + (grid.lMin - box.lMin);
       const std::int64_t length = grid.lMax - grid.lMin + 1;
-      std::copy_n(from, length, values.begin() + first);
+      std::copy_n(from, length, values + first);
       from += length;
     }
-  return values;
 }
 
 } // namespace
@@ -67,11 +55,16 @@ void loadChannels(CommandLine &line, const std::function<void()> &load, LoadedIn
   line.files.hkl.reset();
   loaded.reflections = reflections;
   HklGrid box = boxAround(grids);
-  io::gridNodes(path, box, reflections);
-  for (const auto &grid : grids)
-    byEnergy->channels.push_back(valuesOn(box, *grid, line.options.defaultF));
-  box.values = byEnergy->channels.front();
-  requireRoom(path, box, grids.size());
+  const std::size_t nodes = io::gridNodes(path, box, reflections);
+  HklGrid all = stackedBounds(box, grids.size());
+  io::gridNodes(path, all, grids.size() * nodes);
+  all.values.assign(grids.size() * nodes, line.options.defaultF);
+  for (std::size_t i = 0; i < grids.size(); ++i) {
+    copyInto(all.values.begin() + std::ptrdiff_t(i * nodes), box, *grids[i]);
+    grids[i].reset();
+  }
+  box.values.assign(all.values.begin(), all.values.begin() + std::ptrdiff_t(nodes));
+  byEnergy->channels = std::make_shared<const HklGrid>(std::move(all));
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(box));
   loaded.inputs.byEnergy = std::move(byEnergy);
 }
@@ -118,7 +111,9 @@ void loadAnomalousAtoms(const CommandLine &line, LoadedInputs &loaded) {
     }
     byEnergy->atoms.push_back({int(kind), atom.position, atom.occupancy, atom.b});
   }
-  requireRoom(atomFile, *loaded.inputs.grid, 2 + 2 * byEnergy->kinds.size());
+  const HklGrid &box = *loaded.inputs.grid;
+  const std::size_t boxes = 2 + 2 * byEnergy->kinds.size();
+  io::gridNodes(atomFile, stackedBounds(box, boxes), boxes * box.values.size());
   loaded.remarks.push_back(std::to_string(byEnergy->atoms.size()) + " anomalous scatterers of " +
                            std::to_string(byEnergy->kinds.size()) + " kinds are in the cell (" +
                            atomFile + (file.spaceGroup.empty() ? "" : ", " + file.spaceGroup) +

@@ -12,14 +12,6 @@
 namespace nanobragg {
 namespace {
 
-/// The bounds of `count` boxes one behind another, without values.
-HklGrid stacked(const HklGrid &box, std::size_t count) {
-  const std::int64_t height = box.hMax - box.hMin + 1;
-  return {
-      box.hMin, box.hMin + std::int64_t(count) * height - 1, box.kMin, box.kMax, box.lMin, box.lMax,
-      {}};
-}
-
 /// exp(2 pi i x h) for h from `first` to `last`.
 std::vector<std::complex<double>> wavesOf(double x, std::int64_t first, std::int64_t last) {
   std::vector<std::complex<double>> waves;
@@ -85,21 +77,18 @@ void DefaultsChooser::chooseFactorsByEnergy() {
     throw std::invalid_argument("-interpolate: structure factors by energy are those of the "
                                 "nearest reflection; leave one of "
                                 "the two out");
-  if (inputs.byEnergy->channels.empty())
-    chooseAnomalous();
-  else
+  if (inputs.byEnergy->channels)
     chooseChannels();
+  else
+    chooseAnomalous();
 }
 
 void DefaultsChooser::chooseChannels() {
   const FactorsByEnergy &given = *inputs.byEnergy;
   Crystal &crystal = experiment.crystal;
   experiment.variant.structureFactors = StructureFactors::Channels;
-  auto sheets = std::make_shared<HklGrid>(stacked(*crystal.grid, given.channels.size()));
-  for (const std::vector<double> &channel : given.channels)
-    sheets->values.insert(sheets->values.end(), channel.begin(), channel.end());
   crystal.sheetStep = double(crystal.grid->hMax - crystal.grid->hMin + 1);
-  crystal.sheets = std::move(sheets);
+  crystal.sheets = given.channels;
   for (const double energy : sourceEnergies()) {
     std::size_t nearest = 0;
     for (std::size_t i = 1; i < given.energies.size(); ++i)
@@ -115,7 +104,7 @@ void DefaultsChooser::chooseAnomalous() {
   const HklGrid &box = *crystal.grid;
   experiment.variant.structureFactors = StructureFactors::Anomalous;
   experiment.variant.anomalousKinds = int(given.kinds.size());
-  auto sheets = std::make_shared<HklGrid>(stacked(box, 2 + 2 * given.kinds.size()));
+  auto sheets = std::make_shared<HklGrid>(stackedBounds(box, 2 + 2 * given.kinds.size()));
   std::vector<double> &values = sheets->values;
   values.reserve((2 + 2 * given.kinds.size()) * box.values.size());
   values.insert(values.end(), given.real.begin(), given.real.end());

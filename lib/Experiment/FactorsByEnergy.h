@@ -2,7 +2,10 @@
 #ifndef NANOBRAGG_EXPERIMENT_FACTORSBYENERGY_H
 #define NANOBRAGG_EXPERIMENT_FACTORSBYENERGY_H
 
+#include "lib/Experiment/Experiment.h"
+
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,11 +18,19 @@ struct AnomalousAtom {
   double occupancy, b;            ///< 1, A^2
 };
 
+/// Bounds of `count` boxes of this size, one behind another along h. No values.
+inline HklGrid stackedBounds(const HklGrid &box, std::size_t count) {
+  const std::int64_t height = box.hMax - box.hMin + 1;
+  return {
+      box.hMin, box.hMin + std::int64_t(count) * height - 1, box.kMin, box.kMax, box.lMin, box.lMax,
+      {}};
+}
+
 /// Either channels or anomalous scatterers. All grids have the bounds of the experiment's one.
 struct FactorsByEnergy {
   std::string file;             ///< for messages
   std::vector<double> energies; ///< eV, ascending: of the channels, or of the table of f' and f''
-  std::vector<std::vector<double>> channels; ///< electrons, one grid for each energy; empty: atoms
+  std::shared_ptr<const HklGrid> channels;  ///< one box for each energy, stacked; null: atoms
   std::vector<double> real, imaginary;      ///< of F without the dispersion of the atoms, electrons
   std::vector<std::string> kinds;           ///< labels of the atoms, those that the table knows
   std::vector<AnomalousAtom> atoms;         ///< all of the cell

@@ -167,7 +167,7 @@ StructureFactors parsePhasedHkl(const std::string &path, const std::string &cont
       throw FileError(path, number,
                       "has no phase; with anomalous scatterers each line needs h k l F and the "
                       "phase in degrees");
-    Line line{{}, row[3], row[4] * std::numbers::pi / 180};
+    Line line{{}, row[3], std::remainder(row[4], 360) * std::numbers::pi / 180};
     for (std::size_t i = 0; i < 3; ++i) {
       if (row[i] != std::nearbyint(row[i]) || std::fabs(row[i]) > 100000)
         throw FileError(path, number,
