@@ -1,0 +1,24 @@
+// Structure factors of amorphous matter as text.
+#include "test/fuzz/FuzzTarget.h"
+
+#include "lib/IO/FileError.h"
+#include "lib/IO/StolFile.h"
+
+#include <cmath>
+#include <vector>
+
+using namespace nanobragg;
+
+NB_FUZZ_TARGET(stol) {
+  try {
+    const std::vector<io::StolPoint> table = io::readStol(fuzz::fileWith(input));
+    fuzz::require(!table.empty(), "a table has points");
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      fuzz::require(std::isfinite(table[i].f) && std::isfinite(table[i].stol),
+                    "the numbers of a table are finite");
+      fuzz::require(i == 0 || table[i].stol > table[i - 1].stol, "the first column ascends");
+    }
+  } catch (const io::FileError &refusal) {
+    fuzz::requireSentence(refusal);
+  }
+}
