@@ -33,6 +33,14 @@ void ListedPixels::requireSize(std::size_t numbers) const {
                                 std::to_string(places.size()) + " pixels");
 }
 
+void ListedPixels::requireImageOf(const Experiment &experiment) const {
+  const bool fits = std::ranges::all_of(
+      places, [&](std::size_t place) { return place == none || place < imagePixels; });
+  if (!experiment.variant.pixelList || std::int64_t(imagePixels) != experiment.pixelCount() ||
+      !fits)
+    throw std::invalid_argument("the list of pixels and the experiment do not belong together");
+}
+
 std::vector<double> ListedPixels::scatter(std::span<const double> list) const {
   requireSize(list.size());
   std::vector<double> image(imagePixels);

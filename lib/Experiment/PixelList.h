@@ -37,6 +37,10 @@ struct ListedPixels {
 
   /// Throws std::invalid_argument unless that is the number of listed pixels.
   void requireSize(std::size_t numbers) const;
+
+  /// Throws std::invalid_argument unless the experiment's image is one that listPixels made, and
+  /// has all places.
+  void requireImageOf(const Experiment &experiment) const;
 };
 
 /// Makes the detector's image that of the pixels, in this order; each may be listed more than once.

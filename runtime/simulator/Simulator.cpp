@@ -66,6 +66,12 @@ SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags)
 Simulator::Simulator(const Experiment &experiment, const SimulatorOptions &options)
     : state(std::make_unique<State>(experiment, options)) {}
 Simulator::Simulator(std::unique_ptr<State> state) : state(std::move(state)) {}
+Simulator Simulator::ofListed(const Experiment &experiment, const ListedPixels &listed,
+                              const SimulatorOptions &options) {
+  listed.requireImageOf(experiment);
+  listed.requireSize(options.pixels.size());
+  return Simulator(std::make_unique<State>(experiment, listed, options));
+}
 Simulator::Simulator(Simulator &&) noexcept = default;
 Simulator &Simulator::operator=(Simulator &&) noexcept = default;
 Simulator::~Simulator() = default;
@@ -93,6 +99,7 @@ const std::optional<std::string> &Simulator::deviceFallbackReason() const {
   return state->deciding().placement.deviceFallbackReason();
 }
 const Experiment &Simulator::experiment() const { return state->experiment; }
+const ListedPixels &Simulator::listed() const { return state->listed; }
 const SimulatorTiming &Simulator::timing() const { return state->deciding().timing; }
 std::array<std::int64_t, 3> Simulator::shape() const {
   const Detector &detector = state->experiment.detector;

@@ -27,7 +27,11 @@ Simulator::State::State(const Experiment &given, const SimulatorOptions &options
       spreading(spreadOf(experiment, options)) {}
 
 Simulator::State::State(const State &other)
-    : experiment(other.experiment), listed(other.listed), options(other.options),
+    : State(other.experiment, other.listed, other.options) {}
+
+Simulator::State::State(const Experiment &given, const ListedPixels &listed,
+                        const SimulatorOptions &options)
+    : experiment(given), listed(listed), options(options),
       placement(options, options.once ? samplesOf(experiment) : 0),
       spreading(spreadOf(experiment, options)) {}
 

@@ -19,6 +19,8 @@ namespace nanobragg {
 
 struct Simulator::State {
   State(const Experiment &experiment, const SimulatorOptions &options);
+  /// Of an experiment that has this list.
+  State(const Experiment &experiment, const ListedPixels &listed, const SimulatorOptions &options);
   /// The same numbers, list of pixels and options; no programs.
   State(const State &other);
 

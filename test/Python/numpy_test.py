@@ -1,5 +1,6 @@
 """The simulator in NumPy: numbers, images, derivatives, errors."""
 
+import multiprocessing
 import os
 import pickle
 import signal
@@ -14,6 +15,11 @@ import numpy as np
 
 import nanobragg as nb
 from common import central, flags, grid, reference, simulator
+
+
+def image_of(sim):
+    """What other processes are asked for."""
+    return sim.image()
 
 
 class Numbers(unittest.TestCase):
@@ -59,8 +65,35 @@ class Numbers(unittest.TestCase):
             simulator(pixels=[[0.5, 2]])
         with self.assertRaisesRegex(ValueError, "pixels, 3"):
             simulator(pixels=[1, 2])
-        with self.assertRaisesRegex(ValueError, "pickled"):
-            pickle.dumps(listed)
+
+    def test_copies_of_a_list_of_pixels(self):
+        whole = simulator("-roi", "2", "23", "0", "21")
+        for pixels in ([[3, 5], [20, 1], [3, 5], [0, 23]], [[20, 1], [23, 1]],  # these two are not rendered
+                       np.stack(np.mgrid[:24, :24], -1).reshape(-1, 2)):
+            listed = whole.at_pixels(np.array(pixels))
+            listed.set(cell_a=71 * nb.angstrom)
+            listed["F"] = 2 * listed["F"]
+            other = pickle.loads(pickle.dumps(listed))
+            again = pickle.loads(pickle.dumps(other.copy()))
+            for one in (other, again):
+                self.assertEqual(one.shape, listed.shape)
+                np.testing.assert_array_equal(one.image(), listed.image())
+                np.testing.assert_array_equal(one.rendered, listed.rendered)
+                np.testing.assert_array_equal(one.gradient("cell_a")["cell_a"], listed.gradient("cell_a")["cell_a"])
+                with self.assertRaisesRegex(ValueError, "no others"):
+                    one.at_pixels([[0, 0]])
+            other["cell_a"] = 72 * nb.angstrom
+            self.assertEqual((listed["cell_a"], again["cell_a"]), (71 * nb.angstrom,) * 2)
+
+    def test_other_processes(self):
+        whole = simulator()
+        whole.set(cell_a=71 * nb.angstrom)
+        whole.image()  # its kernel and threads are there when the process forks
+        sims = [whole, whole.at_pixels([[3, 5], [20, 1]]), whole.copy()]
+        for method in ("spawn", "fork", "forkserver"):
+            with self.subTest(method), multiprocessing.get_context(method).Pool(2) as pool:
+                for image, sim in zip(pool.map_async(image_of, sims).get(60), sims):
+                    np.testing.assert_array_equal(image, sim.image())
 
     def test_several_directions(self):
         f = reference().function("cell", "misset")

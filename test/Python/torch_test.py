@@ -34,6 +34,17 @@ def scaled(sim, **start):
     return function, xs
 
 
+class Shots(torch.utils.data.Dataset):
+    def __init__(self, sim):
+        self.sim = sim
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, i):
+        return image(self.sim, cell_a=torch.tensor(7e-9 + i * 1e-11, dtype=f64))
+
+
 class Derivatives(unittest.TestCase):
     def test_value(self):
         sim = reference()
@@ -233,21 +244,16 @@ class Modules(unittest.TestCase):
         model.load_state_dict(state)
 
     def test_workers(self):
-        class Shots(torch.utils.data.Dataset):
-            def __init__(self, sim):
-                self.sim = sim
-
-            def __len__(self):
-                return 6
-
-            def __getitem__(self, i):
-                return image(self.sim, cell_a=torch.tensor(7e-9 + i * 1e-11, dtype=f64))
-
-        shots = Shots(small())
-        shots[0]
-        loaded = torch.stack(list(torch.utils.data.DataLoader(shots, num_workers=2, batch_size=None)))
-        for i in range(6):
-            torch.testing.assert_close(loaded[i], shots[i], rtol=0, atol=0)
+        whole = small()
+        for sim in (whole, whole.at_pixels([[1, 2], [5, 0]])):
+            shots = Shots(sim)
+            shots[0]
+            for method in ("fork", "spawn"):
+                loader = torch.utils.data.DataLoader(shots, num_workers=2, batch_size=None, timeout=60,
+                                                     multiprocessing_context=method)
+                for i, loaded in enumerate(loader):
+                    torch.testing.assert_close(loaded, shots[i], rtol=0, atol=0)
+                self.assertEqual(i, 5)
 
 
 class Refusals(unittest.TestCase):

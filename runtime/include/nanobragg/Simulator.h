@@ -9,21 +9,22 @@
 //   LossGradient g = simulator.gradient("cell,misset", Loss::chiSquare(data, {sigma}));
 //
 // Numbers and derivatives are in SI units (m, rad, 1/m, photons/m^2, electrons), images are f64
-// photons per pixel, times the gain where there is one, [panel][slow][fast]. Parameters and groups of them have the names that
-// nb-sim --list-parameters prints. Each kind of derivative needs a program of its own, which is
-// made when it is first asked for and shared by all simulators of the process. Gradients are
-// bitwise the same for any number of threads. What runs the programs (kernel or interpreter, GPU or
-// processor, and what takes over when that cannot) SimulatorOptions says.
+// photons per pixel, times the gain where there is one, [panel][slow][fast]. Parameters and groups
+// of them have the names that nb-sim --list-parameters prints. Each kind of derivative needs a
+// program of its own, which is made when it is first asked for and shared by all simulators of the
+// process. Gradients are bitwise the same for any number of threads. What runs the programs (kernel
+// or interpreter, GPU or processor, and what takes over when that cannot) SimulatorOptions says.
 //
-// The Python module (runtime/python) is a thin layer over this class, as the C interface is over its
-// parts (runtime/capi).
+// The Python module (runtime/python) is a thin layer over this class, as the C interface is over
+// its parts (runtime/capi).
 //
-// Who needs some pixels and not all (a refinement does) lists them in SimulatorOptions::pixels: image,
-// derivatives and losses are then of those pixels alone.
+// Who needs some pixels and not all (a refinement does) lists them in SimulatorOptions::pixels:
+// image, derivatives and losses are then of those pixels alone.
 //
 // Rooms for what will come: a batch of shots is a loop over set() and render() here, or one
-// function beside render() that takes all of them at once; what the detector makes of the photons (point spread,
-// noise) is part of the program, a stage after its image (docs/rationale/detector-response.md).
+// function beside render() that takes all of them at once; what the detector makes of the photons
+// (point spread, noise) is part of the program, a stage after its image
+// (docs/rationale/detector-response.md).
 //
 // Whatever goes wrong is an exception: std::invalid_argument for names and sizes,
 // std::runtime_error when a program cannot be made or run.
@@ -49,6 +50,7 @@
 namespace nanobragg {
 
 struct Experiment;
+struct ListedPixels;
 
 /// The derivative of one number by all numbers of a parameter.
 struct Gradient {
@@ -95,6 +97,11 @@ public:
   /// as it would: what `options` leave as it is by default, the flags decide.
   static Simulator fromFlags(const std::vector<std::string> &flags,
                              const SimulatorOptions &options = {});
+  /// One of an experiment that has a list of pixels already, as another simulator had it:
+  /// experiment() and listed() of that one, whose options these are. Throws std::invalid_argument
+  /// where they do not belong together.
+  static Simulator ofListed(const Experiment &experiment, const ListedPixels &listed,
+                            const SimulatorOptions &options);
   Simulator(Simulator &&) noexcept;
   Simulator &operator=(Simulator &&) noexcept;
   ~Simulator();
@@ -112,6 +119,9 @@ public:
   /// Why the processor does something though there is a GPU, when nobody insists on it.
   const std::optional<std::string> &deviceFallbackReason() const;
   const Experiment &experiment() const;
+  /// Where the pixels of SimulatorOptions::pixels are in the image of experiment(); empty without
+  /// them.
+  const ListedPixels &listed() const;
   const SimulatorTiming &timing() const;
   /// The processor or chip that the image's code was generated for, or "interpreter". Makes the
   /// program when there is none.
@@ -177,8 +187,8 @@ public:
   /// The derivative of the image along a direction. Of the parameters, those that the direction
   /// does not name stay; the program serves every direction in them.
   std::vector<double> jvp(std::string_view parameters, std::span<const Direction> direction);
-  /// The same along several directions in one sweep, an image each. There is a program for each number
-  /// of directions.
+  /// The same along several directions in one sweep, an image each. There is a program for each
+  /// number of directions.
   std::vector<std::vector<double>> jvps(std::string_view parameters,
                                         std::span<const std::vector<Direction>> directions);
 

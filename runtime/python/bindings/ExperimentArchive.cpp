@@ -137,15 +137,14 @@ void field(Archive &a, Panel &panel) {
 template <typename Archive>
 void field(Archive &a, Crystal &crystal) {
   auto &[cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
-         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, sourceChannel, fPrime,
-         fDoublePrime, fPrimeEnergies, sourceTableEntry, sourceTableFraction, mosaicSpread,
-         mosaicAxis, mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma, symmetryH, symmetryK,
-         symmetryL] = crystal;
+         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, sourceChannel, fPrime, fDoublePrime,
+         fPrimeEnergies, sourceTableEntry, sourceTableFraction, mosaicSpread, mosaicAxis,
+         mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma, symmetryH, symmetryK, symmetryL] =
+      crystal;
   fields(a, cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
-         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, sourceChannel, fPrime,
-         fDoublePrime, fPrimeEnergies, sourceTableEntry, sourceTableFraction, mosaicSpread,
-         mosaicAxis, mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma, symmetryH, symmetryK,
-         symmetryL);
+         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, sourceChannel, fPrime, fDoublePrime,
+         fPrimeEnergies, sourceTableEntry, sourceTableFraction, mosaicSpread, mosaicAxis,
+         mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma, symmetryH, symmetryK, symmetryL);
 }
 
 template <typename Archive>
@@ -170,13 +169,18 @@ void field(Archive &a, Detector &detector) {
          rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
          roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
          layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast, gain, psfFwhm,
-         psfRadius] =
-      detector;
+         psfRadius] = detector;
   fields(a, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
          rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
          roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
          layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast, gain, psfFwhm,
          psfRadius);
+}
+
+template <typename Archive>
+void field(Archive &a, ListedPixels &listed) {
+  auto &[places, imagePixels] = listed;
+  fields(a, places, imagePixels);
 }
 
 template <typename Archive>
@@ -193,20 +197,21 @@ void field(Archive &a, Experiment &experiment) {
 
 } // namespace
 
-std::string archive(const Experiment &experiment) {
+std::string archive(const Experiment &experiment, const ListedPixels &listed) {
   Writer writer;
   Experiment copy = experiment;
-  field(writer, copy);
+  ListedPixels places = listed;
+  fields(writer, copy, places);
   return std::move(writer.text);
 }
 
-Experiment restore(std::string_view bytes) {
+std::pair<Experiment, ListedPixels> restore(std::string_view bytes) {
   Reader reader(bytes);
-  Experiment experiment;
-  field(reader, experiment);
+  std::pair<Experiment, ListedPixels> restored;
+  fields(reader, restored.first, restored.second);
   if (reader.left() != 0)
     throw std::invalid_argument("the pickled simulator is damaged: it is too long");
-  return experiment;
+  return restored;
 }
 
 } // namespace nanobragg::python

@@ -25,19 +25,27 @@ SimulatorOptions optionsFrom(const nb::tuple &t) {
   options.passes.plugins = nb::cast<std::string>(t[7]);
   options.passes.patterns = nb::cast<std::string>(t[8]);
   options.cull = nb::cast<std::string>(t[9]);
+  options.pixels = pixelsOf(nb::cast<Indices>(t[10]));
   return options;
 }
 
+/// (pixels, 3), as pixelsOf takes them.
+NumpyArray<std::int64_t> rowsOf(const std::vector<PixelIndex> &pixels) {
+  std::vector<std::int64_t> rows;
+  for (const PixelIndex &p : pixels)
+    rows.insert(rows.end(), {p.panel, p.slow, p.fast});
+  return takeVector(std::move(rows), {pixels.size(), 3});
+}
+
 nb::tuple stateOf(const PythonSimulator &self) {
-  if (!self.options.pixels.empty())
-    throw std::invalid_argument("a simulator of a list of pixels cannot be pickled; make it again "
-                                "from its flags");
-  const std::string bytes = self.use([](Simulator &s) { return archive(s.experiment()); });
+  const std::string bytes =
+      self.use([](Simulator &s) { return archive(s.experiment(), s.listed()); });
   const SimulatorOptions &o = self.options;
-  return nb::make_tuple(
-      nb::bytes(bytes.data(), bytes.size()),
-      nb::make_tuple(o.threads, o.precision, o.device, o.engine ? int(*o.engine) : -1, o.kernelFile,
-                     o.fallback, o.passes.pipeline, o.passes.plugins, o.passes.patterns, o.cull));
+  return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()),
+                        nb::make_tuple(o.threads, o.precision, o.device,
+                                       o.engine ? int(*o.engine) : -1, o.kernelFile, o.fallback,
+                                       o.passes.pipeline, o.passes.plugins, o.passes.patterns,
+                                       o.cull, rowsOf(o.pixels)));
 }
 
 } // namespace
@@ -66,8 +74,11 @@ void bindState(nb::module_ &module, SimulatorClass &simulator) {
   module.def(
       "restore",
       [](const nb::bytes &bytes, const nb::tuple &options) {
-        const Experiment experiment = restore(std::string_view(bytes.c_str(), bytes.size()));
-        return std::make_unique<PythonSimulator>(experiment, optionsFrom(options));
+        const auto [experiment, listed] = restore(std::string_view(bytes.c_str(), bytes.size()));
+        const SimulatorOptions how = optionsFrom(options);
+        if (!listed.any())
+          return std::make_unique<PythonSimulator>(experiment, how);
+        return std::make_unique<PythonSimulator>(Simulator::ofListed(experiment, listed, how), how);
       },
       nb::arg("bytes"), nb::arg("options"));
 }

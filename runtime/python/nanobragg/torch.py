@@ -105,7 +105,7 @@ class NBImage(torch.nn.Module):
                     raise ValueError(f"the bounds of '{name}' do not have its value {sim[name]} between them")
                 self._bounds[name] = float(low), float(high)
             elif scale and name in scale:
-                self.register_buffer(f"_scale_{name}", torch.as_tensor(scale[name], dtype=torch.float64).expand(shape))
+                self.register_buffer(f"_scale_{name}", torch.as_tensor(scale[name], dtype=torch.float64).expand(shape).clone())
             else:
                 self.register_buffer(f"_scale_{name}", torch.where(start == 0, torch.ones_like(start), start.abs()))
 
