@@ -4,12 +4,12 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
-#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -173,7 +173,9 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
     diagnostic.attachNote(image.getLoc()) << "in the image vectorized here";
     return failure();
   };
-  if (isa<ScatterOp, ScatterFactorOp, ReadPixelOp>(op))
+  // What is read at one place of a row, the panel of listed pixels, is the same for all lanes:
+  // tables are looked up by it.
+  if (isa<ScatterOp, ScatterFactorOp>(op) || (isa<ReadPixelOp>(op) && dependsOnLanes(op)))
     return rewriteAccess(op);
   // Tables and grids have no lanes, whatever is added to them.
   bool addsTables = isa<AddOp>(op) && isa<TableType, HklGridType>(op->getResult(0).getType());
@@ -215,7 +217,8 @@ LogicalResult LaneRewriter::rewriteBlock(Block &from) {
 
 ImageOp LaneRewriter::run() {
   if (image.getLanes()) {
-    nb::remarkMissed(image.getLoc(), remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
+    nb::remarkMissed(image.getLoc(),
+                     remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
         << "the image is in lanes already";
     return image;
   }

@@ -63,3 +63,23 @@ func.func @lookups(%n: index, %size: f64, %F: !nb.hkl_grid<f64>) -> tensor<?x?x?
   }
   return %img : tensor<?x?x?xf32>
 }
+
+// -----
+
+// What a row has at one place is the same for all of its pixels.
+
+// CHECK-LABEL: func.func @of_the_row
+// CHECK: %[[A:.*]] = nb.read_pixel %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : tensor<?x?x?xf64>
+// CHECK: %[[I:.*]] = arith.index_cast
+// CHECK: nb.lookup %{{.*}}[%[[I]]] : !nb.table<?xf64>
+func.func @of_the_row(%n: index, %panels: tensor<?x?x?xf64>, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
+  %zero = arith.constant 0 : index
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %a = nb.read_pixel %panels[%p, %s, %zero] : tensor<?x?x?xf64>
+    %b = arith.fptosi %a : f64 to i64
+    %i = arith.index_cast %b : i64 to index
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  return %image : tensor<?x?x?xf64>
+}

@@ -29,7 +29,7 @@ private:
   Value startOfRow(Value panel, Value slow);
   void clearPixels(Value position, Value left);
   LogicalResult pixels(Value panel, Value slow, Value fast, Value end, Value rowStart);
-  LogicalResult replaceReads();
+  LogicalResult replaceReads(Value rowStart);
   LogicalResult store(Value value, const Accumulator &to);
   Value maskAt();
   void skipMasked(Value left);
@@ -267,8 +267,8 @@ Value ImageLowering::maskAt() {
   return inRow ? Value(arith::AndIOp::create(b, loc, wanted, inRow)) : wanted;
 }
 
-/// Reads of the pixel at hand, before the body is moved.
-LogicalResult ImageLowering::replaceReads() {
+/// Reads of the pixel at hand, or of one at a constant place in its row, before the body is moved.
+LogicalResult ImageLowering::replaceReads(Value rowStart) {
   SmallVector<ReadPixelOp> reads;
   image.getBody().walk([&](ReadPixelOp read) { reads.push_back(read); });
   for (ReadPixelOp read : reads) {
@@ -276,11 +276,18 @@ LogicalResult ImageLowering::replaceReads() {
     Value at[] = {read.getPanel(), read.getSlow(), read.getFast()};
     if (!source || !isa<FunctionOpInterface>(source.getOwner()->getParentOp()))
       return read.emitError("the image that is read must be an argument of the function");
-    if (!llvm::equal(at, image.getInductionVars()))
-      return read.emitError("only the pixel that is being computed can be read");
+    std::optional<int64_t> column = getConstantIntValue(read.getFast());
+    if (!llvm::equal(ArrayRef(at).drop_back(), image.getInductionVars().drop_back()) ||
+        (!column && read.getFast() != image.getInductionVars().back()))
+      return read.emitError("only the pixel that is being computed can be read, or one of its row "
+                            "at a constant place");
     Value flat = splitArgument(source)[0];
     Value value;
-    if (hasLanes())
+    if (column)
+      value = memref::LoadOp::create(
+          b, read.getLoc(), flat,
+          arith::AddIOp::create(b, loc, rowStart, indexConstant(b, loc, *column)).getResult());
+    else if (hasLanes())
       value = vector::MaskedLoadOp::create(b, read.getLoc(), cast<VectorType>(read.getType()), flat,
                                            position, inRow, zero(read.getType()));
     else
@@ -336,7 +343,7 @@ LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Value e
   OpBuilder::InsertionGuard guard(b);
   if (image.getMask() && !concurrent)
     skipMasked(arith::SubIOp::create(b, loc, end, fast));
-  if (failed(replaceReads()))
+  if (failed(replaceReads(rowStart)))
     return failure();
   Value ivs[] = {panel, slow, fastIndex};
   SmallVector<Value> values = inlineBody(b, image, ivs);

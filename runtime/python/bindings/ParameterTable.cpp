@@ -8,7 +8,8 @@ namespace nanobragg::python {
 Shape imageShape(const Experiment &experiment) {
   const Detector &d = experiment.detector;
   Shape shape;
-  if (!d.panels.empty())
+  // Listed pixels of all panels are rows of one image.
+  if (!d.panels.empty() && !experiment.variant.pixelList)
     shape.push_back(d.panels.size());
   shape.push_back(std::size_t(d.slowPixels));
   shape.push_back(std::size_t(d.fastPixels));

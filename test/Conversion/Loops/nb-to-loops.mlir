@@ -110,3 +110,25 @@ func.func @table_of_pixels(%where: tensor<?x?x?xf64>, %n: index, %m: index, %i: 
   %y = nb.lookup %t[%i, %i, %i, %i] : !nb.table<?x?x?x?xf64>
   return %y : f64
 }
+
+// -----
+
+// A pixel may read one of its row, at a constant place.
+
+// CHECK-LABEL: func.func @of_the_row
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[ROW:.*]] = arith.addi
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[ROW]]
+// CHECK: scf.for
+// CHECK: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %[[TWO]] : index
+// CHECK: memref.load %{{.*}}[%[[AT]]] : memref<?xf64>
+func.func @of_the_row(%n: index, %c: tensor<?x?x?xf64>) -> tensor<?x?x?xf64> {
+  %two = arith.constant 2 : index
+  %i = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %v = nb.read_pixel %c[%p, %s, %two] : tensor<?x?x?xf64>
+    nb.yield %v : f64
+  }
+  return %i : tensor<?x?x?xf64>
+}
