@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import warnings
 
 import numpy as np
 
@@ -157,9 +158,6 @@ class Valley:
     def rest(self, shared):
         return 0.05 * float(shared @ shared), 0.1 * shared
 
-    def longest(self, change):
-        return 1.0
-
 
 class Descents(unittest.TestCase):
     def test_it_ends_where_scipy_does_and_its_dot_products_are_right(self):
@@ -192,6 +190,13 @@ class Parts(unittest.TestCase):
         units = Amplitudes(grid, (-3, -3, -3), "P 2 2 2", anomalous=True)
         self.assertGreater(len(units.mates()), 10)
         np.testing.assert_array_equal(units.hkl[units.mates()[:, 0]], units.hkl[units.mates()[:, 1]])
+        x = np.array([-30, -1, -0.9, 0, 0.5, 40])
+        logarithms = units.logarithms(x)
+        np.testing.assert_allclose(units.numbers(logarithms), x, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(units.slopes(x), (units.logarithms(x + 1e-5) - units.logarithms(x - 1e-5)) / 2e-5,
+                                   rtol=1e-6)
+        self.assertEqual(logarithms[3], 0)
+        self.assertAlmostEqual((np.diff(np.exp(2 * logarithms[-2:])) / np.diff(x[-2:])).item(), 1, delta=0.03)
         restraints = AmplitudeRestraints(units, 0.4, 0.1, 0.7, units.lengths(np.eye(3)), count=4)
         x, step = 0.1 * rng.normal(size=units.size), 1e-5 * rng.normal(size=units.size)
         change = (restraints.at(x + step)[0] - restraints.at(x - step)[0]) / 2
@@ -363,6 +368,46 @@ class Refined(unittest.TestCase):
         # The corner turns with the panel, about the beam, which the orientations of all crystals may do as well.
         self.assertAlmostEqual(origin[0], -40 - 40 * turned, delta=2e-3)
         self.assertIsNone(result.F)
+
+    def test_panels_of_a_detector_of_four(self):
+        """The detector cut in four, of which one has moved: it is found where it went, by compiled kernels."""
+        listed, half = experiments(self.data.truth), 200
+        whole, = listed["detector"][0]["panels"]
+        corners = [(fast, slow) for slow in (0, half) for fast in (0, half)]
+        x, y, z = whole["origin"]
+        listed["detector"][0]["panels"] = [{**whole, "origin": [x + 0.2 * fast, y - 0.2 * slow, z], "image_size": [half, half]}
+                                           for fast, slow in corners]
+        listed["detector"][0]["panels"][3]["origin"][0] += 0.05
+        columns, box = self.data.columns, self.data.columns["bbox"]
+        at = box[:, [0, 2]] // half
+        inside = (at == (box[:, [1, 3]] - 1) // half).all(axis=1)
+        columns = {name: column[inside] for name, column in columns.items()} | {"panel": (at @ [1, 2])[inside].astype("u8")}
+        columns["bbox"] = (box - np.repeat(np.column_stack([at, 0 * at[:, :1]]), 2, axis=1) * half)[inside].astype("i4")
+        expt, refl, out = (f"{self.folder}/four{end}" for end in (".expt", ".refl", ""))
+        with open(expt, "w") as file:
+            json.dump(listed, file)
+        _files.write_reflections(refl, columns)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # one says where a kernel could not be compiled
+            result = self.refined(expt, refl, [*BEAM, "-hkl", f"{self.folder}/truth.hkl"], parameters="panels", out=out, steps=25,
+                                  images=lambda i: np.array([self.data.images[i][s:s + half, f:f + half] for f, s in corners]))
+        self.assertEqual([r.status for r in result.shots], 5 * ["refined"])
+        moved = np.array([[result.values[f"panels {i} {n}"][0] for n in "xy"] for i in range(4)])
+        expected = np.array([[0, 0], [0, 0], [0, 0], [-5e-5, 0]])
+        # What crystals and cells may do as well as all panels: shifts, turns and a larger pattern.
+        place = np.array([[-1, 1], [1, 1], [-1, -1], [1, -1.0]])
+        modes = np.array([[[1, 0]] * 4, [[0, 1]] * 4, place, place[:, ::-1] * [1, -1]]).reshape(4, 8).T
+        left = (moved - expected).ravel()
+        left -= modes @ np.linalg.lstsq(modes, left)[0]
+        self.assertLess(abs(left).max(), 2e-6)
+        panels = _files.read_experiments(f"{out}/refined.expt")["detector"][0]["panels"]
+        self.assertEqual(len(panels), 4)
+        sim = nb.Simulator.from_flags([*FLAGS, "--expt", f"{out}/refined.expt"])
+        rows = np.column_stack([np.arange(40) % 4, np.arange(40), np.arange(40)]).astype("i4")
+        some = sim.at_pixels(rows)
+        np.testing.assert_allclose(some.image(), sim.image()[tuple(rows.T)], rtol=1e-6, atol=1e-6)
+        self.assertEqual(some.engine, "fused")
+        self.assertEqual(some.parameters["pixel_panel"].value.shape, some.parameters["pixel_fast"].value.shape)
 
     def test_wrong_inputs(self):
         def image(index):

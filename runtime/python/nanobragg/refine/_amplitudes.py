@@ -5,9 +5,15 @@ import numpy
 from .. import _core
 
 
+_BEND = 0.1  # below the root of this part of its start, an intensity no longer falls linearly with its number
+
+
 class Amplitudes:
-    """F = start * exp(x) for each reflection of the asymmetric unit; equivalents, and Friedel mates unless they are
-    kept apart, have one F.
+    """F of each reflection of the asymmetric unit; equivalents, and Friedel mates unless they are kept apart, have one F.
+
+    What is refined of each is a number x, 0 at the start, in which the intensity is linear while it is not near 0:
+    F^2 = start^2 (t + sqrt(t^2 + b)) / (1 + sqrt(1 + b)), t = 1 + x. An image is linear in intensities, so the sum of
+    squares is nearly quadratic in x, and F stays above 0.
 
     grid, lowest: Simulator.structure_factors. space_group: Hermann-Mauguin or Hall symbol. anomalous: mates apart.
     Where F is 0, is absent by symmetry, or is that of 0 0 0, it stays as it is.
@@ -34,14 +40,29 @@ class Amplitudes:
                       / numpy.maximum(numpy.bincount(self.of_node, minlength=self.size), 1))
         self.anomalous = anomalous
 
-    def values(self, x):
+    @staticmethod
+    def logarithms(x):
+        """log F / start."""
+        return 0.5 * (numpy.arcsinh((1 + x) / _BEND**0.5) - numpy.arcsinh(1 / _BEND**0.5))
+
+    @staticmethod
+    def numbers(logarithms):
+        """x, the other way round."""
+        return _BEND**0.5 * numpy.sinh(2 * logarithms + numpy.arcsinh(1 / _BEND**0.5)) - 1
+
+    @staticmethod
+    def slopes(x):
+        """The derivative of log F by x."""
+        return 0.5 / numpy.sqrt((1 + x)**2 + _BEND)
+
+    def values(self, logarithms):
         """The grid, in its shape."""
         grid = self.grid.copy()
-        grid.reshape(-1)[self.nodes] = (self.start * numpy.exp(x))[self.of_node]
+        grid.reshape(-1)[self.nodes] = (self.start * numpy.exp(logarithms))[self.of_node]
         return grid
 
     def gradient(self, grid, by_grid):
-        """The derivative by x, of that by the numbers of the grid (flat)."""
+        """The derivative by log F, of that by the numbers of the grid (flat)."""
         nodes = self.nodes
         return numpy.bincount(self.of_node, weights=by_grid[nodes] * grid.reshape(-1)[nodes], minlength=self.size)
 
@@ -71,11 +92,11 @@ class AmplitudeRestraints:
         self.shell = numpy.empty(amplitudes.size, int)
         self.shell[order] = numpy.arange(amplitudes.size) * min(count, amplitudes.size) // max(amplitudes.size, 1)
 
-    def at(self, x):
-        """Minus the logarithm of the likelihood, and its derivative."""
+    def at(self, logarithms):
+        """Minus the logarithm of the likelihood of log F / start, and its derivative."""
         start, friedel, shells = self.weights
-        y = x + self.log_start
-        value, gradient = 0.5 * start * float(x @ x), start * x
+        y = logarithms + self.log_start
+        value, gradient = 0.5 * start * float(logarithms @ logarithms), start * logarithms
         if friedel and len(self.pairs):
             apart = y[self.pairs[:, 0]] - y[self.pairs[:, 1]]
             value += 0.5 * friedel * float(apart @ apart)

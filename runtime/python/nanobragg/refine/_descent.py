@@ -10,7 +10,6 @@ class Descent:
 
     problem.each(shared, own): for each shot of this rank None, or value, gradient by the shared numbers, by the shot's
     own. problem.rest(shared): value and gradient of what does not depend on shots, asked on the first rank.
-    problem.longest(change): by how much at most a step may be multiplied that changes the shared numbers so.
     Numbers have units in which the curvature is about 1, so that the first step is minus the gradient.
     """
 
@@ -94,7 +93,7 @@ class Descent:
     def _along(self, factors, slope):
         shared = sum(f * v for f, v in zip(factors, self._basis(self.history, self.gradient)))
         own = sum(f * v for f, v in zip(factors, self._basis(self.own_history, self.own_gradient)))
-        length = min(1.0, self.problem.longest(shared))
+        length = 1.0
         for _ in range(12):
             step, own_step = length * shared, length * own
             value, dots, gradient, own_gradient = self._evaluate(

@@ -42,6 +42,19 @@ class Joint:
             amplitudes = amplitudes + self.restraints.curvature()
         return metrics, common, amplitudes, seen
 
+    def rescale(self, seen, known):
+        """The common scale of seen F and of the shots, of which the pixels say nothing: so that half of the known F are
+        greater than at the start. The restraints alone would leave it to the logarithms of the weakest ones.
+        """
+        if not known.any():
+            return
+        p, factors = self.shared.split(self.start)
+        logarithms = self.shared.amplitudes.logarithms(factors)
+        change = numpy.median(logarithms[known])
+        logarithms[seen] -= change
+        self.start = numpy.concatenate([p, self.shared.amplitudes.numbers(logarithms)])
+        self.own[:, -1] += 2 * change
+
     def turn(self, cautious=False):
         self.metrics, common, amplitudes, _ = self.curvature(cautious=cautious)
         largest = numpy.diag(common).max() if len(common) else 1.0
@@ -49,15 +62,22 @@ class Joint:
         self.root = numpy.linalg.cholesky(common + numpy.diag(weakest))
         weak = max(1e-6 * numpy.median(amplitudes), 1e-30) if len(amplitudes) else 1.0
         self.unit = 1 / numpy.sqrt(numpy.maximum(amplitudes, weak))
+        if self.shared.amplitudes:
+            self.unit /= self.shared.amplitudes.slopes(self.shared.split(self.start)[1])
 
     def _change(self, shared):
-        """Of p and of log structure factors, for shared numbers in the units."""
+        """Of p and of the numbers of structure factors, for shared numbers in the units."""
         p, factors = self.shared.split(shared)
         return numpy.linalg.solve(self.root.T, p) if len(p) else p, factors * self.unit
 
     def _units(self, by_p, by_factors):
         """A gradient in the units."""
         return numpy.concatenate([numpy.linalg.solve(self.root, by_p) if len(by_p) else by_p, by_factors * self.unit])
+
+    def _slopes(self, shared):
+        """Derivatives of log structure factors by their numbers."""
+        factors = self.shared.split(self.shared_at(shared))[1]
+        return self.shared.amplitudes.slopes(factors) if self.shared.amplitudes else factors
 
     def shared_at(self, shared):
         return self.start + numpy.concatenate(self._change(shared))
@@ -69,23 +89,19 @@ class Joint:
                             for x, metric, u in zip(self.own, self.metrics, own)]).reshape(self.own.shape)
 
     def each(self, shared, own):
-        point = Point(self.shared, self.shared_at(shared))
+        point, slopes = Point(self.shared, self.shared_at(shared)), self._slopes(shared)
         for term, metric, x in zip(self.terms, self.metrics, self.own_at(shared, own)):
             if term is None:
                 yield None
                 continue
             value, by_own, by_p, by_factors = term.value_and_gradient(x, point)
-            yield (value, self._units(by_p - metric.follow.T @ by_own, by_factors),
+            yield (value, self._units(by_p - metric.follow.T @ by_own, slopes * by_factors),
                    numpy.linalg.solve(metric.root, by_own))
 
     def rest(self, shared):
         p, factors = self.shared.split(self.shared_at(shared))
         by_p = p / self.shared.common.sigma**2
-        value, by_factors = self.restraints.at(factors) if self.restraints else (0.0, factors)
-        return value + 0.5 * float(p @ by_p), self._units(by_p, by_factors)
-
-    def longest(self, change):
-        """So that no structure factor changes by more than a factor of two."""
-        factors = self._change(change)[1]
-        length = min(1.0, 0.7 / max(float(numpy.abs(factors).max()), 1e-30)) if len(factors) else 1.0
-        return float(self.ranks.given(numpy.array([length]))[0])
+        value, by_factors = 0.0, factors
+        if self.restraints:
+            value, by_factors = self.restraints.at(self.shared.amplitudes.logarithms(factors))
+        return value + 0.5 * float(p @ by_p), self._units(by_p, self._slopes(shared) * by_factors)

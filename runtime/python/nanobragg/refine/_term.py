@@ -20,7 +20,7 @@ def give_memory_back():
 
 
 class Shared:
-    """The numbers that all shots share: p of Common, and log factors of structure factors, or None."""
+    """The numbers that all shots share: p of Common, and those of Amplitudes, or None."""
 
     def __init__(self, common, amplitudes):
         self.common, self.amplitudes = common, amplitudes
@@ -31,12 +31,13 @@ class Shared:
 
 
 class Point:
-    """Shared numbers at which shots are asked: p, their values, and the grid of structure factors."""
+    """Shared numbers at which shots are asked: p, their values, log F / start, and the grid of structure factors."""
 
     def __init__(self, shared, x):
-        self.p, self.factors = shared.split(x)
+        self.p, factors = shared.split(x)
         self.values = shared.common.values(self.p)
-        self.grid = shared.amplitudes.values(self.factors) if shared.amplitudes else None
+        self.logarithms = shared.amplitudes.logarithms(factors) if shared.amplitudes else factors
+        self.grid = shared.amplitudes.values(self.logarithms) if shared.amplitudes else None
 
 
 class Metric:

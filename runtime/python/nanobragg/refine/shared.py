@@ -24,6 +24,7 @@ from ._stills import Stills
 from ._term import Point, Shared, Term, give_memory_back
 from .shots import write as write_shots
 
+_WELL_KNOWN = 100  # curvature of log F: to 0.1
 _KEPT_FUNCTIONS = 1 << 28  # bytes of the compiled functions of a rank that are kept between steps; others are made again
 
 
@@ -254,7 +255,9 @@ class _Run:
         """Structure factors that fell below 1/4 of their start begin again from there: the gradient by the logarithm of what is
         nearly nothing is nearly nothing, and one that a long step has thrown away would not come back."""
         p, factors = self.model.split(shared)
-        return numpy.concatenate([p, numpy.maximum(factors, -numpy.log(4))])
+        if self.model.amplitudes:
+            factors = numpy.maximum(factors, self.model.amplitudes.numbers(-numpy.log(4)))
+        return numpy.concatenate([p, factors])
 
     def _busy(self):
         """Seconds in images and gradients on this rank."""
@@ -274,6 +277,8 @@ class _Run:
     def result(self):
         joint, model = self.joint, self.model
         metrics, curvature, amplitudes, seen = joint.curvature(projected=True)
+        if model.amplitudes and "scale" not in self.restrain:
+            joint.rescale(seen > 0, (seen > 0) & (amplitudes > _WELL_KNOWN))
         point = Point(model, joint.start)
         covariance = numpy.linalg.pinv(curvature)
         result = SharedResult()
@@ -288,7 +293,7 @@ class _Run:
         if model.amplitudes:
             units = model.amplitudes
             result.hkl, result.mate, result.start, result.seen = units.hkl, units.mate, units.start, seen.astype(int)
-            result.F = units.start * numpy.exp(point.factors)
+            result.F = units.start * numpy.exp(point.logarithms)
             result.sigma = result.F / numpy.sqrt(numpy.maximum(amplitudes, 1e-30))
             result.structure_factors = point.grid, tuple(int(v) for v in units.lowest)
         for term, x, metric in zip(joint.terms, joint.own, metrics):
