@@ -322,7 +322,7 @@ class Refined(unittest.TestCase):
         self.assertEqual(seen[0], 16, "the step that was not finished is done again")
         np.testing.assert_array_equal(result.F, self.result.F)
         self.assertEqual([s["value"] for s in result.steps], [s["value"] for s in self.result.steps])
-        with self.assertRaisesRegex(nb.FileError, "written with another gain"):
+        with self.assertRaisesRegex(nb.FileError, "refined with another gain"):
             self.refined(out=f"{self.folder}/killed", resume=True, gain=2)
         with open(f"{self.folder}/killed/checkpoint.npz", "wb") as file:
             file.write(b"half of it")

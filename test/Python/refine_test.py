@@ -5,6 +5,8 @@ import importlib.util
 import io
 import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -240,6 +242,32 @@ class Shots(unittest.TestCase):
         for result in parts:
             np.testing.assert_array_equal(result.matrix, self.results[result.index].matrix)
         self.assertEqual(sorted(r.index for r in parts), list(range(SHOTS)))
+
+    @unittest.skipUnless(importlib.util.find_spec("mpi4py") and shutil.which("mpirun"), "no MPI")
+    def test_ranks_of_mpi_change_nothing(self):
+        for ranks, more in ((2, []), (4, []), (3, ["--resume"])):
+            out = f"{self.folder.name}/ranks{ranks}"
+            if more:  # one shot of those is there
+                refine.shots(FLAGS, self.data.expt, self.data.refl, system="tetragonal", workers=1, out=out)
+                os.remove(f"{out}/finished/000000.npz")
+                os.remove(f"{out}/refined.expt")
+            words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), sys.executable, "-m", "nanobragg.refine",
+                     self.data.expt, self.data.refl, "--system=tetragonal", f"--out={out}", *more]
+            ended = subprocess.run([*words, "--", *FLAGS], capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertEqual(ended.stdout.count("3 of 3 shots refined"), 1, ended.stdout)
+            self.assertEqual(ended.stdout.count("rotated by"), 1 if more else 3)
+            with open(f"{out}/refined.expt") as one, open(f"{self.out}/refined.expt") as other:
+                self.assertEqual(one.read(), other.read())
+            with open(f"{out}/refined.refl", "rb") as one, open(f"{self.out}/refined.refl", "rb") as other:
+                self.assertEqual(one.read(), other.read())
+        for word in ("--workers=2", "--shard=0/2"):
+            ended = subprocess.run([*words, word, "--", *FLAGS], capture_output=True, text=True)
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertIn(f"{word[:word.index('=')]} has no effect under mpirun", ended.stderr)
+        ended = subprocess.run([*words, "--gain=2", "--", *FLAGS], capture_output=True, text=True)  # the first rank refuses
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("refined with another gain", ended.stderr)
 
     def test_bad_shots_are_rejected_and_the_rest_refined(self):
         def image(index):

@@ -73,9 +73,8 @@ def main(words=None):
             return _shared(given, flags, comm)
         _refuse(given, parser, ("space_group", "anomalous", "panel_groups", "rounds", "steps"), "wants --shared")
         if comm is not None:
-            raise ValueError("shots are independent of each other; without --shared, start jobs with --shard=I/N instead "
-                             "of ranks of MPI")
-        return _shots(given, flags)
+            _refuse(given, parser, ("workers", "shard"), "has no effect under mpirun or srun: each rank is a worker")
+        return _shots(given, flags, comm)
     except (FileError, FlagError, ValueError, ImportError) as error:
         print(f"nb-refine: error: {error}", file=sys.stderr, flush=True)
         if comm is not None:
@@ -123,7 +122,7 @@ def _shared(given, flags, comm):
     return 0
 
 
-def _shots(given, flags):
+def _shots(given, flags, comm):
     done = []
 
     def show(result):
@@ -135,7 +134,9 @@ def _shots(given, flags):
     results = shots(flags, given.experiments, given.reflections, parameters=given.parameters, system=given.system,
                     gain=given.gain, offset=given.offset, readout=given.readout, margin=given.margin,
                     restrain=dict(given.restrain), workers=given.workers, shard=given.shard, method=given.method,
-                    resume=given.resume, out=given.out, progress=show)
+                    comm=comm, resume=given.resume, out=given.out, progress=show)
+    if comm is not None and comm.Get_rank():
+        return 0  # the first rank says what became of them
     good = sum(r.status == "refined" for r in results)
     print(f"{good} of {len(results)} shots refined; {given.out}/report.html shows them")
     return 0 if good or not results else 1

@@ -26,13 +26,7 @@ class Finished:
         text = json.dumps(question, indent=1, sort_keys=True, default=str)
         if resume and os.path.exists(asked):
             with open(asked) as file:
-                before = file.read()
-            if before != text:
-                old = json.loads(before)
-                new = json.loads(text)
-                what = ", ".join(sorted(k for k in {*old, *new} if old.get(k) != new.get(k)))
-                raise FileError(f"{folder}: its shots were refined with another {what}; go on with what they had, or write "
-                                "to another folder")
+                same_question(folder, file.read(), text)
         else:
             if os.path.isdir(folder):
                 for name in os.listdir(folder):
@@ -57,6 +51,18 @@ class Finished:
 def question_of(files, **numbers):
     """What results depend on: numbers, and the contents of files."""
     return {**numbers, **{name: digest(path) for name, path in files.items()}}
+
+
+def same_question(path, before, now):
+    """FileError, which names what differs, unless what was asked before (JSON, as what is asked now) is the same."""
+    if before == now:
+        return
+    try:
+        old, new = json.loads(before), json.loads(now)
+        what = ", ".join(sorted(k for k in {*old, *new} if old.get(k) != new.get(k)))
+    except (ValueError, AttributeError, TypeError):
+        raise FileError(f"{path}: what its results were asked cannot be read; write to another folder") from None
+    raise FileError(f"{path}: was refined with another {what}; go on with what it had, or write to another folder")
 
 
 def _bytes(result):

@@ -1,6 +1,7 @@
 """The refinement of what many shots share."""
 
 import dataclasses
+import io
 import json
 import os
 import time
@@ -18,7 +19,7 @@ from ._crystal import CELL_SYSTEMS, cell_of
 from ._descent import Descent
 from ._joint import Joint
 from ._ranks import Ranks
-from ._results import question_of
+from ._results import question_of, same_question
 from ._shot import METRES, Rejected, Result, shoeboxes_of, sigmas, wavelength_of, with_culling
 from ._stills import Stills
 from ._term import Point, Shared, Term, give_memory_back
@@ -322,12 +323,11 @@ class _Checkpoint:
         own = self.ranks.collected(zip(own, run.joint.own))
         if not self.ranks.first:
             return
-        part = f"{self.path}.part"
-        with open(part, "wb") as file:
-            numpy.savez(file, round=number, start=run.joint.start, own=numpy.array([x for _, x in own]),
-                        descent=numpy.array([rows for rows, _ in own]), steps=_text(json.dumps(run.steps)),
-                        question=_text(self.question), **{f"shared {name}": v for name, v in shared.items()})
-        os.replace(part, self.path)
+        content = io.BytesIO()
+        numpy.savez(content, round=number, start=run.joint.start, own=numpy.array([x for _, x in own]),
+                    descent=numpy.array([rows for rows, _ in own]), steps=_text(json.dumps(run.steps)),
+                    question=_text(self.question), **{f"shared {name}": v for name, v in shared.items()})
+        _files.write_file(self.path, content.getbuffer())
 
     def read(self):
         """What was written last, of the shots of this rank; None: nothing was."""
@@ -343,11 +343,7 @@ class _Checkpoint:
                      "shared": {name[7:]: v for name, v in found.items() if name.startswith("shared ")}}
         except Exception as error:
             raise FileError(f"{self.path}: is no checkpoint, or it is damaged ({error}); remove it to begin anew") from None
-        if question != self.question:
-            old, new = json.loads(question), json.loads(self.question)
-            what = ", ".join(sorted(k for k in {*old, *new} if old.get(k) != new.get(k)))
-            raise FileError(f"{self.path}: was written with another {what}; go on with what it had, or write to another "
-                            "folder")
+        same_question(self.path, question, self.question)
         return state
 
 

@@ -10,6 +10,7 @@ import numpy
 from .._errors import FileError
 from . import _files, _report
 from ._crystal import CELL_SYSTEMS
+from ._dealing import dealt, work_for_first
 from ._results import Finished, question_of
 from ._shot import METHODS, Result, refine_shot
 from ._stills import Stills
@@ -17,7 +18,7 @@ from ._stills import Stills
 
 def shots(flags, experiments, reflections, *, images=None, parameters=("orientation", "cell", "scale"), system="triclinic",
           gain=1.0, offset=0.0, readout=0.0, restrain=None, margin=2, method="trust-region", workers=None,
-          shard=(0, 1), out=None, resume=False, progress=None):
+          shard=(0, 1), comm=None, out=None, resume=False, progress=None):
     """Refines the crystal of each still of an experiment list against the pixels of its shoeboxes.
 
     flags: of nb-sim, a string or a list, for what the files do not say: -hkl, -N, -mosaic, --spectrum, -gauss_xtal ...
@@ -30,6 +31,8 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     the image's unit).
     restrain, method: see refine_shot. workers: processes; None: one for each processor. shard: (i, n), every n-th shot
     from i on.
+    comm: a communicator of mpi4py in place of workers: all ranks call this, each takes the next shot whenever it is
+    free, and the first has the results; other ranks return none.
     out: a folder for refined.expt, refined.refl, shots.csv and report.html; and for finished/, with what is known of
     each shot as soon as it is. resume: shots that are in there are not refined again; FileError where they were asked
     otherwise.
@@ -50,11 +53,17 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     part, parts = shard
     if not 0 <= part < parts:
         raise ValueError(f"shard is {part}/{parts}; parts count from 0, and there are {parts}")
+    ranks = comm if comm is not None and comm.Get_size() > 1 else None
+    if ranks and workers is not None:
+        raise ValueError("ranks work in one process each; leave out workers=")
     stills = Stills(flags, experiments, reflections, images, gain, offset)
     how = {"further": [p for p in wanted if p not in ("orientation", "cell", "scale")], "system": system,
-           "readout": readout / gain, "restrain": restrain, "margin": margin, "method": method}
+           "readout": readout / gain, "restrain": dict(restrain or {}), "margin": margin, "method": method}
     shot = functools.partial(_one, stills=stills, how=how)
     numbers = range(part, len(stills), parts)
+    if ranks and ranks.Get_rank():
+        work_for_first(shot, ranks)
+        return []
     finished, results = None, []
     if out is not None:
         finished = Finished(os.path.join(out, "finished"), question_of(
@@ -62,7 +71,10 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
             **how), resume)
         results = [result for result in map(finished.get, numbers) if result is not None]
     known = {result.index for result in results}
-    for result in _each(shot, [i for i in numbers if i not in known], workers):
+    left = [i for i in numbers if i not in known]
+    if workers != 1:  # those of most pixels first: a long one that begins last would keep the others waiting
+        left.sort(key=lambda i, cost=stills.counts(): -cost[i])
+    for result in dealt(shot, left, ranks) if ranks else _each(shot, left, workers):
         results.append(result)
         if finished:
             finished.put(result)
