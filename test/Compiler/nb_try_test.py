@@ -51,6 +51,45 @@ class NbTry(unittest.TestCase):
             self.assertGreater(rows['without nb-vectorize']['instructions_per_sample'],
                                1.5 * default['instructions_per_sample'])
 
+    def test_kernels_that_leave_samples_out(self):
+        """Are run as nb-sim runs them, and judged where there is light."""
+        flags = [*FLAGS, '-gauss_xtal', '-N', '100', '-detpixels', '64', '-oversample', '2']
+        rows = {cull: self.rows(*flags, f'--cull={cull}', '--leave-out=nb-cull', status=0) for cull in ('off', 'exact', '1e-9')}
+        for cull, of in rows.items():
+            for row in of.values():
+                self.assertTrue(row['image']['same'] and row['gradient']['same'], (cull, row))
+                self.assertEqual('share_computed' in row, cull != 'off' and row['name'] == 'default')
+        share = [rows[cull]['default']['share_computed'] for cull in ('exact', '1e-9')]
+        self.assertLess(share[0], 0.5)
+        self.assertLess(share[1], 0.5 * share[0])
+        self.assertLess(rows['exact']['default']['ns_per_sample'], rows['off']['default']['ns_per_sample'])
+        # Some million samples of a pixel are too many to step through.
+        self.assertNotIn('instructions_per_sample',
+                         self.rows(*flags, '-oversample', '500', '--cull=off', '--grad=none')['default'])
+        self.run_try(*flags, '-oversample', '500', '--cull=off', '--grad=none', '--is=slower:1', '--pipeline=builtin.module()',
+                     status=1)
+
+    def test_gradients_that_are_zero_by_symmetry(self):
+        """Rounding is all there is of them."""
+        cubic = '-default_F 100 -cell 80 80 80 90 90 90 -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 64 -mosaic 0 --quiet'
+        row = self.rows(*cubic.split(), '--grad=misset_x,misset_y,misset_z,cell_alpha', '--no-count')['default']
+        self.assertTrue(row['gradient']['same'], row['gradient'])
+        pattern = """module {
+  pdl.pattern : benefit(1) {
+    %v = pdl.operand
+    %t = pdl.type
+    %root = pdl.operation "nb.normalize"(%v : !pdl.value) -> (%t : !pdl.type)
+    pdl.rewrite %root {
+      pdl.replace %root with (%v : !pdl.value)
+    }
+  }
+}
+"""
+        (self.folder / 'wrong.mlir').write_text(pattern)
+        row = self.rows(*cubic.split(), '--grad=distance', '--no-count',
+                        '--pipeline=builtin.module(nb-apply-patterns{files=wrong.mlir})', status=3)['given']
+        self.assertFalse(row['gradient']['same'], row)
+
     def test_schedules(self):
         """Those of the transform dialect make the same image and gradient; another one is no stale kernel."""
         folder = pathlib.Path(__file__).parents[2] / 'docs/examples/schedules'

@@ -113,6 +113,11 @@ int Try::answer(const std::vector<TrialResult> &results) const {
   const TrialResult &first = results.size() > 1 ? results[1] : results[0];
   const std::string &is = command.require;
   bool yes = false;
+  if (is.starts_with("slower") && first.compiles() && results[0].compiles() &&
+      !(first.instructionsPerSample && results[0].instructionsPerSample))
+    throw std::runtime_error("--is=slower counts instructions, which cannot be done here: on x86-64 only, "
+                             "without --no-count, and of pixels with fewer than some ten thousand samples "
+                             "(-oversample, -mosaic_domains)");
   if (is == "crash")
     yes = first.failure.starts_with("crashes") || first.failure.starts_with("takes more");
   else if (is == "fails")
@@ -207,9 +212,7 @@ int Try::run() {
     return answer(results);
   if (command.repeat > 0) {
     progress("timing in turn");
-    subject.restrictToAll();
     timeInTurn(subject, results, options, command.repeat);
-    subject.restrictTo(command.words.checkSamples);
   }
   bool wrong = false, failed = false;
   for (const TrialResult &r : results) {

@@ -1,6 +1,7 @@
 #include "tools/shared/LabSetup.h"
 
 #include "lib/CommandLine/ExperimentOf.h"
+#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/ParameterGroups.h"
 
 #include <algorithm>
@@ -12,9 +13,10 @@ using namespace mlir::nb;
 
 /// For programs whose numbers nobody gives.
 static const std::vector<std::string> smallExperiment = {
-    "-default_F", "100", "-cell", "70", "80",        "90",   "85",      "95",  "100",
-    "-misset",    "10",  "20",    "30", "-N",        "5",    "-lambda", "1",   "-distance",
-    "100",        "-detpixels",   "64", "-mosaic",   "0.5",  "-mosaic_domains", "4"};
+    "-default_F", "100",       "-cell", "70",         "80", "90",      "85",  "95",
+    "100",        "-misset",   "10",    "20",         "30", "-N",      "5",   "-lambda",
+    "1",          "-distance", "100",   "-detpixels", "64", "-mosaic", "0.5", "-mosaic_domains",
+    "4"};
 
 void LabWords::takeProgram() {
   if (experiment.empty() ||
@@ -50,8 +52,9 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
     options.compile.target = "gpu-on-cpu";
   else if (!tool.simulator.device.empty() && tool.simulator.device != "cpu" &&
            tool.simulator.device != "auto")
-    throw UsageError("--device=" + tool.simulator.device +
-                     ": kernels are tried on the processor, to which gpu-on-cpu gives a GPU's program");
+    throw UsageError(
+        "--device=" + tool.simulator.device +
+        ": kernels are tried on the processor, to which gpu-on-cpu gives a GPU's program");
   options.compile.passes = tool.simulator.passes;
   options.compile.passes.pipeline.clear();
   options.mostSeconds = words.mostSeconds;
@@ -59,6 +62,8 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
   options.tolerance = precision == "f64"     ? EngineTolerance{1e-9, 1e-12}
                       : precision == "mixed" ? EngineTolerance{1e-5, 1e-7}
                                              : EngineTolerance{1e-3, 1e-4};
+  // As nb-sim does it.
+  setup.complete.experiment.variant.cull = cullFor(tool.simulator.cull, experiment);
   if (words.program.empty())
     subject = Subject::ofExperiment(experiment);
   else
@@ -72,8 +77,10 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
   if (words.atolOfMax > 0)
     options.tolerance.atolOfMax = words.atolOfMax;
   if (!words.program.empty() && !describesExperiment(words.experiment) && !tool.quiet)
-    std::fprintf(stderr, "NOTE: the arguments have the numbers of a small experiment; flags of nb-sim "
-                         "behind the file give others\n");
+    std::fprintf(stderr,
+                 "NOTE: the arguments have the numbers of a small experiment; flags of nb-sim "
+                 "behind the file give others\n");
+  lookWhereLightIs(*subject, options);
   subject->restrictTo(words.checkSamples);
   if (words.gradient.empty())
     options.gradientBy = subject->usualParameters(3);

@@ -41,6 +41,12 @@ static bool isForProcessor(const std::string &device) {
   return !request.gpu;
 }
 
+static ProgramVariant variantFor(const SimulatorOptions &options, const Experiment &experiment) {
+  ProgramVariant variant = experiment.variant;
+  variant.cull = cullFor(options.cull, experiment);
+  return variant;
+}
+
 void RunSetup::takeTunedSchedule() {
   const ToolOptions &tool = line.tool;
   const SimulatorOptions &simulator = tool.simulator;
@@ -58,9 +64,8 @@ void RunSetup::takeTunedSchedule() {
   const auto schedules = TunedSchedules::fromEnvironment();
   if (!schedules)
     return;
-  ProgramVariant variant = complete.experiment.variant;
-  variant.cull = cullFor(simulator.cull, complete.experiment);
-  const auto found = schedules->find(variant.toString(), simulator.precision);
+  const auto found = schedules->find(variantFor(simulator, complete.experiment).toString(),
+                                     simulator.precision);
   // A schedule sets the precision; crystals of a series may be too large for it.
   const bool precise = simulator.precision == "f64" ||
                        (!line.series.any() &&
@@ -75,9 +80,10 @@ void RunSetup::takeTunedSchedule() {
 }
 
 OwnPasses RunSetup::ownPasses() const {
+  const SimulatorOptions &simulator = line.tool.simulator;
   OwnPasses passes =
-      readSchedule(line.tool.simulator.passes, complete.experiment.variant.toString(),
-                   line.tool.simulator.precision);
+      readSchedule(simulator.passes, variantFor(simulator, complete.experiment).toString(),
+                   simulator.precision);
   if (passes.any() && !tuned && !line.tool.quiet)
     passes.tell = tellPasses;
   return passes;

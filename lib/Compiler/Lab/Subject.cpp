@@ -15,7 +15,9 @@
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -29,6 +31,9 @@ struct Subject::Bound {
 Subject::Subject(const nanobragg::Experiment &experiment)
     : context(MLIRContext::Threading::DISABLED), experiment(experiment),
       bound(std::make_shared<Bound>()) {
+  restrictToAll();
+  centre = {(rendered.firstRow + rendered.lastRow + 1) / 2,
+            (rendered.firstColumn + rendered.lastColumn + 1) / 2};
   loadForInterpreter(context);
   registerPassesOnce();
 }
@@ -129,10 +134,14 @@ RunArguments Subject::arguments(ArrayRef<std::string> names) {
       auto [panels, slow, fast] = shape();
       ones.assign(std::max<size_t>(ones.size(), size_t(panels * slow * fast)), 1.0);
       value = ones.data();
-    } else if (restricted && name == "roi_slow_min") {
-      value = &firstRow;
-    } else if (restricted && name == "roi_slow_max") {
-      value = &lastRow;
+    } else if (name == "roi_slow_min") {
+      value = &rendered.firstRow;
+    } else if (name == "roi_slow_max") {
+      value = &rendered.lastRow;
+    } else if (name == "roi_fast_min") {
+      value = &rendered.firstColumn;
+    } else if (name == "roi_fast_max") {
+      value = &rendered.lastColumn;
     } else {
       value = find(name);
     }
@@ -178,40 +187,48 @@ std::array<int64_t, 3> Subject::shape() {
   return *shape;
 }
 
-int64_t Subject::wholeRows() const {
-  return experiment.detector.roiSlowMax - experiment.detector.roiSlowMin + 1;
+Subject::Part Subject::whole() const {
+  const nanobragg::Detector &d = experiment.detector;
+  return {d.roiSlowMin, d.roiSlowMax, d.roiFastMin, d.roiFastMax};
+}
+
+static double pixelsOf(const Subject::Part &part) {
+  return double(part.lastRow - part.firstRow + 1) * double(part.lastColumn - part.firstColumn + 1);
 }
 
 double Subject::samples() const {
-  const nanobragg::Detector &d = experiment.detector;
-  const int64_t slow = d.roiSlowMax - d.roiSlowMin + 1, fast = d.roiFastMax - d.roiFastMin + 1;
   const auto *panels = nanobragg::findParameter("panel_count");
-  return double(slow) * double(fast) * double(panels ? panels->place.index(experiment) : 1) *
+  return pixelsOf(whole()) * double(panels ? panels->place.index(experiment) : 1) *
          nanobragg::samplesPerPixel(experiment);
 }
 
-std::pair<int64_t, int64_t> Subject::rows() {
-  if (restricted)
-    return {firstRow, lastRow};
-  return {experiment.detector.roiSlowMin, experiment.detector.roiSlowMax};
+double Subject::share() const { return pixelsOf(rendered) / pixelsOf(whole()); }
+
+/// As many of first to last, around the centre where that can be.
+static std::pair<int64_t, int64_t> choose(int64_t count, int64_t centre, int64_t first,
+                                          int64_t last) {
+  const int64_t begin = std::clamp(centre - count / 2, first, std::max(first, last + 1 - count));
+  return {begin, std::min(begin + count - 1, last)};
 }
 
 void Subject::restrictTo(double most) {
   restrictToAll();
-  auto [first, last] = rows();
-  const double perRow = samples() / double(last - first + 1);
-  const auto count = std::max<int64_t>(1, int64_t(most / perRow));
   bool canBe = false;
   for (unsigned i = 0; i != function().getNumArguments(); ++i)
     canBe |= argumentName(function(), i) == "roi_slow_min";
-  if (count >= last - first + 1 || !canBe)
+  const Part all = rendered;
+  const double wanted = most / samples() * pixelsOf(all); // pixels
+  if (!canBe || !(wanted < pixelsOf(all)))
     return;
-  firstRow = first + (last - first + 1 - count) / 2;
-  lastRow = firstRow + count - 1;
-  restricted = true;
+  constexpr int64_t fewestColumns = 16; // whole lanes
+  const int64_t columns = all.lastColumn - all.firstColumn + 1;
+  const auto rows = std::max<int64_t>(1, int64_t(wanted / double(columns)));
+  std::tie(rendered.firstRow, rendered.lastRow) =
+      choose(rows, centre.first, all.firstRow, all.lastRow);
+  if (wanted < double(columns))
+    std::tie(rendered.firstColumn, rendered.lastColumn) = choose(
+        std::max(fewestColumns, int64_t(wanted)), centre.second, all.firstColumn, all.lastColumn);
 }
-
-void Subject::restrictToAll() { restricted = false; }
 
 std::vector<std::string> Subject::usualParameters(size_t most) {
   std::vector<std::string> names;

@@ -15,7 +15,8 @@
 
 namespace mlir::nb {
 
-/// A program with a function that makes an image, called "image" here, and values for its arguments.
+/// A program with a function that makes an image, called "image" here, and values for its
+/// arguments.
 class Subject {
 public:
   /// The program of the experiment, in f64, with its numbers. The experiment has to outlive it.
@@ -29,30 +30,38 @@ public:
   ModuleOp get() const { return *program; }
   /// What makes the image: of the program, or of the experiment's where that is lowered.
   func::FuncOp function() const { return function(meaning ? *meaning : *program); }
-  /// A program from a file that is past images and sums. What it should compute is then what the program of
-  /// the experiment does.
+  /// A program from a file that is past images and sums. What it should compute is then what the
+  /// program of the experiment does.
   bool isLowered() const { return bool(meaning); }
   func::FuncOp function(ModuleOp of) const;
   const std::string &source() const { return from; }
 
-  /// The values of these arguments. Those of derivatives: cotangents are 1, tangents are 1 too. Throws
-  /// std::runtime_error naming one for which there is none.
+  /// The values of these arguments. Those of derivatives: cotangents are 1, tangents are 1 too.
+  /// Throws std::runtime_error naming one for which there is none.
   RunArguments arguments(ArrayRef<std::string> names);
   RunArguments arguments(func::FuncOp function);
   RunArguments arguments(const nb_kernel_descriptor &kernel);
 
   /// Panels, rows and pixels of a row.
   std::array<int64_t, 3> shape();
-  /// Pixels x innermost evaluations, of all rows.
+  /// Pixels x innermost evaluations, of the whole image.
   double samples() const;
-  int64_t wholeRows() const;
 
-  /// From here on, images are of some rows in the middle, about as many as make these samples; whole
-  /// where that is less. The programs need the arguments roi_slow_min and roi_slow_max for that.
+  /// Pixels of each panel that are rendered, inclusive.
+  struct Part {
+    int64_t firstRow, lastRow, firstColumn, lastColumn;
+  };
+  /// From here on, images are of some rows, or where one is too many of some pixels of it, about as
+  /// many as make these samples; whole where that is less. The programs need the arguments of the
+  /// region of interest (roi_slow_min) for that.
   void restrictTo(double samples);
-  void restrictToAll();
-  /// The rows that are rendered.
-  std::pair<int64_t, int64_t> rows();
+  void restrictTo(const Part &part) { rendered = part; }
+  void restrictToAll() { rendered = whole(); }
+  const Part &part() const { return rendered; }
+  /// Of all pixels, those that are rendered.
+  double share() const;
+  /// What restrictTo chooses is around this pixel. At first: the middle.
+  void lookAt(int64_t slow, int64_t fast) { centre = {slow, fast}; }
 
   /// Those of the function's scalar arguments that gradients are usually asked by, at most `most`.
   std::vector<std::string> usualParameters(size_t most);
@@ -68,8 +77,9 @@ private:
   std::string from;
   std::map<std::string, const void *> known;
   std::vector<double> ones;
-  int64_t firstRow = 0, lastRow = 0;
-  bool restricted = false;
+  Part whole() const;
+  Part rendered;
+  std::pair<int64_t, int64_t> centre;
 
   struct Bound;
   std::shared_ptr<Bound> bound;

@@ -3,20 +3,22 @@
 #include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Compiler/CodeGen/InnerLoop.h"
 #include "lib/Compiler/Lab/Isolated.h"
+#include "lib/Compiler/Lab/LabRun.h"
 #include "lib/Compiler/Lab/TrialText.h"
-#include "lib/Compiler/Run/KernelRun.h"
-#include "runtime/processor/StepCount.h"
 
 #include "dialect/Names.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MD5.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <random>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -48,15 +50,34 @@ static std::vector<std::vector<double>> gradientsIn(ArrayRef<std::string> names,
   return gradient;
 }
 
-static Expected<std::vector<std::vector<double>>> expectGradient(Subject &subject,
-                                                                 const TrialOptions &options) {
+/// The numbers among the arguments, each changed by up to a part of itself. `changed` is where they
+/// lie.
+static void disturb(RunArguments &arguments, func::FuncOp function, double part,
+                    std::vector<double> &changed) {
+  changed.resize(arguments.size());
+  std::minstd_rand random(1);
+  std::uniform_real_distribution<double> of(-part, part);
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (type.isF64() && !argumentName(function, unsigned(i)).starts_with("tangent.")) {
+      changed[i] = *static_cast<const double *>(arguments[i].data) * (1 + of(random));
+      arguments[i].data = &changed[i];
+    }
+}
+
+/// With numbers that are changed by up to `disturbance` of themselves.
+static Expected<std::vector<std::vector<double>>>
+interpretGradient(Subject &subject, const TrialOptions &options, double disturbance) {
   OwningOpRef<ModuleOp> program = subject.get().clone();
   InterpreterPipelineOptions passes;
   passes.derivative = derivativeOf(options).toString();
   if (auto error = runPipeline(interpreterPipeline(passes), *program))
     return error;
   auto function = *program->getOps<func::FuncOp>().begin();
-  auto results = interpret(function, subject.arguments(function), {});
+  RunArguments arguments = subject.arguments(function);
+  std::vector<double> changed;
+  if (disturbance > 0)
+    disturb(arguments, function, disturbance, changed);
+  auto results = interpret(function, arguments, {});
   if (!results)
     return results.takeError();
   SmallVector<std::string> names;
@@ -82,11 +103,24 @@ Expected<Expectation> nb::expect(Subject &subject, const TrialOptions &options) 
     expectation.noGradient = "the program is lowered, and derivatives are taken of nb programs";
     return expectation;
   }
-  auto gradient = expectGradient(subject, options);
-  if (gradient)
-    expectation.gradient = std::move(*gradient);
-  else
+  auto gradient = interpretGradient(subject, options, 0);
+  if (!gradient) {
     expectation.noGradient = llvm::toString(gradient.takeError());
+    return expectation;
+  }
+  expectation.gradient = std::move(*gradient);
+  // Terms of either sign may leave next to nothing, or nothing at all. How much of that is
+  // rounding, numbers with some roundings' worth of change in them tell.
+  constexpr double roundings = 1e-4; // 1e-13 in f64
+  auto other = interpretGradient(subject, options, options.tolerance.rtol * roundings);
+  if (!other)
+    return other.takeError();
+  constexpr double room = 30;
+  for (auto [one, another] : llvm::zip(expectation.gradient, *other)) {
+    double &most = expectation.gradientRounding.emplace_back(0);
+    for (auto [a, b] : llvm::zip(one, another))
+      most = std::max(most, room * std::fabs(a - b));
+  }
   return expectation;
 }
 
@@ -94,14 +128,16 @@ namespace {
 /// The largest of differences in units of what is allowed.
 class Worst {
 public:
-  Worst(const EngineTolerance &tolerance, double largest)
-      : tolerance(tolerance), largest(largest) {}
+  /// `besides` is allowed anywhere.
+  Worst(const EngineTolerance &tolerance, double largest, double besides = 0)
+      : tolerance(tolerance), largest(largest), besides(besides) {}
 
   void add(double value, double reference, function_ref<std::string()> where) {
     if (value == reference || (std::isnan(value) && std::isnan(reference)))
       return;
     double off = std::fabs(value - reference);
-    double units = off / (tolerance.rtol * std::fabs(reference) + tolerance.atolOfMax * largest);
+    double units =
+        off / (tolerance.rtol * std::fabs(reference) + tolerance.atolOfMax * largest + besides);
     if (!std::isfinite(units))
       off = units = std::numeric_limits<double>::max();
     if (units <= result.worst)
@@ -120,7 +156,7 @@ public:
 
 private:
   EngineTolerance tolerance;
-  double largest;
+  double largest, besides;
   Deviation result;
 };
 } // namespace
@@ -144,15 +180,16 @@ Deviation nb::deviationOf(const RenderedImage &image, const RenderedImage &refer
   return worst.take();
 }
 
-static Deviation deviationOf(ArrayRef<std::vector<double>> gradient,
-                             ArrayRef<std::vector<double>> reference, const TrialOptions &options) {
+static Deviation deviationOf(ArrayRef<std::vector<double>> gradient, const Expectation &expectation,
+                             const TrialOptions &options) {
   Deviation all;
   all.same = true;
   // Sums over millions of terms of either sign are rounded more than pixels are.
   EngineTolerance tolerance = options.tolerance;
   tolerance.rtol *= 10;
-  for (auto [name, value, expected] : llvm::zip(options.gradientBy, gradient, reference)) {
-    Worst worst(tolerance, largestOf(expected));
+  for (auto [name, value, expected, rounding] : llvm::zip(
+           options.gradientBy, gradient, expectation.gradient, expectation.gradientRounding)) {
+    Worst worst(tolerance, largestOf(expected), rounding);
     for (size_t i = 0; i != expected.size(); ++i)
       worst.add(i < value.size() ? value[i] : std::nan(""), expected[i], [&] { return name; });
     Deviation one = worst.take();
@@ -217,38 +254,16 @@ static Expected<Made> make(Subject &subject, const std::string &pipeline,
   return made;
 }
 
-static std::vector<const void *> addressesOf(const RunArguments &arguments) {
-  std::vector<const void *> addresses;
-  for (const InterpreterArgument &argument : arguments)
-    addresses.push_back(argument.data);
-  return addresses;
-}
-
 static std::vector<std::vector<double>> outputsOf(Subject &subject,
                                                   const nb_kernel_descriptor &kernel) {
-  KernelRun run(kernel, addressesOf(subject.arguments(kernel)), subject.shape());
-  run.prepare();
-  run.render();
-  run.finish();
+  // With a tolerance the runtime leaves out what the interpreter computes, so it is told that all
+  // is lit.
+  auto cull = subject.function()->getAttrOfType<StringAttr>(names::cull);
+  if (kernel.reach && cull && cull != "exact")
+    return nb::runKernel(kernel, subject.arguments(kernel), subject.shape());
+  LabRun run(kernel, subject);
+  run.run();
   return run.results();
-}
-
-/// Of one row in the middle, stepped through.
-static std::optional<double> countInstructions(Subject &subject,
-                                               const nb_kernel_descriptor &kernel) {
-  auto [first, last] = subject.rows();
-  const int64_t row = (first + last) / 2;
-  KernelRun run(kernel, addressesOf(subject.arguments(kernel)), subject.shape());
-  run.prepare();
-  nanobragg::StepCounter counter(reinterpret_cast<const void *>(kernel.run_tile));
-  counter.start();
-  run.render(row, row + 1);
-  counter.stop();
-  const double all = subject.samples();
-  if (counter.count() == 0 || all == 0)
-    return std::nullopt;
-  // samples() is of the whole image, restricted or not.
-  return double(counter.count()) / (all / double(subject.wholeRows()));
 }
 
 static void tryGradient(TrialResult &result, Subject &subject, const Expectation &expectation,
@@ -268,7 +283,7 @@ static void tryGradient(TrialResult &result, Subject &subject, const Expectation
   if (gradient.size() != expectation.gradient.size())
     result.gradientFailure = "the kernel of the gradient returns something else";
   else
-    result.gradient = deviationOf(gradient, expectation.gradient, options);
+    result.gradient = deviationOf(gradient, expectation, options);
 }
 
 static TrialResult tryHere(TrialResult result, Subject &subject, const Expectation &expectation,
@@ -297,7 +312,7 @@ static TrialResult tryHere(TrialResult result, Subject &subject, const Expectati
   result.image = deviationOf(image, expectation.image, options.tolerance);
   tryGradient(result, subject, expectation, options);
   if (options.countInstructions)
-    result.instructionsPerSample = countInstructions(subject, kernel);
+    result.instructionsPerSample = countInstructions(kernel, subject);
   return result;
 }
 
@@ -327,12 +342,38 @@ TrialResult nb::tryPipeline(Subject &subject, const Expectation &expectation,
   return result;
 }
 
+void nb::lookWhereLightIs(Subject &subject, const TrialOptions &options) {
+  auto made = make(subject, "", options, false, false);
+  if (!made)
+    return llvm::consumeError(made.takeError()); // the trials will say why
+  const nb_kernel_descriptor &kernel = made->kernel->descriptor();
+  if (!kernel.reach)
+    return;
+  subject.restrictToAll();
+  LabRun run(kernel, subject);
+  run.run();
+  const std::vector<double> image = run.results().front();
+  auto [panels, slow, fast] = subject.shape();
+  const auto brightest = std::max_element(image.begin(), image.end()) - image.begin();
+  subject.lookAt(brightest / fast % slow, brightest % fast);
+}
+
+/// Rows that one run takes long enough for to be timed, but not longer.
+static void chooseRowsToTime(Subject &subject, const LabRun &run) {
+  constexpr double enoughSeconds = 0.05;
+  for (double samples = 2e6;; samples *= 4) {
+    subject.restrictTo(samples);
+    if (run.run().runSeconds >= enoughSeconds || samples >= subject.samples())
+      return;
+  }
+}
+
 void nb::timeInTurn(Subject &subject, std::vector<TrialResult> &results,
                     const TrialOptions &options, unsigned repeat) {
   struct Contestant {
     TrialResult *result;
     Made made;
-    std::unique_ptr<KernelRun> run;
+    std::unique_ptr<LabRun> run;
     double least = std::numeric_limits<double>::infinity();
   };
   std::vector<Contestant> contestants;
@@ -345,21 +386,23 @@ void nb::timeInTurn(Subject &subject, std::vector<TrialResult> &results,
       llvm::consumeError(made.takeError());
       continue;
     }
-    const nb_kernel_descriptor &kernel = made->kernel->descriptor();
-    auto run = std::make_unique<KernelRun>(kernel, addressesOf(subject.arguments(kernel)),
-                                           subject.shape());
-    run->prepare();
+    auto run = std::make_unique<LabRun>(made->kernel->descriptor(), subject);
     contestants.push_back({&result, std::move(*made), std::move(run)});
   }
-  auto [first, last] = subject.rows();
-  const double samples = subject.samples() * double(last - first + 1) / double(subject.wholeRows());
+  if (contestants.empty())
+    return;
+  const Subject::Part before = subject.part();
+  auto leave = llvm::scope_exit([&] { subject.restrictTo(before); });
+  chooseRowsToTime(subject, *contestants.front().run);
+  const double samples = subject.samples() * subject.share();
   for (unsigned round = 0; round <= repeat; ++round)
     for (Contestant &c : contestants) {
-      auto begin = Clock::now();
-      c.run->render();
+      const nanobragg::RunResult run = c.run->run();
       // The first one touches the memory.
       if (round > 0)
-        c.least = std::min(c.least, secondsSince(begin));
+        c.least = std::min(c.least, run.runSeconds);
+      if (run.culled)
+        c.result->shareComputed = run.samplesEvaluated / samples;
     }
   for (Contestant &c : contestants)
     if (samples > 0 && std::isfinite(c.least))

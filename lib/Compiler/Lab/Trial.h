@@ -24,22 +24,24 @@ struct TrialOptions {
 struct Expectation {
   RenderedImage image;
   std::vector<std::vector<double>> gradient; ///< one entry for each of TrialOptions::gradientBy
-  std::string noGradient;                    ///< why there is none, if there was to be one
+  /// What each of them may be off by, since its terms are rounded.
+  std::vector<double> gradientRounding;
+  std::string noGradient; ///< why there is none, if there was to be one
 };
 
 /// How far something is from what it should be.
 struct Deviation {
   bool same = false;
-  double worst = 0;    ///< in units of the tolerance
-  double relative = 0; ///< the largest difference, of the largest number
-  std::string where;   ///< "panel 0, slow 3, fast 7", "cell_a"
+  double worst = 0;                ///< in units of the tolerance
+  double relative = 0;             ///< the largest difference, of the largest number
+  std::string where;               ///< "panel 0, slow 3, fast 7", "cell_a"
   double value = 0, reference = 0; ///< there
 };
 
 struct TrialResult {
   std::string name, pipeline;
-  std::string failure;  ///< why there is no kernel, or how running it ended
-  std::string passes;   ///< that ran
+  std::string failure; ///< why there is no kernel, or how running it ended
+  std::string passes;  ///< that ran
   double compileSeconds = 0;
   size_t codeBytes = 0; ///< of the whole kernel
   std::string code;     ///< equal where two pipelines make the same instructions
@@ -48,6 +50,8 @@ struct TrialResult {
   std::string gradientFailure;
   std::optional<double> instructionsPerSample; ///< of some rows in the middle of the image
   std::optional<double> nsPerSample;
+  std::optional<double>
+      shareComputed; ///< of the samples, by a kernel that leaves out those without light
 
   bool compiles() const { return failure.empty(); }
   bool right() const {
@@ -62,8 +66,13 @@ llvm::Expected<Expectation> expect(Subject &subject, const TrialOptions &options
 TrialResult tryPipeline(Subject &subject, const Expectation &expectation, const std::string &name,
                         const std::string &pipeline, const TrialOptions &options);
 
+/// What is looked at is where the image is brightest, where kernels leave out what has no light:
+/// elsewhere there may be none to compare.
+void lookWhereLightIs(Subject &subject, const TrialOptions &options);
+
 /// Times those that have an image in turn, each `repeat` times with one thread, and sets the least
-/// nsPerSample of each.
+/// nsPerSample of each. Samples are those of the pixels, whether they are computed or left out. Of
+/// as many rows as it takes to run for a twentieth of a second.
 void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const TrialOptions &options,
                 unsigned repeat);
 
@@ -71,11 +80,13 @@ void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const Trial
 Deviation deviationOf(const RenderedImage &image, const RenderedImage &reference,
                       const EngineTolerance &tolerance);
 
-/// The first pass after which the image is wrong: its number among the pipeline's passes and its name.
+/// The first pass after which the image is wrong: its number among the pipeline's passes and its
+/// name.
 struct GuiltyPass {
   size_t number = 0;
   std::string name;
-  std::optional<NamedDifference> value; ///< where the interpreter can run the program before and after
+  std::optional<NamedDifference>
+      value; ///< where the interpreter can run the program before and after
 };
 std::optional<GuiltyPass> findGuiltyPass(Subject &subject, const Expectation &expectation,
                                          const std::string &pipeline, const TrialOptions &options);

@@ -61,6 +61,8 @@ std::string mlir::nb::toJson(const TrialResult &r) {
     o["instructions_per_sample"] = *r.instructionsPerSample;
   if (r.nsPerSample)
     o["ns_per_sample"] = *r.nsPerSample;
+  if (r.shareComputed)
+    o["share_computed"] = *r.shareComputed;
   std::string text;
   llvm::raw_string_ostream(text) << json::Value(std::move(o));
   return text;
@@ -93,6 +95,7 @@ std::optional<TrialResult> mlir::nb::trialFromJson(llvm::StringRef text) {
   r.gradient = deviationIn(o, "gradient");
   r.instructionsPerSample = o.getNumber("instructions_per_sample");
   r.nsPerSample = o.getNumber("ns_per_sample");
+  r.shareComputed = o.getNumber("share_computed");
   return r;
 }
 
@@ -113,6 +116,11 @@ static std::string numberOr(const std::optional<T> &number, const char *format) 
   return text;
 }
 
+/// Where nearly all samples are left out, it takes next to nothing for each.
+static std::string digitsOf(const std::optional<double> &number) {
+  return numberOr(number, number && *number < 0.1 ? "%.2g" : "%.3f");
+}
+
 std::string mlir::nb::tableOf(const std::vector<TrialResult> &results) {
   std::vector<std::vector<std::string>> rows{{"pipeline", "compiles", "image", "gradient",
                                               "instr/sample", "ns/sample", "loop", "spills",
@@ -122,7 +130,7 @@ std::string mlir::nb::tableOf(const std::vector<TrialResult> &results) {
     auto shown = [&](std::string text) { return ok ? text : std::string("-"); };
     rows.push_back({r.name, ok ? "yes" : "NO", textOf(r.image),
                     !r.gradientFailure.empty() ? "FAILS" : textOf(r.gradient),
-                    numberOr(r.instructionsPerSample, "%.2f"), numberOr(r.nsPerSample, "%.3f"),
+                    digitsOf(r.instructionsPerSample), digitsOf(r.nsPerSample),
                     shown(std::to_string(r.loopInstructions)), shown(std::to_string(r.loopSpills)),
                     shown(numberOr(std::optional(r.compileSeconds), "%.3f")),
                     shown(std::to_string(r.codeBytes))});
@@ -141,5 +149,12 @@ std::string mlir::nb::tableOf(const std::vector<TrialResult> &results) {
     }
     text += llvm::StringRef(line).rtrim().str() + "\n";
   }
+  // Of most pipelines it is the same.
+  std::string last;
+  for (const TrialResult &r : results)
+    if (r.shareComputed)
+      if (auto share = numberOr(r.shareComputed, "%.2g"); share != last)
+        text += r.name + (last.empty() ? ": of all samples, which the numbers are for, " : ": ") +
+                (last = share) + " is computed, the others have no light\n";
   return text;
 }

@@ -6,8 +6,8 @@
 
 namespace mlir::nb {
 
-/// One object. Differences that are not finite are the largest number that there is, values that are not
-/// are text, "nan".
+/// One object. Differences that are not finite are the largest number that there is, values that
+/// are not are text, "nan".
 std::string toJson(const TrialResult &result);
 /// Inverse of toJson.
 std::optional<TrialResult> trialFromJson(llvm::StringRef text);
