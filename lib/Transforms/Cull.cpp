@@ -12,6 +12,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <tuple>
+
 namespace mlir::nb {
 #define GEN_PASS_DEF_CULL
 #include "lib/Transforms/Passes.h.inc"
@@ -206,6 +208,15 @@ bool Culler::splitLoops() {
   auto first = lastLoopOf(index.getDirect(), /*first=*/true);
   if (first && *first < firstBasis)
     return refuse(index, "the basis varies in a loop around that over beams");
+  // The runtime's lists number all beams together, and all bases.
+  for (auto [begin, end, of] : {std::tuple(firstBeam, firstBasis, "beams"),
+                                std::tuple(firstBasis, unsigned(loops.size()), "bases")})
+    for (unsigned i = begin; i + 1 < end; ++i)
+      if (loops[i].sum != loops[i + 1].sum)
+        return refuse(loops[i + 1].sum,
+                      Twine("the loops over ") + of +
+                          " are in two sums, of which the second depends on the first; "
+                          "nb-tabulate-invariants and nb-fuse make one of them");
   SmallVector<Value> outer, inner, depths{image.getInductionVars()[0]};
   for (auto [i, loop] : llvm::enumerate(loops))
     (i < firstBeam ? depths : i < firstBasis ? outer : inner).push_back(loop.iv());
