@@ -11,6 +11,11 @@ import tempfile
 import time
 import unittest
 
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Spots"))
+from msgpack_table import read_table
+
 KIND = sys.argv[1]
 NB_SIM, COMPILER = (os.path.abspath(path) for path in sys.argv[2:4])
 MPIRUN = shutil.which("mpirun")
@@ -163,12 +168,34 @@ class Shards(Parts):
         self.assertIn(b"misset_seed", heads.pop())
         self.assertEqual(self.images("shards"), list(range(1, 25)))
 
+    def test_labels_of_shards_together_are_those_of_one(self):
+        words = [*self.series, *"-seed 5 --write-refl=a.refl --write-stream=a.stream --write-expt=a.expt".split()]
+        self.simulate("one", *words)
+        for i in range(3):
+            self.simulate("shards", *words, f"--shard={i}/3")
+        one = read_table(self.path("one", "a.refl"))
+        parts = [read_table(self.path("shards", f"a.part{i}.refl")) for i in range(3)]
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in one}
+        order = np.argsort(joined["id"], kind="stable")
+        self.assertGreater(len(order), 100)
+        for name, column in one.items():
+            np.testing.assert_array_equal(joined[name][order], column, name)
+        self.assertEqual(self.bytes_of("one", "a.expt").replace(b"/one/", b"/shards/"), self.bytes_of("shards", "a.expt"))
+
+        def chunks(folder, name):
+            head, *rest = self.bytes_of(folder, name).decode().replace(f"/{folder}/", "/").split("----- Begin chunk -----")
+            return head, rest
+        streams = [chunks("shards", f"a.part{i}.stream") for i in range(3)]
+        head, all_chunks = chunks("one", "a.stream")
+        self.assertEqual(sorted(chunk for _, some in streams for chunk in some), sorted(all_chunks))
+        self.assertEqual(streams[0][0], head)
+
     def test_wrong_shards(self):
         for text, why in (("3/3", "count from 0"), ("-1/3", "count from 0"), ("1", "is not I/N"), ("1/", "is not I/N"),
                           ("a/b", "is not I/N"), ("1/2/3", "is not I/N"), ("0/0", "count from 0")):
             self.assertIn(why, self.refused("wrong", *self.series, f"--shard={text}"), text)
-        self.assertIn("needs the photons of all images",
-                      self.refused("wrong", *self.series, "--shard=0/2", "--write-refl=a.refl"))
+        rotation = [*CRYSTAL, *"--frames=4 --osc-per-frame=0.5 --nexus=a.nxs --shard=0/2 --write-refl=a.refl".split()]
+        self.assertIn("may reach over images of several shards", self.refused("wrong", *rotation))
         self.assertEqual(self.listing("wrong"), [])
         out = self.start("wrong", [*CRYSTAL, "-noprogress", "--shard=0/2", "-nonoise", "-floatfile", "f.npy"])
         self.assertIn("--shard", out.communicate(timeout=300)[1])
@@ -267,6 +294,21 @@ class Ranks(Parts):
         self.simulate("one", *words, *[word for key, value in head for word in ("-" + key, value)])
         self.same_series("one", "ranks")
 
+    def test_labels_are_those_of_one(self):
+        labels = "-seed 5 --write-refl=a.refl --write-stream=a.stream --write-expt=a.expt".split()
+        rotation = [*CRYSTAL, *"--frames=7 --osc-per-frame=0.5 --nexus=a.nxs -noprogress".split()]
+        for kind, words in (("stills", self.series), ("rotation", rotation)):
+            self.simulate(f"{kind}-one", *words, *labels)
+            self.simulate(f"{kind}-ranks", *words, *labels, ranks=3)
+            for name in ("a.refl", "a.stream", "a.expt"):
+                self.assertEqual(self.bytes_of(f"{kind}-one", name).replace(b"-one/", b"-ranks/"),
+                                 self.bytes_of(f"{kind}-ranks", name), (kind, name))
+            self.assertEqual([n for n in self.listing(f"{kind}-ranks") if "part" in n and not n.endswith((".nxs", ".series"))], [])
+        # Another number goes on; labels are of all images, whoever made them.
+        os.remove(self.path("stills-ranks", "a.refl"))
+        self.simulate("stills-ranks", *self.series, *labels, "--resume", ranks=2)
+        self.assertEqual(self.bytes_of("stills-ranks", "a.refl"), self.bytes_of("stills-one", "a.refl"))
+
     def test_more_ranks_than_images(self):
         words = [*CRYSTAL, *"--frames=2 --osc-per-frame=0.5 -seed 5 --nexus=a.nxs -noprogress".split()]
         self.simulate("one", *words)
@@ -286,8 +328,6 @@ class Ranks(Parts):
         self.simulate("image", *words, ranks=2)
 
     def test_mistakes_end_all_ranks(self):
-        said = self.refused("wrong", *self.series, "--write-refl=a.refl", ranks=3)
-        self.assertIn("needs the photons of all images in one process", said)
         self.simulate("ranks", *self.series, "-seed", "5", ranks=2)
         said = self.refused("ranks", *self.series, "-seed", "6", "--resume", ranks=2)
         self.assertIn("is of another command", said)

@@ -5,6 +5,7 @@
 #include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/Noise.h"
+#include "tools/nb-sim/SeriesJournal.h"
 
 #include <filesystem>
 
@@ -34,7 +35,7 @@ io::NexusOptions nexusOptionsOf(const CommandLine &line, const Experiment &exper
 }
 
 ExchangeFiles::ExchangeFiles(const RunSetup &setup)
-    : setup(setup), labels(setup, 1, !(setup.complete.report.osc > 0)) {
+    : setup(setup), labels(setup, 1, !(setup.complete.report.osc > 0), alone, true) {
   const OutputOptions &o = setup.line.outputs;
   if (!o.cbfFile && !o.exptFile && !o.nexusFile)
     return;
@@ -78,9 +79,11 @@ void ExchangeFiles::write(const RenderedImage &image) {
   if (labels.wanted()) {
     labels.add(0, setup.complete, simulatedExperiment(setup.complete, line, setup.loaded, 1),
                image.pixels);
-    labels.write([&](std::int64_t) {
-      return SpotLabels::ImageName{imageName(), o.nexusFile && !o.cbfFile ? "//0" : ""};
-    });
+    labels.write(
+        [&](std::int64_t) {
+          return SpotLabels::ImageName{imageName(), o.nexusFile && !o.cbfFile ? "//0" : ""};
+        },
+        [](std::int64_t) { return 1; });
   }
 }
 

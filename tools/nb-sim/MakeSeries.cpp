@@ -36,9 +36,10 @@ public:
       : setup(std::move(runSetup)), kernels(kernels), start(start), ranks(ranks),
         leads(setup.line.series.shard ? setup.line.series.shard->index == 0
                                       : !ranks || ranks->rank() == 0),
-        journal(journalOf(setup, ranks)), part(journal ? journal->part() : alone),
-        plan(setup), files(setup.line, plan.count()), inputs(setup.loaded.inputs),
-        labels(setup, plan.count(), plan.stills()),
+        journal(journalOf(setup, ranks)), part(journal ? journal->part() : alone), plan(setup),
+        files(setup.line, plan.count()), inputs(setup.loaded.inputs),
+        labels(setup, plan.count(), plan.stills(), setup.line.series.shard ? part : alone,
+               !ranks || leads),
         stills(setup.line.outputs.exptFile && leads && plan.stills() ? std::size_t(plan.count())
                                                                      : 0) {}
 
@@ -78,6 +79,7 @@ public:
       tellOthers(progress);
     tellOthers(progress);
     joinParts(first);
+    gatherLabels();
     writeModels(first, expt);
     progress.end();
     printSummary(progress);
@@ -98,11 +100,11 @@ private:
     if (!setup.line.series.any())
       return nullptr; // lattices on one image
     const OutputOptions &o = setup.line.outputs;
-    if ((ranks || setup.line.series.shard) && (o.reflFile || o.streamFile))
-      throw UsageError(std::string(o.reflFile ? "--write-refl" : "--write-stream") +
-                       " needs the photons of all images in one process; leave it out here, and "
-                       "when all images are there give the same command to one process, with "
-                       "--resume");
+    if (setup.line.series.shard && !setup.line.series.shots && o.reflFile)
+      throw UsageError("--write-refl: a reflection of a rotation may reach over images of several "
+                       "shards, which know nothing of each other; give the command to ranks of "
+                       "MPI, or leave it out here, and when all images are there give the same "
+                       "command to one process, with --resume");
     return std::make_unique<SeriesJournal>(FrameFiles(setup.line, 1).journalName(), setup.line,
                                            setup.loaded, ranks);
   }
@@ -164,6 +166,23 @@ private:
       if (ranks || journal->finishedByAll(usable).size() == finished.size())
         return;
     }
+  }
+
+  /// Rank 0 writes those of all.
+  void gatherLabels() {
+    if (!ranks || !labels.wanted())
+      return;
+    std::optional<Frame> frame;
+    std::int64_t at = -1;
+    const auto model = [&](std::int64_t i, std::size_t lattice) {
+      if (at != i)
+        frame.emplace(plan.frame(at = i));
+      return simulatedExperiment(complete(frame->line, frame->lattices[lattice]), frame->line,
+                                 setup.loaded, plan.stills() ? 0 : 1);
+    };
+    const std::vector<std::string> all = ranks->gather(leads ? "" : labels.packed());
+    for (const std::string &packed : all)
+      labels.take(packed, model);
   }
 
   /// What a rank has made, for rank 0: seconds until it had no more to do, and its images.
@@ -359,8 +378,8 @@ private:
   void writeNexus(std::size_t i, const RenderedImage &image, const CommandLine &line,
                   const CompleteExperiment &complete) {
     if (line.outputs.noise)
-      nexus->write(i, std::as_bytes(std::span<const std::int32_t>(
-                          countsOf(image, line, complete))));
+      nexus->write(i,
+                   std::as_bytes(std::span<const std::int32_t>(countsOf(image, line, complete))));
     else
       nexus->write(i, std::as_bytes(image.pixels));
   }
@@ -374,7 +393,7 @@ private:
       writeStillsExpt(*expt, setup, files, stills);
     else if (expt)
       writeScanExpt(*expt, setup, files, first);
-    if (labels.wanted())
+    if (labels.wanted() && (!ranks || leads))
       labels.write(
           [&](std::int64_t i) {
             const std::string name = files.imageName();
@@ -382,6 +401,7 @@ private:
               return SpotLabels::ImageName{absoluteName(name), "//" + std::to_string(i)};
             return SpotLabels::ImageName{absoluteName(files.numbered(name, i + 1)), ""};
           },
+          [&](std::int64_t i) { return std::size_t(plan.lattices(i)); },
           first.scan ? first.scan->first - 1 : 0);
     if (expt)
       expt->commit();
@@ -421,8 +441,8 @@ private:
   RunSetup setup;
   KernelProvider &kernels;
   const ProcessStart &start;
-  Ranks *ranks; ///< null: none
-  bool leads;   ///< does it write what there is one of?
+  Ranks *ranks;                           ///< null: none
+  bool leads;                             ///< does it write what there is one of?
   std::unique_ptr<SeriesJournal> journal; ///< before the plan: it knows the seeds
   int part;
   FramePlan plan;
@@ -434,8 +454,8 @@ private:
   double kernelSeconds = 0, busySeconds = 0, leastBusy = 0, mostBusy = 0;
   std::int64_t toldOthers = 0, madeByAll = 0, joined = 0;
   std::mutex madeMutex;
-  std::vector<std::int64_t> madeHere; ///< images of a rank
-  FinishedImages madeByRanks;         ///< of all, on rank 0
+  std::vector<std::int64_t> madeHere;                   ///< images of a rank
+  FinishedImages madeByRanks;                           ///< of all, on rank 0
   std::vector<std::vector<io::DialsExperiment>> stills; ///< of each, its lattices; for .expt alone
 };
 

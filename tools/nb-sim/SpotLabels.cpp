@@ -5,11 +5,15 @@
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/Spots/Prediction.h"
 #include "lib/Spots/Summation.h"
+#include "tools/nb-sim/SeriesJournal.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -63,19 +67,69 @@ void join(TableRow &row, const TableRow &seen) {
   }
 }
 
+template <typename T>
+void put(std::string &text, const T &value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  text.append(reinterpret_cast<const char *>(&value), sizeof(T));
+}
+
+template <typename T>
+T get(const char *&at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  at += sizeof(T);
+  return value;
+}
+
 } // namespace
 
-SpotLabels::SpotLabels(const RunSetup &setup, std::int64_t count, bool stills)
+SpotLabels::SpotLabels(const RunSetup &setup, std::int64_t count, bool stills, int part,
+                       bool writes)
     : stills(stills), frameSlow(setup.complete.experiment.detector.slowPixels),
       nexus(setup.line.outputs.nexusFile.has_value()) {
   const OutputOptions &o = setup.line.outputs;
   if (!o.reflFile && !o.streamFile)
     return;
   images.resize(std::size_t(count));
-  if (o.reflFile)
-    table.emplace(*o.reflFile);
-  if (o.streamFile)
-    stream.emplace(*o.streamFile);
+  if (o.reflFile && writes)
+    table.emplace(partName(*o.reflFile, part));
+  if (o.streamFile && writes)
+    stream.emplace(partName(*o.streamFile, part));
+}
+
+std::string SpotLabels::packed() const {
+  std::string text;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const auto &[size, crystals] = images[i];
+    if (crystals.empty())
+      continue;
+    put(text, i);
+    put(text, size);
+    put(text, crystals.size());
+    for (const StreamCrystal &crystal : crystals) {
+      put(text, crystal.spots.size());
+      for (const Spot &spot : crystal.spots)
+        put(text, spot);
+    }
+  }
+  return text;
+}
+
+void SpotLabels::take(const std::string &packed,
+                      const std::function<io::DialsExperiment(std::int64_t, std::size_t)> &model) {
+  const char *at = packed.data(), *end = at + packed.size();
+  while (at != end) {
+    const auto image = get<std::size_t>(at);
+    Lattices &lattices = images[image];
+    lattices.size = get<SpotSize>(at);
+    lattices.crystals.resize(get<std::size_t>(at));
+    for (std::size_t k = 0; k < lattices.crystals.size(); ++k) {
+      lattices.crystals[k].model = model(std::int64_t(image), k);
+      lattices.crystals[k].spots.resize(get<std::size_t>(at));
+      for (Spot &spot : lattices.crystals[k].spots)
+        spot = get<Spot>(at);
+    }
+  }
 }
 
 void SpotLabels::add(std::int64_t image, const CompleteExperiment &complete,
@@ -95,7 +149,8 @@ void SpotLabels::add(std::int64_t image, const CompleteExperiment &complete,
   images[std::size_t(image)].crystals.push_back({model, std::move(spots)});
 }
 
-std::vector<TableRow> SpotLabels::rows(std::int64_t firstImage) const {
+std::vector<TableRow> SpotLabels::rows(const std::function<std::size_t(std::int64_t)> &lattices,
+                                       std::int64_t firstImage) const {
   std::vector<TableRow> all;
   std::map<std::tuple<std::int32_t, std::array<std::int32_t, 3>, bool>, std::vector<std::size_t>>
       known;
@@ -126,7 +181,7 @@ std::vector<TableRow> SpotLabels::rows(std::int64_t firstImage) const {
       }
     }
     if (stills)
-      stillsBefore += std::int32_t(crystals.size());
+      stillsBefore += std::int32_t(crystals.empty() ? lattices(std::int64_t(i)) : crystals.size());
   }
   if (!stills) // what crosses the sphere before or after, DIALS does not count
     std::erase_if(all, [&](const TableRow &row) {
@@ -137,17 +192,22 @@ std::vector<TableRow> SpotLabels::rows(std::int64_t firstImage) const {
 }
 
 void SpotLabels::write(const std::function<ImageName(std::int64_t)> &name,
+                       const std::function<std::size_t(std::int64_t)> &lattices,
                        std::int64_t firstImage) {
   if (stream) {
     CrystfelStream writer(*stream, frameSlow, nexus ? "/entry/data/data" : "");
-    writer.begin(images.front().crystals.front().model);
+    bool begun = false;
     for (std::size_t i = 0; i < images.size(); ++i) {
+      if (images[i].crystals.empty())
+        continue; // another shard's
+      if (!std::exchange(begun, true))
+        writer.begin(images[i].crystals.front().model);
       const auto [file, event] = name(std::int64_t(i));
       writer.add({file, event, std::int64_t(i) + 1, images[i].size, images[i].crystals});
     }
   }
   if (table)
-    writeReflectionTable(*table, rows(firstImage));
+    writeReflectionTable(*table, rows(lattices, firstImage));
 }
 
 void SpotLabels::publish() {
