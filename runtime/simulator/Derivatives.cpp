@@ -62,7 +62,8 @@ std::vector<Gradient> Simulator::gradient(std::string_view parameters,
 }
 
 LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) {
-  std::vector<double> cotangent(pixels());
+  std::vector<double> &cotangent = state->lossCotangent;
+  cotangent.resize(pixels());
   LossGradient result;
   result.loss = loss.evaluate(value(), rendered(), cotangent, &result.ofLoss);
   result.gradient = gradient(parameters, cotangent);

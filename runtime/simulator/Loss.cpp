@@ -1,7 +1,11 @@
 #include "nanobragg/Loss.h"
 
+#include "lib/Parallel/Vectorized.h"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -17,15 +21,46 @@ public:
     lost += std::fabs(total) >= std::fabs(term) ? (total - next) + term : (term - next) + total;
     total = next;
   }
-  void add(const ExactSum &sum) {
-    add(sum.total);
-    lost += sum.lost;
-  }
   double value() const { return std::isfinite(total) ? total + lost : total; }
 
 private:
   double total = 0, lost = 0;
 };
+
+/// Several such sums side by side, so that no addition waits for another.
+class ExactSums {
+public:
+  static constexpr std::size_t lanes = 8;
+
+  void add(const double *terms) {
+    for (std::size_t i = 0; i != lanes; ++i) {
+      const double term = terms[i], total = totals[i], next = total + term;
+      const double ofTotal = (total - next) + term, ofTerm = (term - next) + total;
+      lost[i] += std::fabs(total) >= std::fabs(term) ? ofTotal : ofTerm;
+      totals[i] = next;
+    }
+  }
+  double value() const {
+    ExactSum sum;
+    for (double total : totals)
+      sum.add(total);
+    if (std::isfinite(sum.value()))
+      for (double small : lost)
+        sum.add(small);
+    return sum.value();
+  }
+
+private:
+  std::array<double, lanes> totals{}, lost{};
+};
+
+using Limits = std::numeric_limits<double>;
+
+/// Without a branch, unlike the library's.
+bool isFinite(double x) { return std::fabs(x) <= Limits::max(); }
+
+/// Is this a standard deviation, of which there is an inverse?
+bool isSigma(double sigma) { return int(sigma >= Limits::min()) & int(sigma <= Limits::max()); }
 
 void checkSize(std::size_t size, std::size_t pixels, const char *what) {
   if (size != 0 && size != pixels)
@@ -93,7 +128,7 @@ bool Loss::counts(std::size_t i) const {
   case Kind::Linear:
     return true;
   case Kind::ChiSquare:
-    return std::isfinite(data[i]) && std::isfinite(sigmaOf(i)) && sigmaOf(i) > 0;
+    return isFinite(data[i]) && isSigma(sigmaOf(i));
   default:
     return std::isfinite(data[i]) && at(noise.gain, i) > 0 && std::isfinite(at(noise.gain, i)) &&
            (kind == Kind::Gaussian || data[i] >= 0);
@@ -119,15 +154,23 @@ Loss::Term Loss::countedTerm(double pixel, std::size_t i) const {
   return {value, slope / gain, curvature / (gain * gain), (1 - u * u / v) / v * r / gain};
 }
 
+Loss::Term Loss::linearTerm(double pixel, double weight) { return {weight * pixel, weight, 0, 0}; }
+
+Loss::Term Loss::chiSquareTerm(double pixel, double datum, double inverseSigma) {
+  const double difference = (pixel - datum) * inverseSigma;
+  return {difference * difference, 2 * difference * inverseSigma, 2 * inverseSigma * inverseSigma,
+          0};
+}
+
 Loss::Term Loss::termOf(double pixel, std::size_t i) const {
-  if (kind == Kind::Linear) {
-    const double weight = weights.empty() ? 1 : weights[i];
-    return {weight * pixel, weight, 0, 0};
-  }
-  if (kind != Kind::ChiSquare)
+  switch (kind) {
+  case Kind::Linear:
+    return linearTerm(pixel, weights.empty() ? 1 : weights[i]);
+  case Kind::ChiSquare:
+    return chiSquareTerm(pixel, data[i], 1 / sigmaOf(i));
+  default:
     return countedTerm(pixel, i);
-  const double sigma = sigmaOf(i), difference = (pixel - data[i]) / sigma;
-  return {difference * difference, 2 * difference / sigma, 2 / (sigma * sigma), 0};
+  }
 }
 
 double Loss::curvature(std::span<const double> image, std::size_t i) const {
@@ -141,35 +184,81 @@ std::int64_t Loss::pixels(std::span<const std::uint8_t> rendered) const {
   return count;
 }
 
-double Loss::evaluate(std::span<const double> image, std::span<const std::uint8_t> rendered,
-                      std::span<double> cotangent, Slopes *slopes) const {
+template <typename Contribute>
+NB_INLINE double Loss::addUp(std::span<const double> image, std::span<const std::uint8_t> rendered,
+                             std::span<double> cotangent, Contribute contribute) const {
+  // One simple loop after the other over a few pixels, for vectors.
+  constexpr std::size_t block = 64 * ExactSums::lanes;
+  std::array<double, block> values, slopes;
+  ExactSums sums;
+  for (std::size_t first = 0; first < image.size(); first += block) {
+    const std::size_t count = std::min(block, image.size() - first);
+    const double *pixels = &image[first];
+    const std::uint8_t *isRendered = &rendered[first];
+    for (std::size_t k = 0; k != count; ++k) {
+      const auto [counts, term] = contribute(pixels[k], first + k);
+      const bool in = int(counts) & (isRendered[k] != 0);
+      values[k] = in ? term.value : 0;
+      slopes[k] = in ? term.slope : 0;
+    }
+    if (!mask.empty())
+      for (std::size_t k = 0; k != count; ++k) {
+        values[k] = mask[first + k] ? values[k] : 0;
+        slopes[k] = mask[first + k] ? slopes[k] : 0;
+      }
+    std::fill(values.begin() + std::ptrdiff_t(count), values.end(), 0);
+    for (std::size_t k = 0; k < count; k += ExactSums::lanes)
+      sums.add(&values[k]);
+    if (!cotangent.empty())
+      std::copy_n(slopes.begin(), count, cotangent.begin() + std::ptrdiff_t(first));
+  }
+  return sums.value();
+}
+
+NB_VECTORIZED double Loss::evaluate(std::span<const double> image,
+                                    std::span<const std::uint8_t> rendered,
+                                    std::span<double> cotangent, Slopes *slopes) const {
   checkSize(weights.size(), image.size(), "the array of weights");
   checkSize(data.size(), image.size(), "the data");
   checkSize(mask.size(), image.size(), "the mask");
   checkSize(cotangent.size(), image.size(), "the cotangent");
-  // Neighbours go to different sums, so that one addition need not wait for the other.
-  constexpr std::size_t atOnce = 4;
-  std::array<ExactSum, atOnce> totals;
-  ExactSum total, background, readOut;
-  const bool ofNoise = slopes && hasBackground();
-  for (std::size_t i = 0; i != image.size(); ++i) {
-    Term term;
-    if (rendered[i] && counts(i)) {
-      term = termOf(image[i], i);
-      totals[i % atOnce].add(term.value);
-      if (ofNoise) {
-        background.add(term.slope);
-        readOut.add(term.byReadOut);
-      }
-    }
-    if (!cotangent.empty())
-      cotangent[i] = term.slope;
-  }
-  for (const ExactSum &sum : totals)
-    total.add(sum);
+  ExactSum background, readOut;
+  // Losses that are quick to compute are computed for the pixels that do not count, too: no
+  // branches.
+  const auto chiSquare = [this](double pixel, std::size_t i, bool counts, double inverseSigma) {
+    const bool in = int(counts) & int(isFinite(data[i]));
+    return Contribution{in, chiSquareTerm(pixel, data[i], inverseSigma)};
+  };
+  double value = 0;
+  if (kind == Kind::Linear && weights.empty())
+    value = addUp(image, rendered, cotangent, [](double pixel, std::size_t) {
+      return Contribution{true, linearTerm(pixel, 1)};
+    });
+  else if (kind == Kind::Linear)
+    value = addUp(image, rendered, cotangent, [this](double pixel, std::size_t i) {
+      return Contribution{true, linearTerm(pixel, weights[i])};
+    });
+  else if (kind == Kind::ChiSquare && sigma.size() == 1)
+    value = addUp(image, rendered, cotangent,
+                  [&, is = isSigma(sigma[0]), inverse = 1 / sigma[0]](double pixel, std::size_t i) {
+                    return chiSquare(pixel, i, is, inverse);
+                  });
+  else if (kind == Kind::ChiSquare)
+    value = addUp(image, rendered, cotangent, [&](double pixel, std::size_t i) {
+      return chiSquare(pixel, i, isSigma(sigma[i]), 1 / sigma[i]);
+    });
+  else
+    value = addUp(image, rendered, cotangent, [&](double pixel, std::size_t i) {
+      if (!rendered[i] || !counts(i))
+        return Contribution{};
+      const Term term = countedTerm(pixel, i);
+      background.add(term.slope);
+      readOut.add(term.byReadOut);
+      return Contribution{true, term};
+    });
   if (slopes)
     *slopes = {background.value(), readOut.value()};
-  return total.value();
+  return value;
 }
 
 } // namespace nanobragg

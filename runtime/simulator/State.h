@@ -87,7 +87,8 @@ struct Simulator::State {
   bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid
   SimulatorTiming timing;
-  std::vector<double> listedValue; ///< the last value() of a list
+  std::vector<double> listedValue;   ///< the last value() of a list
+  std::vector<double> lossCotangent; ///< kept from one gradient of a loss to the next
 
 private:
   RunOptions withThreads(RunOptions run) const;

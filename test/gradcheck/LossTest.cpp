@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <span>
 #include <stdexcept>
 
 namespace nanobragg {
@@ -123,6 +124,78 @@ TEST(Loss, CountsThatNobodyExpects) {
   EXPECT_THROW(Loss::poisson({1, 2}, {{1, 2, 3}, 0, {1}}), std::invalid_argument);
   EXPECT_THROW(Loss::gaussian({1, 2}, {{1}, -1, {1}}), std::invalid_argument);
   EXPECT_THROW(Loss::gaussian({1, 2}, {{1}, nan, {1}}), std::invalid_argument);
+}
+
+/// Pixel by pixel, by the loss of an image of that pixel.
+struct OneByOne {
+  double value = 0;
+  Numbers cotangent;
+  Loss::Slopes slopes;
+};
+
+template <typename LossOf>
+OneByOne oneByOne(const Numbers &image, const std::vector<std::uint8_t> &rendered, LossOf lossOf) {
+  OneByOne sum;
+  for (std::size_t i = 0; i != image.size(); ++i) {
+    Numbers slope(1);
+    Loss::Slopes slopes;
+    const Loss loss = lossOf(i);
+    sum.value += loss.evaluate(std::span(&image[i], 1), std::span(&rendered[i], 1), slope, &slopes);
+    sum.cotangent.push_back(slope[0]);
+    sum.slopes.background += slopes.background;
+    sum.slopes.readOut += slopes.readOut;
+  }
+  return sum;
+}
+
+TEST(Loss, ManyPixelsAreEachCountedOnce) {
+  // More than what is added up at once, and not a multiple of it; holes of every kind.
+  constexpr std::size_t pixels = 1541;
+  const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+  Numbers image, data, sigma, weights, background;
+  std::vector<std::uint8_t> rendered, mask;
+  for (std::size_t i = 0; i != pixels; ++i) {
+    rendered.push_back(i % 11 != 3);
+    image.push_back(rendered[i] ? 1 + double(i * 7 % 23) : nan);
+    data.push_back(i % 13 == 5 ? nan : i % 17 == 6 ? infinite : double(i * 5 % 19));
+    sigma.push_back(i % 19 == 4 ? 0 : i % 23 == 8 ? -1 : i % 29 == 9 ? nan : 0.5 + double(i % 7));
+    mask.push_back(i % 7 != 2);
+    weights.push_back(double(i % 5) - 2);
+    background.push_back(0.25 * double(i % 3));
+  }
+  const auto compare = [&](const char *what, const Loss &loss, auto lossOf) {
+    Numbers cotangent(pixels, 9);
+    Loss::Slopes slopes;
+    const double value = loss.evaluate(image, rendered, cotangent, &slopes);
+    const OneByOne expected = oneByOne(image, rendered, lossOf);
+    EXPECT_NEAR(value, expected.value, 1e-12 * std::fabs(expected.value)) << what;
+    EXPECT_EQ(cotangent, expected.cotangent) << what;
+    EXPECT_NEAR(slopes.background, expected.slopes.background, 1e-11) << what;
+    EXPECT_NEAR(slopes.readOut, expected.slopes.readOut, 1e-11) << what;
+    EXPECT_NE(value, 0) << what;
+  };
+  using Mask = std::vector<std::uint8_t>;
+  compare("sum", Loss::sum(), [](std::size_t) { return Loss::sum(); });
+  compare("linear", Loss::linear(weights),
+          [&](std::size_t i) { return Loss::linear({weights[i]}); });
+  compare("chi square of one sigma", Loss::chiSquare(data, {2}, mask),
+          [&](std::size_t i) { return Loss::chiSquare({data[i]}, {2}, Mask{mask[i]}); });
+  compare("chi square", Loss::chiSquare(data, sigma, mask),
+          [&](std::size_t i) { return Loss::chiSquare({data[i]}, {sigma[i]}, Mask{mask[i]}); });
+  compare("poisson", Loss::poisson(data, {background, 0, {1.5}}, mask), [&](std::size_t i) {
+    return Loss::poisson({data[i]}, {{background[i]}, 0, {1.5}}, Mask{mask[i]});
+  });
+  compare("gaussian", Loss::gaussian(data, {background, 3, {1.5}}, mask), [&](std::size_t i) {
+    return Loss::gaussian({data[i]}, {{background[i]}, 3, {1.5}}, Mask{mask[i]});
+  });
+}
+
+TEST(Loss, AnInfinitePixelMakesAnInfiniteLoss) {
+  Numbers image(700, 1);
+  image[600] = std::numeric_limits<double>::infinity();
+  const std::vector<std::uint8_t> rendered(700, 1);
+  EXPECT_EQ(Loss::sum().evaluate(image, rendered, {}), image[600]);
+  EXPECT_EQ(Loss::chiSquare(Numbers(700), {1}).evaluate(image, rendered, {}), image[600]);
 }
 
 TEST(Loss, RefusesOtherSizes) {

@@ -34,8 +34,8 @@ public:
   /// What the loss itself is a function of, beside the image.
   struct Noise {
     std::vector<double> background{0.0}; ///< added to the image: one number, or one for each pixel
-    double readOut = 0;                  ///< of gaussian(): standard deviation, in units of the image
-    std::vector<double> gain{1.0};       ///< one number, or one for each pixel; not above 0: left out
+    double readOut = 0;            ///< of gaussian(): standard deviation, in units of the image
+    std::vector<double> gain{1.0}; ///< one number, or one for each pixel; not above 0: left out
   };
   /// Where m is 0 and n is not, the loss is infinite: give a background. Data below 0 are left out.
   static Loss poisson(std::vector<double> data, Noise noise, std::vector<std::uint8_t> mask = {});
@@ -50,8 +50,8 @@ public:
   bool hasBackground() const { return kind == Kind::Poisson || kind == Kind::Gaussian; }
   bool hasReadOut() const { return kind == Kind::Gaussian; }
 
-  /// The loss of an image, and into `cotangent`, which has as many pixels or none, its derivative by
-  /// each of them. `rendered` says which pixels are. Added up in a fixed order. Throws
+  /// The loss of an image, and into `cotangent`, which has as many pixels or none, its derivative
+  /// by each of them. `rendered` says which pixels are. Added up in a fixed order. Throws
   /// std::invalid_argument when the arrays do not have the image's size.
   double evaluate(std::span<const double> image, std::span<const std::uint8_t> rendered,
                   std::span<double> cotangent, Slopes *slopes = nullptr) const;
@@ -69,9 +69,19 @@ private:
     double value = 0, slope = 0, curvature = 0, byReadOut = 0;
   };
 
+  struct Contribution {
+    bool counts = false;
+    Term term;
+  };
+  /// The sum of what contribute(pixel's value, pixel's number) gives; its slopes into `cotangent`.
+  template <typename Contribute>
+  double addUp(std::span<const double> image, std::span<const std::uint8_t> rendered,
+               std::span<double> cotangent, Contribute contribute) const;
   static Loss ofCounts(Kind kind, std::vector<double> data, Noise noise,
                        std::vector<std::uint8_t> mask);
   bool counts(std::size_t index) const;
+  static Term linearTerm(double pixel, double weight);
+  static Term chiSquareTerm(double pixel, double datum, double inverseSigma);
   Term termOf(double pixel, std::size_t index) const;
   Term countedTerm(double pixel, std::size_t index) const;
   static double at(const std::vector<double> &numbers, std::size_t index) {
