@@ -3,7 +3,7 @@
 
 add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub)
 
-# Files of reflections other than lists. Those in HDF5 would bring half of a system along.
+# Files of reflections other than lists.
 find_path(GEMMI_INCLUDE_DIR gemmi/mtz.hpp)
 find_path(PEGTL_INCLUDE_DIR tao/pegtl.hpp)
 if(GEMMI_INCLUDE_DIR AND PEGTL_INCLUDE_DIR)
@@ -12,6 +12,16 @@ if(GEMMI_INCLUDE_DIR AND PEGTL_INCLUDE_DIR)
   install(TARGETS nb-gemmi LIBRARY DESTINATION nanobragg/lib COMPONENT python)
 else()
   message(STATUS "no gemmi here: the package reads no MTZ, mmCIF and PDB files")
+endif()
+
+# NeXus. The wheels have HDF5 inside (NB_STATIC_HDF5): the shared one would bring half of a system along.
+find_package(HDF5 QUIET COMPONENTS C)
+if(HDF5_FOUND)
+  add_subdirectory(lib/HDF5)
+  add_dependencies(nb-python-package nb-hdf5)
+  install(TARGETS nb-hdf5 LIBRARY DESTINATION nanobragg/lib COMPONENT python)
+else()
+  message(STATUS "no HDF5 here: the package reads and writes no NeXus files")
 endif()
 
 find_package(CLI11 QUIET)

@@ -126,9 +126,9 @@ public:
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     if (options.bitshuffle && !hasBitshuffle())
       throw FileError(path,
-                      "cannot be written with bitshuffle: HDF5 finds no plugin for it; install "
-                      "one (Debian: bitshuffle), set HDF5_PLUGIN_PATH, or leave out "
-                      "--nexus-bitshuffle");
+                      "cannot be written with bitshuffle: HDF5 finds no plugin for it (in wheels "
+                      "for pip it takes none to write); install one (Debian: bitshuffle), set "
+                      "HDF5_PLUGIN_PATH, or leave out --nexus-bitshuffle");
     std::error_code ignored;
     if (options.resume && std::filesystem::exists(path, ignored))
       reopen();
@@ -338,7 +338,8 @@ private:
     data = b.dataset("/entry/data/data", type, space, creation);
   }
 
-  /// Frames stand at their places in each part, so that what is chosen there is what is chosen here.
+  /// Frames stand at their places in each part, so that what is chosen there is what is chosen
+  /// here.
   void showParts(hid_t creation, hid_t space) const {
     const std::int32_t none = -1;
     const float nan = std::nanf("");
@@ -397,8 +398,12 @@ private:
 } // namespace
 
 bool hasBitshuffle() {
+#ifdef NB_STATIC_HDF5
+  return false; // to write, the plugin asks the HDF5 that it was linked with, which is the system's
+#else
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // it is asked, no error
   return H5Zfilter_avail(bitshuffleFilter) > 0;
+#endif
 }
 
 std::unique_ptr<NexusWriter> makeNexusWriter(const std::string &path,

@@ -13,6 +13,8 @@ const void *openModule(const char *file, const char *symbol, const char *reads) 
   std::string reason;
   void *library = nullptr;
   if (search.found.empty()) {
+    if (codeFolders().empty())
+      reason = "it is not known where this program is (is /proc mounted?)";
     for (const std::filesystem::path &folder : codeFolders())
       reason += (reason.empty() ? "there is none in " : ", ") + folder.string();
     for (const std::string &refused : search.refused)
@@ -26,10 +28,9 @@ const void *openModule(const char *file, const char *symbol, const char *reads) 
   if (library && !get)
     reason = "it has no " + std::string(symbol);
   if (!get)
-    throw std::runtime_error(
-        std::string(reads) + " need " + file + ", which cannot be opened: " + reason +
-        "; install the whole package (wheels for pip leave HDF5 out), or build the target " +
-        std::string(file).substr(3, std::string(file).size() - 6));
+    throw std::runtime_error(std::string(reads) + " need " + file + ", which cannot be opened: " +
+                             reason + "; install the whole package, or build the target " +
+                             std::string(file).substr(3, std::string(file).size() - 6));
   return get();
 }
 

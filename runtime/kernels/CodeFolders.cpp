@@ -4,12 +4,14 @@
 
 #include <dlfcn.h>
 #include <optional>
-#include <sys/stat.h>
 #include <string_view>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <system_error>
 
 #ifndef NB_INSTALL_LIBDIR
-#error "NB_INSTALL_LIBDIR is the directory that libnb-compiler.so is installed to; empty: none is known"
+#error                                                                                             \
+    "NB_INSTALL_LIBDIR is the directory that libnb-compiler.so is installed to; empty: none is known"
 #endif
 
 namespace nanobragg {
@@ -20,8 +22,13 @@ namespace {
 
 /// Empty when the system does not say.
 fs::path runningProgram() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error)
+    return program;
+  // A root folder without /proc: what the program was called, where that is a full path.
+  const auto *called = reinterpret_cast<const char *>(::getauxval(AT_EXECFN));
+  return called && fs::path(called).is_absolute() ? fs::canonical(called, error) : fs::path();
 }
 
 /// The shared library that this code is in; empty when it is linked into the program.
