@@ -59,6 +59,7 @@ struct CountingOptions {
   std::optional<double> calibration;
   double flicker = 0, readOut = 0, deadPixels = 0, hotPixels = 0;
   std::optional<std::int64_t> calibrationSeed;
+  std::int64_t shot = 0;
   int bits = 16;
   std::optional<double> overload;
 };

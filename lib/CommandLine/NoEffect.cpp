@@ -282,6 +282,12 @@ constexpr IdleFlag idleFlags[] = {
     {"-bits", noNoise, noCounts},
     {"-overload", noNoise, noCounts},
     {"--noise", noNoise, noCounts},
+    {"--noise-shot", noNoise, noCounts},
+    {"--noise-shot",
+     [](const Situation &s) {
+       return s.line.outputs.noise && noiseModel(s.line).generator == NoiseGenerator::Serial;
+     },
+     "serial noise knows no shots, only -seed"},
     {"--detector-order", noNoise, noCounts},
 
     // Outputs and tools.

@@ -16,6 +16,7 @@ NoiseModel noiseModel(const CommandLine &line) {
   model.readOut = o.readOut;
   model.deadPixels = o.deadPixels;
   model.hotPixels = o.hotPixels;
+  model.shot = o.shot;
   model.bits = o.bits;
   model.overload = o.overload;
   model.pointSpread = line.options.pointSpread;
@@ -136,6 +137,15 @@ FlagGroup responseFlags() {
                  line.outputs.counting.generator =
                      v.choice(kinds) == 0 ? NoiseGenerator::Philox : NoiseGenerator::Serial;
                }},
+          {.spellings = {"--noise-shot"},
+           .values = "N",
+           .fallback = "0",
+           .help =
+               "the noise is that of image N, from 0, of a series with this -seed; of a series, "
+               "that of the first image",
+           .range = Range::between(0, 2147483647),
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.outputs.counting.shot = v.integer(); }},
           {.spellings = {"--detector-order"},
            .values = "detector|noisify|simtbx",
            .fallback = "detector; noisify with -compat noisify",

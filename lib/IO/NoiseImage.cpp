@@ -256,7 +256,7 @@ NoiseImage drawNoise(std::span<const float> image, const ImageRegion &wanted, co
     result.wide.resize(image.size());
   const bool serial = model.generator == NoiseGenerator::Serial;
   SerialDeviates ofC(source.random, source.seed, model.calibrationSeed);
-  PhiloxDeviates byPlace(-source.seed, source.shot, model.calibrationSeed);
+  PhiloxDeviates byPlace(-source.seed, model.shot, model.calibrationSeed);
   const Chain chain(image, gain, model, adcOffset, belowZero,
                     serial ? static_cast<Deviates &>(ofC) : byPlace, result);
 

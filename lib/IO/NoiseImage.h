@@ -29,11 +29,10 @@ struct Gain {
   double of(std::size_t pixel) const { return map.empty() ? all : all * map[pixel]; }
 };
 
-/// Where the random numbers of a shot come from.
+/// Where the random numbers come from.
 struct NoiseSource {
   Ran1 &random;       ///< of NoiseGenerator::Serial; stands after the draws
   std::int64_t &seed; ///< negated, as the C program keeps it; changed by serial draws
-  std::int64_t shot = 0;
 };
 
 /// Counts of the pixels of the region, masked ones too. What is drawn are photons, since only they

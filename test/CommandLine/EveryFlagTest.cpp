@@ -233,6 +233,7 @@ const std::vector<Case> response = {
     {"-bits 32", [](L l) { return noiseModel(l).bits == 32; }},
     {"-bits 16", [](L l) { return noiseModel(l).bits == 16; }, true},
     {"-overload 5000", [](L l) { return noiseModel(l).largestCount() == 5000; }},
+    {"--noise-shot=7", [](L l) { return noiseModel(l).shot == 7; }},
     {"--noise=serial", [](L l) { return noiseModel(l).generator == NoiseGenerator::Serial; }},
     {"--noise=philox -compat c",
      [](L l) { return noiseModel(l).generator == NoiseGenerator::Philox; }, true},

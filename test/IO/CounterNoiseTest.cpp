@@ -168,7 +168,8 @@ struct Scene {
       image[i] = float(i % 1000) * 0.05f;
   }
   NoiseImage draw(int threads, std::int64_t shot = 0) {
-    return drawNoise(image, region, {}, model, 40, Rule::Right, {random, seed, shot}, threads);
+    model.shot = shot;
+    return drawNoise(image, region, {}, model, 40, Rule::Right, {random, seed}, threads);
   }
 };
 
@@ -186,6 +187,11 @@ TEST(NoiseImageTest, IsTheSameForAnyNumberOfThreads) {
     EXPECT_EQ(more.overloads, one.overloads);
   }
   EXPECT_NE(scene.draw(1, 1).pixels, one.pixels) << "another shot";
+  const NoiseImage second = scene.draw(1, 1);
+  scene.seed = -12;
+  EXPECT_NE(scene.draw(1, 0).pixels, second.pixels) << "another seed is not another shot";
+  scene.seed = -11;
+  scene.draw(1);
   EXPECT_EQ(scene.seed, -11) << "nothing is drawn from the serial generator";
 }
 

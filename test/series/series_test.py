@@ -170,11 +170,31 @@ class Series(unittest.TestCase):
         words = [*CAMERA, *"-osc 0.5 -phisteps 4".split()]
         self.simulate("series", *words, *"--frames=3 -seed 7 -phi 10 --cbf=a.cbf -floatfile f.npy -noisefile n.img".split())
         for i in range(3):
-            self.simulate("one", *words, "-seed", str(7 + i), "-phi", str(10 + 0.5 * i), "--cbf=a.cbf", "-floatfile", "f.npy",
+            self.simulate("one", *words, "-seed", "7", f"--noise-shot={i}", "-phi", str(10 + 0.5 * i), "--cbf=a.cbf", "-floatfile", "f.npy",
                           "-noisefile", "n.img")
             for name in ("a.cbf", "f.npy", "n.img"):
                 stem, end = name.split(".")
                 self.assertEqual(self.contents("one")[name], self.contents("series")[f"{stem}_{i + 1:04}.{end}"], name)
+
+    def test_no_frame_has_the_noise_of_another_seed(self):
+        words = [*CAMERA, *"--frames=2 -osc 0 -phisteps 1 -noisefile n.img".split()]
+        def noise(*more):
+            self.simulate("noise", *words, *more)
+            return [self.contents("noise")[f"n_{i:04}.img"] for i in (1, 2)]
+        seven, eight = noise("-seed", "7"), noise("-seed", "8")
+        self.assertNotEqual(seven[1], eight[0])
+        self.assertEqual(len({*seven, *eight}), 4)
+        # A series may go on where another one ended.
+        self.assertEqual(noise("-seed", "7", "--noise-shot=1")[0], seven[1])
+        # The C program's generator has seeds alone.
+        serial = [noise("-seed", seed, "--noise=serial") for seed in ("7", "8")]
+        self.assertEqual(serial[0][1], serial[1][0])
+        # Shots that name their seed are runs of their own with it.
+        shots = os.path.join(self.folder, "seeds.txt")
+        with open(shots, "w") as file:
+            file.write("seed\n8\n7\n")
+        self.simulate("shots", *CAMERA, *"-osc 0 -phisteps 1 -noisefile n.img".split(), "--shots=" + shots)
+        self.assertEqual([self.contents("shots")[f"n_{i:04}.img"] for i in (1, 2)], [eight[0], seven[0]])
 
     def test_random_orientations(self):
         shots = os.path.join(self.folder, "shots.txt")

@@ -75,7 +75,14 @@ std::size_t FramePlan::lattices(std::int64_t index) const {
 Frame FramePlan::frame(std::int64_t index) const {
   Frame frame{setup.line, {}};
   Options &o = frame.line.options;
-  o.seed = seed + index;
+  // The shots of one seed, so that none is a shot of another seed. The C programs' generator has
+  // seeds alone.
+  o.seed = seed;
+  const std::int64_t firstShot = frame.line.outputs.counting.shot;
+  if (noiseModel(setup.line).generator == NoiseGenerator::Serial)
+    o.seed = seed + index;
+  else
+    frame.line.outputs.counting.shot += index;
   if (stills() && o.missetSeed) // each still has a random orientation of its own
     *o.missetSeed += index;
   if (!experiments.empty()) {
@@ -89,6 +96,8 @@ Frame FramePlan::frame(std::int64_t index) const {
   if (!shots.empty()) {
     const Shot &shot = shots[std::size_t(index)];
     applyShot(shot.front(), frame.line);
+    if (std::ranges::find(shot.front().words, "-seed") != shot.front().words.end())
+      frame.line.outputs.counting.shot = firstShot; // as a run of its own with this seed
     for (const ShotLattice &lattice : shot)
       frame.lattices.push_back({std::nullopt, lattice});
     return frame;
