@@ -65,10 +65,14 @@ def image(sim, **parameters):
         dtype = tensor.dtype if dtype is None else torch.promote_types(dtype, tensor.dtype)
         parts.append(tensor.to(torch.float64).reshape(-1))
         members.extend(stands_for)
-    theta = parts[0] if len(parts) == 1 else torch.cat(parts)
+    return image_of_numbers(sim, tuple(members), parts[0] if len(parts) == 1 else torch.cat(parts)).to(dtype)
+
+
+def image_of_numbers(sim, names, theta):
+    """The image as a function of a float64 vector: parameters that are no groups, one behind the other, in SI units."""
     if _operators and not _is_transformed(theta):
-        return _operators.image(sim._handle, ",".join(members), theta).to(dtype)
-    return Image.apply(_snapshots.snapshot(sim, tuple(members))[1], theta).to(dtype)
+        return _operators.image(sim._handle, ",".join(names), theta)
+    return Image.apply(_snapshots.snapshot(sim, names)[1], theta)
 
 
 class NBImage(torch.nn.Module):

@@ -8,7 +8,7 @@ import numpy
 import torch
 
 import nanobragg
-from nanobragg.torch import image as _image
+from nanobragg.torch import image, image_of_numbers
 
 from .config import BeamConfig, CrystalConfig, CrystalShape, DetectorPivot
 from .models.crystal import as_tensor, number
@@ -172,40 +172,49 @@ class Simulator:
         return None if tensor is None else (tensor.data_ptr(), tensor._version, tensor.dtype, float(tensor.detach().double().sum()))
 
     def _numbers(self, sim, matrix, grid):
-        """All numbers in SI units: name -> float, tuple or tensor."""
+        """All numbers, as name -> (float, tuple or tensor; its unit in SI units)."""
         c, d, b = self.crystal.config, self.detector.config, self.beam_config
-        numbers = {"default_F": float(c.default_F), "mosaic_spread": c.mosaic_spread_deg * _deg, "phi0": c.phi_start_deg * _deg,
-                   "osc": c.osc_range_deg * _deg, "fluence": b.fluence, "pixel_size": d.pixel_size_mm * _mm, "fudge": c.fudge,
-                   "wavelength": b.wavelength_A * _A, "kahn_factor": b.polarization_factor,
-                   "detector_rotx": d.detector_rotx_deg * _deg, "detector_roty": d.detector_roty_deg * _deg,
-                   "detector_rotz": d.detector_rotz_deg * _deg, "twotheta": d.detector_twotheta_deg * _deg}
+        numbers = {"default_F": (float(c.default_F), 1.0), "mosaic_spread": (c.mosaic_spread_deg, _deg),
+                   "phi0": (c.phi_start_deg, _deg), "osc": (c.osc_range_deg, _deg), "fluence": (b.fluence, 1.0),
+                   "pixel_size": (d.pixel_size_mm, _mm), "fudge": (c.fudge, 1.0), "wavelength": (b.wavelength_A, _A),
+                   "kahn_factor": (b.polarization_factor, 1.0), "detector_rotx": (d.detector_rotx_deg, _deg),
+                   "detector_roty": (d.detector_roty_deg, _deg), "detector_rotz": (d.detector_rotz_deg, _deg),
+                   "twotheta": (d.detector_twotheta_deg, _deg)}
         if matrix is None:
-            numbers.update(cell_a=c.cell_a * _A, cell_b=c.cell_b * _A, cell_c=c.cell_c * _A, cell_alpha=c.cell_alpha * _deg,
-                           cell_beta=c.cell_beta * _deg, cell_gamma=c.cell_gamma * _deg)
+            numbers.update(cell_a=(c.cell_a, _A), cell_b=(c.cell_b, _A), cell_c=(c.cell_c, _A), cell_alpha=(c.cell_alpha, _deg),
+                           cell_beta=(c.cell_beta, _deg), cell_gamma=(c.cell_gamma, _deg))
         else:
-            numbers["reciprocal_matrix"] = matrix / _A
+            numbers["reciprocal_matrix"] = matrix, 1 / _A
         for axis, n, misset in zip("abc", c.N_cells, c.misset_deg):
-            numbers[f"ncells_{axis}"] = n
+            numbers[f"ncells_{axis}"] = n, 1.0
         if not c.misset_random:
             for axis, misset in zip("xyz", c.misset_deg):
-                numbers[f"misset_{axis}"] = misset * _deg
+                numbers[f"misset_{axis}"] = misset, _deg
         if d.close_distance_mm is not None:
-            numbers["close_distance"] = d.close_distance_mm * _mm
+            numbers["close_distance"] = d.close_distance_mm, _mm
         else:
-            numbers["distance"] = d.distance_mm * _mm
+            numbers["distance"] = d.distance_mm, _mm
         half = 0.5 if d.detector_convention.value == "mosflm" else 0.0
         if d.pix0_override_m is not None and d.detector_pivot == DetectorPivot.BEAM:
             moved = Detector(d, dtype=torch.float64)
-            numbers["beam_center_fast"] = moved.beam_center_f * moved.pixel_size
-            numbers["beam_center_slow"] = moved.beam_center_s * moved.pixel_size
+            numbers["beam_center_fast"] = moved.beam_center_f * moved.pixel_size, 1.0
+            numbers["beam_center_slow"] = moved.beam_center_s * moved.pixel_size, 1.0
         else:
-            numbers["beam_center_fast"] = (d.beam_center_f + half * d.pixel_size_mm) * _mm
-            numbers["beam_center_slow"] = (d.beam_center_s + half * d.pixel_size_mm) * _mm
+            numbers["beam_center_fast"] = d.beam_center_f + half * d.pixel_size_mm, _mm
+            numbers["beam_center_slow"] = d.beam_center_s + half * d.pixel_size_mm, _mm
         if d.detector_abs_um is not None and not _zero(d.detector_thick_um):
-            numbers.update(attenuation_depth=d.detector_abs_um * _um, sensor_thickness=d.detector_thick_um * _um)
+            numbers.update(attenuation_depth=(d.detector_abs_um, _um), sensor_thickness=(d.detector_thick_um, _um))
         if grid and self.crystal.hkl_data.requires_grad:
-            numbers["F"] = self.crystal.hkl_data
+            numbers["F"] = self.crystal.hkl_data, 1.0
         return numbers
+
+    @staticmethod
+    def _image(sim, tensors):
+        if any(value.dim() for value, _ in tensors.values()):
+            return image(sim, **{name: value * unit for name, (value, unit) in tensors.items()})
+        # In one product: torch takes as long for the derivative of one number as for that of a vector.
+        values, units = zip(*tensors.values())
+        return image_of_numbers(sim, tuple(tensors), torch.stack(values) * torch.tensor(units, dtype=torch.float64))
 
     def run(self, pixel_batch_size=None, override_a_star=None, oversample=None, oversample_omega=None, oversample_polar=None,
             oversample_thick=None):
@@ -220,21 +229,21 @@ class Simulator:
         sim, matrix, grid = self._simulator(self._flags(
             self._oversample(oversample), chosen(oversample_omega, "oversample_omega"), chosen(oversample_polar, "oversample_polar"),
             chosen(oversample_thick, "oversample_thick")))
-        used = sim.parameters if not hasattr(sim, "_port_names") else sim._port_names
-        sim._port_names = used = set(used)
+        if not hasattr(sim, "_port_names"):
+            sim._port_names = set(sim.parameters)
         constants, tensors = {}, {}
-        for name, value in self._numbers(sim, matrix, grid).items():
-            if name not in used:
+        for name, (value, unit) in self._numbers(sim, matrix, grid).items():
+            if name not in sim._port_names:
                 continue
             if isinstance(value, torch.Tensor) and value.requires_grad and torch.is_grad_enabled():
-                tensors[name] = value.to("cpu", torch.float64)
+                tensors[name] = value.to("cpu", torch.float64), unit
             else:
-                constants[name] = value.detach().double().cpu().numpy() if isinstance(value, torch.Tensor) else float(value)
+                constants[name] = unit * (value.detach().double().cpu().numpy() if isinstance(value, torch.Tensor) else float(value))
         now = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in constants.items()}
         if getattr(sim, "_port_constants", None) != now:
             sim.set(**constants)
             sim._port_constants = now
-        result = _image(sim, **tensors) if tensors else torch.from_numpy(sim.image())
+        result = self._image(sim, tensors) if tensors else torch.from_numpy(sim.image())
         return result.to(device=self.device, dtype=self.dtype)
 
     def compute_statistics(self, float_image):

@@ -13,13 +13,13 @@ from ..utils.units import degrees_to_radians
 def as_tensor(value, like):
     """On like's device, of its dtype, with its gradient."""
     if isinstance(value, torch.Tensor):
-        return value.to(device=like.device, dtype=like.dtype)
+        return value if value.dtype is like.dtype and value.device == like.device else value.to(device=like.device, dtype=like.dtype)
     return torch.as_tensor(value, device=like.device, dtype=like.dtype)
 
 
 def number(value):
     """As a float, without its gradient."""
-    return float(value.detach()) if isinstance(value, torch.Tensor) else float(value)
+    return float(value.item()) if isinstance(value, torch.Tensor) else float(value)
 
 
 class Crystal:
@@ -59,10 +59,10 @@ class Crystal:
         return self
 
     def _check(self):
-        if any(float(x.detach()) <= 0 for x in (self.cell_a, self.cell_b, self.cell_c)):
+        if any(x.item() <= 0 for x in (self.cell_a, self.cell_b, self.cell_c)):
             raise ValueError("Unit cell lengths must be positive")
         for name in ("alpha", "beta", "gamma"):
-            angle = float(getattr(self, f"cell_{name}").detach())
+            angle = getattr(self, f"cell_{name}").item()
             if not 0 < angle < 180:
                 raise ValueError(f"Unit cell angle {name} must be in range (0, 180) degrees")
             if angle < 1e-6 or angle > 180 - 1e-6:

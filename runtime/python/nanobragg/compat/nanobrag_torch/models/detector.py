@@ -50,6 +50,8 @@ class Detector:
         return self.__dict__[name]
 
     def to(self, device=None, dtype=None):
+        if (device is None or torch.device(device) == self.device) and (dtype is None or dtype is self.dtype):
+            return self
         return type(self)(self.config, device if device is not None else self.device, dtype if dtype is not None else self.dtype)
 
     @property

@@ -26,6 +26,13 @@ class _Params(nn.Module):
     def _base(self, name, value):
         self.register_buffer(name, torch.as_tensor(value, device=self.device, dtype=self.dtype).detach().clone())
 
+    # As vectors: torch takes as long for the derivative of one number as for that of six.
+    def _bases(self, *names):
+        return torch.stack([getattr(self, f"base_{name}") for name in names])
+
+    def _deltas(self, *names):
+        return torch.stack([getattr(self, f"delta_{name}") for name in names])
+
     def _with(self, **fields):
         # Not replace(): it would compute sizes and middles again.
         import copy
@@ -50,15 +57,13 @@ class CrystalStageAParams(_Params):
             self._base(f"base_misset_{axis}", value)
 
     def build_config(self):
-        angle = self.max_angle_delta_deg
-        misset = self.max_misset_delta_deg * torch.tanh(self.delta_misset_raw)
-        return self._with(
-            cell_a=self.base_cell_a * torch.exp(self.delta_log_a), cell_b=self.base_cell_b * torch.exp(self.delta_log_b),
-            cell_c=self.base_cell_c * torch.exp(self.delta_log_c),
-            cell_alpha=self.base_cell_alpha + angle * torch.tanh(self.delta_alpha_raw),
-            cell_beta=self.base_cell_beta + angle * torch.tanh(self.delta_beta_raw),
-            cell_gamma=self.base_cell_gamma + angle * torch.tanh(self.delta_gamma_raw),
-            misset_deg=(self.base_misset_x + misset[0], self.base_misset_y + misset[1], self.base_misset_z + misset[2]))
+        lengths = self._bases("cell_a", "cell_b", "cell_c") * torch.exp(self._deltas("log_a", "log_b", "log_c"))
+        angles = (self._bases("cell_alpha", "cell_beta", "cell_gamma")
+                  + self.max_angle_delta_deg * torch.tanh(self._deltas("alpha_raw", "beta_raw", "gamma_raw")))
+        misset = (self._bases("misset_x", "misset_y", "misset_z")
+                  + self.max_misset_delta_deg * torch.tanh(self.delta_misset_raw)).unbind()
+        return self._with(**dict(zip(("cell_a", "cell_b", "cell_c"), lengths.unbind())),
+                          **dict(zip(("cell_alpha", "cell_beta", "cell_gamma"), angles.unbind())), misset_deg=misset)
 
 
 class DetectorStageAParams(_Params):
@@ -77,15 +82,14 @@ class DetectorStageAParams(_Params):
             self._base(name, getattr(base_config, field))
 
     def build_config(self):
-        tilt, shift = self.max_tilt_delta_deg, self.beam_shift_pixels * self.pixel_size_mm
+        shift = self.beam_shift_pixels * float(self.pixel_size_mm)
+        largest = torch.tensor([self.max_tilt_delta_deg] * 4 + [shift] * 2, device=self.device, dtype=self.dtype)
+        moved = (self._bases("rotx_deg", "roty_deg", "rotz_deg", "twotheta_deg", "beam_center_s_mm", "beam_center_f_mm")
+                 + largest * torch.tanh(self._deltas("rotx_raw", "roty_raw", "rotz_raw", "twotheta_raw", "beam_s_raw", "beam_f_raw")))
         return self._with(
             distance_mm=self.base_distance_mm * torch.exp(self.delta_log_distance_mm),
-            detector_rotx_deg=self.base_rotx_deg + tilt * torch.tanh(self.delta_rotx_raw),
-            detector_roty_deg=self.base_roty_deg + tilt * torch.tanh(self.delta_roty_raw),
-            detector_rotz_deg=self.base_rotz_deg + tilt * torch.tanh(self.delta_rotz_raw),
-            detector_twotheta_deg=self.base_twotheta_deg + tilt * torch.tanh(self.delta_twotheta_raw),
-            beam_center_s=self.base_beam_center_s_mm + shift * torch.tanh(self.delta_beam_s_raw),
-            beam_center_f=self.base_beam_center_f_mm + shift * torch.tanh(self.delta_beam_f_raw))
+            **dict(zip(("detector_rotx_deg", "detector_roty_deg", "detector_rotz_deg", "detector_twotheta_deg", "beam_center_s",
+                        "beam_center_f"), moved.unbind())))
 
 
 class BeamStageAParams(_Params):
