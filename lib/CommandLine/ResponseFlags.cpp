@@ -12,7 +12,10 @@ NoiseModel noiseModel(const CommandLine &line) {
   model.order = o.order.value_or(noisify ? DetectorOrder::Noisify : DetectorOrder::Detector);
   model.flicker = o.flicker;
   model.calibration = o.calibration.value_or(noisify ? 0.03 : 0);
-  model.calibrationSeed = o.calibrationSeed.value_or(model.calibrationSeed);
+  // noisify begins with the number that -calib_seed would negate.
+  constexpr std::int64_t usual = 123456789;
+  model.calibrationSeed =
+      o.calibrationSeed.value_or(model.generator == NoiseGenerator::Serial ? usual : -usual);
   model.readOut = o.readOut;
   model.deadPixels = o.deadPixels;
   model.hotPixels = o.hotPixels;

@@ -39,6 +39,7 @@ NB_MODULE(_core, module) {
   bindLoss(module);
   bindBackground(module);
   bindReflections(module);
+  bindResponse(module);
   bindSimulator(module);
   bindFunction(module);
   bindExperiment(module);

@@ -122,6 +122,7 @@ void bindFunction(nb::module_ &module);
 void bindLoss(nb::module_ &module);
 void bindBackground(nb::module_ &module);
 void bindReflections(nb::module_ &module);
+void bindResponse(nb::module_ &module);
 void bindCompiler(nb::module_ &module);
 void bindJax(nb::module_ &module); ///< where XLA's headers were there
 

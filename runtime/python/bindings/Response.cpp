@@ -1,0 +1,94 @@
+// What a detector makes of photons: light that spreads, counts.
+#include "lib/Experiment/PointSpreadWidth.h"
+#include "lib/IO/NoiseImage.h"
+#include "lib/Response/PointSpread.h"
+#include "runtime/python/bindings/PythonSimulator.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+namespace nanobragg::python {
+namespace {
+
+PointSpread kindOf(const std::string &name) {
+  return name == "gauss"   ? PointSpread::Gauss
+         : name == "fiber" ? PointSpread::Fiber
+                           : PointSpread::None;
+}
+
+std::int64_t radiusOf(PointSpread kind, double width, std::int64_t radius, const Doubles &image) {
+  if (kind == PointSpread::None)
+    return 0;
+  const std::int64_t most = std::int64_t(std::max(image.shape(1), image.shape(2)));
+  return std::min(radius > 0 ? radius : defaultPointSpreadRadius(kind, width), most);
+}
+
+Shape shapeOf(const Doubles &image) { return {image.shape(0), image.shape(1), image.shape(2)}; }
+
+NumpyArray<double> pointSpread(const Doubles &image, const std::string &kind, double width,
+                               std::int64_t radius, int threads) {
+  NumpyArray<double> result = makeArray<double>(shapeOf(image));
+  const PointSpread spread = kindOf(kind);
+  nb::gil_scoped_release released;
+  PointSpreadFunction(spread, width, radiusOf(spread, width, radius, image))
+      .apply(spanOf(image), std::int64_t(image.shape(1)), std::int64_t(image.shape(2)),
+             {result.data(), result.size()}, threads);
+  return result;
+}
+
+/// The numbers were checked in Python, where they have names.
+NoiseModel modelOf(const nb::dict &how, const Doubles &image) {
+  const auto number = [&](const char *name) { return nb::cast<double>(how[name]); };
+  const auto whole = [&](const char *name) { return nb::cast<std::int64_t>(how[name]); };
+  const auto word = [&](const char *name) { return nb::cast<std::string>(how[name]); };
+  NoiseModel model;
+  model.order = word("order") == "simtbx"    ? DetectorOrder::Simtbx
+                : word("order") == "noisify" ? DetectorOrder::Noisify
+                                             : DetectorOrder::Detector;
+  model.flicker = number("flicker");
+  model.calibration = number("calibration");
+  model.calibrationSeed = -whole("calibration_seed"); // as -calib_seed
+  model.readOut = number("readout_noise");
+  model.deadPixels = number("dead_pixels");
+  model.hotPixels = number("hot_pixels");
+  model.shot = whole("shot");
+  model.bits = int(whole("bits"));
+  model.overload = nb::cast<std::optional<double>>(how["overload"]);
+  model.pointSpread = kindOf(word("psf"));
+  model.psfWidth = number("psf_width");
+  model.psfRadius = radiusOf(model.pointSpread, model.psfWidth, whole("psf_radius"), image);
+  return model;
+}
+
+nb::object counts(const Doubles &photons, const nb::dict &how, int threads) {
+  const NoiseModel model = modelOf(how, photons);
+  const io::Gain gain{nb::cast<double>(how["gain"]), {}, false};
+  const double offset = nb::cast<double>(how["offset"]);
+  std::int64_t seed = -nb::cast<std::int64_t>(how["seed"]);
+  io::NoiseImage drawn;
+  {
+    nb::gil_scoped_release released;
+    const std::vector<float> image(photons.data(), photons.data() + photons.size());
+    Ran1 unused;
+    drawn = io::drawNoise(image,
+                          io::ImageRegion::whole(std::int64_t(photons.shape(2)),
+                                                 std::int64_t(photons.shape(1)),
+                                                 std::int64_t(photons.shape(0))),
+                          gain, model, offset, Rule::Right, {unused, seed}, threads);
+  }
+  if (model.bits == 16)
+    return nb::cast(takeVector(std::move(drawn.pixels), shapeOf(photons)));
+  return nb::cast(takeVector(std::move(drawn.wide), shapeOf(photons)));
+}
+
+} // namespace
+
+void bindResponse(nb::module_ &module) {
+  module.def("point_spread", &pointSpread, nb::arg("image"), nb::arg("kind"), nb::arg("width"),
+             nb::arg("radius"), nb::arg("threads"));
+  module.def("counts", &counts, nb::arg("photons"), nb::arg("how"), nb::arg("threads"));
+}
+
+} // namespace nanobragg::python

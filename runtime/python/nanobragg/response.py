@@ -1,0 +1,90 @@
+"""What a detector makes of photons: docs/detector-response.md."""
+
+import math
+
+import numpy
+
+from . import _core
+from ._arrays import doubles
+from ._errors import unknown
+
+_kinds = ("gauss", "fiber")
+_orders = ("detector", "noisify", "simtbx")
+
+
+def point_spread(image, kind, width, radius=None, threads=0):
+    """The image with each pixel's light spread over its neighbours, as ``nb-sim -psf`` does it.
+
+    image: (slow, fast) or (panel, slow, fast). kind: "gauss" or "fiber". width: full width at half maximum in pixels.
+    radius: in pixels; by default all but 1e-7 of a Gaussian's light is within, or 98 % of a fiber's. Shares add up to 1
+    within it; light that leaves a panel is lost. It is its own transpose, so that a cotangent goes back through it too.
+    """
+    image, shape = _image(image, "the image", any_sign=True)
+    kind, width, radius = _spread(kind, width, radius)
+    return _core.point_spread(image, kind, width, radius, threads).reshape(shape)
+
+
+def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_seed=123456789, gain=1.0, offset=0.0,
+           readout_noise=0.0, dead_pixels=0.0, hot_pixels=0.0, psf=None, psf_width=None, psf_radius=None, order="detector", bits=16,
+           overload=None, threads=0):
+    """What one exposure counts where ``photons`` are expected, as ``nb-sim -noisefile`` draws it.
+
+    photons: of a simulator without ``-gain`` and ``-psf``, (slow, fast) or (panel, slow, fast), not negative, finite.
+    seed, shot: another shot of the same seed is independent. The same numbers on any number of threads.
+    flicker: of the beam, calibration: of the pixels' sensitivity by calibration_seed, as fractions. gain: ADU per
+    photon. offset, readout_noise: ADU. dead_pixels, hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: of
+    the photons counted, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
+
+    Returns whole counts from 0 to ``overload`` (by default the largest), uint16 with bits=16 and uint32 with 32.
+    """
+    photons, shape = _image(photons, "photons")
+    if order not in _orders:
+        raise ValueError(unknown("order", order, _orders))
+    if bits not in (16, 32):
+        raise ValueError(f"bits is 16 or 32, not {bits!r}")
+    how = {"order": order, "bits": bits, "psf": "", "psf_width": 1.0, "psf_radius": 0}
+    for name, value, low in (("seed", seed, 0), ("shot", shot, 0), ("calibration_seed", calibration_seed, -2**31 + 1)):
+        if int(value) != value or not low <= value < 2**31:
+            raise ValueError(f"{name} is a whole number from {low} to {2**31 - 1}, not {value!r}")
+        how[name] = int(value)
+    for name, value, high in (("flicker", flicker, 1), ("calibration", calibration, 1), ("dead_pixels", dead_pixels, 1),
+                              ("hot_pixels", hot_pixels, 1), ("readout_noise", readout_noise, math.inf)):
+        how[name] = _number(name, value, 0, high)
+    how["gain"], how["offset"] = _number("gain", gain, 0, math.inf, above=True), _number("offset", offset, -math.inf, math.inf)
+    how["overload"] = None if overload is None else _number("overload", overload, 1, 65535 if bits == 16 else 2147483647)
+    if psf is not None:
+        if psf_width is None:
+            raise ValueError("psf= wants psf_width=, the full width at half maximum in pixels")
+        how["psf"], how["psf_width"], how["psf_radius"] = _spread(psf, psf_width, psf_radius)
+        if order == "noisify":
+            raise ValueError("order='noisify' has no psf= here; nb-sim -compat noisify has it")
+    elif psf_width is not None or psf_radius is not None:
+        raise ValueError("psf_width and psf_radius are of a psf=, 'gauss' or 'fiber', and there is none")
+    return _core.counts(photons, how, threads).reshape(shape)
+
+
+def _image(value, what, any_sign=False):
+    array = doubles(value, what)
+    if array.ndim not in (2, 3) or array.size == 0:
+        raise ValueError(f"{what} has the shape {array.shape}; it has to be (slow, fast) or (panel, slow, fast)")
+    if not any_sign and not ((array >= 0) & (array < numpy.inf)).all():
+        raise ValueError(f"{what} have pixels that are negative or no finite number")
+    return array.reshape((-1, *array.shape[-2:])), array.shape
+
+
+def _spread(kind, width, radius):
+    if kind not in _kinds:
+        raise ValueError(unknown("psf", kind, _kinds))
+    if radius is None:
+        radius = 0
+    elif int(radius) != radius or not 0 < radius <= 1000:
+        raise ValueError(f"the radius of a point spread is a whole number of pixels from 1 to 1000, not {radius!r}")
+    return kind, _number("the width of a point spread", width, 0, math.inf, above=True), int(radius)
+
+
+def _number(name, value, low, high, above=False):
+    value = float(value)
+    if not math.isfinite(value) or value < low or value > high or (above and value == low):
+        bounds = f"above {low}" if above else f"from {low} to {high}" if math.isfinite(high) else f"at least {low}"
+        raise ValueError(f"{name} is {value!r}; it has to be a finite number" + (f" {bounds}" if low > -math.inf else ""))
+    return value
