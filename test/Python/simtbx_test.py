@@ -23,7 +23,18 @@ class Panel:
     def get_origin(self): return -15.0, 10.0, -100.0
 
 
+class Miller:
+    """As cctbx has it: the half of a list."""
+
+    def __init__(self, mates=False): self.mates = mates
+    def expand_to_p1(self): return self
+    def generate_bijvoet_mates(self): return Miller(True)
+    def indices(self): return [(1, 2, 3), (-1, -2, -3)][:1 + self.mates]
+    def data(self): return [5.0, 5.0][:1 + self.mates]
+
+
 class Beam:
+    def get_flux(self): return 3.0
     def get_s0(self): return 0, 0, -1.0
     def get_wavelength(self): return 1.1
     def get_polarization_normal(self): return 0, 1, 0
@@ -61,6 +72,78 @@ class Simtbx(unittest.TestCase):
         two.xray_source_XYZ = [(-1, 0, 0), (-1, 0, 0)]
         np.testing.assert_allclose(two.simulator.image(), one.simulator.image(), rtol=1e-9)
 
+    def test_background(self):
+        """Of a constant F: the solid angle times known numbers."""
+        sim = small(nopolar=True, default_Fbg=2.5, amorphous_sample_size_mm=(2.0, 0, 0.05), flux=1e11, beamsize_mm=0.1, amorphous_density_gcm3=1.2)
+        sim.amorphous_molecular_weight_Da = 20
+        sim.add_background()
+        beam = sim.simulator["beam_center_fast"], sim.simulator["beam_center_slow"]
+        fast, slow = np.meshgrid((np.arange(30) + 0.5) * 1e-3 - beam[0], (np.arange(20) + 0.5) * 1e-3 - beam[1])
+        molecules = 2e-3 * 1e-4 * 0.5e-4 * 1.2e6 * 6.02214179e23 / 20
+        want = 7.94079248018965e-30 * 1e11 / 1e-8 * molecules * 2.5**2 * 1e-6 * 0.1 / (0.1**2 + fast**2 + slow**2)**1.5
+        np.testing.assert_allclose(sim.raw_pixels, want, rtol=1e-9)
+        once = sim.raw_pixels.copy()
+        sim.add_background()
+        np.testing.assert_array_equal(sim.raw_pixels, 2 * once)
+        sim.raw_pixels, sim.adc_offset_adu = once, 0
+        self.assertGreater(len(sim.extract_background()), 3)
+        np.testing.assert_allclose([f for _, f in sim.Fbg_vs_stol], 2.5, rtol=1e-9)
+
+    def test_point_spread_and_noise(self):
+        sim = small(seed=5, detector_psf_fwhm_mm=0, detector_calibration_noise_pct=0, readout_noise_adu=2, adc_offset_adu=30, quantum_gain=1.5)
+        sim.raw_pixels = np.full((20, 30), 400.0)
+        sim.add_noise()
+        first = sim.raw_pixels.copy()
+        self.assertAlmostEqual(first.mean(), 629.5, delta=5 * np.sqrt((1.5**2 * 400 + 4) / 600))
+        self.assertAlmostEqual(first.std() / np.sqrt(1.5**2 * 400 + 4), 1, delta=0.15)
+        sim.raw_pixels = np.full((20, 30), 400.0)
+        sim.region_of_interest = (0, 29), (0, 9)
+        sim.add_noise()
+        np.testing.assert_array_equal(sim.raw_pixels[:10], first[:10])
+        np.testing.assert_array_equal(sim.raw_pixels[10:], 400)
+        sim.raw_pixels = np.pad([[100.0]], ((9, 10), (14, 15)))
+        with self.assertRaisesRegex(ValueError, "detector_psf_fwhm_mm"):
+            sim.apply_psf()
+        sim.apply_psf(shapetype.Gauss, 1.5)
+        self.assertAlmostEqual(sim.raw_pixels.sum(), 100)
+        self.assertAlmostEqual(sim.raw_pixels[9, 15] / sim.raw_pixels[9, 13], 1)
+        self.assertLess(sim.raw_pixels[9, 14], 50)
+
+    def test_mosaic_blocks(self):
+        sim = small(mosaic_spread_deg=1.0, mosaic_domains=6)
+        want, blocks = sim.simulator.image(), sim.get_mosaic_blocks()
+        np.testing.assert_allclose(blocks @ blocks.transpose(0, 2, 1), np.tile(np.eye(3), (6, 1, 1)), atol=1e-12)
+        other = small()
+        np.testing.assert_array_equal(other.get_mosaic_blocks(), np.eye(3)[None])
+        other.set_mosaic_blocks(blocks.reshape(6, 9))
+        np.testing.assert_allclose(other.simulator.image(), want, rtol=1e-6, atol=1e-9 * want.max())
+        other.mosaic_spread_deg = 0.0
+        other.mosaic_domains = None
+        np.testing.assert_array_equal(other.simulator.image(), small().simulator.image())
+        half_turn = np.diag([1.0, -1, -1])
+        other.set_mosaic_blocks([half_turn])
+        np.testing.assert_allclose(other.get_mosaic_blocks(), [half_turn], atol=1e-12)
+
+    def test_orientation(self):
+        sim = small(seed=3)
+        sim.randomize_orientation()
+        first = sim.missets_deg
+        sim.randomize_orientation()
+        self.assertEqual(first, sim.missets_deg)
+        sim.seed = 4
+        sim.randomize_orientation()
+        self.assertNotEqual(first, sim.missets_deg)
+        sim.Amatrix_RUB = [[70, 0, 0], [0, 80, 0], [1, 2, 90]]
+        np.testing.assert_allclose(np.array(sim.Amatrix) @ np.array([[70, 0, 0], [0, 80, 0], [1, 2, 90]]).T, np.eye(3), atol=1e-12)
+        np.testing.assert_allclose(sim.Amatrix_RUB, [[70, 0, 0], [0, 80, 0], [1, 2, 90]], rtol=1e-12)
+
+    def test_real_and_imaginary_parts(self):
+        one, two = small(), small()
+        indices = [(h, k, l) for h in range(-8, 9) for k in range(-8, 9) for l in range(-8, 9)]
+        one.Fhkl_tuple = indices, np.full(len(indices), 50.0)
+        two.Fhkl_tuple = indices, np.full(len(indices), 30.0), np.full(len(indices), -40.0)
+        np.testing.assert_allclose(two.simulator.image(), one.simulator.image(), rtol=1e-12)
+
     def test_dxtbx(self):
         sim = nanoBragg([Panel()], Beam(), default_F=100, Ncells_abc=(5, 5, 5), oversample=1)
         simulator = sim.simulator
@@ -71,12 +154,29 @@ class Simtbx(unittest.TestCase):
         position = next(v for n, v in values.items() if np.shape(v) == (3,) and "pos" in n)
         np.testing.assert_allclose(np.array(position), [-0.0145, 0.0095, -0.1], rtol=1e-9)
 
+    def test_cctbx(self):
+        sim = small()
+        sim.Fhkl = Miller()
+        self.assertEqual(sim.simulator.structure_factors[0][0, 0, 0], 5)
+        self.assertEqual(sim.indices, [(1, 2, 3), (-1, -2, -3)])
+        sim.xray_beams = [Beam(), Beam()]
+        self.assertEqual(sim.xray_source_XYZ, [(0, 0, 1)] * 2)
+        self.assertEqual(sim.xray_source_wavelengths_A, [1.1, 1.1])
+        np.testing.assert_allclose(sim.simulator["source_weight"], [3, 3])
+        with self.assertRaisesRegex(AttributeError, "xray_source_XYZ"):
+            sim.xray_beams
+
     def test_names(self):
         sim = small()
         for call, kind, words in ((lambda: sim.wavelength, AttributeError, "closest is 'wavelength_A'"),
                                   (lambda: setattr(sim, "Ncell_abc", 3), AttributeError, "closest is 'Ncells_abc'"),
                                   (lambda: nanoBragg(pixel_size=1), AttributeError, "closest is 'pixel_size_mm'"),
-                                  (lambda: sim.add_noise(), NotImplementedError, "noise"),
+                                  (lambda: sim.to_cbf("a.cbf"), NotImplementedError, "nb-sim --cbf"),
+                                  (lambda: setattr(sim, "amorphous_sample_molecular_weight_Da", 28), AttributeError,
+                                   "closest is 'amorphous_molecular_weight_Da'"),
+                                  (lambda: nanoBragg(xtal_shape="fiber", default_F=1).add_nanoBragg_spots(), ValueError, "xtal_shape"),
+                                  (lambda: sim.add_background(), ValueError, "amorphous_sample_thick_mm"),
+                                  (lambda: sim.set_mosaic_blocks([np.ones((3, 3))]), ValueError, "rotation matrices"),
                                   (lambda: nanoBragg().add_nanoBragg_spots(), ValueError, "structure factors")):
             with self.subTest(words), self.assertRaisesRegex(kind, words):
                 call()
@@ -92,7 +192,7 @@ class Simtbx(unittest.TestCase):
             self.assertEqual(len(data), 512 + 2 * 600)
             self.assertIn(b"SIZE1=30;", data[:512])
             pixels = np.frombuffer(data[512:], "<u2")
-            self.assertEqual((pixels.max(), pixels.argmax()), (55040, sim.raw_pixels.argmax()))
+            self.assertEqual((pixels.max(), pixels.argmax()), (55000, sim.raw_pixels.argmax()))
 
 
 class Pictures(unittest.TestCase):

@@ -16,119 +16,31 @@ import numpy
 import nanobragg
 
 from .._errors import unknown
+from ._simtbx_attributes import ATTRIBUTES, DERIVED, ELSEWHERE, SAME, convention, pivot, shapetype  # noqa: F401
+from ._simtbx_stages import Stages
 
-_deg, _A, _mm = numpy.pi / 180, 1e-10, 1e-3
-
-
-class shapetype:
-    Square, Round, Gauss, Tophat = "square", "round", "gauss", "tophat"
-    Gauss_argchk = "gauss"
+_deg, _A = numpy.pi / 180, 1e-10
 
 
-class convention:
-    Custom, ADXV, MOSFLM, XDS, DIALS, DENZO = "custom", "adxv", "mosflm", "xds", "dials", "denzo"
+def _axes_and_angles(matrices):
+    """Of rotation matrices: unit axes (n, 3) and angles (n,), rad."""
+    r = numpy.asarray(matrices, dtype=float).reshape(-1, 3, 3)
+    if not len(r) or not numpy.allclose(r @ r.transpose(0, 2, 1), numpy.eye(3), atol=1e-6) or (numpy.linalg.det(r) < 0).any():
+        raise ValueError("mosaic blocks are rotation matrices, (domains, 3, 3)")
+    # The eigenvector of 1; the sense of rotation from the part that changes sign.
+    axes = numpy.array([numpy.linalg.svd(one - numpy.eye(3))[2][2] for one in r])
+    odd = numpy.stack([r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]], axis=1) / 2
+    return axes, numpy.arctan2((odd * axes).sum(axis=1), (numpy.trace(r, axis1=1, axis2=2) - 1) / 2)
 
 
-class pivot:
-    Beam, Sample = "beam", "sample"
+def _rotations(axes, angles):
+    """Rotation matrices (n, 3, 3) about unit axes."""
+    cross = numpy.cross(numpy.eye(3)[None], axes[:, None])
+    sin, cos = numpy.sin(angles)[:, None, None], numpy.cos(angles)[:, None, None]
+    return cos * numpy.eye(3) + sin * cross + (1 - cos) * axes[:, :, None] * axes[:, None, :]
 
 
-# Attribute -> (start value, flag; None: without one). A flag function turns the value into words.
-def _one(flag, scale=1):
-    return lambda v: [flag, repr(float(v) * scale)]
-
-
-def _whole(flag):
-    return lambda v: [flag, str(int(v))]
-
-
-def _vector(flag):
-    return lambda v: [flag, *(repr(float(x)) for x in v)]
-
-
-def _switch(flag):
-    return lambda v: [flag] if v else []
-
-
-def _pair(first, second):
-    return lambda v: [first, repr(float(v[0])), second, repr(float(v[1]))]
-
-
-_attributes = {
-    "unit_cell_Adeg": ((78.0, 78.0, 38.0, 90.0, 90.0, 90.0), _vector("-cell")),
-    "Ncells_abc": ((1, 1, 1), lambda v: ["-Na", str(int(v[0])), "-Nb", str(int(v[1])), "-Nc", str(int(v[2]))]),
-    "xtal_size_mm": (None, lambda v: ["-xtal_thick", repr(float(v[0])), "-xtal_width", repr(float(v[1])), "-xtal_height",
-                                      repr(float(v[2]))]),
-    "xtal_shape": ("square", lambda v: {"square": ["-square_xtal"], "round": ["-round_xtal"], "gauss": ["-gauss_xtal"],
-                                        "tophat": ["-tophat_spots"]}[v]),
-    "missets_deg": ((0.0, 0.0, 0.0), _vector("-misset")),
-    "default_F": (0.0, _one("-default_F")),
-    "interpolate": (None, lambda v: ["-interpolate" if v else "-nointerpolate"]),
-    "mosaic_spread_deg": (0.0, _one("-mosaic")),
-    "mosaic_domains": (None, _whole("-mosaic_domains")),
-    "mosaic_seed": (None, _whole("-mosaic_seed")),
-    "distance_mm": (100.0, _one("-distance")),
-    "close_distance_mm": (None, _one("-close_distance")),
-    "pixel_size_mm": (0.1, _one("-pixel")),
-    "detpixels_fastslow": ((1024, 1024), lambda v: ["-detpixels_f", str(int(v[0])), "-detpixels_s", str(int(v[1]))]),
-    "detector_twotheta_deg": (0.0, _one("-twotheta")),
-    "detector_rotation_deg": ((0.0, 0.0, 0.0), lambda v: [w for f, x in zip("xyz", v) for w in (f"-detector_rot{f}", repr(float(x)))]),
-    "curved_detector": (False, _switch("-curved_det")),
-    "point_pixel": (False, _switch("-point_pixel")),
-    "detector_thick_mm": (0.0, _one("-detector_thick", 1e3)),
-    "detector_attenuation_length_mm": (0.234, _one("-detector_absorb", 1e3)),
-    "detector_thicksteps": (None, _whole("-detector_thicksteps")),
-    "beam_center_mm": (None, _pair("-Xbeam", "-Ybeam")),
-    "XDS_ORGXY": (None, _pair("-ORGX", "-ORGY")),
-    "beamcenter_convention": (None, lambda v: [f"-{v}"]),
-    "detector_pivot": (None, lambda v: ["-pivot", v]),
-    "fdet_vector": (None, _vector("-fdet_vector")),
-    "sdet_vector": (None, _vector("-sdet_vector")),
-    "odet_vector": (None, _vector("-odet_vector")),
-    "beam_vector": (None, _vector("-beam_vector")),
-    "polar_vector": (None, _vector("-polar_vector")),
-    "spindle_axis": (None, _vector("-spindle_axis")),
-    "twotheta_axis": (None, _vector("-twotheta_axis")),
-    "oversample": (0, _whole("-oversample")),
-    "region_of_interest": (None, lambda v: ["-roi", *(str(int(x)) for x in (*v[0], *v[1]))]),
-    "wavelength_A": (1.0, _one("-lambda")),
-    "energy_eV": (None, _one("-energy")),
-    "fluence": (125932015286227086360700780544.0, _one("-fluence")),
-    "flux": (0.0, _one("-flux")),
-    "exposure_s": (1.0, _one("-exposure")),
-    "beamsize_mm": (0.1, _one("-beamsize")),
-    "polarization": (0.0, _one("-polar")),
-    "nopolar": (False, _switch("-nopolar")),
-    "dispersion_pct": (0.0, _one("-dispersion")),
-    "dispsteps": (None, _whole("-dispsteps")),
-    "divergence_hv_mrad": (None, _pair("-hdivrange", "-vdivrange")),
-    "divsteps_hv": (None, lambda v: ["-hdivsteps", str(int(v[0])), "-vdivsteps", str(int(v[1]))]),
-    "divstep_hv_mrad": (None, _pair("-hdivstep", "-vdivstep")),
-    "round_div": (True, lambda v: ["-round_div" if v else "-square_div"]),
-    "phi_deg": (0.0, _one("-phi")),
-    "osc_deg": (0.0, _one("-osc")),
-    "phisteps": (None, _whole("-phisteps")),
-    "phistep_deg": (None, _one("-phistep")),
-    # Of the picture and not of the physics.
-    "spot_scale": (1.0, None), "quantum_gain": (1.0, None), "adc_offset_adu": (40.0, None), "seed": (None, None), "progress_meter": (False, None),
-    "printout": (False, None), "verbose": (0, None), "integral_form": (False, None), "Amatrix": (None, None), "Fhkl_tuple": (None, None),
-    "xray_source_XYZ": (None, None), "xray_source_wavelengths_A": (None, None), "xray_source_intensity_fraction": (None, None),
-    "raw_pixels": (None, None), "mask": (None, None),
-}
-_same = {"unit_cell_tuple": "unit_cell_Adeg", "Ncells": "Ncells_abc"}
-_elsewhere = {
-    "add_background": "background of amorphous matter", "apply_psf": "point spread", "add_noise": "noise (nb-sim has -noisefile)",
-    "extract_background": "background", "to_cbf": "CBF files", "to_nexus_nxmx": "NeXus files", "add_nanoBragg_spots_cuda": "this way to a GPU: give device='cuda'",
-    "Fbg_vs_stol": "background", "default_Fbg": "background", "amorphous_sample_size_mm": "background", "amorphous_sample_thick_mm": "background",
-    "amorphous_density_gcm3": "background", "amorphous_molecular_weight_Da": "background", "detector_psf_type": "point spread",
-    "detector_psf_fwhm_mm": "point spread", "detector_psf_kernel_radius_pixels": "point spread", "readout_noise_adu": "noise",
-    "flicker_noise_pct": "noise", "detector_calibration_noise_pct": "noise", "calib_seed": "noise", "set_mosaic_blocks": "mosaic blocks of one's own",
-    "set_mosaic_blocks_sym": "mosaic blocks of one's own", "get_mosaic_blocks": "mosaic blocks of one's own", "F000": "F000 apart from the list",
-    "as_explist": "dxtbx experiments", "Amatrix_RUB": "this matrix; give Amatrix",
-}
-
-
-class nanoBragg:
+class nanoBragg(Stages):
     """A simulator with simtbx's attributes; keyword arguments set them.
 
     detector, beam: dxtbx objects; panel_id: which panel. device, precision, threads: as of ``nanobragg.Simulator``.
@@ -137,9 +49,10 @@ class nanoBragg:
     def __init__(self, detector=None, beam=None, panel_id=0, verbose=0, detpixels_slowfast=None, device=None, precision=None, threads=None,
                  **attributes):
         object.__setattr__(self, "_how", {"device": device, "precision": precision, "threads": threads})
-        object.__setattr__(self, "_values", {name: start for name, (start, _) in _attributes.items()})
+        object.__setattr__(self, "_values", {name: start for name, (start, _) in ATTRIBUTES.items()})
         object.__setattr__(self, "_given", set())
         object.__setattr__(self, "_pixels", None)
+        object.__setattr__(self, "_blocks", None)
         self.verbose = verbose
         if detpixels_slowfast is not None:
             self.detpixels_fastslow = detpixels_slowfast[1], detpixels_slowfast[0]
@@ -154,31 +67,46 @@ class nanoBragg:
     # Attributes.
 
     def __getattr__(self, name):
-        name = _same.get(name, name)
+        name = SAME.get(name, name)
         if name == "detpixels_slowfast":
             return self._values["detpixels_fastslow"][::-1]
+        if name == "detsize_fastslow_mm":
+            return tuple(n * self.pixel_size_mm for n in self._values["detpixels_fastslow"])
+        if name == "amorphous_sample_thick_mm":
+            return self._values["amorphous_sample_size_mm"][0]
+        if name == "Amatrix_RUB":
+            return None if self.Amatrix is None else numpy.linalg.inv(numpy.array(self.Amatrix, dtype=float).reshape(3, 3)).T
         if name == "raw_pixels":
             return self._raw()
-        if name in _attributes:
+        if name in ATTRIBUTES:
             return self._values[name]
-        if name in _elsewhere:
-            raise NotImplementedError(f"nanoBragg.{name}: there is no {_elsewhere[name]} in this layer yet")
-        known = [*_attributes, *_same, *(n for n in vars(type(self)) if not n.startswith("_"))]
+        if name in ELSEWHERE:
+            raise NotImplementedError(f"nanoBragg.{name}: this layer has {ELSEWHERE[name]}")
+        if name in ("Fhkl", "xray_beams"):
+            raise AttributeError(f"nanoBragg.{name} can be set; read {'Fhkl_tuple' if name == 'Fhkl' else 'xray_source_XYZ'}")
+        known = [*ATTRIBUTES, *SAME, "Fhkl", "xray_beams", *DERIVED, *(n for n in vars(type(self)) if not n.startswith("_"))]
         raise AttributeError(unknown("nanoBragg", name, known))
 
     def __setattr__(self, name, value):
-        name = _same.get(name, name)
-        if name in _elsewhere:
-            raise NotImplementedError(f"nanoBragg.{name}: there is no {_elsewhere[name]} in this layer yet")
+        name = SAME.get(name, name)
+        if name in ELSEWHERE:
+            raise NotImplementedError(f"nanoBragg.{name}: this layer has {ELSEWHERE[name]}")
         if name == "raw_pixels":
             object.__setattr__(self, "_pixels", numpy.array(value, dtype=float).reshape(self._shape()))
             return
-        if name not in _attributes:
-            raise AttributeError(unknown("nanoBragg", name, [*_attributes, *_same]))
+        if name == "xray_beams":
+            self._take_beams(value)
+            return
+        if name in DERIVED:
+            name, value = DERIVED[name](self, value)
+        if name not in ATTRIBUTES:
+            raise AttributeError(unknown("nanoBragg", name, [*ATTRIBUTES, *SAME, *DERIVED, "xray_beams"]))
         if name == "unit_cell_Adeg" and hasattr(value, "parameters"):
             value = value.parameters()
         self._values[name] = value
         self._given.add(name)
+        if name.startswith("mosaic_"):
+            object.__setattr__(self, "_blocks", None)
         if name == "energy_eV":
             self._values["wavelength_A"] = 12398.42 / float(value)
             self._given.discard("wavelength_A")
@@ -193,14 +121,6 @@ class nanoBragg:
     def amplitudes(self):
         return None if self.Fhkl_tuple is None else self.Fhkl_tuple[1]
 
-    @property
-    def xray_beams(self):
-        raise NotImplementedError("nanoBragg.xray_beams: give xray_source_XYZ, xray_source_wavelengths_A and xray_source_intensity_fraction")
-
-    @property
-    def Fhkl(self):
-        raise NotImplementedError("nanoBragg.Fhkl: give Fhkl_tuple, (indices, amplitudes) in P1 with Friedel mates")
-
     # dxtbx, by its methods.
 
     def _take_beam(self, beam):
@@ -211,6 +131,14 @@ class nanoBragg:
             self.polar_vector = tuple(numpy.cross(direction, beam.get_polarization_normal()))
         if hasattr(beam, "get_polarization_fraction"):
             self.polarization = 2 * beam.get_polarization_fraction() - 1
+
+    def _take_beams(self, beams):
+        """Sources of a list of dxtbx beams; their fluxes are weights."""
+        beams = list(beams)
+        directions = [numpy.array(b.get_s0(), dtype=float) for b in beams]
+        self.xray_source_XYZ = [tuple(-d / numpy.linalg.norm(d)) for d in directions]
+        self.xray_source_wavelengths_A = [b.get_wavelength() for b in beams]
+        self.xray_source_intensity_fraction = [b.get_flux() for b in beams]
 
     def set_dxtbx_detector_panel(self, panel, s0=None):
         """Place, axes and pixels of a dxtbx panel (mm); s0 along the beam."""
@@ -243,15 +171,18 @@ class nanoBragg:
             object.__setattr__(self, "_pixels", numpy.zeros(self._shape()))
         return self._pixels
 
-    def _simulator(self):
-        words, inputs = [], {}
-        order = [n for n in _attributes if n not in ("detector_pivot",)] + ["detector_pivot"]  # the last such flag wins
+    def _words(self, without=()):
+        """Flags of what the attributes say, without some."""
+        words = []
+        order = [n for n in ATTRIBUTES if n not in ("detector_pivot",)] + ["detector_pivot"]  # the last such flag wins
         always = {"unit_cell_Adeg", "Ncells_abc", "distance_mm", "pixel_size_mm", "detpixels_fastslow", "wavelength_A", "polarization", "fluence"}
         for name in order:
-            value, flag = self._values[name], _attributes[name][1]
-            if flag is None or value is None or (name not in self._given and name not in always):
+            value, flag = self._values[name], ATTRIBUTES[name][1]
+            if flag is None or value is None or name in without or (name not in self._given and name not in always):
                 continue
             if name == "fluence" and "flux" in self._given and self.flux:
+                continue
+            if name in ("polarization", "polar_vector") and self.nopolar:
                 continue
             if name == "distance_mm" and "close_distance_mm" in self._given:
                 continue
@@ -261,29 +192,49 @@ class nanoBragg:
                 continue
             words += flag(value)
         if self.detector_thick_mm and "detector_attenuation_length_mm" not in self._given:
-            words += _attributes["detector_attenuation_length_mm"][1](self.detector_attenuation_length_mm)
+            words += ATTRIBUTES["detector_attenuation_length_mm"][1](self.detector_attenuation_length_mm)
         if "_close" in self._values:
             words += ["-Xclose", repr(self._values["_close"][0]), "-Yclose", repr(self._values["_close"][1])]
+        return words
+
+    def _parts(self):
+        """Beam and detector: what is no flag."""
+        parts = [nanobragg.Beam(), nanobragg.Detector()]
+        if self.xray_source_XYZ is not None:
+            n = len(self.xray_source_XYZ)
+            waves, weights = self.xray_source_wavelengths_A, self.xray_source_intensity_fraction
+            waves = [self.wavelength_A] * n if waves is None else waves
+            weights = [1.0] * n if weights is None else weights
+            if len(waves) != n or len(weights) != n:
+                raise ValueError(f"xray_source_XYZ has {n} sources, xray_source_wavelengths_A {len(waves)} and "
+                                 f"xray_source_intensity_fraction {len(weights)}")
+            parts[0].sources = [(*xyz, w, wave * _A) for xyz, w, wave in zip(self.xray_source_XYZ, weights, waves)]
+        if self.mask is not None:
+            parts[1].mask = self.mask
+        return parts
+
+    def _simulator(self):
         crystal = nanobragg.Crystal()
         if self.Fhkl_tuple is not None:
-            indices, amplitudes = (numpy.asarray(list(a) if not hasattr(a, "shape") else a) for a in self.Fhkl_tuple[:2])
+            indices, *parts = (numpy.asarray(list(a) if not hasattr(a, "shape") else a) for a in self.Fhkl_tuple)
             indices, low = indices.astype(int), indices.astype(int).min(axis=0)
             grid = numpy.full(indices.max(axis=0) - low + 1, float(self.default_F))
-            grid[tuple((indices - low).T)] = amplitudes
+            # Of real and imaginary parts the intensity takes the amplitude.
+            grid[tuple((indices - low).T)] = numpy.hypot(*parts) if len(parts) == 2 else parts[0]
+            if self.F000 is not None and (low <= 0).all() and (low + grid.shape > 0).all():
+                grid[tuple(-low)] = self.F000
             crystal.structure_factors = grid, tuple(low)
         elif not self.default_F:
             raise ValueError("nanoBragg has no structure factors: set Fhkl_tuple = indices, amplitudes, or default_F")
+        elif self.F000 is not None:
+            crystal.structure_factors = numpy.full((1, 1, 1), float(self.F000)), (0, 0, 0)
         if self.Amatrix is not None:
             crystal.matrix = numpy.array(self.Amatrix, dtype=float).reshape(3, 3).T / _A  # rows a*, b*, c* become columns
-        parts = [crystal]
-        if self.xray_source_XYZ is not None:
-            n = len(self.xray_source_XYZ)
-            waves = self.xray_source_wavelengths_A or [self.wavelength_A] * n
-            weights = self.xray_source_intensity_fraction or [1.0] * n
-            parts.append(nanobragg.Beam(sources=[(*xyz, w, wave * _A) for xyz, w, wave in zip(self.xray_source_XYZ, weights, waves)]))
-        if self.mask is not None:
-            parts.append(nanobragg.Detector(mask=self.mask))
-        return nanobragg.Simulator(*parts, flags=words, **self._how)
+        simulator = nanobragg.Simulator(*self._parts(), crystal, flags=self._words(), **self._how)
+        if self._blocks is not None:
+            axes, angles = self._blocks
+            simulator.set(mosaic_axis=axes, mosaic_unit_angle=angles, mosaic_spread=1.0)
+        return simulator
 
     @property
     def simulator(self):
@@ -297,6 +248,26 @@ class nanoBragg:
 
     add_nanoBragg_spots_nks = add_nanoBragg_spots
 
+    def set_mosaic_blocks(self, matrices):
+        """Rotations of the mosaic domains, (domains, 3, 3) or (domains, 9), that take the place of mosaic_spread_deg."""
+        axes, angles = _axes_and_angles(matrices)
+        self.mosaic_domains, self.mosaic_spread_deg = len(angles), 180 / numpy.pi
+        object.__setattr__(self, "_blocks", (axes, angles))
+
+    def get_mosaic_blocks(self):
+        """Rotations of the mosaic domains, (domains, 3, 3)."""
+        simulator = self._simulator()
+        if "mosaic_axis" not in simulator.parameters:
+            return numpy.eye(3)[None]
+        return _rotations(simulator["mosaic_axis"], simulator["mosaic_unit_angle"] * simulator["mosaic_spread"])
+
+    def randomize_orientation(self):
+        """missets_deg of an orientation drawn evenly, by ``seed`` where there is one."""
+        words = ["-cell", "50", "50", "50", "90", "90", "90", "-default_F", "1", "-detpixels", "1", "-misset", "random"]
+        if self.seed is not None:
+            words += ["-misset_seed", str(abs(int(self.seed)))]
+        self.missets_deg = tuple(float(x) / _deg for x in nanobragg.Simulator.from_flags(words)["misset"])
+
     def free_all(self):
         """Nothing to do: memory is Python's."""
 
@@ -304,10 +275,10 @@ class nanoBragg:
         print(self._simulator().parameters)
 
     def to_smv_format(self, fileout, intfile_scale=0, saturated_value=65534, debug_x=-1, debug_y=-1):
-        """An SMV file of 16 bits: raw_pixels times intfile_scale (0: the brightest becomes 55000) times quantum_gain, plus adc_offset_adu."""
+        """An SMV file of 16 bits: raw_pixels times intfile_scale (0: the brightest becomes 55000), as add_noise() left them."""
         raw = self._raw()
         scale = intfile_scale or (55000 / raw.max() if raw.max() > 0 else 1.0)
-        counts = numpy.clip(raw * scale * self.quantum_gain + self.adc_offset_adu, 0, saturated_value).astype("<u2")
+        counts = numpy.clip(raw * scale, 0, saturated_value).astype("<u2")
         slow, fast = raw.shape
         center = self.beam_center_mm or (fast * self.pixel_size_mm / 2, slow * self.pixel_size_mm / 2)
         lines = ["{", "HEADER_BYTES=512;", "DIM=2;", "BYTE_ORDER=little_endian;", "TYPE=unsigned_short;", f"SIZE1={fast};", f"SIZE2={slow};",
