@@ -2,7 +2,7 @@
 include "IterationOps.td"
 include "GeometryOps.td"
 include "DiffractionOps.td"
-include "BackgroundOps.td"
+include "TableOps.td"
 include "DisorderOps.td"
 include "ResponseOps.td"
 include "InstrumentationOps.td"

@@ -61,8 +61,18 @@ FlagGroup inputFlags() {
            .values = "FILE",
            .fallback = "none",
            .help = "structure factors by energy: lines of eV and a file as -hkl takes it, from the list's "
-                   "folder. Each source has those of the nearest energy",
+                   "folder. Each source has those of the nearest energy, see --channel-weights",
            .apply = [](CommandLine &line, const Values &v) { line.files.hklChannels = v.text(); }},
+          {.spellings = {"--channel-weights"},
+           .values = "nearest|linear",
+           .fallback = "nearest",
+           .help = "of --hkl-channels, for a source between two energies: the factors of the nearest, or those "
+                   "of both in proportion",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 static constexpr std::string_view kinds[] = {"nearest", "linear"};
+                 line.options.betweenChannels = v.choice(kinds) == 1;
+               }},
           {.spellings = {"--anomalous-atoms"},
            .values = "FILE",
            .fallback = "none",

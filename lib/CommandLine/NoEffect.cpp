@@ -128,6 +128,8 @@ constexpr IdleFlag idleFlags[] = {
     {"-mosaic_seed", noMosaicSpread, "there is no mosaic spread"},
     {"--b-sol", [](const Situation &s) { return s.options.solventDensity == 0; },
      "there is no bulk solvent without --k-sol"},
+    {"--channel-weights", [](const Situation &s) { return !s.line.files.hklChannels; },
+     "there are no --hkl-channels"},
     {"--hkl-dmin", noList, "there is no model in -hkl"},
     {"--k-sol", noList, "there is no model in -hkl"},
     {"--no-anomalous", noList, "there is no model in -hkl"},

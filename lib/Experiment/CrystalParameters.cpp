@@ -11,13 +11,13 @@ bool isBall(const ProgramVariant &v) { return v.mosaicity == Mosaicity::Ball; }
 bool isEllipsoid(const ProgramVariant &v) { return v.mosaicity == Mosaicity::Ellipsoid; }
 bool isDiffuse(const ProgramVariant &v) { return v.diffuse; }
 bool hasGrid(const ProgramVariant &v) { return v.structureFactors != StructureFactors::Constant; }
-bool hasChannels(const ProgramVariant &v) {
-  return v.structureFactors == StructureFactors::Channels;
-}
 bool isAnomalous(const ProgramVariant &v) {
   return v.structureFactors == StructureFactors::Anomalous;
 }
-bool hasSheets(const ProgramVariant &v) { return hasChannels(v) || isAnomalous(v); }
+bool hasSheets(const ProgramVariant &v) {
+  return v.structureFactors == StructureFactors::Channels ||
+         v.structureFactors == StructureFactors::BetweenChannels || isAnomalous(v);
+}
 
 constexpr Parameter rows[] = {
     {.name = "cell_a",
@@ -176,14 +176,17 @@ constexpr Parameter rows[] = {
      .usedBy = hasSheets,
      .discrete = true,
      .possible = Possible::Positive},
-    {.name = "source_channel",
+    {.name = "energy_node",
+     .unit = "1/m",
+     .meaning = "reciprocal wavelength of each box of F_by_energy, or of each entry of f_prime",
+     .place = AT(crystal.energyNodes),
+     .usedBy = hasSheets,
+     .discrete = true},
+    {.name = "energy_nodes",
      .unit = "1",
-     .meaning = "which box of F_by_energy each source has, from 0",
-     .place = AT(crystal.sourceChannel),
-     .usedBy = hasChannels,
-     .discrete = true,
-     .count = "sources",
-     .possible = Possible::NotNegative},
+     .meaning = "number of energies of F_by_energy, or of the table of f' and f''",
+     .place = COUNT(energyNodes),
+     .usedBy = hasSheets},
     {.name = "f_prime",
      .unit = "electron",
      .meaning = "f' of each kind of anomalous scatterer at each energy of the table",
@@ -203,26 +206,6 @@ constexpr Parameter rows[] = {
      .meaning = "number of kinds of anomalous scatterers times that of energies in the table",
      .place = COUNT(fPrimeCount),
      .usedBy = isAnomalous},
-    {.name = "f_prime_energies",
-     .unit = "1",
-     .meaning = "number of energies in the table of f' and f''",
-     .place = COUNT(fPrimeEnergies),
-     .usedBy = isAnomalous},
-    {.name = "source_table_entry",
-     .unit = "1",
-     .meaning = "entry of the table of f' and f'' at or below the energy of each source, from 0",
-     .place = AT(crystal.sourceTableEntry),
-     .usedBy = isAnomalous,
-     .discrete = true,
-     .count = "sources",
-     .possible = Possible::NotNegative},
-    {.name = "source_table_fraction",
-     .unit = "1",
-     .meaning = "how far the energy of each source is on the way to the next entry",
-     .place = AT(crystal.sourceTableFraction),
-     .usedBy = isAnomalous,
-     .discrete = true,
-     .count = "sources"},
     {.name = "mosaic_spread",
      .unit = "rad",
      .meaning = "largest rotation of a mosaic domain",

@@ -65,6 +65,7 @@ private:
   void chooseStructureFactors();
   // EnergyDefaults.cpp: structure factors by energy
   void chooseFactorsByEnergy();
+  void chooseEnergyNodes();
   void chooseChannels();
   void chooseAnomalous();
   std::vector<double> sourceEnergies() const;

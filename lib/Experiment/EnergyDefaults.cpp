@@ -12,6 +12,8 @@
 namespace nanobragg {
 namespace {
 
+constexpr std::size_t mostEntries = 65536; // that nb.table_position can search
+
 /// exp(2 pi i x h) for h from `first` to `last`.
 std::vector<std::complex<double>> wavesOf(double x, std::int64_t first, std::int64_t last) {
   std::vector<std::complex<double>> waves;
@@ -83,19 +85,23 @@ void DefaultsChooser::chooseFactorsByEnergy() {
     chooseAnomalous();
 }
 
+void DefaultsChooser::chooseEnergyNodes() {
+  const std::vector<double> &energies = inputs.byEnergy->energies;
+  if (energies.size() > mostEntries)
+    throw std::invalid_argument(inputs.byEnergy->file + ": has " + std::to_string(energies.size()) +
+                                " energies and may have 65536; leave out every other one");
+  for (const double energy : energies)
+    experiment.crystal.energyNodes.values.push_back(energy / units::wavelengthFromEnergy(1));
+}
+
 void DefaultsChooser::chooseChannels() {
   const FactorsByEnergy &given = *inputs.byEnergy;
   Crystal &crystal = experiment.crystal;
-  experiment.variant.structureFactors = StructureFactors::Channels;
+  experiment.variant.structureFactors =
+      options.betweenChannels ? StructureFactors::BetweenChannels : StructureFactors::Channels;
   crystal.sheetStep = double(crystal.grid->hMax - crystal.grid->hMin + 1);
   crystal.sheets = given.channels;
-  for (const double energy : sourceEnergies()) {
-    std::size_t nearest = 0;
-    for (std::size_t i = 1; i < given.energies.size(); ++i)
-      if (std::fabs(given.energies[i] - energy) < std::fabs(given.energies[nearest] - energy))
-        nearest = i;
-    crystal.sourceChannel.push_back(double(nearest));
-  }
+  chooseEnergyNodes();
 }
 
 void DefaultsChooser::chooseAnomalous() {
@@ -120,24 +126,15 @@ void DefaultsChooser::chooseAnomalous() {
   crystal.sheets = std::move(sheets);
   crystal.fPrime = given.fPrime;
   crystal.fDoublePrime = given.fDoublePrime;
-  crystal.fPrimeEnergies = std::int64_t(given.energies.size());
+  chooseEnergyNodes();
   const std::vector<double> &table = given.energies;
-  for (const double energy : sourceEnergies()) {
-    constexpr double rounding = 1e-6; // eV, of what was a wavelength in between
+  constexpr double rounding = 1e-6; // eV, of what was a wavelength in between
+  for (const double energy : sourceEnergies())
     if (table.size() > 1 && (energy < table.front() - rounding || energy > table.back() + rounding))
       throw std::invalid_argument("--anomalous-table " + given.file + ": goes from " +
                                   text(table.front()) + " to " + text(table.back()) +
                                   " eV, and a source has " + text(energy) +
                                   " eV; add lines that reach it");
-    const auto above = std::upper_bound(table.begin(), table.end(), energy) - table.begin();
-    const auto entry = std::size_t(std::clamp<std::ptrdiff_t>(
-        above - 1, 0, std::max<std::ptrdiff_t>(std::ptrdiff_t(table.size()) - 2, 0)));
-    double fraction = 0;
-    if (table.size() > 1)
-      fraction = std::clamp((energy - table[entry]) / (table[entry + 1] - table[entry]), 0.0, 1.0);
-    crystal.sourceTableEntry.push_back(double(entry));
-    crystal.sourceTableFraction.push_back(fraction);
-  }
 }
 
 } // namespace nanobragg

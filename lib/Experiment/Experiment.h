@@ -39,21 +39,20 @@ struct Crystal {
   std::array<double, 3> ncells{1, 1, 1};             ///< unit cells along a, b, c
   /// D, E, F of the width matrix [[Na, D, F], [D, Nb, E], [F, E, Nc]] (GaussMatrix).
   std::array<double, 3> ncellsCross{};
-  double fudge = 1;                        ///< scales the squared spot radius (not Square)
-  double defaultF = 0;                     ///< electrons, wherever the grid has nothing
-  std::shared_ptr<const HklGrid> grid;     ///< null with StructureFactors::Constant
+  double fudge = 1;                    ///< scales the squared spot radius (not Square)
+  double defaultF = 0;                 ///< electrons, wherever the grid has nothing
+  std::shared_ptr<const HklGrid> grid; ///< null with StructureFactors::Constant
   /// With StructureFactors::Channels the factors of each channel. With Anomalous the real and the
   /// imaginary part of F without the dispersion of the anomalous scatterers, then for each of their
   /// kinds real and imaginary part of sum of occ exp(-B / 4 d^2) exp(2 pi i h x). Each is a box of
   /// the size of `grid`, and they stand one behind another along h: (h + i sheetStep, k, l).
   std::shared_ptr<const HklGrid> sheets;
   double sheetStep = 0;
-  std::vector<double> sourceChannel; ///< of each source, with Channels
+  /// With Channels the reciprocal wavelength of each, with Anomalous those of the table of f' and
+  /// f'', ascending, 1/m.
+  NumberList energyNodes;
   // With Anomalous, electrons: f' and f'' of each kind at each energy of the table, [kind][energy].
   std::vector<double> fPrime, fDoublePrime;
-  std::int64_t fPrimeEnergies = 1;
-  // Of each source: the entry of the table before it, and how far it is on the way to the next.
-  std::vector<double> sourceTableEntry, sourceTableFraction;
   double mosaicSpread = 0;                 ///< rad, largest rotation of a domain
   std::vector<Vec3> mosaicAxis{{0, 0, 0}}; ///< one unit axis per domain
   /// angle of each domain = spread * this; with Mosaicity::Ellipsoid of the spread about its axis
@@ -133,7 +132,7 @@ struct Detector {
   /// With variant.pixelList, of each pixel of the image: where it is on the detector, counted in
   /// pixels from 0, and of all pixels of a row the one panel.
   PixelMap listPanel, listSlow, listFast;
-  double gain = 1; ///< ADU per photon, with structure.gain
+  double gain = 1;            ///< ADU per photon, with structure.gain
   double psfFwhm = 0;         ///< m, with variant.pointSpread
   std::int64_t psfRadius = 0; ///< pixels
 };
@@ -169,7 +168,7 @@ struct Experiment {
   std::int64_t materialCount() const { return std::int64_t(background.thickness.size()); }
   std::int64_t symmetryCount() const { return std::int64_t(crystal.symmetryH.size()); }
   std::int64_t fPrimeCount() const { return std::int64_t(crystal.fPrime.size()); }
-  std::int64_t fPrimeEnergies() const { return crystal.fPrimeEnergies; }
+  std::int64_t energyNodes() const { return std::int64_t(crystal.energyNodes.values.size()); }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
   /// Of the image: the detector's, or one with the rows of a list of pixels.
   std::int64_t imagePanels() const { return variant.pixelList ? 1 : panelCount(); }

@@ -40,10 +40,11 @@ struct Options {
   // Crystal.
   double defaultF = 0; ///< electrons
   /// Of structure factors that are calculated from a model: see docs/structure-factors.md.
-  std::optional<double> modelDmin;       ///< A; unset: what the detector's corners see
-  double solventDensity = 0;             ///< electrons/A^3
-  double solventB = 46;                  ///< A^2
-  bool anomalousScattering = true;       ///< f' and f''
+  bool betweenChannels = false;    ///< sources have both channels around them, not the nearest
+  std::optional<double> modelDmin; ///< A; unset: what the detector's corners see
+  double solventDensity = 0;       ///< electrons/A^3
+  double solventB = 46;            ///< A^2
+  bool anomalousScattering = true; ///< f' and f''
   /// A and degrees; a value <= 0 is missing (b, c: as a; angles: 90).
   std::optional<std::array<double, 6>> cell;
   std::optional<Vec3> misset;                         ///< degrees, about lab X, then Y, then Z
@@ -59,7 +60,7 @@ struct Options {
   std::optional<std::int64_t> mosaicDomains;
   std::optional<Vec3> diffuseGamma, diffuseSigma; ///< A
   std::optional<std::int64_t> laueGroup;          ///< 1 to 14, see LaueGroup.h
-  std::optional<bool> interpolate; ///< -interpolate, -nointerpolate
+  std::optional<bool> interpolate;                ///< -interpolate, -nointerpolate
 
   // Beam. A negative range, a step <= 0 or a number of steps <= 0 is unset.
   std::optional<double> lambda;     ///< A
@@ -158,8 +159,8 @@ struct Inputs {
   /// Besides the grid, which has the indices that they are for; null: factors are the same at all
   /// energies.
   std::shared_ptr<const FactorsByEnergy> byEnergy;
-  std::optional<Mat3> matrix;          ///< rows x, y, z; columns a*, b*, c*; wavelength/A
-  std::vector<SourceRow> sources;      ///< empty: generated
+  std::optional<Mat3> matrix;     ///< rows x, y, z; columns a*, b*, c*; wavelength/A
+  std::vector<SourceRow> sources; ///< empty: generated
   std::optional<HeaderValues> maskHeader, imageHeader; ///< the image's beats the mask's
   std::optional<MaskImage> mask;
   std::optional<GainMapImage> gainMap;

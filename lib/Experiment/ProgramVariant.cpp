@@ -14,8 +14,8 @@ using Names = std::span<const char *const>;
 // The words of each enumeration, in the order of its enumerators.
 constexpr const char *boolNames[] = {"no", "yes"};
 constexpr const char *shapeNames[] = {"square", "round", "gauss", "tophat", "gauss_matrix"};
-constexpr const char *structureFactorNames[] = {"constant", "nearest", "tricubic", "channels",
-                                                "anomalous"};
+constexpr const char *structureFactorNames[] = {"constant", "nearest",          "tricubic",
+                                                "channels", "between_channels", "anomalous"};
 constexpr const char *cellSourceNames[] = {"cell", "matrix", "cell_and_matrix"};
 constexpr const char *ruleNames[] = {"right", "c"};
 constexpr const char *sourcesNames[] = {"generated", "listed"};

@@ -13,9 +13,9 @@ namespace nanobragg {
 /// GaussMatrix: Gaussian spots of any orientation, by a symmetric matrix of widths.
 enum class CrystalShape { Square, Round, Gauss, Tophat, GaussMatrix };
 /// Constant: no reflection list, default_F everywhere. By the energy of the source: Channels, a
-/// list for each channel; Anomalous, complex factors and those of anomalous scatterers. Both of the
-/// nearest reflection.
-enum class StructureFactors { Constant, Nearest, Tricubic, Channels, Anomalous };
+/// list for each channel, of which a source has the nearest, or with BetweenChannels both around
+/// it; Anomalous, complex factors and those of anomalous scatterers. All of the nearest reflection.
+enum class StructureFactors { Constant, Nearest, Tricubic, Channels, BetweenChannels, Anomalous };
 /// Where the reciprocal basis comes from. CellAndMatrix: directions from the matrix, lengths and
 /// volume from the cell.
 enum class CellSource { Cell, Matrix, CellAndMatrix };

@@ -1,11 +1,14 @@
 #include "lib/Frontend/Emitter.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace mlir::nb;
 using nanobragg::StructureFactors;
 
 bool Emitter::factorsByEnergy() const {
   return variant.structureFactors == StructureFactors::Channels ||
+         variant.structureFactors == StructureFactors::BetweenChannels ||
          variant.structureFactors == StructureFactors::Anomalous;
 }
 
@@ -26,22 +29,50 @@ Value Emitter::factorOfBox(StringRef name, Value nearest, Value box) {
                                there, number(0), /*integral=*/true);
 }
 
-/// f' or f'' of a kind at the energy of the source, on the line between two entries of the table.
-Value Emitter::dispersionOf(StringRef name, StringRef table, int64_t kind, Value source) {
-  Value energies = toFloat("f_prime_energies", param("f_prime_energies"));
-  Value first = mul("kind_entry", number(double(kind)), energies);
-  Value entry = add("entry", first, lookup("entry", "source_table_entry", source));
-  const auto at = [&](Value number) {
-    return lookup(name, table, tableIndex("entry", number, param("f_prime_count")));
-  };
-  Value fraction = lookup("fraction", "source_table_fraction", source);
-  // Of a table with one energy, what is taken for the next is another's and counts for nothing.
-  Value below = mul(name, op<arith::SubFOp>("rest", number(1), fraction), at(entry));
-  return add(name, below, mul(name, fraction, at(add("next_entry", entry, number(1)))));
+/// Where between the energies of channels or table a source is: 0 at the first one. Energies are
+/// reciprocal wavelengths.
+Value Emitter::energyPosition(Value source) {
+  Value wavenumber = div("wavenumber", number(1), incidentRay(source).wavelength);
+  Value nodes = toFloat("energy_nodes", param("energy_nodes"));
+  Value last = op<arith::SubFOp>("last_node", nodes, number(1));
+  return op<TablePositionOp>("energy_position", param("energy_node"), number(0), last, wavenumber);
 }
 
+/// The entries on either side of a position, and how far it is from the first to the second one.
+Emitter::Between Emitter::entriesAround(Value position) {
+  Value nodes = toFloat("energy_nodes", param("energy_nodes"));
+  Value beforeLast = op<arith::SubFOp>("before_last", nodes, number(2));
+  Value inside = op<arith::MinimumFOp>("entry", position, beforeLast);
+  Value first = op<math::FloorOp>("entry", op<arith::MaximumFOp>("entry", number(0), inside));
+  return {first, add("next_entry", first, number(1)),
+          op<arith::SubFOp>("fraction", position, first)};
+}
+
+Value Emitter::between(StringRef name, const Between &entries,
+                       llvm::function_ref<Value(Value)> at) {
+  Value below =
+      mul(name, op<arith::SubFOp>("rest", number(1), entries.fraction), at(entries.first));
+  return add(name, below, mul(name, entries.fraction, at(entries.second)));
+}
+
+/// f' or f'' of a kind at the energy of the source, on the line between two entries of the table.
+Value Emitter::dispersionOf(StringRef name, StringRef table, int64_t kind, Value source) {
+  Value nodes = toFloat("energy_nodes", param("energy_nodes"));
+  Value kindEntry = mul("kind_entry", number(double(kind)), nodes);
+  // Of a table with one energy, what is taken for the second is another's and counts for nothing.
+  return between(name, entriesAround(energyPosition(source)), [&](Value entry) {
+    Value index = tableIndex("entry", add("entry", kindEntry, entry), param("f_prime_count"));
+    return lookup(name, table, index);
+  });
+}
+
+/// That of the nearest energy, or of both around the source in proportion.
 Value Emitter::channelFactor(Value nearest, Value source) {
-  return factorOfBox("F_channel", nearest, lookup("channel", "source_channel", source));
+  Value position = energyPosition(source);
+  const auto ofChannel = [&](Value channel) { return factorOfBox("F_channel", nearest, channel); };
+  if (variant.structureFactors == StructureFactors::BetweenChannels)
+    return between("F_channel", entriesAround(position), ofChannel);
+  return ofChannel(op<math::FloorOp>("channel", add("channel", position, number(0.5))));
 }
 
 /// |F + sum over kinds (f' + i f'') A|^2 with the sums A over the atoms of a kind.

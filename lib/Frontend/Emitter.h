@@ -120,6 +120,12 @@ private:
   bool factorsByEnergy() const;
   Value tableIndex(StringRef name, Value number, Value size);
   Value factorOfBox(StringRef name, Value nearest, Value box);
+  Value energyPosition(Value source);
+  struct Between {
+    Value first, second, fraction;
+  };
+  Between entriesAround(Value position);
+  Value between(StringRef name, const Between &entries, llvm::function_ref<Value(Value)> at);
   Value dispersionOf(StringRef name, StringRef table, int64_t kind, Value source);
   Value channelFactor(Value nearest, Value source);
   Value anomalousFactorSquared(Value nearest, Value inside, Value source);

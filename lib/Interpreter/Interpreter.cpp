@@ -22,7 +22,7 @@ void nb::registerInterpreter(DialectRegistry &registry) {
     evaluation::attachLattice(context);
     evaluation::attachStructureFactor(context);
     evaluation::attachCorrections(context);
-    evaluation::attachBackground(context);
+    evaluation::attachTable(context);
     evaluation::attachDisorder(context);
     evaluation::attachIteration(context);
     evaluation::attachLookup(context);

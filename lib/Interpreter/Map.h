@@ -187,7 +187,7 @@ void attachCrystal(MLIRContext *context);
 void attachLattice(MLIRContext *context);
 void attachStructureFactor(MLIRContext *context);
 void attachCorrections(MLIRContext *context);
-void attachBackground(MLIRContext *context);
+void attachTable(MLIRContext *context);
 void attachDisorder(MLIRContext *context);
 void attachIteration(MLIRContext *context);
 void attachLookup(MLIRContext *context);

@@ -46,6 +46,8 @@ const std::vector<Case> inputs = {
     {"-mask m.img", [](L l) { return l.files.mask == "m.img"; }},
     {"-sourcefile s.txt", [](L l) { return l.files.sources == "s.txt"; }},
     {"--hkl-channels c", [](L l) { return l.files.hklChannels == "c"; }},
+    {"--channel-weights=linear", [](L l) { return l.options.betweenChannels; }},
+    {"--channel-weights=nearest", [](L l) { return !l.options.betweenChannels; }, true},
     {"--anomalous-atoms a", [](L l) { return l.files.anomalousAtoms == "a"; }},
     {"--anomalous-table t", [](L l) { return l.files.anomalousTable == "t"; }},
     {"-stol s", [](L l) { return table(l).name == "s" && table(l).stolUnit == 1e10; }},

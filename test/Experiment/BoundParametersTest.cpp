@@ -40,7 +40,7 @@ Experiment complete() {
   Experiment e = completeRight(cubic()).experiment;
   e.crystal.grid = std::make_shared<HklGrid>(HklGrid{-1, 1, 0, 0, 2, 3, {1, 2, 3, 4, 5, 6}});
   e.crystal.sheets = e.crystal.grid;
-  e.crystal.sourceChannel = e.crystal.sourceTableEntry = e.crystal.sourceTableFraction = {0};
+  e.crystal.energyNodes.values = {1};
   e.crystal.fPrime = e.crystal.fDoublePrime = {1};
   e.beam.sourceDirection = {{-1, 0, 0}};
   e.beam.sourceWavelength = {1e-10};

@@ -87,13 +87,12 @@ TEST(Parameters, VariantDecidesWhatIsUsed) {
   EXPECT_THAT(namesOf(s), Not(Contains("mosaic_spread")));
   EXPECT_THAT(namesOf(s), Not(Contains("F_by_energy")));
   s.structureFactors = StructureFactors::Channels;
-  for (const char *name : {"F", "F_by_energy", "F_by_energy_step", "source_channel"})
+  for (const char *name : {"F", "F_by_energy", "F_by_energy_step", "energy_node"})
     EXPECT_THAT(namesOf(s), Contains(name));
   EXPECT_THAT(namesOf(s), Not(Contains("f_prime")));
   s.structureFactors = StructureFactors::Anomalous;
-  for (const char *name : {"F_by_energy", "f_prime", "f_double_prime", "source_table_entry"})
+  for (const char *name : {"F_by_energy", "f_prime", "f_double_prime", "energy_nodes"})
     EXPECT_THAT(namesOf(s), Contains(name));
-  EXPECT_THAT(namesOf(s), Not(Contains("source_channel")));
 }
 
 TEST(Parameters, PlacesReachTheValues) {

@@ -277,6 +277,24 @@ class Energies(unittest.TestCase):
         got = self.image("--hkl-channels=channels.txt", "--spectrum=spectrum.lam", "-default_F", 7)
         self.close(got, sum(w * image for w, image in zip(WEIGHTS, each)) / sum(WEIGHTS))
 
+    def test_between_channels(self):
+        """A source has a part of both around it, and beyond the last one that one."""
+        lists = [(12610.0, self.hkl, others(self.hkl)), (12650.0, self.hkl, others(self.hkl, seed=5)),
+                 (12690.0, self.hkl, others(self.hkl, seed=6))]
+        self.channels(lists)
+        factors = [np.abs(f) for _, _, f in lists]
+        for energy, weights in ((12600, (1, 0, 0)), (12610, (1, 0, 0)), (12620, (.75, .25, 0)), (12685, (0, .125, .875)),
+                                (12700, (0, 0, 1))):
+            self.plain("plain.hkl", self.hkl, sum(w * f for w, f in zip(weights, factors)))
+            want = self.image("-hkl", "plain.hkl", "-energy", energy)
+            for engine in ENGINES:
+                with self.subTest((energy, engine)):
+                    self.close(self.image("--hkl-channels=channels.txt", "--channel-weights=linear", "-energy", energy,
+                                          *engine), want)
+        self.channels(lists[1:2])
+        self.close(self.image("--hkl-channels=channels.txt", "--channel-weights=linear", "-energy", 12600),
+                   self.image("-hkl", "channel0.hkl", "-energy", 12600))
+
     def test_equal_channels_are_one_list(self):
         self.channels([(e, self.hkl, self.f0) for e in ENERGIES])
         for more in ([], ["-diffuse_gamma", 30, 30, 30, "-diffuse_sigma", 0.3, 0.3, 0.3]):
@@ -293,8 +311,15 @@ class Energies(unittest.TestCase):
         for flags in ([*anomalous, "--wrt=anomalous,F_by_energy,default_F,ncells"],
                       [*anomalous, "--wrt=anomalous,source_weight,distance", "--mode=forward"],
                       [*anomalous, "--wrt=anomalous,source_weight", "--device=gpu-on-cpu"],
+                      [*anomalous, "--wrt=wavelength_offset,wavelength_scale,source_wavelength,f_prime"],
+                      [*anomalous, "--wrt=wavelength_offset,f_double_prime", "--order=2"],
                       [*anomalous, "--wrt=anomalous,distance", "--order=2"],
                       ["--hkl-channels=channels.txt", "--wrt=F_by_energy,default_F,cell"],
+                      ["--hkl-channels=channels.txt", "--wrt=wavelength_offset,wavelength_scale"],
+                      ["--hkl-channels=channels.txt", "--channel-weights=linear",
+                       "--wrt=wavelength_offset,wavelength_scale,F_by_energy,default_F"],
+                      ["--hkl-channels=channels.txt", "--channel-weights=linear", "--wrt=wavelength_offset,source_weight",
+                       "--order=2"],
                       ["--hkl-channels=channels.txt", "--wrt=F_by_energy,source_weight", "--order=2",
                        "--atol=1e-8"]):  # what no pixel sees differs by roundings of the loss
             with self.subTest(flags):

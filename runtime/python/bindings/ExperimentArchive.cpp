@@ -137,14 +137,13 @@ void field(Archive &a, Panel &panel) {
 template <typename Archive>
 void field(Archive &a, Crystal &crystal) {
   auto &[cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
-         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, sourceChannel, fPrime, fDoublePrime,
-         fPrimeEnergies, sourceTableEntry, sourceTableFraction, mosaicSpread, mosaicAxis,
-         mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma, symmetryH, symmetryK, symmetryL] =
-      crystal;
+         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, energyNodes, fPrime, fDoublePrime,
+         mosaicSpread, mosaicAxis, mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma,
+         symmetryH, symmetryK, symmetryL] = crystal;
   fields(a, cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
-         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, sourceChannel, fPrime, fDoublePrime,
-         fPrimeEnergies, sourceTableEntry, sourceTableFraction, mosaicSpread, mosaicAxis,
-         mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma, symmetryH, symmetryK, symmetryL);
+         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, energyNodes, fPrime, fDoublePrime,
+         mosaicSpread, mosaicAxis, mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma,
+         symmetryH, symmetryK, symmetryL);
 }
 
 template <typename Archive>

@@ -36,7 +36,7 @@ const std::set<std::string> discrete = {
 /// Tested where grids and tables are: GridRulesTest.cpp; nb.tabulated_factor with experiments, in
 /// test/gradcheck.
 const std::set<std::string> collections = {"nb.structure_factor", "nb.scatter_factor", "nb.scatter",
-                                           "nb.tabulated_factor"};
+                                           "nb.tabulated_factor", "nb.table_position"};
 /// f32 to f64 and back: tested below.
 const std::set<std::string> casts = {"arith.extf", "arith.truncf"};
 

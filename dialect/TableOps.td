@@ -1,6 +1,6 @@
-// Scattering by what is not crystalline -*- tablegen -*.
-#ifndef NB_BACKGROUND_OPS
-#define NB_BACKGROUND_OPS
+// Lookups in tables whose nodes are anywhere -*- tablegen -*.
+#ifndef NB_TABLE_OPS
+#define NB_TABLE_OPS
 
 include "NBTypes.td"
 
@@ -36,6 +36,30 @@ def NB_TabulatedFactorOp : NB_ExpandableOp<"tabulated_factor", [
   let extraClassDeclaration = [{
     /// Of the search for an interval: 2^16 entries.
     static constexpr int searchSteps = 16;
+  }];
+}
+
+def NB_TablePositionOp : NB_ExpandableOp<"table_position", [
+    AllTypesMatch<["first", "last", "at", "result"]>]> {
+  let summary = "where between the entries of a table a number lies";
+  let description = [{
+    `i + (at - nodes[i]) / (nodes[i + 1] - nodes[i])` for the entry i at or below `at`: a whole number
+    at a node, and how far it is on the way to the next one in between. Continuous; outside the table it
+    is that of the table's edge.
+
+    The table are the entries `first` to `last` of the list `nodes`, both included, whole numbers, which
+    ascend; at most 65536. A table of one entry has the position `first` everywhere. Of the grid `nodes`
+    only l counts, h and k are 0.
+
+    Example:
+    ```mlir
+    %position = nb.table_position %nodes[%first, %last] at %wavenumber : !nb.hkl_grid<f64>, f64
+    ```
+  }];
+  let arguments = (ins NB_HklGrid:$nodes, NB_Scalar:$first, NB_Scalar:$last, NB_Scalar:$at);
+  let results = (outs NB_Scalar:$result);
+  let assemblyFormat = [{
+    $nodes `[` $first `,` $last `]` `at` $at attr-dict `:` type($nodes) `,` type($at)
   }];
 }
 
