@@ -4,17 +4,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numbers>
 #include <stdexcept>
 
 namespace nanobragg {
 
+namespace {
+
+std::string textOf(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
+} // namespace
+
 void checkPossible(const std::string &name, const double *numbers, std::int64_t count) {
   const Parameter *parameter = findParameter(name);
   const Possible possible = parameter ? parameter->possible : Possible::Any;
   const auto refuse = [&](std::int64_t i, const std::string &why) {
-    throw std::invalid_argument("parameter '" + name + "' " + why +
-                                (count == 1 ? "" : " at index " + std::to_string(i)));
+    throw std::invalid_argument("parameter '" + name + "' " +
+                                (count == 1 ? "" : "at index " + std::to_string(i) + " ") + why);
   };
   for (std::int64_t i = 0; i != count; ++i) {
     const double x = numbers[i];
@@ -23,11 +34,11 @@ void checkPossible(const std::string &name, const double *numbers, std::int64_t 
     if (std::isinf(x) && !(possible == Possible::NotNegativeOrInfinite && x > 0))
       refuse(i, "is infinite");
     if (possible == Possible::Positive && !(x > 0))
-      refuse(i, "must be greater than 0, and is not,");
+      refuse(i, "is " + textOf(x) + "; it must be greater than 0");
     if ((possible == Possible::NotNegative || possible == Possible::NotNegativeOrInfinite) && x < 0)
-      refuse(i, "must not be negative, and is,");
+      refuse(i, "is " + textOf(x) + "; it must not be negative");
     if (possible == Possible::CellAngle && !(x > 0 && x < std::numbers::pi))
-      refuse(i, "is " + std::to_string(x) + " rad, which is no angle of a cell,");
+      refuse(i, "is " + textOf(x) + " rad; an angle of a cell is between 0 and pi");
   }
   if (possible == Possible::Direction &&
       std::all_of(numbers, numbers + count, [](double x) { return x == 0; }))

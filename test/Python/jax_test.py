@@ -151,6 +151,7 @@ class Jax(unittest.TestCase):
                 (lambda: image(sim, cell_aa=1.0), ValueError, "closest is 'cell_a'"),
                 (lambda: image(sim, cell_a=jnp.ones(1)), ValueError, r"'cell_a' has the shape \(\)"),
                 (lambda: image(sim, cell_a=3), TypeError, "int"),
+                (lambda: image(None, cell_a=1.0), TypeError, "NoneType"),
                 (lambda: image(sim, cell_a=float("nan")).block_until_ready(), Exception, "'cell_a' is not a number"),
                 (lambda: image(sim, cell_a=-1.0).block_until_ready(), Exception, "'cell_a'")):
             with self.subTest(words), self.assertRaisesRegex(kind, words):

@@ -266,6 +266,8 @@ class Refusals(unittest.TestCase):
                 (lambda: image(sim, cell_a=t.reshape(1)), ValueError, r"'cell_a' has the shape \(\)"),
                 (lambda: image(sim, misset=t), ValueError, "'misset'"),
                 (lambda: image(sim, cell_a=torch.tensor(3)), TypeError, "int64"),
+                (lambda: image(sim, misset=torch.zeros(3, dtype=f64).to_sparse()), TypeError, "to_dense"),
+                (lambda: image(None, cell_a=t), TypeError, "NoneType"),
                 (lambda: image(sim, cell_a=torch.tensor(3j)), TypeError, "complex"),
                 (lambda: image(sim, cell_a=t * float("nan")), ValueError, "'cell_a' is not a number"),
                 (lambda: image(sim, cell_a=-t), ValueError, "'cell_a'"),

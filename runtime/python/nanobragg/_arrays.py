@@ -40,7 +40,10 @@ def pixel_rows(pixels):
 def words(flags):
     """Flags of nb-sim, a string or a list, as words."""
     if isinstance(flags, str):
-        return shlex.split(flags)
+        try:
+            return shlex.split(flags)
+        except ValueError as error:
+            raise ValueError(f"the flags cannot be taken apart into words: {str(error).lower()}; give a list of words") from None
     try:
         # repr of a float has all its digits; NumPy's says what it is of, too.
         return [repr(float(w)) if isinstance(w, (float, numpy.floating)) else str(w) for w in flags]

@@ -14,6 +14,7 @@ import functools
 import jax.numpy as jnp
 
 from . import _jax_primitives, _snapshots
+from .simulator import Simulator
 
 __all__ = ["image"]
 
@@ -27,6 +28,8 @@ def image(sim, **parameters):
     names = tuple(parameters)
     if not names:
         raise ValueError("image() wants at least one array by a parameter's name, as cell_a=a; sim.image() takes none")
+    if not isinstance(sim, Simulator):
+        raise TypeError(f"image() wants a nanobragg.Simulator, not {type(sim).__name__}")
     parts, members = [], []
     for name, (stands_for, shape) in zip(names, _snapshots.describe(sim, names)):
         array = jnp.asarray(parameters[name])

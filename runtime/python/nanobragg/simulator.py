@@ -222,6 +222,11 @@ class Simulator:
     def _make(self, words, inputs, threads, precision, device, engine, passes={}, pixels=None):
         if pixels is not None:
             pixels = pixel_rows(pixels)
+        if threads is not None and not isinstance(threads, (int, numpy.integer)):
+            raise TypeError(f"threads={threads!r} is no whole number; 0 means as many as the machine offers")
+        for name, value in (("precision", precision), ("device", device), ("engine", engine)):
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name}={value!r} is no word; say it as a string")
         core, said = _core.create(words, inputs, threads, precision, device, engine, passes, pixels)
         self.__init_core(core)
         for text in said:
@@ -284,7 +289,7 @@ class Simulator:
         try:
             array, lowest = value
             lowest = tuple(operator.index(i) for i in lowest)
-        except TypeError:
+        except (TypeError, ValueError):
             raise TypeError("structure factors are a pair (array[h, k, l], (hmin, kmin, lmin)), the latter three integers") from None
         if len(lowest) != 3:
             raise ValueError("structure factors begin at three Miller indices (hmin, kmin, lmin)")
@@ -344,6 +349,8 @@ class Simulator:
 
     def loss(self, loss):
         """The loss of the image."""
+        if not isinstance(loss, Loss):
+            raise TypeError(f"a loss is a nanobragg.Loss, such as Loss.chi_square(data, sigma), not {type(loss).__name__}")
         return self._core.loss(loss._for(self.shape))
 
     def _image_array(self, value, what):

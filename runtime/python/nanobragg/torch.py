@@ -14,6 +14,7 @@ import torch
 
 from . import _snapshots
 from ._torch_functions import Image
+from .simulator import Simulator
 
 __all__ = ["NBImage", "image"]
 
@@ -49,6 +50,8 @@ def image(sim, **parameters):
     names = tuple(parameters)
     if not names:
         raise ValueError("image() wants at least one tensor by a parameter's name, as cell_a=t; sim.image() takes none")
+    if not isinstance(sim, Simulator):
+        raise TypeError(f"image() wants a nanobragg.Simulator, not {type(sim).__name__}")
     described = _describe(sim._handle, names)
     parts, members, dtype, device = [], [], None, None
     for name, (stands_for, shape) in zip(names, described):
@@ -57,6 +60,8 @@ def image(sim, **parameters):
             tensor = torch.as_tensor(tensor, dtype=torch.float64)
         if not tensor.is_floating_point():
             raise TypeError(f"'{name}' is a tensor of {tensor.dtype}; it has to be one of floating-point numbers")
+        if tensor.layout is not torch.strided:
+            raise TypeError(f"'{name}' is a tensor of layout {tensor.layout}; give it dense, as .to_dense()")
         if tuple(tensor.shape) != shape:
             raise ValueError(f"'{name}' has the shape {shape} and is given a tensor of the shape {tuple(tensor.shape)}")
         if device is not None and tensor.device != device:
