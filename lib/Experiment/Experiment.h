@@ -132,6 +132,8 @@ struct Detector {
   /// With variant.pixelList, of each pixel of the image: where it is on the detector, counted in
   /// pixels from 0, and of all pixels of a row the one panel.
   PixelMap listPanel, listSlow, listFast;
+  /// Then also the size of the detector; fastPixels and slowPixels are those of the image.
+  std::int64_t wholeFastPixels = 0, wholeSlowPixels = 0;
   double gain = 1;            ///< ADU per photon, with structure.gain
   double psfFwhm = 0;         ///< m, with variant.pointSpread
   std::int64_t psfRadius = 0; ///< pixels

@@ -98,6 +98,8 @@ ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixe
   endRow();
 
   listed.imagePixels = fast.values.size();
+  d.wholeFastPixels = d.fastPixels;
+  d.wholeSlowPixels = d.slowPixels;
   d.fastPixels = std::int64_t(width);
   d.slowPixels = std::int64_t(listed.imagePixels / width);
   d.roiFastMin = d.roiSlowMin = 0;

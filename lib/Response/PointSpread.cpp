@@ -138,6 +138,22 @@ void addColumns(const double *in, const double *weights, std::int64_t reach, dou
   }
 }
 
+/// The same of rows [begin, end) of `in` alone, which has no rows around; the others are 0.
+NB_VECTORIZED
+void addColumnsOf(const double *in, std::int64_t begin, std::int64_t end, const double *weights,
+                  std::int64_t reach, double *out, std::int64_t rows) {
+  for (std::int64_t row = std::max<std::int64_t>(0, begin - reach);
+       row < std::min(rows, end + reach); ++row) {
+    Lanes sums[strip / lanes];
+    std::memcpy(sums, out + row * strip, sizeof sums);
+    const std::int64_t last = std::min(end, row + reach + 1);
+    for (std::int64_t from = std::max(begin, row - reach); from < last; ++from)
+      for (std::int64_t i = 0; i != strip / lanes; ++i)
+        add(in + from * strip + i * lanes, weights[from < row ? row - from : from - row], sums[i]);
+    std::memcpy(out + row * strip, sums, sizeof sums);
+  }
+}
+
 /// Some columns of a panel, and what is around them.
 struct Strip {
   Strip(std::int64_t rows, std::int64_t reach)
@@ -146,11 +162,15 @@ struct Strip {
 
   /// The columns from `begin` on; what lies beyond a panel's edges is 0.
   void take(const double *panel, std::int64_t fastPixels, std::int64_t begin) {
-    const std::int64_t first = std::max<std::int64_t>(0, begin - reach),
-                       last = std::min(fastPixels, begin + strip + reach);
+    take(panel, fastPixels, begin, {0, rows, 0, fastPixels});
+  }
+  /// Light of the box alone.
+  void take(const double *panel, std::int64_t fastPixels, std::int64_t begin, const PixelBox &box) {
+    const std::int64_t first = std::max(box.fastBegin, begin - reach),
+                       last = std::min(box.fastEnd, begin + strip + reach);
     std::ranges::fill(light, 0);
     std::ranges::fill(spread, 0);
-    for (std::int64_t row = 0; row != rows; ++row)
+    for (std::int64_t row = box.slowBegin; row < box.slowEnd && first < last; ++row)
       std::copy(panel + row * fastPixels + first, panel + row * fastPixels + last,
                 &light[std::size_t(row * stride + first - (begin - reach))]);
   }
@@ -159,6 +179,29 @@ struct Strip {
   void add(const double *alongRows, const double *alongColumns) {
     spreadRows(light.data(), stride, alongRows, reach, &within[std::size_t(reach * strip)], rows);
     addColumns(within.data(), alongColumns, reach, spread.data(), rows);
+  }
+
+  /// In rows of the box alone.
+  void addInBox(const double *alongRows, const double *alongColumns, const PixelBox &box) {
+    const std::int64_t begin = std::max<std::int64_t>(0, box.slowBegin - reach),
+                       end = std::min(rows, box.slowEnd + reach);
+    spreadRows(&light[std::size_t(begin * stride)], stride, alongRows, reach,
+               &within[std::size_t((reach + begin) * strip)], end - begin);
+    addColumns(&within[std::size_t(box.slowBegin * strip)], alongColumns, reach,
+               &spread[std::size_t(box.slowBegin * strip)], box.slowEnd - box.slowBegin);
+  }
+  /// With light in rows of the box alone.
+  void addOfBox(const double *alongRows, const double *alongColumns, const PixelBox &box) {
+    spreadRows(&light[std::size_t(box.slowBegin * stride)], stride, alongRows, reach,
+               &within[std::size_t((reach + box.slowBegin) * strip)], box.slowEnd - box.slowBegin);
+    addColumnsOf(&within[std::size_t(reach * strip)], box.slowBegin, box.slowEnd, alongColumns,
+                 reach, spread.data(), rows);
+  }
+  /// Columns from `begin` to `end` of some rows.
+  void give(double *panel, std::int64_t fastPixels, std::int64_t begin, std::int64_t end,
+            std::int64_t firstRow, std::int64_t endRow) const {
+    for (std::int64_t row = firstRow; row != endRow; ++row)
+      std::copy_n(&spread[std::size_t(row * strip)], end - begin, panel + row * fastPixels + begin);
   }
 
   std::int64_t rows, reach, stride;
@@ -242,10 +285,31 @@ void PointSpreadFunction::apply(std::span<const double> image, std::int64_t slow
     mine.take(from, fastPixels, begin);
     for (std::size_t term = 0; term != terms(); ++term)
       mine.add(rows[term].data(), columns[term].data());
-    for (std::int64_t row = 0; row != slowPixels; ++row)
-      std::copy_n(&mine.spread[std::size_t(row * strip)], end - begin,
-                  to + row * fastPixels + begin);
+    mine.give(to, fastPixels, begin, end, 0, slowPixels);
   });
+}
+
+void PointSpreadFunction::applyInBox(std::span<const double> image, std::int64_t fastPixels,
+                                     const PixelBox &box, std::span<double> result) const {
+  Strip some(std::int64_t(image.size()) / fastPixels, reach);
+  for (std::int64_t begin = box.fastBegin; begin < box.fastEnd; begin += strip) {
+    some.take(image.data(), fastPixels, begin);
+    for (std::size_t term = 0; term != terms(); ++term)
+      some.addInBox(rows[term].data(), columns[term].data(), box);
+    some.give(result.data(), fastPixels, begin, std::min(begin + strip, box.fastEnd), box.slowBegin,
+              box.slowEnd);
+  }
+}
+
+void PointSpreadFunction::applyOfBox(std::span<const double> image, std::int64_t fastPixels,
+                                     const PixelBox &box, std::span<double> result) const {
+  Strip some(std::int64_t(image.size()) / fastPixels, reach);
+  for (std::int64_t begin = 0; begin < fastPixels; begin += strip) {
+    some.take(image.data(), fastPixels, begin, box);
+    for (std::size_t term = 0; term != terms(); ++term)
+      some.addOfBox(rows[term].data(), columns[term].data(), box);
+    some.give(result.data(), fastPixels, begin, std::min(begin + strip, fastPixels), 0, some.rows);
+  }
 }
 
 } // namespace nanobragg

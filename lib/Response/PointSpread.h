@@ -11,6 +11,11 @@
 
 namespace nanobragg {
 
+/// Rows and columns of an image, the ends not included.
+struct PixelBox {
+  std::int64_t slowBegin = 0, slowEnd = 0, fastBegin = 0, fastEnd = 0;
+};
+
 /// Where a point's light goes: its share in the pixel dx columns and dy rows away, dx and dy up to
 /// the radius. A share is the exact integral of the point spread over the pixel,
 ///   gauss: exp(-4 ln 2 (r/w)^2) 4 ln 2 / (pi w^2)      fiber: g / (2 pi) (g^2 + r^2)^(-3/2)
@@ -32,6 +37,14 @@ public:
   /// depends on distances alone this is its own transpose. The same for any number of threads.
   void apply(std::span<const double> image, std::int64_t slowPixels, std::int64_t fastPixels,
              std::span<double> result, int threads) const;
+
+  /// Of an image of one panel: the light in the box, the rest of the result is left as it is. Costs
+  /// what the box and its margins take.
+  void applyInBox(std::span<const double> image, std::int64_t fastPixels, const PixelBox &box,
+                  std::span<double> result) const;
+  /// The transpose: the light of what is in the box, in the whole image.
+  void applyOfBox(std::span<const double> image, std::int64_t fastPixels, const PixelBox &box,
+                  std::span<double> result) const;
 
 private:
   void factor(double rounding);

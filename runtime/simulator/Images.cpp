@@ -111,6 +111,10 @@ std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {
 }
 
 std::string Simulator::emit(const std::string &stage, PixelType pixels) {
+  if (state->spread() && state->listed.any())
+    throw std::invalid_argument("no program spreads light over a list of pixels, whose neighbours "
+                                "are not in it; leave out --pixels, or -psf for that of the "
+                                "photons");
   const KernelRequest request = state->placement.decided(state->request(typeOf(pixels)));
   return state->placement.provider().compiler(request)->emit(request, stage);
 }

@@ -108,6 +108,7 @@ std::array<std::int64_t, 3> Simulator::shape() const {
   return {state->experiment.panelCount(), detector.slowPixels, detector.fastPixels};
 }
 std::size_t Simulator::pixels() const { return state->pixels(); }
+double Simulator::samples() const { return samplesOf(state->deciding().experiment); }
 std::span<const std::uint8_t> Simulator::rendered() const { return state->renderedPixels(); }
 
 std::vector<double> Simulator::get(std::string_view name) const {

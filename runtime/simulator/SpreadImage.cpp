@@ -1,7 +1,6 @@
 #include "runtime/simulator/SpreadImage.h"
 
 #include "lib/Experiment/ParameterElements.h"
-#include "lib/Response/PointSpread.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -20,6 +19,15 @@ Experiment photonsOf(Experiment e) {
   e.variant.pointSpread = PointSpread::None;
   e.variant.gain = e.variant.gainMap = false;
   d.gainMap.values.clear();
+  if (e.variant.pixelList) { // the whole detector, of which SpreadList says what is needed
+    e.variant.pixelList = false;
+    d.listPanel = d.listSlow = d.listFast = {};
+    d.fastPixels = d.wholeFastPixels;
+    d.slowPixels = d.wholeSlowPixels;
+    d.roiFastMax = d.fastPixels - 1;
+    d.roiSlowMax = d.slowPixels - 1;
+    return e;
+  }
   const std::int64_t radius = d.psfRadius;
   if (d.roiFastMin <= d.roiFastMax && d.roiSlowMin <= d.roiSlowMax) {
     d.roiFastMin = std::max<std::int64_t>(0, d.roiFastMin - radius);
@@ -36,6 +44,19 @@ Experiment photonsOf(Experiment e) {
         for (std::int64_t f = 0; f != d.fastPixels; ++f)
           d.mask.push_back(s < panel.slowPixels && f < panel.fastPixels);
   return e;
+}
+
+std::optional<SpreadList> listOf(const Experiment &experiment, const ListedPixels &listed,
+                                 const SimulatorOptions &options) {
+  if (!listed.any())
+    return std::nullopt;
+  return SpreadList(experiment, listed, options.pixels);
+}
+
+SimulatorOptions withPixels(SimulatorOptions options, const std::optional<SpreadList> &list) {
+  if (list)
+    options.pixels = list->sources();
+  return options;
 }
 
 double product(std::span<const double> a, std::span<const double> b) {
@@ -89,12 +110,11 @@ std::vector<Gradient> inOrder(const std::vector<std::string> &parameters,
 
 } // namespace
 
-SpreadImage::SpreadImage(const Experiment &experiment, const SimulatorOptions &options)
-    : experiment(experiment), threads(options.threads), simulator(photonsOf(experiment), options) {
-  if (!options.pixels.empty())
-    throw std::invalid_argument("a list of pixels cannot have point spread, which needs their "
-                                "neighbours; leave out -psf, or render a region (-roi)");
-}
+SpreadImage::SpreadImage(const Experiment &experiment, const ListedPixels &listed,
+                         const SimulatorOptions &options)
+    : experiment(experiment), listed(listed), threads(options.threads),
+      list(listOf(experiment, listed, options)),
+      simulator(photonsOf(experiment), withPixels(options, list)) {}
 
 bool SpreadImage::isOfPhotons(std::string_view parameter) {
   return parameter != "gain" && parameter != "gain_map" && parameter != "psf_fwhm" &&
@@ -102,7 +122,7 @@ bool SpreadImage::isOfPhotons(std::string_view parameter) {
 }
 
 bool SpreadImage::isInProgram(const Experiment &experiment) {
-  return !hasSmallPanels(experiment.detector);
+  return !experiment.variant.pixelList && !hasSmallPanels(experiment.detector);
 }
 
 std::span<const double> SpreadImage::photons() {
@@ -115,22 +135,36 @@ double SpreadImage::width() const {
   return experiment.detector.psfFwhm / experiment.detector.pixelSize;
 }
 
-SpreadImage::Pixels SpreadImage::spread(std::span<const double> image, int order) const {
-  const Detector &d = experiment.detector;
-  Pixels result(image.size());
-  PointSpreadFunction(experiment.variant.pointSpread, width(), d.psfRadius, order)
-      .apply(image, d.slowPixels, d.fastPixels, result, threads);
+PointSpreadFunction SpreadImage::function(int order) const {
+  return {experiment.variant.pointSpread, width(), experiment.detector.psfRadius, order};
+}
+
+std::size_t SpreadImage::pixels() const {
+  return list ? listed.places.size() : std::size_t(experiment.pixelCount());
+}
+
+SpreadImage::Pixels SpreadImage::spread(std::span<const double> light, int order) const {
+  if (list)
+    return list->gather(function(order), light, threads);
+  Pixels result(light.size());
+  function(order).apply(light, experiment.detector.slowPixels, experiment.detector.fastPixels,
+                        result, threads);
   return result;
+}
+
+SpreadImage::Pixels SpreadImage::collect(std::span<const double> pixels, int order) const {
+  return list ? list->scatter(function(order), pixels, threads) : spread(pixels, order);
 }
 
 /// Times the gain and that of each pixel; nothing where no pixel is rendered.
 SpreadImage::Pixels SpreadImage::gained(std::span<const double> image, double gain) const {
-  const Detector &d = experiment.detector;
-  const bool map = experiment.variant.gainMap;
+  const PixelMap &map = experiment.detector.gainMap;
   Pixels result(image.size());
   for (std::size_t i = 0; i != image.size(); ++i)
     if (rendered[i])
-      result[i] = image[i] * (map ? gain * d.gainMap.values[i] : gain);
+      result[i] =
+          image[i] *
+          (experiment.variant.gainMap ? gain * map.values[list ? listed.places[i] : i] : gain);
   return result;
 }
 
@@ -147,10 +181,10 @@ void SpreadImage::renderPhotons(const RunOptions &run) {
 
 RunResult SpreadImage::render(std::span<double> image, const RunOptions &run,
                               const Instruments *look) {
-  light.resize(simulator.pixels());
-  if (image.size() != light.size())
+  if (image.size() != pixels())
     throw std::invalid_argument("the image holds " + std::to_string(image.size()) +
-                                " pixels but the experiment has " + std::to_string(light.size()));
+                                " pixels but the experiment has " + std::to_string(pixels()));
+  light.resize(simulator.pixels());
   RunResult result = look ? simulator.render(std::span(light), run, *look)
                           : simulator.render(std::span(light), run);
   if (!result.cancelled)
@@ -193,7 +227,7 @@ std::vector<Gradient> SpreadImage::gradient(const Names &parameters,
   const Pixels atDetector = gained(cotangent, gain);
   std::vector<Gradient> known;
   if (const std::string names = photonNames(parameters); !names.empty())
-    known = simulator.gradient(names, spread(atDetector, 0));
+    known = simulator.gradient(names, collect(atDetector, 0));
   std::vector<Gradient> all = inOrder(parameters, std::move(known));
   const bool byWidth = has(parameters, "psf_fwhm") || has(parameters, "pixel_size");
   if (!byWidth && !has(parameters, "gain"))
@@ -217,7 +251,7 @@ std::vector<double> SpreadImage::jvp(const Names &parameters,
                                   "', which is not among the parameters");
   const Change change = changeOf(direction);
   const double gain = experiment.detector.gain;
-  Pixels tangent(simulator.pixels());
+  Pixels tangent(pixels());
   if (const std::string names = photonNames(parameters); !names.empty())
     tangent = respond(simulator.jvp(names, photonDirection(direction)), 0, gain);
   renderPhotons();
@@ -236,7 +270,7 @@ std::vector<DerivativeImage> SpreadImage::jacobian(const Names &parameters) {
                                   "' is not one number: there is no one image of its derivative; "
                                   "ask for the derivative along a direction");
     const auto found = std::ranges::find(known, name, &DerivativeImage::parameter);
-    Pixels tangent(simulator.pixels());
+    Pixels tangent(pixels());
     if (found != known.end())
       tangent = respond(found->pixels, 0, experiment.detector.gain);
     if (name == "gain" || name == "psf_fwhm" || name == "pixel_size") {
@@ -264,9 +298,9 @@ std::vector<Gradient> SpreadImage::hvp(const Names &parameters,
   if (const std::string names = photonNames(parameters); !names.empty()) {
     // The photons' own second derivative, and their first by how the cotangent changes.
     const std::vector<Direction> some = photonDirection(direction);
-    known = simulator.hvp(names, some, spread(atDetector, 0));
-    Pixels dCotangent = spread(ofGain, 0);
-    add(dCotangent, spread(atDetector, 1), dw);
+    known = simulator.hvp(names, some, collect(atDetector, 0));
+    Pixels dCotangent = collect(ofGain, 0);
+    add(dCotangent, collect(atDetector, 1), dw);
     const std::vector<Gradient> more = simulator.gradient(names, dCotangent);
     for (std::size_t i = 0; i != known.size(); ++i)
       add(known[i].values, more[i].values);

@@ -11,27 +11,32 @@
 #include "nanobragg/Simulator.h"
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/PixelList.h"
+#include "lib/Response/PointSpread.h"
+#include "runtime/simulator/SpreadList.h"
 
-#include <map>
+#include <optional>
 
 namespace nanobragg {
 
 class SpreadImage {
 public:
-  /// `experiment` outlives this; its numbers may change, and those of photons are to be given to
-  /// photonSimulator() too.
-  SpreadImage(const Experiment &experiment, const SimulatorOptions &options);
+  /// `experiment` and `listed`, which is that of options.pixels, outlive this. The experiment's
+  /// numbers may change, and those of photons are to be given to photonSimulator() too.
+  SpreadImage(const Experiment &experiment, const ListedPixels &listed,
+              const SimulatorOptions &options);
 
-  /// Of the photons alone: no gains, a region with all light that reaches the experiment's, and a
-  /// mask of the pixels that exist.
+  /// Of the photons alone: no gains, a region or list with all light that reaches the experiment's,
+  /// and a mask of the pixels that exist.
   Simulator &photonSimulator() { return simulator; }
   static bool isOfPhotons(std::string_view parameter);
 
-  /// 1 for each pixel that is in the image.
+  /// 1 for each pixel that is in the image or list.
   void setRendered(std::span<const std::uint8_t> pixels) { rendered = pixels; }
 
-  /// Whether the program of the experiment itself, with its nb.point_spread, makes the same image. Not
-  /// with panels of several sizes: the program has light from beyond the edges of the small ones.
+  /// Whether the program of the experiment itself, with its nb.point_spread, makes the same image.
+  /// Not with panels of several sizes: the program has light from beyond the edges of the small
+  /// ones. Nor with a list of pixels: what is beside each other there is not so on the detector.
   static bool isInProgram(const Experiment &experiment);
 
   /// With instruments the interpreter makes the photons.
@@ -61,13 +66,20 @@ private:
   double width() const;
   Change changeOf(std::span<const Direction> direction) const;
   double changeOfWidth(const Change &change) const;
-  Pixels spread(std::span<const double> image, int order) const;
+  PointSpreadFunction function(int order) const;
+  std::size_t pixels() const; ///< of the image or list
+  /// From photons to pixels.
+  Pixels spread(std::span<const double> light, int order) const;
+  /// The transpose.
+  Pixels collect(std::span<const double> pixels, int order) const;
   Pixels gained(std::span<const double> image, double gain) const;
   void renderPhotons(const RunOptions &run = {});
   Pixels respond(std::span<const double> light, int order, double gain) const;
 
   const Experiment &experiment;
+  const ListedPixels &listed;
   int threads;
+  std::optional<SpreadList> list;
   Simulator simulator;
   std::span<const std::uint8_t> rendered;
   Pixels light;

@@ -11,11 +11,11 @@
 namespace nanobragg {
 namespace {
 
-std::unique_ptr<SpreadImage> spreadOf(const Experiment &experiment,
+std::unique_ptr<SpreadImage> spreadOf(const Experiment &experiment, const ListedPixels &listed,
                                       const SimulatorOptions &options) {
   if (experiment.variant.pointSpread == PointSpread::None)
     return nullptr;
-  return std::make_unique<SpreadImage>(experiment, options);
+  return std::make_unique<SpreadImage>(experiment, listed, options);
 }
 
 } // namespace
@@ -24,7 +24,7 @@ Simulator::State::State(const Experiment &given, const SimulatorOptions &options
     : experiment(given),
       listed(options.pixels.empty() ? ListedPixels() : listPixels(experiment, options.pixels)),
       options(options), placement(options, options.once ? samplesOf(experiment) : 0),
-      spreading(spreadOf(experiment, options)) {}
+      spreading(spreadOf(experiment, this->listed, options)) {}
 
 Simulator::State::State(const State &other)
     : State(other.experiment, other.listed, other.options) {}
@@ -33,7 +33,7 @@ Simulator::State::State(const Experiment &given, const ListedPixels &listed,
                         const SimulatorOptions &options)
     : experiment(given), listed(listed), options(options),
       placement(options, options.once ? samplesOf(experiment) : 0),
-      spreading(spreadOf(experiment, options)) {}
+      spreading(spreadOf(experiment, this->listed, options)) {}
 
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
   ProgramVariant variant = experiment.variant;

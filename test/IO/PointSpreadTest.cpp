@@ -126,6 +126,36 @@ TEST_P(PointSpreadTest, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST_P(PointSpreadTest, IntoABoxAndOutOfOne) {
+  constexpr std::int64_t slow = 45, fast = 83;
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> photons(0, 100);
+  std::vector<double> image(slow * fast);
+  for (double &pixel : image)
+    pixel = photons(random);
+  const PixelBox boxes[] = {{0, slow, 0, fast}, {10, 17, 30, 68}, {0, 1, 82, 83}, {44, 45, 0, 33}};
+  for (const std::int64_t radius : {0, 4, 60})
+    for (const PixelBox &box : boxes) {
+      const PointSpreadFunction f(GetParam(), 2.1, radius);
+      const auto isIn = [&](std::size_t i) {
+        const std::int64_t s = std::int64_t(i) / fast, x = std::int64_t(i) % fast;
+        return s >= box.slowBegin && s < box.slowEnd && x >= box.fastBegin && x < box.fastEnd;
+      };
+      std::vector<double> whole(image.size()), some(image.size(), -1), inBox = image;
+      f.apply(image, slow, fast, whole, 1);
+      f.applyInBox(image, fast, box, some);
+      for (std::size_t i = 0; i != image.size(); ++i)
+        ASSERT_NEAR(some[i], isIn(i) ? whole[i] : -1, 1e-11);
+
+      for (std::size_t i = 0; i != image.size(); ++i)
+        inBox[i] *= isIn(i);
+      f.apply(inBox, slow, fast, whole, 1);
+      f.applyOfBox(image, fast, box, some); // what is outside does not count
+      for (std::size_t i = 0; i != image.size(); ++i)
+        ASSERT_NEAR(some[i], whole[i], 1e-11);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, PointSpreadTest,
                          testing::Values(PointSpread::Gauss, PointSpread::Fiber));
 

@@ -98,6 +98,57 @@ class PixelListTest(unittest.TestCase):
         np.save(os.path.join(self.folder, "gains.npy"), gains)
         self.check_values(PLAIN + "-gain_map gains.npy -roi 5 30 4 20".split(), (1, 30, 40))
 
+    SPREAD = "-psf fiber -psf_fwhm 600 -psf_radius 5 -gain 2".split()
+
+    def test_point_spread(self):
+        for kind in (self.SPREAD, "-psf gauss -psf_fwhm 900 -roi 5 30 4 20".split()):
+            self.check_values(PLAIN + kind, (1, 30, 40))
+        gains = np.linspace(0.5, 2, 1200).reshape(30, 40)
+        np.save(os.path.join(self.folder, "gains.npy"), gains)
+        self.check_values(PLAIN + [*self.SPREAD, "-gain_map", "gains.npy"], (1, 30, 40))
+
+    def test_point_spread_on_panels(self):
+        self.add("panels.json", PANELS)
+        self.check_values(CRYSTAL + "-pixel 0.5 -oversample 1 --panels=panels.json".split() + self.SPREAD, (3, 12, 20))
+
+    def test_point_spread_across_the_squares_of_a_long_list(self):
+        """Photons that reach pixels of several squares of 32 count in each."""
+        large = CRYSTAL + "-detpixels_x 150 -detpixels_y 90 -pixel 0.2 -oversample 1".split() + self.SPREAD
+        self.check_values(large, (1, 90, 150))
+        names = "--grad=cell,psf_fwhm,gain,pixel_size,distance"
+        loss, expected = self.gradient(*large, names)
+        self.add("list.txt", "0 0 150 0 90\n")
+        found_loss, found = self.gradient(*large, names, "--pixels=list.txt")
+        self.assertAlmostEqual(found_loss / loss, 1, 10)
+        np.testing.assert_allclose(found, expected, rtol=1e-7)
+
+    def test_point_spread_has_the_derivatives_of_the_image(self):
+        data = np.random.default_rng(1).uniform(0, 5, (30, 40)).astype(np.float32)
+        np.save(os.path.join(self.folder, "data.npy"), data)
+        panel, fast, slow = self.listed((1, 30, 40), 50).T
+        counts = np.zeros((30, 40))
+        np.add.at(counts, (slow, fast), 1)
+        sigma = np.where(counts > 0, 1 / np.sqrt(np.maximum(counts, 1)), np.inf)
+        np.save(os.path.join(self.folder, "sigma.npy"), sigma)
+        flags = [*PLAIN, *self.SPREAD, "--grad=cell,distance,psf_fwhm,gain,pixel_size"]
+        loss, expected = self.gradient(*flags, "--loss=chi2:data.npy,sigma=sigma.npy")
+        for engine in ENGINES:
+            found_loss, found = self.gradient(*flags, "--loss=chi2:data.npy", "--pixels=list.txt", *engine)
+            self.assertAlmostEqual(found_loss / loss, 1, 5)
+            np.testing.assert_allclose(found, expected, rtol=1e-5)
+        for words, folder in ((["--pixels=list.txt"], "list"), ([], "all")):
+            self.run_well(*PLAIN, *self.SPREAD, "--jacobian=cell_a,psf_fwhm,gain", "--out=" + folder, *words)
+        for name in ("image", "d_cell_a", "d_psf_fwhm", "d_gain"):
+            expected = self.array(f"all/{name}.npy")[slow, fast]
+            np.testing.assert_allclose(self.array(f"list/{name}.npy"), expected, rtol=1e-9,
+                                       atol=1e-10 * abs(expected).max())
+
+    def test_point_spread_computes_the_neighbours_alone(self):
+        self.add("list.txt", "0 20 22 10 12\n")  # and two pixels on each side of them
+        self.run_well(*PLAIN, "-psf", "gauss", "-psf_fwhm", "500", "-psf_radius", "2", "--pixels=list.txt", "--timing=time.json")
+        with open(os.path.join(self.folder, "time.json")) as file:
+            self.assertEqual(json.load(file)["samples"], 6 * 6 * 3 * 4)
+
     def test_gradients_are_those_of_the_image(self):
         names = "--grad=cell,misset,detector,mosaic,wavelength"
         loss, expected = self.gradient(*PLAIN, names)

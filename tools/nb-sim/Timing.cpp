@@ -24,7 +24,7 @@ void Timing::record(Simulator &simulator, const SimulatorOptions &options, const
   startupSeconds = beforeRun + result.firstTileSeconds;
   prepareSeconds = result.prepareSeconds;
   runSeconds = result.runSeconds;
-  samples = samplesOf(simulator.experiment());
+  samples = simulator.samples();
   samplesLit = result.culled ? result.samplesLit : samples;
   samplesEvaluated = result.culled ? result.samplesEvaluated : samples;
   threads = result.threads;

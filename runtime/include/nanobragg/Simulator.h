@@ -129,6 +129,8 @@ public:
   /// Panels, slow pixels, fast pixels.
   std::array<std::int64_t, 3> shape() const;
   std::size_t pixels() const;
+  /// That an image is the sum of; with point spread those of all pixels whose light reaches it.
+  double samples() const;
   /// 0 for pixels outside the region of interest or masked, 1 for all others.
   std::span<const std::uint8_t> rendered() const;
 

@@ -167,13 +167,13 @@ void field(Archive &a, Detector &detector) {
   auto &[distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
          rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
          roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-         layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast, gain, psfFwhm,
-         psfRadius] = detector;
+         layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast,
+         wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius] = detector;
   fields(a, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
          rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
          roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-         layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast, gain, psfFwhm,
-         psfRadius);
+         layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast,
+         wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius);
 }
 
 template <typename Archive>
