@@ -23,7 +23,11 @@ image, gradient = sim.image(), sim.gradient("cell")
 assert image.sum() > 0 and set(gradient) == {{f"cell_{{n}}" for n in ("a", "b", "c", "alpha", "beta", "gamma")}}
 assert sim.engine == "fused" and nb.counters()["compiles"] == 2, nb.counters()
 from nanobragg import compiler
-assert compiler.run(compiler.emit("{FLAGS}")).passes
+text = compiler.emit("{FLAGS}")
+assert compiler.run(text).passes and "fuse" in compiler.stages("{FLAGS}") and "ret" in compiler.assembly("{FLAGS}")
+for own in ({{"pipeline": "builtin.module(nb-hoist-invariants,cse)"}}, {{"program": text}}):
+    assert abs(compiler.kernel("{FLAGS}", **own).image() - image).max() <= 1e-9 * image.max()
+assert nb.counts(image, 1).shape == image.shape
 print(f"imported in {{seconds * 1e3:.0f}} ms, image and gradient of {{image.shape}} pixels")
 """
 

@@ -100,6 +100,10 @@ class Compiler(unittest.TestCase):
         self.assertTrue(text.splitlines()[line - 1][column - 1:].startswith("nb.image"))
         with self.assertRaises(TypeError):
             compiler.kernel(flags(), pipelin="x")
+        with self.assertRaisesRegex(TypeError, r"kernel\(flags, program=text\)"):
+            compiler.kernel(text)
+        with self.assertRaisesRegex(ValueError, "empty"):
+            compiler.run(" ")
         self.assertIsInstance(reference(), nb.Simulator)
 
 

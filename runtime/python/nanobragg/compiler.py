@@ -102,6 +102,8 @@ def _asked(call, *arguments):
 def _program(text):
     if not isinstance(text, (str, Result)):
         raise TypeError(f"a program is text, and this is {type(text).__name__}")
+    if not str(text).strip():
+        raise ValueError("a program is text, and this is empty")
     return str(text)
 
 
@@ -147,6 +149,9 @@ def kernel(flags, pipeline="", program=None, plugins="", patterns="", **how):
     pipeline: in place of the passes up to fusion; the rest follows. program: an nb program as text in place of the
     experiment's, which gives the numbers; its derivatives are the experiment's still. how: as of ``Simulator``.
     """
+    if isinstance(flags, Result) or (isinstance(flags, str) and "\n" in flags and "func.func" in flags):
+        raise TypeError("kernel() begins with the flags of the experiment, whose numbers a program has not: "
+                        "kernel(flags, program=text)")
     asked = {"pipeline": pipeline, "plugins": plugins, "patterns": patterns}
     given = [how.pop(n, None) for n in ("threads", "precision", "device", "engine")]
     if how:
