@@ -549,6 +549,26 @@ class Processes(unittest.TestCase):
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("closest is '-cell'", refused.stderr)
 
+    def test_without_proc(self):
+        """As in a bare chroot: kernels come from the cache, and nb-sim finds what is beside it."""
+        hidden = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+        try:
+            tried = subprocess.run([*hidden, "true"], capture_output=True, text=True)
+        except FileNotFoundError:
+            self.skipTest("there is no unshare")
+        if tried.returncode != 0:
+            self.skipTest(f"/proc cannot be hidden here: {tried.stderr.strip()}")
+        program = ("import sys, os, nanobragg as nb; assert not os.path.exists('/proc/self'); sim = nb.Simulator.from_flags(sys.argv[1]); "
+                   "print(sim.image().sum()); print(nb.counters()['compiles'], nb.counters()['loads'])")
+        with tempfile.TemporaryDirectory() as folder:
+            how = {"cwd": folder, "capture_output": True, "text": True, "env": {**os.environ, "NB_CACHE_DIR": folder, "XDG_CACHE_HOME": folder}}
+            runs = [subprocess.run([*hidden, sys.executable, "-c", program, flags()], **how) for _ in range(2)]
+            for run, want in zip(runs, ("1 0", "0 1")):
+                self.assertEqual(run.stdout.split("\n")[1:2], [want], run.stderr)
+            program = os.path.join(os.path.dirname(nb.__file__), "bin", "nb-sim")
+            done = subprocess.run([*hidden, os.path.realpath(program), *flags("--nexus=x.nxs -nopgm -nonoise").split()], **how)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_progress(self):
         seen = []
         reference().image(progress=seen.append)
