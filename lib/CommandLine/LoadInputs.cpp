@@ -125,12 +125,16 @@ void loadSources(const std::string &path, Rule columns, Inputs &inputs) {
     inputs.sources.push_back({row.position, row.weight, row.wavelength});
 }
 
-BackgroundTable loadBackground(const BackgroundFile &file) {
+BackgroundTable loadBackground(const BackgroundFile &file, std::vector<std::string> &warnings) {
   BackgroundTable table;
   if (auto stock = stockMaterial(file.name)) {
     table = std::move(*stock);
   } else {
-    for (const io::StolPoint &point : io::readStol(file.name)) {
+    const io::StolTable read = io::readStol(file.name);
+    if (read.unsorted > 0)
+      warnings.push_back(file.name + ": line " + std::to_string(read.unsorted) +
+                         " is below the one before; the lines are sorted by sin(theta)/lambda");
+    for (const io::StolPoint &point : read.points) {
       table.stol.push_back(point.stol * file.stolUnit);
       table.factor.push_back(point.f);
     }
@@ -204,7 +208,7 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
   if (files.panels)
     line.options.panels = readPanels(*files.panels);
   for (const BackgroundFile &table : files.backgrounds)
-    inputs.backgrounds.push_back(loadBackground(table));
+    inputs.backgrounds.push_back(loadBackground(table, loaded.warnings));
   applyMaterials(files, inputs);
   if (files.hklChannels)
     loadChannels(line, [&] { loadStructureFactors(line, parsed, loaded); }, loaded);

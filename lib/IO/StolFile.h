@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_IO_STOLFILE_H
 #define NANOBRAGG_IO_STOLFILE_H
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,14 @@ struct StolPoint {
   double f;    ///< electrons
 };
 
-/// Two columns, separated and commented as in a source file; the first ascends.
-std::vector<StolPoint> readStol(const std::string &path);
+struct StolTable {
+  std::vector<StolPoint> points; ///< by ascending stol
+  std::size_t unsorted = 0;      ///< first line of the file below the one before; 0: none
+};
+
+/// Two columns, separated and commented as in a source file. Throws FileError, also where two lines
+/// are of the same stol.
+StolTable readStol(const std::string &path);
 
 } // namespace nanobragg::io
 #endif

@@ -13,7 +13,7 @@ struct TextFilesTest : testing::Test {
   std::vector<SourceLine> sources(std::string_view text) {
     return readSources(directory.add("s.txt", text));
   }
-  std::vector<StolPoint> stol(std::string_view text) {
+  StolTable stol(std::string_view text) {
     return readStol(directory.add("bg.stol", text));
   }
 };
@@ -86,9 +86,21 @@ TEST_F(TextFilesTest, SourceRefusals) {
 
 TEST_F(TextFilesTest, StolTable) {
   const auto table = stol("0 2.57\n0.1, 2.5\r\n# end\n0.5\t2");
-  ASSERT_EQ(table.size(), 3u);
-  EXPECT_EQ(table[1].stol, 0.1);
-  EXPECT_EQ(table[2].f, 2);
+  ASSERT_EQ(table.points.size(), 3u);
+  EXPECT_EQ(table.points[1].stol, 0.1);
+  EXPECT_EQ(table.points[2].f, 2);
+  EXPECT_EQ(table.unsorted, 0u);
+}
+
+TEST_F(TextFilesTest, StolTableIsSorted) {
+  const auto table = stol("0 2.5\n0.2 6\n# of shortwater.stol\n0.18 7\n0.3 4\n0.25 5\n");
+  ASSERT_EQ(table.points.size(), 5u);
+  EXPECT_EQ(table.unsorted, 4u);
+  const double expected[][2] = {{0, 2.5}, {0.18, 7}, {0.2, 6}, {0.25, 5}, {0.3, 4}};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(table.points[i].stol, expected[i][0]);
+    EXPECT_EQ(table.points[i].f, expected[i][1]);
+  }
 }
 
 TEST_F(TextFilesTest, StolRefusals) {
@@ -96,7 +108,9 @@ TEST_F(TextFilesTest, StolRefusals) {
   expectFileError([&] { stol("\n"); }, "has no data");
   expectFileError([&] { stol("0 F\n"); }, "bg.stol:1: column 2 is 'F'");
   expectFileError([&] { stol("0 1\n0.1 2\n0.1 3\n"); },
-                  "bg.stol:3: sin(theta)/lambda does not ascend");
+                  "bg.stol:3: has the sin(theta)/lambda of line 2");
+  expectFileError([&] { stol("0.1 1\n0.2 2\n0.1 3\n"); },
+                  "bg.stol:3: has the sin(theta)/lambda of line 1");
   expectFileError([&] { stol("0 1 2\nx"); }, "bg.stol:2: column 1 is 'x'");
 }
 

@@ -217,12 +217,22 @@ class Background(unittest.TestCase):
                 np.testing.assert_allclose(self.image(*flags, "--precision=" + precision), exact,
                                            rtol=tolerance)
 
+    def test_lines_in_any_order(self):
+        points = [(0.02 * i, 3 + i % 4) for i in range(20)]
+        self.table(points, "good.stol")
+        self.table(points[:7] + points[12:] + points[7:12], "mixed.stol")
+        flags = ["-thickness", 1]
+        want = self.image("-stol", "good.stol", *flags)
+        self.assertGreater(want.min(), 0)
+        np.testing.assert_array_equal(self.image("-stol", "mixed.stol", *flags), want)
+        self.assertIn("mixed.stol: line 16 is below the one before", self.run_it("-stol", "mixed.stol", *flags).stderr)
+
     def test_refusals(self):
         self.table([(0.1, 2), (0.1, 3)], "back.stol")
         self.table([(i / 1e5, 2) for i in range(65537)], "long.stol")
         for flags, status, message in (
                 (["-stol", "none.stol"], 1, "none.stol"),
-                (["-stol", "back.stol"], 1, "back.stol:2: sin(theta)/lambda does not ascend"),
+                (["-stol", "back.stol"], 1, "back.stol:2: has the sin(theta)/lambda of line 1"),
                 (["-stol", "long.stol"], 1, "65537 lines"),
                 (["-stol", "water", "-density", "-1"], 2, "-density"),
                 (["-stol", "water", "-MW", "0"], 2, "-MW"),

@@ -114,7 +114,7 @@ FILES = [
     ("sources with no wavelength", "-10 0 0 1 0\n", GOOD + " -sourcefile bad", ["1"]),
     ("background missing", None, GOOD + " -stol bad", ["bad", "No such file"]),
     ("background with a word", "0 1\n0.1 z\n", GOOD + " -4stol bad", ["bad:2"]),
-    ("background in another order", "0.1 1\n0 2\n", GOOD + " -Q bad", ["bad:2", "ascend"]),
+    ("background with an angle twice", "0.1 1\n0 1\n0.1 2\n", GOOD + " -Q bad", ["bad:3", "line 1"]),
     ("gain map missing", None, GOOD + " -gain_map bad", ["bad", "No such file"]),
     ("gain map of another size", b"\0" * 16, GOOD + " -gain_map bad", ["-gain_map", "2 x 2", "8 x 8"]),
     ("image missing", None, GOOD + " -img bad", ["bad", "No such file"]),

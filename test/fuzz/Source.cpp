@@ -14,7 +14,8 @@ using namespace nanobragg;
 NB_FUZZ_TARGET(source) {
   const std::string file = fuzz::fileWith(input);
   try {
-    for (const io::StolPoint &point : io::readStol(file))
+    const io::StolTable table = io::readStol(file);
+    for (const io::StolPoint &point : table.points)
       fuzz::require(std::isfinite(point.stol) && std::isfinite(point.f), "numbers are finite");
   } catch (const io::FileError &refusal) {
     fuzz::requireSentence(refusal);
