@@ -565,8 +565,7 @@ class Processes(unittest.TestCase):
             runs = [subprocess.run([*hidden, sys.executable, "-c", program, flags()], **how) for _ in range(2)]
             for run, want in zip(runs, ("1 0", "0 1")):
                 self.assertEqual(run.stdout.split("\n")[1:2], [want], run.stderr)
-            program = os.path.join(os.path.dirname(nb.__file__), "bin", "nb-sim")
-            done = subprocess.run([*hidden, os.path.realpath(program), *flags("--nexus=x.nxs -nopgm -nonoise").split()], **how)
+            done = subprocess.run([*hidden, sys.executable, "-m", "nanobragg.simulate", *flags("--nexus=x.nxs -nopgm -nonoise").split()], **how)
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_progress(self):

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -18,9 +19,8 @@ def photons(*more):
 
 def counted(*flags):
     """nb-sim's -noisefile of 16 bits."""
-    program = os.path.join(os.path.dirname(nb.__file__), "bin", "nb-sim")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, *FLAGS, *flags, "-noisefile", "n.img", "-nopgm"], cwd=folder, check=True, capture_output=True)
+        subprocess.run([sys.executable, "-m", "nanobragg.simulate", *FLAGS, *flags, "-noisefile", "n.img", "-nopgm"], cwd=folder, check=True, capture_output=True)
         with open(os.path.join(folder, "n.img"), "rb") as file:
             return np.frombuffer(file.read()[512:], dtype="<u2").reshape(50, 60)
 
@@ -71,18 +71,22 @@ class Response(unittest.TestCase):
     def test_hostile(self):
         good = np.ones((3, 4))
         for wrong, message in ((lambda: nb.counts(-good, 1), "negative"), (lambda: nb.counts(good * np.nan, 1), "negative or no finite"),
-                               (lambda: nb.counts(good[0], 1), "slow, fast"), (lambda: nb.counts(good, 1.5), "seed is a whole"),
+                               (lambda: nb.counts(good[0], 1), "slow, fast"), (lambda: nb.counts(good, 1, threads=-1), "threads"),
                                (lambda: nb.counts(good, -1), "seed is a whole"), (lambda: nb.counts(good, 1, order="simtx"), "simtbx"),
                                (lambda: nb.counts(good, 1, bits=8), "bits is 16 or 32"), (lambda: nb.counts(good, 1, psf="gauss"), "psf_width"),
                                (lambda: nb.counts(good, 1, psf_width=2), "there is none"), (lambda: nb.counts(good, 1, gain=0), "gain is 0"),
                                (lambda: nb.counts(good, 1, flicker=2), "flicker is 2"), (lambda: nb.counts(good, 1, overload=1e9), "overload"),
                                (lambda: nb.point_spread(good, "gaus", 1), "gauss"), (lambda: nb.point_spread(good, "gauss", -1), "width"),
-                               (lambda: nb.point_spread(good, "gauss", 1, radius=0.5), "radius"),
+                               (lambda: nb.point_spread(good, "gauss", 1, radius=0), "radius"),
                                (lambda: nb.point_spread(np.zeros((0, 3)), "gauss", 1), "shape")):
             with self.assertRaisesRegex(ValueError, message):
                 wrong()
-        with self.assertRaises(TypeError):
-            nb.counts(good + 1j, 1)
+        for wrong, message in ((lambda: nb.counts(good + 1j, 1), "complex"), (lambda: nb.counts(good, 1.5), "seed is a whole"),
+                               (lambda: nb.counts(good, "a"), "seed is a whole"), (lambda: nb.counts(good, 1, gain="a"), "gain is a number"),
+                               (lambda: nb.point_spread(good, "gauss", 1, radius=0.5), "radius"), (lambda: nb.counts(None, 1), "photons")):
+            with self.assertRaisesRegex(TypeError, message):
+                wrong()
+        np.testing.assert_array_equal(nb.counts(np.full((4, 4), 1e300), 1), 65535)
         np.testing.assert_array_equal(nb.point_spread(np.arange(24.0).reshape(4, 6)[::2, ::3], "gauss", 1),
                                       nb.point_spread(np.arange(24.0).reshape(4, 6)[::2, ::3].copy(), "gauss", 1))
 

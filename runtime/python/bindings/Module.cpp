@@ -7,6 +7,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <new>
+
 using namespace nanobragg;
 using namespace nanobragg::python;
 
@@ -30,6 +32,10 @@ NB_MODULE(_core, module) {
       std::rethrow_exception(p);
     } catch (const UnknownName &e) {
       PyErr_SetString(unknownName.ptr(), e.what());
+    } catch (const std::bad_alloc &) {
+      PyErr_SetString(PyExc_MemoryError,
+                      "there is not enough memory for this; make images that are "
+                      "smaller, or fewer at a time");
     }
   });
 

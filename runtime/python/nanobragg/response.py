@@ -1,6 +1,7 @@
 """What a detector makes of photons: docs/detector-response.md."""
 
 import math
+import operator
 
 import numpy
 
@@ -21,7 +22,7 @@ def point_spread(image, kind, width, radius=None, threads=0):
     """
     image, shape = _image(image, "the image", any_sign=True)
     kind, width, radius = _spread(kind, width, radius)
-    return _core.point_spread(image, kind, width, radius, threads).reshape(shape)
+    return _core.point_spread(image, kind, width, radius, _whole("threads", threads, 0, 4096)).reshape(shape)
 
 
 def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_seed=123456789, gain=1.0, offset=0.0,
@@ -44,9 +45,7 @@ def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_s
         raise ValueError(f"bits is 16 or 32, not {bits!r}")
     how = {"order": order, "bits": bits, "psf": "", "psf_width": 1.0, "psf_radius": 0}
     for name, value, low in (("seed", seed, 0), ("shot", shot, 0), ("calibration_seed", calibration_seed, -2**31 + 1)):
-        if int(value) != value or not low <= value < 2**31:
-            raise ValueError(f"{name} is a whole number from {low} to {2**31 - 1}, not {value!r}")
-        how[name] = int(value)
+        how[name] = _whole(name, value, low, 2**31 - 1)
     for name, value, high in (("flicker", flicker, 1), ("calibration", calibration, 1), ("dead_pixels", dead_pixels, 1),
                               ("hot_pixels", hot_pixels, 1), ("readout_noise", readout_noise, math.inf)):
         how[name] = _number(name, value, 0, high)
@@ -60,7 +59,8 @@ def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_s
             raise ValueError("order='noisify' has no psf= here; nb-sim -compat noisify has it")
     elif psf_width is not None or psf_radius is not None:
         raise ValueError("psf_width and psf_radius are of a psf=, 'gauss' or 'fiber', and there is none")
-    return _core.counts(photons, how, threads).reshape(shape)
+    # Far above all overloads; single precision ends at 3e38.
+    return _core.counts(numpy.minimum(photons, 1e30), how, _whole("threads", threads, 0, 4096)).reshape(shape)
 
 
 def _image(value, what, any_sign=False):
@@ -77,13 +77,26 @@ def _spread(kind, width, radius):
         raise ValueError(unknown("psf", kind, _kinds))
     if radius is None:
         radius = 0
-    elif int(radius) != radius or not 0 < radius <= 1000:
-        raise ValueError(f"the radius of a point spread is a whole number of pixels from 1 to 1000, not {radius!r}")
-    return kind, _number("the width of a point spread", width, 0, math.inf, above=True), int(radius)
+    else:
+        radius = _whole("the radius of a point spread in pixels", radius, 1, 1000)
+    return kind, _number("the width of a point spread", width, 0, math.inf, above=True), radius
+
+
+def _whole(name, value, low, high):
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is a whole number, not {value!r}") from None
+    if not low <= whole <= high:
+        raise ValueError(f"{name} is a whole number from {low} to {high}, not {value!r}")
+    return whole
 
 
 def _number(name, value, low, high, above=False):
-    value = float(value)
+    try:
+        value = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is a number, not {value!r}") from None
     if not math.isfinite(value) or value < low or value > high or (above and value == low):
         bounds = f"above {low}" if above else f"from {low} to {high}" if math.isfinite(high) else f"at least {low}"
         raise ValueError(f"{name} is {value!r}; it has to be a finite number" + (f" {bounds}" if low > -math.inf else ""))
