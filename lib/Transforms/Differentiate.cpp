@@ -1,14 +1,15 @@
 #include "lib/Transforms/Differentiate.h"
 
 #include "dialect/Names.h"
+#include "lib/Transforms/DifferentiateSpread.h"
 #include "lib/Transforms/FuseResponse.h"
 #include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
 #include "nanobragg/DerivativeNames.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "dialect/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::nb {
@@ -67,8 +68,7 @@ void addResult(func::FuncOp func, Value value, const Twine &wanted) {
       freeName(wanted, func.getNumResults(), [&](unsigned i) { return nameOfResult(func, i); });
   Operation *terminator = func.getBody().front().getTerminator();
   terminator->insertOperands(terminator->getNumOperands(), value);
-  (void)func.insertResult(func.getNumResults(), value.getType(),
-                          named(func.getContext(), name));
+  (void)func.insertResult(func.getNumResults(), value.getType(), named(func.getContext(), name));
 }
 
 /// Results have names before others join them.
@@ -102,23 +102,13 @@ FailureOr<SmallVector<Value>> findParameters(func::FuncOp func, ArrayRef<std::st
 // Derivatives that are zero
 //===----------------------------------------------------------------------===//
 
-/// An image of zeros with the pixels of another, whose nb.image it may be some stages away from;
-/// null when there is none.
+/// An image of zeros with the pixels of another; null when no nb.image made that.
 Value zeroImageLike(OpBuilder &builder, Value image) {
-  auto like = image.getDefiningOp<ImageOp>();
-  for (Value stage = image; stage && !like;) {
-    Operation *op = stage.getDefiningOp();
-    stage = Value();
-    for (Value operand : op ? ValueRange(op->getOperands()) : ValueRange())
-      if (operand.getType() == image.getType())
-        stage = operand;
-    like = stage ? stage.getDefiningOp<ImageOp>() : ImageOp();
-  }
+  ImageOp like = imageLike(image);
   if (!like)
     return {};
   auto zeros = ImageOp::create(builder, like.getLoc(), image.getType(), like.getCounts(),
-                               like.getRoi(), like.getMask(), like.getDimensions(),
-                               IntegerAttr());
+                               like.getRoi(), like.getMask(), like.getDimensions(), IntegerAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&zeros.getBody());
   for (unsigned i = 0; i != like.getCounts().size(); ++i)
@@ -136,9 +126,9 @@ Value zeroDerivative(OpBuilder &builder, Location loc, Value result) {
 }
 
 void remarkZero(func::FuncOp func, const std::string &result, const std::string &parameter) {
-  nb::remarkMissed(func.getLoc(), remark::RemarkOpts::name("zero")
-                                    .category("nb-differentiate")
-                                    .function(func.getName()))
+  nb::remarkMissed(
+      func.getLoc(),
+      remark::RemarkOpts::name("zero").category("nb-differentiate").function(func.getName()))
       << remark::add("{0} does not depend on {1}", result, parameter);
 }
 
@@ -176,6 +166,8 @@ LogicalResult Differentiator::prepare() {
     return failure();
   parameters = *found;
   nameResults(func);
+  if (failed(separateSpreads(func, parameters)))
+    return failure();
   fuseResponse(func);
   if (failed(expandActiveOps(func, parameters)))
     return failure();
@@ -202,8 +194,8 @@ LogicalResult Differentiator::jacobian() {
     if (!type)
       return func.emitError() << "the Jacobian by '" << name << "' would be one image per element; "
                               << "use mode=jvp or mode=vjp";
-    Value one = arith::ConstantOp::create(builder, parameter.getLoc(),
-                                          builder.getFloatAttr(type, 1.0));
+    Value one =
+        arith::ConstantOp::create(builder, parameter.getLoc(), builder.getFloatAttr(type, 1.0));
     seeds.push_back({{parameter, one}});
   }
   if (failed(tangents(seeds)))
@@ -335,8 +327,7 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
         return failure();
       return Differentiator(func, names, value).jvp(directions, DerivativeKind::HVP, images);
     }
-    return func.emitError() << "unknown mode '" << mode
-                            << "': expected jacobian, jvp, vjp or hvp";
+    return func.emitError() << "unknown mode '" << mode << "': expected jacobian, jvp, vjp or hvp";
   }
 
   void runOnOperation() override {
@@ -351,8 +342,7 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
     }
     for (func::FuncOp func : funcs) {
       std::string name = func.getName().str();
-      if (auto uses = SymbolTable::getSymbolUses(func, getOperation());
-          uses && !uses->empty()) {
+      if (auto uses = SymbolTable::getSymbolUses(func, getOperation()); uses && !uses->empty()) {
         (*uses->begin()).getUser()->emitError()
             << "uses '" << name << "', which nb-differentiate replaces by its derivative";
         return signalPassFailure();
@@ -360,8 +350,8 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
       if (failed(differentiate(func)))
         return signalPassFailure();
       nb::remarkPassed(func.getLoc(), remark::RemarkOpts::name("differentiated")
-                                        .category("nb-differentiate")
-                                        .function(func.getName()))
+                                          .category("nb-differentiate")
+                                          .function(func.getName()))
           << remark::add("'{0}' became '{1}': {2} parameter(s)", name, func.getName().str(),
                          parameters.size());
     }

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
+#include "lib/Transforms/DifferentiateSpread.h"
 #include "lib/Transforms/Invariants.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -109,10 +110,13 @@ LogicalResult nb::expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters)
   Made made;
   for (;;) {
     Activity activity(func, parameters);
+    if (failed(checkSpreads(func, activity)))
+      return failure();
     SmallVector<ExpandableOp> composite;
     WalkResult result = func.walk([&](Operation *op) {
       if (op == func || op->hasTrait<OpTrait::IsTerminator>() ||
-          !activity.anyActive(op->getResults()) || isa<LookupOp, LoopOp>(op))
+          !activity.anyActive(op->getResults()) ||
+          isa<LookupOp, LoopOp, PointSpreadOp, ReadPixelOp>(op))
         return WalkResult::advance();
       if (isa<NBDialect>(op->getDialect()) && failed(checkPrecision(op)))
         return WalkResult::interrupt();

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
+#include "lib/Transforms/DifferentiateSpread.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -23,6 +24,8 @@ private:
   LogicalResult visit(Operation *op);
   LogicalResult visitLoop(LoopOp loop);
   LogicalResult visitLookup(LookupOp op);
+  LogicalResult visitReadPixel(ReadPixelOp op);
+  LogicalResult visitSpread(PointSpreadOp op);
   LogicalResult visitLeaf(DifferentiableOp op);
 
   const Activity &activity;
@@ -37,6 +40,10 @@ LogicalResult Forward::visit(Operation *op) {
     return visitLoop(loop);
   if (auto lookup = dyn_cast<LookupOp>(op))
     return visitLookup(lookup);
+  if (auto read = dyn_cast<ReadPixelOp>(op))
+    return visitReadPixel(read);
+  if (auto spread = dyn_cast<PointSpreadOp>(op))
+    return visitSpread(spread);
   if (auto leaf = dyn_cast<DifferentiableOp>(op))
     return visitLeaf(leaf);
   return reportMissingRule(op);
@@ -81,6 +88,28 @@ LogicalResult Forward::visitLookup(LookupOp op) {
     if (Value table = tangent(k, op.getTable()))
       tangents[k][op.getResult()] =
           LookupOp::create(builder, op.getLoc(), op.getType(), table, op.getIndices());
+  return success();
+}
+
+LogicalResult Forward::visitReadPixel(ReadPixelOp op) {
+  OpBuilder builder(op.getContext(), &names);
+  builder.setInsertionPointAfter(op);
+  for (size_t k = 0; k < tangents.size(); ++k)
+    if (Value image = tangent(k, op.getImage()))
+      tangents[k][op.getResult()] = ReadPixelOp::create(builder, op.getLoc(), op.getType(), image,
+                                                        op.getPanel(), op.getSlow(), op.getFast());
+  return success();
+}
+
+LogicalResult Forward::visitSpread(PointSpreadOp op) {
+  OpBuilder builder(op.getContext(), &names);
+  builder.setInsertionPointAfter(op);
+  for (size_t k = 0; k < tangents.size(); ++k) {
+    Value image = tangent(k, op.getImage()), fwhm = tangent(k, op.getFwhm()),
+          pixelSize = tangent(k, op.getPixelSize());
+    if (image || fwhm || pixelSize)
+      tangents[k][op.getResult()] = spreadTangent(builder, op, image, fwhm, pixelSize);
+  }
   return success();
 }
 

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
+#include "lib/Transforms/DifferentiateSpread.h"
 #include "lib/Transforms/TableSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,7 +13,7 @@ namespace {
 /// What is known so far of the adjoints of values, in the order in which they were first met.
 class Adjoints {
 public:
-  /// Several for tables and grids outside of bodies, where nothing adds them up.
+  /// Several for tables, grids and images outside of bodies, where nothing adds them up.
   using Parts = SmallVector<Value, 1>;
 
   explicit Adjoints(bool inBody) : inBody(inBody) {}
@@ -21,7 +22,8 @@ public:
     if (!adjoint)
       return;
     Parts &known = parts[of];
-    if (known.empty() || (isCollection(of.getType()) && !inBody))
+    const bool whole = isCollection(of.getType()) || isa<RankedTensorType>(of.getType());
+    if (known.empty() || (whole && !inBody))
       known.push_back(adjoint);
     else
       known.front() = addValues(builder, of.getLoc(), known.front(), adjoint);
@@ -63,6 +65,8 @@ private:
   LogicalResult visitLoop(LoopOp loop, Adjoints &adjoints);
   LogicalResult visitFirst(FirstOp first, Adjoints &adjoints);
   LogicalResult visitLookup(LookupOp op, Adjoints &adjoints);
+  LogicalResult visitReadPixel(ReadPixelOp op, Adjoints &adjoints);
+  LogicalResult visitSpread(PointSpreadOp op, Adjoints &adjoints);
   LogicalResult visitLeaf(DifferentiableOp op, Adjoints &adjoints);
   LogicalResult sumOfAdjoints(LoopOp loop, Seed seed, Adjoints &adjoints);
   Value pixelOf(Value cotangent, ValueRange indices, Type type, Location loc);
@@ -99,6 +103,10 @@ LogicalResult Reverse::visit(Operation *op, Adjoints &adjoints) {
     return visitLoop(loop, adjoints);
   if (auto lookup = dyn_cast<LookupOp>(op))
     return visitLookup(lookup, adjoints);
+  if (auto read = dyn_cast<ReadPixelOp>(op))
+    return visitReadPixel(read, adjoints);
+  if (auto spread = dyn_cast<PointSpreadOp>(op))
+    return visitSpread(spread, adjoints);
   if (auto leaf = dyn_cast<DifferentiableOp>(op))
     return visitLeaf(leaf, adjoints);
   return reportMissingRule(op);
@@ -134,6 +142,31 @@ LogicalResult Reverse::visitLookup(LookupOp op, Adjoints &adjoints) {
   Value entry = ScatterOp::create(builder, op.getLoc(), cast<TableType>(table.getType()),
                                   adjoints.one(op.getResult()), op.getIndices(), size);
   adjoints.add(builder, table, adjoints.inBody ? entry : insideSum(entry));
+  return success();
+}
+
+/// An image that is read has one adjoint a pixel, which its reader's loop makes an image of.
+LogicalResult Reverse::visitReadPixel(ReadPixelOp op, Adjoints &adjoints) {
+  Value adjoint = adjoints.one(op.getResult());
+  if (!adjoint.getType().isF64())
+    adjoint = arith::ExtFOp::create(builder, op.getLoc(), builder.getF64Type(), adjoint);
+  adjoints.add(builder, op.getImage(), adjoint);
+  return success();
+}
+
+LogicalResult Reverse::visitSpread(PointSpreadOp op, Adjoints &adjoints) {
+  const bool byWidth = activity.anyActive({op.getFwhm(), op.getPixelSize()});
+  for (Value cotangent : llvm::to_vector(adjoints.all(op.getResult()))) {
+    if (activity.isActive(op.getImage()))
+      adjoints.add(builder, op.getImage(), spreadTranspose(builder, op, cotangent));
+    if (!byWidth)
+      continue;
+    const SpreadWidthAdjoint width = spreadWidthAdjoint(builder, op, cotangent);
+    if (activity.isActive(op.getFwhm()))
+      adjoints.add(builder, op.getFwhm(), width.fwhm);
+    if (activity.isActive(op.getPixelSize()))
+      adjoints.add(builder, op.getPixelSize(), width.pixelSize);
+  }
   return success();
 }
 
@@ -203,7 +236,10 @@ LogicalResult Reverse::sumOfAdjoints(LoopOp loop, Seed seed, Adjoints &adjoints)
       continue;
     captured.push_back(value);
     terms.push_back(parts.front());
-    types.push_back(parts.front().getType());
+    // Of an image that an image's body reads: not the sum of its pixels' adjoints.
+    auto read = dyn_cast<RankedTensorType>(value.getType());
+    types.push_back(read && isa<ImageOp>(loop) ? read.clone(builder.getF64Type())
+                                               : parts.front().getType());
   }
   if (captured.empty())
     return success();
@@ -265,8 +301,7 @@ Value Reverse::flatIndex(FirstOp first, ValueRange inductionVars) {
     flat = arith::MulIOp::create(builder, loc, flat, count);
     flat = arith::AddIOp::create(builder, loc, flat, index);
   }
-  flat = arith::AddIOp::create(builder, loc, flat,
-                               arith::ConstantIndexOp::create(builder, loc, 1));
+  flat = arith::AddIOp::create(builder, loc, flat, arith::ConstantIndexOp::create(builder, loc, 1));
   flat = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), flat);
   return arith::SIToFPOp::create(builder, loc, builder.getF64Type(), flat);
 }
@@ -288,16 +323,14 @@ LogicalResult Reverse::visitFirst(FirstOp first, Adjoints &adjoints) {
   Value found = search->getResult(0);
   auto seed = [&](const IRMapping &clone, ValueRange inductionVars, Adjoints &local) {
     Value here = flatIndex(first, inductionVars);
-    Value isFound =
-        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, here, found);
+    Value isFound = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, here, found);
     for (auto [result, yielded] : llvm::zip(first->getResults(), first.getYieldedResults())) {
       Value adjoint = activity.isActive(result) ? adjoints.one(result) : Value();
       if (!adjoint)
         continue;
       Value of = clone.lookupOrDefault(yielded);
       Value zero = zeroOf(builder, loc, adjoint.getType());
-      local.add(builder, of,
-                arith::SelectOp::create(builder, loc, isFound, adjoint, zero));
+      local.add(builder, of, arith::SelectOp::create(builder, loc, isFound, adjoint, zero));
     }
   };
   return sumOfAdjoints(first, seed, adjoints);
@@ -307,8 +340,8 @@ LogicalResult Reverse::visitFirst(FirstOp first, Adjoints &adjoints) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// All parts of a parameter's adjoint added up, for a table without any a table of zeros; null where
-/// it is another zero or cannot be added.
+/// All parts of a parameter's adjoint added up, for a table without any a table of zeros; null
+/// where it is another zero or cannot be added.
 Value Reverse::wholeAdjoint(Value parameter, const Adjoints &adjoints) {
   ArrayRef<Value> parts = adjoints.all(parameter);
   if (parts.size() == 1)
@@ -323,8 +356,8 @@ Value Reverse::wholeAdjoint(Value parameter, const Adjoints &adjoints) {
   for (unsigned i = 0; i < table.getRank(); ++i)
     dimensions.push_back(DimensionAttr::get(builder.getContext(), names[i]));
   Location loc = parameter.getLoc();
-  auto total = TabulateOp::create(builder, loc, TypeRange{table}, size,
-                                  builder.getArrayAttr(dimensions));
+  auto total =
+      TabulateOp::create(builder, loc, TypeRange{table}, size, builder.getArrayAttr(dimensions));
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&total.getBody());
   for (unsigned i = 0; i < table.getRank(); ++i)

@@ -53,7 +53,7 @@ std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Expe
 std::vector<Gradient> Simulator::gradient(std::string_view parameters,
                                           std::span<const double> cotangent) {
   const Derivative derivative = state->derivativeBy(Mode::VJP, parameters);
-  if (SpreadImage *spread = state->spread())
+  if (SpreadImage *spread = state->spreadOfDerivative())
     return spread->gradient(derivative.parameters, cotangent);
   BoundProgram &program = state->program(ImageType::F64, derivative);
   program.bind(cotangentName("image"), state->fromCaller(cotangent));
@@ -72,7 +72,7 @@ LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) 
 
 std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
   const Derivative derivative = state->derivativeBy(Mode::Jacobian, parameters);
-  if (SpreadImage *spread = state->spread())
+  if (SpreadImage *spread = state->spreadOfDerivative())
     return spread->jacobian(derivative.parameters);
   for (const std::string &name : derivative.parameters)
     if (findParameter(name)->kind() != NB_PARAMETER_F64)
@@ -92,7 +92,7 @@ std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
 std::vector<double> Simulator::jvp(std::string_view parameters,
                                    std::span<const Direction> direction) {
   const Derivative derivative = state->derivativeBy(Mode::JVP, parameters);
-  if (SpreadImage *spread = state->spread())
+  if (SpreadImage *spread = state->spreadOfDerivative())
     return spread->jvp(derivative.parameters, direction);
   BoundProgram &program = state->program(ImageType::F64, derivative);
   const auto tangents = bindDirection(program, state->experiment, derivative, direction);
@@ -102,7 +102,7 @@ std::vector<double> Simulator::jvp(std::string_view parameters,
 
 std::vector<std::vector<double>>
 Simulator::jvps(std::string_view parameters, std::span<const std::vector<Direction>> directions) {
-  if (directions.size() < 2 || state->spread()) { // spread goes one direction after another
+  if (directions.size() < 2 || state->spreadOfDerivative()) { // spread goes one direction after another
     std::vector<std::vector<double>> images;
     for (const std::vector<Direction> &direction : directions)
       images.push_back(jvp(parameters, direction));
@@ -127,7 +127,7 @@ std::vector<Gradient> Simulator::hvp(std::string_view parameters,
                                      std::span<const Direction> direction,
                                      std::span<const double> cotangent) {
   const Derivative derivative = state->derivativeBy(Mode::HVP, parameters);
-  if (SpreadImage *spread = state->spread())
+  if (SpreadImage *spread = state->spreadOfDerivative())
     return spread->hvp(derivative.parameters, direction, cotangent);
   BoundProgram &program = state->program(ImageType::F64, derivative);
   program.bind(cotangentName("image"), state->fromCaller(cotangent));

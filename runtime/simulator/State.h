@@ -78,6 +78,12 @@ struct Simulator::State {
       spreading->setRendered(renderedPixels());
     return spreading.get();
   }
+  /// The same for derivatives: the interpreter runs the program's own, where its image is the same.
+  SpreadImage *spreadOfDerivative() {
+    const bool inProgram =
+        options.engine == Engine::Interpreter && SpreadImage::isInProgram(experiment);
+    return inProgram ? nullptr : spread();
+  }
 
   Experiment experiment; ///< of the pixels of the list, if there is one
   ListedPixels listed;

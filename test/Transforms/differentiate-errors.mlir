@@ -72,6 +72,39 @@ func.func @f(%hkl: !nb.vec3<f64> {nb.name = "x"}, %cells: !nb.vec3<f64>) -> f64 
 
 // -----
 
+func.func @f(%x: f64 {nb.name = "x"}, %image: tensor<?x?x?xf64>, %n: index) -> tensor<?x?x?xf64> {
+  // expected-error@below {{no derivative of the light of an image that is not computed by this function}}
+  %light = nb.point_spread gauss %image, fwhm %x, pixel_size %x, radius %n : tensor<?x?x?xf64>
+  return %light : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @f(%x: f64 {nb.name = "x"}, %n: index) -> tensor<?x?x?xf64> {
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  // expected-error@below {{'nb.point_spread' has no third derivative by its width}}
+  %light = nb.point_spread gauss %image, fwhm %x, pixel_size %x, radius %n {order = 2 : i64} : tensor<?x?x?xf64>
+  return %light : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @f(%x: f64 {nb.name = "x"}, %n: index) -> tensor<?x?x?xf64> {
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  %turned = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    // expected-error@below {{no derivative rule for 'nb.read_pixel' of another pixel than that of its nb.image}}
+    %y = nb.read_pixel %image[%p, %f, %s] : tensor<?x?x?xf64>
+    nb.yield %y : f64
+  }
+  return %turned : tensor<?x?x?xf64>
+}
+
+// -----
+
 // expected-error@below {{no function 'f' to differentiate}}
 module {
 }

@@ -14,25 +14,23 @@ using namespace mlir::nb;
 using namespace mlir::nb::test;
 
 namespace {
-/// Loops and what belongs to them, and stages after the image, which it fuses into that first:
-/// nb-differentiate itself knows what to do.
-const std::set<std::string> structural = {"nb.image",  "nb.sum",   "nb.first", "nb.tabulate",
-                                          "nb.lookup", "nb.yield", "nb.probe", "nb.gain",
-                                          "nb.gain_map"};
-/// Differentiation comes before culling, lanes and memory, and the image of cotangents is given. The
-/// derivatives of point spread are ops of its own kind, which the simulator puts together.
-const std::set<std::string> refused = {"nb.point_spread", "nb.splat", "nb.read_pixel", "nb.parts", "nb.stored",
-                                       "nb.reach"};
+/// Loops and what belongs to them, stages after the image, which it fuses into that first, and
+/// point spread: nb-differentiate itself knows what to do.
+const std::set<std::string> structural = {
+    "nb.image", "nb.sum",  "nb.first",    "nb.tabulate",   "nb.lookup",      "nb.yield",
+    "nb.probe", "nb.gain", "nb.gain_map", "nb.read_pixel", "nb.point_spread"};
+/// Differentiation comes before culling, lanes and memory.
+const std::set<std::string> refused = {"nb.splat", "nb.parts", "nb.stored", "nb.reach"};
 /// Whole numbers and conditions.
 const std::set<std::string> discrete = {
-    "nb.in_grid",        "nb.within_resolution", "arith.addi",      "arith.subi",
-    "arith.muli",        "arith.divsi",          "arith.divui",     "arith.remsi",
-    "arith.remui",       "arith.floordivsi",     "arith.ceildivsi", "arith.andi",
-    "arith.ori",         "arith.xori",           "arith.maxsi",     "arith.minsi",
-    "arith.maxui",       "arith.minui",          "arith.cmpi",      "arith.cmpf",
-    "arith.index_cast",  "arith.index_castui",   "arith.fptosi",    "arith.trunci",
-    "arith.extsi",       "arith.extui",          "math.absi",       "math.isnan",
-    "math.isinf",        "math.isfinite"};
+    "nb.in_grid",       "nb.within_resolution", "arith.addi",      "arith.subi",
+    "arith.muli",       "arith.divsi",          "arith.divui",     "arith.remsi",
+    "arith.remui",      "arith.floordivsi",     "arith.ceildivsi", "arith.andi",
+    "arith.ori",        "arith.xori",           "arith.maxsi",     "arith.minsi",
+    "arith.maxui",      "arith.minui",          "arith.cmpi",      "arith.cmpf",
+    "arith.index_cast", "arith.index_castui",   "arith.fptosi",    "arith.trunci",
+    "arith.extsi",      "arith.extui",          "math.absi",       "math.isnan",
+    "math.isinf",       "math.isfinite"};
 /// Tested where grids and tables are: GridRulesTest.cpp; nb.tabulated_factor with experiments, in
 /// test/gradcheck.
 const std::set<std::string> collections = {"nb.structure_factor", "nb.scatter_factor", "nb.scatter",
@@ -65,9 +63,10 @@ TEST_F(Ops, HaveADerivativeOrSayWhyNot) {
     bool declared = op.hasInterface<DifferentiableOp>() || op.hasInterface<ExpandableOp>() ||
                     op.hasInterface<InactiveOp>();
     bool exempt = structural.contains(name) || refused.contains(name) || discrete.contains(name);
-    EXPECT_NE(declared, exempt) << name << (declared ? " has a rule and is exempt as well"
-                                                     : " has no derivative rule, no expansion "
-                                                       "and is not declared inactive");
+    EXPECT_NE(declared, exempt) << name
+                                << (declared ? " has a rule and is exempt as well"
+                                             : " has no derivative rule, no expansion "
+                                               "and is not declared inactive");
     ++checked;
   }
   EXPECT_GT(checked, 100u);
