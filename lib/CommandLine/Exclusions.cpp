@@ -78,7 +78,6 @@ std::vector<Exclusion> makeTable() {
             {"-intfile", "-noisefile", "-pgmfile", "--png", "--cbf", "--nexus", "--write-expt", "--write-refl", "--write-stream", "--frames",
              "--shots", "--trace-pixel", "-printout", "-printout_pixel"},
             "a list of pixels is no image");
-  table.add({"--kernel"}, {"-psf"}, "no kernel spreads light: what is done after it is not in the file");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
 
   table.add({"--kernel"}, {"--grad", "--jacobian"},

@@ -1,50 +1,13 @@
 #include "runtime/simulator/SpreadImage.h"
 
 #include "lib/Experiment/ParameterElements.h"
+#include "lib/Experiment/Photons.h"
 
 #include <algorithm>
 #include <stdexcept>
 
 namespace nanobragg {
 namespace {
-
-bool hasSmallPanels(const Detector &d) {
-  return std::ranges::any_of(d.panels, [&](const Panel &panel) {
-    return panel.fastPixels < d.fastPixels || panel.slowPixels < d.slowPixels;
-  });
-}
-
-Experiment photonsOf(Experiment e) {
-  Detector &d = e.detector;
-  e.variant.pointSpread = PointSpread::None;
-  e.variant.gain = e.variant.gainMap = false;
-  d.gainMap.values.clear();
-  if (e.variant.pixelList) { // the whole detector, of which SpreadList says what is needed
-    e.variant.pixelList = false;
-    d.listPanel = d.listSlow = d.listFast = {};
-    d.fastPixels = d.wholeFastPixels;
-    d.slowPixels = d.wholeSlowPixels;
-    d.roiFastMax = d.fastPixels - 1;
-    d.roiSlowMax = d.slowPixels - 1;
-    return e;
-  }
-  const std::int64_t radius = d.psfRadius;
-  if (d.roiFastMin <= d.roiFastMax && d.roiSlowMin <= d.roiSlowMax) {
-    d.roiFastMin = std::max<std::int64_t>(0, d.roiFastMin - radius);
-    d.roiFastMax = std::min(d.fastPixels - 1, d.roiFastMax + radius);
-    d.roiSlowMin = std::max<std::int64_t>(0, d.roiSlowMin - radius);
-    d.roiSlowMax = std::min(d.slowPixels - 1, d.roiSlowMax + radius);
-  }
-  // Light falls on pixels that the mask leaves out, but not beyond a panel's edge.
-  d.mask.clear();
-  e.variant.mask = hasSmallPanels(d);
-  if (e.variant.mask)
-    for (const Panel &panel : d.panels)
-      for (std::int64_t s = 0; s != d.slowPixels; ++s)
-        for (std::int64_t f = 0; f != d.fastPixels; ++f)
-          d.mask.push_back(s < panel.slowPixels && f < panel.fastPixels);
-  return e;
-}
 
 std::optional<SpreadList> listOf(const Experiment &experiment, const ListedPixels &listed,
                                  const SimulatorOptions &options) {

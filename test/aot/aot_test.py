@@ -113,6 +113,26 @@ class AheadOfTime(unittest.TestCase):
         (self.root / "bad.mlir").write_text("func.func @f( {")
         self.assertIn("cannot be read", self.refused(arguments.nb_compile, "bad.mlir", "-o", "k.so"))
 
+    def test_kernels_of_photons_that_are_spread(self):
+        words = [*FLAGS, "-psf", "fiber", "-psf_fwhm", "300", "-gain", "2"]
+        kernel = self.compile(*words)
+        np.testing.assert_array_equal(self.render(*words, "--kernel", kernel), self.render(*words))
+        self.assertIn("image_type", self.refused(arguments.nb_sim, *FLAGS, "--kernel", kernel))
+        program = self.root / "spread.mlir"
+        program.write_text(self.run_tool(arguments.nb_sim, *words, "--emit=nb").stdout)
+        self.assertIn("nb.point_spread", self.refused(arguments.nb_compile, program, "-o", "spread.so"))
+
+    def test_kernels_of_lists_of_pixels(self):
+        (self.root / "list.txt").write_text("0 2 9 3 6\n")
+        for more in ([], ["-psf", "gauss", "-psf_fwhm", "300"]):
+            words = [*FLAGS, *more, "--pixels", "list.txt"]
+            kernel = self.compile(*words)
+            found = []
+            for file in (["--kernel", kernel], []):
+                found.append(self.render(*words, *file))
+            self.assertEqual(len(found[0]), 21)
+            np.testing.assert_array_equal(*found)
+
     def test_texts(self):
         for kind, word in (("asm", ".globl"), ("llvm", "define"), ("mlir", "nb."),
                            ("header", "nb_kernel_get_descriptor(void);")):

@@ -2,7 +2,6 @@
 
 #include "lib/Target/GpuVendor.h"
 
-
 #include <algorithm>
 #include <iterator>
 
@@ -38,7 +37,8 @@ constexpr CompileFlag flags[] = {
      "header: "
      "the C declaration of that object's function; nb, mlir, llvm, asm: the program as text, as "
      "written, "
-     "fused, as LLVM IR, as assembly; stats: what its inner loop is made of; ptx: the assembly of an NVIDIA GPU; cubin: its machine code, "
+     "fused, as LLVM IR, as assembly; stats: what its inner loop is made of; ptx: the assembly of "
+     "an NVIDIA GPU; cubin: its machine code, "
      "which ptxas of the CUDA toolkit makes (NB_PTXAS names it)",
      "so obj asm llvm mlir nb stats header ptx cubin", [](C &c, const Text &v) { c.emit = v; }},
     {"--target", "CPU",
@@ -47,15 +47,17 @@ constexpr CompileFlag flags[] = {
      "which the best that the processor can run is taken when it is loaded. Or chips of NVIDIA's "
      "GPUs: sm_80, sm_90, sm_100, ...; one file for several holds cubin for each where there is "
      "ptxas, and PTX for later chips; of ptx and cubin a file is made for each chip",
-     "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100", [](C &c, const Text &v) { c.target = v; }},
+     "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100",
+     [](C &c, const Text &v) { c.target = v; }},
     {"-o", "FILE",
      "the file to write; text goes to standard output without it. A name that ends in / is a "
-     "folder, which NB_KERNEL_PATH may name: the kernel file gets the name that it is looked for by",
-     "",
-     [](C &c, const Text &v) { c.output = v; }},
+     "folder, which NB_KERNEL_PATH may name: the kernel file gets the name that it is looked for "
+     "by",
+     "", [](C &c, const Text &v) { c.output = v; }},
     {"--specialize", "COUNTS",
      "compile these counts of the experiment in, with commas between (oversample, phi_steps, "
-     "mosaic_domains, sources, layers, panel_count, ncells); the kernel is refused where they differ. "
+     "mosaic_domains, sources, layers, panel_count, ncells); the kernel is refused where they "
+     "differ. "
      "With --emit=so and --target=native, says what it gained",
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
      [](C &c, const Text &v) { c.specialize = split(v); }},
@@ -63,7 +65,8 @@ constexpr CompileFlag flags[] = {
      "the kernel of derivatives by these parameters and groups of parameters (nb-sim "
      "--list-parameters), with commas between. MODE is vjp (default: the gradient of a loss, given "
      "its derivative by each pixel), jacobian (an image for each), jvp (along a direction) or hvp "
-     "(change of the gradient along a direction). Images are f64. none: that image alone, which the "
+     "(change of the gradient along a direction). Images are f64. none: that image alone, which "
+     "the "
      "loss of a gradient needs too",
      "", setDerivative},
     {"--symbol", "NAME",
@@ -102,9 +105,9 @@ void check(const CompileCommand &c) {
                      "--target=sm_90, asm for a CPU");
   const bool several = gpu && c.targets().size() > 1 && c.emit != "so" && c.emit != "obj";
   if (several && (!c.ofOneChip() || c.output.empty()))
-    throw UsageError("--emit=" + c.emit + " is for one chip: '" + c.target + "' are several, " +
-                     (c.ofOneChip() ? "for which -o FILE makes a file each"
-                                    : "which so and obj can hold"));
+    throw UsageError(
+        "--emit=" + c.emit + " is for one chip: '" + c.target + "' are several, " +
+        (c.ofOneChip() ? "for which -o FILE makes a file each" : "which so and obj can hold"));
   const std::string_view kinds = find("--emit")->words;
   if (c.emit.find(' ') != c.emit.npos ||
       (" " + std::string(kinds) + " ").find(" " + c.emit + " ") == std::string::npos)
@@ -114,8 +117,9 @@ void check(const CompileCommand &c) {
   if (!c.symbol.empty() && !isIdentifier(c.symbol))
     throw UsageError("--symbol: '" + c.symbol + "' is no name in C");
   if (!c.specialize.empty() && (c.emit == "header" || !c.program.empty()))
-    throw UsageError("--specialize compiles in counts of an experiment: give its flags, and ask for "
-                     "something other than a header");
+    throw UsageError(
+        "--specialize compiles in counts of an experiment: give its flags, and ask for "
+        "something other than a header");
   if (!c.mode.empty() && !c.program.empty())
     throw UsageError("--grad takes the flags of an experiment; nb-opt --nb-differentiate "
                      "differentiates a program");
@@ -142,8 +146,8 @@ std::span<const CompileFlag> compileFlags() { return flags; }
 
 CommandLine parseProgramFlags(const CompileCommand &command) {
   static constexpr std::string_view aboutPasses[] = {
-      "--pipeline",     "--schedule",    "--plugin",      "--patterns", "--precision",
-      "--until-before", "--until-after", "--dump-ir",  "--quiet"};
+      "--pipeline",     "--schedule",    "--plugin",  "--patterns", "--precision",
+      "--until-before", "--until-after", "--dump-ir", "--quiet"};
   CommandLine line = parseCommandLine(command.experiment);
   for (const GivenFlag &flag : line.given)
     if (std::ranges::find(aboutPasses, flag.name) == std::end(aboutPasses))
@@ -176,7 +180,8 @@ std::string compileUsage() {
       "(nb-sim --help lists them) only the program variant matters: choices such as the shape of "
       "the\n"
       "crystal or the presence of a mask; the kernel takes all numbers when it is run. Files that\n"
-      "the flags name are read, since some choices depend on them. A program may be one at any stage\n"
+      "the flags name are read, since some choices depend on them. A program may be one at any "
+      "stage\n"
       "of its passes, and goes on from there; beside it stand --pipeline, --plugin, --patterns,\n"
       "--precision, --until-before, --until-after and --dump-ir of nb-sim.\n\n";
   constexpr std::size_t column = 20;

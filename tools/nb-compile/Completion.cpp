@@ -1,7 +1,7 @@
 #include "tools/nb-compile/Completion.h"
 
-#include "tools/nb-compile/Command.h"
 #include "lib/CommandLine/Flag.h"
+#include "tools/nb-compile/Command.h"
 
 #include <algorithm>
 

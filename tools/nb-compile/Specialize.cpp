@@ -15,13 +15,14 @@ namespace nanobragg {
 namespace {
 
 /// The best of several runs: what the machine does besides only ever adds.
-double seconds(const Experiment &experiment, std::span<const char> file) {
+template <typename Pixel>
+double secondsOf(const Experiment &experiment, std::span<const char> file) {
   SimulatorOptions options;
   options.kernel = loadKernel(file);
   options.precision = options.kernel->precision;
   options.threads = 1;
   Simulator simulator(experiment, options);
-  std::vector<float> image(simulator.pixels());
+  std::vector<Pixel> image(simulator.pixels());
   double best = 0;
   for (int i = 0; i != 5; ++i) {
     const RunResult result = simulator.render(std::span(image));
@@ -31,8 +32,13 @@ double seconds(const Experiment &experiment, std::span<const char> file) {
   return best;
 }
 
-/// With those members of a group that the kernel has in its place, such as the three numbers of cells
-/// in that of ncells.
+double seconds(const Experiment &experiment, std::span<const char> file) {
+  return experiment.variant.imageType == ImageType::F32 ? secondsOf<float>(experiment, file)
+                                                        : secondsOf<double>(experiment, file);
+}
+
+/// With those members of a group that the kernel has in its place, such as the three numbers of
+/// cells in that of ncells.
 std::vector<std::string> withoutGroups(const std::vector<std::string> &names,
                                        const ProgramVariant &variant) {
   std::vector<std::string> all;

@@ -1,18 +1,20 @@
 // Nb-compile: kernels ahead of time.
 
 #include "tools/shared/Main.h"
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/CommandLine/ExperimentOf.h"
+#include "lib/CommandLine/Schedule.h"
 #include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Derivative.h"
+#include "lib/Experiment/KernelSpecification.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Experiment/Photons.h"
+#include "lib/Experiment/PixelList.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/OutputFile.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/KernelCache.h"
 #include "runtime/kernels/KernelFolders.h"
 #include "runtime/simulator/Placement.h"
-#include "lib/CommandLine/ExperimentOf.h"
-#include "lib/CommandLine/Schedule.h"
 #include "tools/nb-compile/Command.h"
 #include "tools/nb-compile/Completion.h"
 #include "tools/nb-compile/Header.h"
@@ -24,6 +26,7 @@
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 using namespace nanobragg;
 
@@ -57,6 +60,18 @@ void refuseFixedParameters(const KernelRequest &request) {
                        ", which --specialize compiles in: leave it out of one of them");
 }
 
+/// What a kernel computes of the experiment: photons, where they spread after that.
+Experiment lightOf(const Experiment &experiment) {
+  if (experiment.variant.pointSpread == PointSpread::None)
+    return experiment;
+  std::fputs("NOTE: the kernel makes photons; nb-sim with --kernel and the same flags spreads them "
+             "(-psf), gains come after that\n",
+             stderr);
+  Experiment photons = photonsOf(experiment);
+  photons.variant.imageType = ImageType::F64; // only the last image is rounded
+  return photons;
+}
+
 Work workOf(const CompileCommand &command) {
   Work work;
   KernelRequest &request = work.request;
@@ -69,17 +84,18 @@ Work workOf(const CompileCommand &command) {
     if (command.mode.empty() && command.target == "native" && command.emit == "so" &&
         command.specialize.empty())
       setup.takeTunedSchedule();
-    requireKernelAlone(setup.complete.experiment.variant);
-    request = requestFor(setup.complete.experiment, simulator);
+    Experiment &experiment = work.experiment.emplace(lightOf(setup.complete.experiment));
+    if (const std::vector<PixelIndex> pixels = std::exchange(simulator.pixels, {}); !pixels.empty())
+      listPixels(experiment, pixels);
+    request = requestFor(experiment, simulator);
     request.passes = setup.ownPasses();
     request.until = setup.line.tool.until;
     // A kernel serves crystals of any size, whatever stands here.
     request.precision = setup.line.tool.simulator.precision;
-    request.fixed = fixedCounts(setup.complete.experiment, command.specialize);
-    work.experiment = setup.complete.experiment;
-    work.experiment->variant.cull = cullFor(simulator.cull, setup.complete.experiment);
+    request.fixed = fixedCounts(experiment, command.specialize);
+    experiment.variant.cull = cullFor(simulator.cull, experiment);
     if (!command.mode.empty())
-      differentiate(request, work.experiment->variant, command);
+      differentiate(request, experiment.variant, command);
     refuseFixedParameters(request);
   } else {
     request.program = io::readBytes(command.program);
@@ -104,8 +120,8 @@ std::string compile(const CompileCommand &command, const Work &work) {
       throw UsageError("--emit=header describes the kernel of an experiment: give its flags");
     return headerText(request.variant, command.symbol);
   }
-  const auto compiler = request.passes.plugins.empty() ? CompilerLibrary::open()
-                                                       : CompilerLibrary::openForPlugins();
+  const auto compiler =
+      request.passes.plugins.empty() ? CompilerLibrary::open() : CompilerLibrary::openForPlugins();
   if (command.text())
     return compiler->emit(request, command.emit);
   const auto file = compiler->build(request, command.emit);

@@ -1,5 +1,6 @@
 #include "lib/Compiler/CodeGen/Compilation.h"
 
+#include "dialect/NB.h"
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/CodeGen/DeviceMemory.h"
@@ -69,8 +70,24 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Progr
   return result;
 }
 
+/// What the pipelines leave of a program that spreads light is another image: who gives them one
+/// has to know.
+static llvm::Error refuseSpread(ModuleOp program, const CompileOptions &options) {
+  if (options.engine != nanobragg::Engine::Fused || !options.passes.pipeline.empty())
+    return llvm::Error::success();
+  const bool spreads =
+      program->walk([](PointSpreadOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (!spreads)
+    return llvm::Error::success();
+  return createStringError(
+      "the program spreads light (nb.point_spread), which no kernel does: "
+      "interpret it (--no-fuse), or compile what nb-split-response leaves of it");
+}
+
 Expected<std::unique_ptr<Compilation>>
 Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContext shared) {
+  if (llvm::Error error = refuseSpread(program, options))
+    return error;
   std::unique_ptr<Compilation> result(
       new Compilation(options, *program.getContext(), std::move(shared)));
   if (llvm::Error error = result->prepare())
@@ -167,8 +184,8 @@ Expected<Pipeline> Compilation::opening() const {
   Pipeline first;
   for (StringRef file : llvm::split(options.passes.patterns, ','))
     if (!file.empty())
-      first.steps.push_back({"pipeline", "", nullptr,
-                             "builtin.module(nb-apply-patterns{files=" + file.str() + "})"});
+      first.steps.push_back(
+          {"pipeline", "", nullptr, "builtin.module(nb-apply-patterns{files=" + file.str() + "})"});
   if (!options.passes.pipeline.empty()) {
     auto own = ownPipeline();
     if (!own)

@@ -1,0 +1,18 @@
+// What a detector with point spread is lit by.
+#ifndef NANOBRAGG_EXPERIMENT_PHOTONS_H
+#define NANOBRAGG_EXPERIMENT_PHOTONS_H
+
+#include "lib/Experiment/Experiment.h"
+
+namespace nanobragg {
+
+/// Are there panels that do not have all pixels of the image?
+bool hasSmallPanels(const Detector &detector);
+
+/// The experiment whose image is the photons that the given one spreads: without its response, in a
+/// region with all light that reaches the other's, and on all pixels that exist. Of a list of
+/// pixels it has the whole detector.
+Experiment photonsOf(Experiment experiment);
+
+} // namespace nanobragg
+#endif
