@@ -15,6 +15,12 @@ bool onGpu(const CommandLine &line) {
   return choice && choice->kind == DeviceChoice::Kind::Gpu;
 }
 bool gpuOnCpu(const CommandLine &line) { return line.tool.simulator.device == "gpu-on-cpu"; }
+/// --schedule=none asks for what the others ask for, too.
+bool namesSchedule(const CommandLine &line) {
+  const auto given = std::find_if(line.given.rbegin(), line.given.rend(),
+                                  [](const GivenFlag &flag) { return flag.name == "--schedule"; });
+  return given != line.given.rend() && given->values != std::vector<std::string>{"none"};
+}
 bool gpuProgram(const CommandLine &line) { return onGpu(line) || gpuOnCpu(line); }
 
 /// What a run can do instead of making an image. Those of one list go together.
@@ -42,7 +48,7 @@ std::vector<Exclusion> makeTable() {
   Table table;
   const Names compares = {"--compare-engines", "--compare-stages"};
   const Names derives = {"--grad", "--jacobian"};
-  const Names ownPasses = {"--pipeline", "--schedule", "--plugin", "--patterns"};
+  const Names ownPasses = {"--pipeline", "--plugin", "--patterns"}, schedule = {"--schedule"};
   const Names interprets = {"--no-fuse", "--probe", "--check-finite"};
   for (std::size_t i = 0; i != actions().size(); ++i) {
     for (std::size_t j = i + 1; j != actions().size(); ++j)
@@ -88,14 +94,17 @@ std::vector<Exclusion> makeTable() {
   table.add({"--kernel"}, compares, "the file has no program that could be interpreted");
   table.add({"--kernel"}, interprets, "the file has no program that could be interpreted");
   table.add({"--kernel"}, {"--dump-ir"}, "with a file nothing is compiled");
-  table.add({"--kernel"}, ownPasses, "with a file nothing is compiled");
-  table.add({"--list-parameters"}, ownPasses, "nothing is compiled");
-  table.add({"--pipeline"}, {"--schedule"}, "the schedule is a pipeline");
-  table.add(interprets, ownPasses,
-            "the interpreter runs the program as it was written; nb-opt --pipeline and nb-run --no-fuse "
-            "interpret what passes leave");
-  table.add(compares, ownPasses,
-            "a comparison goes through the compiler's own passes; nb-try compares after others");
+  table.add({"--pipeline"}, schedule, "the schedule is a pipeline", namesSchedule);
+  for (const auto &[passes, when] : {std::pair<Names, bool (*)(const CommandLine &)>(ownPasses, nullptr),
+                                     std::pair<Names, bool (*)(const CommandLine &)>(schedule, namesSchedule)}) {
+    table.add({"--kernel"}, passes, "with a file nothing is compiled", when);
+    table.add({"--list-parameters"}, passes, "nothing is compiled", when);
+    table.add(interprets, passes,
+              "the interpreter runs the program as it was written; nb-opt --pipeline and nb-run --no-fuse "
+              "interpret what passes leave", when);
+    table.add(compares, passes,
+              "a comparison goes through the compiler's own passes; nb-try compares after others", when);
+  }
   table.add({"--kernel"}, {"--device"}, "the file says itself what it is for", gpuOnCpu,
             "gpu-on-cpu");
   table.add(interprets, {"--device"}, "the interpreter has no program of a GPU", gpuProgram,

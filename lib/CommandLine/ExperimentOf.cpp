@@ -2,6 +2,7 @@
 
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Schedule.h"
+#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Defaults.h"
 
 namespace nanobragg {
@@ -30,7 +31,9 @@ SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,
                                     const Experiment &experiment) {
   const CommandLine line = parseCommandLine(flags);
   SimulatorOptions options = line.tool.simulator;
-  options.passes = readSchedule(std::move(options.passes));
+  ProgramVariant variant = experiment.variant;
+  variant.cull = cullFor(options.cull, experiment);
+  options.passes = readSchedule(std::move(options.passes), variant.toString());
   options.pixels = loadPixelList(line, experiment);
   return options;
 }

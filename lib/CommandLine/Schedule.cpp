@@ -36,6 +36,8 @@ OwnPasses readSchedule(OwnPasses passes, const std::string &variant, const std::
         line.substr(precisionKey.size()) != precision)
       throw UsageError("--schedule=" + file + " is for --precision=" +
                        line.substr(precisionKey.size()) + ", and these flags ask for " + precision);
+    if (line.starts_with(precisionKey))
+      passes.precision = line.substr(precisionKey.size());
     if (!line.empty() && !line.starts_with("#"))
       passes.pipeline += line;
   }

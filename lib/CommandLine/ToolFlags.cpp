@@ -248,6 +248,7 @@ FlagGroup toolFlags() {
                    "processor; none: the compiler's own passes, whatever nb-try --tune has kept",
            .apply =
                [](CommandLine &line, const Values &v) {
+                 line.tool.simulator.keptSchedule = false;
                  if (v.text() != "none")
                    line.tool.simulator.passes.pipeline = "@" + v.text();
                }},

@@ -1,5 +1,6 @@
-#include "lib/Experiment/KernelSpecification.h"
 #include "lib/CommandLine/ExperimentOf.h"
+#include "lib/Experiment/Culling.h"
+#include "lib/Experiment/KernelSpecification.h"
 #include "lib/Experiment/PixelList.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
@@ -24,10 +25,14 @@ auto asBadKernel(Work work) {
 
 std::unique_ptr<nb_simulator> simulatorFor(const ProgramVariant &variant,
                                            const SimulatorOptions &options) {
+  if (!options.passes.precision.empty() && options.passes.precision != options.precision)
+    throw UsageError("--schedule is for --precision=" + options.passes.precision +
+                     ", and these flags ask for " + options.precision);
   requireKernelAlone(variant);
   KernelRequest request;
   request.variant = variant.toString();
   request.precision = options.precision;
+  request.passes = options.passes;
   request.file = options.kernelFile;
   request.dumpIR = options.dumpIR;
   SimulatorOptions strict = options;
@@ -85,7 +90,10 @@ nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simula
     SimulatorOptions options = simulatorOptionsOf(all, experiment);
     if (const std::vector<PixelIndex> pixels = std::exchange(options.pixels, {}); !pixels.empty())
       listPixels(experiment, pixels);
-    auto created = simulatorFor(experiment.variant, options);
+    ProgramVariant variant = experiment.variant;
+    if (!options.cull.empty()) // by default nothing is left out: crystals may become small
+      variant.cull = cullFor(options.cull, experiment);
+    auto created = simulatorFor(variant, options);
     setAll(created->values, created->kernel(), experiment);
     *simulator = created.release();
     return NB_OK;

@@ -4,11 +4,23 @@
 #include "runtime/kernels/CacheEntry.h"
 
 #include <exception>
+#include <string_view>
 
 namespace nanobragg {
 
+constexpr std::string_view extension = ".schedule";
+
 static std::string nameOf(const std::string &specification) {
-  return keyOf(specification) + ".schedule";
+  return keyOf(specification) + std::string(extension);
+}
+
+/// What stands in the specification behind `name`, to the end of the line.
+static std::string lineOf(std::string_view specification, std::string_view name) {
+  const std::size_t at = specification.find(name);
+  if (at == std::string_view::npos)
+    return {};
+  const std::string_view rest = specification.substr(at + name.size());
+  return std::string(rest.substr(0, rest.find('\n')));
 }
 
 std::unique_ptr<TunedSchedules> TunedSchedules::fromEnvironment() {
@@ -51,6 +63,29 @@ std::optional<std::string> TunedSchedules::find(const std::string &variant,
     // The kernel cache says what is wrong with the folder.
   }
   return std::nullopt;
+}
+
+std::vector<KeptSchedule> TunedSchedules::list() const {
+  std::vector<KeptSchedule> schedules;
+  const auto folder = CacheDirectory::open(options.directory, /*create=*/false);
+  if (!folder)
+    return schedules;
+  for (const CacheDirectory::File &file : folder->entries()) {
+    if (!file.name.ends_with(extension))
+      continue;
+    const CacheDirectory::Reading reading = folder->read(file.name);
+    try {
+      const CacheEntry entry = decodeChecked(reading.bytes);
+      KeptSchedule schedule{
+          lineOf(entry.specification, "\nvariant: "), lineOf(entry.specification, "\nprecision: "),
+          std::string(entry.image.begin(), entry.image.end()), file.lastUse.tv_sec};
+      schedule.here = nameOf(specificationOf(schedule.variant, schedule.precision)) == file.name;
+      schedules.push_back(std::move(schedule));
+    } catch (const std::exception &) {
+      // Damaged: find() deletes it.
+    }
+  }
+  return schedules;
 }
 
 void TunedSchedules::keep(const std::string &variant, const std::string &precision,

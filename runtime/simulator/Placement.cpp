@@ -7,6 +7,7 @@
 #include "runtime/gpu/DevicePlacement.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/kernels/Refusal.h"
+#include "runtime/kernels/TunedSchedules.h"
 
 #include <cstdlib>
 #include <stdexcept>
@@ -70,7 +71,14 @@ KernelRequest requestFor(const Experiment &experiment, const SimulatorOptions &o
   request.derivative = derivative;
   request.file = options.kernelFile;
   request.dumpIR = options.dumpIR;
+  // Who gave the schedule asked for this precision, and crystals may have become too large for it.
+  const std::string &scheduled = options.passes.precision;
+  if (!scheduled.empty() && scheduled != options.precision)
+    throw std::invalid_argument("the schedule is for precision " + scheduled + ", and " +
+                                options.precision + " is asked for");
   request.passes = options.passes;
+  if (!scheduled.empty() && scheduled != request.precision)
+    request.passes.pipeline.clear();
   request.fixed = experiment.fixedCounts();
   request.choice = parsed(options.device);
   if (request.choice.kind == Kind::GpuOnCpu)
@@ -82,6 +90,8 @@ Placement::Placement(const SimulatorOptions &options, double samples)
     : kernels(options.kernels ? *options.kernels : KernelProvider::ofProcess()),
       given(options.kernel), choice(choose(options, samples)),
       interprets(choosesInterpreter(options)),
+      takesKept(options.keptSchedule && !options.passes.any() && options.kernelFile.empty() &&
+                options.pixels.empty()),
       fallback(options.fallback && options.kernelFile.empty() && !options.passes.any()) {}
 
 KernelRequest Placement::decided(KernelRequest request) const {
@@ -106,6 +116,19 @@ Program Placement::interpret(KernelRequest request, const Instruments &look) con
 Program Placement::placeGiven(const KernelRequest &request) const {
   checkFits(*given, request.specification(), request.precision, "the simulator's kernel");
   return Program(given);
+}
+
+/// The pipeline that nb-try --tune has kept for it on this processor, if any.
+static KernelRequest scheduled(KernelRequest request) {
+  if (request.hasDerivative() || request.target != "native")
+    return request;
+  if (const auto schedules = TunedSchedules::fromEnvironment()) {
+    ProgramVariant variant = ProgramVariant::fromString(request.variant);
+    variant.imageType = ImageType::F32; // as those of the flags, for which they are kept
+    if (const auto found = schedules->find(variant.toString(), request.precision))
+      request.passes.pipeline = *found;
+  }
+  return request;
 }
 
 /// Nothing when the GPU cannot.
@@ -134,6 +157,8 @@ Program Placement::place(KernelRequest request) {
       request = onProcessor(std::move(request));
     }
   }
+  if (takesKept && !request.gpu)
+    request = scheduled(std::move(request));
   try {
     return Program(kernels.get(request), request.gpu);
   } catch (const Refusal &) {

@@ -7,7 +7,9 @@
 //             when instruments look at the run; else a kernel
 //   device    as the options say; with "auto" a GPU where there is one, unless the simulator is run
 //             once and the run is shorter than the GPU's start
-//   fallback  with "auto" the processor takes over what the GPU cannot do; where no kernel can be
+//   schedule  what nb-try --tune has kept for such images on the processor, unless the options have
+//   passes fallback  with "auto" the processor takes over what the GPU cannot do; where no kernel
+//   can be
 //             made the interpreter takes over, for good, unless that is not wanted
 #ifndef NANOBRAGG_SIMULATOR_PLACEMENT_H
 #define NANOBRAGG_SIMULATOR_PLACEMENT_H
@@ -58,7 +60,7 @@ private:
   KernelProvider &kernels;
   KernelHandle given; ///< by the options
   DeviceChoice choice;
-  bool interprets, fallback;
+  bool interprets, takesKept, fallback;
   std::optional<std::string> reason, deviceReason;
 };
 

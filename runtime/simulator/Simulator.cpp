@@ -58,6 +58,7 @@ SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags)
   take(&SimulatorOptions::dumpIR);
   if (!options.passes.any())
     options.passes = flags.passes;
+  options.keptSchedule &= flags.keptSchedule;
   return options;
 }
 

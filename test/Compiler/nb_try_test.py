@@ -200,6 +200,8 @@ class NbTry(unittest.TestCase):
         self.assertEqual(len(list(cache.glob('*.schedule'))), 1)
         pipeline = (self.folder / 's.txt').read_text().splitlines()[-1]
         self.assertIn('nb-try --tune has kept', run('nb-sim', *image).stderr)
+        self.assertIn(pipeline, run('nb-cache', 'list').stdout)
+        self.assertEqual([s['pipeline'] for s in json.loads(run('nb-cache', 'list', '--json').stdout)['schedules']], [pipeline])
         kernels = [run('nb-cache', 'show', path.stem).stdout for path in cache.glob('*.so')]
         self.assertEqual(sum(pipeline in text for text in kernels), 1, 'the kernel is that of the schedule')
         self.assertIn('nb-try --tune has kept', run('nb-compile', *flags, '-o', 'k.so').stderr)

@@ -1,5 +1,7 @@
 """The compiler in Python: programs as text, passes, pipelines, kernels of one's own."""
 
+import os
+import tempfile
 import unittest
 
 import numpy as np
@@ -18,6 +20,28 @@ class Compiler(unittest.TestCase):
         self.assertIn("nb.miller_index", text)
         self.assertNotIn("nb.image", compiler.emit(flags(), "llvm"))
         self.assertRegex(compiler.assembly(flags()), r"ret")
+
+    def test_schedules(self):
+        """What nb-try --tune -o writes."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "s.txt")
+
+            def schedule(pipeline, precision="f64"):
+                with open(file, "w") as f:
+                    f.write(f"# precision: {precision}\n{pipeline}\n")
+                return flags(f"--schedule={file}")
+
+            want = nb.Simulator.from_flags(flags("--schedule=none"))
+            sim = nb.Simulator.from_flags(schedule("builtin.module(nb-hoist-invariants,nb-fuse)"))
+            np.testing.assert_allclose(sim.image(), want.image(), rtol=1e-12)
+            np.testing.assert_allclose(sim.gradient("cell_a")["cell_a"], want.gradient("cell_a")["cell_a"], rtol=1e-9)
+            with self.assertRaisesRegex(RuntimeError, "nb-fuze"):
+                nb.Simulator.from_flags(schedule("builtin.module(nb-fuze)")).image()
+            for of, precision in (("mixed", "f64"), ("f64", "mixed")):
+                with self.assertRaisesRegex(ValueError, f"is for precision {of}, and {precision} is asked for"):
+                    nb.Simulator.from_flags(schedule("builtin.module()", of), precision=precision).image()
+            with self.assertRaisesRegex(nb.FileError, "none.txt"):
+                nb.Simulator.from_flags(flags(f"--schedule={folder}/none.txt"))
 
     def test_passes(self):
         passes = compiler.passes()

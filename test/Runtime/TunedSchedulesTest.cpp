@@ -3,6 +3,9 @@
 
 #include "test/Runtime/CacheTest.h"
 
+#include <fstream>
+#include <utility>
+
 using namespace nanobragg;
 using namespace nanobragg::test;
 
@@ -40,6 +43,26 @@ TEST_F(TunedSchedulesTest, AnotherProcessorOrCompilerHasItsOwn) {
   EXPECT_FALSE(schedules().find("shape=square", "f64"));
   options = here;
   EXPECT_TRUE(schedules().find("shape=square", "f64"));
+}
+
+TEST_F(TunedSchedulesTest, ListsWhatIsKept) {
+  EXPECT_TRUE(schedules().list().empty());
+  schedules().keep("shape=square", "f64", "builtin.module(a)");
+  const CacheOptions here = options;
+  options.hostCpu += "avx1024\n";
+  schedules().keep("shape=round", "mixed", "builtin.module(b)");
+  options = here;
+  auto all = schedules().list();
+  ASSERT_EQ(all.size(), 2);
+  if (!all[0].here)
+    std::swap(all[0], all[1]);
+  EXPECT_EQ(all[0].variant, "shape=square");
+  EXPECT_EQ(all[0].pipeline, "builtin.module(a)");
+  EXPECT_TRUE(all[0].here);
+  EXPECT_EQ(all[1].precision, "mixed");
+  EXPECT_FALSE(all[1].here) << "of another processor";
+  std::ofstream(entry(), std::ios::app) << "x";
+  EXPECT_EQ(schedules().list().size(), 1) << "a damaged one is none";
 }
 
 TEST_F(TunedSchedulesTest, ForgetsOne) {

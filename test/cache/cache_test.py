@@ -229,7 +229,7 @@ class NbCache(CacheCase):
         for line in "kernel abi: ", "compiler: ", "target: native", "host cpu: ", "variant: shape=":
             self.assertIn("\n" + line, shown)
         self.assertEqual(self.run_nb_cache("verify").returncode, 0)
-        self.assertEqual(self.run_nb_cache("clear").stdout, "1 kernel deleted\n")
+        self.assertEqual(self.run_nb_cache("clear").stdout, "1 file deleted\n")
         self.assertEqual(self.entries(), [])
 
     def test_json(self):

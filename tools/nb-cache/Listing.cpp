@@ -113,13 +113,30 @@ std::string listAsText(const std::vector<CachedKernel> &kernels, const CacheOpti
          " of at most " + sizeText(here.mostBytes) + " in " + here.directory.string() + "\n";
 }
 
-std::string listAsJson(const std::vector<CachedKernel> &kernels, const CacheOptions &here) {
+std::string schedulesAsText(const std::vector<KeptSchedule> &schedules) {
+  std::string text;
+  for (const KeptSchedule &schedule : schedules)
+    text += "schedule of nb-try --tune, " + timeText(schedule.lastUse) + ", " +
+            (schedule.here ? "ready" : "stale") + ", " + schedule.precision + ", " +
+            unusualChoices(schedule.variant) + ":\n  " + schedule.pipeline + "\n";
+  return text;
+}
+
+std::string listAsJson(const std::vector<CachedKernel> &kernels,
+                       const std::vector<KeptSchedule> &schedules, const CacheOptions &here) {
   nlohmann::ordered_json json = {{"directory", here.directory.string()},
                                  {"bytes", totalBytes(kernels)},
                                  {"most_bytes", here.mostBytes},
                                  {"kernels", nlohmann::ordered_json::array()}};
   for (const CachedKernel &kernel : kernels)
     json["kernels"].push_back(toJson(kernel, here));
+  json["schedules"] = nlohmann::ordered_json::array();
+  for (const KeptSchedule &schedule : schedules)
+    json["schedules"].push_back({{"variant", schedule.variant},
+                                 {"precision", schedule.precision},
+                                 {"pipeline", schedule.pipeline},
+                                 {"last_use", utcText(schedule.lastUse)},
+                                 {"state", schedule.here ? "ready" : "stale"}});
   return json.dump(2) + "\n";
 }
 

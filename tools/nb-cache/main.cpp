@@ -41,7 +41,7 @@ int verify(const std::vector<CachedKernel> &kernels, const CacheOptions &here, b
     if (!kernel.problem.empty())
       damaged.push_back(kernel);
   if (json) {
-    print(listAsJson(damaged, here));
+    print(listAsJson(damaged, {}, here));
   } else {
     for (const CachedKernel &kernel : damaged)
       print(kernel.key + ": " + kernel.problem + "\n");
@@ -70,10 +70,11 @@ int main(int argc, char **argv) {
     sub->add_flag("--json", json, "print JSON");
     return sub;
   };
-  const CLI::App *list = command("list", "one line for each kernel");
+  const CLI::App *list =
+      command("list", "one line for each kernel, and the schedules of nb-try --tune");
   CLI::App *show = command("show", "what one kernel was compiled for");
   show->add_option("KEY", key, "its key, or as many digits as tell it from others")->required();
-  const CLI::App *clear = command("clear", "delete all kernels");
+  const CLI::App *clear = command("clear", "delete all kernels, schedules and reflection lists");
   command("verify", "check every kernel; a damaged one harms nothing");
   try {
     app.parse(argc, argv);
@@ -84,13 +85,15 @@ int main(int argc, char **argv) {
     if (clear->parsed()) {
       const std::size_t count = cache.clear();
       print(json ? "{\"deleted\": " + std::to_string(count) + "}\n"
-                 : std::to_string(count) + (count == 1 ? " kernel" : " kernels") + " deleted\n");
+                 : std::to_string(count) + (count == 1 ? " file" : " files") + " deleted\n");
       return Success;
     }
     const std::vector<CachedKernel> kernels = cache.list();
-    if (list->parsed())
-      print(json ? listAsJson(kernels, here) : listAsText(kernels, here));
-    else if (show->parsed())
+    if (list->parsed()) {
+      const std::vector<KeptSchedule> schedules = TunedSchedules(here).list();
+      print(json ? listAsJson(kernels, schedules, here)
+                 : listAsText(kernels, here) + schedulesAsText(schedules));
+    } else if (show->parsed())
       print(json ? showAsJson(select(kernels, key), here) : showAsText(select(kernels, key), here));
     else
       return verify(kernels, here, json);

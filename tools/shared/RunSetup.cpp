@@ -28,6 +28,7 @@ SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
     options.engine = Engine::Interpreter; // no kernel lets anybody look
   options.kernels = &kernels;
   options.passes = ownPasses();
+  options.keptSchedule = false; // takeTunedSchedule has had its say
   return options;
 }
 
@@ -55,35 +56,44 @@ void RunSetup::takeTunedSchedule() {
                        [&](const GivenFlag &given) { return given.name == flag; });
   };
   // The schedule was measured with images, and changes what a program looks like on its way.
-  const bool image = !tool.gradient && !tool.jacobian && !tool.compareEngines && !tool.listParameters &&
-                     !line.files.pixels && !tool.instruments.any() && tool.until.empty() &&
-                     tool.emit != Emit::Nb && tool.emit != Emit::Mlir;
+  const bool image = !tool.gradient && !tool.jacobian && !tool.compareEngines &&
+                     !tool.listParameters && !line.files.pixels && !tool.instruments.any() &&
+                     tool.until.empty() && tool.emit != Emit::Nb && tool.emit != Emit::Mlir;
   if (!image || says("--schedule") || simulator.passes.any() || !simulator.kernelFile.empty() ||
       simulator.engine == Engine::Interpreter || compilationDisabled())
     return;
   const auto schedules = TunedSchedules::fromEnvironment();
   if (!schedules)
     return;
-  const auto found = schedules->find(variantFor(simulator, complete.experiment).toString(),
-                                     simulator.precision);
+  const auto found =
+      schedules->find(variantFor(simulator, complete.experiment).toString(), simulator.precision);
   // A schedule sets the precision; crystals of a series may be too large for it.
-  const bool precise = simulator.precision == "f64" ||
-                       (!line.series.any() &&
-                        simulator.precision == precisionFor(simulator.precision, complete.experiment));
+  const bool precise =
+      simulator.precision == "f64" ||
+      (!line.series.any() &&
+       simulator.precision == precisionFor(simulator.precision, complete.experiment));
   if (!found || !precise || !isForProcessor(simulator.device))
     return;
   line.tool.simulator.passes.pipeline = *found;
+  line.tool.simulator.passes.precision = simulator.precision;
   tuned = true;
   if (!tool.quiet)
-    tellPasses("with the schedule that nb-try --tune has kept for such images; --schedule=none does "
-               "without");
+    tellPasses(
+        "with the schedule that nb-try --tune has kept for such images; --schedule=none does "
+        "without");
 }
 
 OwnPasses RunSetup::ownPasses() const {
   const SimulatorOptions &simulator = line.tool.simulator;
-  OwnPasses passes =
-      readSchedule(simulator.passes, variantFor(simulator, complete.experiment).toString(),
-                   simulator.precision);
+  OwnPasses passes = readSchedule(
+      simulator.passes, variantFor(simulator, complete.experiment).toString(), simulator.precision);
+  if (const std::string precise = precisionFor(simulator.precision, complete.experiment);
+      !tuned && !line.series.any() && !passes.precision.empty() && passes.precision != precise)
+    throw UsageError(
+        "--schedule is for --precision=" + passes.precision + ", and this crystal is computed in " +
+        precise + ", since " + passes.precision +
+        " does not keep its bound; leave the schedule out, or make one with --precision=" +
+        precise);
   if (passes.any() && !tuned && !line.tool.quiet)
     passes.tell = tellPasses;
   return passes;

@@ -19,10 +19,13 @@ class KernelProvider;
 /// The user's own passes. nb-compile, nb-sim, nb-gradcheck, nb-bench and the compiler library share
 /// this structure.
 struct OwnPasses {
-  /// As nb-opt's --pass-pipeline takes it. It runs in the place of the passes up to fusion; from where
-  /// it ends, those passes follow that are missing to a kernel. Empty: the compiler's own.
+  /// As nb-opt's --pass-pipeline takes it. It runs in the place of the passes up to fusion; from
+  /// where it ends, those passes follow that are missing to a kernel. Empty: the compiler's own.
   std::string pipeline{};
-  std::string plugins{};  ///< shared objects with passes or dialects, with commas between
+  std::string plugins{}; ///< shared objects with passes or dialects, with commas between
+  /// Of the numbers that `pipeline` computes with, where a schedule says so: it is not taken for a
+  /// program in another one. Empty: any.
+  std::string precision{};
   std::string patterns{}; ///< files of rewrites, PDLL (.pdll) or PDL (.mlir), with commas between
   /// Gets a line that says which passes ran, once for each program that is compiled.
   std::function<void(const std::string &)> tell{};
@@ -38,13 +41,13 @@ struct SimulatorOptions {
   std::optional<Engine> engine{};
   /// Interpret where no kernel can be compiled; otherwise that is an error.
   bool fallback = true;
-  int threads = 0;               ///< 0: as many as the machine offers
-  /// Of kernels: "f64", "mixed" or "f32". Crystals of more than 128 cells along an axis are computed in
-  /// f64 where "mixed" is asked for, since that does not keep its bound there (docs/precision.md); a
-  /// kernel that is given is what it is.
+  int threads = 0; ///< 0: as many as the machine offers
+  /// Of kernels: "f64", "mixed" or "f32". Crystals of more than 128 cells along an axis are
+  /// computed in f64 where "mixed" is asked for, since that does not keep its bound there
+  /// (docs/precision.md); a kernel that is given is what it is.
   std::string precision = "f64";
-  /// As nb-sim's --cull: "off", "exact" or a tolerance; empty: "exact" where that pays. Kernels of GPUs
-  /// leave nothing out.
+  /// As nb-sim's --cull: "off", "exact" or a tolerance; empty: "exact" where that pays. Kernels of
+  /// GPUs leave nothing out.
   std::string cull{};
   /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N"; empty is "auto": what a
   /// GPU cannot do is done by the processor.
@@ -56,9 +59,13 @@ struct SimulatorOptions {
   /// else can be asked for then.
   std::shared_ptr<const nb_kernel_descriptor> kernel{};
   OwnPasses passes{};
-  /// The pixels that are asked for, in the order of their numbers, each as often as one likes; empty: all of the
-  /// detector. Image, derivatives and losses are then of shape [1][1][number of them], at a cost
-  /// proportional to their number. A pixel that is masked or outside the region is 0.
+  /// Without passes of one's own, images on the processor are made by the pipeline that nb-try
+  /// --tune has kept for them, if any.
+  bool keptSchedule = true;
+  /// The pixels that are asked for, in the order of their numbers, each as often as one likes;
+  /// empty: all of the detector. Image, derivatives and losses are then of shape [1][1][number of
+  /// them], at a cost proportional to their number. A pixel that is masked or outside the region is
+  /// 0.
   std::vector<PixelIndex> pixels{};
   std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
   /// Where kernels come from; null: one for the process, with the kernel cache.

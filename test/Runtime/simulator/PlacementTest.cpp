@@ -3,14 +3,19 @@
 
 #include "lib/Experiment/Experiment.h"
 #include "runtime/kernels/KernelProvider.h"
+#include "runtime/kernels/TunedSchedules.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <stdexcept>
+#include <string>
+
+#include <unistd.h>
 
 using namespace nanobragg;
 using testing::Each;
@@ -25,6 +30,7 @@ namespace {
 struct Asked {
   int compiled = 0, interpreted = 0;
   bool failing = false;
+  std::string variant, pipeline, precision; ///< of the last kernel
 } asked;
 
 constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
@@ -51,8 +57,11 @@ constexpr nb_kernel_descriptor kernel = {
           static_cast<float *>(outputs[0])[slow * 3 + fast] = 1;
     }};
 
-int compile(const nb_compile_request *, nb_kernel **out, char **error) {
+int compile(const nb_compile_request *request, nb_kernel **out, char **error) {
   ++asked.compiled;
+  asked.variant = request->variant;
+  asked.pipeline = request->pipeline ? request->pipeline : "";
+  asked.precision = request->precision;
   if (asked.failing) {
     *error = strdup("no compiler today");
     return 1;
@@ -100,7 +109,9 @@ protected:
     asked = {};
     for (const char *name : {"NANOBRAGG_DISABLE_COMPILE", "NANOBRAG_DISABLE_COMPILE"})
       unsetenv(name);
-    setenv("NB_CACHE_DIR", testing::TempDir().c_str(), 1);
+    std::filesystem::create_directory(cache);
+    std::filesystem::permissions(cache, std::filesystem::perms::owner_all);
+    setenv("NB_CACHE_DIR", cache.c_str(), 1);
     experiment.detector.slowPixels = 2;
     experiment.detector.fastPixels = 3;
     experiment.detector.roiFastMax = 2;
@@ -111,6 +122,7 @@ protected:
   ~PlacementTest() override {
     for (const char *name : {"NANOBRAGG_DISABLE_COMPILE", "NANOBRAG_DISABLE_COMPILE"})
       unsetenv(name);
+    std::filesystem::remove_all(cache);
   }
 
   static std::vector<float> imageOf(Simulator &simulator, const RunOptions &run = {}) {
@@ -126,6 +138,8 @@ protected:
     return simulator;
   }
 
+  const std::filesystem::path cache =
+      std::filesystem::path(testing::TempDir()) / ("nb-placement-" + std::to_string(getpid()));
   nb_compiler_api api = makeApi(true);
   KernelProvider kernels{[this] { return std::make_shared<const CompilerLibrary>(api); }};
   Experiment experiment;
@@ -237,6 +251,44 @@ TEST_F(PlacementTest, AKernelOfTheCallersIsTheOnlyOne) {
   EXPECT_EQ(simulator.target(PixelType::F32), "stand-in");
   options.precision = "mixed";
   EXPECT_THROW(prepared(), std::runtime_error);
+}
+
+TEST_F(PlacementTest, TakesTheScheduleThatIsKept) {
+  const auto schedules = TunedSchedules::fromEnvironment();
+  ASSERT_TRUE(schedules) << "schedules are of a compiler";
+  const auto pipelineWith = [&](auto change) {
+    KernelProvider noneYet{[this] { return std::make_shared<const CompilerLibrary>(api); }};
+    SimulatorOptions changed = options;
+    changed.kernels = &noneYet;
+    change(changed);
+    Simulator(experiment, changed).prepare(PixelType::F32);
+    return asked.pipeline;
+  };
+  const auto asTheyAre = [](SimulatorOptions &) {};
+  EXPECT_EQ(pipelineWith(asTheyAre), "");
+  const std::string variant = asked.variant;
+  schedules->keep(variant, "f64", "builtin.module(kept)");
+  EXPECT_EQ(pipelineWith(asTheyAre), "builtin.module(kept)");
+  EXPECT_EQ(pipelineWith([](auto &o) { o.keptSchedule = false; }), "");
+  EXPECT_EQ(pipelineWith([](auto &o) { o.passes.pipeline = "builtin.module(own)"; }),
+            "builtin.module(own)");
+  EXPECT_EQ(pipelineWith([](auto &o) { o.precision = "mixed"; }), "") << "kept for f64";
+  schedules->forget(variant, "f64");
+  EXPECT_EQ(pipelineWith(asTheyAre), "");
+}
+
+TEST_F(PlacementTest, AScheduleIsForOnePrecision) {
+  options.passes = {.pipeline = "builtin.module(scheduled)", .precision = "mixed"};
+  EXPECT_THROW(prepared(), std::invalid_argument);
+  options.precision = "mixed";
+  prepared();
+  EXPECT_EQ(asked.pipeline, "builtin.module(scheduled)");
+  EXPECT_EQ(asked.precision, "mixed");
+  // A crystal that is too large for mixed is computed in f64, by the passes of that.
+  experiment.crystal.ncells = {500, 500, 500};
+  prepared();
+  EXPECT_EQ(asked.precision, "f64");
+  EXPECT_EQ(asked.pipeline, "");
 }
 
 TEST_F(PlacementTest, UnknownDevicesAreRefused) {
