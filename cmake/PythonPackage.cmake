@@ -1,6 +1,8 @@
 # What pip installs: the bindings, nb-sim, and where the machine has LLVM the compiler library too. In the package's folders bin and lib
 # is what is in those of an installed tree.
 
+include(OthersLicenses)
+nb_install_licenses(nanobragg/licenses libpng-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libtbb-dev)
 add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub)
 
 # Files of reflections other than lists.
@@ -10,6 +12,7 @@ if(GEMMI_INCLUDE_DIR AND PEGTL_INCLUDE_DIR)
   add_subdirectory(lib/Gemmi)
   add_dependencies(nb-python-package nb-gemmi)
   install(TARGETS nb-gemmi LIBRARY DESTINATION nanobragg/lib COMPONENT python)
+  nb_install_licenses(nanobragg/licenses gemmi-dev tao-pegtl-dev)
 else()
   message(STATUS "no gemmi here: the package reads no MTZ, mmCIF and PDB files")
 endif()
@@ -20,6 +23,9 @@ if(HDF5_FOUND)
   add_subdirectory(lib/HDF5)
   add_dependencies(nb-python-package nb-hdf5)
   install(TARGETS nb-hdf5 LIBRARY DESTINATION nanobragg/lib COMPONENT python)
+  if(NB_STATIC_HDF5)
+    nb_install_licenses(nanobragg/licenses libhdf5-dev libaec-dev)
+  endif()
 else()
   message(STATUS "no HDF5 here: the package reads and writes no NeXus files")
 endif()

@@ -85,6 +85,10 @@ def main():
             return 0
         packages = root / "usr/lib/python3/dist-packages"
         subprocess.run([pip, "install", "-q", "--target", packages, *wheels], check=True)
+        for terms in ("nanobragg/licenses/libhdf5-dev.txt", "nanobragg_compiler/licenses/llvm-22-dev.txt"):
+            if pathlib.Path("/usr/share/doc", pathlib.Path(terms).stem).exists() and not (packages / terms).exists():
+                print(f"FAILED: the wheels lack {terms}")
+                return 1
         for command in (["-c", PROGRAM],
                         ["-m", "nanobragg.simulate", *FLAGS.split(), "-nopgm", "-nonoise", "-intfile", "/tmp/x.img", "-floatfile", "/tmp/x.bin",
                          "--nexus=/tmp/x.nxs"],
