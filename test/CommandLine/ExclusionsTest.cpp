@@ -34,6 +34,8 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
   const Flag &flag = *findFlag(name);
   if (flag.minimumValues() == 0)
     return std::string(name);
+  if (!row && name == "--schedule")
+    return "--schedule none"; // a file excludes some
   if (row && name == "--device")
     return "--device " + std::string(row->values.substr(0, row->values.find(' ')));
   const auto found = values.find(name);
