@@ -3,6 +3,7 @@
 #include "lib/Experiment/PointSpreadWidth.h"
 #include "lib/Parallel/ThreadTeam.h"
 #include "lib/Parallel/Vectorized.h"
+#include "lib/Response/FourierSpread.h"
 
 #include <algorithm>
 #include <array>
@@ -264,6 +265,19 @@ void PointSpreadFunction::factor(double rounding) {
   }
 }
 
+/// Of tiles that a Fourier transform takes, where that costs less than the products; 0 elsewhere.
+std::int64_t PointSpreadFunction::fourierEdge(std::int64_t panels, std::int64_t slowPixels,
+                                              std::int64_t fastPixels) const {
+  constexpr double overProduct = 3; // what a number costs in a stage of a transform
+  const std::int64_t edge = FourierSpread::edgeFor(reach, slowPixels, fastPixels);
+  if (edge == 0)
+    return 0;
+  const double products = double(panels) * double(slowPixels) * double(fastPixels) *
+                          double(terms()) * 2 * double(reach + 1);
+  const double work = FourierSpread::work(edge, reach, panels, slowPixels, fastPixels);
+  return overProduct * work < products ? edge : 0;
+}
+
 void PointSpreadFunction::apply(std::span<const double> image, std::int64_t slowPixels,
                                 std::int64_t fastPixels, std::span<double> result,
                                 int threads) const {
@@ -271,6 +285,13 @@ void PointSpreadFunction::apply(std::span<const double> image, std::int64_t slow
       image.size() % std::size_t(slowPixels * fastPixels) != 0)
     throw std::invalid_argument("the image to spread does not have whole panels");
   const std::int64_t panels = std::int64_t(image.size()) / (slowPixels * fastPixels);
+  const auto isFinite = [](double pixel) { return std::isfinite(pixel); };
+  const std::int64_t edge = fourierEdge(panels, slowPixels, fastPixels);
+  // One pixel that is not finite would be in all of its tile.
+  if (edge && std::ranges::all_of(image, isFinite)) {
+    const auto share = [this](std::int64_t dx, std::int64_t dy) { return this->share(dx, dy); };
+    return FourierSpread(share, reach, edge).apply(image, slowPixels, fastPixels, result, threads);
+  }
   const std::int64_t strips = (fastPixels + strip - 1) / strip;
   ThreadTeam team(image.size() > 10000 ? threadsOf(threads) : 1);
   std::vector<Strip> memory;

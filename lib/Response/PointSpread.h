@@ -48,6 +48,8 @@ public:
 
 private:
   void factor(double rounding);
+  std::int64_t fourierEdge(std::int64_t panels, std::int64_t slowPixels,
+                           std::int64_t fastPixels) const;
 
   std::int64_t reach;
   std::vector<double> shares; ///< of dx, dy >= 0, which stand for all

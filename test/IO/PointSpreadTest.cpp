@@ -1,6 +1,7 @@
 // A point's light is where its formula says, all of it, and the spread is its own transpose.
 #include "lib/Response/PointSpread.h"
 #include "lib/Experiment/PointSpreadWidth.h"
+#include "lib/Response/FourierSpread.h"
 
 #include <gtest/gtest.h>
 
@@ -154,6 +155,50 @@ TEST_P(PointSpreadTest, IntoABoxAndOutOfOne) {
       for (std::size_t i = 0; i != image.size(); ++i)
         ASSERT_NEAR(some[i], whole[i], 1e-11);
     }
+}
+
+TEST(FourierSpread, IsTheSumOverAllPixelsOfThePanel) {
+  constexpr std::int64_t slow = 45, fast = 83;
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> photons(-10, 100);
+  std::vector<double> image(3 * slow * fast), found(image.size());
+  for (double &pixel : image)
+    pixel = photons(random);
+  for (const std::int64_t radius : {0, 3, 15, 100}) {
+    const PointSpreadFunction f(PointSpread::Fiber, 1.3, radius);
+    const auto share = [&](std::int64_t dx, std::int64_t dy) { return f.share(dx, dy); };
+    for (std::int64_t edge = 32; edge <= 256; edge *= 2) {
+      if (edge <= 2 * radius)
+        continue;
+      FourierSpread(share, radius, edge).apply(image, slow, fast, found, 2);
+      for (std::size_t i = 0; i < found.size(); i += 37) {
+        const std::int64_t panel = std::int64_t(i) / (slow * fast),
+                           s = std::int64_t(i) / fast % slow, x = std::int64_t(i) % fast;
+        double sum = 0;
+        for (std::int64_t y = 0; y != slow; ++y)
+          for (std::int64_t z = 0; z != fast; ++z)
+            sum += f.share(z - x, y - s) * image[std::size_t((panel * slow + y) * fast + z)];
+        ASSERT_NEAR(found[i], sum, 1e-12) << radius << " " << edge;
+      }
+    }
+  }
+}
+
+TEST(FourierSpread, MakesNoLightBelowZeroAndNoneOfNothing) {
+  const PointSpreadFunction f(PointSpread::Fiber, 0.5, 20);
+  constexpr std::int64_t edge = 300;
+  std::vector<double> image(edge * edge), found(image.size());
+  image[5 * edge + 7] = 1e12;
+  f.apply(image, edge, edge, found, 1);
+  for (const double pixel : found)
+    ASSERT_GE(pixel, 0);
+  EXPECT_NEAR(found[5 * edge + 7], 1e12 * f.share(0, 0), 1e-3);
+  EXPECT_EQ(found.back(), 0);
+  // What is not finite stays in its neighbourhood.
+  image[5 * edge + 7] = HUGE_VAL;
+  f.apply(image, edge, edge, found, 1);
+  EXPECT_FALSE(std::isfinite(found[5 * edge + 7]));
+  EXPECT_EQ(found[100], 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, PointSpreadTest,

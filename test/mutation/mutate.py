@@ -50,7 +50,7 @@ TESTS = {
                     "bin/nb-gradcheck"]],
     "response": [["{python}", "-B", "{source}/test/response/response_test.py", "bin/nb-sim",
                   "bin/nb-gradcheck"]],
-    "noise": [["bin/nb-io-test", "--gtest_filter=*Noise*:*Poisson*:*PointSpread*"]],
+    "noise": [["bin/nb-io-test", "--gtest_filter=*Noise*:*Poisson*:*PointSpread*:*FourierSpread*"]],
     "losses": [["bin/nb-gradcheck-test", "--gtest_filter=Loss*"]],
     "culling": [["{python}", "-B", "{source}/test/culling/culling_test.py"],
                 ["bin/nb-cull-derivatives-test"]],
