@@ -87,7 +87,8 @@ struct FourierSpread::Workspace {
 std::int64_t FourierSpread::edgeFor(std::int64_t radius, std::int64_t slowPixels,
                                     std::int64_t fastPixels) {
   std::int64_t best = 0;
-  for (std::int64_t edge = 32; edge <= 4096; edge *= 2)
+  constexpr std::int64_t largest = 2048; // 64 MB for each thread
+  for (std::int64_t edge = 32; edge <= largest; edge *= 2)
     if (edge > 2 * radius && (best == 0 || work(edge, radius, 2, slowPixels, fastPixels) <
                                                work(best, radius, 2, slowPixels, fastPixels)))
       best = edge;

@@ -16,7 +16,8 @@ class FourierSpread {
 public:
   using Share = std::function<double(std::int64_t dx, std::int64_t dy)>;
 
-  /// Edges of tiles that cost least for panels of this size, a power of two.
+  /// Edges of tiles that cost least for panels of this size, a power of two; 0 where the radius is
+  /// too large for tiles.
   static std::int64_t edgeFor(std::int64_t radius, std::int64_t slowPixels,
                               std::int64_t fastPixels);
   /// Numbers that an image takes through stages of transforms with such tiles.

@@ -182,7 +182,9 @@ class Response(unittest.TestCase):
         np.testing.assert_array_equal(self.image(*flags, "--threads=1"), self.image(*flags, "--threads=3"))
 
     def test_derivatives_of_point_spread(self):
-        for kind, flags in (("gauss", []), ("fiber", ["--order=2"]),
+        with open(self.path("list.txt"), "w", encoding="utf-8") as file:
+            file.write("0 2 5 3 6\n0 20 21\n0 3 4\n")
+        for kind, flags in (("gauss", []), ("fiber", ["--order=2"]), ("gauss", ["--pixels=list.txt"]),
                             ("fiber", ["--mode=forward", "-roi", "3", "17", "5", "20"])):
             with self.subTest([kind, *flags]):
                 done = self.run_it("-psf", kind, "-psf_fwhm", "3000", "-psf_radius", "5", "-gain", "2.5",
