@@ -30,6 +30,11 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitError() << "'" << name << "' belongs on memory of doubles, memref<?xf64>";
     return success();
   }
+  if (name == names::scattered) {
+    if (!isa<UnitAttr>(attribute.getValue()) || op->getName().getStringRef() != "memref.atomic_rmw")
+      return op->emitError() << "'" << name << "' has no value and belongs on memref.atomic_rmw";
+    return success();
+  }
   if (name == names::kernel) {
     auto record = dyn_cast<DictionaryAttr>(attribute.getValue());
     auto type = record ? record.getAs<TypeAttr>("type") : TypeAttr();
@@ -41,7 +46,8 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     if (!isa<FunctionOpInterface>(op) || !function || !record.getAs<StringAttr>("name") ||
         countOf("arguments") != function.getNumInputs() ||
         countOf("results") != function.getNumResults())
-      return op->emitError() << "'" << name << "' belongs on an entry point, as {arguments = [names], "
+      return op->emitError() << "'" << name
+                             << "' belongs on an entry point, as {arguments = [names], "
                              << "name = a text, results = [names], type = that of the function}";
     return success();
   }
@@ -68,7 +74,8 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   if (name == names::litList) {
     auto memory =
         op->getNumResults() == 1 ? dyn_cast<MemRefType>(op->getResult(0).getType()) : MemRefType();
-    if (!isa<IntegerAttr>(attribute.getValue()) || !memory || !memory.getElementType().isInteger(32))
+    if (!isa<IntegerAttr>(attribute.getValue()) || !memory ||
+        !memory.getElementType().isInteger(32))
       return op->emitError() << "'" << name << "' is a number and belongs on memory of i32";
     return success();
   }

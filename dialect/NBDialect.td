@@ -31,6 +31,8 @@ def NB_Dialect : Dialect {
     * `nb.loop`: `#nb.dim<panel>`, `#nb.dim<slow>` or `#nb.dim<fast>` on a loop that
       `convert-nb-to-loops` made of an image
     * `nb.accumulator`, `nb.scratch`: on memory that sums over pixels are added up in
+    * `nb.scattered`: on an addition to such memory, `memref.atomic_rmw`, that each pixel makes at
+      another place
     * `nb.kernel`: on the entry point that renders a tile, the function's signature
   }];
   let cppNamespace = "::mlir::nb";

@@ -20,10 +20,12 @@ inline constexpr llvm::StringLiteral unit = "nb.unit";
 inline constexpr llvm::StringLiteral loop = "nb.loop";
 /// Of a memref.alloc: an image's pixels are summed into it. It is zero ahead of the loops.
 inline constexpr llvm::StringLiteral accumulator = "nb.accumulator";
+/// Of a memref.atomic_rmw: each pixel adds to another place.
+inline constexpr llvm::StringLiteral scattered = "nb.scattered";
 /// Of a memref.alloc: partial sums per lane, which mean nothing outside of the loop over a panel.
 inline constexpr llvm::StringLiteral scratch = "nb.scratch";
-/// Of the entry point run_tile: the function that it was made of, {arguments = [names], name = "image",
-/// results = [names], type = its type}. Names that it did not have are empty.
+/// Of the entry point run_tile: the function that it was made of, {arguments = [names], name =
+/// "image", results = [names], type = its type}. Names that it did not have are empty.
 inline constexpr llvm::StringLiteral kernel = "nb.kernel";
 /// Of a function: which samples nb-cull may leave out, "exact" or a tolerance as text.
 inline constexpr llvm::StringLiteral cull = "nb.cull";

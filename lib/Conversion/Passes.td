@@ -19,8 +19,8 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
     nothing. Memory marked `nb.accumulator` has to be zero ahead of the loops.
 
     With `concurrent`, pixels are computed at the same time and add to that memory by
-    `memref.atomic_rmw`, for `nb-to-gpu`. They must not then add to grids, where each has places of
-    its own to add to.
+    `memref.atomic_rmw`, for `nb-to-gpu`. Those to grids, where each has places of its own to
+    add to, are marked `nb.scattered`.
 
     A function with an image returns memory too: a number, vector or matrix is stored at its end.
 
@@ -96,7 +96,8 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
     If there are sums over pixels (made by `convert-nb-to-loops` with `concurrent`), each warp of 32 threads
     has an accumulator of its own: warp w the one at `accumulators + w * NAME_accumulator_size`.
     `memref.atomic_rmw` adds to it, at a place that is the same for all pixels; threads of the
-    warp that have no pixel compute the nearest one and add 0. A second launch, `NAME_reduce`
+    warp that have no pixel compute the nearest one and add 0. Only what is marked `nb.scattered`, a
+    value of a grid, may be at another place for each pixel. A second launch, `NAME_reduce`
     (accumulators, number of warps, doubles of an accumulator), has a block of one warp for each
     double, which adds up all accumulators in the first and clears the others.
 
@@ -139,7 +140,8 @@ def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
     In each `gpu.launch`, the `memref.atomic_rmw addf` of a block of ops become a sum over the 32
     threads of a warp, in a fixed order, and one load, addition and store. They have to be run by
     all threads of the warp alike, add to the same places for all of them, and to places that no other
-    warp adds to; then no atomic operation is needed and the result is the same every time.
+    warp adds to; then no atomic operation is needed and the result is the same every time. What is
+    marked `nb.scattered` goes to other places and stays an atomic addition of each thread.
 
     Up to 32 numbers are summed together: in each of five steps a thread passes on half of the
     numbers that it has to a partner, takes the partner's part of the others, and adds; at the end each number is in

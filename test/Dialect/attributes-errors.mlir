@@ -61,6 +61,14 @@ func.func @memory(%n: index) {
 // -----
 
 func.func @value(%n: index) {
+  // expected-error@below {{'nb.scattered' has no value and belongs on memref.atomic_rmw}}
+  %a = memref.alloc(%n) {nb.scattered} : memref<?xf64>
+  return
+}
+
+// -----
+
+func.func @value(%n: index) {
   // expected-error@below {{'nb.scratch' has no value, but got 1 : i64}}
   %a = memref.alloc(%n) {nb.scratch = 1} : memref<?xf64>
   return

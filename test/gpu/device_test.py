@@ -144,12 +144,21 @@ class Device(unittest.TestCase):
         self.assertTrue(one.startswith("{"))
         self.assertEqual(one, three)
 
-    def test_gradient_by_structure_factors_is_refused(self):
-        hkl = str(PARITY.parent / "data" / "1hpv_3.0A.hkl")
-        done = self.nb_sim(*SMALL, "-hkl", hkl, "-detpixels", "8", "--device=gpu-on-cpu",
-                           "--no-fallback", "--grad=F")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("leave out F there, or use the processor", done.stderr)
+    def test_gradients_by_structure_factors(self):
+        plain = [*SMALL, "-hkl", str(PARITY.parent / "data" / "1hpv_3.0A.hkl")]
+        del plain[plain.index("-default_F"):plain.index("-default_F") + 2]
+        one_plane = self.root / "one_plane.hkl"
+        one_plane.write_text("".join(f"{h} {k} 0 {10 + h * k}\n"
+                                     for h in range(-9, 10) for k in range(-9, 10)))
+        for name, flags in (
+                ("nearest", "-detpixels 70 -mosaic_dom 3 -mosaic_spread 1 --grad=F"),
+                ("with scalars", "-detpixels_x 130 -detpixels_y 3 -oversample 2 --grad=F,cell,misset"),
+                ("interpolated", "-detpixels 33 -interpolate --grad=F"),
+                ("rows shorter than four", f"-detpixels 33 -interpolate -hkl {one_plane} --grad=F"),
+                ("region", "-detpixels 140 -roi 75 100 60 66 --grad=F"),
+                ("gauss", "-detpixels 40 -gauss_xtal -phi 1 -osc 2 -phisteps 2 --grad=F")):
+            with self.subTest(name):
+                self.assertGreaterEqual(self.compare_gradients(*plain, *flags.split()), 1)
 
     def refused(self, *words):
         done = self.nb_sim(*SMALL, "-detpixels", "8", *words)

@@ -161,6 +161,12 @@ class Machine:
         assert len(set(places)) == len(places), "two threads store to one place"
         self.memory.view(width)[places] = self.value(operands[1], f"b{8 * width}")[self.active]
 
+    def do_atom(self, op, operands):
+        assert op[1:] == ["global", "add", "f64"], op
+        _, address, operand = operands  # of the old number there is no use
+        places = self.memory.places(self.addresses(address)[self.active], 8)
+        np.add.at(self.memory.bytes.view(np.float64), places, self.value(operand, "f64")[self.active])
+
     def do_cvta(self, op, operands):
         self.set(operands[0], self.value(operands[1], "b64"))
 

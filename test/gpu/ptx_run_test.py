@@ -45,11 +45,11 @@ class Grid(ctypes.Structure):
 class Twin:
     """The kernel file, its entry points and arguments for them."""
 
-    def __init__(self, path, values, random):
+    def __init__(self, path, values, random, edge):
         library = ctypes.CDLL(str(path))
         library.nb_kernel_get_descriptor.restype = ctypes.POINTER(Descriptor)
         self.kernel = library.nb_kernel_get_descriptor().contents
-        self.values, self.random = values, random
+        self.values, self.random, self.edge = values, random, edge
         self.contents = [self.content(p) for p in self.kernel.parameters[:self.kernel.num_parameters]]
         self.addresses = np.array([content.ctypes.data for content in self.contents], np.uint64)
         self.arguments = self.addresses.ctypes.data
@@ -67,9 +67,8 @@ class Twin:
         if kind == MASK:
             return (self.random.random(shape) > 0.3).astype(np.uint8)
         if kind == GRID:
-            box = self.random.normal(size=(61, 61, 61)) + 10
-            self.grid = box
-            return np.array([-30, 30] * 3 + [box.ctypes.data], np.int64)
+            self.grid = self.random.normal(size=[2 * self.edge + 1] * 3) + 10
+            return np.array([-self.edge, self.edge] * 3 + [self.grid.ctypes.data], np.int64)
         if kind in (TABLE_F64, TABLE_VEC3):
             table = self.random.normal(size=(16, 3) if kind == TABLE_VEC3 else 16)
             return table / np.linalg.norm(table, axis=-1, keepdims=True) if kind == TABLE_VEC3 \
@@ -108,7 +107,7 @@ class RunPtx(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def run_both(self, *flags):
+    def run_both(self, *flags, edge):
         words = (*FLAGS, *flags)
         listed = self.tool(NB_SIM, *[w for w in words if not w.startswith("--")], "--list-parameters")
         values = {}
@@ -120,7 +119,7 @@ class RunPtx(unittest.TestCase):
         file = self.root / f"twin{len(list(self.root.iterdir()))}.so"
         self.tool(NB_COMPILE, *words, "--target=gpu-on-cpu", "-o", str(file))
         ptx = self.tool(NB_COMPILE, *words, "--target=sm_90", "--emit=ptx")
-        twin = Twin(file, values, np.random.default_rng(1))
+        twin = Twin(file, values, np.random.default_rng(1), edge)
         tile = np.array([0, 0, int(values["slow_pixels"][0])], np.int64)
         workspace, image, sums = twin.run(tile)
 
@@ -146,8 +145,8 @@ class RunPtx(unittest.TestCase):
         all_sums = np.frombuffer(memory.take(accumulators, 4 * BLOCKS * sums.nbytes), float)
         return image, got, sums, all_sums
 
-    def check(self, *flags, rtol=1e-12, least=0):
-        image, got, sums, all_sums = self.run_both(*flags)
+    def check(self, *flags, rtol=1e-12, least=0, edge=30):
+        image, got, sums, all_sums = self.run_both(*flags, edge=edge)
         np.testing.assert_allclose(got, image, rtol=rtol, atol=rtol * np.abs(image).max(),
                                    equal_nan=True)
         total, others = np.split(all_sums, [len(sums)])
@@ -175,6 +174,13 @@ class RunPtx(unittest.TestCase):
         self.check("-default_F", "10", "--grad=scalars", "-phi", "1", "-osc", "1", "-phisteps", "2",
                    least=60)
         self.check("-default_F", "10", "-gauss_xtal", "--grad=cell,distance,mosaic_spread", least=30)
+
+    def test_gradients_by_structure_factors(self):
+        far = ("-hkl", str(HKL), "-distance", "500")  # with indices up to 10: some outside the grid
+        self.check(*far, "--grad=F", least=25, edge=6)
+        self.check(*far, "--grad=F,cell", "-roi", "40", "133", "1", "2", least=35, edge=6)
+        self.check(*far, "-interpolate", "--grad=F", least=100, edge=4)
+        self.check(*far, "-interpolate", "--grad=F", least=1, edge=1)  # rows of three
 
     def test_gaussian_spots_by_a_matrix_and_a_gain(self):
         self.check("-default_F", "10", "-gauss_xtal", "-Ncells_def", "1", "-0.5", "0.3", "-gain", "2",

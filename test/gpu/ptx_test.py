@@ -29,7 +29,7 @@ def find_tool(name):
 
 
 def innermost_sass_loop(lines):
-    """The longest stretch from a label to a branch back to it that has no other such in it."""
+    """From a label to a branch back to it, in as many other such as possible: over samples."""
     lines = [line for line in lines if re.match(r"\s+/\*[0-9a-f]{4,5}\*/|\.L_x", line)]
     labels = {line.split(":")[0]: i for i, line in enumerate(lines) if line.startswith(".L_x")}
     loops = []
@@ -37,9 +37,8 @@ def innermost_sass_loop(lines):
         jump = re.search(r"BRA.*`\((\.L_x_\d+)\)", line)
         if jump and labels[jump[1]] < end:
             loops.append((labels[jump[1]], end))
-    inner = [(a, b) for a, b in loops
-             if not any(a <= c and d <= b and (a, b) != (c, d) for c, d in loops)]
-    start, end = max(inner, key=lambda loop: loop[1] - loop[0], default=(0, 0))
+    depth = {(a, b): sum(c <= a and b <= d for c, d in loops) for a, b in loops}
+    start, end = max(depth, key=depth.get, default=(0, 0))
     return lines[start:end + 1]
 
 
@@ -121,6 +120,21 @@ class Ptx(unittest.TestCase):
             # Around what single threads add.
             self.assertEqual(sum("bra" in line.split() for line in sample), 1, "\n".join(sample))
 
+    def test_structure_factors_are_added_to_by_atomic_operations_of_the_warps_own_memory(self):
+        for shape, additions in ((("-hkl", str(HKL)), 1), (INTERPOLATED, 65)):
+            for chip, ptx in self.gradients(shapes=(shape,), grad="F"):
+                found = re.findall(r"\b(?:atom|red)\.[\w.:]+", ptx)
+                self.assertEqual(found, ["atom.global.add.f64"] * additions)
+                self.assertNotRegex(ptx, r"\bfence|\bmembar|\bcall")
+
+    def test_derivatives_are_computed_in_f64_under_mixed(self):
+        for words in (("--emit=ptx", "-o", "k.ptx"), ("-o", "k.so")):
+            self.compile("-default_F", "10", "--grad=cell", "--precision=mixed", "--target=sm_90",
+                         *words)
+            found = (self.root / words[-1]).read_bytes()
+            self.assertIn(b"fma.rn.f64", found)
+            self.assertNotIn(b"fma.rn.f32", found)
+
     def test_all_that_is_only_read_takes_the_read_only_path(self):
         for _, ptx in self.each(chips=("sm_90",)):
             self.assertIn("ld.global.nc", ptx)
@@ -175,10 +189,23 @@ class Ptx(unittest.TestCase):
         nvdisasm = find_tool("nvdisasm")
         if not nvdisasm:
             self.skipTest("there is no nvdisasm: neither in PATH nor in CUDA_HOME nor /usr/local/cuda")
-        for chip, ptx in self.each(chips=("sm_80", "sm_90")):
+        def disassemble(chip, ptx):
             self.assemble(chip, ptx)
-            sass = subprocess.run([nvdisasm, "-c", "k.cubin"], cwd=self.root, text=True,
-                                  capture_output=True).stdout.splitlines()
+            done = subprocess.run([nvdisasm, "-c", "k.cubin"], cwd=self.root, text=True,
+                                  capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.splitlines()
+
+        of_images = self.each(chips=("sm_80", "sm_90"))
+        of_gradients = itertools.chain(
+            *(self.gradients(chips=("sm_90",), grad=grad) for grad in ("cell", "scalars")),
+            self.gradients(chips=("sm_90",), shapes=(("-hkl", str(HKL)), INTERPOLATED), grad="F"))
+        for chip, ptx in of_gradients:
+            loop = innermost_sass_loop(disassemble(chip, ptx))
+            self.assertGreater(len(loop), 50, "found no loop over samples")
+            self.assertFalse([line for line in loop if "LDL" in line or "STL" in line])
+        for chip, ptx in of_images:
+            sass = disassemble(chip, ptx)
             loop = innermost_sass_loop(sass)
             self.assertGreater(len(loop), 50, "found no loop over samples")
             self.assertFalse([line for line in loop if "LDL" in line or "STL" in line])
@@ -196,9 +223,7 @@ class Ptx(unittest.TestCase):
                 (("--emit=llvm", "--target=sm_80,sm_90"), 2, "is for one chip"),
                 (("--emit=cubin", "--target=sm_90"), 2, "name it with -o"),
                 (("--target=sm_90,native", "-o", "k.so"), 1, "are GPUs and processors"),
-                (("--emit=ptx", "--target=sm_77"), 1, "unknown target 'sm_77'"),
-                (("--emit=ptx", "--target=sm_90", "--grad=F", "-hkl", str(HKL)), 1,
-                 "leave out F there, or use the processor")):
+                (("--emit=ptx", "--target=sm_77"), 1, "unknown target 'sm_77'")):
             self.assertIn(why, self.compile(*default_F, *words, status=status))
         self.assertEqual(os.listdir(self.root), [])
 

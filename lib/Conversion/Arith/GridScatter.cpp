@@ -1,3 +1,4 @@
+#include "dialect/Names.h"
 #include "lib/Conversion/Arith/GridAccess.h"
 #include "lib/Conversion/Arith/GridToArith.h"
 #include "lib/Conversion/Loops/LoopNest.h"
@@ -13,9 +14,9 @@ namespace {
 /// Adds to the values of a grid, lane by lane: two lanes may hit the same reflection.
 class GridScatter {
 public:
-  GridScatter(ScatterFactorOp op, OpBuilder &b, Value buffer, Value active)
-      : b(b), loc(op.getLoc()), a(b, loc), buffer(buffer), hkl(scalarsOf(b, loc, op.getHkl())),
-        value(op.getValue()),
+  GridScatter(ScatterFactorOp op, OpBuilder &b, Value buffer, Value active, bool concurrent)
+      : b(b), loc(op.getLoc()), a(b, loc), buffer(buffer), concurrent(concurrent),
+        hkl(scalarsOf(b, loc, op.getHkl())), value(op.getValue()),
         grid(openGrid(partsOf(op.getLike()), hkl.front().getType(), a)) {
     if (active)
       value = a.select(active, value, a.constant(value.getType(), 0));
@@ -42,11 +43,14 @@ private:
                : Value(arith::IndexCastOp::create(b, loc, b.getIndexType(), one));
   }
   Value plus(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  void addNumber(Value term, Value index);
+  void addRow(Value row, Value index, Value mask);
 
   OpBuilder &b;
   Location loc;
   Arithmetic a;
   Value buffer;
+  bool concurrent;
   SmallVector<Value> hkl;
   Value value;
   GridBounds grid;
@@ -54,12 +58,40 @@ private:
 };
 } // namespace
 
+/// buffer[index] += term
+void GridScatter::addNumber(Value term, Value index) {
+  if (concurrent) {
+    auto add = memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, term, buffer, index);
+    add->setAttr(names::scattered, b.getUnitAttr());
+    return;
+  }
+  Value old = memref::LoadOp::create(b, loc, buffer, index);
+  memref::StoreOp::create(b, loc, a.add(old, term), buffer, index);
+}
+
+/// Adds those of four neighbouring values that the mask says.
+void GridScatter::addRow(Value row, Value index, Value mask) {
+  if (!concurrent) {
+    Value old = vector::MaskedLoadOp::create(b, loc, row.getType(), buffer, ValueRange{index}, mask,
+                                             a.constant(row.getType(), 0));
+    vector::MaskedStoreOp::create(b, loc, buffer, ValueRange{index}, mask, a.add(old, row));
+    return;
+  }
+  // Without a branch: beyond a row that is shorter than four, 0 is added to its first value.
+  Value zero = a.constant(b.getF64Type(), 0);
+  for (int64_t i = 0; i < 4; ++i) {
+    Value inside = vector::ExtractOp::create(b, loc, mask, i);
+    Value near = plus(index, arith::ConstantIndexOp::create(b, loc, i));
+    addNumber(a.select(inside, vector::ExtractOp::create(b, loc, row, i), zero),
+              arith::SelectOp::create(b, loc, inside, near, index));
+  }
+}
+
 void GridScatter::nearest(bool integral) {
   Value position = nearestPosition(nearestIndex(hkl, integral, a), grid, a);
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value index = indexAt(position, lane);
-    Value old = memref::LoadOp::create(b, loc, buffer, index);
-    memref::StoreOp::create(b, loc, a.add(old, at(value, lane)), buffer, index);
+    addNumber(at(value, lane), index);
   }
 }
 
@@ -67,7 +99,6 @@ void GridScatter::tricubic(ArrayRef<int64_t> order) {
   Neighbourhood near = neighbourhood(hkl, order, grid, a);
   Value mask = grid.rowMask(a);
   auto four = VectorType::get({4}, b.getF64Type());
-  Value zero = a.constant(four, 0);
   for (int64_t lane = 0; lane < lanes; ++lane) {
     SmallVector<Value> along;
     for (Value weight : near.weights[2])
@@ -79,9 +110,7 @@ void GridScatter::tricubic(ArrayRef<int64_t> order) {
         Value index = plus(plane, indexAt(near.rows[j], lane));
         Value weight = a.mul(at(near.weights[0][i], lane), at(near.weights[1][j], lane));
         Value term = a.mul(row, vector::BroadcastOp::create(b, loc, four, weight));
-        Value old = vector::MaskedLoadOp::create(b, loc, four, buffer, ValueRange{index}, mask,
-                                                 zero);
-        vector::MaskedStoreOp::create(b, loc, buffer, ValueRange{index}, mask, a.add(old, term));
+        addRow(term, index, mask);
       }
     }
   }
@@ -96,8 +125,8 @@ Value nb::gridEntries(OpBuilder &b, Location loc, ValueRange parts) {
   return product(b, loc, sizes);
 }
 
-void nb::addToGrid(ScatterFactorOp op, OpBuilder &b, Value buffer, Value active) {
-  GridScatter scatter(op, b, buffer, active);
+void nb::addToGrid(ScatterFactorOp op, OpBuilder &b, Value buffer, Value active, bool concurrent) {
+  GridScatter scatter(op, b, buffer, active, concurrent);
   if (op.getInterpolation() == Interpolation::nearest)
     scatter.nearest(op.getIntegral());
   else

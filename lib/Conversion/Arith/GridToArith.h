@@ -14,8 +14,8 @@ Value lowerStructureFactor(StructureFactorOp op, LoweredValues &values, Arithmet
 /// The number of values of the grid that an argument was split into.
 Value gridEntries(OpBuilder &b, Location loc, ValueRange parts);
 /// Adds what the op scatters to the values of a grid in `buffer`, for each lane that is `active`
-/// (null: all).
-void addToGrid(ScatterFactorOp op, OpBuilder &b, Value buffer, Value active);
+/// (null: all). `concurrent`: other pixels add to them at the same time.
+void addToGrid(ScatterFactorOp op, OpBuilder &b, Value buffer, Value active, bool concurrent);
 
 } // namespace mlir::nb
 

@@ -5,6 +5,7 @@
 #include "lib/Conversion/Loops/EntryPoint.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -14,7 +15,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "dialect/Remarks.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::nb {
@@ -123,7 +123,8 @@ static bool dependsOnPixel(Value value, scf::ForOp pixels, llvm::DenseSet<Value>
   return llvm::any_of(from, [&](Value v) { return dependsOnPixel(v, pixels, known); });
 }
 
-/// All threads of a warp have to add to the same places, in loops that they run alike.
+/// All threads of a warp have to add to the same places, in loops that they run alike; but what is
+/// scattered over a grid stays an atomic addition of each thread.
 LogicalResult Launcher::checkSums() {
   auto module = function->getParentOfType<ModuleOp>();
   sizeFunction = module.lookupSymbol<func::FuncOp>((name + names::accumulatorSize).str());
@@ -136,6 +137,8 @@ LogicalResult Launcher::checkSums() {
       add.emitError("only additions by pixels can be summed on a GPU");
       return WalkResult::interrupt();
     }
+    if (add->hasAttr(names::scattered))
+      return WalkResult::advance();
     SmallVector<Value> same(add.getIndices());
     for (Operation *op = add->getParentOp(); op != pixels.back(); op = op->getParentOp())
       if (auto loop = dyn_cast<scf::ForOp>(op))

@@ -1,13 +1,14 @@
+#include "dialect/Names.h"
 #include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
-#include "dialect/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::nb {
@@ -196,6 +197,8 @@ static SmallVector<Term> arrange(OpBuilder &b, ArrayRef<memref::AtomicRMWOp> add
 static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
   llvm::MapVector<Block *, SmallVector<memref::AtomicRMWOp>> additions;
   WalkResult checked = launch.walk([&](memref::AtomicRMWOp op) {
+    if (op->hasAttr(names::scattered))
+      return WalkResult::advance();
     if (op.getKind() != arith::AtomicRMWKind::addf || !op.use_empty() ||
         op.getIndices().size() != 1) {
       op.emitError("only additions to memory of one dimension, of which nobody reads the old "
@@ -224,7 +227,8 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
     for (memref::AtomicRMWOp op : ops)
       op.erase();
   }
-  nb::remarkPassed(launch.getLoc(), remark::RemarkOpts::name("summed").category("nb-sum-over-warps"))
+  nb::remarkPassed(launch.getLoc(),
+                   remark::RemarkOpts::name("summed").category("nb-sum-over-warps"))
       << remark::add(
              "{0} addition(s) of each thread to memory became {1} of each warp, which has {2} "
              "threads",

@@ -111,8 +111,8 @@ FailureOr<Accumulator> Accumulation::create(Operation *loop, Type type, Value yi
   return result;
 }
 
-/// Adds what counts of a term to a number, or to as many lanes as `old` has: all of the term's lanes,
-/// so many at a time.
+/// Adds what counts of a term to a number, or to as many lanes as `old` has: all of the term's
+/// lanes, so many at a time.
 static Value addLanes(OpBuilder &b, Location loc, Value old, Value term, Value active) {
   auto lanes = dyn_cast<VectorType>(old.getType());
   int64_t width = lanes ? lanes.getNumElements() : 1;
@@ -120,9 +120,8 @@ static Value addLanes(OpBuilder &b, Location loc, Value old, Value term, Value a
   for (int64_t first = 0; first < all; first += width) {
     auto part = [&](Value x) -> Value {
       return width == all ? x
-                          : vector::ExtractStridedSliceOp::create(b, loc, x, ArrayRef{first},
-                                                                  ArrayRef{width},
-                                                                  ArrayRef<int64_t>{1});
+                          : vector::ExtractStridedSliceOp::create(
+                                b, loc, x, ArrayRef{first}, ArrayRef{width}, ArrayRef<int64_t>{1});
     };
     Value sum = arith::AddFOp::create(b, loc, old, part(term), arith::FastMathFlags::contract);
     // Not a product with 0 or 1: what does not count may be infinite or no number.
@@ -148,8 +147,7 @@ static void addScalar(OpBuilder &b, Location loc, Value term, const Accumulator 
   auto vector = VectorType::get({to.lanes}, b.getF64Type());
   position = arith::MulIOp::create(b, loc, position, indexConstant(b, loc, to.lanes));
   if (!isa<VectorType>(term.getType()))
-    term = vector::BroadcastOp::create(b, loc, VectorType::get({to.pixels}, b.getF64Type()),
-                                       term);
+    term = vector::BroadcastOp::create(b, loc, VectorType::get({to.pixels}, b.getF64Type()), term);
   Value old = vector::LoadOp::create(b, loc, vector, to.partial, ValueRange{position});
   vector::StoreOp::create(b, loc, addLanes(b, loc, old, term, to.active), to.partial,
                           ValueRange{position});
@@ -163,18 +161,19 @@ LogicalResult Accumulation::add(OpBuilder &b, Location loc, Value term, const Ac
   }
   if (auto scatter = term.getDefiningOp<ScatterOp>()) {
     Type element = cast<TableType>(to.type).getElementType();
-    Value first = entryOffset(b, scatter.getLoc(), scatter.getIndices(), to.counts,
-                              componentCount(element));
+    Value first =
+        entryOffset(b, scatter.getLoc(), scatter.getIndices(), to.counts, componentCount(element));
     for (auto [i, scalar] : llvm::enumerate(scalarsOf(b, scatter.getLoc(), scatter.getValue())))
       addScalar(b, scatter.getLoc(), scalar, to, plus(b, scatter.getLoc(), first, i));
     return success();
   }
   if (auto scatter = term.getDefiningOp<ScatterFactorOp>()) {
-    addToGrid(scatter, b, to.total, to.active);
+    addToGrid(scatter, b, to.total, to.active, to.concurrent);
     return success();
   }
   if (auto both = term.getDefiningOp<AddOp>())
-    return failure(failed(add(b, loc, both.getLhs(), to)) || failed(add(b, loc, both.getRhs(), to)));
+    return failure(failed(add(b, loc, both.getLhs(), to)) ||
+                   failed(add(b, loc, both.getRhs(), to)));
   if (!term.getDefiningOp<SumOp>())
     return emitError(loc, "a sum of tables or grids must add up what nb.scatter or "
                           "nb.scatter_factor makes");

@@ -84,11 +84,6 @@ LogicalResult ImageLowering::allocateResults() {
           memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
       buffers.push_back(to.total);
     } else if (isMemory(result.getType())) {
-      if (concurrent && isa<HklGridType>(result.getType()))
-        return emitError(yielded.getLoc(),
-                         "the gradient by a grid of structure factors cannot be summed on a GPU, "
-                         "since each pixel adds to other places of it; leave out F there, or use "
-                         "the processor");
       auto created = sums.create(image, result.getType(), yielded, image.getLanes().value_or(0));
       if (failed(created))
         return failure();

@@ -77,3 +77,24 @@ func.func @table(%n: index, %m: index, %x: f64, %mask: tensor<?x?x?xi8>) -> !nb.
   }
   return %sum : !nb.table<?xf64>
 }
+
+// -----
+
+// Values of a grid are another place for each pixel: each thread adds there by itself, in its warp's
+// accumulator.
+
+// CHECK-LABEL: func.func @scattered_run_tile
+// CHECK: gpu.launch
+// CHECK: %[[OWN:.*]] = arith.cmpi eq,
+// CHECK: %[[TERM:.*]] = arith.select %[[OWN]],
+// CHECK: memref.atomic_rmw addf %[[TERM]], %{{.*}}[%{{.*}}] {nb.scattered} : (f64, memref<?xf64>) -> f64
+// CHECK: gpu.launch
+// CHECK-SAME: function(@scattered_reduce)
+func.func @scattered(%n: index, %x: f64, %F: !nb.hkl_grid<f64>) -> !nb.hkl_grid<f64> {
+  %sum = nb.image panel %p in %n, slow %s in %n, fast %f in %n : !nb.hkl_grid<f64> {
+    %hkl = nb.vec %x, %x, %x : f64
+    %t = nb.scatter_factor nearest %x at [%hkl] like %F : !nb.hkl_grid<f64>, !nb.vec3<f64>
+    nb.yield %t : !nb.hkl_grid<f64>
+  }
+  return %sum : !nb.hkl_grid<f64>
+}

@@ -70,3 +70,21 @@ func.func @apart(%out: memref<?xf64>, %out2: memref<?xf64>, %n: index, %x: f64) 
   }
   return
 }
+
+// -----
+
+// What is scattered stays an addition of each thread, beside what is summed.
+
+// CHECK-LABEL: func.func @scattered
+// CHECK: memref.atomic_rmw addf %{{.*}}, %{{.*}}[%{{.*}}] {nb.scattered}
+// CHECK-COUNT-10: gpu.shuffle xor %{{.*}} : i32
+// CHECK-NOT: memref.atomic_rmw
+func.func @scattered(%out: memref<?xf64>, %n: index, %x: f64) {
+  gpu.launch blocks(%bx, %by, %bz) in (%nx = %n, %ny = %n, %nz = %n)
+             threads(%tx, %ty, %tz) in (%mx = %n, %my = %n, %mz = %n) {
+    memref.atomic_rmw addf %x, %out[%tx] {nb.scattered} : (f64, memref<?xf64>) -> f64
+    memref.atomic_rmw addf %x, %out[%bx] : (f64, memref<?xf64>) -> f64
+    gpu.terminator
+  }
+  return
+}
