@@ -320,8 +320,7 @@ class Energies(unittest.TestCase):
                        "--wrt=wavelength_offset,wavelength_scale,F_by_energy,default_F"],
                       ["--hkl-channels=channels.txt", "--channel-weights=linear", "--wrt=wavelength_offset,source_weight",
                        "--order=2"],
-                      ["--hkl-channels=channels.txt", "--wrt=F_by_energy,source_weight", "--order=2",
-                       "--atol=1e-8"]):  # what no pixel sees differs by roundings of the loss
+                      ["--hkl-channels=channels.txt", "--wrt=F_by_energy,source_weight", "--order=2"]):
             with self.subTest(flags):
                 text = self.run_it(*camera, *flags, program=NB_GRADCHECK)
                 self.assertIn("passed", text)

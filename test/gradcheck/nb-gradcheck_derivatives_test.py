@@ -35,6 +35,17 @@ class GradCheck(unittest.TestCase):
                 self.assertGreater(d["step"], 0)
                 self.assertLess(abs(d["difference_error"]), 1e-6 * abs(d["difference"]))
 
+    def test_diffuse_scattering_jumps(self):
+        """It is that of the nearest reflection, also where all have the same structure factor."""
+        self.run_it("-diffuse_gamma", "30", "40", "50", "-diffuse_sigma", "0.3", "0.4", "0.2", "--order=2",
+                    "--wrt=diffuse_gamma,diffuse_sigma,cell", "--loss=random:3")
+
+    def test_zeros_differ_by_roundings(self):
+        """Entries of a background table that no pixel sees."""
+        done = self.run_it("-stol", "water", "-thickness", "1", "--order=2", "--loss=random:3",
+                           "--wrt=background_thickness,background_F")
+        self.assertIn("dead", done.stdout)
+
     def test_table(self):
         done = self.run_it("--wrt=cell_a,mosaic_spread", "--engine=interpreter")
         lines = done.stdout.splitlines()

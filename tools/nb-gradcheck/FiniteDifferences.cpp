@@ -47,7 +47,8 @@ double absoluteSum(std::span<const double> values) {
 
 FiniteDifferences::FiniteDifferences(Simulator &simulator, std::vector<double> weights,
                                      const Options &options)
-    : simulator(simulator), loss(Loss::linear(std::move(weights))), options(options) {}
+    : simulator(simulator), weights(std::move(weights)), loss(Loss::linear(this->weights)),
+      options(options) {}
 
 const std::vector<double> &FiniteDifferences::atStart() {
   if (start.empty())
@@ -59,6 +60,14 @@ std::vector<double> FiniteDifferences::image() {
   ++images;
   const std::span<const double> pixels = simulator.value();
   return {pixels.begin(), pixels.end()};
+}
+
+/// The sum of the sizes of all terms of the loss.
+double FiniteDifferences::sizeOfTerms() {
+  double sum = 0;
+  for (std::size_t i = 0; i != atStart().size(); ++i)
+    sum += std::fabs(weights[i] * start[i]);
+  return sum;
 }
 
 /// The image at distance t, which becomes the distance that could be represented.
@@ -74,8 +83,8 @@ double FiniteDifferences::weigh(std::span<const double> pixels,
   return loss.evaluate(pixels, used.empty() ? simulator.rendered() : used, {});
 }
 
-/// What the step has to be small against, as an inverse: how much the slopes of the pixels change, or
-/// where jumps would spoil that, the pixels themselves. 0: not at all.
+/// What the step has to be small against, as an inverse: how much the slopes of the pixels change,
+/// or where jumps would spoil that, the pixels themselves. 0: not at all.
 double FiniteDifferences::sensitivity(const Variation &variation) {
   const double total = absoluteSum(atStart());
   double rate = 0;
@@ -160,11 +169,11 @@ Estimate FiniteDifferences::second(const Variation &a, const Variation &b) {
 }
 
 /// Leaves out pixels whose differences at three steps, each half of the one before, do not converge
-/// as those of a smooth one. An edge anywhere within the largest step shows: it counts in the coarse
-/// differences alone, or the more the finer they are.
-void FiniteDifferences::leaveOutJumps(std::span<const double> coarse, std::span<const double> middle,
-                                      std::span<const double> fine, double sharpness,
-                                      Estimate &estimate) {
+/// as those of a smooth one. An edge anywhere within the largest step shows: it counts in the
+/// coarse differences alone, or the more the finer they are.
+void FiniteDifferences::leaveOutJumps(std::span<const double> coarse,
+                                      std::span<const double> middle, std::span<const double> fine,
+                                      double sharpness, Estimate &estimate) {
   atStart();
   estimate.used.assign(simulator.rendered().begin(), simulator.rendered().end());
   for (std::size_t i = 0; i != fine.size(); ++i) {
@@ -187,6 +196,8 @@ void FiniteDifferences::leaveOutJumps(std::span<const double> coarse, std::span<
 Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, double sharpness) {
   Estimate best;
   best.step = step;
+  // No value is of the largest step alone; with half of two steps the product is a quarter.
+  best.rounding = 4 * sharpness * std::numeric_limits<double>::epsilon() * sizeOfTerms();
   best.error = std::numeric_limits<double>::infinity();
   std::vector<double> above;                 // the row before
   std::vector<std::vector<double>> aboveAll; // the same of every pixel, where that is wanted
@@ -198,7 +209,7 @@ Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, dou
   }
   for (int k = 0; k != std::max(options.steps, 2); ++k) {
     std::vector<double> pixels = std::size_t(k) < ahead.size() ? std::move(ahead[std::size_t(k)])
-                                                              : stencil(std::ldexp(1.0, -k));
+                                                               : stencil(std::ldexp(1.0, -k));
     std::vector<double> row = {weigh(pixels, best.used)};
     std::vector<std::vector<double>> rowAll;
     if (options.pixels)
@@ -217,8 +228,7 @@ Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, dou
           takePixels(rowAll[j], rowAll[j - 1], best);
       }
     }
-    const bool roundingTookOver =
-        k > 1 && std::fabs(row.back() - above.back()) > 2 * best.error;
+    const bool roundingTookOver = k > 1 && std::fabs(row.back() - above.back()) > 2 * best.error;
     above = std::move(row);
     aboveAll = std::move(rowAll);
     if (roundingTookOver || best.error <= options.tolerance * std::fabs(best.value))

@@ -26,10 +26,11 @@ struct Variation {
 /// A finite difference of sum(weights * image).
 struct Estimate {
   double value = 0;
-  double error = 0;              ///< of the value, estimated
-  double step = 0;               ///< the largest one, in the unit of the variation
-  std::vector<double> pixels;    ///< the difference of the image, where that was asked for
-  double pixelError = 0;         ///< of the worst of them, estimated
+  double error = 0;    ///< of the value, estimated
+  double rounding = 0; ///< of the image, which may make a difference of this size out of none
+  double step = 0;     ///< the largest one, in the unit of the variation
+  std::vector<double> pixels;     ///< the difference of the image, where that was asked for
+  double pixelError = 0;          ///< of the worst of them, estimated
   std::vector<std::uint8_t> used; ///< 0: the pixel was left out; empty: none was
   std::int64_t leftOut = 0;
 };
@@ -66,9 +67,11 @@ private:
   void leaveOutJumps(std::span<const double> coarse, std::span<const double> middle,
                      std::span<const double> fine, double sharpness, Estimate &estimate);
   Estimate extrapolate(const Stencil &stencil, double step, double sharpness);
+  double sizeOfTerms();
   double weigh(std::span<const double> pixels, std::span<const std::uint8_t> used) const;
 
   Simulator &simulator;
+  std::vector<double> weights;
   Loss loss;
   Options options;
   std::vector<double> start; ///< the image where nothing is moved, once it was needed
