@@ -414,14 +414,21 @@ namespace {
 struct CullPass : nb::impl::CullBase<CullPass> {
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
-      auto wanted = func->getAttrOfType<StringAttr>(names::cull);
-      if (!wanted || func.isExternal())
+      SmallVector<ImageOp> images;
+      func->walk([&](ImageOp image) { images.push_back(image); });
+      if (images.empty())
         return;
+      auto wanted = func->getAttrOfType<StringAttr>(names::cull);
+      if (!wanted) {
+        nb::remarkMissed(func.getLoc(), remarkNamed("not-asked", func)) << remark::add(
+            "no sample is left out: the function has no attribute '{0}', \"exact\" or "
+            "a tolerance",
+            names::cull);
+        return;
+      }
       CullTolerance tolerance;
       if (wanted.getValue() != "exact")
         (void)wanted.getValue().getAsDouble(tolerance.intensity);
-      SmallVector<ImageOp> images;
-      func->walk([&](ImageOp image) { images.push_back(image); });
       for (ImageOp image : images) {
         tolerance.derives = image.getNumResults() > 1;
         Culler(image, func, tolerance).run();

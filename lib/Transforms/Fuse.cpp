@@ -2,10 +2,10 @@
 
 #include "dialect/NB.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
-#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -107,7 +107,8 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   return merged;
 }
 
-/// Outer loops first: merging them makes siblings of the loops inside. Returns how many were merged.
+/// Outer loops first: merging them makes siblings of the loops inside. Returns how many were
+/// merged.
 unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
   unsigned count = 0;
   SmallVector<LoopOp> loops;
@@ -138,8 +139,8 @@ unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
 }
 
 /// Results that nothing uses or that another result equals, with what computes them. An image or a
-/// table is memory, of which each result needs its own.
-void dropResults(LoopOp loop) {
+/// table is memory, of which each result needs its own. Returns how many went.
+unsigned dropResults(LoopOp loop) {
   SmallVector<unsigned> kept;
   DenseMap<Value, Value> resultOf;
   Operation *yield = loop.getBodyBlock()->getTerminator();
@@ -154,8 +155,9 @@ void dropResults(LoopOp loop) {
     if (!result.use_empty())
       kept.push_back(result.getResultNumber());
   }
-  if (kept.size() == loop->getNumResults() || kept.empty())
-    return;
+  const unsigned dropped = loop->getNumResults() - kept.size();
+  if (dropped == 0 || kept.empty())
+    return 0;
   OpBuilder builder(loop);
   SmallVector<Type> types;
   SmallVector<Value> yielded;
@@ -168,23 +170,26 @@ void dropResults(LoopOp loop) {
   for (auto [i, result] : llvm::zip(kept, smaller->getResults()))
     loop->getResult(i).replaceAllUsesWith(result);
   loop.erase();
+  return dropped;
 }
 
-void dropResultsOfAll(FunctionOpInterface func) {
+unsigned dropResultsOfAll(FunctionOpInterface func) {
   SmallVector<LoopOp> loops;
   func.walk<WalkOrder::PreOrder>([&](LoopOp loop) {
     if (loop.addsUp() && loop->getNumResults() != 0)
       loops.push_back(loop);
   });
+  unsigned dropped = 0;
   for (LoopOp loop : loops)
-    dropResults(loop);
+    dropped += dropResults(loop);
+  return dropped;
 }
 
 /// Loops further out first: what they do not yield, nobody inside has to sum. And once more: what
 /// turned out to be equal inside is equal further out.
-void dropResults(FunctionOpInterface func) {
-  dropResultsOfAll(func);
-  dropResultsOfAll(func);
+unsigned dropResults(FunctionOpInterface func) {
+  const unsigned outside = dropResultsOfAll(func);
+  return outside + dropResultsOfAll(func);
 }
 
 //===----------------------------------------------------------------------===//
@@ -194,15 +199,21 @@ void dropResults(FunctionOpInterface func) {
 struct FusePass : nb::impl::FuseBase<FusePass> {
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
+      unsigned dropped = 0;
       // Loops whose counts were computed twice are siblings only when that is done once.
       while (mergeIn(func)) {
         IRRewriter rewriter(&getContext());
         DominanceInfo dominance(func);
         eliminateCommonSubExpressions(rewriter, dominance, func);
-        dropResults(func);
+        dropped += dropResults(func);
         (void)runRegionDCE(rewriter, func->getRegions());
       }
-      dropResults(func);
+      dropped += dropResults(func);
+      if (dropped != 0)
+        nb::remarkPassed(func.getLoc(), remarkNamed("dropped", func))
+            << remark::add("dropped {0} result(s) of loops that nothing used or that another one "
+                           "equalled",
+                           dropped);
     });
   }
 

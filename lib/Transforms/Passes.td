@@ -156,7 +156,8 @@ def SplitSums : Pass<"nb-split-sums"> {
     A sum over several dimensions becomes two or more nested sums, where ops of its body that cost
     more than a loop depend on its outer dimensions only. The ops stay in the innermost
     sum: run `nb-hoist-invariants` after it. A sum's terms are added in the same order, in parts.
-    A remark says how a sum was split.
+    A remark says how a sum was split; another, of one that stays, what a part would save and what
+    a loop of its own costs.
 
     Example: `nb-opt --nb-split-sums --nb-hoist-invariants experiment.mlir`
   }];
@@ -244,7 +245,7 @@ def Fuse : Pass<"nb-fuse"> {
     Merges sums over the same dimensions and counts that stand in the same body into one sum with
     several results, images over the same pixels likewise: a value and its derivative in one
     sweep. Two loops are merged when neither uses the other's result. Remarks say what was merged
-    and what could not be.
+    and what could not be, and how many results of loops were dropped.
 
     Example: `nb-opt --nb-fuse experiment.mlir`
   }];
@@ -284,7 +285,8 @@ def Cull : Pass<"nb-cull"> {
     ahead of the image and marks the image and its sums `nb.lit`: their loops then run over what the
     runtime finds to be lit. `docs/culling.md` has the bounds.
 
-    A remark says what is left out; where nothing is, another one why, at the op in the way.
+    A remark says what is left out; where nothing is, another one why, at the op in the way,
+    or at a function without the attribute `nb.cull`.
 
     Example: `nb-opt --nb-cull experiment.mlir`
   }];

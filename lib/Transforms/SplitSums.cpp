@@ -4,6 +4,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <algorithm>
+
 namespace mlir::nb {
 #define GEN_PASS_DEF_SPLITSUMS
 #include "lib/Transforms/Passes.h.inc"
@@ -40,8 +42,7 @@ SmallVector<unsigned> costByDepth(SumOp sum) {
 }
 
 /// The numbers of leading dimensions after which the sum is worth splitting.
-SmallVector<unsigned> splitPoints(SumOp sum, unsigned loopOverhead) {
-  SmallVector<unsigned> costs = costByDepth(sum);
+SmallVector<unsigned> splitPoints(ArrayRef<unsigned> costs, unsigned loopOverhead) {
   SmallVector<unsigned> points;
   for (unsigned k = 1; k + 1 < costs.size(); ++k)
     if (costs[k] >= loopOverhead)
@@ -100,9 +101,17 @@ struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
     getOperation()->walk([&](FunctionOpInterface func) {
       SmallVector<SumOp> sums;
       func.walk([&](SumOp sum) { sums.push_back(sum); });
-      for (SumOp sum : sums)
-        if (SmallVector<unsigned> points = splitPoints(sum, overhead); !points.empty())
+      for (SumOp sum : sums) {
+        SmallVector<unsigned> costs = costByDepth(sum);
+        if (SmallVector<unsigned> points = splitPoints(costs, overhead); !points.empty())
           splitSum(sum, points, func);
+        else if (costs.size() > 2)
+          nb::remarkMissed(sum.getLoc(), remarkOf("nb-split-sums", "not-split", func))
+              << remark::add(
+                     "stays one loop: what needs not all of its dimensions costs at most {0}, "
+                     "and a loop of its own {1}",
+                     *std::max_element(costs.begin() + 1, costs.end() - 1), overhead.getValue());
+      }
     });
   }
 };

@@ -98,3 +98,13 @@ func.func @two_loops(%D: !nb.mat3<f64>, %k: !nb.vec3<f64>, %n: !nb.vec3<f64>, %o
   }
   return %image : tensor<?x?x?xf64>
 }
+
+// -----
+
+// expected-remark@below {{no sample is left out: the function has no attribute 'nb.cull', "exact" or a tolerance}}
+func.func @not_asked(%x: f64, %np: index) -> tensor<?x?x?xf64> {
+  %image = nb.image panel %p in %np, slow %i in %np, fast %j in %np : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  return %image : tensor<?x?x?xf64>
+}

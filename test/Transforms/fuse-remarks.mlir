@@ -1,5 +1,7 @@
 // RUN: nb-opt %s --nb-fuse --verify-diagnostics --remarks-filter=nb-fuse -o /dev/null
 
+// They were equal.
+// expected-remark@below {{dropped 2 result(s)}}
 func.func @merged(%n: index, %t: !nb.table<?xf64>) -> (f64, f64, f64) {
   // The first merge makes two results of two sums, the second one three.
   // expected-remark@below {{merged two sums: 2 results in one sweep}}
@@ -64,4 +66,16 @@ func.func @impure_body(%n: index, %m: memref<f64>, %t: !nb.table<?xf64>) -> (f64
     nb.yield %x : f64
   }
   return %I, %J : f64, f64
+}
+
+// Of two equal results one goes, and so does one that nothing uses.
+
+// expected-remark@below {{dropped 2 result(s) of loops that nothing used or that another one equalled}}
+func.func @dropped(%n: index, %t: !nb.table<?xf64>) -> (f64, f64) {
+  %I:3 = nb.sum source %i in %n : f64, f64, f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = arith.negf %x : f64
+    nb.yield %x, %x, %y : f64, f64, f64
+  }
+  return %I#0, %I#1 : f64, f64
 }

@@ -23,3 +23,16 @@ func.func @done(%n: index, %nl: index, %nm: index, %step: f64, %angles: !nb.tabl
   return %img : tensor<?x?x?xf64>
 }
 
+
+// A lookup alone is not worth a loop.
+
+func.func @cheap(%n: index, %t: !nb.table<?xf64>) -> f64 {
+  // expected-remark@below {{stays one loop: what needs not all of its dimensions costs at most}}
+  %I = nb.sum source %i in %n, mosaic %j in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = nb.lookup %t[%j] : !nb.table<?xf64>
+    %z = arith.mulf %x, %y : f64
+    nb.yield %z : f64
+  }
+  return %I : f64
+}
