@@ -203,7 +203,7 @@ class Background(unittest.TestCase):
         for more in (["--wrt=" + numbers + ",background_F"], ["--wrt=" + numbers, "--order=2"],
                      ["--wrt=background_F,distance", "--together"],
                      ["--wrt=" + numbers, "--mode=forward"],
-                     ["--wrt=" + numbers, "--device=gpu-on-cpu"]):
+                     ["--wrt=" + numbers + ",background_F", "--device=gpu-on-cpu"]):
             with self.subTest(more):
                 done = self.run_it(*flags, *more, program=NB_GRADCHECK)
                 self.assertIn("passed: ", done.stdout)
