@@ -32,18 +32,26 @@ class NbExplore(unittest.TestCase):
         self.assertLess(len(text), 3e6)
         self.assertNotRegex(text, r'(src|href)="|https?://|@import')
 
-    def test_in_a_browser(self):
+    def body_in_a_browser(self, address, *flags):
         if not CHROMIUM:
             self.skipTest('there is no chromium: install the Debian package of this name')
         home = pathlib.Path(self.folder.name) / 'home'
         done = subprocess.run(
             [CHROMIUM, '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
-             f'--user-data-dir={home}', '--enable-logging=stderr', '--virtual-time-budget=60000', '--dump-dom',
-             f'file://{self.page}#selftest'], capture_output=True, text=True, timeout=280)
+             f'--user-data-dir={home}', '--enable-logging=stderr', *flags, '--dump-dom', address], capture_output=True,
+            text=True, timeout=280)
         body = re.search(r'<body[^>]*>', done.stdout)
         self.assertTrue(body, done.stderr[-2000:])
-        self.assertIn('data-selftest="passed"', body.group(0))
         self.assertNotIn('data-error', body.group(0))
+        return body.group(0), done
+
+    def test_what_is_loaded_can_be_seen(self):
+        body, _ = self.body_in_a_browser(f'file://{self.page}')
+        self.assertIn('data-ready="1"', body)
+
+    def test_in_a_browser(self):
+        body, done = self.body_in_a_browser(f'file://{self.page}#selftest', '--virtual-time-budget=60000')
+        self.assertIn('data-selftest="passed"', body)
         self.assertEqual([line for line in done.stderr.splitlines() if 'CONSOLE' in line], [])
 
     def test_text(self):

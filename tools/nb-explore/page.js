@@ -11,7 +11,14 @@ const colorOf = d => { for (const b of [8, 4, 2, 1]) if (d & b) return `var(--d$
 /* A value's name without the numbers that keep it apart from others. */
 const base = n => n.replace(/^%/, "").replace(/[_.]?\d+(\.i)*$/, "");
 
+/* The browser takes the page for loaded when there is something to see: a document that is open holds that up. */
 async function load() {
+  const unpacking = $("unpacking").contentDocument;
+  unpacking.open();
+  await unpack().finally(() => unpacking.close());
+}
+
+async function unpack() {
   const raw = Uint8Array.from(atob($("data").textContent.trim()), c => c.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
   D = JSON.parse(await new Response(stream).text());
