@@ -72,7 +72,7 @@ class Simulate(unittest.TestCase):
         for half, alone in (("halves/half1", "one"), ("halves/half0", "weak")):
             self.assertEqual(self.contents(half), self.contents(alone))
 
-    def test_a_killed_program_loses_its_image(self):
+    def test_a_killed_program_loses_its_images(self):
         """nb-sim of rank 1 dies; the other rank makes what is left, all hear of it, the next run makes the rest."""
         script = ("import os, signal, subprocess\nfrom mpi4py import MPI\nimport nanobragg.simulate as simulate\n"
                   "class Popen(subprocess.Popen):\n    def __init__(self, *args, **kwargs):\n"
@@ -85,7 +85,8 @@ class Simulate(unittest.TestCase):
         said = self.run_python("killed", ["-c", script], 2)
         self.assertIn("heard 0 -9", said)
         self.assertIn("heard 1 -9", said)
-        self.assertGreaterEqual(len(self.journal("killed")), 19)
+        # Lost are the image that it rendered and those that its threads wrote: on a busy machine it dies late.
+        self.assertGreaterEqual(len(self.journal("killed")), 16)
         self.run_python("killed", ["-m", "nanobragg.simulate", *FLAGS, "--resume"], 3)
         self.run_python("one", ["-m", "nanobragg.simulate", *FLAGS])
         self.assertEqual(self.contents("killed"), self.contents("one"))

@@ -305,6 +305,8 @@ class Energies(unittest.TestCase):
         small = box(3)
         self.phased("phased.hkl", small, others(small))
         self.channels([(e, small, others(small, seed=i)) for i, e in enumerate(ENERGIES)])
+        # At a channel the mean of two has a kink: the sources are between them.
+        self.write("between.txt", [f"{e!r} channel{i}.hkl" for i, e in enumerate((12600.0, 12640.0, 12720.0))])
         anomalous = ["-hkl", "phased.hkl", "--anomalous-atoms=atoms.txt", "--anomalous-table=table.txt"]
         camera = ["-cell", *CELL, "-detpixels", 16, "-pixel", 4, "--spectrum=spectrum.lam", "--loss=random:3",
                   "-default_F", 2]
@@ -316,9 +318,9 @@ class Energies(unittest.TestCase):
                       [*anomalous, "--wrt=anomalous,distance", "--order=2"],
                       ["--hkl-channels=channels.txt", "--wrt=F_by_energy,default_F,cell"],
                       ["--hkl-channels=channels.txt", "--wrt=wavelength_offset,wavelength_scale"],
-                      ["--hkl-channels=channels.txt", "--channel-weights=linear",
+                      ["--hkl-channels=between.txt", "--channel-weights=linear",
                        "--wrt=wavelength_offset,wavelength_scale,F_by_energy,default_F"],
-                      ["--hkl-channels=channels.txt", "--channel-weights=linear", "--wrt=wavelength_offset,source_weight",
+                      ["--hkl-channels=between.txt", "--channel-weights=linear", "--wrt=wavelength_offset,source_weight",
                        "--order=2"],
                       ["--hkl-channels=channels.txt", "--wrt=F_by_energy,source_weight", "--order=2"]):
             with self.subTest(flags):

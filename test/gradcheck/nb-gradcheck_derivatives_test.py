@@ -46,6 +46,24 @@ class GradCheck(unittest.TestCase):
                            "--wrt=background_thickness,background_F")
         self.assertIn("dead", done.stdout)
 
+    def test_a_spread_stays_above_zero(self):
+        """By little, too, where the image hardly depends on it."""
+        self.run_it("-mosaic_abc", "0.3", "0.1", "0.5", "-mosaic_domains", "4", "-water", "20", "-gauss_xtal", "-N", "2",
+                    "--wrt=mosaic_abc", "--loss=random:3")
+
+    def test_a_derivative_of_roundings_is_none(self):
+        """A single source's weight divides itself out."""
+        for mode in ("--mode=forward", "--mode=reverse"):
+            self.run_it("--wrt=source_weight,distance", "--loss=random:52", "-phi", "10", "-osc", "1", "-phisteps", "3", mode)
+
+    def test_an_offset_at_zero_is_small_against_what_it_is_added_to(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".lam") as file:
+            file.write("1.0 1\n1.01 2\n1.03 1\n")
+            file.flush()
+            for order in ("1", "2"):
+                self.run_it("--spectrum=" + file.name, "--wrt=wavelength_offset,wavelength_scale", "--loss=random:3",
+                            "--order=" + order)
+
     def test_table(self):
         done = self.run_it("--wrt=cell_a,mosaic_spread", "--engine=interpreter")
         lines = done.stdout.splitlines()

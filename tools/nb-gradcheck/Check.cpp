@@ -96,6 +96,11 @@ private:
     return differences.first(variationOf(reference, direction));
   }
 
+  /// What the image does not depend on differs by its roundings, in second differences most.
+  static bool isRounding(double value, const Estimate &estimate) {
+    return std::max(std::fabs(value), std::fabs(estimate.value)) <= estimate.rounding;
+  }
+
   CheckedDerivative &add(const std::string &name, const std::string &unit, double scale,
                          double value, const Estimate &estimate) {
     CheckedDerivative d;
@@ -103,10 +108,11 @@ private:
     d.unit = unit;
     d.analytic = value;
     d.difference = estimate.value;
-    d.differenceError = estimate.error;
-    // What the image does not depend on differs by its roundings, in second differences most.
-    if (value == 0 && std::fabs(d.difference) <= estimate.rounding)
-      d.difference = d.differenceError = 0;
+    d.differenceError = estimate.error + estimate.rounding;
+    if (isRounding(value, estimate)) {
+      d.difference = value;
+      d.differenceError = 0;
+    }
     d.step = estimate.step;
     d.leftOut = estimate.leftOut;
     const double size = std::max(std::fabs(value), std::fabs(d.difference));
@@ -140,6 +146,8 @@ private:
           estimate.leftOut > 0 ? std::span<const std::uint8_t>(estimate.used) : analytic.rendered();
       CheckedDerivative &d = add(direction.name, direction.unit, direction.scale,
                                  Loss::linear(weights).evaluate(tangent, used, {}), estimate);
+      if (isRounding(d.analytic, estimate))
+        continue;
       double largest = 0, worst = 0;
       for (std::size_t i = 0; i != tangent.size(); ++i) {
         if (!used[i])
@@ -148,7 +156,7 @@ private:
         worst = std::max(worst, std::fabs(tangent[i] - estimate.pixels[i]));
       }
       d.worstPixel = largest > 0 ? worst / largest : worst;
-      d.pixelError = largest > 0 ? estimate.pixelError / largest : 0;
+      d.pixelError = largest > 0 ? (estimate.pixelError + estimate.pixelRounding) / largest : 0;
     }
   }
 

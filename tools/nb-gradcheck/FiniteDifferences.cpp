@@ -8,8 +8,9 @@ namespace nanobragg {
 namespace {
 
 /// Steps by which the sensitivity is found, of the scale: the first that changes the image by more
-/// than rounding does.
-constexpr double pilotSteps[] = {1e-8, 1e-6, 1e-4, 1e-2};
+/// than rounding does. What a number at zero is small against is not known: a wavelength's offset
+/// has the scale of any length.
+constexpr double pilotSteps[] = {1e-13, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2};
 constexpr double visibleChange = 1e-10;
 /// The product of step and sensitivity: Richardson's error is about its sixth power with three
 /// steps, and rounding is a hundred times below what it is at the last one.
@@ -197,7 +198,10 @@ Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, dou
   Estimate best;
   best.step = step;
   // No value is of the largest step alone; with half of two steps the product is a quarter.
-  best.rounding = 4 * sharpness * std::numeric_limits<double>::epsilon() * sizeOfTerms();
+  const double rounding = 4 * sharpness * std::numeric_limits<double>::epsilon();
+  best.rounding = rounding * sizeOfTerms();
+  for (double pixel : start)
+    best.pixelRounding = std::max(best.pixelRounding, rounding * std::fabs(pixel));
   best.error = std::numeric_limits<double>::infinity();
   std::vector<double> above;                 // the row before
   std::vector<std::vector<double>> aboveAll; // the same of every pixel, where that is wanted

@@ -31,6 +31,7 @@ struct Estimate {
   double step = 0;     ///< the largest one, in the unit of the variation
   std::vector<double> pixels;     ///< the difference of the image, where that was asked for
   double pixelError = 0;          ///< of the worst of them, estimated
+  double pixelRounding = 0;       ///< of the brightest
   std::vector<std::uint8_t> used; ///< 0: the pixel was left out; empty: none was
   std::int64_t leftOut = 0;
 };

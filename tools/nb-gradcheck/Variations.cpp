@@ -9,15 +9,18 @@
 namespace nanobragg {
 namespace {
 
-/// What counts as a large change of a parameter: a radian, or its largest number.
+/// What counts as a large change of a parameter: a radian of an angle that may be any, or its
+/// largest number.
 double scaleOf(const Parameter &parameter, std::span<const double> values) {
   const std::string_view unit = parameter.unit;
-  if (unit == "rad")
+  if (unit == "rad" && parameter.possible == Possible::Any)
     return 1;
   double largest = 0;
   for (double value : values)
     if (std::isfinite(value))
       largest = std::max(largest, std::fabs(value));
+  if (unit == "rad")
+    largest = std::min(largest, 1.0);
   // A beam centre or an offset at zero moves by a part of a detector.
   return largest > 0 ? largest : unit == "m" ? 1e-2 : 1;
 }
