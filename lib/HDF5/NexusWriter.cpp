@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <libdeflate.h>
+#include <memory>
 #include <mutex>
-#include <zlib.h>
+#include <new>
 
 namespace nanobragg::io {
 namespace {
@@ -150,7 +152,7 @@ public:
       require(H5Fflush(file, H5F_SCOPE_GLOBAL));
       return;
     }
-    const std::vector<Bytef> bytes = deflated(pixels);
+    const std::vector<std::byte> bytes = deflated(pixels);
     const std::lock_guard lock(mutex);
     require(H5Dwrite_chunk(data, H5P_DEFAULT, 0, offset, bytes.size(), bytes.data()));
     require(H5Fflush(file, H5F_SCOPE_GLOBAL));
@@ -177,16 +179,19 @@ private:
   }
 
   /// As HDF5's filters shuffle and deflate do, on this thread.
-  static std::vector<Bytef> deflated(std::span<const std::byte> pixels) {
+  static std::vector<std::byte> deflated(std::span<const std::byte> pixels) {
     const std::size_t count = pixels.size() / 4;
-    std::vector<Bytef> shuffled(pixels.size());
+    std::vector<std::byte> shuffled(pixels.size());
     for (std::size_t b = 0; b < 4; ++b)
       for (std::size_t i = 0; i < count; ++i)
-        shuffled[b * count + i] = Bytef(pixels[4 * i + b]);
-    uLongf size = compressBound(uLong(shuffled.size()));
-    std::vector<Bytef> bytes(size);
-    compress2(bytes.data(), &size, shuffled.data(), uLong(shuffled.size()), 1);
-    bytes.resize(size);
+        shuffled[b * count + i] = pixels[4 * i + b];
+    const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
+        libdeflate_alloc_compressor(1), libdeflate_free_compressor);
+    if (!compressor)
+      throw std::bad_alloc();
+    std::vector<std::byte> bytes(libdeflate_zlib_compress_bound(compressor.get(), shuffled.size()));
+    bytes.resize(libdeflate_zlib_compress(compressor.get(), shuffled.data(), shuffled.size(),
+                                          bytes.data(), bytes.size()));
     return bytes;
   }
 
