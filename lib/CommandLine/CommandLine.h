@@ -45,7 +45,7 @@ struct InputFiles {
   std::optional<std::string> expt;     ///< FILE or FILE:N
   std::optional<std::string> geometry; ///< CrystFEL's
   std::optional<std::string> spectrum;
-  std::optional<std::string> dump; ///< read without hkl, written with it
+  std::optional<std::string> dump;                           ///< read without hkl, written with it
   std::optional<std::string> hklChannels;                    ///< in place of hkl
   std::optional<std::string> anomalousAtoms, anomalousTable; ///< both or none, with hkl
   std::vector<BackgroundFile> backgrounds;
@@ -104,9 +104,9 @@ enum class Emit { Nothing, Nb, Mlir, Llvm, Asm, Stats };
 struct LossOptions {
   enum class Kind { Sum, ChiSquare, Poisson, Gauss };
   Kind kind = Kind::Sum;
-  std::optional<std::string> data;  ///< an image
-  std::optional<std::string> sigma; ///< a number, "poisson" or an image; unset: 1
-  std::optional<std::string> mask;  ///< an SMV image, 0 where a pixel does not count
+  std::optional<std::string> data;       ///< an image
+  std::optional<std::string> sigma;      ///< a number, "poisson" or an image; unset: 1
+  std::optional<std::string> mask;       ///< an SMV image, 0 where a pixel does not count
   std::optional<std::string> background; ///< of Poisson and Gauss: a number or an image; unset: 0
   std::optional<double> readOut;         ///< of Gauss, in units of the image; unset: 0
 };
@@ -172,6 +172,7 @@ struct LoadedInputs {
   /// Of --expt: the experiment, and those that share its images. Empty without.
   std::vector<io::DialsExperiment> dials;
   bool geometryFromFile = false;    ///< the frame is that of a file, not of a convention
+  std::string shots;                ///< content of --shots
   std::string hallSymbol;           ///< of the structure factors' space group; empty: unknown
   std::vector<std::string> remarks; ///< what was taken from files; one sentence each
   std::vector<std::string>
@@ -180,8 +181,8 @@ struct LoadedInputs {
 
 /// Reads every file that the command line names. `-panels` goes to line.options. What `given` has
 /// comes from memory and takes the place of a file. Throws UsageError where something needed is
-/// neither named nor given, io::FileError where a file cannot be used. A reflection list that `parsed`
-/// has is not parsed again; null: there is none.
+/// neither named nor given, io::FileError where a file cannot be used. A reflection list that
+/// `parsed` has is not parsed again; null: there is none.
 LoadedInputs loadInputs(CommandLine &line, Inputs given = {}, io::HklStore *parsed = nullptr);
 
 /// Thickness, density and molar mass of the backgrounds, as the flags say them.

@@ -1,3 +1,4 @@
+#include "lib/CommandLine/CellOfShots.h"
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/DialsInput.h"
 #include "lib/CommandLine/FactorsByEnergyInput.h"
@@ -28,8 +29,12 @@ namespace {
 /// What the C program reads when no -hkl is given, whichever run left it behind.
 constexpr const char *cDumpFile = "Fdump.bin";
 
-void requireCell(const CommandLine &line, const Inputs &inputs) {
-  if (!line.files.matrix && !inputs.matrix && !line.options.cell)
+/// Where nothing else says it, the cell of the first shot is that of the run.
+void requireCell(CommandLine &line, LoadedInputs &loaded) {
+  const auto known = [&] { return line.files.matrix || loaded.inputs.matrix || line.options.cell; };
+  if (!known() && line.series.shots)
+    takeCellOfShots(loaded.shots, line);
+  if (!known())
     throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA");
 }
 
@@ -54,7 +59,8 @@ bool isBackgroundAlone(const CommandLine &line, const Inputs &given) {
          !files.expt && !given.grid && line.options.defaultF == 0;
 }
 
-void requireInputs(const CommandLine &line, const Inputs &given) {
+void requireInputs(CommandLine &line, LoadedInputs &loaded) {
+  const Inputs &given = loaded.inputs;
   if (bool(line.files.anomalousAtoms) != bool(line.files.anomalousTable))
     throw UsageError(
         "--anomalous-atoms and --anomalous-table belong together: where the atoms are, and "
@@ -65,7 +71,7 @@ void requireInputs(const CommandLine &line, const Inputs &given) {
   if (isBackgroundAlone(line, given))
     return;
   if (!line.files.hkl && !line.files.hklChannels && !line.files.expt) // which may bring the cell
-    requireCell(line, given);
+    requireCell(line, loaded);
   if (line.files.hkl || line.files.hklChannels || line.files.dump || given.grid ||
       line.options.defaultF != 0)
     return;
@@ -174,11 +180,13 @@ std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment 
 }
 
 LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
-  requireInputs(line, given);
-  refuseOutputConflicts(line);
-  refuseMisleadingNames(line);
   LoadedInputs loaded;
   loaded.inputs = std::move(given);
+  if (line.series.shots)
+    loaded.shots = io::readMaybeCompressed(*line.series.shots);
+  requireInputs(line, loaded);
+  refuseOutputConflicts(line);
+  refuseMisleadingNames(line);
   loaded.warnings = line.warnings;
   loaded.notices = line.notices;
   Inputs &inputs = loaded.inputs;
@@ -221,7 +229,7 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
     if (!line.options.cell && !inputs.matrix)
       line.options.cell = {100, 100, 100, 90, 90, 90};
   }
-  requireCell(line, inputs);
+  requireCell(line, loaded);
   for (std::string &warning : flagsWithoutEffect(line, inputs))
     loaded.warnings.push_back(std::move(warning));
   return loaded;

@@ -5,10 +5,13 @@
 #include "test/IO/TemporaryDirectory.h"
 
 using namespace nanobragg;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Le;
 using testing::Not;
 
 namespace {
@@ -47,6 +50,21 @@ TEST_F(LoadInputsTest, NeedsCellAndStructureFactors) {
   EXPECT_THAT(refused("-default_F 1"), HasSubstr("no unit cell"));
   EXPECT_THAT(refused("-cell 40"), HasSubstr("no structure factors"));
   EXPECT_EQ(refused("-cell 40 -default_F 1"), "");
+}
+
+TEST_F(LoadInputsTest, TakesTheCellOfTheFirstShot) {
+  const std::string table =
+      folder.add("table", "N cell\n5 41 42 43 90 90 90\n6 51 52 53 90 90 90\n");
+  load("-default_F 1 --shots=" + table);
+  EXPECT_THAT(line.options.cell.value(), ElementsAre(41, 42, 43, 90, 90, 90));
+  load("-default_F 1 -cell 40 --shots=" + table);
+  EXPECT_EQ(line.options.cell.value()[0], 40);
+  load("-default_F 1 --shots=" + folder.add("drawn", "draw 3\ncell 38..39 = = 90 90 90\n"));
+  EXPECT_THAT(line.options.cell.value()[1], AllOf(Ge(38), Le(39)));
+  EXPECT_THAT(refused("-default_F 1 --shots=" + folder.add("none", "N\n5\n")),
+              HasSubstr("no unit cell"));
+  EXPECT_THAT(refused("-default_F 1 --shots=" + folder.add("a.expt", "{}")),
+              HasSubstr("give --expt="));
 }
 
 TEST_F(LoadInputsTest, NeverTakesADumpThatNobodyNamed) {

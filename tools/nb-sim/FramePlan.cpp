@@ -1,9 +1,9 @@
 #include "tools/nb-sim/FramePlan.h"
 
+#include "lib/CommandLine/CellOfShots.h"
 #include "lib/CommandLine/DialsInput.h"
 #include "lib/Experiment/Units.h"
 #include "lib/IO/ExptFile.h"
-#include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 
 #include <algorithm>
@@ -38,13 +38,11 @@ FramePlan::FramePlan(const RunSetup &runSetup) : setup(runSetup) {
 }
 
 void FramePlan::readShots(const std::string &path) {
-  const std::string text = io::readMaybeCompressed(path);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != text.npos && text[first] == '{') {
+  if (areExperiments(setup.loaded.shots)) {
     readExperiments(path);
     return;
   }
-  shots = readShotTable(path, text, setup.line);
+  shots = readShotTable(path, setup.loaded.shots, setup.line);
   frames = std::int64_t(shots.size());
 }
 
