@@ -1,7 +1,6 @@
 #include "lib/CommandLine/FactorsByEnergyInput.h"
 
 #include "lib/IO/AnomalousFiles.h"
-#include "lib/IO/FileError.h"
 #include "lib/IO/GridSize.h"
 
 #include <algorithm>
@@ -81,44 +80,6 @@ void loadPhasedHkl(const std::string &path, const std::string &content, const Co
   byEnergy->imaginary = std::move(factors.imaginary);
   loaded.inputs.byEnergy = std::move(byEnergy);
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
-}
-
-void loadAnomalousAtoms(const CommandLine &line, LoadedInputs &loaded) {
-  const std::string &atomFile = *line.files.anomalousAtoms, &tableFile = *line.files.anomalousTable;
-  const io::AtomFile file = io::readAtoms(atomFile);
-  const io::DispersionTable table = io::readDispersion(tableFile);
-  auto byEnergy = std::make_shared<FactorsByEnergy>(*loaded.inputs.byEnergy);
-  byEnergy->file = tableFile;
-  byEnergy->energies = table.energies;
-  for (const io::LabelledAtom &atom : io::expandAtoms(file)) {
-    auto kind =
-        std::size_t(std::ranges::find(byEnergy->kinds, atom.label) - byEnergy->kinds.begin());
-    if (kind == byEnergy->kinds.size()) {
-      const auto row = std::ranges::find(table.labels, atom.label) - table.labels.begin();
-      if (std::size_t(row) == table.labels.size())
-        throw io::FileError(tableFile, "has no f' and f'' of '" + atom.label + "', which is in " +
-                                           atomFile + "; add lines of " + atom.label +
-                                           " eV f' f''");
-      if (kind == std::size_t(mostAnomalousKinds))
-        throw io::FileError(atomFile,
-                            "has more than " + std::to_string(mostAnomalousKinds) +
-                                " kinds of atoms; give those that scatter alike one label");
-      byEnergy->kinds.push_back(atom.label);
-      const auto energies = std::ptrdiff_t(table.energies.size());
-      for (auto [from, to] : {std::pair(&table.fPrime, &byEnergy->fPrime),
-                              std::pair(&table.fDoublePrime, &byEnergy->fDoublePrime)})
-        to->insert(to->end(), from->begin() + row * energies, from->begin() + (row + 1) * energies);
-    }
-    byEnergy->atoms.push_back({int(kind), atom.position, atom.occupancy, atom.b});
-  }
-  const HklGrid &box = *loaded.inputs.grid;
-  const std::size_t boxes = 2 + 2 * byEnergy->kinds.size();
-  io::gridNodes(atomFile, stackedBounds(box, boxes), boxes * box.values.size());
-  loaded.remarks.push_back(std::to_string(byEnergy->atoms.size()) + " anomalous scatterers of " +
-                           std::to_string(byEnergy->kinds.size()) + " kinds are in the cell (" +
-                           atomFile + (file.spaceGroup.empty() ? "" : ", " + file.spaceGroup) +
-                           ")");
-  loaded.inputs.byEnergy = std::move(byEnergy);
 }
 
 } // namespace nanobragg

@@ -16,9 +16,5 @@ void loadChannels(CommandLine &line, const std::function<void()> &load, LoadedIn
 void loadPhasedHkl(const std::string &path, const std::string &content, const CommandLine &line,
                    LoadedInputs &loaded);
 
-/// Adds the scatterers of --anomalous-atoms to the complex factors that are loaded. Throws
-/// io::FileError.
-void loadAnomalousAtoms(const CommandLine &line, LoadedInputs &loaded);
-
 } // namespace nanobragg
 #endif

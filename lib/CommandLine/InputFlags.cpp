@@ -26,9 +26,10 @@ FlagGroup inputFlags() {
           {.spellings = {"-hkl"},
            .values = "FILE",
            .fallback = "none",
-           .help = "structure factors, told by content: lines of h k l F of the P1 cell; MTZ or mmCIF "
-                   "amplitudes (FILE:COLUMN for another than the obvious one), expanded to P1; or a "
-                   "model, PDB or mmCIF, from which they are calculated. Plain or gzip",
+           .help =
+               "structure factors, told by content: lines of h k l F of the P1 cell; MTZ or mmCIF "
+               "amplitudes (FILE:COLUMN for another than the obvious one), expanded to P1; or a "
+               "model, PDB or mmCIF, from which they are calculated. Plain or gzip",
            .apply = [](CommandLine &line, const Values &v) { line.files.hkl = v.text(); }},
           {.spellings = {"--hkl-dmin"},
            .values = "D",
@@ -36,15 +37,16 @@ FlagGroup inputFlags() {
            .fallback = "what the detector's corners see, at most 1",
            .help = "resolution to which the structure factors of a model are calculated",
            .range = Range::between(0.2, 1000),
-           .apply = [](CommandLine &line, const Values &v) { line.options.modelDmin = v.number(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.modelDmin = v.number(); }},
           {.spellings = {"--k-sol"},
            .values = "DENSITY",
            .unit = "electrons/A^3",
            .fallback = "0, no bulk solvent",
            .help = "density of the bulk solvent around a model, 0.35 for most proteins",
            .range = Range::between(0, 10),
-           .apply =
-               [](CommandLine &line, const Values &v) { line.options.solventDensity = v.number(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.options.solventDensity = v.number(); }},
           {.spellings = {"--b-sol"},
            .values = "B",
            .unit = "A^2",
@@ -60,13 +62,15 @@ FlagGroup inputFlags() {
           {.spellings = {"--hkl-channels"},
            .values = "FILE",
            .fallback = "none",
-           .help = "structure factors by energy: lines of eV and a file as -hkl takes it, from the list's "
+           .help = "structure factors by energy: lines of eV and a file as -hkl takes it, from the "
+                   "list's "
                    "folder. Each source has those of the nearest energy, see --channel-weights",
            .apply = [](CommandLine &line, const Values &v) { line.files.hklChannels = v.text(); }},
           {.spellings = {"--channel-weights"},
            .values = "nearest|linear",
            .fallback = "nearest",
-           .help = "of --hkl-channels, for a source between two energies: the factors of the nearest, or those "
+           .help = "of --hkl-channels, for a source between two energies: the factors of the "
+                   "nearest, or those "
                    "of both in proportion",
            .apply =
                [](CommandLine &line, const Values &v) {
@@ -76,14 +80,20 @@ FlagGroup inputFlags() {
           {.spellings = {"--anomalous-atoms"},
            .values = "FILE",
            .fallback = "none",
-           .help = "atoms whose f' and f'' are added to the complex structure factors of -hkl: lines of "
-                   "label x y z occupancy B, and space_group NAME where they are not all of the cell",
-           .apply = [](CommandLine &line, const Values &v) { line.files.anomalousAtoms = v.text(); }},
+           .help = "atoms whose f' and f'' are added to the complex structure factors of -hkl: "
+                   "lines of "
+                   "label x y z occupancy B, and space_group NAME where they are not all of the "
+                   "cell; or a "
+                   "PDB or mmCIF model, of which elements may be named (FILE:SE,ZN)",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.files.anomalousAtoms = v.text(); }},
           {.spellings = {"--anomalous-table"},
            .values = "FILE",
-           .fallback = "none",
-           .help = "their f' and f'' by energy: lines of label eV f' f'', between which is interpolated",
-           .apply = [](CommandLine &line, const Values &v) { line.files.anomalousTable = v.text(); }},
+           .fallback = "Cromer and Liberman's",
+           .help = "their f' and f'' by energy: lines of label eV f' f'', between which is "
+                   "interpolated",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.files.anomalousTable = v.text(); }},
           {.spellings = {"-dump"},
            .values = "FILE",
            .fallback = "none",
@@ -108,20 +118,23 @@ FlagGroup inputFlags() {
           {.spellings = {"--expt"},
            .values = "FILE[:N]",
            .fallback = "none",
-           .help = "experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector of any "
-                   "number of panels; N counts from 0. Without N, experiments that share its images "
-                   "are lattices on them. Flags win over the file",
+           .help =
+               "experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector of any "
+               "number of panels; N counts from 0. Without N, experiments that share its images "
+               "are lattices on them. Flags win over the file",
            .apply = [](CommandLine &line, const Values &v) { line.files.expt = v.text(); }},
           {.spellings = {"--geom"},
            .values = "FILE",
            .fallback = "none",
-           .help = "detector geometry of CrystFEL: panels, bad regions, photon energy and camera length, "
+           .help = "detector geometry of CrystFEL: panels, bad regions, photon energy and camera "
+                   "length, "
                    "which -energy and -distance give where they stand in an image",
            .apply = [](CommandLine &line, const Values &v) { line.files.geometry = v.text(); }},
           {.spellings = {"--spectrum"},
            .values = "FILE",
            .fallback = "none",
-           .help = "spectrum of the beam: lines of wavelength (A) or energy (eV) and weight, or that of an "
+           .help = "spectrum of the beam: lines of wavelength (A) or energy (eV) and weight, or "
+                   "that of an "
                    "NXmx file",
            .apply = [](CommandLine &line, const Values &v) { line.files.spectrum = v.text(); }},
           {.spellings = {"-sourcefile"},
@@ -134,10 +147,10 @@ FlagGroup inputFlags() {
           {.spellings = {"-stol"},
            .values = "FILE",
            .fallback = "none",
-           .help = "amorphous background: lines of sin(theta)/lambda in 1/A and electrons per molecule; or "
+           .help = "amorphous background: lines of sin(theta)/lambda in 1/A and electrons per "
+                   "molecule; or "
                    "water or air; several add up",
-           .apply = [](CommandLine &line,
-                       const Values &v) { addBackground(line, "-stol", v, 1); }},
+           .apply = [](CommandLine &line, const Values &v) { addBackground(line, "-stol", v, 1); }},
           {.spellings = {"-4stol"},
            .values = "FILE",
            .fallback = "none",
@@ -154,7 +167,8 @@ FlagGroup inputFlags() {
            .values = "THICKNESS",
            .unit = "mm",
            .fallback = "0.1",
-           .help = "of the background's material along the beam; behind a -stol of that one, before the "
+           .help = "of the background's material along the beam; behind a -stol of that one, "
+                   "before the "
                    "first of all",
            .range = Range::notNegative(),
            .apply = setMaterial<&MaterialOptions::thickness>},

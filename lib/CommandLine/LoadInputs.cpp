@@ -1,3 +1,4 @@
+#include "lib/CommandLine/AnomalousInput.h"
 #include "lib/CommandLine/CellOfShots.h"
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/DialsInput.h"
@@ -61,10 +62,9 @@ bool isBackgroundAlone(const CommandLine &line, const Inputs &given) {
 
 void requireInputs(CommandLine &line, LoadedInputs &loaded) {
   const Inputs &given = loaded.inputs;
-  if (bool(line.files.anomalousAtoms) != bool(line.files.anomalousTable))
-    throw UsageError(
-        "--anomalous-atoms and --anomalous-table belong together: where the atoms are, and "
-        "their f' and f''; give both");
+  if (line.files.anomalousTable && !line.files.anomalousAtoms)
+    throw UsageError("--anomalous-table has f' and f'' of atoms that nothing places; give "
+                     "--anomalous-atoms, too");
   if (line.files.anomalousAtoms && !line.files.hkl)
     throw UsageError(
         "--anomalous-atoms adds to structure factors with phases; give those with -hkl FILE");

@@ -53,7 +53,8 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   if (f.hklChannels && fs::is_regular_file(*f.hklChannels, ignored))
     for (const io::ChannelFile &channel : io::readChannels(*f.hklChannels))
       files.push_back({"--hkl-channels", io::splitLabel(channel.hkl).name});
-  add(files, "--anomalous-atoms", f.anomalousAtoms);
+  if (f.anomalousAtoms)
+    files.push_back({"--anomalous-atoms", io::splitLabel(*f.anomalousAtoms).name});
   add(files, "--anomalous-table", f.anomalousTable);
   add(files, "-mat", f.matrix);
   add(files, "-sourcefile", f.sources);

@@ -68,7 +68,6 @@ private:
   void chooseEnergyNodes();
   void chooseChannels();
   void chooseAnomalous();
-  std::vector<double> sourceEnergies() const;
 
   void warn(const std::string &text) { complete.warnings.push_back(text); }
   /// This run depends on the switch; says so, once, when it is set Right.

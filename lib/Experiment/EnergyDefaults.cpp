@@ -58,8 +58,7 @@ std::vector<std::complex<double>> sumOverAtoms(const std::vector<AnomalousAtom> 
 
 } // namespace
 
-/// eV, of each source.
-std::vector<double> DefaultsChooser::sourceEnergies() const {
+std::vector<double> sourceEnergies(const Experiment &experiment) {
   const Beam &beam = experiment.beam;
   const bool listed = experiment.variant.sources == Sources::Listed;
   std::vector<double> energies;
@@ -115,8 +114,17 @@ void DefaultsChooser::chooseAnomalous() {
   values.reserve((2 + 2 * given.kinds.size()) * box.values.size());
   values.insert(values.end(), given.real.begin(), given.real.end());
   values.insert(values.end(), given.imaginary.begin(), given.imaginary.end());
+  // What no list has does not disperse.
+  std::vector<std::size_t> unlisted;
+  for (std::size_t node = 0; node < given.imaginary.size(); ++node)
+    if (std::isnan(given.imaginary[node]))
+      unlisted.push_back(node);
+  for (const std::size_t node : unlisted)
+    values[given.real.size() + node] = 0;
   for (std::size_t kind = 0; kind < given.kinds.size(); ++kind) {
-    const auto total = sumOverAtoms(given.atoms, int(kind), box, report.reciprocalCell.vectors);
+    auto total = sumOverAtoms(given.atoms, int(kind), box, report.reciprocalCell.vectors);
+    for (const std::size_t node : unlisted)
+      total[node] = 0;
     for (const std::complex<double> &value : total)
       values.push_back(value.real());
     for (const std::complex<double> &value : total)
@@ -129,12 +137,14 @@ void DefaultsChooser::chooseAnomalous() {
   chooseEnergyNodes();
   const std::vector<double> &table = given.energies;
   constexpr double rounding = 1e-6; // eV, of what was a wavelength in between
-  for (const double energy : sourceEnergies())
+  for (const double energy : sourceEnergies(experiment))
     if (table.size() > 1 && (energy < table.front() - rounding || energy > table.back() + rounding))
-      throw std::invalid_argument("--anomalous-table " + given.file + ": goes from " +
-                                  text(table.front()) + " to " + text(table.back()) +
-                                  " eV, and a source has " + text(energy) +
-                                  " eV; add lines that reach it");
+      throw std::invalid_argument(
+          (given.file.empty() ? "f' and f'' without --anomalous-table are known"
+                              : "--anomalous-table " + given.file + ": goes") +
+          " from " + text(table.front()) + " to " + text(table.back()) + " eV, and a source has " +
+          text(energy) + " eV; " +
+          (given.file.empty() ? "give a table that reaches it" : "add lines that reach it"));
 }
 
 } // namespace nanobragg

@@ -28,14 +28,19 @@ inline HklGrid stackedBounds(const HklGrid &box, std::size_t count) {
 
 /// Either channels or anomalous scatterers. All grids have the bounds of the experiment's one.
 struct FactorsByEnergy {
-  std::string file;             ///< for messages
+  std::string file;             ///< for messages; of atoms the table, empty where there is none
   std::vector<double> energies; ///< eV, ascending: of the channels, or of the table of f' and f''
-  std::shared_ptr<const HklGrid> channels;  ///< one box for each energy, stacked; null: atoms
-  std::vector<double> real, imaginary;      ///< of F without the dispersion of the atoms, electrons
+  std::shared_ptr<const HklGrid> channels; ///< one box for each energy, stacked; null: atoms
+  /// Of F without the dispersion of the atoms, electrons. Where the imaginary part is not a number
+  /// there is none: F is the real part at all energies.
+  std::vector<double> real, imaginary;
   std::vector<std::string> kinds;           ///< labels of the atoms, those that the table knows
   std::vector<AnomalousAtom> atoms;         ///< all of the cell
   std::vector<double> fPrime, fDoublePrime; ///< electrons, [kind][energy]
 };
+
+/// eV, of each source.
+std::vector<double> sourceEnergies(const Experiment &experiment);
 
 } // namespace nanobragg
 #endif

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <gemmi/math.hpp>
+#include <limits>
 #include <new>
 
 namespace nanobragg::io {
@@ -85,7 +86,7 @@ void expandPhases(const std::vector<UniqueReflection> &unique, const gemmi::Spac
                   StructureFactors &result) {
   const HklGrid &grid = result.grid;
   result.real = grid.values;
-  result.imaginary.assign(grid.values.size(), 0);
+  result.imaginary.assign(grid.values.size(), std::numeric_limits<double>::quiet_NaN());
   const std::int64_t lSpan = 2 * grid.lMax + 1, kSpan = (2 * grid.kMax + 1) * lSpan;
   const std::int64_t middle = grid.hMax * kSpan + grid.kMax * lSpan + grid.lMax;
   double *real = result.real.data() + middle, *imaginary = result.imaginary.data() + middle;

@@ -211,7 +211,7 @@ private:
     grid.values.assign(std::size_t((2 * largest[0] + 1) * kSpan), 0);
     if (options.phases) {
       result.real = grid.values;
-      result.imaginary = grid.values;
+      result.imaginary.assign(grid.values.size(), std::numeric_limits<double>::quiet_NaN());
     }
     double *center = grid.values.data() + largest[0] * kSpan + largest[1] * lSpan + largest[2];
     for (std::int64_t h = -largest[0]; h <= largest[0]; ++h)
@@ -270,6 +270,36 @@ private:
   Transform real, anomalous, solvent;
 };
 
+/// The one model of a crystal that counts, with all copies by non-crystallographic symmetry.
+gemmi::Structure crystalOf(const std::string &path, const std::string &content,
+                           StructureFactorFormat format,
+                           const std::optional<std::array<double, 6>> &cell,
+                           std::vector<std::string> &warnings) {
+  gemmi::Structure structure = structureOf(path, content, format);
+  if (structure.models.empty())
+    throw FileError(path, "has no atoms");
+  if (!structure.cell.is_crystal()) {
+    if (!cell)
+      throw FileError(path, "has no unit cell (CRYST1, _cell); give -cell, or use a model of a "
+                            "crystal");
+    structure.cell.set((*cell)[0], (*cell)[1], (*cell)[2], (*cell)[3], (*cell)[4], (*cell)[5]);
+    structure.spacegroup_hm = "P 1";
+    warnings.push_back(path + ": has no unit cell; its atoms stand in that of -cell, in P 1");
+  }
+  requireCell(path, structure.cell);
+  if (structure.models.size() > 1)
+    warnings.push_back(path + ": has " + std::to_string(structure.models.size()) +
+                       " models; the first counts");
+  structure.models.resize(1, structure.models.front());
+  structure.setup_cell_images();
+  bool copies = false;
+  for (const gemmi::NcsOp &op : structure.ncs)
+    copies = copies || !op.given;
+  if (copies)
+    gemmi::expand_ncs(structure, gemmi::HowToNameCopiedChain::Short);
+  return structure;
+}
+
 } // namespace
 
 std::optional<std::array<double, 6>>
@@ -287,32 +317,34 @@ StructureFactors factorsOfModel(const std::string &path, const std::string &cont
                                 StructureFactorFormat format, const ModelOptions &options,
                                 const std::optional<std::array<double, 6>> &cell) {
   return withGemmi(path, "a model", [&] {
-    gemmi::Structure structure = structureOf(path, content, format);
-    if (structure.models.empty())
-      throw FileError(path, "has no atoms");
-    StructureFactors result;
     std::vector<std::string> warnings;
-    if (!structure.cell.is_crystal()) {
-      if (!cell)
-        throw FileError(path, "has no unit cell (CRYST1, _cell); give -cell, or use a model of a "
-                              "crystal");
-      structure.cell.set((*cell)[0], (*cell)[1], (*cell)[2], (*cell)[3], (*cell)[4], (*cell)[5]);
-      structure.spacegroup_hm = "P 1";
-      warnings.push_back(path + ": has no unit cell; its atoms stand in that of -cell, in P 1");
-    }
-    requireCell(path, structure.cell);
-    if (structure.models.size() > 1)
-      warnings.push_back(path + ": has " + std::to_string(structure.models.size()) +
-                         " models; the first counts");
-    structure.models.resize(1, structure.models.front());
-    structure.setup_cell_images();
-    bool copies = false;
-    for (const gemmi::NcsOp &op : structure.ncs)
-      copies = copies || !op.given;
-    if (copies)
-      gemmi::expand_ncs(structure, gemmi::HowToNameCopiedChain::Short);
-    result = FactorsOfModel(path, structure, options).calculate();
+    gemmi::Structure structure = crystalOf(path, content, format, cell, warnings);
+    StructureFactors result = FactorsOfModel(path, structure, options).calculate();
     result.warnings = warnings;
+    return result;
+  });
+}
+
+AtomsOfModel atomsIn(const std::string &path, const std::string &content,
+                     StructureFactorFormat format,
+                     const std::optional<std::array<double, 6>> &cell) {
+  return withGemmi(path, "a model", [&] {
+    AtomsOfModel result;
+    const gemmi::Structure structure = crystalOf(path, content, format, cell, result.warnings);
+    const gemmi::Model &model = structure.models.front();
+    checkedAtoms(path, model);
+    const gemmi::SpaceGroup &group = groupOf(path, structure);
+    const gemmi::GroupOps operations = group.operations();
+    for (const gemmi::Chain &chain : model.chains)
+      for (const gemmi::Residue &residue : chain.residues)
+        for (const gemmi::Atom &atom : residue.atoms)
+          for (const gemmi::Op op : operations) {
+            const gemmi::Fractional at = structure.cell.fractionalize(atom.pos);
+            const auto image = op.apply_to_xyz({at.x, at.y, at.z});
+            result.atoms.push_back({atom.element.uname(), image, atom.occ, atom.b_iso});
+          }
+    result.cell = numbersOf(structure.cell);
+    result.spaceGroup = group.hm;
     return result;
   });
 }

@@ -17,5 +17,10 @@ StructureFactors factorsOfModel(const std::string &path, const std::string &cont
 std::optional<std::array<double, 6>>
 cellOfModel(const std::string &path, const std::string &content, StructureFactorFormat format);
 
+/// As atomsOfModel(). All images of each atom count, as they do in the density.
+AtomsOfModel atomsIn(const std::string &path, const std::string &content,
+                     StructureFactorFormat format,
+                     const std::optional<std::array<double, 6>> &cell);
+
 } // namespace nanobragg::io
 #endif

@@ -1,4 +1,5 @@
 // What libnb-gemmi.so exports.
+#include "lib/Gemmi/Dispersion.h"
 #include "lib/Gemmi/MergedReflections.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
@@ -48,7 +49,18 @@ bool operations(const std::string &spaceGroup, std::vector<SymmetryOperation> &r
   return caught(error, [&] { result = operationsOf(spaceGroup); });
 }
 
-constexpr GemmiModule module{NB_VERSION, read, calculate, cell, asymmetricUnit, mtz, operations};
+bool atoms(const std::string &path, const std::string &content, StructureFactorFormat format,
+           const Cell &cell, AtomsOfModel &result, std::string &error) {
+  return caught(error, [&] { result = atomsIn(path, content, format, cell); });
+}
+
+bool dispersion(const std::string &element, const std::vector<double> &energies, Dispersion &result,
+                std::string &error) {
+  return caught(error, [&] { result = cromerLiberman(element, energies); });
+}
+
+constexpr GemmiModule module{NB_VERSION, read,       calculate, cell,      asymmetricUnit,
+                             mtz,        operations, atoms,     dispersion};
 
 } // namespace
 

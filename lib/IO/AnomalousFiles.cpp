@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numbers>
 
 namespace nanobragg::io {
@@ -53,8 +54,7 @@ bool coincide(const LabelledAtom &a, const LabelledAtom &b) {
 
 } // namespace
 
-AtomFile readAtoms(const std::string &path) {
-  const std::string text = readBytes(path);
+AtomFile parseAtoms(const std::string &path, const std::string &text) {
   AtomFile file;
   forEachLine(text, [&](std::size_t line, const std::vector<std::string_view> &words) {
     if (words[0] == "space_group") {
@@ -184,7 +184,7 @@ StructureFactors parsePhasedHkl(const std::string &path, const std::string &cont
   result.grid = {-limit[0], limit[0], -limit[1], limit[1], -limit[2], limit[2], {}};
   const std::size_t nodes = gridNodes(path, result.grid, 2 * lines.size());
   result.real.assign(nodes, defaultF);
-  result.imaginary.assign(nodes, 0);
+  result.imaginary.assign(nodes, std::numeric_limits<double>::quiet_NaN());
   std::vector<char> listed(nodes, 0);
   const auto nodeOf = [&](const std::array<std::int64_t, 3> &h, std::int64_t sign) {
     return std::size_t(((sign * h[0] + limit[0]) * (2 * limit[1] + 1) + sign * h[1] + limit[1]) *
@@ -203,7 +203,9 @@ StructureFactors parsePhasedHkl(const std::string &path, const std::string &cont
     }
   }
   for (std::size_t i = 0; i < nodes; ++i)
-    result.grid.values.push_back(std::hypot(result.real[i], result.imaginary[i]));
+    result.grid.values.push_back(std::isnan(result.imaginary[i])
+                                     ? result.real[i]
+                                     : std::hypot(result.real[i], result.imaginary[i]));
   return result;
 }
 

@@ -10,19 +10,13 @@
 
 namespace nanobragg::io {
 
-struct LabelledAtom {
-  std::string label;
-  std::array<double, 3> position; ///< fractional
-  double occupancy, b;            ///< 1, A^2
-};
-
 struct AtomFile {
   std::vector<LabelledAtom> atoms; ///< of the asymmetric unit
   std::string spaceGroup;          ///< empty: the atoms are all of the cell
 };
 
 /// Lines of `label x y z occupancy B`, and at most one `space_group NAME`. Throws FileError.
-AtomFile readAtoms(const std::string &path);
+AtomFile parseAtoms(const std::string &path, const std::string &text);
 
 /// The atoms of the whole cell: all images by the space group, of which those that coincide (within
 /// 0.001 of the edges) are one atom.

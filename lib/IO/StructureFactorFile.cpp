@@ -89,7 +89,8 @@ StructureFactors readReflections(const NameAndLabel &file, const std::string &co
 }
 
 StructureFactors calculateStructureFactors(const std::string &path, const std::string &content,
-                                           StructureFactorFormat format, const ModelOptions &options,
+                                           StructureFactorFormat format,
+                                           const ModelOptions &options,
                                            const std::optional<std::array<double, 6>> &cell) {
   StructureFactors result;
   rethrown([&](std::string &error) {
@@ -103,6 +104,24 @@ std::optional<std::array<double, 6>> cellOf(const std::string &path, const std::
   std::optional<std::array<double, 6>> result;
   rethrown([&](std::string &error) {
     return gemmiModule().cellOf(path, content, format, result, error);
+  });
+  return result;
+}
+
+AtomsOfModel atomsOfModel(const std::string &path, const std::string &content,
+                          StructureFactorFormat format,
+                          const std::optional<std::array<double, 6>> &cell) {
+  AtomsOfModel result;
+  rethrown([&](std::string &error) {
+    return gemmiModule().atomsOf(path, content, format, cell, result, error);
+  });
+  return result;
+}
+
+Dispersion dispersionOf(const std::string &element, const std::vector<double> &energies) {
+  Dispersion result;
+  rethrown([&](std::string &error) {
+    return gemmiModule().dispersionOf(element, energies, result, error);
   });
   return result;
 }

@@ -43,8 +43,10 @@ struct ModelOptions {
 };
 
 struct StructureFactors {
-  HklGrid grid;                              ///< of the P1 cell, Friedel mates apart
-  std::vector<double> real, imaginary;       ///< on the same box; empty unless asked for
+  HklGrid grid; ///< of the P1 cell, Friedel mates apart
+  /// On the same box; empty unless asked for. The imaginary part of what the file does not list is
+  /// not a number.
+  std::vector<double> real, imaginary;
   std::size_t reflections = 0;               ///< that the file lists, or that were calculated
   std::size_t duplicates = 0;                ///< of the file's, given twice; the last one counts
   std::optional<std::array<double, 6>> cell; ///< A and degrees, where the file has one
@@ -78,6 +80,35 @@ StructureFactors calculateStructureFactors(const std::string &path, const std::s
 std::optional<std::array<double, 6>> cellOf(const std::string &path, const std::string &content,
                                             StructureFactorFormat format);
 
+struct LabelledAtom {
+  std::string label;
+  std::array<double, 3> position; ///< fractional
+  double occupancy, b;            ///< 1, A^2
+};
+
+/// Atoms of a PDB or mmCIF model, by their elements ("SE").
+struct AtomsOfModel {
+  std::vector<LabelledAtom> atoms;   ///< of the whole cell
+  std::array<double, 6> cell;        ///< A and degrees
+  std::string spaceGroup;            ///< Hermann-Mauguin
+  std::vector<std::string> warnings; ///< one sentence each
+};
+
+/// `cell` where the file has none. Throws FileError.
+AtomsOfModel atomsOfModel(const std::string &path, const std::string &content,
+                          StructureFactorFormat format,
+                          const std::optional<std::array<double, 6>> &cell);
+
+/// Of one element, for each of some energies, electrons.
+struct Dispersion {
+  int atomicNumber = 0; ///< 0: there is no such element
+  std::vector<double> fPrime, fDoublePrime;
+};
+
+/// f' and f'' of an element ("Se", "SE") by Cromer and Liberman (1970, 1981) with the corrections
+/// of Kissel and Pratt (1990); from lithium to uranium, of others none. `energies`: eV.
+Dispersion dispersionOf(const std::string &element, const std::vector<double> &energies);
+
 /// What libnb-gemmi.so gives: the functions above and those of MergedReflections.h, which open it.
 struct GemmiModule {
   const char *version; ///< of the project: both sides are built together
@@ -93,6 +124,10 @@ struct GemmiModule {
                            AsymmetricIndices &, std::string &);
   bool (*mtzOf)(const MergedReflections &, std::string &, std::string &);
   bool (*operationsOf)(const std::string &, std::vector<SymmetryOperation> &, std::string &);
+  bool (*atomsOf)(const std::string &, const std::string &, StructureFactorFormat,
+                  const std::optional<std::array<double, 6>> &, AtomsOfModel &, std::string &);
+  bool (*dispersionOf)(const std::string &, const std::vector<double> &, Dispersion &,
+                       std::string &);
 };
 
 } // namespace nanobragg::io

@@ -105,10 +105,10 @@ class Energies(unittest.TestCase):
         return self.write("table.txt", ["# label eV f' f''"] + [
             f"{label} {eV} {first} {second}" for label, rows in table.items() for eV, first, second in rows])
 
-    def run_it(self, *flags, program=None, status=0):
+    def run_it(self, *flags, program=None, status=0, camera=CAMERA):
         """What it said. Without a status: it refuses."""
         environment = os.environ | {"NB_CACHE_DIR": os.path.join(self.folder, "cache")}
-        done = subprocess.run([program or NB_SIM, *CAMERA, *map(str, flags)], cwd=self.folder, env=environment,
+        done = subprocess.run([program or NB_SIM, *camera, *map(str, flags)], cwd=self.folder, env=environment,
                               capture_output=True, text=True)
         good = done.returncode in (1, 2) if status is None else done.returncode == status
         self.assertTrue(good, done.stdout + done.stderr)
@@ -327,11 +327,101 @@ class Energies(unittest.TestCase):
                 text = self.run_it(*camera, *flags, program=NB_GRADCHECK)
                 self.assertIn("passed", text)
 
+    #: f' and f'' of the International Tables, vol. C, 4.2.6.8, which are Cromer and Liberman's
+    KNOWN = {8047.8: {"S": (0.3331, 0.5567), "FE": (-1.1336, 3.1974)}, 17479.0: {"S": (0.1246, 0.1234), "FE": (0.3463, 0.8444)}}
+
+    def test_f_prime_of_elements_without_a_table(self):
+        self.atoms([("S", *ATOMS[0][1:]), ("FE", *ATOMS[1][1:])])
+        elements = ["-hkl", "phased.hkl", "--anomalous-atoms=atoms.txt"]
+        images = []
+        for energy, known in self.KNOWN.items():
+            self.table({label: [(energy, *f)] for label, f in known.items()})
+            images.append(self.image(*elements, "-energy", energy))
+            # The table is rounded, and has other values of relativistic corrections.
+            self.close(images[-1], self.anomalous("-energy", energy), rtol=1e-3)
+        self.assertIn("8047.8 eV: 0.333 and 0.557 (S), -1.131 and 3.197 (FE)",
+                      self.run_it("-cell", *CELL, *elements, "-energy", 8047.8, camera=[f for f in CAMERA if f != "--quiet"]))
+        self.write("both.lam", [f"{energy!r} 1" for energy in self.KNOWN])
+        self.close(self.image(*elements, "--spectrum=both.lam"), sum(images) / 2)
+        # Sources that are closer than what the table has around one of them.
+        near = [12650.0, 12650.5, 12653.0]
+        self.write("near.lam", [f"{energy!r} 1" for energy in near])
+        self.atoms(ATOMS)
+        self.close(self.image(*elements, "--spectrum=near.lam"), sum(self.image(*elements, "-energy", e) for e in near) / 3)
+        for wrt in ("--wrt=source_wavelength,wavelength_offset,f_prime", "--wrt=wavelength_scale,f_double_prime", ):
+            text = self.run_it("-cell", *CELL, *elements, "--spectrum=near.lam", "-detpixels", 16, "-pixel", 4,
+                               "--loss=random:3", wrt, "--order=2", program=NB_GRADCHECK)
+            self.assertIn("passed", text)
+
+    def test_what_is_not_listed_does_not_disperse(self):
+        f = at_energy(self.hkl, self.f0, 12650)
+        # A corner keeps the box as large.
+        listed = (np.abs(self.hkl).max(axis=1) < 6) | (self.hkl == 6).all(axis=1) | (self.hkl == -6).all(axis=1)
+        self.phased("phased.hkl", self.hkl[listed], self.f0[listed])
+        self.plain("plain.hkl", self.hkl[listed], f[listed])
+        for default in (0, 30):
+            run = ("-energy", 12650, "-default_F", default)
+            self.close(self.anomalous(*run), self.image("-hkl", "plain.hkl", *run))
+
+    def crystal(self):
+        """Light and heavy atoms of an asymmetric unit, A, as PDB and mmCIF files, and as a list."""
+        at = np.random.default_rng(11).uniform(0, 1, (7, 3)) * ORTHORHOMBIC[:3]
+        at = [(element, xyz.round(3)) for element, xyz in zip(("C", "N", "C", "O", "SE", "ZN", "SE"), at)]
+        self.write("a.pdb", ["CRYST1   30.000   32.000   35.000  90.00  90.00  90.00 P 21 21 21"] + [
+            f"HETATM{i + 1:5d} {e:<3}  LIG A{i + 1:4d}    {x:8.3f}{y:8.3f}{z:8.3f}  0.80 12.00          {e:>2}"
+            for i, (e, (x, y, z)) in enumerate(at)] + ["END"])
+        self.write("a.cif", ["data_a", "_cell.length_a 30", "_cell.length_b 32", "_cell.length_c 35", "_cell.angle_alpha 90",
+                             "_cell.angle_beta 90", "_cell.angle_gamma 90", "_symmetry.space_group_name_H-M 'P 21 21 21'",
+                             "loop_"] + ["_atom_site." + name for name in (
+                                 "group_PDB", "id", "type_symbol", "label_atom_id", "label_alt_id", "label_comp_id",
+                                 "label_asym_id", "label_seq_id", "Cartn_x", "Cartn_y", "Cartn_z", "occupancy",
+                                 "B_iso_or_equiv", "auth_seq_id")] +
+                   [f"HETATM {i + 1} {e} {e} . LIG A {i + 1} {x} {y} {z} 0.8 12 {i + 1}" for i, (e, (x, y, z)) in enumerate(at)])
+        return [(e, tuple(xyz / ORTHORHOMBIC[:3]), 0.8, 12) for e, xyz in at]
+
+    def test_the_atoms_of_a_model(self):
+        listed = self.crystal()
+        f0, _ = self.symmetric()
+        self.phased("phased.hkl", self.hkl, f0)
+        run = ("-hkl", "phased.hkl", "-energy", 12650)
+        for named, elements, table in (("", ("SE", "ZN"), []), (":Zn", ("ZN",), []), (":C,zn", ("C", "ZN"), []),
+                                       ("", ("SE",), ["--anomalous-table=table.txt"])):
+            self.table({"Se": TABLE["SE"]})
+            list_of_same = self.atoms([a for a in listed if a[0] in elements], group="P 21 21 21", name="same.txt")
+            got = [self.image(*run, f"--anomalous-atoms=a.{kind}{named}", *table, cell=ORTHORHOMBIC) for kind in ("pdb", "cif")]
+            self.table({"SE": TABLE["SE"]})
+            want = self.image(*run, f"--anomalous-atoms={list_of_same}", *table, cell=ORTHORHOMBIC)
+            for image in got:
+                self.close(image, want)
+        with self.subTest("with all elements it is the model with its f' and f''"):
+            flags = ("-hkl", "a.pdb", "-energy", 12650, "--hkl-dmin=4")
+            whole = self.image(*flags, "--no-anomalous", cell=ORTHORHOMBIC)
+            want = self.image(*flags, cell=ORTHORHOMBIC)
+            self.assertGreater(np.abs(want - whole).max(), 0.01 * want.max())
+            np.testing.assert_allclose(self.image(*flags, "--anomalous-atoms=a.pdb:C,N,O,SE,ZN", cell=ORTHORHOMBIC), want,
+                                       atol=1e-3 * want.max())
+
+    def test_refusals_of_models(self):
+        self.crystal()
+        run = ("-hkl", "phased.hkl", "-energy", 12650)
+        self.assertIn("not that of the structure factors", self.refusal(*run, "--anomalous-atoms=a.pdb"))
+        run = ("-hkl", "a.pdb", "--hkl-dmin=5", *run[2:])
+        refused = lambda *flags: self.run_it(*run, *flags, status=None)
+        self.assertIn("no atoms of the element 'FE'", refused("--anomalous-atoms=a.pdb:SE,FE"))
+        self.assertIn("leave out ':SE'", refused("--anomalous-atoms=atoms.txt:SE"))
+        self.table({"peak": TABLE["SE"]})
+        self.assertIn("labels have to be elements", refused("--anomalous-atoms=a.pdb", "--anomalous-table=table.txt"))
+        self.assertIn("has no f' and f'' of 'ZN'", refused("--anomalous-atoms=a.pdb:ZN", "--anomalous-table=table.txt"))
+        self.model([(1, 2, 3)])
+        self.assertIn("name some: a.pdb:C,N,O", refused("--anomalous-atoms=a.pdb"))
+
     def test_refusals(self):
         atoms = ["--anomalous-atoms=atoms.txt"]
         table = ["--anomalous-table=table.txt"]
         hkl = ["-hkl", "phased.hkl"]
-        self.assertIn("belong together", self.refusal(*hkl, *atoms, "-lambda", 1))
+        self.assertIn("nothing places", self.refusal(*hkl, *table, "-energy", 12650))
+        self.assertIn("'SE1' of --anomalous-atoms is no element", self.refusal(
+            *hkl, f"--anomalous-atoms={self.atoms([('SE1', (0, 0, 0), 1, 1)], name='label.txt')}", "-energy", 12650))
         self.assertIn("-hkl FILE", self.refusal(*atoms, *table, "-lambda", 1, "-default_F", 1))
         self.assertIn("add lines that reach it", self.refusal(*hkl, *atoms, *table, "-energy", 12500))
         self.assertIn("-interpolate", self.refusal(*hkl, *atoms, *table, "-energy", 12650, "-interpolate"))

@@ -10,7 +10,7 @@ using namespace nanobragg;
 
 NB_FUZZ_TARGET(atoms) {
   try {
-    const io::AtomFile file = io::readAtoms(fuzz::fileWith(input));
+    const io::AtomFile file = io::parseAtoms(fuzz::fileWith(input), {input.data(), input.size()});
     fuzz::require(!file.atoms.empty(), "a list of atoms has atoms");
     for (const io::LabelledAtom &atom : file.atoms) {
       fuzz::require(atom.occupancy > 0 && std::isfinite(atom.occupancy) && atom.b >= 0 &&
