@@ -64,7 +64,9 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   if (name == names::lit) {
     auto kinds = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
     auto sum = dyn_cast<SumOp>(op);
-    if (!(isa<ImageOp>(op) && isa<UnitAttr>(attribute.getValue())) &&
+    bool load = op->getNumResults() == 1 && op->getResult(0).getType().isInteger(32);
+    bool plain = isa<ImageOp>(op) || op->hasAttr(names::loop) || load;
+    if (!(plain && isa<UnitAttr>(attribute.getValue())) &&
         !(sum && kinds && size_t(kinds.size()) == sum.getCounts().size()))
       return op->emitError() << "'" << name << "' belongs on images, without a value, and on sums, "
                              << "with a number for each dimension, but got "

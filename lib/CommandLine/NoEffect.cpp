@@ -324,13 +324,6 @@ constexpr IdleFlag idleFlags[] = {
        return culls(s) && !interprets(s) && s.line.tool.simulator.precision == "f32";
      },
      "f32 computes all samples"},
-    {"--cull",
-     [](const Situation &s) {
-       const SimulatorOptions &o = s.line.tool.simulator;
-       return culls(s) && !interprets(s) && o.precision != "f32" &&
-              (o.device == "gpu-on-cpu" || o.device.starts_with("cuda"));
-     },
-     "programs of GPUs compute all samples"},
     {"-floatfile", noImage, "this run writes no image"},
     {"-intfile", noImage, "this run writes no image"},
     {"-pgmfile", noImage, "this run writes no image"},

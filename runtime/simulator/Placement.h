@@ -54,6 +54,7 @@ public:
   const std::optional<std::string> &deviceFallbackReason() const { return deviceReason; }
 
 private:
+  KernelRequest withCulling(KernelRequest request) const;
   Program placeGiven(const KernelRequest &request) const;
   std::optional<Program> placeOnGpu(const KernelRequest &request);
 
@@ -61,6 +62,7 @@ private:
   KernelHandle given; ///< by the options
   DeviceChoice choice;
   bool interprets, takesKept, fallback;
+  bool cullsByDefault; ///< nobody said anything
   std::optional<std::string> reason, deviceReason;
 };
 

@@ -280,7 +280,6 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"--no-fuse --precision=mixed", "--precision"},
       {"--no-fuse --cull=1e-9", "--cull"},
       {"--precision=f32 --cull=1e-9", "--cull"},
-      {"--device=gpu-on-cpu --cull=1e-9", "--cull"},
       {"--emit=nb -intfile i.img", "-intfile"},
       {"--grad=cell --png=p.png", "--png"},
   };

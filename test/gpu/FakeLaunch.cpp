@@ -18,8 +18,8 @@ const nb_kernel_descriptor &twinOf(const Module &module) {
   void *library = file ? ::dlopen(file, RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!library)
     wrong(variable + " names no kernel file");
-  const auto get = reinterpret_cast<nb_kernel_get_descriptor_fn>(
-      ::dlsym(library, "nb_kernel_get_descriptor"));
+  const auto get =
+      reinterpret_cast<nb_kernel_get_descriptor_fn>(::dlsym(library, "nb_kernel_get_descriptor"));
   kernel = get();
   return *kernel;
 }
@@ -55,6 +55,22 @@ std::int64_t indexOf(const nb_kernel_descriptor &kernel, const Address *values, 
   return 1;
 }
 
+/// Blocks of a launch that renders these lists, whose pointers are into the device's memory.
+std::int64_t blocksOf(Address address) {
+  const nb_lit &lit = *onDevice<const nb_lit>(address, 1, "the lists of what is lit");
+  const auto check = [](const std::int32_t *list, std::int64_t count, const char *what) {
+    checkRange(reinterpret_cast<Address>(list), std::size_t(count) * sizeof *list, what);
+  };
+  check(lit.slow, lit.blocks, "the rows of lit blocks");
+  check(lit.fast, lit.blocks, "the columns of lit blocks");
+  check(lit.outer_begin, lit.blocks + 1, "where the beams of lit blocks begin");
+  const std::int64_t outers = lit.outer_begin[lit.blocks];
+  check(lit.outer, outers, "the beams of lit blocks");
+  check(lit.inner_begin, outers + 1, "where the bases of lit blocks begin");
+  check(lit.inner, lit.inner_begin[outers], "the bases of lit blocks");
+  return (lit.blocks + 3) / 4;
+}
+
 } // namespace
 
 Result render(const Module &module, unsigned blocks, unsigned threads, void **parameters) {
@@ -74,7 +90,9 @@ Result render(const Module &module, unsigned blocks, unsigned threads, void **pa
   onDevice<char>(at[1], std::size_t(kernel.workspace_size(arguments)), "the workspace");
   if (kernel.accumulator_size)
     onDevice<char>(at[4], std::size_t(kernel.accumulator_size(arguments)), "the accumulators");
-  const std::int64_t chunks = (tile->slow_end - tile->slow_begin) * ((fast + 127) / 128);
+  const std::int64_t chunks = kernel.reach
+                                  ? blocksOf(reinterpret_cast<Address>(tile->lit))
+                                  : (tile->slow_end - tile->slow_begin) * ((fast + 127) / 128);
   if (threads != 128 || (!kernel.accumulator_size && blocks != chunks))
     wrong("a launch of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) +
           " threads for " + std::to_string(chunks) + " chunks");

@@ -23,6 +23,9 @@ CONSTANT = (*SMALL, "-default_F", "10")
 # Enough samples that a GPU is worth its start.
 MANY = ("-oversample", "1", "-mosaic", "0.5", "-mosaic_domains", "10500", "--threads=1")
 LARGE = (*CONSTANT, *MANY)
+# Nearly all samples are dark.
+SHARP = ("-cell 70 80 90 90 100 90 -N 200 -gauss_xtal -lambda 1 -distance 100 -pixel 0.5 -detpixels 150 "
+         "-oversample 1 -default_F 10 -misset 10 20 30 -mosaic 0.3 -mosaic_dom 30").split()
 QUIET = ("--quiet", "-nonoise", "-nopgm", "--no-fallback")
 NB_SIM = NB_COMPILE = FAKE = LIBRARY = ""
 
@@ -130,6 +133,25 @@ class Driver(unittest.TestCase):
                              *(word.replace("@IN@", str(PARITY / "inputs"))
                                for word in case["args"]))
 
+    def test_samples_without_light(self):
+        """Lists of four launches, made on the host. Images are bitwise those of all samples."""
+        for words in ((), ("-dispersion", "1", "-dispsteps", "5"), ("-roi", "10", "120", "70", "80")):
+            with self.subTest(words):
+                self.compare(*SHARP, "--cull=exact", *words)
+                sparse = self.timing()
+                culled = (self.root / "image.bin").read_bytes()
+                self.compare(*SHARP, "--cull=off", *words)
+                self.assertEqual((self.root / "image.bin").read_bytes(), culled)
+                self.assertLess(sparse["samples_evaluated"], 0.2 * sparse["samples"])
+                self.assertLess(sparse["samples_lit"], sparse["samples_evaluated"])
+        self.compare(*SHARP)
+        everything = self.timing()
+        self.assertEqual(everything["samples_evaluated"], everything["samples"])
+        self.compare(*SHARP, "--cull=1e-9")
+        self.assertEqual(self.timing()["launches"], 4)
+        self.assertEqual(self.timing()["uploaded_bytes"],
+                         sum(self.log("upload")[-5:]))
+
     def test_small_things_go_in_one_copy(self):
         self.compare(*CONSTANT, "-mosaic_dom", "3", "-mosaic_spread", "1")
         upload, = self.log("upload")
@@ -167,10 +189,12 @@ class Driver(unittest.TestCase):
     def test_gradients(self):
         for words, grad in (((*CONSTANT, "-mosaic_dom", "3", "-mosaic_spread", "1"),
                              "cell,misset,mosaic_spread,wavelength"),
-                            ((*SMALL, "-hkl", HKL, "-interpolate"), "cell,detector")):
+                            ((*SMALL, "-hkl", HKL, "-interpolate"), "cell,detector"),
+                            ((*SHARP, "--cull=1e-20"), "cell,misset,mosaic_spread")):
             with self.subTest(grad):
                 (self.root / "log").unlink(missing_ok=True)
                 gpu = dict(self.twins(*words, grad=grad))
+                launches = 4 if "--cull=1e-20" in words else 1
                 wanted = self.gradient(*words, f"--grad={grad}", "--device=cpu")
                 found = [self.gradient(*words, f"--grad={grad}", "--device=cuda", **gpu)
                          for _ in range(2)]
@@ -178,7 +202,7 @@ class Driver(unittest.TestCase):
                     np.testing.assert_allclose(found[0][name], values, rtol=0,
                                                atol=1e-9 * np.abs(values).max())
                     np.testing.assert_array_equal(found[0][name], found[1][name])
-                self.assertEqual(len(self.log("launch")), 2 * 2)
+                self.assertEqual(len(self.log("launch")), 2 * 2 * launches)
                 self.assertEqual(len(self.log("reduce")), 2)
 
     def test_gradients_by_structure_factors(self):

@@ -152,6 +152,8 @@ class Machine:
         places = self.memory.places(self.addresses(operands[1])[self.active], width)
         value = np.zeros(self.threads, {1: np.uint8, 4: np.uint32, 8: np.uint64}[width])
         value[self.active] = self.memory.view(width)[places]
+        if width == 4 and operands[0].startswith("%rd"):  # loads widen
+            value = value.view(dtype).astype(TYPES[op[-1][0] + "64"])
         return self.set(operands[0], value if width > 1 else value.astype(np.uint16))
 
     def do_st(self, op, operands):

@@ -30,7 +30,7 @@ class Described(ctypes.Structure):
 
 class Descriptor(ctypes.Structure):
     pointers = ("workspace_size prepare run_tile accumulator_size scratch_size finish "
-                "output_sizes").split()
+                "output_sizes features alternative device reach").split()
     _fields_ = [("abi", ctypes.c_uint32), ("image_type", ctypes.c_int)] + \
         [(name, ctypes.c_char_p) for name in "name variant target precision".split()] + \
         [("num_parameters", ctypes.c_uint32), ("parameters", ctypes.POINTER(Described)),
@@ -79,6 +79,24 @@ class Twin:
         return ctypes.CFUNCTYPE(result, *[ctypes.c_void_p] * len(arguments))(
             getattr(self.kernel, name))(*arguments)
 
+    def lists(self, random):
+        """nb_lit with some bases of each second block of 32 pixels, of beams that are all one."""
+        positions = np.zeros(10, np.int64)
+        size = self.call("workspace_size", self.arguments, result=ctypes.c_int64)
+        workspace = np.zeros(size // 8 + 8)
+        self.call("prepare", self.arguments, workspace.ctypes.data)
+        self.call("reach", self.arguments, positions.ctypes.data)
+        numbers = workspace[positions[0]:]
+        slow, fast, beams, bases, lanes = (int(numbers[i]) for i in (1, 2, 7, 8, 25))
+        assert (beams, lanes) == (1, 32), numbers[:26]
+        blocks = [(s, f) for s in range(slow) for f in range(0, fast, lanes)][::2]
+        chosen = [np.sort(random.choice(bases, random.integers(bases + 1), replace=False))
+                  for _ in blocks]
+        begins = np.cumsum([0] + [len(c) for c in chosen])
+        rows, columns = np.array(blocks).T
+        return [np.array(l, np.int32) for l in (rows, columns, np.arange(len(blocks) + 1),
+                                                np.zeros(len(blocks)), begins, np.concatenate(chosen))]
+
     def run(self, tile):
         """Workspace, image and the sum of the accumulators of all warps."""
         size = self.call("workspace_size", self.arguments, result=ctypes.c_int64)
@@ -88,7 +106,7 @@ class Twin:
         if self.kernel.accumulator_size:
             doubles = self.call("accumulator_size", self.arguments, result=ctypes.c_int64) // 64
         accumulators = np.zeros(max(doubles * 8, 1))
-        image = np.full(tile[2] * int(self.values["fast_pixels"][0]), np.nan,
+        image = np.full(int(tile[2]) * int(self.values["fast_pixels"][0]), np.nan,
                         np.float64 if self.kernel.image_type else np.float32)
         outputs = np.full(self.kernel.num_outputs, image.ctypes.data, np.uint64)
         self.call("run_tile", self.arguments, workspace.ctypes.data, tile.ctypes.data,
@@ -108,22 +126,34 @@ class RunPtx(unittest.TestCase):
         return done.stdout
 
     def run_both(self, *flags, edge):
-        words = (*FLAGS, *flags)
+        words, kept = (*FLAGS, *flags), []
         listed = self.tool(NB_SIM, *[w for w in words if not w.startswith("--")], "--list-parameters")
         values = {}
         for line in listed.splitlines():
             found = re.match(r"(\w+)\s+\S+\s+((?:-?[\d.]+(?:e[-+]?\d+)? )+)", line)
             if found:
                 values[found[1]] = [float(x) for x in found[2].split()]
+        if any(word.startswith("--cull") for word in words):
+            values["fudge"] = [1e-6]  # so that light is wherever it is looked for
         # Under a name of its own: a library is not loaded again.
         file = self.root / f"twin{len(list(self.root.iterdir()))}.so"
         self.tool(NB_COMPILE, *words, "--target=gpu-on-cpu", "-o", str(file))
         ptx = self.tool(NB_COMPILE, *words, "--target=sm_90", "--emit=ptx")
         twin = Twin(file, values, np.random.default_rng(1), edge)
-        tile = np.array([0, 0, int(values["slow_pixels"][0])], np.int64)
+        lists = twin.lists(np.random.default_rng(2)) if twin.kernel.reach else []
+
+        def tile_of(place):
+            """Of the lists at the addresses that `place` gives them."""
+            tile = [0, 0, int(values["slow_pixels"][0])]
+            if lists:
+                tile.append(place(np.array([len(lists[0]), *map(place, lists)], np.uint64)))
+            return np.array(tile, np.uint64)
+        tile = tile_of(lambda array: kept.append(array) or array.ctypes.data)
+        self.assertEqual(bool(lists), any(word.startswith("--cull") for word in words))
         workspace, image, sums = twin.run(tile)
 
         memory = Memory(1 << 23)
+        tile = tile_of(lambda array: memory.give(array.tobytes()))
         contents = [content.copy() for content in twin.contents]
         for parameter, content in zip(twin.kernel.parameters, contents):
             if parameter.kind == GRID:
@@ -147,7 +177,7 @@ class RunPtx(unittest.TestCase):
 
     def check(self, *flags, rtol=1e-12, least=0, edge=30):
         image, got, sums, all_sums = self.run_both(*flags, edge=edge)
-        np.testing.assert_allclose(got, image, rtol=rtol, atol=rtol * np.abs(image).max(),
+        np.testing.assert_allclose(got, image, rtol=rtol, atol=rtol * np.nanmax(np.abs(image)),
                                    equal_nan=True)
         total, others = np.split(all_sums, [len(sums)])
         self.assertGreaterEqual(np.count_nonzero(sums), least)
@@ -159,6 +189,14 @@ class RunPtx(unittest.TestCase):
         self.assertTrue((self.check("-default_F", "10") > 0).all())
         self.check("-hkl", str(HKL))
         self.check("-default_F", "10", "--precision=mixed", rtol=1e-5)
+
+    def test_what_is_lit(self):
+        """Each warp runs over the lists of its block."""
+        for more in ((), ("--grad=cell,misset,mosaic_spread",), ("-roi", "30", "133", "1", "1")):
+            image = self.check("-default_F", "10", "-gauss_xtal", "--cull=1e-3", "-N", "300", *more)
+            if not any(word.startswith("--grad") for word in more):
+                self.assertGreater(np.count_nonzero(np.nan_to_num(image)), 10)
+                self.assertGreater(np.count_nonzero(np.isnan(image)), 100)
 
     def test_region_of_interest(self):
         image = self.check("-default_F", "10", "-roi", "30", "133", "1", "1").reshape(3, 140)

@@ -156,6 +156,28 @@ class Ptx(unittest.TestCase):
             floating = set(re.findall(r"setp\.\w+\.f(?:32|64)[ \t]+(%p\d+)", ptx))
             self.assertEqual(branching & floating, set())
 
+    def test_warps_run_over_lists_together(self):
+        """The branches of a culled kernel are on lists, on counts and on the edge of a block: never on
+        which thread of the warp it is but there."""
+        for grad in ("none", "cell,misset"):
+            ptx = self.compile("-default_F", "10", "-gauss_xtal", "-N", "200", "--cull=1e-9",
+                               "-detpixels", "500", "--emit=ptx", "--target=sm_90", f"--grad={grad}")
+            main = next(e for e in ptx.split(".visible .entry")
+                        if re.match(r" image(_vjp)?\(", e))
+            of_thread = set(re.findall(r"mov\.u32[ \t]+(%r\d+), %tid\.x", main))
+            self.assertTrue(of_thread)
+            apart = 0
+            for line in main.splitlines():
+                words = re.findall(r"%\w+", line)
+                if re.match(r"\s+@", line) and "bra" in line:
+                    apart += words[0] in of_thread
+                elif "shr" in line and words[1:2] and words[1] in of_thread and " 5;" in line:
+                    continue  # the number of the warp
+                elif len(words) > 1 and of_thread & set(words[1:]) and not line.strip().startswith("st"):
+                    of_thread.add(words[0])
+            # The pixel is there; of a gradient also: it is this thread that stores or adds.
+            self.assertLessEqual(apart, 1 if grad == "none" else 30, grad)
+
     def assemble(self, chip, ptx):
         """Registers and bytes of spill stores of the kernel, by ptxas."""
         ptxas = find_tool("ptxas")

@@ -52,6 +52,7 @@ Pipeline nb::gpuPipeline(const GpuPipelineOptions &options) {
   addFusion(p, Derivative::fromString(options.derivative.getValue()));
   stages::setPrecision(p, arithmetic);
   stages::peel(p);
+  stages::cull(p);
   stages::lowerLoops(p, /*concurrent=*/true);
   stages::lowerArithmetic(p, arithmetic);
   stages::outline(p);

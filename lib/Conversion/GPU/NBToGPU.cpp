@@ -43,6 +43,8 @@ private:
   Value warpsAccumulator(OpBuilder &b, Value accumulators, Value arguments, gpu::LaunchOp launch);
   void emitBody(gpu::LaunchOp launch);
   void emitReduction();
+  std::pair<Value, Value> emitChunks(OpBuilder &b, gpu::LaunchOp launch, const IRMapping &mapping);
+  Value emitBlocks(OpBuilder &b, gpu::LaunchOp launch, const IRMapping &mapping);
   void replaceByIndex(scf::ForOp loop, Value index);
   void replaceByThread(scf::ForOp loop, Value fast);
   void replaceByWarp(scf::ForOp loop, Value fast, Value lane);
@@ -58,7 +60,8 @@ private:
   StringRef name;
   std::string module;
   scf::ForOp panel, slow;
-  SmallVector<scf::ForOp> pixels; ///< the first covers the whole row
+  bool culled = false; ///< `slow` is over lit blocks, of as many pixels as a warp has threads
+  SmallVector<scf::ForOp> pixels; ///< the first covers the whole row, or the block
 };
 } // namespace
 
@@ -81,6 +84,7 @@ LogicalResult Launcher::findLoops() {
     return function.emitError(
         "has no loops over panels, rows and pixels; run --convert-nb-to-loops "
         "and --nb-outline-kernel first");
+  culled = slow->hasAttr(names::lit);
   if (panel->getParentOp() != function || slow->getParentOp() != panel ||
       llvm::any_of(pixels, [&](scf::ForOp loop) { return loop->getParentOp() != slow; }))
     return function.emitError("the loops over panels, rows and pixels are not directly nested");
@@ -97,7 +101,7 @@ LogicalResult Launcher::checkRow() {
   auto isOfNest = [&](Value bound) {
     return panel.getRegion().isAncestor(bound.getParentRegion());
   };
-  if (!matchPattern(pixels.front().getLowerBound(), m_Zero()) || isOfNest(columns))
+  if (!culled && (!matchPattern(pixels.front().getLowerBound(), m_Zero()) || isOfNest(columns)))
     return pixels.front().emitError("the first loop over pixels does not cover the row");
   if (isOfNest(slow.getLowerBound()) || isOfNest(slow.getUpperBound()))
     return slow.emitError("the rows must not depend on the panel");
@@ -111,7 +115,9 @@ static bool dependsOnPixel(Value value, scf::ForOp pixels, llvm::DenseSet<Value>
     return false;
   SmallVector<Value> from;
   if (Operation *op = value.getDefiningOp()) {
-    if (!isMemoryEffectFree(op) || op->getNumRegions())
+    // Nobody writes the lists of what is lit.
+    const bool pure = isMemoryEffectFree(op) || op->hasAttr(names::lit);
+    if (!pure || op->getNumRegions())
       return true;
     llvm::append_range(from, op->getOperands());
   } else {
@@ -258,6 +264,52 @@ Value Launcher::warpsAccumulator(OpBuilder &b, Value accumulators, Value argumen
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
+/// Chunks of a row, as long as a block is wide, dealt to the blocks in turn: the row and the pixel
+/// of a thread, in a loop in which the builder is left.
+std::pair<Value, Value> Launcher::emitChunks(OpBuilder &b, gpu::LaunchOp launch,
+                                             const IRMapping &mapping) {
+  auto mapped = [&](Value bound) { return mapping.lookupOrDefault(bound); };
+  Value begin = mapped(slow.getLowerBound());
+  Value rows = arith::SubIOp::create(b, loc, mapped(slow.getUpperBound()), begin);
+  Value width = index(b, threadsOfBlock);
+  Value padded = arith::AddIOp::create(b, loc, mapped(pixels.front().getUpperBound()),
+                                       index(b, threadsOfBlock - 1));
+  Value ofRow = arith::DivUIOp::create(b, loc, padded, width);
+  Value count = arith::MulIOp::create(b, loc, rows, ofRow);
+  auto chunks = scf::ForOp::create(b, loc, launch.getBlockIds().x, count, launch.getGridSize().x);
+  gpu::TerminatorOp::create(b, loc);
+
+  b.setInsertionPointToStart(chunks.getBody());
+  Value chunk = chunks.getInductionVar();
+  // Fewer than 2^31 chunks have room in any memory, and short divisions are short.
+  Type i32 = b.getI32Type();
+  Value shortChunk = arith::IndexCastOp::create(b, loc, i32, chunk);
+  Value shortRow = arith::IndexCastOp::create(b, loc, i32, ofRow);
+  auto widen = [&](Value value) -> Value {
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), value);
+  };
+  Value down = widen(arith::DivUIOp::create(b, loc, shortChunk, shortRow));
+  Value along = widen(arith::RemUIOp::create(b, loc, shortChunk, shortRow));
+  Value row = arith::AddIOp::create(b, loc, begin, down);
+  Value first = arith::MulIOp::create(b, loc, along, width);
+  return {row, arith::AddIOp::create(b, loc, first, launch.getThreadIds().x)};
+}
+
+/// Lit blocks of pixels, dealt to the warps in turn: the number of a warp's, in a loop in which the
+/// builder is left. All threads of a warp run over the same lists.
+Value Launcher::emitBlocks(OpBuilder &b, gpu::LaunchOp launch, const IRMapping &mapping) {
+  Value warps = index(b, warpsOfBlock);
+  Value inBlock = arith::DivUIOp::create(b, loc, launch.getThreadIds().x, index(b, threadsOfWarp));
+  Value before = arith::MulIOp::create(b, loc, launch.getBlockIds().x, warps);
+  Value warp = arith::AddIOp::create(b, loc, before, inBlock);
+  Value all = arith::MulIOp::create(b, loc, launch.getGridSize().x, warps);
+  auto blocks =
+      scf::ForOp::create(b, loc, warp, mapping.lookupOrDefault(slow.getUpperBound()), all);
+  gpu::TerminatorOp::create(b, loc);
+  b.setInsertionPointToStart(blocks.getBody());
+  return blocks.getInductionVar();
+}
+
 void Launcher::emitBody(gpu::LaunchOp launch) {
   OpBuilder b = OpBuilder::atBlockBegin(&launch.getBody().front());
   IRMapping mapping;
@@ -277,32 +329,12 @@ void Launcher::emitBody(gpu::LaunchOp launch) {
   for (Operation &op : llvm::make_range(function.front().begin(), panel->getIterator()))
     if (&op != launch)
       b.clone(op, mapping);
-  // Chunks of a row, as long as a block is wide, dealt to the blocks in turn.
-  auto mapped = [&](Value bound) { return mapping.lookupOrDefault(bound); };
-  Value begin = mapped(slow.getLowerBound());
-  Value rows = arith::SubIOp::create(b, loc, mapped(slow.getUpperBound()), begin);
-  Value width = index(b, threadsOfBlock);
-  Value padded = arith::AddIOp::create(b, loc, mapped(pixels.front().getUpperBound()),
-                                       index(b, threadsOfBlock - 1));
-  Value ofRow = arith::DivUIOp::create(b, loc, padded, width);
-  Value count = arith::MulIOp::create(b, loc, rows, ofRow);
-  auto chunks = scf::ForOp::create(b, loc, launch.getBlockIds().x, count, launch.getGridSize().x);
-  gpu::TerminatorOp::create(b, loc);
-
-  b.setInsertionPointToStart(chunks.getBody());
-  Value chunk = chunks.getInductionVar(), thread = launch.getThreadIds().x;
-  // Fewer than 2^31 chunks have room in any memory, and short divisions are short.
-  Type i32 = b.getI32Type();
-  Value shortChunk = arith::IndexCastOp::create(b, loc, i32, chunk);
-  Value shortRow = arith::IndexCastOp::create(b, loc, i32, ofRow);
-  auto widen = [&](Value value) -> Value {
-    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), value);
-  };
-  Value down = widen(arith::DivUIOp::create(b, loc, shortChunk, shortRow));
-  Value along = widen(arith::RemUIOp::create(b, loc, shortChunk, shortRow));
-  Value row = arith::AddIOp::create(b, loc, begin, down);
-  Value fast = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, along, width), thread);
-  Value lane = arith::RemUIOp::create(b, loc, thread, index(b, threadsOfWarp));
+  Value row, fast; // the latter null: the warp has the pixels of a block
+  if (culled)
+    row = emitBlocks(b, launch, mapping);
+  else
+    std::tie(row, fast) = emitChunks(b, launch, mapping);
+  Value lane = arith::RemUIOp::create(b, loc, launch.getThreadIds().x, index(b, threadsOfWarp));
   auto inner = cast<scf::ForOp>(b.clone(*panel, mapping));
   panel.erase();
 
@@ -313,11 +345,15 @@ void Launcher::emitBody(gpu::LaunchOp launch) {
     else if (dimensionOf(loop) == Dimension::fast)
       pixels.push_back(loop);
   });
+  auto pixelOf = [&](scf::ForOp loop) -> Value {
+    b.setInsertionPoint(loop);
+    return fast ? fast : arith::AddIOp::create(b, loc, loop.getLowerBound(), lane);
+  };
   for (scf::ForOp loop : pixels)
     if (sizeFunction && loop == pixels.back())
-      replaceByWarp(loop, fast, lane);
+      replaceByWarp(loop, pixelOf(loop), lane);
     else
-      replaceByThread(loop, fast);
+      replaceByThread(loop, pixelOf(loop));
   replaceByIndex(slow, row);
   replaceByIndex(inner, inner.getLowerBound());
 }
@@ -366,11 +402,14 @@ LogicalResult Launcher::run() {
     emitReduction();
   nb::remarkPassed(
       loc, remark::RemarkOpts::name("launched").category("nb-to-gpu").function(function.getName()))
-      << remark::add(
-             "up to {0} blocks of {1} threads render a tile, {2}", blocksOnHost, threadsOfBlock,
-             sizeFunction ? "a pixel for each thread; each warp has sums over pixels of its "
-                            "own, which a second launch adds up"
-                          : "a pixel for each thread");
+      << remark::add("up to {0} blocks of {1} threads render a tile, {2}{3}", blocksOnHost,
+                     threadsOfBlock,
+                     culled ? "a block of lit pixels for each warp, whose threads all run over the "
+                              "same lists"
+                            : "a pixel for each thread",
+                     sizeFunction ? "; each warp has sums over pixels of its own, which a second "
+                                    "launch adds up"
+                                  : "");
   return success();
 }
 

@@ -2,6 +2,7 @@
 
 #include "dialect/Names.h"
 #include "lib/Conversion/Arith/LoweredValues.h"
+#include "lib/Target/GpuVendor.h"
 #include "nanobragg/KernelABI.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,6 +37,8 @@ private:
   Value zero(Type type) { return zeroConstant(b, loc, type); }
 
   int64_t lanes() { return image.getLanes().value_or(1); }
+  /// Of a culled image: those of a vector, or of a warp's threads.
+  int64_t pixelsOfBlock() { return concurrent ? nanobragg::threadsOfWarp : lanes(); }
   bool hasLanes() { return image.getLanes().has_value(); }
   static bool isImage(Value result) { return isa<RankedTensorType>(result.getType()); }
 
@@ -126,8 +129,6 @@ LogicalResult ImageLowering::run() {
   if (failed(allocateResults()))
     return failure();
   const bool culled = image->hasAttr(names::lit);
-  if (culled && concurrent)
-    return image.emitError("samples cannot be left out on a GPU; leave out --nb-cull");
   if (culled) {
     lit.create(b, loc);
     lowerReach();
@@ -149,6 +150,8 @@ LogicalResult ImageLowering::run() {
   Value slow = loop(image.getCounts()[1], Dimension::slow);
   Operation *rows = slow.getParentBlock()->getParentOp();
   // Of a culled image this loop is over blocks.
+  if (culled)
+    rows->setAttr(names::lit, b.getUnitAttr());
   if (failed(culled ? litBlock(panel, slow) : row(panel, slow)))
     return failure();
   b.setInsertionPointAfter(rows);
@@ -192,7 +195,15 @@ LogicalResult ImageLowering::litBlock(Value panel, Value block) {
     Value stop = arith::AddIOp::create(b, loc, image.getRoi()[1], indexConstant(b, loc, 1));
     end = arith::MinSIOp::create(b, loc, stop, end);
   }
-  return pixels(panel, slow, fast, end, startOfRow(panel, slow));
+  Value rowStart = startOfRow(panel, slow);
+  if (hasLanes())
+    return pixels(panel, slow, fast, end, rowStart);
+  Value behind = arith::AddIOp::create(b, loc, fast, indexConstant(b, loc, pixelsOfBlock()));
+  auto loop = scf::ForOp::create(b, loc, fast, arith::MinSIOp::create(b, loc, behind, end),
+                                 indexConstant(b, loc, 1));
+  loop->setAttr(names::loop, DimensionAttr::get(b.getContext(), Dimension::fast));
+  b.setInsertionPointToStart(loop.getBody());
+  return pixels(panel, slow, loop.getInductionVar(), end, rowStart);
 }
 
 /// Numbers go into memory as tables do.
@@ -203,7 +214,8 @@ void ImageLowering::lowerReach() {
   if (!reach || reach.getNumbers().empty())
     return;
   SmallVector<Value> numbers = llvm::to_vector(reach.getNumbers());
-  numbers[NB_REACH_LANES] = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(lanes())));
+  numbers[NB_REACH_LANES] =
+      arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(pixelsOfBlock())));
   Value memory = allocate(b, loc, indexConstant(b, loc, int64_t(numbers.size())));
   for (auto [i, number] : llvm::enumerate(numbers))
     memref::StoreOp::create(b, loc, number, memory, indexConstant(b, loc, int64_t(i)));

@@ -19,7 +19,8 @@ void LitLoops::create(OpBuilder &b, Location loc) {
 }
 
 Value LitLoops::load(OpBuilder &b, Location loc, List list, Value position) {
-  Value entry = memref::LoadOp::create(b, loc, lists[list], position);
+  auto entry = memref::LoadOp::create(b, loc, lists[list], position);
+  entry->setAttr(names::lit, b.getUnitAttr());
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), entry);
 }
 

@@ -1,10 +1,10 @@
 #include "runtime/gpu/cuda/Runner.h"
 
 #include "lib/Target/GpuVendor.h"
+#include "runtime/gpu/cuda/LitBatches.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
 #include "runtime/processor/Stopwatch.h"
-#include "runtime/gpu/cuda/RunPlan.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -52,7 +52,7 @@ Runner::~Runner() {
 }
 
 std::size_t Runner::held() const {
-  std::size_t sum = block.bytes() + accumulators.bytes();
+  std::size_t sum = block.bytes() + accumulators.bytes() + lists.bytes();
   for (const Large &l : large)
     sum += l.resident.bytes() + l.memory.bytes();
   for (const Memory &image : images)
@@ -67,6 +67,7 @@ void Runner::release() {
     image = Memory();
   block = Memory();
   accumulators = Memory();
+  lists = Memory();
 }
 
 /// Everything that the run needs, checked before any of it is allocated.
@@ -124,16 +125,14 @@ void Runner::upload(Work &work, const void *const *arguments) {
     } else if (isLarge(kind)) {
       ResidentData &resident = large[i].resident;
       const bool grid = kind == NB_PARAMETER_HKL_GRID;
-      const void *data =
-          grid ? static_cast<const nb_hkl_grid *>(arguments[i])->data : arguments[i];
+      const void *data = grid ? static_cast<const nb_hkl_grid *>(arguments[i])->data : arguments[i];
       if (!resident.holds(work.keys[i])) {
         const std::size_t bytes = valueBytes(*kernel, arguments, i, work.plan.shape);
         resident.upload(*device, stream, work.keys[i], data, bytes);
         work.result.uploadedBytes += std::int64_t(bytes);
       }
       if (grid)
-        content.setAddress(work.plan.valuesAt[i] + offsetof(nb_hkl_grid, data),
-                           resident.address());
+        content.setAddress(work.plan.valuesAt[i] + offsetof(nb_hkl_grid, data), resident.address());
       else
         value = resident.address();
     }
@@ -145,6 +144,11 @@ void Runner::upload(Work &work, const void *const *arguments) {
   if (work.plan.sums)
     driver.check(driver.setBytes(accumulators.address(), 0, accumulators.bytes(), stream),
                  "clear memory");
+  // Of what is not lit, no launch writes anything.
+  for (std::uint32_t i = 0; kernel->reach && i != kernel->num_outputs; ++i)
+    if (work.plan.imageBytes[i])
+      driver.check(driver.setBytes(images[i].address(), 0, work.plan.imageBytes[i], stream),
+                   "clear memory");
 }
 
 void Runner::launch(Function function, std::int64_t blocks, std::int64_t threads,
@@ -153,6 +157,53 @@ void Runner::launch(Function function, std::int64_t blocks, std::int64_t threads
   driver.check(driver.launch(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1, 0, stream,
                              parameters, nullptr),
                "launch the kernel");
+}
+
+void Runner::launch(const RunPlan &plan, std::int64_t blocks, Address tile) {
+  const Address base = block.address();
+  Address addresses[] = {base + plan.pointersAt, base + plan.workspaceAt, tile,
+                         base + plan.outputsAt, accumulators.address()};
+  void *parameters[] = {&addresses[0], &addresses[1], &addresses[2], &addresses[3], &addresses[4]};
+  launch(module->entry(), blocks, kernel->device->threads, parameters);
+}
+
+/// Lists of the next launch are made while one runs. False when it was cancelled.
+bool Runner::launchLit(Work &work, const void *const *arguments, const RenderedRows &rows,
+                       const RunOptions &options) {
+  const Driver &driver = device->driver();
+  const RunPlan &plan = work.plan;
+  ThreadTeam team(resolveThreads(options.threads));
+  LitBatches batches(*kernel, arguments, plan.workspace.get(), plan.shape, team);
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i != batches.size(); ++i)
+    total += renderedRows(batches.rows(i), rows);
+  Progress progress(options.progress, options.progressInterval, total);
+  const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
+  LitBatch copied; // while it is, its memory may not go
+  work.result.firstTileSeconds = work.sinceCall.seconds();
+  for (std::size_t i = 0; i != batches.size() && !cancelled(); ++i) {
+    LitBatch next = batches.make(i);
+    driver.check(driver.synchronize(stream), "render");
+    if (i != 0)
+      progress.add(renderedRows(batches.rows(i - 1), rows));
+    copied = std::move(next);
+    if (copied.blocks() == 0)
+      continue;
+    reserve(lists, device, copied.bytes());
+    const void *content = copied.placedAt(lists.address());
+    driver.check(driver.copyToDevice(lists.address(), content, copied.bytes(), stream),
+                 "take the lists");
+    work.result.uploadedBytes += std::int64_t(copied.bytes());
+    const std::int64_t blocks = (copied.blocks() + plan.warpsOfBlock - 1) / plan.warpsOfBlock;
+    launch(plan, plan.sums ? plan.blocksOfSums : blocks, copied.tile(lists.address()));
+    ++work.result.launches;
+  }
+  driver.check(driver.synchronize(stream), "render");
+  work.result.deviceBytes = std::int64_t(held());
+  work.result.culled = true;
+  work.result.samplesLit = batches.samplesLit();
+  work.result.samplesEvaluated = batches.samplesEvaluated();
+  return !cancelled();
 }
 
 /// False when it was cancelled.
@@ -171,13 +222,7 @@ bool Runner::launchTiles(Work &work, const RenderedRows &rows, const RunOptions 
   Stopwatch sinceQueued;
   for (std::size_t i = 0; i != plan.tiles.size(); ++i) {
     const nb_tile &tile = plan.tiles[i];
-    const Address base = block.address();
-    Address addresses[] = {base + plan.pointersAt, base + plan.workspaceAt,
-                           base + plan.tilesAt + i * sizeof(nb_tile), base + plan.outputsAt,
-                           accumulators.address()};
-    void *parameters[] = {&addresses[0], &addresses[1], &addresses[2], &addresses[3],
-                          &addresses[4]};
-    launch(module->entry(), plan.blocksOf(tile), kernel->device->threads, parameters);
+    launch(plan, plan.blocksOf(tile), block.address() + plan.tilesAt + i * sizeof(nb_tile));
     ++work.result.launches;
     queuedRows += renderedRows(tile, rows);
     queued += double(renderedRows(tile, rows) * plan.shape.fast) * plan.samplesOfPixel;
@@ -221,7 +266,9 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
   const Stopwatch sinceUpload;
   driver.check(driver.synchronize(stream), "take the data");
   const Stopwatch sinceLaunch;
-  if (!launchTiles(work, rows, options)) {
+  const bool done =
+      kernel->reach ? launchLit(work, arguments, rows, options) : launchTiles(work, rows, options);
+  if (!done) {
     work.result.cancelled = true;
     return;
   }
@@ -237,9 +284,9 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
                  "hand out the sums");
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
     if (work.plan.imageBytes[i])
-      driver.check(driver.copyToHost(outputs[i], images[i].address(), work.plan.imageBytes[i],
-                                     stream),
-                   "hand out the image");
+      driver.check(
+          driver.copyToHost(outputs[i], images[i].address(), work.plan.imageBytes[i], stream),
+          "hand out the image");
   driver.check(driver.synchronize(stream), "render");
   if (work.plan.sums) {
     void *const all[] = {sum.get()};
@@ -253,8 +300,7 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
 RunResult Runner::run(const void *const *arguments, const ImageShape &shape,
                       const RenderedRows &rows, void *const *outputs, const RunOptions &options) {
   const Stopwatch sinceCall;
-  const std::int64_t resident =
-      std::int64_t(module->residentBlocks()) * device->multiprocessors();
+  const std::int64_t resident = std::int64_t(module->residentBlocks()) * device->multiprocessors();
   Work work{RunPlan(*kernel, arguments, shape, resident), {}, sinceCall, {}};
   work.result.prepareSeconds = sinceCall.seconds();
   work.result.workspaceBytes = work.plan.workspaceBytes;

@@ -5,6 +5,7 @@
 #include "runtime/gpu/cuda/Memory.h"
 #include "runtime/gpu/cuda/Module.h"
 #include "runtime/gpu/cuda/ResidentData.h"
+#include "runtime/gpu/cuda/RunPlan.h"
 #include "runtime/gpu/cuda/Tiles.h"
 
 namespace nanobragg::cuda {
@@ -34,6 +35,9 @@ private:
   void allocate(Work &work, const void *const *arguments);
   void upload(Work &work, const void *const *arguments);
   bool launchTiles(Work &work, const RenderedRows &rows, const RunOptions &options);
+  bool launchLit(Work &work, const void *const *arguments, const RenderedRows &rows,
+                 const RunOptions &options);
+  void launch(const RunPlan &plan, std::int64_t blocks, Address tile);
   void reduce(const Work &work);
   void launch(Function function, std::int64_t blocks, std::int64_t threads, void **parameters);
   std::size_t held() const;
@@ -46,7 +50,7 @@ private:
   Pace pace;
   std::vector<Large> large;
   std::vector<Memory> images; ///< by the output's number
-  Memory block, accumulators;
+  Memory block, accumulators, lists;
 };
 
 } // namespace nanobragg::cuda

@@ -172,7 +172,8 @@ typedef struct nb_device_code {
  * outputs[i] is looked at for images alone. The grid has one dimension and any number B of blocks
  * of `threads` threads. A chunk is `threads` neighbouring pixels of a row, the last one of each row
  * may be narrower; block b renders the chunks b, b + B, b + 2 B, ... of the tile, counted along its
- * rows.
+ * rows. Of a kernel with `reach` (the tile's nb_lit and its lists lie on the device, too) a warp of
+ * 32 threads renders a block of as many pixels, warp w of W blocks w, w + W, ...
  *
  * Sums over pixels: each warp w, counted over all blocks, adds to the accumulator that begins
  * w * accumulator_size(arguments) bytes into `accumulators`; they are zeroed before the first
