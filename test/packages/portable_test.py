@@ -26,7 +26,7 @@ class Portable(unittest.TestCase):
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.root = pathlib.Path(cls.scratch.name)
         cls.made = run(sys.executable, "-B", TOOLS / "package-portable", BUILD, cls.root / "made",
-                       "--only=images,throughput", "--cases=shape_gauss|interp", "--chips=gpu-on-cpu")
+                       "--only=images,culling,throughput", "--cases=shape_gauss|interp", "--chips=gpu-on-cpu")
         assert cls.made.returncode == 0, cls.made.stderr
         cls.folder = (cls.root / "made").rename(cls.root / "moved")
 
@@ -48,7 +48,7 @@ class Portable(unittest.TestCase):
 
     def test_images_without_compiler(self):
         done = run(self.folder / "bin" / "gpu-check", "--device=gpu-on-cpu",
-                   "--only=images,throughput", "--cases=shape_gauss|interp", "--pixels=16", "--repeat=1", "--out", self.root / "report",
+                   "--only=images,culling,throughput", "--cases=shape_gauss|interp", "--pixels=64", "--repeat=1", "--out", self.root / "report",
                    env=self.environment())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         counts = re.search(r"images: (\d+) of (\d+) agree", done.stdout)
