@@ -1,6 +1,7 @@
 #include "lib/Experiment/Photons.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace nanobragg {
 
@@ -8,6 +9,18 @@ bool hasSmallPanels(const Detector &d) {
   return std::ranges::any_of(d.panels, [&](const Panel &panel) {
     return panel.fastPixels < d.fastPixels || panel.slowPixels < d.slowPixels;
   });
+}
+
+void requireWholeProgram(const Experiment &e) {
+  if (e.variant.pointSpread == PointSpread::None)
+    return;
+  if (e.variant.pixelList)
+    throw std::invalid_argument("no program spreads light over a list of pixels, whose neighbours "
+                                "are not in it; leave out --pixels, or -psf for that of the "
+                                "photons");
+  if (hasSmallPanels(e.detector))
+    throw std::invalid_argument("no program spreads light over panels of several sizes, which "
+                                "needs a mask of its own; leave out -psf for that of the photons");
 }
 
 Experiment photonsOf(Experiment e) {

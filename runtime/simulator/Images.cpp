@@ -1,5 +1,6 @@
 #include "nanobragg/Simulator.h"
 
+#include "lib/Experiment/Photons.h"
 #include "runtime/simulator/State.h"
 
 #include <algorithm>
@@ -111,10 +112,7 @@ std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {
 }
 
 std::string Simulator::emit(const std::string &stage, PixelType pixels) {
-  if (state->spread() && state->listed.any())
-    throw std::invalid_argument("no program spreads light over a list of pixels, whose neighbours "
-                                "are not in it; leave out --pixels, or -psf for that of the "
-                                "photons");
+  requireWholeProgram(state->experiment);
   const KernelRequest request = state->placement.decided(state->request(typeOf(pixels)));
   return state->placement.provider().compiler(request)->emit(request, stage);
 }

@@ -261,6 +261,14 @@ class Response(unittest.TestCase):
         np.testing.assert_array_equal(
             self.image("-compat", "noisify", "-gain", "3", "-gain_map", "gains.npy", "-psf", "fiber"), photons)
 
+    def test_no_program_of_panels_of_several_sizes_is_shown(self):
+        with open(self.path("panels.json"), "w") as file:
+            json.dump([{"offset_mm": [0, 0, 0], "fast": [1, 0, 0], "slow": [0, 1, 0], "pixels": pixels}
+                       for pixels in ((PIXELS, PIXELS), (5, 6))], file)
+        for flags in (["--emit=nb"], ["--emit=nb", "--grad=distance"]):
+            said = self.run_it("--panels=panels.json", "-psf", "gauss", *flags, status=1).stderr
+            self.assertIn("no program spreads light over panels of several sizes", said)
+
     def test_refusals(self):
         np.save(self.path("small.npy"), np.ones((4, 5)))
         bad = np.ones((PIXELS, PIXELS))

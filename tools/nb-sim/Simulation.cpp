@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Experiment/Photons.h"
 #include "lib/IO/OutputFile.h"
 #include "lib/MPI/Ranks.h"
 #include "nanobragg/Simulator.h"
@@ -63,6 +64,7 @@ std::string emit(const RunSetup &setup, KernelProvider &kernels) {
   if (!tool.gradient && !tool.jacobian)
     return Simulator(setup.complete.experiment, options).emit(stage, PixelType::F32);
   Experiment experiment = setup.complete.experiment;
+  requireWholeProgram(experiment);
   experiment.variant.imageType = ImageType::F64; // as derivatives are computed
   const Derivative::Mode mode = tool.gradient ? Derivative::Mode::VJP : Derivative::Mode::Jacobian;
   const std::string &names = tool.gradient ? *tool.gradient : *tool.jacobian;
