@@ -22,6 +22,7 @@ CASES = (
     "-thickness 1 -point_pixel -flux 1e11 -beamsize 0.05 -exposure 0.1",
     "-thickness 1 -oversample 3",
     "-distance 60 -detector_rotx 10 -detector_roty 5 -detector_rotz 3",
+    "-thickness 1 -curved_det -Xbeam 45 -Ybeam 55",
 )
 
 
