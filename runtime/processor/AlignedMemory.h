@@ -37,6 +37,7 @@ public:
       places.push_back(static_cast<char *>(memory.get()) + i * size);
   }
   std::int64_t bytes() const { return total; }
+  std::int64_t count() const { return std::int64_t(places.size()); }
   /// Null if there are none.
   void *operator[](std::int64_t i) const {
     return places.empty() ? nullptr : places[std::size_t(i)];

@@ -2,7 +2,7 @@
 
 #include "lib/Parallel/ThreadTeam.h"
 #include "runtime/kernels/FixedCounts.h"
-#include "runtime/processor/AlignedMemory.h"
+#include "runtime/processor/Accumulators.h"
 #include "runtime/processor/LitTile.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
@@ -115,7 +115,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   const Partition parts =
       sums ? Partition::forSums(shape, rows, size)
            : Partition::intoTiles(shape, rowsPerTile(shape, options, reach ? &*reach : nullptr));
-  const PartMemory accumulators(sums ? parts.size() : 0, size, "accumulators");
+  Accumulators accumulators(sums ? parts.size() : 0, size, result.threads == 1);
   const PartMemory scratch(sums ? result.threads : 0, sums ? kernel.scratch_size(arguments) : 0,
                            "scratch memory");
   result.accumulatorBytes = accumulators.bytes() + scratch.bytes();
@@ -131,12 +131,10 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
       return;
     if (!begun.load(std::memory_order_relaxed) && !begun.exchange(true))
       result.firstTileSeconds = sinceCall.seconds();
-    if (sums)
-      std::memset(accumulators[i], 0, std::size_t(size));
+    void *const accumulator = accumulators.begin(i);
     forEachTile(parts[i], shape, shape.slow, [&](const nb_tile &tile) {
       const auto run = [&](const nb_tile &tile) {
-        kernel.run_tile(arguments, workspace.get(), &tile, outputs, accumulators[i],
-                        scratch[thread]);
+        kernel.run_tile(arguments, workspace.get(), &tile, outputs, accumulator, scratch[thread]);
       };
       if (!reach) {
         run(tile);
@@ -150,6 +148,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
       }
       progress.add(renderedRows(tile, rows));
     });
+    accumulators.end(i);
   };
 
   team.forEach(parts.size(), runPart);
@@ -160,7 +159,8 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
     result.samplesEvaluated += of.samplesEvaluated * double(reach->lanes) * reach->samplesPerPixel;
   }
   if (!result.cancelled && sums)
-    kernel.finish(arguments, workspace.get(), accumulators.addresses(), parts.size(), outputs);
+    kernel.finish(arguments, workspace.get(), accumulators.addresses(), accumulators.count(),
+                  outputs);
   result.runSeconds = sincePrepared.seconds();
   if (!result.cancelled)
     progress.finish();

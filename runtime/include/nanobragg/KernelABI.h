@@ -223,7 +223,8 @@ typedef struct nb_kernel_descriptor {
   int64_t (*accumulator_size)(const void *const *arguments);
   /* Bytes of memory that a tile needs while it runs. */
   int64_t (*scratch_size)(const void *const *arguments);
-  /* Adds up the accumulators and writes all outputs that are no images. */
+  /* Adds up the accumulators, each to the sum of those before it, and writes all outputs that are no
+   * images. */
   void (*finish)(const void *const *arguments, void *workspace, void *const *accumulators,
                  int64_t count, void *const *outputs);
   /* How many numbers each output is (bytes / 4 for images of float, bytes / 8 for all others). */

@@ -90,10 +90,8 @@ class Term:
         self._kept = self._function(point, self._all_names())
 
     def function_bytes(self, point):
-        """What a kept function takes: a grid, its gradient in 16 parts that are added in a fixed order, and maps of
-        pixels.
-        """
-        return 18 * (0 if point.grid is None else point.grid.nbytes) + 100 * len(self.boxes.data)
+        """What a kept function takes: a grid, its gradient and what this is added up in, and maps of pixels."""
+        return 3 * (0 if point.grid is None else point.grid.nbytes) + 100 * len(self.boxes.data)
 
     def _all_names(self):
         return [*self.names, "F"] if self.shared.amplitudes else self.names
