@@ -83,7 +83,7 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
   let summary = "the pixels of a kernel's tile to threads of one gpu.launch";
   let description = [{
     In each `NAME_run_tile` of `nb-outline-kernel`, the loops over panels, rows and pixels become one
-    `gpu.launch` whose kernel is called `NAME`. Blocks are 128 threads. The rows of the tile are
+    `gpu.launch` whose kernel is called `NAME`. Blocks have `threads` threads. The rows of the tile are
     split into chunks of as many pixels, neighbours along the fast axis, so that neighbouring threads store to
     neighbouring places; block b of B renders the chunks b, b + B, b + 2B, ..., so that any number
     of blocks renders the tile. Whatever is summed for a pixel stays a loop of its thread. Threads
@@ -101,8 +101,14 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
     (accumulators, number of warps, doubles of an accumulator), has a block of one warp for each
     double, which adds up all accumulators in the first and clears the others.
 
-    Example: `nb-opt --nb-to-gpu outlined.mlir`
+    Where samples without light are left out (`nb-cull`), a warp renders a block of 32 lit pixels,
+    and all its threads run over the same lists.
+
+    Example: `nb-opt --nb-to-gpu=threads=256 outlined.mlir`
   }];
+  let options = [
+    Option<"threads", "threads", "int64_t", "128", "threads of a block, whole warps of 32">
+  ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
@@ -182,8 +188,16 @@ def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
     The exact instructions would branch on data and call subroutines. Loops have to be
     branches (`convert-scf-to-cf`) by then.
 
+    With `blocks`, kernels say that a multiprocessor should hold as many blocks at a time
+    (`nvvm.minctasm`), which limits the registers of a thread: with 128 threads, 8 blocks leave 64 and
+    5 blocks 102. Without, the compiler chooses by the size of the kernel's loops.
+
     Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-nvvm))" kernel.mlir`
   }];
+  let options = [
+    Option<"blocks", "blocks", "int64_t", "0",
+           "blocks that a multiprocessor should hold at a time; 0: by the size of the loops">
+  ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 

@@ -191,13 +191,25 @@ class Ptx(unittest.TestCase):
         return (int(re.search(r"Used (\d+) registers", main)[1]),
                 int(re.search(r"(\d+) bytes spill stores", main)[1]))
 
-    def test_half_of_the_threads_find_registers(self):
-        """A multiprocessor of sm_80, sm_90 and sm_100 has 2048 threads and 65536 registers."""
-        for shapes, registers, spills in ((PLAIN, 64, 160), ((INTERPOLATED,), 128, 120)):
-            for chip, ptx in self.each(shapes=shapes):
-                used, spilled = self.assemble(chip, ptx)
-                self.assertLessEqual(used, registers)
-                self.assertLessEqual(spilled, spills)
+    def test_threads_find_registers(self):
+        """A multiprocessor of sm_80, sm_90 and sm_100 has 65536 registers, and room for five blocks of 96,
+        or four of 128, for each of 128 threads."""
+        for chip, ptx in self.each(shapes=PLAIN):
+            used, spilled = self.assemble(chip, ptx)
+            self.assertLessEqual(used, 96)
+            self.assertLessEqual(spilled, 32 if chip == "sm_80" else 0)
+        for chip, ptx in self.each(shapes=(INTERPOLATED,)):
+            used, spilled = self.assemble(chip, ptx)
+            self.assertLessEqual(used, 128)
+            self.assertLessEqual(spilled, 120)
+
+    def test_block_size_and_registers_are_options_of_passes(self):
+        for options, threads, blocks in (("", 128, 5), ("threads=256", 256, 5), ("blocks=7", 128, 7),
+                                         ("threads=64 blocks=16", 64, 16)):
+            ptx = self.compile("-default_F", "10", "--emit=ptx", "--target=sm_90", "--quiet",
+                               f"--pipeline=builtin.module(nb-gpu-pipeline{{{options}}})")
+            self.assertIn(f".maxntid {threads}, 1, 1", ptx)
+            self.assertIn(f".minnctapersm {blocks}\n", ptx)
 
     def test_registers_of_gradients(self):
         for shapes, grad, registers, spills in ((PLAIN, "cell", 168, 16), (PLAIN, "scalars", 255, 420),

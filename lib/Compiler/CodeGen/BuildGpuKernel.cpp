@@ -28,8 +28,17 @@ private:
   const CompileOptions &options;
   std::unique_ptr<Compilation> fused;
   std::string reduce;
+  unsigned threads = 0;
 };
 } // namespace
+
+/// Of a kernel, which says how many there are.
+static unsigned threadsOfBlock(const llvm::Function &kernel) {
+  unsigned threads = 0;
+  StringRef said = kernel.getFnAttribute("nvvm.maxntid").getValueAsString();
+  said.consumeInteger(10, threads);
+  return threads;
+}
 
 /// Of the language, as the text itself says.
 static std::string versionOf(ArrayRef<char> ptx) {
@@ -76,6 +85,7 @@ llvm::Error GpuKernel::compileFor(StringRef chip, const Assembler &assembler, bo
   const std::string name = c.description.function + names::reduce.str();
   if (c.module->getFunction(name))
     reduce = name;
+  threads = threadsOfBlock(*c.module->getFunction(c.description.function));
   auto ptx = c.code(llvm::CodeGenFileType::AssemblyFile);
   if (!ptx)
     return ptx.takeError();
@@ -104,6 +114,7 @@ Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string varia
     KernelDescription description = host.description;
     description.variant = std::move(variant);
     description.target += " " + options.target;
+    description.threads = threads;
     description.reduce = reduce;
     for (std::vector<DeviceCode> *codes : {&cubins, &texts})
       for (DeviceCode &code : *codes)

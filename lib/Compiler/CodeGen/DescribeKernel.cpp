@@ -1,7 +1,6 @@
 #include "lib/Compiler/CodeGen/DescribeKernel.h"
 
 #include "dialect/Names.h"
-#include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Conversion/KernelLayout.h"
 #include "lib/Experiment/ParameterShape.h"
 
@@ -118,7 +117,7 @@ public:
     Record kernel(module, sizeof(nb_device_kernel));
     NB_SET(kernel, nb_device_kernel, entry, text(d.function));
     NB_SET(kernel, nb_device_kernel, reduce, d.reduce.empty() ? null() : text(d.reduce));
-    NB_SET(kernel, nb_device_kernel, threads, number(uint32_t(nb::threadsOfBlock)));
+    NB_SET(kernel, nb_device_kernel, threads, number(d.threads));
     NB_SET(kernel, nb_device_kernel, num_codes, number(codes.size()));
     NB_SET(kernel, nb_device_kernel, codes, array(codes, "codes"));
     return constant(kernel.get(), "device");

@@ -40,7 +40,8 @@ struct KernelDescription {
   bool reaches = false; ///< the entry point `reach` is there
   // Of a kernel of a GPU.
   std::vector<DeviceCode> codes;
-  std::string reduce; ///< the entry that adds up sums over pixels; empty: there are none
+  unsigned threads = 0; ///< of a block
+  std::string reduce;   ///< the entry that adds up sums over pixels; empty: there are none
 };
 
 /// Adds to a module that has the entry points of description.function the constant

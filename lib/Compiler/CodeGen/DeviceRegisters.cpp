@@ -4,6 +4,7 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
 
@@ -12,11 +13,14 @@ namespace {
 struct Size {
   unsigned instructions = 0; ///< of the largest innermost loop
   unsigned carried = 0;      ///< most numbers that a loop adds up
+  bool lists = false;        ///< they run over lists of what is lit, which alone are of words
 };
 } // namespace
 
 static Size sizeOf(Function &kernel) {
   Size size;
+  for (Instruction &instruction : instructions(kernel))
+    size.lists |= isa<LoadInst>(instruction) && instruction.getType()->isIntegerTy(32);
   DominatorTree dominators(kernel);
   LoopInfo loops(dominators);
   for (Loop *loop : loops.getLoopsInPreorder()) {
@@ -32,24 +36,27 @@ static Size sizeOf(Function &kernel) {
   return size;
 }
 
-/// Blocks of 128 threads that a multiprocessor, with 65536 registers, should hold. What ptxas makes of
-/// these limits stands in docs/gpu.md: at most a few registers spilled, and none in a loop over
-/// samples.
+/// Blocks of 128 threads that a multiprocessor, with 65536 registers, should hold. What ptxas makes
+/// of these limits stands in docs/gpu.md: images of plain crystals spill nothing on sm_90, others
+/// little, and no loop over samples does.
 static unsigned blocksFor(const Size &size, bool sums) {
-  if (size.instructions < 250)
-    return 8; // 64 registers each
+  const bool small = size.instructions < 250;
   if (!sums)
-    return 4; // 128
-  return size.carried <= 8 && size.instructions < 800 ? 3 : 2; // 168, 255
+    return small && !size.lists ? 5 : 4; // 102 registers each, 128
+  if (small)
+    return 4;
+  // 168, 255
+  return size.carried <= 8 && size.instructions < 800 ? 3 : 2;
 }
 
 void mlir::nb::limitRegisters(Module &module) {
   namespace layout = mlir::nb::layout;
+  constexpr StringLiteral minctasm = "nvvm.minctasm";
   for (Function &kernel : module) {
     if (kernel.getCallingConv() != CallingConv::PTX_Kernel ||
-        kernel.arg_size() < layout::argumentsOnDevice)
+        kernel.arg_size() < layout::argumentsOnDevice || kernel.hasFnAttribute(minctasm))
       continue;
     const bool sums = !kernel.getArg(layout::accumulators)->use_empty();
-    kernel.addFnAttr("nvvm.minctasm", std::to_string(blocksFor(sizeOf(kernel), sums)));
+    kernel.addFnAttr(minctasm, std::to_string(blocksFor(sizeOf(kernel), sums)));
   }
 }

@@ -56,11 +56,11 @@ Pipeline nb::gpuPipeline(const GpuPipelineOptions &options) {
   stages::lowerLoops(p, /*concurrent=*/true);
   stages::lowerArithmetic(p, arithmetic);
   stages::outline(p);
-  stages::launch(p);
+  stages::launch(p, options.threads);
   using Part = GpuPipelineOptions::Part;
   switch (options.part) {
   case Part::Device:
-    stages::lowerToNVVM(p, {options.chip, options.features});
+    stages::lowerToNVVM(p, {options.chip, options.features, options.blocks});
     break;
   case Part::Loops:
     stages::lowerGrid(p);

@@ -56,6 +56,12 @@ struct GpuPipelineOptions : KernelOptions<GpuPipelineOptions> {
   Option<std::string> chip{*this, "chip", llvm::cl::desc("NVIDIA chip"), llvm::cl::init("sm_90")};
   Option<std::string> features{*this, "features", llvm::cl::desc("version of PTX"),
                                llvm::cl::init("+ptx78")};
+  Option<int64_t> threads{*this, "threads", llvm::cl::desc("threads of a block, whole warps of 32"),
+                          llvm::cl::init(128)};
+  Option<int64_t> blocks{
+      *this, "blocks",
+      llvm::cl::desc("blocks that a multiprocessor should hold; 0: by the size of the loops"),
+      llvm::cl::init(0)};
 };
 
 /// The first stage that is not on nb programs any more, of all pipelines but the interpreter's.

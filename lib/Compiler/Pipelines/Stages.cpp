@@ -96,9 +96,9 @@ void stages::lowerArithmetic(Pipeline &p, const ArithmeticOptions &options) {
 
 void stages::outline(Pipeline &p) { p.stage("outline").add(createOutlineKernel()); }
 
-void stages::launch(Pipeline &p) {
+void stages::launch(Pipeline &p, int64_t threads) {
   p.stage("gpu");
-  p.add(createNBToGPU());
+  p.add(createNBToGPU(NBToGPUOptions{threads}));
   p.add(createRelieveRegisters());
 }
 
@@ -129,6 +129,6 @@ void stages::lowerToNVVM(Pipeline &p, const ChipOptions &options) {
   p.add(createGpuNVVMAttachTarget(target));
   p.addOn<gpu::GPUModuleOp>(createSCFToControlFlowPass());
   p.addOn<gpu::GPUModuleOp>(createConvertVectorToLLVMPass());
-  p.addOn<gpu::GPUModuleOp>(createGPUToNVVM());
+  p.addOn<gpu::GPUModuleOp>(createGPUToNVVM(GPUToNVVMOptions{options.blocks}));
   p.addOn<gpu::GPUModuleOp>(createReconcileUnrealizedCastsPass());
 }

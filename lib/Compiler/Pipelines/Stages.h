@@ -18,6 +18,7 @@ struct ArithmeticOptions {
 /// A chip of a GPU.
 struct ChipOptions {
   std::string chip = "sm_90", features = "+ptx78";
+  int64_t blocks = 0; ///< that a multiprocessor should hold; 0: by the size of the loops
 };
 
 namespace stages {
@@ -63,8 +64,8 @@ void lowerLoops(Pipeline &, bool concurrent);
 void lowerArithmetic(Pipeline &, const ArithmeticOptions &);
 /// "outline": the kernel's entry points.
 void outline(Pipeline &);
-/// "gpu": one gpu.launch renders a tile.
-void launch(Pipeline &);
+/// "gpu": one gpu.launch, of blocks of so many threads, renders a tile.
+void launch(Pipeline &, int64_t threads);
 /// "grid": the launch as loops over its blocks and threads, for a processor.
 void lowerGrid(Pipeline &);
 /// "host": what a GPU's kernel needs on the host.

@@ -8,10 +8,9 @@
 
 namespace mlir::nb {
 
-/// Enough warps to hide latencies, few enough for the registers of a pixel.
-inline constexpr int64_t threadsOfBlock = 128;
 using nanobragg::threadsOfWarp;
-inline constexpr int64_t warpsOfBlock = threadsOfBlock / threadsOfWarp;
+/// What CUDA allows.
+inline constexpr int64_t mostThreadsOfBlock = 1024;
 /// Where the host runs a grid as loops: more than one, so that whatever depends on the block shows.
 inline constexpr int64_t blocksOnHost = 2;
 

@@ -2,14 +2,14 @@
 #include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "dialect/Remarks.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_GPUTOLOOPS
@@ -57,12 +57,19 @@ static void lowerAdditions(gpu::LaunchOp launch) {
   }
 }
 
+/// Warps of the launch that renders a tile, whose sizes are constants.
+static int64_t warpsOf(gpu::LaunchOp launch) {
+  auto blocks = getConstantIntValue(launch.getGridSizeX());
+  auto threads = getConstantIntValue(launch.getBlockSizeX());
+  return blocks && threads ? *blocks * *threads / threadsOfWarp : 0;
+}
+
 /// The accumulators of all warps lie one after another where that of a tile is expected.
-static void makeRoom(func::FuncOp accumulatorSize) {
+static void makeRoom(func::FuncOp accumulatorSize, int64_t count) {
   Operation *end = accumulatorSize.getBody().front().getTerminator();
   OpBuilder b(end);
   Location loc = end->getLoc();
-  Value warps = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(blocksOnHost * warpsOfBlock));
+  Value warps = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(count));
   end->setOperand(0, arith::MulIOp::create(b, loc, end->getOperand(0), warps));
 }
 
@@ -102,27 +109,33 @@ namespace {
 struct GPUToLoopsPass : nb::impl::GPUToLoopsBase<GPUToLoopsPass> {
   void runOnOperation() override {
     SmallVector<gpu::LaunchOp> launches;
-    llvm::SetVector<func::FuncOp> functions;
+    llvm::MapVector<func::FuncOp, int64_t> warps; ///< of functions
     getOperation().walk([&](gpu::LaunchOp launch) {
       launches.push_back(launch);
-      functions.insert(launch->getParentOfType<func::FuncOp>());
+      int64_t &most = warps[launch->getParentOfType<func::FuncOp>()];
+      most = std::max(most, warpsOf(launch));
     });
     for (gpu::LaunchOp launch : launches) {
       if (failed(check(launch)))
         return signalPassFailure();
       nb::remarkPassed(launch.getLoc(),
-                     remark::RemarkOpts::name("lowered").category("nb-gpu-to-loops"))
+                       remark::RemarkOpts::name("lowered").category("nb-gpu-to-loops"))
           << "the launch became a loop over its blocks and one over the threads of a block";
       lowerAdditions(launch);
       lower(launch);
     }
-    for (func::FuncOp function : functions) {
+    for (auto [function, count] : warps) {
       StringRef name = function.getName();
       if (!name.consume_back(names::runTile))
         continue;
       auto size = getOperation().lookupSymbol<func::FuncOp>((name + names::accumulatorSize).str());
+      if (size && count == 0) {
+        function.emitError("sums over pixels want memory for each warp, and how many there are is "
+                           "not constant");
+        return signalPassFailure();
+      }
       if (size)
-        makeRoom(size);
+        makeRoom(size, count);
     }
   }
 };

@@ -1,4 +1,5 @@
 #include "lib/Conversion/GPU/DivisionToNVVM.h"
+#include "lib/Conversion/KernelLayout.h"
 #include "lib/Conversion/Passes.h"
 
 #include "dialect/Remarks.h"
@@ -26,15 +27,37 @@ static void relaxAdditions(gpu::GPUModuleOp module) {
   module.walk([](LLVM::AtomicRMWOp add) { add.setOrdering(LLVM::AtomicOrdering::monotonic); });
 }
 
+/// What any chip can hold.
+constexpr int64_t mostBlocks = 32;
+
 namespace {
 struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
+  using GPUToNVVMBase::GPUToNVVMBase;
+
   int64_t countOps() {
     int64_t count = 0;
     getOperation().walk([&](Operation *) { ++count; });
     return count;
   }
 
+  /// Of kernels that render; those that only add up sums have fewer parameters.
+  void limitRegisters() {
+    if (blocks == 0)
+      return;
+    Builder b(&getContext());
+    for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (kernel.getNumArguments() >= layout::argumentsOnDevice)
+        kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                        b.getI32IntegerAttr(int32_t(blocks)));
+  }
+
   void runOnOperation() override {
+    if (blocks < 0 || blocks > mostBlocks) {
+      emitError(getOperation()->getLoc())
+          << "nb-gpu-to-nvvm: blocks is a number of blocks that a "
+          << "multiprocessor can hold, at most " << mostBlocks << ", but is " << blocks.getValue();
+      return signalPassFailure();
+    }
     MLIRContext &context = getContext();
     LLVMTypeConverter converter(&context);
     configureGpuToNVVMTypeConverter(converter);
@@ -55,6 +78,7 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
     relaxAdditions(getOperation());
+    limitRegisters();
     nb::remarkPassed(getOperation().getLoc(),
                      remark::RemarkOpts::name("converted").category("nb-gpu-to-nvvm"))
         << remark::add("{0} op(s) became {1} of LLVM's and NVIDIA's dialects", before, countOps());

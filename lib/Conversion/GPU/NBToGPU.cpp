@@ -29,8 +29,9 @@ namespace {
 /// Turns the loops of one tile into a launch, and the sum of its accumulators into another.
 class Launcher {
 public:
-  explicit Launcher(func::FuncOp function)
-      : function(function), loc(function.getLoc()),
+  Launcher(func::FuncOp function, int64_t threadsOfBlock)
+      : threadsOfBlock(threadsOfBlock), warpsOfBlock(threadsOfBlock / threadsOfWarp),
+        function(function), loc(function.getLoc()),
         name(function.getName().drop_back(names::runTile.size())) {}
   LogicalResult run();
 
@@ -55,6 +56,7 @@ private:
     return arith::CmpIOp::create(b, loc, predicate, x, y);
   }
 
+  const int64_t threadsOfBlock, warpsOfBlock;
   func::FuncOp function, sizeFunction; ///< the latter null: there are no sums
   Location loc;
   StringRef name;
@@ -415,11 +417,19 @@ LogicalResult Launcher::run() {
 
 namespace {
 struct NBToGPUPass : nb::impl::NBToGPUBase<NBToGPUPass> {
+  using NBToGPUBase::NBToGPUBase;
+
   void runOnOperation() override {
+    if (threads <= 0 || threads > mostThreadsOfBlock || threads % threadsOfWarp != 0) {
+      emitError(getOperation()->getLoc())
+          << "nb-to-gpu: a block has whole warps of " << threadsOfWarp << " threads and at most "
+          << mostThreadsOfBlock << " threads, but threads is " << threads.getValue();
+      return signalPassFailure();
+    }
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
       if (function.getName().ends_with(names::runTile) && !function.isDeclaration() &&
-          function.getOps<gpu::LaunchOp>().empty() && failed(Launcher(function).run()))
+          function.getOps<gpu::LaunchOp>().empty() && failed(Launcher(function, threads).run()))
         return signalPassFailure();
   }
 };

@@ -57,3 +57,19 @@ func.func @branches(%n: index, %c: i1) {
   }
   return
 }
+
+// -----
+
+// expected-error @below {{sums over pixels want memory for each warp, and how many there are is not constant}}
+func.func @total_run_tile(%out: memref<?xf64>, %n: index, %x: f64) {
+  gpu.launch blocks(%bx, %by, %bz) in (%nx = %n, %ny = %n, %nz = %n)
+             threads(%tx, %ty, %tz) in (%mx = %n, %my = %n, %mz = %n) {
+    memref.atomic_rmw addf %x, %out[%bx] : (f64, memref<?xf64>) -> f64
+    gpu.terminator
+  }
+  return
+}
+func.func @total_accumulator_size(%arguments: !llvm.ptr) -> i64 {
+  %c64 = arith.constant 64 : i64
+  return %c64 : i64
+}

@@ -41,9 +41,12 @@ func.func @fill(%out: memref<?xindex>, %gx: index, %gy: index, %gz: index) {
 // CHECK: %[[OLD:.*]] = memref.load %[[OUT:.*]][%[[AT:.*]]]
 // CHECK: %[[SUM:.*]] = arith.addf %[[OLD]],
 // CHECK: memref.store %[[SUM]], %[[OUT]][%[[AT]]]
-func.func @total_run_tile(%out: memref<?xf64>, %n: index, %x: f64) {
-  gpu.launch blocks(%bx, %by, %bz) in (%nx = %n, %ny = %n, %nz = %n)
-             threads(%tx, %ty, %tz) in (%mx = %n, %my = %n, %mz = %n) {
+func.func @total_run_tile(%out: memref<?xf64>, %x: f64) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%nx = %c2, %ny = %c1, %nz = %c1)
+             threads(%tx, %ty, %tz) in (%mx = %c128, %my = %c1, %mz = %c1) {
     memref.atomic_rmw addf %x, %out[%bx] : (f64, memref<?xf64>) -> f64
     gpu.terminator
   }
