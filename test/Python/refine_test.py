@@ -26,6 +26,7 @@ from nanobragg.refine._crystal import cell_of
 from nanobragg.refine._likelihood import GaussianLikelihood
 from nanobragg.refine._positions import Panels, fit_positions, predict
 from nanobragg.refine._shoeboxes import Planes, Shoeboxes
+from nanobragg.refine._shot import _Problem
 
 SHOTS, PIXELS, DISTANCE = 3, 400, 120
 FLAGS = ["-default_F", "100", "-mosaic", "0.1", "-mosaic_dom", "12", "-N", "30", "-gauss_xtal", "-oversample", "1",
@@ -109,6 +110,41 @@ class Data:
         return hkl[on], at[on]
 
 
+class Places(unittest.TestCase):
+    def test_of_panels_are_those_of_the_middles_of_their_pixels(self):
+        flags = ["-N", "3", "-cell", "50", "60", "70", "90", "90", "90", "-default_F", "1", "-lambda", "1", "-detpixels", "40",
+                 "-distance", "100", "-misset", "1", "2", "3"]
+        for turn in ([], ["-detector_rotx", "3", "-detector_rotz", "-5"]):
+            whole, fine = (nb.Simulator.from_flags([*flags, *turn, "-oversample", o]) for o in ("1", "3"))
+            for sim in (whole, fine):  # a pixel that is sampled finely has its middle in the same place
+                panels = Panels(sim)
+                place = panels.corner[0] + 5.5 * panels.slow[0] + 7.5 * panels.fast[0]
+                np.testing.assert_allclose(place, whole.trace(5, 7)["pixel_pos_meters"], rtol=0, atol=1e-12)
+
+
+class Jacobians(unittest.TestCase):
+    def test_turned_into_few_rows_have_the_same_products(self):
+        rng = np.random.default_rng(8)
+
+        class Model:
+            rows = rng.normal(size=(4, 300))
+
+            def image(self, x):
+                return x @ self.rows + 10
+
+            def jacobian(self, x):
+                return self.rows
+
+        boxes = Shoeboxes(rng.poisson(12, (40, 40)).astype(float), [[2, 22, 3, 18]], np.zeros(1, int))
+        x, history = rng.normal(size=4), []
+        problem = _Problem(Model(), boxes, 0.0, np.full(4, 2.0), history)
+        left, jacobian = problem.residuals(x), problem.jacobian(x)
+        length, turned = problem._length(x), problem._turned(x)
+        np.testing.assert_allclose(length @ length, left @ left, rtol=1e-12)
+        np.testing.assert_allclose(turned.T @ length, jacobian @ left, rtol=1e-9)
+        np.testing.assert_allclose(turned.T @ turned, jacobian @ jacobian.T, rtol=1e-9, atol=1e-9)
+
+
 class Likelihood(unittest.TestCase):
     def test_its_derivative_and_its_planes(self):
         rng = np.random.default_rng(7)
@@ -130,13 +166,13 @@ class Likelihood(unittest.TestCase):
         boxes = Shoeboxes(rng.poisson(6, (40, 40)).astype(float), [[2, 12, 3, 13], [8, 20, 3, 13], [25, 26, 5, 15]],
                           np.zeros(3, int))
         weights = rng.uniform(0.5, 2, len(boxes.data))
-        values = rng.normal(size=(len(boxes.data), 2))
+        values = rng.normal(size=(2, len(boxes.data)))
         left = Planes(boxes, weights).without(values)
         for i, span in enumerate(boxes.spans):
             _, slow, fast = boxes.rows[span].T
             columns = np.column_stack([np.ones(len(fast)), fast, slow])[:, :1 if i == 2 else 3] * weights[span, None]
-            fit = columns @ np.linalg.lstsq(columns, values[span], rcond=None)[0]
-            np.testing.assert_allclose(left[span], values[span] - fit, atol=1e-12)
+            fit = columns @ np.linalg.lstsq(columns, values[:, span].T, rcond=None)[0]
+            np.testing.assert_allclose(left[:, span].T, values[:, span].T - fit, atol=1e-12)
 
 
 class AsymmetricUnit(unittest.TestCase):

@@ -3,6 +3,7 @@
 import numpy
 
 from ._crystal import rotation
+from ._positions import placed
 
 
 class Factors:
@@ -45,20 +46,14 @@ class PanelGroups:
         self.size = 6 * len(self.groups)
         motions = ("rx", "ry", "rz", "x", "y", "z")
         self.labels = [f"panels {g} {what}" for g in range(len(self.groups)) for what in motions]
-        names = sim.parameters
-        self.single = "panel_offset" not in names
-        turned = any(sim[n] != 0 for n in ("detector_rotx", "detector_roty", "detector_rotz"))
-        if "close_distance" not in names or turned:
+        places = placed(sim)
+        if places is None:
             raise ValueError("panels are refined of detectors that an experiment list describes (--expt), or one with "
                              "-close_distance and without rotations")
+        self.origins, self.axes = places
+        self.single = "panel_offset" not in sim.parameters
         fast, slow, normal = (sim[n] for n in ("fast_axis", "slow_axis", "normal_axis"))
-        corner = sim["close_distance"] * normal - sim["beam_center_fast"] * fast - sim["beam_center_slow"] * slow
-        self.corner = corner
-        if self.single:
-            self.origins, self.axes = corner[None], numpy.array([[fast, slow, normal]])
-        else:
-            self.origins = corner + sim["panel_offset"]
-            self.axes = numpy.stack([sim["panel_fast_axis"], sim["panel_slow_axis"], sim["panel_normal"]], axis=1)
+        self.corner = sim["close_distance"] * normal - sim["beam_center_fast"] * fast - sim["beam_center_slow"] * slow
         count = len(self.origins)
         wrong = [p for g in self.groups for p in g if not 0 <= p < count]
         if wrong:

@@ -4,16 +4,40 @@ import numpy
 from scipy import optimize
 
 
+def placed(sim):
+    """Corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3) of the panels; None of detectors that stand by
+    distance and rotations.
+    """
+    names = sim.parameters
+    if "close_distance" not in names or any(sim[n] != 0 for n in ("detector_rotx", "detector_roty", "detector_rotz")):
+        return None
+    axes = numpy.array([sim["fast_axis"], sim["slow_axis"], sim["normal_axis"]])
+    corner = sim["close_distance"] * axes[2] - sim["beam_center_fast"] * axes[0] - sim["beam_center_slow"] * axes[1]
+    if "panel_offset" not in names:
+        return corner[None], axes[None]
+    return corner + sim["panel_offset"], numpy.stack([sim["panel_fast_axis"], sim["panel_slow_axis"],
+                                                      sim["panel_normal"]], axis=1)
+
+
 class Panels:
     """Where pixels stand, from a simulator: corners (m), fast and slow steps of a pixel (m), (panels, 3) each."""
 
     def __init__(self, sim):
+        places = placed(sim)
+        if places is None:
+            self._trace(sim)
+        else:
+            self.corner, axes = places
+            self.fast, self.slow = sim["pixel_size"] * axes[:, 0], sim["pixel_size"] * axes[:, 1]
+
+    def _trace(self, sim):
         panels = sim.shape[0] if len(sim.shape) == 3 else 1
-        place = lambda *pixel: sim.trace(*pixel)["pixel_pos_meters"]
-        middle = numpy.array([place(p, 0, 0) for p in range(panels)])
-        self.fast = numpy.array([place(p, 0, 1) for p in range(panels)]) - middle
-        self.slow = numpy.array([place(p, 1, 0) for p in range(panels)]) - middle
-        self.corner = middle - (self.fast + self.slow) / 2
+        first = sim.trace(0, 0, 0)
+        place = lambda *pixel: sim.trace(*pixel)["pixel_pos_meters"]  # of its first sub-pixel
+        at = numpy.array([place(p, 0, 0) for p in range(panels)])
+        self.fast = numpy.array([place(p, 0, 1) for p in range(panels)]) - at
+        self.slow = numpy.array([place(p, 1, 0) for p in range(panels)]) - at
+        self.corner = at - (self.fast + self.slow) / 2 / first["oversample"]
 
     def move(self, corners, axes):
         """To corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3); pixels stay as large."""

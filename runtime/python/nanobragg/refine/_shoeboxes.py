@@ -87,9 +87,9 @@ class Planes:
         return numpy.repeat(sums, self._count)
 
     def without(self, values):
-        """Weighted values (pixels,) or (pixels, n) with their planes taken out."""
-        if values.ndim == 2:
-            return numpy.column_stack([self.without(column) for column in values.T])
+        """Weighted values (pixels,) or (n, pixels) with their planes taken out."""
+        if values.ndim == 2:  # one after another they stay in the cache
+            return numpy.array([self.without(row) for row in values])
         left = values
         for q in self._basis:
             left = left - q * self._spread(self._sums(q * values))

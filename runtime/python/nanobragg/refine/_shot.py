@@ -64,6 +64,7 @@ class _Model:
         self.size = cell.size + 1 + len(further)
         self.fudge = 1.0
         self.evaluations = 0
+        self._images, self._jacobians = [], []  # the last ones
 
     def _theta(self, x):
         crystal, scale, further = x[:self.cell.size], x[self.cell.size], x[self.cell.size + 1:]
@@ -75,17 +76,31 @@ class _Model:
         return self.function.pack(**values), values
 
     def image(self, x):
-        self.evaluations += 1
-        return self.function.image(self._theta(x)[0])
+        def made():
+            self.evaluations += 1
+            return self.function.image(self._theta(x)[0])
+
+        return self._kept(self._images, x, made)
 
     def jacobian(self, x):
-        """(pixels, size)."""
-        theta, values = self._theta(x)
-        zero = {name: numpy.zeros_like(value) for name, value in values.items()}
-        directions = [zero | {"reciprocal_matrix": d * METRES} for d in self.cell.derivatives(x[:self.cell.size])]
-        directions.append(zero | {"fluence": values["fluence"]})
-        directions += [zero | {name: values[name] for name in names} for names in self.further]
-        return self.function.jvps(theta, numpy.array([self.function.pack(**d) for d in directions])).T
+        """(size, pixels)."""
+        def made():
+            theta, values = self._theta(x)
+            zero = {name: numpy.zeros_like(value) for name, value in values.items()}
+            directions = [zero | {"reciprocal_matrix": d * METRES} for d in self.cell.derivatives(x[:self.cell.size])]
+            directions.append(zero | {"fluence": values["fluence"]})
+            directions += [zero | {name: values[name] for name in names} for names in self.further]
+            return self.function.jvps(theta, numpy.array([self.function.pack(**d) for d in directions]))
+
+        return self._kept(self._jacobians, x, made)
+
+    def _kept(self, last, x, made):
+        """What was made for these numbers before, times what has become of the scale. Fits begin where others ended."""
+        shape = (self.fudge, *numpy.delete(x, self.cell.size))
+        if last and last[0] == shape:
+            return last[2] * numpy.exp(x[self.cell.size] - last[1])
+        last[:] = shape, x[self.cell.size], made()
+        return last[2]
 
     def gradient(self, x, by_photons):
         """The derivative by x of what has this derivative by the photons, (size,)."""
@@ -140,12 +155,29 @@ class _Problem:
 
     def residuals(self, x):
         left = self.planes.without((self.model.image(x) - self.boxes.data) * self.planes.weights)
-        self.history.append(float(left @ left) / len(left))
         return numpy.concatenate([left, x / self.restraints])
 
     def jacobian(self, x):
-        left = self.planes.without(self.model.jacobian(x) * self.planes.weights[:, None])
-        return numpy.concatenate([left, numpy.diag(1 / self.restraints)])
+        """(size, residuals)."""
+        left = self.planes.without(self.model.jacobian(x) * self.planes.weights)
+        return numpy.concatenate([left, numpy.diag(1 / self.restraints)], axis=1)
+
+    def _length(self, x):
+        left = self.residuals(x)
+        pixels = left[:len(self.boxes.data)]
+        self.history.append(float(pixels @ pixels) / len(pixels))
+        return numpy.append(numpy.linalg.norm(left), numpy.zeros(len(x)))
+
+    def _turned(self, x):
+        """The Jacobian in axes of which the first is along the residuals, and with the same products: as many rows as
+        parameters, and one more, in place of one for each pixel.
+        """
+        left, jacobian = self.residuals(x), self.jacobian(x)
+        first = jacobian @ left / max(numpy.linalg.norm(left), 1e-300)
+        gram = jacobian @ jacobian.T - numpy.outer(first, first)
+        unit = numpy.sqrt(numpy.maximum(numpy.diag(gram), 1e-300))
+        values, vectors = numpy.linalg.eigh(gram / unit / unit[:, None])
+        return numpy.vstack([first, numpy.sqrt(numpy.maximum(values, 0))[:, None] * vectors.T * unit])
 
     def scale_at(self, x):
         """By which the model fits best."""
@@ -153,12 +185,12 @@ class _Problem:
         return image @ self.planes.without(self.boxes.data * self.planes.weights) / max(image @ image, 1e-300)
 
     def trust_region(self, x, bounds, evaluations):
-        return optimize.least_squares(self.residuals, x, self.jacobian, bounds=bounds, x_scale="jac", method="trf",
+        return optimize.least_squares(self._length, x, self._turned, bounds=bounds, x_scale="jac", method="trf",
                                       max_nfev=evaluations, ftol=1e-6, xtol=1e-9, gtol=1e-9)
 
     def likelihood(self, x, bounds):
         """The greatest likelihood, with its log V, by L-BFGS-B; steps in units of the curvature at the start."""
-        unit = 1 / numpy.sqrt(numpy.maximum(numpy.einsum("ij,ij->j", *[self.jacobian(x)] * 2), 1e-12))
+        unit = 1 / numpy.sqrt(numpy.maximum(numpy.einsum("ij,ij->i", *[self.jacobian(x)] * 2), 1e-12))
         inner = GaussianLikelihood(self.boxes, self.readout, self.planes.of(self.boxes.data - self.model.image(x)))
 
         def value(u):
@@ -172,7 +204,7 @@ class _Problem:
                                   options={"maxiter": 60, "ftol": 1e-12, "gtol": 1e-3})
         x = unit * found.x
         self.weigh(inner.at(self.model.image(x))[2])
-        return _Ended(x, self.jacobian(x), found.nfev), inner.planes
+        return _Ended(x, self.jacobian(x).T, found.nfev), inner.planes
 
 
 def _fit_pixels(model, boxes, x, bounds, readout, fudges, rounds, restraints, method, history):

@@ -165,7 +165,7 @@ class Term:
         return own, self.shared.common.gradient(point.p, by), factors
 
     def jacobian(self, x, point):
-        """Weighted derivatives of the pixels by the shot's own numbers and p, planes taken out: (pixels, size + p)."""
+        """Weighted derivatives of the pixels by the shot's own numbers and p, planes taken out: (size + p, pixels)."""
         function = self._function(point, self.names)
         theta, values = self._theta(x, point, False)
         directions = [{"reciprocal_matrix": d * METRES} for d in self.cell.derivatives(x[:self.cell.size])]
@@ -177,13 +177,13 @@ class Term:
         for row, i in zip(rows, moving):
             for name, change in directions[i].items():
                 row[at[name]:at[name] + numpy.size(change)] = numpy.ravel(change)
-        found = numpy.zeros((len(self.boxes.data), len(directions)))
+        found = numpy.zeros((len(directions), len(self.boxes.data)))
         step = min(self.DIRECTIONS, len(directions))
         for begin in range(0, len(moving), step):
             part = rows[begin:begin + step]
             padded = numpy.concatenate([part, numpy.zeros((step - len(part), rows.shape[1]))])
-            found[:, moving[begin:begin + step]] = function.jvps(theta, padded)[:len(part)].T
-        return self.planes.without(found * self.planes.weights[:, None])
+            found[moving[begin:begin + step]] = function.jvps(theta, padded)[:len(part)]
+        return self.planes.without(found * self.planes.weights)
 
     def metric(self, x, point, projected=False):
         """The curvature at this point.
@@ -194,8 +194,7 @@ class Term:
         explain does not count, as uncertainties want it.
         """
         jacobian = self.jacobian(x, point)
-        own = jacobian[:, :self.size]
-        rest = jacobian[:, self.size:]
+        own, rest = jacobian[:self.size], jacobian[self.size:]
         amplitudes = numpy.empty(0)
         if point.grid is not None:
             function = self._kept or self._function(point, self._all_names())
@@ -205,7 +204,7 @@ class Term:
                 image = self.planes.without(image)
             amplitudes = numpy.maximum(self._chain(function.vjp(theta, image * self.planes.weights), function, x, point,
                                                    values)[2], 0)
-        return Metric(own.T @ own + numpy.diag(1 / self.sigma**2), own.T @ rest, rest.T @ rest, amplitudes)
+        return Metric(own @ own.T + numpy.diag(1 / self.sigma**2), own @ rest.T, rest @ rest.T, amplitudes)
 
     def own_curvature(self, x, point, metric, amplitudes):
         """That of the shot's own numbers where structure factors follow them. amplitudes: the curvature of these in all
@@ -215,8 +214,8 @@ class Term:
             return metric.own
         function = self._kept or self._function(point, self._all_names())
         theta, values = self._theta(x, point, True)
-        columns = self.jacobian(x, point)[:, :self.size].T * self.planes.weights
-        mixed = numpy.array([self._chain(function.vjp(theta, c), function, x, point, values)[2] for c in columns])
+        rows = self.jacobian(x, point)[:self.size] * self.planes.weights
+        mixed = numpy.array([self._chain(function.vjp(theta, c), function, x, point, values)[2] for c in rows])
         unit = numpy.sqrt(numpy.diag(metric.own))
         left = metric.own - (mixed / amplitudes) @ mixed.T
         # In exact numbers nothing is below 0.
