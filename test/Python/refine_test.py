@@ -327,6 +327,50 @@ class Shots(unittest.TestCase):
         self.assertIn("no reflections", results[1].why)
         self.check(results[0], self.data.truth[0])
 
+    def test_files_with_flaws(self):
+        expt, refl = (os.path.join(self.folder.name, name) for name in ("flawed.expt", "flawed.refl"))
+        listed, columns = experiments(self.data.start), {n: c.copy() for n, c in self.data.columns.items()}
+        listed["experiment"][0]["crystal"] = None
+        columns["panel"][np.flatnonzero(columns["id"] == 1)[3]] = 1
+        columns["miller_index"][np.flatnonzero(columns["id"] == 2)[:5]] = 0  # not indexed
+        with open(expt, "w") as file:
+            json.dump(listed, file)
+        _files.write_reflections(refl, columns)
+        out = os.path.join(self.folder.name, "flawed")
+        results = refine.shots(FLAGS, expt, refl, system="tetragonal", workers=1, out=out)
+        self.assertIn("experiment 0 has no crystal", results[0].why)
+        self.assertIn("experiment 1 is on panel 1, and its detector has 1", results[1].why)
+        self.check(results[2], self.data.truth[2])
+        written = _files.read_reflections(os.path.join(out, "refined.refl"))
+        np.testing.assert_array_equal(written["miller_index"], columns["miller_index"][columns["id"] == 2][5:])
+        columns["id"][0] = 3
+        _files.write_reflections(refl, columns)
+        with self.assertRaisesRegex(nb.FileError, "reflections of experiment 3, and .* has experiments 0 to 2"):
+            refine.shots(FLAGS, self.data.expt, refl)
+
+    def test_one_spot_determines_nothing(self):
+        refl = os.path.join(self.folder.name, "one.refl")
+        brightest = max(np.flatnonzero(self.data.columns["id"] == 0),
+                        key=lambda i: self.data.images[0][slice(*self.data.columns["bbox"][i][2:4]),
+                                                          slice(*self.data.columns["bbox"][i][:2])].sum())
+        _files.write_reflections(refl, {n: c[[brightest]] for n, c in self.data.columns.items()})
+        result = refine.shots(FLAGS, self.data.expt, refl, system="tetragonal", workers=1, shard=(0, 3))[0]
+        self.assertEqual(result.status, "rejected")
+        self.assertIn("shoeboxes (1) do not determine the 6 numbers", result.why)
+
+    def test_what_no_shot_can_be_refined_with_is_an_error(self):
+        files = (self.data.expt, self.data.refl)
+        for kind, sentence, flags, how in (
+                (ValueError, "no.hkl: cannot be read", [*FLAGS, "-hkl", "no.hkl"], {}),
+                (ValueError, "readout is nan", FLAGS, {"readout": np.nan}),
+                (ValueError, "offset is inf", FLAGS, {"offset": np.inf}),
+                (ValueError, "margin is -1", FLAGS, {"margin": -1}),
+                (ValueError, "restraint of cell is 0", FLAGS, {"restrain": {"cell": 0}}),
+                (ValueError, "restraints are of .* not of size", FLAGS, {"restrain": {"size": 1}}),
+                (nb.UnknownName, "no parameter 'size'", FLAGS, {"parameters": "orientation,cell,scale,size"})):
+            with self.assertRaisesRegex(kind, sentence):
+                refine.shots(flags, *files, **how)
+
     def test_a_missing_image(self):
         expt = os.path.join(self.folder.name, "missing.expt")
         listed = experiments(self.data.start)

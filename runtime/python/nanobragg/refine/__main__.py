@@ -75,8 +75,9 @@ def main(words=None):
         if comm is not None:
             _refuse(given, parser, ("workers", "shard"), "has no effect under mpirun or srun: each rank is a worker")
         return _shots(given, flags, comm)
-    except (FileError, FlagError, ValueError, ImportError) as error:
-        print(f"nb-refine: error: {error}", file=sys.stderr, flush=True)
+    except (FileError, FlagError, ValueError, ImportError, OSError) as error:
+        plain = isinstance(error, OSError) and not isinstance(error, FileError) and error.filename
+        print(f"nb-refine: error: {f'{error.filename}: {error.strerror}' if plain else error}", file=sys.stderr, flush=True)
         if comm is not None:
             comm.Abort(1)  # the other ranks would wait for this one
         return 1

@@ -71,6 +71,7 @@ def read_experiments(path):
         with open(path) as file:
             content = json.load(file)
         assert content["__id__"] == "ExperimentList"
+        assert all(isinstance(content[name], list) for name in ("experiment", "crystal", "detector", "beam"))
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
     except (ValueError, AssertionError, KeyError, TypeError):
@@ -83,11 +84,11 @@ def image_of(experiments, index, path):
     experiment = experiments["experiment"][index]
     try:
         images = experiments["imageset"][experiment["imageset"]]
-        names = images["images"]
+        first = images["images"][0]
     except (KeyError, IndexError, TypeError):
         raise FileError(f"{path}: experiment {index} names no image (an imageset with 'images'); give images=") from None
     frame = (images.get("single_file_indices") or [None])[0]
-    name = os.path.join(os.path.dirname(os.path.abspath(path)), names[0])
+    name = os.path.join(os.path.dirname(os.path.abspath(path)), first)
     single = name.endswith((".cbf", ".img", ".npy")) or frame is None
     return name if single else f"{name}:{frame}"
 

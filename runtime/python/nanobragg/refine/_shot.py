@@ -7,6 +7,7 @@ import warnings
 import numpy
 from scipy import optimize
 
+from .._errors import FileError, FlagError
 from ..simulator import Simulator
 from ._crystal import OrientedCell, cell_of
 from ._positions import Panels, fit_positions, predict
@@ -301,6 +302,38 @@ def with_culling(flags):
     return flags if any(str(word).startswith("--cull") for word in flags) else [*flags, "--cull=1e-9"]
 
 
+def simulator_of(flags):
+    """That of a shot, in one thread; Rejected where its flags make none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return Simulator.from_flags(with_culling(flags), threads=1)
+        except (FlagError, ValueError) as error:
+            raise Rejected(str(error)) from None
+
+
+def first_simulator(stills):
+    """Of the first shot that has one. Flags that no shot takes are an error at once, not why all shots are rejected."""
+    for index in range(len(stills)):
+        try:
+            stills.check(index)
+            return simulator_of(stills.flags(index))
+        except (Rejected, FileError) as error:
+            why = str(error)
+    raise ValueError(why)
+
+
+def check_numbers(readout, margin, restrain):
+    """ValueError where they cannot be."""
+    if not 0 <= readout < numpy.inf:
+        raise ValueError(f"readout is {readout}; it has to be 0 or greater, and finite")
+    if margin < 0:
+        raise ValueError(f"margin is {margin}; boxes are enlarged by 0 pixels or more")
+    for name, sigma in (restrain or {}).items():
+        if not numpy.all(numpy.asarray(sigma, dtype=float) > 0):
+            raise ValueError(f"the restraint of {name} is {sigma}; a sigma has to be greater than 0")
+
+
 def sigmas(restrain, cell, further):
     """How strongly x is restrained to 0: infinite sigmas are none."""
     known = {"orientation", "cell", "scale", *further}
@@ -317,10 +350,7 @@ def _refine(result, flags, image, hkl, panel, boxes, further, system, readout, o
             pictures, method):
     if len(hkl) == 0:
         raise Rejected("it has no reflections; index it first")
-    flags = with_culling(flags)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        whole = Simulator.from_flags(flags, threads=1)
+    whole = simulator_of(flags)
     shoeboxes = shoeboxes_of(whole, image, boxes, panel, trusted, margin)
     sim = whole.at_pixels(shoeboxes.rows)
     kept = shoeboxes.kept
@@ -334,6 +364,10 @@ def _refine(result, flags, image, hkl, panel, boxes, further, system, readout, o
     places = centroids if observed is None else numpy.asarray(observed)[kept]
     strong = light > 5 * sigma
     restraints = sigmas(restrain, cell, further)  # about 0
+    free = int(numpy.isinf(restraints).sum())
+    if 3 * len(kept) < free:  # a place on the panel and a distance from the sphere
+        raise Rejected(f"the pixels of its shoeboxes ({len(kept)}) do not determine the {free} numbers that are free, three for "
+                       "each box at most; restrain some, or give more reflections")
     x = numpy.zeros(cell.size)
     positioned = strong.sum() >= 2 * cell.size
     if positioned:
@@ -354,6 +388,10 @@ def _refine(result, flags, image, hkl, panel, boxes, further, system, readout, o
                     "data": numpy.array([(shoeboxes.data - fit.background)[s].sum() for s in shoeboxes.spans])}
     for i in numpy.argsort(-light)[:pictures]:
         result.pictures.append((tuple(int(h) for h in hkl[i]), *picture(shoeboxes, i, fit.photons + fit.background)))
+    if result.orientation_sigma.max() > 1 or (result.cell_sigma[:3] > 0.1 * result.cell[:3]).any():
+        raise Rejected(f"the pixels of its shoeboxes ({len(kept)}) do not determine the crystal: sigma of the orientation is "
+                       f"{result.orientation_sigma.max():.2g} degrees, of the cell {result.cell_sigma[:3].max():.2g} A; "
+                       "restrain it, or give more reflections")
     if result.chi2 > 100:
         raise Rejected(f"the model does not explain the pixels: chi-square is {result.chi2:.3g} for each")
 

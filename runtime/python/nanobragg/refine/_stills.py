@@ -4,6 +4,7 @@ import shlex
 
 import numpy
 
+from .._errors import FileError
 from ..simulator import read_image
 from . import _files
 
@@ -16,12 +17,19 @@ class Stills:
     """
 
     def __init__(self, flags, experiments, reflections, images=None, gain=1.0, offset=0.0):
-        if not gain > 0:
-            raise ValueError(f"gain is {gain}; it has to be greater than 0")
+        if not 0 < gain < numpy.inf:
+            raise ValueError(f"gain is {gain}; it has to be greater than 0, and finite")
+        if not numpy.isfinite(offset):
+            raise ValueError(f"offset is {offset}; it has to be finite")
         self.words = shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
         self.path, self.images, self.gain, self.offset = str(experiments), images, gain, offset
         self.listed = _files.read_experiments(experiments)
         self.table = _files.read_reflections(reflections)
+        if not len(self):
+            raise FileError(f"{experiments}: has no experiments")
+        if (most := self.table["id"].max(initial=-1)) >= len(self):
+            raise FileError(f"{reflections}: has reflections of experiment {most}, and {experiments} has experiments 0 to "
+                            f"{len(self) - 1}; give the two files that belong together")
 
     def __len__(self):
         return len(self.listed["experiment"])
@@ -29,6 +37,20 @@ class Stills:
     def flags(self, index):
         """Those of nb-sim."""
         return [*self.words, "--expt", f"{self.path}:{index}"]
+
+    def check(self, index):
+        """FileError where an experiment lacks something, or its reflections are those of another detector."""
+        experiment = self.listed["experiment"][index]
+        for kind in ("crystal", "detector", "beam"):
+            number = experiment.get(kind)
+            if not isinstance(number, int) or not 0 <= number < len(self.listed[kind]):
+                raise FileError(f"{self.path}: experiment {index} has no {kind}")
+        panels = len(self.detector(index)["panels"])
+        wrong = self.table["panel"][self.rows(index)].astype(int)
+        wrong = wrong[(wrong < 0) | (wrong >= panels)]
+        if len(wrong):
+            raise FileError(f"{self.path}: a reflection of experiment {index} is on panel {wrong[0]}, and its detector has "
+                            f"{panels}, counted from 0")
 
     def detector(self, index):
         """DIALS's dictionary."""
@@ -48,16 +70,20 @@ class Stills:
         low, high = trusted if trusted else (-numpy.inf, numpy.inf)
         return (low - self.offset) / self.gain, (high - self.offset) / self.gain
 
+    def rows(self, index):
+        """Of the table: the experiment's reflections; those of index 0 0 0 are not indexed."""
+        return numpy.flatnonzero((self.table["id"] == index) & self.table["miller_index"].any(axis=1))
+
     def reflections(self, index):
         """Miller indices, panels and boxes (fast from, to, slow from, to) of its reflections."""
-        mine = self.table["id"] == index
+        mine = self.rows(index)
         return self.table["miller_index"][mine], self.table["panel"][mine].astype(int), self.table["bbox"][mine][:, :4]
 
     def observed(self, index):
         """Pixels (fast, slow) of the reflections, or None."""
         if "xyzobs.px.value" not in self.table:
             return None
-        return self.table["xyzobs.px.value"][self.table["id"] == index][:, :2]
+        return self.table["xyzobs.px.value"][self.rows(index)][:, :2]
 
     def counts(self):
         """Reflections of each shot."""

@@ -5,13 +5,11 @@ import io
 import json
 import os
 import time
-import warnings
 
 import numpy
 
 from .. import _core
 from .._errors import FileError
-from ..simulator import Simulator
 from . import _files, _report
 from ._amplitudes import AmplitudeRestraints, Amplitudes
 from ._common import Common, Factors, PanelGroups, groups_of
@@ -20,7 +18,8 @@ from ._descent import Descent
 from ._joint import Joint
 from ._ranks import Ranks
 from ._results import question_of, same_question
-from ._shot import METRES, Rejected, Result, shoeboxes_of, sigmas, wavelength_of, with_culling
+from ._shot import (METRES, Rejected, Result, check_numbers, first_simulator, shoeboxes_of, sigmas, simulator_of,
+                    wavelength_of)
 from ._stills import Stills
 from ._term import Point, Shared, Term, give_memory_back
 from .shots import write as write_shots
@@ -87,9 +86,8 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     if rounds < 1 or steps < 1:
         raise ValueError(f"rounds is {rounds} and steps {steps}; both have to be 1 at least")
     restrain = dict(restrain or {})
+    check_numbers(readout, margin, restrain)
     stills = Stills(flags, experiments, reflections, images, gain, offset)
-    if not len(stills):
-        raise ValueError(f"{experiments}: has no experiments")
     model, restraints = _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups)
     ranks = Ranks(comm, stills.counts() + 1e-3)
     question = json.dumps(question_of({"experiments": experiments, "reflections": reflections}, flags=stills.words,
@@ -109,7 +107,7 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
 
 def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups):
     """The Shared, and restraints of its structure factors or None."""
-    sim = _whole(stills, 0)
+    sim = first_simulator(stills)
     parts, part_sigmas, amplitudes, restraints = [], [], None, None
     for name in wanted:
         if name == "structure_factors":
@@ -142,12 +140,6 @@ def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_grou
     if unknown := set(restrain) - known:
         raise ValueError(f"restraints are of {', '.join(sorted(known))}, not of {', '.join(sorted(unknown))}")
     return Shared(Common(parts, part_sigmas), amplitudes), restraints
-
-
-def _whole(stills, index):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return Simulator.from_flags(with_culling(stills.flags(index)), threads=1)
 
 
 def _group_of(stills):
@@ -218,7 +210,8 @@ class _Run:
         hkl, panel, boxes = self.stills.reflections(index)
         if len(hkl) == 0:
             raise Rejected("it has no reflections; index it first")
-        whole = _whole(self.stills, index)
+        self.stills.check(index)
+        whole = simulator_of(self.stills.flags(index))
         shoeboxes = shoeboxes_of(whole, self.stills.image(index), boxes, panel, self.stills.trusted(index), self.margin)
         own = {k: v for k, v in self.restrain.items() if k in ("orientation", "cell", "scale")}
         return Term(index, whole, shoeboxes, hkl, panel, self.system, self.model, lambda cell: sigmas(own, cell, ()),
@@ -367,7 +360,7 @@ def _write(out, result, run, stills):
         rows = zip(*result.hkl.T, result.mate, result.F, result.sigma, result.start, result.seen)
         rows = ([h, k, l, m, f"{F:.6g}", f"{s:.3g}", f"{a:.6g}", n] for h, k, l, m, F, s, a, n in rows)
         _report.write_table(os.path.join(out, "structure_factors.csv"), [head, *rows])
-        sim = _whole(stills, 0)
+        sim = first_simulator(stills)
         cell = numpy.median([r.cell for r in refined], axis=0)
         _files.write_file(os.path.join(out, "structure_factors.mtz"), _mtz(result, run.model.amplitudes, cell,
                                                                            wavelength_of(sim) * 1e10))

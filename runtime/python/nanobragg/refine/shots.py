@@ -9,10 +9,10 @@ import numpy
 
 from .._errors import FileError
 from . import _files, _report
-from ._crystal import CELL_SYSTEMS
+from ._crystal import CELL_SYSTEMS, OrientedCell
 from ._dealing import dealt, work_for_first
 from ._results import Finished, question_of
-from ._shot import METHODS, Result, refine_shot
+from ._shot import METHODS, METRES, Result, check_numbers, first_simulator, refine_shot, sigmas
 from ._stills import Stills
 
 
@@ -56,8 +56,14 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     ranks = comm if comm is not None and comm.Get_size() > 1 else None
     if ranks and workers is not None:
         raise ValueError("ranks work in one process each; leave out workers=")
+    check_numbers(readout, margin, restrain)
     stills = Stills(flags, experiments, reflections, images, gain, offset)
-    how = {"further": [p for p in wanted if p not in ("orientation", "cell", "scale")], "system": system,
+    further = [p for p in wanted if p not in ("orientation", "cell", "scale")]
+    whole = first_simulator(stills)
+    sigmas(restrain or {}, OrientedCell(whole["reciprocal_matrix"] / METRES, system), further)
+    for name in further:
+        whole._members(name)
+    how = {"further": further, "system": system,
            "readout": readout / gain, "restrain": dict(restrain or {}), "margin": margin, "method": method}
     shot = functools.partial(_one, stills=stills, how=how)
     numbers = range(part, len(stills), parts)
@@ -109,6 +115,7 @@ def _forked(index):
 
 def _one(index, *, stills, how):
     try:
+        stills.check(index)
         return refine_shot(index, stills.flags(index), stills.image(index), *stills.reflections(index),
                            observed=stills.observed(index), trusted=stills.trusted(index), **how)
     except FileError as error:
@@ -125,18 +132,15 @@ def write(out, results, stills, panels=None, title=None, before=()):
     if good:
         _files.write_experiments(os.path.join(out, "refined.expt"), stills.listed, {r.index: r.matrix for r in good},
                                  panels)
-        _files.write_reflections(os.path.join(out, "refined.refl"), _refined_table(good, stills.table))
+        _files.write_reflections(os.path.join(out, "refined.refl"), _refined_table(good, stills))
     _report.write_table(os.path.join(out, "shots.csv"), _report.rows(results))
     _report.write(os.path.join(out, "report.html"), results, title, before)
 
 
-def _refined_table(good, table):
+def _refined_table(good, stills):
     """Reflections of the refined shots, with where the refined crystal has them and their photons."""
-    rows = []
-    for result in good:
-        mine = numpy.flatnonzero(table["id"] == result.index)
-        rows.append(mine[result.spots["box"]])
-    rows = numpy.concatenate(rows)
+    table = stills.table
+    rows = numpy.concatenate([stills.rows(result.index)[result.spots["box"]] for result in good])
     columns = {name: column[rows] for name, column in table.items()}
     z = numpy.zeros(len(rows)) if "xyzcal.px" not in columns else columns["xyzcal.px"][:, 2]
     predicted = numpy.concatenate([r.spots["predicted"] for r in good])
