@@ -3,6 +3,7 @@
 #include "lib/Parallel/ThreadTeam.h"
 #include "runtime/kernels/FixedCounts.h"
 #include "runtime/processor/Accumulators.h"
+#include "runtime/processor/KernelSamples.h"
 #include "runtime/processor/LitTile.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
@@ -17,6 +18,18 @@
 
 namespace nanobragg {
 namespace {
+
+/// Where nobody says how many: waking another thread takes about as long as these samples.
+int threadsFor(const nb_kernel_descriptor &kernel, const void *const *arguments,
+               const ImageShape &shape, const RenderedRows &rows, int wanted) {
+  constexpr double samplesOfThread = 2e4;
+  const double pixels = double(shape.panels * (rows.end - rows.begin) * shape.fast);
+  const double enough = pixels * samplesPerPixel(kernel, arguments) / samplesOfThread;
+  if (wanted == 0 && enough < 2)
+    return 1;
+  const int most = resolveThreads(wanted);
+  return wanted > 0 ? most : int(std::min(enough, double(most)));
+}
 
 std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options, const Reach *reach) {
   // What is looked for in each tile costs less in large ones, whose bits still fit into a cache.
@@ -91,7 +104,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
                     const RunOptions &options) {
   checkFixed(kernel, arguments);
   RunResult result;
-  ThreadTeam team(resolveThreads(options.threads));
+  ThreadTeam team(threadsFor(kernel, arguments, shape, rows, options.threads));
   result.threads = team.size();
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
 

@@ -2,6 +2,7 @@
 #include "lib/Target/DeviceChoice.h"
 #include "runtime/gpu/cuda/ArgumentBlock.h"
 #include "runtime/gpu/cuda/Tiles.h"
+#include "runtime/processor/KernelSamples.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 #include "runtime/gpu/cuda/RunPlan.h"
 
 #include "lib/Target/GpuVendor.h"
+#include "runtime/processor/KernelSamples.h"
 
 namespace nanobragg::cuda {
 

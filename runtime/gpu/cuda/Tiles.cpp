@@ -1,24 +1,9 @@
 #include "runtime/gpu/cuda/Tiles.h"
 
-#include "lib/Experiment/Parameters.h"
-
 #include <algorithm>
 #include <cmath>
 
 namespace nanobragg::cuda {
-
-double samplesPerPixel(const nb_kernel_descriptor &kernel, const void *const *arguments) {
-  double samples = 1;
-  for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
-    const Parameter *known = findParameter(kernel.parameters[i].name);
-    if (!known || kernel.parameters[i].kind != NB_PARAMETER_INDEX)
-      continue;
-    const double count = std::max(1.0, double(*static_cast<const std::int64_t *>(arguments[i])));
-    for (int power = 0; power != known->samples; ++power)
-      samples *= count;
-  }
-  return samples;
-}
 
 std::vector<nb_tile> planTiles(const ImageShape &shape, double samplesPerPixel,
                                std::int64_t threadsOfBlock, std::int64_t residentBlocks) {

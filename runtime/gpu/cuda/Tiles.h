@@ -9,9 +9,6 @@
 
 namespace nanobragg::cuda {
 
-/// Innermost evaluations for each pixel, by those of the kernel's counts that multiply them.
-double samplesPerPixel(const nb_kernel_descriptor &kernel, const void *const *arguments);
-
 /// Each panel as one launch, or as several equal ones where it has more than some 10^9 samples, of
 /// no fewer blocks than the GPU holds at a time. Depends on sizes and the chip only, so that sums
 /// are the same bits for every run.

@@ -1,6 +1,7 @@
 """Configurations to images."""
 
 import collections
+import functools
 import math
 import warnings
 
@@ -40,7 +41,18 @@ def mosaic_rotations(config, like):
 
 
 def _words(vector):
-    return [repr(float(x)) for x in vector]
+    return _words_of(tuple(map(float, vector)))
+
+
+# The same in every iteration.
+@functools.lru_cache(maxsize=256)
+def _words_of(vector):
+    return [repr(x) for x in vector]
+
+
+@functools.lru_cache(maxsize=64)
+def _units(units):
+    return torch.tensor(units, dtype=torch.float64)
 
 
 class Simulator:
@@ -63,11 +75,15 @@ class Simulator:
         self.dtype = dtype
         self.detector = detector.to(device=self.device, dtype=dtype)
         self.debug_config = debug_config or {}
-        like = torch.zeros((), device=self.device, dtype=dtype)
-        self.incident_beam_direction = as_tensor(beam_of(detector.config), like)
-        self.wavelength = as_tensor(self.beam_config.wavelength_A, like)
-        self.fluence = as_tensor(self.beam_config.fluence, like)
-        self.kahn_factor = as_tensor(0.0 if self.beam_config.nopolar else self.beam_config.polarization_factor, like)
+
+    # Images do not need them.
+    def _tensor(self, value):
+        return as_tensor(value, torch.zeros((), device=self.device, dtype=self.dtype))
+
+    incident_beam_direction = property(lambda self: self._tensor(beam_of(self.detector.config)))
+    wavelength = property(lambda self: self._tensor(self.beam_config.wavelength_A))
+    fluence = property(lambda self: self._tensor(self.beam_config.fluence))
+    kahn_factor = property(lambda self: self._tensor(0.0 if self.beam_config.nopolar else self.beam_config.polarization_factor))
 
     def _oversample(self, given):
         n = self.detector.config.oversample if given is None else given
@@ -119,7 +135,7 @@ class Simulator:
             words += ["-dmin", float(b.dmin)]
         if float(b.water_size_um) > 0:
             words += ["-water", float(b.water_size_um)]
-        return [str(w) for w in words]
+        return [w if type(w) is str else str(w) for w in words]
 
     def _simulator(self, flags):
         c, d, b = self.crystal.config, self.detector.config, self.beam_config
@@ -214,7 +230,7 @@ class Simulator:
             return image(sim, **{name: value * unit for name, (value, unit) in tensors.items()})
         # In one product: torch takes as long for the derivative of one number as for that of a vector.
         values, units = zip(*tensors.values())
-        return image_of_numbers(sim, tuple(tensors), torch.stack(values) * torch.tensor(units, dtype=torch.float64))
+        return image_of_numbers(sim, tuple(tensors), torch.stack(values) * _units(units))
 
     def run(self, pixel_batch_size=None, override_a_star=None, oversample=None, oversample_omega=None, oversample_polar=None,
             oversample_thick=None):

@@ -46,13 +46,14 @@ class Crystal:
         like = torch.zeros((), device=self.device, dtype=self.dtype)
         for name in ("cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma"):
             setattr(self, name, as_tensor(getattr(self.config, name), like))
-        self.N_cells_a, self.N_cells_b, self.N_cells_c = (as_tensor(n, like) for n in self.config.N_cells)
+
+    # Images do not need them.
+    N_cells_a, N_cells_b, N_cells_c = (property(lambda self, i=i: as_tensor(self.config.N_cells[i], self.cell_a)) for i in range(3))
 
     def to(self, device=None, dtype=None):
         self.device = torch.zeros((), device=device if device is not None else self.device).device
         self.dtype = dtype if dtype is not None else self.dtype
-        for name in ("cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma", "N_cells_a", "N_cells_b",
-                     "N_cells_c", "hkl_data"):
+        for name in ("cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma", "hkl_data"):
             value = getattr(self, name)
             if value is not None:
                 setattr(self, name, value.to(device=self.device, dtype=self.dtype))

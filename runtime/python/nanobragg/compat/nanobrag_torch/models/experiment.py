@@ -1,6 +1,8 @@
 """The parametrisation of stage A: numbers without unit and bound, zero at the start, that are mapped to an experiment."""
 
+import copy
 import dataclasses
+import functools
 
 import torch
 from torch import nn
@@ -19,6 +21,7 @@ class _Params(nn.Module):
         self.device = torch.device("cpu") if device is None else device
         self.dtype = dtype
         self._base_config = dataclasses.replace(base_config)
+        self._stacked = {}
         for name, shape in deltas.items():
             zero = torch.zeros(shape, device=self.device, dtype=dtype)
             setattr(self, name, nn.Parameter(zero) if param_init == "stage_a" else zero)
@@ -28,14 +31,19 @@ class _Params(nn.Module):
 
     # As vectors: torch takes as long for the derivative of one number as for that of six.
     def _bases(self, *names):
-        return torch.stack([getattr(self, f"base_{name}") for name in names])
+        # They hardly ever change.
+        parts = [self._buffers[f"base_{name}"] for name in names]
+        state = [(id(part), part._version) for part in parts]
+        known = self._stacked.get(names)
+        if known is None or known[0] != state:
+            known = self._stacked[names] = state, parts, torch.stack(parts)
+        return known[2]
 
     def _deltas(self, *names):
         return torch.stack([getattr(self, f"delta_{name}") for name in names])
 
     def _with(self, **fields):
         # Not replace(): it would compute sizes and middles again.
-        import copy
         config = copy.copy(self._base_config)
         for name, value in fields.items():
             setattr(config, name, value)
@@ -66,6 +74,11 @@ class CrystalStageAParams(_Params):
                           **dict(zip(("cell_alpha", "cell_beta", "cell_gamma"), angles.unbind())), misset_deg=misset)
 
 
+@functools.lru_cache(maxsize=64)
+def _largest(values, device, dtype):
+    return torch.tensor(values, device=device, dtype=dtype)
+
+
 class DetectorStageAParams(_Params):
     """Distance exp(delta), rotations 5 degrees tanh(delta), beam centre 5 pixels tanh(delta)."""
 
@@ -82,8 +95,8 @@ class DetectorStageAParams(_Params):
             self._base(name, getattr(base_config, field))
 
     def build_config(self):
-        shift = self.beam_shift_pixels * float(self.pixel_size_mm)
-        largest = torch.tensor([self.max_tilt_delta_deg] * 4 + [shift] * 2, device=self.device, dtype=self.dtype)
+        shift = self.beam_shift_pixels * float(self._buffers["pixel_size_mm"])
+        largest = _largest((self.max_tilt_delta_deg,) * 4 + (shift,) * 2, self.device, self.dtype)
         moved = (self._bases("rotx_deg", "roty_deg", "rotz_deg", "twotheta_deg", "beam_center_s_mm", "beam_center_f_mm")
                  + largest * torch.tanh(self._deltas("rotx_raw", "roty_raw", "rotz_raw", "twotheta_raw", "beam_s_raw", "beam_f_raw")))
         return self._with(
