@@ -12,6 +12,7 @@ namespace {
 /// has the scale of any length.
 constexpr double pilotSteps[] = {1e-13, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2};
 constexpr double visibleChange = 1e-10;
+constexpr double closeSteps = 1e-9; // of the scale: curvature is 1e-18, and roundings are others
 /// The product of step and sensitivity: Richardson's error is about its sixth power with three
 /// steps, and rounding is a hundred times below what it is at the last one.
 constexpr double reachFirst = 1e-2, reachSecond = 3e-2, reachWithJumps = 1e-3;
@@ -71,6 +72,21 @@ double FiniteDifferences::sizeOfTerms() {
   return sum;
 }
 
+/// How far apart roundings make the losses of images that are closer than anything else can show:
+/// what differs is random from pixel to pixel, or the same in all.
+double FiniteDifferences::roundingOf(const Variation &variation) {
+  atStart();
+  double forth = closeSteps * variation.scale, back = -forth;
+  const std::vector<double> ahead = moved(variation, forth), behind = moved(variation, back);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i != ahead.size(); ++i) {
+    const double bend = weights[i] * (ahead[i] - 2 * start[i] + behind[i]);
+    sum += bend;
+    squares += bend * bend;
+  }
+  return std::isfinite(squares) ? std::fabs(sum) + 3 * std::sqrt(squares) : 0;
+}
+
 /// The image at distance t, which becomes the distance that could be represented.
 std::vector<double> FiniteDifferences::moved(const Variation &variation, double &t) {
   t = variation.move(t);
@@ -126,7 +142,7 @@ Estimate FiniteDifferences::first(const Variation &variation) {
           difference[i] = (difference[i] - behind[i]) / (forth - back);
         return difference;
       },
-      step, 1 / step);
+      step, 1 / step, 1, roundingOf(variation));
 }
 
 Estimate FiniteDifferences::second(const Variation &a, const Variation &b) {
@@ -165,8 +181,9 @@ Estimate FiniteDifferences::second(const Variation &a, const Variation &b) {
     return bend;
   };
   const double sharpness = 1 / (stepA * stepB);
-  return a.name == b.name ? extrapolate(same, stepA, sharpness)
-                          : extrapolate(mixed, stepA, sharpness);
+  const double rounding = std::max(roundingOf(a), a.name == b.name ? 0 : roundingOf(b));
+  return a.name == b.name ? extrapolate(same, stepA, sharpness, 2, rounding)
+                          : extrapolate(mixed, stepA, sharpness, 2, rounding);
 }
 
 /// Leaves out pixels whose differences at three steps, each half of the one before, do not converge
@@ -194,7 +211,8 @@ void FiniteDifferences::leaveOutJumps(std::span<const double> coarse,
 
 /// Ridders' table: row k begins with the difference at step 2^-k and removes one more power of the
 /// squared step per column. The entry that differs least from its neighbours is taken.
-Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, double sharpness) {
+Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, double sharpness,
+                                        int order, double seen) {
   Estimate best;
   best.step = step;
   // No value is of the largest step alone; with half of two steps the product is a quarter.
@@ -203,6 +221,7 @@ Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, dou
   for (double pixel : start)
     best.pixelRounding = std::max(best.pixelRounding, rounding * std::fabs(pixel));
   best.error = std::numeric_limits<double>::infinity();
+  double bestStep = 1;
   std::vector<double> above;                 // the row before
   std::vector<std::vector<double>> aboveAll; // the same of every pixel, where that is wanted
   std::vector<std::vector<double>> ahead;    // rows that were needed to find jumps
@@ -228,6 +247,7 @@ Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, dou
       if (error < best.error) {
         best.error = error;
         best.value = row[j];
+        bestStep = std::ldexp(1.0, -k);
         if (options.pixels)
           takePixels(rowAll[j], rowAll[j - 1], best);
       }
@@ -238,6 +258,7 @@ Estimate FiniteDifferences::extrapolate(const Stencil &stencil, double step, dou
     if (roundingTookOver || best.error <= options.tolerance * std::fabs(best.value))
       break;
   }
+  best.rounding = std::max(best.rounding, seen * sharpness / std::pow(bestStep, order));
   return best;
 }
 

@@ -67,7 +67,11 @@ private:
   double firstStep(const Variation &variation, double reach);
   void leaveOutJumps(std::span<const double> coarse, std::span<const double> middle,
                      std::span<const double> fine, double sharpness, Estimate &estimate);
-  Estimate extrapolate(const Stencil &stencil, double step, double sharpness);
+  double roundingOf(const Variation &variation);
+  /// `sharpness`: what the largest step multiplies changes of the image by, to the power -`order`
+  /// of it. `seen`: what roundings do to the loss.
+  Estimate extrapolate(const Stencil &stencil, double step, double sharpness, int order,
+                       double seen);
   double sizeOfTerms();
   double weigh(std::span<const double> pixels, std::span<const std::uint8_t> used) const;
 
