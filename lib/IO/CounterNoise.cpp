@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
-#include <utility>
 
 // All levels of the instruction set round alike, and so draw alike.
 #ifdef __clang__
@@ -64,17 +63,30 @@ constexpr std::array<double, 16> stirlingRests = {
          0.5 * logarithm(2 * std::numbers::pi * some) - stirlingRest(k);
 }
 
-/// An attempt of PTRS, with its names, for the mean `mu`: the photons, or -1 where it is rejected.
-[[gnu::always_inline]] inline double attempt(double u, double v, double mu) {
+/// An attempt of PTRS, with its names.
+struct Attempt {
+  double v, mu, a, b, us, k;
+};
+
+[[gnu::always_inline]] inline Attempt attemptOf(double u, double v, double mu) {
   const double b = 0.931 + 2.53 * std::sqrt(mu), a = -0.059 + 0.02483 * b;
   const double us = 0.5 - std::fabs(u - 0.5);
-  const double k = std::floor((2 * a / us + b) * (u - 0.5) + mu + 0.43);
-  const double inverseAlpha = 1.1239 + 1.1328 / (b - 3.4);
-  const bool atOnce = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2));
-  const bool never = (k < 0) | ((us < 0.013) & (v > us));
-  const double some = k < 0 ? 0 : k;
-  const bool after = logarithm(v * inverseAlpha / (a / (us * us) + b)) <= logProbability(some, mu);
-  return (atOnce | (after & !never)) ? k : -1;
+  return {v, mu, a, b, us, std::floor((2 * a / us + b) * (u - 0.5) + mu + 0.43)};
+}
+
+/// The photons, or -1 where that takes a closer look.
+[[gnu::always_inline]] inline double atOnce(const Attempt &t) {
+  return ((t.us >= 0.07) & (t.v <= 0.9277 - 3.6224 / (t.b - 2))) ? t.k : -1;
+}
+
+/// The photons where there are none at once, or -1 where the attempt is rejected.
+[[gnu::always_inline]] inline double afterAll(const Attempt &t) {
+  const double inverseAlpha = 1.1239 + 1.1328 / (t.b - 3.4);
+  const bool never = (t.k < 0) | ((t.us < 0.013) & (t.v > t.us));
+  const double some = t.k < 0 ? 0 : t.k;
+  const bool within =
+      logarithm(t.v * inverseAlpha / (t.a / (t.us * t.us) + t.b)) <= logProbability(some, t.mu);
+  return (within & !never) ? t.k : -1;
 }
 
 /// exp(-x) for 0 <= x <= leastOfRejection, to 1e-14.
@@ -126,10 +138,17 @@ void invertLanes(const double *__restrict u, const double *__restrict mean,
 }
 
 NB_VECTORIZED
-void attempts(const double *__restrict u, const double *__restrict v,
-              const double *__restrict means, double *__restrict photons, std::size_t count) {
+void attemptsAtOnce(const double *__restrict u, const double *__restrict v,
+                    const double *__restrict means, double *__restrict photons, std::size_t count) {
   for (std::size_t i = 0; i != count; ++i)
-    photons[i] = attempt(u[i], v[i], means[i]);
+    photons[i] = atOnce(attemptOf(u[i], v[i], means[i]));
+}
+
+NB_VECTORIZED
+void attemptsAfter(const double *__restrict u, const double *__restrict v,
+                   const double *__restrict means, double *__restrict photons, std::size_t count) {
+  for (std::size_t i = 0; i != count; ++i)
+    photons[i] = afterAll(attemptOf(u[i], v[i], means[i]));
 }
 
 /// Two random numbers between 0 and 1 for each pixel; every attempt has others.
@@ -206,6 +225,31 @@ void middleQuantiles(const double *__restrict u, double *__restrict deviates, st
 
 bool isInTail(double p) { return std::fabs(p - 0.5) > 0.425; }
 
+constexpr double farthestTail = 1.4e-11; // exp(-25)
+
+/// Of probabilities in the tails, down to farthestTail.
+NB_VECTORIZED
+void tailQuantiles(const double *__restrict p, double *__restrict deviates, std::size_t count) {
+  for (std::size_t i = 0; i != count; ++i) {
+    const double out = p[i] < 0.5 ? p[i] : 1 - p[i];
+    const double r = std::sqrt(-logarithm(out)) - 1.6;
+    const double x = polynomial(tailOver, r) / polynomial(tailUnder, r);
+    deviates[i] = p[i] < 0.5 ? -x : x;
+  }
+}
+
+/// A random number between 0 and 1 for each pixel from `first` on.
+NB_VECTORIZED
+void drawRow(Philox generator, std::uint64_t first, std::uint32_t purpose, double *__restrict u,
+             std::size_t count) {
+  for (std::size_t i = 0; i != count; ++i) {
+    const std::uint64_t pixel = first + i;
+    const Philox::Words w =
+        generator({std::uint32_t(pixel), std::uint32_t(pixel >> 32), 0, purpose});
+    u[i] = uniformOf(w[0], w[1]);
+  }
+}
+
 } // namespace
 
 double normalQuantile(double p) {
@@ -227,6 +271,21 @@ struct CounterNoise::Batch {
     pixel[count] = which;
     mean[count++] = about;
   }
+
+  /// Writes photons to their pixels and keeps those that have none yet, without a branch that
+  /// nobody can foresee.
+  void settle(std::uint64_t first, double *out) {
+    std::size_t open = 0;
+    for (std::size_t i = 0; i != count; ++i) {
+      out[pixel[i] - first] = photons[i];
+      pixel[open] = pixel[i];
+      mean[open] = mean[i];
+      u[open] = u[i];
+      v[open] = v[i];
+      open += photons[i] < 0;
+    }
+    count = open;
+  }
 };
 
 void CounterNoise::draw(Batch &batch, std::uint32_t attempt) const {
@@ -237,12 +296,9 @@ void CounterNoise::draw(Batch &batch, std::uint32_t attempt) const {
 void CounterNoise::reject(Batch &batch, std::uint64_t first, double *photons) const {
   for (std::uint32_t attempt = 0; batch.count != 0; ++attempt) {
     draw(batch, attempt);
-    attempts(batch.u.data(), batch.v.data(), batch.mean.data(), batch.photons.data(), batch.count);
-    const std::size_t count = std::exchange(batch.count, 0);
-    for (std::size_t i = 0; i != count; ++i) {
-      photons[batch.pixel[i] - first] = batch.photons[i];
-      if (batch.photons[i] < 0)
-        batch.add(batch.pixel[i], batch.mean[i]);
+    for (const auto some : {attemptsAtOnce, attemptsAfter}) {
+      some(batch.u.data(), batch.v.data(), batch.mean.data(), batch.photons.data(), batch.count);
+      batch.settle(first, photons);
     }
   }
 }
@@ -278,16 +334,24 @@ void CounterNoise::poisson(std::uint64_t first, std::span<const double> means,
 }
 
 void CounterNoise::normal(std::uint64_t first, std::span<double> deviates) const {
-  Batch batch;
+  std::array<double, block> u, tail, ofTail;
+  std::array<std::uint16_t, block> place;
   for (std::size_t begin = 0; begin < deviates.size(); begin += block) {
-    batch.count = 0;
-    for (std::size_t i = begin; i != std::min(begin + block, deviates.size()); ++i)
-      batch.add(first + i, 0);
-    draw(batch, 0);
-    middleQuantiles(batch.u.data(), &deviates[begin], batch.count);
-    for (std::size_t i = 0; i != batch.count; ++i)
-      if (isInTail(batch.u[i]))
-        deviates[begin + i] = normalQuantile(batch.u[i]);
+    const std::size_t count = std::min(block, deviates.size() - begin);
+    double *out = &deviates[begin];
+    drawRow(generator, first + begin, purpose, u.data(), count);
+    middleQuantiles(u.data(), out, count);
+    std::size_t tails = 0; // without a branch that nobody can foresee
+    for (std::size_t i = 0; i != count; ++i) {
+      tail[tails] = u[i];
+      place[tails] = std::uint16_t(i);
+      tails += isInTail(u[i]);
+    }
+    tailQuantiles(tail.data(), ofTail.data(), tails);
+    for (std::size_t i = 0; i != tails; ++i) {
+      const bool far = std::min(tail[i], 1 - tail[i]) < farthestTail;
+      out[place[i]] = far ? normalQuantile(tail[i]) : ofTail[i];
+    }
   }
 }
 

@@ -53,9 +53,10 @@ Image parseNumPy(const Contents &file) {
   const io::NpyArray array = io::parseNpy(file.path, file.bytes);
   const std::size_t rank = array.shape.size();
   if (rank != 2 && rank != 3)
-    throw io::FileError(file.path, "has " + std::to_string(rank) +
-                                       " dimensions; an image has slow and fast, or panel, slow and "
-                                       "fast");
+    throw io::FileError(file.path,
+                        "has " + std::to_string(rank) +
+                            " dimensions; an image has slow and fast, or panel, slow and "
+                            "fast");
   Image image;
   image.panels = rank == 3 ? std::int64_t(array.shape[0]) : 1;
   image.slow = std::int64_t(array.shape[rank - 2]);
@@ -88,8 +89,10 @@ Image parseRaw(const Contents &file, std::optional<Shape> shape) {
     const std::size_t pixels = file.bytes.size() / sizeof(float);
     const auto side = std::int64_t(std::llround(std::sqrt(double(pixels))));
     if (tryProduct({side, side}) != std::int64_t(pixels))
-      throw io::FileError(file.path, "has " + std::to_string(pixels) +
-                                         " pixels, which make no square; give --shape=SLOW,FAST");
+      throw io::FileError(file.path,
+                          "has " + std::to_string(pixels) +
+                              " pixels, which make no square; save a .npy file, which says its "
+                              "shape, or give nb-compare --shape=SLOW,FAST");
     shape = {side, side};
   }
   const auto [slow, fast] = *shape;

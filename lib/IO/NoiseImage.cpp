@@ -2,8 +2,9 @@
 
 #include "lib/IO/CounterNoise.h"
 #include "lib/IO/NoisifySpread.h"
-#include "lib/Response/PointSpread.h"
 #include "lib/Parallel/ThreadTeam.h"
+#include "lib/Parallel/Vectorized.h"
+#include "lib/Response/PointSpread.h"
 
 #include <algorithm>
 #include <array>
@@ -76,6 +77,20 @@ private:
 constexpr std::size_t longest = 1024;
 using Buffer = std::array<double, longest>;
 
+/// Counts between 0 and the largest, of which there are more than that in as many pixels as it
+/// returns. What is no number becomes 0.
+NB_VECTORIZED
+std::int64_t convert(const double *__restrict counts, std::size_t size, double largest,
+                     std::uint16_t *__restrict pixels) {
+  std::int64_t overloads = 0;
+  for (std::size_t i = 0; i != size; ++i) {
+    overloads += counts[i] > largest;
+    const double below = counts[i] > largest ? largest : counts[i];
+    pixels[i] = std::uint16_t(std::int32_t(below > 0 ? below : 0));
+  }
+  return overloads;
+}
+
 /// The parts of a detector, each for some pixels in a row.
 class Chain {
 public:
@@ -105,21 +120,32 @@ public:
   std::int64_t readOut(std::size_t first, std::span<double> photons) const {
     if (model.order == DetectorOrder::Detector)
       vary(Purpose::Calibration, model.calibration, first, photons);
-    Buffer noise;
-    if (model.readOut > 0)
-      deviates.normal(Purpose::ReadOut, first, std::span(noise).first(photons.size()));
+    const std::size_t size = photons.size();
     const bool anyBad = model.deadPixels > 0 || model.hotPixels > 0;
+    Buffer counts, noise, bad;
+    for (std::size_t i = 0; i != size; ++i)
+      counts[i] = photons[i] * gain.of(first + i);
+    for (std::size_t i = 0; anyBad && i != size; ++i) {
+      bad[i] = badPixels.uniform(first + i);
+      if (bad[i] < model.deadPixels)
+        counts[i] = 0;
+    }
+    for (std::size_t i = 0; i != size; ++i)
+      counts[i] += adcOffset;
+    if (model.readOut > 0) {
+      deviates.normal(Purpose::ReadOut, first, std::span(noise).first(size));
+      for (std::size_t i = 0; i != size; ++i)
+        counts[i] += model.readOut * noise[i];
+    }
+    for (std::size_t i = 0; anyBad && i != size; ++i)
+      if (bad[i] >= model.deadPixels && bad[i] < model.deadPixels + model.hotPixels)
+        counts[i] = model.largestCount();
+    if (model.bits == 16 && belowZero == Rule::Right)
+      return convert(counts.data(), size, model.largestCount(), &result.pixels[first]);
     std::int64_t overloads = 0;
-    for (std::size_t i = 0; i != photons.size(); ++i) {
-      const double bad = anyBad ? badPixels.uniform(first + i) : 1;
-      const double signal = bad < model.deadPixels ? 0 : photons[i] * gain.of(first + i);
-      double counts = signal + adcOffset;
-      if (model.readOut > 0)
-        counts += model.readOut * noise[i];
-      if (anyBad && bad >= model.deadPixels && bad < model.deadPixels + model.hotPixels)
-        counts = model.largestCount();
-      overloads += counts > model.largestCount();
-      store(first + i, std::min(counts, model.largestCount()));
+    for (std::size_t i = 0; i != size; ++i) {
+      overloads += counts[i] > model.largestCount();
+      store(first + i, std::min(counts[i], model.largestCount()));
     }
     return overloads;
   }
