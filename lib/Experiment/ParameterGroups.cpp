@@ -90,8 +90,8 @@ std::vector<std::string_view> membersOf(std::string_view name, const ProgramVari
   const ParameterGroup *group = findGroup(name);
   const Parameter *single = findParameter(name);
   if (!group && !single)
-    throw std::invalid_argument("unknown parameter " + quoted(name) + "; the closest is " +
-                                quoted(suggestion(name, variant)));
+    throw UnknownParameter("unknown parameter " + quoted(name) + "; the closest is " +
+                           quoted(suggestion(name, variant)));
   if (!group && !single->differentiable())
     throw std::invalid_argument(quoted(name) + " (" + single->meaning +
                                 ") is a discrete choice and has no derivative; the closest that "

@@ -24,9 +24,16 @@ std::span<const ParameterGroup> parameterGroups();
 /// Null when there is no such group.
 const ParameterGroup *findGroup(std::string_view name);
 
+/// There is no parameter or group of that name.
+class UnknownParameter : public std::invalid_argument {
+public:
+  using std::invalid_argument::invalid_argument;
+};
+
 /// The parameters that `text`, names of parameters and groups with commas between, stands for, in
 /// the order of the table and each once. Of a group those count that programs of this variant
-/// take. Throws std::invalid_argument for a name that is unknown, discrete or not used here.
+/// take. Throws UnknownParameter, or std::invalid_argument for a name that is discrete or not used
+/// here.
 std::vector<std::string> resolveParameters(std::string_view text, const ProgramVariant &variant);
 
 } // namespace nanobragg

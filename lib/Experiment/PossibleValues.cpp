@@ -46,11 +46,12 @@ void checkPossible(const std::string &name, const double *numbers, std::int64_t 
 }
 
 void checkCellAngles(double alpha, double beta, double gamma) {
-  const double a = std::cos(alpha), b = std::cos(beta), c = std::cos(gamma);
-  if (!(1 + 2 * a * b * c - a * a - b * b - c * c > 0))
+  const double half = (alpha + beta + gamma) / 2;
+  constexpr double smallest = 1e-9; // where roundings decide, the image is no number
+  if (!(std::min({half - alpha, half - beta, half - gamma, std::numbers::pi - half}) > smallest))
     throw std::invalid_argument(
-        "no cell with these cell_alpha, cell_beta and cell_gamma has a volume; "
-        "each angle must be less than the sum of the others");
+        "no cell with these cell_alpha, cell_beta and cell_gamma has a volume; each angle must be "
+        "less than the sum of the others, and their sum less than 2 pi");
 }
 
 } // namespace nanobragg

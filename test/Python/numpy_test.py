@@ -357,9 +357,11 @@ class Refusals(unittest.TestCase):
                 (lambda: sim.set(cell_a="seven"), TypeError, "'cell_a'"),
                 (lambda: sim.set(cell_a=1j), TypeError, "'cell_a'"),
                 (lambda: sim.set(cell_a=None), TypeError, "'cell_a'"),
+                (lambda: sim.set(cell_alpha=np.radians(20), cell_beta=np.radians(120), cell_gamma=np.radians(100)), ValueError, "a volume"),
+                (lambda: sim.set(cell_alpha=2.2, cell_beta=2.2, cell_gamma=2.2), ValueError, "less than 2 pi"),
                 (lambda: sim.set(phi_steps=3), ValueError, "phi_steps"),
                 (lambda: sim.__setitem__(3, 4), TypeError, "string"),
-                (lambda: sim.gradient("cell_aa"), ValueError, "closest is 'cell_a'"),
+                (lambda: sim.gradient("cell_aa"), nb.UnknownName, "closest is 'cell_a'"),
                 (lambda: sim.gradient("phi_steps"), ValueError, "no derivative"),
                 (lambda: sim.gradient([]), ValueError, "no parameter"),
                 (lambda: sim.gradient([3]), TypeError, "names"),
@@ -385,6 +387,8 @@ class Refusals(unittest.TestCase):
                 (lambda: setattr(sim, "structure_factors", np.ones(3)), TypeError, "a pair"),
                 (lambda: sim.loss(3), TypeError, "not int"),
                 (lambda: nb.Simulator.from_flags("-cell 1", threads="2"), TypeError, "threads='2'"),
+                (lambda: nb.Simulator.from_flags("-cell 1", threads=2**70), ValueError, "too many"),
+                (lambda: list(sim), TypeError, "not iterable"),
                 (lambda: nb.Simulator.from_flags("-cell 1", device=0), TypeError, "device=0"),
                 (lambda: nb.Simulator.from_flags('-hkl "a'), ValueError, "taken apart"),
                 (lambda: nb.Simulator.from_flags(3), TypeError, "string or a list"),
@@ -583,6 +587,20 @@ class Processes(unittest.TestCase):
         image = reference().image()
         self.assertEqual(np.from_dlpack(image).ctypes.data, image.ctypes.data)
         self.assertEqual(memoryview(image).nbytes, image.nbytes)
+
+        class OnlyDLPack:
+            def __dlpack__(self, **how):
+                return image.__dlpack__(**how)
+
+            def __dlpack_device__(self):
+                return image.__dlpack_device__()
+
+        given = reference().gradient("cell", cotangent=OnlyDLPack())
+        self.assertEqual(given, reference().gradient("cell", cotangent=image))
+
+    def test_in(self):
+        self.assertTrue("cell_a" in reference() and "misset" in reference())
+        self.assertFalse("cell_aa" in reference() or "reciprocal_matrix" in reference())
 
 
 if __name__ == "__main__":

@@ -240,6 +240,11 @@ class Modules(unittest.TestCase):
         self.assertLess(losses[-1], losses[0] / 10)
         model.update()
         torch.testing.assert_close(model(), torch.tensor(sim.image()), rtol=1e-9, atol=1e-9)
+        of_members = NBImage(sim, "misset,cell_a", bounds={"misset": ([-3, -4, -5], [3, 4, 5])})
+        torch.testing.assert_close(of_members(), model(), rtol=1e-9, atol=1e-9)
+        with torch.no_grad():
+            of_members.misset += 100.0
+        torch.testing.assert_close(of_members.values()["misset"], torch.tensor([3.0, 4, 5], dtype=torch.float64))
         state = model.state_dict()
         model.load_state_dict(state)
 
@@ -275,6 +280,9 @@ class Refusals(unittest.TestCase):
                 (lambda: image(sim, phi_steps=t), ValueError, "no derivative"),
                 (lambda: image(sim, cell_a=t, cell_b=t.to("meta")), ValueError, "meta"),
                 (lambda: NBImage(sim, "cell_a", bounds={"cell_b": (0, 1)}), ValueError, "cell_b"),
+                (lambda: NBImage(sim, "misset", bounds={"misset": ([-1, -1], [1, 1])}), ValueError, r"two arrays of the shape \(3,\)"),
+                (lambda: NBImage(sim, "cell_a", bounds={"cell_a": 2}), ValueError, "two numbers"),
+                (lambda: image(sim, cell_a="x"), TypeError, "'cell_a' is 'x'"),
                 (lambda: NBImage(sim, "cell_a", bounds={"cell_a": (1, 2)}), ValueError, "bounds")):
             with self.subTest(words), self.assertRaisesRegex(kind, words):
                 call()

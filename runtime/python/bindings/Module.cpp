@@ -1,5 +1,6 @@
 // nanobragg._core: what Python calls. nanobragg/ in this folder's parent has the rest.
 #include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/ParameterGroups.h"
 #include "lib/IO/FileError.h"
 #include "runtime/kernels/CodeFolders.h"
 #include "runtime/python/bindings/ParameterTable.h"
@@ -31,6 +32,8 @@ NB_MODULE(_core, module) {
     try {
       std::rethrow_exception(p);
     } catch (const UnknownName &e) {
+      PyErr_SetString(unknownName.ptr(), e.what());
+    } catch (const UnknownParameter &e) {
       PyErr_SetString(unknownName.ptr(), e.what());
     } catch (const std::bad_alloc &) {
       PyErr_SetString(PyExc_MemoryError,

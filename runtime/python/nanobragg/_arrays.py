@@ -15,8 +15,10 @@ def doubles(value, what):
     if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value):
         raise ValueError(f"{what} is a masked array, with masked elements; give it filled, as .filled(0)")
     try:
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            value = numpy.from_dlpack(value)
         array = numpy.asarray(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, BufferError) as error:
         raise TypeError(f"{what} is no number and no array of numbers: {error}") from None
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{what} is an array of {array.dtype}; it has to be one of real numbers")

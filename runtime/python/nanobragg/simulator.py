@@ -10,7 +10,7 @@ import numpy
 from . import _core, _snapshots
 from ._arrays import doubles, names, pixel_rows
 from ._arrays import words as words_of
-from ._errors import Warning
+from ._errors import UnknownName, Warning
 from .experiment import Beam, Crystal, Detector, Goniometer, _Part
 
 
@@ -224,6 +224,8 @@ class Simulator:
             pixels = pixel_rows(pixels)
         if threads is not None and not isinstance(threads, (int, numpy.integer)):
             raise TypeError(f"threads={threads!r} is no whole number; 0 means as many as the machine offers")
+        if threads is not None and abs(int(threads)) >= 2**31:
+            raise ValueError(f"threads={threads} are too many; 0 means as many as the machine offers")
         for name, value in (("precision", precision), ("device", device), ("engine", engine)):
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name}={value!r} is no word; say it as a string")
@@ -259,6 +261,16 @@ class Simulator:
     def __getitem__(self, name):
         """A parameter's value in SI units: a number, or an array in its shape; of a group of numbers, an array."""
         return self._core.get(self._name(name))
+
+    def __contains__(self, name):
+        """Is this a parameter, or a group of numbers, of the experiment?"""
+        try:
+            self._core.members(self._name(name))
+        except UnknownName:
+            return False
+        return True
+
+    __iter__ = None  # sim.parameters can be iterated
 
     def __setitem__(self, name, value):
         self.set(**{self._name(name): value})

@@ -57,6 +57,8 @@ def image(sim, **parameters):
     for name, (stands_for, shape) in zip(names, described):
         tensor = parameters[name]
         if not isinstance(tensor, torch.Tensor):
+            if tensor is None or isinstance(tensor, str):
+                raise TypeError(f"'{name}' is {tensor!r}; it has to be a tensor")
             tensor = torch.as_tensor(tensor, dtype=torch.float64)
         if not tensor.is_floating_point():
             raise TypeError(f"'{name}' is a tensor of {tensor.dtype}; it has to be one of floating-point numbers")
@@ -84,7 +86,7 @@ class NBImage(torch.nn.Module):
     """An image with parameters that can be fitted.
 
     wrt: names of parameters and groups of numbers, "cell,misset" or a list.
-    bounds: name -> (lowest, highest) in SI units; the value stays between them.
+    bounds: name -> (lowest, highest) in SI units, of a group numbers or one for each member; the value stays between them.
     scale: name -> how much of a parameter one unit of ours is, in SI units; without it the start value, or 1 where
     that is 0.
 
@@ -103,28 +105,36 @@ class NBImage(torch.nn.Module):
             for name in given:
                 if name not in self.names:
                     raise ValueError(unknown("wrt", name, self.names))
-        self._bounds = {}
+        self._bounded = set(bounds or {})
         for name, (_, shape) in zip(self.names, _describe(sim._handle, self.names)):
             start = torch.as_tensor(numpy.array(sim[name]), dtype=torch.float64)
             self.register_parameter(name, torch.nn.Parameter(torch.zeros(shape, dtype=torch.float64)))
             self.register_buffer(f"_start_{name}", start)
             if bounds and name in bounds:
-                low, high = (torch.as_tensor(b, dtype=torch.float64) for b in bounds[name])
-                if not ((low < start) & (start < high)).all():
-                    raise ValueError(f"the bounds of '{name}' do not have its value {sim[name]} between them")
-                self._bounds[name] = float(low), float(high)
+                self._bound(name, start, bounds[name])
             elif scale and name in scale:
                 self.register_buffer(f"_scale_{name}", torch.as_tensor(scale[name], dtype=torch.float64).expand(shape).clone())
             else:
                 self.register_buffer(f"_scale_{name}", torch.where(start == 0, torch.ones_like(start), start.abs()))
+
+    def _bound(self, name, start, bounds):
+        try:
+            low, high = bounds
+            low, high = (torch.as_tensor(b, dtype=torch.float64).expand(start.shape).clone() for b in (low, high))
+        except (RuntimeError, TypeError, ValueError):
+            raise ValueError(f"the bounds of '{name}' are two numbers, or two arrays of the shape {tuple(start.shape)}") from None
+        if not ((low < start) & (start < high)).all():
+            raise ValueError(f"the bounds of '{name}' do not have its value {self.sim[name]} between them")
+        self.register_buffer(f"_low_{name}", low)
+        self.register_buffer(f"_high_{name}", high)
 
     def values(self):
         """The parameters in SI units, by name, as tensors that can be differentiated."""
         values = {}
         for name in self.names:
             start, own = getattr(self, f"_start_{name}"), getattr(self, name)
-            if name in self._bounds:
-                low, high = self._bounds[name]
+            if name in self._bounded:
+                low, high = getattr(self, f"_low_{name}"), getattr(self, f"_high_{name}")
                 values[name] = low + (high - low) * torch.sigmoid(own + torch.logit((start - low) / (high - low)))
             else:
                 values[name] = start + getattr(self, f"_scale_{name}") * own
