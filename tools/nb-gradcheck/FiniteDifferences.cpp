@@ -74,7 +74,7 @@ double FiniteDifferences::sizeOfTerms() {
 
 /// How far apart roundings make the losses of images that are closer than anything else can show:
 /// what differs is random from pixel to pixel, or the same in all.
-double FiniteDifferences::roundingOf(const Variation &variation) {
+double FiniteDifferences::findRounding(const Variation &variation) {
   atStart();
   double forth = closeSteps * variation.scale, back = -forth;
   const std::vector<double> ahead = moved(variation, forth), behind = moved(variation, back);
@@ -102,7 +102,7 @@ double FiniteDifferences::weigh(std::span<const double> pixels,
 
 /// What the step has to be small against, as an inverse: how much the slopes of the pixels change,
 /// or where jumps would spoil that, the pixels themselves. 0: not at all.
-double FiniteDifferences::sensitivity(const Variation &variation) {
+double FiniteDifferences::findSensitivity(const Variation &variation) {
   const double total = absoluteSum(atStart());
   double rate = 0;
   for (double step : pilotSteps) {
@@ -122,6 +122,20 @@ double FiniteDifferences::sensitivity(const Variation &variation) {
       break;
   }
   return rate;
+}
+
+double FiniteDifferences::sensitivity(const Variation &variation) {
+  const auto [found, isNew] = sensitivities.try_emplace(variation.name);
+  if (isNew)
+    found->second = findSensitivity(variation);
+  return found->second;
+}
+
+double FiniteDifferences::roundingOf(const Variation &variation) {
+  const auto [found, isNew] = roundings.try_emplace(variation.name);
+  if (isNew)
+    found->second = findRounding(variation);
+  return found->second;
 }
 
 double FiniteDifferences::firstStep(const Variation &variation, double reach) {

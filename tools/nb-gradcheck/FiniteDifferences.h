@@ -9,6 +9,7 @@
 #include "nanobragg/Simulator.h"
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,10 +64,12 @@ private:
   std::vector<double> image();
   const std::vector<double> &atStart();
   std::vector<double> moved(const Variation &variation, double &t);
+  double findSensitivity(const Variation &variation);
   double sensitivity(const Variation &variation);
   double firstStep(const Variation &variation, double reach);
   void leaveOutJumps(std::span<const double> coarse, std::span<const double> middle,
                      std::span<const double> fine, double sharpness, Estimate &estimate);
+  double findRounding(const Variation &variation);
   double roundingOf(const Variation &variation);
   /// `sharpness`: what the largest step multiplies changes of the image by, to the power -`order`
   /// of it. `seen`: what roundings do to the loss.
@@ -80,6 +83,7 @@ private:
   Loss loss;
   Options options;
   std::vector<double> start; ///< the image where nothing is moved, once it was needed
+  std::map<std::string, double> sensitivities, roundings; ///< found so far, by names of variations
   std::int64_t images = 0;
 };
 
