@@ -26,6 +26,19 @@ void makeRoom(MemoryNeed &need, const char *what, Memory &memory, std::size_t by
   need.add(what, bytes);
 }
 
+/// Waits at its end for all that was queued: the driver reads and writes the host's memory until
+/// then, whatever is thrown meanwhile.
+class Settled {
+public:
+  Settled(const Driver &driver, Stream stream) : driver(driver), stream(stream) {}
+  Settled(const Settled &) = delete;
+  ~Settled() { driver.synchronize(stream); }
+
+private:
+  const Driver &driver;
+  Stream stream;
+};
+
 } // namespace
 
 /// One run under way.
@@ -179,7 +192,8 @@ bool Runner::launchLit(Work &work, const void *const *arguments, const RenderedR
     total += renderedRows(batches.rows(i), rows);
   Progress progress(options.progress, options.progressInterval, total);
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
-  LitBatch copied; // while it is, its memory may not go
+  LitBatch copied;
+  const Settled settled(driver, stream); // ahead of its memory
   work.result.firstTileSeconds = work.sinceCall.seconds();
   for (std::size_t i = 0; i != batches.size() && !cancelled(); ++i) {
     LitBatch next = batches.make(i);
@@ -254,12 +268,7 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
   const Driver &driver = device->driver();
   allocate(work, arguments);
   const Device::Current current(*device);
-  // The driver reads and writes the host's memory until then, whatever is thrown meanwhile.
-  struct Finally {
-    const Driver &driver;
-    Stream stream;
-    ~Finally() { driver.synchronize(stream); }
-  } finally{driver, stream};
+  const Settled settled(driver, stream);
   upload(work, arguments);
   work.result.deviceBytes = std::int64_t(held());
 
