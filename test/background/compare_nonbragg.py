@@ -23,6 +23,7 @@ CASES = (
     "-thickness 1 -oversample 3",
     "-distance 60 -detector_rotx 10 -detector_roty 5 -detector_rotz 3",
     "-thickness 1 -curved_det -Xbeam 45 -Ybeam 55",
+    "-thickness 1 -twotheta 11 -pivot beam",
 )
 
 
