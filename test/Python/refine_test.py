@@ -6,9 +6,11 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -262,6 +264,8 @@ class Shots(unittest.TestCase):
             crystal = written["crystal"][written["experiment"][i]["crystal"]]
             direct = np.array([crystal[f"real_space_{n}"] for n in "abc"])
             np.testing.assert_allclose(np.linalg.inv(direct), result.matrix, rtol=1e-9, atol=1e-12)
+        # From its own folder the list still names the images.
+        np.testing.assert_array_equal(np.load(_files.image_of(written, 1, f"{self.out}/refined.expt")), self.data.images[1])
         table = _files.read_reflections(f"{self.out}/refined.refl")
         self.assertEqual(len(table["id"]), sum(len(r.spots["hkl"]) for r in self.results))
         with open(f"{self.out}/shots.csv") as file:
@@ -327,6 +331,35 @@ class Shots(unittest.TestCase):
         self.assertIn("no reflections", results[1].why)
         self.check(results[0], self.data.truth[0])
 
+    def test_a_killed_worker_is_named_and_results_stay(self):
+        def image(index):
+            if index == 1:
+                while not any(name.endswith(".npz") for name in os.listdir(os.path.join(out, "finished"))):
+                    time.sleep(0.1)  # until another shot is finished
+                os.kill(os.getpid(), signal.SIGKILL)
+            return self.data.images[index]
+        out = os.path.join(self.folder.name, "killed")
+        os.makedirs(os.path.join(out, "finished"))
+        with self.assertRaisesRegex(ChildProcessError, "a worker process was killed"):
+            refine.shots(FLAGS, self.data.expt, self.data.refl, system="tetragonal", images=image, workers=2, out=out)
+        self.assertTrue([name for name in os.listdir(os.path.join(out, "finished")) if name.endswith(".npz")])
+
+    def test_workers_end_with_what_started_them(self):
+        script = f"""if True:
+            import os, time
+            from nanobragg import refine
+            def image(index):
+                os.write(1, b"%d\\n" % os.getpid())
+                time.sleep(100)
+            refine.shots({FLAGS!r}, {self.data.expt!r}, {self.data.refl!r}, images=image, workers=2)"""
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as run:
+            workers = [int(run.stdout.readline()) for _ in range(2)]
+            run.kill()
+        end = time.monotonic() + 20
+        while any(os.path.exists(f"/proc/{pid}/fd/0") for pid in workers) and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertFalse([pid for pid in workers if os.path.exists(f"/proc/{pid}/fd/0")])
+
     def test_files_with_flaws(self):
         expt, refl = (os.path.join(self.folder.name, name) for name in ("flawed.expt", "flawed.refl"))
         listed, columns = experiments(self.data.start), {n: c.copy() for n, c in self.data.columns.items()}
@@ -370,6 +403,21 @@ class Shots(unittest.TestCase):
                 (nb.UnknownName, "no parameter 'size'", FLAGS, {"parameters": "orientation,cell,scale,size"})):
             with self.assertRaisesRegex(kind, sentence):
                 refine.shots(flags, *files, **how)
+
+    def test_masked_pixels_do_not_count(self):
+        expt = os.path.join(self.folder.name, "masked.expt")
+        listed = experiments(self.data.start)
+        listed["detector"][0]["panels"][0]["mask"] = [[0, 0, PIXELS // 2, PIXELS]]
+        with open(expt, "w") as file:
+            json.dump(listed, file)
+
+        def image(index):
+            pixels = self.data.images[index].copy()
+            pixels[:, :PIXELS // 2] = 77
+            return pixels
+        result = refine.shots(FLAGS, expt, self.data.refl, system="tetragonal", images=image, workers=1, shard=(0, 3))[0]
+        self.check(result, self.data.truth[0])
+        self.assertTrue((result.spots["observed"][:, 0] > PIXELS // 2).all())
 
     def test_a_missing_image(self):
         expt = os.path.join(self.folder.name, "missing.expt")

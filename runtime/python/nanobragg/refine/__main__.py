@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import time
 
 from .._errors import FileError, FlagError
 from ..simulate import launched
@@ -76,6 +77,8 @@ def main(words=None):
             _refuse(given, parser, ("workers", "shard"), "has no effect under mpirun or srun: each rank is a worker")
         return _shots(given, flags, comm)
     except (FileError, FlagError, ValueError, ImportError, OSError) as error:
+        if comm is not None and comm.Get_rank():
+            time.sleep(1)  # what is wrong on all ranks the first one says, and ends them
         plain = isinstance(error, OSError) and not isinstance(error, FileError) and error.filename
         print(f"nb-refine: error: {f'{error.filename}: {error.strerror}' if plain else error}", file=sys.stderr, flush=True)
         if comm is not None:

@@ -93,11 +93,19 @@ def image_of(experiments, index, path):
     return name if single else f"{name}:{frame}"
 
 
-def write_experiments(path, experiments, matrices, panels=None):
-    """The list with other crystals; matrices: {index: columns a*, b*, c* in 1/A}. panels: corners (panels, 3) in m and axes
+def write_experiments(path, experiments, matrices, panels=None, read_from=None):
+    """The list with other crystals. read_from: the file it was read from, whose folder names of images are relative to;
+    those written are absolute. matrices: {index: columns a*, b*, c* in 1/A}. panels: corners (panels, 3) in m and axes
     fast, slow, normal (panels, 3, 3) of every detector, whose hierarchy is then left out; None: as they are.
     """
     content = copy.deepcopy(experiments)
+    if read_from is not None:
+        folder = os.path.dirname(os.path.abspath(read_from))
+        for images in content.get("imageset", []):
+            for name in ("images", "template", "mask", "gain", "pedestal", "dx", "dy"):
+                if value := images.get(name):
+                    images[name] = ([os.path.join(folder, v) for v in value] if isinstance(value, list) else
+                                    os.path.join(folder, value))
     if panels is not None:
         for detector in content["detector"]:
             detector.pop("hierarchy", None)

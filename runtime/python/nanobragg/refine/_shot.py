@@ -291,6 +291,9 @@ def shoeboxes_of(whole, image, boxes, panel, trusted, margin):
     """The Shoeboxes of an image of the simulator ``whole``; Rejected where they cannot be had."""
     if image.shape != whole.shape:
         raise Rejected(f"its image has the shape {image.shape} and the detector of the experiment {whole.shape}")
+    rendered = whole.rendered.reshape(image.shape)
+    if not rendered.all():  # masked, or outside of the region of interest
+        image = numpy.where(rendered, image, numpy.nan)
     shoeboxes = Shoeboxes(image, boxes, panel, trusted, margin)
     if len(shoeboxes.data) < 20:
         raise Rejected(f"its shoeboxes have {len(shoeboxes.data)} pixels that can be used; 20 at least are needed")

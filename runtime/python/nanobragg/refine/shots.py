@@ -1,9 +1,11 @@
 """The refinement of many shots."""
 
-import concurrent.futures
+import concurrent.futures.process
 import functools
 import multiprocessing
 import os
+import threading
+import time
 
 import numpy
 
@@ -101,9 +103,24 @@ def _each(shot, numbers, workers):
     # Forked, so that nobody has to pickle images or functions; the parent has no kernel running.
     global _shot
     _shot = shot
-    with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(_forked, i) for i in numbers]):
-            yield done.result()
+    with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _end_with,
+                                                (os.getpid(),)) as pool:
+        try:
+            for done in concurrent.futures.as_completed([pool.submit(_forked, i) for i in numbers]):
+                yield done.result()
+        except concurrent.futures.process.BrokenProcessPool:
+            raise ChildProcessError("a worker process was killed, perhaps for its memory; with a folder for results, those that "
+                                    "are finished stay, and resume (--resume) goes on") from None
+
+
+def _end_with(parent):
+    """Ends this worker when its parent has ended: the pool's workers would wait for ever."""
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 _shot = None
@@ -131,7 +148,7 @@ def write(out, results, stills, panels=None, title=None, before=()):
     good = [r for r in results if r.status == "refined"]
     if good:
         _files.write_experiments(os.path.join(out, "refined.expt"), stills.listed, {r.index: r.matrix for r in good},
-                                 panels)
+                                 panels, stills.path)
         _files.write_reflections(os.path.join(out, "refined.refl"), _refined_table(good, stills))
     _report.write_table(os.path.join(out, "shots.csv"), _report.rows(results))
     _report.write(os.path.join(out, "report.html"), results, title, before)
