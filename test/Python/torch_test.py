@@ -80,6 +80,33 @@ class Derivatives(unittest.TestCase):
             row = sim.hvp({"misset": v}, loss=loss)
             np.testing.assert_allclose(hessian[i], [row[n] for n in ("misset_x", "misset_y", "misset_z")], rtol=1e-8)
 
+    def test_whoever_looks_on(self):
+        """Batches of cotangents, forward mode over the backward pass, tracers: they see no numbers where images are made."""
+        sim = small()
+        x = torch.tensor(sim["misset"], requires_grad=True)
+        want = torch.tensor(np.stack(list(sim.jacobian("misset").values()), -1))
+        made = image(sim, misset=x)
+        with torch.autograd.forward_ad.dual_level():
+            cotangent = torch.autograd.forward_ad.make_dual(torch.zeros_like(made), torch.ones_like(made))
+            derivative, = torch.autograd.grad(made, x, cotangent, retain_graph=True)
+            got = torch.autograd.forward_ad.unpack_dual(derivative).tangent
+        torch.testing.assert_close(got, want.sum((0, 1)))
+        if not modern:
+            return
+        every = torch.eye(36, dtype=f64).reshape(36, 6, 6)
+        for create_graph in (True, False):
+            got, = torch.autograd.grad(made, x, every, is_grads_batched=True, create_graph=create_graph, retain_graph=True)
+            torch.testing.assert_close(got.detach().reshape(want.shape), want)
+        first, = torch.autograd.grad(made.sum(), x, create_graph=True)
+        second, = torch.autograd.grad(first, x, torch.eye(3, dtype=f64), is_grads_batched=True)
+        rows = [list(sim.hvp({"misset": v}).values()) for v in np.eye(3)]
+        torch.testing.assert_close(second, torch.tensor(rows, dtype=f64))
+        from torch.fx.experimental.proxy_tensor import make_fx
+        traced = make_fx(lambda x: image(sim, misset=x))(x.detach())
+        other = sim.copy()
+        other["misset"] = (0.1, 0.2, 0.3)
+        torch.testing.assert_close(traced(torch.tensor(other["misset"])), torch.tensor(other.image()))
+
     def test_third_is_refused(self):
         sim = small()
         x = torch.tensor(sim["cell_a"], requires_grad=True)

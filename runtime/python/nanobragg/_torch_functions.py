@@ -15,8 +15,22 @@ _FORWARD_TWICE = ("forward mode over forward mode is not available for images: t
                   "jacrev(jacrev(f)) in place of jacfwd(jacfwd(f)) and jvp of jvp")
 
 
+def is_transformed(tensor):
+    """Does torch.func or forward mode look on? They do not see through custom operators."""
+    if _is_compiling():
+        return False
+    return bool(_interpreters()) or torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None
+
+
+# What an old torch lacks, it does not do either.
+_interpreters = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", lambda: None)
+_is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+
+
 def array_of(tensor):
-    return numpy.ascontiguousarray(tensor.detach().to("cpu", torch.float64).numpy())
+    if tensor.dtype is not torch.float64 or tensor.device.type != "cpu":
+        tensor = tensor.to("cpu", torch.float64)
+    return numpy.ascontiguousarray(tensor.detach().numpy())
 
 
 def tensor_of(array, like):

@@ -5,7 +5,7 @@ import torch
 from torch.library import custom_op
 
 from . import _snapshots
-from ._torch_functions import THIRD, array_of, tensor_of
+from ._torch_functions import THIRD, VJP, array_of, is_transformed, tensor_of
 
 
 @custom_op("nanobragg::image", mutates_args=(), schema="(str handle, str names, Tensor theta) -> (Tensor, Tensor)")
@@ -115,6 +115,36 @@ for _op in (image_op, vjp_op, jvp_op, hvp_op):
         _op.register_vmap(_one_after_another(_op))
 
 
-def image(handle, names, theta):
-    """The image of the simulator of this handle as it is then; names with commas between."""
-    return image_op(handle, names, theta)[0]
+class _PlainImage(torch.autograd.Function):
+    """The operator where nobody looks on, in half the time."""
+
+    @staticmethod
+    def forward(ctx, token, function, theta):
+        ctx.token, ctx.function = token, function
+        ctx.save_for_backward(theta)
+        ctx.set_materialize_grads(False)
+        return tensor_of(function.image(array_of(theta)), theta)
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        if cotangent is None:
+            return None, None, None
+        theta, = ctx.saved_tensors
+        if is_transformed(cotangent):
+            return None, None, VJP.apply(ctx.function, theta, cotangent)
+        if not torch.is_grad_enabled() and _is_plain(cotangent):
+            return None, None, tensor_of(ctx.function.vjp(array_of(theta), array_of(cotangent)), theta)
+        return None, None, vjp_op(torch.tensor(ctx.token), theta, cotangent)
+
+
+def _is_plain(tensor):
+    """Are these numbers, that no tracer and no batch looks at?"""
+    return (not torch.compiler.is_compiling() and type(tensor) in (torch.Tensor, torch.nn.Parameter) and not tensor.is_meta
+            and not torch._C._len_torch_dispatch_stack() and not torch._C._functorch.is_legacy_batchedtensor(tensor))
+
+
+def image(simulator, names, theta):
+    """The image of a simulator as it is now."""
+    if _is_plain(theta):
+        return _PlainImage.apply(*_snapshots.snapshot(simulator, names), theta)
+    return image_op(simulator._handle, ",".join(names), theta)[0]

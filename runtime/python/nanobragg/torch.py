@@ -13,7 +13,7 @@ import numpy
 import torch
 
 from . import _snapshots
-from ._torch_functions import Image
+from ._torch_functions import Image, is_transformed
 from .simulator import Simulator
 
 __all__ = ["NBImage", "image"]
@@ -29,14 +29,6 @@ def _describe(handle, names):
 
 if hasattr(torch, "compiler") and hasattr(torch.compiler, "assume_constant_result"):
     _describe = torch.compiler.assume_constant_result(_describe)
-
-
-def _is_transformed(theta):
-    """Does torch.func or forward mode look on? They do not see through custom operators."""
-    if torch.compiler.is_compiling():
-        return False
-    stack = getattr(torch._C._functorch, "peek_interpreter_stack", None)
-    return bool(stack and stack()) or torch.autograd.forward_ad.unpack_dual(theta).tangent is not None
 
 
 def image(sim, **parameters):
@@ -70,15 +62,17 @@ def image(sim, **parameters):
             raise ValueError(f"'{name}' is on {tensor.device} and '{names[0]}' on {device}; move them to one device")
         device = tensor.device
         dtype = tensor.dtype if dtype is None else torch.promote_types(dtype, tensor.dtype)
-        parts.append(tensor.to(torch.float64).reshape(-1))
+        tensor = tensor if tensor.dtype is torch.float64 else tensor.to(torch.float64)
+        parts.append(tensor if len(shape) == 1 else tensor.reshape(-1))
         members.extend(stands_for)
-    return image_of_numbers(sim, tuple(members), parts[0] if len(parts) == 1 else torch.cat(parts)).to(dtype)
+    made = image_of_numbers(sim, tuple(members), parts[0] if len(parts) == 1 else torch.cat(parts))
+    return made if dtype is torch.float64 else made.to(dtype)
 
 
 def image_of_numbers(sim, names, theta):
     """The image as a function of a float64 vector: parameters that are no groups, one behind the other, in SI units."""
-    if _operators and not _is_transformed(theta):
-        return _operators.image(sim._handle, ",".join(names), theta)
+    if _operators and not is_transformed(theta):
+        return _operators.image(sim, names, theta)
     return Image.apply(_snapshots.snapshot(sim, names)[1], theta)
 
 
