@@ -1,5 +1,7 @@
 #include "lib/CommandLine/AnomalousInput.h"
 
+#include "lib/CommandLine/CellOfShots.h"
+#include "lib/CommandLine/ShotTable.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/Experiment/FactorsByEnergy.h"
 #include "lib/IO/AnomalousFiles.h"
@@ -109,8 +111,8 @@ Scatterers readScatterers(io::DispersionTable *table, const CommandLine &line,
           file.name + (list.spaceGroup.empty() ? "" : ", " + list.spaceGroup)};
 }
 
-/// eV, of all sources, each once, ascending.
-std::vector<double> energiesOfSources(const CommandLine &line, const Inputs &inputs) {
+/// eV, of the sources of a run.
+std::vector<double> energiesOfRun(const CommandLine &line, const Inputs &inputs) {
   Options options = line.options;
   Inputs sources;
   sources.matrix = inputs.matrix;
@@ -120,10 +122,28 @@ std::vector<double> energiesOfSources(const CommandLine &line, const Inputs &inp
   options.defaultF = 1;
   options.mosaicDomains = 1;
   options.oversample = 1;
-  std::vector<double> energies =
-      sourceEnergies(chooseDefaults(options, sources, line.semantics).experiment);
+  return sourceEnergies(chooseDefaults(options, sources, line.semantics).experiment);
+}
+
+/// eV, of all sources, those of each shot too; each once, ascending.
+std::vector<double> energiesOfSources(const CommandLine &line, const LoadedInputs &loaded) {
+  std::vector<double> energies = energiesOfRun(line, loaded.inputs);
+  if (line.series.shots && !areExperiments(loaded.shots))
+    for (const Shot &shot : readShotTable(*line.series.shots, loaded.shots, line)) {
+      const std::vector<std::string> &words = shot.front().words;
+      constexpr std::string_view flags[] = {"-lambda", "-energy", "-lambda_offset", "-lambda_scale",
+                                            "-dispersion"};
+      if (std::ranges::find_first_of(words, flags) == words.end())
+        break; // nor have the others
+      CommandLine one = line;
+      applyShot(shot.front(), one);
+      const std::vector<double> more = energiesOfRun(one, loaded.inputs);
+      energies.insert(energies.end(), more.begin(), more.end());
+    }
   std::ranges::sort(energies);
-  const auto same = [](double a, double b) { return b - a < 1e-9 * b; };
+  // Those of very many shots are on one tangent.
+  const double apart = (energies.back() - energies.front()) / 16384;
+  const auto same = [&](double a, double b) { return b - a < std::max(1e-9 * b, apart); };
   energies.erase(std::unique(energies.begin(), energies.end(), same), energies.end());
   return energies;
 }
@@ -197,7 +217,7 @@ void loadAnomalousAtoms(const CommandLine &line, LoadedInputs &loaded) {
       readScatterers(tableFile.empty() ? nullptr : &table, line, loaded.warnings);
   if (tableFile.empty()) {
     std::string remark;
-    table = tableOfElements(scatterers.atoms, energiesOfSources(line, loaded.inputs), remark);
+    table = tableOfElements(scatterers.atoms, energiesOfSources(line, loaded), remark);
     loaded.remarks.push_back(remark);
   }
   auto byEnergy = std::make_shared<FactorsByEnergy>(*loaded.inputs.byEnergy);

@@ -343,6 +343,11 @@ class Energies(unittest.TestCase):
                       self.run_it("-cell", *CELL, *elements, "-energy", 8047.8, camera=[f for f in CAMERA if f != "--quiet"]))
         self.write("both.lam", [f"{energy!r} 1" for energy in self.KNOWN])
         self.close(self.image(*elements, "--spectrum=both.lam"), sum(images) / 2)
+        # Each shot has its own energy.
+        self.write("shots.txt", ["energy", *map(repr, self.KNOWN)])
+        self.run_it("-cell", *CELL, *elements, "--shots=shots.txt", "-floatfile", "shot.npy")
+        for i, want in enumerate(images):
+            self.close(np.load(os.path.join(self.folder, f"shot_{i + 1:04}.npy")).ravel().astype(float), want)
         # Sources that are closer than what the table has around one of them.
         near = [12650.0, 12650.5, 12653.0]
         self.write("near.lam", [f"{energy!r} 1" for energy in near])
