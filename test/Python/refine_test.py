@@ -309,6 +309,21 @@ class Shots(unittest.TestCase):
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("refined with another gain", ended.stderr)
 
+    @unittest.skipUnless(importlib.util.find_spec("mpi4py"), "no mpi4py")
+    def test_a_launcher_of_another_mpi_is_refused(self):
+        """Its processes would all refine all shots, into the same files."""
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("OMPI_", "PMI_", "PMIX_", "MV2_", "SLURM_"))}
+        words = [sys.executable, "-m", "nanobragg.refine", self.data.expt, self.data.refl, "--system=tetragonal",
+                 f"--out={self.folder.name}/other-mpi"]
+        ended = subprocess.run([*words, "--", *FLAGS], capture_output=True, text=True, env={**environment, "PMI_SIZE": "2"})
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertRegex(ended.stderr, r"the launcher started 2 processes \(PMI_SIZE\), but mpi4py, with .*, sees 1")
+        self.assertFalse(os.path.exists(f"{self.folder.name}/other-mpi"))
+        ended = subprocess.run([*words, "--shard=0/3", "--", *FLAGS], capture_output=True, text=True,
+                               env={**environment, "PMI_SIZE": "2"})
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
     def test_bad_shots_are_rejected_and_the_rest_refined(self):
         def image(index):
             pixels = self.data.images[index].copy()

@@ -121,8 +121,21 @@ def _threads(comm):
 
 
 def launched():
-    """Has a launcher started several processes?"""
-    return any(os.environ.get(name, "").isdigit() and int(os.environ[name]) > 1 for name in _SIZES)
+    """The variable by which a launcher says that it has started several processes, or None."""
+    return next((name for name in _SIZES if os.environ.get(name, "").isdigit() and int(os.environ[name]) > 1), None)
+
+
+def world():
+    """MPI.COMM_WORLD of mpi4py. RuntimeError where its MPI is not that of the launcher, and each process sees itself
+    alone; ImportError without mpi4py."""
+    from mpi4py import MPI
+    name, size = launched(), MPI.COMM_WORLD.Get_size()
+    if name and size != int(os.environ[name]):
+        library = MPI.Get_library_version().splitlines()[0].partition(",")[0].strip("\0 ")
+        raise RuntimeError(f"the launcher started {os.environ[name]} processes ({name}), but mpi4py, with {library}, sees "
+                           f"{size}; use the launcher of that MPI (with Slurm, srun --mpi=pmix or another of --mpi=list), or "
+                           "share the work without MPI: --shard=I/N, with another I for each process")
+    return MPI.COMM_WORLD
 
 
 def main():
@@ -135,9 +148,9 @@ def main():
     if launched() and any(flag.startswith(("--shots", "--frames")) for flag in flags) and not any(
             flag.startswith("--shard") for flag in flags):
         try:
-            import mpi4py.MPI  # noqa: F401
-        except ImportError:
-            pass  # nb-sim opens its own MPI, or says what is missing
+            world()
+        except (ImportError, RuntimeError):
+            pass  # nb-sim opens its own MPI, or says what is wrong
         else:
             try:
                 series(flags)

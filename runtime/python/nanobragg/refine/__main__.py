@@ -5,7 +5,7 @@ import sys
 import time
 
 from .._errors import FileError, FlagError
-from ..simulate import launched
+from ..simulate import launched, world
 from . import CELL_SYSTEMS, METHODS, shared, shots
 
 
@@ -67,7 +67,7 @@ def main(words=None):
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
     flags = words[cut + 1:]
-    comm = _communicator()
+    comm = _communicator(given.shard != parser.get_default("shard"))
     try:
         if given.shared is not None:
             _refuse(given, parser, ("parameters", "workers", "shard", "method"), "has no effect with --shared")
@@ -93,16 +93,18 @@ def _refuse(given, parser, names, why):
             raise ValueError(f"--{name.replace('_', '-')} {why}")
 
 
-def _communicator():
-    """That of mpi4py under a launcher of several ranks, else None."""
+def _communicator(sharded):
+    """That of mpi4py under a launcher of several ranks, else None. sharded: they may do without."""
     if not launched():
         return None
     try:
-        from mpi4py import MPI
-    except ImportError:
-        raise SystemExit("nb-refine: error: several ranks need mpi4py: pip install mpi4py, with the MPI of the launcher"
-                         ) from None
-    return MPI.COMM_WORLD if MPI.COMM_WORLD.Get_size() > 1 else None
+        return world()
+    except (ImportError, RuntimeError) as error:
+        if sharded:
+            return None
+        if isinstance(error, ImportError):
+            error = "several ranks need mpi4py: pip install mpi4py, with the MPI of the launcher"
+        raise SystemExit(f"nb-refine: error: {error}") from None
 
 
 def _shared(given, flags, comm):
