@@ -57,6 +57,47 @@ class Simtbx(unittest.TestCase):
         np.testing.assert_array_equal(sim.raw_pixels, 2 * want)
         self.assertEqual(sim.detpixels_slowfast, (20, 30))
 
+    def test_reads_what_nobody_set(self):
+        """Set to what they read, attributes change nothing; and they are those of the image."""
+        turned = dict(detector_twotheta_deg=7.0, detector_rotation_deg=(1.0, 2.0, 3.0))
+        plain = small().simulator.image()
+        for name in ("beam_center_mm", "Amatrix", "Amatrix_RUB", "energy_eV", "phisteps", "mosaic_domains", "distance_mm"):
+            with self.subTest(name):
+                sim = small()
+                value = getattr(sim, name)
+                if name.startswith("Amatrix"):
+                    sim.missets_deg = 0, 0, 0
+                setattr(sim, name, value)
+                np.testing.assert_allclose(sim.simulator.image(), plain, rtol=1e-5)
+        for convention in ("adxv", "mosflm", "denzo", "xds", "dials"):
+            with self.subTest(convention):
+                sim, other = small(beamcenter_convention=convention, **turned), small(beamcenter_convention=convention, **turned)
+                other.beam_center_mm = sim.beam_center_mm
+                np.testing.assert_allclose(other.simulator.image(), sim.simulator.image(), rtol=1e-9)
+        sim = small(beamcenter_convention="adxv", beam_center_mm=(11.0, 7.0), **turned)
+        np.testing.assert_allclose(sim.adxv_beam_center_mm, (11.0, 7.0))
+        np.testing.assert_allclose(sim.mosflm_beam_center_mm, (20 - 7 - 0.5, 11 - 0.5))
+        np.testing.assert_allclose(sim.denzo_beam_center_mm, (20 - 7, 11))
+        fast, slow, normal = map(np.array, (sim.fdet_vector, sim.sdet_vector, sim.odet_vector))
+        np.testing.assert_allclose(abs(np.cross(fast, slow) @ normal), 1)
+        origin = np.array(sim.pix0_vector_mm)
+        np.testing.assert_allclose(sim.dials_origin_mm, (origin[2], origin[1], -origin[0]))
+        np.testing.assert_allclose(normal @ origin, sim.close_distance_mm)
+        # From there along the axes to where the beam meets the detector.
+        np.testing.assert_allclose(origin + 11 * fast + (20 - 7) * slow, sim.distance_mm * np.array(sim.beam_vector), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(sim.XDS_ORGXY, (-origin @ fast + 0.5, -origin @ slow + 0.5))
+        axes = ("fdet_vector", "sdet_vector", "odet_vector", "beam_vector", "polar_vector", "spindle_axis", "twotheta_axis")
+        sim = small()
+        custom = small(**{name: getattr(sim, name) for name in axes}, XDS_ORGXY=sim.XDS_ORGXY)
+        np.testing.assert_allclose(custom.simulator.image(), sim.simulator.image(), rtol=1e-5)
+        custom.polar_B_vector = sim.polar_B_vector
+        np.testing.assert_allclose(custom.polar_vector, sim.polar_vector)
+        centered = small(**{name: getattr(sim, name) for name in axes}, beam_center_mm=custom.beam_center_mm)
+        np.testing.assert_allclose(centered.simulator.image(), sim.simulator.image(), rtol=1e-5)
+        for name in ("pix0_vector_mm", "mosflm_beam_center_mm"):
+            with self.assertRaisesRegex(AttributeError, "can only be read"):
+                setattr(sim, name, (1, 2))
+
     def test_factors_and_matrix(self):
         sim = small()
         sim.Fhkl_tuple = [(h, k, l) for h in range(-8, 9) for k in range(-8, 9) for l in range(-8, 9)], np.full(17**3, 100.0)
@@ -193,6 +234,11 @@ class Simtbx(unittest.TestCase):
             self.assertIn(b"SIZE1=30;", data[:512])
             pixels = np.frombuffer(data[512:], "<u2")
             self.assertEqual((pixels.max(), pixels.argmax()), (55000, sim.raw_pixels.argmax()))
+            sim = nanoBragg([Panel()], Beam(), default_F=1)
+            sim.to_smv_format(file)
+            with open(file, "rb") as f:
+                header = f.read(512)
+            self.assertIn(b"DISTANCE=100;BEAM_CENTER_X=15;BEAM_CENTER_Y=10;", header.replace(b"\n", b"").replace(b"WAVELENGTH=1.1;", b""))
 
 
 class Pictures(unittest.TestCase):

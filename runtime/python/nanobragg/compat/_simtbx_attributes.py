@@ -123,6 +123,8 @@ DERIVED = {
     "detpixels_slowfast": lambda sim, v: ("detpixels_fastslow", (v[1], v[0])),
     "detsize_fastslow_mm": lambda sim, v: ("detpixels_fastslow", tuple(round(x / sim.pixel_size_mm) for x in v)),
     "amorphous_sample_thick_mm": lambda sim, v: ("amorphous_sample_size_mm", (v, *sim.amorphous_sample_size_mm[1:])),
+    "polar_B_vector": lambda sim, v: ("polar_vector", tuple(numpy.cross(v, sim.beam_vector))),
+    "detector_thickstep_mm": lambda sim, v: ("detector_thicksteps", max(1, round(sim.detector_thick_mm / v))),
     "Fhkl": lambda sim, v: ("Fhkl_tuple", _of_cctbx(v)),
     "Amatrix_RUB": lambda sim, v: ("Amatrix", numpy.linalg.inv(numpy.array(v, dtype=float).reshape(3, 3)).T),
 }

@@ -11,12 +11,15 @@ AttributeError with the closest one; what is not computed here says so with NotI
 sum, so that an image does not grow with their number.
 """
 
+import warnings
+
 import numpy
 
 import nanobragg
 
 from .._errors import unknown
 from ._simtbx_attributes import ATTRIBUTES, DERIVED, ELSEWHERE, SAME, convention, pivot, shapetype  # noqa: F401
+from ._simtbx_reads import AXES, CENTERS, READ_ONLY, READS, beam_center
 from ._simtbx_stages import Stages
 
 _deg, _A = numpy.pi / 180, 1e-10
@@ -75,22 +78,32 @@ class nanoBragg(Stages):
         if name == "amorphous_sample_thick_mm":
             return self._values["amorphous_sample_size_mm"][0]
         if name == "Amatrix_RUB":
-            return None if self.Amatrix is None else numpy.linalg.inv(numpy.array(self.Amatrix, dtype=float).reshape(3, 3)).T
+            return numpy.linalg.inv(numpy.array(self.Amatrix, dtype=float).reshape(3, 3)).T
         if name == "raw_pixels":
             return self._raw()
+        value = self._values.get(name)
+        if value is None or (name == "distance_mm" and name not in self._given and "close_distance_mm" in self._given):
+            if name == "energy_eV":
+                return 12398.42 / self.wavelength_A
+            if name == "detector_thickstep_mm":
+                return self.detector_thick_mm / self.detector_thicksteps
+            if name in READS or name == "beam_center_mm":
+                return self._read(name)
         if name in ATTRIBUTES:
-            return self._values[name]
+            return value
         if name in ELSEWHERE:
             raise NotImplementedError(f"nanoBragg.{name}: this layer has {ELSEWHERE[name]}")
         if name in ("Fhkl", "xray_beams"):
             raise AttributeError(f"nanoBragg.{name} can be set; read {'Fhkl_tuple' if name == 'Fhkl' else 'xray_source_XYZ'}")
-        known = [*ATTRIBUTES, *SAME, "Fhkl", "xray_beams", *DERIVED, *(n for n in vars(type(self)) if not n.startswith("_"))]
+        known = [*ATTRIBUTES, *SAME, *READS, "Fhkl", "xray_beams", *DERIVED, *(n for n in vars(type(self)) if not n.startswith("_"))]
         raise AttributeError(unknown("nanoBragg", name, known))
 
     def __setattr__(self, name, value):
         name = SAME.get(name, name)
         if name in ELSEWHERE:
             raise NotImplementedError(f"nanoBragg.{name}: this layer has {ELSEWHERE[name]}")
+        if name in READ_ONLY:
+            raise AttributeError(f"nanoBragg.{name} can only be read; set {READ_ONLY[name]}")
         if name == "raw_pixels":
             object.__setattr__(self, "_pixels", numpy.array(value, dtype=float).reshape(self._shape()))
             return
@@ -112,6 +125,24 @@ class nanoBragg(Stages):
             self._given.discard("wavelength_A")
         elif name == "wavelength_A":
             self._given.discard("energy_eV")
+
+    def _read(self, name):
+        """An attribute that nobody set. Structure factors are not needed for it."""
+        crystal = nanobragg.Crystal()
+        if self._values["Amatrix"] is not None:
+            crystal.matrix = self._matrix()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", nanobragg.Warning)  # an image says it
+            simulator = nanobragg.Simulator(crystal, flags=[*self._words(without=("default_F", "region_of_interest")), "-default_F", "1"],
+                                            device="cpu")
+        read = READS.get(name)
+        if name == "beam_center_mm":
+            convention = self._values["beamcenter_convention"] or ("custom" if AXES & self._given else "mosflm")
+            read = CENTERS.get(convention, beam_center)
+        return read(simulator, lambda: simulator.trace(0, 0))
+
+    def _matrix(self):
+        return numpy.array(self._values["Amatrix"], dtype=float).reshape(3, 3).T / _A  # rows a*, b*, c* become columns
 
     @property
     def indices(self):
@@ -188,7 +219,7 @@ class nanoBragg(Stages):
                 continue
             if name == "detector_attenuation_length_mm" and not self.detector_thick_mm:
                 continue
-            if name == "unit_cell_Adeg" and self.Amatrix is not None and name not in self._given:
+            if name == "unit_cell_Adeg" and self._values["Amatrix"] is not None and name not in self._given:
                 continue
             words += flag(value)
         if self.detector_thick_mm and "detector_attenuation_length_mm" not in self._given:
@@ -228,8 +259,8 @@ class nanoBragg(Stages):
             raise ValueError("nanoBragg has no structure factors: set Fhkl_tuple = indices, amplitudes, or default_F")
         elif self.F000 is not None:
             crystal.structure_factors = numpy.full((1, 1, 1), float(self.F000)), (0, 0, 0)
-        if self.Amatrix is not None:
-            crystal.matrix = numpy.array(self.Amatrix, dtype=float).reshape(3, 3).T / _A  # rows a*, b*, c* become columns
+        if self._values["Amatrix"] is not None:
+            crystal.matrix = self._matrix()
         simulator = nanobragg.Simulator(*self._parts(), crystal, flags=self._words(), **self._how)
         if self._blocks is not None:
             axes, angles = self._blocks
@@ -280,7 +311,7 @@ class nanoBragg(Stages):
         scale = intfile_scale or (55000 / raw.max() if raw.max() > 0 else 1.0)
         counts = numpy.clip(raw * scale, 0, saturated_value).astype("<u2")
         slow, fast = raw.shape
-        center = self.beam_center_mm or (fast * self.pixel_size_mm / 2, slow * self.pixel_size_mm / 2)
+        center = self.beam_center_mm
         lines = ["{", "HEADER_BYTES=512;", "DIM=2;", "BYTE_ORDER=little_endian;", "TYPE=unsigned_short;", f"SIZE1={fast};", f"SIZE2={slow};",
                  f"PIXEL_SIZE={self.pixel_size_mm:g};", f"DISTANCE={self.distance_mm:g};", f"WAVELENGTH={self.wavelength_A:g};",
                  f"BEAM_CENTER_X={center[0]:g};", f"BEAM_CENTER_Y={center[1]:g};", f"PHI={self.phi_deg:g};", f"OSC_START={self.phi_deg:g};",
