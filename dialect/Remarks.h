@@ -33,6 +33,12 @@ inline remark::detail::InFlightRemark remarkMissed(Location loc, remark::RemarkO
   return detail::remarkAt(loc, opts, remark::missed);
 }
 
+/// There was nothing for the pass to do in the function, or in a module without a name.
+inline void remarkNothing(Location loc, llvm::StringRef pass, llvm::StringRef function,
+                          llvm::StringRef why) {
+  remarkMissed(loc, remark::RemarkOpts::name("nothing").category(pass).function(function)) << why;
+}
+
 } // namespace mlir::nb
 
 #endif

@@ -24,6 +24,8 @@ void eraseProbes(FunctionOpInterface func) {
                                       .category("nb-erase-probes")
                                       .function(func.getName()))
         << remark::add("erased {0} probe(s)", probes.size());
+  else
+    remarkNothing(func.getLoc(), "nb-erase-probes", func.getName(), "there is no probe");
 }
 
 struct EraseProbesPass : nb::impl::EraseProbesBase<EraseProbesPass> {

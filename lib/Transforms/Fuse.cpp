@@ -9,6 +9,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_FUSE
@@ -200,8 +201,10 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
       unsigned dropped = 0;
+      bool merged = false;
       // Loops whose counts were computed twice are siblings only when that is done once.
       while (mergeIn(func)) {
+        merged = true;
         IRRewriter rewriter(&getContext());
         DominanceInfo dominance(func);
         eliminateCommonSubExpressions(rewriter, dominance, func);
@@ -214,7 +217,18 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
             << remark::add("dropped {0} result(s) of loops that nothing used or that another one "
                            "equalled",
                            dropped);
+      else if (!merged)
+        remarkNothing(
+            func.getLoc(), "nb-fuse", func.getName(),
+            llvm::formatv("nothing was merged or dropped among {0} loop(s)", countLoops(func))
+                .str());
     });
+  }
+
+  static unsigned countLoops(FunctionOpInterface func) {
+    unsigned count = 0;
+    func->walk([&](LoopOp) { ++count; });
+    return count;
   }
 
   static bool mergeIn(FunctionOpInterface func) {

@@ -84,6 +84,9 @@ struct FuseResponsePass : nb::impl::FuseResponseBase<FuseResponsePass> {
 void nb::fuseResponse(FunctionOpInterface func) {
   SmallVector<PointwiseResponse> stages;
   func.walk([&](PointwiseResponse stage) { stages.push_back(stage); });
+  if (stages.empty())
+    remarkNothing(func.getLoc(), "nb-fuse-response", func.getName(),
+                  "no stage that looks at one pixel follows the image");
   for (PointwiseResponse stage : stages) {
     StringRef name = stage->getName().getStringRef();
     auto image = stage.getImage().getDefiningOp<ImageOp>();

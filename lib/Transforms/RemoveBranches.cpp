@@ -138,6 +138,8 @@ LogicalResult removeBranches(FunctionOpInterface func) {
                                       .category("nb-remove-branches")
                                       .function(func.getName()))
         << remark::add("{0} branch(es) became selects", branches.size());
+  else
+    remarkNothing(func.getLoc(), "nb-remove-branches", func.getName(), "there is no branch");
   return success();
 }
 

@@ -191,10 +191,13 @@ struct SetPrecisionPass : nb::impl::SetPrecisionBase<SetPrecisionPass> {
           << "nb-set-precision: precision must be f64, mixed or f32, but got '" << precision << "'";
       return signalPassFailure();
     }
-    if (precision == "f64")
-      return;
     SmallVector<ImageOp> images;
     getOperation()->walk([&](ImageOp image) { images.push_back(image); });
+    if (precision == "f64") {
+      for (ImageOp image : images)
+        remarkNothing(image.getLoc(), "nb-set-precision", "", "all ops compute in f64, as asked");
+      return;
+    }
     for (ImageOp image : images) {
       Narrower narrower(image, precision == "f32");
       narrower.run();

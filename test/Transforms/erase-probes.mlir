@@ -26,6 +26,7 @@ func.func @probes(%n: index, %w: !nb.table<?xf64>, %c: i1) -> f64 {
 // A function without probes is left alone and gets no remark.
 // CHECK-LABEL: func.func @none
 // CHECK-NEXT: return
+// expected-remark@below {{there is no probe}}
 func.func @none() {
   return
 }

@@ -23,6 +23,7 @@ func.func @merged(%n: index, %t: !nb.table<?xf64>) -> (f64, f64, f64) {
 
 // A mean, then deviations from it: two sweeps.
 
+// expected-remark@below {{nothing was merged or dropped among 2 loop(s)}}
 func.func @depends(%n: index, %t: !nb.table<?xf64>) -> f64 {
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
@@ -38,6 +39,7 @@ func.func @depends(%n: index, %t: !nb.table<?xf64>) -> f64 {
   return %J : f64
 }
 
+// expected-remark@below {{nothing was merged or dropped among 2 loop(s)}}
 func.func @not_pure(%n: index, %m: memref<f64>, %t: !nb.table<?xf64>) -> (f64, f64) {
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
@@ -54,6 +56,7 @@ func.func @not_pure(%n: index, %m: memref<f64>, %t: !nb.table<?xf64>) -> (f64, f
   return %I, %J : f64, f64
 }
 
+// expected-remark@below {{nothing was merged or dropped among 2 loop(s)}}
 func.func @impure_body(%n: index, %m: memref<f64>, %t: !nb.table<?xf64>) -> (f64, f64) {
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>

@@ -11,7 +11,8 @@ func.func @counted(%c: i1, %F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<f64>, %F0: f64)
   return %r, %F0 : f64, f64
 }
 
-// Nothing to do, nothing to say: a lookup with a default is a masked load.
+// A lookup with a default is a masked load.
+// expected-remark@below {{there is no branch}}
 func.func @masked(%F: !nb.hkl_grid<f64>, %hkl: !nb.vec3<f64>, %F0: f64) -> f64 {
   %f = nb.structure_factor nearest %F[%hkl] default %F0 : !nb.hkl_grid<f64>, !nb.vec3<f64>
   return %f : f64

@@ -21,6 +21,8 @@ struct EraseLaunchesPass : nb::impl::EraseLaunchesBase<EraseLaunchesPass> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.walk([](gpu::LaunchOp) { return WalkResult::interrupt(); }).wasInterrupted())
         launching.push_back(function);
+    if (launching.empty())
+      remarkNothing(getOperation().getLoc(), "nb-erase-launches", "", "no function launches a kernel");
     for (func::FuncOp function : launching) {
       auto uses = SymbolTable::getSymbolUses(function, getOperation());
       if (uses && !uses->empty()) {

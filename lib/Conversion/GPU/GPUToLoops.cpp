@@ -115,6 +115,9 @@ struct GPUToLoopsPass : nb::impl::GPUToLoopsBase<GPUToLoopsPass> {
       int64_t &most = warps[launch->getParentOfType<func::FuncOp>()];
       most = std::max(most, warpsOf(launch));
     });
+    if (launches.empty())
+      remarkNothing(getOperation().getLoc(), "nb-gpu-to-loops", "",
+                    "nothing is launched; run --nb-to-gpu first");
     for (gpu::LaunchOp launch : launches) {
       if (failed(check(launch)))
         return signalPassFailure();

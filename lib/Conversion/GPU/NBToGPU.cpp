@@ -427,6 +427,10 @@ struct NBToGPUPass : nb::impl::NBToGPUBase<NBToGPUPass> {
       return signalPassFailure();
     }
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
+    auto isTile = [](func::FuncOp f) { return f.getName().ends_with(names::runTile); };
+    if (llvm::none_of(functions, isTile))
+      remarkNothing(getOperation().getLoc(), "nb-to-gpu", "",
+                    "no kernel renders a tile; run --nb-outline-kernel first");
     for (func::FuncOp function : functions)
       if (function.getName().ends_with(names::runTile) && !function.isDeclaration() &&
           function.getOps<gpu::LaunchOp>().empty() && failed(Launcher(function, threads).run()))

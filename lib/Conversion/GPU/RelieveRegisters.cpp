@@ -157,8 +157,11 @@ static void relieve(gpu::LaunchOp launch) {
     if (!isInnermost(loop))
       outer.push_back(loop);
   });
-  if (outer.empty())
+  if (outer.empty()) {
+    remarkNothing(launch.getLoc(), "nb-relieve-registers", "",
+                  "no loop has another one in it, so none keeps what that does not need");
     return;
+  }
   if (llvm::any_of(all,
                    [](scf::ForOp loop) { return !loop.getInductionVar().getType().isIndex(); })) {
     nb::remarkMissed(launch.getLoc(),
@@ -181,7 +184,14 @@ static void relieve(gpu::LaunchOp launch) {
 namespace {
 struct RelieveRegistersPass : nb::impl::RelieveRegistersBase<RelieveRegistersPass> {
   void runOnOperation() override {
-    getOperation().walk([](gpu::LaunchOp launch) { relieve(launch); });
+    bool any = false;
+    getOperation().walk([&](gpu::LaunchOp launch) {
+      any = true;
+      relieve(launch);
+    });
+    if (!any)
+      remarkNothing(getOperation().getLoc(), "nb-relieve-registers", "",
+                    "nothing is launched; run --nb-to-gpu first");
   }
 };
 } // namespace

@@ -210,8 +210,10 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
   });
   if (checked.wasInterrupted())
     return failure();
-  if (additions.empty())
+  if (additions.empty()) {
+    remarkNothing(launch.getLoc(), "nb-sum-over-warps", "", "no thread adds to memory of its warp");
     return success();
+  }
   WarpSum warp(launch);
   size_t before = 0, after = 0;
   for (auto &[block, ops] : additions) {
@@ -239,11 +241,16 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
 namespace {
 struct SumOverWarpsPass : nb::impl::SumOverWarpsBase<SumOverWarpsPass> {
   void runOnOperation() override {
-    WalkResult summed = getOperation().walk([](gpu::LaunchOp launch) {
+    bool any = false;
+    WalkResult summed = getOperation().walk([&](gpu::LaunchOp launch) {
+      any = true;
       return failed(sumOverWarps(launch)) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (summed.wasInterrupted())
       signalPassFailure();
+    else if (!any)
+      remarkNothing(getOperation().getLoc(), "nb-sum-over-warps", "",
+                    "nothing is launched; run --nb-to-gpu first");
   }
 };
 } // namespace

@@ -412,6 +412,9 @@ struct OutlineKernelPass : nb::impl::OutlineKernelBase<OutlineKernelPass> {
       plans.push_back(std::move(*plan));
     }
     llvm::for_each(others, flattenArguments);
+    if (plans.empty())
+      remarkNothing(getOperation().getLoc(), "nb-outline-kernel", "",
+                    "no function has the loops of an image; run --convert-nb-to-loops first");
     for (KernelPlan &plan : plans)
       Outliner(std::move(plan)).run();
   }
