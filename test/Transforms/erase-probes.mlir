@@ -23,7 +23,7 @@ func.func @probes(%n: index, %w: !nb.table<?xf64>, %c: i1) -> f64 {
 // CHECK-NOT: nb.probe
 // CHECK: return
 
-// A function without probes is left alone and gets no remark.
+// A function without probes is left alone.
 // CHECK-LABEL: func.func @none
 // CHECK-NEXT: return
 // expected-remark@below {{there is no probe}}
