@@ -268,6 +268,23 @@ class Pictures(unittest.TestCase):
         stol2 = np.linalg.norm(values["scattering_vec_A_inv"])
         self.assertAlmostEqual(resolution[4, 3] * 1e10 * stol2, 1, places=6)
         plot.image(np.ones((2, 5, 6)))
+        for array, words in ((np.zeros(3), "not of the shape"), (np.zeros((3, 3)), "the simulator's")):
+            with self.assertRaisesRegex(ValueError, words):
+                plot.image(array, sim)
+
+    def test_levels(self):
+        """A spot of twice the background is seen; what is no number is as no photons."""
+        from nanobragg.plot import _levels
+        image = np.full((40, 40), 1e6) + np.arange(40)
+        image[3:6, 3:6] = 2e6
+        image[7, 7] = np.nan
+        levels = _levels(image)
+        self.assertLess(np.median(levels), 0.1)
+        self.assertEqual((levels[4, 4], levels[7, 7]), (1, 0))
+        image = np.zeros((40, 40))  # without a background, four decades
+        image[5, :16], image[7, :3] = 1e6, (1e4, 1e2, 1e1)
+        np.testing.assert_allclose(_levels(image)[7, :3], (0.5, 0, 0), atol=1e-9)
+        self.assertEqual(_levels(np.zeros((4, 4))).max(), 0)
 
 
 if __name__ == "__main__":

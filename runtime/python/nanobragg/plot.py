@@ -6,15 +6,30 @@ import zlib
 
 import numpy
 
+from ._arrays import doubles
+
+
+def _rows(array):
+    """Panels below one another, (panel * slow, fast); 0 where there is no finite number."""
+    array = doubles(array, "the image")
+    if array.ndim not in (2, 3) or array.size == 0:
+        raise ValueError(f"an image is (slow, fast) or (panel, slow, fast), not of the shape {array.shape}")
+    return numpy.where(numpy.isfinite(array), array, 0).reshape(-1, array.shape[-1])
+
+
+def _range(rows):
+    """What is lowest and highest in a picture: the four decades below the brightest pixels, or fewer above a background."""
+    top = numpy.percentile(rows, 99.9)
+    top = top if top > 0 else max(rows.max(), 0) or 1.0
+    low = max(top * 1e-4, numpy.percentile(rows, 1), 1e-300)
+    return (low if low < 0.99 * top else 0.1 * top), top
+
 
 def _levels(array):
-    """0 to 1 on a logarithmic scale over the four decades below the brightest pixels."""
-    array = numpy.asarray(array, dtype=float)
-    array = array.reshape(-1, array.shape[-1])  # panels below one another
-    finite = numpy.where(numpy.isfinite(array), array, 0)
-    top = numpy.percentile(finite, 99.9) if finite.size else 0
-    top = top if top > 0 else finite.max() if finite.size and finite.max() > 0 else 1.0
-    return numpy.clip(1 + numpy.log10(numpy.maximum(finite, top * 1e-4) / top) / 4, 0, 1)
+    """0 to 1 on a logarithmic scale."""
+    rows = _rows(array)
+    low, top = _range(rows)
+    return numpy.clip(numpy.log(numpy.maximum(rows, low) / low) / math.log(top / low), 0, 1)
 
 
 def png(array):
@@ -61,6 +76,7 @@ def two_theta(sim, shape):
 def image(array, sim=None, ax=None, rings=True, cmap="gray_r", levels=None):
     """Draws an image, (slow, fast), on a logarithmic scale, and returns the axes.
 
+    levels: (lowest, highest) of the scale; None: the four decades below the brightest pixels, or fewer above a background.
     sim: draws rings of resolution (A) of a detector with one panel, and tells of the pixel under the cursor its photons, and with one panel its
     Miller index. rings: resolutions in A, or True for a choice, or False. Panels are drawn below one another, with outlines.
     """
@@ -69,13 +85,13 @@ def image(array, sim=None, ax=None, rings=True, cmap="gray_r", levels=None):
         from matplotlib.colors import LogNorm
     except ImportError:
         raise ImportError("nanobragg.plot.image needs matplotlib; pip install matplotlib") from None
-    array = numpy.asarray(array, dtype=float)
-    panels = array.shape[0] if array.ndim == 3 else 1
-    flat = array.reshape(-1, array.shape[-1])
+    flat, shape = _rows(array), numpy.shape(array)
+    if sim is not None and shape != sim.shape:
+        raise ValueError(f"the image has the shape {shape} and the simulator's {sim.shape}")
+    panels = shape[0] if len(shape) == 3 else 1
     if ax is None:
         ax = plt.subplots()[1]
-    top = numpy.percentile(flat, 99.9) or flat.max() or 1.0
-    low, high = levels or (max(top * 1e-4, 1e-300), top)
+    low, high = levels or _range(flat)
     ax.imshow(numpy.maximum(flat, low), norm=LogNorm(low, high), cmap=cmap, interpolation="nearest")
     ax.set_xlabel("fast (pixels)")
     ax.set_ylabel("slow (pixels)")
@@ -83,7 +99,7 @@ def image(array, sim=None, ax=None, rings=True, cmap="gray_r", levels=None):
     for i in range(1, panels):
         ax.axhline(i * height - 0.5, color="tab:blue", linewidth=0.8)
     if sim is not None and rings is not False and panels == 1:
-        resolution = sim["wavelength"] / (2 * numpy.sin(numpy.maximum(two_theta(sim, array.shape), 1e-9) / 2)) * 1e10
+        resolution = sim["wavelength"] / (2 * numpy.sin(numpy.maximum(two_theta(sim, shape), 1e-9) / 2)) * 1e10
         if rings is True:
             corner = resolution.min()
             rings = [round(d, 1 - math.floor(math.log10(d))) for d in (corner * 1.2, corner * 1.6, corner * 2.5, corner * 5)]
