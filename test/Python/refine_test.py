@@ -274,6 +274,10 @@ class Shots(unittest.TestCase):
             page = file.read()
         self.assertIn("3 of 3 shots refined", page)
         self.assertIn("Convergence", page)
+        worst = max((chi2, tuple(hkl)) for r in self.results for chi2, hkl in zip(r.spots["chi2"], r.spots["hkl"].tolist()))
+        first = page[page.index("Outliers"):].split("<tr>")[2]
+        self.assertIn("".join(f"<td>{h}</td>" for h in worst[1]), first)
+        self.assertIn(f"<td>{worst[0]:.4g}</td>", first)
         self.assertNotIn("http", page)
 
     def test_processes_and_shards_change_nothing(self):

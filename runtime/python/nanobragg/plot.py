@@ -34,7 +34,12 @@ def _levels(array):
 
 def png(array):
     """The picture as the bytes of a PNG file: dark spots on white."""
-    grey = (255 * (1 - _levels(array))).astype(numpy.uint8)
+    return grey_png(_levels(array))
+
+
+def grey_png(levels):
+    """Levels from 0, white, to 1, black, as the bytes of a PNG file."""
+    grey = (255 * (1 - levels)).astype(numpy.uint8)
     rows = b"".join(b"\0" + row.tobytes() for row in grey)
 
     def chunk(kind, data):

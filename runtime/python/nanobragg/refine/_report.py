@@ -7,7 +7,7 @@ import io
 
 import numpy
 
-from ..plot import png
+from ..plot import grey_png
 from ._files import write_file
 
 _HEAD = ["shot", "status", "a", "b", "c", "alpha", "beta", "gamma", "sigma_a", "sigma_b", "sigma_c", "rotation_deg",
@@ -30,9 +30,31 @@ def rows(results):
                f"{r.seconds:.3f}", *values, r.why]
 
 
-def _picture(image, zoom=8):
+def _picture(image, low, high, zoom=8):
+    """White at low and below, black from high on; what is not finite is in between."""
+    levels = numpy.nan_to_num(numpy.clip((image - low) / max(high - low, 1e-12), 0, 1), nan=0.5)
     return ('<img src="data:image/png;base64,'
-            + base64.b64encode(png(numpy.kron(numpy.nan_to_num(image), numpy.ones((zoom, zoom))))).decode() + '"/>')
+            + base64.b64encode(grey_png(numpy.kron(levels, numpy.ones((zoom, zoom))))).decode() + '"/>')
+
+
+def _pictures(data, model):
+    """Data and model on one scale of square roots, and what is left between -5 (white) and 5 (black) sigmas of the photons."""
+    low = numpy.nanmin(data)
+    root = lambda image: numpy.sqrt(numpy.maximum(image - low, 0))
+    high = numpy.nanmax(root(data))
+    left = (data - model) / numpy.sqrt(numpy.maximum(model, 1))
+    return _picture(root(data), 0, high) + _picture(root(model), 0, high) + _picture(left, -5, 5)
+
+
+def _outliers(good, count=20):
+    """The spots that are explained worst."""
+    rows = [(chi2, r.index, i) for r in good for i, chi2 in enumerate(r.spots["chi2"])]
+    shots = {r.index: r.spots for r in good}
+    for chi2, shot, i in sorted(rows, reverse=True)[:count]:
+        spots = shots[shot]
+        fast, slow = spots["predicted"][i]
+        yield [shot, *(int(h) for h in spots["hkl"][i]), spots["panel"][i], f"{fast:.1f}", f"{slow:.1f}",
+               f"{spots['resolution'][i]:.3f}", f"{chi2:.4g}", f"{spots['data'][i]:.5g}", f"{spots['model'][i]:.5g}"]
 
 
 def curve(points, width=640, height=180, label=""):
@@ -61,8 +83,8 @@ def _binned(x, y, bins=20):
 
 def table(head, lines):
     cell = lambda tag, words: "".join(f"<{tag}>{html.escape(str(w))}</{tag}>" for w in words)
-    return ("<table><tr>" + cell("th", head) + "</tr>" + "".join(f"<tr>{cell('td', line)}</tr>" for line in lines)
-            + "</table>")
+    return ("<div class=wide><table><tr>" + cell("th", head) + "</tr>"
+            + "".join(f"<tr>{cell('td', line)}</tr>" for line in lines) + "</table></div>")
 
 
 def _progress(histories):
@@ -97,27 +119,32 @@ def write(path, results, title=None, before=()):
         parts += ["<h2>Convergence</h2>", curve(_progress([r.history for r in good]),
                                                 label="chi-square per pixel, median of the shots; evaluation of the fit")]
     head, *lines = rows(results)
-    parts.append(table(head, lines))
+    parts += ["<h2>All shots</h2>", table(head, lines)]
     rejected = [r for r in results if r.status != "refined"]
     if rejected:
         parts += ["<h2>Rejected</h2>", table(["shot", "why"], [(r.index, r.why) for r in rejected])]
+    if good:
+        parts += ["<h2>Outliers</h2><p>Spots that the model explains worst: where they are predicted (pixels), photons above the "
+                  "background in data and model.</p>",
+                  table(["shot", "h", "k", "l", "panel", "fast", "slow", "d (Å)", "chi-square", "data", "model"],
+                        _outliers(good))]
     worst = sorted(good, key=lambda r: -r.chi2)[:5] + sorted(good, key=lambda r: r.chi2)[:5]
     shown = {r.index: r for r in worst}.values()
     if shown:
-        parts.append("<h2>Data, model and residual</h2><p>The brightest spots of the shots that fit worst and best.</p>")
+        parts.append("<h2>Data, model and residual</h2><p>The brightest spots of the shots that fit worst and best. "
+                     "What is left is grey where nothing is, from -5 sigmas of the photons (white) to 5 (black).</p>")
     for r in shown:
         parts.append(f"<h3>Shot {r.index}, chi-square {r.chi2:.4g}</h3><div>")
         for hkl, data, model in r.pictures:
-            residual = abs(data - model) / numpy.sqrt(numpy.maximum(model, 1))
-            parts.append("<figure>" + "".join(_picture(i) for i in (data, model, residual))
+            parts.append("<figure>" + _pictures(data, model)
                          + f"<figcaption>{hkl[0]} {hkl[1]} {hkl[2]}</figcaption></figure>")
         parts.append("</div>")
     write_page(path, "Refined shots", parts)
 
 
 def write_page(path, title, parts):
-    style = ("body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{padding:2px 8px;text-align:right;"
-             "border-bottom:1px solid #ddd}figure{display:inline-block;margin:4px}figure img{margin:1px;max-width:120px}"
+    style = ("body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{padding:2px 8px;text-align:right;white-space:nowrap;"
+             "border-bottom:1px solid #ddd}.wide{overflow-x:auto}figure{display:inline-block;margin:4px}figure img{margin:1px;max-width:120px}"
              "circle{fill:#1f5fa8}svg text{font-size:11px}")
     page = (f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{html.escape(title)}</title><style>{style}</style>'
             f"</head><body>{''.join(parts)}</body></html>")
