@@ -6,9 +6,15 @@ as nb-sim chooses it. All numbers are in SI units: ``70 * nb.angstrom``, ``0.5 *
 
 import dataclasses
 import functools
+import operator
+import warnings
 
 from . import units
-from ._errors import unknown
+from ._errors import Warning, unknown
+
+# What is larger is no experiment but a number without its unit: field -> metres, and the unit that was meant.
+_implausible = {"wavelength": (1e-7, "angstrom"), "cell": (1e-6, "angstrom"), "pixel_size": (0.1, "millimeter"), "distance": (100.0, "millimeter"),
+                "close_distance": (100.0, "millimeter")}
 
 
 def _text(value, unit):
@@ -54,7 +60,28 @@ def _strict(cls):
     return cls
 
 
+def _whole(value, name, lowest=1):
+    """A whole number, also 5.0 and those of NumPy."""
+    try:
+        whole = int(value)
+    except (TypeError, ValueError, OverflowError):
+        whole = None
+    if whole is None or whole != value or whole < lowest:
+        raise ValueError(f"{name} wants a whole number of at least {lowest}, not {value!r}")
+    return whole
+
+
+def _pair_of_whole(value, name, lowest=1):
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} wants two whole numbers, not {value!r}") from None
+    return _whole(first, name, lowest), _whole(second, name, lowest)
+
+
 def _numbers(value, count, name):
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise ValueError(f"{name} wants {count} numbers, not {value!r}")
     values = [float(v) for v in value]
     if len(values) != count:
         raise ValueError(f"{name} wants {count} numbers and is given {len(values)}")
@@ -71,6 +98,10 @@ class _Part:
             value, meta = getattr(self, field.name), field.metadata
             if value is None or meta["flag"] is None:
                 continue
+            if field.name in _implausible:
+                self._warn_if_implausible(field.name, value)
+            if field.type is int and field.name != "mosaic_seed":
+                value = _whole(value, field.name)
             if meta["convert"]:
                 words += meta["convert"](value)
             elif isinstance(value, bool):
@@ -82,6 +113,13 @@ class _Part:
             else:
                 words += [meta["flag"], _text(value, meta["unit"])]
         return words
+
+    @staticmethod
+    def _warn_if_implausible(name, value):
+        limit, unit = _implausible[name]
+        first = value[0] if hasattr(value, "__len__") and len(value) else value
+        if not isinstance(first, str) and first >= limit:
+            warnings.warn(f"{name} is {first:g} m, and all numbers are in SI units; was {first:g} * nb.{unit} meant?", Warning, stacklevel=5)
 
     def give(self, inputs):
         """Puts what comes from memory into the inputs."""
@@ -101,9 +139,9 @@ def _vector(flag, unit):
 
 def _ncells(value):
     values = [value] * 3 if not hasattr(value, "__len__") else list(value)
-    if len(values) != 3 or any(int(v) != v for v in values):
+    if len(values) != 3:
         raise ValueError("ncells wants a whole number, or one for each of a, b and c")
-    return [w for flag, v in zip(("-Na", "-Nb", "-Nc"), values) for w in (flag, str(int(v)))]
+    return [w for flag, v in zip(("-Na", "-Nb", "-Nc"), values) for w in (flag, str(_whole(v, "ncells")))]
 
 
 _shapes = {"square": "-square_xtal", "round": "-round_xtal", "gauss": "-gauss_xtal", "tophat": "-tophat_spots"}
@@ -135,8 +173,17 @@ class Crystal(_Part):
 
     def give(self, inputs):
         if self.structure_factors is not None:
-            values, lowest = self.structure_factors
-            inputs.set_grid(values, tuple(int(i) for i in lowest))
+            try:
+                values, lowest = self.structure_factors
+                lowest = tuple(operator.index(i) for i in lowest)
+            except (TypeError, ValueError):
+                raise TypeError("structure_factors are a pair (array[h, k, l], (hmin, kmin, lmin)), the latter three integers") from None
+            inputs.set_grid(values, lowest)
+
+
+def _divergence_steps(value):
+    horizontal, vertical = _pair_of_whole(value, "divergence_steps", lowest=0)
+    return ["-hdivsteps", str(horizontal), "-vdivsteps", str(vertical)]
 
 
 @_strict
@@ -155,8 +202,7 @@ class Beam(_Part):
     hdivergence: float = _flag("-hdivrange", units.milliradian, "full width, rad")
     vdivergence: float = _flag("-vdivrange", units.milliradian, "full width, rad")
     divergence_steps: tuple = _flag("-divsteps", doc="horizontal and vertical directions",
-                                    convert=lambda v: ["-hdivsteps", str(int(v[0])), "-vdivsteps",
-                                                       str(int(v[1]))])
+                                    convert=_divergence_steps)
     sources: object = _flag(None, doc="rows (x, y, z, weight, wavelength): where sources are, any scale, and m")
     sourcefile: str = _flag("-sourcefile", None, "file of sources")
 
@@ -169,13 +215,13 @@ class Beam(_Part):
 
 
 def _shape2(value):
-    slow, fast = value
-    return ["-detpixels_f", str(int(fast)), "-detpixels_s", str(int(slow))]
+    slow, fast = _pair_of_whole(value, "shape")
+    return ["-detpixels_f", str(fast), "-detpixels_s", str(slow)]
 
 
 def _roi(value):
-    (slow0, slow1), (fast0, fast1) = value
-    return ["-roi", str(int(fast0)), str(int(fast1)), str(int(slow0)), str(int(slow1))]
+    (slow0, slow1), (fast0, fast1) = (_pair_of_whole(v, "region", lowest=0) for v in value)
+    return ["-roi", str(fast0), str(fast1), str(slow0), str(slow1)]
 
 
 _conventions = {"mosflm": "-mosflm", "xds": "-xds", "denzo": "-denzo", "adxv": "-adxv", "dials": "-dials"}

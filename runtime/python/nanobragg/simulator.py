@@ -82,6 +82,8 @@ class Loss:
             value = doubles(value, name)
             if value.shape not in ((), (1,)):
                 arrays.append((name, value.shape))
+            elif not numpy.isfinite(value).all() or (name == "gain" and not (value > 0).all()):
+                raise ValueError(f"the {name} of the loss is {value.item()}; it has to be {'greater than 0' if name == 'gain' else 'finite'}")
             of_pixels.append(value.reshape(-1))
         core = _core.Loss._likelihood(gaussian, data, of_pixels[0], float(readout_noise), of_pixels[1],
                                       Loss._mask(mask, arrays))
@@ -271,6 +273,11 @@ class Simulator:
         return True
 
     __iter__ = None  # sim.parameters can be iterated
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_") and name != "structure_factors" and name in self:
+            raise AttributeError(f"'{name}' is a parameter and no attribute: sim['{name}'] = ...")
+        object.__setattr__(self, name, value)
 
     def __setitem__(self, name, value):
         self.set(**{self._name(name): value})
