@@ -328,6 +328,18 @@ class Shots(unittest.TestCase):
                                env={**environment, "PMI_SIZE": "2"})
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
+    def test_shards_in_one_folder_are_gathered(self):
+        out = os.path.join(self.folder.name, "gathered")
+        words = [sys.executable, "-m", "nanobragg.refine", self.data.expt, self.data.refl, "--system=tetragonal", "--resume",
+                 "--workers=1", f"--out={out}"]
+        shards = [subprocess.Popen([*words, f"--shard={i}/2", "--", *FLAGS], stdout=subprocess.DEVNULL) for i in range(2)]
+        self.assertEqual([shard.wait() for shard in shards], [0, 0])
+        ended = subprocess.run([*words, "--", *FLAGS], capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stdout.count("\n")), (0, 1), ended.stdout + ended.stderr)
+        for name in ("refined.expt", "refined.refl"):
+            with open(f"{out}/{name}", "rb") as one, open(f"{self.out}/{name}", "rb") as other:
+                self.assertEqual(one.read(), other.read())
+
     def test_bad_shots_are_rejected_and_the_rest_refined(self):
         def image(index):
             pixels = self.data.images[index].copy()

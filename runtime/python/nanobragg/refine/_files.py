@@ -139,8 +139,8 @@ def digest(path):
 
 
 def write_file(path, content):
-    """Bytes into a file, which is there when it is complete."""
-    part = f"{path}.part"
+    """Bytes into a file, which is there when it is complete; of several processes that write it, the last one's."""
+    part = f"{path}.{os.uname().nodename}.{os.getpid()}.part"
     with open(part, "wb") as file:
         file.write(content)
     os.replace(part, path)
