@@ -318,7 +318,7 @@ FlagGroup toolFlags() {
                }},
           {.spellings = {"--compare-tolerance"},
            .values = "RELATIVE OF_MAXIMUM",
-           .fallback = "1e-9 1e-12",
+           .fallback = "1e-9 1e-12 in f64, 1e-5 1e-7 in mixed, 1e-3 1e-4 in f32",
            .help = "how far engines that agree may be apart: the first times the pixel plus the "
                    "second times the brightest pixel",
            .range = Range::notNegative(),

@@ -17,9 +17,21 @@ ImageType typeOf(PixelType pixels) {
 
 using Pixels = std::vector<double>;
 
+struct Tolerance {
+  double relative, ofMaximum;
+};
+
+/// Those of docs/precision.md, and what rounding makes of sums in f64.
+Tolerance toleranceOf(const ComparisonOptions &options, std::string_view precision) {
+  const Tolerance usual = precision == "f64"     ? Tolerance{1e-9, 1e-12}
+                          : precision == "mixed" ? Tolerance{1e-5, 1e-7}
+                                                 : Tolerance{1e-3, 1e-4};
+  return {options.relative.value_or(usual.relative), options.ofMaximum.value_or(usual.ofMaximum)};
+}
+
 /// The comparison of photons with that of what the runtime and the program make of them.
 EngineComparison withSpread(EngineComparison photons, const Pixels &image, const Pixels &reference,
-                            const ComparisonOptions &options) {
+                            const Tolerance &tolerance) {
   double largest = 0, maximum = 0;
   for (double value : reference)
     maximum = std::max(maximum, std::fabs(value));
@@ -27,7 +39,8 @@ EngineComparison withSpread(EngineComparison photons, const Pixels &image, const
   for (std::size_t i = 0; i != image.size(); ++i) {
     const double off = std::fabs(image[i] - reference[i]);
     largest = std::max(largest, off);
-    beyond += !(off <= options.relative * std::fabs(reference[i]) + options.ofMaximum * maximum);
+    beyond +=
+        !(off <= tolerance.relative * std::fabs(reference[i]) + tolerance.ofMaximum * maximum);
   }
   char text[200];
   std::snprintf(text, sizeof text,
@@ -118,6 +131,8 @@ std::string Simulator::emit(const std::string &stage, PixelType pixels) {
 }
 
 EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
+  const KernelRequest request = state->request(ImageType::F64);
+  const Tolerance tolerance = toleranceOf(options, request.precision);
   if (SpreadImage *spread = state->spread()) {
     const EngineComparison photons = spread->photonSimulator().compareEngines(options);
     if (!SpreadImage::isInProgram(state->experiment))
@@ -127,14 +142,13 @@ EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
     if (spread->render(std::span(image), state->everyRun).cancelled ||
         state->render(program, state->everyRun, std::span(reference)).cancelled)
       throw Cancelled();
-    return withSpread(photons, image, reference, options);
+    return withSpread(photons, image, reference, tolerance);
   }
-  const KernelRequest request = state->request(ImageType::F64);
   // Both engines take the program's arguments.
   BoundProgram arguments = state->interpreted(ImageType::F64);
   nb_compare_options c = {};
-  c.rtol = options.relative;
-  c.atol_of_max = options.ofMaximum;
+  c.rtol = tolerance.relative;
+  c.atol_of_max = tolerance.ofMaximum;
   c.every_stage = options.everyStage;
   c.threads = state->options.threads;
   return state->placement.provider().compiler(request)->compareEngines(request,

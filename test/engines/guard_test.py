@@ -80,6 +80,13 @@ class Comparison(unittest.TestCase):
             self.assertIn("576 pixels", done.stdout)
             self.assertIn("the engines agree", done.stdout)
 
+    def test_tolerance_is_that_of_the_precision(self):
+        for precision in ("mixed", "f32"):
+            done = self.run_comparison("--precision=" + precision)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            strict = self.run_comparison("--precision=" + precision, "--compare-tolerance", "1e-9", "1e-12")
+            self.assertEqual(strict.returncode, 3, strict.stdout + strict.stderr)
+
     def test_beyond_the_tolerance(self):
         done = self.run_comparison("--compare-tolerance", "0", "0")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
