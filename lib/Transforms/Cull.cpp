@@ -378,6 +378,10 @@ void Culler::rewrite() {
   numbers[NB_REACH_GRATING] = constant(support.grating);
   for (unsigned i = 0; i < 3; ++i)
     numbers[NB_REACH_CELLS + i] = support.grating > 0 ? support.cells[i] : constant(0);
+  // A derivative is large where its grating is zero.
+  numbers[NB_REACH_FRINGES] = constant(!tolerance.derives && llvm::all_of(light, [](Value factor) {
+    return isa<LatticeFactorOp>(factor.getDefiningOp());
+  }));
   numbers[NB_REACH_DARK] = constant(dark);
   numbers[NB_REACH_LANES] = constant(1); // until nb-vectorize has had its say
   ReachOp::create(b, loc, numbers, tables);

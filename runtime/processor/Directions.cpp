@@ -15,7 +15,7 @@ void Reach::directionsOf(std::int64_t panel, std::int64_t row, Range columns,
                          Directions &into) const {
   const std::int64_t count = columns.last - columns.first + 1;
   into.kinds = std::int64_t(samplesPerPixel);
-  into.stride = (count + lanes - 1) / lanes * lanes;
+  into.stride = (count + loops::pixelsAtOnce - 1) / loops::pixelsAtOnce * loops::pixelsAtOnce;
   for (auto *axis : {&into.x, &into.y, &into.z})
     axis->resize(std::size_t(into.kinds * into.stride));
   const Vector common = points->common;

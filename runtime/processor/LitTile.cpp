@@ -1,6 +1,7 @@
 #include "runtime/processor/LitTile.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -155,23 +156,27 @@ bool LitTile::findByPoints(const nb_tile &tile) {
   inMask = true;
   wordsOfBlock = std::size_t(reach.beams * reach.bases + 63) / 64;
   mask.assign(blocks() * wordsOfBlock, 0);
-  std::uint64_t *words = mask.data();
-  std::size_t lit = 0;
   for (std::int64_t row = rows.first; row <= rows.last; ++row) {
     reach.directionsOf(tile.panel, row, reach.fast, directions);
     const PointSearch::Test test = reach.points->testFor(directions.longest);
     if (!test.possible)
       return false;
-    for (std::int64_t block = 0; block != blocksPerRow; ++block, words += wordsOfBlock) {
-      const std::int64_t first = block * reach.lanes;
-      reach.points->findLit(test,
-                            {directions.x.data() + first, directions.y.data() + first,
-                             directions.z.data() + first, reach.lanes, directions.kinds,
-                             directions.stride},
-                            words);
-      for (std::size_t word = 0; word != wordsOfBlock; ++word)
-        lit += std::size_t(__builtin_popcountll(words[word]));
-    }
+    const std::int64_t firstBlock = (row - rows.first) * blocksPerRow;
+    reach.points->findLit(
+        test,
+        {directions.x.data(), directions.y.data(), directions.z.data(),
+         reach.fast.last - reach.fast.first + 1, directions.kinds, directions.stride},
+        {mask.data() + std::size_t(firstBlock) * wordsOfBlock,
+         std::countr_zero(std::uint64_t(reach.lanes)), std::int64_t(wordsOfBlock)});
+  }
+  std::size_t lit = 0;
+  for (std::size_t block = 0; block != blocks(); ++block) {
+    std::uint64_t *const words = mask.data() + block * wordsOfBlock;
+    unsorted.assign(words, words + wordsOfBlock);
+    std::fill_n(words, wordsOfBlock, 0);
+    reach.points->sortBits(unsorted, words);
+    for (std::size_t word = 0; word != wordsOfBlock; ++word)
+      lit += std::size_t(__builtin_popcountll(words[word]));
   }
   samplesLit += double(lit) * double(reach.lanes);
   return true;

@@ -60,7 +60,8 @@ private:
 
   bool inMask = false; ///< what is lit is in the mask, not in the hits
   std::size_t wordsOfBlock = 0;
-  std::vector<std::uint64_t> mask; ///< a bit for each block and orientation
+  std::vector<std::uint64_t> mask;     ///< a bit for each block and orientation
+  std::vector<std::uint64_t> unsorted; ///< of a block
   std::vector<Hit> hits, sorted;
   std::vector<std::uint32_t> hitsOfBlock;
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;

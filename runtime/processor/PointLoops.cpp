@@ -7,66 +7,174 @@
 namespace nanobragg::loops {
 namespace {
 
-NB_INLINE float distance(const Lattices &l, int c, int i, float x, float y, float z) {
-  const float h = l.axis[3 * c][i] * x +
-                  (l.axis[3 * c + 1][i] * y + (l.axis[3 * c + 2][i] * z + l.offset[c][i]));
+/// Errors of a few roundings in single precision.
+constexpr float wider = 1 + 1e-5F;
+
+NB_INLINE float larger(float a, float b) { return a > b ? a : b; }
+
+NB_INLINE float fraction(float a, float b, float c, float offset, float x, float y, float z) {
+  const float h = a * x + (b * y + (c * z + offset));
   return h - std::rint(h);
 }
 
-/// `measure(x, y, z)` of the least sample of each lattice, against the bound.
-template <typename Measure>
-NB_INLINE unsigned bitsBelow(const Lattices &l, const Points &points, float bound,
-                             Measure measure) {
-  float least[latticesAtOnce];
-  for (float &v : least)
-    v = INFINITY;
-  for (std::int64_t kind = 0; kind < points.kinds; ++kind)
-    for (std::int64_t pixel = 0; pixel < points.pixels; ++pixel) {
-      const std::int64_t p = kind * points.stride + pixel;
-      const float x = points.x[p], y = points.y[p], z = points.z[p];
-      for (int i = 0; i < latticesAtOnce; ++i) {
-        const float value = measure(distance(l, 0, i, x, y, z), distance(l, 1, i, x, y, z),
-                                    distance(l, 2, i, x, y, z));
-        least[i] = value < least[i] ? value : least[i];
-      }
-    }
-  unsigned bits = 0;
-  for (int i = 0; i < latticesAtOnce; ++i)
-    bits |= least[i] <= bound ? 1u << i : 0;
-  return bits;
+/// Bit i: valueOf(i) <= bound.
+template <typename Value>
+NB_INLINE unsigned bitsBelow(float bound, Value valueOf) {
+  // Of vectors of their own: out of a loop over bits come shifts of bytes, not the one instruction.
+  using Floats = float __attribute__((ext_vector_type(16)));
+  using Bits = bool __attribute__((ext_vector_type(16)));
+  alignas(Floats) float values[16];
+  for (int i = 0; i < 16; ++i)
+    values[i] = valueOf(i);
+  const Bits bits = __builtin_convertvector(__builtin_bit_cast(Floats, values) <= bound, Bits);
+  return __builtin_bit_cast(std::uint16_t, bits);
 }
 
-template <typename Measure>
-NB_INLINE void setBits(const Lattices *lattices, std::int64_t count, const Points &points,
-                       float bound, std::uint64_t *words, Measure measure) {
-  constexpr std::int64_t perWord = 64 / latticesAtOnce;
-  for (std::int64_t i = 0; i != count; ++i)
-    words[i / perWord] |= std::uint64_t(bitsBelow(lattices[i], points, bound, measure))
-                          << i % perWord * latticesAtOnce;
+NB_INLINE float longestOf(const float *x, const float *y, const float *z) {
+  float most = 0;
+  for (int i = 0; i < pixelsAtOnce; ++i)
+    most = larger(x[i] * x[i] + y[i] * y[i] + z[i] * z[i], most);
+  return std::sqrt(most) * wider;
 }
+
+/// The lattice in the middle of a cluster decides for sixteen pixels whether some lattice of the
+/// cluster may have light; then each of these pixels is looked at for all lattices.
+template <typename OfCluster, typename OfLattice>
+NB_INLINE void setBits(const Cluster *clusters, std::int64_t count, const Points &points,
+                       const BlockBits &bits, const OfCluster &ofCluster,
+                       const OfLattice &ofLattice) {
+  for (std::int64_t kind = 0; kind < points.kinds; ++kind)
+    for (std::int64_t first = 0; first < points.pixels; first += pixelsAtOnce) {
+      const std::int64_t from = kind * points.stride + first;
+      const float *x = points.x + from, *y = points.y + from, *z = points.z + from;
+      const float length = longestOf(x, y, z);
+      const std::int64_t left = points.pixels - first;
+      const unsigned inRow = left < pixelsAtOnce ? (1U << left) - 1 : ~0U;
+      for (std::int64_t i = 0; i != count; ++i) {
+        const Cluster &c = clusters[i];
+        float room[3];
+        for (int axis = 0; axis < 3; ++axis)
+          room[axis] = (c.axisSpread[axis] * length + c.offsetSpread[axis]) * wider;
+        const auto near = ofCluster.widened(room);
+        unsigned pixels =
+            inRow & bitsBelow(near.bound, [&](int p) __attribute__((always_inline)) {
+              const auto at = [&](int axis) __attribute__((always_inline)) {
+                return fraction(c.axis[3 * axis], c.axis[3 * axis + 1], c.axis[3 * axis + 2],
+                                c.offset[axis], x[p], y[p], z[p]);
+              };
+              return near(at(0), at(1), at(2));
+            });
+        for (; pixels; pixels &= pixels - 1) {
+          const int p = __builtin_ctz(pixels);
+          const Lattices &l = c.lattices;
+          const float px = x[p], py = y[p], pz = z[p];
+          const unsigned some =
+              bitsBelow(ofLattice.bound, [&](int j) __attribute__((always_inline)) {
+                const auto at = [&](int axis) __attribute__((always_inline)) {
+                  return fraction(l.axis[3 * axis][j], l.axis[3 * axis + 1][j],
+                                  l.axis[3 * axis + 2][j], l.offset[axis][j], px, py, pz);
+                };
+                return ofLattice(at(0), at(1), at(2));
+              });
+          constexpr std::int64_t perWord = 64 / latticesAtOnce;
+          bits.first[((first + p) >> bits.logWidth) * bits.words + i / perWord] |=
+              std::uint64_t(some) << i % perWord * latticesAtOnce;
+        }
+      }
+    }
+}
+
+NB_INLINE float factorOf(const Envelope &e, int c, float x) {
+  return x * (e.first[c] - e.second[c] * x);
+}
+
+/// Of a grating's envelope, for distances that may be smaller by `room`: each factor grows with the
+/// distance.
+struct ClusterInEnvelope {
+  const Envelope &e;
+  float bound, room[3];
+  NB_INLINE explicit ClusterInEnvelope(const Envelope &e) : e(e), bound(e.bound), room{} {}
+  NB_INLINE ClusterInEnvelope widened(const float *by) const {
+    ClusterInEnvelope result(e);
+    for (int c = 0; c < 3; ++c)
+      result.room[c] = by[c];
+    return result;
+  }
+  NB_INLINE float operator()(float x, float y, float z) const {
+    const float d[] = {std::fabs(x), std::fabs(y), std::fabs(z)};
+    float product = 1;
+    for (int c = 0; c < 3; ++c)
+      product *= larger(factorOf(e, c, larger(d[c] - room[c], 0)), 1);
+    return product;
+  }
+};
+
+struct InEnvelope {
+  const Envelope &e;
+  float bound;
+  NB_INLINE explicit InEnvelope(const Envelope &e) : e(e), bound(e.bound) {}
+  NB_INLINE float operator()(float x, float y, float z) const {
+    const float d[] = {std::fabs(x), std::fabs(y), std::fabs(z)};
+    float product = 1;
+    for (int c = 0; c < 3; ++c)
+      product *= larger(factorOf(e, c, d[c]), 1);
+    return product;
+  }
+};
+
+/// Of a grating with its fringes: |sin(pi y)| <= 4 y (1 - y) for 0 <= y <= 1/2.
+struct InFringes {
+  const Envelope &e;
+  float bound = 0;
+  NB_INLINE explicit InFringes(const Envelope &e) : e(e) {}
+  NB_INLINE float operator()(float x, float y, float z) const {
+    const float d[] = {std::fabs(x), std::fabs(y), std::fabs(z)};
+    float product = 1, fringes = e.fringeBound;
+    for (int c = 0; c < 3; ++c) {
+      const float phase = e.cells[c] * d[c], turn = std::fabs(phase - std::rint(phase));
+      const float sine = turn * (4 - 4 * turn) + e.error[c];
+      fringes *= sine;
+      product *= larger(factorOf(e, c, d[c]) - e.error[c], sine);
+    }
+    return product - fringes;
+  }
+};
+
+/// Of an ellipsoid. The root of the form is a norm, as long as the nearest whole numbers stay the
+/// same.
+struct InForm {
+  const Form &f;
+  float bound;
+  NB_INLINE explicit InForm(const Form &f) : f(f), bound(f.bound) {}
+  NB_INLINE InForm widened(const float *by) const {
+    const float a = by[0], b = by[1], c = by[2];
+    const float most =
+        f.xx * a * a + f.yy * b * b + f.zz * c * c +
+        (std::fabs(f.xy) * a * b + std::fabs(f.xz) * a * c + std::fabs(f.yz) * b * c);
+    const bool same = a + f.extent[0] < 0.5F && b + f.extent[1] < 0.5F && c + f.extent[2] < 0.5F;
+    const float root = (std::sqrt(f.bound) + std::sqrt(most)) * wider;
+    InForm result(f);
+    result.bound = same ? root * root : INFINITY;
+    return result;
+  }
+  NB_INLINE float operator()(float x, float y, float z) const {
+    return x * (f.xx * x + f.xy * y + f.xz * z) + y * (f.yy * y + f.yz * z) + z * z * f.zz;
+  }
+};
 
 } // namespace
 
-NB_VECTORIZED void findLit(const Lattices *lattices, std::int64_t count, const Envelope &e,
-                           const Points &points, std::uint64_t *words) {
-  setBits(lattices, count, points, e.bound, words,
-          [e](float x, float y, float z) __attribute__((always_inline)) {
-            const float d[] = {std::fabs(x), std::fabs(y), std::fabs(z)};
-            float product = 1;
-            for (int c = 0; c < 3; ++c) {
-              const float factor = d[c] * (e.first[c] - e.second[c] * d[c]);
-              product *= factor > 1 ? factor : 1;
-            }
-            return product;
-          });
+NB_VECTORIZED void findLit(const Cluster *clusters, std::int64_t count, const Envelope &envelope,
+                           const Points &points, const BlockBits &bits) {
+  if (envelope.fringeBound > 0)
+    setBits(clusters, count, points, bits, ClusterInEnvelope(envelope), InFringes(envelope));
+  else
+    setBits(clusters, count, points, bits, ClusterInEnvelope(envelope), InEnvelope(envelope));
 }
 
-NB_VECTORIZED void findLit(const Lattices *lattices, std::int64_t count, const Form &f,
-                           const Points &points, std::uint64_t *words) {
-  setBits(lattices, count, points, f.bound, words,
-          [f](float x, float y, float z) __attribute__((always_inline)) {
-            return x * (f.xx * x + f.xy * y + f.xz * z) + y * (f.yy * y + f.yz * z) + z * z * f.zz;
-          });
+NB_VECTORIZED void findLit(const Cluster *clusters, std::int64_t count, const Form &form,
+                           const Points &points, const BlockBits &bits) {
+  setBits(clusters, count, points, bits, InForm(form), InForm(form));
 }
 
 NB_VECTORIZED void findDirections(const Row &row, std::int64_t count, float *x, float *y,

@@ -14,32 +14,50 @@ struct Lattices {
   float axis[9][latticesAtOnce], offset[3][latticesAtOnce];
 };
 
-/// Directions of points, less one that all have in common. Points `stride` apart belong together:
-/// there are `kinds` of them for each pixel.
+/// Lattices that are alike, and one in their middle: h_c of each is at most axisSpread[c] |q| +
+/// offsetSpread[c] away from its h_c.
+struct Cluster {
+  Lattices lattices;
+  float axis[9], offset[3];
+  float axisSpread[3], offsetSpread[3];
+};
+
+/// Directions of the points of a row, less one that all have in common. Points `stride` apart
+/// belong together: there are `kinds` of them for each pixel. Arrays go on to whole multiples of
+/// pixelsAtOnce.
+constexpr int pixelsAtOnce = 16;
 struct Points {
   const float *x, *y, *z;
   std::int64_t pixels, kinds, stride;
 };
 
-/// A sample has light where the product over the axes of max(1, x (first - second x)) is at most
-/// `bound`, x the distance of h_c from a whole number.
+/// A sample has light where the product over the axes of max(1, p) is at most `bound`, p = x (first
+/// - second x), x the distance of h_c from a whole number. With `fringeBound`, only where that of
+/// max(s, p - error) is at most fringeBound times that of s, too: s = |sin(pi cells x)| + error.
 struct Envelope {
-  float first[3], second[3];
-  float bound;
+  float first[3], second[3], cells[3], error[3];
+  float bound, fringeBound; ///< fringeBound 0: none
 };
 
-/// A sample has light where the form of the distances of h from whole numbers is at most `bound`.
+/// A sample has light where the form of the distances of h from whole numbers is at most `bound`;
+/// these are then at most `extent` along each axis, which is less than 1/2.
 struct Form {
   float xx, yy, zz, xy, xz, yz;
-  float bound;
+  float bound, extent[3];
 };
 
-/// Sets a bit for each lattice that has light at some of the points; bits of `count` times
-/// latticesAtOnce of them.
-void findLit(const Lattices *lattices, std::int64_t count, const Envelope &envelope,
-             const Points &points, std::uint64_t *words);
-void findLit(const Lattices *lattices, std::int64_t count, const Form &form, const Points &points,
-             std::uint64_t *words);
+/// Where the bits of a pixel are: those of 2^logWidth pixels in a row together, in `words` of them.
+struct BlockBits {
+  std::uint64_t *first;
+  std::int64_t logWidth, words;
+};
+
+/// Sets a bit for each lattice that has light at some of a block's points: bit 16 i + j for lattice
+/// j of cluster i.
+void findLit(const Cluster *clusters, std::int64_t count, const Envelope &envelope,
+             const Points &points, const BlockBits &bits);
+void findLit(const Cluster *clusters, std::int64_t count, const Form &form, const Points &points,
+             const BlockBits &bits);
 
 /// Where the rows of a flat panel are: the point of pixel i is first + i step, whose direction less
 /// `common` goes to x, y and z; pixels behind the last one stand where that does.

@@ -45,20 +45,29 @@ public:
   };
   Test testFor(double longest) const;
 
-  /// Sets the bits of the orientations (beam by beam) that light `points`.
-  void findLit(const Test &test, const loops::Points &points, std::uint64_t *words) const;
+  /// Sets bits for the orientations that light points of a row: in an order of their own, which
+  /// sortBits puts right.
+  void findLit(const Test &test, const loops::Points &points, const loops::BlockBits &bits) const;
+  /// Adds the bits of a block to `words`, in the order of orientations, beam by beam.
+  void sortBits(std::span<const std::uint64_t> bits, std::uint64_t *words) const;
 
 private:
   /// The largest error of each component of a Miller index in single precision.
   std::array<double, 3> errorsOf(double longest) const;
 
-  bool grating = false;
+  bool grating = false, fringes = false;
   double bound = 0;              ///< of a grating: the product of its factors
   std::array<double, 3> cells{}; ///< of a grating
   std::array<double, 6> form{};
   std::array<double, 3> longestAxis{}, largestOffset{}; ///< of h, k and l in any lattice
-  std::size_t orientations = 0;
-  std::vector<loops::Lattices> lattices;
+  struct Orientation {
+    std::array<double, 12> number; ///< nine of the axes, three of the offset
+    std::uint32_t index;
+  };
+  static void sortIntoClusters(std::span<Orientation> all);
+  void addCluster(std::span<const Orientation> alike);
+  std::vector<loops::Cluster> clusters;
+  std::vector<std::uint32_t> orientationOf; ///< of each bit
 };
 
 } // namespace nanobragg

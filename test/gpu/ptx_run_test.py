@@ -87,8 +87,8 @@ class Twin:
         self.call("prepare", self.arguments, workspace.ctypes.data)
         self.call("reach", self.arguments, positions.ctypes.data)
         numbers = workspace[positions[0]:]
-        slow, fast, beams, bases, lanes = (int(numbers[i]) for i in (1, 2, 7, 8, 25))
-        assert (beams, lanes) == (1, 32), numbers[:26]
+        slow, fast, beams, bases, lanes = (int(numbers[i]) for i in (1, 2, 7, 8, 26))
+        assert (beams, lanes) == (1, 32), numbers[:27]
         blocks = [(s, f) for s in range(slow) for f in range(0, fast, lanes)][::2]
         chosen = [np.sort(random.choice(bases, random.integers(bases + 1), replace=False))
                   for _ in blocks]

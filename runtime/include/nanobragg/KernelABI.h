@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 7u
+#define NB_KERNEL_ABI_VERSION 8u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -126,11 +126,12 @@ typedef enum nb_reach_number {
   NB_REACH_GROUP,  /* so many neighbouring bases are alike */
   NB_REACH_DEPTHS, /* entries of the table of depths */
   NB_REACH_OVERSAMPLE,
-  NB_REACH_PIXEL_SIZE,                  /* m */
-  NB_REACH_FORM,                        /* six: of xx, yy, zz, xy, xz, yz */
-  NB_REACH_GRATING = NB_REACH_FORM + 6, /* above 0: there is no form */
-  NB_REACH_CELLS,                       /* three, of a grating */
-  NB_REACH_DARK = NB_REACH_CELLS + 3,   /* 1: pixels without light are 0 */
+  NB_REACH_PIXEL_SIZE,                   /* m */
+  NB_REACH_FORM,                         /* six: of xx, yy, zz, xy, xz, yz */
+  NB_REACH_GRATING = NB_REACH_FORM + 6,  /* above 0: there is no form */
+  NB_REACH_CELLS,                        /* three, of a grating */
+  NB_REACH_FRINGES = NB_REACH_CELLS + 3, /* 1: terms vanish between the fringes of a grating */
+  NB_REACH_DARK,                         /* 1: pixels without light are 0 */
   NB_REACH_DIRECTIONS, /* entries of the table of directions for each pixel; 0: flat panels */
   NB_REACH_LANES,
   NB_REACH_NUMBERS /* how many there are */
@@ -223,8 +224,8 @@ typedef struct nb_kernel_descriptor {
   int64_t (*accumulator_size)(const void *const *arguments);
   /* Bytes of memory that a tile needs while it runs. */
   int64_t (*scratch_size)(const void *const *arguments);
-  /* Adds up the accumulators, each to the sum of those before it, and writes all outputs that are no
-   * images. */
+  /* Adds up the accumulators, each to the sum of those before it, and writes all outputs that are
+   * no images. */
   void (*finish)(const void *const *arguments, void *workspace, void *const *accumulators,
                  int64_t count, void *const *outputs);
   /* How many numbers each output is (bytes / 4 for images of float, bytes / 8 for all others). */
