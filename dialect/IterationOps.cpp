@@ -36,7 +36,7 @@ Operation *nb::createSumOver(LoopOp loop, OpBuilder &builder, TypeRange types) {
 
 Operation *ImageOp::createSum(OpBuilder &builder, TypeRange types) {
   return ImageOp::create(builder, getLoc(), types, getCounts(), getRoi(), getMask(),
-                         getDimensions(), getLanesAttr());
+                         getDimensions(), getLanesAttr(), getRowsAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -83,8 +83,7 @@ void printDimensions(OpAsmPrinter &p, LoopOp op) {
 }
 
 /// Region and result types: `: types { body }`, then attributes.
-ParseResult parseTypesAndBody(OpAsmParser &parser, OperationState &result,
-                              ParsedDimensions &dims) {
+ParseResult parseTypesAndBody(OpAsmParser &parser, OperationState &result, ParsedDimensions &dims) {
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseColon() ||
       parser.parseTypeList(result.types))
     return failure();
@@ -175,13 +174,19 @@ ParseResult ImageOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     result.addAttribute("lanes", parser.getBuilder().getI64IntegerAttr(lanes));
     if (dims.inductionVars.size() == 3 && lanes > 0)
-      dims.inductionVars[2].type =
-          VectorType::get({lanes}, parser.getBuilder().getIndexType());
+      dims.inductionVars[2].type = VectorType::get({lanes}, parser.getBuilder().getIndexType());
+    if (succeeded(parser.parseOptionalKeyword("rows"))) {
+      int64_t rows;
+      if (parser.parseLParen() || parser.parseInteger(rows) || parser.parseRParen())
+        return failure();
+      result.addAttribute("rows", parser.getBuilder().getI64IntegerAttr(rows));
+      if (dims.inductionVars.size() == 3)
+        dims.inductionVars[1].type = dims.inductionVars[2].type;
+    }
   }
-  result.addAttribute("operandSegmentSizes",
-                      parser.getBuilder().getDenseI32ArrayAttr({int32_t(dims.counts.size()),
-                                                                int32_t(roi.size()),
-                                                                int32_t(mask.size())}));
+  result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(
+                                                 {int32_t(dims.counts.size()), int32_t(roi.size()),
+                                                  int32_t(mask.size())}));
   return parseTypesAndBody(parser, result, dims);
 }
 
@@ -193,7 +198,9 @@ void ImageOp::print(OpAsmPrinter &p) {
     p << " mask(" << mask << " : " << mask.getType() << ')';
   if (getLanes())
     p << " lanes(" << *getLanes() << ')';
-  printTypesAndBody(p, *this, {"dimensions", "lanes", "operandSegmentSizes"});
+  if (getRows())
+    p << " rows(" << *getRows() << ')';
+  printTypesAndBody(p, *this, {"dimensions", "lanes", "rows", "operandSegmentSizes"});
 }
 
 LogicalResult ImageOp::verifyRegions() {
@@ -205,8 +212,11 @@ LogicalResult ImageOp::verifyRegions() {
   Type index = IndexType::get(getContext());
   if (getLanes() && *getLanes() <= 0)
     return emitOpError("lanes must be positive, but got ") << *getLanes();
+  if (getRows() && (!getLanes() || *getRows() <= 0 || *getLanes() % *getRows() != 0))
+    return emitOpError("rows must divide the lanes, but got ") << *getRows();
   for (auto [i, iv] : llvm::enumerate(getInductionVars())) {
-    Type expected = i == 2 && getLanes() ? withLanes(index, *getLanes()) : index;
+    bool overLanes = (i == 2 && getLanes()) || (i == 1 && getRows());
+    Type expected = overLanes ? withLanes(index, *getLanes()) : index;
     if (iv.getType() != expected)
       return emitOpError("induction variable of ")
              << stringifyDimension(getDimension(i)) << " must be " << expected << ", but got "
@@ -305,8 +315,8 @@ LogicalResult LookupOp::verify() {
       return emitOpError("reads entry ") << index.getSExtValue() << " of " << getTable().getType();
     if (tabulate && matchPattern(tabulate.getCounts()[i], m_ConstantInt(&size)) &&
         index.sge(size)) // C2
-      return emitOpError("reads entry ") << index.getSExtValue() << " of a table that has "
-                                         << size.getSExtValue();
+      return emitOpError("reads entry ")
+             << index.getSExtValue() << " of a table that has " << size.getSExtValue();
   }
   return success();
 }

@@ -45,6 +45,8 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
     `lanes` (set by `nb-vectorize`): the body computes that many neighbouring pixels along fast
     at once, and the induction variable of fast is a vector of their indices; lanes past the end
     of a row are computed and dropped. Sums are over the lanes, too: results never have lanes.
+    `rows`, beside them: the lanes are as many rows, one after the other, of neighbouring pixels,
+    and the induction variable of slow is a vector, too. Only what `nb-cull` has marked has rows.
 
     Constraints:
     * (C1) the dimensions are panel, slow, fast, in this order
@@ -70,7 +72,7 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins Variadic<Index>:$counts, Variadic<Index>:$roi,
                        Optional<AnyRankedTensor>:$mask, NB_DimensionArrayAttr:$dimensions,
-                       OptionalAttr<I64Attr>:$lanes);
+                       OptionalAttr<I64Attr>:$lanes, OptionalAttr<I64Attr>:$rows);
   let results = (outs Variadic<AnyTypeOf<[AnyRankedTensor, NB_Summand]>>:$images);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = loopDeclaration#[{
@@ -251,25 +253,27 @@ def NB_ReachOp : NB_Op<"reach", [AttrSizedOperandSegments]> {
 def NB_ReadPixelOp : NB_PureOp<"read_pixel"> {
   let summary = "the value of one pixel of an image";
   let description = [{
-    `image[panel][slow][fast]`. With lanes of `fast`, which are neighbouring pixels of one row,
-    one value per lane; lanes past the end of the row are 0. Reading elsewhere outside the image is
+    `image[panel][slow][fast]`. With lanes of `fast`, which are neighbouring pixels of one row, or
+    `in rows` of several, one value per lane; lanes past the end of the row are 0. Reading elsewhere outside the image is
     undefined.
 
     Constraints:
     * (C1) the image is a rank-3 tensor of unknown sizes, of f64 or f32
-    * (C2) the result is the image's element, with the lanes of `fast`
+    * (C2) the result is the image's element, with the lanes of `fast`; `slow` has none or the same
 
     Example:
     ```mlir
     %v = nb.read_pixel %image[%panel, %slow, %fast] : tensor<?x?x?xf64>
     %w = nb.read_pixel %image[%panel, %slow, %lanes] : tensor<?x?x?xf64> to vector<8xf64>
+    %u = nb.read_pixel %image[%panel, %rows, %lanes] : tensor<?x?x?xf64> to vector<8xf64> in rows
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$image, Index:$panel, Index:$slow, NB_IndexLike:$fast);
+  let arguments = (ins AnyRankedTensor:$image, Index:$panel, NB_IndexLike:$slow,
+                       NB_IndexLike:$fast);
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = [{
     $image `[` $panel `,` $slow `,` $fast `]` attr-dict
-    `:` custom<PixelTypes>(type($image), type($fast), type($result))
+    `:` custom<PixelTypes>(type($image), type($slow), type($fast), type($result))
   }];
   let hasVerifier = 1;
 }

@@ -32,15 +32,16 @@ static void printScatterTypes(OpAsmPrinter &p, Operation *, Type value, Type tab
   p << table;
 }
 
-/// `image`, and `to lanes` where several neighbours are read.
-static ParseResult parsePixelTypes(OpAsmParser &parser, Type &image, Type &fast, Type &result) {
+/// `image`, and `to lanes` where several neighbours are read, of several rows `in rows`.
+static ParseResult parsePixelTypes(OpAsmParser &parser, Type &image, Type &slow, Type &fast,
+                                   Type &result) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseType(image))
     return failure();
   auto tensor = dyn_cast<RankedTensorType>(image);
   if (!tensor)
     return parser.emitError(loc, "expected a tensor type, but got ") << image;
-  fast = parser.getBuilder().getIndexType();
+  fast = slow = parser.getBuilder().getIndexType();
   result = tensor.getElementType();
   if (failed(parser.parseOptionalKeyword("to")))
     return success();
@@ -50,13 +51,21 @@ static ParseResult parsePixelTypes(OpAsmParser &parser, Type &image, Type &fast,
   if (lanesOf(result) == 0)
     return parser.emitError(loc, "expected lanes, but got ") << result;
   fast = withLanes(fast, lanesOf(result));
+  if (succeeded(parser.parseOptionalKeyword("in"))) {
+    if (parser.parseKeyword("rows"))
+      return failure();
+    slow = fast;
+  }
   return success();
 }
 
-static void printPixelTypes(OpAsmPrinter &p, Operation *, Type image, Type, Type result) {
+static void printPixelTypes(OpAsmPrinter &p, Operation *, Type image, Type slow, Type,
+                            Type result) {
   p << image;
   if (lanesOf(result) != 0)
     p << " to " << result;
+  if (isa<VectorType>(slow))
+    p << " in rows";
 }
 
 /// `image`, and `to result` where a stage changes the precision.
@@ -64,7 +73,8 @@ static ParseResult parseResponseTypes(OpAsmParser &parser, Type &image, Type &re
   if (parser.parseType(image))
     return failure();
   if (!isa<RankedTensorType>(image))
-    return parser.emitError(parser.getCurrentLocation(), "expected a tensor type, but got ") << image;
+    return parser.emitError(parser.getCurrentLocation(), "expected a tensor type, but got ")
+           << image;
   result = image;
   return succeeded(parser.parseOptionalKeyword("to")) ? parser.parseType(result) : success();
 }

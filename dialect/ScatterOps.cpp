@@ -23,9 +23,9 @@ LogicalResult nb::verifySummand(Operation *op) {
 LogicalResult ScatterOp::verify() {
   auto table = cast<TableType>(getType());
   if (getIndices().size() != table.getRank() || getSizes().size() != table.getRank()) // C1
-    return emitOpError("expected ") << table.getRank() << " indices and sizes for " << table
-                                    << ", but got " << getIndices().size() << " and "
-                                    << getSizes().size();
+    return emitOpError("expected ")
+           << table.getRank() << " indices and sizes for " << table << ", but got "
+           << getIndices().size() << " and " << getSizes().size();
   Type value = getValue().getType();
   Type element = table.getElementType();
   int64_t lanes = lanesOf(value);
@@ -43,9 +43,12 @@ LogicalResult ReadPixelOp::verify() {
     return emitOpError("image must be a rank-3 tensor of unknown sizes, of f64 or f32, but got ")
            << image;
   auto fast = dyn_cast<VectorType>(getFast().getType());
-  Type expected = fast ? withLanes(image.getElementType(), fast.getNumElements())
-                       : image.getElementType();
+  Type expected =
+      fast ? withLanes(image.getElementType(), fast.getNumElements()) : image.getElementType();
   if (getType() != expected) // C2
     return emitOpError("result must be ") << expected << ", but got " << getType();
+  if (isa<VectorType>(getSlow().getType()) && getSlow().getType() != getFast().getType()) // C2
+    return emitOpError("slow must have the lanes of fast, ")
+           << getFast().getType() << ", but got " << getSlow().getType();
   return success();
 }

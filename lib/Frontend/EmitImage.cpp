@@ -17,7 +17,8 @@ SmallVector<Value> Emitter::regionOfPhotons() {
     return bounds;
   Value radius = param("psf_radius");
   for (unsigned i : {0, 2})
-    bounds[i] = op<arith::MaxSIOp>("first", op<arith::SubIOp>("first", bounds[i], radius), index(0));
+    bounds[i] =
+        op<arith::MaxSIOp>("first", op<arith::SubIOp>("first", bounds[i], radius), index(0));
   for (auto [i, count] : {std::pair(1, "fast_pixels"), std::pair(3, "slow_pixels")})
     bounds[i] = op<arith::MinSIOp>("last", op<arith::AddIOp>("last", bounds[i], radius),
                                    op<arith::SubIOp>("last", param(count), index(1)));
@@ -35,9 +36,9 @@ Value Emitter::photons() {
   bool last = !variant.hasResponse();
   RankedTensorType type = imageType(last && variant.imageType == nanobragg::ImageType::F32);
   Location loc = named(last ? "floatimage" : "photons");
-  auto image =
-      ImageOp::create(b, loc, TypeRange{type}, countsOf(dims), ValueRange(roi),
-                      masked ? param("mask") : Value(), namesOf(dims), IntegerAttr());
+  auto image = ImageOp::create(b, loc, TypeRange{type}, countsOf(dims), ValueRange(roi),
+                               masked ? param("mask") : Value(), namesOf(dims), IntegerAttr(),
+                               IntegerAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body = startBody(image, dims);
   ValueRange place = body->getArguments();
@@ -118,9 +119,8 @@ Value Emitter::sumOfSamples(const SampleIndices &pixel) {
 }
 
 Value Emitter::sumOfWeights() {
-  return sum("weights", {{Dimension::source, param("sources")}}, [&](ValueRange source) {
-    return lookup("weight", "source_weight", source[0]);
-  });
+  return sum("weights", {{Dimension::source, param("sources")}},
+             [&](ValueRange source) { return lookup("weight", "source_weight", source[0]); });
 }
 
 /// What the sum over samples is divided by; layers do not count, each adds what it captures.

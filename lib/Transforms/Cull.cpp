@@ -383,7 +383,8 @@ void Culler::rewrite() {
     return isa<LatticeFactorOp>(factor.getDefiningOp());
   }));
   numbers[NB_REACH_DARK] = constant(dark);
-  numbers[NB_REACH_LANES] = constant(1); // until nb-vectorize has had its say
+  // Until nb-vectorize has had its say.
+  numbers[NB_REACH_BLOCK_FAST] = numbers[NB_REACH_BLOCK_SLOW] = constant(1);
   ReachOp::create(b, loc, numbers, tables);
 
   image->setAttr(names::lit, b.getUnitAttr());

@@ -107,8 +107,9 @@ Value zeroImageLike(OpBuilder &builder, Value image) {
   ImageOp like = imageLike(image);
   if (!like)
     return {};
-  auto zeros = ImageOp::create(builder, like.getLoc(), image.getType(), like.getCounts(),
-                               like.getRoi(), like.getMask(), like.getDimensions(), IntegerAttr());
+  auto zeros =
+      ImageOp::create(builder, like.getLoc(), image.getType(), like.getCounts(), like.getRoi(),
+                      like.getMask(), like.getDimensions(), IntegerAttr(), IntegerAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&zeros.getBody());
   for (unsigned i = 0; i != like.getCounts().size(); ++i)

@@ -34,7 +34,7 @@ Type f64Image(OpBuilder &b) {
 Value overPixels(OpBuilder &b, Location loc, ImageOp like, Type type, ValueRange roi, Value mask,
                  function_ref<Value(ValueRange)> pixel) {
   auto image = ImageOp::create(b, loc, TypeRange{type}, like.getCounts(), roi, mask,
-                               like.getDimensions(), IntegerAttr());
+                               like.getDimensions(), IntegerAttr(), IntegerAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&image.getBody());
   for (unsigned i = 0; i != like.getCounts().size(); ++i)
@@ -57,8 +57,7 @@ Value read(OpBuilder &b, Location loc, Value image, ValueRange indices) {
 /// Another image spread with the same numbers, in f64.
 Value spreadOf(OpBuilder &b, PointSpreadOp op, Value image, unsigned order) {
   return PointSpreadOp::create(b, op.getLoc(), f64Image(b), op.getKind(), image, op.getFwhm(),
-                               op.getPixelSize(), op.getRadius(), ValueRange(), Value(),
-                               order);
+                               op.getPixelSize(), op.getRadius(), ValueRange(), Value(), order);
 }
 
 Value width(OpBuilder &b, PointSpreadOp op) {

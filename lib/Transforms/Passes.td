@@ -306,7 +306,9 @@ def Vectorize : Pass<"nb-vectorize"> {
   let options = [
     Option<"width", "width", "int64_t", "8", "lanes: pixels computed at once">,
     Option<"litWidth", "lit-width", "int64_t", "8",
-           "the most lanes of an image that nb-cull has marked, in which neighbours are mostly dark">
+           "the most lanes of an image that nb-cull has marked, in which neighbours are mostly dark">,
+    Option<"litRows", "lit-rows", "int64_t", "2",
+           "how many rows these lanes are, where they can be: spots are round">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::vector::VectorDialect"];

@@ -25,7 +25,7 @@ void peelMillerIndex(Value hkl, FunctionOpInterface func);
 
 /// The image that computes `lanes` pixels at once; the old one is gone. Null after a diagnostic.
 /// One that has lanes is left alone.
-ImageOp vectorizeImage(ImageOp image, int64_t lanes);
+ImageOp vectorizeImage(ImageOp image, int64_t lanes, int64_t rows = 1);
 
 } // namespace mlir::nb
 

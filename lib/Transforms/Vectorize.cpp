@@ -33,8 +33,8 @@ bool isOverLanes(Type type) { return isa<VectorType>(elementTypeOf(type)); }
 /// Rewrites the body of one image so that values that depend on the fast pixel index are lanes.
 class LaneRewriter {
 public:
-  LaneRewriter(ImageOp image, int64_t width)
-      : image(image), width(width), b(image), spread(image.getContext()) {}
+  LaneRewriter(ImageOp image, int64_t width, int64_t rows)
+      : image(image), width(width), rows(rows), b(image), spread(image.getContext()) {}
 
   /// The new image, the old one where that has lanes already; null after a diagnostic.
   ImageOp run();
@@ -54,7 +54,7 @@ private:
   bool multiplyByReciprocal(arith::DivFOp op);
 
   ImageOp image;
-  int64_t width;
+  int64_t width, rows;
   OpBuilder b, spread;
   IRMapping mapping;
   DenseMap<Value, Value> spreadValues;
@@ -224,13 +224,15 @@ ImageOp LaneRewriter::run() {
   }
   auto result =
       ImageOp::create(b, image.getLoc(), image.getResultTypes(), image.getCounts(), image.getRoi(),
-                      image.getMask(), image.getDimensions(), b.getI64IntegerAttr(width));
+                      image.getMask(), image.getDimensions(), b.getI64IntegerAttr(width),
+                      rows > 1 ? b.getI64IntegerAttr(rows) : IntegerAttr());
   if (Attribute lit = image->getAttr(names::lit))
     result->setAttr(names::lit, lit);
   Block &from = image.getBody().front();
   imageBody = b.createBlock(&result.getBody());
   for (auto [i, iv] : llvm::enumerate(from.getArguments())) {
-    Type type = i == 2 ? withLanes(iv.getType(), width) : iv.getType();
+    bool overLanes = i == 2 || (i == 1 && rows > 1);
+    Type type = overLanes ? withLanes(iv.getType(), width) : iv.getType();
     mapping.map(iv, imageBody->addArgument(type, iv.getLoc()));
   }
   if (failed(rewriteBlock(from))) {
@@ -242,16 +244,27 @@ ImageOp LaneRewriter::run() {
   return result;
 }
 
-ImageOp nb::vectorizeImage(ImageOp image, int64_t lanes) {
+ImageOp nb::vectorizeImage(ImageOp image, int64_t lanes, int64_t rows) {
   Location loc = image.getLoc();
-  LaneRewriter rewriter(image, lanes);
+  LaneRewriter rewriter(image, lanes, rows);
   ImageOp made = rewriter.run();
   if (rewriter.numLaneOps() + rewriter.numScalarOps() > 0)
     nb::remarkPassed(loc, remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
-        << llvm::formatv("computes {0} pixels at once: {1} op(s) in lanes, {2} scalar", lanes,
+        << llvm::formatv("computes {0} pixels{1} at once: {2} op(s) in lanes, {3} scalar", lanes,
+                         rows > 1 ? llvm::formatv(" of {0} rows", rows).str() : "",
                          rewriter.numLaneOps(), rewriter.numScalarOps())
                .str();
   return made;
+}
+
+/// Can the lanes be of several rows? Where the row is nothing but the place of the pixel, and what
+/// is read is that pixel.
+static bool takesRows(ImageOp image) {
+  ArrayRef<BlockArgument> ivs = image.getInductionVars();
+  return llvm::all_of(ivs[1].getUsers(), [&](Operation *user) {
+    auto read = dyn_cast<ReadPixelOp>(user);
+    return read ? read.getFast() == ivs[2] : isa<DetectorCoordinateOp>(user);
+  });
 }
 
 namespace {
@@ -264,18 +277,20 @@ struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
           << "nb-vectorize: width must be between 1 and 64, but got " << width.getValue();
       return signalPassFailure();
     }
-    if (litWidth < 1) {
-      emitError(getOperation()->getLoc())
-          << "nb-vectorize: lit-width must be positive, but got " << litWidth.getValue();
-      return signalPassFailure();
-    }
+    for (auto [name, value] : {std::pair("lit-width", int64_t(litWidth)), {"lit-rows", litRows}})
+      if (value < 1) {
+        emitError(getOperation()->getLoc())
+            << "nb-vectorize: " << name << " must be positive, but got " << value;
+        return signalPassFailure();
+      }
     SmallVector<ImageOp> images;
     getOperation()->walk([&](ImageOp image) { images.push_back(image); });
     for (ImageOp image : images) {
       // Where few pixels have light, the neighbours of one that has are mostly dark.
-      const int64_t lanes =
-          image->hasAttr(names::lit) ? std::min<int64_t>(width, litWidth) : int64_t(width);
-      if (!vectorizeImage(image, lanes))
+      const bool lit = image->hasAttr(names::lit);
+      const int64_t lanes = lit ? std::min<int64_t>(width, litWidth) : int64_t(width);
+      const int64_t rows = lit && lanes % litRows == 0 && takesRows(image) ? int64_t(litRows) : 1;
+      if (!vectorizeImage(image, lanes, rows))
         return signalPassFailure();
     }
   }

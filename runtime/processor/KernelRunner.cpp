@@ -31,15 +31,21 @@ int threadsFor(const nb_kernel_descriptor &kernel, const void *const *arguments,
   return wanted > 0 ? most : int(std::min(enough, double(most)));
 }
 
+std::int64_t wholeBlocks(std::int64_t rows, const Reach &reach) {
+  return (rows + reach.blockRows - 1) / reach.blockRows * reach.blockRows;
+}
+
 std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options, const Reach *reach) {
   // What is looked for in each tile costs less in large ones, whose bits still fit into a cache.
   constexpr std::int64_t culledTilesPerThread = 6, fewest = 16, most = 256, words = 1 << 18;
   if (reach && options.rowsPerTile <= 0) {
     const std::int64_t ofRow =
-        (shape.fast / reach->lanes + 1) * (reach->beams * reach->bases / 64 + 1);
-    return std::clamp<std::int64_t>(shape.panels * shape.slow /
-                                        (culledTilesPerThread * threadsOf(options.threads)),
-                                    1, std::clamp(words / ofRow, fewest, most));
+        (shape.fast / reach->pixelsOfBlock() + 1) * (reach->beams * reach->bases / 64 + 1);
+    return wholeBlocks(
+        std::clamp<std::int64_t>(shape.panels * shape.slow /
+                                     (culledTilesPerThread * threadsOf(options.threads)),
+                                 1, std::clamp(words / ofRow, fewest, most)),
+        *reach);
   }
   return options.rowsPerTile > 0
              ? options.rowsPerTile
@@ -169,7 +175,8 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   result.culled = reach.has_value();
   for (const LitTile &of : lit) {
     result.samplesLit += of.samplesLit * reach->samplesPerPixel;
-    result.samplesEvaluated += of.samplesEvaluated * double(reach->lanes) * reach->samplesPerPixel;
+    result.samplesEvaluated +=
+        of.samplesEvaluated * double(reach->pixelsOfBlock()) * reach->samplesPerPixel;
   }
   if (!result.cancelled && sums)
     kernel.finish(arguments, workspace.get(), accumulators.addresses(), accumulators.count(),

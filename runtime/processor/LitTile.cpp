@@ -1,7 +1,6 @@
 #include "runtime/processor/LitTile.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -25,8 +24,6 @@ void forEachFlag(const unsigned char *flags, std::size_t count, Visit visit) {
 /// Lists of as many entries stay in the cache.
 constexpr std::size_t longList = std::size_t(1) << 13;
 constexpr std::int64_t wordsOfPoints = std::int64_t(1) << 15;
-/// Rows of a spot, of which bits are written whether they are lit or not.
-constexpr std::int32_t rowsAtOnce = 4;
 constexpr std::size_t mostMask = std::size_t(1) << 22; ///< words
 
 } // namespace
@@ -36,50 +33,57 @@ void LitTile::addSpots(std::size_t count, std::uint32_t orientation) {
   if (reach.hasDepth)
     loops::coverBoth(spot, {spots[4].data(), spots[5].data(), spots[6].data(), spots[7].data()},
                      std::int64_t(count));
-  loops::clipSpots(spot,
-                   {std::int32_t(reach.fast.first), std::int32_t(reach.fast.last),
-                    std::int32_t(rows.first), std::int32_t(rows.last)},
-                   std::int64_t(wholeVectors(count)), near.data());
-  std::memset(near.data() + count, 0, wholeVectors(count) - count);
-  const auto lanes = std::uint32_t(reach.lanes); // 32 bits: dividing by them is faster
+  samplesLit +=
+      double(loops::blocksOfSpots(spot,
+                                  {std::int32_t(reach.fast.first), std::int32_t(reach.fast.last),
+                                   std::int32_t(rows.first), std::int32_t(rows.last)},
+                                  {1 / double(reach.blockColumns), 1 / double(reach.blockRows)},
+                                  std::int64_t(count), near.data()));
+  // No branch here depends on what lies where, as far as that can be.
+  std::array<std::size_t, 4> found{};
+  for (std::size_t i = 0; i != count; ++i)
+    for (unsigned char size : {loops::small, loops::medium, loops::large}) {
+      sizes[size][found[size]] = std::int32_t(i);
+      found[size] += near[i] == size;
+    }
+  const auto forEach = [&](loops::SpotSize size, auto &&add) {
+    for (std::size_t n = 0; n != found[size]; ++n) {
+      const auto i = std::size_t(sizes[size][n]);
+      add(BlockRange{spots[0][i], spots[1][i], spots[2][i], spots[3][i]});
+    }
+  };
+  if (!inMask) {
+    for (auto size : {loops::small, loops::medium, loops::large})
+      forEach(size, [&](const BlockRange &spot) { addHits(spot, orientation); });
+    return;
+  }
+  std::uint64_t *const words = mask.data() + orientation / 64;
   const std::uint64_t bit = std::uint64_t(1) << orientation % 64;
   const std::size_t nextRow = std::size_t(blocksPerRow) * wordsOfBlock;
-  std::uint64_t *const words = inMask ? mask.data() + orientation / 64 : nullptr;
-  // No branch here depends on what lies where, as far as that can be.
-  std::size_t visible = 0;
-  for (std::size_t i = 0; i != count; ++i) {
-    someSpots[visible] = std::int32_t(i);
-    visible += near[i];
-  }
-  for (std::size_t n = 0; n != visible; ++n) {
-    const auto i = std::size_t(someSpots[n]);
-    const std::int32_t f0 = spots[0][i], f1 = spots[1][i], s0 = spots[2][i], s1 = spots[3][i];
-    samplesLit += double(std::int64_t(s1 - s0 + 1) * (f1 - f0 + 1));
-    const auto begin = std::uint32_t(f0 - reach.fast.first) / lanes;
-    const auto end = std::uint32_t(f1 - reach.fast.first) / lanes;
-    if (inMask) {
-      // Most spots are a few rows high, in one block of a row or in two.
-      std::uint64_t *const row = words + std::size_t(s0 - rows.first) * nextRow;
-      std::uint64_t *first = row + begin * wordsOfBlock, *last = row + end * wordsOfBlock;
-      for (std::int32_t left = s1 - s0; left >= 0; left -= rowsAtOnce)
-        for (std::int32_t r = 0; r != rowsAtOnce; ++r, first += nextRow, last += nextRow) {
-          const std::uint64_t bitOfRow = r <= left ? bit : 0;
-          *first |= bitOfRow;
-          *last |= bitOfRow;
-        }
-      for (std::uint32_t column = begin + 1; column < end; ++column) {
-        std::uint64_t *word = row + column * wordsOfBlock;
-        for (std::int32_t left = s1 - s0; left >= 0; --left, word += nextRow)
-          *word |= bit;
-      }
-    } else {
-      for (std::int32_t row = s0; row <= s1; ++row) {
-        const auto start = std::uint32_t((row - rows.first) * blocksPerRow);
-        for (std::uint32_t column = begin; column <= end; ++column)
-          hits.push_back({start + column, orientation});
-      }
+  const auto setBits = [&](const BlockRange &spot, std::int32_t rowsOf, std::int32_t columnsOf) {
+    for (std::int32_t r = 0; r != rowsOf; ++r) {
+      std::uint64_t *const row = words + std::size_t(spot.rowFirst + r) * nextRow;
+      const std::uint64_t bitOfRow = spot.rowFirst + r <= spot.rowLast ? bit : 0;
+      for (std::int32_t c = 0; c != columnsOf; ++c)
+        row[std::size_t(std::min(spot.columnFirst + c, spot.columnLast)) * wordsOfBlock] |=
+            bitOfRow;
     }
-  }
+  };
+  forEach(loops::small, [&](const BlockRange &spot) {
+    setBits(spot, loops::rowsOfSmall, loops::columnsOfSmall);
+  });
+  forEach(loops::medium, [&](const BlockRange &spot) {
+    setBits(spot, loops::rowsOfMedium, loops::columnsOfMedium);
+  });
+  forEach(loops::large, [&](const BlockRange &spot) {
+    setBits(spot, spot.rowLast - spot.rowFirst + 1, spot.columnLast - spot.columnFirst + 1);
+  });
+}
+
+void LitTile::addHits(const BlockRange &spot, std::uint32_t orientation) {
+  for (std::int32_t row = spot.rowFirst; row <= spot.rowLast; ++row)
+    for (std::int32_t column = spot.columnFirst; column <= spot.columnLast; ++column)
+      hits.push_back({std::uint32_t(row * std::int32_t(blocksPerRow) + column), orientation});
 }
 
 void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_t groupNumber) {
@@ -112,7 +116,8 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
     axis.resize(whole);
   for (auto &spot : spots)
     spot.resize(whole);
-  someSpots.resize(whole);
+  for (auto &list : sizes)
+    list.resize(whole);
   const std::int64_t last = std::min((groupNumber + 1) * reach.groupSize, reach.bases);
   for (std::int64_t basis = groupNumber * reach.groupSize; basis != last; ++basis) {
     const Matrix &ellipsoid = reach.ellipsoid[std::size_t(basis)];
@@ -156,18 +161,21 @@ bool LitTile::findByPoints(const nb_tile &tile) {
   inMask = true;
   wordsOfBlock = std::size_t(reach.beams * reach.bases + 63) / 64;
   mask.assign(blocks() * wordsOfBlock, 0);
+  wordOf.resize(std::size_t(reach.fast.last - reach.fast.first + 1));
+  for (std::size_t pixel = 0; pixel != wordOf.size(); ++pixel)
+    wordOf[pixel] =
+        std::int32_t(pixel / std::size_t(reach.blockColumns)) * std::int32_t(wordsOfBlock);
   for (std::int64_t row = rows.first; row <= rows.last; ++row) {
     reach.directionsOf(tile.panel, row, reach.fast, directions);
     const PointSearch::Test test = reach.points->testFor(directions.longest);
     if (!test.possible)
       return false;
-    const std::int64_t firstBlock = (row - rows.first) * blocksPerRow;
-    reach.points->findLit(
-        test,
-        {directions.x.data(), directions.y.data(), directions.z.data(),
-         reach.fast.last - reach.fast.first + 1, directions.kinds, directions.stride},
-        {mask.data() + std::size_t(firstBlock) * wordsOfBlock,
-         std::countr_zero(std::uint64_t(reach.lanes)), std::int64_t(wordsOfBlock)});
+    const std::int64_t firstBlock = (row - rows.first) / reach.blockRows * blocksPerRow;
+    reach.points->findLit(test,
+                          {directions.x.data(), directions.y.data(), directions.z.data(),
+                           reach.fast.last - reach.fast.first + 1, directions.kinds,
+                           directions.stride},
+                          {mask.data() + std::size_t(firstBlock) * wordsOfBlock, wordOf.data()});
   }
   std::size_t lit = 0;
   for (std::size_t block = 0; block != blocks(); ++block) {
@@ -178,7 +186,7 @@ bool LitTile::findByPoints(const nb_tile &tile) {
     for (std::size_t word = 0; word != wordsOfBlock; ++word)
       lit += std::size_t(__builtin_popcountll(words[word]));
   }
-  samplesLit += double(lit) * double(reach.lanes);
+  samplesLit += double(lit) * double(reach.pixelsOfBlock());
   return true;
 }
 
@@ -188,7 +196,7 @@ void LitTile::chooseMask() {
   if (inMask || words > mostMask || hits.size() <= words / 8)
     return;
   inMask = true;
-  mask.assign(words + std::size_t(rowsAtOnce * blocksPerRow) * wordsOfBlock, 0);
+  mask.assign(words + std::size_t(loops::rowsOfMedium * blocksPerRow) * wordsOfBlock, 0);
   for (Hit hit : hits)
     setBit(hit);
 }
@@ -199,16 +207,16 @@ void LitTile::beginLists() {
 }
 
 void LitTile::addBlock(std::int64_t block) {
-  slow.push_back(std::int32_t(rows.first + block / blocksPerRow));
-  fast.push_back(std::int32_t(reach.fast.first + block % blocksPerRow * reach.lanes));
+  slow.push_back(std::int32_t(rows.first + block / blocksPerRow * reach.blockRows));
+  fast.push_back(std::int32_t(reach.fast.first + block % blocksPerRow * reach.blockColumns));
   outerBegin.push_back(std::int32_t(outer.size()));
 }
 
 nb_lit LitTile::lists() {
   outerBegin.push_back(std::int32_t(outer.size()));
   innerBegin.push_back(std::int32_t(inner.size()));
-  return {std::int64_t(slow.size()), slow.data(), fast.data(), outerBegin.data(), outer.data(),
-          innerBegin.data(),         inner.data()};
+  return {std::int64_t(slow.size()), slow.data(),  fast.data(), outerBegin.data(), outer.data(),
+          innerBegin.data(),         inner.data(), &slowEnd};
 }
 
 /// By block, and of each block in ascending order of orientations.
@@ -242,7 +250,8 @@ void LitTile::runMask(const std::function<void(const nb_lit &)> &run) {
                          reach.bases,
                          std::int32_t(rows.first),
                          std::int32_t(reach.fast.first),
-                         std::int32_t(reach.lanes)};
+                         std::int32_t(reach.blockRows),
+                         std::int32_t(reach.blockColumns)};
   // A block more than long lists have, and the ends.
   const std::size_t most = std::min(longList, std::size_t(all)) + 1;
   for (auto *list : {&slow, &fast, &outerBegin})
@@ -268,7 +277,7 @@ void LitTile::runMask(const std::function<void(const nb_lit &)> &run) {
     samplesEvaluated += double(lists.inners);
     if (lists.blocks != 0)
       run({lists.blocks, lists.slow, lists.fast, lists.outerBegin, lists.outer, lists.innerBegin,
-           lists.inner});
+           lists.inner, &slowEnd});
   }
 }
 
@@ -318,7 +327,7 @@ void LitTile::runHits(const std::function<void(const nb_lit &)> &run) {
 }
 
 void LitTile::runEverything(const std::function<void(const nb_lit &)> &run) {
-  const std::int64_t blocks = (rows.last - rows.first + 1) * blocksPerRow;
+  const auto blocks = std::int64_t(this->blocks());
   const std::int64_t all = reach.beams * reach.bases;
   const std::int64_t atOnce = std::max<std::int64_t>(1, std::int64_t(longList) / (all + 1));
   for (std::int64_t first = 0; first < blocks; first += atOnce) {
@@ -333,17 +342,22 @@ void LitTile::runEverything(const std::function<void(const nb_lit &)> &run) {
       }
     }
     samplesEvaluated += double(inner.size());
-    samplesLit += double(inner.size()) * double(reach.lanes);
+    samplesLit += double(inner.size()) * double(reach.pixelsOfBlock());
     run(lists());
   }
 }
 
+void LitTile::beginRows(Range some) {
+  rows = some;
+  slowEnd = std::int32_t(some.last + 1);
+}
+
 void LitTile::forEachList(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
-  rows = {std::max(tile.slow_begin, reach.slow.first),
-          std::min(tile.slow_end - 1, reach.slow.last)};
+  beginRows(
+      {std::max(tile.slow_begin, reach.slow.first), std::min(tile.slow_end - 1, reach.slow.last)});
   if (rows.last < rows.first || reach.fast.last < reach.fast.first)
     return;
-  blocksPerRow = (reach.fast.last - reach.fast.first + reach.lanes) / reach.lanes;
+  blocksPerRow = (reach.fast.last - reach.fast.first + reach.blockColumns) / reach.blockColumns;
   if (reach.everything)
     return runEverything(run);
   if (reach.points)
@@ -359,9 +373,9 @@ void LitTile::forEachList(const nb_tile &tile, const std::function<void(const nb
 void LitTile::runPoints(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
   const Range all = rows;
   const std::int64_t words = blocksPerRow * ((reach.beams * reach.bases + 63) / 64);
-  const std::int64_t atOnce = std::max<std::int64_t>(wordsOfPoints / words, 1);
+  const std::int64_t atOnce = std::max<std::int64_t>(wordsOfPoints / words, 1) * reach.blockRows;
   for (std::int64_t first = all.first; first <= all.last; first += atOnce) {
-    rows = {first, std::min(first + atOnce - 1, all.last)};
+    beginRows({first, std::min(first + atOnce - 1, all.last)});
     if (findByPoints(tile))
       runMask(run);
     else

@@ -27,13 +27,22 @@ private:
   void findHits(const nb_tile &tile);
   bool findByPoints(const nb_tile &tile);
   void findHits(const nb_tile &tile, std::int64_t beam, std::int64_t group);
+  struct BlockRange {
+    std::int32_t columnFirst, columnLast, rowFirst, rowLast;
+  };
   void addSpots(std::size_t count, std::uint32_t orientation);
-  std::size_t blocks() const { return std::size_t((rows.last - rows.first + 1) * blocksPerRow); }
+  void addHits(const BlockRange &spot, std::uint32_t orientation);
+  /// Rows of blocks, of which the last may end outside.
+  std::int64_t blockRows() const {
+    return (rows.last - rows.first + reach.blockRows) / reach.blockRows;
+  }
+  std::size_t blocks() const { return std::size_t(blockRows() * blocksPerRow); }
   void setBit(Hit hit) {
     mask[hit.block * wordsOfBlock + hit.orientation / 64] |= std::uint64_t(1)
                                                              << hit.orientation % 64;
   }
   void chooseMask();
+  void beginRows(Range some);
   void runPoints(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
   void runMask(const std::function<void(const nb_lit &)> &run);
   void runIfLong(const std::function<void(const nb_lit &)> &run);
@@ -46,7 +55,8 @@ private:
   nb_lit lists();
 
   const Reach &reach;
-  Range rows; ///< of the tile, in the region of interest
+  Range rows;               ///< of the tile, in the region of interest
+  std::int32_t slowEnd = 0; ///< behind them
   std::int64_t blocksPerRow = 0;
 
   // Candidates of the tile in one group.
@@ -54,9 +64,10 @@ private:
   std::vector<unsigned char> near;
   // Of these what is near the sphere for one basis, and where.
   std::vector<double> lit[3];
-  std::vector<std::int32_t> spots[8], someSpots;
+  std::vector<std::int32_t> spots[8], sizes[4]; ///< sizes: which spots have that loops::SpotSize
 
-  Directions directions; ///< of a row, where samples are looked at
+  Directions directions;            ///< of a row, where samples are looked at
+  std::vector<std::int32_t> wordOf; ///< of its pixels, for the first bit of their block
 
   bool inMask = false; ///< what is lit is in the mask, not in the hits
   std::size_t wordsOfBlock = 0;

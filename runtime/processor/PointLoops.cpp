@@ -77,8 +77,8 @@ NB_INLINE void setBits(const Cluster *clusters, std::int64_t count, const Points
                 return ofLattice(at(0), at(1), at(2));
               });
           constexpr std::int64_t perWord = 64 / latticesAtOnce;
-          bits.first[((first + p) >> bits.logWidth) * bits.words + i / perWord] |=
-              std::uint64_t(some) << i % perWord * latticesAtOnce;
+          bits.words[bits.wordOf[first + p] + i / perWord] |= std::uint64_t(some)
+                                                              << i % perWord * latticesAtOnce;
         }
       }
     }

@@ -46,10 +46,10 @@ struct Form {
   float bound, extent[3];
 };
 
-/// Where the bits of a pixel are: those of 2^logWidth pixels in a row together, in `words` of them.
+/// Where the bits of a pixel are: from words[wordOf[pixel]] on.
 struct BlockBits {
-  std::uint64_t *first;
-  std::int64_t logWidth, words;
+  std::uint64_t *words;
+  const std::int32_t *wordOf;
 };
 
 /// Sets a bit for each lattice that has light at some of a block's points: bit 16 i + j for lattice

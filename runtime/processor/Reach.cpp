@@ -86,7 +86,8 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   beams = count(NB_REACH_BEAMS);
   bases = count(NB_REACH_BASES);
   groupSize = std::max<std::int64_t>(count(NB_REACH_GROUP), 1);
-  lanes = count(NB_REACH_LANES);
+  blockColumns = count(NB_REACH_BLOCK_FAST);
+  blockRows = count(NB_REACH_BLOCK_SLOW);
   dark = number[NB_REACH_DARK] != 0;
   fast = {std::max<std::int64_t>(count(NB_REACH_FAST_MIN), 0),
           std::min(count(NB_REACH_FAST_MAX), fastPixels - 1)};

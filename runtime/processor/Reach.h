@@ -50,7 +50,8 @@ public:
   bool everything = false;
 
   std::int64_t panels = 0, slowPixels = 0, fastPixels = 0, beams = 0, bases = 0, groupSize = 1;
-  std::int64_t lanes = 1;
+  std::int64_t blockColumns = 1, blockRows = 1; ///< of a block of pixels
+  std::int64_t pixelsOfBlock() const { return blockColumns * blockRows; }
   Range fast, slow;           ///< the region of interest, inside the image
   bool dark = false;          ///< pixels without light are zero
   double samplesPerPixel = 1; ///< of one beam and one basis

@@ -217,6 +217,35 @@ NB_VECTORIZED void clipSpots(Pixels spots, const Window &w, std::int64_t count,
   }
 }
 
+NB_VECTORIZED std::int64_t blocksOfSpots(Pixels spots, const Window &w, const Blocks &blocks,
+                                         std::int64_t count, unsigned char *size) {
+  std::int64_t pixels = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int32_t f0 = std::max(spots.fastFirst[i], w.fastFirst) - w.fastFirst;
+    const std::int32_t f1 = std::min(spots.fastLast[i], w.fastLast) - w.fastFirst;
+    const std::int32_t s0 = std::max(spots.slowFirst[i], w.slowFirst) - w.slowFirst;
+    const std::int32_t s1 = std::min(spots.slowLast[i], w.slowLast) - w.slowFirst;
+    const bool any = (f0 <= f1) & (s0 <= s1);
+    pixels += any ? std::int64_t(f1 - f0 + 1) * std::int64_t(s1 - s0 + 1) : 0;
+    // Half a pixel away from where rounding would matter.
+    const auto column0 = std::int32_t((f0 + 0.5) * blocks.perColumn);
+    const auto column1 = std::int32_t((f1 + 0.5) * blocks.perColumn);
+    const auto row0 = std::int32_t((s0 + 0.5) * blocks.perRow);
+    const auto row1 = std::int32_t((s1 + 0.5) * blocks.perRow);
+    spots.fastFirst[i] = column0;
+    spots.fastLast[i] = column1;
+    spots.slowFirst[i] = row0;
+    spots.slowLast[i] = row1;
+    const bool isSmall = (row1 - row0 < rowsOfSmall) & (column1 - column0 < columnsOfSmall);
+    const bool isMedium = (row1 - row0 < rowsOfMedium) & (column1 - column0 < columnsOfMedium);
+    size[i] = static_cast<unsigned char>(any ? (isSmall    ? small
+                                                : isMedium ? medium
+                                                           : large)
+                                             : nothing);
+  }
+  return pixels;
+}
+
 // Bits are taken eight at a time, whether there are as many or not: what comes behind them is
 // written over. A loop that ends at the last bit would be mispredicted each time.
 NB_VECTORIZED std::int64_t listBits(const Bits &bits, std::int64_t block, std::int64_t end,
@@ -233,8 +262,8 @@ NB_VECTORIZED std::int64_t listBits(const Bits &bits, std::int64_t block, std::i
       some |= words[word];
     if (!some && dark)
       continue;
-    lists.slow[blocks] = bits.firstRow + std::int32_t(thisRow);
-    lists.fast[blocks] = bits.firstColumn + std::int32_t(thisColumn) * bits.lanes;
+    lists.slow[blocks] = bits.firstRow + std::int32_t(thisRow) * bits.blockRows;
+    lists.fast[blocks] = bits.firstColumn + std::int32_t(thisColumn) * bits.blockColumns;
     lists.outerBegin[blocks++] = std::int32_t(outers);
     if (!some)
       continue;

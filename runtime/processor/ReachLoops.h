@@ -69,12 +69,24 @@ void coverBoth(Pixels spots, const Pixels &others, std::int64_t count);
 /// What is inside the window is left of the spots; `any` 1 where that is something, else 0.
 void clipSpots(Pixels spots, const Window &window, std::int64_t count, unsigned char *any);
 
+/// Blocks of pixels, counted from the window's first pixel.
+struct Blocks {
+  double perColumn, perRow; ///< 1 / the columns and rows of a block
+};
+/// How many blocks a spot touches.
+enum SpotSize : unsigned char { nothing, small, medium, large };
+constexpr int rowsOfSmall = 2, columnsOfSmall = 2, rowsOfMedium = 4, columnsOfMedium = 3;
+/// Takes the blocks that are touched inside the window in place of the pixels. Returns how many
+/// pixels there are inside.
+std::int64_t blocksOfSpots(Pixels spots, const Window &window, const Blocks &blocks,
+                           std::int64_t count, unsigned char *size);
+
 /// Bits of a row of blocks after the other.
 struct Bits {
   const std::uint64_t *words;
   std::int64_t wordsOfBlock;
   std::int64_t blocksPerRow, beams, bases; ///< bit beam * bases + basis
-  std::int32_t firstRow, firstColumn, lanes;
+  std::int32_t firstRow, firstColumn, blockRows, blockColumns;
 };
 /// Room for the lists of nb_lit, and how far they are filled.
 struct Lists {

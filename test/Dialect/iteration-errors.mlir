@@ -22,6 +22,25 @@ func.func @image_C2(%n: index, %x: vector<8xf64>) {
 
 // -----
 
+func.func @image_C2_rows(%n: index, %x: vector<8xf64>) {
+  // expected-error@below {{rows must divide the lanes, but got 3}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n lanes(8) rows(3) : tensor<?x?x?xf64> {
+    nb.yield %x : vector<8xf64>
+  }
+  return
+}
+
+// -----
+
+func.func @read_pixel_C2_rows(%image: tensor<?x?x?xf64>, %p: index, %s: vector<4xindex>, %f: vector<8xindex>) {
+  // expected-error@below {{slow must have the lanes of fast, 'vector<8xindex>', but got 'vector<4xindex>'}}
+  %v = "nb.read_pixel"(%image, %p, %s, %f)
+      : (tensor<?x?x?xf64>, index, vector<4xindex>, vector<8xindex>) -> vector<8xf64>
+  return
+}
+
+// -----
+
 func.func @image_C2_lanes(%n: index, %x: f64) {
   // expected-error@below {{lanes must be positive, but got 0}}
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n lanes(0) : tensor<?x?x?xf64> {

@@ -20,6 +20,22 @@ func.func @image(%np: index, %ns: index, %nf: index, %f0: index, %f1: index, %s0
   return %img, %a, %b : tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf32>
 }
 
+// Lanes of several rows: both induction variables of a pixel are lanes.
+// CHECK-LABEL: func.func @rows
+// CHECK: nb.image panel %{{.*}}, slow %[[S:.*]] in %{{.*}}, fast %[[F:.*]] in %{{.*}} lanes(8) rows(2) : tensor<?x?x?xf64> {
+// CHECK: nb.read_pixel %{{.*}}[%{{.*}}, %[[S]], %[[F]]] : tensor<?x?x?xf64> to vector<8xf64> in rows
+// CHECK: nb.detector_coordinate %[[S]],
+func.func @rows(%n: index, %image: tensor<?x?x?xf64>, %i: vector<8xindex>, %size: vector<8xf64>)
+    -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n lanes(8) rows(2) : tensor<?x?x?xf64> {
+    %v = nb.read_pixel %image[%p, %s, %f] : tensor<?x?x?xf64> to vector<8xf64> in rows
+    %x = nb.detector_coordinate %s, %i, %i, %size : vector<8xindex>, vector<8xf64>
+    %y = arith.addf %v, %x : vector<8xf64>
+    nb.yield %y : vector<8xf64>
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
 // CHECK-LABEL: func.func @lanes
 // CHECK: nb.image panel %{{.*}}, fast %[[F:.*]] in %{{.*}} lanes(8) : tensor<?x?x?xf64> {
 // CHECK-NEXT: arith.index_cast %[[F]] : vector<8xindex> to vector<8xi64>

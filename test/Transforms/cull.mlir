@@ -11,7 +11,8 @@
 // CHECK-NEXT: nb.image {{.*}} attributes {nb.lit}
 // CHECK: nb.sum source {{.*}} attributes {nb.lit = array<i64: 1>}
 // CHECK: nb.sum mosaic {{.*}} attributes {nb.lit = array<i64: 2>}
-// LANES: nb.image {{.*}} lanes(8) attributes {nb.lit}
+// Spots are round, so the lanes are of two rows.
+// LANES: nb.image {{.*}} lanes(8) rows(2) attributes {nb.lit}
 func.func @image(%bases: !nb.table<?x!nb.vec3<f64>>, %k: !nb.table<?x!nb.vec3<f64>>,
                  %lambda: !nb.table<?xf64>, %n: !nb.vec3<f64>, %o: !nb.vec3<f64>,
                  %f: !nb.vec3<f64>, %s: !nb.vec3<f64>, %size: f64, %fudge: f64, %domains: index,

@@ -68,6 +68,7 @@ std::int64_t blocksOf(Address address) {
   check(lit.outer, outers, "the beams of lit blocks");
   check(lit.inner_begin, outers + 1, "where the bases of lit blocks begin");
   check(lit.inner, lit.inner_begin[outers], "the bases of lit blocks");
+  check(lit.slow_end, 1, "where the rows of lit blocks end");
   return (lit.blocks + 3) / 4;
 }
 

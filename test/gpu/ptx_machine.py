@@ -277,6 +277,15 @@ class Machine:
     def do_shr(self, op, operands):
         self.shift(op, operands, np.right_shift)
 
+    def do_bfe(self, op, operands):
+        """So many bits from a position on."""
+        assert op[-1] in ("u32", "u64"), op
+        value = self.value(operands[1], op[-1])
+        position, length = (self.value(operand, "u32") for operand in operands[2:])
+        assert (position + length <= 8 * value.dtype.itemsize).all() and (length < 32).all()
+        mask = (np.left_shift(np.uint64(1), length.astype(np.uint64)) - np.uint64(1)).astype(value.dtype)
+        self.set(operands[0], np.right_shift(value, position.astype(value.dtype)) & mask)
+
     def do_rem(self, op, operands):
         x, y = (self.value(operand, op[-1]) for operand in operands[1:])
         self.set(operands[0], x % np.where(y == 0, np.ones_like(y), y))

@@ -87,15 +87,15 @@ class Twin:
         self.call("prepare", self.arguments, workspace.ctypes.data)
         self.call("reach", self.arguments, positions.ctypes.data)
         numbers = workspace[positions[0]:]
-        slow, fast, beams, bases, lanes = (int(numbers[i]) for i in (1, 2, 7, 8, 26))
-        assert (beams, lanes) == (1, 32), numbers[:27]
-        blocks = [(s, f) for s in range(slow) for f in range(0, fast, lanes)][::2]
+        slow, fast, beams, bases, columns, rows = (int(numbers[i]) for i in (1, 2, 7, 8, 26, 27))
+        assert (beams, columns, rows) == (1, 8, 4), numbers[:28]
+        blocks = [(s, f) for s in range(0, slow, rows) for f in range(0, fast, columns)][::2]
         chosen = [np.sort(random.choice(bases, random.integers(bases + 1), replace=False))
                   for _ in blocks]
         begins = np.cumsum([0] + [len(c) for c in chosen])
-        rows, columns = np.array(blocks).T
-        return [np.array(l, np.int32) for l in (rows, columns, np.arange(len(blocks) + 1),
-                                                np.zeros(len(blocks)), begins, np.concatenate(chosen))]
+        first_rows, first_columns = np.array(blocks).T
+        return [np.array(l, np.int32) for l in (first_rows, first_columns, np.arange(len(blocks) + 1),
+                                                np.zeros(len(blocks)), begins, np.concatenate(chosen), [slow])]
 
     def run(self, tile):
         """Workspace, image and the sum of the accumulators of all warps."""

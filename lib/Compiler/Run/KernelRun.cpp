@@ -21,8 +21,7 @@ KernelRun::Memory KernelRun::allocate(int64_t bytes) {
 KernelRun::KernelRun(const nb_kernel_descriptor &kernel, std::vector<const void *> given,
                      std::array<int64_t, 3> shape)
     : kernel(kernel), arguments(std::move(given)), shape(shape),
-      sizes(kernel.num_outputs,
-            nanobragg::productOf({shape[0], shape[1], shape[2]}, "an image")) {
+      sizes(kernel.num_outputs, nanobragg::productOf({shape[0], shape[1], shape[2]}, "an image")) {
   if (kernel.output_sizes)
     kernel.output_sizes(arguments.data(), sizes.data());
   for (int64_t size : sizes)
@@ -65,11 +64,14 @@ void KernelRun::renderAll(nb_tile &tile, const std::function<void()> &run) {
   const int64_t lastSlow = std::min(tile.slow_end - 1, number(NB_REACH_SLOW_MAX));
   const int64_t lastFast = std::min(number(NB_REACH_FAST_PIXELS) - 1, number(NB_REACH_FAST_MAX));
   const int32_t begins[] = {0, int32_t(outer.size())};
-  for (int64_t s = std::max(tile.slow_begin, number(NB_REACH_SLOW_MIN)); s <= lastSlow; ++s)
+  const int32_t slowEnd = int32_t(lastSlow + 1);
+  for (int64_t s = std::max(tile.slow_begin, number(NB_REACH_SLOW_MIN)); s <= lastSlow;
+       s += number(NB_REACH_BLOCK_SLOW))
     for (int64_t f = std::max<int64_t>(0, number(NB_REACH_FAST_MIN)); f <= lastFast;
-         f += number(NB_REACH_LANES)) {
+         f += number(NB_REACH_BLOCK_FAST)) {
       const int32_t slow = int32_t(s), fast = int32_t(f);
-      const nb_lit lit{1, &slow, &fast, begins, outer.data(), innerBegin.data(), inner.data()};
+      const nb_lit lit{1,       &slow, &fast, begins, outer.data(), innerBegin.data(), inner.data(),
+                       &slowEnd};
       tile.lit = &lit;
       run();
     }

@@ -71,7 +71,7 @@ llvm::Error nb::packResults(func::FuncOp function) {
   constexpr int64_t unknown = ShapedType::kDynamic;
   Type type = RankedTensorType::get({unknown, unknown, unknown}, b.getF64Type());
   auto image = ImageOp::create(b, loc, TypeRange{type}, counts, ValueRange(), Value(),
-                               b.getArrayAttr(names), IntegerAttr());
+                               b.getArrayAttr(names), IntegerAttr(), IntegerAttr());
   Block *body = b.createBlock(&image.getBody());
   for (unsigned i = 0; i < 3; ++i)
     body->addArgument(b.getIndexType(), loc);

@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace mlir::nb;
 
+/// Rows of the pixels of a warp.
+constexpr int64_t rowsOfWarp = 4;
+
 namespace {
 class ImageLowering {
 public:
@@ -29,16 +32,27 @@ private:
   void lowerReach();
   Value startOfRow(Value panel, Value slow);
   void clearPixels(Value position, Value left);
-  LogicalResult pixels(Value panel, Value slow, Value fast, Value end, Value rowStart);
-  LogicalResult replaceReads(Value rowStart);
+  struct Bounds {
+    Value fast,
+        slow; ///< the first pixel and the first row that are not rendered; slow null: all are
+  };
+  LogicalResult pixels(Value panel, Value slow, Value fast, Bounds end, Value rowStart = {});
+  void findPixels(Value panel, Value slow, Value fast, Bounds end, Value rowStart);
+  LogicalResult replaceReads();
   LogicalResult store(Value value, const Accumulator &to);
+  Value loadPixels(Location loc, Value buffer, Type type);
+  void storePixels(Value value, Value buffer);
   Value maskAt();
-  void skipMasked(Value left);
+  void skipMasked();
   Value zero(Type type) { return zeroConstant(b, loc, type); }
 
   int64_t lanes() { return image.getLanes().value_or(1); }
-  /// Of a culled image: those of a vector, or of a warp's threads.
-  int64_t pixelsOfBlock() { return concurrent ? nanobragg::threadsOfWarp : lanes(); }
+  /// Of a culled image, the pixels of a block are those of a vector, or of a warp's threads: so
+  /// many rows of so many columns.
+  int64_t rowsOfBlock() { return concurrent ? rowsOfWarp : image.getRows().value_or(1); }
+  int64_t columnsOfBlock() {
+    return (concurrent ? nanobragg::threadsOfWarp : lanes()) / rowsOfBlock();
+  }
   bool hasLanes() { return image.getLanes().has_value(); }
   static bool isImage(Value result) { return isa<RankedTensorType>(result.getType()); }
 
@@ -52,9 +66,11 @@ private:
   SmallVector<Accumulator>
       accumulators; ///< one per result; that of an image is only a buffer, none if unused
   // Of the pixels at hand.
-  Value position; ///< in a flat image
-  Value inRow;    ///< lanes that are pixels; null without lanes
-  Value rendered; ///< inRow and not masked; null: yes
+  Value slowIndex, fastIndex;
+  Value ownRow;                 ///< where the first of their row is, in a flat image
+  SmallVector<Value> positions; ///< in a flat image, of the first of each row
+  Value inside;                 ///< which of them are pixels; null: all are
+  Value rendered;               ///< inside and not masked; null: yes
 };
 } // namespace
 
@@ -129,6 +145,9 @@ LogicalResult ImageLowering::run() {
   if (failed(allocateResults()))
     return failure();
   const bool culled = image->hasAttr(names::lit);
+  if (image.getRows() && !culled)
+    return image.emitError(
+        "lanes of several rows are for blocks of what is lit, which nb-cull marks");
   if (culled) {
     lit.create(b, loc);
     lowerReach();
@@ -190,20 +209,23 @@ Value ImageLowering::startOfRow(Value panel, Value slow) {
 /// One of the blocks that the runtime lists, which lies in the region of interest.
 LogicalResult ImageLowering::litBlock(Value panel, Value block) {
   Value slow = lit.slowOf(b, loc, block), fast = lit.fastOf(b, loc, block);
-  Value end = image.getCounts()[2];
+  Bounds end{image.getCounts()[2], rowsOfBlock() > 1 ? lit.slowEnd(b, loc) : Value()};
   if (!image.getRoi().empty()) {
     Value stop = arith::AddIOp::create(b, loc, image.getRoi()[1], indexConstant(b, loc, 1));
-    end = arith::MinSIOp::create(b, loc, stop, end);
+    end.fast = arith::MinSIOp::create(b, loc, stop, end.fast);
   }
-  Value rowStart = startOfRow(panel, slow);
   if (hasLanes())
-    return pixels(panel, slow, fast, end, rowStart);
-  Value behind = arith::AddIOp::create(b, loc, fast, indexConstant(b, loc, pixelsOfBlock()));
-  auto loop = scf::ForOp::create(b, loc, fast, arith::MinSIOp::create(b, loc, behind, end),
+    return pixels(panel, slow, fast, end);
+  Value columns = indexConstant(b, loc, columnsOfBlock());
+  auto loop = scf::ForOp::create(b, loc, indexConstant(b, loc, 0),
+                                 indexConstant(b, loc, columnsOfBlock() * rowsOfBlock()),
                                  indexConstant(b, loc, 1));
   loop->setAttr(names::loop, DimensionAttr::get(b.getContext(), Dimension::fast));
   b.setInsertionPointToStart(loop.getBody());
-  return pixels(panel, slow, loop.getInductionVar(), end, rowStart);
+  Value pixel = loop.getInductionVar();
+  slow = arith::AddIOp::create(b, loc, slow, arith::DivUIOp::create(b, loc, pixel, columns));
+  fast = arith::AddIOp::create(b, loc, fast, arith::RemUIOp::create(b, loc, pixel, columns));
+  return pixels(panel, slow, fast, end);
 }
 
 /// Numbers go into memory as tables do.
@@ -214,8 +236,11 @@ void ImageLowering::lowerReach() {
   if (!reach || reach.getNumbers().empty())
     return;
   SmallVector<Value> numbers = llvm::to_vector(reach.getNumbers());
-  numbers[NB_REACH_LANES] =
-      arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(pixelsOfBlock())));
+  auto number = [&](int64_t value) {
+    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(value)));
+  };
+  numbers[NB_REACH_BLOCK_FAST] = number(columnsOfBlock());
+  numbers[NB_REACH_BLOCK_SLOW] = number(rowsOfBlock());
   Value memory = allocate(b, loc, indexConstant(b, loc, int64_t(numbers.size())));
   for (auto [i, number] : llvm::enumerate(numbers))
     memref::StoreOp::create(b, loc, number, memory, indexConstant(b, loc, int64_t(i)));
@@ -254,7 +279,7 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
   auto loop = scf::ForOp::create(b, loc, begin, end, indexConstant(b, loc, lanes()));
   loop->setAttr(names::loop, DimensionAttr::get(b.getContext(), Dimension::fast));
   b.setInsertionPointToStart(loop.getBody());
-  return pixels(panel, slow, loop.getInductionVar(), end, rowStart);
+  return pixels(panel, slow, loop.getInductionVar(), {end, Value()}, rowStart);
 }
 
 /// Whether the pixels are to be rendered, by the mask.
@@ -262,20 +287,54 @@ Value ImageLowering::maskAt() {
   Value flat = splitArgument(cast<BlockArgument>(image.getMask()))[0];
   Type i8 = b.getI8Type();
   Value byte, none;
-  if (hasLanes()) {
-    auto bytes = VectorType::get({lanes()}, i8);
-    none = zero(bytes);
-    byte = vector::MaskedLoadOp::create(b, loc, bytes, flat, position, inRow, none);
-  } else {
-    none = zero(i8);
-    byte = memref::LoadOp::create(b, loc, flat, position);
-  }
+  byte = loadPixels(loc, flat, hasLanes() ? Type(VectorType::get({lanes()}, i8)) : i8);
+  none = zero(byte.getType());
   Value wanted = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, byte, none);
-  return inRow ? Value(arith::AndIOp::create(b, loc, wanted, inRow)) : wanted;
+  return inside ? Value(arith::AndIOp::create(b, loc, wanted, inside)) : wanted;
+}
+
+/// One vector of a row after the other, as they are in the lanes. What is not inside is 0.
+Value ImageLowering::loadPixels(Location loc, Value buffer, Type type) {
+  if (!hasLanes())
+    return memref::LoadOp::create(b, loc, buffer, positions.front());
+  Value all = zero(type);
+  auto lanes = cast<VectorType>(type);
+  const int64_t columns = lanes.getNumElements() / int64_t(positions.size());
+  if (positions.size() == 1)
+    return vector::MaskedLoadOp::create(b, loc, lanes, buffer, positions.front(), inside, all);
+  auto part = VectorType::get({columns}, lanes.getElementType());
+  for (auto [row, position] : llvm::enumerate(positions)) {
+    Value some =
+        vector::ExtractStridedSliceOp::create(b, loc, inside, int64_t(row) * columns, columns, 1);
+    Value values = vector::MaskedLoadOp::create(b, loc, part, buffer, position, some, zero(part));
+    all = vector::InsertStridedSliceOp::create(b, loc, values, all, int64_t(row) * columns, 1);
+  }
+  return all;
+}
+
+void ImageLowering::storePixels(Value value, Value buffer) {
+  if (hasLanes()) {
+    const int64_t columns = lanes() / int64_t(positions.size());
+    auto partOf = [&](Value v, size_t row) -> Value {
+      if (positions.size() == 1)
+        return v;
+      return vector::ExtractStridedSliceOp::create(b, loc, v, int64_t(row) * columns, columns, 1);
+    };
+    for (auto [row, position] : llvm::enumerate(positions))
+      vector::MaskedStoreOp::create(b, loc, buffer, ValueRange{position}, partOf(inside, row),
+                                    partOf(value, row));
+    return;
+  }
+  OpBuilder::InsertionGuard guard(b);
+  if (inside) {
+    auto only = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(only.thenBlock());
+  }
+  memref::StoreOp::create(b, loc, value, buffer, positions.front());
 }
 
 /// Reads of the pixel at hand, or of one at a constant place in its row, before the body is moved.
-LogicalResult ImageLowering::replaceReads(Value rowStart) {
+LogicalResult ImageLowering::replaceReads() {
   SmallVector<ReadPixelOp> reads;
   image.getBody().walk([&](ReadPixelOp read) { reads.push_back(read); });
   for (ReadPixelOp read : reads) {
@@ -293,12 +352,9 @@ LogicalResult ImageLowering::replaceReads(Value rowStart) {
     if (column)
       value = memref::LoadOp::create(
           b, read.getLoc(), flat,
-          arith::AddIOp::create(b, loc, rowStart, indexConstant(b, loc, *column)).getResult());
-    else if (hasLanes())
-      value = vector::MaskedLoadOp::create(b, read.getLoc(), cast<VectorType>(read.getType()), flat,
-                                           position, inRow, zero(read.getType()));
+          arith::AddIOp::create(b, loc, ownRow, indexConstant(b, loc, *column)).getResult());
     else
-      value = memref::LoadOp::create(b, read.getLoc(), flat, position);
+      value = loadPixels(read.getLoc(), flat, read.getType());
     read.replaceAllUsesWith(value);
     read.erase();
   }
@@ -315,44 +371,87 @@ LogicalResult ImageLowering::store(Value value, const Accumulator &to) {
   }
   if (image.getMask())
     value = arith::SelectOp::create(b, loc, rendered, value, zero(value.getType()));
-  if (hasLanes())
-    vector::MaskedStoreOp::create(b, loc, to.total, ValueRange{position}, inRow, value);
-  else
-    memref::StoreOp::create(b, loc, value, to.total, position);
+  storePixels(value, to.total);
   return success();
 }
 
 /// Pixels that are all masked are cleared and no more; the builder goes to where the others are
-/// computed. `left` pixels of the row remain.
-void ImageLowering::skipMasked(Value left) {
+/// computed.
+void ImageLowering::skipMasked() {
   Value any = rendered;
   if (hasLanes())
     any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, rendered);
   auto choice = scf::IfOp::create(b, loc, any, /*withElseRegion=*/true);
   b.setInsertionPointToStart(choice.elseBlock());
-  clearPixels(position, left);
+  for (Value buffer : buffers) {
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    storePixels(zero(hasLanes() ? Type(VectorType::get({lanes()}, element)) : element), buffer);
+  }
   b.setInsertionPointToStart(choice.thenBlock());
 }
 
-LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Value end,
-                                    Value rowStart) {
-  Value fastIndex = fast;
-  if (hasLanes()) {
-    Type indices = VectorType::get({lanes()}, b.getIndexType());
-    Value steps = vector::StepOp::create(b, loc, cast<VectorType>(indices));
-    fastIndex =
-        arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, indices, fast), steps);
-    Value left = arith::SubIOp::create(b, loc, end, fast);
-    inRow = vector::CreateMaskOp::create(b, loc, VectorType::get({lanes()}, b.getI1Type()), left);
+/// Where the pixels are that begin at `slow` and `fast`, and which of them are inside.
+void ImageLowering::findPixels(Value panel, Value slow, Value fast, Bounds end, Value rowStart) {
+  slowIndex = slow;
+  fastIndex = fast;
+  const int64_t rows = image.getRows().value_or(1);
+  auto compare = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
+  };
+  if (!hasLanes() && end.slow) {
+    // Threads sum together: those without a pixel take the nearest one, store nothing and add 0.
+    inside = arith::AndIOp::create(b, loc, compare(fast, end.fast), compare(slow, end.slow));
+    auto last = [&](Value x, Value end) -> Value {
+      return arith::MinSIOp::create(b, loc, x,
+                                    arith::SubIOp::create(b, loc, end, indexConstant(b, loc, 1)));
+    };
+    slowIndex = slow = last(slow, end.slow);
+    fastIndex = fast = last(fast, end.fast);
+  } else if (hasLanes()) {
+    auto indices = VectorType::get({lanes()}, b.getIndexType());
+    auto from = [&](Value first, function_ref<int64_t(int64_t)> step) -> Value {
+      SmallVector<int64_t> steps =
+          llvm::map_to_vector(llvm::seq(lanes()), [&](int64_t lane) { return step(lane); });
+      Value constant = arith::ConstantOp::create(b, loc, DenseIntElementsAttr::get(indices, steps));
+      return arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, indices, first),
+                                   constant);
+    };
+    const int64_t columns = lanes() / rows;
+    if (rows > 1) {
+      slowIndex = from(slow, [&](int64_t lane) { return lane / columns; });
+      fastIndex = from(fast, [&](int64_t lane) { return lane % columns; });
+      auto spread = [&](Value v) -> Value {
+        return vector::BroadcastOp::create(b, loc, indices, v);
+      };
+      inside = arith::AndIOp::create(b, loc, compare(fastIndex, spread(end.fast)),
+                                     compare(slowIndex, spread(end.slow)));
+    } else {
+      Value steps = vector::StepOp::create(b, loc, indices);
+      fastIndex =
+          arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, indices, fast), steps);
+      Value left = arith::SubIOp::create(b, loc, end.fast, fast);
+      inside =
+          vector::CreateMaskOp::create(b, loc, VectorType::get({lanes()}, b.getI1Type()), left);
+    }
   }
-  position = arith::AddIOp::create(b, loc, rowStart, fast);
-  rendered = image.getMask() ? maskAt() : inRow;
+  ownRow = rowStart ? rowStart : startOfRow(panel, slow);
+  for (int64_t row = 0; row != rows; ++row) {
+    Value start = row == 0 ? ownRow : startOfRow(panel, plus(b, loc, slow, row));
+    positions.push_back(arith::AddIOp::create(b, loc, start, fast));
+  }
+}
+
+/// `rowStart`: where the first pixel of the row is; null: not known yet.
+LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Bounds end,
+                                    Value rowStart) {
+  findPixels(panel, slow, fast, end, rowStart);
+  rendered = image.getMask() ? maskAt() : inside;
   OpBuilder::InsertionGuard guard(b);
   if (image.getMask() && !concurrent)
-    skipMasked(arith::SubIOp::create(b, loc, end, fast));
-  if (failed(replaceReads(rowStart)))
+    skipMasked();
+  if (failed(replaceReads()))
     return failure();
-  Value ivs[] = {panel, slow, fastIndex};
+  Value ivs[] = {panel, slowIndex, fastIndex};
   SmallVector<Value> values = inlineBody(b, image, ivs);
   for (auto [value, to] : llvm::zip(values, accumulators))
     if (failed(store(value, to)))

@@ -29,6 +29,9 @@ Value LitLoops::slowOf(OpBuilder &b, Location loc, Value at) {
   return load(b, loc, Slow, block);
 }
 Value LitLoops::fastOf(OpBuilder &b, Location loc, Value at) { return load(b, loc, Fast, at); }
+Value LitLoops::slowEnd(OpBuilder &b, Location loc) {
+  return load(b, loc, SlowEnd, indexConstant(b, loc, 0));
+}
 
 /// A loop over the entries of a list from `begin` to `end`, each the number of a combination of the
 /// dimensions with these counts.

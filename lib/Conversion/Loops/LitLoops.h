@@ -19,6 +19,8 @@ public:
   /// Inside the loop over blocks: the row and the first pixel of the block.
   Value slowOf(OpBuilder &b, Location loc, Value block);
   Value fastOf(OpBuilder &b, Location loc, Value block);
+  /// The first row that is not rendered.
+  Value slowEnd(OpBuilder &b, Location loc);
 
   /// As buildNest, for a sum with names::lit.
   SmallVector<Value>
@@ -27,7 +29,7 @@ public:
             function_ref<SmallVector<Value>(OpBuilder &, ValueRange ivs, ValueRange carried)> body);
 
 private:
-  enum List { Slow, Fast, OuterBegin, Outer, InnerBegin, Inner, Count };
+  enum List { Slow, Fast, OuterBegin, Outer, InnerBegin, Inner, SlowEnd, Count };
   Value load(OpBuilder &b, Location loc, List list, Value position);
   SmallVector<Value>
   overList(OpBuilder &b, Location loc, ValueRange counts, List list, Value begin, Value end,

@@ -9,7 +9,8 @@ namespace {
 /// Where the addresses of the lists stand in nb_lit.
 constexpr std::size_t placeInLit[] = {offsetof(nb_lit, slow),        offsetof(nb_lit, fast),
                                       offsetof(nb_lit, outer_begin), offsetof(nb_lit, outer),
-                                      offsetof(nb_lit, inner_begin), offsetof(nb_lit, inner)};
+                                      offsetof(nb_lit, inner_begin), offsetof(nb_lit, inner),
+                                      offsetof(nb_lit, slow_end)};
 
 /// Rows that one thread looks at, and at most so many of a launch.
 constexpr std::int64_t rowsAtOnce = 16, mostRows = 512;
@@ -19,11 +20,12 @@ constexpr std::int64_t launches = 4;
 constexpr double mostPairs = 1 << 26;
 
 std::int64_t rowsOfLaunch(const Reach &reach, const ImageShape &shape) {
-  const double ofRow =
-      double(shape.fast / reach.lanes + 1) * double(reach.beams) * double(reach.bases);
+  const double ofRow = double(shape.fast + reach.blockColumns) / double(reach.pixelsOfBlock()) *
+                       double(reach.beams) * double(reach.bases);
   const std::int64_t most = std::int64_t(std::min(mostPairs / ofRow, double(mostRows)));
-  return std::clamp<std::int64_t>((shape.slow + launches - 1) / launches, 1,
-                                  std::max<std::int64_t>(most, 1));
+  const std::int64_t rows = std::clamp<std::int64_t>((shape.slow + launches - 1) / launches, 1,
+                                                     std::max<std::int64_t>(most, 1));
+  return (rows + reach.blockRows - 1) / reach.blockRows * reach.blockRows;
 }
 
 } // namespace
@@ -31,6 +33,7 @@ std::int64_t rowsOfLaunch(const Reach &reach, const ImageShape &shape) {
 /// Those of some rows.
 struct LitBatches::Lists {
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;
+  std::int32_t slowEnd = 0;
 
   void append(const nb_lit &lit) {
     const auto outers = lit.outer_begin[lit.blocks];
@@ -44,6 +47,7 @@ struct LitBatches::Lists {
     for (std::int32_t i = 0; i != outers; ++i)
       innerBegin.push_back(lit.inner_begin[i] + firstInner);
     inner.insert(inner.end(), lit.inner, lit.inner + inners);
+    slowEnd = std::max(slowEnd, *lit.slow_end);
   }
   /// Entries behind the last one of each list of beginnings.
   void end() {
@@ -51,8 +55,8 @@ struct LitBatches::Lists {
     innerBegin.push_back(std::int32_t(inner.size()));
   }
   nb_lit view() const {
-    return {std::int64_t(slow.size()), slow.data(), fast.data(), outerBegin.data(), outer.data(),
-            innerBegin.data(),         inner.data()};
+    return {std::int64_t(slow.size()), slow.data(),  fast.data(), outerBegin.data(), outer.data(),
+            innerBegin.data(),         inner.data(), &slowEnd};
   }
 };
 
@@ -94,10 +98,11 @@ LitBatch LitBatches::make(std::size_t number) {
   LitBatch batch;
   batch.count = std::int64_t(all.slow.size());
   batch.tileAt = batch.content.append(&part, sizeof part);
-  const nb_lit lit{batch.count, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  const nb_lit lit{batch.count, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   batch.litAt = batch.content.append(&lit, sizeof lit);
-  const std::vector<std::int32_t> *const lists[] = {&all.slow,  &all.fast,       &all.outerBegin,
-                                                    &all.outer, &all.innerBegin, &all.inner};
+  const std::vector<std::int32_t> slowEnd{all.slowEnd};
+  const std::vector<std::int32_t> *const lists[] = {
+      &all.slow, &all.fast, &all.outerBegin, &all.outer, &all.innerBegin, &all.inner, &slowEnd};
   for (std::size_t i = 0; i != std::size(lists); ++i)
     batch.listAt[i] =
         batch.content.append(lists[i]->data(), lists[i]->size() * sizeof(std::int32_t));
@@ -115,7 +120,7 @@ double LitBatches::samplesEvaluated() const {
   double sum = 0;
   for (const LitTile &of : ofThread)
     sum += of.samplesEvaluated;
-  return sum * double(reach.lanes) * reach.samplesPerPixel;
+  return sum * double(reach.pixelsOfBlock()) * reach.samplesPerPixel;
 }
 
 } // namespace nanobragg::cuda

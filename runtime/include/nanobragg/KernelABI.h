@@ -98,6 +98,7 @@ typedef struct nb_lit {
   int64_t blocks;
   const int32_t *slow, *fast; /* of the first pixel of each block */
   const int32_t *outer_begin, *outer, *inner_begin, *inner;
+  const int32_t *slow_end; /* one number: rows from there on are not rendered */
 } nb_lit;
 
 /* Rows slow_begin <= slow < slow_end of one panel. */
@@ -133,7 +134,8 @@ typedef enum nb_reach_number {
   NB_REACH_FRINGES = NB_REACH_CELLS + 3, /* 1: terms vanish between the fringes of a grating */
   NB_REACH_DARK,                         /* 1: pixels without light are 0 */
   NB_REACH_DIRECTIONS, /* entries of the table of directions for each pixel; 0: flat panels */
-  NB_REACH_LANES,
+  NB_REACH_BLOCK_FAST, /* pixels of a block along a row, and rows of it */
+  NB_REACH_BLOCK_SLOW,
   NB_REACH_NUMBERS /* how many there are */
 } nb_reach_number;
 
