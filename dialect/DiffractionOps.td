@@ -222,8 +222,7 @@ def NB_SincgOp : NB_DifferentiableOp<"sincg", [SameOperandsAndResultType]> {
     NB_Rule<"n", "mul(t, sincg(op, 0, 1))", "mul(g, sincg(op, 0, 1))">];
 }
 
-def NB_GratingOp : NB_DifferentiableOp<"grating", [AllTypesMatch<["delta", "ncells"]>,
-                                         NB_ElementOf<"delta", "result">]> {
+def NB_GratingOp : NB_DifferentiableOp<"grating", [AllTypesMatch<["delta", "ncells"]>]> {
   let summary = "amplitude of a block of Na x Nb x Nc unit cells and its derivatives";
   let description = [{
     The product over the axes of `sin(pi N x) / sin(pi x)`, x a component of `delta`, the distance
@@ -233,19 +232,25 @@ def NB_GratingOp : NB_DifferentiableOp<"grating", [AllTypesMatch<["delta", "ncel
     With `order [i, j, k]` each factor is differentiated that many times by its x, with `cells
     [l, m, n]` by its N.
 
+    A result in f32 of distances in f64 is computed in f32 after N times the distance has been
+    reduced to less than a turn in f64 (`nb-set-precision`): a phase is rounded once, for any N.
+
     Constraints:
     * (C1) `order` and `cells` have three numbers, none negative
+    * (C2) the result has the element type of `delta`, or is f32 in its lanes
 
     Example:
     ```mlir
     %L = nb.grating %delta, %ncells : !nb.vec3<f64>
     %M = nb.grating %delta, %ncells order [0, 1, 0] cells [0, 0, 2] : !nb.vec3<f64>
+    %S = nb.grating %delta, %ncells : !nb.vec3<f64> -> f32
     ```
   }];
   let arguments = (ins NB_Vec3:$delta, NB_Vec3:$ncells, NB_Orders:$order, NB_Orders:$cells);
   let results = (outs NB_Scalar:$result);
   let assemblyFormat = [{
-    $delta `,` $ncells (`order` $order^)? (`cells` $cells^)? attr-dict `:` type($delta)
+    $delta `,` $ncells (`order` $order^)? (`cells` $cells^)? attr-dict
+    `:` custom<ElementOrSingle>(type($delta), type($result))
   }];
   let hasVerifier = 1;
   let rules = [

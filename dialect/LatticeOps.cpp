@@ -109,5 +109,8 @@ LogicalResult GratingOp::verify() {
     if (orders.size() != 3 || llvm::any_of(orders, [](int64_t n) { return n < 0; }))
       return emitOpError("order and cells must be three numbers from 0 on, but got [")
              << orders << "]";
+  if (!isElementOrSingle(getType(), getDelta().getType())) // C2
+    return emitOpError("result must be ")
+           << elementTypeOf(getDelta().getType()) << " or f32 in its lanes, but got " << getType();
   return success();
 }

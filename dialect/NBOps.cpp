@@ -69,6 +69,19 @@ static void printPixelTypes(OpAsmPrinter &p, Operation *, Type image, Type slow,
 }
 
 /// `image`, and `to result` where a stage changes the precision.
+/// The vector's type, and the result's where it is narrower than the vector's elements.
+static ParseResult parseElementOrSingle(OpAsmParser &parser, Type &vector, Type &result) {
+  if (parser.parseType(vector))
+    return failure();
+  result = elementTypeOf(vector);
+  return nb::parseNarrowerResult(parser, result);
+}
+
+static void printElementOrSingle(OpAsmPrinter &p, Operation *, Type vector, Type result) {
+  p << vector;
+  nb::printNarrowerResult(p, result, vector);
+}
+
 static ParseResult parseResponseTypes(OpAsmParser &parser, Type &image, Type &result) {
   if (parser.parseType(image))
     return failure();

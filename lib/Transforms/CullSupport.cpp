@@ -134,12 +134,13 @@ static Value indexOfFraction(Value fraction) {
 static double exponentBound(const CullTolerance &tolerance, Type type) {
   if (tolerance.intensity > 0)
     return std::log(1 / tolerance.intensity) / 2;
+  // From 41 on kernels take an exponential in f32 for 0; a part more for the rounding of x.
+  if (elementTypeOf(type).isF32())
+    return 42;
   // The square of cells * F * exp(-x) is below half of the smallest number: cells, a product of
   // three numbers of cells, below 2^60, and F below 2^32 electrons. Derivatives get 2^64 more for
   // their other factors, which stand between the two exponentials.
-  const bool single = elementTypeOf(type).isF32();
-  const double smallest = single ? 75 : 538;
-  return (smallest + 60 + 32 + (tolerance.derives ? 64 : 0)) * std::log(2.0);
+  return (538 + 60 + 32 + (tolerance.derives ? 64 : 0)) * std::log(2.0);
 }
 
 /// At least the logarithm of the product of the components: log(y^64) <= 64 (y - 1).
@@ -232,7 +233,8 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
   const double factor = distanceFactor(op.getShape());
   auto form = distanceCoefficients(op, factor, r);
   Support support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r), 0, {}};
-  if (op.getShape() == Shape::gauss && tolerance.intensity == 0 && !tolerance.derives) {
+  if (op.getShape() == Shape::gauss && tolerance.intensity == 0 && !tolerance.derives &&
+      elementTypeOf(op.getType()).isF64()) {
     // As many cells as there are, in place of 2^60.
     const double ofMost = 60 * std::log(2.0) / bound;
     Value logarithm = logarithmOfCells(op.getNcells(), r);
@@ -270,9 +272,12 @@ std::optional<Support> nb::supportOf(Operation *op, Operation *image,
   RuleBuilder r(builder, op->getLoc());
   if (auto factor = dyn_cast<LatticeFactorOp>(op))
     return ofFactor(factor, image, tolerance, r, why);
-  if (auto exponential = dyn_cast<math::ExpOp>(op))
-    return ofForm(exponential.getOperand(),
-                  -1 / exponentBound(tolerance, op->getResult(0).getType()), image, r);
+  if (auto exponential = dyn_cast<math::ExpOp>(op)) {
+    Value exponent = exponential.getOperand();
+    if (auto rounded = exponent.getDefiningOp<arith::TruncFOp>())
+      exponent = rounded.getIn();
+    return ofForm(exponent, -1 / exponentBound(tolerance, exponential.getType()), image, r);
+  }
   if (auto choice = dyn_cast<arith::SelectOp>(op))
     return ofChoice(choice, image, r);
   if (auto grating = dyn_cast<GratingOp>(op))

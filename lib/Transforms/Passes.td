@@ -257,10 +257,13 @@ def SetPrecision : Pass<"nb-set-precision"> {
   let description = [{
     * `f64` leaves the program alone.
     * `mixed` computes lattice factors, structure factors and what follows from them in f32:
-      elementwise ops on scalars whose operands are all in f32, constants, entries of tables, or
-      computed outside the image. Geometry (`!nb.vec3`, `!nb.mat3`), Miller indices, and the
-      fraction of the index and of N times it stay exact; the lattice factor takes the whole index
-      and its own fraction (`-> f32`). Sums stay in f64, so that they do not drift.
+      elementwise ops on scalars, vectors made of these and their products with them, whose operands
+      are all in f32, constants, entries of tables, or computed outside the image. Geometry
+      (`!nb.vec3`, `!nb.mat3`), Miller indices, and the fraction of the index and of N times it stay
+      exact; the lattice factor takes the whole index and its own fraction (`-> f32`). In
+      derivatives, where lattice factors have been expanded, the gratings of a fraction
+      (`-> f32`) and the exponential of what follows from one take their place. Sums stay in f64,
+      so that they do not drift.
     * `f32` computes everything inside the image in f32, except sums. The Miller index itself is
       rounded then: the phase N h is off by about N h 1e-7 turns. For previews of small crystals.
 

@@ -3,10 +3,12 @@
 #include "dialect/NB.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "dialect/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::nb {
@@ -47,6 +49,7 @@ private:
 
   ImageOp image;
   bool everything;
+  bool hasLatticeAmplitude = false;
   OpBuilder b;
   FloatType single;
   /// f32 form of values that are narrowed, under the f64 value that stands for them.
@@ -55,12 +58,34 @@ private:
 };
 } // namespace
 
-/// The ops that take an index and give an amplitude. What is read by whole indices is a table's: its
-/// entries are not all amplitudes, and their differences count.
+/// Does an exponential's argument follow from a distance to the nearest reflection? That of a
+/// Gaussian crystal does in a derivative, where the lattice factor has been expanded; that of a
+/// sensor's absorption, whose layers are differences, does not.
+static bool isSpot(math::ExpOp op) {
+  llvm::SetVector<Operation *> slice;
+  slice.insert(op);
+  for (size_t i = 0; i < slice.size(); ++i) {
+    if (isa<NearestMillerIndexOp>(slice[i]))
+      return true;
+    for (Value operand : slice[i]->getOperands())
+      if (Operation *definition = operand.getDefiningOp();
+          definition && definition->getBlock() == op->getBlock())
+        slice.insert(definition);
+  }
+  return false;
+}
+
+static bool isLatticeAmplitude(Operation *op) { return isa<LatticeFactorOp, GratingOp>(op); }
+
+/// The ops that take an index and give an amplitude. What is read by whole indices is a table's:
+/// its entries are not all amplitudes, and their differences count. Without a lattice amplitude a
+/// structure factor in f32 would only be widened again; beside an exponential alone, which is
+/// multiplied with distances in f64, that was slower.
 bool Narrower::startsNarrow(Operation *op) {
   if (auto factor = dyn_cast<StructureFactorOp>(op))
-    return !factor.getIntegral();
-  return isa<LatticeFactorOp>(op);
+    return hasLatticeAmplitude && !factor.getIntegral();
+  auto exponential = dyn_cast<math::ExpOp>(op);
+  return isLatticeAmplitude(op) || (exponential && isSpot(exponential));
 }
 
 /// Computed outside the image, a constant or an entry of a table: a given number, whose rounding
@@ -97,7 +122,7 @@ bool Narrower::canBeNarrow(Operation *op) {
     if (!isSingle && !isOutside(operand))
       return false;
   }
-  return anySingle && (elementwise || isa<IntensityOp>(op));
+  return anySingle && (elementwise || isa<IntensityOp, VecOp, ScaleOp>(op));
 }
 
 Value Narrower::convertParts(Value value, function_ref<Value(Value)> convert, Type type) {
@@ -146,8 +171,10 @@ void Narrower::rewrite(Operation *op) {
   bool starts = startsNarrow(op) && !everything;
   OperationState state(op->getLoc(), op->getName());
   for (OpOperand &operand : op->getOpOperands()) {
-    bool keeps = starts && !(isa<StructureFactorOp>(op) &&
-                             operand.get() == cast<StructureFactorOp>(op).getDefaultValue());
+    // Indices and distances; not an exponent, nor what stands for an unknown structure factor.
+    bool keeps = starts && !isa<math::ExpOp>(op) &&
+                 !(isa<StructureFactorOp>(op) &&
+                   operand.get() == cast<StructureFactorOp>(op).getDefaultValue());
     state.operands.push_back(keeps ? operand.get() : narrow(operand.get()));
   }
   for (Type type : op->getResultTypes())
@@ -170,6 +197,7 @@ void Narrower::rewrite(Operation *op) {
 void Narrower::run() {
   SmallVector<Operation *> ops;
   image.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  hasLatticeAmplitude = llvm::any_of(ops, isLatticeAmplitude);
   for (Operation *op : ops)
     if ((startsNarrow(op) && isDouble(op->getResult(0).getType())) || canBeNarrow(op))
       rewrite(op);

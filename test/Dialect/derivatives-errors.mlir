@@ -24,6 +24,14 @@ func.func @grating_C1_cells(%v: !nb.vec3<f64>) {
 
 // -----
 
+func.func @grating_C2(%v: !nb.vec3<f32>) {
+  // expected-error@below {{result must be 'f32' or f32 in its lanes, but got 'f64'}}
+  %s = nb.grating %v, %v : !nb.vec3<f32> -> f64
+  return
+}
+
+// -----
+
 func.func @ball_C1(%x: f64) {
   // expected-error@below {{attribute 'order' failed to satisfy constraint}}
   %s = nb.ball %x order -2 : f64

@@ -22,17 +22,19 @@ func.func @matrices(%u: !nb.vec3<f64>, %m: !nb.mat3<f64>, %x: f64) -> f64 {
 // CHECK-NEXT: nb.sincg %{{.*}}, %{{[^ ]*}} : f64
 // CHECK-NEXT: nb.grating %{{.*}}, %{{[^ ]*}} : !nb.vec3<f64>
 // CHECK-NEXT: nb.grating %{{.*}}, %{{.*}} order [0, 1, 0] cells [0, 0, 2] : !nb.vec3<f64>
+// CHECK-NEXT: nb.grating %{{.*}}, %{{.*}} cells [1, 0, 0] : !nb.vec3<f64> -> f32
 // CHECK-NEXT: nb.ball %{{[^ ]*}} : f64
 // CHECK-NEXT: nb.ball %{{.*}} order 3 : f64
-func.func @shapes(%v: !nb.vec3<f64>, %x: f64) -> (f64, f64, f64, f64, f64, f64, f64) {
+func.func @shapes(%v: !nb.vec3<f64>, %x: f64) -> (f64, f64, f64, f64, f64, f32, f64, f64) {
   %a = nb.sincg %x, %x order 2 cells 1 : f64
   %b = nb.sincg %x, %x cells 1 : f64
   %c = nb.sincg %x, %x order 0 : f64
   %d = nb.grating %v, %v order [0, 0, 0] : !nb.vec3<f64>
   %e = nb.grating %v, %v order [0, 1, 0] cells [0, 0, 2] : !nb.vec3<f64>
+  %s = nb.grating %v, %v cells [1, 0, 0] : !nb.vec3<f64> -> f32
   %f = nb.ball %x : f64
   %g = nb.ball %x order 3 : f64
-  return %a, %b, %c, %d, %e, %f, %g : f64, f64, f64, f64, f64, f64, f64
+  return %a, %b, %c, %d, %e, %s, %f, %g : f64, f64, f64, f64, f64, f32, f64, f64
 }
 
 // CHECK-LABEL: func.func @interpolation

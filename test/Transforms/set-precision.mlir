@@ -98,3 +98,74 @@ func.func @given(%size: f64, %n: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf6
   }
   return %img : tensor<?x?x?xf64>
 }
+
+// A derivative has gratings of the fraction of an index in place of the lattice factor: they and what is
+// made of them alone are f32, vectors too; geometry takes them in f64.
+
+// CHECK-LABEL: func.func @derivative
+// MIXED: %[[DELTA:.*]] = nb.sub %{{.*}} : !nb.vec3<f64>
+// MIXED: %[[L:.*]] = nb.grating %[[DELTA]], %{{.*}} : !nb.vec3<f64> -> f32
+// MIXED: %[[X:.*]] = nb.grating %[[DELTA]], %{{.*}} order [1, 0, 0] : !nb.vec3<f64> -> f32
+// MIXED: %[[V:.*]] = nb.vec %[[X]], %[[X]], %[[L]] : f32
+// MIXED: %[[S:.*]] = nb.scale %[[V]], %[[L]] : !nb.vec3<f32>
+// MIXED-COUNT-3: arith.extf
+// MIXED: %[[W:.*]] = nb.vec %{{.*}} : f64
+// MIXED: nb.dot %[[W]], %{{.*}} : !nb.vec3<f64>
+func.func @derivative(%D: !nb.mat3<f64>, %N: !nb.vec3<f64>, %n: index, %size: f64) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %x = nb.detector_coordinate %f, %s, %n, %size : index, f64
+    %q = nb.vec %x, %x, %size : f64
+    %hkl = nb.miller_index %D, %q : !nb.vec3<f64>
+    %nearest = nb.nearest_miller_index %hkl : !nb.vec3<f64>
+    %delta = nb.sub %hkl, %nearest : !nb.vec3<f64>
+    %L = nb.grating %delta, %N : !nb.vec3<f64>
+    %slope = nb.grating %delta, %N order [1, 0, 0] : !nb.vec3<f64>
+    %v = nb.vec %slope, %slope, %L : f64
+    %scaled = nb.scale %v, %L : !nb.vec3<f64>
+    %y = nb.dot %scaled, %q : !nb.vec3<f64>
+    nb.yield %y : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// Of exponentials only that of a distance to a reflection; its exponent is computed in f64 and rounded.
+
+// CHECK-LABEL: func.func @spot
+// MIXED: %[[SQUARE:.*]] = arith.mulf %{{.*}}, %{{.*}} : f64
+// MIXED: %[[ROUNDED:.*]] = arith.truncf %[[SQUARE]] : f64 to f32
+// MIXED: math.exp %[[ROUNDED]] : f32
+// MIXED: math.exp %{{.*}} : f64
+func.func @spot(%D: !nb.mat3<f64>, %n: index, %size: f64) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %x = nb.detector_coordinate %f, %s, %n, %size : index, f64
+    %q = nb.vec %x, %x, %size : f64
+    %hkl = nb.miller_index %D, %q : !nb.vec3<f64>
+    %nearest = nb.nearest_miller_index %hkl : !nb.vec3<f64>
+    %delta = nb.sub %hkl, %nearest : !nb.vec3<f64>
+    %h = nb.component %delta[0] : !nb.vec3<f64>
+    %square = arith.mulf %h, %h : f64
+    %spot = math.exp %square : f64
+    %absorbed = math.exp %x : f64
+    %y = arith.mulf %spot, %absorbed : f64
+    nb.yield %y : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// Without a lattice amplitude in f32 a structure factor would only be rounded for nothing.
+
+// CHECK-LABEL: func.func @round
+// MIXED-NOT: f32
+// CHECK: return
+func.func @round(%F: !nb.hkl_grid<f64>, %n: index, %size: f64) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %x = nb.detector_coordinate %f, %s, %n, %size : index, f64
+    %hkl = nb.vec %x, %x, %size : f64
+    %known = nb.structure_factor nearest %F[%hkl] : !nb.hkl_grid<f64>, !nb.vec3<f64>
+    %u = arith.mulf %x, %x : f64
+    %L = nb.ball %u : f64
+    %y = arith.mulf %L, %known : f64
+    nb.yield %y : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}

@@ -152,6 +152,35 @@ TEST(ShapeDerivatives, GratingOfAnyOrder) {
   }
 }
 
+/// In f32 of distances in f64: the number of cells does not count, and away from the peak the terms
+/// there are the scale.
+TEST(ShapeDerivatives, GratingInSinglePrecision) {
+  std::string setup = "    %d = nb.vec %x, %y, %z : f64\n";
+  std::vector<std::string> ops;
+  for (const char *orders :
+       {"", "order [1, 0, 0]", "order [0, 1, 0]", "cells [1, 0, 0]", "order [2, 0, 0]",
+        "order [1, 0, 1]", "order [1, 0, 0] cells [1, 0, 0]", "cells [0, 0, 2]",
+        "order [3, 0, 0]"}) {
+    setup += llvm::formatv("    %s{0} = nb.grating %d, %n {1} : !nb.vec3<f64> -> f32\n", ops.size(),
+                           orders);
+    ops.push_back(llvm::formatv("arith.extf %s{0} : f32 to f64", ops.size()));
+  }
+  Rows rows("%y: f64, %z: f64, %n: !nb.vec3<f64>", setup, ops);
+  constexpr double single = 0x1p29; // ulps of f64
+  for (double n : {2.5, 10.0, 1000.0}) {
+    double cells[3] = {n, 3, 10};
+    for (double y : {1e-9, -0.0013})
+      for (double z : {0.01, 0.3})
+        for (auto [i, line] : llvm::enumerate(linesFor(n))) {
+          rows.run(line, {{&y, {}}, {&z, {}}, {cells, {}}});
+          if (i < 7)
+            continue; // the peak, the whole period, and where a factor is 0: together with the next
+          SCOPED_TRACE(n);
+          rows.expectAgreement(16 * single);
+        }
+  }
+}
+
 TEST(ShapeDerivatives, BallOfAnyOrder) {
   std::vector<std::string> ops;
   for (int k = 0; k <= 5; ++k)

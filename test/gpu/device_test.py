@@ -121,6 +121,11 @@ class Device(unittest.TestCase):
                       ("--cull=1e-24", "-roi", "20", "120", "40", "110")):
             self.assertGreaterEqual(self.compare_gradients(*SHARP, *words, "--grad=scalars", rtol=1e-11), 10)
 
+    def test_gradients_of_mixed(self):
+        for words in ((), ("-gauss_xtal",)):
+            words = (*SMALL, "-detpixels", "64", "--precision=mixed", "--grad=cell,ncells,misset,fluence", *words)
+            self.assertGreaterEqual(self.compare_gradients(*words, rtol=1e-6), 10)
+
     def gradient(self, device, *words):
         done = self.nb_sim(*words, f"--device={device}", "--no-fallback", "--threads=1", "--quiet",
                            "--json", "--timing", "t.json")

@@ -190,6 +190,10 @@ class RunPtx(unittest.TestCase):
         self.check("-hkl", str(HKL))
         self.check("-default_F", "10", "--precision=mixed", rtol=1e-5)
 
+    def test_gradients_of_mixed(self):
+        for shape in ("-square_xtal", "-gauss_xtal"):
+            self.check("-default_F", "10", shape, "--precision=mixed", "--grad=cell,misset", rtol=1e-6)
+
     def test_what_is_lit(self):
         """Each warp runs over the lists of its block."""
         for more in ((), ("--grad=cell,misset,mosaic_spread",), ("-roi", "30", "133", "1", "1")):

@@ -127,13 +127,15 @@ class Ptx(unittest.TestCase):
                 self.assertEqual(found, ["atom.global.add.f64"] * additions)
                 self.assertNotRegex(ptx, r"\bfence|\bmembar|\bcall")
 
-    def test_derivatives_are_computed_in_f64_under_mixed(self):
-        for words in (("--emit=ptx", "-o", "k.ptx"), ("-o", "k.so")):
-            self.compile("-default_F", "10", "--grad=cell", "--precision=mixed", "--target=sm_90",
-                         *words)
-            found = (self.root / words[-1]).read_bytes()
-            self.assertIn(b"fma.rn.f64", found)
-            self.assertNotIn(b"fma.rn.f32", found)
+    def test_derivatives_of_mixed_are_in_both_precisions(self):
+        """The amplitudes of square and Gaussian crystals in f32, geometry in f64; round ones in f64."""
+        for shape, single in (("-square_xtal", True), ("-gauss_xtal", True), ("-round_xtal", False)):
+            for words in (("--emit=ptx", "-o", "k.ptx"), ("-o", "k.so")):
+                self.compile("-default_F", "10", shape, "--grad=cell", "--precision=mixed", "--target=sm_90",
+                             *words)
+                found = (self.root / words[-1]).read_bytes()
+                self.assertIn(b"fma.rn.f64", found)
+                self.assertEqual(b"fma.rn.f32" in found, single, (shape, words))
 
     def test_all_that_is_only_read_takes_the_read_only_path(self):
         for _, ptx in self.each(chips=("sm_90",)):

@@ -6,6 +6,7 @@ docs/precision.md. Amplitudes are good to about 1e-6; their phases come from 32-
 N times which is off by 5 N 2^-33, so that crystals of more than 128 cells along an axis are
 computed in f64; sums are f64, so that the number of samples does not matter."""
 
+import glob
 import itertools
 import json
 import os
@@ -18,6 +19,9 @@ import numpy as np
 
 BEAM = "-lambda 1 -distance 100 -pixel 0.1 -misset 10 20 30 -mosaic 0.5"
 CELL = "-cell 50 60 70 80 95 102 -default_F 100"
+
+# What derivatives are taken by, single numbers.
+BY = "cell_a,cell_beta,misset_x,ncells_b,distance,mosaic_spread,beam_center_fast,fluence"
 
 
 def reflection_list(folder):
@@ -133,27 +137,72 @@ class PrecisionTest(unittest.TestCase):
         self.assertClose(f"{CELL} {BEAM} -N 3 -square_xtal -detpixels 64 -oversample 1", "f32",
                          relative=1e-2, absolute=1e-3)
 
-    def gradient(self, words, precision):
-        done = subprocess.run([os.environ["NB_SIM"], *words.split(),
-                               "--grad=cell,misset,detector,fluence", f"--precision={precision}",
-                               "--json", "--quiet", "--no-fallback"],
+    def gradient(self, words, precision, by="cell,misset,detector,fluence"):
+        """Name, value and gradient of each parameter."""
+        done = subprocess.run([os.environ["NB_SIM"], *words.split(), f"--grad={by}",
+                               f"--precision={precision}", "--json", "--quiet", "--no-fallback"],
                               check=True, text=True, capture_output=True)
         self.assertEqual(done.stderr, "")
-        entries = json.loads(done.stdout)["gradient"]
-        return np.concatenate([np.atleast_1d(e["gradient"]) * (e["value"] or 1) for e in entries])
+        return json.loads(done.stdout)["gradient"]
 
-    def test_gradients_of_mixed_are_those_of_f64_to_the_last_bit(self):
+    def scaled_gradient(self, words, precision):
+        return np.concatenate([np.atleast_1d(e["gradient"]) * (e["value"] or 1)
+                               for e in self.gradient(words, precision)])
+
+    def jacobian(self, words, precision):
+        """Derivatives of the pixels, in the order of BY."""
         with tempfile.TemporaryDirectory() as folder:
-            for words in (f"{CELL} -N 3", "-cell 50 60 70 80 95 102 -N 5 " + reflection_list(folder)):
-                words += f" {BEAM} -mosaic_dom 3 -detpixels 64 -oversample 1"
-                with self.subTest(words):
-                    np.testing.assert_array_equal(self.gradient(words, "mixed"),
-                                                  self.gradient(words, "f64"))
+            subprocess.run([os.environ["NB_SIM"], *words.split(), f"--jacobian={BY}", f"--out={folder}",
+                            f"--precision={precision}", "--quiet", "--no-fallback"], check=True)
+            return np.stack([np.load(glob.glob(f"{folder}/*{name}*.npy")[0]) for name in BY.split(",")])
+
+    def test_derivatives_of_mixed_are_right_to_a_part_of_their_terms(self):
+        seed = random.randrange(2 ** 32)
+        rng = random.Random(seed)
+        with tempfile.TemporaryDirectory() as folder:
+            for shape in ("-square_xtal", "-square_xtal", "-gauss_xtal",
+                          "-gauss_xtal -Ncells_def 0.5 -0.3 0.2"):
+                turned = " ".join(f"{rng.uniform(-90, 90):.4f}" for _ in range(3))
+                cells = [rng.choice((2, 3, 5, 10)) if "gauss" in shape else rng.randrange(2, 129)
+                         for _ in range(3)]
+                words = (f"-cell {rng.uniform(40, 200):.3f} {rng.uniform(40, 200):.3f} 70 80 95 102 -misset "
+                         f"{turned} -Na {cells[0]} -Nb {cells[1]} -Nc {cells[2]} {shape} -lambda "
+                         f"{rng.uniform(0.8, 2):.4f} -distance 100 -pixel 0.1 -detpixels 64 -oversample 1 "
+                         f"-mosaic 0.3 -mosaic_dom 3 " + rng.choice(
+                             ("-default_F 100", reflection_list(folder),
+                              reflection_list(folder).replace("-nointerpolate", "-interpolate"))))
+                with self.subTest(words, seed=seed):
+                    want, got = (self.jacobian(words, p) for p in ("f64", "mixed"))
+                    self.assertFalse(np.array_equal(got, want))
+                    largest = np.abs(want).max(axis=(1, 2), keepdims=True)
+                    self.assertTrue(np.all(largest > 0))
+                    excess = np.abs(got - want) / (1e-5 * np.abs(want) + 1e-6 * largest)
+                    self.assertLessEqual(excess.max(), 1)
+                    terms = dict(zip(BY.split(","), np.abs(want).sum(axis=(1, 2))))
+                    for g, w in zip(*(self.gradient(words, p, BY) for p in ("mixed", "f64"))):
+                        self.assertLess(abs(g["gradient"] - w["gradient"]), 1e-5 * terms[w["parameter"]])
+
+    def test_derivatives_of_other_shapes_are_those_of_f64(self):
+        for shape in ("-round_xtal", "-tophat_spots"):
+            words = f"{CELL} {BEAM} -N 5 {shape} -mosaic_dom 3 -detpixels 64 -oversample 1"
+            np.testing.assert_array_equal(self.scaled_gradient(words, "mixed"),
+                                          self.scaled_gradient(words, "f64"))
+
+    def test_derivatives_across_the_direct_beam_are_finite(self):
+        # h = k = l = 0, where every sine is 0; and one cell, of which all derivatives by the index are 0.
+        words = f"-cell 50 60 70 90 90 90 -default_F 100 {BEAM} -detpixels 33 -oversample 1 -mosaic_dom 2"
+        for n in (1, 5, 128):
+            got = self.jacobian(f"{words} -N {n}", "mixed")
+            self.assertTrue(np.isfinite(got).all())
+            want = self.jacobian(f"{words} -N {n}", "f64")
+            ncells = BY.split(",").index("ncells_b")
+            np.testing.assert_allclose(got[ncells], want[ncells], rtol=1e-5,
+                                       atol=1e-6 * np.abs(want[ncells]).max())
 
     def test_gradients_in_single_precision(self):
         words = f"{CELL} {BEAM} -N 3 -mosaic_dom 3 -detpixels 64 -oversample 1"
-        want = self.gradient(words, "f64")
-        np.testing.assert_allclose(self.gradient(words, "f32"), want, rtol=0,
+        want = self.scaled_gradient(words, "f64")
+        np.testing.assert_allclose(self.scaled_gradient(words, "f32"), want, rtol=0,
                                    atol=1e-2 * np.abs(want).max())
 
 

@@ -124,14 +124,14 @@ void Trial::compareImages(const std::string &what, std::span<const double> got,
 }
 
 void Trial::compareDerivatives(const std::string &what, const std::string &parameter, double got,
-                               double expected) {
+                               double expected, double relative, double ofLoss) {
   const auto [known, isNew] = largestOf.try_emplace(parameter);
   if (isNew)
     known->second = largest(Simulator(original, optionsOf(Engine::Fused)).get(parameter));
   // Terms cancel: where a derivative is zero it is the rounding errors of what it is a sum of,
   // which is of the size of the loss over that of the parameter.
   const double size = known->second > 0 ? known->second : 1;
-  const double allowed = 1e-8 * std::fabs(expected) + 1e-11 * sumOfMagnitudes / size;
+  const double allowed = relative * std::fabs(expected) + ofLoss * sumOfMagnitudes / size;
   if (std::fabs(got - expected) <= allowed)
     return;
   char text[160];

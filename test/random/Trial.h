@@ -51,9 +51,9 @@ public:
   void compareImages(const std::string &what, std::span<const double> got,
                      std::span<const double> expected, const Tolerance &tolerance);
   /// `got` should be `expected`: derivatives of the weighted sum of all pixels by a parameter of
-  /// that name.
+  /// that name, to `relative` and to `ofLoss` of the loss over the parameter's size.
   void compareDerivatives(const std::string &what, const std::string &parameter, double got,
-                          double expected);
+                          double expected, double relative = 1e-8, double ofLoss = 1e-11);
 
 private:
   const std::vector<bool> &jumps(const Tolerance &tolerance);

@@ -58,13 +58,16 @@ InstructionCounts countGuarded(const std::vector<std::string> &targets, const Be
       std::fflush(stdout);
     };
     for (const Workload &workload : guardedTable()) {
-      for (const std::string precision : precisions)
-        note(target, workload.name() + " " + precision,
-             instructionsPerSample(workload, inputs, precision, make), counts);
       // Other numbers of sub-pixels, sources and phi steps run the same loops.
-      if (workload.oversample == 1 && workload.sources == 1 && workload.phiSteps == 1)
-        note(target + " gradient", workload.name() + " f64",
-             instructionsPerSample(workload, inputs, "f64", make, /*gradient=*/true), counts);
+      const bool derived =
+          workload.oversample == 1 && workload.sources == 1 && workload.phiSteps == 1;
+      for (const std::string precision : precisions) {
+        const std::string name = workload.name() + " " + precision;
+        note(target, name, instructionsPerSample(workload, inputs, precision, make), counts);
+        if (derived)
+          note(target + " gradient", name,
+               instructionsPerSample(workload, inputs, precision, make, /*gradient=*/true), counts);
+      }
     }
   }
   return counts;

@@ -51,7 +51,7 @@ public:
     result.compileSeconds = kernels.counters().compileSeconds - before;
     image.resize(simulator->pixels());
     simulator->render(std::span(image)); // warms the threads and the pages of the image
-    if (plan.gradients && precision == "f64")
+    if (plan.gradients)
       prepareGradient();
   }
 

@@ -18,7 +18,7 @@ struct Plan {
   std::string pipeline;       ///< as nb-sim's --pipeline
   int repeat = 5;
   bool countInstructions = false;
-  bool gradients = false; ///< of the f64 kernels
+  bool gradients = false;
   std::optional<Reference> reference;
 };
 

@@ -87,7 +87,7 @@ std::string speedSection(const Report &report) {
       " runs. Instructions are those that one sample takes on average on one thread, counted "
       "exactly. Compile time is that of the kernel when it is first needed; where none is given an "
       "earlier row has the same kernel. Gradient: nanoseconds per sample of a kernel that computes "
-      "nothing but the gradient (reverse mode, f64) by cell, orientation, mosaic spread, wavelength and "
+      "nothing but the gradient (reverse mode) by cell, orientation, mosaic spread, wavelength and "
       "all of the detector's numbers, and how often the time of an image that is.\n";
   if (reference)
     text += "\nThe C program is " + report.reference +

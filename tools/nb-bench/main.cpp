@@ -95,8 +95,7 @@ void addOptions(CLI::App &app, Arguments &a) {
   file("--hkl", a.hkl, "structure factors (default: 445,445 made-up ones)");
   app.add_flag("--instructions", a.plan.countInstructions,
                "count those of one sample, exactly; always in the three tables");
-  app.add_flag("--gradients", a.plan.gradients,
-               "time gradients too, in f64; always in the three tables");
+  app.add_flag("--gradients", a.plan.gradients, "time gradients too; always in the three tables");
   list("--starts", a.starts,
        "sizes of the detector: also measure what the first image costs, and the next ones")
       ->check(range(1, 100000));

@@ -83,13 +83,14 @@ constexpr OwnFlag<C> flags[] = {
        else
          choice("--loss", v, {"sum"});
      }},
-    {"--rtol", "X", "relative difference that is allowed; default: 1e-6", "",
-     [](C &c, const Text &v) { c.check.rtol = number("--rtol", v, Range::positive()); }},
+    {"--rtol", "X",
+     "relative difference that is allowed; default: 1e-6 in f64, 1e-5 mixed, 1e-2 f32", "",
+     [](C &c, const Text &v) { c.rtol = number("--rtol", v, Range::positive()); }},
     {"--atol", "X",
      "what is allowed besides, of the largest derivative, where each is multiplied by the size of "
      "its "
-     "parameter; default: 1e-10",
-     "", [](C &c, const Text &v) { c.check.atol = number("--atol", v, Range::notNegative()); }},
+     "parameter; default: 1e-10 in f64, 1e-5 mixed, 1e-2 f32",
+     "", [](C &c, const Text &v) { c.atol = number("--atol", v, Range::notNegative()); }},
     {"--step", "X",
      "largest step of the differences, of the size of the parameter (a radian, for an angle); "
      "default: "

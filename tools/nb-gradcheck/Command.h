@@ -4,6 +4,7 @@
 
 #include "tools/nb-gradcheck/Check.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct GradCheckCommand {
   std::string parameters = "scalars";
   std::vector<Engine> engines = {Engine::Fused, Engine::Interpreter};
   Engine reference = Engine::Interpreter;
+  std::optional<double> rtol, atol; ///< unset: by the precision
   CheckOptions check;
   int threads = 0;
   std::string device = "cpu"; ///< of compiled kernels, as SimulatorOptions::device

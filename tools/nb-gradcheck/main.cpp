@@ -34,14 +34,25 @@ void checkNames(const std::string &parameters, const Experiment &experiment) {
   }
 }
 
+/// Derivatives are right relative to the sum of the magnitudes of their terms, which cancel: in
+/// single precision that shows, and the largest derivative stands for such a sum.
+void setTolerances(GradCheckCommand &command, std::string_view precision) {
+  CheckOptions &check = command.check;
+  if (precision != "f64")
+    check.rtol = check.atol = precision == "mixed" ? 1e-5 : 1e-2;
+  check.rtol = command.rtol.value_or(check.rtol);
+  check.atol = command.atol.value_or(check.atol);
+}
+
 int run(const std::vector<std::string> &words) {
-  const GradCheckCommand command = parseGradCheck(words);
+  GradCheckCommand command = parseGradCheck(words);
   if (command.help)
     return print(gradCheckUsage());
   if (command.version)
     return print("nb-gradcheck " NB_VERSION "\n");
   const RunSetup setup(parseExperiment(command.experiment));
   setup.tell();
+  setTolerances(command, setup.line.tool.simulator.precision);
   const Experiment &experiment = setup.complete.experiment;
   checkNames(command.parameters, experiment);
   Simulator reference = simulatorOn(command.reference, setup, command, /*ownPasses=*/false);

@@ -26,11 +26,6 @@ Compilation::Compilation(const CompileOptions &options, MLIRContext &context, Mo
     : moduleContext(shared ? std::move(shared) : std::make_shared<llvm::LLVMContext>()),
       options(options), context(context) {}
 
-std::string Compilation::arithmetic() const {
-  const bool derives = options.derivative.mode != nanobragg::Derivative::Mode::Value;
-  return derives && options.precision == "mixed" ? "f64" : options.precision;
-}
-
 /// Finds the target and loads the dialects.
 llvm::Error Compilation::prepare() {
   if (options.precision != "f64" && options.precision != "mixed" && options.precision != "f32")
@@ -109,7 +104,7 @@ Pipeline Compilation::pipeline() const {
     using Part = GpuPipelineOptions::Part;
     GpuPipelineOptions gpu;
     gpu.derivative = derivative;
-    gpu.precision = arithmetic();
+    gpu.precision = options.precision;
     gpu.part = target.gridOnCpu ? Part::Loops : target.hostOfGpu ? Part::Host : Part::Device;
     gpu.chip = target.cpu;
     gpu.features = target.features;
@@ -117,8 +112,8 @@ Pipeline Compilation::pipeline() const {
   }
   CpuPipelineOptions cpu;
   cpu.derivative = derivative;
-  cpu.precision = arithmetic();
-  cpu.width = pixelsAtOnce(*machine, arithmetic());
+  cpu.precision = options.precision;
+  cpu.width = pixelsAtOnce(*machine, options.precision);
   cpu.estimates = hasEstimates(*machine);
   return cpuPipeline(cpu);
 }

@@ -87,9 +87,6 @@ private:
   llvm::Expected<Pipeline> remaining() const;
   /// Does the user choose passes, or bring the program?
   bool isOwn() const { return options.passes.any() || !ownContext; }
-  /// The precision that the passes get. Derivatives of `mixed` are computed in f64, all of them:
-  /// those by what a lattice factor does not depend on too.
-  std::string arithmetic() const;
 
   CompileOptions options;
   std::unique_ptr<MLIRContext> ownContext;

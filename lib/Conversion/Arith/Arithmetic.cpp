@@ -104,14 +104,18 @@ Value Arithmetic::polynomial(ArrayRef<double> coefficients, Value z) {
   return result;
 }
 
-Value Arithmetic::sinPiOverX(Value z) { return polynomial(polynomials::sinPi, z); }
-Value Arithmetic::sinPiOverXSlope(Value z) { return polynomial(polynomials::sinPiSlope, z); }
+static bool isDouble(Value x) { return getElementTypeOrSelf(x.getType()).isF64(); }
 
-Value Arithmetic::sinPiReduced(Value x) {
-  bool wide = getElementTypeOrSelf(x.getType()).isF64();
-  Value z = mul(x, x);
-  return mul(x, wide ? polynomial(polynomials::sinPi, z) : polynomial(polynomials::singleSinPi, z));
+Value Arithmetic::sinPiOverX(Value z) {
+  return isDouble(z) ? polynomial(polynomials::sinPi, z) : polynomial(polynomials::singleSinPi, z);
 }
+
+Value Arithmetic::sinPiOverXSlope(Value z) {
+  return isDouble(z) ? polynomial(polynomials::sinPiSlope, z)
+                     : neg(polynomial(polynomials::singleSineMinusCosine, z));
+}
+
+Value Arithmetic::sinPiReduced(Value x) { return mul(x, sinPiOverX(mul(x, x))); }
 
 Value Arithmetic::cosPiReduced(Value x) {
   Value z = mul(x, x);
@@ -263,7 +267,9 @@ Value Arithmetic::bits(Value x) {
 }
 Value Arithmetic::xorBits(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
 Value Arithmetic::withSignFlippedBy(Value x, Value flips) {
-  Type type = flips.getType();
+  Type type = bitsOf(x.getType());
+  if (type != flips.getType())
+    flips = arith::TruncIOp::create(b, loc, type, flips);
   auto integer = cast<IntegerType>(getElementTypeOrSelf(type));
   TypedAttr places = b.getIntegerAttr(integer, integer.getWidth() - 1);
   if (auto vector = dyn_cast<VectorType>(type))

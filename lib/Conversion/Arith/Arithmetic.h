@@ -65,8 +65,8 @@ public:
   Value twiceCosPi(Value x); ///< 2 cos(pi x)
   /// (sin x, cos x), x in radians, by polynomials: a kernel calls no math library.
   std::pair<Value, Value> sinCos(Value x);
-  /// 0 where 2^n would not be a normal number; in f32 where its square would not be: squares of
-  /// subnormal numbers cost hundreds of cycles.
+  /// 0 where 2^n would not be a normal number; in f32 where its square would not be, below -41:
+  /// squares of subnormal numbers cost hundreds of cycles. nb-cull counts on the 41.
   Value exp(Value x);
 
   /// The bits of a float as an integer, the low bit of which becomes the sign of x.

@@ -25,23 +25,28 @@ struct Order {
 ///   s'(x) = pi cos(pi x) = p + x^2 d   d = (pi cos(pi x) - p) / x^2
 /// with polynomials p and d: below half a turn, N p(y^2) = p(x^2) g for y = N x and the function g
 /// itself, so that p drops out of what its derivatives are made of.
+///
+/// For a result in f32 of a distance in f64 half turns are counted in f64: what they leave of N x,
+/// like x, is then rounded once, whatever N is.
 class Axis {
 public:
-  Axis(Value delta, Value cells, Arithmetic &a) : a(a), n(cells) {
+  Axis(Value delta, Value cells, FloatType precision, Arithmetic &a)
+      : a(a), n(a.convert(cells, precision)) {
     Type type = delta.getType();
-    bool isDouble = getElementTypeOrSelf(type).isF64();
     // Small enough to give N to the last digit, large enough for products of three sines.
-    Value tiny = a.constant(type, isDouble ? 1e-30 : 1e-10);
-    x = a.select(a.less(a.abs(delta), tiny), tiny, delta);
+    Value tiny = a.constant(type, precision.isF64() ? 1e-30 : 1e-10);
+    Value given = a.select(a.less(a.abs(delta), tiny), tiny, delta);
+    x = a.convert(given, precision);
     x2 = a.mul(x, x);
     // A number so large that its last bit counts half turns.
-    Value large = a.constant(type, isDouble ? 0x1.8p52 : 0x1.8p23);
-    y = a.mul(n, x);
-    Value counted = a.add(y, large);
+    Value large = a.constant(type, getElementTypeOrSelf(type).isF64() ? 0x1.8p52 : 0x1.8p23);
+    Value product = a.mul(cells, given);
+    y = a.convert(product, precision);
+    Value counted = a.add(product, large);
     halfTurns = a.sub(counted, large);
     parity = a.bits(counted);
     // The rounding error of N x would be many ulps of the rest when N is large.
-    rest = a.mulAdd(n, x, a.neg(halfTurns));
+    rest = a.convert(a.mulAdd(cells, given, a.neg(halfTurns)), precision);
     rest2 = a.mul(rest, rest);
     below = a.mul(x, a.sinPiOverX(x2));
     above = a.mul(rest, a.sinPiOverX(rest2));
@@ -54,7 +59,7 @@ public:
   Value numerator(Order order, Value inverse);
 
 private:
-  Value isNear() { return a.equal(halfTurns, a.constant(x.getType(), 0)); }
+  Value isNear() { return a.equal(halfTurns, a.constant(halfTurns.getType(), 0)); }
   /// pi cos(pi x) and pi cos(pi N x), without p near the peak.
   Value slopeBelow(bool nearPeak) { return slope(x2, nearPeak); }
   Value slopeAbove(bool nearPeak) { return slope(rest2, nearPeak); }
@@ -201,8 +206,10 @@ Value Axis::anyOrder(Order order, Value inverse) {
   return a.mul(quotient.back(), below);
 }
 
+static FloatType precisionOf(Type type) { return cast<FloatType>(getElementTypeOrSelf(type)); }
+
 Value nb::lowerSincg(SincgOp op, Arithmetic &a) {
-  Axis axis(op.getX(), op.getN(), a);
+  Axis axis(op.getX(), op.getN(), precisionOf(op.getType()), a);
   Value inverse = a.div(a.constant(op.getType(), 1), axis.sine());
   Order order{int64_t(op.getOrder()), int64_t(op.getCells())};
   return a.withSignFlippedBy(a.mul(axis.numerator(order, inverse), inverse), axis.signs());
@@ -214,7 +221,7 @@ static Value grating(GratingOp op, Value scale, LoweredValues &values, Arithmeti
   Components cells = llvm::to_vector<9>(values.components(op.getNcells()));
   SmallVector<Axis, 3> axes;
   for (auto [x, n] : llvm::zip_equal(delta, cells))
-    axes.emplace_back(x, n, a);
+    axes.emplace_back(x, n, precisionOf(op.getType()), a);
   Value firstTwo = a.mul(axes[0].sine(), axes[1].sine());
   Value inverse = a.div(a.constant(op.getType(), 1), a.mul(firstTwo, axes[2].sine()));
   Value parity = a.xorBits(a.xorBits(axes[0].signs(), axes[1].signs()), axes[2].signs());

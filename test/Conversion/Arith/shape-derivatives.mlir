@@ -58,6 +58,24 @@ func.func @single(%d: !nb.vec3<vector<16xf32>>, %n: !nb.vec3<vector<16xf32>>) ->
 
 // -----
 
+// In single precision of distances in double: half turns are counted and taken off in f64, the rest
+// and the distance are rounded, and nothing in f64 follows.
+
+// CHECK-LABEL: func.func @narrowing
+// CHECK-COUNT-3: llvm.intr.fmuladd{{.*}} : {{.*}}vector<16xf64>
+// CHECK-NOT: arith.{{mulf|addf|divf}} {{.*}} : vector<16xf64>
+// CHECK: arith.divf {{.*}} : vector<16xf32>
+// CHECK-NOT: arith.{{mulf|addf|divf}} {{.*}} : vector<16xf64>
+// CHECK: arith.trunci {{.*}} : vector<16xi64> to vector<16xi32>
+// CHECK-NOT: arith.{{mulf|addf|divf}} {{.*}} : vector<16xf64>
+// CHECK: return
+func.func @narrowing(%d: !nb.vec3<vector<16xf64>>, %n: !nb.vec3<vector<16xf64>>) -> vector<16xf32> {
+  %v = nb.grating %d, %n order [0, 1, 0] : !nb.vec3<vector<16xf64>> -> vector<16xf32>
+  return %v : vector<16xf32>
+}
+
+// -----
+
 // Any order; no branch, no loop, no call.
 
 // CHECK-LABEL: func.func @any_order
