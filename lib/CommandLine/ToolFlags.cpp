@@ -135,7 +135,8 @@ FlagGroup toolFlags() {
            .help =
                "precision of the kernel's arithmetic: all f64; f64 for geometry and phases and "
                "f32 for amplitudes; f32 inside the image. The interpreter computes in f64, and so "
-               "do mixed kernels of tophats and of crystals of more than 128 cells along an axis",
+               "do mixed kernels of tophats and of crystals of more than 128 cells along an axis, "
+               "500 of Gaussian ones",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};

@@ -1,13 +1,25 @@
 #include "lib/Experiment/Precision.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace nanobragg {
 
+int mostCellsOfMixed(const Experiment &experiment) {
+  const ProgramVariant &variant = experiment.variant;
+  const bool gaussian = variant.shape == CrystalShape::GaussMatrix ||
+                        (variant.shape == CrystalShape::Gauss && variant.spotMetric == Rule::Right);
+  return gaussian ? 500 : 128;
+}
+
 std::string precisionFor(std::string_view wanted, const Experiment &experiment) {
-  const double cells = *std::ranges::max_element(experiment.crystal.ncells);
+  double cells = *std::ranges::max_element(experiment.crystal.ncells);
+  if (experiment.variant.shape == CrystalShape::GaussMatrix)
+    for (const double width : experiment.crystal.ncellsCross)
+      cells += std::fabs(width);
   const bool tophat = experiment.variant.shape == CrystalShape::Tophat;
-  return std::string(wanted == "mixed" && (cells > mostCellsOfMixed || tophat) ? "f64" : wanted);
+  const bool wide = cells > mostCellsOfMixed(experiment);
+  return std::string(wanted == "mixed" && (wide || tophat) ? "f64" : wanted);
 }
 
 } // namespace nanobragg

@@ -9,12 +9,14 @@
 
 namespace nanobragg {
 
-/// Cells along an axis up to which `mixed` keeps its bound: docs/precision.md derives it.
-inline constexpr double mostCellsOfMixed = 128;
+/// Cells along an axis up to which `mixed` keeps its bound for a crystal of that shape: more where
+/// there are no fringes. docs/precision.md derives it.
+int mostCellsOfMixed(const Experiment &experiment);
 
 /// The precision to compute with where `wanted` is asked for: f64 instead of `mixed` for a crystal
-/// of more cells along an axis, whose phases need more than 32 bits, and for a tophat, which has
-/// nothing to compute after the fraction of its index that would make up for the change of type.
+/// of more cells along an axis (with those of `-Ncells_def`), whose phases need more than 32 bits,
+/// and for a tophat, which has nothing to compute after the fraction of its index that would make
+/// up for the change of type.
 std::string precisionFor(std::string_view wanted, const Experiment &experiment);
 
 } // namespace nanobragg

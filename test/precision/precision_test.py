@@ -3,8 +3,9 @@
 
 The bound of mixed, relative to a pixel and to the brightest pixel: 1e-5 and 1e-7, derived in
 docs/precision.md. Amplitudes are good to about 1e-6; their phases come from 32-bit fractions of a turn,
-N times which is off by 5 N 2^-33, so that crystals of more than 128 cells along an axis are
-computed in f64; sums are f64, so that the number of samples does not matter."""
+N times which is off by 5 N 2^-33, so that square and round crystals of more than 128 cells along an
+axis, and Gaussian ones of more than 500, are computed in f64; sums are f64, so that the number of
+samples does not matter. Derivatives: relative to the magnitudes of their terms."""
 
 import glob
 import itertools
@@ -113,6 +114,23 @@ class PrecisionTest(unittest.TestCase):
                     self.assertEqual(json.load(file)["precision"], "f64" if same else "mixed")
             self.assertEqual("NOTE: --precision=mixed keeps its bound up to 128 cells"
                              in done.stderr, same)
+
+    def test_gaussian_crystals_up_to_500_cells(self):
+        # The direct beam's spot, finely: most pixels are bright.
+        words = f"{CELL} -lambda 1 -distance 100 -pixel 0.002 -misset 10 20 30 -mosaic 0.02 " \
+                "-mosaic_domains 10 -detpixels 65 -oversample 1 -gauss_xtal"
+        for n, more, same in ((500, "", False), (501, "", True), (490, "-Ncells_def 4 -3 2", False),
+                              (495, "-Ncells_def 4 -3 2", True), (129, "-compat c", True)):
+            with self.subTest(cells=n, more=more):
+                crystal = f"{words} -N {n} {more}"
+                self.assertEqual(np.array_equal(image(crystal, "mixed"), image(crystal, "f64")), same)
+                self.assertClose(crystal)
+        rng = random.Random(5)
+        for _ in range(4):
+            turned = " ".join(f"{rng.uniform(-90, 90):.4f}" for _ in range(3))
+            self.assertClose(f"-cell 80 90 150 90 95 90 -misset {turned} -default_F 100 -lambda 1 -distance 100 "
+                             "-pixel 0.05 -detpixels 256 -oversample 1 -gauss_xtal -N 500 -mosaic 0.5 "
+                             "-mosaic_domains 100")
 
     def test_mixed_with_unequal_cells_and_a_bragg_peak_in_the_image(self):
         # The direct beam: h = k = l = 0 in the image's centre.
