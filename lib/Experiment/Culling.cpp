@@ -23,13 +23,14 @@ constexpr double fewSamples = 3e5;
 
 /// The radius of a spot in N h beyond which a sample counts for nothing, about; none where the
 /// shape has no such radius.
-double radiusOf(CrystalShape shape, std::string_view setting) {
+double radiusOf(CrystalShape shape, std::string_view setting, bool toSingle) {
   const bool exact = setting == "exact";
   const double tolerance = exact ? 0 : std::strtod(std::string(setting).c_str(), nullptr);
   switch (shape) {
   case CrystalShape::Gauss:
   case CrystalShape::GaussMatrix:
-    return std::sqrt(constants::gaussWidth * (exact ? 410 : std::log(1 / tolerance) / 2));
+    return std::sqrt(constants::gaussWidth *
+                     (exact ? toSingle ? 180 : 410 : std::log(1 / tolerance) / 2));
   case CrystalShape::Tophat:
     return std::sqrt(constants::tophatEdge);
   case CrystalShape::Round:
@@ -85,10 +86,10 @@ double shareOfGrating(const Experiment &e, std::string_view setting) {
 }
 
 /// The share of the samples that is computed.
-double shareOf(const Experiment &e, std::string_view setting) {
+double shareOf(const Experiment &e, std::string_view setting, bool toSingle) {
   if (e.variant.shape == CrystalShape::Square)
     return shareOfGrating(e, setting);
-  const double radius = radiusOf(e.variant.shape, setting);
+  const double radius = radiusOf(e.variant.shape, setting, toSingle);
   if (!std::isfinite(radius) || e.variant.diffuse)
     return 1;
   const auto [edges, volume] = cellOf(e);
@@ -107,7 +108,7 @@ double shareOf(const Experiment &e, std::string_view setting) {
   const double perPixel = angle * angle / (wavelength * wavelength) * 2 * w * volume;
   const double spot = w * wavelength / angle;
   const double rows = std::max(1.6 * spot, 1.0);
-  return perPixel * rows * (rows + lanes);
+  return perPixel * (rows + 1) * (rows + 3); // in blocks of two rows of four pixels
 }
 
 } // namespace
@@ -135,6 +136,10 @@ static bool directionsPay(const Experiment &e) {
 }
 
 std::string cullFor(std::string_view wanted, const Experiment &experiment) {
+  return cullFor(wanted, experiment, experiment.variant.imageType == ImageType::F32);
+}
+
+std::string cullFor(std::string_view wanted, const Experiment &experiment, bool toSingle) {
   const std::string setting(wanted.empty() ? "exact" : wanted);
   if (setting == "off")
     return "off";
@@ -144,7 +149,7 @@ std::string cullFor(std::string_view wanted, const Experiment &experiment) {
   if (wanted.empty() && samplesOfGroup(experiment) < fewSamples)
     return "off";
   // NaN is not worth it.
-  return shareOf(experiment, setting) < worth ? setting : "off";
+  return shareOf(experiment, setting, toSingle) < worth ? setting : "off";
 }
 
 std::string withoutCull(const std::string &variant) {

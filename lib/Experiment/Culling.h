@@ -12,6 +12,10 @@ namespace nanobragg {
 /// ProgramVariant::cull where `wanted` is asked for; empty: "exact". It is "off" where so many
 /// samples have light that looking for them costs more than it saves: an estimate from the
 /// crystal's size and the detector, see docs/culling.md.
+/// `toSingle`: the program makes an image of f32 and no derivatives, so that "exact" leaves out
+/// more.
+std::string cullFor(std::string_view wanted, const Experiment &experiment, bool toSingle);
+/// Of the experiment's own image.
 std::string cullFor(std::string_view wanted, const Experiment &experiment);
 
 /// The text of a variant without its word on culling, by which kernel files are found.

@@ -436,6 +436,10 @@ struct CullPass : nb::impl::CullBase<CullPass> {
         (void)wanted.getValue().getAsDouble(tolerance.intensity);
       for (ImageOp image : images) {
         tolerance.derives = image.getNumResults() > 1;
+        tolerance.toSingle = llvm::all_of(image.getResultTypes(), [](Type type) {
+          auto tensor = dyn_cast<RankedTensorType>(type);
+          return tensor && tensor.getElementType().isF32();
+        });
         Culler(image, func, tolerance).run();
       }
     });

@@ -140,7 +140,13 @@ static double exponentBound(const CullTolerance &tolerance, Type type) {
   // The square of cells * F * exp(-x) is below half of the smallest number: cells, a product of
   // three numbers of cells, below 2^60, and F below 2^32 electrons. Derivatives get 2^64 more for
   // their other factors, which stand between the two exponentials.
-  return (538 + 60 + 32 + (tolerance.derives ? 64 : 0)) * std::log(2.0);
+  //
+  // A pixel of f32 is 0 below 2^-150. It is the sum times less than 2^64 (a fluence below 2^160
+  // photons per square metre), so that of one that is not 0 the sum's last digit is 2^-267 or more:
+  // 2^40 terms below 2^-400 do not change it, and their amplitudes are below 2^-200.
+  const bool toSingle = tolerance.toSingle && !tolerance.derives;
+  const double smallest = toSingle ? 200 : 538;
+  return (smallest + 60 + 32 + (tolerance.derives ? 64 : 0)) * std::log(2.0);
 }
 
 /// At least the logarithm of the product of the components: log(y^64) <= 64 (y - 1).

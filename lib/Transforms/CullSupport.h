@@ -16,6 +16,8 @@ struct CullTolerance {
   double intensity = 0;
   /// The function has more results than its image: derivatives, whose terms carry further factors.
   bool derives = false;
+  /// The image is of f32.
+  bool toSingle = false;
 };
 
 /// A sample vanishes unless the quadratic form of the fraction x of `hkl`, an nb.miller_index, is

@@ -1,5 +1,5 @@
-#include "runtime/kernels/FixedCounts.h"
 #include "runtime/gpu/Device.h"
+#include "runtime/kernels/FixedCounts.h"
 #include "runtime/processor/KernelRunner.h"
 
 namespace nanobragg {

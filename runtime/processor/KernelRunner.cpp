@@ -132,7 +132,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   const bool sums = hasSums(kernel);
   const std::int64_t size = sums ? kernel.accumulator_size(arguments) : 0;
   const Partition parts =
-      sums ? Partition::forSums(shape, rows, size)
+      sums ? Partition::forSums(shape, rows, size, reach.has_value())
            : Partition::intoTiles(shape, rowsPerTile(shape, options, reach ? &*reach : nullptr));
   Accumulators accumulators(sums ? parts.size() : 0, size, result.threads == 1);
   const PartMemory scratch(sums ? result.threads : 0, sums ? kernel.scratch_size(arguments) : 0,
@@ -158,7 +158,8 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
       if (!reach) {
         run(tile);
       } else {
-        clearRows(kernel, shape, tile, outputs);
+        if (options.images)
+          clearRows(kernel, shape, tile, outputs);
         lit[std::size_t(thread)].forEachList(tile, [&](const nb_lit &lists) {
           nb_tile some = tile;
           some.lit = &lists;

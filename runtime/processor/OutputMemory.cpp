@@ -23,8 +23,8 @@ void OutputMemory::resize(std::span<const std::int64_t> sizes, void *image) {
       own[i] = {};
       continue;
     }
-    const bool floats = kernel.outputs[i].kind == NB_OUTPUT_IMAGE &&
-                        kernel.image_type == NB_IMAGE_F32;
+    const bool floats =
+        kernel.outputs[i].kind == NB_OUTPUT_IMAGE && kernel.image_type == NB_IMAGE_F32;
     own[i].resize(std::size_t(floats ? (sizes[i] + 1) / 2 : sizes[i]));
     places[i] = own[i].data();
   }

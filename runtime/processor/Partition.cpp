@@ -12,8 +12,8 @@ Partition Partition::intoTiles(const ImageShape &shape, std::int64_t rowsPerTile
 }
 
 Partition Partition::forSums(const ImageShape &shape, const RenderedRows &rows,
-                             std::int64_t accumulatorSize) {
-  constexpr std::int64_t mostParts = 64, enoughParts = 16;
+                             std::int64_t accumulatorSize, bool culled) {
+  constexpr std::int64_t allParts = 64, enoughParts = 16, culledRows = 64;
   constexpr std::int64_t fewBytes = std::int64_t(2) << 20, mostBytes = std::int64_t(64) << 20;
   const std::int64_t all = shape.panels * shape.slow;
   const std::int64_t first = std::clamp<std::int64_t>(rows.begin, 0, shape.slow);
@@ -22,6 +22,8 @@ Partition Partition::forSums(const ImageShape &shape, const RenderedRows &rows,
   const bool any = last > first;
   const std::int64_t perPanel = any ? last - first : shape.slow, begin = any ? first : 0;
   const std::int64_t rendered = shape.panels * perPanel;
+  const std::int64_t mostParts =
+      culled ? std::clamp(rendered / culledRows, enoughParts, allParts) : allParts;
   const std::int64_t size = std::max<std::int64_t>(accumulatorSize, 1);
   const std::int64_t wanted = std::max(fewBytes / size, std::min(enoughParts, mostBytes / size));
   const std::int64_t count =
@@ -50,8 +52,7 @@ std::int64_t renderedRows(const nb_tile &tile, const RenderedRows &rows) {
   return std::max<std::int64_t>(end - begin, 0);
 }
 
-std::int64_t renderedRows(const RowRange &part, const ImageShape &shape,
-                          const RenderedRows &rows) {
+std::int64_t renderedRows(const RowRange &part, const ImageShape &shape, const RenderedRows &rows) {
   std::int64_t sum = 0;
   forEachTile(part, shape, shape.slow,
               [&](const nb_tile &tile) { sum += renderedRows(tile, rows); });

@@ -149,44 +149,47 @@ NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const doubl
   const double ff = dot(vf, vf[0], vf[1], vf[2]), ss = dot(vs, vs[0], vs[1], vs[2]);
   const double ww = dot(vw, vw[0], vw[1], vw[2]), fw = dot(vf, vw[0], vw[1], vw[2]);
   const double sw = dot(vs, vw[0], vw[1], vw[2]), room = std::sqrt(ww);
-  const double slack = s.halfAxis * s.halfAxis / s.radius + rounding * s.halfAxis;
+  const double sizeF = std::sqrt(ff), sizeS = std::sqrt(ss);
+  const double slack = s.halfAxis * s.halfAxis / s.radius + 2 * rounding * s.halfAxis;
   for (std::int64_t i = 0; i < count; ++i) {
     const double px = s.k[0] + e[0] * x[i] + e[3] * y[i] + e[6] * z[i];
     const double py = s.k[1] + e[1] * x[i] + e[4] * y[i] + e[7] * z[i];
     const double pz = s.k[2] + e[2] * x[i] + e[5] * y[i] + e[8] * z[i];
-    const double length = std::sqrt(px * px + py * py + pz * pz), unit = 1 / length;
-    const double va = dot(e, px, py, pz) * unit, vb = dot(e + 3, px, py, pz) * unit,
-                 vc = dot(e + 6, px, py, pz) * unit;
-    const double extent2 = va * va + vb * vb + vc * vc, inverse2 = 1 / extent2;
-    const double extent = std::sqrt(extent2);
+    // Two divisions and three roots are most of the time: quotients share them.
+    const double ta = dot(e, px, py, pz), tb = dot(e + 3, px, py, pz), tc = dot(e + 6, px, py, pz);
+    const double length2 = px * px + py * py + pz * pz, reach2 = ta * ta + tb * tb + tc * tc;
+    const double ofBoth = 1 / (length2 * reach2), length = std::sqrt(length2);
+    const double unit = length * (reach2 * ofBoth);
+    const double va = ta * unit, vb = tb * unit, vc = tc * unit;
+    const double extent2 = va * va + vb * vb + vc * vc, inverse2 = length2 * (length2 * ofBoth);
     // A point x + delta on the sphere has u . delta = R - |x| - kappa with 0 <= kappa <= slack, u
     // the unit vector of x.
-    const double high = s.radius - length + rounding * extent, low = high - slack;
-    const bool reached = low <= extent && high >= -extent;
+    const double high = s.radius - length + rounding * s.halfAxis, low = high - slack;
     const double nearest = larger(larger(low, -high), 0);
+    const bool reached = nearest * nearest <= extent2;
     const double left2 = larger(1 - nearest * nearest * inverse2, 0);
     const double middle = (low + high) * 0.5;
 
-    const double ahead = dot(p.forward, px, py, pz), inverse = 1 / ahead;
+    const double ahead = dot(p.forward, px, py, pz), ofAll = 1 / (ahead * (ahead * ahead - ww));
+    const double inverse = ofAll * (ahead * ahead - ww);
     const bool seen = reached && ahead + room > 0, grazing = seen && ahead - room <= 1e-3 * ahead;
-    const double least = 1 / (ahead - room), most = 1 / (ahead + room);
+    const double least = ofAll * (ahead * (ahead + room)), most = ofAll * (ahead * (ahead - room));
     const double wu = dot(vw, va, vb, vc);
     // Of m = axis - at * forward, for each axis: m . delta, then divided by forward . (x + delta).
     const auto range = [&](double at, double mm, double mu,
                            double size) __attribute__((always_inline)) {
       const double along = mu * inverse2;
-      const double across2 = larger(mm - along * mu, 0) + rounding * size;
-      const double half =
-          std::sqrt(left2 * across2) + slack * std::fabs(along) + rounding * std::sqrt(size);
+      const double across2 = larger(mm - along * mu, 0) + rounding * size * size;
+      const double half = std::sqrt(left2 * across2) + slack * std::fabs(along) + rounding * size;
       const double below = middle * along - half, above = middle * along + half;
       return Interval{at + below * (below < 0 ? least : most),
                       at + above * (above < 0 ? most : least)};
     };
     const double f = dot(p.fast, px, py, pz) * inverse, g = dot(p.slow, px, py, pz) * inverse;
-    Interval fast =
-        range(f, ff - 2 * f * fw + f * f * ww, dot(vf, va, vb, vc) - f * wu, ff + f * f * ww);
-    Interval slow =
-        range(g, ss - 2 * g * sw + g * g * ww, dot(vs, va, vb, vc) - g * wu, ss + g * g * ww);
+    Interval fast = range(f, ff - 2 * f * fw + f * f * ww, dot(vf, va, vb, vc) - f * wu,
+                          sizeF + std::fabs(f) * room);
+    Interval slow = range(g, ss - 2 * g * sw + g * g * ww, dot(vs, va, vb, vc) - g * wu,
+                          sizeS + std::fabs(g) * room);
     fast = pixelsIn({fast.low * p.perPixel, fast.high * p.perPixel}, p.margin);
     slow = pixelsIn({slow.low * p.perPixel, slow.high * p.perPixel}, p.margin);
     store(i, fast, slow, seen, grazing, out);

@@ -57,7 +57,7 @@ std::vector<Gradient> Simulator::gradient(std::string_view parameters,
     return spread->gradient(derivative.parameters, cotangent);
   BoundProgram &program = state->program(ImageType::F64, derivative);
   program.bind(cotangentName("image"), state->fromCaller(cotangent));
-  state->runDerivative(program);
+  state->runDerivative(program, /*images=*/false);
   return outputsOf(program, derivative, DerivativeKind::Gradient);
 }
 
@@ -65,7 +65,8 @@ LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) 
   std::vector<double> &cotangent = state->lossCotangent;
   cotangent.resize(pixels());
   LossGradient result;
-  result.loss = loss.evaluate(value(), rendered(), cotangent, &result.ofLoss);
+  result.loss =
+      loss.evaluate(value(), rendered(), cotangent, &result.ofLoss, &state->lossMemory);
   result.gradient = gradient(parameters, cotangent);
   return result;
 }

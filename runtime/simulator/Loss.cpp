@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -71,6 +72,11 @@ void checkSize(std::size_t size, std::size_t pixels, const char *what) {
 } // namespace
 
 Loss Loss::sum() { return {}; }
+
+std::uint64_t Loss::nextSerial() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
 
 Loss Loss::linear(std::vector<double> weights) {
   Loss loss;
@@ -184,81 +190,128 @@ std::int64_t Loss::pixels(std::span<const std::uint8_t> rendered) const {
   return count;
 }
 
-template <typename Contribute>
-NB_INLINE double Loss::addUp(std::span<const double> image, std::span<const std::uint8_t> rendered,
-                             std::span<double> cotangent, Contribute contribute) const {
-  // One simple loop after the other over a few pixels, for vectors.
-  constexpr std::size_t block = 64 * ExactSums::lanes;
-  std::array<double, block> values, slopes;
-  ExactSums sums;
-  for (std::size_t first = 0; first < image.size(); first += block) {
-    const std::size_t count = std::min(block, image.size() - first);
-    const double *pixels = &image[first];
-    const std::uint8_t *isRendered = &rendered[first];
-    for (std::size_t k = 0; k != count; ++k) {
-      const auto [counts, term] = contribute(pixels[k], first + k);
-      const bool in = int(counts) & (isRendered[k] != 0);
-      values[k] = in ? term.value : 0;
-      slopes[k] = in ? term.slope : 0;
-    }
-    if (!mask.empty())
-      for (std::size_t k = 0; k != count; ++k) {
-        values[k] = mask[first + k] ? values[k] : 0;
-        slopes[k] = mask[first + k] ? slopes[k] : 0;
-      }
-    std::fill(values.begin() + std::ptrdiff_t(count), values.end(), 0);
-    for (std::size_t k = 0; k < count; k += ExactSums::lanes)
-      sums.add(&values[k]);
-    if (!cotangent.empty())
-      std::copy_n(slopes.begin(), count, cotangent.begin() + std::ptrdiff_t(first));
+namespace {
+/// So many pixels are added up first, and then what they add up to.
+constexpr std::size_t partSize = 64 * ExactSums::lanes;
+
+NB_INLINE bool isDark(const double *pixels, std::size_t count) {
+  bool any = false;
+  for (std::size_t k = 0; k != count; ++k)
+    any |= pixels[k] != 0;
+  return !any;
+}
+} // namespace
+
+/// One simple loop after the other over a few pixels, for vectors.
+template <bool isNoisy, typename Contribute>
+NB_INLINE Loss::Part Loss::addUpPart(const double *pixels, const std::uint8_t *isRendered,
+                                     double *cotangent, std::size_t first, std::size_t count,
+                                     Contribute contribute) const {
+  std::array<double, partSize> values, slopes, byReadOut;
+  for (std::size_t k = 0; k != count; ++k) {
+    const auto [counts, term] = contribute(pixels[k], first + k, isRendered[k] != 0);
+    const bool in = int(counts) & (isRendered[k] != 0);
+    values[k] = in ? term.value : 0;
+    slopes[k] = in ? term.slope : 0;
+    if constexpr (isNoisy)
+      byReadOut[k] = in ? term.byReadOut : 0;
   }
-  return sums.value();
+  if (!mask.empty())
+    for (std::size_t k = 0; k != count; ++k) {
+      values[k] = mask[first + k] ? values[k] : 0;
+      slopes[k] = mask[first + k] ? slopes[k] : 0;
+    }
+  Part part;
+  if constexpr (isNoisy) {
+    ExactSum background, readOut;
+    for (std::size_t k = 0; k != count; ++k) {
+      background.add(slopes[k]);
+      readOut.add(byReadOut[k]);
+    }
+    part.slopes = {background.value(), readOut.value()};
+  }
+  if (cotangent)
+    std::copy_n(slopes.begin(), count, cotangent);
+  std::fill(values.begin() + std::ptrdiff_t(count), values.end(), 0);
+  ExactSums sums;
+  for (std::size_t k = 0; k < count; k += ExactSums::lanes)
+    sums.add(&values[k]);
+  part.value = sums.value();
+  return part;
+}
+
+template <bool isNoisy, typename Contribute>
+NB_INLINE double Loss::addUp(const Pixels &pixels, Slopes *slopes, Memory *memory,
+                             Contribute contribute) const {
+  const auto [image, rendered, cotangent] = pixels;
+  const std::size_t parts = (image.size() + partSize - 1) / partSize;
+  if (memory && (memory->loss != serial || memory->isDark.size() != parts)) {
+    memory->loss = serial;
+    memory->isDark.assign(parts, 0);
+    memory->ofDark.resize(parts);
+  }
+  ExactSum value, background, readOut;
+  for (std::size_t i = 0; i != parts; ++i) {
+    const std::size_t first = i * partSize, count = std::min(partSize, image.size() - first);
+    const bool dark = memory && isDark(&image[first], count);
+    Part part;
+    if (dark && memory->isDark[i])
+      part = memory->ofDark[i];
+    else
+      part = addUpPart<isNoisy>(&image[first], &rendered[first],
+                                cotangent.empty() ? nullptr : &cotangent[first], first, count,
+                                contribute);
+    if (memory) {
+      memory->isDark[i] = dark;
+      memory->ofDark[i] = part;
+    }
+    value.add(part.value);
+    background.add(part.slopes.background);
+    readOut.add(part.slopes.readOut);
+  }
+  if (slopes)
+    *slopes = {background.value(), readOut.value()};
+  return value.value();
 }
 
 NB_VECTORIZED double Loss::evaluate(std::span<const double> image,
                                     std::span<const std::uint8_t> rendered,
-                                    std::span<double> cotangent, Slopes *slopes) const {
+                                    std::span<double> cotangent, Slopes *slopes,
+                                    Memory *memory) const {
   checkSize(weights.size(), image.size(), "the array of weights");
   checkSize(data.size(), image.size(), "the data");
   checkSize(mask.size(), image.size(), "the mask");
   checkSize(cotangent.size(), image.size(), "the cotangent");
-  ExactSum background, readOut;
+  const Pixels pixels{image, rendered, cotangent};
   // Losses that are quick to compute are computed for the pixels that do not count, too: no
   // branches.
   const auto chiSquare = [this](double pixel, std::size_t i, bool counts, double inverseSigma) {
     const bool in = int(counts) & int(isFinite(data[i]));
     return Contribution{in, chiSquareTerm(pixel, data[i], inverseSigma)};
   };
-  double value = 0;
   if (kind == Kind::Linear && weights.empty())
-    value = addUp(image, rendered, cotangent, [](double pixel, std::size_t) {
+    return addUp<false>(pixels, slopes, memory, [](double pixel, std::size_t, bool) {
       return Contribution{true, linearTerm(pixel, 1)};
     });
-  else if (kind == Kind::Linear)
-    value = addUp(image, rendered, cotangent, [this](double pixel, std::size_t i) {
+  if (kind == Kind::Linear)
+    return addUp<false>(pixels, slopes, memory, [this](double pixel, std::size_t i, bool) {
       return Contribution{true, linearTerm(pixel, weights[i])};
     });
-  else if (kind == Kind::ChiSquare && sigma.size() == 1)
-    value = addUp(image, rendered, cotangent,
-                  [&, is = isSigma(sigma[0]), inverse = 1 / sigma[0]](double pixel, std::size_t i) {
-                    return chiSquare(pixel, i, is, inverse);
-                  });
-  else if (kind == Kind::ChiSquare)
-    value = addUp(image, rendered, cotangent, [&](double pixel, std::size_t i) {
+  if (kind == Kind::ChiSquare && sigma.size() == 1)
+    return addUp<false>(
+        pixels, slopes, memory,
+        [&, is = isSigma(sigma[0]), inverse = 1 / sigma[0]](double pixel, std::size_t i, bool) {
+          return chiSquare(pixel, i, is, inverse);
+        });
+  if (kind == Kind::ChiSquare)
+    return addUp<false>(pixels, slopes, memory, [&](double pixel, std::size_t i, bool) {
       return chiSquare(pixel, i, isSigma(sigma[i]), 1 / sigma[i]);
     });
-  else
-    value = addUp(image, rendered, cotangent, [&](double pixel, std::size_t i) {
-      if (!rendered[i] || !counts(i))
-        return Contribution{};
-      const Term term = countedTerm(pixel, i);
-      background.add(term.slope);
-      readOut.add(term.byReadOut);
-      return Contribution{true, term};
-    });
-  if (slopes)
-    *slopes = {background.value(), readOut.value()};
-  return value;
+  return addUp<true>(pixels, slopes, memory, [&](double pixel, std::size_t i, bool isRendered) {
+    if (!isRendered || !counts(i))
+      return Contribution{};
+    return Contribution{true, countedTerm(pixel, i)};
+  });
 }
 
 } // namespace nanobragg

@@ -64,7 +64,8 @@ KernelRequest requestFor(const Experiment &experiment, const SimulatorOptions &o
                          const std::string &derivative) {
   KernelRequest request;
   ProgramVariant variant = experiment.variant;
-  variant.cull = cullFor(options.cull, experiment);
+  variant.cull =
+      cullFor(options.cull, experiment, derivative.empty() && variant.imageType == ImageType::F32);
   request.variant = variant.toString();
   const bool given = !options.kernelFile.empty() || options.kernel;
   request.precision = given ? options.precision : precisionFor(options.precision, experiment);

@@ -52,7 +52,8 @@ struct Simulator::State {
     listed.gather(std::span<const T>(all), image);
     return result;
   }
-  void runDerivative(BoundProgram &program);
+  /// `images`: the program's images are looked at afterwards.
+  void runDerivative(BoundProgram &program, bool images = true);
 
   /// Of what the caller sees.
   std::size_t pixels() const {
@@ -93,8 +94,10 @@ struct Simulator::State {
   bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid
   SimulatorTiming timing;
-  std::vector<double> listedValue;   ///< the last value() of a list
-  std::vector<double> lossCotangent; ///< kept from one gradient of a loss to the next
+  std::vector<double> listedValue; ///< the last value() of a list
+  /// Kept from one gradient of a loss to the next.
+  std::vector<double> lossCotangent;
+  Loss::Memory lossMemory;
 
 private:
   RunOptions withThreads(RunOptions run) const;

@@ -50,11 +50,17 @@ public:
   bool hasBackground() const { return kind == Kind::Poisson || kind == Kind::Gaussian; }
   bool hasReadOut() const { return kind == Kind::Gaussian; }
 
+  /// What is kept from one evaluation to the next: where pixels were dark and are so again, nothing
+  /// is computed.
+  class Memory;
+
   /// The loss of an image, and into `cotangent`, which has as many pixels or none, its derivative
-  /// by each of them. `rendered` says which pixels are. Added up in a fixed order. Throws
+  /// by each of them. `rendered` says which pixels are. Added up in a fixed order. With `memory`,
+  /// the cotangent has to be as the evaluation before left it, and `rendered` the same. Throws
   /// std::invalid_argument when the arrays do not have the image's size.
   double evaluate(std::span<const double> image, std::span<const std::uint8_t> rendered,
-                  std::span<double> cotangent, Slopes *slopes = nullptr) const;
+                  std::span<double> cotangent, Slopes *slopes = nullptr,
+                  Memory *memory = nullptr) const;
 
   /// Pixels that contribute.
   std::int64_t pixels(std::span<const std::uint8_t> rendered) const;
@@ -73,10 +79,23 @@ private:
     bool counts = false;
     Term term;
   };
-  /// The sum of what contribute(pixel's value, pixel's number) gives; its slopes into `cotangent`.
-  template <typename Contribute>
-  double addUp(std::span<const double> image, std::span<const std::uint8_t> rendered,
-               std::span<double> cotangent, Contribute contribute) const;
+  /// What a few pixels add up to.
+  struct Part {
+    double value = 0;
+    Slopes slopes;
+  };
+  struct Pixels {
+    std::span<const double> image;
+    std::span<const std::uint8_t> rendered;
+    std::span<double> cotangent;
+  };
+  /// The sum of what contribute(pixel's value, pixel's number, is it rendered) gives; its slopes
+  /// into the cotangent. `isNoisy`: those by background and read-out, too.
+  template <bool isNoisy, typename Contribute>
+  double addUp(const Pixels &pixels, Slopes *slopes, Memory *memory, Contribute contribute) const;
+  template <bool isNoisy, typename Contribute>
+  Part addUpPart(const double *pixels, const std::uint8_t *isRendered, double *cotangent,
+                 std::size_t first, std::size_t count, Contribute contribute) const;
   static Loss ofCounts(Kind kind, std::vector<double> data, Noise noise,
                        std::vector<std::uint8_t> mask);
   bool counts(std::size_t index) const;
@@ -89,10 +108,20 @@ private:
   }
   double sigmaOf(std::size_t index) const { return at(sigma, index); }
 
+  static std::uint64_t nextSerial();
+
+  std::uint64_t serial = nextSerial(); ///< copies, which nothing can change, have the same
   Kind kind = Kind::Linear;
   std::vector<double> weights, data, sigma;
   Noise noise;
   std::vector<std::uint8_t> mask;
+};
+
+class Loss::Memory {
+  friend class Loss;
+  std::uint64_t loss = 0;           ///< its serial number
+  std::vector<std::uint8_t> isDark; ///< of each part; the cotangent has its slopes there
+  std::vector<Part> ofDark;
 };
 
 } // namespace nanobragg

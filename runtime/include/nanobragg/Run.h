@@ -54,6 +54,8 @@ struct RunOptions {
   double progressInterval = 0.1; ///< s, least time between two calls (the last one excepted)
   /// Tiles (with sums, parts of the image) not yet begun when it is requested are left alone.
   const CancellationToken *cancel = nullptr;
+  /// Without, pixels of images that have no light are what they were: sums alone are wanted.
+  bool images = true;
 };
 
 struct RunResult {
