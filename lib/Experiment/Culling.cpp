@@ -23,14 +23,14 @@ constexpr double fewSamples = 3e5;
 
 /// The radius of a spot in N h beyond which a sample counts for nothing, about; none where the
 /// shape has no such radius.
-double radiusOf(CrystalShape shape, std::string_view setting, bool toSingle) {
+double radiusOf(CrystalShape shape, std::string_view setting, Makes makes) {
   const bool exact = setting == "exact";
   const double tolerance = exact ? 0 : std::strtod(std::string(setting).c_str(), nullptr);
   switch (shape) {
   case CrystalShape::Gauss:
   case CrystalShape::GaussMatrix:
-    return std::sqrt(constants::gaussWidth *
-                     (exact ? toSingle ? 180 : 410 : std::log(1 / tolerance) / 2));
+    return std::sqrt(constants::gaussWidth * (exact ? makes == Makes::SingleImage ? 180 : 410
+                                                    : std::log(1 / tolerance) / 2));
   case CrystalShape::Tophat:
     return std::sqrt(constants::tophatEdge);
   case CrystalShape::Round:
@@ -58,8 +58,9 @@ std::pair<std::array<double, 3>, double> cellOf(const Experiment &e) {
 
 /// The share of the samples of a square crystal that is computed, and what it takes to find them:
 /// each is looked at, at this part of the cost of one that is computed.
-double shareOfGrating(const Experiment &e, std::string_view setting) {
-  constexpr double look = 0.25;
+double shareOfGrating(const Experiment &e, std::string_view setting, Makes makes) {
+  // Images are dark between fringes, too.
+  constexpr double look = 0.12, inFringes = 0.4;
   if (setting == "exact")
     return 1;
   const auto &n = e.crystal.ncells;
@@ -82,14 +83,15 @@ double shareOfGrating(const Experiment &e, std::string_view setting) {
   const double share = lit / (steps * steps);
   const Detector &d = e.detector;
   const double ofPixel = double(d.oversample * d.oversample) * double(d.layers);
-  return 1 - std::pow(1 - share, lanes * ofPixel) + look;
+  const double bright = makes == Makes::Derivatives ? share : inFringes * share;
+  return 1 - std::pow(1 - bright, lanes * ofPixel) + look;
 }
 
 /// The share of the samples that is computed.
-double shareOf(const Experiment &e, std::string_view setting, bool toSingle) {
+double shareOf(const Experiment &e, std::string_view setting, Makes makes) {
   if (e.variant.shape == CrystalShape::Square)
-    return shareOfGrating(e, setting);
-  const double radius = radiusOf(e.variant.shape, setting, toSingle);
+    return shareOfGrating(e, setting, makes);
+  const double radius = radiusOf(e.variant.shape, setting, makes);
   if (!std::isfinite(radius) || e.variant.diffuse)
     return 1;
   const auto [edges, volume] = cellOf(e);
@@ -136,10 +138,11 @@ static bool directionsPay(const Experiment &e) {
 }
 
 std::string cullFor(std::string_view wanted, const Experiment &experiment) {
-  return cullFor(wanted, experiment, experiment.variant.imageType == ImageType::F32);
+  const bool single = experiment.variant.imageType == ImageType::F32;
+  return cullFor(wanted, experiment, single ? Makes::SingleImage : Makes::DoubleImage);
 }
 
-std::string cullFor(std::string_view wanted, const Experiment &experiment, bool toSingle) {
+std::string cullFor(std::string_view wanted, const Experiment &experiment, Makes makes) {
   const std::string setting(wanted.empty() ? "exact" : wanted);
   if (setting == "off")
     return "off";
@@ -149,7 +152,7 @@ std::string cullFor(std::string_view wanted, const Experiment &experiment, bool 
   if (wanted.empty() && samplesOfGroup(experiment) < fewSamples)
     return "off";
   // NaN is not worth it.
-  return shareOf(experiment, setting, toSingle) < worth ? setting : "off";
+  return shareOf(experiment, setting, makes) < worth ? setting : "off";
 }
 
 std::string withoutCull(const std::string &variant) {

@@ -9,12 +9,13 @@
 
 namespace nanobragg {
 
+/// What a program makes: of an image of f32 "exact" leaves out more, of derivatives less is dark.
+enum class Makes { SingleImage, DoubleImage, Derivatives };
+
 /// ProgramVariant::cull where `wanted` is asked for; empty: "exact". It is "off" where so many
 /// samples have light that looking for them costs more than it saves: an estimate from the
 /// crystal's size and the detector, see docs/culling.md.
-/// `toSingle`: the program makes an image of f32 and no derivatives, so that "exact" leaves out
-/// more.
-std::string cullFor(std::string_view wanted, const Experiment &experiment, bool toSingle);
+std::string cullFor(std::string_view wanted, const Experiment &experiment, Makes makes);
 /// Of the experiment's own image.
 std::string cullFor(std::string_view wanted, const Experiment &experiment);
 

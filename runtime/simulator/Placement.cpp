@@ -64,8 +64,8 @@ KernelRequest requestFor(const Experiment &experiment, const SimulatorOptions &o
                          const std::string &derivative) {
   KernelRequest request;
   ProgramVariant variant = experiment.variant;
-  variant.cull =
-      cullFor(options.cull, experiment, derivative.empty() && variant.imageType == ImageType::F32);
+  variant.cull = derivative.empty() ? cullFor(options.cull, experiment)
+                                    : cullFor(options.cull, experiment, Makes::Derivatives);
   request.variant = variant.toString();
   const bool given = !options.kernelFile.empty() || options.kernel;
   request.precision = given ? options.precision : precisionFor(options.precision, experiment);

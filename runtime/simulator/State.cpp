@@ -35,15 +35,16 @@ Simulator::State::State(const Experiment &given, const ListedPixels &listed,
       placement(options, options.once ? samplesOf(experiment) : 0),
       spreading(spreadOf(experiment, this->listed, options)) {}
 
-/// An image of f32 and no derivatives.
-static bool isSingle(ImageType pixels, const Derivative &derivative) {
-  return pixels == ImageType::F32 && derivative.mode == Derivative::Mode::Value;
+static Makes madeBy(ImageType pixels, const Derivative &derivative) {
+  return derivative.mode != Derivative::Mode::Value ? Makes::Derivatives
+         : pixels == ImageType::F32                 ? Makes::SingleImage
+                                                    : Makes::DoubleImage;
 }
 
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
   ProgramVariant variant = experiment.variant;
   variant.imageType = pixels;
-  variant.cull = cullFor(options.cull, experiment, isSingle(pixels, derivative));
+  variant.cull = cullFor(options.cull, experiment, madeBy(pixels, derivative));
   KernelRequest request = requestFor(experiment, options, derivative.toString());
   request.variant = variant.toString();
   return request;
@@ -53,7 +54,7 @@ BoundProgram &Simulator::State::program(ImageType pixels, const Derivative &deri
   // The numbers of cells may have changed since, and with them the precision and what is left out.
   const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
                           precisionFor(options.precision, experiment) + " " +
-                          cullFor(options.cull, experiment, isSingle(pixels, derivative));
+                          cullFor(options.cull, experiment, madeBy(pixels, derivative));
   if (const auto found = programs.find(key); found != programs.end())
     return found->second;
   Program placed = placement.place(request(pixels, derivative));

@@ -269,7 +269,7 @@ class Ranks(Parts):
 
     def test_a_killed_rank_loses_what_it_had_not_finished(self):
         # mpirun needs a second to end the others, which work on.
-        words = [*self.series, *SLOW, "-mosaic_dom", "800", "-seed", "5"]
+        words = [*self.series, *SLOW, "-mosaic_dom", "3000", "-seed", "5"]
         self.simulate("one", *words)
         # Another rank each time, and then another number of them.
         done = 0
