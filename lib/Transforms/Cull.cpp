@@ -1,5 +1,6 @@
 #include "dialect/Names.h"
 #include "lib/Transforms/CullSupport.h"
+#include "lib/Transforms/CurvedPixel.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 
@@ -53,11 +54,17 @@ private:
   bool vanishes(Value value);
   std::optional<unsigned> lastLoopOf(Value value, bool first = false);
   bool isOfPanel();
-  bool dependsOnPixel(Value value, ValueRange allowed);
+  bool dependsOnPixel(Value value, ValueRange allowed) {
+    return dependsOnMore(value, image, allowed);
+  }
 
   // Rewriting.
   enum Pixels { None, OfPanels, All };
-  Value tabulate(Value value, ArrayRef<Loop> over, Pixels pixels = None);
+  /// Values that a table has in place of others.
+  using Numbers = SmallVector<std::pair<Value, double>>;
+  Value tabulate(Value value, ArrayRef<Loop> over, Pixels pixels = None, const Numbers &at = {});
+  void addFlatPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tables);
+  void addCurvedPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tables);
   Value number(Value index);
   Value constant(double value) {
     return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
@@ -76,8 +83,9 @@ private:
   Support support;
   MillerIndexOp index;
   ScatteringVectorOp scattering;
-  Value direction;          ///< of the diffracted ray
-  PixelPositionOp position; ///< of a point of a flat panel; null: only directions are known
+  Value direction;                   ///< of the diffracted ray
+  PixelPositionOp position;          ///< of a point of a flat panel
+  std::optional<CurvedPixel> curved; ///< that of a curved one; neither: only directions are known
   DetectorCoordinateOp fast;
   llvm::SetVector<Value> light;           ///< values that vanish where the sample has no light
   SmallVector<Loop> loops;                ///< around a sample, outer ones first
@@ -134,6 +142,11 @@ bool Culler::findGeometry() {
   position = unit ? unit.getOperand().getDefiningOp<PixelPositionOp>() : nullptr;
   if (!position || !isOfPanel())
     position = nullptr;
+  // Samples of a grating are looked at one by one, in the directions that the program gives them.
+  if (!position && support.grating == 0)
+    curved = curvedPixelOf(direction, image);
+  if (curved)
+    fast = curved->fast;
   return true;
 }
 
@@ -172,16 +185,6 @@ std::optional<unsigned> Culler::lastLoopOf(Value value, bool first) {
   return found;
 }
 
-/// Is `value` made, inside the image, of anything but pure ops and these induction variables?
-bool Culler::dependsOnPixel(Value value, ValueRange allowed) {
-  if (!isDefinedIn(value, image) || llvm::is_contained(allowed, value))
-    return false;
-  Operation *op = value.getDefiningOp();
-  if (!op || !isPure(op) || op->getNumRegions() != 0)
-    return true;
-  return llvm::any_of(op->getOperands(), [&](Value v) { return dependsOnPixel(v, allowed); });
-}
-
 /// Which loops run over beams, which over bases.
 bool Culler::splitLoops() {
   for (Operation *op = index->getParentOp(); op != image; op = op->getParentOp()) {
@@ -217,18 +220,26 @@ bool Culler::splitLoops() {
                       Twine("the loops over ") + of +
                           " are in two sums, of which the second depends on the first; "
                           "nb-tabulate-invariants and nb-fuse make one of them");
-  SmallVector<Value> outer, inner, depths{image.getInductionVars()[0]};
-  for (auto [i, loop] : llvm::enumerate(loops))
+  Value panel = image.getInductionVars()[0];
+  SmallVector<Value> outer, inner, depths{panel}, layers{panel};
+  for (auto [i, loop] : llvm::enumerate(loops)) {
     (i < firstBeam ? depths : i < firstBasis ? outer : inner).push_back(loop.iv());
+    if (i < firstBeam && loop.dimension() == Dimension::layer)
+      layers.push_back(loop.iv());
+  }
   for (Value value : beam)
     if (dependsOnPixel(value, outer))
       return refuse(scattering, "the beam is not the same for all pixels");
   if (dependsOnPixel(index.getDirect(), inner))
     return refuse(index, "the basis is not the same for all pixels");
-  if (position && dependsOnPixel(position.getDepth(), ArrayRef(depths).drop_front()))
+  ArrayRef<Value> ofAllPanels = ArrayRef(layers).drop_front();
+  if (position && dependsOnPixel(position.getDepth(), ofAllPanels))
     position = nullptr;
+  if (curved && ((curved->depth && dependsOnPixel(curved->depth, ofAllPanels)) ||
+                 dependsOnPixel(curved->point.getDistance(), layers)))
+    curved.reset();
   llvm::append_range(depths, image.getInductionVars().drop_front());
-  if (!position && dependsOnPixel(direction, depths))
+  if (!position && !curved && dependsOnPixel(direction, depths))
     return refuse(scattering, "its direction is not known ahead of the image");
   return true;
 }
@@ -277,7 +288,7 @@ bool Culler::vanishes() {
 }
 
 /// A table of `value` over panels or all pixels, and over loops; of one entry where there is none.
-Value Culler::tabulate(Value value, ArrayRef<Loop> over, Pixels pixels) {
+Value Culler::tabulate(Value value, ArrayRef<Loop> over, Pixels pixels, const Numbers &at) {
   MLIRContext *context = b.getContext();
   SmallVector<Value> counts, ivs;
   SmallVector<Attribute> dimensions;
@@ -298,6 +309,8 @@ Value Culler::tabulate(Value value, ArrayRef<Loop> over, Pixels pixels) {
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&table.getBody());
   IRMapping mapping;
+  for (auto [value, number] : at)
+    mapping.map(value, constant(number));
   for (Value iv : ivs) {
     Value argument = body->addArgument(b.getIndexType(), loc);
     if (iv)
@@ -327,6 +340,43 @@ Value Culler::countOf(ArrayRef<Loop> over) {
   return count;
 }
 
+/// NB_REACH_NUMBER is not among them.
+static Value &at(MutableArrayRef<Value> tables, nb_reach_table table) { return tables[table - 1]; }
+
+void Culler::addFlatPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tables) {
+  at(tables, NB_REACH_ORIGIN) = tabulate(position.getOrigin(), {}, OfPanels);
+  at(tables, NB_REACH_FAST_AXIS) = tabulate(position.getFastAxis(), {}, OfPanels);
+  at(tables, NB_REACH_SLOW_AXIS) = tabulate(position.getSlowAxis(), {}, OfPanels);
+  at(tables, NB_REACH_NORMAL) = tabulate(position.getNormal(), {}, OfPanels);
+  at(tables, NB_REACH_DEPTH) = tabulate(position.getDepth(), layers);
+}
+
+/// The angles are polynomials of degree one: their values at four points say all of them.
+void Culler::addCurvedPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tables) {
+  CurvedPositionOp point = curved->point;
+  OpBuilder inside(point);
+  Value zero = arith::ConstantOp::create(inside, loc, inside.getF64FloatAttr(0));
+  auto angles = VecOp::create(inside, loc, point.getBeam().getType(), point.getAboutSlow(),
+                              point.getAboutFast(), zero);
+  const auto anglesAt = [&](double fast, double slow, double depth) {
+    Numbers at{{curved->fast, fast}, {curved->slow, slow}};
+    if (curved->depth)
+      at.push_back({curved->depth, depth});
+    return tabulate(angles, {}, OfPanels, at);
+  };
+  at(tables, NB_REACH_ORIGIN) = anglesAt(0, 0, 0);
+  at(tables, NB_REACH_FAST_AXIS) = anglesAt(1, 0, 0);
+  at(tables, NB_REACH_SLOW_AXIS) = anglesAt(0, 1, 0);
+  at(tables, NB_REACH_NORMAL) = anglesAt(0, 0, 1);
+  at(tables, NB_REACH_DEPTH) = tabulate(curved->depth ? curved->depth : zero, layers);
+  at(tables, NB_REACH_CURVED_BEAM) = tabulate(point.getBeam(), {}, OfPanels);
+  at(tables, NB_REACH_CURVED_FAST) = tabulate(point.getFastAxis(), {}, OfPanels);
+  at(tables, NB_REACH_CURVED_SLOW) = tabulate(point.getSlowAxis(), {}, OfPanels);
+  at(tables, NB_REACH_RADIUS) = tabulate(point.getDistance(), layers, OfPanels);
+  angles.erase();
+  zero.getDefiningOp()->erase();
+}
+
 void Culler::rewrite() {
   ArrayRef<Loop> all(loops);
   ArrayRef<Loop> depths = all.take_front(firstBeam);
@@ -334,24 +384,25 @@ void Culler::rewrite() {
   ArrayRef<Loop> bases = all.drop_front(firstBasis);
   // Only those loops that the depth depends on.
   SmallVector<Loop> layers;
+  Value panel = image.getInductionVars()[0];
+  const bool hasDepths =
+      position ? dependsOnPixel(position.getDepth(), {})
+               : curved && (curved->depth || dependsOnPixel(curved->point.getDistance(), panel));
   for (const Loop &loop : depths)
-    if (position && dependsOnPixel(position.getDepth(), {}) &&
-        loop.sum.getDimension(loop.position) == Dimension::layer)
+    if (hasDepths && loop.dimension() == Dimension::layer)
       layers.push_back(loop);
 
   Value orientations = tabulate(index.getDirect(), bases);
   Value wavelengths = tabulate(scattering.getWavelength(), beams);
   SmallVector<Value> tables{orientations, tabulate(scattering.getIncident(), beams), wavelengths};
-  if (position) {
-    for (Value axis : {position.getOrigin(), position.getFastAxis(), position.getSlowAxis(),
-                       position.getNormal()})
-      tables.push_back(tabulate(axis, {}, OfPanels));
-    tables.push_back(tabulate(position.getDepth(), layers));
-    tables.push_back(wavelengths); // nobody reads directions
-  } else {
-    tables.append(5, wavelengths); // nobody reads panels
-    tables.push_back(tabulate(direction, depths, All));
-  }
+  // A table of which nobody reads an entry is that of wavelengths.
+  tables.append(NB_REACH_TABLES - 1 - tables.size(), wavelengths);
+  if (position)
+    addFlatPanels(layers, tables);
+  else if (curved)
+    addCurvedPanels(layers, tables);
+  else
+    at(tables, NB_REACH_DIRECTION) = tabulate(direction, depths, All);
 
   SmallVector<Value> numbers(NB_REACH_NUMBERS);
   numbers[NB_REACH_PANELS] = number(image.getCounts()[0]);
@@ -370,9 +421,11 @@ void Culler::rewrite() {
   numbers[NB_REACH_BASES] = countOf(bases);
   numbers[NB_REACH_GROUP] = bases.empty() ? constant(1) : number(bases.back().count());
   numbers[NB_REACH_DEPTHS] = countOf(layers);
-  numbers[NB_REACH_OVERSAMPLE] = position ? number(fast.getOversample()) : constant(1);
-  numbers[NB_REACH_PIXEL_SIZE] = position ? fast.getPixelSize() : constant(1);
-  numbers[NB_REACH_DIRECTIONS] = position ? constant(0) : countOf(depths);
+  const bool hasPanels = position || curved;
+  numbers[NB_REACH_OVERSAMPLE] = hasPanels ? number(fast.getOversample()) : constant(1);
+  numbers[NB_REACH_PIXEL_SIZE] = hasPanels ? fast.getPixelSize() : constant(1);
+  numbers[NB_REACH_DIRECTIONS] = hasPanels ? constant(0) : countOf(depths);
+  numbers[NB_REACH_CURVED] = constant(curved.has_value());
   for (unsigned i = 0; i < 6; ++i)
     numbers[NB_REACH_FORM + i] = support.form[i];
   numbers[NB_REACH_GRATING] = constant(support.grating);

@@ -105,14 +105,23 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
     beam.push_back({r * vectorAt(table(NB_REACH_INCIDENT) + 3 * i), r});
     everything |= !(r > 0) || !std::isfinite(r);
   }
+  const bool areCurved = number[NB_REACH_CURVED] != 0;
   if (directions == 0)
     for (std::int64_t p = 0; p != panels; ++p) {
       const auto axis = [&](nb_reach_table t) { return vectorAt(table(t) + 3 * p); };
-      flat.push_back({axis(NB_REACH_ORIGIN), axis(NB_REACH_FAST_AXIS), axis(NB_REACH_SLOW_AXIS),
-                      axis(NB_REACH_NORMAL)});
+      const std::array place{axis(NB_REACH_ORIGIN), axis(NB_REACH_FAST_AXIS),
+                             axis(NB_REACH_SLOW_AXIS), axis(NB_REACH_NORMAL)};
+      if (areCurved)
+        curved.emplace_back(axis(NB_REACH_CURVED_BEAM), axis(NB_REACH_CURVED_FAST),
+                            axis(NB_REACH_CURVED_SLOW), place);
+      else
+        flat.push_back({place[0], place[1], place[2], place[3]});
     }
   else
     direction = table(NB_REACH_DIRECTION);
+  // Of one behind the crystal, directions are those of its points turned round.
+  for (std::size_t i = 0; i != curved.size() * depths.size(); ++i)
+    everything |= !(table(NB_REACH_RADIUS)[i] > 0);
   const std::span direct(table(NB_REACH_DIRECT), std::size_t(9 * bases));
   everything |= bases < 1 || samplesPerPixel < 1 || beam.empty();
   if (everything)
@@ -164,6 +173,7 @@ bool Reach::readEllipsoids(const double *number, std::span<const double> direct)
 bool Reach::readViews() {
   const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
   const double ends[] = {*nearest, *farthest};
+  const double margin = 1 / (2 * double(oversample)) - rounding;
   bool finite = pixelSize > 0;
   for (int end = 0; end != 2; ++end)
     for (const FlatPanel &panel : flat) {
@@ -174,18 +184,40 @@ bool Reach::readViews() {
       copy((1 / det) * cross(o, f), view.slow);
       copy((1 / det) * cross(f, s), view.forward);
       view.perPixel = 1 / pixelSize;
-      view.margin = 1 / (2 * double(oversample)) - rounding;
+      view.margin = margin;
       finite &= std::isfinite(1 / det) && std::isfinite(view.perPixel);
       seen[std::size_t(end)].push_back(view);
     }
+  const CurvedPanel::Part part = curvedPart();
+  for (const CurvedPanel &panel : curved) {
+    if (!(pixelSize > 0) || !panel.holds(part))
+      return false;
+    for (int end = 0; end != 2; ++end)
+      seen[std::size_t(end)].push_back(panel.view(ends[end], pixelSize, margin));
+  }
   return finite;
+}
+
+CurvedPanel::Part Reach::curvedPart() const {
+  const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
+  return {double(fast.first) * pixelSize,
+          double(fast.last + 1) * pixelSize,
+          double(slow.first) * pixelSize,
+          double(slow.last + 1) * pixelSize,
+          *nearest,
+          *farthest};
 }
 
 /// All directions in which the detector lies.
 Reach::Cone Reach::coneOf() const {
   std::vector<Vector> corners;
+  double between = 0; // a cone has what is between its directions, curved panels a part more
+  for (const CurvedPanel &panel : curved)
+    between = std::max(between, panel.addDirections(curvedPart(), corners));
   for (const std::vector<loops::Panel> &depth : seen)
     for (const loops::Panel &v : depth) {
+      if (v.curved)
+        continue;
       // The inverse of the view: its columns are f, s and o.
       const Matrix back = inverse(vectorOf(v.fast), vectorOf(v.slow), vectorOf(v.forward));
       for (double f : {double(fast.first), double(fast.last + 1)})
@@ -207,7 +239,7 @@ Reach::Cone Reach::coneOf() const {
   // A cone of less than a right angle is convex: it has what is between the corners.
   if (!(least > 0.01))
     return {};
-  cone.angle = std::acos(least) + 1e-6;
+  cone.angle = std::acos(least) + between + 1e-6;
   return cone;
 }
 
@@ -369,8 +401,8 @@ void Reach::addSpots(std::array<std::vector<std::int32_t>, 3> &indices, std::siz
                              std::int32_t(slow.first), std::int32_t(slow.last)};
   for (std::int64_t p = 0; p != panels; ++p) {
     for (std::size_t end = 0; end != (hasDepth ? 2 : 1); ++end)
-      loops::spotsOfBalls(panel(p, int(end)), balls[0].data(), balls[1].data(), balls[2].data(),
-                          balls[3].data(), std::int64_t(count), spotsAt(end));
+      loops::spotsOfBalls(panel(p, int(end)), lattice.radius, balls[0].data(), balls[1].data(),
+                          balls[2].data(), balls[3].data(), std::int64_t(count), spotsAt(end));
     if (hasDepth)
       loops::coverBoth(spotsAt(0), spotsAt(1), std::int64_t(count));
     loops::clipSpots(spotsAt(0), window, std::int64_t(count), kept.data());

@@ -9,6 +9,7 @@
 
 #include "lib/Parallel/ThreadTeam.h"
 #include "nanobragg/KernelABI.h"
+#include "runtime/processor/CurvedPanel.h"
 #include "runtime/processor/PointSearch.h"
 #include "runtime/processor/ReachLoops.h"
 #include "runtime/processor/Vector.h"
@@ -75,7 +76,8 @@ public:
 
   /// The panel at the least and at the largest depth, which is the same where there is but one. A
   /// direction d meets it at F = (fast . d) / (forward . d), S = (slow . d) / (forward . d), where
-  /// forward . d > 0; and between them along a ray F and S are linear in the depth.
+  /// forward . d > 0; and between them along a ray F and S are linear in the depth. Curved ones are
+  /// as CurvedPanel says.
   const loops::Panel &panel(std::int64_t number, int end) const {
     return seen[std::size_t(end)][std::size_t(number)];
   }
@@ -106,7 +108,9 @@ private:
     Vector origin, fast, slow, normal;
   };
   std::vector<FlatPanel> flat;
-  const double *direction = nullptr; ///< of each pixel and sample, in the workspace; or flat panels
+  std::vector<CurvedPanel> curved;
+  CurvedPanel::Part curvedPart() const; ///< the region of interest
+  const double *direction = nullptr;    ///< of each pixel and sample, in the workspace; or panels
   std::array<std::vector<loops::Panel>, 2> seen;
   std::atomic<bool> hopeless{false}; ///< indices are too large
   std::vector<Matrix> reciprocal;    ///< of each basis

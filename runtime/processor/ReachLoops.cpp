@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 namespace nanobragg::loops {
 namespace {
@@ -90,54 +91,92 @@ NB_VECTORIZED void findBalls(const Balls &b, const std::int32_t *h, const std::i
   }
 }
 
-NB_VECTORIZED void spotsOfBalls(const Panel &p, const double *x, const double *y, const double *z,
-                                const double *radius, std::int64_t count, Pixels out) {
+namespace {
+
+/// Between -pi/2 and pi/2, to 1e-12.
+NB_INLINE double arcTangent(double x) {
+  constexpr double pi = std::numbers::pi, ofEighth = std::numbers::sqrt2 - 1; // tan(pi / 8)
+  const double size = std::fabs(x);
+  const bool steep = size > 1;
+  const double t = steep ? 1 / size : size;
+  const bool middle = t > ofEighth;
+  // atan(t) = pi / 4 + atan((t - 1) / (t + 1)). What is left of the series is below the next term,
+  // 0.415^31 / 31.
+  const double u = middle ? (t - 1) / (t + 1) : t, u2 = u * u;
+  double sum = 0;
+  for (int n = 29; n > 0; n -= 2)
+    sum = ((n & 3) == 1 ? 1.0 : -1.0) / n + u2 * sum;
+  const double ofT = u * sum + (middle ? pi / 4 : 0);
+  return std::copysign(steep ? pi / 2 - ofT : ofT, x);
+}
+
+/// From the sine of psi and the tangent of theta to pixels: all four functions grow.
+NB_INLINE void unbend(const Panel &p, Interval &fast, Interval &slow) {
+  constexpr double widest = 0.99999; // of sines that are on the panel
+  constexpr double slack = 1e-11;    // rad
+  const double low = smaller(larger(fast.low, -widest), widest);
+  const double high = smaller(larger(fast.high, -widest), widest);
+  const double ofLow = 1 / std::sqrt(1 - low * low), ofHigh = 1 / std::sqrt(1 - high * high);
+  const double psi0 = arcTangent(low * ofLow), psi1 = arcTangent(high * ofHigh);
+  const double theta0 = arcTangent(slow.low), theta1 = arcTangent(slow.high);
+  double least = 0, most = 0;
+  if (p.along != 0) {
+    // The cosine is largest where psi is 0, if that is between.
+    const double a = p.along * ofLow, b = p.along * ofHigh;
+    const double c = low < 0 && high > 0 ? p.along : a;
+    least = arcTangent(smaller(smaller(a, b), c));
+    most = arcTangent(larger(larger(a, b), c));
+  }
+  const double alpha = (psi0 + psi1) * 0.5 - p.tau, alphaRoom = (psi1 - psi0) * 0.5 + slack;
+  const double beta = p.kappa * ((least + most) - (theta0 + theta1)) * 0.5;
+  const double betaRoom = ((most - least) + (theta1 - theta0)) * 0.5 + slack;
+  const auto pixels = [&](const double *to) __attribute__((always_inline)) {
+    const double at = to[0] + to[1] * alpha + to[2] * beta;
+    const double room = std::fabs(to[1]) * alphaRoom + std::fabs(to[2]) * betaRoom;
+    return Interval{at - room, at + room};
+  };
+  fast = pixels(p.toFast);
+  slow = pixels(p.toSlow);
+}
+
+template <bool curved>
+NB_INLINE void ballSpots(const Panel &p, double sphere, const double *x, const double *y,
+                         const double *z, const double *radius, std::int64_t count, Pixels out) {
   const double f2 = dot(p.fast, p.fast[0], p.fast[1], p.fast[2]);
   const double s2 = dot(p.slow, p.slow[0], p.slow[1], p.slow[2]);
   const double w2 = dot(p.forward, p.forward[0], p.forward[1], p.forward[2]);
   const double fw = dot(p.fast, p.forward[0], p.forward[1], p.forward[2]);
   const double sw = dot(p.slow, p.forward[0], p.forward[1], p.forward[2]);
-  const double w = std::sqrt(w2);
+  const double w = std::sqrt(w2), perSphere = 1 / sphere;
+  const double sizeF = std::sqrt(f2) * perSphere * (1 + rounding);
   for (std::int64_t i = 0; i < count; ++i) {
     const double ahead = dot(p.forward, x[i], y[i], z[i]), room = radius[i] * w;
     const bool seen = ahead + room > 0, grazing = seen && ahead - room <= 1e-3 * ahead;
     const double inverse = 1 / ahead, scale = radius[i] / (ahead - room) * (1 + rounding);
     // Of a direction x + delta: F - F0 = delta . (fast - F0 forward) / ((x + delta) . forward).
-    const double f = dot(p.fast, x[i], y[i], z[i]) * inverse;
     const double s = dot(p.slow, x[i], y[i], z[i]) * inverse;
-    const double halfF =
-        scale * std::sqrt(larger(f2 - 2 * f * fw + f * f * w2, 0) + rounding * (f2 + f * f * w2));
     const double halfS =
         scale * std::sqrt(larger(s2 - 2 * s * sw + s * s * w2, 0) + rounding * (s2 + s * s * w2));
-    const Interval fast = pixelsIn({(f - halfF) * p.perPixel, (f + halfF) * p.perPixel}, p.margin);
-    const Interval slow = pixelsIn({(s - halfS) * p.perPixel, (s + halfS) * p.perPixel}, p.margin);
-    store(i, fast, slow, seen, grazing, out);
+    Interval fast, slow{s - halfS, s + halfS};
+    if constexpr (curved) {
+      // Points on the sphere are unit vectors times its radius.
+      const double f = dot(p.fast, x[i], y[i], z[i]) * perSphere;
+      fast = {f - radius[i] * sizeF, f + radius[i] * sizeF};
+      unbend(p, fast, slow);
+    } else {
+      const double f = dot(p.fast, x[i], y[i], z[i]) * inverse;
+      const double halfF =
+          scale * std::sqrt(larger(f2 - 2 * f * fw + f * f * w2, 0) + rounding * (f2 + f * f * w2));
+      fast = {(f - halfF) * p.perPixel, (f + halfF) * p.perPixel};
+      slow = {slow.low * p.perPixel, slow.high * p.perPixel};
+    }
+    store(i, pixelsIn(fast, p.margin), pixelsIn(slow, p.margin), seen, grazing, out);
   }
 }
 
-// That the ellipsoid about x reaches the sphere of radius R means | |x| - R | <= e + w^2 / R with
-// e = |B^T x| / |x| <= w, its half axis towards the origin. With g = |x|^2 - R^2 = (|x| - R) (|x| +
-// R) and |x| between R - room and R + room it follows that |g| <= |B^T x| (1 + R / |x|) + w^2 / R
-// (|x| + R); and the square of a sum is at most 1.01 and 101 times the squares.
-NB_VECTORIZED void findNear(const Shell &s, const double *x, const double *y, const double *z,
-                            std::int64_t count, unsigned char *near) {
-  const double *e = s.ellipsoid;
-  const double w = s.halfAxis, r = s.radius, room = w + w * w / r;
-  const double ratio = 1 + r / (r - room), most = w * w / r * (2 * r + room);
-  const double scale = 1.01 * ratio * ratio, slack = 101 * most * most, radius2 = r * r;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double px = s.k[0] + e[0] * x[i] + e[3] * y[i] + e[6] * z[i];
-    const double py = s.k[1] + e[1] * x[i] + e[4] * y[i] + e[7] * z[i];
-    const double pz = s.k[2] + e[2] * x[i] + e[5] * y[i] + e[8] * z[i];
-    const double va = dot(e, px, py, pz), vb = dot(e + 3, px, py, pz), vc = dot(e + 6, px, py, pz);
-    const double g = px * px + py * py + pz * pz - radius2;
-    near[i] = g * g <= scale * (va * va + vb * vb + vc * vc) + slack;
-  }
-}
-
-NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const double *x,
-                                     const double *y, const double *z, std::int64_t count,
-                                     Pixels out) {
+template <bool curved>
+NB_INLINE void ellipsoidSpots(const Shell &s, const Panel &p, const double *x, const double *y,
+                              const double *z, std::int64_t count, Pixels out) {
   const double *e = s.ellipsoid;
   // The functionals of the panel, seen from the ellipsoid: B^T f and so on.
   double vf[3], vs[3], vw[3];
@@ -151,6 +190,7 @@ NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const doubl
   const double sw = dot(vs, vw[0], vw[1], vw[2]), room = std::sqrt(ww);
   const double sizeF = std::sqrt(ff), sizeS = std::sqrt(ss);
   const double slack = s.halfAxis * s.halfAxis / s.radius + 2 * rounding * s.halfAxis;
+  const double perSphere = 1 / s.radius;
   for (std::int64_t i = 0; i < count; ++i) {
     const double px = s.k[0] + e[0] * x[i] + e[3] * y[i] + e[6] * z[i];
     const double py = s.k[1] + e[1] * x[i] + e[4] * y[i] + e[7] * z[i];
@@ -175,24 +215,77 @@ NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const doubl
     const bool seen = reached && ahead + room > 0, grazing = seen && ahead - room <= 1e-3 * ahead;
     const double least = ofAll * (ahead * (ahead + room)), most = ofAll * (ahead * (ahead - room));
     const double wu = dot(vw, va, vb, vc);
-    // Of m = axis - at * forward, for each axis: m . delta, then divided by forward . (x + delta).
-    const auto range = [&](double at, double mm, double mu,
-                           double size) __attribute__((always_inline)) {
-      const double along = mu * inverse2;
-      const double across2 = larger(mm - along * mu, 0) + rounding * size * size;
-      const double half = std::sqrt(left2 * across2) + slack * std::fabs(along) + rounding * size;
-      const double below = middle * along - half, above = middle * along + half;
-      return Interval{at + below * (below < 0 ? least : most),
-                      at + above * (above < 0 ? most : least)};
+    // Of a vector m: m . delta.
+    const auto along = [&](double mm, double mu, double size) __attribute__((always_inline)) {
+      const double slope = mu * inverse2;
+      const double across2 = larger(mm - slope * mu, 0) + rounding * size * size;
+      const double half = std::sqrt(left2 * across2) + slack * std::fabs(slope) + rounding * size;
+      return Interval{middle * slope - half, middle * slope + half};
     };
-    const double f = dot(p.fast, px, py, pz) * inverse, g = dot(p.slow, px, py, pz) * inverse;
-    Interval fast = range(f, ff - 2 * f * fw + f * f * ww, dot(vf, va, vb, vc) - f * wu,
-                          sizeF + std::fabs(f) * room);
-    Interval slow = range(g, ss - 2 * g * sw + g * g * ww, dot(vs, va, vb, vc) - g * wu,
-                          sizeS + std::fabs(g) * room);
-    fast = pixelsIn({fast.low * p.perPixel, fast.high * p.perPixel}, p.margin);
-    slow = pixelsIn({slow.low * p.perPixel, slow.high * p.perPixel}, p.margin);
-    store(i, fast, slow, seen, grazing, out);
+    // Of m = axis - at * forward, for each axis: m . delta, then divided by forward . (x + delta).
+    const auto range = [&](double at, double mm, double mu, double size)
+                           __attribute__((always_inline)) {
+                             const auto [below, above] = along(mm, mu, size);
+                             return Interval{at + below * (below < 0 ? least : most),
+                                             at + above * (above < 0 ? most : least)};
+                           };
+    const double g = dot(p.slow, px, py, pz) * inverse;
+    Interval fast, slow = range(g, ss - 2 * g * sw + g * g * ww, dot(vs, va, vb, vc) - g * wu,
+                                sizeS + std::fabs(g) * room);
+    if constexpr (curved) {
+      // Points on the sphere are unit vectors times its radius.
+      const double f = dot(p.fast, px, py, pz) * perSphere;
+      const auto [below, above] = along(ff, dot(vf, va, vb, vc), sizeF);
+      fast = {f + below * perSphere, f + above * perSphere};
+      unbend(p, fast, slow);
+    } else {
+      const double f = dot(p.fast, px, py, pz) * inverse;
+      fast = range(f, ff - 2 * f * fw + f * f * ww, dot(vf, va, vb, vc) - f * wu,
+                   sizeF + std::fabs(f) * room);
+      fast = {fast.low * p.perPixel, fast.high * p.perPixel};
+      slow = {slow.low * p.perPixel, slow.high * p.perPixel};
+    }
+    store(i, pixelsIn(fast, p.margin), pixelsIn(slow, p.margin), seen, grazing, out);
+  }
+}
+
+} // namespace
+
+NB_VECTORIZED void spotsOfBalls(const Panel &p, double sphere, const double *x, const double *y,
+                                const double *z, const double *radius, std::int64_t count,
+                                Pixels out) {
+  if (p.curved)
+    ballSpots<true>(p, sphere, x, y, z, radius, count, out);
+  else
+    ballSpots<false>(p, sphere, x, y, z, radius, count, out);
+}
+
+NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const double *x,
+                                     const double *y, const double *z, std::int64_t count,
+                                     Pixels out) {
+  if (p.curved)
+    ellipsoidSpots<true>(s, p, x, y, z, count, out);
+  else
+    ellipsoidSpots<false>(s, p, x, y, z, count, out);
+}
+
+// That the ellipsoid about x reaches the sphere of radius R means | |x| - R | <= e + w^2 / R with
+// e = |B^T x| / |x| <= w, its half axis towards the origin. With g = |x|^2 - R^2 = (|x| - R) (|x| +
+// R) and |x| between R - room and R + room it follows that |g| <= |B^T x| (1 + R / |x|) + w^2 / R
+// (|x| + R); and the square of a sum is at most 1.01 and 101 times the squares.
+NB_VECTORIZED void findNear(const Shell &s, const double *x, const double *y, const double *z,
+                            std::int64_t count, unsigned char *near) {
+  const double *e = s.ellipsoid;
+  const double w = s.halfAxis, r = s.radius, room = w + w * w / r;
+  const double ratio = 1 + r / (r - room), most = w * w / r * (2 * r + room);
+  const double scale = 1.01 * ratio * ratio, slack = 101 * most * most, radius2 = r * r;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double px = s.k[0] + e[0] * x[i] + e[3] * y[i] + e[6] * z[i];
+    const double py = s.k[1] + e[1] * x[i] + e[4] * y[i] + e[7] * z[i];
+    const double pz = s.k[2] + e[2] * x[i] + e[5] * y[i] + e[8] * z[i];
+    const double va = dot(e, px, py, pz), vb = dot(e + 3, px, py, pz), vc = dot(e + 6, px, py, pz);
+    const double g = px * px + py * py + pz * pz - radius2;
+    near[i] = g * g <= scale * (va * va + vb * vb + vc * vc) + slack;
   }
 }
 

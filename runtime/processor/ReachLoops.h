@@ -23,6 +23,13 @@ struct Panel {
   double fast[3], slow[3], forward[3];
   double perPixel; ///< 1 / size of a pixel
   double margin;   ///< in pixels: points of pixel i lie from i + margin to i + 1 - margin
+
+  /// CurvedPanel: fast . d is sin(psi) for a unit vector d, (slow . d) / (forward . d) is
+  /// tan(theta), and the coordinates in pixels are toFast[0] + toFast[1] alpha + toFast[2] beta and
+  /// so on, alpha = psi - tau, beta = kappa (atan(along / cos(psi)) - theta).
+  bool curved;
+  double tau, kappa, along;
+  double toFast[3], toSlow[3];
 };
 
 /// The pixels with light of each of many, whether there are such pixels or not. None: last < first,
@@ -47,9 +54,9 @@ void findBalls(const Balls &balls, const std::int32_t *h, const std::int32_t *k,
                const std::int32_t *l, std::int64_t count, double *x, double *y, double *z,
                double *radius, unsigned char *kept);
 
-/// The pixels on which balls about the points x have light.
-void spotsOfBalls(const Panel &panel, const double *x, const double *y, const double *z,
-                  const double *radius, std::int64_t count, Pixels spots);
+/// The pixels on which balls about the points x have light, `sphere` the radius of Ewald's.
+void spotsOfBalls(const Panel &panel, double sphere, const double *x, const double *y,
+                  const double *z, const double *radius, std::int64_t count, Pixels spots);
 
 /// One beam and one basis: the ellipsoids B u, |u| <= 1, about k + B n.
 struct Shell {

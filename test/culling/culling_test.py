@@ -69,7 +69,7 @@ def experiment(r):
              ["-detector_thick", "1500", "-detector_thicksteps", "5", "-detector_abs", "3000"],
              ["-roi", "13", "150", "21", "190"], ["-water", "0.1"], ["-Xbeam", "20", "-Ybeam", "55"],
              ["-pivot", "sample"], ["-nopolar"], ["-dmin", "3"], ["-mask", "mask.img"],
-             ["-curved_det", "-mosaic_dom", "300"]]
+             ["-curved_det"], ["-curved_det", "-mosaic_dom", "300"]]
     if "-Ncells_def" not in words:
         maybe.append(["-compat", "c"])
     for flags in r.sample(maybe, r.randrange(4)):
@@ -193,6 +193,29 @@ class CullingTest(unittest.TestCase):
             self.assertLess(timing["samples_evaluated"], 0.5 * timing["samples"])
             self.assertGreater(np.count_nonzero(off), 50)
             self.assertEqual(off.tobytes(), exact.tobytes())
+
+    def test_curved_detectors(self):
+        words = ("-cell 70 80 90 90 100 90 -N 25 -mosaic 1 -mosaic_dom 50 -lambda 1 -distance 100 -detpixels 400 "
+                 "-pixel 0.3 -default_F 100 -oversample 1 -misset 10 20 30 -tophat_spots -curved_det")
+        thick = "-detector_thick 2000 -detector_thicksteps 4 -detector_abs 5000"
+        for more in ("", "-compat c -fudge 0.01", "-twotheta 25", "-detector_rotx 30 -detector_roty 10 -Xbeam 20",
+                     thick, f"{thick} -compat c -fudge 0.01 -detector_rotz 15", "-roi 40 300 100 200"):
+            with self.subTest(more=more):
+                off, _ = run(f"{words} {more}", "--cull=off")
+                exact, timing = run(f"{words} {more}", "--cull=exact")
+                self.assertGreater(np.count_nonzero(off), 50)
+                self.assertLess(timing["samples_evaluated"], 0.1 * timing["samples"])
+                self.assertEqual(off.tobytes(), exact.tobytes())
+
+    def test_curved_detector_behind_the_crystal(self):
+        # So near that rays go back to its edge: all is computed.
+        words = ("-cell 70 80 90 90 90 90 -N 25 -mosaic 1 -mosaic_dom 30 -lambda 1 -distance 20 -detpixels 200 -pixel 0.4 "
+                 "-default_F 100 -oversample 1 -misset 10 20 30 -tophat_spots -curved_det")
+        off, _ = run(words, "--cull=off")
+        exact, timing = run(words, "--cull=exact")
+        self.assertEqual(timing["samples_evaluated"], timing["samples"])
+        self.assertGreater(np.count_nonzero(off), 0)
+        self.assertEqual(off.tobytes(), exact.tobytes())
 
     def test_no_sample_has_light(self):
         words = ("-cell 70 80 90 90 90 90 -N 3000 -tophat_spots -lambda 1 -distance 100 -detpixels 64 -pixel 0.2 "

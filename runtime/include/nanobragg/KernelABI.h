@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 8u
+#define NB_KERNEL_ABI_VERSION 9u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -133,7 +133,8 @@ typedef enum nb_reach_number {
   NB_REACH_CELLS,                        /* three, of a grating */
   NB_REACH_FRINGES = NB_REACH_CELLS + 3, /* 1: terms vanish between the fringes of a grating */
   NB_REACH_DARK,                         /* 1: pixels without light are 0 */
-  NB_REACH_DIRECTIONS, /* entries of the table of directions for each pixel; 0: flat panels */
+  NB_REACH_DIRECTIONS, /* entries of the table of directions for each pixel; 0: panels */
+  NB_REACH_CURVED,     /* 1: panels are curved; 0: flat */
   NB_REACH_BLOCK_FAST, /* pixels of a block along a row, and rows of it */
   NB_REACH_BLOCK_SLOW,
   NB_REACH_NUMBERS /* how many there are */
@@ -146,13 +147,20 @@ typedef enum nb_reach_table {
   NB_REACH_DIRECT,     /* double[9]: rows a, b, c, in m */
   NB_REACH_INCIDENT,   /* double[3]: k */
   NB_REACH_WAVELENGTH, /* in m */
-  NB_REACH_ORIGIN,     /* double[3] for each panel */
+  /* Of flat panels, double[3] for each: where they begin, and their axes. Of curved panels the angles
+   * of nb.curved_position about the slow and the fast axis, and 0, in rad, at the points with fast,
+   * slow coordinate and depth 0 0 0, 1 0 0, 0 1 0 and 0 0 1 m. */
+  NB_REACH_ORIGIN,
   NB_REACH_FAST_AXIS,
   NB_REACH_SLOW_AXIS,
   NB_REACH_NORMAL,
-  NB_REACH_DEPTH,     /* in m */
-  NB_REACH_DIRECTION, /* double[3] for each pixel and each of its samples: d */
-  NB_REACH_TABLES     /* how many there are */
+  NB_REACH_DEPTH,       /* in m */
+  NB_REACH_DIRECTION,   /* double[3] for each pixel and each of its samples: d */
+  NB_REACH_CURVED_BEAM, /* double[3] for each curved panel: what is turned */
+  NB_REACH_CURVED_FAST, /* about this axis at last */
+  NB_REACH_CURVED_SLOW, /* and about this one at first */
+  NB_REACH_RADIUS,      /* for each curved panel and each depth, in m */
+  NB_REACH_TABLES       /* how many there are */
 } nb_reach_table;
 
 /* Code of one GPU chip. */
