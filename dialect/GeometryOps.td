@@ -458,7 +458,8 @@ def NB_PixelPositionOp : NB_DifferentiableOp<"pixel_position", [
     NB_Rule<"depth", "scale(normal, t)", "dot(normal, g)">];
 }
 
-def NB_CurvedPositionOp : NB_ExpandableOp<"curved_position", [
+def NB_CurvedPositionOp : NB_DifferentiableOp<"curved_position", [
+    DeclareOpInterfaceMethods<ExpandableOp>,
     AllTypesMatch<["beam", "fast_axis", "slow_axis", "result"]>,
     NB_ElementOf<"beam", "distance">, NB_ElementOf<"beam", "about_slow">,
     NB_ElementOf<"beam", "about_fast">]> {
@@ -479,6 +480,13 @@ def NB_CurvedPositionOp : NB_ExpandableOp<"curved_position", [
     $beam `,` $fast_axis `,` $slow_axis `,` $distance `,` $about_slow `,` $about_fast attr-dict
     `:` type($beam)
   }];
+  let rules = [
+    NB_Rule<"beam", "curvedTangent(*this, op, 0, t)", "curvedAdjoint(*this, op, 0, g)">,
+    NB_Rule<"fast_axis", "curvedTangent(*this, op, 1, t)", "curvedAdjoint(*this, op, 1, g)">,
+    NB_Rule<"slow_axis", "curvedTangent(*this, op, 2, t)", "curvedAdjoint(*this, op, 2, g)">,
+    NB_Rule<"distance", "curvedTangent(*this, op, 3, t)", "curvedAdjoint(*this, op, 3, g)">,
+    NB_Rule<"about_slow", "curvedTangent(*this, op, 4, t)", "curvedAdjoint(*this, op, 4, g)">,
+    NB_Rule<"about_fast", "curvedTangent(*this, op, 5, t)", "curvedAdjoint(*this, op, 5, g)">];
 }
 
 #endif

@@ -98,7 +98,10 @@ protected:
 /// `order` with one more at `axis`.
 SmallVector<int64_t, 3> incremented(ArrayRef<int64_t> order, unsigned axis);
 
-// Rules of nb.grating, nb.structure_factor and nb.scatter_factor that are longer than a line.
+// Rules of nb.curved_position, by the number of the operand, of nb.grating, nb.structure_factor and
+// nb.scatter_factor that are longer than a line.
+Value curvedTangent(RuleBuilder &r, CurvedPositionOp op, unsigned operand, Value tangent);
+Value curvedAdjoint(RuleBuilder &r, CurvedPositionOp op, unsigned operand, Value adjoint);
 Value gratingGradient(RuleBuilder &r, GratingOp op, bool byCells);
 Value factorOfIndex(RuleBuilder &r, StructureFactorOp op, Value tangent);
 Value indexOfFactor(RuleBuilder &r, StructureFactorOp op, Value adjoint);

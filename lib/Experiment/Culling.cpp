@@ -147,9 +147,9 @@ std::string cullFor(std::string_view wanted, const Experiment &experiment, Makes
   if (setting == "off")
     return "off";
   const ProgramVariant &variant = experiment.variant;
-  const bool curved = variant.curvature != Curvature::Flat;
-  const bool lookedAt = variant.shape == CrystalShape::Square || makes == Makes::Derivatives;
-  if ((variant.pixelList || (curved && lookedAt)) && !directionsPay(experiment))
+  const bool lookedAt =
+      variant.curvature != Curvature::Flat && variant.shape == CrystalShape::Square;
+  if ((variant.pixelList || lookedAt) && !directionsPay(experiment))
     return "off";
   if (wanted.empty() && samplesOfGroup(experiment) < fewSamples)
     return "off";

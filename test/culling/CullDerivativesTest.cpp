@@ -1,4 +1,5 @@
-// Images and derivatives of kernels that leave samples out against those of kernels that compute all.
+// Images and derivatives of kernels that leave samples out against those of kernels that compute
+// all.
 #include "lib/Experiment/Culling.h"
 #include "nanobragg/Simulator.h"
 
@@ -112,7 +113,12 @@ const Case cases[] = {
     {"tophat", "-tophat_spots -N 20", "exact", 1e-10},
     {"square", "-square_xtal", "1e-7", 1e-2},
     {"square_sources", "-square_xtal -N 300 -hdivrange 1 -hdivsteps 3", "1e-9", 1e-2},
-    {"curved", "-gauss_xtal -curved_det -mosaic_dom 300", "1e-12", 1e-6}};
+    {"curved", "-gauss_xtal -curved_det -detector_rotx 20", "1e-12", 1e-6},
+    {"curved_exact",
+     "-gauss_xtal -N 300 -curved_det -twotheta 15 -detector_thick 1000 -detector_thicksteps 3 "
+     "-detector_abs 500",
+     "exact", 1e-10},
+    {"curved_square", "-square_xtal -curved_det -mosaic_dom 300", "1e-7", 1e-2}};
 /// Only its image: what derivatives between its spots may miss is up to 2 pi N times the tolerance
 /// (docs/culling.md), and here that outweighs the spots.
 const Case round = {"round", "-round_xtal -N 300 -pixel 0.3", "1e-6", 0};
