@@ -81,14 +81,14 @@ class Twin:
 
     def lists(self, random):
         """nb_lit with some bases of each second block of 32 pixels, of beams that are all one."""
-        positions = np.zeros(10, np.int64)
+        positions = np.zeros(14, np.int64)
         size = self.call("workspace_size", self.arguments, result=ctypes.c_int64)
         workspace = np.zeros(size // 8 + 8)
         self.call("prepare", self.arguments, workspace.ctypes.data)
         self.call("reach", self.arguments, positions.ctypes.data)
         numbers = workspace[positions[0]:]
-        slow, fast, beams, bases, columns, rows = (int(numbers[i]) for i in (1, 2, 7, 8, 26, 27))
-        assert (beams, columns, rows) == (1, 8, 4), numbers[:28]
+        slow, fast, beams, bases, columns, rows = (int(numbers[i]) for i in (1, 2, 7, 8, 27, 28))
+        assert (beams, columns, rows) == (1, 8, 4), numbers[:29]
         blocks = [(s, f) for s in range(0, slow, rows) for f in range(0, fast, columns)][::2]
         chosen = [np.sort(random.choice(bases, random.integers(bases + 1), replace=False))
                   for _ in blocks]
