@@ -35,7 +35,8 @@ class NB_Rule<string operand_, string tangent_, string adjoint_> {
 def ExpandableOp : OpInterface<"ExpandableOp"> {
   let cppNamespace = "::mlir::nb";
   let description = [{
-    An op of one result that is differentiated by writing its formula with ops that have rules.
+    An op of one result that is lowered by writing its formula with simpler ops. It is differentiated
+    so, too, unless it has rules (DifferentiableOp): those keep it one op beside its derivatives.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -1,5 +1,7 @@
 #include "runtime/processor/LitTile.h"
 
+#include "runtime/processor/Flags.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,19 +9,6 @@
 
 namespace nanobragg {
 namespace {
-
-std::size_t wholeVectors(std::size_t count) { return (count + 7) / 8 * 8; }
-
-/// Calls `visit` with the numbers of bytes that are 1, of `count` and 0 up to whole vectors.
-template <typename Visit>
-void forEachFlag(const unsigned char *flags, std::size_t count, Visit visit) {
-  for (std::size_t eight = 0; eight < count; eight += 8) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, flags + eight, 8);
-    for (; bits; bits &= bits - 1)
-      visit(eight + std::size_t(__builtin_ctzll(bits)) / 8);
-  }
-}
 
 /// Lists of as many entries stay in the cache.
 constexpr std::size_t longList = std::size_t(1) << 13;
@@ -94,6 +83,7 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
                        [](const Candidate &c, std::int64_t row) { return c.firstRow < row; });
   for (auto &axis : reduced)
     axis.clear();
+  std::array<double, 3> most{};
   for (auto c = begin; c != all.end() && c->firstRow <= rows.last; ++c) {
     if (c->lastRow < rows.first)
       continue;
@@ -101,6 +91,8 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
     reduced[0].push_back(v.x);
     reduced[1].push_back(v.y);
     reduced[2].push_back(v.z);
+    most = {std::max(most[0], std::fabs(v.x)), std::max(most[1], std::fabs(v.y)),
+            std::max(most[2], std::fabs(v.z))};
   }
   const std::size_t count = reduced[0].size();
   if (count == 0)
@@ -108,8 +100,10 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
   // Loops in lanes take whole vectors; what is behind the end does not matter.
   const std::size_t whole = wholeVectors(count);
   near.resize(whole);
-  for (auto &axis : reduced)
-    axis.resize(whole);
+  for (std::size_t c = 0; c != 3; ++c) {
+    reduced[c].resize(whole);
+    rounded[c].assign(reduced[c].begin(), reduced[c].end());
+  }
   const IncidentBeam &beam = reach.beam[std::size_t(beamNumber)];
   loops::Shell shell{{beam.k.x, beam.k.y, beam.k.z}, {}, beam.radius, reach.halfAxis};
   for (auto &axis : lit)
@@ -126,7 +120,7 @@ void LitTile::findHits(const nb_tile &tile, std::int64_t beamNumber, std::int64_
       shell.ellipsoid[3 * c + 1] = ellipsoid.column[std::size_t(c)].y;
       shell.ellipsoid[3 * c + 2] = ellipsoid.column[std::size_t(c)].z;
     }
-    loops::findNear(shell, reduced[0].data(), reduced[1].data(), reduced[2].data(),
+    loops::findNear(shell, rounded[0].data(), rounded[1].data(), rounded[2].data(), most.data(),
                     std::int64_t(whole), near.data());
     std::memset(near.data() + count, 0, near.size() - count);
     std::size_t found = 0;

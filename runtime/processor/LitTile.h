@@ -61,6 +61,7 @@ private:
 
   // Candidates of the tile in one group.
   std::vector<double> reduced[3];
+  std::vector<float> rounded[3]; ///< the same in single precision
   std::vector<unsigned char> near;
   // Of these what is near the sphere for one basis, and where.
   std::vector<double> lit[3];

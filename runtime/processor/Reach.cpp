@@ -1,7 +1,10 @@
 #include "runtime/processor/Reach.h"
 
+#include "runtime/processor/Flags.h"
+
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <utility>
 
@@ -134,6 +137,7 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   if (everything)
     return;
   found.resize(std::size_t(panels * beams * groups()));
+  cone = coneOf();
   team.forEach(beams * groups(),
                [&](std::int64_t i, int) { findCandidates(i / groups(), i % groups()); });
   std::size_t candidates = 0;
@@ -243,6 +247,26 @@ Reach::Cone Reach::coneOf() const {
   return cone;
 }
 
+/// By the first row, of those in `rows`.
+static void sortByRow(std::vector<Candidate> &candidates, Range rows) {
+  const auto height = std::size_t(rows.last - rows.first + 1);
+  if (candidates.size() < height / 8) {
+    std::sort(candidates.begin(), candidates.end(),
+              [](const Candidate &x, const Candidate &y) { return x.firstRow < y.firstRow; });
+    return;
+  }
+  std::vector<std::uint32_t> at(height);
+  for (const Candidate &c : candidates)
+    ++at[std::size_t(c.firstRow - rows.first)];
+  std::uint32_t position = 0;
+  for (std::uint32_t &n : at)
+    position += std::exchange(n, position);
+  std::vector<Candidate> sorted(candidates.size());
+  for (const Candidate &c : candidates)
+    sorted[at[std::size_t(c.firstRow - rows.first)]++] = c;
+  candidates.swap(sorted);
+}
+
 /// Where the candidates of a group are looked for: all directions where there is no cone.
 static loops::Balls ballsOf(const IncidentBeam &beam, const Matrix &basis, double halfAxis,
                             double turn, Vector axis, double angle) {
@@ -284,10 +308,15 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
   }
   turn = std::sqrt(turn) * (1 + rounding);
 
-  const Cone cone = coneOf();
+  // A reflection is no farther from the point of the sphere where it has light than `widest`, which
+  // is at least halfAxis + turn |q| and |q| at most that of such a point, plus `widest`.
+  const double fromBeam =
+      cone.angle > pi
+          ? pi
+          : cone.angle + std::acos(std::clamp(dot(b.k, cone.axis) / norm(b.k), -1.0, 1.0)) + 1e-6;
+  const double longestQ = 2 * b.radius * std::sin(std::min(fromBeam, pi) / 2);
+  const double widest = (halfAxis + turn * longestQ) / (1 - std::min(turn, 0.5));
   // q of all directions in the cone, widened by the window: bounds of h, k and l.
-  const double longestQ = 2 * b.radius + halfAxis;
-  const double widest = halfAxis + turn * longestQ;
   const double angle = std::min(pi, cone.angle + std::asin(std::min(1.0, widest / b.radius)));
   std::array<Range, 3> bounds;
   for (int c = 0; c != 3; ++c) {
@@ -322,77 +351,70 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
   std::array<std::vector<double>, 4> ranges;
   for (auto &range : ranges)
     range.resize(std::size_t(count));
-  // Of rows in the plane `plane`: numbers within the row, and of the row.
-  std::array<std::vector<std::int32_t>, 3> near;
-  std::size_t size = 0;
+  std::vector<unsigned char> some(wholeVectors(std::size_t(count)));
+  Search search{ballsOf(b, center, halfAxis, turn, cone.axis, angle),
+                std::size_t(beamNumber * groups() + groupNumber)};
   // Some at a time, in memory that stays in the cache.
   constexpr std::size_t atOnce = 1024;
-  const loops::Balls balls = ballsOf(b, center, halfAxis, turn, cone.axis, angle);
-  const std::int64_t group = beamNumber * groups() + groupNumber;
-  const auto flush = [&] { addSpots(near, std::exchange(size, 0), balls, std::size_t(group)); };
   for (std::int64_t plane = bounds[i0].first; plane <= bounds[i0].last; ++plane) {
     copy(b.k + double(plane) * center.column[i0] + double(bounds[i1].first) * next, rows.first);
     loops::findRanges(rows, count, ranges[0].data(), ranges[1].data(), ranges[2].data(),
-                      ranges[3].data());
+                      ranges[3].data(), some.data());
     double most = 0;
-    for (std::size_t part : {0, 2})
-      for (std::size_t i = 0; i != std::size_t(count); ++i)
-        most += std::max(ranges[part + 1][i] - ranges[part][i], 0.0) + 1;
+    forEachFlag(some.data(), std::size_t(count), [&](std::size_t i) {
+      for (std::size_t part : {0, 2})
+        most += std::max(ranges[part + 1][i] - ranges[part][i] + 1, 0.0);
+    });
     if (!(most <= double(mostCandidates)))
       return void(hopeless = true);
-    if (size >= atOnce)
-      flush();
-    if (near[0].size() < size + std::size_t(most))
-      for (auto &index : near)
-        index.resize(size + std::size_t(most) + atOnce);
-    std::int32_t *const inPlane = near[std::size_t(i0)].data();
-    std::int32_t *const ofRow = near[std::size_t(i1)].data();
-    std::int32_t *const inRow = near[std::size_t(along)].data();
-    for (std::int64_t i = 0; i != count; ++i)
-      for (std::size_t part : {0, 2}) {
-        // Most have none or one: that one is written in any case, and kept where it is.
-        const double low = ranges[part][std::size_t(i)], high = ranges[part + 1][std::size_t(i)];
-        const auto row = std::int32_t(bounds[i1].first + i), first = std::int32_t(low);
-        const std::size_t found = high >= low ? std::size_t(high - low) + 1 : 0;
-        std::size_t n = 0;
-        do {
-          inPlane[size + n] = std::int32_t(plane);
-          ofRow[size + n] = row;
-          inRow[size + n] = first + std::int32_t(n);
-        } while (++n < found);
-        size += found;
-      }
+    if (search.size >= atOnce)
+      addSpots(search);
+    for (auto &index : search.index)
+      if (index.size() < search.size + std::size_t(most))
+        index.resize(search.size + std::size_t(most) + atOnce);
+    std::int32_t *const inPlane = search.index[std::size_t(i0)].data();
+    std::int32_t *const ofRow = search.index[std::size_t(i1)].data();
+    std::int32_t *const inRow = search.index[std::size_t(along)].data();
+    forEachFlag(some.data(), std::size_t(count), [&](std::size_t i) {
+      for (std::size_t part : {0, 2})
+        for (double at = ranges[part][i]; at <= ranges[part + 1][i]; ++at) {
+          inPlane[search.size] = std::int32_t(plane);
+          ofRow[search.size] = std::int32_t(bounds[i1].first) + std::int32_t(i);
+          inRow[search.size++] = std::int32_t(at);
+        }
+    });
   }
-  flush();
+  addSpots(search);
   for (std::int64_t p = 0; p != panels; ++p) {
-    auto &candidates = found[std::size_t(p * beams * groups() + group)].candidates;
-    std::sort(candidates.begin(), candidates.end(),
-              [](const Candidate &x, const Candidate &y) { return x.firstRow < y.firstRow; });
+    auto &candidates = found[std::size_t(p * beams * groups()) + search.group].candidates;
+    sortByRow(candidates, slow);
   }
 }
 
 /// Candidates are those that some panel can see.
-void Reach::addSpots(std::array<std::vector<std::int32_t>, 3> &indices, std::size_t size,
-                     const loops::Balls &lattice, std::size_t group) {
-  std::array<std::vector<double>, 4> balls; // x, y, z and radius
-  for (auto &numbers : balls)
-    numbers.resize(size);
-  std::vector<unsigned char> kept(size);
-  loops::findBalls(lattice, indices[0].data(), indices[1].data(), indices[2].data(),
-                   std::int64_t(size), balls[0].data(), balls[1].data(), balls[2].data(),
-                   balls[3].data(), kept.data());
+void Reach::addSpots(Search &search) {
+  const std::size_t size = std::exchange(search.size, 0);
+  auto &[x, y, z, radius] = search.balls;
+  for (auto &numbers : search.balls)
+    numbers.resize(std::max(numbers.size(), size));
+  search.kept.resize(std::max(search.kept.size(), wholeVectors(size)));
+  for (auto &spot : search.spots)
+    spot.resize(std::max(spot.size(), size));
+  unsigned char *const kept = search.kept.data();
+  loops::findBalls(search.lattice, search.index[0].data(), search.index[1].data(),
+                   search.index[2].data(), std::int64_t(size), x.data(), y.data(), z.data(),
+                   radius.data(), kept);
+  std::memset(kept + size, 0, wholeVectors(size) - size);
   std::size_t count = 0;
-  for (std::size_t i = 0; i != size; ++i) {
-    for (auto &index : indices)
+  forEachFlag(kept, size, [&](std::size_t i) {
+    for (auto &index : search.index)
       index[count] = index[i];
-    for (auto &numbers : balls)
+    for (auto &numbers : search.balls)
       numbers[count] = numbers[i];
-    count += kept[i];
-  }
+    ++count;
+  });
   const std::size_t panelStride = std::size_t(beams * groups());
-  std::array<std::vector<std::int32_t>, 8> spots;
-  for (std::size_t i = 0; i != (hasDepth ? 8 : 4); ++i)
-    spots[i].resize(count);
+  auto &spots = search.spots;
   const auto spotsAt = [&](std::size_t end) {
     return loops::Pixels{spots[4 * end].data(), spots[4 * end + 1].data(),
                          spots[4 * end + 2].data(), spots[4 * end + 3].data()};
@@ -401,25 +423,19 @@ void Reach::addSpots(std::array<std::vector<std::int32_t>, 3> &indices, std::siz
                              std::int32_t(slow.first), std::int32_t(slow.last)};
   for (std::int64_t p = 0; p != panels; ++p) {
     for (std::size_t end = 0; end != (hasDepth ? 2 : 1); ++end)
-      loops::spotsOfBalls(panel(p, int(end)), lattice.radius, balls[0].data(), balls[1].data(),
-                          balls[2].data(), balls[3].data(), std::int64_t(count), spotsAt(end));
+      loops::spotsOfBalls(panel(p, int(end)), search.lattice.radius, x.data(), y.data(), z.data(),
+                          radius.data(), std::int64_t(count), spotsAt(end));
     if (hasDepth)
       loops::coverBoth(spotsAt(0), spotsAt(1), std::int64_t(count));
-    loops::clipSpots(spotsAt(0), window, std::int64_t(count), kept.data());
-    const auto here =
-        std::size_t(std::count(kept.begin(), kept.begin() + std::ptrdiff_t(count), 1));
-    if (here == 0)
-      continue;
-    Group &into = found[std::size_t(p) * panelStride + group];
-    std::size_t position = into.candidates.size();
-    into.candidates.resize(position + here + 1); // the last one is overwritten, or nobody's
-    for (std::size_t i = 0; i != count; ++i) {
+    loops::clipSpots(spotsAt(0), window, std::int64_t(count), kept);
+    std::memset(kept + count, 0, wholeVectors(count) - count);
+    Group &into = found[std::size_t(p) * panelStride + search.group];
+    forEachFlag(kept, count, [&](std::size_t i) {
       const std::int32_t first = spots[2][i], last = spots[3][i];
-      into.candidates[position] = {indices[0][i], indices[1][i], indices[2][i], first, last};
-      into.mostRows = std::max(into.mostRows, kept[i] ? last - first + 1 : 0);
-      position += kept[i];
-    }
-    into.candidates.resize(position);
+      into.candidates.push_back(
+          {search.index[0][i], search.index[1][i], search.index[2][i], first, last});
+      into.mostRows = std::max(into.mostRows, last - first + 1);
+    });
   }
 }
 

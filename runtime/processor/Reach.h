@@ -92,14 +92,23 @@ private:
   bool readEllipsoids(const double *number, std::span<const double> direct);
   bool readViews();
   void findCandidates(std::int64_t beam, std::int64_t group);
-  /// Of `size` indices, which are overwritten.
-  void addSpots(std::array<std::vector<std::int32_t>, 3> &indices, std::size_t size,
-                const loops::Balls &lattice, std::size_t group);
+  /// Reflections near the sphere, and memory for what is asked of them.
+  struct Search {
+    loops::Balls lattice;
+    std::size_t group;
+    std::size_t size = 0;                             ///< how many there are
+    std::array<std::vector<std::int32_t>, 3> index{}; ///< h, k and l
+    std::array<std::vector<double>, 4> balls{};       ///< x, y, z and radius
+    std::vector<unsigned char> kept{};
+    std::array<std::vector<std::int32_t>, 8> spots{};
+  };
+  void addSpots(Search &search);
   struct Cone {
     Vector axis;
     double angle = 4; ///< rad; more than pi: all directions
   };
   Cone coneOf() const;
+  Cone cone;
 
   double pixelSize = 0; ///< m
   std::int64_t oversample = 1;

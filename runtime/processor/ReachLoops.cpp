@@ -46,7 +46,7 @@ NB_INLINE void store(std::int64_t i, Interval fast, Interval slow, bool seen, bo
 } // namespace
 
 NB_VECTORIZED void findRanges(const Rows &r, std::int64_t count, double *low1, double *high1,
-                              double *low2, double *high2) {
+                              double *low2, double *high2, unsigned char *some) {
   const double step2 = dot(r.step, r.step[0], r.step[1], r.step[2]);
   const double inverse2 = 1 / step2, inverse = std::sqrt(inverse2);
   const double outer2 = r.outer * r.outer, inner2 = r.inner > 0 ? r.inner * r.inner : -1;
@@ -64,10 +64,14 @@ NB_VECTORIZED void findRanges(const Rows &r, std::int64_t count, double *low1, d
     const double last = smaller(std::floor(middle + away), r.most);
     const double endOfFirst = std::floor(middle - near);
     const double beginOfSecond = larger(std::ceil(middle + near), endOfFirst + 1);
+    const double high = hit ? (whole ? last : smaller(endOfFirst, r.most)) : 0;
+    const double low = hit && !whole ? larger(beginOfSecond, r.least) : 1;
+    const double end = hit && !whole ? last : 0;
     low1[i] = hit ? first : 1;
-    high1[i] = hit ? (whole ? last : smaller(endOfFirst, r.most)) : 0;
-    low2[i] = hit && !whole ? larger(beginOfSecond, r.least) : 1;
-    high2[i] = hit && !whole ? last : 0;
+    high1[i] = high;
+    low2[i] = low;
+    high2[i] = end;
+    some[i] = (hit & (first <= high)) | (low <= end);
   }
 }
 
@@ -273,19 +277,42 @@ NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const doubl
 // e = |B^T x| / |x| <= w, its half axis towards the origin. With g = |x|^2 - R^2 = (|x| - R) (|x| +
 // R) and |x| between R - room and R + room it follows that |g| <= |B^T x| (1 + R / |x|) + w^2 / R
 // (|x| + R); and the square of a sum is at most 1.01 and 101 times the squares.
-NB_VECTORIZED void findNear(const Shell &s, const double *x, const double *y, const double *z,
-                            std::int64_t count, unsigned char *near) {
-  const double *e = s.ellipsoid;
-  const double w = s.halfAxis, r = s.radius, room = w + w * w / r;
-  const double ratio = 1 + r / (r - room), most = w * w / r * (2 * r + room);
-  const double scale = 1.01 * ratio * ratio, slack = 101 * most * most, radius2 = r * r;
+//
+// In single precision, in units of R: with S = |k| + the sum of |column of B| times most, and u
+// half a unit of the last digit, x is off by 11 u S at most (six roundings of each term along each
+// axis), |x|^2 by 2 |x| 11 u S + (11 u S)^2 + 4 u (|x|^2 + 1), where |x| is next to 1, and B^T x by
+// |B| 15 u S.
+NB_VECTORIZED void findNear(const Shell &s, const float *x, const float *y, const float *z,
+                            const double *most, std::int64_t count, unsigned char *near) {
+  constexpr double u = 0x1p-24;
+  const double r = s.radius, inverse = 1 / r, w = s.halfAxis * inverse, room = w + w * w;
+  const double ratio = 1 + 1 / (1 - room), rest = w * w * (2 + room);
+  float e[9], k[3];
+  double size = 0, widest = 0;
+  for (int c = 0; c < 3; ++c) {
+    const double *column = s.ellipsoid + 3 * c;
+    const double length = std::sqrt(dot(column, column[0], column[1], column[2])) * inverse;
+    size += length * most[c];
+    widest += length;
+    k[c] = float(s.k[c] * inverse);
+  }
+  for (int c = 0; c < 9; ++c)
+    e[c] = float(s.ellipsoid[c] * inverse);
+  size += std::sqrt(dot(s.k, s.k[0], s.k[1], s.k[2])) * inverse;
+  const double longest = 1 + room, off = 11 * u * size;
+  const double error = 2 * longest * off + off * off + 4 * u * (longest * longest + 1) +
+                       ratio * widest * 15 * u * size;
+  constexpr double roundings = 1 + 1e-5;
+  const auto scale = float(1.01 * ratio * ratio * roundings);
+  const auto slack = float(101 * rest * rest * roundings), allowed = float(error * roundings);
   for (std::int64_t i = 0; i < count; ++i) {
-    const double px = s.k[0] + e[0] * x[i] + e[3] * y[i] + e[6] * z[i];
-    const double py = s.k[1] + e[1] * x[i] + e[4] * y[i] + e[7] * z[i];
-    const double pz = s.k[2] + e[2] * x[i] + e[5] * y[i] + e[8] * z[i];
-    const double va = dot(e, px, py, pz), vb = dot(e + 3, px, py, pz), vc = dot(e + 6, px, py, pz);
-    const double g = px * px + py * py + pz * pz - radius2;
-    near[i] = g * g <= scale * (va * va + vb * vb + vc * vc) + slack;
+    const float px = k[0] + e[0] * x[i] + e[3] * y[i] + e[6] * z[i];
+    const float py = k[1] + e[1] * x[i] + e[4] * y[i] + e[7] * z[i];
+    const float pz = k[2] + e[2] * x[i] + e[5] * y[i] + e[8] * z[i];
+    const float va = e[0] * px + e[1] * py + e[2] * pz, vb = e[3] * px + e[4] * py + e[5] * pz,
+                vc = e[6] * px + e[7] * py + e[8] * pz;
+    const float g = std::fabs(px * px + py * py + pz * pz - 1);
+    near[i] = g <= std::sqrt(scale * (va * va + vb * vb + vc * vc) + slack) + allowed;
   }
 }
 

@@ -14,9 +14,10 @@ struct Rows {
   double inner, outer; ///< radii of the shell; an inner one <= 0 is a ball
   double least, most;  ///< bounds of t
 };
-/// Of each row, the two ranges of t inside the shell, inclusive; a range may be empty.
+/// Of each row, the two ranges of t inside the shell, inclusive; a range may be empty. `some` is 1
+/// where one is not, else 0.
 void findRanges(const Rows &rows, std::int64_t count, double *low1, double *high1, double *low2,
-                double *high2);
+                double *high2, unsigned char *some);
 
 /// A panel at one depth, as Reach::panel has it, and its pixels.
 struct Panel {
@@ -64,9 +65,10 @@ struct Shell {
   double radius;             ///< of the sphere of Ewald
   double halfAxis;           ///< the longest of the ellipsoid
 };
-/// Whether the ellipsoid about reduced index n may reach the sphere: never no where it does.
-void findNear(const Shell &shell, const double *x, const double *y, const double *z,
-              std::int64_t count, unsigned char *near);
+/// Whether the ellipsoid about reduced index n may reach the sphere: never no where it does. In
+/// single precision; `most` is the largest size of any x, y and z.
+void findNear(const Shell &shell, const float *x, const float *y, const float *z,
+              const double *most, std::int64_t count, unsigned char *near);
 /// The pixels on which the ellipsoids about reduced indices n have light.
 void spotsOfEllipsoids(const Shell &shell, const Panel &panel, const double *x, const double *y,
                        const double *z, std::int64_t count, Pixels spots);
