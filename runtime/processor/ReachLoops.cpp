@@ -369,55 +369,92 @@ NB_VECTORIZED std::int64_t blocksOfSpots(Pixels spots, const Window &w, const Bl
   return pixels;
 }
 
-// Bits are taken eight at a time, whether there are as many or not: what comes behind them is
-// written over. A loop that ends at the last bit would be mispredicted each time.
+namespace {
+
+/// Bit i: block `block` + i of up to 64 has a bit.
+NB_INLINE std::uint64_t blocksWithBits(const Bits &bits, std::int64_t block, std::int64_t end) {
+  const std::int64_t count = end - block < 64 ? end - block : 64;
+  const std::uint64_t *words = bits.words + block * bits.wordsOfBlock;
+  std::uint64_t result = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::uint64_t some = 0;
+    for (std::int64_t word = 0; word != bits.wordsOfBlock; ++word)
+      some |= *words++;
+    result |= std::uint64_t(some != 0) << i;
+  }
+  return result;
+}
+
+/// Numbers of the bits of a block, from `to` on; the end of them. Bits are taken eight at a time,
+/// whether there are as many or not: what comes behind them is written over. A loop that ends at
+/// the last bit would be mispredicted each time.
+NB_INLINE std::int32_t *writeBits(const std::uint64_t *words, std::int64_t count,
+                                  std::int32_t *to) {
+  for (std::int64_t word = 0; word != count; ++word) {
+    std::uint64_t left = words[word];
+    const auto base = std::int32_t(64 * word);
+    std::int32_t *at = to;
+    do {
+      for (int i = 0; i != 8; ++i) {
+        at[i] = base + std::int32_t(std::countr_zero(left));
+        left &= left - 1;
+      }
+      at += 8;
+    } while (left);
+    to += std::popcount(words[word]);
+  }
+  return to;
+}
+
+} // namespace
+
 NB_VECTORIZED std::int64_t listBits(const Bits &bits, std::int64_t block, std::int64_t end,
                                     std::int64_t enough, bool dark, Lists &lists) {
   std::int64_t blocks = lists.blocks, outers = lists.outers, inners = lists.inners;
-  std::int64_t row = block / bits.blocksPerRow, column = block % bits.blocksPerRow;
-  for (; block != end && inners < enough && blocks < enough; ++block) {
-    const std::uint64_t *words = bits.words + block * bits.wordsOfBlock;
-    const std::int64_t thisRow = row, thisColumn = column;
-    if (++column == bits.blocksPerRow)
-      column = 0, ++row;
-    std::uint64_t some = 0;
-    for (std::int64_t word = 0; word != bits.wordsOfBlock; ++word)
-      some |= words[word];
-    if (!some && dark)
-      continue;
-    lists.slow[blocks] = bits.firstRow + std::int32_t(thisRow) * bits.blockRows;
-    lists.fast[blocks] = bits.firstColumn + std::int32_t(thisColumn) * bits.blockColumns;
-    lists.outerBegin[blocks++] = std::int32_t(outers);
-    if (!some)
-      continue;
-    std::int64_t next = inners;
-    for (std::int64_t word = 0; word != bits.wordsOfBlock; ++word) {
-      std::uint64_t left = words[word];
-      const auto base = std::int32_t(64 * word);
-      for (std::int64_t at = next; left; at += 8)
-        for (int i = 0; i != 8; ++i) {
-          lists.inner[at + i] = base + std::int32_t(std::countr_zero(left));
-          left &= left - 1;
-        }
-      next += std::popcount(words[word]);
-    }
-    if (bits.beams == 1) {
-      lists.outer[outers] = 0;
-      lists.innerBegin[outers++] = std::int32_t(inners);
-    } else {
-      std::int32_t endOfBeam = 0;
-      for (std::int64_t at = inners; at != next; ++at) {
-        const std::int32_t orientation = lists.inner[at];
-        if (orientation >= endOfBeam) {
-          const auto beam = std::int32_t(orientation / bits.bases);
-          endOfBeam = (beam + 1) * std::int32_t(bits.bases);
-          lists.outer[outers] = beam;
-          lists.innerBegin[outers++] = std::int32_t(at);
-        }
-        lists.inner[at] = orientation - (endOfBeam - std::int32_t(bits.bases));
+  std::int64_t row = block / bits.blocksPerRow, endOfRow = (row + 1) * bits.blocksPerRow;
+  while (block != end && inners < enough && blocks < enough) {
+    // Blocks without a bit are passed over without a branch for each.
+    const std::uint64_t filled = blocksWithBits(bits, block, end);
+    const std::int64_t last = std::min(end, block + 64);
+    std::uint64_t left = dark                ? filled
+                         : last - block < 64 ? (std::uint64_t(1) << (last - block)) - 1
+                                             : ~std::uint64_t(0);
+    std::int64_t behind = last;
+    for (; left; left &= left - 1) {
+      const std::int64_t at = block + std::countr_zero(left);
+      if (inners >= enough || blocks >= enough) {
+        behind = at;
+        break;
       }
+      for (; at >= endOfRow; endOfRow += bits.blocksPerRow)
+        ++row;
+      lists.slow[blocks] = bits.firstRow + std::int32_t(row) * bits.blockRows;
+      lists.fast[blocks] =
+          bits.firstColumn + std::int32_t(at - endOfRow + bits.blocksPerRow) * bits.blockColumns;
+      lists.outerBegin[blocks++] = std::int32_t(outers);
+      if (!(filled >> (at - block) & 1))
+        continue;
+      std::int32_t *const begin = lists.inner + inners;
+      std::int32_t *const next =
+          writeBits(bits.words + at * bits.wordsOfBlock, bits.wordsOfBlock, begin);
+      if (bits.beams == 1) {
+        lists.outer[outers] = 0;
+        lists.innerBegin[outers++] = std::int32_t(inners);
+      } else {
+        std::int32_t endOfBeam = 0;
+        for (std::int32_t *orientation = begin; orientation != next; ++orientation) {
+          if (*orientation >= endOfBeam) {
+            const auto beam = std::int32_t(*orientation / bits.bases);
+            endOfBeam = (beam + 1) * std::int32_t(bits.bases);
+            lists.outer[outers] = beam;
+            lists.innerBegin[outers++] = std::int32_t(inners + (orientation - begin));
+          }
+          *orientation -= endOfBeam - std::int32_t(bits.bases);
+        }
+      }
+      inners += next - begin;
     }
-    inners = next;
+    block = behind;
   }
   lists.blocks = blocks, lists.outers = outers, lists.inners = inners;
   return block;
