@@ -136,8 +136,9 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   everything = !readEllipsoids(number, direct) || !readViews();
   if (everything)
     return;
-  found.resize(std::size_t(panels * beams * groups()));
   cone = coneOf();
+  splitWideGroups();
+  found.resize(std::size_t(panels * beams * groups()));
   team.forEach(beams * groups(),
                [&](std::int64_t i, int) { findCandidates(i / groups(), i % groups()); });
   std::size_t candidates = 0;
@@ -281,41 +282,82 @@ static loops::Balls ballsOf(const IncidentBeam &beam, const Matrix &basis, doubl
   return balls;
 }
 
-void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
-  const IncidentBeam &b = beam[std::size_t(beamNumber)];
-  const std::int64_t first = groupNumber * groupSize, last = std::min(first + groupSize, bases);
-  // The basis in the middle, and how far the others turn points away from where it has them.
-  Matrix center;
+Reach::Spread Reach::spreadOf(std::int64_t first, std::int64_t last) const {
+  Spread spread;
+  Matrix &center = spread.center;
   for (std::int64_t i = first; i != last; ++i)
     for (int c = 0; c != 3; ++c)
       center.column[c] =
           center.column[c] + (1 / double(last - first)) * reciprocal[std::size_t(i)].column[c];
   const Matrix direct = inverse(center.column[0], center.column[1], center.column[2]);
+  if (!isFinite(direct))
+    return {center, {}, INFINITY, INFINITY};
   // `direct` has as columns what are the rows of the inverse, of the transposed matrix.
-  const std::array<Vector, 3> axes = direct.column;
-  double turn = 0;
+  spread.axes = direct.column;
   for (std::int64_t i = first; i != last; ++i) {
-    Matrix away;
-    // (A_i - A_c) D_c, D_c with rows `axes`: column j is the sum over c of the difference of column
-    // c times component j of axis c.
+    const Matrix &own = reciprocal[std::size_t(i)];
+    const Matrix ownDirect = inverse(own.column[0], own.column[1], own.column[2]);
+    // (A_i - A_c) D_c and A_c D_i, where D has rows: column j is the sum over c of column c times
+    // component j of row c.
+    Matrix away, toCenter;
+    const auto add = [](Matrix &to, Vector column, Vector row) {
+      to.column[0] = to.column[0] + row.x * column;
+      to.column[1] = to.column[1] + row.y * column;
+      to.column[2] = to.column[2] + row.z * column;
+    };
     for (int c = 0; c != 3; ++c) {
-      const Vector difference = reciprocal[std::size_t(i)].column[c] - center.column[c];
-      away.column[0] = away.column[0] + axes[c].x * difference;
-      away.column[1] = away.column[1] + axes[c].y * difference;
-      away.column[2] = away.column[2] + axes[c].z * difference;
+      add(away, own.column[c] - center.column[c], spread.axes[c]);
+      add(toCenter, center.column[c], ownDirect.column[c]);
     }
-    turn = std::max(turn, largestStretch(away));
+    spread.turn = std::max(spread.turn, largestStretch(away));
+    spread.stretch = std::max(spread.stretch, largestStretch(toCenter));
   }
-  turn = std::sqrt(turn) * (1 + rounding);
+  spread.turn = std::sqrt(spread.turn) * (1 + rounding);
+  spread.stretch = std::sqrt(spread.stretch) * (1 + rounding);
+  return spread;
+}
 
-  // A reflection is no farther from the point of the sphere where it has light than `widest`, which
-  // is at least halfAxis + turn |q| and |q| at most that of such a point, plus `widest`.
+/// A reflection that has light in the direction d has |A_i n| <= |d / lambda - k| + halfAxis, and
+/// the mean basis has it `stretch` times as far from the origin at most.
+double Reach::widestOf(const IncidentBeam &b, const Spread &spread) const {
   const double fromBeam =
       cone.angle > pi
           ? pi
-          : cone.angle + std::acos(std::clamp(dot(b.k, cone.axis) / norm(b.k), -1.0, 1.0)) + 1e-6;
-  const double longestQ = 2 * b.radius * std::sin(std::min(fromBeam, pi) / 2);
-  const double widest = (halfAxis + turn * longestQ) / (1 - std::min(turn, 0.5));
+          : cone.angle + std::acos(std::clamp(dot(b.k, cone.axis) / norm(b.k), -1.0, 1.0));
+  const double longestQ = 2 * b.radius * std::sin(std::min(fromBeam, pi) / 2) * (1 + rounding);
+  return halfAxis + spread.turn * spread.stretch * (longestQ + halfAxis);
+}
+
+/// Bases that are far apart are better looked at one by one. Per area of the sphere and volume of
+/// the unit cell there are as many rows as the least distance of reflections, and as many
+/// candidates as the shell is thick; what each costs, in ns, was measured.
+void Reach::splitWideGroups() {
+  constexpr double ofRow = 2, ofCandidate = 20, ofTest = 0.35;
+  constexpr std::int64_t mostGroups = std::int64_t(1) << 20;
+  if (groupSize == 1 || panels * beams * bases > mostGroups)
+    return;
+  const Spread spread = spreadOf(0, std::min(groupSize, bases));
+  double row = INFINITY;
+  for (Vector column : reciprocal.front().column)
+    row = std::min(row, norm(column));
+  const double size = double(std::min(groupSize, bases));
+  const double together =
+      ofRow * row + 2 * widestOf(beam.front(), spread) * (ofCandidate + ofTest * size);
+  const double alone = size * (ofRow * row + 2 * halfAxis * ofCandidate);
+  if (!(together <= alone))
+    groupSize = 1;
+}
+
+void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
+  if (hopeless)
+    return;
+  const IncidentBeam &b = beam[std::size_t(beamNumber)];
+  const std::int64_t first = groupNumber * groupSize, last = std::min(first + groupSize, bases);
+  // The basis in the middle, and how far the others turn points away from where it has them.
+  const auto [center, axes, turn, stretch] = spreadOf(first, last);
+  const double widest = widestOf(b, {center, axes, turn, stretch});
+  if (!std::isfinite(widest))
+    return void(hopeless = true);
   // q of all directions in the cone, widened by the window: bounds of h, k and l.
   const double angle = std::min(pi, cone.angle + std::asin(std::min(1.0, widest / b.radius)));
   std::array<Range, 3> bounds;
@@ -356,6 +398,7 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
                 std::size_t(beamNumber * groups() + groupNumber)};
   // Some at a time, in memory that stays in the cache.
   constexpr std::size_t atOnce = 1024;
+  double all = 0;
   for (std::int64_t plane = bounds[i0].first; plane <= bounds[i0].last; ++plane) {
     copy(b.k + double(plane) * center.column[i0] + double(bounds[i1].first) * next, rows.first);
     loops::findRanges(rows, count, ranges[0].data(), ranges[1].data(), ranges[2].data(),
@@ -365,7 +408,8 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
       for (std::size_t part : {0, 2})
         most += std::max(ranges[part + 1][i] - ranges[part][i] + 1, 0.0);
     });
-    if (!(most <= double(mostCandidates)))
+    all += most;
+    if (!(all <= double(mostCandidates)))
       return void(hopeless = true);
     if (search.size >= atOnce)
       addSpots(search);
@@ -394,6 +438,8 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
 /// Candidates are those that some panel can see.
 void Reach::addSpots(Search &search) {
   const std::size_t size = std::exchange(search.size, 0);
+  if (size == 0)
+    return;
   auto &[x, y, z, radius] = search.balls;
   for (auto &numbers : search.balls)
     numbers.resize(std::max(numbers.size(), size));

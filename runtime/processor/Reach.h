@@ -91,6 +91,17 @@ public:
 private:
   bool readEllipsoids(const double *number, std::span<const double> direct);
   bool readViews();
+  /// Of some bases: the mean one, the rows of its inverse, how far the others move a point that it
+  /// has at distance 1, and how far from the origin it has what they have at distance 1, at most.
+  struct Spread {
+    Matrix center;
+    std::array<Vector, 3> axes;
+    double turn = 0, stretch = 0;
+  };
+  Spread spreadOf(std::int64_t first, std::int64_t last) const;
+  /// How far from the sphere of Ewald the mean basis may have a reflection with light.
+  double widestOf(const IncidentBeam &beam, const Spread &spread) const;
+  void splitWideGroups();
   void findCandidates(std::int64_t beam, std::int64_t group);
   /// Reflections near the sphere, and memory for what is asked of them.
   struct Search {

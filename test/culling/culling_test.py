@@ -217,6 +217,17 @@ class CullingTest(unittest.TestCase):
         self.assertGreater(np.count_nonzero(off), 0)
         self.assertEqual(off.tobytes(), exact.tobytes())
 
+    def test_orientations_of_all_kinds(self):
+        # Too far apart to be looked at together.
+        words = ("-cell 70 80 90 90 100 90 -N 60 -lambda 1 -distance 100 -detpixels 256 -pixel 0.4 -default_F 100 "
+                 "-oversample 1 -gauss_xtal")
+        for more in ("-mosaic 180 -mosaic_dom 40", "-mosaic 20 -mosaic_dom 30 -phi 0 -osc 90 -phisteps 3"):
+            with self.subTest(more=more):
+                off, _ = run(f"{words} {more}", "--cull=off")
+                exact, timing = run(f"{words} {more}", "--cull=exact")
+                self.assertLess(timing["samples_evaluated"], 0.2 * timing["samples"])
+                self.assertEqual(off.tobytes(), exact.tobytes())
+
     def test_no_sample_has_light(self):
         words = ("-cell 70 80 90 90 90 90 -N 3000 -tophat_spots -lambda 1 -distance 100 -detpixels 64 -pixel 0.2 "
                  "-default_F 100 -oversample 1 -misset 10 20 30")
