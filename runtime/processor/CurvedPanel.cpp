@@ -10,12 +10,6 @@ constexpr double rounding = 1e-11;
 /// Of psi and theta, rad: sines and tangents are good up to there.
 constexpr double widest = 1.4;
 
-void copy(Vector from, double (&to)[3]) {
-  to[0] = from.x;
-  to[1] = from.y;
-  to[2] = from.z;
-}
-
 Vector turned(Vector v, Vector axis, double angle) {
   const double c = std::cos(angle);
   return c * v + std::sin(angle) * cross(axis, v) + ((1 - c) * dot(axis, v)) * axis;

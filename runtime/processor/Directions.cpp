@@ -5,12 +5,6 @@
 
 namespace nanobragg {
 
-static void copy(Vector from, double (&to)[3]) {
-  to[0] = from.x;
-  to[1] = from.y;
-  to[2] = from.z;
-}
-
 void Reach::directionsOf(std::int64_t panel, std::int64_t row, Range columns,
                          Directions &into) const {
   const std::int64_t count = columns.last - columns.first + 1;

@@ -65,11 +65,6 @@ bool factorize(const double *form, std::array<double, 9> &l) {
   return std::isfinite(l[0] + l[1] + l[2] + l[4] + l[5] + l[8]);
 }
 
-void copy(Vector from, double (&to)[3]) {
-  to[0] = from.x;
-  to[1] = from.y;
-  to[2] = from.z;
-}
 Vector vectorOf(const double (&v)[3]) { return {v[0], v[1], v[2]}; }
 
 } // namespace

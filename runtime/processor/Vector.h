@@ -18,6 +18,12 @@ inline Vector cross(Vector a, Vector b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
+inline void copy(Vector from, double (&to)[3]) {
+  to[0] = from.x;
+  to[1] = from.y;
+  to[2] = from.z;
+}
+
 /// Columns.
 struct Matrix {
   std::array<Vector, 3> column;

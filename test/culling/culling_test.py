@@ -82,6 +82,14 @@ def experiment(r):
 
 
 class CullingTest(unittest.TestCase):
+    def exact(self, words, share):
+        """The image, which is the same with exact, where less than that share of the samples is computed."""
+        off, _ = run(words, "--cull=off")
+        exact, timing = run(words, "--cull=exact")
+        self.assertLess(timing["samples_evaluated"], share * timing["samples"])
+        self.assertEqual(off.tobytes(), exact.tobytes())
+        return off
+
     def test_random_experiments(self):
         r = random.Random(int(os.environ.get("NB_SEED", "5")))
         culled = 0
@@ -188,11 +196,7 @@ class CullingTest(unittest.TestCase):
                  "-default_F 100 -oversample 1 -misset 10 20 30 -detector_thick 2000 -detector_thicksteps 5 "
                  "-detector_abs 5000")
         for shape in ("-tophat_spots -N 60", "-gauss_xtal -N 300"):
-            off, _ = run(f"{words} {shape}", "--cull=off")
-            exact, timing = run(f"{words} {shape}", "--cull=exact")
-            self.assertLess(timing["samples_evaluated"], 0.5 * timing["samples"])
-            self.assertGreater(np.count_nonzero(off), 50)
-            self.assertEqual(off.tobytes(), exact.tobytes())
+            self.assertGreater(np.count_nonzero(self.exact(f"{words} {shape}", 0.5)), 50)
 
     def test_curved_detectors(self):
         words = ("-cell 70 80 90 90 100 90 -N 25 -mosaic 1 -mosaic_dom 50 -lambda 1 -distance 100 -detpixels 400 "
@@ -201,11 +205,7 @@ class CullingTest(unittest.TestCase):
         for more in ("", "-compat c -fudge 0.01", "-twotheta 25", "-detector_rotx 30 -detector_roty 10 -Xbeam 20",
                      thick, f"{thick} -compat c -fudge 0.01 -detector_rotz 15", "-roi 40 300 100 200"):
             with self.subTest(more=more):
-                off, _ = run(f"{words} {more}", "--cull=off")
-                exact, timing = run(f"{words} {more}", "--cull=exact")
-                self.assertGreater(np.count_nonzero(off), 50)
-                self.assertLess(timing["samples_evaluated"], 0.1 * timing["samples"])
-                self.assertEqual(off.tobytes(), exact.tobytes())
+                self.assertGreater(np.count_nonzero(self.exact(f"{words} {more}", 0.1)), 50)
 
     def test_curved_detector_behind_the_crystal(self):
         # So near that rays go back to its edge: all is computed.
@@ -223,10 +223,7 @@ class CullingTest(unittest.TestCase):
                  "-oversample 1 -gauss_xtal")
         for more in ("-mosaic 180 -mosaic_dom 40", "-mosaic 20 -mosaic_dom 30 -phi 0 -osc 90 -phisteps 3"):
             with self.subTest(more=more):
-                off, _ = run(f"{words} {more}", "--cull=off")
-                exact, timing = run(f"{words} {more}", "--cull=exact")
-                self.assertLess(timing["samples_evaluated"], 0.2 * timing["samples"])
-                self.assertEqual(off.tobytes(), exact.tobytes())
+                self.exact(f"{words} {more}", 0.2)
 
     def test_no_sample_has_light(self):
         words = ("-cell 70 80 90 90 90 90 -N 3000 -tophat_spots -lambda 1 -distance 100 -detpixels 64 -pixel 0.2 "
