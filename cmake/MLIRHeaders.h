@@ -1,4 +1,5 @@
-/* Precompiled once for all libraries over MLIR: parsing these headers is most of their compile time. */
+/* Precompiled once for all libraries over MLIR: parsing these headers is most of their compile
+ * time. */
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"

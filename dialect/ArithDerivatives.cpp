@@ -21,17 +21,13 @@ struct Context : RuleBuilder {
   Value number(double value) { return constant(result().getType(), value); }
   Value square(Value v) { return mul(v, v); }
   /// 1/y of a quotient x/y, which is the quotient itself for x = 1.
-  Value inverseOfDivisor() {
-    return matchPattern(x(), m_OneFloat()) ? result() : reciprocal(y());
-  }
+  Value inverseOfDivisor() { return matchPattern(x(), m_OneFloat()) ? result() : reciprocal(y()); }
   Value greaterOrEqual(Value u, Value v) {
     return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, u, v);
   }
   Value minimumIsFirst() { return greaterOrEqual(y(), x()); }
   Value maximumIsFirst() { return greaterOrEqual(x(), y()); }
-  Value power(Value base, Value exponent) {
-    return math::PowFOp::create(b, loc, base, exponent);
-  }
+  Value power(Value base, Value exponent) { return math::PowFOp::create(b, loc, base, exponent); }
   /// n x^(n-1) of x^n with a whole n.
   Value slopeOfPower() {
     Value one = arith::ConstantOp::create(b, loc, b.getOneAttr(y().getType()));
@@ -114,8 +110,8 @@ static void attachArith(MLIRContext *context) {
                  RULE(c.select(c.maximumIsFirst(), {}, t))>(context);
   differentiable<MinNumFOp, RULE(c.select(c.minimumIsFirst(), t, {})),
                  RULE(c.select(c.minimumIsFirst(), {}, t))>(context);
-  differentiable<SelectOp, RULE({}), RULE(c.select(c.x(), t, {})),
-                 RULE(c.select(c.x(), {}, t))>(context);
+  differentiable<SelectOp, RULE({}), RULE(c.select(c.x(), t, {})), RULE(c.select(c.x(), {}, t))>(
+      context);
   ExtFOp::attachInterface<CastModel<ExtFOp, TruncFOp>>(*context);
   TruncFOp::attachInterface<CastModel<TruncFOp, ExtFOp>>(*context);
   inactive<ConstantOp, SIToFPOp, UIToFPOp>(context);
@@ -126,25 +122,24 @@ static void attachMath(MLIRContext *context) {
   constexpr double pi = std::numbers::pi, ln2 = std::numbers::ln2, ln10 = std::numbers::ln10;
   // |x| is differentiated as if 0 were positive.
   differentiable<AbsFOp, RULE(c.mul(t, c.signOf(c.x())))>(context);
-  differentiable<CopySignOp, RULE(c.mul(t, c.mul(c.signOf(c.x()), c.signOf(c.y())))),
-                 RULE({})>(context);
+  differentiable<CopySignOp, RULE(c.mul(t, c.mul(c.signOf(c.x()), c.signOf(c.y())))), RULE({})>(
+      context);
   // Infinite at 0; 0 there, as for the length of a vector.
   differentiable<SqrtOp, RULE(c.overOrZero(c.mul(t, 0.5), c.result()))>(context);
   differentiable<CbrtOp, RULE(c.overOrZero(c.mul(t, 1.0 / 3), c.square(c.result())))>(context);
-  differentiable<RsqrtOp, RULE(c.mul(c.mul(t, -0.5),
-                                     c.mul(c.square(c.result()), c.result())))>(context);
+  differentiable<RsqrtOp, RULE(c.mul(c.mul(t, -0.5), c.mul(c.square(c.result()), c.result())))>(
+      context);
   differentiable<SinOp, RULE(c.mul(t, c.cos(c.x())))>(context);
   differentiable<CosOp, RULE(c.neg(c.mul(t, c.sin(c.x()))))>(context);
   differentiable<TanOp, RULE(c.mul(t, c.add(c.number(1), c.square(c.result()))))>(context);
   differentiable<AsinOp, RULE(c.div(t, c.sqrt(c.sub(c.number(1), c.square(c.x())))))>(context);
-  differentiable<AcosOp,
-                 RULE(c.neg(c.div(t, c.sqrt(c.sub(c.number(1), c.square(c.x()))))))>(context);
+  differentiable<AcosOp, RULE(c.neg(c.div(t, c.sqrt(c.sub(c.number(1), c.square(c.x()))))))>(
+      context);
   differentiable<AtanOp, RULE(c.div(t, c.add(c.number(1), c.square(c.x()))))>(context);
   // atan2(y, x); 0 at the origin, where the angle has none.
-  differentiable<Atan2Op,
-                 RULE(c.overOrZero(c.mul(t, c.y()), c.add(c.square(c.x()), c.square(c.y())))),
-                 RULE(c.neg(c.overOrZero(c.mul(t, c.x()),
-                                         c.add(c.square(c.x()), c.square(c.y())))))>(context);
+  differentiable<
+      Atan2Op, RULE(c.overOrZero(c.mul(t, c.y()), c.add(c.square(c.x()), c.square(c.y())))),
+      RULE(c.neg(c.overOrZero(c.mul(t, c.x()), c.add(c.square(c.x()), c.square(c.y())))))>(context);
   differentiable<SinhOp, RULE(c.mul(t, c.call<CoshOp>(c.x())))>(context);
   differentiable<CoshOp, RULE(c.mul(t, c.call<SinhOp>(c.x())))>(context);
   differentiable<TanhOp, RULE(c.mul(t, c.sub(c.number(1), c.square(c.result()))))>(context);
@@ -158,15 +153,14 @@ static void attachMath(MLIRContext *context) {
   differentiable<Log2Op, RULE(c.div(t, c.mul(c.x(), ln2)))>(context);
   differentiable<Log10Op, RULE(c.div(t, c.mul(c.x(), ln10)))>(context);
   differentiable<Log1pOp, RULE(c.div(t, c.add(c.x(), c.number(1))))>(context);
-  differentiable<PowFOp,
-                 RULE(c.mul(t, c.mul(c.y(), c.power(c.x(), c.sub(c.y(), c.number(1)))))),
+  differentiable<PowFOp, RULE(c.mul(t, c.mul(c.y(), c.power(c.x(), c.sub(c.y(), c.number(1)))))),
                  RULE(c.select(c.isZero(c.x()), {},
                                c.mul(t, c.mul(c.result(), c.call<LogOp>(c.x())))))>(context);
   differentiable<FPowIOp, RULE(c.mul(t, c.slopeOfPower())), RULE({})>(context);
-  differentiable<ErfOp, RULE(c.mul(c.mul(t, c.exp(c.neg(c.square(c.x())))),
-                                   2 / std::sqrt(pi)))>(context);
-  differentiable<ErfcOp, RULE(c.mul(c.mul(t, c.exp(c.neg(c.square(c.x())))),
-                                    -2 / std::sqrt(pi)))>(context);
+  differentiable<ErfOp, RULE(c.mul(c.mul(t, c.exp(c.neg(c.square(c.x())))), 2 / std::sqrt(pi)))>(
+      context);
+  differentiable<ErfcOp, RULE(c.mul(c.mul(t, c.exp(c.neg(c.square(c.x())))), -2 / std::sqrt(pi)))>(
+      context);
   differentiable<FmaOp, RULE(c.mul(t, c.y())), RULE(c.mul(t, c.x())), RULE(t)>(context);
   inactive<FloorOp, CeilOp, TruncOp, RoundOp, RoundEvenOp>(context);
 }

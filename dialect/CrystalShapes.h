@@ -11,8 +11,8 @@ double distanceFactor(Shape shape);
 
 /// Coefficients c of the squared distance r2 = sum over i <= j of c_ij delta_i delta_j, the fudge
 /// factor in them, times `factor`; in the order 00 11 22 01 02 12, the last three only with
-/// `reciprocal` or `cross`. They do not change with the sample and have the six adjoints of a symmetric
-/// matrix, where reciprocal vectors have nine.
+/// `reciprocal` or `cross`. They do not change with the sample and have the six adjoints of a
+/// symmetric matrix, where reciprocal vectors have nine.
 SmallVector<Value, 6> distanceCoefficients(LatticeFactorOp op, double factor, RuleBuilder &r);
 /// That sum for a vector delta over the coefficients' type.
 Value quadraticForm(ArrayRef<Value> coefficients, Value delta, RuleBuilder &r);

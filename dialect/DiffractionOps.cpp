@@ -46,8 +46,7 @@ OpFoldResult SincgOp::fold(FoldAdaptor adaptor) {
   if (!v || getOrder() != 0 || getCells() != 0)
     return {};
   auto [x, n] = std::pair((*v)[0], (*v)[1]);
-  double value =
-      x == 0 ? n : std::sin(std::numbers::pi * n * x) / std::sin(std::numbers::pi * x);
+  double value = x == 0 ? n : std::sin(std::numbers::pi * n * x) / std::sin(std::numbers::pi * x);
   return constant(getType(), value);
 }
 
@@ -97,7 +96,7 @@ LogicalResult DirectCellOp::verify() {
     return emitOpError("expected the three lengths a, b, c, but got ") << getLengths().size();
   for (Value length : getLengths())
     if (length.getType() != elementTypeOf(getType()))
-      return emitOpError("lengths must be ") << elementTypeOf(getType()) << ", but got "
-                                             << length.getType();
+      return emitOpError("lengths must be ")
+             << elementTypeOf(getType()) << ", but got " << length.getType();
   return success();
 }

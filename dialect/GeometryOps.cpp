@@ -53,8 +53,8 @@ LogicalResult MatOp::verify() {
   if (getElements().size() != 9) // C1
     return emitOpError("expected 9 elements, but got ") << getElements().size();
   if (getElements().front().getType() != elementTypeOf(getType()))
-    return emitOpError("elements must be ") << elementTypeOf(getType()) << ", but are "
-                                            << getElements().front().getType();
+    return emitOpError("elements must be ")
+           << elementTypeOf(getType()) << ", but are " << getElements().front().getType();
   return success();
 }
 
@@ -67,8 +67,8 @@ LogicalResult SplatOp::verify() {
   if (lanesOf(getValue().getType()) != 0) // C1
     return emitOpError("operand must be without lanes, but got ") << getValue().getType();
   if (lanes == 0 || withLanes(getValue().getType(), lanes) != getType())
-    return emitOpError("result must be ") << getValue().getType() << " over lanes, but got "
-                                          << getType();
+    return emitOpError("result must be ")
+           << getValue().getType() << " over lanes, but got " << getType();
   return success();
 }
 

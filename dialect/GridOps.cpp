@@ -14,10 +14,8 @@ ParseResult parseInterpolation(OpAsmParser &parser, OperationState &result) {
     return failure();
   auto interpolation = symbolizeInterpolation(keyword);
   if (!interpolation)
-    return parser.emitError(loc) << "expected 'nearest' or 'tricubic', but got '" << keyword
-                                 << "'";
-  result.addAttribute("interpolation",
-                      InterpolationAttr::get(parser.getContext(), *interpolation));
+    return parser.emitError(loc) << "expected 'nearest' or 'tricubic', but got '" << keyword << "'";
+  result.addAttribute("interpolation", InterpolationAttr::get(parser.getContext(), *interpolation));
   return success();
 }
 
@@ -148,11 +146,11 @@ void StructureFactorOp::print(OpAsmPrinter &p) {
 LogicalResult StructureFactorOp::verify() {
   Type element = elementTypeOf(getHkl().getType());
   if (!isElementOrSingle(getType(), getHkl().getType())) // C1
-    return emitOpError("result must be ") << element << " or f32 in its lanes, but got "
-                                          << getType();
+    return emitOpError("result must be ")
+           << element << " or f32 in its lanes, but got " << getType();
   if (getDefaultValue() && getDefaultValue().getType() != getType())
-    return emitOpError("default must be ") << getType() << ", but got "
-                                           << getDefaultValue().getType();
+    return emitOpError("default must be ")
+           << getType() << ", but got " << getDefaultValue().getType();
   if (getDefaultValue() && isDifferentiated(getOrder())) // C3
     return emitOpError("'order' needs an op without 'default'");
   if (failed(verifyOrder(*this)))

@@ -74,9 +74,8 @@ Value nb::factorOfGrid(RuleBuilder &r, StructureFactorOp op, Value grid) {
 
 Value nb::gridOfFactor(RuleBuilder &r, StructureFactorOp op, Value adjoint) {
   auto scatter = [&](Interpolation interpolation, Value value, ArrayRef<int64_t> order) -> Value {
-    return ScatterFactorOp::create(r.builder(), r.location(), op.getGrid().getType(),
-                                   interpolation, value, op.getHkl(), op.getGrid(),
-                                   op.getIntegral(), order);
+    return ScatterFactorOp::create(r.builder(), r.location(), op.getGrid().getType(), interpolation,
+                                   value, op.getHkl(), op.getGrid(), op.getIntegral(), order);
   };
   Value read = whereRead(r, op, op.getInterpolation(), adjoint);
   Value grid = scatter(op.getInterpolation(), read, op.getOrder());
@@ -126,8 +125,8 @@ Value nb::scatterGradient(RuleBuilder &r, ScatterFactorOp op, Value grid) {
   Value slopes[3];
   for (unsigned axis = 0; axis < 3; ++axis) {
     auto order = incremented(op.getOrder(), axis);
-    slopes[axis] = order[axis] > highestOrder ? r.zeroLike(op.getValue())
-                                              : readBack(r, op, grid, order);
+    slopes[axis] =
+        order[axis] > highestOrder ? r.zeroLike(op.getValue()) : readBack(r, op, grid, order);
   }
   return r.scale(r.vec(slopes[0], slopes[1], slopes[2]), op.getValue());
 }

@@ -28,11 +28,9 @@ ParseResult LatticeFactorOp::parse(OpAsmParser &parser, OperationState &result) 
     result.addAttribute("fraction", parser.getBuilder().getUnitAttr());
   if (parser.parseOperand(hkl) || parser.parseComma() || parser.parseOperand(ncells))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("cross")) &&
-      parser.parseOperand(cross.emplace_back()))
+  if (succeeded(parser.parseOptionalKeyword("cross")) && parser.parseOperand(cross.emplace_back()))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("fudge")) &&
-      parser.parseOperand(fudge.emplace_back()))
+  if (succeeded(parser.parseOptionalKeyword("fudge")) && parser.parseOperand(fudge.emplace_back()))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("reciprocal")) &&
       parser.parseOperand(reciprocal.emplace_back()))
@@ -46,10 +44,10 @@ ParseResult LatticeFactorOp::parse(OpAsmParser &parser, OperationState &result) 
   if (parseNarrowerResult(parser, resultType))
     return failure();
   result.addTypes(resultType);
-  result.addAttribute("operandSegmentSizes",
-                      parser.getBuilder().getDenseI32ArrayAttr(
-                          {1, 1, int32_t(fudge.size()), int32_t(reciprocal.size()),
-                           int32_t(cross.size())}));
+  result.addAttribute(
+      "operandSegmentSizes",
+      parser.getBuilder().getDenseI32ArrayAttr(
+          {1, 1, int32_t(fudge.size()), int32_t(reciprocal.size()), int32_t(cross.size())}));
   return failure(parser.resolveOperands({hkl, ncells}, type, result.operands) ||
                  parser.resolveOperands(fudge, element, result.operands) ||
                  parser.resolveOperands(reciprocal, Mat3Type::get(element), result.operands) ||
@@ -87,16 +85,16 @@ LogicalResult LatticeFactorOp::verify() {
     return emitOpError("'cross' is for 'gauss_matrix' only");
   Type element = elementTypeOf(getHkl().getType());
   if (getCross() && getCross().getType() != getHkl().getType()) // C3
-    return emitOpError("cross must be ") << getHkl().getType() << ", but got "
-                                         << getCross().getType();
+    return emitOpError("cross must be ")
+           << getHkl().getType() << ", but got " << getCross().getType();
   if (getFudge() && getFudge().getType() != element) // C3
     return emitOpError("fudge must be ") << element << ", but got " << getFudge().getType();
   if (getReciprocal() && getReciprocal().getType() != Mat3Type::get(element))
-    return emitOpError("reciprocal must be ") << Mat3Type::get(element) << ", but got "
-                                              << getReciprocal().getType();
+    return emitOpError("reciprocal must be ")
+           << Mat3Type::get(element) << ", but got " << getReciprocal().getType();
   if (!isElementOrSingle(getType(), getHkl().getType())) // C4
-    return emitOpError("result must be ") << element << " or f32 in its lanes, but got "
-                                          << getType();
+    return emitOpError("result must be ")
+           << element << " or f32 in its lanes, but got " << getType();
   return success();
 }
 

@@ -74,20 +74,17 @@ Type nb::withLanes(Type type, int64_t lanes) {
 
 Type nb::withPrecision(Type type, FloatType precision) {
   return TypeSwitch<Type, Type>(type)
-      .Case<Vec3Type>([&](auto t) {
-        return Vec3Type::get(withPrecision(t.getElementType(), precision));
-      })
-      .Case<Mat3Type>([&](auto t) {
-        return Mat3Type::get(withPrecision(t.getElementType(), precision));
-      })
+      .Case<Vec3Type>(
+          [&](auto t) { return Vec3Type::get(withPrecision(t.getElementType(), precision)); })
+      .Case<Mat3Type>(
+          [&](auto t) { return Mat3Type::get(withPrecision(t.getElementType(), precision)); })
       .Case<VectorType>([&](auto t) { return t.clone(precision); })
       .Default([&](Type) { return precision; });
 }
 
 bool nb::isElementOrSingle(Type type, Type argument) {
   Type element = elementTypeOf(argument);
-  return type == element ||
-         type == withPrecision(element, Float32Type::get(element.getContext()));
+  return type == element || type == withPrecision(element, Float32Type::get(element.getContext()));
 }
 
 ParseResult nb::parseNarrowerResult(OpAsmParser &parser, Type &type) {
@@ -107,8 +104,7 @@ LogicalResult Mat3Type::verify(function_ref<InFlightDiagnostic()> emitError, Typ
   return verifyElement(emitError, element, "mat3");
 }
 
-LogicalResult HklGridType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  FloatType element) {
+LogicalResult HklGridType::verify(function_ref<InFlightDiagnostic()> emitError, FloatType element) {
   if (isFloatScalar(element))
     return success();
   return emitError() << "!nb.hkl_grid element must be f64 or f32, but got " << element;

@@ -67,8 +67,7 @@ Value RuleBuilder::select(Value condition, Value x, Value y) {
   if (isa<Mat3Type>(x.getType())) {
     SmallVector<Value, 9> elements;
     for (unsigned i = 0; i < 9; ++i)
-      elements.push_back(
-          select(condition, element(x, i / 3, i % 3), element(y, i / 3, i % 3)));
+      elements.push_back(select(condition, element(x, i / 3, i % 3), element(y, i / 3, i % 3)));
     return mat(elements);
   }
   return arith::SelectOp::create(b, loc, condition, x, y);

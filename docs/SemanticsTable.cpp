@@ -24,6 +24,6 @@ std::string escaped(std::string_view text) {
 int main() {
   std::cout << "| switch | flags | the C program (`-compat c`) | default |\n|---|---|---|---|\n";
   for (const nanobragg::SemanticSwitch &s : nanobragg::semanticSwitches())
-    std::cout << "| `" << s.name << "` | `" << s.flags << "` | " << escaped(s.cProgram)
-              << " | " << escaped(s.right) << " |\n";
+    std::cout << "| `" << s.name << "` | `" << s.flags << "` | " << escaped(s.cProgram) << " | "
+              << escaped(s.right) << " |\n";
 }

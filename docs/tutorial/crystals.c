@@ -1,5 +1,5 @@
-/* Calls the kernel of two-crystals.mlir, which nb-compile made: from C with main(), from Python as a shared
- * object. Needs nothing of nanobragg-mlir but one header. */
+/* Calls the kernel of two-crystals.mlir, which nb-compile made: from C with main(), from Python as
+ * a shared object. Needs nothing of nanobragg-mlir but one header. */
 #include "nanobragg/KernelABI.h"
 
 #include <math.h>
@@ -9,21 +9,35 @@
 
 const nb_kernel_descriptor *two_crystals(void); /* nb-compile --symbol=two_crystals */
 
-/* One image of pixels x pixels photons into `image`. Lengths in metres, angles in radians. 0: success. */
+/* One image of pixels x pixels photons into `image`. Lengths in metres, angles in radians. 0:
+ * success. */
 int render_crystals(double cell_a, double tilt, int64_t pixels, double *image) {
   const double misset = 10 * M_PI / 180, ncells = 10, F = 100, wavelength = 1e-10, distance = 0.1;
   const double pixel_size = 1e-4, center = pixel_size * (double)pixels / 2;
-  const double beam[3] = {1, 0, 0}, fast[3] = {0, 0, 1}, slow[3] = {0, -1, 0}, spindle[3] = {0, 0, 1};
+  const double beam[3] = {1, 0, 0}, fast[3] = {0, 0, 1}, slow[3] = {0, -1, 0},
+               spindle[3] = {0, 0, 1};
   const int64_t one = 1;
   const struct {
     const char *name;
     const void *value;
-  } known[] = {{"cell_a", &cell_a},        {"misset_x", &misset},       {"mosaic_spread", &tilt},
-               {"ncells_a", &ncells},      {"default_F", &F},           {"spindle_axis", spindle},
-               {"beam_direction", beam},   {"wavelength", &wavelength}, {"distance", &distance},
-               {"beam_center_fast", &center}, {"beam_center_slow", &center}, {"fast_axis", fast},
-               {"slow_axis", slow},        {"normal_axis", beam},       {"pixel_size", &pixel_size},
-               {"fast_pixels", &pixels},   {"slow_pixels", &pixels},    {"panel_count", &one}};
+  } known[] = {{"cell_a", &cell_a},
+               {"misset_x", &misset},
+               {"mosaic_spread", &tilt},
+               {"ncells_a", &ncells},
+               {"default_F", &F},
+               {"spindle_axis", spindle},
+               {"beam_direction", beam},
+               {"wavelength", &wavelength},
+               {"distance", &distance},
+               {"beam_center_fast", &center},
+               {"beam_center_slow", &center},
+               {"fast_axis", fast},
+               {"slow_axis", slow},
+               {"normal_axis", beam},
+               {"pixel_size", &pixel_size},
+               {"fast_pixels", &pixels},
+               {"slow_pixels", &pixels},
+               {"panel_count", &one}};
   const nb_kernel_descriptor *kernel = two_crystals();
   const void *arguments[64];
   for (uint32_t i = 0; i != kernel->num_parameters; ++i) {

@@ -13,9 +13,9 @@ namespace nanobragg {
 namespace {
 
 /// Flags that change no image.
-constexpr std::string_view neutral[] = {"--resume",     "--frames",     "--threads",    "--shard",   "--deal",
-                                        "--quiet",      "-progress",    "-noprogress",
-                                        "--write-expt", "--write-refl", "--write-stream"};
+constexpr std::string_view neutral[] = {
+    "--resume",  "--frames",    "--threads",    "--shard",      "--deal",        "--quiet",
+    "-progress", "-noprogress", "--write-expt", "--write-refl", "--write-stream"};
 
 /// FNV-1a, 64 bits.
 class Hash {

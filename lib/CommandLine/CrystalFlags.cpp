@@ -191,7 +191,8 @@ FlagGroup crystalFlags() {
            .values = "A B C",
            .unit = "degrees",
            .fallback = "none",
-           .help = "mosaic spread (standard deviation) about a*, about c x a* and about c; takes the place "
+           .help = "mosaic spread (standard deviation) about a*, about c x a* and about c; takes "
+                   "the place "
                    "of -mosaic",
            .range = Range::notNegative(),
            .apply =
@@ -232,7 +233,8 @@ FlagGroup crystalFlags() {
           {.spellings = {"-laue_group"},
            .values = "NUMBER",
            .fallback = "1",
-           .help = "symmetry of diffuse scattering: -1 112/m 12/m1 2/m11 mmm 4/m 4/mmm -3 -3m1 -31m 6/m "
+           .help = "symmetry of diffuse scattering: -1 112/m 12/m1 2/m11 mmm 4/m 4/mmm -3 -3m1 "
+                   "-31m 6/m "
                    "6/mmm m-3 m-3m, counted from 1",
            .range = Range::between(1, 14),
            .apply = [](CommandLine &line,

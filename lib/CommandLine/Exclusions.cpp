@@ -69,8 +69,10 @@ std::vector<Exclusion> makeTable() {
   const Names series = {"--frames", "--shots"};
   for (const Names &group : actions())
     table.add(series, group, "a series makes images, and the second takes their place");
-  table.add(series, {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},
-            "the second looks at one run, and a series has many");
+  table.add(
+      series,
+      {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},
+      "the second looks at one run, and a series has many");
   table.add({"--spectrum"}, {"-sourcefile"}, "both list the sources");
   table.add({"--hkl-channels"}, {"-hkl", "-dump"}, "both give the structure factors");
   table.add({"--hkl-channels"}, {"--anomalous-atoms", "--anomalous-table"},
@@ -81,8 +83,9 @@ std::vector<Exclusion> makeTable() {
             "the second is for flat panels");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
   table.add({"--pixels"},
-            {"-intfile", "-noisefile", "-pgmfile", "--png", "--cbf", "--nexus", "--write-expt", "--write-refl", "--write-stream", "--frames",
-             "--shots", "--trace-pixel", "-printout", "-printout_pixel"},
+            {"-intfile", "-noisefile", "-pgmfile", "--png", "--cbf", "--nexus", "--write-expt",
+             "--write-refl", "--write-stream", "--frames", "--shots", "--trace-pixel", "-printout",
+             "-printout_pixel"},
             "a list of pixels is no image");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
 
@@ -95,15 +98,19 @@ std::vector<Exclusion> makeTable() {
   table.add({"--kernel"}, interprets, "the file has no program that could be interpreted");
   table.add({"--kernel"}, {"--dump-ir"}, "with a file nothing is compiled");
   table.add({"--pipeline"}, schedule, "the schedule is a pipeline", namesSchedule);
-  for (const auto &[passes, when] : {std::pair<Names, bool (*)(const CommandLine &)>(ownPasses, nullptr),
-                                     std::pair<Names, bool (*)(const CommandLine &)>(schedule, namesSchedule)}) {
+  for (const auto &[passes, when] :
+       {std::pair<Names, bool (*)(const CommandLine &)>(ownPasses, nullptr),
+        std::pair<Names, bool (*)(const CommandLine &)>(schedule, namesSchedule)}) {
     table.add({"--kernel"}, passes, "with a file nothing is compiled", when);
     table.add({"--list-parameters"}, passes, "nothing is compiled", when);
     table.add(interprets, passes,
-              "the interpreter runs the program as it was written; nb-opt --pipeline and nb-run --no-fuse "
-              "interpret what passes leave", when);
+              "the interpreter runs the program as it was written; nb-opt --pipeline and nb-run "
+              "--no-fuse "
+              "interpret what passes leave",
+              when);
     table.add(compares, passes,
-              "a comparison goes through the compiler's own passes; nb-try compares after others", when);
+              "a comparison goes through the compiler's own passes; nb-try compares after others",
+              when);
   }
   table.add({"--kernel"}, {"--device"}, "the file says itself what it is for", gpuOnCpu,
             "gpu-on-cpu");

@@ -1,7 +1,7 @@
 #include "lib/CommandLine/ImageHeader.h"
 
-#include "lib/IO/FileError.h"
 #include "lib/CommandLine/Numbers.h"
+#include "lib/IO/FileError.h"
 
 #include <algorithm>
 #include <string_view>

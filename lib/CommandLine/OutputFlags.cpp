@@ -54,10 +54,10 @@ FlagGroup outputFlags() {
            .apply = [](CommandLine &line, const Values &v) { line.outputs.nexusFile = v.text(); }},
           {.spellings = {"--nexus-bitshuffle"},
            .fallback = "off: shuffled and deflated, which every HDF5 reads",
-           .help = "compress --nexus with bitshuffle and LZ4, by HDF5's plugin; where there is none, a "
-                   "warning says so",
-           .apply = [](CommandLine &line,
-                       const Values &) { line.outputs.nexusBitshuffle = true; }},
+           .help =
+               "compress --nexus with bitshuffle and LZ4, by HDF5's plugin; where there is none, a "
+               "warning says so",
+           .apply = [](CommandLine &line, const Values &) { line.outputs.nexusBitshuffle = true; }},
           {.spellings = {"--write-expt"},
            .values = "FILE",
            .fallback = "none",

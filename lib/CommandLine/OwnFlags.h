@@ -13,8 +13,8 @@
 
 namespace nanobragg {
 
-/// A flag of a tool whose other words are an experiment's. With a value it is written `--flag=VALUE`
-/// or `--flag VALUE`.
+/// A flag of a tool whose other words are an experiment's. With a value it is written
+/// `--flag=VALUE` or `--flag VALUE`.
 template <typename Command>
 struct OwnFlag {
   std::string_view name, value, help; ///< no value: none is taken

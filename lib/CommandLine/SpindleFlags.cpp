@@ -18,8 +18,9 @@ Shard shardOf(const Values &v) {
     return error == std::errc() && stop == end;
   };
   if (!number(0, slash, shard.index) || !number(slash + 1, text.size(), shard.count))
-    v.refuse(io::quoted(text) +
-             " is not I/N with two whole numbers; the shards of four are --shard=0/4 to --shard=3/4");
+    v.refuse(
+        io::quoted(text) +
+        " is not I/N with two whole numbers; the shards of four are --shard=0/4 to --shard=3/4");
   if (shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
     v.refuse(io::quoted(text) +
              " is no shard: they count from 0; the shards of four are --shard=0/4 to --shard=3/4");
@@ -63,8 +64,10 @@ FlagGroup spindleFlags() {
           {.spellings = {"--frames"},
            .values = "N|scan",
            .fallback = "one image",
-           .help = "a series of N images, or as many as the scan of --expt has: the rotation goes on from "
-                   "frame to frame, files are numbered (NAME_0001.img), and the seed of the noise grows by "
+           .help = "a series of N images, or as many as the scan of --expt has: the rotation goes "
+                   "on from "
+                   "frame to frame, files are numbered (NAME_0001.img), and the seed of the noise "
+                   "grows by "
                    "1. Only files that are named are written, noise images if none is",
            .apply =
                [](CommandLine &line, const Values &v) {
@@ -82,33 +85,40 @@ FlagGroup spindleFlags() {
            .fallback = "-osc",
            .help = "rotation range of each frame of --frames",
            .range = Range::notNegative(),
-           .apply =
-               [](CommandLine &line, const Values &v) { line.series.oscPerFrame = v.number(); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.series.oscPerFrame = v.number(); }},
           {.spellings = {"--shots"},
            .values = "FILE",
            .fallback = "none",
-           .help = "stills: one image for each line of a table, whose first line names flags (misset cell "
+           .help = "stills: one image for each line of a table, whose first line names flags "
+                   "(misset cell "
                    "fluence seed ...) and the others their values, or for each image of an .expt",
            .apply = [](CommandLine &line, const Values &v) { line.series.shots = v.text(); }},
           {.spellings = {"--resume"},
            .fallback = "off",
-           .help = "go on with a series that was interrupted: frames whose files are all there stay",
+           .help =
+               "go on with a series that was interrupted: frames whose files are all there stay",
            .apply = [](CommandLine &line, const Values &) { line.series.resume = true; }},
           {.spellings = {"--shard"},
            .values = "I/N",
            .fallback = "all images",
-           .help = "one of N processes that share a series (a job array): every N-th image from the I-th "
-                   "on, I from 0 to N-1; each has an HDF5 file of its own, and --nexus is a virtual data "
+           .help = "one of N processes that share a series (a job array): every N-th image from "
+                   "the I-th "
+                   "on, I from 0 to N-1; each has an HDF5 file of its own, and --nexus is a "
+                   "virtual data "
                    "set over them",
            .apply = [](CommandLine &line, const Values &v) { line.series.shard = shardOf(v); }},
           {.spellings = {"--deal"},
            .values = "FD",
            .fallback = "every N-th image",
-           .help = "of --shard, for programs that start nb-sim: it asks on this open socket which block of images "
-                   "it makes next, by a byte, and gets a number on a line. All shards together get 0, 1, 2 and "
+           .help = "of --shard, for programs that start nb-sim: it asks on this open socket which "
+                   "block of images "
+                   "it makes next, by a byte, and gets a number on a line. All shards together get "
+                   "0, 1, 2 and "
                    "so on, each once, and one more each, which is none and the end",
            .range = Range::between(0, 1e6),
-           .apply = [](CommandLine &line, const Values &v) { line.series.deal = int(v.integer()); }},
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.series.deal = int(v.integer()); }},
       }};
 }
 

@@ -117,7 +117,8 @@ FlagGroup toolFlags() {
            .values = "c|right|noisify",
            .fallback = "right",
            .help = "c: reproduce the peculiarities of the C program; right: be physically right; "
-                   "noisify: the noise image is what its companion noisify makes of -floatfile, which is in "
+                   "noisify: the noise image is what its companion noisify makes of -floatfile, "
+                   "which is in "
                    "photons then, with that program's random numbers, order and limits",
            // Decided before the other flags, see parseCommandLine.
            .apply = [](CommandLine &, const Values &) {}},
@@ -173,8 +174,9 @@ FlagGroup toolFlags() {
           {.spellings = {"--png"},
            .values = "FILE",
            .fallback = "none",
-           .help = "picture of the image with a logarithmic scale; of several panels, as they stand in "
-                   "space",
+           .help =
+               "picture of the image with a logarithmic scale; of several panels, as they stand in "
+               "space",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.pngFile = v.text(); }},
           {.spellings = {"--png-rings"},
            .fallback = "off",
@@ -262,10 +264,11 @@ FlagGroup toolFlags() {
           {.spellings = {"--patterns"},
            .values = "FILES",
            .fallback = "none",
-           .help = "rewrites without C++, PDLL (.pdll), PDL or a schedule of the transform dialect "
-                   "(.mlir), with commas between, which are "
-                   "applied ahead of all passes; nb-apply-patterns{files=FILE} in --pipeline applies "
-                   "them elsewhere",
+           .help =
+               "rewrites without C++, PDLL (.pdll), PDL or a schedule of the transform dialect "
+               "(.mlir), with commas between, which are "
+               "applied ahead of all passes; nb-apply-patterns{files=FILE} in --pipeline applies "
+               "them elsewhere",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.patterns = v.text(); }},
           {.spellings = {"--dump-ir"},
@@ -338,9 +341,12 @@ FlagGroup toolFlags() {
            .fallback = "sum",
            .help = "of --grad: sum, all photons, or chi2:IMAGE[,sigma=S][,mask=FILE], the sum of "
                    "((photons - IMAGE) / S)^2, where S is a number (1 otherwise), an image, or "
-                   "poisson: the root of IMAGE, at least 1; poisson:IMAGE[,background=B][,mask=FILE] and "
-                   "gauss:IMAGE[,readout=R][,background=B][,mask=FILE], minus the logarithm of the likelihood of "
-                   "IMAGE, where B, a number or an image, is added to the simulated image and the variance of gauss "
+                   "poisson: the root of IMAGE, at least 1; "
+                   "poisson:IMAGE[,background=B][,mask=FILE] and "
+                   "gauss:IMAGE[,readout=R][,background=B][,mask=FILE], minus the logarithm of the "
+                   "likelihood of "
+                   "IMAGE, where B, a number or an image, is added to the simulated image and the "
+                   "variance of gauss "
                    "is that of the photons plus R^2",
            .apply = [](CommandLine &line, const Values &v) { line.tool.loss = lossOf(v); }},
           {.spellings = {"--jacobian"},

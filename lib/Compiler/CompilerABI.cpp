@@ -8,7 +8,6 @@
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Compiler/Run/InterpretExperiment.h"
 
-
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -94,7 +93,8 @@ int guardedEither(const nb_compile_request *request, char **error, Work work) {
         message = sentenceOf(diagnostic);
     });
     const char *name = request->program_name ? request->program_name : "program";
-    auto program = parseNamed(llvm::MemoryBuffer::getMemBufferCopy(request->program, name), context);
+    auto program =
+        parseNamed(llvm::MemoryBuffer::getMemBufferCopy(request->program, name), context);
     if (!program)
       return llvm::createStringError("the program cannot be read: " + message);
     return work(*program, options);

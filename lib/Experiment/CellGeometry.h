@@ -10,8 +10,8 @@ namespace nanobragg {
 /// A unit cell: edges in one unit of length, angles in rad.
 struct UnitCell {
   double a = 0, b = 0, c = 0, alpha = 0, beta = 0, gamma = 0;
-  /// The squared volume of the cell with these angles and edges of 1, over 4; not positive for angles
-  /// that no cell has.
+  /// The squared volume of the cell with these angles and edges of 1, over 4; not positive for
+  /// angles that no cell has.
   double quarterOfSquaredUnitVolume() const;
   double volume() const; ///< 2 a b c sqrt|...| of that, in the unit of the edges cubed
 };

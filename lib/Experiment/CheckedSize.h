@@ -10,8 +10,8 @@
 
 namespace nanobragg {
 
-/// The product of all sizes; nothing when one is negative or the product has no room in 64 bits. A size
-/// of zero does not hide that the others are too large.
+/// The product of all sizes; nothing when one is negative or the product has no room in 64 bits. A
+/// size of zero does not hide that the others are too large.
 inline std::optional<std::int64_t> tryProduct(std::initializer_list<std::int64_t> sizes) {
   std::int64_t product = 1;
   bool zero = false;

@@ -151,8 +151,9 @@ void DefaultsChooser::chooseCrystalSize() {
 void DefaultsChooser::chooseWidthMatrix() {
   Crystal &crystal = experiment.crystal;
   if (options.shape != CrystalShape::Gauss)
-    throw std::invalid_argument("-Ncells_def needs -gauss_xtal: only Gaussian spots can have widths "
-                                "along other directions than a*, b* and c*");
+    throw std::invalid_argument(
+        "-Ncells_def needs -gauss_xtal: only Gaussian spots can have widths "
+        "along other directions than a*, b* and c*");
   if (semantics.spotMetric == Rule::C)
     throw std::invalid_argument("-Ncells_def cannot be had with -compat c, where the radius of a "
                                 "spot is the same for all directions; leave out -compat c");

@@ -26,8 +26,8 @@ double quantileOfMagnitude(double p) {
   return x;
 }
 
-/// Directions on a spiral over half a sphere, as even as few directions can be (Ponti, J. Magn. Reson.
-/// 138 (1999) 288, eq. A6).
+/// Directions on a spiral over half a sphere, as even as few directions can be (Ponti, J. Magn.
+/// Reson. 138 (1999) 288, eq. A6).
 Vec3 spiralAxis(std::int64_t i, std::int64_t count) {
   const double t = (double(i) + 0.5) / double(count);
   const double phi = std::sqrt(std::numbers::pi * double(count)) * std::asin(t);
@@ -39,16 +39,17 @@ Vec3 inMetres(const Vec3 &angstroms) { return scaled(angstroms, units::angstrom)
 
 } // namespace
 
-/// For M axes M angles, the middles of M parts of equal probability, so that the root mean square is
-/// the spread's; each axis with one of them and its opposite.
+/// For M axes M angles, the middles of M parts of equal probability, so that the root mean square
+/// is the spread's; each axis with one of them and its opposite.
 void DefaultsChooser::chooseMosaicEllipsoid() {
   Crystal &crystal = experiment.crystal;
   for (const double spread : *options.mosaicAbc)
     requireNotNegative(spread, "-mosaic_abc", "degrees");
   // About an axis with a part along one that does not spread, nothing turns.
   if (std::ranges::count(*options.mosaicAbc, 0.0) % 3 != 0)
-    throw std::invalid_argument("-mosaic_abc: a spread of 0 stops rotations about all axes but those "
-                                "across it; give a small one instead");
+    throw std::invalid_argument(
+        "-mosaic_abc: a spread of 0 stops rotations about all axes but those "
+        "across it; give a small one instead");
   std::int64_t domains = options.mosaicDomains.value_or(0);
   if (domains <= 0) {
     domains = 10;

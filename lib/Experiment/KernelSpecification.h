@@ -22,8 +22,8 @@ struct KernelSpecification {
   static KernelSpecification fromString(std::string_view text);
 };
 
-/// A kernel computes each pixel by itself. Throws std::invalid_argument for a variant whose image is
-/// more than one kernel can compute, for those who make one to be used without a Simulator.
+/// A kernel computes each pixel by itself. Throws std::invalid_argument for a variant whose image
+/// is more than one kernel can compute, for those who make one to be used without a Simulator.
 void requireKernelAlone(const ProgramVariant &variant);
 
 /// The words of a text with blanks between.

@@ -34,8 +34,8 @@ inline constexpr double tophatEdge = 0.3969;
 /// The height of a round crystal's spot over that of a block of as many cells.
 inline const double roundHeight = std::sqrt(std::numbers::pi / 6);
 
-/// The limits of nb.capture_fraction: a ray nearer to the plane of the sensor counts as that near, and
-/// seen from behind, where the formula grows without bound, exponents end.
+/// The limits of nb.capture_fraction: a ray nearer to the plane of the sensor counts as that near,
+/// and seen from behind, where the formula grows without bound, exponents end.
 inline constexpr double leastCosine = 1e-100, largestExponent = 300;
 
 } // namespace nanobragg::constants

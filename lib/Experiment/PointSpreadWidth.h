@@ -14,8 +14,8 @@ namespace nanobragg {
 /// the digits of noisify.
 constexpr double fiberScale = 0.652383013252053;
 
-/// Pixels around a point within which all but 1e-7 of a Gaussian's light falls, or 98 % of a fiber's:
-/// exp(-ln 16 (r/w)^2) and g / sqrt(g^2 + r^2) lie outside of r.
+/// Pixels around a point within which all but 1e-7 of a Gaussian's light falls, or 98 % of a
+/// fiber's: exp(-ln 16 (r/w)^2) and g / sqrt(g^2 + r^2) lie outside of r.
 inline std::int64_t defaultPointSpreadRadius(PointSpread kind, double widthInPixels) {
   const double radius =
       kind == PointSpread::Gauss ? 2.45 * widthInPixels : 50 * fiberScale * widthInPixels;

@@ -34,8 +34,8 @@ enum class Evaluation { None, Once, Each };
 /// sub-pixel. Last: the C program's last-layer fraction for all. Each: every sub-pixel.
 enum class Capture { None, Sum, Last, Each };
 enum class Water { None, Right, C };
-/// Ball: rotations about random axes by up to one angle. Ellipsoid: normally distributed, about three
-/// axes of the crystal by three spreads.
+/// Ball: rotations about random axes by up to one angle. Ellipsoid: normally distributed, about
+/// three axes of the crystal by three spreads.
 enum class Mosaicity { Ball, Ellipsoid };
 /// How light spreads in the detector; None: not at all.
 enum class PointSpread { None, Gauss, Fiber };
@@ -66,9 +66,9 @@ struct ProgramVariant {
   Mosaicity mosaicity = Mosaicity::Ball;
   bool diffuse = false;    ///< diffuse scattering around the reflections
   bool background = false; ///< tables of amorphous scattering
-  bool dmin = false;      ///< a resolution cutoff is applied
-  bool panels = false;    ///< several panels, each with its own offset and axes
-  bool pixelList = false; ///< the image is a list of pixels, see PixelList.h
+  bool dmin = false;       ///< a resolution cutoff is applied
+  bool panels = false;     ///< several panels, each with its own offset and axes
+  bool pixelList = false;  ///< the image is a list of pixels, see PixelList.h
   bool mask = false;
   // Stages after the image, in this order.
   PointSpread pointSpread = PointSpread::None;

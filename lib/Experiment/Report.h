@@ -23,12 +23,12 @@ struct CellReport {
 /// The detector after all rotations (physics.md 2.4, step 7).
 struct DetectorReport {
   double distance = 0, closeDistance = 0;
-  double fBeam = 0, sBeam = 0;                         ///< where the beam meets the detector
-  double fClose = 0, sClose = 0;                       ///< the point nearest to the sample
+  double fBeam = 0, sBeam = 0;   ///< where the beam meets the detector
+  double fClose = 0, sClose = 0; ///< the point nearest to the sample
   double xBeam = 0, yBeam = 0, xClose = 0,
-         yClose = 0; ///< as given or defaulted, not computed again
-  double orgX = 0, orgY = 0;                           ///< pixels, XDS
-  Vec3 dialsOrigin{};                                  ///< mm
+         yClose = 0;         ///< as given or defaulted, not computed again
+  double orgX = 0, orgY = 0; ///< pixels, XDS
+  Vec3 dialsOrigin{};        ///< mm
   Vec3 pix0{}, fastAxis{}, slowAxis{}, normal{};
   Vec3 xdsBeam{}; ///< the beam along fast, slow and normal
   double detSizeFast = 0, detSizeSlow = 0;

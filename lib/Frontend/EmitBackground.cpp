@@ -24,10 +24,10 @@ Value Emitter::backgroundSample(const SampleIndices &at, Value material) {
   Value q =
       op<ScatteringVectorOp>("scattering_vec", diffracted, incident.direction, incident.wavelength);
   Value stol = mul("stol", op<NormOp>("scattering_norm", q), number(0.5));
-  Value factor = op<TabulatedFactorOp>(
-      "F_background", param("background_F"), param("background_stol"),
-      lookup("first", "background_first", material), lookup("last", "background_last", material),
-      stol);
+  Value factor =
+      op<TabulatedFactorOp>("F_background", param("background_F"), param("background_stol"),
+                            lookup("first", "background_first", material),
+                            lookup("last", "background_last", material), stol);
   // A negative factor takes away: of what was measured, something else may have been subtracted.
   Value value = mul("I_background", factor, op<math::AbsFOp>("F_background", factor));
   value = mul("I_background", value, molecules(material));

@@ -6,8 +6,8 @@ using namespace mlir::nb;
 Ray Emitter::incidentRay(Value source) {
   if (variant.sources == nanobragg::Sources::Listed) {
     Value toSource = lookup("source_direction", "source_direction", source);
-    Value lambda = mul("lambda", param("wavelength_scale"),
-                       lookup("lambda", "source_wavelength", source));
+    Value lambda =
+        mul("lambda", param("wavelength_scale"), lookup("lambda", "source_wavelength", source));
     // Its length is no direction; derivatives by its three numbers do not see it.
     return {op<NormalizeOp>("incident_vec", op<ScaleOp>("incident_vec", toSource, number(-1))),
             add("lambda", param("wavelength_offset"), lambda)};

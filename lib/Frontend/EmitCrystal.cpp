@@ -17,8 +17,8 @@ Value Emitter::unrotatedReciprocal() {
   } else {
     basis = param("reciprocal_matrix");
   }
-  Value misset = op<EulerRotationOp>("misset", param("misset_x"), param("misset_y"),
-                                     param("misset_z"));
+  Value misset =
+      op<EulerRotationOp>("misset", param("misset_x"), param("misset_y"), param("misset_z"));
   return op<MultiplyOp>("reciprocal_basis", misset, basis);
 }
 
@@ -65,8 +65,7 @@ Value Emitter::latticeFactor(Value hkl) {
     Value inverse = div("reciprocal_volume", number(1), volume);
     SmallVector<Value> columns;
     for (auto [x, y] : {std::pair(bb, c), std::pair(c, a), std::pair(a, bb)})
-      columns.push_back(
-          op<ScaleOp>("reciprocal_vector", op<CrossOp>("cross", x, y), inverse));
+      columns.push_back(op<ScaleOp>("reciprocal_vector", op<CrossOp>("cross", x, y), inverse));
     SmallVector<Value> elements;
     for (int64_t row = 0; row < 3; ++row)
       for (Value column : columns)

@@ -3,8 +3,8 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// The axes of the crystal's frame as rows, in the lab, before the spindle turns: x along a*, z along
-/// c. It is the frame of nb.reciprocal_cell, so that without a missetting it is the lab's.
+/// The axes of the crystal's frame as rows, in the lab, before the spindle turns: x along a*, z
+/// along c. It is the frame of nb.reciprocal_cell, so that without a missetting it is the lab's.
 Value Emitter::crystalFrame() {
   Value rows = op<TransposeOp>("reciprocal_rows", unrotatedReciprocal());
   Value aStar = op<RowOp>("a_star", rows, 0), bStar = op<RowOp>("b_star", rows, 1);
@@ -18,8 +18,8 @@ Value Emitter::crystalFrame() {
   return op<MatOp>("crystal_frame", Mat3Type::get(b.getF64Type()), elements);
 }
 
-/// The rotation of a mosaic domain. Of a ball the axes are in the lab, and it comes after the spindle's;
-/// of an ellipsoid they are the crystal's, and it comes first.
+/// The rotation of a mosaic domain. Of a ball the axes are in the lab, and it comes after the
+/// spindle's; of an ellipsoid they are the crystal's, and it comes first.
 Value Emitter::crystalRotation(const SampleIndices &at, Value spindle) {
   Value axis = lookup("mosaic_axis", "mosaic_axis", at.mosaic);
   Value unit = lookup("mosaic_angle", "mosaic_unit_angle", at.mosaic);
@@ -56,10 +56,10 @@ Value Emitter::diffuseScattering(Value hkl) {
                                    param("diffuse_sigma"));
       });
   Value direct = unrotatedDirect();
-  Value a = op<RowOp>("a", direct, 0), bb = op<RowOp>("b", direct, 1), c = op<RowOp>("c", direct, 2);
+  Value a = op<RowOp>("a", direct, 0), bb = op<RowOp>("b", direct, 1),
+        c = op<RowOp>("c", direct, 2);
   Value volume = op<DotOp>("volume", a, op<CrossOp>("b_x_c", bb, c));
-  Value cells =
-      mul("cells", mul("cells", param("ncells_a"), param("ncells_b")), param("ncells_c"));
+  Value cells = mul("cells", mul("cells", param("ncells_a"), param("ncells_b")), param("ncells_c"));
   Value operators = toFloat("symmetry_operators", param("symmetry_operators"));
   return mul("diffuse", total, div("scale", div("scale", cells, volume), operators));
 }

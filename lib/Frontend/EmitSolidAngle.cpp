@@ -5,8 +5,8 @@ using namespace mlir::nb;
 using nanobragg::Evaluation;
 
 Value Emitter::solidAngle(const SampleIndices &at, Value position) {
-  auto kind = variant.solidAngle == nanobragg::SolidAngle::Point ? PixelKind::point
-                                                                   : PixelKind::pixel;
+  auto kind =
+      variant.solidAngle == nanobragg::SolidAngle::Point ? PixelKind::point : PixelKind::pixel;
   return op<SolidAngleOp>("omega_pixel", kind, position, detector(at.panel).closeDistance,
                           param("pixel_size"));
 }

@@ -8,8 +8,7 @@ using nanobragg::Water;
 Value Emitter::withWaterInSum(Value intensity) {
   if (variant.water != Water::C)
     return intensity;
-  return add("I", intensity,
-             op<WaterBackgroundOp>("water", param("water_size"), param("fluence")));
+  return add("I", intensity, op<WaterBackgroundOp>("water", param("water_size"), param("fluence")));
 }
 
 Value Emitter::withWater(Value pixel, const SampleIndices &first, Value solidAngleOfPixel,
@@ -21,8 +20,8 @@ Value Emitter::withWater(Value pixel, const SampleIndices &first, Value solidAng
                 solidAngleOfPixel ? solidAngleOfPixel : solidAngle(first, position(first)));
   // Corrections that each sample has for itself are those of the first one here.
   if (variant.polarization == Evaluation::Each)
-    polarizationOfPixel = polarization(incidentRay(first.source),
-                                       op<NormalizeOp>("diffracted_vec", position(first)));
+    polarizationOfPixel =
+        polarization(incidentRay(first.source), op<NormalizeOp>("diffracted_vec", position(first)));
   water = times("water", water, polarizationOfPixel);
   water = times("water", water, captureOfAllLayers(first));
   return add("pixel", pixel, water);

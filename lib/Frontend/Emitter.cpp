@@ -13,9 +13,7 @@ Location Emitter::named(StringRef name) const {
   return NameLoc::get(b.getStringAttr(name), UnknownLoc::get(b.getContext()));
 }
 
-Value Emitter::number(double value) {
-  return op<arith::ConstantOp>("c", b.getF64FloatAttr(value));
-}
+Value Emitter::number(double value) { return op<arith::ConstantOp>("c", b.getF64FloatAttr(value)); }
 
 Value Emitter::index(int64_t value) { return op<arith::ConstantIndexOp>("i", value); }
 
@@ -61,8 +59,8 @@ SmallVector<Value> Emitter::countsOf(const LoopDimensions &dims) {
 Block *Emitter::startBody(Operation *loop, const LoopDimensions &dims) {
   Block *body = b.createBlock(&loop->getRegion(0));
   for (auto [dimension, count] : dims)
-    body->addArgument(b.getIndexType(), NameLoc::get(b.getStringAttr(stringifyDimension(dimension)),
-                                                     loop->getLoc()));
+    body->addArgument(b.getIndexType(),
+                      NameLoc::get(b.getStringAttr(stringifyDimension(dimension)), loop->getLoc()));
   return body;
 }
 

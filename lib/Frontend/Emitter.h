@@ -15,7 +15,7 @@ namespace mlir::nb {
 /// pixels, which are f64.
 struct SampleIndices {
   Value panel, slow, fast;
-  Value layer; ///< null without sensor layers
+  Value layer;      ///< null without sensor layers
   Value oversample; ///< sub-pixels along each edge; null: those of the crystal's samples
   Value subslow, subfast, source, phi, mosaic;
 };

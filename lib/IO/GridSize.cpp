@@ -34,8 +34,9 @@ std::size_t gridNodes(const std::string &path, const HklGrid &bounds, std::size_
   if (bytes > double(memoryLimit()) / 2)
     throw gridTooLarge(path, bounds);
   if (nodes > freely && nodes > nodesOfAReflection * double(listed))
-    throw tooLarge(path, bounds, "a box of " + sizeText(bytes) + " for " + std::to_string(listed) +
-                                     " reflections");
+    throw tooLarge(path, bounds,
+                   "a box of " + sizeText(bytes) + " for " + std::to_string(listed) +
+                       " reflections");
   return std::size_t(h) * std::size_t(k) * std::size_t(l);
 }
 

@@ -10,9 +10,9 @@
 
 namespace nanobragg::io {
 
-/// Number of nodes inside the bounds, of which the file lists so many. Throws FileError where a typing
-/// error in one index leads: the nodes would take more than half of the memory that this process may
-/// have, or more than 1 GB with hardly a node in use.
+/// Number of nodes inside the bounds, of which the file lists so many. Throws FileError where a
+/// typing error in one index leads: the nodes would take more than half of the memory that this
+/// process may have, or more than 1 GB with hardly a node in use.
 std::size_t gridNodes(const std::string &path, const HklGrid &bounds, std::size_t listed);
 
 /// For when memory turned out to be short.

@@ -23,8 +23,9 @@ struct Image {
 /// Slow and fast pixels.
 using Shape = std::array<std::int64_t, 2>;
 
-/// Reads a NumPy array of rank 2 or 3 (.npy), an SMV image (it starts with a brace), a CBF, an NXmx file (FILE or FILE:N, a frame counted from 0) or raw 32-bit
-/// floats. Raw floats have the `shape`, or are square when there is none. Throws io::FileError.
+/// Reads a NumPy array of rank 2 or 3 (.npy), an SMV image (it starts with a brace), a CBF, an NXmx
+/// file (FILE or FILE:N, a frame counted from 0) or raw 32-bit floats. Raw floats have the `shape`,
+/// or are square when there is none. Throws io::FileError.
 Image readImage(const std::string &path, std::optional<Shape> shape);
 
 /// Both images of a comparison. Raw floats without a shape take that of the other image when they

@@ -20,13 +20,15 @@ Mat3 readMatrix(const std::string &path) {
         break;
       const std::optional<double> value = toNumber(word);
       if (!value)
-        throw FileError(path, lines.number(), quoted(word) + " is not a number; a MOSFLM matrix "
-                                                  "begins with three rows of three numbers");
+        throw FileError(path, lines.number(),
+                        quoted(word) + " is not a number; a MOSFLM matrix "
+                                       "begins with three rows of three numbers");
       matrix[found++] = *value;
     }
   }
   if (found < matrix.size())
-    throw FileError(path, "has " + std::to_string(found) + " of the nine numbers of a matrix; a "
+    throw FileError(path, "has " + std::to_string(found) +
+                              " of the nine numbers of a matrix; a "
                               "MOSFLM matrix begins with three rows of three numbers");
   const Mat3 &m = matrix;
   const double determinant = m[0] * (m[4] * m[8] - m[5] * m[7]) -

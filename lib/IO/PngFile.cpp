@@ -47,8 +47,8 @@ void ignoreWarning(png_structp, png_const_charp) {}
 }
 
 struct Writer {
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, throwError,
-                                            ignoreWarning);
+  png_structp png =
+      png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, throwError, ignoreWarning);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   Writer() {
     if (!info)

@@ -69,8 +69,8 @@ void readPixels(SmvFile &file, std::string_view data) {
   if (data.size() < count * sizeof(std::uint16_t))
     throw FileError(file.path, "ends after " + std::to_string(data.size()) + " bytes of pixels, " +
                                    std::to_string(file.fastPixels) + " x " +
-                                   std::to_string(file.slowPixels) +
-                                   " need " + std::to_string(count * sizeof(std::uint16_t)) +
+                                   std::to_string(file.slowPixels) + " need " +
+                                   std::to_string(count * sizeof(std::uint16_t)) +
                                    "; copy the file again or correct SIZE1 and SIZE2");
   file.pixels.resize(count);
   std::memcpy(file.pixels.data(), data.data(), count * sizeof(std::uint16_t));
@@ -111,8 +111,9 @@ SmvFile parseSmv(const std::string &path, std::string_view bytes) {
   constexpr std::string_view start = "{\nHEADER_BYTES=";
   constexpr std::size_t smallestHeader = 512;
   if (!bytes.starts_with(start))
-    throw FileError(path, 1, "is not an SMV image, which begins with { and HEADER_BYTES= on the "
-                             "next line; convert it");
+    throw FileError(path, 1,
+                    "is not an SMV image, which begins with { and HEADER_BYTES= on the "
+                    "next line; convert it");
   if (bytes.size() < smallestHeader)
     throw FileError(path, "ends after " + std::to_string(bytes.size()) +
                               " bytes, inside the header; copy the file again");
@@ -133,8 +134,8 @@ SmvFile parseSmv(const std::string &path, std::string_view bytes) {
 
   const std::optional<std::string> type = file.text("TYPE");
   if (type && !type->starts_with("unsigned_short"))
-    throw FileError(path, "the pixels have TYPE=" + quoted(*type) +
-                              "; only unsigned_short can be read");
+    throw FileError(path,
+                    "the pixels have TYPE=" + quoted(*type) + "; only unsigned_short can be read");
   file.fastPixels = wholeNumber(file, "SIZE1", largestSide);
   file.slowPixels = wholeNumber(file, "SIZE2", largestSide);
   if (file.fastPixels == 0)

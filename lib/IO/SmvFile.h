@@ -32,28 +32,28 @@ struct SmvHeader {
   double twotheta = 0;
   std::optional<double> adcOffset; ///< ADC_OFFSET, the pedestal dxtbx subtracts; unset: no such key
   std::optional<double> intScale;  ///< INTFILE_SCALE, counts per photon; unset: no such key
-  bool wide = false; ///< pixels of 32 bits: TYPE=long_integer
+  bool wide = false;               ///< pixels of 32 bits: TYPE=long_integer
   /// C: the DIALS_ORIGIN line ends without its semicolon, as the C program writes it.
   Rule form = Rule::Right;
 };
 
-/// Sets BEAM_CENTER so that dxtbx puts the beam where it is, Fbeam and Sbeam in mm: dxtbx takes it in
-/// ADXV's frame, one pixel off along both axes. Sizes must be set before.
+/// Sets BEAM_CENTER so that dxtbx puts the beam where it is, Fbeam and Sbeam in mm: dxtbx takes it
+/// in ADXV's frame, one pixel off along both axes. Sizes must be set before.
 void setDxtbxBeamCenter(SmvHeader &header, double fastBeam, double slowBeam);
 
 /// The header with its padding: 512 bytes, or 1024 where the text needs more.
 std::string smvHeaderText(const SmvHeader &header);
 
-/// Header and unsigned pixels of 16 bits, or 32 where the header is wide, fast axis fastest, in this
-/// machine's byte order. Throws std::invalid_argument unless there are fastPixels * slowPixels of
-/// them.
+/// Header and unsigned pixels of 16 bits, or 32 where the header is wide, fast axis fastest, in
+/// this machine's byte order. Throws std::invalid_argument unless there are fastPixels * slowPixels
+/// of them.
 void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint16_t> pixels);
 void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint32_t> pixels);
 
 struct SmvFile {
   std::string path;
-  std::string headerText;                                    ///< up to HEADER_BYTES
-  std::vector<std::pair<std::string, std::string>> entries;  ///< key and value, in file order
+  std::string headerText;                                   ///< up to HEADER_BYTES
+  std::vector<std::pair<std::string, std::string>> entries; ///< key and value, in file order
   std::int64_t fastPixels = 0, slowPixels = 0;
   std::vector<std::uint16_t> pixels; ///< in this machine's byte order
 

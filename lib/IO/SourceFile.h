@@ -18,9 +18,9 @@ struct SourceLine {
   std::optional<double> wavelength;              ///< m
 };
 
-/// Columns `x y z [weight [wavelength]]` separated by blanks, tabs or any of `,;:!`; blank lines and
-/// everything from a `#` on are ignored. At least one source. Rule::C takes lines of any number of
-/// columns, as the C program does: what is missing is absent, what is too much is ignored.
+/// Columns `x y z [weight [wavelength]]` separated by blanks, tabs or any of `,;:!`; blank lines
+/// and everything from a `#` on are ignored. At least one source. Rule::C takes lines of any number
+/// of columns, as the C program does: what is missing is absent, what is too much is ignored.
 std::vector<SourceLine> readSources(const std::string &path, Rule columns = Rule::Right);
 
 } // namespace nanobragg::io

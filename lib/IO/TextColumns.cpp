@@ -18,9 +18,9 @@ void forEachRow(const std::string &path, std::string_view text, std::size_t colu
         break;
       const std::optional<double> value = toNumber(word);
       if (!value)
-        throw FileError(path, lines.number(), "column " + std::to_string(row.size() + 1) + " is " +
-                                                  quoted(word) +
-                                                  ", not a number; comments begin with #");
+        throw FileError(path, lines.number(),
+                        "column " + std::to_string(row.size() + 1) + " is " + quoted(word) +
+                            ", not a number; comments begin with #");
       row.push_back(*value);
     }
     if (!row.empty())

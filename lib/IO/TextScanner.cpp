@@ -59,8 +59,8 @@ std::string quoted(std::string_view word) {
 
 std::string shortNumber(double value) {
   char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value,
-                                 std::chars_format::general, 6).ptr;
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 6).ptr;
   return {buffer, end};
 }
 

@@ -42,9 +42,7 @@ static double captureFraction(Vec3 diffracted, Vec3 normal, double layer, double
     rho = constants::leastCosine;
   auto transmitted = [&](double layers) {
     double exponent = -layers * spacing * mu / rho;
-    return std::exp(exponent > constants::largestExponent
-                        ? constants::largestExponent
-                        : exponent);
+    return std::exp(exponent > constants::largestExponent ? constants::largestExponent : exponent);
   };
   return transmitted(layer) - transmitted(layer + 1);
 }

@@ -44,8 +44,7 @@ static LogicalResult planSplat(SplatOp op, Planner &planner) {
 template <typename Op, typename Formula>
 static LogicalResult planElementwise(Op op, Planner &planner, Formula formula) {
   if (isa<Mat3Type>(op.getType()))
-    return map(planner, op,
-               [formula](const Mat3 &a, const Mat3 &b) { return formula(a, b); });
+    return map(planner, op, [formula](const Mat3 &a, const Mat3 &b) { return formula(a, b); });
   return map(planner, op, [formula](const Vec3 &a, const Vec3 &b) { return formula(a, b); });
 }
 static LogicalResult planAdd(AddOp op, Planner &planner) {

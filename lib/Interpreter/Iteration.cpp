@@ -160,9 +160,8 @@ LogicalResult planFirst(FirstOp op, Planner &planner) {
         frame.integers(found)[lane] = 1;
         for (auto [out, value] : llvm::zip_equal(results, values))
           for (int64_t c = 0; c < out.components; ++c)
-            frame.reals(out)[c * (out.varying ? laneStride : 1) + lane] =
-                frame.reals(value)[c * (value.varying ? laneStride : 1) +
-                                   (value.varying ? lane : 0)];
+            frame.reals(out)[c * (out.varying ? laneStride : 1) + lane] = frame.reals(
+                value)[c * (value.varying ? laneStride : 1) + (value.varying ? lane : 0)];
         --missing;
       }
       return missing > 0;

@@ -74,7 +74,8 @@ static LogicalResult planGrating(GratingOp op, Planner &planner) {
       AnyOperand<Vec3> x(frame.reals(delta), delta.varying), n(frame.reals(cells), cells.varying);
       auto axis = [i](const Vec3 &v) { return i == 0 ? v.x : i == 1 ? v.y : v.z; };
       for (int64_t lane = 0; lane < lanes; ++lane)
-        frame.reals(factors[i].slot)[lane] = grating(axis(x[lane]), axis(n[lane]), factors[i].order);
+        frame.reals(factors[i].slot)[lane] =
+            grating(axis(x[lane]), axis(n[lane]), factors[i].order);
     }
     const double *f[] = {frame.reals(factors[0].slot), frame.reals(factors[1].slot),
                          frame.reals(factors[2].slot)};

@@ -103,8 +103,7 @@ private:
     if constexpr (sizeof...(varying) == arity) {
       [&]<size_t... I>(std::index_sequence<I...>) {
         loop(frame, Operand<Args, varying>(frame.reals(operands[I]))...);
-      }
-      (std::index_sequence_for<Args...>());
+      }(std::index_sequence_for<Args...>());
     } else if (operands[sizeof...(varying)].varying) {
       specialize<varying..., true>(frame);
     } else {

@@ -1,7 +1,7 @@
+#include "lib/Response/PointSpread.h"
 #include "lib/Interpreter/Images.h"
 #include "lib/Interpreter/Map.h"
 #include "lib/Interpreter/Run.h"
-#include "lib/Response/PointSpread.h"
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -60,8 +60,8 @@ std::optional<PointSpreadFunction> PointSpreadPlan::function(Frame &frame) const
 
 bool PointSpreadPlan::isInImage(Frame &frame, const Tensor &image, const Pixel &p) const {
   const auto bound = [&](unsigned i) { return *frame.integers(roi[i]); };
-  if (!roi.empty() && (p.fast < bound(0) || p.fast > bound(1) || p.slow < bound(2) ||
-                       p.slow > bound(3)))
+  if (!roi.empty() &&
+      (p.fast < bound(0) || p.fast > bound(1) || p.slow < bound(2) || p.slow > bound(3)))
     return false;
   return !op.getMask() || frame.object<const Tensor>(mask)->get(indexOf(image, p)) != 0;
 }
@@ -76,8 +76,9 @@ void PointSpreadPlan::run(Frame &frame) const {
   if (const std::optional<Pixel> &traced = frame.run->options.trace) {
     Tensor &after = makeImage(frame, ordinal, result, element, {1, 1, 1});
     if (before.size() == 1 && (traced->panel || traced->slow || traced->fast))
-      return frame.fail(op, "'nb.point_spread' op needs the pixels around the traced one, which are "
-                            "known only where it follows its nb.image at once");
+      return frame.fail(op,
+                        "'nb.point_spread' op needs the pixels around the traced one, which are "
+                        "known only where it follows its nb.image at once");
     if (isInImage(frame, before, *traced))
       after.set(0, lightIn(*traced, before, *spread));
     return;

@@ -27,9 +27,7 @@ static LogicalResult planReadPixel(ReadPixelOp op, Planner &planner) {
     if (sizes.size() != 3)
       return frame.fail(op, "'nb.read_pixel' op reads an image of unknown shape");
     for (int64_t lane = 0, lanes = frame.lanesOf(out); lane < lanes; ++lane) {
-      auto index = [&](int i) {
-        return frame.integers(indices[i])[indices[i].varying ? lane : 0];
-      };
+      auto index = [&](int i) { return frame.integers(indices[i])[indices[i].varying ? lane : 0]; };
       int64_t panel = index(0), slow = index(1), fast = index(2);
       if (panel < 0 || panel >= sizes[0] || slow < 0 || slow >= sizes[1] || fast < 0)
         return frame.fail(op, "'nb.read_pixel' op reads outside the image");

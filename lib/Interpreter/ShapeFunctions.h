@@ -4,8 +4,8 @@
 
 namespace mlir::nb::evaluation {
 
-/// sin(pi N x) for any N x. Whole half turns are taken off exactly, and with them the rounding error
-/// of N x, which is many ulps of the remainder when N is large.
+/// sin(pi N x) for any N x. Whole half turns are taken off exactly, and with them the rounding
+/// error of N x, which is many ulps of the remainder when N is large.
 double sinPi(double n, double x);
 
 /// How often a function is differentiated by the distance x from a peak and by the number of cells

@@ -34,8 +34,8 @@ private:
   /// What an nb.add of tables or grids adds; the one value that is yielded otherwise.
   struct Term {
     Slot value;
-    bool varying = false;       ///< the value is one per pixel
-    Operation *entry = nullptr; ///< nb.scatter or nb.scatter_factor; null when the value is dense
+    bool varying = false;         ///< the value is one per pixel
+    Operation *entry = nullptr;   ///< nb.scatter or nb.scatter_factor; null when the value is dense
     SmallVector<Slot, 2> indices; ///< of the entry in a table
     Slot hkl;                     ///< of the entry in a grid
   };

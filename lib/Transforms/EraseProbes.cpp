@@ -20,9 +20,9 @@ void eraseProbes(FunctionOpInterface func) {
   for (ProbeOp probe : probes)
     probe.erase();
   if (!probes.empty())
-    nb::remarkPassed(func.getLoc(), remark::RemarkOpts::name("erased")
-                                      .category("nb-erase-probes")
-                                      .function(func.getName()))
+    nb::remarkPassed(
+        func.getLoc(),
+        remark::RemarkOpts::name("erased").category("nb-erase-probes").function(func.getName()))
         << remark::add("erased {0} probe(s)", probes.size());
   else
     remarkNothing(func.getLoc(), "nb-erase-probes", func.getName(), "there is no probe");

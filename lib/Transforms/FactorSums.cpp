@@ -45,8 +45,8 @@ bool takeOutCondition(SumOp sum) {
   builder.setInsertionPointToStart(outer.elseBlock());
   SmallVector<Value> zeros;
   for (Type type : sum.getResultTypes())
-    zeros.push_back(arith::ConstantOp::create(builder, branch.getLoc(), type,
-                                              builder.getZeroAttr(type)));
+    zeros.push_back(
+        arith::ConstantOp::create(builder, branch.getLoc(), type, builder.getZeroAttr(type)));
   scf::YieldOp::create(builder, branch.getLoc(), zeros);
   builder.setInsertionPointToStart(outer.thenBlock());
   auto outerYield = scf::YieldOp::create(builder, branch.getLoc(), sum.getResults());

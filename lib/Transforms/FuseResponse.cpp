@@ -3,9 +3,9 @@
 #include "dialect/NB.h"
 #include "lib/Transforms/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
-#include "dialect/Remarks.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_FUSERESPONSE

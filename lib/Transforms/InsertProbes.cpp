@@ -2,8 +2,8 @@
 
 #include "dialect/NB.h"
 
-#include "mlir/IR/Builders.h"
 #include "dialect/Remarks.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/GlobPattern.h"
 

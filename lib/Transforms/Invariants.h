@@ -34,7 +34,8 @@ struct MovedOps {
   unsigned toOuterSum = 0;
 };
 
-/// Moves each pure op, or of those only which may move, out of all loops that it does not depend on.
+/// Moves each pure op, or of those only which may move, out of all loops that it does not depend
+/// on.
 void moveInvariants(FunctionOpInterface func, MovedOps &moved,
                     function_ref<bool(Operation *)> mayMove = {});
 

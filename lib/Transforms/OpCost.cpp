@@ -7,9 +7,7 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-unsigned nb::scalarsIn(Type type) {
-  return isa<Mat3Type>(type) ? 9 : isa<Vec3Type>(type) ? 3 : 1;
-}
+unsigned nb::scalarsIn(Type type) { return isa<Mat3Type>(type) ? 9 : isa<Vec3Type>(type) ? 3 : 1; }
 
 unsigned nb::costOf(Operation *op) {
   constexpr unsigned function = 30, iterations = 10;

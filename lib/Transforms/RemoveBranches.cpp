@@ -2,10 +2,10 @@
 
 #include "dialect/NB.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
-#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -55,8 +55,7 @@ Value select(OpBuilder &b, Location loc, Value condition, Value t, Value f) {
   SmallVector<Value> parts;
   if (isa<Vec3Type>(type)) {
     for (int64_t i = 0; i < 3; ++i)
-      parts.push_back(
-          choose(ComponentOp::create(b, loc, t, i), ComponentOp::create(b, loc, f, i)));
+      parts.push_back(choose(ComponentOp::create(b, loc, t, i), ComponentOp::create(b, loc, f, i)));
     return VecOp::create(b, loc, parts[0], parts[1], parts[2]);
   }
   if (!isa<Mat3Type>(type))
@@ -73,10 +72,10 @@ LogicalResult removeIf(scf::IfOp branch) {
     if (!unsafe)
       continue;
     bool effects = !isMemoryEffectFree(unsafe);
-    InFlightDiagnostic error =
-        unsafe->emitError() << "'" << unsafe->getName() << "' "
-                            << (effects ? "has side effects" : "may be undefined if executed")
-                            << " and stands in a branch that cannot become a select";
+    InFlightDiagnostic error = unsafe->emitError()
+                               << "'" << unsafe->getName() << "' "
+                               << (effects ? "has side effects" : "may be undefined if executed")
+                               << " and stands in a branch that cannot become a select";
     error.attachNote(branch.getLoc()) << "in this branch";
     return error;
   }
@@ -94,9 +93,7 @@ LogicalResult checkUniform(Operation *op) {
   auto image = op->getParentOfType<ImageOp>();
   if (!image)
     return success();
-  auto varies = [&](Value value) {
-    return image.getBody().isAncestor(value.getParentRegion());
-  };
+  auto varies = [&](Value value) { return image.getBody().isAncestor(value.getParentRegion()); };
   bool uniform = TypeSwitch<Operation *, bool>(op)
                      .Case([&](scf::ForOp loop) {
                        return !varies(loop.getLowerBound()) && !varies(loop.getUpperBound()) &&
@@ -134,9 +131,9 @@ LogicalResult removeBranches(FunctionOpInterface func) {
     if (failed(removeIf(branch)))
       return failure();
   if (!branches.empty())
-    nb::remarkPassed(func.getLoc(), remark::RemarkOpts::name("removed")
-                                      .category("nb-remove-branches")
-                                      .function(func.getName()))
+    nb::remarkPassed(
+        func.getLoc(),
+        remark::RemarkOpts::name("removed").category("nb-remove-branches").function(func.getName()))
         << remark::add("{0} branch(es) became selects", branches.size());
   else
     remarkNothing(func.getLoc(), "nb-remove-branches", func.getName(), "there is no branch");

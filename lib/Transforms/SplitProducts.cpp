@@ -47,8 +47,8 @@ Product ProductSplitter::ofIntensity(IntensityOp op) {
     return {op.getResult()};
   appendFactors(result, Product(result));
   OpBuilder builder(op);
-  Value one = arith::ConstantOp::create(builder, op.getLoc(),
-                                        builder.getFloatAttr(op.getType(), 1));
+  Value one =
+      arith::ConstantOp::create(builder, op.getLoc(), builder.getFloatAttr(op.getType(), 1));
   result.rest = rebuild(op, {one, op.getLatticeFactor()});
   return result;
 }
@@ -89,7 +89,8 @@ static ValueList common(const ValueList &a, const ValueList &b) {
   return without(a, without(a, b));
 }
 
-/// A sum, or a vector, has the factors that all of its terms have. What else a term has stays with it.
+/// A sum, or a vector, has the factors that all of its terms have. What else a term has stays with
+/// it.
 Product ProductSplitter::ofTerms(Operation *op) {
   if (isa<arith::AddFOp, AddOp>(op) && op->getOperand(0) == op->getOperand(1)) {
     Product twice = split(op->getOperand(0));
@@ -110,8 +111,8 @@ Product ProductSplitter::ofTerms(Operation *op) {
     return result;
   OpBuilder builder(op);
   auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
-  arith::FastMathFlags flags = arithmetic ? arithmetic.getFastMathFlagsAttr().getValue()
-                                          : arith::FastMathFlags::contract;
+  arith::FastMathFlags flags =
+      arithmetic ? arithmetic.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::contract;
   SmallVector<Value> rests;
   for (Value operand : op->getOperands()) {
     Product own = split(operand);

@@ -18,8 +18,8 @@ struct Product {
   bool isTrivial() const { return factors.empty() && constant == 1; }
 };
 
-/// Finds the factors of values in a sum's body that do not change in it: factors of products, of what
-/// is linear in such a product, and of sums whose terms all have them.
+/// Finds the factors of values in a sum's body that do not change in it: factors of products, of
+/// what is linear in such a product, and of sums whose terms all have them.
 class ProductSplitter {
 public:
   explicit ProductSplitter(SumOp sum) : sum(sum) {}
@@ -38,8 +38,8 @@ private:
   llvm::DenseMap<Value, Product> known;
 };
 
-/// `value` times the factors, which are multiplied first, from the outermost on: several values have
-/// the same product, and some of it may leave loops further out.
+/// `value` times the factors, which are multiplied first, from the outermost on: several values
+/// have the same product, and some of it may leave loops further out.
 Value multiply(Value value, const Product &factors, OpBuilder &builder,
                arith::FastMathFlags flags = arith::FastMathFlags::none);
 

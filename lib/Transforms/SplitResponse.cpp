@@ -21,8 +21,8 @@ bool isResponseOnly(Value image) {
   });
 }
 
-/// Gives the function's callers `photons` where `image` is returned, and erases the stages that made
-/// `image` of them.
+/// Gives the function's callers `photons` where `image` is returned, and erases the stages that
+/// made `image` of them.
 void returnInstead(Value image, Value photons) {
   for (OpOperand &use : llvm::make_early_inc_range(image.getUses())) {
     Operation *user = use.getOwner();

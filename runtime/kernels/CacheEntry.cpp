@@ -66,7 +66,8 @@ CacheEntry decodeChecked(std::span<const char> bytes) {
     refuse("it is too short to be a kernel");
   std::memcpy(&trailer, bytes.data() + bytes.size() - sizeof(trailer), sizeof(trailer));
   if (std::memcmp(trailer.mark, magic, sizeof(magic)))
-    refuse("it does not end as a kernel file does, so that it was cut short or something else wrote it");
+    refuse("it does not end as a kernel file does, so that it was cut short or something else "
+           "wrote it");
   if (trailer.version != formatVersion)
     refuse("another version of this program wrote it");
   const std::uint64_t payload = bytes.size() - sizeof(trailer);

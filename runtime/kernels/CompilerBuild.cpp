@@ -56,7 +56,7 @@ std::string readBuildId(int fd) {
   std::vector<ElfW(Phdr)> segments(elf.e_phnum);
   if (!readAt(fd, segments.data(), segments.size() * sizeof(ElfW(Phdr)), off_t(elf.e_phoff)))
     return {};
-  for (const ElfW(Phdr) & segment : segments) {
+  for (const ElfW(Phdr) &segment : segments) {
     if (segment.p_type != PT_NOTE || segment.p_filesz > mostNoteBytes)
       continue;
     std::vector<char> notes(segment.p_filesz);

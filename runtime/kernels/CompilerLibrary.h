@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_COMPILERLIBRARY_H
 #define NANOBRAGG_COMPILERLIBRARY_H
 
-#include "lib/Target/DeviceChoice.h"
 #include "lib/Experiment/KernelSpecification.h"
+#include "lib/Target/DeviceChoice.h"
 #include "nanobragg/CompilerABI.h"
 #include "nanobragg/Engine.h"
 #include "nanobragg/SimulatorOptions.h"
@@ -29,13 +29,13 @@ struct KernelRequest {
   std::string file{};       ///< of KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
   std::shared_ptr<gpu::Device> gpu{}; ///< found for that choice, see findDevice
-  std::string fixed{};                 ///< counts to compile in: "NAME=VALUE", separated by blanks
+  std::string fixed{};                ///< counts to compile in: "NAME=VALUE", separated by blanks
   OwnPasses passes{};
   // Of build() and emit() alone.
-  std::string program{}; ///< an nb program as text, instead of the variant
+  std::string program{};     ///< an nb program as text, instead of the variant
   std::string programName{}; ///< what messages call it: its file
-  std::string until{};   ///< of emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
-  std::string symbol{};  ///< what an object defines; empty: nb_kernel_get_descriptor
+  std::string until{};  ///< of emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
+  std::string symbol{}; ///< what an object defines; empty: nb_kernel_get_descriptor
 
   bool isForGpu() const { return vendorOfChip(target) != nullptr; }
   /// False: it asks for the image alone.
@@ -69,11 +69,11 @@ private:
 /// whose text is the compiler's sentence. Safe to use from several threads.
 class CompilerLibrary : public std::enable_shared_from_this<CompilerLibrary> {
 public:
-  /// Opens file(). The error names the places searched, and those that were left alone because other
-  /// users can write to them.
+  /// Opens file(). The error names the places searched, and those that were left alone because
+  /// other users can write to them.
   static std::shared_ptr<const CompilerLibrary> open();
-  /// The same for programs with plugins: libnb-compiler-shared.so, which has the MLIR that plugins are
-  /// linked with, where it is.
+  /// The same for programs with plugins: libnb-compiler-shared.so, which has the MLIR that plugins
+  /// are linked with, where it is.
   static std::shared_ptr<const CompilerLibrary> openForPlugins();
 
   /// The handle keeps the library alive.
@@ -98,9 +98,9 @@ public:
   EngineComparison compareEngines(const KernelRequest &request, const void *const *arguments,
                                   const nb_compare_options &options) const;
 
-  /// The file that open() opens: the one named by NB_COMPILER_LIBRARY if that is set, else the first
-  /// that findCode finds. Empty: there is none. Throws a Refusal when the variable names no absolute
-  /// path.
+  /// The file that open() opens: the one named by NB_COMPILER_LIBRARY if that is set, else the
+  /// first that findCode finds. Empty: there is none. Throws a Refusal when the variable names no
+  /// absolute path.
   static std::filesystem::path file();
 
   explicit CompilerLibrary(const nb_compiler_api &api) : api(api) {}

@@ -22,9 +22,10 @@ void checkFixed(const nb_kernel_descriptor &kernel, const void *const *arguments
     for (std::uint32_t i = 0; i != kernel.num_parameters; ++i) {
       if (name != kernel.parameters[i].name)
         continue;
-      const std::string value = kernel.parameters[i].kind == NB_PARAMETER_INDEX
-                                    ? std::to_string(*static_cast<const std::int64_t *>(arguments[i]))
-                                    : shortest(*static_cast<const double *>(arguments[i]));
+      const std::string value =
+          kernel.parameters[i].kind == NB_PARAMETER_INDEX
+              ? std::to_string(*static_cast<const std::int64_t *>(arguments[i]))
+              : shortest(*static_cast<const double *>(arguments[i]));
       if (word != name + "=" + value)
         throw std::invalid_argument("the kernel was compiled for " + word + " and " + name + "=" +
                                     value + " is needed; compile one without that");

@@ -6,8 +6,8 @@
 
 namespace nanobragg {
 
-/// Throws std::invalid_argument unless the counts that were compiled in are those that the kernel is
-/// given.
+/// Throws std::invalid_argument unless the counts that were compiled in are those that the kernel
+/// is given.
 void checkFixed(const nb_kernel_descriptor &kernel, const void *const *arguments);
 
 } // namespace nanobragg

@@ -33,8 +33,8 @@ struct CachePlace {
 struct CacheOptions {
   /// As NB_CACHE_DIR (default: nanobragg in XDG_CACHE_HOME or ~/.cache) and NB_CACHE_SIZE say, for
   /// this machine and the installed compiler. The directory is empty when none of the variables is
-  /// set; the compiler's build is empty when there is no such file. Throws a Refusal when NB_CACHE_DIR
-  /// is no absolute path.
+  /// set; the compiler's build is empty when there is no such file. Throws a Refusal when
+  /// NB_CACHE_DIR is no absolute path.
   static CacheOptions fromEnvironment(std::function<void(const std::string &)> warn = {});
 
   std::filesystem::path directory{};

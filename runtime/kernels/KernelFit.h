@@ -18,9 +18,9 @@ std::string missingFeatures(std::string_view features);
 /// what it lacks.
 const nb_kernel_descriptor &selectVersion(const nb_kernel_descriptor &first);
 
-/// Loads a kernel file and selects the version for this processor. Nothing of the file is loaded before
-/// its checksum is found right. Throws std::runtime_error naming the file and what is wrong with it; a
-/// Refusal when it is damaged or no kernel file at all.
+/// Loads a kernel file and selects the version for this processor. Nothing of the file is loaded
+/// before its checksum is found right. Throws std::runtime_error naming the file and what is wrong
+/// with it; a Refusal when it is damaged or no kernel file at all.
 KernelHandle openKernelFile(const std::filesystem::path &file);
 
 /// Throws std::runtime_error, beginning with `who`, that names each choice in which the

@@ -29,11 +29,12 @@ struct KernelText {
 };
 
 struct KernelFileText {
-  bool object = false; ///< to be linked; otherwise to be loaded
+  bool object = false;              ///< to be linked; otherwise to be loaded
   std::vector<KernelText> versions; ///< the one that needs most comes first
 };
 
-/// Is it an object to be linked, and not a shared object? Throws std::runtime_error when it is neither.
+/// Is it an object to be linked, and not a shared object? Throws std::runtime_error when it is
+/// neither.
 bool isObjectFile(std::span<const char> file);
 
 /// Throws std::runtime_error saying in what respect the bytes are no kernel file.

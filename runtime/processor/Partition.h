@@ -23,8 +23,8 @@ public:
 
   /// Parts with an accumulator each, with equal numbers of rendered rows. Depends on sizes only, so
   /// that sums are the same bits for any number of threads. At most 64; fewer, but 16, where their
-  /// accumulators would take more than 2 MB together; fewer still, but one, where 64 MB. `culled`: of
-  /// 64 rows or more, but at least 16, since reflections are looked for in each part.
+  /// accumulators would take more than 2 MB together; fewer still, but one, where 64 MB. `culled`:
+  /// of 64 rows or more, but at least 16, since reflections are looked for in each part.
   static Partition forSums(const ImageShape &shape, const RenderedRows &rows,
                            std::int64_t accumulatorSize, bool culled = false);
 

@@ -1,8 +1,8 @@
 // Instructions, counted.
 //
 // By stepping through them, one trap each. That needs neither hardware counters, which virtual
-// machines rarely have, nor a simulator of the processor, and those that exist do not know AVX-512. It
-// is exact and takes microseconds per instruction.
+// machines rarely have, nor a simulator of the processor, and those that exist do not know AVX-512.
+// It is exact and takes microseconds per instruction.
 #ifndef NANOBRAGG_PROCESSOR_STEPCOUNT_H
 #define NANOBRAGG_PROCESSOR_STEPCOUNT_H
 
@@ -11,8 +11,8 @@
 
 namespace nanobragg {
 
-/// Counts what one thread executes between start() and stop() of the code that lies in memory together
-/// with `code`. One at a time in a process: it takes the signals SIGTRAP and SIGUSR1.
+/// Counts what one thread executes between start() and stop() of the code that lies in memory
+/// together with `code`. One at a time in a process: it takes the signals SIGTRAP and SIGUSR1.
 class StepCounter {
 public:
   explicit StepCounter(const void *code);

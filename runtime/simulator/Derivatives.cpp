@@ -65,8 +65,7 @@ LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) 
   std::vector<double> &cotangent = state->lossCotangent;
   cotangent.resize(pixels());
   LossGradient result;
-  result.loss =
-      loss.evaluate(value(), rendered(), cotangent, &result.ofLoss, &state->lossMemory);
+  result.loss = loss.evaluate(value(), rendered(), cotangent, &result.ofLoss, &state->lossMemory);
   result.gradient = gradient(parameters, cotangent);
   return result;
 }
@@ -103,7 +102,8 @@ std::vector<double> Simulator::jvp(std::string_view parameters,
 
 std::vector<std::vector<double>>
 Simulator::jvps(std::string_view parameters, std::span<const std::vector<Direction>> directions) {
-  if (directions.size() < 2 || state->spreadOfDerivative()) { // spread goes one direction after another
+  if (directions.size() < 2 ||
+      state->spreadOfDerivative()) { // spread goes one direction after another
     std::vector<std::vector<double>> images;
     for (const std::vector<Direction> &direction : directions)
       images.push_back(jvp(parameters, direction));

@@ -2,15 +2,16 @@
 //
 // Decided here and nowhere else, for images and derivatives, for command lines, C++ and C:
 //
+// clang-format off
 //   engine    the interpreter when the options or, without a kernel file, the environment say so,
-//   or
-//             when instruments look at the run; else a kernel
+//             or when instruments look at the run; else a kernel
 //   device    as the options say; with "auto" a GPU where there is one, unless the simulator is run
 //             once and the run is shorter than the GPU's start
 //   schedule  what nb-try --tune has kept for such images on the processor, unless the options have
-//   passes fallback  with "auto" the processor takes over what the GPU cannot do; where no kernel
-//   can be
+//             passes
+//   fallback  with "auto" the processor takes over what the GPU cannot do; where no kernel can be
 //             made the interpreter takes over, for good, unless that is not wanted
+// clang-format on
 #ifndef NANOBRAGG_SIMULATOR_PLACEMENT_H
 #define NANOBRAGG_SIMULATOR_PLACEMENT_H
 

@@ -248,8 +248,7 @@ const std::vector<Case> response = {
        return m.order == DetectorOrder::Noisify && m.generator == NoiseGenerator::Serial &&
               m.calibration == .03 && !l.semantics.isC();
      }},
-    {"-compat c -compat noisify",
-     [](L l) { return l.semantics.isC() && l.semantics.noisify; }},
+    {"-compat c -compat noisify", [](L l) { return l.semantics.isC() && l.semantics.noisify; }},
     {"-compat noisify -compat right", [](L l) { return l.semantics == Semantics::right(); }, true},
 };
 
@@ -353,8 +352,8 @@ const std::vector<Case> tool = {
     {"--loss=poisson:a.npy,background=b.npy,mask=m.img",
      [](L l) {
        const LossOptions &o = l.tool.loss;
-       return o.kind == LossOptions::Kind::Poisson && o.data == "a.npy" && o.background == "b.npy" &&
-              o.mask == "m.img";
+       return o.kind == LossOptions::Kind::Poisson && o.data == "a.npy" &&
+              o.background == "b.npy" && o.mask == "m.img";
      }},
     {"--loss=gauss:a.npy,readout=3,background=0.5",
      [](L l) {
@@ -372,8 +371,8 @@ const std::vector<Case> tool = {
     {"--no-fallback", [](L l) { return !l.tool.simulator.fallback && !l.tool.simulator.engine; }},
 };
 
-const std::vector<const std::vector<Case> *> everything = {&inputs,   &crystal, &beam, &detector, &response,
-                                                           &geometry, &outputs, &tool};
+const std::vector<const std::vector<Case> *> everything = {
+    &inputs, &crystal, &beam, &detector, &response, &geometry, &outputs, &tool};
 
 TEST(EveryFlag, HasItsEffect) {
   for (const std::vector<Case> *cases : everything)

@@ -1,5 +1,5 @@
-#include "test/Experiment/Support.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "test/Experiment/Support.h"
 
 #include <cmath>
 

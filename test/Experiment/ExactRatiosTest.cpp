@@ -1,7 +1,7 @@
 #include "lib/Experiment/WholeNumber.h"
 
-#include <algorithm>
 #include "test/Experiment/Support.h"
+#include <algorithm>
 
 namespace nanobragg {
 namespace {

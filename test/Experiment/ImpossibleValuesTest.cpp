@@ -67,7 +67,8 @@ TEST(Impossible, Crystal) {
   REFUSED("-cell", (o.cell = {{10, 10, 10, 200, 90, 90}}));
   REFUSED("-cell", (o.cell = {{NAN, 10, 10, 90, 90, 90}}));
   REFUSED("-Ncells_def", (o.ncellsDef = {{1, 0, 0}}));
-  REFUSED("-Ncells_def", (o.shape = CrystalShape::Gauss, o.ncellsDef = {{5, 0, 0}}, o.na = o.nb = 5));
+  REFUSED("-Ncells_def",
+          (o.shape = CrystalShape::Gauss, o.ncellsDef = {{5, 0, 0}}, o.na = o.nb = 5));
   REFUSED("-Ncells_def", (o.shape = CrystalShape::Gauss, o.ncellsDef = {{0, NAN, 0}}));
   REFUSED("-mat", in.matrix = Mat3{});
   REFUSED("-mat", (in.matrix = Mat3{1, 2, 3, 4, 5, 6, 7, 8, 9}));

@@ -57,8 +57,9 @@ TEST(ParameterGroups, RefuseWithTheClosestName) {
   EXPECT_EQ(whyNot("phi_steps"),
             "'phi_steps' (number of phi steps) is a discrete choice and has no derivative; the "
             "closest that has one is 'phi0'");
-  EXPECT_EQ(whyNot("fudge"), "'fudge' is not used by this experiment; the closest that is: 'fluence'; "
-                             "--list-parameters shows them all");
+  EXPECT_EQ(whyNot("fudge"),
+            "'fudge' is not used by this experiment; the closest that is: 'fluence'; "
+            "--list-parameters shows them all");
   EXPECT_EQ(whyNot("cell,,misset"), "an empty name among the parameters 'cell,,misset'");
 }
 

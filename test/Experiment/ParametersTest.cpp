@@ -82,7 +82,8 @@ TEST(Parameters, VariantDecidesWhatIsUsed) {
   EXPECT_THAT(namesOf(s), Not(Contains("background_F")));
   s.background = s.diffuse = true;
   s.mosaicity = Mosaicity::Ellipsoid;
-  for (const char *name : {"background_F", "materials", "diffuse_gamma", "symmetry_l", "mosaic_abc"})
+  for (const char *name :
+       {"background_F", "materials", "diffuse_gamma", "symmetry_l", "mosaic_abc"})
     EXPECT_THAT(namesOf(s), Contains(name));
   EXPECT_THAT(namesOf(s), Not(Contains("mosaic_spread")));
   EXPECT_THAT(namesOf(s), Not(Contains("F_by_energy")));

@@ -1,7 +1,7 @@
 #include "lib/Experiment/RandomOrientation.h"
 
-#include "test/Experiment/Support.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "test/Experiment/Support.h"
 
 #include <cmath>
 

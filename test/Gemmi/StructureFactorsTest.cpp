@@ -248,10 +248,9 @@ TEST(Model, RefusesSolventInAFlatCell) {
   std::string flat = model;
   const std::size_t edge = flat.find("CRYST1") + 6;
   flat.replace(edge, 9, "    4.800");
-  EXPECT_THAT(refusalOf([&] {
-                factorsOfModel("a.pdb", flat, StructureFactorFormat::Pdb, options, {});
-              }),
-              HasSubstr("too short for the mask of bulk solvent"));
+  EXPECT_THAT(
+      refusalOf([&] { factorsOfModel("a.pdb", flat, StructureFactorFormat::Pdb, options, {}); }),
+      HasSubstr("too short for the mask of bulk solvent"));
 }
 
 TEST(Model, RefusesWhatItCannotScatterFrom) {

@@ -27,8 +27,8 @@ TEST_F(DumpFileTest, WritesBoundsAndOneExtraZeroPlanePerAxis) {
   writeDump(out, {-1, 0, 2, 2, 3, 4, {1, 2, 3, 4}});
   out.commit();
   EXPECT_EQ(directory.read("Fdump.bin"), "-1 0 2 2 3 4\n\f" + bytesOf({1, 2, 0, 0, 0, 0, //
-                                                                      3, 4, 0, 0, 0, 0, //
-                                                                      0, 0, 0, 0, 0, 0}));
+                                                                       3, 4, 0, 0, 0, 0, //
+                                                                       0, 0, 0, 0, 0, 0}));
 }
 
 TEST_F(DumpFileTest, ReadsBackWhatItWrote) {

@@ -45,9 +45,8 @@ TEST_F(FileContentsTest, InflatesConcatenatedMembers) {
 TEST_F(FileContentsTest, RefusesGzipCutAnywhere) {
   const std::string packed = gzipped("1 2 3 4\n5 6 7 8\n");
   for (std::size_t length = 2; length < packed.size(); ++length)
-    expectFileError(
-        [&] { readMaybeCompressed(directory.add("cut", packed.substr(0, length))); },
-        "cut: the gzip data end early");
+    expectFileError([&] { readMaybeCompressed(directory.add("cut", packed.substr(0, length))); },
+                    "cut: the gzip data end early");
 }
 
 TEST_F(FileContentsTest, RefusesDamagedGzip) {

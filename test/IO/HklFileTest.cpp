@@ -60,8 +60,8 @@ TEST_F(HklFileTest, BothReadersGiveTheSameNumbers) {
     for (int digits = int(random() % 17) + 1, point = int(random() % 17); digits-- > 0; --point)
       number += point == 0 ? std::string(1, char('0' + random() % 10)) + "."
                            : std::string(1, char('0' + random() % 10));
-    const std::string line = std::to_string(i % 50 - 25) + " " + std::to_string(i / 50) + " -7 " +
-                             number;
+    const std::string line =
+        std::to_string(i % 50 - 25) + " " + std::to_string(i / 50) + " -7 " + number;
     plain += line + (i % 5 ? "\n" : " \t\r\n");
     general += line + " 1\n";
   }

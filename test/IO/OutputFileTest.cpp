@@ -47,7 +47,7 @@ TEST_F(OutputFileTest, ReplacesAndKeepsTheMode) {
   out.write("new");
   out.commit();
   EXPECT_EQ(directory.read("a"), "new");
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat(directory.path("a").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0640u);
 }
@@ -66,7 +66,7 @@ TEST_F(OutputFileTest, LeavesDevicesInPlace) {
   OutputFile out("/dev/null");
   out.write("gone");
   out.commit();
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat("/dev/null", &status), 0);
   EXPECT_TRUE(S_ISCHR(status.st_mode));
 }
@@ -177,7 +177,9 @@ TEST_F(OutputFileTest, RegularFilesBelowDevAreReplacedLikeOthers) {
   if (::access("/dev/shm", W_OK) != 0)
     GTEST_SKIP() << "no /dev/shm that can be written";
   const std::string path = "/dev/shm/nb-output-" + std::to_string(::getpid());
-  { std::ofstream(path) << "old and longer"; }
+  {
+    std::ofstream(path) << "old and longer";
+  }
   OutputFile out(path);
   out.write("new");
   std::string content;

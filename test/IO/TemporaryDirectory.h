@@ -52,7 +52,8 @@ private:
 };
 
 /// Fails unless `action` throws a FileError whose text contains `part`.
-template <typename Action> void expectFileError(Action &&action, const std::string &part) {
+template <typename Action>
+void expectFileError(Action &&action, const std::string &part) {
   try {
     action();
     ADD_FAILURE() << "no FileError, expected: " << part;

@@ -13,9 +13,7 @@ struct TextFilesTest : testing::Test {
   std::vector<SourceLine> sources(std::string_view text) {
     return readSources(directory.add("s.txt", text));
   }
-  StolTable stol(std::string_view text) {
-    return readStol(directory.add("bg.stol", text));
-  }
+  StolTable stol(std::string_view text) { return readStol(directory.add("bg.stol", text)); }
 };
 
 TEST_F(TextFilesTest, MatrixTakesTheFirstNineNumbers) {

@@ -38,8 +38,7 @@ std::string programOf(const std::string &op, const std::string &after = "") {
 }
 
 std::vector<std::vector<double>> arguments(double width, double pixel = pixelSize) {
-  return {{slow},   {fast}, {width * pixelSize}, {pixel},   {radius},
-          {1}, {fast - 1},   {0},   {slow - 2}};
+  return {{slow}, {fast}, {width * pixelSize}, {pixel}, {radius}, {1}, {fast - 1}, {0}, {slow - 2}};
 }
 
 std::vector<double> light() {

@@ -112,18 +112,21 @@ TEST(ScatterFactor, IsTheAdjointOfTheLookup) {
     std::string order = how.substr(interpolation.size());
     Program program("func.func @f(%F: !nb.hkl_grid<f64>, %q: !nb.vec3<f64>, %v: f64, %n: index) -> "
                     "(!nb.hkl_grid<f64>, f64) { %s = nb.sum source %i in %n : !nb.hkl_grid<f64> { "
-                    "%e = nb.scatter_factor " + interpolation + " %v at [%q] like %F" + order +
+                    "%e = nb.scatter_factor " +
+                    interpolation + " %v at [%q] like %F" + order +
                     " : !nb.hkl_grid<f64>, !nb.vec3<f64> nb.yield %e : !nb.hkl_grid<f64> } "
-                    "%f = nb.structure_factor " + interpolation + " %F[%q]" + order +
+                    "%f = nb.structure_factor " +
+                    interpolation + " %F[%q]" + order +
                     " : !nb.hkl_grid<f64>, !nb.vec3<f64> "
                     "return %s, %f : !nb.hkl_grid<f64>, f64 }");
     // Inside, at the edge, and clamped.
-    for (std::vector<double> hkl : {std::vector{0.3, 1.2, 3.6}, {-1.0, 2.0, 4.0}, {9.0, -7.0, 0.1}}) {
+    for (std::vector<double> hkl :
+         {std::vector{0.3, 1.2, 3.6}, {-1.0, 2.0, 4.0}, {9.0, -7.0, 0.1}}) {
       Grid grid;
       double v = 2;
       int64_t n = 3;
-      auto results = program.runBound(
-          {{&grid.get(), {}}, {hkl.data(), {}}, {&v, {}}, {&n, {}}}, InterpreterOptions());
+      auto results = program.runBound({{&grid.get(), {}}, {hkl.data(), {}}, {&v, {}}, {&n, {}}},
+                                      InterpreterOptions());
       ASSERT_EQ(results.size(), 2u) << program.errors();
       EXPECT_EQ(llvm::ArrayRef(results[0].shape), (llvm::ArrayRef<int64_t>{7, 7, 6}));
       double sum = 0;

@@ -1,7 +1,7 @@
 #include "test/Runtime/CacheTest.h"
 
-#include "test/Runtime/BuildKernelFile.h"
 #include "runtime/kernels/CacheEntry.h"
+#include "test/Runtime/BuildKernelFile.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include "runtime/kernels/CompilerBuild.h"
 
-#include "test/Runtime/CacheTest.h"
 #include "runtime/kernels/HostCpu.h"
+#include "test/Runtime/CacheTest.h"
 
 #include <chrono>
 

@@ -1,7 +1,7 @@
-#include "test/Runtime/TestKernels.h"
 #include "runtime/kernels/CodeFolders.h"
 #include "runtime/kernels/KernelProvider.h"
 #include "runtime/kernels/Refusal.h"
+#include "test/Runtime/TestKernels.h"
 
 #include <gmock/gmock.h>
 
@@ -88,7 +88,8 @@ TEST(CompilerLibrary, LooksBesideTheExecutable) {
   // Without a library of its own around this code, nothing goes before the program's neighbour.
   const auto folders = codeFolders();
   ASSERT_FALSE(folders.empty());
-  EXPECT_EQ(folders.front(), std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib");
+  EXPECT_EQ(folders.front(),
+            std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib");
 }
 
 TEST(CompilerLibrary, RelativeNameIsRefused) {

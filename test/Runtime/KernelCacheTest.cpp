@@ -1,7 +1,7 @@
 #include "test/Runtime/CacheTest.h"
 
-#include "test/Runtime/BuildKernelFile.h"
 #include "runtime/kernels/KernelFile.h"
+#include "test/Runtime/BuildKernelFile.h"
 
 using namespace nanobragg;
 using namespace nanobragg::test;
@@ -123,9 +123,9 @@ TEST_F(CacheTest, SaysThatItWaitsForAnotherProcess) {
   options.lockTimeout = std::chrono::milliseconds(700);
   provider().get({.variant = "x"});
   EXPECT_EQ(builds, 1);
-  EXPECT_THAT(warnings, testing::ElementsAre(testing::AllOf(
-                            testing::HasSubstr("another process holds the lock"),
-                            testing::HasSubstr("NB_CACHE=off"))));
+  EXPECT_THAT(warnings, testing::ElementsAre(
+                            testing::AllOf(testing::HasSubstr("another process holds the lock"),
+                                           testing::HasSubstr("NB_CACHE=off"))));
 }
 
 TEST_F(CacheTest, ADumpBypassesTheCache) {

@@ -90,9 +90,9 @@ TEST(Sums, ACancelledRunIsNotFinished) {
   OutputMemory memory(sumKernel());
   memory.resize(outputSizes(sumKernel(), nullptr, shape), nullptr);
   finished = 0;
-  EXPECT_TRUE(runKernel(sumKernel(), nullptr, shape, {0, 100}, memory.addresses(),
-                        {.cancel = &token})
-                  .cancelled);
+  EXPECT_TRUE(
+      runKernel(sumKernel(), nullptr, shape, {0, 100}, memory.addresses(), {.cancel = &token})
+          .cancelled);
   EXPECT_EQ(finished, 0);
 }
 
@@ -135,7 +135,8 @@ TEST(Partition, CoversAllRowsInPartsOfEqualWork) {
   EXPECT_EQ(parts.size(), 64);
   EXPECT_EQ(rowsIn(parts), 400);
   for (std::int64_t i = 0; i != parts.size(); ++i)
-    EXPECT_THAT(renderedRows(parts[i], {4, 100, 8}, rows), testing::AllOf(testing::Ge(1), testing::Le(2)));
+    EXPECT_THAT(renderedRows(parts[i], {4, 100, 8}, rows),
+                testing::AllOf(testing::Ge(1), testing::Le(2)));
   EXPECT_EQ(Partition::forSums({1, 5, 8}, {0, 5}, 64).size(), 5);
   EXPECT_EQ(rowsIn(Partition::forSums({1, 5, 8}, {5, 5}, 64)), 5);
 }

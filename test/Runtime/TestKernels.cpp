@@ -33,8 +33,8 @@ void prepare(const void *const *arguments, void *memory) {
   *static_cast<Workspace *>(memory) = {*static_cast<const double *>(arguments[Wavelength]), 1};
 }
 
-void runTile(const void *const *arguments, const void *memory, const nb_tile *tile, void *const *outputs,
-             void *, void *) {
+void runTile(const void *const *arguments, const void *memory, const nb_tile *tile,
+             void *const *outputs, void *, void *) {
   const auto &workspace = *static_cast<const Workspace *>(memory);
   if (workspace.prepared != 1)
     std::abort();
@@ -60,8 +60,19 @@ void runTileSlowly(const void *const *arguments, const void *memory, const nb_ti
 constexpr nb_kernel_output waveOutputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
 
 constexpr nb_kernel_descriptor describe(decltype(nb_kernel_descriptor::run_tile) run) {
-  return {NB_KERNEL_ABI_VERSION,     NB_IMAGE_F32,   "wave",        "",      "host", "f64",
-          std::size(waveParameters), waveParameters, 1, waveOutputs, workspaceSize, prepare, run};
+  return {NB_KERNEL_ABI_VERSION,
+          NB_IMAGE_F32,
+          "wave",
+          "",
+          "host",
+          "f64",
+          std::size(waveParameters),
+          waveParameters,
+          1,
+          waveOutputs,
+          workspaceSize,
+          prepare,
+          run};
 }
 
 constexpr nb_kernel_descriptor wave = describe(runTile);

@@ -1,6 +1,6 @@
-/* Renders a still with a kernel that is linked in, without any library, not even libc: a kernel needs
- * nothing of its surroundings. The image goes to standard output as floats. Runs under qemu's user
- * emulation for processors that are not at hand. */
+/* Renders a still with a kernel that is linked in, without any library, not even libc: a kernel
+ * needs nothing of its surroundings. The image goes to standard output as floats. Runs under qemu's
+ * user emulation for processors that are not at hand. */
 #include "kernel.h"
 
 enum { PIXELS = 48, LARGEST_WORKSPACE = 1 << 20 };
@@ -79,10 +79,7 @@ static void system_call(long number, long a, const void *b, long c) {
   register long x2 __asm__("x2") = c;
   __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
 #else
-  __asm__ volatile("syscall"
-                   : "+a"(number)
-                   : "D"(a), "S"(b), "d"(c)
-                   : "rcx", "r11", "memory");
+  __asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
 #endif
 }
 

@@ -1,6 +1,6 @@
-// The mathematics of a square crystal's inner loop, written by hand with vectors of a known width: what a
-// kernel can be held against. Built once for each level of x86-64 by hand_written.py, which has the
-// command line: WIDTH doubles to a register.
+// The mathematics of a square crystal's inner loop, written by hand with vectors of a known width:
+// what a kernel can be held against. Built once for each level of x86-64 by hand_written.py, which
+// has the command line: WIDTH doubles to a register.
 //
 //   hand_written f64|mixed constant|nearest DOMAINS
 //
@@ -31,10 +31,11 @@ constexpr int hMax = 32, kMax = 38, lMax = 44;
 constexpr int kSize = 2 * kMax + 1, lSize = 2 * lMax + 1;
 
 // Taylor series would do: what counts is the number of coefficients.
-constexpr double sine[] = {3.1415926535897932, -5.1677127800499706, 2.5501640398773415,
+constexpr double sine[] = {3.1415926535897932,   -5.1677127800499706,  2.5501640398773415,
                            -0.59926452932079144, 0.082145886611114819, -0.0073704309456883895,
-                           0.00046630278924, -2.1915353e-05};
-constexpr float sineWide[] = {3.1415926f, -5.1677113f, 2.5501445f, -0.59910804f, 0.08157f, -0.0065f};
+                           0.00046630278924,     -2.1915353e-05};
+constexpr float sineWide[] = {3.1415926f,   -5.1677113f, 2.5501445f,
+                              -0.59910804f, 0.08157f,    -0.0065f};
 
 struct Grid {
   std::vector<double> values;
@@ -76,9 +77,11 @@ D gather(const Grid &grid, Vector<std::int32_t, W> position, L inside) {
 
 D lookup(const Grid &grid, const D (&n)[3]) {
   const D h = n[0] + hMax, k = n[1] + kMax, l = n[2] + lMax;
-  const L inside = (h >= 0) & (h <= 2 * hMax) & (k >= 0) & (k <= 2 * kMax) & (l >= 0) & (l <= 2 * lMax);
+  const L inside =
+      (h >= 0) & (h <= 2 * hMax) & (k >= 0) & (k <= 2 * kMax) & (l >= 0) & (l <= 2 * lMax);
   const D position = (h * kSize + k) * lSize + l;
-  return gather(grid, __builtin_convertvector(inside ? position : D{}, Vector<std::int32_t, W>), inside);
+  return gather(grid, __builtin_convertvector(inside ? position : D{}, Vector<std::int32_t, W>),
+                inside);
 }
 
 /// Intensity of W pixels in f64.
@@ -108,8 +111,8 @@ I words(D a, D b) {
   std::memcpy(&y, &b, sizeof y);
 #if WIDTH == 8
   return __builtin_shufflevector(x, y, odd, 2 + odd, 4 + odd, 6 + odd, 8 + odd, 10 + odd, 12 + odd,
-                                 14 + odd, 16 + odd, 18 + odd, 20 + odd, 22 + odd, 24 + odd, 26 + odd,
-                                 28 + odd, 30 + odd);
+                                 14 + odd, 16 + odd, 18 + odd, 20 + odd, 22 + odd, 24 + odd,
+                                 26 + odd, 28 + odd, 30 + odd);
 #elif WIDTH == 4
   return __builtin_shufflevector(x, y, odd, 2 + odd, 4 + odd, 6 + odd, 8 + odd, 10 + odd, 12 + odd,
                                  14 + odd);
@@ -147,15 +150,14 @@ void addMixed(const D (&s)[2][3], const double *matrix, const Grid &grid, D (&su
   F amplitude = above / below;
   if constexpr (nearest) {
     const I h = n[0] + hMax, k = n[1] + kMax, l = n[2] + lMax;
-    const I inside = (h >= 0) & (h <= 2 * hMax) & (k >= 0) & (k <= 2 * kMax) & (l >= 0) &
-                     (l <= 2 * lMax);
+    const I inside =
+        (h >= 0) & (h <= 2 * hMax) & (k >= 0) & (k <= 2 * kMax) & (l >= 0) & (l <= 2 * lMax);
     const I position = (h * kSize + k) * lSize + l;
     using Some = Vector<std::int32_t, W>;
     F values;
     for (int g = 0; g < 2; ++g) {
       const auto part = __builtin_convertvector(
-          gather(grid, half<Some>(position, g),
-                 __builtin_convertvector(half<Some>(inside, g), L)),
+          gather(grid, half<Some>(position, g), __builtin_convertvector(half<Some>(inside, g), L)),
           Vector<float, W>);
       std::memcpy(reinterpret_cast<char *>(&values) + g * sizeof part, &part, sizeof part);
     }
@@ -204,7 +206,8 @@ double nanoseconds(int domains) {
   std::vector<double> matrices;
   for (int m = 0; m < domains; ++m) {
     const double turn = 0.3 + m * 1e-3, c = std::cos(turn), s = std::sin(turn);
-    for (double e : {50e-10 * c, 50e-10 * s, 3e-10, -60e-10 * s, 60e-10 * c, 2e-10, 1e-10, 5e-10, 70e-10})
+    for (double e :
+         {50e-10 * c, 50e-10 * s, 3e-10, -60e-10 * s, 60e-10 * c, 2e-10, 1e-10, 5e-10, 70e-10})
       matrices.push_back(e);
   }
   Grid grid;
@@ -237,7 +240,7 @@ int main(int argc, char **argv) {
     return 2;
   const bool mixed = !std::strcmp(argv[1], "mixed"), nearest = !std::strcmp(argv[2], "nearest");
   const int domains = std::atoi(argv[3]);
-  std::printf("%.3f\n", mixed ? nearest ? best<true, true>(domains) : best<true, false>(domains)
-                              : nearest ? best<false, true>(domains)
-                                        : best<false, false>(domains));
+  std::printf("%.3f\n", mixed     ? nearest ? best<true, true>(domains) : best<true, false>(domains)
+                        : nearest ? best<false, true>(domains)
+                                  : best<false, false>(domains));
 }

@@ -72,12 +72,11 @@ TEST_F(CompareEnginesTest, EveryStageOnRequest) {
   std::vector<std::string> names;
   for (const ImageDifference &stage : c.stages)
     names.push_back(stage.stage);
-  EXPECT_THAT(names,
-              ElementsAre("nb-erase-probes", "nb-split-response", "nb-fuse-response", "cse",
-                          "nb-hoist-invariants", "nb-tabulate-invariants", "nb-split-sums",
-                          "nb-hoist-invariants", "nb-factor-sums", "nb-hoist-invariants",
-                          "nb-remove-branches", "nb-fuse", "nb-set-precision",
-                          "nb-peel-miller-index", "nb-cull", "nb-vectorize"));
+  EXPECT_THAT(names, ElementsAre("nb-erase-probes", "nb-split-response", "nb-fuse-response", "cse",
+                                 "nb-hoist-invariants", "nb-tabulate-invariants", "nb-split-sums",
+                                 "nb-hoist-invariants", "nb-factor-sums", "nb-hoist-invariants",
+                                 "nb-remove-branches", "nb-fuse", "nb-set-precision",
+                                 "nb-peel-miller-index", "nb-cull", "nb-vectorize"));
 }
 
 TEST_F(CompareEnginesTest, WithoutToleranceRoundingIsADifference) {

@@ -50,5 +50,5 @@ RenderedImage BothEngines::compiled(const nanobragg::Experiment &experiment) {
   const BoundArguments arguments(experiment);
   const nanobragg::Detector &d = experiment.detector;
   return renderImage(kernel->descriptor(), arguments.get(),
-                   {experiment.panelCount(), d.slowPixels, d.fastPixels});
+                     {experiment.panelCount(), d.slowPixels, d.fastPixels});
 }

@@ -40,7 +40,7 @@ TEST(Probes, LeaveTheImagesOfBothEnginesBitForBit) {
       auto kernel = valueOf(compileFunction(program, "image", /*fused=*/false, {}));
       const nanobragg::Detector &d = experiment.detector;
       return renderImage(kernel->descriptor(), arguments.get(),
-                       {experiment.panelCount(), d.slowPixels, d.fastPixels});
+                         {experiment.panelCount(), d.slowPixels, d.fastPixels});
     };
     EXPECT_TRUE(sameBits(render(*plain), render(*probed))) << variant.toString();
     auto interpreted = [&](ModuleOp program) {

@@ -71,7 +71,8 @@ public:
           for (size_t i = row * 61; i < (row + 1) * 61; ++i)
             visit(line, i);
       };
-      each([&](const Line &line, size_t i) { scale = std::max(scale, std::abs(line.expected[i])); });
+      each(
+          [&](const Line &line, size_t i) { scale = std::max(scale, std::abs(line.expected[i])); });
       each([&](const Line &line, size_t i) {
         double difference = std::abs(line.expected[i] - line.actual[i]);
         // Not std::max: NaN must not get lost.
@@ -98,11 +99,15 @@ private:
 /// The peak, near it, across it, the whole period, and anywhere.
 std::vector<std::array<double, 2>> linesFor(double n) {
   double reach = std::min(0.5, 2 / n);
-  std::vector<std::array<double, 2>> lines = {
-      {0, 0}, {-30e-300, 1e-300}, {-30e-12, 1e-12}, {-30e-6, 1e-6}, {-0.5, 1 / 60.},
-      {-reach, reach / 30},
-      // Half a turn, where formulas change.
-      {0.5 / n - 30e-12, 1e-12}, {-0.5 / n - 30e-12, 1e-12}};
+  std::vector<std::array<double, 2>> lines = {{0, 0},
+                                              {-30e-300, 1e-300},
+                                              {-30e-12, 1e-12},
+                                              {-30e-6, 1e-6},
+                                              {-0.5, 1 / 60.},
+                                              {-reach, reach / 30},
+                                              // Half a turn, where formulas change.
+                                              {0.5 / n - 30e-12, 1e-12},
+                                              {-0.5 / n - 30e-12, 1e-12}};
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(-0.5, 0.49);
   for (int i = 0; i < 4; ++i) {
@@ -187,21 +192,30 @@ TEST(ShapeDerivatives, BallOfAnyOrder) {
     ops.push_back(llvm::formatv("nb.ball %x order {0} : f64", k));
   Rows rows("%unused: f64", "", ops);
   double unused = 0;
-  for (std::array<double, 2> line : std::vector<std::array<double, 2>>{
-           {0, 0}, {0, 1e-300}, {0, 1e-12}, {0, 0.5}, {0, 0.1}, {3.9, 0.005}, {8.9, 0.005},
-           {15.9, 0.005}, {24.9, 0.005}, {30, 7}, {100, 1e4}})
+  for (std::array<double, 2> line : std::vector<std::array<double, 2>>{{0, 0},
+                                                                       {0, 1e-300},
+                                                                       {0, 1e-12},
+                                                                       {0, 0.5},
+                                                                       {0, 0.1},
+                                                                       {3.9, 0.005},
+                                                                       {8.9, 0.005},
+                                                                       {15.9, 0.005},
+                                                                       {24.9, 0.005},
+                                                                       {30, 7},
+                                                                       {100, 1e4}})
     rows.run(line, {{&unused, {}}});
   rows.expectAgreement(16);
 }
 
 TEST(ShapeDerivatives, MatricesAreAddedAndMultiplied) {
-  Rows rows("%a: !nb.mat3<f64>, %b: !nb.mat3<f64>",
-            "    %u = nb.row %a[0] : !nb.mat3<f64>\n    %w = nb.row %b[1] : !nb.mat3<f64>\n"
-            "    %v = nb.scale %w, %x : !nb.vec3<f64>\n    %o = nb.outer %u, %v : !nb.vec3<f64>\n"
-            "    %plus = nb.add %o, %a : !nb.mat3<f64>\n    %minus = nb.sub %b, %plus : !nb.mat3<f64>\n"
-            "    %m = nb.scale %minus, %x : !nb.mat3<f64>\n",
-            {"nb.frobenius %m, %b : !nb.mat3<f64>", "nb.element %m[0, 2] : !nb.mat3<f64>",
-             "nb.element %o[2, 1] : !nb.mat3<f64>", "nb.frobenius %o, %plus : !nb.mat3<f64>"});
+  Rows rows(
+      "%a: !nb.mat3<f64>, %b: !nb.mat3<f64>",
+      "    %u = nb.row %a[0] : !nb.mat3<f64>\n    %w = nb.row %b[1] : !nb.mat3<f64>\n"
+      "    %v = nb.scale %w, %x : !nb.vec3<f64>\n    %o = nb.outer %u, %v : !nb.vec3<f64>\n"
+      "    %plus = nb.add %o, %a : !nb.mat3<f64>\n    %minus = nb.sub %b, %plus : !nb.mat3<f64>\n"
+      "    %m = nb.scale %minus, %x : !nb.mat3<f64>\n",
+      {"nb.frobenius %m, %b : !nb.mat3<f64>", "nb.element %m[0, 2] : !nb.mat3<f64>",
+       "nb.element %o[2, 1] : !nb.mat3<f64>", "nb.frobenius %o, %plus : !nb.mat3<f64>"});
   double a[9], b[9];
   std::iota(a, a + 9, -3.5);
   std::iota(b, b + 9, 0.25);
@@ -223,8 +237,8 @@ TEST(ShapeDerivatives, OfTheInterpolatedStructureFactor) {
   for (double &value : values)
     value = uniform(random);
   nb_hkl_grid grid = {-3, 3, -2, 3, 0, 7, values.data()};
-  // Between nodes, on them, and at the edges of what nb.in_grid accepts: elsewhere either engine may
-  // yield any value.
+  // Between nodes, on them, and at the edges of what nb.in_grid accepts: elsewhere either engine
+  // may yield any value.
   for (double k : {0.3, 1.0, 0.0})
     for (double l : {2.0, 3.75, 5.0})
       for (double x0 : {-1.0, -0.8765})

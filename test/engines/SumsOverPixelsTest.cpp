@@ -17,8 +17,8 @@ using namespace mlir::nb;
 
 namespace {
 
-// image = sum over j of w v.x F(w x) p^2, where w = t[j], x = (fast, slow, 3); its gradient by p, v, t
-// and F.
+// image = sum over j of w v.x F(w x) p^2, where w = t[j], x = (fast, slow, 3); its gradient by p,
+// v, t and F.
 constexpr StringRef program = R"mlir(
   func.func @image(
       %np: index {nb.name = "panel_count"}, %ns: index {nb.name = "slow_pixels"},
@@ -129,15 +129,18 @@ struct Inputs {
   }
 
   std::vector<const void *> arguments() const {
-    return {&shape.panels, &shape.slow, &shape.fast, &domains,   &p,
-            v,             t.data(),    &grid,       mask.data(), cotangent.data()};
+    return {&shape.panels, &shape.slow, &shape.fast, &domains,        &p, v,
+            t.data(),      &grid,       mask.data(), cotangent.data()};
   }
   Outputs expected() const;
 };
 
 Outputs Inputs::expected() const {
-  Outputs out{std::vector<double>(size_t(shape.pixels())), {0}, {0, 0, 0},
-              std::vector<double>(t.size()), std::vector<double>(F.size())};
+  Outputs out{std::vector<double>(size_t(shape.pixels())),
+              {0},
+              {0, 0, 0},
+              std::vector<double>(t.size()),
+              std::vector<double>(F.size())};
   for (int64_t i = 0; i != shape.pixels(); ++i) {
     if (!rendered(i))
       continue;
@@ -146,7 +149,8 @@ Outputs Inputs::expected() const {
     for (size_t j = 0; j != t.size(); ++j) {
       const double w = t[j];
       const int64_t at = (clampedIndex(w * x[0], grid.h_min, grid.h_max) * 6 +
-                          clampedIndex(w * x[1], grid.k_min, grid.k_max)) * 3 +
+                          clampedIndex(w * x[1], grid.k_min, grid.k_max)) *
+                             3 +
                          clampedIndex(w * x[2], grid.l_min, grid.l_max);
       const double k = F[size_t(at)];
       out.image[size_t(i)] += w * xv * k * p * p;

@@ -23,9 +23,7 @@ using namespace fake;
 #pragma GCC visibility push(default)
 extern "C" {
 
-Result cuInit(unsigned) {
-  return setting("devices", 1) ? Success : NoDevice;
-}
+Result cuInit(unsigned) { return setting("devices", 1) ? Success : NoDevice; }
 Result cuDriverGetVersion(int *version) {
   *version = int(setting("version", 13000));
   return Success;

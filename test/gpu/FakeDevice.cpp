@@ -36,8 +36,8 @@ State::~State() {
   log("most " + std::to_string(most));
   if (!memory.empty() || !modules.empty() || streams || contexts)
     wrong("left at the end: " + std::to_string(memory.size()) + " pieces of memory, " +
-          std::to_string(modules.size()) + " modules, " + std::to_string(streams) +
-          " streams, " + std::to_string(contexts) + " contexts");
+          std::to_string(modules.size()) + " modules, " + std::to_string(streams) + " streams, " +
+          std::to_string(contexts) + " contexts");
 }
 
 thread_local int current = 0;

@@ -70,12 +70,10 @@ struct Bench {
 
 /// Each parameter alone at the values of the port.
 void eachValue(Bench &bench) {
-  const std::vector<double> values[6] = {{100, 50, 150, 200},
-                                         {100, 10, 500},
-                                         {100, 25, 165.2, 300},
-                                         {89, 60, 75, 89.5, 90.5, 91, 105, 120},
-                                         {89, 30, 60, 91, 120, 150},
-                                         {89, 60, 75, 91, 105, 120}};
+  const std::vector<double> values[6] = {
+      {100, 50, 150, 200},        {100, 10, 500},
+      {100, 25, 165.2, 300},      {89, 60, 75, 89.5, 90.5, 91, 105, 120},
+      {89, 30, 60, 91, 120, 150}, {89, 60, 75, 91, 105, 120}};
   for (std::size_t i = 0; i != 6; ++i)
     for (double value : values[i]) {
       Cell cell = cubic;
@@ -101,9 +99,9 @@ private:
   Stopwatch sinceStart;
 };
 
-// The kernel's image is the interpreter's (nb-engines-test), and its differences cost a twentieth. So
-// the whole detector is left to it, but for one cell; differences of the interpreter are taken of every
-// cell with fewer pixels, for both engines.
+// The kernel's image is the interpreter's (nb-engines-test), and its differences cost a twentieth.
+// So the whole detector is left to it, but for one cell; differences of the interpreter are taken
+// of every cell with fewer pixels, for both engines.
 
 TEST_F(Reference, EachValueOnTheWholeDetector) {
   Bench bench = Bench::large(Engine::Fused);

@@ -120,8 +120,7 @@ TEST_P(SimulatorOn, HessianOfALossBendsWithTheLoss) {
     return result;
   };
   const double h = 1e-4;
-  const double wide = (slope(h) - slope(-h)) / (2 * h),
-               narrow = (slope(h / 2) - slope(-h / 2)) / h;
+  const double wide = (slope(h) - slope(-h)) / (2 * h), narrow = (slope(h / 2) - slope(-h / 2)) / h;
   EXPECT_NEAR(hessian / (narrow + (narrow - wide) / 3), 1, 1e-6);
 }
 

@@ -22,8 +22,8 @@ struct Axes {
 /// Each shape once, and each kind of structure factors.
 std::vector<Workload> quickTable();
 
-/// A square crystal of ten cells with a grid and ten mosaic domains, and every value of each axis in
-/// its place, one at a time.
+/// A square crystal of ten cells with a grid and ten mosaic domains, and every value of each axis
+/// in its place, one at a time.
 std::vector<Workload> fullTable();
 
 /// Every combination of those values: 1152 of them.

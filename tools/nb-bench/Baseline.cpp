@@ -1,9 +1,9 @@
 #include "tools/nb-bench/Baseline.h"
 
-#include "tools/nb-bench/Axes.h"
-#include "tools/nb-bench/InstructionCount.h"
 #include "runtime/kernels/CompilerLibrary.h"
 #include "runtime/kernels/KernelFile.h"
+#include "tools/nb-bench/Axes.h"
+#include "tools/nb-bench/InstructionCount.h"
 
 #include <nlohmann/json.hpp>
 

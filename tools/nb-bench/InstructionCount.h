@@ -3,8 +3,8 @@
 #ifndef NANOBRAGG_NBBENCH_INSTRUCTIONCOUNT_H
 #define NANOBRAGG_NBBENCH_INSTRUCTIONCOUNT_H
 
-#include "tools/nb-bench/Workload.h"
 #include "runtime/kernels/CompilerLibrary.h"
+#include "tools/nb-bench/Workload.h"
 
 #include <functional>
 #include <optional>
@@ -15,12 +15,11 @@ namespace nanobragg {
 using KernelMaker = std::function<KernelHandle(const KernelRequest &)>;
 
 /// Per sample of a row of 64 pixels, without the tables that the kernel makes beforehand; nothing
-/// on a processor that cannot count. `makeKernel` is given what nb-sim would ask for. With `gradient`
-/// those of the kernel of the workload's gradient.
+/// on a processor that cannot count. `makeKernel` is given what nb-sim would ask for. With
+/// `gradient` those of the kernel of the workload's gradient.
 std::optional<double> instructionsPerSample(Workload workload, const BenchInputs &inputs,
                                             const std::string &precision,
-                                            const KernelMaker &makeKernel,
-                                            bool gradient = false);
+                                            const KernelMaker &makeKernel, bool gradient = false);
 
 } // namespace nanobragg
 #endif

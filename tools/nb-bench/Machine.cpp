@@ -41,7 +41,9 @@ Machine describeMachine() {
   text << (cpu.contains("model name") ? cpu["model name"] : "an unknown processor");
   if (cpu.contains("cpu family"))
     text << " (family " << cpu["cpu family"] << ", model " << cpu["model"] << ")";
-  text << (hasWord(flags, "avx512f") ? " with AVX-512" : hasWord(flags, "avx2") ? " with AVX2" : "");
+  text << (hasWord(flags, "avx512f") ? " with AVX-512"
+           : hasWord(flags, "avx2")  ? " with AVX2"
+                                     : "");
   machine.processor = text.str();
   machine.cores = int(std::thread::hardware_concurrency());
   machine.memoryGiB =

@@ -12,7 +12,7 @@ struct Machine {
   double memoryGiB = 0;
   std::string system; ///< distribution
   bool virtualized = false;
-  std::string date;   ///< UTC, as 2026-11-20
+  std::string date; ///< UTC, as 2026-11-20
 };
 
 Machine describeMachine();

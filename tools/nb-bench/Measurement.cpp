@@ -127,11 +127,10 @@ std::vector<Measurement> measure(const Workload &workload, const BenchInputs &in
     Measurement row = contestant->take();
     if (plan.countInstructions)
       row.instructions =
-          instructionsPerSample(workload, inputs, row.precision,
-                                [&](KernelRequest request) {
-                                  request.passes.pipeline = plan.pipeline;
-                                  return kernels.get(request);
-                                });
+          instructionsPerSample(workload, inputs, row.precision, [&](KernelRequest request) {
+            request.passes.pipeline = plan.pipeline;
+            return kernels.get(request);
+          });
     if (plan.reference) {
       const double start = median(startup);
       row.reference = ReferenceTime{start, median(whole) - start};

@@ -2,9 +2,9 @@
 #ifndef NANOBRAGG_NBBENCH_MEASUREMENT_H
 #define NANOBRAGG_NBBENCH_MEASUREMENT_H
 
+#include "runtime/kernels/KernelProvider.h"
 #include "tools/nb-bench/Reference.h"
 #include "tools/nb-bench/Workload.h"
-#include "runtime/kernels/KernelProvider.h"
 
 #include <optional>
 #include <string>
@@ -39,7 +39,7 @@ struct Measurement {
   double prepareSeconds = 0; ///< median
   double runSeconds = 0;     ///< median, all tiles
   std::optional<double> deviceSeconds; ///< median, a GPU's launches without copies
-  std::optional<double> instructions; ///< per sample
+  std::optional<double> instructions;  ///< per sample
   /// Median, of the gradient alone, by all numbers of cell, orientation, mosaic spread, wavelength
   /// and detector.
   std::optional<double> gradientSeconds;

@@ -101,11 +101,11 @@ std::string speedSection(const Report &report) {
   text += reference ? "--:|--:|--:|\n" : "\n";
   for (const Measurement &m : report.rows) {
     const Workload &w = m.workload;
-    text += formatted("| %s | %d | %s | %d | %d | %d | %d | %s | %d | %.2f | %s | %s |",
-                      w.shape.c_str(), w.cells, w.factors.c_str(), w.domains, w.oversample,
-                      w.sources, w.phiSteps, m.precision.c_str(), m.threads, m.nsPerSample(),
-                      countText(m.instructions).c_str(),
-                      m.compileSeconds > 0 ? formatted("%.0f", m.compileSeconds * 1e3).c_str() : "");
+    text += formatted(
+        "| %s | %d | %s | %d | %d | %d | %d | %s | %d | %.2f | %s | %s |", w.shape.c_str(), w.cells,
+        w.factors.c_str(), w.domains, w.oversample, w.sources, w.phiSteps, m.precision.c_str(),
+        m.threads, m.nsPerSample(), countText(m.instructions).c_str(),
+        m.compileSeconds > 0 ? formatted("%.0f", m.compileSeconds * 1e3).c_str() : "");
     text += m.gradientSeconds
                 ? formatted(" %.2f | %.2f |", m.gradientNsPerSample(), m.gradientCost())
                 : "  |  |";
@@ -122,7 +122,8 @@ std::string startsSection(const Report &report) {
       "\n## Start-up\n\n"
       "Milliseconds. Set-up is the time from `main` to the first tile: reading 450,000 structure "
       "factors, deriving the numbers, getting the kernel, tables, threads; run is that of all "
-      "tiles. Cold: nb-sim with an empty kernel cache; warm, same process: a second simulator; warm, "
+      "tiles. Cold: nb-sim with an empty kernel cache; warm, same process: a second simulator; "
+      "warm, "
       "another process: nb-sim with the kernel in the cache. Before `main` comes what the "
       "operating system and the dynamic loader take.\n\n"
       "| pixels | threads | start | before main | set-up | of which kernel | of which compiling | "
@@ -131,10 +132,10 @@ std::string startsSection(const Report &report) {
     for (const auto &[name, start] : {std::pair("cold", s.cold),
                                       {"warm, same process", s.again},
                                       {"warm, another process", s.another}})
-      text += formatted("| %d | %d | %s | %s | %.2f | %.2f | %.1f | %.1f |\n", s.pixels, s.threads,
-                        name, start.beforeMain > 0 ? formatted("%.1f", start.beforeMain * 1e3).c_str() : "",
-                        start.setup * 1e3, start.kernel * 1e3, start.compile * 1e3,
-                        start.run * 1e3);
+      text += formatted(
+          "| %d | %d | %s | %s | %.2f | %.2f | %.1f | %.1f |\n", s.pixels, s.threads, name,
+          start.beforeMain > 0 ? formatted("%.1f", start.beforeMain * 1e3).c_str() : "",
+          start.setup * 1e3, start.kernel * 1e3, start.compile * 1e3, start.run * 1e3);
   return text;
 }
 
@@ -179,19 +180,20 @@ std::string Report::toJson() const {
 }
 
 std::string tableHeading(bool reference) {
-  return formatted("%-64s %-6s thr      ns  instr.  compile gradient, ns cost%s\n", "workload", "prec.",
-                   reference ? "   C, ns speedup difference" : "");
+  return formatted("%-64s %-6s thr      ns  instr.  compile gradient, ns cost%s\n", "workload",
+                   "prec.", reference ? "   C, ns speedup difference" : "");
 }
 
 std::string tableLine(const Measurement &m) {
   std::string line = formatted("%-64s %-6s %3d %7.2f %7s %5.0f ms", m.workload.name().c_str(),
                                m.precision.c_str(), m.threads, m.nsPerSample(),
                                countText(m.instructions).c_str(), m.compileSeconds * 1e3);
-  line += m.gradientSeconds ? formatted("     %7.2f %4.2f", m.gradientNsPerSample(), m.gradientCost())
-                            : formatted("%17s", "");
+  line += m.gradientSeconds
+              ? formatted("     %7.2f %4.2f", m.gradientNsPerSample(), m.gradientCost())
+              : formatted("%17s", "");
   if (m.reference)
-    line += formatted(" %7.1f %7.1f    %.1e", m.referenceNsPerSample(), m.speedup(),
-                      m.worstDifference);
+    line +=
+        formatted(" %7.1f %7.1f    %.1e", m.referenceNsPerSample(), m.speedup(), m.worstDifference);
   return line + "\n";
 }
 

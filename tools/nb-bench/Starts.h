@@ -27,8 +27,7 @@ struct Starts {
 /// nb-sim is the one beside this program. `folder` must not exist; it is where the cache and the
 /// images go.
 Starts measureStarts(const Workload &workload, const BenchInputs &inputs, int threads,
-                     const std::string &precision, int repeat,
-                     const std::filesystem::path &folder);
+                     const std::string &precision, int repeat, const std::filesystem::path &folder);
 
 } // namespace nanobragg
 #endif

@@ -91,9 +91,9 @@ std::string Workload::gradientParameters() const {
 
 std::vector<std::string> Workload::words(const BenchInputs &inputs) const {
   std::ostringstream text;
-  text << "-cell 50 60 70 90 90 90 -misset 10 20 30 -N " << cells
-       << " -mosaic 0.5 -mosaic_domains " << domains << " -distance 100 -pixel "
-       << 102.4 / pixels << " -detpixels " << pixels << " -oversample " << oversample << " "
+  text << "-cell 50 60 70 90 90 90 -misset 10 20 30 -N " << cells << " -mosaic 0.5 -mosaic_domains "
+       << domains << " -distance 100 -pixel " << 102.4 / pixels << " -detpixels " << pixels
+       << " -oversample " << oversample << " "
        << (shape == "tophat" ? "-tophat_spots" : "-" + shape + "_xtal") << " -lambda 1";
   if (phiSteps > 1)
     text << " -osc 1 -phisteps " << phiSteps;

@@ -32,7 +32,8 @@ using CompileFlag = OwnFlag<CompileCommand>;
 
 std::span<const CompileFlag> compileFlags();
 
-/// The flags beside a program FILE.mlir: those of nb-sim that are about its passes. Throws UsageError.
+/// The flags beside a program FILE.mlir: those of nb-sim that are about its passes. Throws
+/// UsageError.
 CommandLine parseProgramFlags(const CompileCommand &command);
 
 /// Throws UsageError.

@@ -10,8 +10,8 @@
 
 namespace nanobragg {
 
-/// "NAME=VALUE" for each name, separated by blanks. Throws UsageError for a name that is no count of
-/// this experiment's kernel.
+/// "NAME=VALUE" for each name, separated by blanks. Throws UsageError for a name that is no count
+/// of this experiment's kernel.
 std::string fixedCounts(const Experiment &experiment, const std::vector<std::string> &names);
 
 /// How long one thread takes for the experiment with either kernel file, in words.

@@ -1,11 +1,11 @@
 // Nb-explore: a compilation as a page.
 
+#include "tools/shared/Main.h"
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/IO/OutputFile.h"
 #include "tools/nb-explore/Page.h"
 #include "tools/shared/LabSetup.h"
-#include "tools/shared/Main.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,12 +32,15 @@ constexpr OwnFlag<C> flags[] = {
      [](C &c, const Text &v) { c.output = v; }},
     {"--pipeline", "TEXT", "go through these passes, as nb-try's", "",
      [](C &c, const Text &v) { c.pipeline = v; }},
-    {"--text", "", "print a version for terminals instead", "", [](C &c, const Text &) { c.text = true; }},
+    {"--text", "", "print a version for terminals instead", "",
+     [](C &c, const Text &) { c.text = true; }},
     {"--open", "", "show the file in the browser", "", [](C &c, const Text &) { c.open = true; }},
-    {"--no-judge", "", "make no kernel from the end of each stage: image and gradient there are not looked at",
-     "", [](C &c, const Text &) { c.judge = false; }},
+    {"--no-judge", "",
+     "make no kernel from the end of each stage: image and gradient there are not looked at", "",
+     [](C &c, const Text &) { c.judge = false; }},
     {"--grad", "PARAMETERS",
-     "parameters whose gradient is checked, with commas between; none: no gradient. Default: up to three "
+     "parameters whose gradient is checked, with commas between; none: no gradient. Default: up to "
+     "three "
      "usual ones",
      "", [](C &c, const Text &v) { c.words.gradient = v; }},
     {"--target", "CPU", "as nb-compile's: native (default) or an LLVM processor name", "",
@@ -51,11 +54,16 @@ std::string usage() {
   return "usage: nb-explore FLAGS OF nb-sim [--pipeline=TEXT] [-o report.html]\n"
          "       nb-explore FILE.mlir [FLAGS OF nb-sim] [--pipeline=TEXT] [-o report.html]\n"
          "\n"
-         "Writes one HTML file that shows a compilation: the program after each pass beside that before\n"
-         "it, what each value depends on, where it went (click one), remarks, ops of the innermost loops;\n"
-         "the optimized LLVM IR; the instructions of the inner loop with the values that they are for, and\n"
-         "the pressure on ports (llvm-mca, where it is installed); the image, and at the end of each stage\n"
-         "whether a kernel made from there on has the image and the gradient of the interpreter. The file\n"
+         "Writes one HTML file that shows a compilation: the program after each pass beside that "
+         "before\n"
+         "it, what each value depends on, where it went (click one), remarks, ops of the innermost "
+         "loops;\n"
+         "the optimized LLVM IR; the instructions of the inner loop with the values that they are "
+         "for, and\n"
+         "the pressure on ports (llvm-mca, where it is installed); the image, and at the end of "
+         "each stage\n"
+         "whether a kernel made from there on has the image and the gradient of the interpreter. "
+         "The file\n"
          "needs no network.\n\n" +
          describeOwnFlags<C>(flags, 22) +
          "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
@@ -68,8 +76,9 @@ ExploreCommand parse(const std::vector<std::string> &words) {
   if (command.help || command.version)
     return command;
   if (command.words.program.empty() && command.words.experiment.empty())
-    throw UsageError("nothing to explore: give the flags of an experiment, as to nb-sim, or a program "
-                     "FILE.mlir");
+    throw UsageError(
+        "nothing to explore: give the flags of an experiment, as to nb-sim, or a program "
+        "FILE.mlir");
   if (command.text && (!command.output.empty() || command.open))
     throw UsageError("--text prints; leave out -o and --open");
   return command;

@@ -44,7 +44,7 @@ struct CheckedDerivative {
   double pixelError = 0;    ///< and of the difference, estimated
   double scaled = 0;        ///< size of the derivative in units of the scale
   Verdict verdict = Verdict::Failed;
-  std::string why{};        ///< of a dead derivative, when it is known
+  std::string why{}; ///< of a dead derivative, when it is known
 };
 
 struct CheckResult {

@@ -1,9 +1,9 @@
 #include "tools/nb-gradcheck/Command.h"
 
-#include "lib/Experiment/ClosestWord.h"
-#include "lib/Target/DeviceChoice.h"
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
+#include "lib/Experiment/ClosestWord.h"
+#include "lib/Target/DeviceChoice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,9 +48,7 @@ constexpr OwnFlag<C> flags[] = {
                                                                        : CheckMode::Reverse;
      }},
     {"--order", "1|2", "2: the Hessian of the loss, column by column; default: 1", "",
-     [](C &c, const Text &v) {
-       c.check.order = 1 + int(choice("--order", v, {"1", "2"}));
-     }},
+     [](C &c, const Text &v) { c.check.order = 1 + int(choice("--order", v, {"1", "2"})); }},
     {"--engine", "fused|interpreter|both", "what computes the derivatives; default: both", "",
      [](C &c, const Text &v) {
        const auto which = choice("--engine", v, {"fused", "interpreter", "both"});

@@ -69,10 +69,11 @@ std::string checkTable(const EngineReport &report, const CheckOptions &options) 
 }
 
 std::string checkJson(std::span<const EngineReport> reports, const CheckOptions &options) {
-  nlohmann::ordered_json all = {{"order", options.order},
-                                {"mode", options.mode == CheckMode::Forward ? "forward" : "reverse"},
-                                {"rtol", options.rtol},
-                                {"atol", options.atol}};
+  nlohmann::ordered_json all = {
+      {"order", options.order},
+      {"mode", options.mode == CheckMode::Forward ? "forward" : "reverse"},
+      {"rtol", options.rtol},
+      {"atol", options.atol}};
   bool passed = true;
   for (const EngineReport &report : reports) {
     const CheckResult &r = report.result;

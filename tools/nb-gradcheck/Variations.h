@@ -19,8 +19,8 @@ struct CheckedDirection {
   std::vector<Direction> numbers;
 };
 
-/// A single number is one direction. Of parameters with several numbers each is one, or, where there
-/// are more than `most`, some of them, chosen by `seed`, and a random direction through all.
+/// A single number is one direction. Of parameters with several numbers each is one, or, where
+/// there are more than `most`, some of them, chosen by `seed`, and a random direction through all.
 std::vector<CheckedDirection> directionsOf(const Simulator &simulator,
                                            std::span<const std::string> parameters,
                                            std::size_t most, std::uint64_t seed);

@@ -1,5 +1,6 @@
 // Nb-reduce: the smallest program that still shows it.
 
+#include "tools/shared/Main.h"
 #include "dialect/NB.h"
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/Compiler/Lab/Reduction.h"
@@ -7,7 +8,6 @@
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/IO/OutputFile.h"
-#include "tools/shared/Main.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/FileUtilities.h"
@@ -35,15 +35,17 @@ using Text = std::string;
 
 constexpr OwnFlag<C> flags[] = {
     {"--because", "COMMAND",
-     "a command of the shell that succeeds for programs that show it; {} in it, or its end, is the file. "
+     "a command of the shell that succeeds for programs that show it; {} in it, or its end, is the "
+     "file. "
      "Such as 'nb-try --is=differs --pipeline=...', or --is=crash, fails, slower:1.5; or 'nb-opt "
-     "--nb-fuse {} 2>&1 | grep -q TEXT'; for a remark that is missing '! nb-opt --remarks-filter=nb-fuse "
+     "--nb-fuse {} 2>&1 | grep -q TEXT'; for a remark that is missing '! nb-opt "
+     "--remarks-filter=nb-fuse "
      "--nb-fuse {} 2>&1 | grep -q merged'",
      "", [](C &c, const Text &v) { c.because = v; }},
     {"-o", "FILE", "the program to write; default: standard output", "",
      [](C &c, const Text &v) { c.output = v; }},
-    {"--plugin", "FILES", "shared objects with the dialects of the program, with commas between", "",
-     [](C &c, const Text &v) { c.plugins = v; }},
+    {"--plugin", "FILES", "shared objects with the dialects of the program, with commas between",
+     "", [](C &c, const Text &v) { c.plugins = v; }},
     {"--quiet", "", "print no progress", "", [](C &c, const Text &) { c.quiet = true; }},
     {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
     {"--version", "", "the version of the program", "",
@@ -53,10 +55,13 @@ constexpr OwnFlag<C> flags[] = {
 std::string usage() {
   return "usage: nb-reduce FILE.mlir --because=COMMAND [-o FILE]\n"
          "\n"
-         "Makes a program smaller as long as a command succeeds on it: dimensions and corrections go, counts\n"
-         "become 1, values become constants, arguments that nobody uses go. What comes out is valid IR.\n\n" +
+         "Makes a program smaller as long as a command succeeds on it: dimensions and corrections "
+         "go, counts\n"
+         "become 1, values become constants, arguments that nobody uses go. What comes out is "
+         "valid IR.\n\n" +
          describeOwnFlags<C>(flags, 22) +
-         "\nExit status: 0 success, 1 the command fails on the program itself or something else failed, 2 "
+         "\nExit status: 0 success, 1 the command fails on the program itself or something else "
+         "failed, 2 "
          "a command line\nthat cannot be used.\n";
 }
 
@@ -81,7 +86,8 @@ public:
     else
       this->command += " " + file;
     // nb-try takes its program first.
-    if (this->command.starts_with("nb-try ") || this->command.find("/nb-try ") != std::string::npos) {
+    if (this->command.starts_with("nb-try ") ||
+        this->command.find("/nb-try ") != std::string::npos) {
       const std::size_t end = this->command.find(' ', this->command.find("nb-try"));
       if (this->command.ends_with(" " + file)) {
         this->command.resize(this->command.size() - file.size() - 1);

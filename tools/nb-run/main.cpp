@@ -70,9 +70,10 @@ void declare(CLI::App &app, Command &c) {
       ->expected(2)
       ->type_name("SLOW,FAST")
       ->group(interpreter);
-  app.add_flag("--check-bounds", c.checkBounds,
-               "let the interpreter look for reads outside of tables before the kernel is run, which "
-               "itself checks only counts and constant indices")
+  app.add_flag(
+         "--check-bounds", c.checkBounds,
+         "let the interpreter look for reads outside of tables before the kernel is run, which "
+         "itself checks only counts and constant indices")
       ->group(interpreter);
   app.add_flag("--check-finite", c.checkFinite, "stop at the first value that is not finite")
       ->group(interpreter);
@@ -134,12 +135,14 @@ void insertProbes(ModuleOp program, const std::vector<std::string> &patterns) {
 void requireMemory(func::FuncOp function, const Arguments &arguments) {
   auto shape = imageShape(function, arguments.get());
   if (!shape)
-    return llvm::consumeError(shape.takeError()); // there is none, or the run will say what is wrong
+    return llvm::consumeError(
+        shape.takeError()); // there is none, or the run will say what is wrong
   const auto [panels, slow, fast] = *shape;
   const auto bytes = nanobragg::tryProduct({panels, slow, fast, sizeof(double)});
   if (!bytes || std::uint64_t(*bytes) > nanobragg::io::memoryLimit())
-    throw std::runtime_error("an image of " + std::to_string(panels) + " x " + std::to_string(slow) +
-                             " x " + std::to_string(fast) + " pixels needs more memory than the " +
+    throw std::runtime_error("an image of " + std::to_string(panels) + " x " +
+                             std::to_string(slow) + " x " + std::to_string(fast) +
+                             " pixels needs more memory than the " +
                              nanobragg::io::sizeText(double(nanobragg::io::memoryLimit())) +
                              " that this process may have; give smaller counts");
 }

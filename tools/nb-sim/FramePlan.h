@@ -33,7 +33,7 @@ public:
   std::int64_t count() const { return frames; }
   /// Each with its own rotation and orientation? Then no scan describes them.
   bool stills() const { return !shots.empty() || !experiments.empty(); }
-  Frame frame(std::int64_t index) const; ///< from 0
+  Frame frame(std::int64_t index) const;          ///< from 0
   std::size_t lattices(std::int64_t index) const; ///< of frame(index)
   /// Of a table or of distributions; empty without.
   const std::vector<Shot> &table() const { return shots; }

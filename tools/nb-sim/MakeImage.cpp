@@ -91,9 +91,12 @@ public:
 private:
   SetupFacts setupFacts() const {
     const InputFiles &files = setup.line.files;
-    InputNames names = {files.image.value_or(""),  files.mask.value_or(""),
-                        files.matrix.value_or(""), files.hkl.value_or(""),
-                        files.dump.value_or(""),   files.sources.value_or(""),
+    InputNames names = {files.image.value_or(""),
+                        files.mask.value_or(""),
+                        files.matrix.value_or(""),
+                        files.hkl.value_or(""),
+                        files.dump.value_or(""),
+                        files.sources.value_or(""),
                         files.backgrounds.empty() ? "" : files.backgrounds.front().name};
     return {setup.line.options,
             setup.complete,

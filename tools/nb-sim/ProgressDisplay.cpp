@@ -5,8 +5,7 @@
 
 namespace nanobragg {
 
-ProgressDisplay::ProgressDisplay(std::FILE *out)
-    : out(out), terminal(isatty(fileno(out))) {}
+ProgressDisplay::ProgressDisplay(std::FILE *out) : out(out), terminal(isatty(fileno(out))) {}
 
 void ProgressDisplay::show(double fraction) {
   if (terminal)

@@ -1,8 +1,8 @@
 #include "tools/nb-sim/SeriesProgress.h"
 
 #include <string>
-#include <utility>
 #include <unistd.h>
+#include <utility>
 
 namespace nanobragg {
 

@@ -1,7 +1,7 @@
 // Nb-sim: a nanoBragg command line in, an image out.
 
-#include "tools/nb-sim/Simulation.h"
 #include "tools/shared/Main.h"
+#include "tools/nb-sim/Simulation.h"
 
 using namespace nanobragg;
 

@@ -21,7 +21,8 @@ double number(std::string_view flag, const Text &text, double least) {
 
 constexpr OwnFlag<C> flags[] = {
     {"--pipeline", "TEXT",
-     "try these passes, 'builtin.module(func.func(nb-fuse))'; may be given several times. They take "
+     "try these passes, 'builtin.module(func.func(nb-fuse))'; may be given several times. They "
+     "take "
      "the place of the passes up to fusion and may go further; what is missing to a kernel follows",
      "", [](C &c, const Text &v) { c.pipelines.push_back(v); }},
     {"--leave-out", "PASS",
@@ -29,7 +30,8 @@ constexpr OwnFlag<C> flags[] = {
      "pass in turn, which says what each is worth",
      "", [](C &c, const Text &v) { c.leaveOut.push_back(v); }},
     {"--until-after", "STAGE",
-     "try the compiler's own pipeline up to this stage of the nb-level ones: response, hoist, branches "
+     "try the compiler's own pipeline up to this stage of the nb-level ones: response, hoist, "
+     "branches "
      "or fuse",
      "", [](C &c, const Text &v) { c.untilAfter.push_back(v); }},
     {"--bisect", "",
@@ -37,21 +39,24 @@ constexpr OwnFlag<C> flags[] = {
      "pipelines with a wrong image that is done anyway",
      "", [](C &c, const Text &) { c.bisect = true; }},
     {"--grad", "PARAMETERS",
-     "parameters whose gradient is looked at, with commas between; none: no gradient. Default: up to "
+     "parameters whose gradient is looked at, with commas between; none: no gradient. Default: up "
+     "to "
      "three usual ones",
      "", [](C &c, const Text &v) { c.words.gradient = v; }},
-    {"--target", "CPU", "as nb-compile's: native (default), gpu-on-cpu or an LLVM processor name", "",
-     [](C &c, const Text &v) { c.words.target = v; }},
-    {"--rtol", "X", "relative difference that is allowed; default: 1e-9 in f64, 1e-5 mixed, 1e-3 f32",
-     "", [](C &c, const Text &v) { c.words.rtol = number("--rtol", v, 0); }},
+    {"--target", "CPU", "as nb-compile's: native (default), gpu-on-cpu or an LLVM processor name",
+     "", [](C &c, const Text &v) { c.words.target = v; }},
+    {"--rtol", "X",
+     "relative difference that is allowed; default: 1e-9 in f64, 1e-5 mixed, 1e-3 f32", "",
+     [](C &c, const Text &v) { c.words.rtol = number("--rtol", v, 0); }},
     {"--atol-of-max", "X",
-     "what is allowed besides, of the brightest pixel; default: 1e-12 in f64, 1e-7 mixed, 1e-4 f32", "",
-     [](C &c, const Text &v) { c.words.atolOfMax = number("--atol-of-max", v, 0); }},
+     "what is allowed besides, of the brightest pixel; default: 1e-12 in f64, 1e-7 mixed, 1e-4 f32",
+     "", [](C &c, const Text &v) { c.words.atolOfMax = number("--atol-of-max", v, 0); }},
     {"--check-samples", "N",
      "how much of the image is interpreted to compare with: rows in its middle with about as many "
      "samples; default: 2e6",
      "", [](C &c, const Text &v) { c.words.checkSamples = number("--check-samples", v, 1); }},
-    {"--repeat", "N", "runs of each kernel, in turn, of which the shortest counts; default: 5; 0: "
+    {"--repeat", "N",
+     "runs of each kernel, in turn, of which the shortest counts; default: 5; 0: "
      "none is timed",
      "", [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
     {"--no-count", "", "do not count instructions, which takes a microsecond each", "",
@@ -59,20 +64,25 @@ constexpr OwnFlag<C> flags[] = {
     {"--timeout", "SECONDS", "after which a pipeline is given up; default: 120", "",
      [](C &c, const Text &v) { c.words.mostSeconds = number("--timeout", v, 0.1); }},
     {"--is", "QUESTION",
-     "answer by the exit status, 0: yes, about the first pipeline: crash (it does not end in order), "
-     "fails (no kernel comes out), differs (wrong image or gradient), slower:X (takes more than X times "
+     "answer by the exit status, 0: yes, about the first pipeline: crash (it does not end in "
+     "order), "
+     "fails (no kernel comes out), differs (wrong image or gradient), slower:X (takes more than X "
+     "times "
      "the instructions of the compiler's own). For nb-reduce",
      "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
     {"--tune", "",
      "search the options and the order of the compiler's own passes for the fastest kernel of this "
-     "program on this processor, keeping what is right. nb-sim and nb-compile take it for such images "
+     "program on this processor, keeping what is right. nb-sim and nb-compile take it for such "
+     "images "
      "from then on: it lies beside the kernels of the cache",
      "", [](C &c, const Text &) { c.tune = true; }},
-    {"--least-gain", "FRACTION", "by which a change of --tune has to be faster to be kept; default: 0.02",
-     "", [](C &c, const Text &v) { c.leastGain = number("--least-gain", v, 0); }},
-    {"-o", "FILE", "write what --tune found to this file, too, for --schedule of nb-sim; default: none, or "
-     "schedule.txt where it is not kept (a program FILE.mlir, passes of your own, no cache)", "",
-     [](C &c, const Text &v) { c.output = v; }},
+    {"--least-gain", "FRACTION",
+     "by which a change of --tune has to be faster to be kept; default: 0.02", "",
+     [](C &c, const Text &v) { c.leastGain = number("--least-gain", v, 0); }},
+    {"-o", "FILE",
+     "write what --tune found to this file, too, for --schedule of nb-sim; default: none, or "
+     "schedule.txt where it is not kept (a program FILE.mlir, passes of your own, no cache)",
+     "", [](C &c, const Text &v) { c.output = v; }},
     {"--json", "", "print the result as JSON, one object for each line", "",
      [](C &c, const Text &) { c.json = true; }},
     {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
@@ -94,7 +104,8 @@ TryCommand parseTry(const std::vector<std::string> &words) {
   if (!command.output.empty() && !command.tune)
     throw UsageError("-o names what --tune writes: add it");
   const std::string &is = command.require;
-  if (!is.empty() && is != "crash" && is != "fails" && is != "differs" && !is.starts_with("slower:"))
+  if (!is.empty() && is != "crash" && is != "fails" && is != "differs" &&
+      !is.starts_with("slower:"))
     throw UsageError("--is: '" + is + "' is none of crash, fails, differs and slower:X");
   return command;
 }
@@ -105,12 +116,16 @@ std::string tryUsage() {
          "\n"
          "Makes a kernel by each pipeline and by the compiler's own, and says in a table: does it\n"
          "compile, does it make the same image and the same gradient as the interpreter, how many\n"
-         "instructions and nanoseconds does a sample take, how large is the inner loop, how many of its\n"
-         "instructions spill registers, how long does it compile and how large is its code. Kernels\n"
-         "are timed in turn, by one thread. The arguments of a program FILE.mlir get the values that the\n"
+         "instructions and nanoseconds does a sample take, how large is the inner loop, how many "
+         "of its\n"
+         "instructions spill registers, how long does it compile and how large is its code. "
+         "Kernels\n"
+         "are timed in turn, by one thread. The arguments of a program FILE.mlir get the values "
+         "that the\n"
          "experiment of the flags has for their names; without flags, of a small one.\n\n" +
          describeOwnFlags<C>(flags, 22) +
-         "\nExit status: 0 all images and gradients are right, 3 one is wrong, 1 one does not compile, 2 "
+         "\nExit status: 0 all images and gradients are right, 3 one is wrong, 1 one does not "
+         "compile, 2 "
          "a\ncommand line that cannot be used.\n";
 }
 

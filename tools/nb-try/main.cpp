@@ -88,7 +88,8 @@ void Try::explain(const TrialResult &r) {
     if (*d && !(*d)->same)
       std::printf("\n%s: the %s is wrong: worst at %s, %.15g where the interpreter has %.15g, %.3g "
                   "times the tolerance\n",
-                  r.name.c_str(), what, (*d)->where.c_str(), (*d)->value, (*d)->reference, (*d)->worst);
+                  r.name.c_str(), what, (*d)->where.c_str(), (*d)->value, (*d)->reference,
+                  (*d)->worst);
   const bool wrong = r.image && !r.image->same;
   if (!wrong && !command.bisect)
     return;
@@ -115,9 +116,10 @@ int Try::answer(const std::vector<TrialResult> &results) const {
   bool yes = false;
   if (is.starts_with("slower") && first.compiles() && results[0].compiles() &&
       !(first.instructionsPerSample && results[0].instructionsPerSample))
-    throw std::runtime_error("--is=slower counts instructions, which cannot be done here: on x86-64 only, "
-                             "without --no-count, and of pixels with fewer than some ten thousand samples "
-                             "(-oversample, -mosaic_domains)");
+    throw std::runtime_error(
+        "--is=slower counts instructions, which cannot be done here: on x86-64 only, "
+        "without --no-count, and of pixels with fewer than some ten thousand samples "
+        "(-oversample, -mosaic_domains)");
   if (is == "crash")
     yes = first.failure.starts_with("crashes") || first.failure.starts_with("takes more");
   else if (is == "fails")
@@ -153,30 +155,32 @@ void Try::writeSchedule(const std::string &name, const Tuning &tuning, const cha
   for (const std::string &word : command.words.experiment)
     words += " " + word;
   io::OutputFile file(name);
-  file.write("# nb-try --tune" + words + "\n# variant: " +
-             setup.complete.experiment.variant.toString() + "\n# precision: " +
-             options.compile.precision + "\n# processor: " + llvm::sys::getHostCPUName().str() + "\n# " + gain + "\n" +
-             tuning.pipeline + "\n");
+  file.write("# nb-try --tune" + words +
+             "\n# variant: " + setup.complete.experiment.variant.toString() + "\n# precision: " +
+             options.compile.precision + "\n# processor: " + llvm::sys::getHostCPUName().str() +
+             "\n# " + gain + "\n" + tuning.pipeline + "\n");
   file.commit();
   std::printf("wrote %s, for nb-sim --schedule=%s\n", name.c_str(), name.c_str());
 }
 
 int Try::tuneSchedule() {
-  const auto tuning = valueOf(
-      tune(subject, *expectation, options, std::max(command.repeat, 3u), command.leastGain,
-           [&](const TuningStep &step) {
-             std::printf("%-48s %s\n", step.what.c_str(),
-                         !step.right     ? "not right"
-                         : step.sameCode ? "the same code as the best so far"
+  const auto tuning =
+      valueOf(tune(subject, *expectation, options, std::max(command.repeat, 3u), command.leastGain,
+                   [&](const TuningStep &step) {
+                     std::printf("%-48s %s\n", step.what.c_str(),
+                                 !step.right ? "not right"
+                                 : step.sameCode
+                                     ? "the same code as the best so far"
                                      : (std::to_string(step.nsPerSample) + " ns, best so far " +
                                         std::to_string(step.against) + (step.kept ? ": kept" : ""))
                                            .c_str());
-             std::fflush(stdout);
-           }));
+                     std::fflush(stdout);
+                   }));
   const double gain = 1 - tuning.nsAfter / tuning.nsBefore;
   char text[200];
-  std::snprintf(text, sizeof text, "%.3f ns per sample, %.3f before, measured in turn: %.1f %% less",
-                tuning.nsAfter, tuning.nsBefore, 100 * gain);
+  std::snprintf(text, sizeof text,
+                "%.3f ns per sample, %.3f before, measured in turn: %.1f %% less", tuning.nsAfter,
+                tuning.nsBefore, 100 * gain);
   std::printf("%s\n", text);
   const bool kept = keep(tuning);
   if (kept)
@@ -190,12 +194,15 @@ int Try::tuneSchedule() {
 
 int Try::run() {
   setup.tell();
-  if (subject.isLowered() && (command.tune || (!command.leaveOut.empty() && command.pipelines.empty())))
-    throw UsageError("the program is lowered: most of the compiler's passes do nothing to it. Give the program "
-                     "that it came from, or with --leave-out a --pipeline");
+  if (subject.isLowered() &&
+      (command.tune || (!command.leaveOut.empty() && command.pipelines.empty())))
+    throw UsageError(
+        "the program is lowered: most of the compiler's passes do nothing to it. Give the program "
+        "that it came from, or with --leave-out a --pipeline");
   own = valueOf(wholePipeline(subject, options)).text();
   std::vector<NamedPipeline> all = pipelines();
-  progress("interpreting " + std::to_string(long(std::min(subject.samples(), command.words.checkSamples))) +
+  progress("interpreting " +
+           std::to_string(long(std::min(subject.samples(), command.words.checkSamples))) +
            " samples to compare with");
   expectation = valueOf(expect(subject, options));
   if (!expectation->noGradient.empty() && !command.json)

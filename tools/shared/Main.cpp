@@ -19,8 +19,8 @@ int print(const std::string &text) {
 namespace {
 const char *program = "";
 
-/// Where an exception can go no further, in a library's destructor or thread: temporaries of outputs
-/// must not stay behind, and the run owes its sentence.
+/// Where an exception can go no further, in a library's destructor or thread: temporaries of
+/// outputs must not stay behind, and the run owes its sentence.
 [[noreturn]] void giveUp() {
   io::OutputFile::removeTemporaries();
   std::fprintf(stderr,

@@ -19,8 +19,8 @@ enum ExitStatus {
 int print(const std::string &text);
 
 /// Runs `work` on the words after the program's name and returns the exit status. Exceptions become
-/// one sentence on standard error, after a UsageError also a line that says who lists the flags. Ctrl-C ends it as
-/// io::InterruptGuard says.
+/// one sentence on standard error, after a UsageError also a line that says who lists the flags.
+/// Ctrl-C ends it as io::InterruptGuard says.
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
             int (*work)(const std::vector<std::string> &words));
 

@@ -126,7 +126,8 @@ std::vector<std::string> RunSetup::notices() const {
     const bool tophat = complete.experiment.variant.shape == CrystalShape::Tophat;
     lines.push_back("--precision=" + simulator.precision +
                     (tophat ? " is slower than f64 for a tophat, and may miss its rim; "
-                            : " keeps its bound up to " + std::to_string(mostCellsOfMixed(complete.experiment)) +
+                            : " keeps its bound up to " +
+                                  std::to_string(mostCellsOfMixed(complete.experiment)) +
                                   " cells along an axis; ") +
                     (!simulator.kernelFile.empty()
                          ? "the kernel of --kernel computes with it all the same"

@@ -20,7 +20,8 @@ void plotLosses(const std::string &path, const std::vector<LossCurve> &curves) {
   const double floor = std::floor(std::log10(low)), ceiling = std::ceil(std::log10(high));
   const double decades = std::max(ceiling - floor, 1.0);
   auto x = [&](std::size_t step) {
-    return left + (width - left - right) * double(step) / double(std::max<std::size_t>(steps, 2) - 1);
+    return left +
+           (width - left - right) * double(step) / double(std::max<std::size_t>(steps, 2) - 1);
   };
   auto y = [&](double loss) {
     return top + (height - top - bottom) * (1 - (std::log10(loss) - floor) / decades);
@@ -28,12 +29,13 @@ void plotLosses(const std::string &path, const std::vector<LossCurve> &curves) {
 
   std::ofstream out(path);
   out << "<svg xmlns='http://www.w3.org/2000/svg' width='" << width << "' height='" << height
-      << "' font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' fill='white'/>\n";
+      << "' font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' "
+         "fill='white'/>\n";
   for (int d = 0; d <= int(decades); ++d) {
     const double at = y(std::pow(10, floor + d));
     out << "<line x1='" << left << "' x2='" << width - right << "' y1='" << at << "' y2='" << at
-        << "' stroke='#ddd'/><text x='" << left - 8 << "' y='" << at + 4
-        << "' text-anchor='end'>1e" << int(floor) + d << "</text>\n";
+        << "' stroke='#ddd'/><text x='" << left - 8 << "' y='" << at + 4 << "' text-anchor='end'>1e"
+        << int(floor) + d << "</text>\n";
   }
   std::size_t step = 0;
   for (std::size_t i = 0; i != curves.size(); ++i) {

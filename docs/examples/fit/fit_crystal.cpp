@@ -2,9 +2,9 @@
 //
 // The image is simulated with known numbers and gets counting noise. The fit starts with cell edges
 // and angles that are 1 % off and an orientation that is 0.3 degrees off about each axis, and
-// minimizes the chi-square by Levenberg and Marquardt's method (Ceres Solver) with derivative images
-// from nanobragg. Far from the beam a spot has moved by more than its width, which no gradient sees,
-// so that the fit begins with the middle of the image.
+// minimizes the chi-square by Levenberg and Marquardt's method (Ceres Solver) with derivative
+// images from nanobragg. Far from the beam a spot has moved by more than its width, which no
+// gradient sees, so that the fit begins with the middle of the image.
 //
 //   fit_crystal [loss.svg [seed]]
 #include "LossPlot.h"
@@ -28,10 +28,11 @@ namespace {
 using nanobragg::Simulator;
 
 const std::vector<std::string> experiment{
-    "-cell", "61", "74", "87", "84", "97", "102", "-misset", "14", "-23", "31",
-    "-default_F", "120", "-N", "8", "-lambda", "1.1", "-distance", "110", "-detpixels", "320",
-    "-pixel", "0.3", "-mosaic", "0.6", "-mosaic_dom", "8", "-osc", "3", "-phisteps", "6",
-    "-oversample", "1", "-fluence", "1e29"};
+    "-cell",   "61",        "74",      "87",          "84",          "97",         "102",
+    "-misset", "14",        "-23",     "31",          "-default_F",  "120",        "-N",
+    "8",       "-lambda",   "1.1",     "-distance",   "110",         "-detpixels", "320",
+    "-pixel",  "0.3",       "-mosaic", "0.6",         "-mosaic_dom", "8",          "-osc",
+    "3",       "-phisteps", "6",       "-oversample", "1",           "-fluence",   "1e29"};
 
 /// What is fitted, in the order in which derivative images come. The solver sees angstroms and
 /// degrees.
@@ -41,15 +42,12 @@ struct Parameter {
   double limit; ///< an error up to here counts as recovered
 };
 constexpr double angstrom = 1e-10, degree = std::numbers::pi / 180;
-constexpr std::array parameters{Parameter{"cell_a", "A", angstrom, 0.005},
-                                Parameter{"cell_b", "A", angstrom, 0.005},
-                                Parameter{"cell_c", "A", angstrom, 0.005},
-                                Parameter{"cell_alpha", "deg", degree, 0.005},
-                                Parameter{"cell_beta", "deg", degree, 0.005},
-                                Parameter{"cell_gamma", "deg", degree, 0.005},
-                                Parameter{"misset_x", "deg", degree, 0.005},
-                                Parameter{"misset_y", "deg", degree, 0.005},
-                                Parameter{"misset_z", "deg", degree, 0.005}};
+constexpr std::array parameters{
+    Parameter{"cell_a", "A", angstrom, 0.005},    Parameter{"cell_b", "A", angstrom, 0.005},
+    Parameter{"cell_c", "A", angstrom, 0.005},    Parameter{"cell_alpha", "deg", degree, 0.005},
+    Parameter{"cell_beta", "deg", degree, 0.005}, Parameter{"cell_gamma", "deg", degree, 0.005},
+    Parameter{"misset_x", "deg", degree, 0.005},  Parameter{"misset_y", "deg", degree, 0.005},
+    Parameter{"misset_z", "deg", degree, 0.005}};
 constexpr int count = parameters.size();
 using Numbers = std::array<double, count>;
 
@@ -115,7 +113,8 @@ std::vector<std::size_t> within(double fraction, const Simulator &simulator) {
   const auto [panels, rows, columns] = simulator.shape();
   std::vector<std::size_t> pixels;
   for (std::size_t i = 0; i != simulator.pixels(); ++i) {
-    const double slow = double(i / columns) - rows / 2.0, fast = double(i % columns) - columns / 2.0;
+    const double slow = double(i / columns) - rows / 2.0,
+                 fast = double(i % columns) - columns / 2.0;
     if (std::hypot(slow, fast) <= fraction * columns / 2.0)
       pixels.push_back(i);
   }
@@ -156,7 +155,8 @@ bool recovers(const char *plot, unsigned seed) {
   std::mt19937_64 random(seed);
   Data data;
   for (double photons : simulator.value())
-    data.counts.push_back(photons > 0 ? double(std::poisson_distribution<long>(photons)(random)) : 0);
+    data.counts.push_back(photons > 0 ? double(std::poisson_distribution<long>(photons)(random))
+                                      : 0);
   std::printf("image: %zu pixels, %.0f photons, brightest %.0f\n", data.counts.size(),
               std::accumulate(data.counts.begin(), data.counts.end(), 0.0),
               *std::ranges::max_element(data.counts));
@@ -190,7 +190,8 @@ bool recovers(const char *plot, unsigned seed) {
 int main(int argc, char **argv) {
   try {
     const auto begin = std::chrono::steady_clock::now();
-    const bool recovered = recovers(argc > 1 ? argv[1] : nullptr, argc > 2 ? std::atoi(argv[2]) : 1);
+    const bool recovered =
+        recovers(argc > 1 ? argv[1] : nullptr, argc > 2 ? std::atoi(argv[2]) : 1);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     std::printf("%s in %.2f s\n", recovered ? "recovered" : "not recovered", seconds.count());
     return recovered ? 0 : 1;

@@ -37,8 +37,7 @@ struct Panel {
   Loss loss = Loss::sum();
 
   explicit Panel(const std::vector<std::string> &flags)
-      : simulator(Simulator::fromFlags(flags)),
-        variables(stageA(simulator.get("pixel_size")[0])) {
+      : simulator(Simulator::fromFlags(flags)), variables(stageA(simulator.get("pixel_size")[0])) {
     for (const Variable &variable : variables)
       start.push_back(simulator.get(variable.parameter)[0]);
   }
@@ -98,9 +97,10 @@ void requireAlive(const Panel &panel, const Numbers &gradient) {
 void smallestCase() {
   std::vector<Panel> panels;
   Panel &panel = panels.emplace_back(std::vector<std::string>{
-      "-cell", "100", "100", "100", "90", "90", "90", "-default_F", "100", "-N", "5", "-lambda",
-      "6.2", "-distance", "100", "-pixel", "0.1", "-detpixels", "64", "-roi", "16", "47", "16", "47",
-      "-misset", "3", "5", "7", "-fluence", "1e12"});
+      "-cell",   "100",        "100", "100",     "90",       "90",        "90",  "-default_F",
+      "100",     "-N",         "5",   "-lambda", "6.2",      "-distance", "100", "-pixel",
+      "0.1",     "-detpixels", "64",  "-roi",    "16",       "47",        "16",  "47",
+      "-misset", "3",          "5",   "7",       "-fluence", "1e12"});
   panel.apply(truth(panel));
   Numbers data = panel.image(), gradient;
   const double brightest = *std::ranges::max_element(data);
@@ -108,7 +108,8 @@ void smallestCase() {
   const double loss = evaluate(panels, zeros(panel), gradient);
   requireAlive(panel, gradient);
   std::printf("smallest case: brightest pixel %.2g photons, chi-square per pixel %.3f, %zu finite "
-              "gradients\n", brightest, loss, gradient.size());
+              "gradients\n",
+              brightest, loss, gradient.size());
 }
 
 /// |F| of a protein-like crystal, the same for h, k, l and -h, -k, -l.
@@ -124,11 +125,12 @@ void giveStructureFactors(Simulator &simulator) {
 
 /// One of two panels side by side; the beam passes between them.
 Panel makePanel(const char *beamFast, std::mt19937_64 &random) {
-  Panel panel({"-cell", "58", "66", "75", "88", "93", "98", "-misset", "14", "-23", "31",
-               "-default_F", "1", "-N", "6", "-lambda", "1.2", "-distance", "110", "-pixel", "0.2",
-               "-detpixels", "160", "-Xbeam", "16.1", "-Ybeam", beamFast, "-mosaic", "0.5",
-               "-mosaic_dom", "6", "-osc", "2", "-phisteps", "4", "-oversample", "1", "-fluence",
-               "3e29"});
+  Panel panel(
+      {"-cell", "58",        "66",     "75",          "88",  "93",          "98",  "-misset",
+       "14",    "-23",       "31",     "-default_F",  "1",   "-N",          "6",   "-lambda",
+       "1.2",   "-distance", "110",    "-pixel",      "0.2", "-detpixels",  "160", "-Xbeam",
+       "16.1",  "-Ybeam",    beamFast, "-mosaic",     "0.5", "-mosaic_dom", "6",   "-osc",
+       "2",     "-phisteps", "4",      "-oversample", "1",   "-fluence",    "3e29"});
   giveStructureFactors(panel.simulator);
   const Numbers untouched = panel.image();
   panel.apply(zeros(panel));
@@ -151,8 +153,8 @@ Panel makePanel(const char *beamFast, std::mt19937_64 &random) {
     else
       count = 65535;
   }
-  std::printf("panel: brightest trusted pixel %.0f, %ld of %zu pixels not trusted\n",
-              brightest, long(std::ranges::count(trusted, 0)), trusted.size());
+  std::printf("panel: brightest trusted pixel %.0f, %ld of %zu pixels not trusted\n", brightest,
+              long(std::ranges::count(trusted, 0)), trusted.size());
   panel.loss = Loss::chiSquare(std::move(counts), std::move(sigma), std::move(trusted));
   return panel;
 }

@@ -22,8 +22,8 @@ Operation *loopAround(Operation *op) {
   return parent;
 }
 
-/// A division takes as long as four to eight multiplications. Numbers round differently after this, by
-/// the last bit.
+/// A division takes as long as four to eight multiplications. Numbers round differently after this,
+/// by the last bit.
 struct DivideOnce : PassWrapper<DivideOnce, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DivideOnce)
 
@@ -79,9 +79,8 @@ private:
       return remark::RemarkOpts::name(name).category("nb-divide-once");
     };
     if (divisions)
-      remark::passed(getOperation().getLoc(), named("divided"))
-          << remark::add("{0} division(s) became multiplications by {1} reciprocal(s)", divisions,
-                         reciprocals);
+      remark::passed(getOperation().getLoc(), named("divided")) << remark::add(
+          "{0} division(s) became multiplications by {1} reciprocal(s)", divisions, reciprocals);
     else
       remark::missed(getOperation().getLoc(), named("none"))
           << "no division in a loop is by what does not change there";

@@ -28,7 +28,7 @@ static Expected<std::string> run(ArrayRef<StringRef> command) {
     return text.str();
   const StringRef first = text.trim().split('\n').first;
   return createStringError(command.front() + " failed: " +
-                           (!first.empty()     ? first
+                           (!first.empty()    ? first
                             : problem.empty() ? StringRef("it does not say why")
                                               : StringRef(problem)) +
                            "; install the CUDA toolkit of a version that knows the chip, or set "

@@ -28,8 +28,8 @@ struct Target {
 
 /// "native" is this machine, and so is "gpu-on-cpu", for the program of a GPU; "aarch64" and
 /// "aarch64-CPU" are 64-bit Arm Linux; "sm_NN" are
-/// NVIDIA's chips (lib/Target/GpuVendor.h), "host-of-gpu" is the host's part of their kernels; other names are LLVM CPU names of the
-/// host's architecture.
+/// NVIDIA's chips (lib/Target/GpuVendor.h), "host-of-gpu" is the host's part of their kernels;
+/// other names are LLVM CPU names of the host's architecture.
 llvm::Expected<Target> resolveTarget(llvm::StringRef name);
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const Target &target);
@@ -51,9 +51,8 @@ bool hasEstimates(llvm::TargetMachine &machine);
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);
 
 /// Assembly text or a relocatable object.
-llvm::Expected<llvm::SmallVector<char, 0>> emitCode(llvm::Module &module,
-                                                    llvm::TargetMachine &machine,
-                                                    llvm::CodeGenFileType type);
+llvm::Expected<llvm::SmallVector<char, 0>>
+emitCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type);
 
 } // namespace mlir::nb
 

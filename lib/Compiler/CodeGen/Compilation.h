@@ -32,18 +32,18 @@ public:
   Pipeline pipeline() const;
   /// Differentiates the program as it was written.
   llvm::Error differentiate();
-  /// Runs the user's passes; else those on nb programs, up to and including fusion, if the program is
-  /// one.
+  /// Runs the user's passes; else those on nb programs, up to and including fusion, if the program
+  /// is one.
   llvm::Error fuse();
-  /// The same passes one by one; returns the program's text and what each pass took and said, as JSON.
+  /// The same passes one by one; returns the program's text and what each pass took and said, as
+  /// JSON.
   llvm::Expected<std::string> report();
   /// Runs all passes up to a stage; each name may be empty.
   llvm::Error runUntil(StringRef untilBefore, StringRef untilAfter);
   /// All passes, or with `fused` those that fuse() leaves; then optimized LLVM IR in `module`
   /// and the description of the function `name`, or if there is none of that name, of the one that
   /// has an image. `complete` may add to the module before it is optimized.
-  llvm::Error lower(bool fused = false,
-                    llvm::function_ref<void(llvm::Module &)> complete = nullptr,
+  llvm::Error lower(bool fused = false, llvm::function_ref<void(llvm::Module &)> complete = nullptr,
                     StringRef name = "");
 
   /// Tells options.passes.tell which have run so far, where the user had a say in that.

@@ -25,10 +25,10 @@ struct CompileOptions {
   std::string dumpedFrom; ///< the file there that the program comes from, relative to it, if any
   nanobragg::Engine engine = nanobragg::Engine::Fused;
   nanobragg::Derivative derivative; ///< of a variant's program
-  std::string fixed;  ///< counts that are known: "NAME=VALUE", separated by blanks
+  std::string fixed;                ///< counts that are known: "NAME=VALUE", separated by blanks
   nanobragg::OwnPasses passes;
-  bool marksDerivative = false; ///< nb-differentiate in them says where, `derivative` whether and what;
-                                ///< so it is of a variant's program anyway
+  bool marksDerivative = false; ///< nb-differentiate in them says where, `derivative` whether and
+                                ///< what; so it is of a variant's program anyway
   std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
 };
 
@@ -68,9 +68,9 @@ llvm::Expected<std::unique_ptr<JitKernel>> compileKernel(const nanobragg::Progra
 /// The name of a function's argument: its `nb.name` attribute, else argN.
 std::string argumentName(func::FuncOp function, unsigned argument);
 
-/// Compiles a function that has an image, takes what has an nb_parameter_kind and returns what has an
-/// nb_output_kind.
-/// With `fused`, the nb-level passes have been run before. `program` stays as it is.
+/// Compiles a function that has an image, takes what has an nb_parameter_kind and returns what has
+/// an nb_output_kind. With `fused`, the nb-level passes have been run before. `program` stays as it
+/// is.
 llvm::Expected<std::unique_ptr<JitKernel>> compileFunction(ModuleOp program,
                                                            llvm::StringRef function, bool fused,
                                                            const CompileOptions &options);
@@ -82,14 +82,14 @@ llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(const nanobragg::ProgramV
                                                        const CompileOptions &options,
                                                        llvm::StringRef kind);
 /// The same of the function of a program that returns an image.
-llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(ModuleOp program,
-                                                        const CompileOptions &options,
-                                                        llvm::StringRef kind);
+llvm::Expected<llvm::SmallVector<char, 0>>
+buildKernel(ModuleOp program, const CompileOptions &options, llvm::StringRef kind);
 
-/// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes or
-/// those of options.passes, "report" the same as JSON with what each of these passes took and said,
-/// "until-before=STAGE" and "until-after=STAGE" between those of its pipeline, "llvm" optimized
-/// LLVM IR with the names of values, "asm" assembly, "stats" what the inner loop is made of, "ptx" that of an NVIDIA chip.
+/// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes
+/// or those of options.passes, "report" the same as JSON with what each of these passes took and
+/// said, "until-before=STAGE" and "until-after=STAGE" between those of its pipeline, "llvm"
+/// optimized LLVM IR with the names of values, "asm" assembly, "stats" what the inner loop is made
+/// of, "ptx" that of an NVIDIA chip.
 llvm::Expected<std::string> emitProgram(const nanobragg::ProgramVariant &variant,
                                         const CompileOptions &options, llvm::StringRef stage);
 llvm::Expected<std::string> emitProgram(ModuleOp program, const CompileOptions &options,

@@ -61,8 +61,8 @@ static std::optional<nb_output_kind> outputKindOf(Type type) {
 
 /// Does the function hold an nb.image, as that of a kernel does, or the loops that it became?
 static bool hasImage(func::FuncOp function) {
-  return !function.isDeclaration() && (!function.getBody().front().getOps<ImageOp>().empty() ||
-                                       KernelPlan::hasNest(function));
+  return !function.isDeclaration() &&
+         (!function.getBody().front().getOps<ImageOp>().empty() || KernelPlan::hasNest(function));
 }
 
 Expected<func::FuncOp> nb::findImageFunction(ModuleOp program) {
@@ -133,7 +133,8 @@ static Expected<KernelDescription> describe(const Signature &signature) {
                                " has a type that no kernel returns; run it with --no-fuse");
     if (auto image = dyn_cast<RankedTensorType>(type)) {
       if (element && element != image.getElementType())
-        return createStringError("the images of " + quoted + " hold both f32 and f64: a kernel "
+        return createStringError("the images of " + quoted +
+                                 " hold both f32 and f64: a kernel "
                                  "renders one of them");
       element = image.getElementType();
       description.imageType = element.isF32() ? NB_IMAGE_F32 : NB_IMAGE_F64;
@@ -164,7 +165,8 @@ Expected<KernelDescription> nb::describeEntryPoints(DictionaryAttr kernel) {
                       cast<FunctionType>(kernel.getAs<TypeAttr>("type").getValue()),
                       {},
                       {}};
-  for (auto [i, name] : llvm::enumerate(kernel.getAs<ArrayAttr>("arguments").getAsRange<StringAttr>()))
+  for (auto [i, name] :
+       llvm::enumerate(kernel.getAs<ArrayAttr>("arguments").getAsRange<StringAttr>()))
     signature.arguments.push_back(name.empty() ? "arg" + std::to_string(i) : name.str());
   for (StringAttr name : kernel.getAs<ArrayAttr>("results").getAsRange<StringAttr>())
     signature.results.push_back(name.str());

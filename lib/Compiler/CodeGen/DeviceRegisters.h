@@ -6,8 +6,9 @@
 
 namespace mlir::nb {
 
-/// Says of every kernel how many blocks are to run on a multiprocessor at the same time, by the size of
-/// its loops, which limits the registers of a thread. Left to itself ptxas spills more for less.
+/// Says of every kernel how many blocks are to run on a multiprocessor at the same time, by the
+/// size of its loops, which limits the registers of a thread. Left to itself ptxas spills more for
+/// less.
 void limitRegisters(llvm::Module &module);
 
 } // namespace mlir::nb

@@ -7,8 +7,8 @@
 
 namespace mlir::nb {
 
-/// Puts constants in the place of arguments, indices and f64, which stay in the signature. `fixed` is
-/// "NAME=VALUE", separated by blanks; a value is a whole number.
+/// Puts constants in the place of arguments, indices and f64, which stay in the signature. `fixed`
+/// is "NAME=VALUE", separated by blanks; a value is a whole number.
 llvm::Error fixParameters(ModuleOp program, llvm::StringRef fixed);
 
 } // namespace mlir::nb

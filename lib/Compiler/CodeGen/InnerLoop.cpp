@@ -38,25 +38,31 @@ static bool isInstruction(StringRef line) {
          !text.starts_with("#") && !text.starts_with("//");
 }
 
-/// What an instruction that touches memory moves: one element, or as much as its widest register has.
+/// What an instruction that touches memory moves: one element, or as much as its widest register
+/// has.
 static unsigned bytesOf(const Instruction &i, bool arm) {
   if (arm) {
-    const unsigned one = StringRef(i.operands).contains("q") ? 16 : i.operands.contains("s") ? 4 : 8;
+    const unsigned one = StringRef(i.operands).contains("q") ? 16
+                         : i.operands.contains("s")          ? 4
+                                                             : 8;
     return i.mnemonic.starts_with("ldp") || i.mnemonic.starts_with("stp") ? 2 * one : one;
   }
   const bool element = i.operands.contains("{1to") || i.mnemonic.contains("broadcast");
   StringRef name = i.mnemonic;
   if (element || name.ends_with("sd") || name.ends_with("ss"))
     return name.ends_with("s") || name.contains("ss") || name.ends_with("32x2") ? 4 : 8;
-  for (auto [width, bytes] : {std::pair("%zmm", 64u), std::pair("%ymm", 32u), std::pair("%xmm", 16u)})
+  for (auto [width, bytes] :
+       {std::pair("%zmm", 64u), std::pair("%ymm", 32u), std::pair("%xmm", 16u)})
     if (i.operands.contains(width))
       return bytes;
   return name.ends_with("b") ? 1 : name.ends_with("w") ? 2 : name.ends_with("l") ? 4 : 8;
 }
 
-static void count(InnerLoop &loop, const Instruction &i, StringSet<> &vectors, StringSet<> &general) {
+static void count(InnerLoop &loop, const Instruction &i, StringSet<> &vectors,
+                  StringSet<> &general) {
   static Regex x86Vector("%[xyz]mm[0-9]+"), armVector("(^|[^a-zA-Z0-9_])[vqds][0-9]+"),
-      x86General("%r?([abcd]x|[sd]i|bp|[abcd]l|[0-9]+[dwb]?)"), armGeneral("(^|[^a-zA-Z0-9_])[wx][0-9]+");
+      x86General("%r?([abcd]x|[sd]i|bp|[abcd]l|[0-9]+[dwb]?)"),
+      armGeneral("(^|[^a-zA-Z0-9_])[wx][0-9]+");
   const bool arm = !i.operands.contains('%');
   auto collect = [&](Regex &registers, StringSet<> &into) {
     SmallVector<StringRef> found;
@@ -73,9 +79,10 @@ static void count(InnerLoop &loop, const Instruction &i, StringSet<> &vectors, S
   const bool isVector = collect(arm ? armVector : x86Vector, vectors);
   collect(arm ? armGeneral : x86General, general);
   ++(isVector ? loop.vector : loop.scalar);
-  loop.multiplyAdds += isVector && (i.mnemonic.starts_with("vfm") || i.mnemonic.starts_with("vfnm") ||
-                                    i.mnemonic.starts_with("fml") || i.mnemonic.starts_with("fmadd") ||
-                                    i.mnemonic.starts_with("fmsub"));
+  loop.multiplyAdds +=
+      isVector && (i.mnemonic.starts_with("vfm") || i.mnemonic.starts_with("vfnm") ||
+                   i.mnemonic.starts_with("fml") || i.mnemonic.starts_with("fmadd") ||
+                   i.mnemonic.starts_with("fmsub"));
   const bool stack = i.operands.contains(arm ? "[sp" : "(%rsp") || i.operands.contains("(%rbp");
   if (arm ? i.operands.contains('[') : i.operands.contains('(') && !i.mnemonic.starts_with("lea")) {
     // AT&T puts the destination last.
@@ -159,6 +166,6 @@ std::string InnerLoop::toString() const {
                  "  spills                {8}\n"
                  "vector registers        {9}\n"
                  "general registers       {10}\n",
-                 label, instructions(), vector, scalar, multiplyAdds, loads, reloads, stores, spills,
-                 vectorRegisters, generalRegisters);
+                 label, instructions(), vector, scalar, multiplyAdds, loads, reloads, stores,
+                 spills, vectorRegisters, generalRegisters);
 }

@@ -19,7 +19,7 @@ struct InnerLoop {
   unsigned vector = 0, scalar = 0;    ///< those with a vector register, and the others
   unsigned multiplyAdds = 0;          ///< of the vector ones
   unsigned loads = 0, stores = 0;
-  unsigned reloads = 0, spills = 0; ///< those of them from and to the stack
+  unsigned reloads = 0, spills = 0;          ///< those of them from and to the stack
   unsigned loadedBytes = 0, storedBytes = 0; ///< by loads and stores, each time around
   unsigned vectorRegisters = 0, generalRegisters = 0;
 

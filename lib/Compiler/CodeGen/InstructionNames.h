@@ -1,7 +1,7 @@
 // Names of values in LLVM IR and in assembly.
 //
-// An op's name is its location, and MLIR translates locations only where they are lines of files. So
-// the number of its name stands for a line while the program is translated.
+// An op's name is its location, and MLIR translates locations only where they are lines of files.
+// So the number of its name stands for a line while the program is translated.
 #ifndef NB_COMPILER_INSTRUCTIONNAMES_H
 #define NB_COMPILER_INSTRUCTIONNAMES_H
 
@@ -17,8 +17,8 @@ namespace mlir::nb {
 /// number N - 1.
 std::vector<std::string> linesOfNames(ModuleOp program);
 
-/// Names the instructions of its translation. With `keepLines` they stay there as debug information,
-/// which assembly has as .loc; else none is left.
+/// Names the instructions of its translation. With `keepLines` they stay there as debug
+/// information, which assembly has as .loc; else none is left.
 void nameInstructions(llvm::Module &module, llvm::ArrayRef<std::string> names, bool keepLines);
 
 } // namespace mlir::nb

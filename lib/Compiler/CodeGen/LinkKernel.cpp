@@ -26,11 +26,11 @@ Expected<SmallVector<char, 0>> mlir::nb::linkSharedObject(ArrayRef<char> object)
   std::lock_guard lock(linking);
   std::string messages;
   raw_string_ostream stream(messages);
-  const char *arguments[] = {"ld.lld",      "-shared", "--hash-style=gnu", "--build-id=none",
-                             "-z",          "now",     "-z",               "noexecstack",
-                             "--threads=1", "-o",      output->name(),     input->name()};
-  const lld::Result result =
-      lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  const char *arguments[] = {
+      "ld.lld",       "-shared",    "--hash-style=gnu", "--build-id=none", "-z",
+      "now",          "-z",         "noexecstack",      "--threads=1",     "-o",
+      output->name(), input->name()};
+  const lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0 || !result.canRunAgain)
     return createStringError("linking the kernel failed: " + messages);
   return output->read();

@@ -17,9 +17,10 @@ using llvm::Expected;
 
 template <typename Predicate>
 static bool holdsOp(Operation *in, Predicate is) {
-  return in->walk([&](Operation *op) {
-             return op != in && is(op) ? WalkResult::interrupt() : WalkResult::advance();
-           })
+  return in
+      ->walk([&](Operation *op) {
+        return op != in && is(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -41,13 +42,13 @@ Expected<Progress> nb::progressOf(ModuleOp program) {
     if (function.isDeclaration())
       continue;
     if (holdsOp(function, llvm::IsaPred<ImageOp>)) {
-      bool lanes = holdsOp(function, [](Operation *op) {
-        return op->getParentOfType<ImageOp>() && hasLanes(op);
-      });
+      bool lanes = holdsOp(
+          function, [](Operation *op) { return op->getParentOfType<ImageOp>() && hasLanes(op); });
       return lanes ? Progress::Lanes : Progress::Program;
     }
     if (KernelPlan::hasNest(function) && !findKernelRecord(program))
-      return holdsOp(function, [](Operation *op) { return isOfNb(op) && !isa<PartsOp, StoredOp>(op); })
+      return holdsOp(function,
+                     [](Operation *op) { return isOfNb(op) && !isa<PartsOp, StoredOp>(op); })
                  ? Progress::Loops
                  : Progress::Arithmetic;
   }
@@ -83,9 +84,10 @@ Expected<StringRef> nb::nextStage(Progress progress, const Target &target) {
     return StringRef(grid ? "gpu" : "llvm");
   case Progress::Launch:
     if (!grid)
-      return createStringError("the program launches the program of a GPU (nb-to-gpu), and the "
-                               "target is a processor: leave that pass out, or name gpu-on-cpu or a "
-                               "chip as the target");
+      return createStringError(
+          "the program launches the program of a GPU (nb-to-gpu), and the "
+          "target is a processor: leave that pass out, or name gpu-on-cpu or a "
+          "chip as the target");
     return StringRef(target.isGPU() ? "nvvm" : target.gridOnCpu ? "grid" : "host");
   case Progress::Code:
     return StringRef();

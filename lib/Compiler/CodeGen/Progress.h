@@ -23,8 +23,8 @@ enum class Progress {
 /// Of a program as it is, whatever made it. An error where there is nothing to make a kernel of.
 llvm::Expected<Progress> progressOf(ModuleOp program);
 
-/// The stage of a pipeline for the target (Pipelines.h) that comes next; empty behind the last one. An
-/// error where the program has come to what such a target has no use for.
+/// The stage of a pipeline for the target (Pipelines.h) that comes next; empty behind the last one.
+/// An error where the program has come to what such a target has no use for.
 llvm::Expected<llvm::StringRef> nextStage(Progress progress, const Target &target);
 
 /// The entry point that says what function it was made of (names::kernel); null: there is none.

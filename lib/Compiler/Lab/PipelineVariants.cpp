@@ -70,8 +70,7 @@ static std::optional<NamedDifference> differenceOf(Subject &subject, StringRef b
 }
 
 std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation &expectation,
-                                             const std::string &text,
-                                             const TrialOptions &options) {
+                                             const std::string &text, const TrialOptions &options) {
   auto pipeline = parsePipeline(text);
   if (!pipeline) {
     llvm::consumeError(pipeline.takeError());

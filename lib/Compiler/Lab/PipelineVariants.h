@@ -14,9 +14,9 @@ struct NamedPipeline {
   std::string name, text;
 };
 
-/// A pipeline without one of its passes, wherever that occurs: "without nb-fuse". `pass` "each": one
-/// for every pass that nb IR can do without, those of the project's own. An error names the passes
-/// that there are.
+/// A pipeline without one of its passes, wherever that occurs: "without nb-fuse". `pass` "each":
+/// one for every pass that nb IR can do without, those of the project's own. An error names the
+/// passes that there are.
 llvm::Expected<std::vector<NamedPipeline>> leaveOut(llvm::StringRef pass, llvm::StringRef pipeline);
 
 } // namespace mlir::nb

@@ -49,10 +49,11 @@ struct Recording {
   std::optional<double> samplesAround() const;
 };
 
-/// Runs `pipeline` (empty: the compiler's own) pass by pass. With `judge`, the program at the end of
-/// each stage goes on to a kernel, which is compared.
+/// Runs `pipeline` (empty: the compiler's own) pass by pass. With `judge`, the program at the end
+/// of each stage goes on to a kernel, which is compared.
 llvm::Expected<Recording> record(Subject &subject, const Expectation &expectation,
-                                 const std::string &pipeline, const TrialOptions &options, bool judge);
+                                 const std::string &pipeline, const TrialOptions &options,
+                                 bool judge);
 
 } // namespace mlir::nb
 

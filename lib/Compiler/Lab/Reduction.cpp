@@ -110,8 +110,7 @@ static OwningOpRef<ModuleOp> apply(ModuleOp program, ArrayRef<Change> changes) {
       op->setOperand(change.operand, constantOne(b, op->getLoc(), b.getIndexType()));
       break;
     case Change::Constant:
-      op->getResult(0).replaceAllUsesWith(
-          constantOne(b, op->getLoc(), op->getResult(0).getType()));
+      op->getResult(0).replaceAllUsesWith(constantOne(b, op->getLoc(), op->getResult(0).getType()));
       break;
     case Change::Operand:
       op->getResult(0).replaceAllUsesWith(op->getOperand(change.operand));
@@ -149,7 +148,8 @@ OwningOpRef<ModuleOp> nb::reduce(ModuleOp program, const StillInteresting &inter
         const std::vector<Change> changes = changesOf(*current);
         if (begin >= changes.size())
           break;
-        ArrayRef<Change> some = ArrayRef(changes).slice(begin, std::min(chunk, changes.size() - begin));
+        ArrayRef<Change> some =
+            ArrayRef(changes).slice(begin, std::min(chunk, changes.size() - begin));
         const std::string what = some.front().kind == Change::CountOne && some.size() == 1
                                      ? "count of one"
                                      : std::to_string(some.size()) + " change(s)";

@@ -16,7 +16,8 @@ using StillInteresting = std::function<bool(ModuleOp)>;
 /// Told after each step that was kept: what was done, and how many ops are left.
 using ReductionProgress = std::function<void(const std::string &what, size_t ops)>;
 
-/// Makes the program smaller as long as `interesting` says so of the result, which is always valid IR:
+/// Makes the program smaller as long as `interesting` says so of the result, which is always valid
+/// IR:
 ///   counts of sums, tables and phi steps become 1 (a dimension less),
 ///   values become constants, or one of their operands of the same type (a correction less),
 ///   stages behind an image and probes go; what nobody uses any more goes, arguments too.

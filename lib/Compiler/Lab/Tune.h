@@ -10,7 +10,8 @@ namespace mlir::nb {
 
 /// One thing that was tried.
 struct TuningStep {
-  std::string what; ///< "nb-vectorize width=4", "without nb-split-sums", "nb-fuse after nb-peel-..."
+  std::string
+      what; ///< "nb-vectorize width=4", "without nb-split-sums", "nb-fuse after nb-peel-..."
   double nsPerSample = 0, against = 0; ///< of it and of the best so far, measured in turn
   bool right = false, kept = false;
   bool sameCode = false; ///< as the best so far makes: not timed
@@ -18,14 +19,15 @@ struct TuningStep {
 
 struct Tuning {
   std::string pipeline;
-  double nsBefore = 0, nsAfter = 0; ///< of the compiler's own and of what was found, in turn at the end
+  double nsBefore = 0,
+         nsAfter = 0; ///< of the compiler's own and of what was found, in turn at the end
   std::vector<TuningStep> steps;
 };
 
-/// Begins with the compiler's own pipeline and changes one thing after the other: numbers and switches
-/// among the options of its passes (doubled, halved, turned), passes left out, neighbours exchanged.
-/// Keeps what is right and, measured twice, faster by more than `least`, and begins anew until nothing
-/// is. Kernels are timed in turn with the best so far.
+/// Begins with the compiler's own pipeline and changes one thing after the other: numbers and
+/// switches among the options of its passes (doubled, halved, turned), passes left out, neighbours
+/// exchanged. Keeps what is right and, measured twice, faster by more than `least`, and begins anew
+/// until nothing is. Kernels are timed in turn with the best so far.
 llvm::Expected<Tuning> tune(Subject &subject, const Expectation &expectation,
                             const TrialOptions &options, unsigned repeat, double least,
                             const std::function<void(const TuningStep &)> &progress);

@@ -16,8 +16,7 @@ llvm::Expected<std::vector<PassRun>> nb::runReported(Pipeline pipeline, ModuleOp
   const auto take = [&](PassRemark said) { runs.back().remarks.push_back(std::move(said)); };
   if (failed(collectRemarks(context, take)))
     return llvm::createStringError("remarks of passes cannot be collected");
-  const auto noMore =
-      llvm::scope_exit([&] { (void)collectRemarks(context, [](PassRemark) {}); });
+  const auto noMore = llvm::scope_exit([&] { (void)collectRemarks(context, [](PassRemark) {}); });
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (message.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)

@@ -79,9 +79,9 @@ private:
   std::string current;
 };
 
-/// A pipeline as nb-opt's --pass-pipeline takes it, "builtin.module(func.func(nb-fuse),cse)", one step
-/// for each of its passes, those of named pipelines too, in the stage "pipeline". The passes have to be
-/// registered. An error names what is wrong with the text.
+/// A pipeline as nb-opt's --pass-pipeline takes it, "builtin.module(func.func(nb-fuse),cse)", one
+/// step for each of its passes, those of named pipelines too, in the stage "pipeline". The passes
+/// have to be registered. An error names what is wrong with the text.
 llvm::Expected<Pipeline> parsePipeline(llvm::StringRef text);
 
 /// What went wrong in a sentence: where, and what.

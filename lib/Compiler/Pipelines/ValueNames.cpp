@@ -40,7 +40,8 @@ private:
   static StringRef nameAt(StringRef text) {
     if (!text.consume_front("%"))
       return {};
-    return text.take_while([](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); });
+    return text.take_while(
+        [](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); });
   }
 
   llvm::StringSet<> all;
@@ -59,8 +60,7 @@ static void nameArguments(Operation *top) {
     if (function.isExternal())
       return;
     for (BlockArgument argument : function.getArguments())
-      if (auto name =
-              function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), names::name))
+      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), names::name))
         argument.setLoc(named(name, argument.getLoc()));
   });
 }
@@ -68,8 +68,8 @@ static void nameArguments(Operation *top) {
 static void nameValues(const AsmParserState &state, StringRef text) {
   const Names names(text);
   auto nameAt = [&](llvm::SMRange range) {
-    return names.of({range.Start.getPointer(),
-                     size_t(range.End.getPointer() - range.Start.getPointer())});
+    return names.of(
+        {range.Start.getPointer(), size_t(range.End.getPointer() - range.Start.getPointer())});
   };
   for (const auto &definition : state.getOpDefs())
     if (!definition.resultGroups.empty())
@@ -130,8 +130,8 @@ public:
     if (line == 0 || line > starts.size() || place.getColumn() == 0)
       return {};
     StringRef whole = text.substr(starts[line - 1]).take_until([](char c) { return c == '\n'; });
-    return {whole.take_front(place.getColumn() - 1), whole.drop_front(std::min<size_t>(
-                                                         place.getColumn() - 1, whole.size()))};
+    return {whole.take_front(place.getColumn() - 1),
+            whole.drop_front(std::min<size_t>(place.getColumn() - 1, whole.size()))};
   }
 
 private:

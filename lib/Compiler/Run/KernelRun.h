@@ -5,15 +5,15 @@
 #include "nanobragg/KernelABI.h"
 
 #include <array>
-#include <functional>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace mlir::nb {
 
-/// A kernel bound to its arguments, run by one thread with one accumulator. The steps in their order:
-/// prepare(), render(), finish(), results().
+/// A kernel bound to its arguments, run by one thread with one accumulator. The steps in their
+/// order: prepare(), render(), finish(), results().
 class KernelRun {
 public:
   /// `shape` is that of its images; the arguments stay the caller's.

@@ -3,6 +3,7 @@
 #include "lib/Conversion/Arith/ShapesToArith.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -10,7 +11,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -207,7 +207,7 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
     const auto [left, arithmetic] = countOps();
     if (physics != left)
       nb::remarkPassed(getOperation()->getLoc(),
-                     remark::RemarkOpts::name("converted").category("convert-nb-to-arith"))
+                       remark::RemarkOpts::name("converted").category("convert-nb-to-arith"))
           << remark::add("{0} op(s) of the nb dialect became {1} op(s) of arithmetic",
                          physics - left, arithmetic - others);
   }

@@ -9,69 +9,37 @@ namespace mlir::nb::polynomials {
 /// sin(pi x) / x in z = x^2, for |x| <= 1/2.
 /// Relative error 2.1e-16 before rounding of the evaluation.
 inline constexpr double sinPi[] = {
-    0x1.921fb54442d17p+1,
-    -0x1.4abbce625bd5ep+2,
-    0x1.466bc67751058p+1,
-    -0x1.32d2cce17d356p-1,
-    0x1.50783249d061cp-4,
-    -0x1.e30623c3ab851p-8,
-    0x1.e89cea18e1c55p-12,
-    -0x1.626266036658ep-16,
+    0x1.921fb54442d17p+1, -0x1.4abbce625bd5ep+2, 0x1.466bc67751058p+1,  -0x1.32d2cce17d356p-1,
+    0x1.50783249d061cp-4, -0x1.e30623c3ab851p-8, 0x1.e89cea18e1c55p-12, -0x1.626266036658ep-16,
 };
 
 /// (1 - cos(pi x)) / x^2 in z = x^2, for |x| <= 1/2.
 /// Relative error 6.3e-17 before rounding of the evaluation.
 inline constexpr double cosPi[] = {
-    0x1.3bd3cc9be45dep+2,
-    -0x1.03c1f081b5a9cp+2,
-    0x1.55d3c7e3c8d6ep+0,
-    -0x1.e1f50685fe50bp-3,
-    0x1.a6d1f11ed2e9cp-6,
-    -0x1.f9d2bd7dc490bp-10,
-    0x1.b6a62fdbb1076p-14,
-    -0x1.178b795f16b03p-18,
+    0x1.3bd3cc9be45dep+2, -0x1.03c1f081b5a9cp+2,  0x1.55d3c7e3c8d6ep+0,  -0x1.e1f50685fe50bp-3,
+    0x1.a6d1f11ed2e9cp-6, -0x1.f9d2bd7dc490bp-10, 0x1.b6a62fdbb1076p-14, -0x1.178b795f16b03p-18,
 };
 
 /// (pi cos(pi x) - sin(pi x) / x) / x^2 in z = x^2, for |x| <= 1/2.
 /// Relative error 1.3e-16 before rounding of the evaluation.
 inline constexpr double sinPiSlope[] = {
-    -0x1.4abbce625be53p+3,
-    0x1.466bc6775aaa6p+3,
-    -0x1.cc3c33593d014p+1,
-    0x1.5078348597628p-1,
-    -0x1.2de490c8f1f52p-4,
-    0x1.6eb68e8b6880dp-8,
-    -0x1.418b24e0735c0p-12,
-    0x1.9d2b8af6fb275p-17,
+    -0x1.4abbce625be53p+3, 0x1.466bc6775aaa6p+3, -0x1.cc3c33593d014p+1,  0x1.5078348597628p-1,
+    -0x1.2de490c8f1f52p-4, 0x1.6eb68e8b6880dp-8, -0x1.418b24e0735c0p-12, 0x1.9d2b8af6fb275p-17,
 };
 
 /// exp(x), for |x| <= ln(2) / 2.
 /// Relative error 3.0e-16 before rounding of the evaluation.
 inline constexpr double exponential[] = {
-    0x1.0000000000000p+0,
-    0x1.000000000001dp+0,
-    0x1.ffffffffffe17p-2,
-    0x1.555555554bc06p-3,
-    0x1.55555555933afp-5,
-    0x1.1111112d49d15p-7,
-    0x1.6c16c0c0b3279p-10,
-    0x1.a0197a4d920aep-13,
-    0x1.a01b6ccf8ad0fp-16,
-    0x1.72f986438a530p-19,
-    0x1.2727bc49eda8ep-22,
+    0x1.0000000000000p+0,  0x1.000000000001dp+0,  0x1.ffffffffffe17p-2,  0x1.555555554bc06p-3,
+    0x1.55555555933afp-5,  0x1.1111112d49d15p-7,  0x1.6c16c0c0b3279p-10, 0x1.a0197a4d920aep-13,
+    0x1.a01b6ccf8ad0fp-16, 0x1.72f986438a530p-19, 0x1.2727bc49eda8ep-22,
 };
 
 /// (sin(pi x) - pi x cos(pi x)) / x^3 in z = x^2, for |x| <= 1/2.
 /// Relative error 1.3e-16 before rounding of the evaluation.
 inline constexpr double sineMinusCosine[] = {
-    0x1.4abbce625be53p+3,
-    -0x1.466bc6775aaa6p+3,
-    0x1.cc3c33593d014p+1,
-    -0x1.5078348597626p-1,
-    0x1.2de490c8f1ec3p-4,
-    -0x1.6eb68e8b659eap-8,
-    0x1.418b24dff9931p-12,
-    -0x1.9d2b8ae6e2af4p-17,
+    0x1.4abbce625be53p+3, -0x1.466bc6775aaa6p+3, 0x1.cc3c33593d014p+1,  -0x1.5078348597626p-1,
+    0x1.2de490c8f1ec3p-4, -0x1.6eb68e8b659eap-8, 0x1.418b24dff9931p-12, -0x1.9d2b8ae6e2af4p-17,
 };
 
 /// (1 / sqrt(1 - e) - 1) / e, for the errors 1 - x y^2 of a first guess y.
@@ -85,54 +53,36 @@ inline constexpr double reciprocalSqrt[] = {
 /// sin(pi x) / x in z = x^2, for |x| <= 1/2, in single precision.
 /// Relative error 4.2e-8 before rounding of the evaluation.
 inline constexpr double singleSinPi[] = {
-    0x1.921fb60000000p+1,
-    -0x1.4abbc20000000p+2,
-    0x1.4668b00000000p+1,
-    -0x1.324cca0000000p-1,
-    0x1.3daff60000000p-4,
+    0x1.921fb60000000p+1,  -0x1.4abbc20000000p+2, 0x1.4668b00000000p+1,
+    -0x1.324cca0000000p-1, 0x1.3daff60000000p-4,
 };
 
 /// sin(pi x) / x in z = x^2, for |x| <= 3/4, in single precision.
 /// Relative error 3.5e-8 before rounding of the evaluation.
 inline constexpr double singleSinPiWide[] = {
-    0x1.921fb60000000p+1,
-    -0x1.4abbca0000000p+2,
-    0x1.466b060000000p+1,
-    -0x1.32bdca0000000p-1,
-    0x1.4e5ace0000000p-4,
-    -0x1.afa97e0000000p-8,
+    0x1.921fb60000000p+1,  -0x1.4abbca0000000p+2, 0x1.466b060000000p+1,
+    -0x1.32bdca0000000p-1, 0x1.4e5ace0000000p-4,  -0x1.afa97e0000000p-8,
 };
 
 /// (1 - cos(pi x)) / x^2 in z = x^2, for |x| <= 1/2, in single precision.
 /// Relative error 4.5e-8 before rounding of the evaluation.
 inline constexpr double singleCosPi[] = {
-    0x1.3bd3cc0000000p+2,
-    -0x1.03c1ee0000000p+2,
-    0x1.55d23a0000000p+0,
-    -0x1.e16bac0000000p-3,
-    0x1.934dec0000000p-6,
+    0x1.3bd3cc0000000p+2,  -0x1.03c1ee0000000p+2, 0x1.55d23a0000000p+0,
+    -0x1.e16bac0000000p-3, 0x1.934dec0000000p-6,
 };
 
 /// (sin(pi x) - pi x cos(pi x)) / x^3 in z = x^2, for |x| <= 1/2, in single precision.
 /// Relative error 2.5e-8 before rounding of the evaluation.
 inline constexpr double singleSineMinusCosine[] = {
-    0x1.4abbce0000000p+3,
-    -0x1.466bc20000000p+3,
-    0x1.cc39ee0000000p+1,
-    -0x1.5014260000000p-1,
-    0x1.1fb7580000000p-4,
+    0x1.4abbce0000000p+3,  -0x1.466bc20000000p+3, 0x1.cc39ee0000000p+1,
+    -0x1.5014260000000p-1, 0x1.1fb7580000000p-4,
 };
 
 /// exp(x), for |x| <= ln(2) / 2, in single precision.
 /// Relative error 1.7e-8 before rounding of the evaluation.
 inline constexpr double singleExponential[] = {
-    0x1.0000000000000p+0,
-    0x1.0000000000000p+0,
-    0x1.fffffa0000000p-2,
-    0x1.55540a0000000p-3,
-    0x1.55589a0000000p-5,
-    0x1.126d0e0000000p-7,
-    0x1.6ab95c0000000p-10,
+    0x1.0000000000000p+0, 0x1.0000000000000p+0, 0x1.fffffa0000000p-2,  0x1.55540a0000000p-3,
+    0x1.55589a0000000p-5, 0x1.126d0e0000000p-7, 0x1.6ab95c0000000p-10,
 };
 
 } // namespace mlir::nb::polynomials

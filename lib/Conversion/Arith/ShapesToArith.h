@@ -12,8 +12,8 @@ Value lowerSincg(SincgOp op, Arithmetic &a);
 Value lowerGrating(GratingOp op, LoweredValues &values, Arithmetic &a);
 /// Notes what lowerScaledGratings is for, before anything is lowered.
 void findScaledGratings(Operation *root, LoweredValues &values);
-/// A vector of gratings times a factor, which goes to their common divisor; empty where the vector is
-/// another one.
+/// A vector of gratings times a factor, which goes to their common divisor; empty where the vector
+/// is another one.
 Components lowerScaledGratings(ScaleOp op, LoweredValues &values, Arithmetic &a);
 Value lowerBall(BallOp op, Arithmetic &a);
 

@@ -42,8 +42,8 @@ Components weightsOf(Value fraction, ArrayRef<int64_t> orders, Arithmetic &a) {
 }
 
 /// Interpolates one point over h and k: four neighbours along l are one short vector, loaded by
-/// `load` at a position and summed over the sixteen rows of the neighbourhood. Returns such a vector
-/// for each pair of orders; l is still to be contracted.
+/// `load` at a position and summed over the sixteen rows of the neighbourhood. Returns such a
+/// vector for each pair of orders; l is still to be contracted.
 Components sumRows(const RowSums &sums, ArrayRef<Value> planes, ArrayRef<Value> rows, Value first,
                    ArrayRef<Value> planeWeights, ArrayRef<Value> rowWeights,
                    function_ref<Value(Value position)> load, Arithmetic &a) {
@@ -195,9 +195,9 @@ SmallVector<Components> sumRowsOfPoint(const RowSums &sums, const Neighbourhood 
     });
     return vector::FromElementsOp::create(b, loc, four, values);
   };
-  Components rows = sumRows(sums, at.planes, at.rows, at.first,
-                            weightsOf(at.fractions[0], sums.h, a),
-                            weightsOf(at.fractions[1], sums.k, a), load, a);
+  Components rows =
+      sumRows(sums, at.planes, at.rows, at.first, weightsOf(at.fractions[0], sums.h, a),
+              weightsOf(at.fractions[1], sums.k, a), load, a);
   return llvm::map_to_vector(rows, [&](Value row) {
     return llvm::map_to_vector<9>(llvm::seq<int64_t>(4), [&](int64_t k) -> Value {
       return vector::ExtractOp::create(b, loc, row, k);
@@ -212,9 +212,9 @@ SmallVector<Value> nb::interpolateAll(ValueRange hkl, ArrayRef<ArrayRef<int64_t>
   Location loc = a.location();
   const RowSums sums(orders);
   Neighbourhood at = neighbourhood(hkl, {0, 0, 0}, grid, a);
-  Value rowLength = arith::AddIOp::create(b, loc,
-                                          arith::SubIOp::create(b, loc, grid.lMax, grid.lMin),
-                                          arith::ConstantIndexOp::create(b, loc, 1));
+  Value rowLength =
+      arith::AddIOp::create(b, loc, arith::SubIOp::create(b, loc, grid.lMax, grid.lMin),
+                            arith::ConstantIndexOp::create(b, loc, 1));
   Type type = hkl.front().getType();
   auto lanes = dyn_cast<VectorType>(type);
   SmallVector<Components> rows = lanes ? sumRowsOfLanes(sums, at, lanes, grid, rowLength, a)

@@ -6,8 +6,8 @@
 
 namespace mlir::nb {
 
-/// Tricubic interpolation at one point: for each of `orders` the derivative of that order along h, k
-/// and l. All share the neighbours that they read, and what they have in common of the sums.
+/// Tricubic interpolation at one point: for each of `orders` the derivative of that order along h,
+/// k and l. All share the neighbours that they read, and what they have in common of the sums.
 SmallVector<Value> interpolateAll(ValueRange hkl, ArrayRef<ArrayRef<int64_t>> orders,
                                   const GridBounds &grid, Arithmetic &a);
 

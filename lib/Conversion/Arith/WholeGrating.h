@@ -15,8 +15,8 @@ std::optional<int64_t> knownCells(Value cells);
 /// errors within what the precision of `type` promises? See docs/rationale/whole-grating.md.
 bool isPolynomialBetter(int64_t cells, Type type);
 
-/// sin(pi N x) / sin(pi x), |x| <= 1/2, as U_{N-1}(cos pi x), the Chebyshev polynomial of the second
-/// kind: no division, and nothing to avoid at x = 0.
+/// sin(pi N x) / sin(pi x), |x| <= 1/2, as U_{N-1}(cos pi x), the Chebyshev polynomial of the
+/// second kind: no division, and nothing to avoid at x = 0.
 Value lowerWholeGrating(int64_t cells, Value x, Arithmetic &a);
 
 } // namespace mlir::nb

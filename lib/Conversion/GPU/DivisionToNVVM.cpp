@@ -24,8 +24,7 @@ struct Doubles {
     return LLVM::SelectOp::create(b, loc, condition, x, y);
   }
   Value call(StringRef intrinsic, Value x) {
-    return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(intrinsic), x)
-        .getResult(0);
+    return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(intrinsic), x).getResult(0);
   }
 
   /// Is |x| a normal number? By its bits: the pipe of f64 has enough to do.
@@ -36,8 +35,7 @@ struct Doubles {
     };
     Value bits = LLVM::BitcastOp::create(b, loc, i64, x);
     Value width = LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(32));
-    Value high =
-        LLVM::TruncOp::create(b, loc, i32, LLVM::LShrOp::create(b, loc, bits, width));
+    Value high = LLVM::TruncOp::create(b, loc, i32, LLVM::LShrOp::create(b, loc, bits, width));
     Value exponent = LLVM::AndOp::create(b, loc, high, integer(0x7ff00000));
     Value above = LLVM::SubOp::create(b, loc, exponent, integer(0x00100000));
     return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, above, integer(0x7fe00000));

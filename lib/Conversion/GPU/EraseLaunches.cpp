@@ -1,9 +1,9 @@
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "dialect/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::nb {
@@ -22,7 +22,8 @@ struct EraseLaunchesPass : nb::impl::EraseLaunchesBase<EraseLaunchesPass> {
       if (function.walk([](gpu::LaunchOp) { return WalkResult::interrupt(); }).wasInterrupted())
         launching.push_back(function);
     if (launching.empty())
-      remarkNothing(getOperation().getLoc(), "nb-erase-launches", "", "no function launches a kernel");
+      remarkNothing(getOperation().getLoc(), "nb-erase-launches", "",
+                    "no function launches a kernel");
     for (func::FuncOp function : launching) {
       auto uses = SymbolTable::getSymbolUses(function, getOperation());
       if (uses && !uses->empty()) {
@@ -33,8 +34,8 @@ struct EraseLaunchesPass : nb::impl::EraseLaunchesBase<EraseLaunchesPass> {
         return signalPassFailure();
       }
       nb::remarkPassed(function.getLoc(), remark::RemarkOpts::name("erased")
-                                            .category("nb-erase-launches")
-                                            .function(function.getName()))
+                                              .category("nb-erase-launches")
+                                              .function(function.getName()))
           << "erased: it launches a kernel of the GPU, which the host does without";
       function.erase();
     }

@@ -1,12 +1,12 @@
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "dialect/Remarks.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_RELIEVEREGISTERS
@@ -165,7 +165,7 @@ static void relieve(gpu::LaunchOp launch) {
   if (llvm::any_of(all,
                    [](scf::ForOp loop) { return !loop.getInductionVar().getType().isIndex(); })) {
     nb::remarkMissed(launch.getLoc(),
-                   remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
+                     remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
         << "left alone: a loop counts in other than index, as all do where this pass has been run";
     return;
   }
@@ -175,7 +175,7 @@ static void relieve(gpu::LaunchOp launch) {
   for (scf::ForOp loop : all)
     countInWords(loop);
   nb::remarkPassed(launch.getLoc(),
-                 remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
+                   remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
       << remark::add("{0} use(s) load or compute anew what lay in registers across loops; {1} "
                      "loop(s) count in 32 bits",
                      reloaded, all.size());

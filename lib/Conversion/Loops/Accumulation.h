@@ -1,8 +1,8 @@
 // Sums that are memory.
 //
-// A sum over pixels, and any sum of tables or grids, is memory into which each term is added where it
-// is computed: an nb.scatter that a body yields becomes one load, addition and store, through any
-// number of sums around it.
+// A sum over pixels, and any sum of tables or grids, is memory into which each term is added where
+// it is computed: an nb.scatter that a body yields becomes one load, addition and store, through
+// any number of sums around it.
 #ifndef NB_CONVERSION_ACCUMULATION_H
 #define NB_CONVERSION_ACCUMULATION_H
 
@@ -24,7 +24,7 @@ struct Accumulator {
   int64_t lanes = 0;         ///< of the vectors
   int64_t pixels = 0;        ///< lanes of the terms, a multiple
   bool concurrent = false;   ///< pixels that are computed at the same time add to it
-  Value active; ///< condition, over the lanes, under which a term counts; null: always
+  Value active;              ///< condition, over the lanes, under which a term counts; null: always
 };
 
 /// Memory ahead of `loop` for sums of numbers, one for each type, next to each other.

@@ -7,16 +7,16 @@
 
 namespace mlir::nb {
 
-/// Replaces the image by loops over panels, rows and pixels, its results by what they write. Sums in
-/// its body are still to be lowered; `sums` knows where those of tables and grids go. With
+/// Replaces the image by loops over panels, rows and pixels, its results by what they write. Sums
+/// in its body are still to be lowered; `sums` knows where those of tables and grids go. With
 /// `concurrent`, pixels may be computed at the same time.
 LogicalResult lowerImage(ImageOp image, Accumulation &sums, LitLoops &lit, bool concurrent);
 
 /// Does the function render an image, before or after its loops were lowered?
 bool isKernel(Operation *function);
 
-/// Replaces what uses the table or grid by what uses the buffer that holds it: lookups become loads,
-/// a kernel may return it.
+/// Replaces what uses the table or grid by what uses the buffer that holds it: lookups become
+/// loads, a kernel may return it.
 LogicalResult replaceByBuffer(Value tableOrGrid, Value buffer, ValueRange counts);
 
 } // namespace mlir::nb

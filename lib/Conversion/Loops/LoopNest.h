@@ -22,10 +22,10 @@ Value fromScalars(OpBuilder &b, Location loc, Type type, ArrayRef<Value> scalars
 
 /// A nest of loops from 0 to each count. `body` is called in the innermost loop with the induction
 /// variables and the carried values, and returns what to carry on.
-SmallVector<Value> buildNest(
-    OpBuilder &b, Location loc, ValueRange counts, SmallVector<Value> carried,
-    SmallVector<Value> &ivs,
-    function_ref<SmallVector<Value>(OpBuilder &, ValueRange ivs, ValueRange carried)> body);
+SmallVector<Value>
+buildNest(OpBuilder &b, Location loc, ValueRange counts, SmallVector<Value> carried,
+          SmallVector<Value> &ivs,
+          function_ref<SmallVector<Value>(OpBuilder &, ValueRange ivs, ValueRange carried)> body);
 
 /// Moves the body of `loop` before the builder's insertion point, with `ivs` for its arguments, and
 /// returns what it yielded.

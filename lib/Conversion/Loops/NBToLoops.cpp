@@ -3,13 +3,13 @@
 #include "lib/Conversion/Loops/ImageToLoops.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
-#include "dialect/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -258,8 +258,9 @@ LogicalResult refuseResponse(FunctionOpInterface function) {
   if (result.wasInterrupted())
     return failure();
   result = function.walk([](PointSpreadOp spread) {
-    spread.emitError("point spread cannot be converted, since a kernel computes each pixel by itself: "
-                     "nb-split-response leaves it to who runs the program");
+    spread.emitError(
+        "point spread cannot be converted, since a kernel computes each pixel by itself: "
+        "nb-split-response leaves it to who runs the program");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -311,8 +312,8 @@ LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
     returnBuffers(function);
   if (loopCount || !tables.empty())
     nb::remarkPassed(function.getLoc(), remark::RemarkOpts::name("lowered")
-                                          .category("convert-nb-to-loops")
-                                          .function(function.getName()))
+                                            .category("convert-nb-to-loops")
+                                            .function(function.getName()))
         << remark::add("{0} image(s) and sums and {1} table(s) became loops over memory", loopCount,
                        tables.size());
   return success();

@@ -5,13 +5,13 @@
 #include "lib/Conversion/Loops/LoopNest.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "dialect/Remarks.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_OUTLINEKERNEL
@@ -233,9 +233,9 @@ void Outliner::emitRunTile() {
     end = entry.load(lit, layout::blocks, b.getIndexType());
     for (memref::AllocOp list : plan.litLists) {
       int64_t number = list->getAttrOfType<IntegerAttr>(names::litList).getInt();
-      mapping.map(list.getResult(),
-                  entry.buffer(entry.load(lit, layout::litSlow + number, pointer()),
-                               b.getI32Type()));
+      mapping.map(
+          list.getResult(),
+          entry.buffer(entry.load(lit, layout::litSlow + number, pointer()), b.getI32Type()));
     }
   }
   Value nextPanel = arith::AddIOp::create(b, loc, panel, entry.index(1));
@@ -350,10 +350,13 @@ void Outliner::emitReach() {
 }
 
 void Outliner::run() {
-  nb::remarkPassed(loc, remark::RemarkOpts::name("outlined").category("nb-outline-kernel").function(source.getName()))
-      << remark::add("entry points of a kernel: {0} table(s) in its workspace and {1} number(s) computed "
-                     "ahead of the loops, {2} accumulator(s)",
-                     plan.tables.size(), plan.saved.size(), plan.accumulators.size());
+  nb::remarkPassed(
+      loc,
+      remark::RemarkOpts::name("outlined").category("nb-outline-kernel").function(source.getName()))
+      << remark::add(
+             "entry points of a kernel: {0} table(s) in its workspace and {1} number(s) computed "
+             "ahead of the loops, {2} accumulator(s)",
+             plan.tables.size(), plan.saved.size(), plan.accumulators.size());
   emitWorkspaceSize();
   emitPrepare();
   emitRunTile();

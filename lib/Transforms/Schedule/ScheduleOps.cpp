@@ -111,7 +111,7 @@ DiagnosedSilenceableFailure schedule::OrderDimensionsOp::applyToOne(TransformRew
   for (unsigned i = 0; i != order.size(); ++i)
     now.push_back(sum.getDimension(i));
   nb::remarkPassed(sum.getLoc(), remarkOf("nb-apply-patterns", "reordered",
-                                        sum->getParentOfType<FunctionOpInterface>()))
+                                          sum->getParentOfType<FunctionOpInterface>()))
       << remark::add("reordered the loops of a sum: {0}", dimensionNames(now));
   return DiagnosedSilenceableFailure::success();
 }
@@ -179,7 +179,7 @@ DiagnosedSilenceableFailure schedule::RecomputeOp::applyToOne(TransformRewriter 
       rewriter.replaceOp(lookup, mapping.lookupOrDefault(yielded));
     }
   nb::remarkPassed(table.getLoc(), remarkOf("nb-apply-patterns", "recomputed",
-                                          table->getParentOfType<FunctionOpInterface>()))
+                                            table->getParentOfType<FunctionOpInterface>()))
       << remark::add("entries of a table are computed at {0} place(s)", places);
   rewriter.eraseOp(table);
   return DiagnosedSilenceableFailure::success();

@@ -17,8 +17,8 @@ Driver load() {
   }
   Driver driver;
   const auto find = [&](auto &function, const char *symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-        ::dlsym(library, symbol));
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
     if (!function)
       throw NoGpu(std::string("the CUDA driver is too old: it has no ") + symbol +
                   "; install one for CUDA 11 or newer, or use --device=cpu");

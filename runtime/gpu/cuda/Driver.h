@@ -48,18 +48,18 @@ enum StreamFlags : unsigned { NonBlocking = 1 };
   X(deviceCount, cuDeviceGetCount, (int *count))                                                   \
   X(device, cuDeviceGet, (Ordinal * device, int number))                                           \
   X(deviceName, cuDeviceGetName, (char *name, int capacity, Ordinal device))                       \
-  X(deviceAttribute, cuDeviceGetAttribute, (int *value, DeviceAttribute attribute, Ordinal device))\
+  X(deviceAttribute, cuDeviceGetAttribute,                                                         \
+    (int *value, DeviceAttribute attribute, Ordinal device))                                       \
   X(retainContext, cuDevicePrimaryCtxRetain, (Context * context, Ordinal device))                  \
   X(releaseContext, cuDevicePrimaryCtxRelease_v2, (Ordinal device))                                \
   X(pushContext, cuCtxPushCurrent_v2, (Context context))                                           \
   X(popContext, cuCtxPopCurrent_v2, (Context * context))                                           \
-  X(memoryInfo, cuMemGetInfo_v2, (std::size_t * free, std::size_t *total))                         \
+  X(memoryInfo, cuMemGetInfo_v2, (std::size_t *free, std::size_t *total))                          \
   X(allocate, cuMemAlloc_v2, (Address * address, std::size_t bytes))                               \
   X(free, cuMemFree_v2, (Address address))                                                         \
   X(copyToDevice, cuMemcpyHtoDAsync_v2,                                                            \
     (Address to, const void *from, std::size_t bytes, Stream stream))                              \
-  X(copyToHost, cuMemcpyDtoHAsync_v2,                                                              \
-    (void *to, Address from, std::size_t bytes, Stream stream))                                    \
+  X(copyToHost, cuMemcpyDtoHAsync_v2, (void *to, Address from, std::size_t bytes, Stream stream))  \
   X(setBytes, cuMemsetD8Async,                                                                     \
     (Address to, unsigned char value, std::size_t bytes, Stream stream))                           \
   X(createStream, cuStreamCreate, (Stream * stream, unsigned flags))                               \

@@ -27,8 +27,8 @@ Memory::Memory(std::shared_ptr<const Device> on, std::size_t bytes)
   const Result result = device->driver().allocate(&place, bytes);
   if (result == Result::OutOfMemory)
     throw std::runtime_error("the GPU " + device->describe() + " has no " + bytesText(bytes) +
-                             " of memory in one piece, though " +
-                             bytesText(device->memory().free) + " are free" + remedy);
+                             " of memory in one piece, though " + bytesText(device->memory().free) +
+                             " are free" + remedy);
   device->driver().check(result, "allocate memory");
 }
 
@@ -57,10 +57,10 @@ void MemoryNeed::check(const Device &device) const {
   std::string list;
   for (const Part &part : parts)
     list += (list.empty() ? "" : ", ") + std::string(part.what) + " " + bytesText(part.bytes);
-  throw std::runtime_error("the GPU " + device.describe() + " has too little memory: " +
-                           bytesText(sum) + " are needed (" + list + ") and " +
-                           bytesText(info.free) + " of " + bytesText(info.total) + " are free" +
-                           remedy);
+  throw std::runtime_error("the GPU " + device.describe() +
+                           " has too little memory: " + bytesText(sum) + " are needed (" + list +
+                           ") and " + bytesText(info.free) + " of " + bytesText(info.total) +
+                           " are free" + remedy);
 }
 
 } // namespace nanobragg::cuda

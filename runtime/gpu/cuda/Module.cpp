@@ -135,8 +135,8 @@ void Module::load() {
   }
   if (refused.empty())
     throw std::runtime_error("the kernel has code for " + listCodes(codes) + " and the GPU is " +
-                             device->describe() + "; make one with nb-compile --target=" +
-                             device->chip());
+                             device->describe() +
+                             "; make one with nb-compile --target=" + device->chip());
   throw std::runtime_error("the driver of the GPU supports CUDA " + versionText(driver.version) +
                            " and refuses the kernel (" + refused +
                            "); install a newer driver, or use --device=cpu");

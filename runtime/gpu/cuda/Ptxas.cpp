@@ -42,10 +42,12 @@ std::string findPtxas() {
     if (named == "off")
       return "";
     if (!named.starts_with('/'))
-      throw Refusal("NB_PTXAS names '" + named + "'; name the program from the root folder on, as "
+      throw Refusal("NB_PTXAS names '" + named +
+                    "'; name the program from the root folder on, as "
                     "/usr/local/cuda/bin/ptxas");
     if (!isProgram(named))
-      throw std::runtime_error("NB_PTXAS names '" + named + "', which is no program; name ptxas, "
+      throw std::runtime_error("NB_PTXAS names '" + named +
+                               "', which is no program; name ptxas, "
                                "or say off to leave its work to the driver of the GPU");
     return named;
   }

@@ -5,7 +5,6 @@
 
 namespace nanobragg::cuda {
 
-
 RunPlan::RunPlan(const nb_kernel_descriptor &kernel, const void *const *arguments,
                  const ImageShape &imageShape, std::int64_t residentBlocks)
     : shape(imageShape) {
@@ -18,8 +17,7 @@ RunPlan::RunPlan(const nb_kernel_descriptor &kernel, const void *const *argument
 
   samplesOfPixel = samplesPerPixel(kernel, arguments);
   tiles = planTiles(shape, samplesOfPixel, threads, residentBlocks);
-  const std::size_t pixelBytes =
-      kernel.image_type == NB_IMAGE_F32 ? sizeof(float) : sizeof(double);
+  const std::size_t pixelBytes = kernel.image_type == NB_IMAGE_F32 ? sizeof(float) : sizeof(double);
   for (std::uint32_t i = 0; i != kernel.num_outputs; ++i) {
     const bool image = kernel.outputs[i].kind == NB_OUTPUT_IMAGE;
     imageBytes.push_back(image ? std::size_t(shape.pixels()) * pixelBytes : 0);

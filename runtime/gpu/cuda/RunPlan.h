@@ -2,9 +2,9 @@
 #ifndef NANOBRAGG_RUNTIME_CUDA_RUNPLAN_H
 #define NANOBRAGG_RUNTIME_CUDA_RUNPLAN_H
 
-#include "runtime/processor/AlignedMemory.h"
 #include "runtime/gpu/cuda/ArgumentBlock.h"
 #include "runtime/gpu/cuda/Tiles.h"
+#include "runtime/processor/AlignedMemory.h"
 
 #include <vector>
 
@@ -13,8 +13,8 @@ namespace nanobragg::cuda {
 /// Sizes, launches, and the block that the kernel will read, in which only addresses are missing.
 struct RunPlan {
   /// Runs the kernel's prepare. `residentBlocks` are those that the GPU can hold at a time.
-  RunPlan(const nb_kernel_descriptor &kernel, const void *const *arguments,
-          const ImageShape &shape, std::int64_t residentBlocks);
+  RunPlan(const nb_kernel_descriptor &kernel, const void *const *arguments, const ImageShape &shape,
+          std::int64_t residentBlocks);
 
   /// Blocks of the launch for this tile.
   std::int64_t blocksOf(const nb_tile &tile) const {

@@ -24,8 +24,7 @@ std::vector<nb_tile> planTiles(const ImageShape &shape, double samplesPerPixel,
 std::int64_t blocksForSums(std::int64_t residentBlocks, std::int64_t accumulatorBytes,
                            std::int64_t warpsOfBlock) {
   constexpr std::int64_t mostBytes = 1000000000, least = 2;
-  const std::int64_t most =
-      mostBytes / std::max<std::int64_t>(accumulatorBytes * warpsOfBlock, 1);
+  const std::int64_t most = mostBytes / std::max<std::int64_t>(accumulatorBytes * warpsOfBlock, 1);
   return std::max(least, std::min(2 * residentBlocks, most));
 }
 

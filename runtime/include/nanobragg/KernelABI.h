@@ -147,9 +147,9 @@ typedef enum nb_reach_table {
   NB_REACH_DIRECT,     /* double[9]: rows a, b, c, in m */
   NB_REACH_INCIDENT,   /* double[3]: k */
   NB_REACH_WAVELENGTH, /* in m */
-  /* Of flat panels, double[3] for each: where they begin, and their axes. Of curved panels the angles
-   * of nb.curved_position about the slow and the fast axis, and 0, in rad, at the points with fast,
-   * slow coordinate and depth 0 0 0, 1 0 0, 0 1 0 and 0 0 1 m. */
+  /* Of flat panels, double[3] for each: where they begin, and their axes. Of curved panels the
+   * angles of nb.curved_position about the slow and the fast axis, and 0, in rad, at the points
+   * with fast, slow coordinate and depth 0 0 0, 1 0 0, 0 1 0 and 0 0 1 m. */
   NB_REACH_ORIGIN,
   NB_REACH_FAST_AXIS,
   NB_REACH_SLOW_AXIS,

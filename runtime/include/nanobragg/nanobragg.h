@@ -85,9 +85,9 @@ NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simul
  * one source, one panel, no oversampling, the MOSFLM axes, the whole image as region of interest.
  * The others (cell, F, wavelength, fluence, distance, beam centre, pixels, ...) have to be set.
  * Refused where they are set: NaN, infinities (but for the attenuation depth), edges, wavelengths,
- * distances and pixel sizes that are not above zero, angles that no cell has. Refused by the run: what
- * does not agree, as a table of another length than its count or a region outside of the image.
- * nb-sim --list-parameters and nb-compile --inspect list names, kinds, shapes and units. */
+ * distances and pixel sizes that are not above zero, angles that no cell has. Refused by the run:
+ * what does not agree, as a table of another length than its count or a region outside of the
+ * image. nb-sim --list-parameters and nb-compile --inspect list names, kinds, shapes and units. */
 
 NB_API nb_status nb_set_f64(nb_simulator *s, const char *name, double value);
 NB_API nb_status nb_set_index(nb_simulator *s, const char *name, int64_t value);

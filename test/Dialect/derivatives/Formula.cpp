@@ -14,9 +14,7 @@ DialectRegistry registryOfFormulas() {
   return registry;
 }
 
-static size_t numbersIn(Type type) {
-  return isa<Vec3Type>(type) ? 3 : isa<Mat3Type>(type) ? 9 : 1;
-}
+static size_t numbersIn(Type type) { return isa<Vec3Type>(type) ? 3 : isa<Mat3Type>(type) ? 9 : 1; }
 
 Formula::Formula(const std::string &text)
     : context(registryOfFormulas(), MLIRContext::Threading::DISABLED) {

@@ -14,9 +14,8 @@ std::string named(const std::vector<std::string> &types) {
   return text;
 }
 
-RuleCase op(std::string name, std::vector<std::string> types, std::string body,
-            std::string result, std::vector<Range> ranges,
-            std::vector<std::vector<double>> delicate = {}) {
+RuleCase op(std::string name, std::vector<std::string> types, std::string body, std::string result,
+            std::vector<Range> ranges, std::vector<std::vector<double>> delicate = {}) {
   return {name, named(types), "%r = " + name + body, result, ranges, delicate};
 }
 
@@ -30,49 +29,46 @@ RuleCase scalar(std::string name, std::vector<Range> ranges,
 
 void addAlgebra(std::vector<RuleCase> &cases) {
   std::vector<std::string> nine(9, S);
-  cases.insert(
-      cases.end(),
-      {op("nb.vec", {S, S, S}, " %a, %b, %c : f64", V, {any, any, any}),
-       op("nb.component", {V}, " %a[1] : " + V, S, {any}),
-       op("nb.mat", nine, " %a, %b, %c, %d, %e, %f, %g, %h, %i : " + M, M,
-          std::vector<Range>(9, any)),
-       op("nb.element", {M}, " %a[1, 2] : " + M, S, {any}),
-       op("nb.row", {M}, " %a[2] : " + M, V, {any}),
-       op("nb.add", {V, V}, " %a, %b : " + V, V, {any, any}),
-       op("nb.add", {M, M}, " %a, %b : " + M, M, {any, any}),
-       op("nb.sub", {V, V}, " %a, %b : " + V, V, {any, any}),
-       op("nb.sub", {M, M}, " %a, %b : " + M, M, {any, any}),
-       op("nb.cross", {V, V}, " %a, %b : " + V, V, {any, any}),
-       op("nb.scale", {V, S}, " %a, %b : " + V, V, {any, any}),
-       op("nb.scale", {M, S}, " %a, %b : " + M, M, {any, any}),
-       op("nb.dot", {V, V}, " %a, %b : " + V, S, {any, any}),
-       op("nb.norm", {V}, " %a : " + V, S, {positive}),
-       op("nb.normalize", {V}, " %a : " + V, V, {positive}),
-       op("nb.transform", {M, V}, " %a, %b : " + V, V, {any, any}),
-       op("nb.multiply", {M, M}, " %a, %b : " + M, M, {any, any}),
-       op("nb.transpose", {M}, " %a : " + M, M, {any}),
-       op("nb.outer", {V, V}, " %a, %b : " + V, M, {any, any}),
-       op("nb.frobenius", {M, M}, " %a, %b : " + M, S, {any, any}),
-       op("nb.miller_index", {M, V}, " %a, %b : " + V, V, {any, any})});
+  cases.insert(cases.end(), {op("nb.vec", {S, S, S}, " %a, %b, %c : f64", V, {any, any, any}),
+                             op("nb.component", {V}, " %a[1] : " + V, S, {any}),
+                             op("nb.mat", nine, " %a, %b, %c, %d, %e, %f, %g, %h, %i : " + M, M,
+                                std::vector<Range>(9, any)),
+                             op("nb.element", {M}, " %a[1, 2] : " + M, S, {any}),
+                             op("nb.row", {M}, " %a[2] : " + M, V, {any}),
+                             op("nb.add", {V, V}, " %a, %b : " + V, V, {any, any}),
+                             op("nb.add", {M, M}, " %a, %b : " + M, M, {any, any}),
+                             op("nb.sub", {V, V}, " %a, %b : " + V, V, {any, any}),
+                             op("nb.sub", {M, M}, " %a, %b : " + M, M, {any, any}),
+                             op("nb.cross", {V, V}, " %a, %b : " + V, V, {any, any}),
+                             op("nb.scale", {V, S}, " %a, %b : " + V, V, {any, any}),
+                             op("nb.scale", {M, S}, " %a, %b : " + M, M, {any, any}),
+                             op("nb.dot", {V, V}, " %a, %b : " + V, S, {any, any}),
+                             op("nb.norm", {V}, " %a : " + V, S, {positive}),
+                             op("nb.normalize", {V}, " %a : " + V, V, {positive}),
+                             op("nb.transform", {M, V}, " %a, %b : " + V, V, {any, any}),
+                             op("nb.multiply", {M, M}, " %a, %b : " + M, M, {any, any}),
+                             op("nb.transpose", {M}, " %a : " + M, M, {any}),
+                             op("nb.outer", {V, V}, " %a, %b : " + V, M, {any, any}),
+                             op("nb.frobenius", {M, M}, " %a, %b : " + M, S, {any, any}),
+                             op("nb.miller_index", {M, V}, " %a, %b : " + V, V, {any, any})});
 }
 
 void addGeometry(std::vector<RuleCase> &cases) {
   std::string pixel = "%i = arith.constant 17 : index %j = arith.constant 1 : index "
                       "%n = arith.constant 3 : index "
                       "%r = nb.detector_coordinate %i, %j, %n, %a : index, f64";
-  cases.insert(
-      cases.end(),
-      {op("nb.axis_rotation", {V, S}, " %a, %b : " + V, M, {any, {-4, 4}},
-          {{0.6, 0, 0.8, 0}, {1, 0, 0, 1e-9}, {0, 0, 0, 1}}),
-       op("nb.euler_rotation", {S, S, S}, " %a, %b, %c : f64", M, {{-4, 4}, {-4, 4}, {-4, 4}},
-          {{0, 0, 0}}),
-       {"nb.detector_coordinate", named({S}), pixel, S, {{1e-5, 2e-4}}},
-       op("nb.pixel_position", {V, V, V, V, S, S, S}, " %a, %b, %c, %d at %e, %f, %g : " + V, V,
-          std::vector<Range>(7, any)),
-       op("nb.curved_position", {V, V, V, S, S, S}, " %a, %b, %c, %d, %e, %f : " + V, V,
-          std::vector<Range>(6, any), {{1, 0, 0, 0, 0, 1, 0, -1, 0, 0.1, 0, 0}}),
-       op("nb.scattering_vector", {V, V, S}, " %a, %b, %c : " + V, V,
-          {{-1, 1}, {-1, 1}, {5e-11, 2e-10}}, {{1, 0, 0, 1, 0, 0, 1e-10}})});
+  cases.insert(cases.end(),
+               {op("nb.axis_rotation", {V, S}, " %a, %b : " + V, M, {any, {-4, 4}},
+                   {{0.6, 0, 0.8, 0}, {1, 0, 0, 1e-9}, {0, 0, 0, 1}}),
+                op("nb.euler_rotation", {S, S, S}, " %a, %b, %c : f64", M,
+                   {{-4, 4}, {-4, 4}, {-4, 4}}, {{0, 0, 0}}),
+                {"nb.detector_coordinate", named({S}), pixel, S, {{1e-5, 2e-4}}},
+                op("nb.pixel_position", {V, V, V, V, S, S, S},
+                   " %a, %b, %c, %d at %e, %f, %g : " + V, V, std::vector<Range>(7, any)),
+                op("nb.curved_position", {V, V, V, S, S, S}, " %a, %b, %c, %d, %e, %f : " + V, V,
+                   std::vector<Range>(6, any), {{1, 0, 0, 0, 0, 1, 0, -1, 0, 0.1, 0, 0}}),
+                op("nb.scattering_vector", {V, V, S}, " %a, %b, %c : " + V, V,
+                   {{-1, 1}, {-1, 1}, {5e-11, 2e-10}}, {{1, 0, 0, 1, 0, 0, 1e-10}})});
 }
 
 void addCrystal(std::vector<RuleCase> &cases) {
@@ -82,14 +78,13 @@ void addCrystal(std::vector<RuleCase> &cases) {
   std::vector<double> cubic = {1e-8, 1e-8, 1e-8, right, right, right};
   std::string operands = " %a, %b, %c, %d, %e, %f : f64";
   std::vector<std::string> six(6, S);
-  cases.insert(cases.end(),
-               {op("nb.cell_volume", six, operands, S, cell, {cubic}),
-                op("nb.reciprocal_cell", six, " right" + operands, M, cell, {cubic}),
-                op("nb.reciprocal_cell", six, " c" + operands, M, cell, {cubic}),
-                op("nb.direct_cell", {M}, " %a : " + M, M, {{-1e8, 1e8}},
-                   {{1e8, 0, 0, 0, 1e8, 0, 0, 0, 1e8}}),
-                op("nb.direct_cell", {M, S, S, S}, " %a lengths(%b, %c, %d) : " + M, M,
-                   {{-1e8, 1e8}, length, length, length})});
+  cases.insert(cases.end(), {op("nb.cell_volume", six, operands, S, cell, {cubic}),
+                             op("nb.reciprocal_cell", six, " right" + operands, M, cell, {cubic}),
+                             op("nb.reciprocal_cell", six, " c" + operands, M, cell, {cubic}),
+                             op("nb.direct_cell", {M}, " %a : " + M, M, {{-1e8, 1e8}},
+                                {{1e8, 0, 0, 0, 1e8, 0, 0, 0, 1e8}}),
+                             op("nb.direct_cell", {M, S, S, S}, " %a lengths(%b, %c, %d) : " + M, M,
+                                {{-1e8, 1e8}, length, length, length})});
 }
 
 void addLattice(std::vector<RuleCase> &cases) {
@@ -123,9 +118,8 @@ void addLattice(std::vector<RuleCase> &cases) {
           {delta, cells, positive, {-0.9, 0.9}}, {{0, 0, 0, 5, 4, 3, 1, 0.5, -1, 0.2}}),
        op("nb.lattice_factor", {V, V, S}, " tophat" + text, S, {{-1e-3, 1e-3}, cells, positive},
           {fudgedPeak}),
-       op("nb.lattice_factor", {V, V, S, M},
-          " gauss fraction %a, %b fudge %c reciprocal %d : " + V, S,
-          {{-0.1, 0.1}, {2, 3}, positive, {-1e8, 1e8}}),
+       op("nb.lattice_factor", {V, V, S, M}, " gauss fraction %a, %b fudge %c reciprocal %d : " + V,
+          S, {{-0.1, 0.1}, {2, 3}, positive, {-1e8, 1e8}}),
        op("nb.intensity", {S, S}, " %a, %b : f64", S, {any, any}, {{0, 0}, {1, 0}, {0, 1}})});
 }
 
@@ -133,22 +127,21 @@ void addCorrections(std::vector<RuleCase> &cases) {
   std::string polarization = "%k = nb.normalize %c : " + V + " %u = nb.normalize %d : " + V +
                              " %r = nb.polarization %a, %b, %k, %u : " + V;
   std::string text = " %a, %b, %c, %d, %e : " + V;
-  cases.insert(
-      cases.end(),
-      {{"nb.polarization",
-        named({S, V, V, V}),
-        polarization,
-        S,
-        {{0, 1}, {0.2, 1}, {-1, -0.2}, {-1, 1}},
-        // Along the beam, against it, and across it.
-        {{0.9, 0, 0, 1, 1, 0, 0, 0, 1, 0}, {0.9, 0, 0, 1, 1, 0, 0, 0, 0, 1}}},
-       op("nb.solid_angle", {V, S, S}, " pixel %a, %b, %c : " + V, S,
-          {{0.05, 0.2}, {0.05, 0.1}, {1e-4, 2e-4}}),
-       op("nb.solid_angle", {V, S, S}, " point %a, %b, %c : " + V, S,
-          {{0.05, 0.2}, {0.05, 0.1}, {1e-4, 2e-4}}),
-       op("nb.capture_fraction", {V, V, S, S, S}, text, S,
-          {{0.3, 0.6}, {0.3, 0.6}, {0, 3}, {1e-5, 1e-4}, {1e-4, 1e-3}}),
-       op("nb.water_background", {S, S}, " %a, %b : f64", S, {{1e-5, 1e-4}, {1e20, 1e24}})});
+  cases.insert(cases.end(), {{"nb.polarization",
+                              named({S, V, V, V}),
+                              polarization,
+                              S,
+                              {{0, 1}, {0.2, 1}, {-1, -0.2}, {-1, 1}},
+                              // Along the beam, against it, and across it.
+                              {{0.9, 0, 0, 1, 1, 0, 0, 0, 1, 0}, {0.9, 0, 0, 1, 1, 0, 0, 0, 0, 1}}},
+                             op("nb.solid_angle", {V, S, S}, " pixel %a, %b, %c : " + V, S,
+                                {{0.05, 0.2}, {0.05, 0.1}, {1e-4, 2e-4}}),
+                             op("nb.solid_angle", {V, S, S}, " point %a, %b, %c : " + V, S,
+                                {{0.05, 0.2}, {0.05, 0.1}, {1e-4, 2e-4}}),
+                             op("nb.capture_fraction", {V, V, S, S, S}, text, S,
+                                {{0.3, 0.6}, {0.3, 0.6}, {0, 3}, {1e-5, 1e-4}, {1e-4, 1e-3}}),
+                             op("nb.water_background", {S, S}, " %a, %b : f64", S,
+                                {{1e-5, 1e-4}, {1e20, 1e24}})});
 }
 
 void addDisorder(std::vector<RuleCase> &cases) {
@@ -156,9 +149,8 @@ void addDisorder(std::vector<RuleCase> &cases) {
   cases.insert(cases.end(),
                {op("nb.spread_along", {V, V}, " %a, %b : " + V, S, {{-1, 1}, spread},
                    {{0.36, 0.48, 0.8, 0, 1, 2}, {0, 0, 1, 1, 1, 2}}),
-                op("nb.diffuse_factor", {V, V, V, V},
-                   " %a, %b lengths %c displacements %d : " + V, S,
-                   {{-0.3, 0.3}, {-0.3, 0.3}, length, length},
+                op("nb.diffuse_factor", {V, V, V, V}, " %a, %b lengths %c displacements %d : " + V,
+                   S, {{-0.3, 0.3}, {-0.3, 0.3}, length, length},
                    {{0.1, 0.2, 0.3, 0, 0, 0, 1, 1, 1, 0.2, 0.2, 0.2}})});
 }
 
@@ -181,9 +173,9 @@ void addArithmetic(std::vector<RuleCase> &cases) {
 }
 
 void addFunctions(std::vector<RuleCase> &cases) {
-  for (const char *name : {"math.sin", "math.cos", "math.atan", "math.sinh", "math.cosh",
-                           "math.tanh", "math.asinh", "math.exp", "math.exp2", "math.expm1",
-                           "math.erf", "math.erfc"})
+  for (const char *name :
+       {"math.sin", "math.cos", "math.atan", "math.sinh", "math.cosh", "math.tanh", "math.asinh",
+        "math.exp", "math.exp2", "math.expm1", "math.erf", "math.erfc"})
     cases.push_back(scalar(name, {any}, {{0}}));
   for (const char *name : {"math.sqrt", "math.rsqrt", "math.cbrt", "math.log", "math.log2",
                            "math.log10", "math.log1p"})

@@ -22,8 +22,8 @@ struct RuleCase {
   std::vector<std::vector<double>> delicate = {};
 
   std::string text() const {
-    return "func.func @f(" + arguments + ") -> " + result + " { " + body + " return %r : " +
-           result + " }";
+    return "func.func @f(" + arguments + ") -> " + result + " { " + body +
+           " return %r : " + result + " }";
   }
 };
 

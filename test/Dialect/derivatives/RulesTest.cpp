@@ -156,8 +156,8 @@ TEST_P(Rules, TangentOfTheTangentIsItsSlope) {
     Numbers t = check.direction(), s = check.direction();
     Numbers second = check.formula.secondTangent(x, t, s);
     Numbers expected = slope([&](double h) { return check.formula.tangent(moved(x, s, h), t); });
-    double scale = std::max({largest(expected), largest(check.formula.tangent(x, t)),
-                             largest(check.formula.value(x))});
+    double scale = std::max(
+        {largest(expected), largest(check.formula.tangent(x, t)), largest(check.formula.value(x))});
     EXPECT_LE(distance(second, expected), 1e-9 * scale)
         << at(c, x) << " is " << testing::PrintToString(second) << ", not "
         << testing::PrintToString(expected);

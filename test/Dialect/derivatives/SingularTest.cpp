@@ -55,9 +55,9 @@ TEST(Singular, KinksOfScalarFunctions) {
 
 /// The amplitude sin(pi N x) / sin(pi x) is N (1 - pi^2 (N^2 - 1) x^2 / 6) near the peak.
 TEST(Singular, IntensityOfABraggPeak) {
-  Formula f(function("%a: " + V + ", %b: " + V + ", %c: f64",
-                     "%L = nb.lattice_factor square %a, %b : " + V +
-                         " %r = nb.intensity %c, %L : f64"));
+  Formula f(
+      function("%a: " + V + ", %b: " + V + ", %c: f64",
+               "%L = nb.lattice_factor square %a, %b : " + V + " %r = nb.intensity %c, %L : f64"));
   ASSERT_TRUE(f.ready());
   Numbers peak = {2, -3, 1, 5, 4, 3, 10};
   double intensity = 100.0 * 60 * 60;
@@ -128,8 +128,8 @@ TEST(Singular, CaptureEdgeOn) {
 }
 
 TEST(Singular, RotationByNothing) {
-  Formula f(function("%a: " + V + ", %b: f64", "%r = nb.axis_rotation %a, %b : " + V,
-                     "!nb.mat3<f64>"));
+  Formula f(
+      function("%a: " + V + ", %b: f64", "%r = nb.axis_rotation %a, %b : " + V, "!nb.mat3<f64>"));
   ASSERT_TRUE(f.ready());
   expectNear(f.tangent({0, 0, 1, 0}, {1, 1, 1, 2}), {0, -2, 0, 2, 0, 0, 0, 0, 0});
   expectNear(f.tangent({0, 0, 0, 0}, {1, 1, 1, 2}), {0, 0, 0, 0, 0, 0, 0, 0, 0});

@@ -42,9 +42,8 @@ static bool isFloat(Type type) {
 static void finish(func::FuncOp function, ValueRange results) {
   Operation *terminator = function.getBody().front().getTerminator();
   terminator->setOperands(results);
-  function.setType(FunctionType::get(function.getContext(),
-                                     function.getBody().front().getArgumentTypes(),
-                                     results.getTypes()));
+  function.setType(FunctionType::get(
+      function.getContext(), function.getBody().front().getArgumentTypes(), results.getTypes()));
 }
 
 func::FuncOp tangentOf(func::FuncOp function, unsigned active, std::string &missing) {

@@ -88,9 +88,7 @@ TEST_F(CompareFiles, Refusals) {
   const std::string three = raw("a.bin", {1, 2, 3}), four = raw("b.bin", {1, 2, 3, 4});
   EXPECT_THAT(refusal([&] { readImage(three, std::nullopt); }), HasSubstr("--shape=SLOW,FAST"));
   EXPECT_THAT(refusal([&] { readImage(three, Shape{2, 2}); }), HasSubstr("12 bytes where 4"));
-  EXPECT_THAT(refusal([&] {
-                readImage(npy("c.npy", {3}, {1, 2, 3}), std::nullopt);
-              }),
+  EXPECT_THAT(refusal([&] { readImage(npy("c.npy", {3}, {1, 2, 3}), std::nullopt); }),
               HasSubstr("has 1 dimensions"));
   EXPECT_THAT(refusal([&] {
                 readImages(four, npy("d.npy", {1, 5}, std::vector<double>(5)), std::nullopt);

@@ -1,6 +1,6 @@
+#include "test/Tools/nb-compare/Images.h"
 #include "tools/nb-compare/Comparison.h"
 #include "tools/nb-compare/DifferencePicture.h"
-#include "test/Tools/nb-compare/Images.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

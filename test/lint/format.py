@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Compares the sources with what clang-format makes of them, and reads the pages' line lengths.
+
+    format.py ROOT CLANG_FORMAT
+
+C++ files have to be as CLANG_FORMAT writes them. Lines of prose in pages are at most 100 columns
+long; tables, code, links and generated pages may be longer. Exit status 1 with a line for each file
+that differs; 77 with the reason when clang-format is not there."""
+
+import os
+import re
+import subprocess
+import sys
+
+LONGEST = 100
+GENERATED = ("docs/reference/", "docs/man/", "docs/semantics.md")
+
+
+def files(root, suffixes):
+    """Paths below the root, relative to it, that are sources: no build folder, nothing hidden."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders
+                            if not name.startswith((".", "build")) and name != "shared")
+        for name in sorted(names):
+            if name.endswith(suffixes):
+                yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def long_lines(text):
+    """Numbers of the lines of prose that are too long."""
+    fence = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if re.match(r"\s*(```|~~~)", line):
+            fence = not fence
+        elif (len(line) > LONGEST and not fence and not line.lstrip().startswith("|")
+              and not line.startswith("    ") and " " in line[:LONGEST].strip()):
+            yield number
+
+
+def main():
+    root, formatter = sys.argv[1:]
+    wrong = 0
+    for path in files(root, (".md",)):
+        if path.startswith(GENERATED):
+            continue
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            for number in long_lines(file.read()):
+                print(f"{path}:{number}: longer than {LONGEST} columns")
+                wrong += 1
+    if not os.path.exists(formatter):
+        print("skipped: clang-format-22 is not installed")
+        return 1 if wrong else 77
+    sources = list(files(root, (".cpp", ".h", ".c")))
+    check = subprocess.run([formatter, "--dry-run", *sources], cwd=root, capture_output=True,
+                           text=True)
+    for path in sorted(set(re.findall(r"^(\S+?):\d+:\d+: warning", check.stderr, re.M))):
+        print(f"{path}: clang-format-22 -i {path}")
+        wrong += 1
+    if check.returncode:
+        print(check.stderr)
+        wrong += 1
+    print(f"{len(sources)} sources, {wrong} complaints")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
