@@ -7,7 +7,6 @@ namespace nanobragg::io {
 namespace {
 
 Handle openFile(const std::string &path) {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   return checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), path,
                  "cannot be opened as HDF5; it is damaged or still being written");
 }

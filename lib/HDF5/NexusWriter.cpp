@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <libdeflate.h>
 #include <memory>
 #include <mutex>
@@ -125,17 +124,12 @@ public:
   Writer(const std::string &path, const DialsExperiment &experiment, const NexusOptions &options)
       : path(path), e(alongZ(experiment)), options(options),
         rows(options.frameSlow * e.panels.size()) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     if (options.bitshuffle && !hasBitshuffle())
       throw FileError(path,
                       "cannot be written with bitshuffle: HDF5 finds no plugin for it (in wheels "
                       "for pip it takes none to write); install one (Debian: bitshuffle), set "
                       "HDF5_PLUGIN_PATH, or leave out --nexus-bitshuffle");
-    std::error_code ignored;
-    if (options.resume && std::filesystem::exists(path, ignored))
-      reopen();
-    else
-      create();
+    options.resume ? reopen() : create();
   }
 
   void write(std::size_t frame, std::span<const std::byte> pixels) override {
@@ -178,6 +172,13 @@ private:
       throw FileError(path, "cannot be written; is there room on the disk?");
   }
 
+  /// The lock of the file is its caller's (lib/IO/NexusFile.cpp).
+  static Handle unlockedAccess() {
+    Handle access(H5Pcreate(H5P_FILE_ACCESS));
+    H5Pset_file_locking(access, false, true);
+    return access;
+  }
+
   /// As HDF5's filters shuffle and deflate do, on this thread.
   static std::vector<std::byte> deflated(std::span<const std::byte> pixels) {
     const std::size_t count = pixels.size() / 4;
@@ -196,9 +197,10 @@ private:
   }
 
   void create() {
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+    const Handle access = unlockedAccess();
     H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V110);
-    file = checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), path,
+    const std::string &at = options.bytes.empty() ? path : options.bytes;
+    file = checked(H5Fcreate(at.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), path,
                    "cannot be made; does its folder exist and may it be written to?");
     Builder b(path, file);
     b.attribute(file, "default", "entry");
@@ -370,7 +372,7 @@ private:
   }
 
   void reopen() {
-    file = checked(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), path,
+    file = checked(H5Fopen(path.c_str(), H5F_ACC_RDWR, unlockedAccess()), path,
                    "is no HDF5 file that could be gone on with; remove it, or leave out --resume");
     data = checked(H5Dopen2(file, "/entry/data/data", H5P_DEFAULT), path,
                    "has no /entry/data/data to go on with; remove it, or leave out --resume");
@@ -406,7 +408,6 @@ bool hasBitshuffle() {
 #ifdef NB_STATIC_HDF5
   return false; // to write, the plugin asks the HDF5 that it was linked with, which is the system's
 #else
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // it is asked, no error
   return H5Zfilter_avail(bitshuffleFilter) > 0;
 #endif
 }

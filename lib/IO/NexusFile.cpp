@@ -2,13 +2,15 @@
 
 #include "lib/IO/Module.h"
 #include "lib/IO/ModuleCall.h"
-#include "lib/IO/OutputPath.h"
-#include "lib/IO/TemporaryName.h"
+#include "lib/IO/OutputFile.h"
+#include "lib/IO/WriteLock.h"
 
-#include <cerrno>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 
 namespace nanobragg::io {
 namespace {
@@ -25,44 +27,69 @@ const Hdf5Module &hdf5Module() {
   return module;
 }
 
+/// HDF5 locks files too, and not while another descriptor has the lock. Where the environment wants
+/// it to, its lock is the one.
+bool hdf5Locks() {
+  const char *const wanted = std::getenv("HDF5_USE_FILE_LOCKING");
+  return wanted && wanted != std::string_view("FALSE") && wanted != std::string_view("0");
+}
+
 /// A writer of the library, whose errors are thrown here.
 class WriterThere : public NexusWriter {
 public:
-  explicit WriterThere(NexusWriter *writer) : writer(writer) {}
-  ~WriterThere() override { hdf5Module().close(writer); }
+  WriterThere(const std::string &path, const DialsExperiment &experiment, NexusOptions options) {
+    std::error_code ignored;
+    options.resume = options.resume && std::filesystem::exists(path, ignored);
+    if (options.resume) {
+      lock = WriteLock::take(path, WriteLock::Missing::isError);
+      if (hdf5Locks())
+        lock.unlock();
+    } else {
+      if (options.parts.empty()) // a view never grows
+        WriteLock::refuseIfTaken(path);
+      whole.emplace(path);
+      if (!whole->isRegular())
+        throw FileError(path, "is no regular file, which HDF5 needs; give the name of a file");
+      options.bytes = whole->temporaryPath();
+      if (hdf5Locks())
+        whole->unlock();
+    }
+    rethrown([&](std::string &error) {
+      return hdf5Module().open(path, experiment, options, writer, error);
+    });
+    if (whole && !options.complete) {
+      lock = WriteLock(path, whole->commitLocked());
+      whole.reset();
+    }
+  }
+  ~WriterThere() override {
+    if (writer)
+      hdf5Module().close(writer);
+  }
 
   void write(std::size_t frame, std::span<const std::byte> pixels) override {
+    lock.requireName();
     rethrown([&](std::string &error) { return hdf5Module().write(*writer, frame, pixels, error); });
   }
   bool isDone(std::size_t frame) const override { return hdf5Module().isDone(*writer, frame); }
   void finish() override {
     rethrown([&](std::string &error) { return hdf5Module().finish(*writer, error); });
+    if (whole)
+      whole->commit();
+    lock.requireName();
   }
 
 private:
-  NexusWriter *writer;
+  std::optional<OutputFile> whole; ///< until it appears
+  WriteLock lock;                  ///< once it has appeared
+  NexusWriter *writer = nullptr;   ///< closed ahead of both
 };
 
 } // namespace
 
 std::unique_ptr<NexusWriter> openNexus(const std::string &path, const DialsExperiment &experiment,
                                        const NexusOptions &options) {
-  NexusWriter *writer = nullptr;
-  rethrown([&](std::string &error) {
-    return hdf5Module().open(path, experiment, options, writer, error);
-  });
-  return std::make_unique<WriterThere>(writer);
-}
-
-void joinNexus(const std::string &path, const DialsExperiment &experiment,
-               const NexusOptions &options) {
-  const std::string temporary = directoryOf(path) + newTemporaryName();
-  openNexus(temporary, experiment, options)->finish();
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(temporary.c_str());
-    throw FileError(path, std::string("cannot be put into place: ") + std::strerror(error));
-  }
+  return std::make_unique<WriterThere>(path, experiment, options);
 }
 
 bool canBitshuffle() { return hdf5Module().hasBitshuffle(); }

@@ -23,11 +23,13 @@ struct NexusPart {
 struct NexusOptions {
   std::size_t frames = 1;
   bool resume = false;     ///< go on with a file that is there
+  bool complete = false;   ///< the file appears at the end; else as soon as it can be read
   bool stills = false;     ///< no scan
   bool floats = false;     ///< 32-bit floats, else 32-bit integers
   bool bitshuffle = false; ///< bitshuffle and LZ4 by HDF5's plugin, else shuffled and deflated
   std::size_t frameFast = 0, frameSlow = 0; ///< of the frame that each panel lies in the corner of
   std::vector<std::uint8_t> mask{};         ///< [panel][slow][fast], 0: masked; empty: none
+  std::string bytes{}; ///< where a file is made whose own name it gets later; empty: at that
   /// A virtual data set over these. Frames of none are -1 (integers) or not a number (floats).
   std::vector<NexusPart> parts{};
 };
@@ -43,14 +45,10 @@ public:
   virtual void finish() = 0;
 };
 
-/// Throws FileError. The beam is turned to -z where it is not along it: NXmx has no other.
+/// Throws FileError, also where another run writes the file; a writer throws it as soon as the file
+/// has lost its name. The beam is turned to -z where it is not along it: NXmx has no other.
 std::unique_ptr<NexusWriter> openNexus(const std::string &path, const DialsExperiment &experiment,
                                        const NexusOptions &options);
-
-/// A virtual data set over options.parts, which need not be complete. It appears complete. Throws
-/// FileError.
-void joinNexus(const std::string &path, const DialsExperiment &experiment,
-               const NexusOptions &options);
 
 /// Does HDF5 find a plugin for bitshuffle and LZ4? Without, NexusOptions::bitshuffle is refused.
 bool canBitshuffle();

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -243,14 +244,28 @@ void OutputFile::commit() {
   const Descriptor lock{temporary ? ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1};
   if (::close(std::exchange(descriptor, -1)) != 0)
     fail("written", errno);
-  if (!temporary)
-    return;
+  if (temporary)
+    putIntoPlace();
+}
+
+int OutputFile::commitLocked() {
+  if (!isRegular())
+    throw FileError(name, "is closed already");
+  putIntoPlace();
+  return std::exchange(descriptor, -1);
+}
+
+void OutputFile::putIntoPlace() {
   const bool removed = temporary->state != Temporary::live;
   if (removed || ::rename(temporary->path, target.c_str()) != 0)
     fail("put into place", removed ? ECANCELED : errno);
   std::exchange(temporary, nullptr)->state = Temporary::free;
   releaseTarget(target);
 }
+
+void OutputFile::unlock() const { ::flock(descriptor, LOCK_UN); }
+
+std::string OutputFile::temporaryPath() const { return temporary ? temporary->path : ""; }
 
 void OutputFile::removeTemporaries() noexcept {
   for (Temporary *slot = Temporary::first; slot; slot = slot->next)

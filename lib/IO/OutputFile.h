@@ -35,6 +35,10 @@ public:
     write(values.data(), values.size_bytes());
   }
 
+  /// Where the bytes of a regular file are before commit().
+  std::string temporaryPath() const;
+  /// Gives back the lock by which sweeps see that the temporary is in use, to who takes it anew.
+  void unlock() const;
   /// A file of its own, with places for bytes, and not a pipe or a device?
   bool isRegular() const { return temporary != nullptr; }
   /// Of a regular file: room for so many bytes from its beginning, where the file system can
@@ -47,6 +51,9 @@ public:
 
   /// Publishes what was written; nothing can be written afterwards.
   void commit();
+  /// The same for a file that goes on growing: returns its open descriptor, which has the lock of
+  /// the temporary.
+  int commitLocked();
 
   const std::string &path() const { return name; }
 
@@ -57,6 +64,7 @@ public:
 private:
   struct Temporary;
   void discard() noexcept;
+  void putIntoPlace();
   [[noreturn]] void fail(const char *doing, int error);
   [[noreturn]] void refuse(const char *doing, int error) const; ///< fail() without ending the file
 

@@ -1,6 +1,7 @@
 #include "lib/IO/TemporaryName.h"
 
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <dirent.h>
 #include <fcntl.h>
@@ -56,8 +57,10 @@ std::string newTemporaryName() {
 }
 
 bool holdTemporary(int descriptor) {
-  // A file system without locks does not let a sweep have one either.
-  ::flock(descriptor, LOCK_EX | LOCK_NB);
+  // A sweep that has the lock at this moment is about to remove the file. A file system without
+  // locks does not let a sweep have one either.
+  while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
+  }
   struct stat status;
   return ::fstat(descriptor, &status) != 0 || status.st_nlink != 0;
 }

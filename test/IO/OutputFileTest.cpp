@@ -1,16 +1,20 @@
 #include "lib/IO/OutputFile.h"
 
+#include "lib/IO/TemporaryName.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 namespace nanobragg::io {
@@ -269,6 +273,20 @@ TEST_F(OutputFileTest, ASignalHandlerCanCleanUp) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(WEXITSTATUS(status), 15);
   EXPECT_EQ(directory.entryCount(), 0u);
+}
+
+TEST_F(OutputFileTest, ATemporaryThatASweepIsRemovingIsNotUsed) {
+  const std::string path = directory.add("a.part", "");
+  const int swept = ::open(path.c_str(), O_RDONLY), written = ::open(path.c_str(), O_WRONLY);
+  ASSERT_EQ(::flock(swept, LOCK_EX), 0);
+  std::thread sweep([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ::unlink(path.c_str());
+    ::close(swept);
+  });
+  EXPECT_FALSE(holdTemporary(written));
+  sweep.join();
+  ::close(written);
 }
 
 } // namespace

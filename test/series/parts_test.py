@@ -334,7 +334,7 @@ class Ranks(Parts):
         self.assertIn("(rank 0)", said)
         os.remove(self.path("ranks", "a.part1.nxs"))
         os.makedirs(self.path("ranks", "a.part1.nxs/full"))
-        self.assertIn("a.part1.nxs: cannot be made", self.refused("ranks", *self.series, "-seed", "5", ranks=2))
+        self.assertIn("a.part1.nxs: cannot be opened", self.refused("ranks", *self.series, "-seed", "5", ranks=2))
 
 
 if __name__ == "__main__":

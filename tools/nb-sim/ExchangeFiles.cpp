@@ -63,6 +63,7 @@ void ExchangeFiles::write(const RenderedImage &image) {
   if (o.nexusFile) {
     io::NexusOptions options = nexusOptionsOf(line, setup.complete.experiment);
     options.stills = !description.scan;
+    options.complete = true;
     const auto nexus = io::openNexus(*o.nexusFile, description, options);
     if (line.outputs.noise)
       nexus->write(

@@ -155,13 +155,15 @@ private:
         if (image <= plan.count())
           parts[which].frames.push_back(std::size_t(image - 1));
       io::NexusOptions options = nexusOptions();
+      options.resume = false;
+      options.complete = true;
       for (auto &[which, shown] : parts) {
         shown.file = std::filesystem::path(nexusOf(which)).filename().string();
         options.parts.push_back(std::move(shown));
       }
       joined = std::int64_t(finished.size());
       if (!options.parts.empty())
-        io::joinNexus(*setup.line.outputs.nexusFile, first, options);
+        io::openNexus(*setup.line.outputs.nexusFile, first, options)->finish();
       // A shard that ended meanwhile may have put its view into place before this one.
       if (ranks || journal->finishedByAll(usable).size() == finished.size())
         return;
@@ -262,6 +264,7 @@ private:
     io::NexusOptions options = nexusOptionsOf(setup.line, setup.complete.experiment);
     options.frames = std::size_t(plan.count());
     options.resume = journal && journal->goesOn();
+    options.complete = !journal;
     options.stills = plan.stills();
     return options;
   }

@@ -6,10 +6,10 @@
 #include "lib/IO/FileError.h"
 #include "lib/IO/TextScanner.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <unistd.h>
@@ -87,6 +87,12 @@ std::map<int, std::string> journalsOf(const std::string &series) {
   return found;
 }
 
+void refuseOtherContent(const std::string &name, const Record &record) {
+  if (!record.empty && record.command.empty())
+    throw UsageError(name + " is no list of the finished images of a series, which would stand "
+                            "there; give the images another name, or remove it");
+}
+
 /// From 1 to 2^31 - 2, as freshSeed.
 std::int64_t seedOf(const std::string &digest, std::uint64_t which) {
   std::uint64_t number = 0;
@@ -118,14 +124,20 @@ SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line, const L
     ownPart = int(line.series.shard->index);
   else if (ranks)
     ownPart = ranks->rank();
+  const bool leads = !ranks || ranks->rank() == 0;
   std::string text;
-  if (!ranks || ranks->rank() == 0) {
+  if (leads) {
+    lock(line.series.shard.has_value());
     begin(digest, line);
     text = shared(line);
+    if (ranks) // the others wait for the text, and then lock theirs
+      std::erase_if(locks, [&](const auto &held) {
+        return held.first > ownPart && held.first < ranks->size();
+      });
   }
   if (ranks) {
     ranks->broadcast(text);
-    if (ranks->rank() != 0)
+    if (!leads)
       takeShared(text, line);
   }
   const Options &o = line.options;
@@ -134,24 +146,50 @@ SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line, const L
     head += "misset_seed " + std::to_string(*o.missetSeed) + "\n";
 
   path = partName(series, ownPart);
-  std::error_code ignored;
-  ownBefore = resumed && fs::exists(path, ignored) && fs::file_size(path, ignored) > 0;
-  descriptor = ::open(path.c_str(),
-                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (ownBefore ? 0 : O_TRUNC), 0666);
-  if (descriptor < 0)
+  if (!locks.contains(ownPart))
+    locks[ownPart] = io::WriteLock::take(path, io::WriteLock::Missing::isMade);
+  ownBefore = resumed && !Record(io::readBytes(path)).images.empty();
+  if (!ownBefore && ::ftruncate(locks.at(ownPart).file(), 0) != 0)
     throw io::FileError(path, std::string("cannot be written: ") + std::strerror(errno));
   append(ownBefore ? "\n" : head); // behind what may be half a line
 }
 
-SeriesJournal::~SeriesJournal() {
-  if (descriptor >= 0)
-    ::close(descriptor);
+SeriesJournal::~SeriesJournal() { removeEmpty(); }
+
+/// Another run at work on this series or on a part of it is an error. A shard has a part; who is no
+/// shard has all that are there, and that of a process alone, by which later shards know of it.
+void SeriesJournal::lock(bool shard) {
+  const int first = shard ? ownPart : alone;
+  try {
+    locks[first] = io::WriteLock::take(partName(series, first), io::WriteLock::Missing::isMade);
+    if (shard)
+      io::WriteLock::refuseIfTaken(series);
+    else
+      for (const auto &[part, name] : journalsOf(series))
+        if (!locks.contains(part))
+          locks[part] = io::WriteLock::take(name, io::WriteLock::Missing::isError);
+    if (!locks.contains(ownPart))
+      locks[ownPart] =
+          io::WriteLock::take(partName(series, ownPart), io::WriteLock::Missing::isMade);
+  } catch (const io::FileError &) {
+    removeEmpty();
+    throw;
+  }
+}
+
+/// Those that hold nothing but a lock.
+void SeriesJournal::removeEmpty() const {
+  std::error_code ignored;
+  for (const auto &[part, held] : locks)
+    if (held.made() && fs::file_size(partName(series, part), ignored) == 0)
+      fs::remove(partName(series, part), ignored);
 }
 
 void SeriesJournal::begin(const std::string &digest, CommandLine &line) {
   resumed = line.series.resume && read(digest, line);
   if (resumed)
     return;
+  refuseOtherContent(partName(series, ownPart), Record(io::readBytes(partName(series, ownPart))));
   removeOthers(line);
   Options &o = line.options;
   const bool shard = line.series.shard.has_value();
@@ -170,10 +208,7 @@ bool SeriesJournal::read(const std::string &digest, CommandLine &line) {
     const Record record(io::readBytes(name));
     if (record.empty)
       continue;
-    if (record.command.empty())
-      throw UsageError("--resume: " + name +
-                       " is no list of the finished images of a series; give the images another "
-                       "name, or remove it");
+    refuseOtherContent(name, record);
     if (record.command != digest)
       throw UsageError("--resume: " + name +
                        " is of another command, whose images would not go together with these; "
@@ -257,11 +292,12 @@ void SeriesJournal::takeShared(const std::string &text, CommandLine &line) {
 
 void SeriesJournal::finish(std::int64_t image) {
   const std::lock_guard lock(mutex);
+  locks.at(ownPart).requireName();
   append("image " + std::to_string(image) + " .\n");
 }
 
 void SeriesJournal::append(const std::string &text) {
-  if (::write(descriptor, text.data(), text.size()) != ssize_t(text.size()))
+  if (::write(locks.at(ownPart).file(), text.data(), text.size()) != ssize_t(text.size()))
     throw io::FileError(path, std::string("cannot be written: ") + std::strerror(errno));
 }
 

@@ -3,6 +3,7 @@
 #define NANOBRAGG_NBSIM_SERIESJOURNAL_H
 
 #include "lib/CommandLine/CommandLine.h"
+#include "lib/IO/WriteLock.h"
 #include "lib/MPI/Ranks.h"
 
 #include <cstdint>
@@ -34,14 +35,14 @@ public:
   /// not give itself; else begins anew, with seeds where `line` gives none: drawn, but those of
   /// shards follow from the command, since no shard knows of the others. Where ranks work together
   /// the first does so for all. Throws UsageError where a file is of another command,
-  /// io::FileError.
+  /// io::FileError, also where another run is at work on the series: then nothing has changed.
   SeriesJournal(const std::string &path, CommandLine &line, const LoadedInputs &loaded,
                 Ranks *ranks);
   ~SeriesJournal();
   SeriesJournal(const SeriesJournal &) = delete;
   SeriesJournal &operator=(const SeriesJournal &) = delete;
 
-  /// Does it go on with what this part has begun?
+  /// Has this part finished images that it goes on with?
   bool goesOn() const { return ownBefore; }
   /// The part that this process makes.
   int part() const { return ownPart; }
@@ -54,6 +55,8 @@ public:
   void finish(std::int64_t image);
 
 private:
+  void lock(bool shard);
+  void removeEmpty() const;
   void begin(const std::string &digest, CommandLine &line);
   bool read(const std::string &digest, CommandLine &line);
   void removeOthers(const CommandLine &line) const;
@@ -65,8 +68,8 @@ private:
   std::string path;   ///< of this one
   std::string head;   ///< its first lines
   int ownPart = alone;
-  int descriptor = -1;
   bool resumed = false, ownBefore = false;
+  std::map<int, io::WriteLock> locks; ///< of its own part, and of others that must not be at work
   FinishedImages before;
   std::mutex mutex;
 };
