@@ -1,8 +1,16 @@
 // What libnb-hdf5.so exports.
+#include "lib/HDF5/CheckedDataset.h"
 #include "lib/HDF5/Nexus.h"
+#include "lib/IO/Isolated.h"
 #include "lib/IO/ModuleCall.h"
 
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <functional>
 #include <hdf5.h>
+#include <type_traits>
+#include <unistd.h>
 
 using namespace nanobragg::io;
 
@@ -46,13 +54,70 @@ void close(NexusWriter *writer) {
   delete writer;
 }
 
+/// Values as bytes, from a process to its parent.
+template <typename T>
+void put(std::string &text, const T *values, std::size_t count) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  text.append(reinterpret_cast<const char *>(values), count * sizeof(T));
+}
+
+/// HDF5 itself has faults that a damaged file meets, so that it reads in a process of its own: what
+/// crashes there, or takes more time or memory than the file is worth, is a refusal.
+bool isolated(const std::string &path, std::string &bytes, std::string &error,
+              const std::function<void(std::string &)> &read) {
+  std::error_code none;
+  const double size = double(std::filesystem::file_size(path, none));
+  const IsolatedResult result = runIsolated(
+      [&] {
+        if (const int null = ::open("/dev/null", O_WRONLY); null >= 0)
+          ::dup2(null, STDERR_FILENO);
+        std::string made, problem;
+        return quietly(problem, [&] { read(made); }) ? "+" + made : "-" + problem;
+      },
+      {10 + size / 1e7, 2e9 + 4 * CheckedDataset::mostBytes(size)});
+  if (result.bytes.empty() || !result.problem.empty())
+    error = FileError(path, "cannot be read by HDF5, which " +
+                                (result.problem.empty() ? "says nothing" : result.problem) +
+                                "; it is damaged")
+                .what();
+  else if (result.bytes[0] != '+')
+    error = result.bytes.substr(1);
+  else
+    bytes = result.bytes.substr(1);
+  return error.empty();
+}
+
 bool read(const std::string &path, std::size_t frame, NexusImage &image, std::string &error) {
-  return quietly(error, [&] { image = readNexusImage(path, frame); });
+  std::string bytes;
+  return isolated(path, bytes, error,
+                  [&](std::string &made) {
+                    const NexusImage found = readNexusImage(path, frame);
+                    const std::size_t sizes[] = {found.frames, found.slow, found.fast};
+                    put(made, sizes, 3);
+                    put(made, found.pixels.data(), found.pixels.size());
+                  }) &&
+         caught(error, [&] {
+           std::size_t sizes[3];
+           std::memcpy(sizes, bytes.data(), sizeof sizes);
+           image = {sizes[0], sizes[1], sizes[2], {}};
+           image.pixels.resize((bytes.size() - sizeof sizes) / sizeof(double));
+           std::memcpy(image.pixels.data(), bytes.data() + sizeof sizes,
+                       bytes.size() - sizeof sizes);
+         });
 }
 
 bool spectrum(const std::string &path, std::vector<std::array<double, 2>> &points,
               std::string &error) {
-  return quietly(error, [&] { points = readSpectrum(path); });
+  std::string bytes;
+  return isolated(path, bytes, error,
+                  [&](std::string &made) {
+                    const auto found = readSpectrum(path);
+                    put(made, found.data(), found.size());
+                  }) &&
+         caught(error, [&] {
+           points.resize(bytes.size() / sizeof points[0]);
+           std::memcpy(points.data(), bytes.data(), bytes.size());
+         });
 }
 
 constexpr Hdf5Module module{NB_VERSION, bitshuffle, open, write,   isDone,

@@ -1,6 +1,7 @@
 #include "lib/HDF5/Nexus.h"
 
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/HDF5/Filters.h"
 #include "lib/HDF5/Handle.h"
 
 #include <cmath>
@@ -13,7 +14,6 @@
 namespace nanobragg::io {
 namespace {
 
-constexpr H5Z_filter_t bitshuffleFilter = 32008;
 constexpr double thinnestSensor = 1e-6; ///< mm; dxtbx refuses 0
 
 /// From imgCIF's frame, which dxtbx has, to McStas's.

@@ -2,11 +2,11 @@
 
 #include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Compiler/CodeGen/InnerLoop.h"
-#include "lib/Compiler/Lab/Isolated.h"
 #include "lib/Compiler/Lab/LabRun.h"
 #include "lib/Compiler/Lab/TrialText.h"
 
 #include "dialect/Names.h"
+#include "lib/IO/Isolated.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -322,7 +322,7 @@ TrialResult nb::tryPipeline(Subject &subject, const Expectation &expectation,
   TrialResult result;
   result.name = name;
   result.pipeline = pipeline;
-  auto outcome = runIsolated(
+  auto outcome = nanobragg::io::runIsolated(
       [&]() -> std::string {
         TrialResult inside = result;
         try {
@@ -332,7 +332,7 @@ TrialResult nb::tryPipeline(Subject &subject, const Expectation &expectation,
         }
         return toJson(inside);
       },
-      options.mostSeconds);
+      {options.mostSeconds});
   if (!outcome.problem.empty())
     result.failure = outcome.problem;
   else if (auto read = trialFromJson(outcome.bytes))

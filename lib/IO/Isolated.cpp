@@ -1,24 +1,42 @@
-#include "lib/Compiler/Lab/Isolated.h"
+#include "lib/IO/Isolated.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-using mlir::nb::IsolatedResult;
+namespace nanobragg::io {
+namespace {
+
 using Clock = std::chrono::steady_clock;
 
-/// LLVM prints a stack dump of its own on these, which says nothing to who wrote the pipeline.
-static void endQuietly() {
-  for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
+/// Handlers of this process print stack dumps, or remove its temporaries.
+void forgetHandlers() {
+  for (int signal :
+       {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGUSR1})
     ::signal(signal, SIG_DFL);
 }
 
-static void writeAll(int file, const std::string &bytes) {
+void limitMemory(double more) {
+  double pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const auto most = rlim_t(pages * double(::sysconf(_SC_PAGESIZE)) + more);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = std::min(limit.rlim_cur, most);
+  ::setrlimit(RLIMIT_AS, &limit);
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+}
+
+void writeAll(int file, const std::string &bytes) {
   for (size_t done = 0; done < bytes.size();) {
     ssize_t now = ::write(file, bytes.data() + done, bytes.size() - done);
     if (now < 0 && errno != EINTR)
@@ -27,7 +45,9 @@ static void writeAll(int file, const std::string &bytes) {
   }
 }
 
-IsolatedResult mlir::nb::runIsolated(llvm::function_ref<std::string()> work, double mostSeconds) {
+} // namespace
+
+IsolatedResult runIsolated(const std::function<std::string()> &work, const IsolatedLimits &limits) {
   IsolatedResult result;
   int ends[2];
   std::fflush(nullptr);
@@ -35,13 +55,20 @@ IsolatedResult mlir::nb::runIsolated(llvm::function_ref<std::string()> work, dou
     result.problem = std::string("cannot be tried: ") + std::strerror(errno);
     return result;
   }
+  sigset_t all, before; // until the copy has no handlers
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
-    endQuietly();
+    forgetHandlers();
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (limits.bytes)
+      limitMemory(*limits.bytes);
     writeAll(ends[1], work());
     std::_Exit(0);
   }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
   if (child < 0) {
     ::close(ends[0]);
@@ -53,7 +80,7 @@ IsolatedResult mlir::nb::runIsolated(llvm::function_ref<std::string()> work, dou
   char buffer[65536];
   for (;;) {
     const double passed = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (passed > mostSeconds) {
+    if (passed > limits.seconds) {
       late = true;
       ::kill(child, SIGKILL);
       break;
@@ -71,10 +98,12 @@ IsolatedResult mlir::nb::runIsolated(llvm::function_ref<std::string()> work, dou
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (late)
-    result.problem = "takes more than " + std::to_string(int(mostSeconds)) + " s";
+    result.problem = "takes more than " + std::to_string(int(limits.seconds)) + " s";
   else if (WIFSIGNALED(status))
     result.problem = std::string("crashes: ") + ::strsignal(WTERMSIG(status));
   else if (WEXITSTATUS(status) != 0)
     result.problem = "ends with status " + std::to_string(WEXITSTATUS(status));
   return result;
 }
+
+} // namespace nanobragg::io

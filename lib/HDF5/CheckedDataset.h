@@ -1,0 +1,56 @@
+// Data sets of files that anybody may have written.
+#ifndef NANOBRAGG_HDF5_CHECKEDDATASET_H
+#define NANOBRAGG_HDF5_CHECKEDDATASET_H
+
+#include "lib/HDF5/Handle.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nanobragg::io {
+
+/// A data set of numbers. HDF5 believes what a file says: it opens what links, virtual data sets
+/// and external storage name, a pipe among them, and copies from a chunk as many bytes as it should
+/// have. Here each is looked at before HDF5 follows it. Links and virtual data sets lead to regular
+/// files in the file's own folder or below; external storage is refused; chunks have the size they
+/// say; memory is bounded by the sizes of the files.
+class CheckedDataset {
+public:
+  /// What may be made of a file of so many bytes.
+  static double mostBytes(double fileBytes);
+  /// Opens a file to read. Throws FileError.
+  static Handle openFile(const std::string &path);
+  /// The data set `name` of a file, along its links; none where there is none. Throws FileError
+  /// where one leads astray.
+  static std::optional<CheckedDataset> find(const std::string &path, hid_t file,
+                                            const std::string &name);
+
+  /// Numbers of each dimension.
+  const std::vector<hsize_t> &size() const { return extent; }
+  /// A block of it. Throws FileError.
+  std::vector<double> read(const std::vector<hsize_t> &offset,
+                           const std::vector<hsize_t> &count) const;
+
+private:
+  CheckedDataset(std::string path, Handle data);
+  void readSelected(hid_t selected, hid_t memory, double *values) const;
+  void readVirtual(const std::vector<hsize_t> &offset, hid_t selected, hid_t memory,
+                   double *values) const;
+  void requireFewBlocks(hid_t space) const;
+  void checkContiguous() const;
+  void checkChunks(hid_t selected) const;
+  void checkChunk(const std::vector<hsize_t> &offset, std::size_t bytes) const;
+  double extentBytes() const;
+  void requireRoom(double bytes) const;
+  std::optional<CheckedDataset> sourceOf(std::size_t mapping) const;
+  [[noreturn]] void refuse(const std::string &why) const;
+
+  std::string path; ///< of the file that it is in
+  Handle data, creation, type;
+  std::vector<hsize_t> extent;
+  double fileBytes = 0;
+};
+
+} // namespace nanobragg::io
+#endif

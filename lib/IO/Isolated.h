@@ -1,0 +1,26 @@
+// Work that may crash.
+#ifndef NANOBRAGG_IO_ISOLATED_H
+#define NANOBRAGG_IO_ISOLATED_H
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace nanobragg::io {
+
+/// What a process of its own wrote; or how it ended, if not in order.
+struct IsolatedResult {
+  std::string bytes, problem; ///< "crashes: Segmentation fault", "takes more than 60 s"
+};
+
+struct IsolatedLimits {
+  double seconds;
+  std::optional<double> bytes{}; ///< of memory beside what this process has
+};
+
+/// Runs `work` in a copy of this process and returns the text that it makes. What it does to memory
+/// stays there. The copy has one thread: `work` must need no lock that another one may hold.
+IsolatedResult runIsolated(const std::function<std::string()> &work, const IsolatedLimits &limits);
+
+} // namespace nanobragg::io
+#endif
