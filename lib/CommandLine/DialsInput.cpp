@@ -246,19 +246,15 @@ void placePanels(const std::string &path, const std::vector<io::DialsPanel> &pan
 void loadExpt(CommandLine &line, LoadedInputs &loaded) {
   const ExptName name = exptNameOf(*line.files.expt);
   const std::string &path = name.path;
-  std::vector<io::DialsExperiment> all = io::readExpt(path);
-  const std::size_t index = name.index.value_or(0);
-  if (index >= all.size())
-    throw UsageError("--expt=" + *line.files.expt + ": " + path + " has " +
-                     std::to_string(all.size()) + " experiments, counted from 0");
+  const std::vector<io::DialsExperiment> all = io::readExpt(path, name.index);
   refuseConventions(line, path);
-  io::DialsExperiment chosen = all[index];
+  io::DialsExperiment chosen = all.front();
   if (!chosen.mask.empty())
     chosen.mask = maskFileOf(chosen, path);
   // Without a number, those of the same images are lattices on them.
   loaded.dials.push_back(chosen);
-  for (std::size_t i = 0; i < all.size() && !name.index; ++i)
-    if (i != index && all[i].crystal && chosen.imageSet >= 0 && all[i].imageSet == chosen.imageSet)
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (all[i].crystal && chosen.imageSet >= 0 && all[i].imageSet == chosen.imageSet)
       loaded.dials.push_back(all[i]);
   takeBeam(chosen.beam, path, line, loaded);
   placePanels(path, chosen.panels, chosen.beam, chosen.mask, line, loaded);

@@ -5,15 +5,19 @@
 #include "lib/IO/DialsExperiment.h"
 #include "lib/IO/OutputFile.h"
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace nanobragg::io {
 
-/// All experiments of the list, at least one, each with a beam and a detector. Old lists, whose
-/// models are file names, are refused. Throws FileError that names experiment and key.
-std::vector<DialsExperiment> readExpt(const std::string &path);
+/// All experiments of the list, at least one, each with a beam and a detector; or one alone, and
+/// what is wrong with others does not matter. Old lists, whose models are file names, are refused.
+/// Throws FileError that names experiment and key.
+std::vector<DialsExperiment> readExpt(const std::string &path,
+                                      std::optional<std::size_t> one = std::nullopt);
 
 /// What the images are called: a template with # for the digits (a rotation series), or one name
 /// for each experiment.

@@ -309,14 +309,18 @@ class ListReader {
 public:
   ListReader(const std::string &path, const json &list) : path(path), list(list) {}
 
-  std::vector<DialsExperiment> read() const {
+  std::vector<DialsExperiment> read(std::optional<std::size_t> one) const {
     const auto entries = list.find("experiment");
     if (entries == list.end() || !entries->is_array() || entries->empty())
       throw FileError(path,
                       "is no experiment list of DIALS: it has no \"experiment\"; give an .expt "
                       "file");
+    if (one && *one >= entries->size())
+      throw FileError(path, "has " + std::to_string(entries->size()) +
+                                " experiments, counted from 0; there is none of number " +
+                                std::to_string(*one));
     std::vector<DialsExperiment> all;
-    for (std::size_t i = 0; i < entries->size(); ++i)
+    for (std::size_t i = one.value_or(0); i < (one ? *one + 1 : entries->size()); ++i)
       all.push_back(experiment(i, (*entries)[i]));
     return all;
   }
@@ -380,12 +384,17 @@ std::array<Vec3, 3> reciprocalOf(const std::array<Vec3, 3> &v) {
           scaled(cross(v[0], v[1]), 1 / volume)};
 }
 
-std::vector<DialsExperiment> readExpt(const std::string &path) {
+std::vector<DialsExperiment> readExpt(const std::string &path, std::optional<std::size_t> one) {
   const json list =
       parseJson(path, readMaybeCompressed(path), "give an experiment list of DIALS (.expt)");
   if (!list.is_object())
     throw FileError(path, "is no experiment list of DIALS; give an .expt file");
-  return ListReader(path, list).read();
+  try {
+    return ListReader(path, list).read(one);
+  } catch (const json::exception &) {
+    throw FileError(path,
+                    "has a value of another kind than DIALS writes there; write the list anew");
+  }
 }
 
 } // namespace nanobragg::io

@@ -7,7 +7,25 @@
 
 namespace nanobragg::io {
 
+int jsonDepth(std::string_view text) {
+  int depth = 0, deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '"')
+      quoted = !quoted;
+    else if (quoted)
+      i += text[i] == '\\';
+    else if (text[i] == '[' || text[i] == '{')
+      deepest = std::max(deepest, ++depth);
+    else if (text[i] == ']' || text[i] == '}')
+      --depth;
+  return deepest;
+}
+
 nlohmann::json parseJson(const std::string &path, const std::string &text, const char *advice) {
+  if (jsonDepth(text) > deepestJson)
+    throw FileError(path, std::string("is nested more than ") + std::to_string(deepestJson) +
+                              " times; " + advice);
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error &error) {

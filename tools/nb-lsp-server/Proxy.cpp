@@ -1,5 +1,6 @@
 #include "tools/nb-lsp-server/Proxy.h"
 
+#include "lib/IO/JsonText.h"
 #include "tools/nb-lsp-server/Hover.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -45,6 +46,11 @@ public:
     protocol::JSONTransportInputOverFile client(stdin, style.input);
     for (std::string message; !client.isEndOfInput() && !client.hasError();)
       if (succeeded(client.readMessage(message))) {
+        if (nanobragg::io::jsonDepth(message) > nanobragg::io::deepestJson) {
+          answer(
+              R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"nested too deeply"}})");
+          continue;
+        }
         note(message);
         write(toServer, message);
       }
@@ -56,10 +62,15 @@ public:
     protocol::JSONTransportInputOverFile server(fromServer);
     for (std::string message; !server.isEndOfInput() && !server.hasError();)
       if (succeeded(server.readMessage(message)))
-        write(stdout, completed(message));
+        answer(completed(message));
   }
 
 private:
+  void answer(StringRef message) {
+    const std::lock_guard<std::mutex> lock(writing);
+    write(stdout, message);
+  }
+
   /// Keeps the documents as the client has them, and what there is to say where it asks.
   void note(StringRef message) {
     auto parsed = json::parse(message);
@@ -128,7 +139,7 @@ private:
   Style style;
   std::FILE *toServer, *fromServer;
   std::map<std::string, std::string> documents; ///< by URI
-  std::mutex mutex;
+  std::mutex mutex, writing;
   std::map<std::string, std::string> answers; ///< by the id of the request
 };
 

@@ -11,6 +11,22 @@ class Warning(UserWarning):  # noqa: A001: nanobragg.Warning
     """What nb-sim prints as a warning."""
 
 
+#: What data of others may raise where they are damaged and no reader has found it.
+DATA_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, OSError)
+
+
+def printable(text):
+    """The text in one line that a terminal only prints: other characters are ?, and the middle of a long one is left out."""
+    text = "".join(c if c.isprintable() else "?" for c in str(text))
+    return text if len(text) <= 1000 else f"{text[:600]} ... {text[-300:]}"
+
+
+def reason(error):
+    """Why, as a sentence: an error of ours is one; of others, its kind says what it is about."""
+    own = isinstance(error, (FileError, FlagError)) or type(error) is ValueError
+    return printable(error if own else f"its data make no sense ({type(error).__name__}: {error})")
+
+
 def unknown(kind, name, candidates):
     """A sentence about a name that is none of the candidates, with the closest of them."""
     candidates = list(candidates)

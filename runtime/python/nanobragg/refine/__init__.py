@@ -7,9 +7,18 @@ or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgp
 "nanobragg[refine]".
 """
 
-from ._crystal import CELL_SYSTEMS, OrientedCell
-from ._shot import METHODS, Result, refine_shot
-from .shared import SharedResult, shared
-from .shots import shots
+try:
+    from ._crystal import CELL_SYSTEMS, OrientedCell
+    from ._shot import METHODS, Result, refine_shot
+    from .shared import SharedResult, shared
+    from .shots import shots
+except ModuleNotFoundError as error:
+    if error.name.partition(".")[0] != "scipy":
+        raise
+
+    def __getattr__(name):
+        if name in __all__:
+            raise ImportError("refinement needs scipy: pip install 'nanobragg[refine]'")
+        raise AttributeError(f"nanobragg.refine has no {name}")
 
 __all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Result", "SharedResult", "refine_shot", "shared", "shots"]

@@ -3,10 +3,10 @@
 import argparse
 import sys
 import time
+import warnings
 
-from .._errors import FileError, FlagError
+from .._errors import FileError, FlagError, Warning, printable
 from ..simulate import launched, world
-from . import CELL_SYSTEMS, METHODS, shared, shots
 
 
 def _shard(text):
@@ -29,6 +29,11 @@ def _restraint(text):
 
 
 def main(words=None):
+    try:
+        from . import CELL_SYSTEMS, METHODS
+    except ImportError as error:
+        print(f"nb-refine: error: {error}", file=sys.stderr)
+        return 1
     parser = argparse.ArgumentParser(
         prog="nb-refine", description="Refines orientation, cell and scale of stills against the pixels of their "
         "shoeboxes. Flags of nb-sim that the files do not say follow after --.",
@@ -67,6 +72,8 @@ def main(words=None):
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
     flags = words[cut + 1:]
+    warnings.showwarning = lambda message, *_, **__: print(f"nb-refine: warning: {message}", file=sys.stderr)
+    warnings.simplefilter("always", Warning)
     comm = _communicator(given.shard != parser.get_default("shard"))
     try:
         if given.shared is not None:
@@ -76,11 +83,12 @@ def main(words=None):
         if comm is not None:
             _refuse(given, parser, ("workers", "shard"), "has no effect under mpirun or srun: each rank is a worker")
         return _shots(given, flags, comm)
-    except (FileError, FlagError, ValueError, ImportError, OSError) as error:
+    except (FileError, FlagError, ValueError, ImportError, OSError, RuntimeError, MemoryError) as error:
         if comm is not None and comm.Get_rank():
             time.sleep(1)  # what is wrong on all ranks the first one says, and ends them
         plain = isinstance(error, OSError) and not isinstance(error, FileError) and error.filename
-        print(f"nb-refine: error: {f'{error.filename}: {error.strerror}' if plain else error}", file=sys.stderr, flush=True)
+        print(f"nb-refine: error: {printable(f'{error.filename}: {error.strerror}' if plain else error)}", file=sys.stderr,
+              flush=True)
         if comm is not None:
             comm.Abort(1)  # the other ranks would wait for this one
         return 1
@@ -114,6 +122,7 @@ def _shared(given, flags, comm):
         else:
             print(f"round {step['round']}: {step['value']:.9g}", flush=True)
 
+    from . import shared
     result = shared(flags, given.experiments, given.reflections, parameters=given.shared, system=given.system,
                     space_group=given.space_group, anomalous=given.anomalous, panel_groups=given.panel_groups,
                     gain=given.gain, offset=given.offset, readout=given.readout, margin=given.margin,
@@ -137,6 +146,7 @@ def _shots(given, flags, comm):
                 if result.status == "refined" else f"rejected: {result.why}")
         print(f"shot {result.index}: {text} ({result.seconds:.2f} s, {len(done)} done)", flush=True)
 
+    from . import shots
     results = shots(flags, given.experiments, given.reflections, parameters=given.parameters, system=given.system,
                     gain=given.gain, offset=given.offset, readout=given.readout, margin=given.margin,
                     restrain=dict(given.restrain), workers=given.workers, shard=given.shard, method=given.method,

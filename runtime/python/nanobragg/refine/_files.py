@@ -7,10 +7,15 @@ import os
 
 import numpy
 
-from .._errors import FileError
+from .._errors import DATA_ERRORS, FileError, printable
 
 _TYPES = {"int": ("<i4", 1), "bool": ("u1", 1), "double": ("<f8", 1), "std::size_t": ("<u8", 1), "int6": ("<i4", 6),
           "vec2<double>": ("<f8", 2), "vec3<double>": ("<f8", 3), "cctbx::miller::index<>": ("<i4", 3)}
+
+
+# Of columns that are used: kinds of numbers, how many in a row.
+_USED = {"id": ("i", 1), "panel": ("iu", 1), "bbox": ("i", 6), "miller_index": ("i", 3), "xyzobs.px.value": ("f", 3),
+         "xyzcal.px": ("f", 3)}
 
 
 def _msgpack():
@@ -31,7 +36,7 @@ def read_reflections(path):
     except ImportError:
         raise
     except Exception as error:
-        raise FileError(f"{path}: is no reflection table of DIALS (.refl): {error}") from None
+        raise FileError(f"{path}: is no reflection table of DIALS (.refl): {printable(error)}") from None
     try:
         kind, _, content = table
         rows, columns = content["nrows"], {}
@@ -42,11 +47,14 @@ def read_reflections(path):
                 column = numpy.frombuffer(data, dtype=dtype)
                 columns[name] = column.reshape(count, width) if width > 1 else column
                 assert len(columns[name]) == rows
-    except (AssertionError, KeyError, TypeError, ValueError):
+    except (AssertionError, *DATA_ERRORS):
         raise FileError(f"{path}: is no reflection table of DIALS (.refl), or it is damaged") from None
     for name in ("id", "panel", "bbox", "miller_index"):
         if name not in columns:
             raise FileError(f"{path}: has no column {name}; index the images and keep their shoeboxes' boxes")
+    for name, (kinds, width) in _USED.items():
+        if name in columns and (columns[name].dtype.kind not in kinds or columns[name].size != rows * width):
+            raise FileError(f"{path}: its column {name} has not the type that DIALS gives it; it is damaged")
     return columns
 
 
@@ -71,11 +79,18 @@ def read_experiments(path):
         with open(path) as file:
             content = json.load(file)
         assert content["__id__"] == "ExperimentList"
-        assert all(isinstance(content[name], list) for name in ("experiment", "crystal", "detector", "beam"))
+        for name in ("experiment", "crystal", "detector", "beam"):
+            assert all(isinstance(one, dict) for one in content[name]) and isinstance(content[name], list)
+        assert all(isinstance(one, dict) for one in content.setdefault("imageset", []))
+        for detector in content["detector"]:
+            assert isinstance(detector["panels"], list) and detector["panels"]
+            for panel in detector["panels"]:
+                low, high = panel.get("trusted_range") or (0.0, 0.0)
+                assert float(low) <= float(high)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
-    except (ValueError, AssertionError, KeyError, TypeError):
-        raise FileError(f"{path}: is no experiment list of DIALS (.expt)") from None
+    except (AssertionError, *DATA_ERRORS):
+        raise FileError(f"{path}: is no experiment list of DIALS (.expt), or it is damaged") from None
     return content
 
 
@@ -85,9 +100,10 @@ def image_of(experiments, index, path):
     try:
         images = experiments["imageset"][experiment["imageset"]]
         first = images["images"][0]
-    except (KeyError, IndexError, TypeError):
+        frame = (images.get("single_file_indices") or [None])[0]
+        assert isinstance(first, str) and "\0" not in first and isinstance(frame, (int, type(None)))
+    except (AssertionError, *DATA_ERRORS):
         raise FileError(f"{path}: experiment {index} names no image (an imageset with 'images'); give images=") from None
-    frame = (images.get("single_file_indices") or [None])[0]
     name = os.path.join(os.path.dirname(os.path.abspath(path)), first)
     single = name.endswith((".cbf", ".img", ".npy")) or frame is None
     return name if single else f"{name}:{frame}"
@@ -103,9 +119,11 @@ def write_experiments(path, experiments, matrices, panels=None, read_from=None):
         folder = os.path.dirname(os.path.abspath(read_from))
         for images in content.get("imageset", []):
             for name in ("images", "template", "mask", "gain", "pedestal", "dx", "dy"):
-                if value := images.get(name):
-                    images[name] = ([os.path.join(folder, v) for v in value] if isinstance(value, list) else
-                                    os.path.join(folder, value))
+                value = images.get(name)
+                if isinstance(value, list):
+                    images[name] = [os.path.join(folder, v) if isinstance(v, str) else v for v in value]
+                elif isinstance(value, str) and value:
+                    images[name] = os.path.join(folder, value)
     if panels is not None:
         for detector in content["detector"]:
             detector.pop("hierarchy", None)

@@ -7,7 +7,7 @@ import warnings
 import numpy
 from scipy import optimize
 
-from .._errors import FileError, FlagError
+from .._errors import DATA_ERRORS, FlagError, reason
 from ..simulator import Simulator
 from ._crystal import OrientedCell, cell_of
 from ._positions import Panels, fit_positions, predict
@@ -249,8 +249,8 @@ def _best_fit(model, boxes, x, bounds, readout, rounds, restraints, method, hist
     for fudges in _FUDGES_TO_TRY:
         try:
             fit = _fit_pixels(model, boxes, x.copy(), bounds, readout, fudges, rounds, restraints, method, history)
-        except Rejected as reason:
-            why = reason
+        except Rejected as error:
+            why = error
             continue
         fits.append(fit)
         if fit.squares(boxes.data).mean() < 3:
@@ -281,8 +281,8 @@ def refine_shot(index, flags, image, hkl, panel, boxes, *, further=(), system="t
     try:
         _refine(result, list(flags), numpy.asarray(image, dtype=float), numpy.asarray(hkl), numpy.asarray(panel), boxes,
                 list(further), system, readout, observed, trusted, margin, rounds, restrain or {}, pictures, method)
-    except Rejected as reason:
-        result.status, result.why = "rejected", str(reason)
+    except Rejected as error:
+        result.status, result.why = "rejected", str(error)
     result.seconds = time.perf_counter() - begin
     return result
 
@@ -321,8 +321,8 @@ def first_simulator(stills):
         try:
             stills.check(index)
             return simulator_of(stills.flags(index))
-        except (Rejected, FileError) as error:
-            why = str(error)
+        except (Rejected, *DATA_ERRORS) as error:
+            why = str(error) if isinstance(error, Rejected) else reason(error)
     raise ValueError(why)
 
 

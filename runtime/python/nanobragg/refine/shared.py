@@ -9,7 +9,7 @@ import time
 import numpy
 
 from .. import _core
-from .._errors import FileError
+from .._errors import DATA_ERRORS, FileError, reason
 from . import _files, _report
 from ._amplitudes import AmplitudeRestraints, Amplitudes
 from ._common import Common, Factors, PanelGroups, groups_of
@@ -17,7 +17,7 @@ from ._crystal import CELL_SYSTEMS, cell_of
 from ._descent import Descent
 from ._joint import Joint
 from ._ranks import Ranks
-from ._results import question_of, same_question
+from ._results import load_arrays, question_of, same_question
 from ._shot import (METRES, Rejected, Result, check_numbers, first_simulator, shoeboxes_of, sigmas, simulator_of,
                     wavelength_of)
 from ._stills import Stills
@@ -170,8 +170,8 @@ class _Run:
                 x = term.start_scale(numpy.zeros(term.size), point)
                 term.weigh(x, point, cautious=True)
                 chi2 = 2 * term.value_and_gradient(x, point)[0] / len(term.boxes.data)
-            except (Rejected, FileError) as reason:
-                self.rejected[index] = str(reason)
+            except (Rejected, *DATA_ERRORS) as error:
+                self.rejected[index] = str(error) if isinstance(error, Rejected) else reason(error)
                 terms.append(None)
                 own.append(None)
                 squares.append(numpy.nan)
@@ -327,8 +327,7 @@ class _Checkpoint:
         if not os.path.exists(self.path):
             return None
         try:
-            with numpy.load(self.path) as file:
-                found = dict(file)
+            found = load_arrays(self.path)
             question = found["question"].tobytes().decode()
             here = slice(self.ranks.begin, self.ranks.end)
             state = {"round": int(found["round"]), "start": found["start"], "own": found["own"][here],

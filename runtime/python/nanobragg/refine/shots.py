@@ -9,7 +9,7 @@ import time
 
 import numpy
 
-from .._errors import FileError
+from .._errors import DATA_ERRORS, reason
 from . import _files, _report
 from ._crystal import CELL_SYSTEMS, OrientedCell
 from ._dealing import dealt, work_for_first
@@ -77,7 +77,7 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
         finished = Finished(os.path.join(out, "finished"), question_of(
             {"experiments": experiments, "reflections": reflections}, flags=stills.words, gain=gain, offset=offset,
             **how), resume)
-        results = [result for result in map(finished.get, numbers) if result is not None]
+        results = [result for i in numbers if (result := finished.get(i, len(stills.rows(i)))) is not None]
     known = {result.index for result in results}
     left = [i for i in numbers if i not in known]
     if workers != 1:  # those of most pixels first: a long one that begins last would keep the others waiting
@@ -135,8 +135,8 @@ def _one(index, *, stills, how):
         stills.check(index)
         return refine_shot(index, stills.flags(index), stills.image(index), *stills.reflections(index),
                            observed=stills.observed(index), trusted=stills.trusted(index), **how)
-    except FileError as error:
-        return Result(index, "rejected", str(error))
+    except DATA_ERRORS as error:
+        return Result(index, "rejected", reason(error))
 
 
 def write(out, results, stills, panels=None, title=None, before=()):

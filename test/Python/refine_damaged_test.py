@@ -1,0 +1,239 @@
+"""refine_damaged_test.py [--files N] [--seed S]: what nb-refine reads, valid files whose meaning is damaged: experiment
+lists, reflection tables, finished results and checkpoints. Each is used, refused in one printable sentence, or costs the
+shots that it is about, and no others."""
+
+import argparse
+import contextlib
+import dataclasses
+import io
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+
+import nanobragg as nb
+import refine_test  # skips where something is missing
+from nanobragg import refine
+from nanobragg.refine import _files, _results
+from nanobragg.refine.__main__ import main
+
+shots_module = sys.modules["nanobragg.refine.shots"]
+
+ODD = (None, [], {}, "", "x", "\0", "a\x1b[31m", -1, 0, 1.5, True, 10**30, -10**12, float("nan"), float("inf"), 1e308, [[]], [None] * 3,
+       {"a": 1}, ["x"], [1e300] * 3, [float("nan")] * 3, list(range(7)))
+
+
+def places(tree, path=()):
+    """All places in a tree of dictionaries and lists."""
+    if path:
+        yield path
+    if isinstance(tree, (dict, list)):
+        for key, value in (tree.items() if isinstance(tree, dict) else enumerate(tree)):
+            yield from places(value, (*path, key))
+
+
+def damage(tree, dice):
+    """Changes one value of a tree, or leaves it out."""
+    *way, last = dice.choice(list(places(tree)))
+    for key in way:
+        tree = tree[key]
+    if dice.random() < 0.2:
+        del tree[last]
+    elif isinstance(tree[last], bytes) and dice.random() < 0.7:
+        content = bytearray(tree[last])
+        for _ in range(dice.randint(1, 5)):
+            if content:
+                content[dice.randrange(len(content))] = dice.choice((0, 255, dice.randrange(256)))
+        tree[last] = bytes(content[:dice.choice((None, None, -1, 4))])
+    else:
+        tree[last] = dice.choice(ODD)
+
+
+def bytes_changed(content, dice):
+    content = bytearray(content)
+    for _ in range(dice.randint(1, 6)):
+        content[dice.randrange(len(content))] = dice.randrange(256)
+    return bytes(content[:dice.choice((len(content), len(content), dice.randrange(len(content)))) ])
+
+
+class Damaged(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="nb-damaged-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.data = refine_test.Data(cls.folder)
+        cls.out = os.path.join(cls.folder, "good")
+        cls.results = refine.shots(refine_test.FLAGS, cls.data.expt, cls.data.refl, system="tetragonal", out=cls.out)
+
+    def quick(self, index, *given, **how):
+        """A shot's refinement without its fit: the flags and shoeboxes are looked at."""
+        sim = refine._shot.simulator_of(given[0])
+        refine._shot.shoeboxes_of(sim, np.asarray(given[1], float), given[4], given[3], how["trusted"], how["margin"])
+        result = self.results[index]
+        few = {name: values[:len(given[2])] for name, values in result.spots.items()}
+        return dataclasses.replace(result, spots=few | {"box": np.arange(len(few["hkl"]))})
+
+    def refined(self, expt, refl):
+        """nb-refine of these files, with fits left out."""
+        out = os.path.join(self.folder, "out")
+        shutil.rmtree(out, ignore_errors=True)
+        kept, shots_module.refine_shot = shots_module.refine_shot, self.quick
+        said = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), np.errstate(all="ignore"):
+                status = main([expt, refl, "--out", out, "--workers=1", "--", *refine_test.FLAGS])
+        finally:
+            shots_module.refine_shot = kept
+        self.assertTrue(all(line.isprintable() for line in said.getvalue().splitlines()), said.getvalue())
+        if status:
+            self.assertIn("nb-refine: error: " if "error" in said.getvalue() else "rejected", said.getvalue())
+        return status, said.getvalue()
+
+    def each(self, one):
+        for i in range(WORDS.files):
+            with self.subTest(seed=WORDS.seed, file=i):
+                one(random.Random(WORDS.seed * 1000003 + i))
+
+    def test_experiment_lists(self):
+        path = os.path.join(self.folder, "damaged.expt")
+        with open(self.data.expt) as file:
+            text = file.read()
+        self.assertEqual(self.refined(self.data.expt, self.data.refl)[0], 0)
+
+        def one(dice):
+            tree = json.loads(text)
+            for _ in range(dice.choice((1, 1, 2))):
+                damage(tree, dice)
+            with open(path, "w") as file:
+                json.dump(tree, file)
+            self.refined(path, self.data.refl)
+
+        self.each(one)
+        for bad in ("[" * 100000, '{"a":' * 100000, "", "[]", "nul"):
+            with open(path, "w") as file:
+                file.write(bad)
+            status, said = self.refined(path, self.data.refl)
+            self.assertEqual(status, 1)
+            self.assertIn("is no experiment list", said)
+
+    def test_reflection_tables(self):
+        path = os.path.join(self.folder, "damaged.refl")
+        with open(self.data.refl, "rb") as file:
+            content = file.read()
+        msgpack = _files._msgpack()
+
+        def one(dice):
+            if dice.random() < 0.3:
+                changed = bytes_changed(content, dice)
+            else:
+                tree = msgpack.unpackb(content, raw=False, strict_map_key=False)
+                damage(tree, dice)
+                try:
+                    changed = msgpack.packb(tree, use_bin_type=True)
+                except (OverflowError, ValueError):
+                    return
+            with open(path, "wb") as file:
+                file.write(changed)
+            self.refined(self.data.expt, path)
+
+        self.each(one)
+
+    def test_one_bad_shot_is_one_bad_shot(self):
+        path = os.path.join(self.folder, "one.expt")
+        for kind, key in (("crystal", "real_space_a"), ("imageset", "images")):
+            for value in ODD:
+                if "NaN" in (word := json.dumps(value)) or "Infinity" in word:
+                    continue  # no JSON: the whole list is none
+                with open(self.data.expt) as file:
+                    tree = json.load(file)
+                tree[kind][1][key] = value
+                with open(path, "w") as file:
+                    json.dump(tree, file)
+                status, said = self.refined(path, self.data.refl)
+                self.assertEqual(status, 0, said)
+                self.assertIn("2 of 3 shots refined", said)
+
+    def test_finished_results(self):
+        good = os.path.join(self.out, "finished", "000001.npz")
+        with open(good, "rb") as file:
+            content = file.read()
+        with np.load(good) as file:
+            arrays = dict(file)
+        folder = os.path.join(self.folder, "finished")
+        path = os.path.join(folder, "000001.npz")
+        boxes = len(np.flatnonzero(self.data.columns["id"] == 1))
+        stills = refine._stills.Stills(refine_test.FLAGS, self.data.expt, self.data.refl)
+        taken = []
+
+        def one(dice):
+            finished = _results.Finished(folder, {}, False)
+            if dice.random() < 0.4:
+                changed = bytes_changed(content, dice)
+            else:
+                damaged = dict(arrays)
+                name = dice.choice(list(arrays))
+                if dice.random() < 0.4:
+                    tree = json.loads(arrays["plain"].tobytes())
+                    damage(tree, dice)
+                    damaged["plain"] = np.frombuffer(json.dumps(tree).encode(), "u1")
+                elif dice.random() < 0.3:
+                    del damaged[name]
+                else:
+                    damaged[name] = dice.choice((np.array(dice.choice((1, "x", np.nan))), arrays[name][:1], arrays[name].astype("c16"),
+                                                 arrays[name].astype(str), np.full(arrays[name].shape, np.nan), arrays[name].reshape(-1),
+                                                 np.full(arrays[name].shape, -1), np.full(arrays[name].shape, 10**9)))
+                save = io.BytesIO()
+                (np.savez_compressed if dice.random() < 0.1 else np.savez)(save, **damaged)
+                changed = save.getvalue()
+            with open(path, "wb") as file:
+                file.write(changed)
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always", nb.Warning)
+                result = finished.get(1, boxes)
+            self.assertEqual(result is None, any("000001.npz: is no result" in str(w.message) for w in said))
+            self.assertTrue(all(str(w.message).isprintable() for w in said))
+            if result is not None:
+                taken.append(result)
+                with np.errstate(all="ignore"):
+                    shots_module.write(os.path.join(self.folder, "written"), [self.results[0], result], stills)
+        self.each(one)
+        print(f"{len(taken)} of {WORDS.files} damaged results were used", file=sys.stderr)
+
+    def test_bomb_in_a_result(self):
+        folder = os.path.join(self.folder, "bomb")
+        finished = _results.Finished(folder, {}, False)
+        for save in (np.savez_compressed, np.savez):
+            save(os.path.join(folder, "000001.npz"), plain=np.zeros(1 << 24, "u1"))
+            with self.assertWarnsRegex(nb.Warning, "is no result of a shot"):
+                self.assertIsNone(finished.get(1, 10))
+
+    def test_resume_makes_damaged_results_again(self):
+        out = os.path.join(self.folder, "again")
+        shutil.copytree(self.out, out)
+        with open(os.path.join(out, "finished", "000001.npz"), "wb") as file:
+            file.write(b"half of it")
+        with self.assertWarnsRegex(nb.Warning, "000001.npz: is no result of a shot"):
+            results = refine.shots(refine_test.FLAGS, self.data.expt, self.data.refl, system="tetragonal", out=out, resume=True)
+        np.testing.assert_array_equal(results[1].matrix, self.results[1].matrix)
+
+    def test_without_scipy(self):
+        blocked = "import sys; sys.modules['scipy'] = None; from nanobragg.refine.__main__ import main; sys.exit(main(['a', 'b']))"
+        done = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "nb-refine: error: refinement needs scipy: pip install 'nanobragg[refine]'\n"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--files", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("-k")
+    WORDS = parser.parse_args()
+    unittest.main(argv=["refine_damaged_test.py", *(["-k", WORDS.k] if WORDS.k else [])])
