@@ -7,6 +7,7 @@
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Compiler/Run/InterpretExperiment.h"
+#include "lib/Experiment/Printable.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -55,12 +56,12 @@ template <typename Work>
 int guardedCall(char **error, Work work) {
   try {
     if (llvm::Error failure = work()) {
-      *error = copyText(llvm::toString(std::move(failure)));
+      *error = copyText(nanobragg::printable(llvm::toString(std::move(failure))));
       return 1;
     }
     return 0;
   } catch (const std::exception &exception) {
-    *error = copyText(exception.what());
+    *error = copyText(nanobragg::printable(exception.what()));
     return 1;
   }
 }

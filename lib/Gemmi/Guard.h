@@ -22,11 +22,7 @@ auto withGemmi(const std::string &path, const char *as, Read read) -> decltype(r
     throw FileError(path, std::string("needs more memory than there is to be read as ") + as +
                               "; check its header");
   } catch (const std::exception &error) {
-    std::string text = error.what();
-    for (char &c : text)
-      if ((unsigned char)c < ' ')
-        c = ' ';
-    throw FileError(path, std::string("cannot be read as ") + as + " (" + text +
+    throw FileError(path, std::string("cannot be read as ") + as + " (" + error.what() +
                               "); check that it is complete");
   }
 }

@@ -1,5 +1,6 @@
 #include "lib/IO/TextScanner.h"
 
+#include "lib/Experiment/Printable.h"
 #include <charconv>
 #include <cmath>
 
@@ -50,11 +51,7 @@ std::optional<double> toNumber(std::string_view word) {
 
 std::string quoted(std::string_view word) {
   constexpr std::size_t longest = 40;
-  std::string result = "'";
-  for (char c : word.substr(0, longest))
-    result += c >= ' ' && c <= '~' ? c : '?';
-  result += word.size() > longest ? "...'" : "'";
-  return result;
+  return "'" + printable(word.substr(0, longest)) + (word.size() > longest ? "...'" : "'");
 }
 
 std::string shortNumber(double value) {

@@ -7,6 +7,7 @@
 #include "tools/nb-bench/Measurement.h"
 #include "tools/nb-bench/Report.h"
 #include "tools/nb-bench/Starts.h"
+#include "tools/shared/ParseExit.h"
 
 #include <CLI/CLI.hpp>
 
@@ -283,9 +284,9 @@ int main(int argc, char **argv) {
     choosePreset(app, arguments);
     return run(std::move(arguments), commandOf({argv + 1, argv + argc}));
   } catch (const CLI::ParseError &error) {
-    return app.exit(error);
+    return parseExit(app, error);
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "nb-bench: error: %s\n", error.what());
+    std::fprintf(stderr, "nb-bench: error: %s\n", printable(error.what()).c_str());
     return 1;
   }
 }

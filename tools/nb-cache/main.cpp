@@ -1,6 +1,7 @@
 // Nb-cache: what compiled kernels are kept.
 
 #include "tools/nb-cache/Listing.h"
+#include "tools/shared/ParseExit.h"
 
 #include <CLI/CLI.hpp>
 
@@ -99,9 +100,9 @@ int main(int argc, char **argv) {
       return verify(kernels, here, json);
     return Success;
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? Success : UsageFailure;
+    return parseExit(app, error) == 0 ? Success : UsageFailure;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "nb-cache: error: %s\n", error.what());
+    std::fprintf(stderr, "nb-cache: error: %s\n", printable(error.what()).c_str());
     return Failure;
   }
 }

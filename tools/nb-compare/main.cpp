@@ -3,6 +3,7 @@
 #include "tools/nb-compare/DifferencePicture.h"
 #include "tools/nb-compare/Report.h"
 #include "tools/nb-compare/Thresholds.h"
+#include "tools/shared/ParseExit.h"
 
 #include <CLI/CLI.hpp>
 
@@ -118,9 +119,9 @@ int main(int argc, char **argv) {
     arguments.thresholds.perPixel = given("--rtol") || given("--atol") || given("--atol-of-max");
     return run(arguments);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? Same : BadInput;
+    return parseExit(app, error) == 0 ? Same : BadInput;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "nb-compare: error: %s\n", error.what());
+    std::fprintf(stderr, "nb-compare: error: %s\n", printable(error.what()).c_str());
     return BadInput;
   }
 }

@@ -1,8 +1,10 @@
 #include "tools/nb-run/LoadProgram.h"
 
 #include "lib/Compiler/Pipelines/ValueNames.h"
+#include "lib/Experiment/Printable.h"
 
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -11,12 +13,18 @@ OwningOpRef<ModuleOp> nb::loadProgram(const std::string &path, MLIRContext &cont
   std::string error;
   auto file = openInputFile(path, &error);
   if (!file) {
-    llvm::errs() << "nb-run: error: " << error << "\n";
+    llvm::errs() << "nb-run: error: " << nanobragg::printable(error) << "\n";
     return {};
   }
   llvm::SourceMgr sources; // for the lines that diagnostics show
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(file->getMemBufferRef(), false),
                              llvm::SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  return parseNamed(std::move(file), context);
+  std::string said;
+  llvm::raw_string_ostream stream(said);
+  SourceMgrDiagnosticHandler diagnostics(sources, &context, stream);
+  auto program = parseNamed(std::move(file), context);
+  for (const StringRef line : llvm::split(StringRef(said).rtrim('\n'), '\n'))
+    if (!said.empty())
+      llvm::errs() << nanobragg::printable(line) << "\n";
+  return program;
 }

@@ -3,6 +3,7 @@
 #include "tools/nb-run/Arguments.h"
 #include "tools/nb-run/LoadProgram.h"
 #include "tools/nb-run/Results.h"
+#include "tools/shared/ParseExit.h"
 
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
@@ -223,9 +224,9 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
     return run(command);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? Success : Failure;
+    return nanobragg::parseExit(app, error) == 0 ? Success : Failure;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "nb-run: error: %s\n", error.what());
+    std::fprintf(stderr, "nb-run: error: %s\n", nanobragg::printable(error.what()).c_str());
     return Failure;
   }
 }

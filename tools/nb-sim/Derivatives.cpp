@@ -3,6 +3,7 @@
 #include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/DeadGradients.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Experiment/Printable.h"
 #include "lib/IO/NpyFile.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/GradientReport.h"
@@ -113,7 +114,7 @@ private:
     io::writeNpy(file, std::span(sizes).subspan(left), pixels);
     file.commit();
     if (!tool.instruments.json && !tool.quiet)
-      std::fprintf(out, "wrote %s\n", path.c_str());
+      std::fprintf(out, "wrote %s\n", printable(path).c_str());
   }
 
   void writeTiming() const {

@@ -1,5 +1,6 @@
 #include "tools/nb-sim/MakeImage.h"
 
+#include "lib/Experiment/Printable.h"
 #include "lib/IO/ImageScaling.h"
 #include "lib/IO/MemoryLimit.h"
 #include "lib/Parallel/LargePages.h"
@@ -91,18 +92,18 @@ public:
 private:
   SetupFacts setupFacts() const {
     const InputFiles &files = setup.line.files;
-    InputNames names = {files.image.value_or(""),
-                        files.mask.value_or(""),
-                        files.matrix.value_or(""),
-                        files.hkl.value_or(""),
-                        files.dump.value_or(""),
-                        files.sources.value_or(""),
-                        files.backgrounds.empty() ? "" : files.backgrounds.front().name};
+    InputNames names = {printable(files.image.value_or("")),
+                        printable(files.mask.value_or("")),
+                        printable(files.matrix.value_or("")),
+                        printable(files.hkl.value_or("")),
+                        printable(files.dump.value_or("")),
+                        printable(files.sources.value_or("")),
+                        files.backgrounds.empty() ? "" : printable(files.backgrounds.front().name)};
     return {setup.line.options,
             setup.complete,
             names,
             setup.loaded.reflections,
-            setup.line.outputs.dumpFile.value_or(""),
+            printable(setup.line.outputs.dumpFile.value_or("")),
             setup.line.outputs.noise};
   }
 
@@ -208,9 +209,9 @@ private:
   void printSummary(const Outputs &outputs, const ExchangeFiles &exchange) const {
     std::fprintf(console, "\n");
     for (const std::string &path : outputs.absolutePaths())
-      std::fprintf(console, "wrote %s\n", path.c_str());
+      std::fprintf(console, "wrote %s\n", printable(path).c_str());
     for (const std::string &path : exchange.names())
-      std::fprintf(console, "wrote %s\n", path.c_str());
+      std::fprintf(console, "wrote %s\n", printable(path).c_str());
     const std::string where = !timing.device.empty() ? timing.device
                                                      : std::to_string(timing.threads) + " thread" +
                                                            (timing.threads == 1 ? "" : "s");

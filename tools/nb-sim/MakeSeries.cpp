@@ -1,5 +1,6 @@
 #include "tools/nb-sim/MakeSeries.h"
 
+#include "lib/Experiment/Printable.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/NexusFile.h"
 #include "nanobragg/Simulator.h"
@@ -427,18 +428,19 @@ private:
                   1e3 * kernelSeconds / double(made), 1e3 * seconds / double(made));
     std::printf("\n");
     for (const std::string &name : files.names(1, setup.complete.experiment.detector))
-      std::printf("wrote %s%s\n", name.c_str(), plan.count() > 1 ? " and so on" : "");
+      std::printf("wrote %s%s\n", printable(name).c_str(), plan.count() > 1 ? " and so on" : "");
     const OutputOptions &o = setup.line.outputs;
     if (o.nexusFile && part != alone)
-      std::printf("wrote %s, a view of %lld of %lld frames in %s and so on\n", o.nexusFile->c_str(),
-                  (long long)joined, (long long)plan.count(), nexusOf(part).c_str());
+      std::printf("wrote %s, a view of %lld of %lld frames in %s and so on\n",
+                  printable(*o.nexusFile).c_str(), (long long)joined, (long long)plan.count(),
+                  printable(nexusOf(part)).c_str());
     else if (o.nexusFile)
-      std::printf("wrote %s\n", o.nexusFile->c_str());
+      std::printf("wrote %s\n", printable(*o.nexusFile).c_str());
     for (const auto &name : {o.exptFile, o.shotsFile})
       if (name && leads)
-        std::printf("wrote %s\n", name->c_str());
+        std::printf("wrote %s\n", printable(*name).c_str());
     for (const std::string &name : labels.names())
-      std::printf("wrote %s\n", name.c_str());
+      std::printf("wrote %s\n", printable(name).c_str());
   }
 
   RunSetup setup;

@@ -1,6 +1,7 @@
 #include "tools/nb-sim/Outputs.h"
 
 #include "lib/CommandLine/OutputFormats.h"
+#include "lib/Experiment/Printable.h"
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/ImageScaling.h"
 #include "lib/IO/InterruptGuard.h"
@@ -39,7 +40,8 @@ void addPanels(io::RowWriter &writer, std::span<io::OutputFile *const> files,
                std::FILE *console, std::optional<double> intScale = {}) {
   const std::int64_t rowsOfFrame = complete.experiment.detector.slowPixels;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    std::fprintf(console, "writing %s as %zu-byte integers\n", files[i]->path().c_str(), sizeof(T));
+    std::fprintf(console, "writing %s as %zu-byte integers\n", printable(files[i]->path()).c_str(),
+                 sizeof(T));
     io::SmvHeader header = headerOf(complete, line, std::int64_t(i), intScale);
     header.wide = sizeof(T) == 4;
     writer.add(*files[i], smvHeaderText(header), header.slowPixels,
@@ -105,7 +107,7 @@ void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &st
     io::writeDump(*dumpFile, *experiment.crystal.grid);
 
   io::RowWriter writer;
-  std::fprintf(console, "writing %s as %zu 4-byte floats\n", wanted.floatFile.c_str(),
+  std::fprintf(console, "writing %s as %zu 4-byte floats\n", printable(wanted.floatFile).c_str(),
                image.size());
   writer.add(*floatFile, wantsNpy(line) ? io::npyHeader(shapeOf(experiment)) : "", rows,
              std::size_t(fastPixels) * sizeof(float),
@@ -135,7 +137,7 @@ void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &st
   if (pgmFile) {
     const double scale = io::choosePgmScale(wanted.pgmScale, statistics.rmsd, intScale);
     std::fprintf(console, "pgm_scale = %g\n", scale);
-    std::fprintf(console, "writing %s as 1-byte integers\n", wanted.pgmFile.c_str());
+    std::fprintf(console, "writing %s as 1-byte integers\n", printable(wanted.pgmFile).c_str());
     writer.add(*pgmFile, io::pgmHeader(fastPixels, rows, scale), rows, std::size_t(fastPixels),
                [=](std::int64_t begin, std::int64_t end, void *room) {
                  io::scaleRowsToPgm(image, region, begin, end, fastPixels, scale,
@@ -155,7 +157,8 @@ void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &st
   }
   writer.run(requestedThreads(line.tool));
   if (pngFile) {
-    std::fprintf(console, "writing %s as a picture on a log scale\n", wanted.pngFile->c_str());
+    std::fprintf(console, "writing %s as a picture on a log scale\n",
+                 printable(*wanted.pngFile).c_str());
     writePicture(*pngFile, image, complete, wanted.pngRings);
   }
 }

@@ -3,6 +3,7 @@
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/Experiment/Photons.h"
+#include "lib/Experiment/Printable.h"
 #include "lib/IO/OutputFile.h"
 #include "lib/MPI/Ranks.h"
 #include "nanobragg/Simulator.h"
@@ -103,7 +104,7 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
   const ToolOptions &tool = line.tool;
   const auto cache = KernelCache::fromEnvironment([&](const std::string &problem) {
     if (!tool.quiet)
-      std::fprintf(stderr, "WARNING: %s\n", problem.c_str());
+      std::fprintf(stderr, "WARNING: %s\n", printable(problem).c_str());
   });
   KernelProvider kernels(CompilerLibrary::open, cache);
   // While the files are read; with a cache it turns out later whether the compiler is needed.
@@ -158,7 +159,8 @@ int simulate(const CommandLine &given, const ProcessStart &start) {
       throw;
     // The others would wait for this one.
     std::fflush(stdout);
-    std::fprintf(stderr, "nb-sim: error: %s (rank %d)\n", error.what(), ranks->rank());
+    std::fprintf(stderr, "nb-sim: error: %s (rank %d)\n", printable(error.what()).c_str(),
+                 ranks->rank());
     io::OutputFile::removeTemporaries();
     ranks->abort(Failure);
   }

@@ -1,6 +1,7 @@
 #include "tools/shared/Main.h"
 
 #include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/Printable.h"
 #include "lib/IO/InterruptGuard.h"
 #include "lib/IO/OutputFile.h"
 
@@ -35,7 +36,7 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
             int (*work)(const std::vector<std::string> &words)) {
   const auto report = [&](const char *problem, ExitStatus status) {
     std::fflush(stdout);
-    std::fprintf(stderr, "%s: error: %s\n", name, problem);
+    std::fprintf(stderr, "%s: error: %s\n", name, printable(problem).c_str());
     if (status == UsageFailure)
       std::fprintf(stderr, "%s %s lists its flags\n", name, helpFlag);
     return status;

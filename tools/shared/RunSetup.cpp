@@ -3,6 +3,7 @@
 #include "lib/CommandLine/Schedule.h"
 #include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Precision.h"
+#include "lib/Experiment/Printable.h"
 #include "runtime/gpu/DevicePlacement.h"
 #include "runtime/kernels/HklCache.h"
 #include "runtime/kernels/TunedSchedules.h"
@@ -99,7 +100,9 @@ OwnPasses RunSetup::ownPasses() const {
   return passes;
 }
 
-void tellPasses(const std::string &line) { std::fprintf(stderr, "NOTE: %s\n", line.c_str()); }
+void tellPasses(const std::string &line) {
+  std::fprintf(stderr, "NOTE: %s\n", printable(line).c_str());
+}
 
 std::vector<std::string> RunSetup::warnings() const {
   std::vector<std::string> all = loaded.warnings;
@@ -142,9 +145,9 @@ void RunSetup::tell() const {
     return;
   std::fflush(stdout);
   for (const std::string &warning : warnings())
-    std::fprintf(stderr, "WARNING: %s\n", warning.c_str());
+    std::fprintf(stderr, "WARNING: %s\n", printable(warning).c_str());
   for (const std::string &notice : notices())
-    std::fprintf(stderr, "NOTE: %s\n", notice.c_str());
+    std::fprintf(stderr, "NOTE: %s\n", printable(notice).c_str());
 }
 
 void RunSetup::tellFallbacks(const Simulator &simulator, const char *does) const {
@@ -154,12 +157,12 @@ void RunSetup::tellFallbacks(const Simulator &simulator, const char *does) const
     std::fprintf(stderr,
                  "WARNING: the GPU cannot be used (%s); the processor %s instead; --device=cuda "
                  "makes this an error\n",
-                 reason->c_str(), does);
+                 printable(*reason).c_str(), does);
   if (const auto &reason = simulator.fallbackReason())
     std::fprintf(stderr,
                  "WARNING: the kernel cannot be compiled (%s); the interpreter %s instead, more "
                  "slowly; --no-fallback makes this an error\n",
-                 reason->c_str(), does);
+                 printable(*reason).c_str(), does);
 }
 
 int requestedThreads(const ToolOptions &tool) {
