@@ -2,6 +2,7 @@
 
 #include "lib/CommandLine/Numbers.h"
 #include "lib/IO/TextScanner.h"
+#include "lib/Parallel/MostThreads.h"
 #include "lib/Target/DeviceChoice.h"
 
 #include <algorithm>
@@ -127,7 +128,7 @@ FlagGroup toolFlags() {
            .unit = "threads",
            .fallback = "OMP_NUM_THREADS, else one per core",
            .help = "threads to render with; 0: the default",
-           .range = Range::between(0, 4096),
+           .range = Range::between(0, mostThreads),
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.threads = int(v.integer()); }},
           {.spellings = {"--precision"},

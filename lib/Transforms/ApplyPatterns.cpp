@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
+#include "lib/Transforms/OpenText.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
@@ -74,7 +74,7 @@ bool isSchedule(ModuleOp file) { return !file.getOps<transform::NamedSequenceOp>
 /// diagnostic.
 OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
   std::string why, text;
-  auto buffer = openInputFile(file, &why);
+  auto buffer = openText(file, &why);
   if (!buffer) {
     program->emitError("patterns cannot be read: ") << why;
     return {};

@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_CAPI_HANDLE_H
 #define NANOBRAGG_CAPI_HANDLE_H
 
+#include "lib/Parallel/ProcessMutex.h"
 #include "nanobragg/nanobragg.h"
 #include "runtime/capi/ParameterValues.h"
 #include "runtime/simulator/Program.h"
@@ -21,7 +22,7 @@ struct nb_simulator {
 
   nanobragg::Program program;
   const int threads; ///< of runs that do not say how many
-  mutable std::mutex mutex;
+  mutable ProcessMutex mutex;
   nanobragg::ParameterValues values;
   nanobragg::OutputMemory outputs; ///< of the last run, but for the image that went to the caller
   bool complete = false;

@@ -3,6 +3,7 @@
 #define NANOBRAGG_COMPILERLIBRARY_H
 
 #include "lib/Experiment/KernelSpecification.h"
+#include "lib/Parallel/ProcessMutex.h"
 #include "lib/Target/DeviceChoice.h"
 #include "nanobragg/CompilerABI.h"
 #include "nanobragg/Engine.h"
@@ -62,7 +63,7 @@ public:
 private:
   const nb_compiler_api &api;
   nb_program *program;
-  mutable std::mutex mutex;
+  mutable ProcessMutex mutex;
 };
 
 /// The compiler's C interface with exceptions and ownership. Every failure is a std::runtime_error

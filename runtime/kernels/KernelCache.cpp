@@ -131,8 +131,12 @@ std::shared_ptr<void> KernelCache::lock(const std::string &specification) {
 void KernelCache::publish(const std::string &specification, std::span<const char> image) {
   const CacheDirectory *folder = directory();
   const std::string bytes = encodeEntry({image, specification});
-  if (!folder || bytes.size() > std::min(options.mostBytes, mostEntryBytes))
+  if (!folder)
     return;
+  if (const std::uint64_t most = std::min(options.mostBytes, mostEntryBytes); bytes.size() > most)
+    return warnOnce("the kernel cache " + options.directory.string() + " takes no kernel of " +
+                    std::to_string(bytes.size()) + " bytes, but at most " + std::to_string(most) +
+                    "; enlarge NB_CACHE_SIZE");
   if (options.identifyCompiler && options.identifyCompiler() != options.compilerBuild)
     return;
   const std::string name = fileOf(keyOf(specification));

@@ -41,7 +41,7 @@ std::string_view nextWord(std::string_view &text) {
 std::vector<char> readFile(const std::filesystem::path &file) {
   std::ifstream stream(file, std::ios::binary);
   std::vector<char> bytes;
-  if (stream && !std::filesystem::is_directory(file))
+  if (stream && !std::filesystem::is_directory(file) && !std::filesystem::is_character_file(file))
     bytes.assign(std::istreambuf_iterator<char>(stream), {});
   if (bytes.empty() || stream.bad())
     throw std::runtime_error("cannot read the kernel file " + file.string());

@@ -6,6 +6,7 @@
 #ifndef NANOBRAGG_KERNELPROVIDER_H
 #define NANOBRAGG_KERNELPROVIDER_H
 
+#include "lib/Parallel/ProcessMutex.h"
 #include "runtime/kernels/CompilerLibrary.h"
 #include "runtime/kernels/KernelCache.h"
 
@@ -67,7 +68,7 @@ private:
 
   OpenLibrary open;
   std::shared_ptr<KernelCache> cache;
-  mutable std::mutex mutex;
+  mutable ProcessMutex mutex;
   std::future<std::shared_ptr<const CompilerLibrary>> opening;
   std::shared_ptr<const CompilerLibrary> library, libraryForPlugins;
   std::map<std::string, KernelHandle> kernels;

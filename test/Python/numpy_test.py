@@ -103,6 +103,9 @@ class Numbers(unittest.TestCase):
         for image, v in zip(together, directions):
             np.testing.assert_allclose(image, f.jvp(f.theta, v), rtol=1e-9, atol=1e-12 * abs(together).max())
         np.testing.assert_array_equal(f.jvps(f.theta, directions[:1])[0], f.jvp(f.theta, directions[0]))
+        many = f.jvps(f.theta, np.resize(directions, (37, directions.shape[1])))  # more than a kernel takes at once
+        for i, image in enumerate(many):
+            np.testing.assert_allclose(image, together[i % len(directions)], rtol=1e-9, atol=1e-12 * abs(together).max())
         self.assertEqual(f.jvps(f.theta, directions[:0]).shape, (0, 24, 24))
         with self.assertRaisesRegex(ValueError, "directions"):
             f.jvps(f.theta, directions[0])
@@ -541,6 +544,60 @@ class Processes(unittest.TestCase):
                 self.fail("the child does not end")
             time.sleep(0.01)
         self.assertEqual(os.read(read, 1), b"y")
+
+    def test_fork_while_another_thread_renders(self):
+        """The child is told at once what it may not do, and may use what no thread had."""
+        busy, free = simulator(threads=1), simulator(threads=1)
+        want = free.image()
+        busy["mosaic_spread"] = 0.01
+        stop = threading.Event()
+
+        def render():
+            while not stop.is_set():
+                busy.image()
+
+        thread = threading.Thread(target=render)
+        thread.start()
+        try:
+            told = 0
+            for _ in range(12):
+                read, write = os.pipe()
+                child = os.fork()
+                if child == 0:
+                    said = b"?"
+                    try:
+                        busy.image()
+                        said = b"y"
+                    except RuntimeError as error:
+                        said = b"t" if "was forked while another thread" in str(error) else b"n"
+                    if not np.array_equal(free.image(), want):
+                        said = b"n"
+                    os.write(write, said)
+                    os._exit(0)
+                os.close(write)
+                end = time.time() + 60
+                while os.waitpid(child, os.WNOHANG) == (0, 0):
+                    if time.time() > end:
+                        os.kill(child, signal.SIGKILL)
+                        os.waitpid(child, 0)
+                        self.fail("the child hangs")
+                    time.sleep(0.005)
+                said = os.read(read, 1)
+                os.close(read)
+                self.assertIn(said, b"ty")
+                told += said == b"t"
+            self.assertGreater(told, 0)
+        finally:
+            stop.set()
+            thread.join()
+
+    def test_more_threads_than_there_can_be(self):
+        for threads in (10**6, 4097, -1):
+            with self.assertRaisesRegex(ValueError, "not between 0 and 4096"):
+                simulator(threads=threads)
+        sim = simulator(threads=4096)
+        f = sim.function("cell_a")
+        np.testing.assert_array_equal(f.images(np.full((3, 1), f.theta[0]))[2], sim.image())
 
     def test_interrupt(self):
         program = ("import nanobragg as nb, sys, common\n"

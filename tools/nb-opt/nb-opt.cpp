@@ -10,6 +10,8 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "lib/Transforms/OpenText.h"
+
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
@@ -79,7 +81,7 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
   if (config.shouldShowDialects() || config.shouldListPasses())
     return MlirOptMain(argc, argv, input, output, registry);
   std::string error;
-  auto file = openInputFile(input, &error);
+  auto file = nb::openText(input, &error);
   auto out = file ? openOutputFile(output, &error) : nullptr;
   if (!out) {
     llvm::errs() << error << "\n";

@@ -10,7 +10,7 @@
 #include "lib/IO/OutputFile.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Support/FileUtilities.h"
+#include "lib/Transforms/OpenText.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"
@@ -136,7 +136,7 @@ int run(const std::vector<std::string> &words) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   std::string why;
-  auto file = openInputFile(others[0], &why);
+  auto file = nb::openText(others[0], &why);
   if (!file)
     throw std::runtime_error(why);
   auto program = nb::parseNamed(std::move(file), context);

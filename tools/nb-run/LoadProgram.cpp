@@ -3,7 +3,7 @@
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Experiment/Printable.h"
 
-#include "mlir/Support/FileUtilities.h"
+#include "lib/Transforms/OpenText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -11,7 +11,7 @@ using namespace mlir;
 
 OwningOpRef<ModuleOp> nb::loadProgram(const std::string &path, MLIRContext &context) {
   std::string error;
-  auto file = openInputFile(path, &error);
+  auto file = nb::openText(path, &error);
   if (!file) {
     llvm::errs() << "nb-run: error: " << nanobragg::printable(error) << "\n";
     return {};

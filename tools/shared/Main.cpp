@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <sys/resource.h>
 
 namespace nanobragg {
 
@@ -19,6 +20,15 @@ int print(const std::string &text) {
 
 namespace {
 const char *program = "";
+
+/// As many as the system lets this process have: each panel has a file, and shells allow 1024.
+void openManyFiles() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+    return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 /// Where an exception can go no further, in a library's destructor or thread: temporaries of
 /// outputs must not stay behind, and the run owes its sentence.
@@ -43,6 +53,7 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
   };
   program = name;
   std::set_terminate(giveUp);
+  openManyFiles();
   try {
     const io::InterruptGuard interrupt(name);
     return work({argv + 1, argv + argc});

@@ -12,7 +12,7 @@
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
+#include "lib/Transforms/OpenText.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
     throw std::runtime_error(llvm::toString(std::move(error)));
   subject->context.appendDialectRegistry(registry);
   std::string why;
-  auto buffer = openInputFile(file, &why);
+  auto buffer = openText(file, &why);
   if (!buffer)
     throw std::runtime_error(why);
   std::string message;

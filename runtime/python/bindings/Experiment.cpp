@@ -4,6 +4,7 @@
 #include "lib/Experiment/ClosestWord.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/ImageFile.h"
+#include "lib/Parallel/MostThreads.h"
 #include "lib/Target/DeviceChoice.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
@@ -83,9 +84,10 @@ SimulatorOptions optionsOf(const SimulatorOptions &flags, std::optional<int> thr
                            std::optional<std::string> engine) {
   SimulatorOptions options = flags;
   if (threads) {
-    if (*threads < 0)
-      throw std::invalid_argument("threads=" + std::to_string(*threads) +
-                                  " are too few; 0 means as many as the machine offers");
+    if (*threads < 0 || *threads > mostThreads)
+      throw std::invalid_argument("threads=" + std::to_string(*threads) + " is not between 0 and " +
+                                  std::to_string(mostThreads) +
+                                  "; 0 means as many as the machine offers");
     options.threads = *threads;
   }
   if (precision) {

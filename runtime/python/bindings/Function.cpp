@@ -1,6 +1,7 @@
 // Images and their derivatives as functions of one flat vector: what frameworks differentiate.
 #include "runtime/python/bindings/Function.h"
 #include "lib/Experiment/ParameterElements.h"
+#include "lib/Parallel/ThreadTeam.h"
 #include "runtime/python/bindings/ParameterTable.h"
 
 #include <nanobind/stl/string.h>
@@ -8,9 +9,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <exception>
 #include <stdexcept>
-#include <thread>
 
 namespace nanobragg::python {
 
@@ -110,12 +111,21 @@ void Function::jvps(std::span<const double> theta, std::span<const double> vs,
   }
   core.run([&](Simulator &s, const RunOptions &) {
     set(s, theta);
-    std::vector<std::vector<Direction>> directions;
-    for (std::size_t begin = 0; begin != vs.size(); begin += length)
-      directions.push_back(direction(vs.subspan(begin, length)));
+    // A kernel is compiled for a number of directions: there are few such numbers.
+    constexpr std::size_t most = 16;
+    const std::vector<double> none(length);
     double *next = out.data();
-    for (const std::vector<double> &image : s.jvps(wrt, directions))
-      next = std::ranges::copy(image, next).out;
+    for (std::size_t row = 0, rows = vs.size() / length; row != rows;) {
+      const std::size_t count = std::min(rows - row, most);
+      std::vector<std::vector<Direction>> directions;
+      for (std::size_t i = 0; i != std::bit_ceil(count); ++i)
+        directions.push_back(
+            direction(i < count ? vs.subspan((row + i) * length, length) : std::span(none)));
+      const std::vector<std::vector<double>> images = s.jvps(wrt, directions);
+      for (std::size_t i = 0; i != count; ++i)
+        next = std::ranges::copy(images[i], next).out;
+      row += count;
+    }
     return 0;
   });
 }
@@ -135,9 +145,7 @@ void Function::images(std::span<const double> thetas, std::span<double> out, std
   const std::size_t pixels = core.simulator.pixels();
   // Below this one image keeps no second thread busy for long enough.
   constexpr std::size_t small = 512 * 512;
-  const std::size_t wanted = core.options.threads > 0 ? std::size_t(core.options.threads)
-                                                      : std::thread::hardware_concurrency();
-  const std::size_t workers = std::min(shots, std::max<std::size_t>(wanted, 1));
+  const std::size_t workers = std::min(shots, std::size_t(threadsOf(core.options.threads)));
   core.run([&](Simulator &first, const RunOptions &how) {
     std::atomic<std::size_t> next{0};
     std::exception_ptr failure;
@@ -163,16 +171,11 @@ void Function::images(std::span<const double> thetas, std::span<double> out, std
       work(first, 0);
     } else {
       first.prepare(); // made once, before everybody asks for it
-      std::vector<std::thread> threads;
-      for (std::size_t i = 1; i < workers; ++i)
-        threads.emplace_back([&] {
-          Simulator own = first.copy();
-          work(own, 1);
-        });
-      Simulator own = first.copy();
-      work(own, 1);
-      for (std::thread &thread : threads)
-        thread.join();
+      ThreadTeam team{int(workers)};
+      team.forEach(team.size(), [&](std::int64_t, int) {
+        Simulator own = first.copy();
+        work(own, 1);
+      });
     }
     if (failure)
       std::rethrow_exception(failure);

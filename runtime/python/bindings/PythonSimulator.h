@@ -4,6 +4,7 @@
 
 #include "lib/Experiment/Experiment.h"
 #include "lib/Experiment/Parameters.h"
+#include "lib/Parallel/ProcessMutex.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/python/bindings/Arrays.h"
 #include "runtime/python/bindings/Interrupt.h"
@@ -70,13 +71,13 @@ public:
 
   mutable Simulator simulator;
   SimulatorOptions options;
-  mutable std::mutex mutex;
+  mutable ProcessMutex mutex;
   /// Counts changes.
   std::int64_t version = 0;
 
 private:
   /// Who would wait for himself is told so.
-  std::unique_lock<std::mutex> acquire() const {
+  std::unique_lock<ProcessMutex> acquire() const {
     if (teller.load() == std::this_thread::get_id())
       throw std::runtime_error(
           "a simulator cannot be used in the progress function of its own run; "
