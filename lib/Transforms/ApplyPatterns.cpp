@@ -3,6 +3,7 @@
 #include "lib/Transforms/Schedule/ScheduleOps.h"
 
 #include "dialect/Remarks.h"
+#include "lib/Transforms/OpenText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
@@ -11,7 +12,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Parser/Parser.h"
-#include "lib/Transforms/OpenText.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
@@ -74,7 +74,7 @@ bool isSchedule(ModuleOp file) { return !file.getOps<transform::NamedSequenceOp>
 /// diagnostic.
 OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
   std::string why, text;
-  auto buffer = openText(file, &why);
+  auto buffer = mlir::nb::openText(file, &why);
   if (!buffer) {
     program->emitError("patterns cannot be read: ") << why;
     return {};

@@ -5,12 +5,12 @@
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Transforms/Schedule/ScheduleOps.h"
 
+#include "lib/Transforms/OpenText.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
-#include "lib/Transforms/OpenText.h"
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"

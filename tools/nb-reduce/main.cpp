@@ -9,8 +9,8 @@
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/IO/OutputFile.h"
 
-#include "mlir/IR/MLIRContext.h"
 #include "lib/Transforms/OpenText.h"
+#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"

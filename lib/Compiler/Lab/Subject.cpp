@@ -11,8 +11,8 @@
 #include "lib/Frontend/Frontend.h"
 #include "lib/Transforms/Passes.h"
 
-#include "mlir/Pass/PassManager.h"
 #include "lib/Transforms/OpenText.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <algorithm>
