@@ -22,7 +22,7 @@ struct nb_simulator {
 
   nanobragg::Program program;
   const int threads; ///< of runs that do not say how many
-  mutable ProcessMutex mutex;
+  mutable nanobragg::ProcessMutex mutex;
   nanobragg::ParameterValues values;
   nanobragg::OutputMemory outputs; ///< of the last run, but for the image that went to the caller
   bool complete = false;
