@@ -7,7 +7,10 @@ using nanobragg::Evaluation;
 Value Emitter::solidAngle(const SampleIndices &at, Value position) {
   auto kind =
       variant.solidAngle == nanobragg::SolidAngle::Point ? PixelKind::point : PixelKind::pixel;
-  return op<SolidAngleOp>("omega_pixel", kind, position, detector(at.panel).closeDistance,
+  DetectorFrame frame = detector(at.panel);
+  Value distance =
+      variant.curvature == nanobragg::Curvature::Right ? radius(frame) : frame.closeDistance;
+  return op<SolidAngleOp>("omega_pixel", kind, position, distance,
                           param("pixel_size"));
 }
 

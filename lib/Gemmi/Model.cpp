@@ -148,13 +148,21 @@ public:
 
 private:
   void requireMemory() const {
-    const double spacing = options.dmin / (2 * density.rate);
-    const double points = structure.cell.volume / (spacing * spacing * spacing);
-    const double bytes = points * (4 + 4 * (1 + (options.anomalous ? 1 : 0) + (options.kSol != 0)));
-    if (bytes > 0.5 * double(memoryLimit()))
-      throw FileError(path, "needs " + sizeText(bytes) +
+    const auto points = [&](double spacing) {
+      return structure.cell.volume / (spacing * spacing * spacing);
+    };
+    const double most = 0.5 * double(memoryLimit());
+    // A grid of floats, and its transforms of the same size.
+    const double ofDensity =
+        points(options.dmin / (2 * density.rate)) * 4 * (2 + (options.anomalous ? 1 : 0));
+    if (ofDensity > most)
+      throw FileError(path, "needs " + sizeText(ofDensity) +
                                 " of memory for its electron density; choose a coarser limit "
                                 "(--hkl-dmin)");
+    const double ofMask = options.kSol == 0 ? 0 : points(maskSpacing()) * (1 + 2 * 4);
+    if (ofDensity + ofMask > most)
+      throw FileError(path, "needs " + sizeText(ofDensity + ofMask) +
+                                " of memory with its mask of bulk solvent; leave out --k-sol");
   }
 
   void dispersion(const gemmi::Element &element) {
@@ -192,10 +200,20 @@ private:
         throw FileError(path, "has a unit cell with an edge below " +
                                   std::to_string(int(2 * widest)) +
                                   " A, too short for the mask of bulk solvent; leave out --k-sol");
-    gemmi::SolventMasker masker(gemmi::AtomicRadiiSet::Cctbx);
-    masker.put_mask_on_grid(density.grid, model);
-    solvent = gemmi::transform_map_to_f_phi(density.grid, true);
+    gemmi::Grid<std::int8_t> points;
+    points.unit_cell = structure.cell;
+    points.spacegroup = &group;
+    points.set_size_from_spacing(maskSpacing(), /*denser=*/true);
+    gemmi::SolventMasker(gemmi::AtomicRadiiSet::Cctbx).put_mask_on_grid(points, model);
+    gemmi::Grid<float> mask;
+    mask.copy_metadata_from(points);
+    mask.data.assign(points.data.begin(), points.data.end());
+    solvent = gemmi::transform_map_to_f_phi(mask, true);
   }
+
+  /// A. The same for all resolutions at which the solvent still scatters, so that the structure
+  /// factors of a reflection do not depend on the resolution limit.
+  double maskSpacing() const { return std::min(0.3, options.dmin / 2); }
 
   StructureFactors collect() const {
     StructureFactors result;

@@ -241,6 +241,27 @@ TEST(Model, SolventChangesLowAnglesOnly) {
   EXPECT_NEAR(at(b.grid, 8, 4, 2), at(a.grid, 8, 4, 2), 2);
 }
 
+TEST(Model, SolventDoesNotDependOnTheResolutionLimit) {
+  // What bulk solvent adds: the difference between calculations with and without it.
+  const auto solvent = [](double dmin, const std::array<int, 3> &h) {
+    ModelOptions options;
+    options.dmin = dmin;
+    const auto dry = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, options, {});
+    options.kSol = 0.35;
+    const auto wet = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, options, {});
+    return at(wet.grid, h[0], h[1], h[2]) - at(dry.grid, h[0], h[1], h[2]);
+  };
+  double difference = 0, total = 0;
+  for (const std::array<int, 3> h :
+       {std::array{1, 0, 0}, {1, 1, 0}, {0, 0, 2}, {1, 0, 1}, {2, 1, 0}})
+    for (const double dmin : {4.0, 2.5, 1.0}) {
+      const double finest = solvent(0.8, h);
+      difference += std::fabs(solvent(dmin, h) - finest);
+      total += std::fabs(finest);
+    }
+  EXPECT_LT(difference, 0.01 * total);
+}
+
 TEST(Model, RefusesSolventInAFlatCell) {
   ModelOptions options;
   options.dmin = 2;
