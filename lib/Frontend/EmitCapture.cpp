@@ -6,11 +6,10 @@ using nanobragg::Capture;
 
 Value Emitter::captureFraction(const SampleIndices &at, Value diffracted) {
   // A detector that is bent about the sample meets every ray at a right angle.
-  Value normal = variant.curvature == nanobragg::Curvature::Right ? diffracted
-                                                                  : detector(at.panel).normal;
-  return op<CaptureFractionOp>("capture_fraction", diffracted, normal,
-                               toFloat("layer", at.layer), layerSpacing(),
-                               param("attenuation_depth"));
+  Value normal =
+      variant.curvature == nanobragg::Curvature::Right ? diffracted : detector(at.panel).normal;
+  return op<CaptureFractionOp>("capture_fraction", diffracted, normal, toFloat("layer", at.layer),
+                               layerSpacing(), param("attenuation_depth"));
 }
 
 Value Emitter::captureOfSample(const SampleIndices &at, Value diffracted) {

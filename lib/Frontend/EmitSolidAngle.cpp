@@ -10,8 +10,7 @@ Value Emitter::solidAngle(const SampleIndices &at, Value position) {
   DetectorFrame frame = detector(at.panel);
   Value distance =
       variant.curvature == nanobragg::Curvature::Right ? radius(frame) : frame.closeDistance;
-  return op<SolidAngleOp>("omega_pixel", kind, position, distance,
-                          param("pixel_size"));
+  return op<SolidAngleOp>("omega_pixel", kind, position, distance, param("pixel_size"));
 }
 
 Value Emitter::solidAngleOfSample(const SampleIndices &at, Value position) {
