@@ -24,6 +24,13 @@ using Table = gemmi::IT92<double>;
 using Density = gemmi::DensityCalculator<Table, float>;
 using Transform = gemmi::FPhiGrid<float>;
 
+/// Files from before 1996 have the entry's name and a line number in columns 73 to 80, where
+/// element and charge (2+, or +2) stand today.
+bool hasOldColumns(std::string_view line) {
+  return line.size() > 79 && line[79] >= '0' && line[79] <= '9' && line[78] != '+' &&
+         line[78] != '-';
+}
+
 /// Lines about atoms and the crystal; all others are empty. What they say of bonds and sheets is
 /// not needed, and gemmi reads beyond the end of some that are short.
 std::string recordsOfCrystal(const std::string &content) {
@@ -32,7 +39,9 @@ std::string recordsOfCrystal(const std::string &content) {
   std::string records;
   for (std::size_t begin = 0; begin < content.size();) {
     const std::size_t end = std::min(content.find('\n', begin), content.size());
-    const std::string_view line(content.data() + begin, end - begin);
+    std::string_view line(content.data() + begin, end - begin);
+    if (hasOldColumns(line))
+      line = line.substr(0, 72);
     if (std::any_of(std::begin(kept), std::end(kept), [&](std::string_view record) {
           return line.size() >= record.size() &&
                  std::equal(record.begin(), record.end(), line.begin(),

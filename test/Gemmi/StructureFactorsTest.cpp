@@ -12,6 +12,7 @@
 #include <gemmi/unitcell.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sstream>
 
 namespace nanobragg::io {
 namespace {
@@ -260,6 +261,27 @@ TEST(Model, SolventDoesNotDependOnTheResolutionLimit) {
       total += std::fabs(finest);
     }
   EXPECT_LT(difference, 0.01 * total);
+}
+
+TEST(Model, ReadsFilesWithNamesAndNumbersAtTheEndOfLines) {
+  ModelOptions options;
+  options.dmin = 2;
+  const auto expected = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, options, {});
+  std::istringstream lines(model);
+  std::string old;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("ATOM") || line.starts_with("HETATM")) {
+      line.resize(72, ' ');
+      char columns[16];
+      std::snprintf(columns, sizeof columns, "1ABC%4d", ++number);
+      line += columns;
+    }
+    old += line + "\n";
+  }
+  ASSERT_GT(number, 0);
+  const auto f = factorsOfModel("a.pdb", old, StructureFactorFormat::Pdb, options, {});
+  EXPECT_EQ(f.grid.values, expected.grid.values);
 }
 
 TEST(Model, RefusesSolventInAFlatCell) {
