@@ -4,27 +4,6 @@
 
 include "NBTypes.td"
 
-def NB_SpreadAlongOp : NB_ExpandableOp<"spread_along", [
-    AllTypesMatch<["axis", "spreads"]>, NB_ElementOf<"axis", "result">]> {
-  let summary = "mosaic spread of rotations about an axis";
-  let description = [{
-    `(c1^2 / s1^2 + c2^2 / s2^2 + c3^2 / s3^2)^(-1/2)` for the unit vector `axis` = c and the spreads
-    `spreads` = s about the three axes of the same frame: the radius along c of the ellipsoid with
-    these half axes. Spreads and result have the same unit. Where a spread is 0, so is the result, which has
-    the sign of the product of the spreads.
-
-    It is the eta_eff of simtbx' AnisoUmats (diffBragg, anisotropic_mosaicity.py).
-
-    Example:
-    ```mlir
-    %eta = nb.spread_along %axis, %spreads : !nb.vec3<f64>
-    ```
-  }];
-  let arguments = (ins NB_Vec3:$axis, NB_Vec3:$spreads);
-  let results = (outs NB_Scalar:$result);
-  let assemblyFormat = "$axis `,` $spreads attr-dict `:` type($axis)";
-}
-
 def NB_DiffuseFactorOp : NB_ExpandableOp<"diffuse_factor", [
     AllTypesMatch<["reflection", "distance", "lengths", "displacements"]>,
     NB_ElementOf<"reflection", "result">]> {

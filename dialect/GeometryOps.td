@@ -376,6 +376,23 @@ def NB_AxisRotationOp : NB_ExpandableOp<"axis_rotation", [NB_ElementOf<"axis", "
   let assemblyFormat = "$axis `,` $angle attr-dict `:` type($axis)";
 }
 
+def NB_VectorRotationOp : NB_ExpandableOp<"vector_rotation", [NB_MatOf<"rotation", "result">]> {
+  let summary = "rotation by a rotation vector";
+  let description = [{
+    The right-handed rotation about the direction of `rotation` w by its length t = |w| (rad),
+    `x -> x + sin(t)/t w cross x + (1 - cos(t))/t^2 w cross (w cross x)`; the identity for w = 0, where it
+    is smooth, too.
+
+    Example:
+    ```mlir
+    %m = nb.vector_rotation %w : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$rotation);
+  let results = (outs NB_Mat3:$result);
+  let assemblyFormat = "$rotation attr-dict `:` type($rotation)";
+}
+
 def NB_EulerRotationOp : NB_ExpandableOp<"euler_rotation", [AllTypesMatch<["x", "y", "z"]>,
                                                       NB_MatOf<"x", "result">]> {
   let summary = "rotation about lab X, then lab Y, then lab Z";

@@ -40,6 +40,7 @@ private:
   void chooseBeamCenter();
   void chooseDistance();
   void choosePanels();
+  void chooseFaces();
   void chooseDetector();
   // SensorDefaults.cpp: thickness, layers and absorption
   void chooseSensor();

@@ -200,6 +200,20 @@ void DefaultsChooser::choosePanels() {
   }
 }
 
+void DefaultsChooser::chooseFaces() {
+  const Detector &d = experiment.detector;
+  experiment.variant.faces = semantics.detectorFaces;
+  const bool back =
+      d.panels.empty()
+          ? report.detector.closeDistance < 0
+          : std::any_of(d.panels.begin(), d.panels.end(), [&](const Panel &panel) {
+              return placePanel(d, experiment.beam.direction, report.detector, panel)
+                         .closeDistance < 0;
+            });
+  if (back)
+    note(&Semantics::detectorFaces);
+}
+
 void DefaultsChooser::chooseDetector() {
   Detector &d = experiment.detector;
   ProgramVariant &variant = experiment.variant;
@@ -214,6 +228,7 @@ void DefaultsChooser::chooseDetector() {
   chooseBeamCenter();
   chooseDistance();
   choosePanels();
+  chooseFaces();
   chooseSensor();
   if (options.curved) {
     variant.curvature = semantics.curvedDetector == Rule::C ? Curvature::C : Curvature::Right;

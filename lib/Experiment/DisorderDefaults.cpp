@@ -12,18 +12,17 @@
 namespace nanobragg {
 namespace {
 
-/// x with a probability p, 0 <= p < 1, that a normal deviate lies between -x and x: by Newton's
-/// method, which converges from 0 since erf bends down.
-double quantileOfMagnitude(double p) {
-  double x = 0;
-  for (int i = 0; i < 100; ++i) {
-    const double step = (p - std::erf(x / std::numbers::sqrt2)) /
-                        (std::sqrt(2 / std::numbers::pi) * std::exp(-x * x / 2));
-    x += step;
-    if (std::fabs(step) < 1e-15 * (1 + x))
-      break;
+/// The length r below which three normal deviates together are with a probability p, 0 < p < 1: by
+/// halving, of erf(r / sqrt 2) - sqrt(2 / pi) r exp(-r^2 / 2) = p.
+double quantileOfLength(double p) {
+  double low = 0, high = 10;
+  for (int i = 0; i < 64; ++i) {
+    const double r = (low + high) / 2;
+    const double below = std::erf(r / std::numbers::sqrt2) -
+                         std::sqrt(2 / std::numbers::pi) * r * std::exp(-r * r / 2);
+    (below < p ? low : high) = r;
   }
-  return x;
+  return (low + high) / 2;
 }
 
 /// Directions on a spiral over half a sphere, as even as few directions can be (Ponti, J. Magn.
@@ -35,49 +34,74 @@ Vec3 spiralAxis(std::int64_t i, std::int64_t count) {
   return {sine * std::cos(phi), sine * std::sin(phi), t};
 }
 
+/// Makes the mean products of the vectors' components those of the unit matrix, by the inverse of
+/// the Cholesky factor of what they are.
+void standardize(std::vector<Vec3> &vectors) {
+  std::array<Vec3, 3> mean{};
+  for (const Vec3 &x : vectors)
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 3; ++j)
+        mean[i][j] += x[i] * x[j] / double(vectors.size());
+  std::array<Vec3, 3> factor{};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      double rest = mean[i][j];
+      for (std::size_t k = 0; k < j; ++k)
+        rest -= factor[i][k] * factor[j][k];
+      factor[i][j] = i == j ? std::sqrt(rest) : rest / factor[j][j];
+    }
+  for (Vec3 &x : vectors)
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t k = 0; k < i; ++k)
+        x[i] -= factor[i][k] * x[k];
+      x[i] /= factor[i][i];
+    }
+}
+
 Vec3 inMetres(const Vec3 &angstroms) { return scaled(angstroms, units::angstrom); }
 
 } // namespace
 
-/// For M axes M angles, the middles of M parts of equal probability, so that the root mean square
-/// is the spread's; each axis with one of them and its opposite.
+/// Rotation vectors of a normal distribution: for M axes M lengths, the middles of M parts of equal
+/// probability, scaled so that their standard deviations are exact; each vector with its opposite.
 void DefaultsChooser::chooseMosaicEllipsoid() {
   Crystal &crystal = experiment.crystal;
   for (const double spread : *options.mosaicAbc)
     requireNotNegative(spread, "-mosaic_abc", "degrees");
-  // About an axis with a part along one that does not spread, nothing turns.
-  if (std::ranges::count(*options.mosaicAbc, 0.0) % 3 != 0)
-    throw std::invalid_argument(
-        "-mosaic_abc: a spread of 0 stops rotations about all axes but those "
-        "across it; give a small one instead");
   std::int64_t domains = options.mosaicDomains.value_or(0);
   if (domains <= 0) {
     domains = 10;
     warn("-mosaic_abc without -mosaic_domains: using 10 mosaic domains");
   }
-  if (domains % 2 != 0)
-    throw std::invalid_argument("-mosaic_domains: -mosaic_abc needs an even number, not " +
+  if (domains % 2 != 0 || domains < 6)
+    throw std::invalid_argument("-mosaic_domains: -mosaic_abc needs an even number of at least 6, "
+                                "not " +
                                 std::to_string(domains) +
-                                ", because every rotation has its opposite");
+                                ", because every rotation has its opposite and there are three "
+                                "standard deviations");
   if (domains > 10000000)
     throw std::invalid_argument("-mosaic_domains: " + std::to_string(domains) +
                                 " domains are too many; use fewer");
   const std::int64_t axes = domains / 2;
-  std::vector<double> angles;
+  std::vector<double> lengths;
   for (std::int64_t i = 0; i < axes; ++i)
-    angles.push_back(quantileOfMagnitude((double(i) + 0.5) / double(axes)));
+    lengths.push_back(quantileOfLength((double(i) + 0.5) / double(axes)));
   // Which axis has which.
   for (std::int64_t i = axes; i-- > 1;) {
     const auto other = std::int64_t(double(complete.random.uniform(mosaicSeed)) * double(i + 1));
-    std::swap(angles[std::size_t(i)], angles[std::size_t(std::min(other, i))]);
+    std::swap(lengths[std::size_t(i)], lengths[std::size_t(std::min(other, i))]);
   }
   experiment.variant.mosaicity = Mosaicity::Ellipsoid;
   crystal.mosaicAxis.clear();
   crystal.mosaicUnitAngle.clear();
+  std::vector<Vec3> rotations;
   for (std::int64_t i = 0; i < axes; ++i)
+    rotations.push_back(scaled(spiralAxis(i, axes), lengths[std::size_t(i)]));
+  standardize(rotations);
+  for (const Vec3 &rotation : rotations)
     for (const double sign : {1.0, -1.0}) {
-      crystal.mosaicAxis.push_back(spiralAxis(i, axes));
-      crystal.mosaicUnitAngle.push_back(sign * angles[std::size_t(i)]);
+      crystal.mosaicAxis.push_back(unit(rotation));
+      crystal.mosaicUnitAngle.push_back(sign * length(rotation));
     }
   for (std::size_t i = 0; i < 3; ++i)
     crystal.mosaicAbc[i] = units::radians((*options.mosaicAbc)[i]);

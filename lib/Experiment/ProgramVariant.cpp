@@ -42,6 +42,7 @@ void forEachChoice(S &s, Visitor visit) {
   visit("pivot", s.pivot, Names(pivotNames));
   visit("distance", s.distance, Names(distanceNames));
   visit("curvature", s.curvature, Names(curvatureNames));
+  visit("faces", s.faces, Names(ruleNames));
   visit("solid_angle", s.solidAngle, Names(solidAngleNames));
   visit("omega", s.omega, Names(evaluationNames));
   visit("polarization", s.polarization, Names(evaluationNames));

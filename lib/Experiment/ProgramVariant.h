@@ -57,6 +57,7 @@ struct ProgramVariant {
   Pivot pivot = Pivot::Beam;
   DistanceInput distance = DistanceInput::Distance;
   Curvature curvature = Curvature::Flat;
+  Rule faces = Rule::Right; ///< C: light on the back of the detector counts as negative
   SolidAngle solidAngle = SolidAngle::Pixel;
   Evaluation omega = Evaluation::Once;        ///< Once or Each
   Evaluation polarization = Evaluation::Once; ///< None: -nopolar

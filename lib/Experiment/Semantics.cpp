@@ -37,8 +37,15 @@ constexpr SemanticSwitch switches[] = {
      "replaces a normal whose length is not exactly 1 by fast x slow, whatever its direction",
      "normalises it and keeps its direction", "-odet_vector"},
     {"curved-detector", &Semantics::curvedDetector,
-     "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image",
-     "bends it by the distances from the beam centre along slow and fast", "-curved_det"},
+     "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image; "
+     "solid angles and absorption are those of the flat detector's obliquity",
+     "bends it by the distances from the beam centre along slow and fast; rays meet it at a right "
+     "angle",
+     "-curved_det -detector_thick"},
+    {"detector-faces", &Semantics::detectorFaces,
+     "light on the back of the detector counts as negative, and absorption grows with depth",
+     "light enters by the face that the sample sees; the sensor lies behind it",
+     "-twotheta -detector_rotx -detector_roty -odet_vector --panels"},
     {"layer-spacing", &Semantics::layerSpacing,
      "n layers are spaced by thickness/(n-1) and so are thicker than the sensor",
      "spaced by thickness/n", "-detector_thicksteps"},

@@ -20,6 +20,7 @@ struct Semantics {
   Rule twothetaAxis = Rule::Right;
   Rule detectorNormal = Rule::Right;
   Rule curvedDetector = Rule::Right;
+  Rule detectorFaces = Rule::Right;
   Rule layerSpacing = Rule::Right;
   Rule layerCapture = Rule::Right;
   Rule noAbsorption = Rule::Right;

@@ -5,9 +5,11 @@ using namespace mlir::nb;
 using nanobragg::Capture;
 
 Value Emitter::captureFraction(const SampleIndices &at, Value diffracted) {
-  return op<CaptureFractionOp>("capture_fraction", diffracted, detector(at.panel).normal,
-                               toFloat("layer", at.layer), layerSpacing(),
-                               param("attenuation_depth"));
+  // A detector that is bent about the sample meets every ray at a right angle.
+  Value normal =
+      variant.curvature == nanobragg::Curvature::Right ? diffracted : detector(at.panel).normal;
+  return op<CaptureFractionOp>("capture_fraction", diffracted, normal, toFloat("layer", at.layer),
+                               layerSpacing(), param("attenuation_depth"));
 }
 
 Value Emitter::captureOfSample(const SampleIndices &at, Value diffracted) {

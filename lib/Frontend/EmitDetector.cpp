@@ -9,6 +9,7 @@ using namespace mlir::nb;
 using nanobragg::Curvature;
 using nanobragg::DistanceInput;
 using nanobragg::Pivot;
+using nanobragg::Rule;
 
 DetectorFrame Emitter::detector(Value panel) {
   Value rotation = op<EulerRotationOp>("detector_rotation", param("detector_rotx"),
@@ -54,7 +55,18 @@ DetectorFrame Emitter::detector(Value panel) {
     frame.normal = turned("panel_normal", "panel_normal");
   }
   frame.closeDistance = op<DotOp>("close_distance", frame.origin, frame.normal);
+  if (variant.faces == Rule::Right) {
+    // Light enters by the face that the sample sees, and the sensor lies behind it.
+    Value side = op<math::CopySignOp>("side", number(1), frame.closeDistance);
+    frame.normal = op<ScaleOp>("odet_vec", frame.normal, side);
+    frame.closeDistance = op<math::AbsFOp>("close_distance", frame.closeDistance);
+  }
   return frame;
+}
+
+Value Emitter::radius(const DetectorFrame &frame) {
+  return div("distance", frame.closeDistance,
+             op<DotOp>("ratio", param("beam_direction"), frame.normal));
 }
 
 Value Emitter::layerSpacing() {
@@ -99,7 +111,7 @@ Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast
     return op<CurvedPositionOp>("pixel_pos", beam, frame.fast, frame.slow, distance,
                                 div("about_slow", y, distance), div("about_fast", z, distance));
   }
-  Value distance = div("distance", frame.closeDistance, op<DotOp>("ratio", beam, frame.normal));
+  Value distance = radius(frame);
   Value spot = op<SubOp>("beam_spot", op<ScaleOp>("beam_spot", beam, distance), frame.origin);
   Value hand =
       op<DotOp>("handedness", op<CrossOp>("fast_x_slow", frame.fast, frame.slow), frame.normal);

@@ -28,10 +28,15 @@ Value Emitter::crystalRotation(const SampleIndices &at, Value spindle) {
     Value domain = op<AxisRotationOp>("mosaic_rotation", axis, angle);
     return op<MultiplyOp>("crystal_rotation", domain, spindle);
   }
-  Value spread = op<SpreadAlongOp>("mosaic_spread", b.getF64Type(), axis, param("mosaic_abc"));
+  Value deviates = op<ScaleOp>("mosaic_deviates", axis, unit), spreads = param("mosaic_abc");
+  SmallVector<Value, 3> angles;
+  for (int64_t i = 0; i < 3; ++i)
+    angles.push_back(mul("mosaic_angle", op<ComponentOp>("deviate", deviates, i),
+                         op<ComponentOp>("spread", spreads, i)));
   Value toLab = op<TransposeOp>("crystal_frame_t", crystalFrame());
-  Value inLab = op<TransformOp>("mosaic_axis", toLab, axis);
-  Value domain = op<AxisRotationOp>("mosaic_rotation", inLab, mul("mosaic_angle", spread, unit));
+  Value inCrystal = op<VecOp>("mosaic_angles", angles[0], angles[1], angles[2]);
+  Value domain =
+      op<VectorRotationOp>("mosaic_rotation", op<TransformOp>("mosaic_angles", toLab, inCrystal));
   return op<MultiplyOp>("crystal_rotation", spindle, domain);
 }
 

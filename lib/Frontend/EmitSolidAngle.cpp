@@ -7,8 +7,10 @@ using nanobragg::Evaluation;
 Value Emitter::solidAngle(const SampleIndices &at, Value position) {
   auto kind =
       variant.solidAngle == nanobragg::SolidAngle::Point ? PixelKind::point : PixelKind::pixel;
-  return op<SolidAngleOp>("omega_pixel", kind, position, detector(at.panel).closeDistance,
-                          param("pixel_size"));
+  DetectorFrame frame = detector(at.panel);
+  Value distance =
+      variant.curvature == nanobragg::Curvature::Right ? radius(frame) : frame.closeDistance;
+  return op<SolidAngleOp>("omega_pixel", kind, position, distance, param("pixel_size"));
 }
 
 Value Emitter::solidAngleOfSample(const SampleIndices &at, Value position) {

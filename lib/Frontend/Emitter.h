@@ -103,6 +103,8 @@ private:
   Value coordinate(StringRef name, Value pixel, Value subPixel, Value oversample);
   Value position(const SampleIndices &at);
   Value curvedPosition(const DetectorFrame &frame, Value flat, Value fast, Value slow, Value depth);
+  /// The distance of a bent detector from the sample, all over.
+  Value radius(const DetectorFrame &frame);
   Value depth(const SampleIndices &at);
   Value layerSpacing();
 

@@ -84,6 +84,11 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
         phases ? chooseAmplitudes(path, file.label, onlyAmplitudes(columns), usualWithPhase)
                : chooseAmplitudes(path, file.label, columns, usual);
     const std::size_t phase = phases ? phaseColumnOf(path, columns, choice) : 0;
+    if (const std::string *name = gemmi::impl::find_spacegroup_hm_value(block.block);
+        name && !gemmi::cif::is_null(*name) && !block.spacegroup)
+      throw FileError(path, "has the space group '" + gemmi::cif::as_string(*name) +
+                                "', which is not in the tables of settings; reindex it to a usual "
+                                "setting");
     if (!block.spacegroup)
       throw FileError(path, "does not name its space group (_symmetry.space_group_name_H-M); "
                             "reflections of an asymmetric unit need it");

@@ -24,6 +24,13 @@ using Table = gemmi::IT92<double>;
 using Density = gemmi::DensityCalculator<Table, float>;
 using Transform = gemmi::FPhiGrid<float>;
 
+/// Files from before 1996 have the entry's name and a line number in columns 73 to 80, where
+/// element and charge (2+, or +2) stand today.
+bool hasOldColumns(std::string_view line) {
+  return line.size() > 79 && line[79] >= '0' && line[79] <= '9' && line[78] != '+' &&
+         line[78] != '-';
+}
+
 /// Lines about atoms and the crystal; all others are empty. What they say of bonds and sheets is
 /// not needed, and gemmi reads beyond the end of some that are short.
 std::string recordsOfCrystal(const std::string &content) {
@@ -32,7 +39,9 @@ std::string recordsOfCrystal(const std::string &content) {
   std::string records;
   for (std::size_t begin = 0; begin < content.size();) {
     const std::size_t end = std::min(content.find('\n', begin), content.size());
-    const std::string_view line(content.data() + begin, end - begin);
+    std::string_view line(content.data() + begin, end - begin);
+    if (hasOldColumns(line))
+      line = line.substr(0, 72);
     if (std::any_of(std::begin(kept), std::end(kept), [&](std::string_view record) {
           return line.size() >= record.size() &&
                  std::equal(record.begin(), record.end(), line.begin(),
@@ -148,13 +157,21 @@ public:
 
 private:
   void requireMemory() const {
-    const double spacing = options.dmin / (2 * density.rate);
-    const double points = structure.cell.volume / (spacing * spacing * spacing);
-    const double bytes = points * (4 + 4 * (1 + (options.anomalous ? 1 : 0) + (options.kSol != 0)));
-    if (bytes > 0.5 * double(memoryLimit()))
-      throw FileError(path, "needs " + sizeText(bytes) +
+    const auto points = [&](double spacing) {
+      return structure.cell.volume / (spacing * spacing * spacing);
+    };
+    const double most = 0.5 * double(memoryLimit());
+    // A grid of floats, and its transforms of the same size.
+    const double ofDensity =
+        points(options.dmin / (2 * density.rate)) * 4 * (2 + (options.anomalous ? 1 : 0));
+    if (ofDensity > most)
+      throw FileError(path, "needs " + sizeText(ofDensity) +
                                 " of memory for its electron density; choose a coarser limit "
                                 "(--hkl-dmin)");
+    const double ofMask = options.kSol == 0 ? 0 : points(maskSpacing()) * (1 + 2 * 4);
+    if (ofDensity + ofMask > most)
+      throw FileError(path, "needs " + sizeText(ofDensity + ofMask) +
+                                " of memory with its mask of bulk solvent; leave out --k-sol");
   }
 
   void dispersion(const gemmi::Element &element) {
@@ -192,10 +209,20 @@ private:
         throw FileError(path, "has a unit cell with an edge below " +
                                   std::to_string(int(2 * widest)) +
                                   " A, too short for the mask of bulk solvent; leave out --k-sol");
-    gemmi::SolventMasker masker(gemmi::AtomicRadiiSet::Cctbx);
-    masker.put_mask_on_grid(density.grid, model);
-    solvent = gemmi::transform_map_to_f_phi(density.grid, true);
+    gemmi::Grid<std::int8_t> points;
+    points.unit_cell = structure.cell;
+    points.spacegroup = &group;
+    points.set_size_from_spacing(maskSpacing(), /*denser=*/true);
+    gemmi::SolventMasker(gemmi::AtomicRadiiSet::Cctbx).put_mask_on_grid(points, model);
+    gemmi::Grid<float> mask;
+    mask.copy_metadata_from(points);
+    mask.data.assign(points.data.begin(), points.data.end());
+    solvent = gemmi::transform_map_to_f_phi(mask, true);
   }
+
+  /// A. The same for all resolutions at which the solvent still scatters, so that the structure
+  /// factors of a reflection do not depend on the resolution limit.
+  double maskSpacing() const { return std::min(0.3, options.dmin / 2); }
 
   StructureFactors collect() const {
     StructureFactors result;

@@ -83,6 +83,8 @@ static Mat3 axisRotation(Vec3 axis, double angle) {
                              rotated({0, 0, 1}, axis, angle)));
 }
 
+static Mat3 vectorRotation(Vec3 rotation) { return axisRotation(unit(rotation), norm(rotation)); }
+
 /// Rz Ry Rx.
 static Mat3 eulerRotation(double x, double y, double z) {
   return axisRotation({0, 0, 1}, z) * axisRotation({0, 1, 0}, y) * axisRotation({1, 0, 0}, x);
@@ -108,5 +110,6 @@ void evaluation::attachGeometry(MLIRContext *context) {
   evaluate<OuterOp, outerProduct>(context);
   evaluate<FrobeniusOp, frobenius>(context);
   evaluate<AxisRotationOp, axisRotation>(context);
+  evaluate<VectorRotationOp, vectorRotation>(context);
   evaluate<EulerRotationOp, eulerRotation>(context);
 }

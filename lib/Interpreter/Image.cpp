@@ -3,13 +3,9 @@
 #include "lib/Interpreter/PartialSums.h"
 #include "lib/Interpreter/Run.h"
 #include "lib/Interpreter/Tiles.h"
+#include "lib/Parallel/ThreadTeam.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/global_control.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
+#include <optional>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -95,11 +91,11 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
   PartialSums partialSums(sums, root);
   Partition partition(range.tiles(), partialSums.size());
   std::vector<std::vector<double>> totals(sums.empty() ? 0 : size_t(partition.parts));
-  tbb::enumerable_thread_specific<Worker> workers([&] { return Worker(root); });
-  auto renderTile = [&](int64_t tile, int64_t part) {
+  nanobragg::ThreadTeam team(nanobragg::threadsOf(root.run->options.threads));
+  std::vector<std::optional<Worker>> workers(size_t(team.size()));
+  auto renderTile = [&](int64_t tile, int64_t part, Worker &worker) {
     if (outcomes.stopBefore(tile))
       return;
-    Worker &worker = workers.local();
     range.pixelsOf(tile, worker.pixels);
     worker.frame.failedAt = nullptr;
     std::vector<ProbeStatistics> probes = outcomes.emptyProbes();
@@ -115,19 +111,12 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
                     value.varying);
     outcomes.finish(tile, worker.frame, std::move(probes));
   };
-  const InterpreterOptions &options = root.run->options;
-  int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
-  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, size_t(threads));
-  tbb::task_arena arena(threads);
-  arena.execute([&] {
-    tbb::parallel_for(
-        tbb::blocked_range<int64_t>(0, partition.parts, 1),
-        [&](const tbb::blocked_range<int64_t> &some) {
-          for (int64_t part = some.begin(); part != some.end(); ++part)
-            for (int64_t tile = partition.begin(part); tile < partition.begin(part + 1); ++tile)
-              renderTile(tile, part);
-        },
-        tbb::simple_partitioner());
+  team.forEach(partition.parts, [&](int64_t part, int thread) {
+    std::optional<Worker> &worker = workers[size_t(thread)];
+    if (!worker)
+      worker.emplace(root);
+    for (int64_t tile = partition.begin(part); tile < partition.begin(part + 1); ++tile)
+      renderTile(tile, part, *worker);
   });
   partialSums.conclude(root, totals);
   outcomes.conclude();

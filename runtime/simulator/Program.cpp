@@ -1,6 +1,5 @@
 #include "runtime/simulator/Program.h"
 
-#include "runtime/processor/StartableThreads.h"
 #include "runtime/processor/Stopwatch.h"
 
 #include <exception>
@@ -60,7 +59,7 @@ RunResult Program::run(const void *const *arguments, const ImageShape &shape,
     return executor->run(arguments, shape, rows, outputs, options);
   Callbacks callbacks = {options};
   nb_interpret_options c = {};
-  c.threads = startableThreads(resolveThreads(options.threads));
+  c.threads = resolveThreads(options.threads);
   c.json = look.json;
   c.check_finite = look.checkFinite;
   c.progress = options.progress ? Callbacks::progress : nullptr;

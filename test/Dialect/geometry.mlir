@@ -44,11 +44,14 @@ func.func @algebra(%a: !nb.vec3<f64>, %b: !nb.vec3<f64>, %s: f64, %m: !nb.mat3<f
 
 // CHECK-LABEL: func.func @rotations
 // CHECK: nb.axis_rotation %{{.*}}, %{{.*}} : !nb.vec3<f64>
+// CHECK-NEXT: nb.vector_rotation %{{.*}} : !nb.vec3<f64>
 // CHECK-NEXT: nb.euler_rotation %{{.*}}, %{{.*}}, %{{.*}} : f64
-func.func @rotations(%spindle: !nb.vec3<f64>, %x: f64) -> (!nb.mat3<f64>, !nb.mat3<f64>) {
+func.func @rotations(%spindle: !nb.vec3<f64>, %x: f64)
+    -> (!nb.mat3<f64>, !nb.mat3<f64>, !nb.mat3<f64>) {
   %m = nb.axis_rotation %spindle, %x : !nb.vec3<f64>
+  %w = nb.vector_rotation %spindle : !nb.vec3<f64>
   %n = nb.euler_rotation %x, %x, %x : f64
-  return %m, %n : !nb.mat3<f64>, !nb.mat3<f64>
+  return %m, %w, %n : !nb.mat3<f64>, !nb.mat3<f64>, !nb.mat3<f64>
 }
 
 // CHECK-LABEL: func.func @detector

@@ -12,6 +12,7 @@
 #include <gemmi/unitcell.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sstream>
 
 namespace nanobragg::io {
 namespace {
@@ -239,6 +240,48 @@ TEST(Model, SolventChangesLowAnglesOnly) {
   const auto b = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, wet, {});
   EXPECT_GT(std::fabs(at(b.grid, 1, 0, 1) - at(a.grid, 1, 0, 1)), 5);
   EXPECT_NEAR(at(b.grid, 8, 4, 2), at(a.grid, 8, 4, 2), 2);
+}
+
+TEST(Model, SolventDoesNotDependOnTheResolutionLimit) {
+  // What bulk solvent adds: the difference between calculations with and without it.
+  const auto solvent = [](double dmin, const std::array<int, 3> &h) {
+    ModelOptions options;
+    options.dmin = dmin;
+    const auto dry = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, options, {});
+    options.kSol = 0.35;
+    const auto wet = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, options, {});
+    return at(wet.grid, h[0], h[1], h[2]) - at(dry.grid, h[0], h[1], h[2]);
+  };
+  double difference = 0, total = 0;
+  for (const std::array<int, 3> h :
+       {std::array{1, 0, 0}, {1, 1, 0}, {0, 0, 2}, {1, 0, 1}, {2, 1, 0}})
+    for (const double dmin : {4.0, 2.5, 1.0}) {
+      const double finest = solvent(0.8, h);
+      difference += std::fabs(solvent(dmin, h) - finest);
+      total += std::fabs(finest);
+    }
+  EXPECT_LT(difference, 0.01 * total);
+}
+
+TEST(Model, ReadsFilesWithNamesAndNumbersAtTheEndOfLines) {
+  ModelOptions options;
+  options.dmin = 2;
+  const auto expected = factorsOfModel("a.pdb", model, StructureFactorFormat::Pdb, options, {});
+  std::istringstream lines(model);
+  std::string old;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("ATOM") || line.starts_with("HETATM")) {
+      line.resize(72, ' ');
+      char columns[16];
+      std::snprintf(columns, sizeof columns, "1ABC%4d", ++number);
+      line += columns;
+    }
+    old += line + "\n";
+  }
+  ASSERT_GT(number, 0);
+  const auto f = factorsOfModel("a.pdb", old, StructureFactorFormat::Pdb, options, {});
+  EXPECT_EQ(f.grid.values, expected.grid.values);
 }
 
 TEST(Model, RefusesSolventInAFlatCell) {

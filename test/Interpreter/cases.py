@@ -70,6 +70,11 @@ def axis_rotation(n, angle):
     return transpose(sum(images, []))
 
 
+def vector_rotation(w):
+    angle = sqrt(sum(x * x for x in w))
+    return axis_rotation(scaled(w, 1 / angle) if angle else w, angle)
+
+
 def euler(x, y, z):
     return multiply(axis_rotation(vec(0, 0, 1), z),
                     multiply(axis_rotation(vec(0, 1, 0), y), axis_rotation(vec(1, 0, 0), x)))
@@ -282,6 +287,8 @@ def nb():
     simple("nb.frobenius", [M, M], F, M, [m, k], dot, 4)
     for angle in (0.0, 0.5, -2.0, 1e-9):
         simple("nb.axis_rotation", [V, F], M, V, [n, angle], axis_rotation, 2)
+    for w in ([0.0, 0.0, 0.0], [0.3, -0.2, 0.1], [1e-9, 2e-9, 0.0], [-2.0, 1.0, 3.0]):
+        simple("nb.vector_rotation", [V], M, V, [w], vector_rotation, 4)
     simple("nb.euler_rotation", [F] * 3, M, "f64", [0.3, -0.8, 2.0], euler, 4)
     simple("nb.euler_rotation", [F] * 3, M, "f64", [0.0, 0.0, 0.0], euler)
     for pixel, sub, over in ((0, 0, 1), (1023, 2, 3)):
@@ -362,20 +369,12 @@ def nb():
 
 
 def disorder(n):
-    def spread(axis, spreads):
-        if 0 in spreads:
-            return mpf(0)
-        return 1 / mpmath.sqrt(sum((c / s) ** 2 for c, s in zip(axis, spreads)))
-
     def diffuse(reflection, distance, lengths, displacements):
         e = 4 * mpmath.pi ** 2 * sum((s * q) ** 2 for s, q in zip(displacements, reflection))
         u = 1 + 4 * mpmath.pi ** 2 * sum((g * d) ** 2 for g, d in zip(lengths, distance))
         volume = lengths[0] * lengths[1] * lengths[2]
         return e * mpmath.exp(-e) * 8 * mpmath.pi * volume / u ** 2
 
-    for spreads in ([0.01, 0.02, 0.03], [0.0, 0.02, 0.03]):
-        simple("nb.spread_along", [V, V], F, V, [n, spreads], spread, 8)
-    simple("nb.spread_along", [V, V], F, V, [[0.0, 0.6, 0.8], [0.01, 0.02, 0.03]], spread, 8)
     at = [3e8, -1e8, 2e8], [1e7, 2e7, -3e7], [2e-9, 3e-9, 5e-9], [3e-11, 2e-11, 4e-11]
     case("nb.diffuse_factor", [V, V, V, V], F,
          f"nb.diffuse_factor $a, $b lengths $c displacements $d : {V}", list(at),

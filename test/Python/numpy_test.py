@@ -462,7 +462,7 @@ class Background(unittest.TestCase):
 
     def test_new_numbers_survive_a_pickle(self):
         sim = nb.Simulator.from_flags(flags("-stol", "air", "-diffuse_gamma", "30", "-diffuse_sigma", "0.5", "-mosaic_abc",
-                                            "0.1", "0.2", "0.3", "-mosaic_domains", "4"))
+                                            "0.1", "0.2", "0.3", "-mosaic_domains", "6"))
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(sim)).image(), sim.image())
 
     def test_structure_factors_by_energy_survive_a_pickle(self):

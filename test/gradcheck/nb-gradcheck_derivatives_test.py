@@ -59,7 +59,7 @@ class GradCheck(unittest.TestCase):
 
     def test_a_spread_stays_above_zero(self):
         """By little, too, where the image hardly depends on it."""
-        self.run_it("-mosaic_abc", "0.3", "0.1", "0.5", "-mosaic_domains", "4", "-water", "20", "-gauss_xtal", "-N", "2",
+        self.run_it("-mosaic_abc", "0.3", "0.1", "0.5", "-mosaic_domains", "6", "-water", "20", "-gauss_xtal", "-N", "2",
                     "--wrt=mosaic_abc", "--loss=random:3")
 
     def test_a_derivative_of_roundings_is_none(self):

@@ -9,6 +9,7 @@ that shares no code with the simulator (model.py) or from an identity between ru
     NB_SIM=build/bin/nb-sim quirks.py                        all tests
     NB_SIM=.../nanoBragg NB_SIM_IS_C=1 quirks.py             the -compat c half, on the C program"""
 
+import json
 import os
 import re
 import tempfile
@@ -450,6 +451,29 @@ class CurvedDetector(QuirkTest):
         result = self.run_c(self.arguments() + ["-curved_det", "-nonoise"])
         self.assert_images_agree(result.image, self.image(positions))
 
+    def test_default_absorbs_the_same_share_everywhere(self):
+        # Tilted about the beam's spot, and turned beyond a right angle.
+        sensor = ["-detector_thick", 450, "-detector_abs", 500, "-detector_thicksteps", 4]
+        for tilt in ([], ["-detector_roty", 20], ["-twotheta", 40], ["-twotheta", 120]):
+            with self.subTest(tilt=tilt):
+                arguments = (self.camera.arguments() + words("-cell", ORTHOGONAL)
+                             + ["-default_F", 100, "-N", 1, "-nopolar", "-oversample", 1,
+                                "-curved_det"] + tilt)
+                bare = self.run_default(arguments).image
+                share = self.run_default(arguments + sensor).image / bare
+                # Layers are up to 450 um farther away than the face.
+                np.testing.assert_allclose(share, 1 - np.exp(-450 / 500), rtol=0.03)
+
+    def test_default_solid_angle_is_the_same_everywhere(self):
+        for tilt in ([], ["-detector_roty", 20], ["-twotheta", 40]):
+            with self.subTest(tilt=tilt):
+                arguments = (self.camera.arguments() + words("-cell", ORTHOGONAL)
+                             + ["-default_F", 100, "-N", 1, "-nopolar", "-oversample", 1])
+                image = self.run_default(arguments + ["-curved_det"] + tilt).image
+                # One cell with a constant structure factor scatters alike in all directions; the
+                # radius is the distance along the beam.
+                np.testing.assert_allclose(image, image[0, 0], rtol=1e-5)
+
 
 class Layers(QuirkTest):
     """A single unit cell scatters smoothly, so that only the sensor shapes the image."""
@@ -500,6 +524,55 @@ class Layers(QuirkTest):
         result = self.run_c(self.arguments(4))
         captures = self.captures(4, self.depth / 3)
         self.assert_images_agree(result.image, self.unattenuated() * 4 * captures[-1])
+
+
+class DetectorFaces(QuirkTest):
+    """Light on the back of a detector."""
+    switch = "detector-faces"
+    camera = Camera(pixels=48, pixel=1e-3, distance=0.04)
+    sensor = ["-detector_thick", 450, "-detector_abs", 500, "-detector_thicksteps", 5]
+
+    def arguments(self):
+        return (self.camera.arguments() + words("-cell", ORTHOGONAL)
+                + ["-default_F", 100, "-N", 1, "-nopolar", "-oversample", 1])
+
+    def panel(self, mirrored):
+        """Off the beam and tilted; with `mirrored`, its fast axis begins at the other end."""
+        slow = model.rotation(FAST, 0.2) @ SLOW
+        offset = np.array([0.01, 0, 0]) + 0.004 * FAST
+        fast = FAST
+        if mirrored:
+            offset, fast = offset + self.camera.pixels * self.camera.pixel * FAST, -FAST
+        return {"offset_mm": list(1e3 * offset), "fast": list(fast), "slow": list(slow)}
+
+    def image_of(self, panel, more):
+        files = {"panels.json": json.dumps([panel])}
+        return self.run_default(self.arguments() + ["--panels=panels.json"] + more, notice=False,
+                                files=files)
+
+    def test_default_does_not_depend_on_the_side_of_the_normal(self):
+        for more in ([], self.sensor, self.sensor + ["-oversample_thick", "-oversample_omega"],
+                     ["-curved_det"] + self.sensor):
+            with self.subTest(more=more):
+                usual = self.image_of(self.panel(mirrored=False), more)
+                mirrored = self.image_of(self.panel(mirrored=True), more)
+                self.assertTrue(any(self.switch in line for line in mirrored.differs))
+                self.assertFalse(any(self.switch in line for line in usual.differs))
+                self.assertGreater(usual.image.min(), 0)
+                self.assert_images_agree(mirrored.image[..., ::-1], usual.image)
+
+    def test_default_absorbs_what_the_sensor_takes_from_behind(self):
+        turned = self.arguments() + ["-mosflm", "-twotheta", 150]
+        bare = self.run_default(turned).image
+        self.assertGreater(bare.min(), 0)
+        share = self.run_default(turned + self.sensor).image / bare
+        # The shortest path is across the sensor, and none absorbs more than all.
+        self.assertGreater(share.min(), 0.95 * (1 - np.exp(-450 / 500)))
+        self.assertLess(share.max(), 1)
+
+    def test_c_counts_it_as_negative(self):
+        turned = self.arguments() + ["-mosflm", "-twotheta", 150]
+        self.assert_images_agree(-self.run_c(turned).image, self.run_default(turned).image)
 
 
 class NoAbsorption(QuirkTest):

@@ -214,7 +214,7 @@ private:
 
   unsigned writers() const {
     const int wanted = requestedThreads(setup.line.tool);
-    return wanted > 0 ? unsigned(wanted) : std::max(1u, std::thread::hardware_concurrency());
+    return unsigned(threadsOf(wanted));
   }
 
   bool isDone(std::int64_t i) const {

@@ -360,6 +360,10 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   return llvm::Error::success();
 }
 
+std::string Compilation::tileFunction() const {
+  return description.function + names::runTile.str();
+}
+
 std::string Compilation::text() {
   std::string text;
   llvm::raw_string_ostream stream(text);

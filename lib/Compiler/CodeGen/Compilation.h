@@ -5,6 +5,7 @@
 #include "lib/Compiler/CodeGen/CodeGen.h"
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Compiler/CodeGen/DescribeKernel.h"
+#include "lib/Compiler/CodeGen/InnerLoop.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -57,6 +58,12 @@ public:
   std::string features() { return featuresOf(*machine); }
   llvm::Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type) {
     return emitCode(*module, *machine, type);
+  }
+  /// The function that renders tiles.
+  std::string tileFunction() const;
+  /// Assembly; `loop` is the one in which tiles spend their time, if there is one.
+  llvm::Expected<std::string> assembly(std::optional<InnerLoop> &loop) {
+    return emitAssembly(*module, *machine, tileFunction(), loop);
   }
 
   /// What lower() does with the names of values; of a processor's kernel.

@@ -79,17 +79,13 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     c.module->print(stream, nullptr);
     return text;
   }
-  auto code = c.code(llvm::CodeGenFileType::AssemblyFile);
-  if (!code)
-    return code.takeError();
-  std::string assembly(code->begin(), code->end());
-  if (stage != "stats")
+  std::optional<InnerLoop> loop;
+  auto assembly = c.assembly(loop);
+  if (!assembly || stage != "stats")
     return assembly;
-  const std::string function = c.description.function + names::runTile.str();
-  auto loop = findInnerLoop(assembly, function);
   if (!loop)
-    return createStringError("'" + function + "' has no loop to count instructions in");
-  return "function                " + function + "\n" + "target                  " +
+    return createStringError("'" + c.tileFunction() + "' has no loop to count instructions in");
+  return "function                " + c.tileFunction() + "\n" + "target                  " +
          c.target.toString() + "\n" + loop->toString();
 }
 

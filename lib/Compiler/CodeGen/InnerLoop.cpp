@@ -1,157 +1,171 @@
 #include "lib/Compiler/CodeGen/InnerLoop.h"
 
+#include "lib/Compiler/CodeGen/CodeGen.h"
+
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/CodeGen/MachineFrameInfo.h"
+#include "llvm/CodeGen/MachineFunctionPass.h"
+#include "llvm/CodeGen/MachineLoopInfo.h"
+#include "llvm/CodeGen/MachineRegisterInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/PseudoSourceValue.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/CodeGen/TargetRegisterInfo.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/MC/MCSymbol.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Regex.h"
+#include "llvm/Target/RegisterTargetPassConfigCallback.h"
 
 using namespace llvm;
 using namespace mlir::nb;
 
 namespace {
-/// A line of assembly that is an instruction.
-struct Instruction {
-  explicit Instruction(StringRef line) : text(line.trim()) {
-    std::tie(mnemonic, operands) = text.split('\t');
-    if (operands.empty())
-      std::tie(mnemonic, operands) = text.split(' ');
+/// Counts the instructions of one loop.
+class LoopCounter {
+public:
+  explicit LoopCounter(const MachineFunction &function)
+      : frame(function.getFrameInfo()), reserved(function.getRegInfo().getReservedRegs()),
+        registers(*function.getSubtarget().getRegisterInfo()),
+        names(*function.getSubtarget().getInstrInfo()) {}
+
+  InnerLoop count(const MachineLoop &machineLoop) {
+    loop = {};
+    vectors.clear();
+    general.clear();
+    loop.label = machineLoop.getTopBlock()->getSymbol()->getName().str();
+    for (const MachineBasicBlock *block : machineLoop.blocks())
+      for (const MachineInstr &instruction : *block)
+        if (!instruction.isMetaInstruction())
+          count(instruction);
+    loop.vectorRegisters = vectors.size();
+    loop.generalRegisters = general.size();
+    return loop;
   }
 
-  bool jumps() const {
-    return mnemonic.starts_with("j") || mnemonic == "b" || mnemonic.starts_with("b.") ||
-           mnemonic.starts_with("cb") || mnemonic.starts_with("tb");
-  }
-  /// ".LBB2_17" of a jump.
-  StringRef target() const {
-    const size_t at = operands.rfind(".L");
-    return at == StringRef::npos ? StringRef() : operands.substr(at).trim();
+private:
+  void count(const MachineInstr &instruction) {
+    bool isVector = false;
+    for (const MachineOperand &operand : instruction.explicit_operands()) {
+      if (!operand.isReg() || !operand.getReg().isPhysical() || reserved[operand.getReg()])
+        continue;
+      // Registers that overlap are one in several widths.
+      const unsigned unit = *registers.regunits(operand.getReg().asMCReg()).begin();
+      const bool vector = holdsFloats(operand.getReg().asMCReg());
+      (vector ? vectors : general).insert(unit);
+      isVector |= vector;
+    }
+    ++(isVector ? loop.vector : loop.scalar);
+    const StringRef name = names.getName(instruction.getOpcode());
+    loop.multiplyAdds += isVector && (name.starts_with("VFM") || name.starts_with("VFNM") ||
+                                      name.starts_with("FML") || name.starts_with("FMADD") ||
+                                      name.starts_with("FMSUB") || name.starts_with("FNM"));
+    loop.loads += instruction.mayLoad();
+    loop.stores += instruction.mayStore();
+    for (const MachineMemOperand *memory : instruction.memoperands()) {
+      const unsigned bytes =
+          memory->getSize().hasValue() ? unsigned(memory->getSize().getValue().getFixedValue()) : 0;
+      const bool spilled = isSpillSlot(*memory);
+      if (memory->isLoad()) {
+        loop.loadedBytes += bytes;
+        loop.reloads += spilled;
+      }
+      if (memory->isStore()) {
+        loop.storedBytes += bytes;
+        loop.spills += spilled;
+      }
+    }
   }
 
-  StringRef text, mnemonic, operands;
+  bool holdsFloats(MCRegister reg) const {
+    return any_of(registers.regclasses(), [&](const TargetRegisterClass *kind) {
+      return kind->contains(reg) &&
+             any_of(ArrayRef<MVT>{MVT::f32, MVT::f64, MVT::v2f64, MVT::v4f64, MVT::v8f64},
+                    [&](MVT type) { return registers.isTypeLegalForClass(*kind, type); });
+    });
+  }
+
+  bool isSpillSlot(const MachineMemOperand &memory) const {
+    const auto *slot = dyn_cast_or_null<FixedStackPseudoSourceValue>(memory.getPseudoValue());
+    return slot && frame.isSpillSlotObjectIndex(slot->getFrameIndex());
+  }
+
+  const MachineFrameInfo &frame;
+  const BitVector reserved;
+  const TargetRegisterInfo &registers;
+  const TargetInstrInfo &names;
+  InnerLoop loop;
+  SmallSet<unsigned, 64> vectors, general;
 };
+
+/// Looks at a function when all of its instructions are there and in their places.
+class FindBusiestLoop : public MachineFunctionPass {
+public:
+  static char ID;
+  FindBusiestLoop(StringRef function, std::optional<InnerLoop> &busiest)
+      : MachineFunctionPass(ID), function(function), busiest(busiest) {}
+
+  StringRef getPassName() const override { return "find the busiest inner loop"; }
+
+  void getAnalysisUsage(AnalysisUsage &usage) const override {
+    usage.addRequired<MachineLoopInfoWrapperPass>();
+    usage.setPreservesAll();
+    MachineFunctionPass::getAnalysisUsage(usage);
+  }
+
+  bool runOnMachineFunction(MachineFunction &machineFunction) override {
+    if (machineFunction.getName() != function)
+      return false;
+    LoopCounter counter(machineFunction);
+    auto &loops = getAnalysis<MachineLoopInfoWrapperPass>().getLI();
+    for (const MachineLoop *loop : loops.getLoopsInPreorder()) {
+      if (!loop->isInnermost())
+        continue;
+      InnerLoop counted = counter.count(*loop);
+      if (!busiest || busiest->vector < counted.vector)
+        busiest = std::move(counted);
+    }
+    return false;
+  }
+
+private:
+  StringRef function;
+  std::optional<InnerLoop> &busiest;
+};
+char FindBusiestLoop::ID = 0;
 } // namespace
 
-static bool isInstruction(StringRef line) {
-  StringRef text = line.trim();
-  return line.starts_with("\t") && !text.empty() && !text.starts_with(".") &&
-         !text.starts_with("#") && !text.starts_with("//");
-}
-
-/// What an instruction that touches memory moves: one element, or as much as its widest register
-/// has.
-static unsigned bytesOf(const Instruction &i, bool arm) {
-  if (arm) {
-    const unsigned one = StringRef(i.operands).contains("q") ? 16
-                         : i.operands.contains("s")          ? 4
-                                                             : 8;
-    return i.mnemonic.starts_with("ldp") || i.mnemonic.starts_with("stp") ? 2 * one : one;
-  }
-  const bool element = i.operands.contains("{1to") || i.mnemonic.contains("broadcast");
-  StringRef name = i.mnemonic;
-  if (element || name.ends_with("sd") || name.ends_with("ss"))
-    return name.ends_with("s") || name.contains("ss") || name.ends_with("32x2") ? 4 : 8;
-  for (auto [width, bytes] :
-       {std::pair("%zmm", 64u), std::pair("%ymm", 32u), std::pair("%xmm", 16u)})
-    if (i.operands.contains(width))
-      return bytes;
-  return name.ends_with("b") ? 1 : name.ends_with("w") ? 2 : name.ends_with("l") ? 4 : 8;
-}
-
-static void count(InnerLoop &loop, const Instruction &i, StringSet<> &vectors,
-                  StringSet<> &general) {
-  static Regex x86Vector("%[xyz]mm[0-9]+"), armVector("(^|[^a-zA-Z0-9_])[vqds][0-9]+"),
-      x86General("%r?([abcd]x|[sd]i|bp|[abcd]l|[0-9]+[dwb]?)"),
-      armGeneral("(^|[^a-zA-Z0-9_])[wx][0-9]+");
-  const bool arm = !i.operands.contains('%');
-  auto collect = [&](Regex &registers, StringSet<> &into) {
-    SmallVector<StringRef> found;
-    bool any = false;
-    for (StringRef rest = i.operands; registers.match(rest, &found);) {
-      any = true;
-      StringRef name = found[0].ltrim("%, \t[{");
-      // The same register in other widths is one.
-      into.insert(arm || name.contains("mm") ? name.drop_front(1) : name.rtrim("dwb"));
-      rest = rest.substr(found[0].end() - rest.begin());
-    }
-    return any;
-  };
-  const bool isVector = collect(arm ? armVector : x86Vector, vectors);
-  collect(arm ? armGeneral : x86General, general);
-  ++(isVector ? loop.vector : loop.scalar);
-  loop.multiplyAdds +=
-      isVector && (i.mnemonic.starts_with("vfm") || i.mnemonic.starts_with("vfnm") ||
-                   i.mnemonic.starts_with("fml") || i.mnemonic.starts_with("fmadd") ||
-                   i.mnemonic.starts_with("fmsub"));
-  const bool stack = i.operands.contains(arm ? "[sp" : "(%rsp") || i.operands.contains("(%rbp");
-  if (arm ? i.operands.contains('[') : i.operands.contains('(') && !i.mnemonic.starts_with("lea")) {
-    // AT&T puts the destination last.
-    const bool store = arm ? i.mnemonic.starts_with("st") : i.operands.ends_with(")");
-    ++(store ? loop.stores : loop.loads);
-    (store ? loop.storedBytes : loop.loadedBytes) += bytesOf(i, arm);
-    if (stack)
-      ++(store ? loop.spills : loop.reloads);
-  }
-}
-
-/// One loop that no other one is in, from its label to the jump back.
-static InnerLoop countLoop(ArrayRef<StringRef> lines, size_t first, size_t last) {
-  InnerLoop loop;
-  loop.label = lines[first].take_until([](char c) { return c == ':'; }).str();
-  loop.firstLine = first;
-  loop.lastLine = last;
-  StringSet<> vectors, general;
-  for (StringRef line : lines.slice(first, last - first + 1)) {
-    if (!isInstruction(line))
-      continue;
-    loop.lines.push_back(line.trim().str());
-    count(loop, Instruction(line), vectors, general);
-  }
-  loop.vectorRegisters = vectors.size();
-  loop.generalRegisters = general.size();
-  return loop;
-}
-
-static std::optional<InnerLoop> busiestLoop(ArrayRef<StringRef> lines, StringRef function) {
-  StringMap<size_t> labels;
-  std::vector<std::pair<size_t, size_t>> loops;
-  bool inside = false;
-  for (size_t i = 0; i != lines.size(); ++i) {
-    StringRef line = lines[i];
-    if (!inside) {
-      inside = line.take_until([](char c) { return c == ':'; }) == function && line.contains(':');
-      continue;
-    }
-    if (line.starts_with(".Lfunc_end"))
-      break;
-    if (line.starts_with(".L") && line.contains(':'))
-      labels[line.take_until([](char c) { return c == ':'; })] = i;
-    if (!isInstruction(line))
-      continue;
-    const Instruction instruction(line);
-    if (!instruction.jumps())
-      continue;
-    if (auto back = labels.find(instruction.target()); back != labels.end())
-      loops.push_back({back->second, i});
-  }
-  std::optional<InnerLoop> busiest;
-  for (auto [first, last] : loops) {
-    bool innermost = none_of(loops, [&, first = first, last = last](auto other) {
-      return first <= other.first && other.second <= last && other != std::pair(first, last);
-    });
-    if (!innermost)
-      continue;
-    InnerLoop loop = countLoop(lines, first, last);
-    if (!busiest || busiest->vector < loop.vector)
-      busiest = std::move(loop);
-  }
-  return busiest;
-}
-
-std::optional<InnerLoop> mlir::nb::findInnerLoop(StringRef assembly, StringRef function) {
+/// The loop's lines in the assembly: from its label to the last jump there.
+static void findLines(InnerLoop &loop, StringRef assembly) {
   SmallVector<StringRef> lines;
   assembly.split(lines, '\n');
-  return busiestLoop(lines, function);
+  for (auto [i, line] : enumerate(lines)) {
+    if (line.starts_with(loop.label) && line.drop_front(loop.label.size()).starts_with(":"))
+      loop.firstLine = loop.lastLine = i;
+    else if (loop.firstLine && line.starts_with("\t") && line.rtrim().ends_with(loop.label))
+      loop.lastLine = i;
+  }
+  for (StringRef line : ArrayRef(lines).slice(loop.firstLine, loop.lastLine + 1 - loop.firstLine))
+    if (StringRef text = line.trim(); line.starts_with("\t") && !text.empty() &&
+                                      !text.starts_with(".") && !text.starts_with("#") &&
+                                      !text.starts_with("//"))
+      loop.lines.push_back(text.str());
+}
+
+Expected<std::string> mlir::nb::emitAssembly(Module &module, TargetMachine &machine,
+                                             StringRef function, std::optional<InnerLoop> &loop) {
+  RegisterTargetPassConfigCallback look(
+      [&](TargetMachine &, legacy::PassManagerBase &, TargetPassConfig *config) {
+        config->insertPass(&FuncletLayoutID, new FindBusiestLoop(function, loop));
+      });
+  auto code = emitCode(module, machine, CodeGenFileType::AssemblyFile);
+  if (!code)
+    return code.takeError();
+  std::string assembly(code->begin(), code->end());
+  if (loop)
+    findLines(*loop, assembly);
+  return assembly;
 }
 
 std::string InnerLoop::toString() const {

@@ -203,20 +203,17 @@ static llvm::Error recordCode(Recording &recording, Subject &subject, const std:
   c.names = Compilation::Names::InAssembly;
   if (auto error = c.lower())
     return error;
-  const std::string function = c.description.function + names::runTile.str();
-  if (llvm::Function *tile = c.module->getFunction(function)) {
+  if (llvm::Function *tile = c.module->getFunction(c.tileFunction())) {
     std::string text;
     llvm::raw_string_ostream(text) << *tile;
     for (StringRef line : llvm::split(text, '\n'))
       recording.llvm.push_back(line.substr(0, line.find(", !dbg")).str());
   }
-  auto code = c.code(llvm::CodeGenFileType::AssemblyFile);
-  if (!code)
-    return code.takeError();
-  StringRef assembly(code->data(), code->size());
-  recording.statistics = findInnerLoop(assembly, function);
+  auto assembly = c.assembly(recording.statistics);
+  if (!assembly)
+    return assembly.takeError();
   if (recording.statistics) {
-    recording.loop = nameLoop(assembly, *recording.statistics, c.namesOfLines);
+    recording.loop = nameLoop(*assembly, *recording.statistics, c.namesOfLines);
     recording.ports = portsOf(*recording.statistics, c.target);
   }
   return llvm::Error::success();

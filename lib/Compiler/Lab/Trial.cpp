@@ -244,13 +244,11 @@ static Expected<Made> make(Subject &subject, const std::string &pipeline,
   if (!copy)
     return made;
   (*compilation)->module = std::move(copy);
-  auto code = (*compilation)->code(llvm::CodeGenFileType::AssemblyFile);
-  if (!code)
-    return code.takeError();
-  made.code = llvm::toHex(
-      llvm::MD5::hash(ArrayRef(reinterpret_cast<const uint8_t *>(code->data()), code->size())));
-  made.loop = findInnerLoop(StringRef(code->data(), code->size()),
-                            (*compilation)->description.function + names::runTile.str());
+  auto assembly = (*compilation)->assembly(made.loop);
+  if (!assembly)
+    return assembly.takeError();
+  made.code = llvm::toHex(llvm::MD5::hash(
+      ArrayRef(reinterpret_cast<const uint8_t *>(assembly->data()), assembly->size())));
   return made;
 }
 

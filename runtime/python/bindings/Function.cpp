@@ -8,9 +8,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <exception>
+#include <optional>
 #include <stdexcept>
 
 namespace nanobragg::python {
@@ -145,40 +144,30 @@ void Function::images(std::span<const double> thetas, std::span<double> out, std
   const std::size_t pixels = core.simulator.pixels();
   // Below this one image keeps no second thread busy for long enough.
   constexpr std::size_t small = 512 * 512;
-  const std::size_t workers = std::min(shots, std::size_t(threadsOf(core.options.threads)));
+  const int wanted = int(std::min(shots, std::size_t(threadsOf(core.options.threads))));
   core.run([&](Simulator &first, const RunOptions &how) {
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr failure;
-    std::mutex failing;
-    const auto work = [&](Simulator &s, int threads) {
+    const auto render = [&](Simulator &s, std::size_t i, int threads) {
       RunOptions run;
       run.threads = threads;
       run.cancel = how.cancel;
-      try {
-        for (std::size_t i; (i = next++) < shots;) {
-          set(s, thetas.subspan(i * length, length));
-          if (s.render(out.subspan(i * pixels, pixels), run).cancelled)
-            throw Cancelled();
-        }
-      } catch (...) {
-        const std::lock_guard lock(failing);
-        if (!failure)
-          failure = std::current_exception();
-        next = shots;
-      }
+      set(s, thetas.subspan(i * length, length));
+      if (s.render(out.subspan(i * pixels, pixels), run).cancelled)
+        throw Cancelled();
     };
-    if (workers <= 1 || pixels >= small) {
-      work(first, 0);
-    } else {
-      first.prepare(); // made once, before everybody asks for it
-      ThreadTeam team{int(workers)};
-      team.forEach(team.size(), [&](std::int64_t, int) {
-        Simulator own = first.copy();
-        work(own, 1);
-      });
+    if (wanted <= 1 || pixels >= small) {
+      for (std::size_t i = 0; i < shots; ++i)
+        render(first, i, 0);
+      return 0;
     }
-    if (failure)
-      std::rethrow_exception(failure);
+    first.prepare(); // made once, before each thread asks for it
+    ThreadTeam team(wanted);
+    std::vector<std::optional<Simulator>> own(std::size_t(team.size()));
+    team.forEach(std::int64_t(shots), [&](std::int64_t i, int thread) {
+      std::optional<Simulator> &s = own[std::size_t(thread)];
+      if (!s)
+        s.emplace(first.copy());
+      render(*s, std::size_t(i), 1);
+    });
     return 0;
   });
 }

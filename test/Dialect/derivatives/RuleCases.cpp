@@ -60,6 +60,8 @@ void addGeometry(std::vector<RuleCase> &cases) {
   cases.insert(cases.end(),
                {op("nb.axis_rotation", {V, S}, " %a, %b : " + V, M, {any, {-4, 4}},
                    {{0.6, 0, 0.8, 0}, {1, 0, 0, 1e-9}, {0, 0, 0, 1}}),
+                op("nb.vector_rotation", {V}, " %a : " + V, M, {any},
+                   {{0, 0, 0}, {1e-9, 0, 0}, {0.3, 0.4, 0}, {0.3, 0.3, 0.2}}),
                 op("nb.euler_rotation", {S, S, S}, " %a, %b, %c : f64", M,
                    {{-4, 4}, {-4, 4}, {-4, 4}}, {{0, 0, 0}}),
                 {"nb.detector_coordinate", named({S}), pixel, S, {{1e-5, 2e-4}}},
@@ -145,11 +147,9 @@ void addCorrections(std::vector<RuleCase> &cases) {
 }
 
 void addDisorder(std::vector<RuleCase> &cases) {
-  Range spread = {0.5, 2}, length = {0.3, 1};
+  Range length = {0.3, 1};
   cases.insert(cases.end(),
-               {op("nb.spread_along", {V, V}, " %a, %b : " + V, S, {{-1, 1}, spread},
-                   {{0.36, 0.48, 0.8, 0, 1, 2}, {0, 0, 1, 1, 1, 2}}),
-                op("nb.diffuse_factor", {V, V, V, V}, " %a, %b lengths %c displacements %d : " + V,
+               {op("nb.diffuse_factor", {V, V, V, V}, " %a, %b lengths %c displacements %d : " + V,
                    S, {{-0.3, 0.3}, {-0.3, 0.3}, length, length},
                    {{0.1, 0.2, 0.3, 0, 0, 0, 1, 1, 1, 0.2, 0.2, 0.2}})});
 }
