@@ -13,94 +13,84 @@ namespace {
 
 constexpr double sourceDistance = 10; // m, only printed
 
-StepRange divergenceOf(const std::optional<double> &range, const std::optional<double> &step,
-                       const std::optional<std::int64_t> &steps, Rule exactRatios,
-                       const char *flag) {
-  requireFinite(range.value_or(0), flag);
-  requireFinite(step.value_or(0), flag);
-  return chooseStepRange(range ? units::fromMilliradians(*range) : unsetRange,
-                         step ? units::fromMilliradians(*step) : unsetRange, steps.value_or(-1),
-                         exactRatios, flag);
-}
-
 DivergenceReport reported(const StepRange &s) { return {s.range, s.step, s.steps}; }
 
 } // namespace
 
+/// Where sources are listed, these numbers are printed only, as by the C program.
+StepRange DefaultsChooser::divergence(std::optional<double> Options::*range,
+                                      std::optional<double> Options::*step,
+                                      std::optional<std::int64_t> Options::*steps,
+                                      const char *flag) {
+  const auto get = [&](auto field) {
+    return inputs.sources.empty() ? said(field) : said.unread().*field;
+  };
+  const auto rad = [](std::optional<double> x) { return converted(x, units::fromMilliradians); };
+  const std::optional<double> width = rad(get(range)), distance = rad(get(step));
+  const auto number = width || !distance ? get(steps) : std::nullopt;
+  return chosenSteps(
+      [&](Rule rule) { return chooseStepRange(width, distance, number, rule, flag); });
+}
+
 void DefaultsChooser::chooseBeam() {
-  const Options &o = options;
   Beam &beam = experiment.beam;
-  if (o.lambda && o.energy)
+  if (said(&O::lambda) && said(&O::energy))
     throw std::invalid_argument("-lambda and -energy both set the wavelength; give one");
   beam.wavelength = given.wavelength.value_or(units::angstrom);
-  if (o.lambda) {
-    requirePositive(*o.lambda, "-lambda", "A");
-    beam.wavelength = units::wavelengthFromAngstrom(*o.lambda);
-  }
-  if (o.energy) {
-    requirePositive(*o.energy, "-energy", "eV");
-    beam.wavelength = units::wavelengthFromEnergy(*o.energy);
-  }
+  if (said(&O::lambda))
+    beam.wavelength = units::wavelengthFromAngstrom(*said(&O::lambda));
+  if (said(&O::energy))
+    beam.wavelength = units::wavelengthFromEnergy(*said(&O::energy));
   requirePositive(beam.wavelength, "-img or -mask: WAVELENGTH", "m");
   report.wavelength = beam.wavelength;
 
-  requireFinite(o.dispersion.value_or(0), "-dispersion");
+  const bool listed = !inputs.sources.empty();
+  const auto width = listed ? said.unread().dispersion : said(&O::dispersion);
   // Dispersion has no step of its own, so that there is no ratio to round.
-  StepRange dispersion =
-      chooseStepRange(o.dispersion.value_or(0) / 100.0, unsetRange, o.dispersionSteps.value_or(-1),
-                      semantics.exactRatios, "-dispersion");
-  if (dispersion.range >= 2)
-    throw std::invalid_argument("-dispersion: must be less than 200 percent, or the shortest "
-                                "wavelength is negative; it is a full width");
-  report.dispersion = reported(dispersion);
-  report.hdiv = reported(chosenSteps([&](Rule rule) {
-    return divergenceOf(o.hdivRange, o.hdivStep, o.hdivSteps, rule, "-hdivstep");
-  }));
-  report.vdiv = reported(chosenSteps([&](Rule rule) {
-    return divergenceOf(o.vdivRange, o.vdivStep, o.vdivSteps, rule, "-vdivstep");
-  }));
+  if (width.value_or(0) > 0)
+    report.dispersion =
+        reported(chooseStepRange(units::fromPercent(*width), {},
+                                 listed ? said.unread().dispersionSteps : said(&O::dispersionSteps),
+                                 semantics.exactRatios, "-dispersion"));
+  report.hdiv = reported(divergence(&O::hdivRange, &O::hdivStep, &O::hdivSteps, "-hdivstep"));
+  report.vdiv = reported(divergence(&O::vdivRange, &O::vdivStep, &O::vdivSteps, "-vdivstep"));
 
-  beam.kahnFactor = o.polarization.value_or(0);
-  requireFinite(beam.kahnFactor, "-polar");
-  if (std::fabs(beam.kahnFactor) > 1)
-    warn("-polar: a Kahn factor lies between -1 and 1");
   Evaluation &polarization = experiment.variant.polarization;
   polarization = Evaluation::Once;
-  if (o.oversamplePolar) {
+  if (said(&O::oversamplePolar))
     polarization = Evaluation::Each;
-  } else if (o.noPolarization) {
+  else if (said(&O::noPolarization))
     polarization = Evaluation::None;
-  }
+  if (polarization != Evaluation::None)
+    beam.kahnFactor = said(&O::polarization).value_or(0);
   chooseFluence();
 
-  requireNotNegative(o.water, "-water", "um");
-  experiment.waterSize = o.water / 1e6;
+  experiment.waterSize = said(&O::water) / 1e6;
   if (experiment.waterSize > 0) {
     experiment.variant.water = semantics.water == Rule::C ? Water::C : Water::Right;
     note(&Semantics::water);
   }
 }
 
+double DefaultsChooser::beamSize() const {
+  return converted(said(&O::beamSize), units::fromMillimetres).value_or(1e-4);
+}
+
 void DefaultsChooser::chooseFluence() {
-  const Options &o = options;
   double &fluence = experiment.beam.fluence;
-  const double exposure = o.exposure.value_or(1.0);
-  const double beamSize = o.beamSize ? units::fromMillimetres(*o.beamSize) : 1e-4;
-  fluence = o.fluence.value_or(constants::defaultFluence);
-  requireFinite(exposure, "-exposure");
-  requireFinite(beamSize, "-beamsize");
-  if (o.flux.value_or(0) != 0) {
-    requirePositive(*o.flux, "-flux", "photons/s");
-    if (exposure > 0 && beamSize >= 0) {
-      requirePositive(beamSize, "-beamsize", "mm with -flux");
-      fluence = *o.flux * exposure / beamSize / beamSize;
-    }
+  if (said(&O::flux)) {
+    const double exposure = said(&O::exposure).value_or(1.0);
+    fluence = *said(&O::flux) * exposure / beamSize() / beamSize();
+    report.flux = fluence / exposure * beamSize() * beamSize();
+  } else {
+    fluence = said(&O::fluence).value_or(constants::defaultFluence);
+    const Options &o = said.unread(); // for what is printed
+    const double side = converted(o.beamSize, units::fromMillimetres).value_or(1e-4);
+    report.flux = fluence / o.exposure.value_or(1.0) * side * side;
   }
   requireNotNegative(fluence, "-fluence", "photons/m^2");
   if (fluence == 0)
     warn("-fluence 0: the image will be black");
-  if (exposure > 0)
-    report.flux = fluence / exposure * beamSize * beamSize;
 }
 
 void DefaultsChooser::chooseSources() {
@@ -136,7 +126,7 @@ void DefaultsChooser::generateSources() {
   for (std::int64_t i = 0; i < h.steps; ++i) {
     for (std::int64_t j = 0; j < v.steps; ++j) {
       const double x = at(h, i), y = at(v, j);
-      if (options.roundDivergence && h.range > 0 && v.range > 0 &&
+      if (h.range > 0 && v.range > 0 && said(&O::roundDivergence) &&
           (radius2(x, h) + radius2(y, v)) * 4.0 > 1.1)
         continue;
       ++report.divergenceSteps;
@@ -209,10 +199,8 @@ void DefaultsChooser::listSources() {
 
 void DefaultsChooser::chooseWavelengthScale() {
   Beam &beam = experiment.beam;
-  beam.wavelengthScale = options.wavelengthScale.value_or(1);
-  beam.wavelengthOffset = options.wavelengthOffset.value_or(0) * units::angstrom;
-  requirePositive(beam.wavelengthScale, "-lambda_scale", "");
-  requireFinite(beam.wavelengthOffset, "-lambda_offset");
+  beam.wavelengthScale = said(&O::wavelengthScale).value_or(1);
+  beam.wavelengthOffset = said(&O::wavelengthOffset).value_or(0) * units::angstrom;
   for (const double wavelength : beam.sourceWavelength)
     requirePositive(beam.wavelengthOffset + beam.wavelengthScale * wavelength,
                     "-lambda_offset, -lambda_scale: the wavelength of a source", "m");

@@ -410,7 +410,7 @@ class Refusals(unittest.TestCase):
                 (lambda: nb.Simulator(nb.Crystal(structure_factors={(1, 2, 3): 4.0})), TypeError, "a pair"),
                 (lambda: nb.Simulator(nb.Detector(shape=(0, 8))), ValueError, "shape wants a whole number of at least 1, not 0"),
                 (lambda: nb.Simulator(nb.Detector(shape=(6.5, 8))), ValueError, "not 6.5"),
-                (lambda: nb.Simulator(nb.Detector(shape=6)), ValueError, "two whole numbers, not 6"),
+                (lambda: nb.Simulator(nb.Detector(shape=6)), ValueError, "shape wants 2 whole numbers, not 6"),
                 (lambda: nb.Simulator(nb.Goniometer(phi_steps=0)), ValueError, "phi_steps wants"),
                 (lambda: nb.Loss.poisson(ones, gain=0), ValueError, "gain of the loss is 0.0"),
                 (lambda: setattr(sim, "cell_a", 7e-9), AttributeError, r"sim\['cell_a'\] = "),
@@ -425,7 +425,7 @@ class Refusals(unittest.TestCase):
         for part, words in ((nb.Beam(wavelength=1.0), "1 \\* nb.angstrom meant"), (nb.Detector(distance=100), "100 \\* nb.millimeter meant"),
                             (nb.Crystal(cell=(70, 80, 90, 1.5, 1.5, 1.5)), "cell is 70 m")):
             with self.subTest(words), self.assertWarnsRegex(nb.Warning, words):
-                part.flags()
+                part.give(nb._core.Inputs())
         for more, words in (("-floatfile x.bin", "-floatfile has no effect: in Python"), ("-mosaic_domains 3 -mosaic 0", "has no effect")):
             with self.subTest(more), self.assertWarnsRegex(nb.Warning, words):
                 nb.Simulator.from_flags("-cell 70 70 70 90 90 90 -default_F 1 -detpixels 4 " + more)
