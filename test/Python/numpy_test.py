@@ -196,8 +196,24 @@ class Numbers(unittest.TestCase):
                              100 * nb.degree), misset=(10 * nb.degree, 20 * nb.degree, 30 * nb.degree), ncells=5,
                        default_F=100, mosaic_spread=0.3 * nb.degree, mosaic_domains=4))
         for name, row in by_flags.parameters.items():
-            np.testing.assert_array_equal(row.value, by_objects[name], err_msg=name)
-        np.testing.assert_array_equal(by_flags.image(), by_objects.image())
+            np.testing.assert_allclose(by_objects[name], row.value, rtol=1e-15, atol=0, err_msg=name)
+        np.testing.assert_allclose(by_objects.image(), by_flags.image(), rtol=1e-9)
+        self.assertEqual(by_objects["phi0"], 3 * nb.degree)  # the number itself, in no other unit meanwhile
+        self.assertEqual(by_objects["distance"], 123 * nb.millimeter)
+
+    def test_quantities_of_disorder_response_and_background(self):
+        by_flags = nb.Simulator.from_flags(
+            "-cell 70 80 90 90 90 90 -N 6 -default_F 100 -lambda 1 -distance 100 -pixel 1 -detpixels 16 -oversample 1 "
+            "-mosaic_abc 0.3 0.4 0.5 -mosaic_domains 4 -diffuse_gamma 50 -diffuse_sigma 0.4 0.5 0.6 -laue_group 2 "
+            "-psf gauss -psf_fwhm 900 -stol water -water 10 -gauss_xtal -fudge 0.9")
+        by_objects = nb.Simulator(
+            nb.Crystal(cell=(70e-10, 80e-10, 90e-10, *[90 * nb.degree] * 3), ncells=6, default_F=100, shape="gauss", fudge=0.9,
+                       mosaic_abc=(0.3 * nb.degree, 0.4 * nb.degree, 0.5 * nb.degree), mosaic_domains=4,
+                       diffuse_gamma=50 * nb.angstrom, diffuse_sigma=(0.4e-10, 0.5e-10, 0.6e-10), laue_group=2),
+            nb.Beam(wavelength=1e-10, background="water", water=10 * nb.micrometer),
+            nb.Detector(distance=0.1, pixel_size=1e-3, shape=(16, 16), oversample=1, psf="gauss", psf_fwhm=900e-6))
+        np.testing.assert_allclose(by_objects.image(), by_flags.image(), rtol=1e-7)
+        self.assertIn("root mean square displacement", nb.Crystal.__doc__)
 
     def test_objects_with_arrays(self):
         values, lowest = grid()
