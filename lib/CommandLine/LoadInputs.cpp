@@ -37,7 +37,7 @@ void requireCell(CommandLine &line, LoadedInputs &loaded) {
   if (!known() && line.series.shots)
     takeCellOfShots(loaded.shots, line);
   if (!known())
-    throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA");
+    throw UsageError(noUnitCell);
 }
 
 /// The spectrum's mean is the wavelength of headers and predictions where nothing else says it.
@@ -78,7 +78,7 @@ void requireInputs(CommandLine &line, LoadedInputs &loaded) {
     return;
   std::error_code ignored;
   const bool left = std::filesystem::exists(cDumpFile, ignored);
-  throw UsageError("no structure factors: give -hkl FILE, -default_F F or -dump FILE" +
+  throw UsageError(noStructureFactors +
                    (left ? "; the " + std::string(cDumpFile) +
                                " in this folder is read only with -dump " + cDumpFile
                          : std::string()));

@@ -39,12 +39,12 @@ void DefaultsChooser::chooseOrientation() {
   Crystal &crystal = experiment.crystal;
   ProgramVariant &variant = experiment.variant;
   if (!said(&O::cell) && !inputs.matrix)
-    throw std::invalid_argument("no unit cell: give -cell a b c alpha beta gamma or -mat FILE");
+    throw std::invalid_argument(noUnitCell);
 
   std::optional<UnitCell> cell;
   std::array<Vec3, 3> reciprocal{};
   if (said(&O::cell)) {
-    cell = completeCell(*said(&O::cell));
+    cell = unitCellOf(*said(&O::cell));
     crystal.cellA = cell->a * units::angstrom;
     crystal.cellB = cell->b * units::angstrom;
     crystal.cellC = cell->c * units::angstrom;
@@ -229,7 +229,7 @@ void DefaultsChooser::chooseStructureFactors() {
   crystal.grid = inputs.grid;
   crystal.defaultF = said(&O::defaultF);
   if (!crystal.grid && crystal.defaultF == 0 && inputs.backgrounds.empty())
-    throw std::invalid_argument("no structure factors: give -hkl FILE or a nonzero -default_F");
+    throw std::invalid_argument(noStructureFactors);
 
   const auto thin = [](double n) { return n <= 2; };
   const auto &n = crystal.ncells;

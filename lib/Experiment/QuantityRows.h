@@ -113,8 +113,8 @@ inline constexpr Unit one{"", "1"}, cells{"cells", "1"}, domains{"domains", "1"}
     sources{"sources", "1"}, wavelengths{"wavelengths", "1"}, steps{"steps", "1"},
     pixels{"pixels", "1"}, subPixels{"sub-pixels", "1"}, layers{"layers", "1"},
     electrons{"electrons", "electron"}, seconds{"s", "s"}, photonsPerSecond{"photons/s", "1/s"},
-    photonsPerArea{"photons/m^2", "1/m^2"}, gain{"ADU/photon", "ADU"},
-    counts{"counts", "counts"}, metres{"m", "m"};
+    photonsPerArea{"photons/m^2", "1/m^2"}, gain{"ADU/photon", "ADU"}, counts{"counts", "counts"},
+    metres{"m", "m"};
 inline constexpr Unit degrees{"degrees", "rad", units::radians};
 inline constexpr Unit milliradians{"mrad", "rad", units::fromMilliradians};
 inline constexpr Unit millimetres{"mm", "m", units::fromMillimetres};
