@@ -1,5 +1,6 @@
 #include "lib/Experiment/DefaultsChooser.h"
 
+#include "lib/Experiment/NormalQuantiles.h"
 #include "lib/Experiment/Steps.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
@@ -32,6 +33,21 @@ StepRange DefaultsChooser::divergence(std::optional<double> Options::*range,
       [&](Rule rule) { return chooseStepRange(width, distance, number, rule, flag); });
 }
 
+void DefaultsChooser::chooseNormalDivergence() {
+  if (said(&O::hdivRange) || said(&O::vdivRange))
+    throw std::invalid_argument("-divergence_sigma takes the place of a range of divergence; leave "
+                                "out -divergence, -hdivrange and -vdivrange");
+  constexpr std::int64_t usual = 5; // sources across
+  Beam &beam = experiment.beam;
+  experiment.variant.divergence = Divergence::Normal;
+  beam.hdivSigma = units::fromMilliradians(*said(&O::hdivSigma));
+  beam.vdivSigma = units::fromMilliradians(said(&O::vdivSigma).value_or(*said(&O::hdivSigma)));
+  if (beam.hdivSigma > 0)
+    report.hdiv.steps = said(&O::hdivSteps).value_or(usual);
+  if (beam.vdivSigma > 0)
+    report.vdiv.steps = said(&O::vdivSteps).value_or(usual);
+}
+
 void DefaultsChooser::chooseBeam() {
   Beam &beam = experiment.beam;
   if (said(&O::lambda) && said(&O::energy))
@@ -52,8 +68,12 @@ void DefaultsChooser::chooseBeam() {
         reported(chooseStepRange(units::fromPercent(*width), {},
                                  listed ? said.unread().dispersionSteps : said(&O::dispersionSteps),
                                  semantics.exactRatios, "-dispersion"));
-  report.hdiv = reported(divergence(&O::hdivRange, &O::hdivStep, &O::hdivSteps, "-hdivstep"));
-  report.vdiv = reported(divergence(&O::vdivRange, &O::vdivStep, &O::vdivSteps, "-vdivstep"));
+  if (!listed && said(&O::hdivSigma)) {
+    chooseNormalDivergence();
+  } else {
+    report.hdiv = reported(divergence(&O::hdivRange, &O::hdivStep, &O::hdivSteps, "-hdivstep"));
+    report.vdiv = reported(divergence(&O::vdivRange, &O::vdivStep, &O::vdivSteps, "-vdivstep"));
+  }
 
   Evaluation &polarization = experiment.variant.polarization;
   polarization = Evaluation::Once;
@@ -114,6 +134,18 @@ void DefaultsChooser::generateSources() {
   auto at = [](const DivergenceReport &s, std::int64_t i) {
     return s.step * double(i) - s.range / 2.0;
   };
+  // Where the sources are in one direction on the unit scale, and in rad.
+  const bool normal = experiment.variant.divergence == Divergence::Normal;
+  auto deviations = [&](const DivergenceReport &s, double sigma) {
+    std::vector<std::array<double, 2>> all;
+    const std::vector<double> nodes = normalNodes(normal ? s.steps : 0);
+    for (std::int64_t i = 0; i < s.steps; ++i)
+      if (normal)
+        all.push_back({nodes[std::size_t(i)], sigma * nodes[std::size_t(i)]});
+      else
+        all.push_back({s.range > 0 ? at(s, i) / s.range : 0, at(s, i)});
+    return all;
+  };
   for (std::int64_t i = 0; i < w.steps; ++i)
     report.wavelengths.push_back(beam.wavelength * (1.0 + w.step * double(i) - w.range / 2.0));
 
@@ -123,9 +155,8 @@ void DefaultsChooser::generateSources() {
   };
   const Vec3 vertical = unit(cross(beam.direction, beam.polarizationAxis));
   report.divergenceSteps = 0;
-  for (std::int64_t i = 0; i < h.steps; ++i) {
-    for (std::int64_t j = 0; j < v.steps; ++j) {
-      const double x = at(h, i), y = at(v, j);
+  for (const auto &[unitX, x] : deviations(h, beam.hdivSigma)) {
+    for (const auto &[unitY, y] : deviations(v, beam.vdivSigma)) {
       if (h.range > 0 && v.range > 0 && said(&O::roundDivergence) &&
           (radius2(x, h) + radius2(y, v)) * 4.0 > 1.1)
         continue;
@@ -136,8 +167,8 @@ void DefaultsChooser::generateSources() {
       position = rotatedAbout(vertical, x, position);
       for (std::int64_t k = 0; k < w.steps; ++k) {
         const double deviation = w.step * double(k) - w.range / 2.0;
-        beam.unitHdiv.push_back(h.range > 0 ? x / h.range : 0);
-        beam.unitVdiv.push_back(v.range > 0 ? y / v.range : 0);
+        beam.unitHdiv.push_back(unitX);
+        beam.unitVdiv.push_back(unitY);
         beam.unitDispersion.push_back(w.range > 0 ? deviation / w.range : 0);
         beam.sourceWeight.push_back(1);
         report.sources.push_back({position, 0, report.wavelengths[std::size_t(k)]});

@@ -47,6 +47,11 @@ constexpr Quantity rows[] = {
     {"-vdivrange", "RANGE", &unit::milliradians, "0", "full vertical divergence",
      Range::notNegative(), in<&O::vdivRange>,
      More{.python = "Beam.vdivergence", .parameter = "vdiv_range", .only = generated}},
+    {"-divergence_sigma", "H [V]", &unit::milliradians, "none",
+     "standard deviations of a normally distributed divergence, horizontal and vertical; sources "
+     "at its quantiles, in place of a range",
+     Range::notNegative(), in<&O::hdivSigma, &O::vdivSigma>,
+     More{.python = "Beam.divergence_sigma", .parameter = "divergence", .only = generated}},
     {"-hdivstep", "STEP", &unit::milliradians, "from range and steps",
      "horizontal distance of sources; alone: two sources", Range::notNegative(), in<&O::hdivStep>,
      More{.only = generated, .zeroIsUnset = true}},

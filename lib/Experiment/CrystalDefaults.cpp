@@ -232,8 +232,7 @@ void DefaultsChooser::chooseStructureFactors() {
     throw std::invalid_argument(noStructureFactors);
 
   const auto thin = [](double n) { return n <= 2; };
-  const auto &n = crystal.ncells;
-  const bool byFinal = std::ranges::any_of(n, thin);
+  const bool byFinal = crystal.isThin();
   const bool byFlags = std::ranges::any_of(std::array{&O::na, &O::nb, &O::nc}, [&](auto n) {
     return thin(double((said.unread().*n).value_or(1)));
   });

@@ -48,6 +48,7 @@ private:
   void chooseBeam();
   StepRange divergence(std::optional<double> Options::*range, std::optional<double> Options::*step,
                        std::optional<std::int64_t> Options::*steps, const char *flag);
+  void chooseNormalDivergence();
   double beamSize() const; ///< m
   void chooseFluence();
   void chooseSources();

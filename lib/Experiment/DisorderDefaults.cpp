@@ -1,6 +1,7 @@
 #include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/LaueGroup.h"
+#include "lib/Experiment/NormalQuantiles.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
@@ -11,20 +12,6 @@
 
 namespace nanobragg {
 namespace {
-
-/// x with a probability p, 0 <= p < 1, that a normal deviate lies between -x and x: by Newton's
-/// method, which converges from 0 since erf bends down.
-double quantileOfMagnitude(double p) {
-  double x = 0;
-  for (int i = 0; i < 100; ++i) {
-    const double step = (p - std::erf(x / std::numbers::sqrt2)) /
-                        (std::sqrt(2 / std::numbers::pi) * std::exp(-x * x / 2));
-    x += step;
-    if (std::fabs(step) < 1e-15 * (1 + x))
-      break;
-  }
-  return x;
-}
 
 /// Directions on a spiral over half a sphere, as even as few directions can be (Ponti, J. Magn.
 /// Reson. 138 (1999) 288, eq. A6).

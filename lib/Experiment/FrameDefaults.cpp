@@ -91,7 +91,8 @@ void DefaultsChooser::replacePolarizationAxis() {
   Beam &beam = experiment.beam;
   if (length(cross(beam.direction, beam.polarizationAxis)) > 1e-9)
     return;
-  const bool divergent = report.hdiv.range > 0 || report.vdiv.range > 0;
+  const bool divergent =
+      report.hdiv.range > 0 || report.vdiv.range > 0 || beam.hdivSigma > 0 || beam.vdivSigma > 0;
   if (beam.kahnFactor != 0 || (divergent && inputs.sources.empty()))
     throw std::invalid_argument(
         "-polar_vector: the polarization axis is parallel to the beam; give "

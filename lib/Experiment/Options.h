@@ -67,6 +67,7 @@ struct Options {
   std::optional<double> dispersion; ///< percent, full width
   std::optional<std::int64_t> dispersionSteps;
   std::optional<double> hdivRange, vdivRange;       ///< mrad, full width; -divergence sets both
+  std::optional<double> hdivSigma, vdivSigma;       ///< mrad, of a normal distribution
   std::optional<double> hdivStep, vdivStep;         ///< mrad
   std::optional<std::int64_t> hdivSteps, vdivSteps; ///< -divsteps sets both
   bool roundDivergence = true;                      ///< -round_div, -square_div

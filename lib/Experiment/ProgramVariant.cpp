@@ -22,6 +22,7 @@ void forEachChoice(S &s, Visitor visit) {
   visit("cell_setting", s.cellSetting);
   visit("spot_metric", s.spotMetric);
   visit("sources", s.sources);
+  visit("divergence", s.divergence);
   visit("pivot", s.pivot);
   visit("distance", s.distance);
   visit("curvature", s.curvature);

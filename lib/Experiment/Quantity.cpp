@@ -103,14 +103,16 @@ void checkQuantities(const Options &options) {
     const auto rows = outputQuantities(); // a seed grows with the frames of a series
     return row >= rows.data() && row < rows.data() + rows.size();
   };
-  for (const Quantity *row : allQuantities())
-    if (!beyondChoosing(row) && !row->fields[1] &&
-        row->field().kind != Field::Kind::Choice) // each field has such a row
-      try {
-        row->check(row->field().get(options));
-      } catch (const std::invalid_argument &error) {
-        throw std::invalid_argument(std::string(row->name()) + ": " + error.what());
-      }
+  for (const bool several : {false, true}) // a field's own row is the one to be named
+    for (const Quantity *row : allQuantities())
+      for (const Field *field : row->fields)
+        if (field && field->kind != Field::Kind::Choice && !beyondChoosing(row) &&
+            bool(row->fields[1]) == several)
+          try {
+            row->check(field->get(options));
+          } catch (const std::invalid_argument &error) {
+            throw std::invalid_argument(std::string(row->name()) + ": " + error.what());
+          }
 }
 
 void OptionReader::note(const void *field) const {

@@ -25,6 +25,7 @@ WORDS(StructureFactors, "constant", "nearest", "tricubic", "channels", "between_
 WORDS(CellSource, "cell", "matrix", "cell_and_matrix")
 WORDS(Rule, "right", "c")
 WORDS(Sources, "generated", "listed")
+WORDS(Divergence, "uniform", "normal")
 WORDS(Pivot, "beam", "sample")
 WORDS(DistanceInput, "distance", "close_distance")
 WORDS(Curvature, "flat", "right", "c")

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace nanobragg {
 namespace {
@@ -29,16 +28,6 @@ TEST(Quantities, ANumberComesBackFromItsUnit) {
       EXPECT_LE(std::fabs(back - si), std::nextafter(si, HUGE_VAL) - si)
           << row->name() << " " << si;
     }
-}
-
-TEST(Quantities, EachFieldOfNumbersHasARowOfItsOwn) {
-  std::set<const Field *> alone, together;
-  for (const Quantity *row : allQuantities())
-    for (const Field *field : row->fields)
-      if (field)
-        (row->fields[1] ? together : alone).insert(field);
-  for (const Field *field : together)
-    EXPECT_TRUE(alone.contains(field));
 }
 
 TEST(Quantities, AreSetAndReadBack) {

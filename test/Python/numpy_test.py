@@ -215,6 +215,31 @@ class Numbers(unittest.TestCase):
         np.testing.assert_allclose(by_objects.image(), by_flags.image(), rtol=1e-7)
         self.assertIn("root mean square displacement", nb.Crystal.__doc__)
 
+    def test_normal_divergence(self):
+        """The image is the mean of those of its sources, and its derivative by sigma that of finite differences."""
+        base = ("-cell 70 80 90 90 90 90 -N 5 -default_F 100 -lambda 1 -distance 100 -pixel 2 -detpixels 12 -oversample 1 "
+                "-mosaic 0 -misset 10 20 30 ")
+        sim = nb.Simulator.from_flags(base + "-divergence_sigma 3 2 -hdivsteps 3 -vdivsteps 2")
+        self.assertEqual((sim["sources"], sim["hdiv_sigma"], sim["vdiv_sigma"]), (6, 3e-3, 2e-3))
+        root = np.sqrt(1.5)
+        np.testing.assert_allclose(np.unique(sim["unit_hdiv"]), [-root, 0, root], atol=1e-12)
+        np.testing.assert_allclose(np.unique(sim["unit_vdiv"]), [-1, 1], atol=1e-12)
+        # Three sources across a range of 2 sqrt(3/2) sigma are the same beam.
+        ranges = nb.Simulator.from_flags(base + f"-hdivrange {float(6 * root)!r} -vdivrange 4 -hdivsteps 3 -vdivsteps 2 -square_div")
+        np.testing.assert_allclose(sim.image(), ranges.image(), rtol=1e-9)
+        gradient = sim.gradient("divergence")
+        self.assertEqual(set(gradient), {"hdiv_sigma", "vdiv_sigma"})
+        for name, value in gradient.items():
+            h, at = 1e-7, sim[name]
+            sums = []
+            for step in (h, -h):
+                sim[name] = at + step
+                sums.append(sim.image().sum())
+            sim[name] = at
+            np.testing.assert_allclose(value, (sums[0] - sums[1]) / (2 * h), rtol=1e-5)
+        with self.assertRaisesRegex(ValueError, "takes the place of a range"):
+            nb.Simulator.from_flags(base + "-divergence_sigma 3 -divergence 2")
+
     def test_objects_with_arrays(self):
         values, lowest = grid()
         mask = np.ones((20, 20))
