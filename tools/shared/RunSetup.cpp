@@ -13,7 +13,7 @@ namespace nanobragg {
 
 RunSetup::RunSetup(CommandLine commandLine)
     : line(std::move(commandLine)), loaded(loadInputs(line, {}, HklCache::fromEnvironment().get())),
-      complete(chooseDefaults(line.options, loaded.inputs, line.semantics)) {
+      complete(completeExperiment(line, loaded)) {
   SimulatorOptions &simulator = line.tool.simulator;
   simulator.pixels = loadPixelList(line, complete.experiment);
   simulator.passes = readSchedule(std::move(simulator.passes));
