@@ -19,49 +19,14 @@ import warnings
 import numpy as np
 
 import nanobragg as nb
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
 import refine_test  # skips where something is missing
+from damage import ODD, damage_tree, damaged_bytes
 from nanobragg import refine
 from nanobragg.refine import _files, _results
 from nanobragg.refine.__main__ import main
 
 shots_module = sys.modules["nanobragg.refine.shots"]
-
-ODD = (None, [], {}, "", "x", "\0", "a\x1b[31m", -1, 0, 1.5, True, 10**30, -10**12, float("nan"), float("inf"), 1e308, [[]], [None] * 3,
-       {"a": 1}, ["x"], [1e300] * 3, [float("nan")] * 3, list(range(7)))
-
-
-def places(tree, path=()):
-    """All places in a tree of dictionaries and lists."""
-    if path:
-        yield path
-    if isinstance(tree, (dict, list)):
-        for key, value in (tree.items() if isinstance(tree, dict) else enumerate(tree)):
-            yield from places(value, (*path, key))
-
-
-def damage(tree, dice):
-    """Changes one value of a tree, or leaves it out."""
-    *way, last = dice.choice(list(places(tree)))
-    for key in way:
-        tree = tree[key]
-    if dice.random() < 0.2:
-        del tree[last]
-    elif isinstance(tree[last], bytes) and dice.random() < 0.7:
-        content = bytearray(tree[last])
-        for _ in range(dice.randint(1, 5)):
-            if content:
-                content[dice.randrange(len(content))] = dice.choice((0, 255, dice.randrange(256)))
-        tree[last] = bytes(content[:dice.choice((None, None, -1, 4))])
-    else:
-        tree[last] = dice.choice(ODD)
-
-
-def bytes_changed(content, dice):
-    content = bytearray(content)
-    for _ in range(dice.randint(1, 6)):
-        content[dice.randrange(len(content))] = dice.randrange(256)
-    return bytes(content[:dice.choice((len(content), len(content), dice.randrange(len(content)))) ])
-
 
 class Damaged(unittest.TestCase):
     @classmethod
@@ -110,7 +75,7 @@ class Damaged(unittest.TestCase):
         def one(dice):
             tree = json.loads(text)
             for _ in range(dice.choice((1, 1, 2))):
-                damage(tree, dice)
+                damage_tree(tree, dice)
             with open(path, "w") as file:
                 json.dump(tree, file)
             self.refined(path, self.data.refl)
@@ -131,10 +96,10 @@ class Damaged(unittest.TestCase):
 
         def one(dice):
             if dice.random() < 0.3:
-                changed = bytes_changed(content, dice)
+                changed = damaged_bytes(content, dice)
             else:
                 tree = msgpack.unpackb(content, raw=False, strict_map_key=False)
-                damage(tree, dice)
+                damage_tree(tree, dice)
                 try:
                     changed = msgpack.packb(tree, use_bin_type=True)
                 except (OverflowError, ValueError):
@@ -175,13 +140,13 @@ class Damaged(unittest.TestCase):
         def one(dice):
             finished = _results.Finished(folder, {}, False)
             if dice.random() < 0.4:
-                changed = bytes_changed(content, dice)
+                changed = damaged_bytes(content, dice)
             else:
                 damaged = dict(arrays)
                 name = dice.choice(list(arrays))
                 if dice.random() < 0.4:
                     tree = json.loads(arrays["plain"].tobytes())
-                    damage(tree, dice)
+                    damage_tree(tree, dice)
                     damaged["plain"] = np.frombuffer(json.dumps(tree).encode(), "u1")
                 elif dice.random() < 0.3:
                     del damaged[name]

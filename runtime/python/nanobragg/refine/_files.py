@@ -139,11 +139,12 @@ def write_experiments(path, experiments, matrices, panels=None, read_from=None):
             crystal.pop(name, None)
         experiment["crystal"] = len(content["crystal"])
         content["crystal"].append(crystal)
-    used = sorted({e["crystal"] for e in content["experiment"] if e.get("crystal") is not None})
+    with_crystal = [e for e in content["experiment"]
+                    if isinstance(e.get("crystal"), int) and 0 <= e["crystal"] < len(content["crystal"])]
+    used = sorted({e["crystal"] for e in with_crystal})
     content["crystal"] = [content["crystal"][i] for i in used]
-    for experiment in content["experiment"]:
-        if experiment.get("crystal") is not None:
-            experiment["crystal"] = used.index(experiment["crystal"])
+    for experiment in with_crystal:
+        experiment["crystal"] = used.index(experiment["crystal"])
     write_file(path, json.dumps(content, indent=1).encode())
 
 

@@ -146,6 +146,7 @@ def _check(result, index, boxes):
         array = getattr(result, name)
         if result.status == "refined" or array is not None:
             assert array.shape == shape and numpy.isfinite(array).all()
+    assert result.matrix is None or numpy.linalg.cond(result.matrix) < 1e6
     assert all(isinstance(v, (float, int)) for v in result.history)
     if result.spots:
         count = len(result.spots["box"])
@@ -154,7 +155,7 @@ def _check(result, index, boxes):
         assert set(result.spots) == set(widths)
         for name, width in widths.items():
             array = result.spots[name]
-            assert array.dtype.kind in "iuf" and array.shape == ((count,) if width is None else (count, width))
+            assert array.dtype.kind in ("iu" if name in ("hkl", "panel", "box") else "iuf") and array.shape == ((count,) if width is None else (count, width))
         assert all(0 <= box < boxes for box in result.spots["box"])
     assert result.spots or result.status == "rejected"
     for hkl, data, model in result.pictures:
