@@ -2,7 +2,7 @@
 # is what is in those of an installed tree.
 
 include(OthersLicenses)
-nb_install_licenses(nanobragg/licenses libpng-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libtbb-dev)
+nb_install_licenses(nanobragg/licenses libpng-dev zlib1g-dev nlohmann-json3-dev libcli11-dev)
 add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub)
 
 # Files of reflections other than lists.

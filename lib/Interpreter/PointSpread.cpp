@@ -1,11 +1,7 @@
 #include "lib/Interpreter/Images.h"
 #include "lib/Interpreter/Map.h"
 #include "lib/Interpreter/Run.h"
-
-#include <tbb/global_control.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
+#include "lib/Parallel/ThreadTeam.h"
 
 #include <cmath>
 #include <numbers>
@@ -158,17 +154,12 @@ void PointSpreadPlan::run(Frame &frame) const {
     return;
   }
   Tensor &after = makeImage(frame, ordinal, result, element, before.shape);
-  const InterpreterOptions &options = frame.run->options;
-  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
-  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, size_t(threads));
-  tbb::task_arena arena(threads);
-  arena.execute([&] {
-    tbb::parallel_for(int64_t(0), before.shape[0] * before.shape[1], [&](int64_t row) {
-      Pixel p = {row / before.shape[1], row % before.shape[1], 0};
-      for (; p.fast != before.shape[2]; ++p.fast)
-        if (isInImage(frame, before, p))
-          after.set(indexOf(before, p), lightIn(p, before, *spread));
-    });
+  nanobragg::ThreadTeam team(nanobragg::threadsOf(frame.run->options.threads));
+  team.forEach(before.shape[0] * before.shape[1], [&](int64_t row, int) {
+    Pixel p = {row / before.shape[1], row % before.shape[1], 0};
+    for (; p.fast != before.shape[2]; ++p.fast)
+      if (isInImage(frame, before, p))
+        after.set(indexOf(before, p), lightIn(p, before, *spread));
   });
 }
 
