@@ -1,8 +1,8 @@
 #include "runtime/kernels/KernelFit.h"
 
 #include "lib/Process/Refusal.h"
-#include "runtime/kernels/CacheEntry.h"
 #include "lib/Target/CpuFeatures.h"
+#include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/KernelFile.h"
 #include "runtime/kernels/KernelText.h"
 

@@ -97,12 +97,12 @@ TEST_P(Tiles, SubnormalPixelsAreNotFlushed) {
   EXPECT_GT(subnormal, 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryShape, Tiles,
-                         testing::Combine(testing::Values(nanobragg::CrystalShape::Square,
-                                                          nanobragg::CrystalShape::Round,
-                                                          nanobragg::CrystalShape::Gauss,
-                                                          nanobragg::CrystalShape::Tophat,
-                                                          nanobragg::CrystalShape::GaussMatrix),
-                                          testing::Values(nanobragg::Precision::F64, nanobragg::Precision::Mixed)));
+INSTANTIATE_TEST_SUITE_P(
+    EveryShape, Tiles,
+    testing::Combine(testing::Values(nanobragg::CrystalShape::Square,
+                                     nanobragg::CrystalShape::Round, nanobragg::CrystalShape::Gauss,
+                                     nanobragg::CrystalShape::Tophat,
+                                     nanobragg::CrystalShape::GaussMatrix),
+                     testing::Values(nanobragg::Precision::F64, nanobragg::Precision::Mixed)));
 
 } // namespace

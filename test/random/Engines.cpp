@@ -9,7 +9,8 @@ void compareEngines(Trial &trial) {
   trial.compareImages("interpreter against f64 kernel", on(optionsOf(Engine::Interpreter)),
                       trial.image(), {});
   trial.compareImages("gpu-on-cpu against f64 kernel",
-                      on(optionsOf(Engine::Fused, Precision::F64, "gpu-on-cpu")), trial.image(), {});
+                      on(optionsOf(Engine::Fused, Precision::F64, "gpu-on-cpu")), trial.image(),
+                      {});
   // docs/precision.md says what mixed may be off; its fractions are rounded at 2^-32 turns.
   trial.compareImages("mixed against f64 kernel", on(optionsOf(Engine::Fused, Precision::Mixed)),
                       trial.image(), {1e-5, 1e-7, 1e-9});
