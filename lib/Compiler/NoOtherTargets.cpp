@@ -1,5 +1,5 @@
 // lld asks for all of LLVM's targets, to compile what link-time optimization left over. Here it
-// links objects, so that targets for which nobody generates code are none, and so are all parsers
+// links objects, so that targets for which no code is generated are none, and so are all parsers
 // of assembly: what the linker finds here it does not take from LLVM's archives.
 
 // The targets for which CodeGen.cpp generates code, and nothing else.

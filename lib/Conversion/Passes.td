@@ -167,8 +167,8 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
     A thread has few registers, and a value that an outer loop needs occupies one while the inner loops
     run. In each `gpu.launch`:
 
-    * What is made of constants and of what is loaded through the kernel's pointers (which nobody
-      writes) is loaded again in the body of each loop that uses it, ahead of the innermost loops,
+    * What is made of constants and of what is loaded through the kernel's pointers (which is
+      never written) is loaded again in the body of each loop that uses it, ahead of the innermost loops,
       which keep what they need. What comes after, ptxas too, may then choose. Lest it moves all of
       that ahead of the outermost loop, over chunks of pixels, the addresses get the sign of the number of the
       chunk added, which is 0.

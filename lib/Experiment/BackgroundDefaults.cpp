@@ -55,7 +55,7 @@ void DefaultsChooser::chooseBackground() {
     background.molarMass.push_back(molarMass / 1e3);
   }
   background.area = beamSize() * beamSize();
-  // What nobody asked for in so many words was chosen for the crystal.
+  // What was not asked for in so many words was chosen for the crystal.
   background.oversample = said(&O::backgroundOversample).value_or(said(&O::oversample).value_or(1));
 }
 

@@ -40,7 +40,7 @@ double UnitCell::volume() const {
 UnitCell unitCellOf(const std::array<double, 6> &given) {
   const auto &[a, b, c, alpha, beta, gamma] = given;
   const UnitCell cell{a, b, c, units::radians(alpha), units::radians(beta), units::radians(gamma)};
-  constexpr double smallest = 1e-6; // of the box a b c
+  constexpr double smallest = 1e-6; // volume, over that of the box a b c
   bool convex = std::max({cell.alpha, cell.beta, cell.gamma}) < std::numbers::pi;
   double volume = cell.volume();
   if (!convex || !(cell.quarterOfSquaredUnitVolume() > 0) ||

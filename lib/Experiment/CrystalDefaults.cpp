@@ -176,7 +176,7 @@ void DefaultsChooser::chooseOversample() {
       largest = std::max(largest, edges[i] * experiment.crystal.ncells[i]);
     return 3.0 * largest / report.reciprocalPixelSize;
   };
-  // A recommendation that nobody follows is no difference to announce.
+  // A recommendation that is not followed is no difference to announce.
   const double ratio = subpixelsOver(cellEdges);
   const double wanted = report.oversampleAutoSelected
                             ? wholeNumber(ratio, subpixelsOver(cellEdgesOfC))

@@ -30,7 +30,7 @@ std::vector<std::complex<double>> sumOverAtoms(const std::vector<AnomalousAtom> 
   const auto lines = std::size_t(box.kMax - box.kMin + 1),
              columns = std::size_t(box.lMax - box.lMin + 1);
   std::vector<std::complex<double>> total(std::size_t(box.hMax - box.hMin + 1) * lines * columns);
-  std::vector<double> quarterOfSquare; // of 1/d
+  std::vector<double> quarterOfSquare; // (1/d)^2 / 4
   quarterOfSquare.reserve(total.size());
   for (std::int64_t h = box.hMin; h <= box.hMax; ++h)
     for (std::int64_t k = box.kMin; k <= box.kMax; ++k)

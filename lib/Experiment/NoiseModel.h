@@ -20,8 +20,9 @@ enum class DetectorOrder { Detector, Noisify, Simtbx };
 struct NoiseModel {
   NoiseGenerator generator = NoiseGenerator::Philox;
   DetectorOrder order = DetectorOrder::Detector;
-  double flicker = 0;     ///< of the beam's intensity: standard deviation as a fraction
-  double calibration = 0; ///< of pixels' sensitivity, the same for all shots: as a fraction
+  double flicker = 0; ///< standard deviation of the beam's intensity, as a fraction
+  double calibration =
+      0; ///< standard deviation of pixels' sensitivity, the same for all shots: as a fraction
   std::int64_t calibrationSeed = 123456789; ///< as the generator takes it
   double readOut = 0;                       ///< standard deviation in ADU
   double deadPixels = 0, hotPixels = 0;     ///< fractions of the pixels, chosen by calibrationSeed
@@ -30,7 +31,7 @@ struct NoiseModel {
   PointSpread pointSpread = PointSpread::None;
   double psfWidth = 0;            ///< in pixels
   std::int64_t psfRadius = 0;     ///< pixels; 0, with Noisify alone: by each pixel's photons
-  int bits = 16;                  ///< of a count: 16 or 32, of which 31 are used
+  int bits = 16;                  ///< a count's: 16 or 32, of which 31 are used
   std::optional<double> overload; ///< largest count; unset: what the bits can hold
 
   double largestCount() const { return overload.value_or(bits == 16 ? 65535.0 : 2147483647.0); }

@@ -2,7 +2,7 @@
 //
 // A parameter is one row of a table that says all there is to say of it: which programs take it,
 // where its value lives in an Experiment and of which kind it is, what counts its entries, which
-// groups it belongs to, what it is when nobody sets it, whether more of it means more samples, and
+// groups it belongs to, what it is when it is not set, whether more of it means more samples, and
 // when its gradient is zero. The rows stand by subject in CrystalParameters.cpp,
 // GoniometerParameters.cpp, BeamParameters.cpp, DetectorParameters.cpp and SampleParameters.cpp.
 // The frontend declares function arguments from them, the runtime binds a kernel's arguments from
@@ -58,7 +58,7 @@ enum class Possible {
   NotNegative,
   NotNegativeOrInfinite,
   CellAngle, ///< between 0 and pi
-  Direction  ///< of a vector: not zero
+  Direction  ///< a vector that is not zero
 };
 
 /// What a parameter is for a program that is not told.

@@ -20,7 +20,7 @@ struct ListedPixels {
   static constexpr std::size_t none = std::size_t(-1);
 
   std::vector<std::size_t>
-      places; ///< of each listed pixel, in the image; none: masked or outside the region
+      places; ///< where each listed pixel is in the image; none: masked or outside the region
   std::size_t imagePixels = 0;
 
   bool any() const { return !places.empty(); }

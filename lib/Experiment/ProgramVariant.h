@@ -52,7 +52,7 @@ inline constexpr int mostAnomalousKinds = 16;
 struct ProgramVariant {
   CrystalShape shape = CrystalShape::Square;
   StructureFactors structureFactors = StructureFactors::Constant;
-  int anomalousKinds = 0; ///< of scatterers; above 0 with StructureFactors::Anomalous only
+  int anomalousKinds = 0; ///< kinds of scatterers; above 0 with StructureFactors::Anomalous only
   CellSource cellSource = CellSource::Cell;
   Rule cellSetting = Rule::Right; ///< C: the triclinic -cell setting
   Rule spotMetric = Rule::Right;  ///< gauss and tophat radius; ignored for other shapes

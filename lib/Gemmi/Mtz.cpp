@@ -23,7 +23,7 @@ ColumnKind kindOf(char type) {
   switch (type) {
   case 'F':
     return ColumnKind::Amplitude;
-  case 'G': // of F+ or F-, told by the order below
+  case 'G': // F+ or F-, told by the order below
     return ColumnKind::AmplitudePlus;
   case 'D':
     return ColumnKind::Difference;

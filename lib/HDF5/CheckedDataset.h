@@ -1,4 +1,4 @@
-// Data sets of files that anybody may have written.
+// Data sets of files of unknown origin.
 #ifndef NANOBRAGG_HDF5_CHECKEDDATASET_H
 #define NANOBRAGG_HDF5_CHECKEDDATASET_H
 

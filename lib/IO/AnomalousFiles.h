@@ -11,7 +11,7 @@
 namespace nanobragg::io {
 
 struct AtomFile {
-  std::vector<LabelledAtom> atoms; ///< of the asymmetric unit
+  std::vector<LabelledAtom> atoms; ///< those in the asymmetric unit
   std::string spaceGroup;          ///< empty: the atoms are all of the cell
 };
 
@@ -25,7 +25,7 @@ std::vector<LabelledAtom> expandAtoms(const AtomFile &file);
 /// f' and f'' of some kinds of atoms, electrons.
 struct DispersionTable {
   std::vector<double> energies;             ///< eV, ascending; the same for all kinds
-  std::vector<std::string> labels;          ///< of the kinds
+  std::vector<std::string> labels;          ///< one for each kind
   std::vector<double> fPrime, fDoublePrime; ///< [kind][energy]
 };
 

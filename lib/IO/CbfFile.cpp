@@ -68,7 +68,7 @@ CbfHeader cbfHeaderOf(const DialsExperiment &e, std::string &why) {
 }
 
 void compressByteOffset(std::span<const std::int32_t> pixels, std::vector<std::uint8_t> &bytes) {
-  constexpr std::size_t most = 7; // of one pixel
+  constexpr std::size_t most = 7; // bytes for one pixel
   const std::size_t begin = bytes.size();
   bytes.resize(begin + most * pixels.size());
   std::uint8_t *out = bytes.data() + begin;

@@ -273,7 +273,7 @@ struct CounterNoise::Batch {
   }
 
   /// Writes photons to their pixels and keeps those that have none yet, without a branch that
-  /// nobody can foresee.
+  /// cannot be predicted.
   void settle(std::uint64_t first, double *out) {
     std::size_t open = 0;
     for (std::size_t i = 0; i != count; ++i) {
@@ -341,7 +341,7 @@ void CounterNoise::normal(std::uint64_t first, std::span<double> deviates) const
     double *out = &deviates[begin];
     drawRow(generator, first + begin, purpose, u.data(), count);
     middleQuantiles(u.data(), out, count);
-    std::size_t tails = 0; // without a branch that nobody can foresee
+    std::size_t tails = 0; // without a branch that cannot be predicted
     for (std::size_t i = 0; i != count; ++i) {
       tail[tails] = u[i];
       place[tails] = std::uint16_t(i);

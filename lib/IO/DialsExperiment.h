@@ -18,7 +18,7 @@ namespace nanobragg::io {
 struct DialsBeam {
   Vec3 direction{0, 0, 1}; ///< unit, from the sample to the source
   double wavelength = 1;
-  Vec3 polarizationNormal{0, 1, 0}; ///< of the plane in which the field oscillates
+  Vec3 polarizationNormal{0, 1, 0}; ///< normal to the plane in which the field oscillates
   double polarizationFraction = 0.999;
   double flux = 0;
   std::vector<std::array<double, 2>> spectrum{}; ///< wavelength, weight; not part of an .expt
@@ -45,7 +45,7 @@ struct DialsGoniometer {
 
 struct DialsScan {
   std::int64_t first = 1, last = 1; ///< images, inclusive
-  double start = 0, width = 0;      ///< of the first image
+  double start = 0, width = 0;      ///< the first image's
   double exposure = 0;              ///< s
 
   std::int64_t images() const { return last - first + 1; }

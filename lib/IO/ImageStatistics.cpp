@@ -28,10 +28,10 @@ struct Moments {
 
 /// Of some rows, in order.
 struct PartStatistics {
-  double sum = 0, squares = 0; ///< of rendered pixels
+  double sum = 0, squares = 0; ///< over rendered pixels
   std::int64_t rendered = 0, notFinite = 0;
-  Moments all;       ///< of masked pixels, too
-  float maximum = 0; ///< of rendered pixels
+  Moments all;       ///< over masked pixels, too
+  float maximum = 0; ///< over rendered pixels
 
   void add(const PartStatistics &next) {
     sum += next.sum;

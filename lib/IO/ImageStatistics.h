@@ -10,7 +10,7 @@
 namespace nanobragg::io {
 
 struct ImageStatistics {
-  double maximum = 0; ///< of the rendered pixels, never below 0
+  double maximum = 0; ///< over the rendered pixels, never below 0
   bool found = false; ///< some pixel is above 0; the first with the maximum is at:
   std::int64_t maximumPanel = 0, maximumSlow = 0, maximumFast = 0;
   double mean = 0; ///< over rendered pixels: in the region and not masked

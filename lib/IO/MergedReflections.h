@@ -12,7 +12,7 @@ namespace nanobragg::io {
 /// Where reflections have their equivalent in the asymmetric unit that CCP4 uses.
 struct AsymmetricIndices {
   std::string spaceGroup;         ///< Hermann-Mauguin
-  std::vector<std::int32_t> hkl;  ///< of the equivalents, three for each reflection
+  std::vector<std::int32_t> hkl;  ///< indices of the equivalents, three for each reflection
   std::vector<std::uint8_t> mate; ///< 1: the equivalent's Friedel mate is meant
   std::vector<std::uint8_t> centric, absent;
 };
@@ -34,7 +34,7 @@ std::vector<SymmetryOperation> operationsOfSpaceGroup(const std::string &spaceGr
 
 struct MtzColumn {
   std::string label;
-  char type; ///< of CCP4: F amplitude, Q sigma, I whole number ...
+  char type; ///< CCP4's: F amplitude, Q sigma, I whole number ...
 };
 
 /// What a merged MTZ file has. Numbers that are not finite are missing ones.

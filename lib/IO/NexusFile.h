@@ -27,7 +27,7 @@ struct NexusOptions {
   bool stills = false;     ///< no scan
   bool floats = false;     ///< 32-bit floats, else 32-bit integers
   bool bitshuffle = false; ///< bitshuffle and LZ4 by HDF5's plugin, else shuffled and deflated
-  std::size_t frameFast = 0, frameSlow = 0; ///< of the frame that each panel lies in the corner of
+  std::size_t frameFast = 0, frameSlow = 0; ///< the frame; each panel lies in its corner
   std::vector<std::uint8_t> mask{};         ///< [panel][slow][fast], 0: masked; empty: none
   std::string bytes{}; ///< where a file is made whose own name it gets later; empty: at that
   /// A virtual data set over these. Frames of none are -1 (integers) or not a number (floats).
@@ -58,7 +58,7 @@ bool isHdf5(std::string_view bytes);
 /// One frame: panels of equal frames as in the file's slab.
 struct NexusImage {
   std::size_t frames = 0, slow = 0, fast = 0;
-  std::vector<double> pixels; ///< of the frame that was asked for
+  std::vector<double> pixels; ///< those of the frame that was asked for
 };
 /// Throws FileError.
 NexusImage readNexus(const std::string &path, std::size_t frame);

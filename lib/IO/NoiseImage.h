@@ -31,7 +31,7 @@ struct Gain {
 
 /// Where the random numbers come from.
 struct NoiseSource {
-  Ran1 &random;       ///< of NoiseGenerator::Serial; stands after the draws
+  Ran1 &random;       ///< for NoiseGenerator::Serial; stands after the draws
   std::int64_t &seed; ///< negated, as the C program keeps it; changed by serial draws
 };
 

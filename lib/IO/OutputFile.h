@@ -42,7 +42,7 @@ public:
   /// A file of its own, with places for bytes, and not a pipe or a device?
   bool isRegular() const { return temporary != nullptr; }
   /// Of a regular file: room for so many bytes from its beginning, where the file system can
-  /// promise it. What is written then needs no search for room, and nobody waits for the disk when
+  /// promise it. What is written then needs no search for room, and no process waits for the disk when
   /// the file is renamed.
   void reserve(std::size_t bytes);
   /// Of a regular file: bytes at a place, which several threads may write at a time. write()

@@ -43,15 +43,15 @@ struct ModelOptions {
 };
 
 struct StructureFactors {
-  HklGrid grid; ///< of the P1 cell, Friedel mates apart
+  HklGrid grid; ///< amplitudes in the P1 cell, Friedel mates apart
   /// On the same box; empty unless asked for. The imaginary part of what the file does not list is
   /// not a number.
   std::vector<double> real, imaginary;
-  std::size_t reflections = 0;               ///< that the file lists, or that were calculated
-  std::size_t duplicates = 0;                ///< of the file's, given twice; the last one counts
+  std::size_t reflections = 0; ///< that the file lists, or that were calculated
+  std::size_t duplicates = 0;  ///< reflections that the file gives twice; the last one counts
   std::optional<std::array<double, 6>> cell; ///< A and degrees, where the file has one
   std::string spaceGroup;                    ///< Hermann-Mauguin; empty: unknown
-  std::string hallSymbol;                    ///< of the space group
+  std::string hallSymbol;                    ///< the space group's
   std::vector<std::string> notes, warnings;  ///< one sentence each
 };
 
@@ -88,7 +88,7 @@ struct LabelledAtom {
 
 /// Atoms of a PDB or mmCIF model, by their elements ("SE").
 struct AtomsOfModel {
-  std::vector<LabelledAtom> atoms;   ///< of the whole cell
+  std::vector<LabelledAtom> atoms;   ///< all in the cell
   std::array<double, 6> cell;        ///< A and degrees
   std::string spaceGroup;            ///< Hermann-Mauguin
   std::vector<std::string> warnings; ///< one sentence each
@@ -111,7 +111,7 @@ Dispersion dispersionOf(const std::string &element, const std::vector<double> &e
 
 /// What libnb-gemmi.so gives: the functions above and those of MergedReflections.h, which open it.
 struct GemmiModule {
-  const char *version; ///< of the project: both sides are built together
+  const char *version; ///< the project's: both sides are built together
   // False: the last argument says what is wrong.
   bool (*readReflections)(const NameAndLabel &, const std::string &, StructureFactorFormat, double,
                           bool, StructureFactors &, std::string &);

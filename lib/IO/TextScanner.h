@@ -25,7 +25,7 @@ public:
     ++count;
   }
 
-  std::size_t number() const { return count; } ///< of the line that next() gave, from 1
+  std::size_t number() const { return count; } ///< the line that next() gave, from 1
 
 private:
   std::string_view rest;

@@ -77,7 +77,7 @@ struct Frame {
   int64_t lanes = 1;
   const int64_t *active = nullptr; ///< lanes whose branch is taken; null: all
   Observer *observer = nullptr;
-  std::vector<ProbeStatistics> *probes = nullptr; ///< null: nobody listens
+  std::vector<ProbeStatistics> *probes = nullptr; ///< null: nothing is recorded
   const RunState *run = nullptr;
   Operation *failedAt = nullptr; ///< the op that could not be evaluated; nothing runs after it
   std::string failure;           ///< why

@@ -18,8 +18,8 @@ struct ImagePlan {
   Body body;
   SmallVector<Slot> counts, roi;
   Slot mask, panel, slow, fast;
-  SmallVector<Slot> yields, images; ///< of the images
-  SmallVector<Type> elements;       ///< of the images
+  SmallVector<Slot> yields, images; ///< one for each image
+  SmallVector<Type> elements;       ///< one for each image
   unsigned firstTensor = 0;
   SmallVector<Summand> sums;
   /// Point spread takes the images: a trace needs the pixels around its own, this far.
@@ -122,7 +122,7 @@ void ImagePlan::render(Frame &root, const PixelRange &range) const {
   outcomes.conclude();
 }
 
-/// The pixels whose light reaches one that is traced. Nobody looks at them.
+/// The pixels whose light reaches one that is traced. No instrument sees them.
 void ImagePlan::renderAround(const Pixel &pixel, Frame &root, PixelRange range) const {
   if (spreadRadius) {
     const int64_t radius = *root.integers(*spreadRadius);

@@ -40,7 +40,7 @@ struct InterpreterArgument {
 
 struct InterpreterResult {
   Type type;
-  SmallVector<int64_t> shape; ///< of tables, grids and tensors; empty for all others
+  SmallVector<int64_t> shape; ///< extents of tables, grids and tensors; empty for all others
   /// Dense; vectors and matrices as 3 or 9 numbers. Empty for an image that went to
   /// InterpreterOptions::image.
   std::vector<double> values;

@@ -16,7 +16,8 @@ struct Plan {
 struct RunState {
   const Plan &plan;
   const InterpreterOptions &options;
-  /// One for the values outside images and one for each thread inside; null: nobody looks.
+  /// One for the values outside images and one for each thread inside; null: there are no
+  /// instruments.
   std::function<std::unique_ptr<Observer>()> makeObserver;
 };
 

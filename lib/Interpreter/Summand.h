@@ -36,8 +36,8 @@ private:
     Slot value;
     bool varying = false;         ///< the value is one per pixel
     Operation *entry = nullptr;   ///< nb.scatter or nb.scatter_factor; null when the value is dense
-    SmallVector<Slot, 2> indices; ///< of the entry in a table
-    Slot hkl;                     ///< of the entry in a grid
+    SmallVector<Slot, 2> indices; ///< where the entry is in a table
+    Slot hkl;                     ///< where the entry is in a grid
   };
 
   LogicalResult planTable(Operation *loop, Operation *source, Planner &planner);
@@ -59,9 +59,9 @@ private:
   bool overPixels = false; ///< the sum is over the pixels of a tile, too
   unsigned object = 0;     ///< ordinal of the table or grid that the result points to
   bool isTable = false, isGrid = false;
-  int64_t components = 1;       ///< of an entry
-  SmallVector<Extent, 2> sizes; ///< of the table
-  Slot like;                    ///< of the grid
+  int64_t components = 1;       ///< numbers in an entry
+  SmallVector<Extent, 2> sizes; ///< the table's extents
+  Slot like;                    ///< the grid with these bounds
 };
 
 } // namespace mlir::nb

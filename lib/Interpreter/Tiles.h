@@ -13,7 +13,7 @@ namespace mlir::nb {
 
 /// The rendered pixels of an image, cut into tiles that do not cross panels.
 struct PixelRange {
-  int64_t panels = 0, slow = 0, fast = 0;                       ///< of the whole image
+  int64_t panels = 0, slow = 0, fast = 0;                       ///< extents of the whole image
   int64_t fastMin = 0, fastMax = -1, slowMin = 0, slowMax = -1; ///< inclusive
   const Tensor *mask = nullptr;
 
@@ -43,8 +43,8 @@ public:
 
   /// True when a tile before this one failed or the run is cancelled.
   bool stopBefore(int64_t tile) const;
-  /// The probes of the root, with nothing recorded yet: where a tile records. Empty when nobody
-  /// listens.
+  /// The probes of the root, with nothing recorded yet: where a tile records. Empty when
+  /// nothing is recorded.
   std::vector<ProbeStatistics> emptyProbes() const;
   /// What a tile recorded is added to the root's probes when all tiles before it are in.
   void finish(int64_t tile, const Frame &frame, std::vector<ProbeStatistics> probes);

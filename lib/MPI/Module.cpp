@@ -191,9 +191,9 @@ private:
   bool threads = false; ///< may one of them be in MPI while another is not?
   std::thread server;
   std::mutex mpi;
-  std::atomic<int> others = 0;         ///< of rank 0: ranks that may ask
-  std::atomic<std::int64_t> dealt = 0; ///< of rank 0
-  std::atomic<std::int64_t> total = 0; ///< of rank 0: finished by all
+  std::atomic<int> others = 0;         ///< rank 0's: ranks that may ask
+  std::atomic<std::int64_t> dealt = 0; ///< rank 0's
+  std::atomic<std::int64_t> total = 0; ///< rank 0's: finished by all
   std::int64_t untold = 0;             ///< finished since rank 0 heard of it
   MPI_Request barrier{};
   bool arriving = false;

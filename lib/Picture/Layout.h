@@ -60,7 +60,7 @@ private:
 
   std::vector<Panel> panels;
   std::int64_t frameFast, frameSlow;
-  Vec3 u{}, v{}, normal{}; ///< of the picture, in the laboratory
+  Vec3 u{}, v{}, normal{}; ///< the picture's axes in the laboratory
   double step;
   double originX = 0, originY = 0, meanDepth = 0; ///< m
   std::int64_t columns = 0, rows = 0;

@@ -8,7 +8,7 @@
 
 namespace nanobragg {
 
-/// Files and folders that exist and that nobody but root and the user can change, with symbolic
+/// Files and folders that exist and that only root and the user can change, with symbolic
 /// links followed, in the order of the places they were found in; and why others were left alone.
 struct CodeSearch {
   std::vector<std::filesystem::path> found{};

@@ -17,7 +17,7 @@ struct TrustedPath {
 };
 
 /// Trusts a file or folder that exists when it and every folder above it belong to root, to the
-/// effective user, or to `alsoTrusted`, and nobody else can write to them. A folder above it in
+/// effective user, or to `alsoTrusted`, and no other user can write to them. A folder above it in
 /// which everybody may write but none may touch what belongs to others (the sticky bit, as /tmp has
 /// it) is taken. The group that is the user's own and has no other member may write.
 TrustedPath trustPath(const std::filesystem::path &path,

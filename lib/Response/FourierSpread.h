@@ -38,7 +38,7 @@ private:
   void columns(Workspace &at) const;
 
   std::int64_t radius, edge;
-  std::vector<double> cosines, sines; ///< of half a turn in edge/2 steps
+  std::vector<double> cosines, sines; ///< half a turn in edge/2 steps
   std::vector<double> transfer;       ///< [column / 8][row][8], as the transform leaves them
 };
 

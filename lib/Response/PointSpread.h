@@ -57,7 +57,7 @@ private:
                            std::int64_t fastPixels) const;
 
   std::int64_t reach;
-  std::vector<double> shares; ///< of dx, dy >= 0, which stand for all
+  std::vector<double> shares; ///< at dx, dy >= 0, which stand for all
   std::vector<std::vector<double>> rows, columns;
 };
 

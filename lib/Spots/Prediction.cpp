@@ -64,7 +64,7 @@ public:
 private:
   /// 1/A. No reflection that the detector sees or the limit allows lies farther out.
   double largestNode() const {
-    double sine = 0; // of half the scattering angle
+    double sine = 0; // half the scattering angle's
     const Vec3 forward = unit(s0);
     for (const io::DialsPanel &p : image.panels)
       for (int corner = 0; corner < 4; ++corner) {
@@ -156,7 +156,7 @@ private:
     const Vec3 ray = unit(spot.ray), tangent = unit(cross(s0, spot.ray)),
                radius = cross(tangent, ray);
     const double lambda = image.beam.wavelength;
-    const double sine = far * lambda / 2; // of half the scattering angle
+    const double sine = far * lambda / 2; // half the scattering angle's
     const double around = lambda * (s.node + far * s.mosaic) + s.divergence;
     const double outward =
         around + 2 * s.bandwidth * sine / std::sqrt(std::max(1e-6, 1 - sine * sine));

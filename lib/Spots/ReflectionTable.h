@@ -12,7 +12,7 @@ namespace nanobragg {
 /// A reflection with all images that have light of it.
 struct TableRow {
   Spot spot;
-  std::int32_t experiment = 0; ///< of the experiment list
+  std::int32_t experiment = 0; ///< its place in the experiment list
   double z = 0;                ///< images from the scan's beginning, counted from 0; 0 of a still
   std::array<std::int64_t, 2> images{}; ///< from, to; the end is not part of it
 };

@@ -12,7 +12,7 @@ namespace nanobragg {
 /// Pixels of one image, [panel][slow][fast] of equal frames.
 struct SpotImage {
   std::span<const float> photons;
-  std::int64_t fastPixels = 0, slowPixels = 0; ///< of a frame
+  std::int64_t fastPixels = 0, slowPixels = 0; ///< a frame's
   bool background = false;                     ///< there is light beside that of spots
 };
 

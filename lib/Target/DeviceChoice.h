@@ -20,8 +20,8 @@ struct DeviceChoice {
     Gpu       ///< a GPU of `vendor`
   };
   Kind kind = Kind::Auto;
-  int number = 0;                    ///< of the GPU, in the order of its driver
-  const GpuVendor *vendor = nullptr; ///< of Gpu; null otherwise
+  int number = 0;                    ///< the GPU's, in the order of its driver
+  const GpuVendor *vendor = nullptr; ///< with Gpu; null otherwise
   int warp = usualWarp;              ///< of GpuOnCpu: threads that run in step, 32 or 64
 
   /// Nothing when it is none of these.

@@ -84,8 +84,8 @@ private:
   Support support;
   MillerIndexOp index;
   ScatteringVectorOp scattering;
-  Value direction;                   ///< of the diffracted ray
-  PixelPositionOp position;          ///< of a point of a flat panel
+  Value direction;                   ///< the diffracted ray's
+  PixelPositionOp position;          ///< a point of a flat panel
   std::optional<CurvedPixel> curved; ///< that of a curved one; neither: only directions are known
   DetectorCoordinateOp fast;
   llvm::SetVector<Value> light;           ///< values that vanish where the sample has no light

@@ -31,7 +31,7 @@ public:
   /// The coefficients of xx, yy, zz, xy, xz, yz where `value` is a quadratic form and nothing else;
   /// a null one is 0.
   std::optional<SmallVector<Value, 6>> readForm(Value value);
-  Value fraction; ///< of which everything read is a polynomial; null: none has been met
+  Value fraction; ///< everything read is a polynomial in it; null: none has been met
 
 private:
   std::optional<Polynomial> product(const Polynomial &x, const Polynomial &y);

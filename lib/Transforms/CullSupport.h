@@ -16,7 +16,7 @@ namespace mlir::nb {
 /// `grating`.
 struct Support {
   Value hkl;
-  std::array<Value, 6> form; ///< of xx, yy, zz, xy, xz, yz: f64, made at the builder
+  std::array<Value, 6> form; ///< factors of xx, yy, zz, xy, xz, yz: f64, made at the builder
   double grating = 0;        ///< 0: the form decides
   std::array<Value, 3> cells;
 };

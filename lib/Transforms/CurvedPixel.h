@@ -15,7 +15,7 @@ bool dependsOnMore(Value value, ImageOp image, ValueRange allowed);
 /// multiples of the point's coordinates.
 struct CurvedPixel {
   CurvedPositionOp point;
-  DetectorCoordinateOp fast, slow; ///< of the image's pixel
+  DetectorCoordinateOp fast, slow; ///< coordinates of the image's pixel
   Value depth;                     ///< inside a flat panel; null: the angles do not depend on any
 };
 

@@ -186,7 +186,7 @@ unsigned dropResultsOfAll(FunctionOpInterface func) {
   return dropped;
 }
 
-/// Loops further out first: what they do not yield, nobody inside has to sum. And once more: what
+/// Loops further out first: what they do not yield, no loop inside has to sum. And once more: what
 /// turned out to be equal inside is equal further out.
 unsigned dropResults(FunctionOpInterface func) {
   const unsigned outside = dropResultsOfAll(func);

@@ -15,7 +15,7 @@ namespace mlir::nb {
 SmallVector<SumOp> splitSum(SumOp sum, ArrayRef<unsigned> points, FunctionOpInterface func);
 
 /// A table of what `op`, inside of an image, computes, and lookups in place of its results, which
-/// then nobody uses. Null, and why, where that cannot be.
+/// then has no user. Null, and why, where that cannot be.
 TabulateOp tabulate(Operation *op, FunctionOpInterface func, std::string &why);
 
 /// Does a lattice factor take this index, and not its fraction?

@@ -21,10 +21,11 @@ struct nb_simulator {
   const nb_kernel_descriptor &kernel() const { return program.descriptor(); }
 
   nanobragg::Program program;
-  const int threads; ///< of runs that do not say how many
+  const int threads; ///< for runs that do not say how many
   mutable nanobragg::ProcessMutex mutex;
   nanobragg::ParameterValues values;
-  nanobragg::OutputMemory outputs; ///< of the last run, but for the image that went to the caller
+  nanobragg::OutputMemory
+      outputs; ///< what the last run gave, but for the image that went to the caller
   bool complete = false;
 
   // nb_cancel does not wait for a run.

@@ -18,7 +18,7 @@ struct ParameterValue {
   std::vector<double> numbers; ///< scalar, vector, matrix, table, image; the data of a grid
   nb_hkl_grid grid = {};
   std::vector<std::uint8_t> mask;
-  std::array<std::int64_t, 3> shape{}; ///< of a mask or an image
+  std::array<std::int64_t, 3> shape{}; ///< a mask's or an image's
 };
 
 /// One value for each parameter of a kernel. Every function throws std::invalid_argument naming the

@@ -1,7 +1,7 @@
 // Files that only their owner can write.
 //
 // What the kernel cache asks of the file system. Loading a kernel runs its code, so the directory
-// is refused unless it belongs to the effective user and to nobody else. It is opened once, checked
+// is refused unless it belongs to the effective user alone. It is opened once, checked
 // through the open descriptor, and every file is reached relative to that: whoever can rename a
 // folder above it can make the cache unavailable but not slip a kernel in.
 #ifndef NANOBRAGG_RUNTIME_CACHEDIRECTORY_H

@@ -18,7 +18,7 @@ struct Trailer {
   std::uint64_t imageBytes, specificationBytes;
   std::uint32_t version;
   std::uint32_t unused[5];
-  XXH128_canonical_t checksum; ///< of everything before it
+  XXH128_canonical_t checksum; ///< taken over everything before it
   char mark[8];
 };
 static_assert(sizeof(Trailer) == 64 && offsetof(Trailer, checksum) == 40);

@@ -26,10 +26,10 @@ class Device;
 
 /// What is asked of the compiler, and where the kernel is to run.
 struct KernelRequest : CompileRequest {
-  std::string file{}; ///< of KernelProvider: a kernel file that takes its place
+  std::string file{}; ///< for KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
   std::shared_ptr<gpu::Device> gpu{}; ///< found for that choice, see findDevice
-  std::string until{}; ///< of emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
+  std::string until{}; ///< for emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
 
   bool isForGpu() const { return target.vendor() != nullptr; }
   /// As a kernel says what it is of, but for fixed counts.

@@ -11,7 +11,7 @@ namespace nanobragg {
 /// is looked for when the interpreter will render.
 void findDevice(KernelRequest &request);
 
-/// The same request for the processor; to be used when nobody insists on the GPU.
+/// The same request for the processor; for runs that do not insist on the GPU.
 KernelRequest onProcessor(KernelRequest request);
 
 } // namespace nanobragg

@@ -24,13 +24,13 @@ constexpr std::size_t shortList = std::size_t(1) << 20;
 struct Header {
   char mark[8];
   std::uint64_t version;
-  XXH128_hash_t content; ///< of the list's text
+  XXH128_hash_t content; ///< hash of the list's text
   std::uint64_t contentBytes;
   double defaultF;
-  std::int64_t range[6]; ///< of h, k and l
+  std::int64_t range[6]; ///< least and greatest h, k and l
   std::uint64_t reflections, duplicates, moreColumns;
-  XXH128_hash_t values; ///< of the values
-  XXH128_hash_t before; ///< of everything ahead of it
+  XXH128_hash_t values; ///< hash of the values
+  XXH128_hash_t before; ///< hash of everything ahead of it
 };
 constexpr char mark[8] = {'N', 'B', 'H', 'K', 'L', 'B', 'O', 'X'};
 constexpr std::uint64_t formatVersion = 1;

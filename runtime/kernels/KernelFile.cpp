@@ -39,7 +39,7 @@ FileDescriptor copyToMemory(std::span<const char> image) {
   return memory;
 }
 
-/// A file in a folder that nobody else can enter. Both are gone when this is.
+/// A file in a folder that no other user can enter. Both are gone when this is.
 struct PrivateFile {
   explicit PrivateFile(std::span<const char> image) {
     const char *temporary = std::getenv("TMPDIR");

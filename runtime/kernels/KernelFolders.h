@@ -20,7 +20,7 @@ std::string kernelFileName(const KernelRequest &request);
 
 /// The kernel's file in the first folder that has it; empty: none has. The folders are those of
 /// NB_KERNEL_PATH, with colons between; when it is not set, nanobragg/kernels in the folders of the
-/// installation that nobody else can write to (see findCode). Throws a Refusal when the variable
+/// installation that no other user can write to (see findCode). Throws a Refusal when the variable
 /// has a relative path.
 std::filesystem::path findKernelFile(const KernelRequest &request);
 

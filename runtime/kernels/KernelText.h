@@ -25,7 +25,7 @@ struct KernelTextCode {
 struct KernelText {
   std::string name, abi, target, features, precision, image, variant, build;
   std::vector<KernelTextParameter> parameters, outputs;
-  std::vector<KernelTextCode> codes; ///< of a GPU; none: it is a kernel of the processor
+  std::vector<KernelTextCode> codes; ///< code for a GPU; none: it is a kernel of the processor
 };
 
 struct KernelFileText {

@@ -19,7 +19,7 @@ namespace nanobragg {
 struct KeptSchedule {
   std::string variant, precision, pipeline;
   std::time_t lastUse = 0;
-  bool here = false; ///< of this processor and build of the compiler
+  bool here = false; ///< for this processor and build of the compiler
 };
 
 class TunedSchedules {

@@ -19,7 +19,7 @@
 namespace nanobragg {
 namespace {
 
-/// Where nobody says how many: waking another thread takes about as long as these samples.
+/// The default: waking another thread takes about as long as these samples.
 int threadsFor(const nb_kernel_descriptor &kernel, const void *const *arguments,
                const ImageShape &shape, const RenderedRows &rows, int wanted) {
   constexpr double samplesOfThread = 2e4;
@@ -122,7 +122,7 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
 
   const Stopwatch sincePrepared;
   std::optional<Reach> reach;
-  std::vector<LitTile> lit; // of each thread
+  std::vector<LitTile> lit; // one for each thread
   if (kernel.reach) {
     reach.emplace(kernel, arguments, workspace.get(), team);
     for (int i = 0; i != result.threads; ++i)

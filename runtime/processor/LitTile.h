@@ -55,7 +55,7 @@ private:
   nb_lit lists();
 
   const Reach &reach;
-  Range rows;               ///< of the tile, in the region of interest
+  Range rows;               ///< the tile's, in the region of interest
   std::int32_t slowEnd = 0; ///< behind them
   std::int64_t blocksPerRow = 0;
 
@@ -67,13 +67,13 @@ private:
   std::vector<double> lit[3];
   std::vector<std::int32_t> spots[8], sizes[4]; ///< sizes: which spots have that loops::SpotSize
 
-  Directions directions;            ///< of a row, where samples are looked at
-  std::vector<std::int32_t> wordOf; ///< of its pixels, for the first bit of their block
+  Directions directions;            ///< those of a row, where samples are looked at
+  std::vector<std::int32_t> wordOf; ///< for each pixel, for the first bit of its block
 
   bool inMask = false; ///< what is lit is in the mask, not in the hits
   std::size_t wordsOfBlock = 0;
   std::vector<std::uint64_t> mask;     ///< a bit for each block and orientation
-  std::vector<std::uint64_t> unsorted; ///< of a block
+  std::vector<std::uint64_t> unsorted; ///< a block's
   std::vector<Hit> hits, sorted;
   std::vector<std::uint32_t> hitsOfBlock;
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;

@@ -19,14 +19,14 @@ namespace nanobragg {
 
 struct IncidentBeam {
   Vector k;      ///< direction over wavelength, 1/m
-  double radius; ///< of the sphere of Ewald, 1 / wavelength
+  double radius; ///< radius of the sphere of Ewald, 1 / wavelength
 };
 
 /// Directions of the samples of a row of pixels, less PointSearch::common.
 struct Directions {
   std::vector<float> x, y, z; ///< kind by kind, `stride` pixels each
   std::int64_t kinds = 0, stride = 0;
-  double longest = 0; ///< of all
+  double longest = 0; ///< the longest of all
 };
 
 class PointSearch {
@@ -56,10 +56,10 @@ private:
   std::array<double, 3> errorsOf(double longest) const;
 
   bool grating = false, fringes = false;
-  double bound = 0;              ///< of a grating: the product of its factors
-  std::array<double, 3> cells{}; ///< of a grating
+  double bound = 0;              ///< a grating's: the product of its factors
+  std::array<double, 3> cells{}; ///< a grating's
   std::array<double, 6> form{};
-  std::array<double, 3> longestAxis{}, largestOffset{}; ///< of h, k and l in any lattice
+  std::array<double, 3> longestAxis{}, largestOffset{}; ///< for h, k and l in any lattice
   struct Orientation {
     std::array<double, 12> number; ///< nine of the axes, three of the offset
     std::uint32_t index;
@@ -67,7 +67,7 @@ private:
   static void sortIntoClusters(std::span<Orientation> all);
   void addCluster(std::span<const Orientation> alike);
   std::vector<loops::Cluster> clusters;
-  std::vector<std::uint32_t> orientationOf; ///< of each bit
+  std::vector<std::uint32_t> orientationOf; ///< for each bit
 };
 
 } // namespace nanobragg

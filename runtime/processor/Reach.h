@@ -37,7 +37,7 @@ struct Candidate {
 /// Candidates of one beam, one group of bases and one panel, by their first rows.
 struct Group {
   std::vector<Candidate> candidates;
-  std::int32_t mostRows = 0; ///< of any of them
+  std::int32_t mostRows = 0; ///< in any of them
 };
 
 /// What a kernel says by nb_reach_tables, and the candidates that follow from it.
@@ -51,11 +51,11 @@ public:
   bool everything = false;
 
   std::int64_t panels = 0, slowPixels = 0, fastPixels = 0, beams = 0, bases = 0, groupSize = 1;
-  std::int64_t blockColumns = 1, blockRows = 1; ///< of a block of pixels
+  std::int64_t blockColumns = 1, blockRows = 1; ///< extents of a block of pixels
   std::int64_t pixelsOfBlock() const { return blockColumns * blockRows; }
   Range fast, slow;           ///< the region of interest, inside the image
   bool dark = false;          ///< pixels without light are zero
-  double samplesPerPixel = 1; ///< of one beam and one basis
+  double samplesPerPixel = 1; ///< for one beam and one basis
 
   std::vector<IncidentBeam> beam;
   /// The ellipsoid of light about a reflection, for each basis: B y with |y| <= 1; A n is B L n.
@@ -130,10 +130,10 @@ private:
   std::vector<FlatPanel> flat;
   std::vector<CurvedPanel> curved;
   CurvedPanel::Part curvedPart() const; ///< the region of interest
-  const double *direction = nullptr;    ///< of each pixel and sample, in the workspace; or panels
+  const double *direction = nullptr;    ///< for each pixel and sample, in the workspace; or panels
   std::array<std::vector<loops::Panel>, 2> seen;
   std::atomic<bool> hopeless{false}; ///< indices are too large
-  std::vector<Matrix> reciprocal;    ///< of each basis
+  std::vector<Matrix> reciprocal;    ///< for each basis
   std::vector<Group> found;
 };
 

@@ -116,7 +116,7 @@ NB_INLINE double arcTangent(double x) {
 
 /// From the sine of psi and the tangent of theta to pixels: all four functions grow.
 NB_INLINE void unbend(const Panel &p, Interval &fast, Interval &slow) {
-  constexpr double widest = 0.99999; // of sines that are on the panel
+  constexpr double widest = 0.99999; // the largest sine that is on the panel
   constexpr double slack = 1e-11;    // rad
   const double low = smaller(larger(fast.low, -widest), widest);
   const double high = smaller(larger(fast.high, -widest), widest);

@@ -46,9 +46,9 @@ struct Window {
 /// ellipsoids of the group in them.
 struct Balls {
   double k[3], basis[9]; ///< column by column
-  double radius;         ///< of the sphere of Ewald
+  double radius;         ///< that of the sphere of Ewald
   double halfAxis, turn; ///< a ball's radius is halfAxis + turn |A n|
-  double axis[3], least; ///< of a cone: only directions of at least this cosine
+  double axis[3], least; ///< a cone: only directions of at least this cosine
 };
 /// Centre and radius of the balls; `kept` 1 where they meet the sphere inside the cone, else 0.
 void findBalls(const Balls &balls, const std::int32_t *h, const std::int32_t *k,
@@ -62,7 +62,7 @@ void spotsOfBalls(const Panel &panel, double sphere, const double *x, const doub
 /// One beam and one basis: the ellipsoids B u, |u| <= 1, about k + B n.
 struct Shell {
   double k[3], ellipsoid[9]; ///< column by column
-  double radius;             ///< of the sphere of Ewald
+  double radius;             ///< that of the sphere of Ewald
   double halfAxis;           ///< the longest of the ellipsoid
 };
 /// Whether the ellipsoid about reduced index n may reach the sphere: never no where it does. In

@@ -81,7 +81,7 @@ private:
   KernelHandle given; ///< by the options
   DeviceChoice choice;
   bool interprets, takesKept, fallback;
-  bool cullsByDefault; ///< nobody said anything
+  bool cullsByDefault; ///< the options do not say
   std::optional<std::string> reason, deviceReason;
 };
 

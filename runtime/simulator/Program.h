@@ -33,7 +33,7 @@ public:
 
 private:
   KernelHandle handle;
-  std::optional<KernelExecutor> executor; ///< of the kernel
+  std::optional<KernelExecutor> executor; ///< runs the kernel
   std::shared_ptr<const PreparedProgram> prepared;
   Instruments look;
 };

@@ -89,7 +89,7 @@ struct Simulator::State : DerivativeSource {
   std::vector<Gradient> hvp(const Names &parameters, std::span<const Direction> direction,
                             std::span<const double> cotangent) override;
 
-  Experiment experiment; ///< of the pixels of the list, if there is one
+  Experiment experiment; ///< of the pixels in the list, if there is one
   ListedPixels listed;
   SimulatorOptions options;
   RunOptions everyRun; ///< that is given none of its own
@@ -109,7 +109,7 @@ private:
   RunResult counted(RunResult run);
 
   std::vector<std::uint8_t> rendered;
-  std::vector<double> scattered; ///< of fromCaller
+  std::vector<double> scattered; ///< what fromCaller gave
 };
 
 } // namespace nanobragg

@@ -101,8 +101,8 @@ TEST(Ops, AllOfTheDialectAreCovered) {
   std::set<std::string> covered;
   for (const OpCase &c : cases)
     covered.insert(c.op);
-  // Tested elsewhere: IterationTest, StructureFactorTest, ProbesTest. Nobody interprets what lies
-  // in memory: nb.parts, nb.stored.
+  // Tested elsewhere: IterationTest, StructureFactorTest, ProbesTest. The interpreter never sees
+  // what lies in memory: nb.parts, nb.stored.
   for (const char *op : {"nb.image", "nb.sum", "nb.first", "nb.tabulate", "nb.lookup", "nb.yield",
                          "nb.in_grid", "nb.structure_factor", "nb.scatter", "nb.scatter_factor",
                          "nb.read_pixel", "nb.probe", "nb.splat", "nb.parts", "nb.stored"})

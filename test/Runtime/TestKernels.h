@@ -13,7 +13,7 @@ const nb_kernel_descriptor &waveKernel();
 /// As waveKernel, each row taking at least a millisecond.
 const nb_kernel_descriptor &slowKernel();
 
-/// The handle of a descriptor that nobody has to free.
+/// The handle of a descriptor that is not to be freed.
 inline KernelHandle handleOf(const nb_kernel_descriptor &kernel) {
   return KernelHandle(KernelHandle(), &kernel);
 }

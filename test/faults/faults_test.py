@@ -127,7 +127,7 @@ class Judge:
             elif not self.is_complete(name, content):
                 yield f"{name} is half-written: {len(content)} bytes"
         for name in found:
-            # Nobody can clean up at kill -9; the next run does.
+            # A process cannot clean up at kill -9; the next run does.
             if not (killed and name.endswith(".part")):
                 yield f"{name} is left behind"
 

@@ -107,7 +107,7 @@ Result cuMemAlloc_v2(Address *address, std::size_t bytes) {
   if (bytes > totalMemory() - state.used)
     return OutOfMemory;
   void *memory = ::operator new(bytes, std::align_val_t(256));
-  std::memset(memory, 0xa5, bytes); // nobody may rely on zeros
+  std::memset(memory, 0xa5, bytes); // programs must not rely on zeros
   *address = reinterpret_cast<Address>(memory);
   state.memory[*address] = bytes;
   state.used += bytes;

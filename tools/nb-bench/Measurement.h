@@ -44,7 +44,7 @@ struct Measurement {
   /// and detector.
   std::optional<double> gradientSeconds;
   std::optional<ReferenceTime> reference;
-  double worstDifference = 0; ///< of any pixel from the reference's, relative to the brightest
+  double worstDifference = 0; ///< any pixel's from the reference, relative to the brightest
 
   double nsPerSample() const { return runSeconds / samples * 1e9; }
   double referenceNsPerSample() const { return reference->runSeconds / samples * 1e9; }

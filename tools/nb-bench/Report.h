@@ -17,7 +17,7 @@ struct Report {
   std::string target;    ///< what the kernels were compiled for
   std::string reference; ///< program and compiler; empty: none
   int repeat = 0;
-  double loadSeconds = 0; ///< of the compiler library
+  double loadSeconds = 0; ///< for loading the compiler library
   std::vector<Measurement> rows;
   std::vector<Starts> starts;
 

@@ -36,14 +36,14 @@ struct PeakComparison {
 
 /// Sums run over the pixels of the region where both images are finite.
 struct Comparison {
-  std::int64_t pixels = 0;           ///< of the region
+  std::int64_t pixels = 0;           ///< in the region
   std::int64_t compared = 0;         ///< finite in both
   std::int64_t notFinite = 0;        ///< in the same way in both: they count as equal
   std::int64_t notFiniteInOne = 0;   ///< in one only, or in different ways
   std::optional<double> correlation; ///< Pearson's; unset for a constant image that differs
   double testSum = 0, referenceSum = 0;
   std::optional<double> sumRatio; ///< test over reference; unset when only the latter is 0
-  double rms = 0;                 ///< of the difference
+  double rms = 0;                 ///< the difference's
   std::int64_t different = 0;     ///< pixels that are not equal
   std::optional<WorstPixel> maxAbsolute, maxRelative; ///< unset when no compared pixel differs
   std::int64_t beyondTolerance = 0;      ///< with those that are not finite in one only

@@ -12,7 +12,7 @@ namespace nanobragg {
 
 struct Thresholds {
   std::optional<double> minCorrelation, maxSumDeviation, maxRms, maxAbsolute, maxRelative;
-  std::optional<double> maxPeakShift;  ///< of any matched peak
+  std::optional<double> maxPeakShift;  ///< for any matched peak
   std::optional<std::size_t> minPeaks; ///< that match
   bool perPixel = false;               ///< no pixel may be beyond the tolerance
 

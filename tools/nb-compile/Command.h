@@ -17,7 +17,7 @@ struct CompileCommand {
   std::string inspect; ///< describe this kernel file and do nothing else
   std::string emit = "so", target = "native", output, symbol;
   std::vector<std::string> specialize; ///< counts to compile in
-  std::string mode, parameters;        ///< of the derivative, if there is one
+  std::string mode, parameters;        ///< the derivative's, if there is one
   std::string program;                 ///< an .mlir file, instead of flags of an experiment
   std::vector<std::string> experiment; ///< everything else: flags of nb-sim
 

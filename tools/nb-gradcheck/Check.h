@@ -17,12 +17,12 @@ struct CheckOptions {
   CheckMode mode = CheckMode::Reverse;
   int order = 1;
   double rtol = 1e-6;
-  double atol = 1e-10; ///< of the largest derivative, each times its parameter's scale
+  double atol = 1e-10; ///< times the largest derivative, each times its parameter's scale
   double step = 0;     ///< as FiniteDifferences::Options::step
   /// Weights of the pixels are random, between -1 and 1; unset: the loss is the sum.
   std::optional<std::uint64_t> randomLoss;
-  std::size_t elements = 6; ///< of a parameter with many numbers
-  std::uint64_t seed = 1;   ///< of which elements, and of random directions
+  std::size_t elements = 6; ///< how many are checked of a parameter with many numbers
+  std::uint64_t seed = 1;   ///< decides which elements, and random directions
   bool together = false;    ///< one random direction through all parameters, nothing else
 };
 
@@ -44,7 +44,7 @@ struct CheckedDerivative {
   double pixelError = 0;    ///< and of the difference, estimated
   double scaled = 0;        ///< size of the derivative in units of the scale
   Verdict verdict = Verdict::Failed;
-  std::string why{}; ///< of a dead derivative, when it is known
+  std::string why{}; ///< the reason of a dead derivative, when it is known
 };
 
 struct CheckResult {

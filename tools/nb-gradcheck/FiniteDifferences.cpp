@@ -12,7 +12,7 @@ namespace {
 /// has the scale of any length.
 constexpr double pilotSteps[] = {1e-13, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2};
 constexpr double visibleChange = 1e-10;
-constexpr double closeSteps = 1e-9; // of the scale: curvature is 1e-18, and roundings are others
+constexpr double closeSteps = 1e-9; // times the scale: curvature is 1e-18, and roundings are others
 /// The product of step and sensitivity: Richardson's error is about its sixth power with three
 /// steps, and rounding is a hundred times below what it is at the last one.
 constexpr double reachFirst = 1e-2, reachSecond = 3e-2, reachWithJumps = 1e-3;

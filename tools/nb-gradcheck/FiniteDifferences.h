@@ -27,12 +27,12 @@ struct Variation {
 /// A finite difference of sum(weights * image).
 struct Estimate {
   double value = 0;
-  double error = 0;    ///< of the value, estimated
-  double rounding = 0; ///< of the image, which may make a difference of this size out of none
-  double step = 0;     ///< the largest one, in the unit of the variation
-  std::vector<double> pixels;     ///< the difference of the image, where that was asked for
-  double pixelError = 0;          ///< of the worst of them, estimated
-  double pixelRounding = 0;       ///< of the brightest
+  double error = 0;           ///< the value's, estimated
+  double rounding = 0;        ///< the image's, which may make a difference of this size out of none
+  double step = 0;            ///< the largest one, in the unit of the variation
+  std::vector<double> pixels; ///< the difference of the image, where that was asked for
+  double pixelError = 0;      ///< the worst of them, estimated
+  double pixelRounding = 0;   ///< the brightest pixel's
   std::vector<std::uint8_t> used; ///< 0: the pixel was left out; empty: none was
   std::int64_t leftOut = 0;
 };

@@ -14,7 +14,7 @@ namespace nanobragg {
 /// A direction in the space of the parameters, that is a derivative to be checked.
 struct CheckedDirection {
   std::string name; ///< "cell_a", "beam_direction.y", "F along a random direction"
-  std::string unit; ///< of a step along it
+  std::string unit; ///< that of a step along it
   double scale = 1; ///< a step by this much is a large one
   std::vector<Direction> numbers;
 };

@@ -57,7 +57,7 @@ std::string usage() {
          "\n"
          "Makes a program smaller as long as a command succeeds on it: dimensions and corrections "
          "go, counts\n"
-         "become 1, values become constants, arguments that nobody uses go. What comes out is "
+         "become 1, values become constants, arguments without a user go. What comes out is "
          "valid IR.\n\n" +
          describeOwnFlags<C>(flags, 22) +
          "\nExit status: 0 success, 1 the command fails on the program itself or something else "

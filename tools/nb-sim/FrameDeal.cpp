@@ -54,7 +54,7 @@ FrameDeal::FrameDeal(std::int64_t frames, const std::function<bool(std::int64_t)
 }
 
 void FrameDeal::makeBlocks(const std::function<double(std::int64_t)> &cost, std::int64_t workers) {
-  constexpr double shares = 8; ///< of each worker's part of what remains
+  constexpr double shares = 8; ///< blocks in each worker's part of what remains
   std::vector<double> costs;
   double remaining = 0;
   for (const std::int64_t frame : order)

@@ -16,7 +16,7 @@ namespace nanobragg {
 ///
 /// Ranks, and shards that whoever started them deals to (--deal), take blocks of neighbours
 /// whenever they are free: at first an eighth of what would be each one's share of the remaining
-/// cost, at the end single frames, the largest cost first. So nobody waits long for the last,
+/// cost, at the end single frames, the largest cost first. So no worker waits long for the last,
 /// questions are few, and what a process makes is few runs of frames, which a virtual data set can
 /// hold by the hundred and not by the ten thousand. (Factoring: Hummel, Schonberg and Flynn, CACM
 /// 35, 1992.)
@@ -30,7 +30,7 @@ public:
 
   /// Throws std::runtime_error where the dealer does not answer.
   std::optional<std::int64_t> next();
-  /// Frames that nobody has to make.
+  /// Frames that need not be made.
   std::int64_t done() const { return finished; }
   /// Frames that are others' business, those of other shards.
   std::int64_t others() const { return elsewhere; }
@@ -40,12 +40,12 @@ private:
   std::int64_t askDealer() const;
 
   std::vector<std::int64_t> order; ///< frames, in the order of making
-  std::vector<std::int64_t> ends;  ///< of blocks, places in `order`
+  std::vector<std::int64_t> ends;  ///< ends of blocks, places in `order`
   std::vector<bool> there;         ///< frames of `order` that are finished; empty: none
   std::optional<int> dealer;
   Ranks *ranks;
   std::int64_t finished = 0, elsewhere = 0;
-  std::size_t place = 0, end = 0; ///< of the block at hand
+  std::size_t place = 0, end = 0; ///< the block at hand
 };
 
 } // namespace nanobragg

@@ -20,7 +20,7 @@ struct FrameLattice {
 
 /// What a frame has that the command line does not say.
 struct Frame {
-  CommandLine line; ///< of a run of its own
+  CommandLine line; ///< for a run of its own
   std::vector<FrameLattice> lattices;
 };
 
@@ -34,7 +34,7 @@ public:
   /// Each with its own rotation and orientation? Then no scan describes them.
   bool stills() const { return !shots.empty() || !experiments.empty(); }
   Frame frame(std::int64_t index) const;          ///< from 0
-  std::size_t lattices(std::int64_t index) const; ///< of frame(index)
+  std::size_t lattices(std::int64_t index) const; ///< how many frame(index) has
   /// Of a table or of distributions; empty without.
   const std::vector<Shot> &table() const { return shots; }
 
@@ -46,7 +46,7 @@ private:
   std::int64_t frames = 1;
   double phi = 0, osc = 0; ///< degrees
   std::int64_t seed = 0;
-  std::vector<Shot> shots;                                   ///< of a table, or drawn
+  std::vector<Shot> shots;                                   ///< from a table, or drawn
   std::vector<std::vector<io::DialsExperiment>> experiments; ///< lattices of each shot
 };
 

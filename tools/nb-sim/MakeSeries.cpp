@@ -460,8 +460,8 @@ private:
   std::int64_t toldOthers = 0, madeByAll = 0, joined = 0;
   std::mutex madeMutex;
   std::vector<std::int64_t> madeHere;                   ///< images of a rank
-  FinishedImages madeByRanks;                           ///< of all, on rank 0
-  std::vector<std::vector<io::DialsExperiment>> stills; ///< of each, its lattices; for .expt alone
+  FinishedImages madeByRanks;                           ///< all, on rank 0
+  std::vector<std::vector<io::DialsExperiment>> stills; ///< the lattices of each; for .expt alone
 };
 
 } // namespace

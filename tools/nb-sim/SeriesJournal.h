@@ -64,8 +64,8 @@ private:
   void takeShared(const std::string &text, CommandLine &line);
   void append(const std::string &text);
 
-  std::string series; ///< of a process alone
-  std::string path;   ///< of this one
+  std::string series; ///< the journal of a process alone
+  std::string path;   ///< the journal of this one
   std::string head;   ///< its first lines
   int ownPart = alone;
   bool resumed = false, ownBefore = false;

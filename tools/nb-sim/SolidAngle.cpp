@@ -16,7 +16,7 @@ namespace {
 
 struct PanelGeometry {
   Vec3 origin, fast, slow, normal;
-  double closeDistance; ///< of the panel's plane
+  double closeDistance; ///< that of the panel's plane
 };
 
 PanelGeometry geometryOf(const DetectorReport &placed) {
@@ -67,7 +67,7 @@ struct Rows {
   double pixel;            ///< m
   bool point;              ///< without obliquity
   double
-      squaredRadius; ///< of a curved detector, whose pixels are all as far from the sample; else 0
+      squaredRadius; ///< a curved detector's, whose pixels are all as far from the sample; else 0
 };
 
 /// Summed over the pixels whose mask is not 0; `start` is the sample's place in the row's first

@@ -35,7 +35,7 @@ struct Timing {
   // Of a GPU.
   std::string device; ///< empty: the processor
   std::int64_t deviceBytes = 0, uploadedBytes = 0, launches = 0;
-  double deviceSeconds = 0; ///< of the launches, part of the run
+  double deviceSeconds = 0; ///< time of the launches, part of the run
 
   /// What is known after a run of floats, which began `beforeRun` seconds after main().
   void record(Simulator &simulator, const SimulatorOptions &options, const RunResult &result,

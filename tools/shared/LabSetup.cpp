@@ -11,7 +11,7 @@ namespace nanobragg {
 
 using namespace mlir::nb;
 
-/// For programs whose numbers nobody gives.
+/// For programs whose numbers are not given.
 static const std::vector<std::string> smallExperiment = {
     "-default_F", "100",       "-cell", "70",         "80", "90",      "85",  "95",
     "100",        "-misset",   "10",    "20",         "30", "-N",      "5",   "-lambda",

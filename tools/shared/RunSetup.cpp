@@ -32,7 +32,7 @@ SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
   options.threads = requestedThreads(tool);
   options.once = true;
   if (tool.instruments.any())
-    options.engine = Engine::Interpreter; // no kernel lets anybody look
+    options.engine = Engine::Interpreter; // kernels have no instruments
   options.kernels = &kernels;
   // A schedule is kept for images, and changes what a program looks like on its way.
   options.keptSchedule &= !tool.gradient && !tool.jacobian && !tool.compareEngines &&

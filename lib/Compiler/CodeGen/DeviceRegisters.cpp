@@ -11,7 +11,7 @@ using namespace llvm;
 namespace {
 /// Of the loops over samples.
 struct Size {
-  unsigned instructions = 0; ///< of the largest innermost loop
+  unsigned instructions = 0; ///< in the largest innermost loop
   unsigned carried = 0;      ///< most numbers that a loop adds up
   bool lists = false;        ///< they run over lists of what is lit, which alone are of words
 };

@@ -19,7 +19,7 @@ struct EngineTolerance {
 struct CompareOptions {
   EngineTolerance tolerance;
   bool everyStage = false; ///< interpret the program after each pass even when the engines agree
-  int threads = 0;         ///< of the interpreter
+  int threads = 0;         ///< the interpreter's
   std::string inject;      ///< for tests, see recordStages; AFTER may be "kernel" too
 };
 

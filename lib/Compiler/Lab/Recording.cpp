@@ -75,7 +75,7 @@ static int64_t lanesOf(ModuleOp program) {
 namespace {
 struct Passes {
   std::vector<RecordedStage> stages;
-  std::vector<std::string> texts; ///< of the passes; the first stage has none
+  std::vector<std::string> texts; ///< the passes; the first stage has none
   int64_t lanes = 1;
 };
 } // namespace

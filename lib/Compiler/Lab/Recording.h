@@ -36,11 +36,11 @@ struct NamedInstruction {
 struct Recording {
   std::string title;
   std::vector<RecordedStage> stages; ///< the first is the program as it was written
-  std::vector<std::string> llvm;     ///< of run_tile, optimized, with names
+  std::vector<std::string> llvm;     ///< run_tile, optimized, with names
   std::vector<NamedInstruction> loop;
   std::optional<InnerLoop> statistics;
   std::string ports; ///< llvm-mca's table, or why there is none
-  TrialResult whole; ///< of the whole pipeline
+  TrialResult whole; ///< what the whole pipeline gives
   RenderedImage image;
   int64_t lanes = 1;       ///< pixels computed at once
   size_t bytesWritten = 0; ///< the image

@@ -16,7 +16,7 @@ size_t nb::countOps(ModuleOp program) {
   return count - 1;
 }
 
-/// Whatever nobody uses, from the end to the beginning, until nothing is left to erase.
+/// Whatever has no user, from the end to the beginning, until nothing is left to erase.
 static void eraseUnused(ModuleOp program) {
   bool erased = true;
   while (erased) {
@@ -48,7 +48,7 @@ namespace {
 struct Change {
   enum Kind { CountOne, Constant, Operand, Erase } kind;
   size_t op;        ///< number of the op in the program's walk
-  unsigned operand; ///< of Operand and CountOne
+  unsigned operand; ///< for Operand and CountOne
 };
 } // namespace
 

@@ -20,7 +20,7 @@ using ReductionProgress = std::function<void(const std::string &what, size_t ops
 /// IR:
 ///   counts of sums, tables and phi steps become 1 (a dimension less),
 ///   values become constants, or one of their operands of the same type (a correction less),
-///   stages behind an image and probes go; what nobody uses any more goes, arguments too.
+///   stages behind an image and probes go; what has no user any more goes, arguments too.
 /// Many at once where that works, one after another where it does not.
 OwningOpRef<ModuleOp> reduce(ModuleOp program, const StillInteresting &interesting,
                              const ReductionProgress &progress);

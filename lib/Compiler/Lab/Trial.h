@@ -17,7 +17,7 @@ struct TrialOptions {
   EngineTolerance tolerance;
   std::vector<std::string> gradientBy; ///< empty: no gradient is looked at
   bool countInstructions = true;
-  double mostSeconds = 120; ///< of one pipeline
+  double mostSeconds = 120; ///< for one pipeline
 };
 
 /// What the interpreter makes of the program as it was written.
@@ -43,15 +43,15 @@ struct TrialResult {
   std::string failure; ///< why there is no kernel, or how running it ended
   std::string passes;  ///< that ran
   double compileSeconds = 0;
-  size_t codeBytes = 0; ///< of the whole kernel
+  size_t codeBytes = 0; ///< the whole kernel's
   std::string code;     ///< equal where two pipelines make the same instructions
   unsigned loopInstructions = 0, loopVector = 0, loopSpills = 0, vectorRegisters = 0;
   std::optional<Deviation> image, gradient;
   std::string gradientFailure;
-  std::optional<double> instructionsPerSample; ///< of some rows in the middle of the image
+  std::optional<double> instructionsPerSample; ///< mean over some rows in the middle of the image
   std::optional<double> nsPerSample;
-  std::optional<double>
-      shareComputed; ///< of the samples, by a kernel that leaves out those without light
+  std::optional<double> shareComputed; ///< share of samples that a kernel computes which leaves out
+                                       ///< those without light
 
   bool compiles() const { return failure.empty(); }
   bool right() const {

@@ -12,7 +12,7 @@ namespace mlir::nb {
 struct TuningStep {
   std::string
       what; ///< "nb-vectorize width=4", "without nb-split-sums", "nb-fuse after nb-peel-..."
-  double nsPerSample = 0, against = 0; ///< of it and of the best so far, measured in turn
+  double nsPerSample = 0, against = 0; ///< its own and the best so far, measured in turn
   bool right = false, kept = false;
   bool sameCode = false; ///< as the best so far makes: not timed
 };
@@ -20,7 +20,7 @@ struct TuningStep {
 struct Tuning {
   std::string pipeline;
   double nsBefore = 0,
-         nsAfter = 0; ///< of the compiler's own and of what was found, in turn at the end
+         nsAfter = 0; ///< the compiler's own and what was found, in turn at the end
   std::vector<TuningStep> steps;
 };
 

@@ -9,7 +9,7 @@ namespace mlir::nb {
 
 struct PassRun {
   std::string pass;
-  double seconds = 0; ///< of the pass and of verifying what it left
+  double seconds = 0; ///< the pass, and verifying what it left
   bool changed = false;
   std::vector<PassRemark> remarks;
 };

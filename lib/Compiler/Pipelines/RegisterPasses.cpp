@@ -26,7 +26,7 @@ void nb::registerPassesOnce() {
 }
 
 /// Plugins find the nb dialect among the symbols that everybody sees, and the compiler library is
-/// opened such that nobody does.
+/// opened such that none does.
 static void showSymbols() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void *>(&nb::registerPassesOnce), &info) && info.dli_fname)

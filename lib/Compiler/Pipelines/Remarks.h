@@ -14,7 +14,7 @@ struct PassRemark {
   std::string pass, message;
   std::string value; ///< name of the value that it is about; empty: the function
   unsigned line = 0,
-           column = 0; ///< of the program's text, from 1 on; 0: it is about no place there
+           column = 0; ///< in the program's text, from 1 on; 0: it is about no place there
 };
 
 /// Gives all remarks of the context's passes to `take`, until it is called again.

@@ -107,7 +107,7 @@ OwningOpRef<ModuleOp> nb::isolate(func::FuncOp function) {
                                                               : SymbolTable::Visibility::Private);
   PassManager passes(program->getContext());
   passes.addPass(createSymbolDCEPass());
-  (void)passes.run(*program); // at worst, functions stay that nobody calls
+  (void)passes.run(*program); // at worst, functions without a caller stay
   return program;
 }
 

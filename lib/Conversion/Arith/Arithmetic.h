@@ -9,7 +9,8 @@
 
 namespace mlir::nb {
 
-using Components = SmallVector<Value, 9>; ///< of a scalar (1), vec3 (3) or mat3 (9, row-major)
+using Components =
+    SmallVector<Value, 9>; ///< one for a scalar, 3 for a vec3, 9 for a mat3, row-major
 
 /// Emits arith and math ops on values that are all f64 or f32 scalars, or all lanes of one type.
 /// Operations may contract into fused multiply-adds; nothing else is relaxed.

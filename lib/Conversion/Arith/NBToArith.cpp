@@ -213,7 +213,7 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
   }
 
 private:
-  /// Those of the nb dialect, and the others; none where nobody asks for remarks.
+  /// Those of the nb dialect, and the others; none where no remarks are asked for.
   std::pair<int64_t, int64_t> countOps() {
     std::pair<int64_t, int64_t> counts;
     if (getContext().getRemarkEngine())

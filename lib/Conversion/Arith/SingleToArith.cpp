@@ -19,7 +19,7 @@ using namespace mlir::nb;
 namespace {
 constexpr double pi = std::numbers::pi;
 constexpr double rounder = 0x1.8p20 + 0.5;
-constexpr double unit = 0x1p-32; ///< of FixedPointIndex::rest, in turns
+constexpr double unit = 0x1p-32; ///< one unit of FixedPointIndex::rest, in turns
 
 Type withElement(Type like, Type element) {
   auto lanes = dyn_cast<VectorType>(like);

@@ -109,7 +109,7 @@ namespace {
 struct GPUToLoopsPass : nb::impl::GPUToLoopsBase<GPUToLoopsPass> {
   void runOnOperation() override {
     SmallVector<gpu::LaunchOp> launches;
-    llvm::MapVector<func::FuncOp, int64_t> warps; ///< of functions
+    llvm::MapVector<func::FuncOp, int64_t> warps; ///< by function
     getOperation().walk([&](gpu::LaunchOp launch) {
       launches.push_back(launch);
       int64_t &most = warps[launch->getParentOfType<func::FuncOp>()];

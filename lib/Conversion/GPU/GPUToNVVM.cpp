@@ -22,7 +22,7 @@ namespace mlir::nb {
 using namespace mlir;
 using namespace mlir::nb;
 
-/// Only threads of one warp add to one accumulator, and nobody reads it before the kernel's end.
+/// Only threads of one warp add to one accumulator, and no thread reads it before the kernel's end.
 static void relaxAdditions(gpu::GPUModuleOp module) {
   module.walk([](LLVM::AtomicRMWOp add) { add.setOrdering(LLVM::AtomicOrdering::monotonic); });
 }

@@ -117,7 +117,7 @@ static bool dependsOnPixel(Value value, scf::ForOp pixels, llvm::DenseSet<Value>
     return false;
   SmallVector<Value> from;
   if (Operation *op = value.getDefiningOp()) {
-    // Nobody writes the lists of what is lit.
+    // The lists of what is lit are never written.
     const bool pure = isMemoryEffectFree(op) || op->hasAttr(names::lit);
     if (!pure || op->getNumRegions())
       return true;

@@ -205,8 +205,8 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
       return WalkResult::advance();
     if (op.getKind() != arith::AtomicRMWKind::addf || !op.use_empty() ||
         op.getIndices().size() != 1) {
-      op.emitError("only additions to memory of one dimension, of which nobody reads the old "
-                   "number, can be summed over a warp");
+      op.emitError("only additions to memory of one dimension whose old value is never read "
+                   "can be summed over a warp");
       return WalkResult::interrupt();
     }
     additions[op->getBlock()].push_back(op);

@@ -18,10 +18,10 @@ struct Accumulator {
   Type type;
   Value total;               ///< memref<?xf64>
   Value partial;             ///< the vectors, memref<?xf64>; null without lanes
-  SmallVector<Value> counts; ///< of a table
-  Value entries;             ///< of a table or grid
+  SmallVector<Value> counts; ///< a table's extents
+  Value entries;             ///< how many a table or grid has
   int64_t first = 0;         ///< where in the memory it begins
-  int64_t lanes = 0;         ///< of the vectors
+  int64_t lanes = 0;         ///< how many the vectors have
   int64_t pixels = 0;        ///< lanes of the terms, a multiple
   bool concurrent = false;   ///< pixels that are computed at the same time add to it
   Value active;              ///< condition, over the lanes, under which a term counts; null: always

@@ -61,7 +61,7 @@ private:
   int64_t warp;
   OpBuilder b;
   Location loc;
-  SmallVector<Value> buffers; ///< of images
+  SmallVector<Value> buffers; ///< one for each image
   SmallVector<Accumulator>
       accumulators; ///< one per result; that of an image is only a buffer, none if unused
   // Of the pixels at hand.
@@ -362,7 +362,7 @@ LogicalResult ImageLowering::replaceReads() {
 
 LogicalResult ImageLowering::store(Value value, const Accumulator &to) {
   if (!to.total)
-    return success(); // nobody wants it
+    return success(); // it has no user
   if (!isa<RankedTensorType>(to.type)) {
     Accumulator where = to;
     where.active = rendered;

@@ -27,7 +27,7 @@ struct KernelPlan {
   SmallVector<memref::AllocOp> results; ///< the memory of each result of the function
   llvm::SetVector<Operation *> images;  ///< those that are images
   SmallVector<memref::AllocOp> accumulators, scratch;
-  SmallVector<memref::AllocOp> litLists;   ///< of nb_lit
+  SmallVector<memref::AllocOp> litLists;   ///< what nb_lit fills
   ReachOp reach;                           ///< null: all samples are computed
   SmallVector<memref::AllocOp> tables;     ///< in the workspace
   llvm::SetVector<Value> saved;            ///< numbers in the workspace, for nest and finish

@@ -39,7 +39,7 @@ private:
   LitLoops &lit;
   OpBuilder b;
   Location loc;
-  SmallVector<Accumulator> own; ///< of tables and grids that do not go into a sum further out
+  SmallVector<Accumulator> own; ///< for tables and grids that do not go into a sum further out
   SmallVector<Value> ownResults;
 };
 } // namespace

@@ -58,7 +58,7 @@ public:
   MemoryInfo memory() const;
 
   /// What is the same for several users, as long as one of them holds it: `make` is called when
-  /// nobody does. Keys of different kinds of things differ; T is const.
+  /// none does. Keys of different kinds of things differ; T is const.
   template <typename T, typename Make>
   std::shared_ptr<T> shared(const std::string &key, Make make) {
     std::lock_guard lock(mutex);
@@ -70,7 +70,7 @@ public:
     things[key] = made;
     return made;
   }
-  /// Null when nobody holds it.
+  /// Null when it has no owner.
   template <typename T>
   std::shared_ptr<T> find(const std::string &key) {
     std::lock_guard lock(mutex);

@@ -25,7 +25,7 @@ enum class Result : int {
   UnsupportedPtxVersion = 222
 };
 
-using Ordinal = int; ///< of a device
+using Ordinal = int; ///< a device's
 using gpu::Address;
 using Context = struct ContextOfDriver *;
 using ModuleHandle = struct ModuleOfDriver *;
@@ -82,7 +82,7 @@ struct Driver {
 #define NB_MEMBER(name, symbol, parameters) Result(*name) parameters = nullptr;
   NB_CUDA_FUNCTIONS(NB_MEMBER)
 #undef NB_MEMBER
-  int version = 0; ///< of CUDA that it supports: 1000 * major + 10 * minor
+  int version = 0; ///< the CUDA that it supports: 1000 * major + 10 * minor
 
   /// The driver of this machine, initialized once per process. Throws NoGpu.
   static const Driver &open();

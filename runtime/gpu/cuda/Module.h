@@ -33,7 +33,7 @@ private:
   ModuleHandle handle = nullptr;
   Function entryFunction = nullptr, reduceFunction = nullptr;
   int blocks = 1;
-  std::string complaint; ///< of the driver, about PTX
+  std::string complaint; ///< the driver's, about PTX
 };
 
 } // namespace nanobragg::cuda

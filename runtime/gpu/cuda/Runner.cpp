@@ -43,7 +43,7 @@ private:
 /// One run under way.
 struct Runner::Work {
   RunPlan plan;
-  std::vector<std::string> keys; ///< of resident data, by the parameter's number
+  std::vector<std::string> keys; ///< keys of resident data, by the parameter's number
   Stopwatch sinceCall;
   RunResult result;
 };

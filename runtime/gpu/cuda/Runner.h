@@ -35,8 +35,8 @@ private:
   struct Work;
   /// What the kernel reads at its own place, by the parameter's number.
   struct Large {
-    ResidentData resident; ///< of grids and masks
-    Memory memory;         ///< of images, which are new in every run
+    ResidentData resident; ///< grids and masks
+    Memory memory;         ///< images, which are new in every run
   };
 
   void runOnce(Work &work, const void *const *arguments, const RenderedRows &rows,

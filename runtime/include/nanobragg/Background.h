@@ -13,7 +13,7 @@ namespace nanobragg {
 struct BackgroundPoint {
   double stol = 0;      ///< sin(theta)/lambda, 1/A; mean of the pixels
   double factor = 0;    ///< electrons per molecule
-  double deviation = 0; ///< of a pixel's factor, electrons; from the median deviation
+  double deviation = 0; ///< that of a pixel's factor, electrons; from the median deviation
   std::size_t pixels = 0;
 };
 

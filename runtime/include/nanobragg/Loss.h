@@ -34,7 +34,7 @@ public:
   /// What the loss itself is a function of, beside the image.
   struct Noise {
     std::vector<double> background{0.0}; ///< added to the image: one number, or one for each pixel
-    double readOut = 0;            ///< of gaussian(): standard deviation, in units of the image
+    double readOut = 0;            ///< for gaussian(): standard deviation, in units of the image
     std::vector<double> gain{1.0}; ///< one number, or one for each pixel; not above 0: left out
   };
   /// Where m is 0 and n is not, the loss is infinite: give a background. Data below 0 are left out.
@@ -120,7 +120,7 @@ private:
 class Loss::Memory {
   friend class Loss;
   std::uint64_t loss = 0;           ///< its serial number
-  std::vector<std::uint8_t> isDark; ///< of each part; the cotangent has its slopes there
+  std::vector<std::uint8_t> isDark; ///< for each part; the cotangent has its slopes there
   std::vector<Part> ofDark;
 };
 

@@ -65,7 +65,7 @@ struct RunResult {
   double runSeconds = 0;       ///< wall clock, all tiles
   int threads = 1;             ///< used
   std::int64_t workspaceBytes = 0;
-  std::int64_t accumulatorBytes = 0; ///< of sums over pixels, for all parts and threads
+  std::int64_t accumulatorBytes = 0; ///< for sums over pixels, for all parts and threads
   std::string report{};              ///< what instruments found
   bool culled = false;               ///< samples without light were left out
   /// Then: samples that may have light, and those that were computed, which are whole blocks of
@@ -73,9 +73,9 @@ struct RunResult {
   double samplesLit = 0, samplesEvaluated = 0;
   // Of a run on a GPU.
   std::string device{};           ///< its name; empty: the processor
-  std::int64_t deviceBytes = 0;   ///< of its memory, kept for the next run
+  std::int64_t deviceBytes = 0;   ///< memory there, kept for the next run
   std::int64_t uploadedBytes = 0; ///< copied there in this run
-  std::int64_t launches = 0;      ///< of the kernel
+  std::int64_t launches = 0;      ///< how often the kernel was launched
   double deviceSeconds = 0;       ///< wall clock of the launches, without copies
 };
 

@@ -55,7 +55,7 @@ struct ListedPixels;
 /// The derivative of one number by all numbers of a parameter.
 struct Gradient {
   std::string parameter;
-  std::string unit; ///< of the parameter: the gradient is per this unit
+  std::string unit; ///< the parameter's: the gradient is per this unit
   std::vector<double> values;
 };
 
@@ -84,8 +84,8 @@ struct SimulatorTiming {
   std::int64_t values = 0, derivatives = 0; ///< runs
   // Of a GPU.
   std::string device;                           ///< its name; empty: the processor
-  std::int64_t launches = 0, uploadedBytes = 0; ///< of all runs
-  std::int64_t deviceBytes = 0;                 ///< of its memory, most that a program held
+  std::int64_t launches = 0, uploadedBytes = 0; ///< over all runs
+  std::int64_t deviceBytes = 0;                 ///< memory there, most that a program held
 };
 
 /// One experiment whose numbers may change. To be used by one thread at a time.
@@ -116,7 +116,7 @@ public:
   Engine engine() const;
   /// Why the interpreter had to take over from a kernel that could not be compiled.
   const std::optional<std::string> &fallbackReason() const;
-  /// Why the processor does something though there is a GPU, when nobody insists on it.
+  /// Why the processor does something though there is a GPU, when the GPU is not insisted on.
   const std::optional<std::string> &deviceFallbackReason() const;
   const Experiment &experiment() const;
   /// Where the pixels of SimulatorOptions::pixels are in the image of experiment(); empty without

@@ -61,7 +61,7 @@ struct SimulatorOptions {
   /// The kernel serves experiments with other numbers, too: it has the precision that is asked for,
   /// leaves out samples only where that is, and has no counts compiled in.
   bool anyNumbers = false;
-  std::string kernelFile{}; ///< of nb-compile, for the image; nothing is compiled then
+  std::string kernelFile{}; ///< made by nb-compile, for the image; nothing is compiled then
   /// A kernel that the program brings along, for the image or derivative that it is of; nothing
   /// else can be asked for then.
   std::shared_ptr<const nb_kernel_descriptor> kernel{};

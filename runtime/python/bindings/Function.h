@@ -39,7 +39,7 @@ public:
   /// `shots` images; small ones in several threads.
   void images(std::span<const double> thetas, std::span<double> out, std::size_t shots);
 
-  std::size_t length = 0; ///< of the vector
+  std::size_t length = 0; ///< the vector's
   PythonSimulator core;
 
 private:

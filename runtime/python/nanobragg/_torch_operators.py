@@ -116,7 +116,7 @@ for _op in (image_op, vjp_op, jvp_op, hvp_op):
 
 
 class _PlainImage(torch.autograd.Function):
-    """The operator where nobody looks on, in half the time."""
+    """The operator without tracer, batch or compiler, in half the time."""
 
     @staticmethod
     def forward(ctx, token, function, theta):

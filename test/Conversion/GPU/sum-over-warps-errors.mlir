@@ -3,7 +3,7 @@
 func.func @largest(%out: memref<?xf64>, %n: index, %x: f64) {
   gpu.launch blocks(%bx, %by, %bz) in (%nx = %n, %ny = %n, %nz = %n)
              threads(%tx, %ty, %tz) in (%mx = %n, %my = %n, %mz = %n) {
-    // expected-error @below {{only additions to memory of one dimension, of which nobody reads the old number, can be summed over a warp}}
+    // expected-error @below {{only additions to memory of one dimension whose old value is never read can be summed over a warp}}
     memref.atomic_rmw maximumf %x, %out[%bx] : (f64, memref<?xf64>) -> f64
     gpu.terminator
   }

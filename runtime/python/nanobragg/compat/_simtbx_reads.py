@@ -1,4 +1,4 @@
-"""What attributes of simtbx.nanoBragg are where nobody set them: read from the simulator, as simtbx reads them from its own."""
+"""What attributes of simtbx.nanoBragg are where they were not set: read from the simulator, as simtbx reads them from its own."""
 
 import numpy
 

@@ -127,7 +127,7 @@ class nanoBragg(Stages):
             self._given.discard("energy_eV")
 
     def _read(self, name):
-        """An attribute that nobody set. Structure factors are not needed for it."""
+        """An attribute that was not set. Structure factors are not needed for it."""
         crystal = nanobragg.Crystal()
         if self._values["Amatrix"] is not None:
             crystal.matrix = self._matrix()

@@ -100,7 +100,7 @@ def _each(shot, numbers, workers):
     if workers <= 1:
         yield from map(shot, numbers)
         return
-    # Forked, so that nobody has to pickle images or functions; the parent has no kernel running.
+    # Forked, so that no process has to pickle images or functions; the parent has no kernel running.
     global _shot
     _shot = shot
     with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _end_with,
