@@ -5,6 +5,13 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 
+namespace mlir::nb {
+/// A derivative by a number: `rate`, a number itself, times an image.
+struct DerivativeByNumber {
+  Value image, rate;
+};
+} // namespace mlir::nb
+
 #include "dialect/Response.h.inc"
 
 #endif

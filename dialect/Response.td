@@ -23,4 +23,36 @@ def PointwiseResponse : OpInterface<"PointwiseResponse"> {
   ];
 }
 
+def NeighbourResponse : OpInterface<"NeighbourResponse"> {
+  let cppNamespace = "::mlir::nb";
+  let description = [{
+    An op that makes an image of an image, linear in it, each pixel from its neighbours too. Its
+    operands of type f64 are numbers that the linear map depends on. `nb-differentiate` knows such an
+    op by these methods alone.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The image that the stage changes.
+    }], "::mlir::Value", "getImage">,
+    InterfaceMethod<[{
+      The bounds of the pixels that the result has: fast_min, fast_max, slow_min, slow_max; none
+      where it has all.
+    }], "::mlir::OperandRange", "getRoi">,
+    InterfaceMethod<[{
+      Which pixels the result has; null where it has all.
+    }], "::mlir::Value", "getMask">,
+    InterfaceMethod<[{
+      The same map of another image, with all pixels, in f64.
+    }], "::mlir::Value", "apply", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$image)>,
+    InterfaceMethod<[{
+      Its transpose of another image.
+    }], "::mlir::Value", "transpose", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$image)>,
+    InterfaceMethod<[{
+      The derivative of the result with all pixels by an operand that is a number. There is none
+      where `image` of the answer is null.
+    }], "::mlir::nb::DerivativeByNumber", "derivative",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$number)>
+  ];
+}
+
 #endif

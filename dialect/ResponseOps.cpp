@@ -1,5 +1,7 @@
 #include "dialect/NB.h"
 
+#include "dialect/RuleBuilder.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -31,6 +33,47 @@ Value GainMapOp::pixelValue(OpBuilder &builder, Value pixel, ValueRange indices)
   Value gain = ReadPixelOp::create(builder, getLoc(), pixel.getType(), getMap(), indices[0],
                                    indices[1], indices[2]);
   return arith::MulFOp::create(builder, getLoc(), pixel, gain);
+}
+
+LogicalResult CountingLossOp::verify() {
+  return verifyResponse(*this, getImage().getType(), getType());
+}
+
+Value CountingLossOp::pixelValue(OpBuilder &builder, Value pixel, ValueRange) {
+  RuleBuilder r(builder, getLoc());
+  Value missed = r.div(r.mul(pixel, getDeadTime()), getExposure());
+  return r.mul(pixel, r.exp(r.neg(missed)));
+}
+
+/// Another image spread with the same numbers.
+static Value spreadOf(OpBuilder &b, PointSpreadOp op, Value image, unsigned order) {
+  auto type = RankedTensorType::get(SmallVector<int64_t>(3, ShapedType::kDynamic), b.getF64Type());
+  return PointSpreadOp::create(b, op.getLoc(), type, op.getKind(), image, op.getFwhm(),
+                               op.getPixelSize(), op.getRadius(), ValueRange(), Value(), order);
+}
+
+Value PointSpreadOp::apply(OpBuilder &builder, Value image) {
+  return spreadOf(builder, *this, image, getOrder());
+}
+
+/// Shares depend on distances alone.
+Value PointSpreadOp::transpose(OpBuilder &builder, Value image) {
+  return spreadOf(builder, *this, image, getOrder());
+}
+
+/// By the width in pixels, fwhm / pixel_size, and that by its numbers.
+DerivativeByNumber PointSpreadOp::derivative(OpBuilder &builder, Value number) {
+  if (getOrder() == 2)
+    return {};
+  RuleBuilder r(builder, getLoc());
+  Value rate;
+  if (number == getFwhm())
+    rate = r.reciprocal(getPixelSize());
+  if (number == getPixelSize()) {
+    Value ofPixel = r.div(r.div(getFwhm(), getPixelSize()), getPixelSize());
+    rate = rate ? r.sub(rate, ofPixel) : r.neg(ofPixel);
+  }
+  return {spreadOf(builder, *this, getImage(), getOrder() + 1), rate};
 }
 
 LogicalResult PointSpreadOp::verify() {

@@ -62,11 +62,39 @@ def NB_GainMapOp : NB_PointwiseResponseOp<"gain_map", [AllTypesMatch<["image", "
   }];
 }
 
+def NB_CountingLossOp : NB_PointwiseResponseOp<"counting_loss", [
+    NB_PixelOf<"image", "dead_time">, NB_PixelOf<"image", "exposure">]> {
+  let summary = "photons that a counting detector misses, since it is dead after each";
+  let description = [{
+    `result[p][s][f] = N exp(-N dead_time / exposure)` with `N = image[p][s][f]` photons in the
+    exposure, both times in s: a paralysable counter, in which each photon, counted or not, makes the
+    pixel dead for `dead_time` (G. F. Knoll, Radiation Detection and Measurement, chapter 4). Counts
+    are largest, `exposure / (e dead_time)`, at `exposure / dead_time` photons, and fall beyond. The
+    result may have a smaller precision than the image.
+
+    Constraints:
+    * (C1) image and result are rank-3 tensors of unknown sizes, of f64 or f32
+
+    Example:
+    ```mlir
+    %counts = nb.counting_loss %photons, %dead_time, %exposure : tensor<?x?x?xf64>
+    %out = nb.counting_loss %photons, %dead_time, %exposure : tensor<?x?x?xf64> to tensor<?x?x?xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$image, NB_Scalar:$dead_time, NB_Scalar:$exposure);
+  let assemblyFormat = [{
+    $image `,` $dead_time `,` $exposure attr-dict `:` custom<ResponseTypes>(type($image),
+    type($result))
+  }];
+}
+
 def NB_PointSpreadKind : NB_Enum<"PointSpreadKind", "how light spreads in a detector",
                                  [I32EnumAttrCase<"gauss", 0>, I32EnumAttrCase<"fiber", 1>]>;
 def NB_PointSpreadKindAttr : NB_KeywordAttr<NB_PointSpreadKind, "point_spread_kind">;
 
-def NB_PointSpreadOp : NB_PureOp<"point_spread", [AttrSizedOperandSegments]> {
+def NB_PointSpreadOp : NB_PureOp<"point_spread", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<NeighbourResponse, ["apply", "transpose", "derivative"]>]> {
   let summary = "light spreads over the neighbours of its pixel";
   let description = [{
     `result[p][s][f] = sum over |i|, |j| <= radius of share(i, j) image[p][s - i][f - j]`, where an

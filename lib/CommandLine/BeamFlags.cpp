@@ -155,7 +155,7 @@ FlagGroup beamFlags() {
            .values = "TIME",
            .unit = "s",
            .fallback = "1",
-           .help = "exposure time, for -flux",
+           .help = "exposure time, for -flux and -dead_time",
            .range = Range::positive(),
            .apply = [](CommandLine &line, const Values &v) { line.options.exposure = v.number(); }},
           {.spellings = {"-beamsize"},

@@ -87,6 +87,8 @@ std::vector<Exclusion> makeTable() {
              "--write-refl", "--write-stream", "--frames", "--shots", "--trace-pixel", "-printout",
              "-printout_pixel"},
             "a list of pixels is no image");
+  table.add({"-dead_time"}, {"-noisefile"},
+            "noise is that of photons that are all counted, and a dead pixel misses some");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
 
   table.add({"--kernel"}, {"--grad", "--jacobian"},

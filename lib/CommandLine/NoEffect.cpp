@@ -190,7 +190,8 @@ constexpr IdleFlag idleFlags[] = {
      },
      "only a beam that diverges both ways has corners"},
     {"-fluence", [](const Situation &s) { return !noFlux(s); }, "-flux decides the fluence"},
-    {"-exposure", noFlux, "there is no -flux"},
+    {"-exposure", [](const Situation &s) { return noFlux(s) && !s.options.deadTime; },
+     "there is neither a -flux nor a -dead_time"},
     {"-beamsize",
      [](const Situation &s) {
        return noFlux(s) && !s.options.sampleY && !s.options.sampleZ && noBackground(s);

@@ -65,6 +65,15 @@ FlagGroup responseFlags() {
            .range = Range::between(0, 1000),
            .apply = [](CommandLine &line,
                        const Values &v) { line.options.psfRadius = v.integer(); }},
+          {.spellings = {"-dead_time"},
+           .values = "SECONDS",
+           .unit = "s",
+           .fallback = "none: every photon is counted",
+           .help =
+               "a pixel counts nothing for so long after each photon, counted or not: n photons "
+               "per second become n exp(-n SECONDS) counts; needs -exposure",
+           .range = Range::notNegative(),
+           .apply = [](CommandLine &line, const Values &v) { line.options.deadTime = v.number(); }},
           {.spellings = {"-flicker"},
            .values = "FRACTION",
            .fallback = "0",

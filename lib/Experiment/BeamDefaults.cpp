@@ -88,6 +88,7 @@ void DefaultsChooser::chooseFluence() {
   const double beamSize = o.beamSize ? units::fromMillimetres(*o.beamSize) : 1e-4;
   fluence = o.fluence.value_or(constants::defaultFluence);
   requireFinite(exposure, "-exposure");
+  experiment.beam.exposure = exposure;
   requireFinite(beamSize, "-beamsize");
   if (o.flux.value_or(0) != 0) {
     requirePositive(*o.flux, "-flux", "photons/s");

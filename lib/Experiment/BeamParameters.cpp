@@ -6,6 +6,7 @@ namespace {
 bool generated(const ProgramVariant &v) { return v.sources == Sources::Generated; }
 bool listed(const ProgramVariant &v) { return v.sources == Sources::Listed; }
 bool polarized(const ProgramVariant &v) { return v.polarization != Evaluation::None; }
+bool losesCounts(const ProgramVariant &v) { return v.countingLoss; }
 bool hasPolarizationAxis(const ProgramVariant &v) { return generated(v) || polarized(v); }
 
 constexpr Parameter rows[] = {
@@ -139,6 +140,12 @@ constexpr Parameter rows[] = {
      .place = AT(beam.fluence),
      .groups = "beam",
      .dead = {&dead::squareOfZero}},
+    {.name = "exposure",
+     .unit = "s",
+     .meaning = "time in which the photons of the fluence arrive",
+     .place = AT(beam.exposure),
+     .usedBy = losesCounts,
+     .possible = Possible::Positive},
 };
 
 } // namespace

@@ -165,14 +165,23 @@ void DefaultsChooser::choosePointSpread() {
   requirePositive(fwhm, "-psf_fwhm", "um");
   d.psfFwhm = units::fromMicrometres(fwhm);
   const double width = d.psfFwhm / d.pixelSize;
-  const std::int64_t most = std::max(d.fastPixels, d.slowPixels);
   d.psfRadius = options.psfRadius.value_or(0);
   if (d.psfRadius == 0)
     d.psfRadius = defaultPointSpreadRadius(options.pointSpread, width);
-  // All pixels of a panel are within this.
-  d.psfRadius = std::min(d.psfRadius, most);
   if (!semantics.noisify)
     experiment.variant.pointSpread = options.pointSpread;
+}
+
+void DefaultsChooser::chooseCountingLoss() {
+  if (!options.deadTime)
+    return;
+  requireNotNegative(*options.deadTime, "-dead_time", "s");
+  if (!options.exposure)
+    throw std::invalid_argument("-dead_time needs the counts per second of a pixel; give the time "
+                                "in which they arrive with -exposure");
+  requirePositive(*options.exposure, "-exposure", "s with -dead_time");
+  experiment.variant.countingLoss = true;
+  experiment.detector.deadTime = *options.deadTime;
 }
 
 void DefaultsChooser::chooseGain() {
@@ -238,6 +247,7 @@ CompleteExperiment DefaultsChooser::run() {
   chooseRegion();
   chooseMask();
   choosePointSpread();
+  chooseCountingLoss();
   chooseGain();
   chooseBackground();
   checkSampleCount();

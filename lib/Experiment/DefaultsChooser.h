@@ -29,6 +29,7 @@ private:
   /// Panels smaller than the largest lie in the first corner of a frame of its size.
   void maskPadding();
   void choosePointSpread();
+  void chooseCountingLoss();
   void chooseGain();
   void checkSampleCount();
   // FrameDefaults.cpp: directions, which the convention decides

@@ -11,6 +11,8 @@ bool hasPixelList(const ProgramVariant &v) { return v.pixelList; }
 bool hasPixelListOnPanels(const ProgramVariant &v) { return v.pixelList && v.panels; }
 bool hasMask(const ProgramVariant &v) { return v.mask; }
 bool hasPointSpread(const ProgramVariant &v) { return v.pointSpread != PointSpread::None; }
+bool isGivenLight(const ProgramVariant &v) { return v.lightGiven; }
+bool losesCounts(const ProgramVariant &v) { return v.countingLoss; }
 bool hasGainMap(const ProgramVariant &v) { return v.gainMap; }
 bool hasGain(const ProgramVariant &v) { return v.gain; }
 
@@ -230,6 +232,18 @@ constexpr Parameter rows[] = {
      .meaning = "pixels that light is spread over, along rows and columns",
      .place = AT(detector.psfRadius),
      .usedBy = hasPointSpread},
+    {.name = "light",
+     .unit = "photons",
+     .meaning = "photons of each pixel after they have spread",
+     .place = AT(detector.light),
+     .usedBy = isGivenLight},
+    {.name = "dead_time",
+     .unit = "s",
+     .meaning = "how long a pixel counts nothing after each photon",
+     .place = AT(detector.deadTime),
+     .usedBy = losesCounts,
+     .neutral = neutral(0),
+     .possible = Possible::NotNegative},
     {.name = "gain_map",
      .unit = "1",
      .meaning = "gain of each pixel",

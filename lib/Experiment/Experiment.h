@@ -83,6 +83,7 @@ struct Beam {
   double dispersion = 0;               ///< full width as a fraction of the wavelength
   double hdivRange = 0, vdivRange = 0; ///< rad, full width
   double fluence = 0;                  ///< photons/m^2
+  double exposure = 1;                 ///< s
   // One entry per source. Sources::Generated: position on the unit scale, so that the deviation is
   // range * unit and the wavelength is lambda0 * (1 + dispersion * unit).
   std::vector<double> unitHdiv, unitVdiv, unitDispersion;
@@ -129,6 +130,7 @@ struct Detector {
   std::vector<Panel> panels;      ///< empty: one panel with the axes above
   std::vector<std::uint8_t> mask; ///< [panel][slow][fast], 0 = skip; empty without a mask
   PixelMap gainMap;               ///< gains
+  PixelMap light;                 ///< photons after they have spread, with variant.lightGiven
   /// With variant.pixelList, of each pixel of the image: where it is on the detector, counted in
   /// pixels from 0, and of all pixels of a row the one panel.
   PixelMap listPanel, listSlow, listFast;
@@ -137,6 +139,7 @@ struct Detector {
   double gain = 1;            ///< ADU per photon, with structure.gain
   double psfFwhm = 0;         ///< m, with variant.pointSpread
   std::int64_t psfRadius = 0; ///< pixels
+  double deadTime = 0;        ///< s, with variant.countingLoss
 };
 
 /// What scatters amorphously in the beam: docs/background.md. With variant.background.

@@ -112,6 +112,7 @@ struct Options {
   PointSpread pointSpread = PointSpread::None;
   std::optional<double> psfFwhm;         ///< um
   std::optional<std::int64_t> psfRadius; ///< pixels; 0: by the width
+  std::optional<double> deadTime;        ///< s
 
   // Output.
   std::optional<std::int64_t> seed; ///< of the noise image

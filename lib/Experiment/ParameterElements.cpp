@@ -57,9 +57,13 @@ std::string elementName(const Experiment &experiment, const Parameter &parameter
            std::to_string(grid.k_min + std::int64_t(index / nl % nk)) + "," +
            std::to_string(grid.l_min + std::int64_t(index % nl)) + ")";
   }
-  default:
+  case NB_PARAMETER_F64:
+  case NB_PARAMETER_INDEX:
+  case NB_PARAMETER_MASK:
+  case NB_PARAMETER_IMAGE:
     return name;
   }
+  throw std::logic_error("parameter '" + name + "' is of no known kind");
 }
 
 } // namespace nanobragg

@@ -26,7 +26,7 @@ void requireWholeProgram(const Experiment &e) {
 Experiment photonsOf(Experiment e) {
   Detector &d = e.detector;
   e.variant.pointSpread = PointSpread::None;
-  e.variant.gain = e.variant.gainMap = false;
+  e.variant.countingLoss = e.variant.gain = e.variant.gainMap = false;
   d.gainMap.values.clear();
   if (e.variant.pixelList) { // the whole detector, of which SpreadList says what is needed
     e.variant.pixelList = false;
@@ -52,6 +52,13 @@ Experiment photonsOf(Experiment e) {
       for (std::int64_t s = 0; s != d.slowPixels; ++s)
         for (std::int64_t f = 0; f != d.fastPixels; ++f)
           d.mask.push_back(s < panel.slowPixels && f < panel.fastPixels);
+  return e;
+}
+
+Experiment behindLight(Experiment e) {
+  e.variant.lightGiven = true;
+  e.variant.pointSpread = PointSpread::None;
+  e.detector.light.values.resize(std::size_t(e.pixelCount()));
   return e;
 }
 

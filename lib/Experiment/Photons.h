@@ -18,5 +18,8 @@ void requireWholeProgram(const Experiment &experiment);
 /// pixels it has the whole detector.
 Experiment photonsOf(Experiment experiment);
 
+/// The experiment whose image is what the stages behind the spread make of Detector::light.
+Experiment behindLight(Experiment experiment);
+
 } // namespace nanobragg
 #endif

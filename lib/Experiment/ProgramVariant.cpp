@@ -54,7 +54,9 @@ void forEachChoice(S &s, Visitor visit) {
   visit("panels", s.panels, Names(boolNames));
   visit("pixel_list", s.pixelList, Names(boolNames));
   visit("mask", s.mask, Names(boolNames));
+  visit("light_given", s.lightGiven, Names(boolNames));
   visit("point_spread", s.pointSpread, Names(pointSpreadNames));
+  visit("counting_loss", s.countingLoss, Names(boolNames));
   visit("gain_map", s.gainMap, Names(boolNames));
   visit("gain", s.gain, Names(boolNames));
   visit("image_type", s.imageType, Names(imageTypeNames));

@@ -70,17 +70,22 @@ struct ProgramVariant {
   bool panels = false;     ///< several panels, each with its own offset and axes
   bool pixelList = false;  ///< the image is a list of pixels, see PixelList.h
   bool mask = false;
+  /// The image of photons is given, as the parameter `light`; the program is the stages after it.
+  bool lightGiven = false;
   // Stages after the image, in this order.
   PointSpread pointSpread = PointSpread::None;
-  bool gainMap = false; ///< each pixel times its own gain
-  bool gain = false;    ///< all pixels times one gain
+  bool countingLoss = false; ///< pixels that are dead for a while after each photon
+  bool gainMap = false;      ///< each pixel times its own gain
+  bool gain = false;         ///< all pixels times one gain
   ImageType imageType = ImageType::F32;
   /// Which samples the kernel leaves out: none ("off"), those that are zero in floating point
   /// ("exact"), or those below a tolerance, a number as text: docs/culling.md.
   std::string cull = "off";
 
   /// Does anything follow the image of photons?
-  bool hasResponse() const { return gainMap || gain || pointSpread != PointSpread::None; }
+  bool hasResponse() const {
+    return countingLoss || gainMap || gain || pointSpread != PointSpread::None;
+  }
 
   bool operator==(const ProgramVariant &) const = default;
 

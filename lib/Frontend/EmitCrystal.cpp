@@ -41,11 +41,25 @@ Value Emitter::directCell(const SampleIndices &at) {
                         op<TransposeOp>("crystal_rotation_t", crystalRotation(at, spindle)));
 }
 
+static Shape shapeOf(CrystalShape shape) {
+  switch (shape) {
+  case CrystalShape::Square:
+    return Shape::square;
+  case CrystalShape::Round:
+    return Shape::round;
+  case CrystalShape::Gauss:
+    return Shape::gauss;
+  case CrystalShape::Tophat:
+    return Shape::tophat;
+  case CrystalShape::GaussMatrix:
+    return Shape::gauss_matrix;
+  }
+  llvm_unreachable("all crystal shapes are listed");
+}
+
 Value Emitter::latticeFactor(Value hkl) {
   Value ncells = op<VecOp>("ncells", param("ncells_a"), param("ncells_b"), param("ncells_c"));
-  static constexpr Shape shapes[] = {Shape::square, Shape::round, Shape::gauss, Shape::tophat,
-                                     Shape::gauss_matrix};
-  Shape shape = shapes[unsigned(variant.shape)];
+  Shape shape = shapeOf(variant.shape);
   Value fudge = shape == Shape::square ? Value() : param("fudge");
   Value cross;
   if (shape == Shape::gauss_matrix)

@@ -42,7 +42,9 @@ Value Emitter::photons() {
   OpBuilder::InsertionGuard guard(b);
   Block *body = startBody(image, dims);
   ValueRange place = body->getArguments();
-  Value value = pixel(placeOfPixel(place));
+  Value value = variant.lightGiven ? op<ReadPixelOp>("light", b.getF64Type(), param("light"),
+                                                     place[0], place[1], place[2])
+                                   : pixel(placeOfPixel(place));
   if (type.getElementType().isF32())
     value = op<arith::TruncFOp>("pixel", type.getElementType(), value);
   YieldOp::create(b, loc, value);

@@ -9,7 +9,10 @@ Value Emitter::response(Value photons) {
   bool single = variant.imageType == nanobragg::ImageType::F32;
   Value image = photons;
   if (variant.pointSpread != nanobragg::PointSpread::None)
-    image = spread(image, single && !variant.gainMap && !variant.gain);
+    image = spread(image, single && !variant.countingLoss && !variant.gainMap && !variant.gain);
+  if (variant.countingLoss)
+    image = op<CountingLossOp>("counts", imageType(single && !variant.gainMap && !variant.gain),
+                               image, param("dead_time"), param("exposure"));
   if (variant.gainMap)
     image = op<GainMapOp>("gained", imageType(single && !variant.gain), image, param("gain_map"));
   if (variant.gain)

@@ -247,7 +247,8 @@ void spread(std::vector<double> &photons, const ImageRegion &region, const Noise
     return;
   if (model.order != DetectorOrder::Noisify) {
     const std::vector<double> before = photons;
-    PointSpreadFunction(model.pointSpread, model.psfWidth, model.psfRadius)
+    PointSpreadFunction(model.pointSpread, model.psfWidth, model.psfRadius, 0,
+                        std::max(region.slowPixels, region.fastPixels))
         .apply(before, region.slowPixels, region.fastPixels, photons, threads);
     return;
   }

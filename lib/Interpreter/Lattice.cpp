@@ -36,9 +36,12 @@ static double spot(Shape shape, double cells, double squaredRadius) {
   case Shape::gauss:
   case Shape::gauss_matrix:
     return cells * std::exp(-squaredRadius / constants::gaussWidth);
-  default:
+  case Shape::tophat:
     return squaredRadius < constants::tophatEdge ? cells : 0;
+  case Shape::square:
+    break;
   }
+  llvm_unreachable("a square crystal's factor is no function of a distance");
 }
 
 static LogicalResult planSincg(SincgOp op, Planner &planner) {

@@ -2,6 +2,8 @@
 #include "lib/Interpreter/Map.h"
 #include "lib/Interpreter/Run.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::nb;
 using namespace mlir::nb::evaluation;
@@ -36,6 +38,14 @@ static LogicalResult planPointwise(PointwiseResponse stage, Planner &planner, Fo
   return success();
 }
 
+static LogicalResult planCountingLoss(CountingLossOp op, Planner &planner) {
+  Slot deadTime = planner.slot(op.getDeadTime()), exposure = planner.slot(op.getExposure());
+  return planPointwise(op, planner, [=](Frame &frame, double photons, int64_t) {
+    const double perSecond = photons / *frame.reals(exposure);
+    return photons * std::exp(-perSecond * *frame.reals(deadTime));
+  });
+}
+
 static LogicalResult planGain(GainOp op, Planner &planner) {
   Slot gain = planner.slot(op.getGain());
   return planPointwise(op, planner, [gain](Frame &frame, double pixel, int64_t) {
@@ -52,6 +62,7 @@ static LogicalResult planGainMap(GainMapOp op, Planner &planner) {
 }
 
 void evaluation::attachResponse(MLIRContext *context) {
+  evaluateBy<CountingLossOp, planCountingLoss>(context);
   evaluateBy<GainOp, planGain>(context);
   evaluateBy<GainMapOp, planGainMap>(context);
 }

@@ -214,8 +214,8 @@ struct Strip {
 } // namespace
 
 PointSpreadFunction::PointSpreadFunction(PointSpread kind, double widthInPixels,
-                                         std::int64_t radius, int order)
-    : reach(radius) {
+                                         std::int64_t radius, int order, std::int64_t imageEdge)
+    : reach(std::min(radius, imageEdge)) {
   if (!(widthInPixels > 0) || !std::isfinite(widthInPixels))
     throw std::invalid_argument("the width of the point spread is " +
                                 std::to_string(widthInPixels) +
@@ -224,7 +224,7 @@ PointSpreadFunction::PointSpreadFunction(PointSpread kind, double widthInPixels,
     throw std::invalid_argument("the radius of the point spread is below 0");
   const std::int64_t n = reach + 1;
   shares.resize(std::size_t(n * n));
-  const Jet whole = inverse(inSquare(kind, double(reach) + 0.5, widthInPixels));
+  const Jet whole = inverse(inSquare(kind, double(radius) + 0.5, widthInPixels));
   for (std::int64_t y = 0; y != n; ++y)
     for (std::int64_t x = 0; x != n; ++x)
       shares[std::size_t(y * n + x)] =

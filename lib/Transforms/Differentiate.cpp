@@ -1,7 +1,7 @@
 #include "lib/Transforms/Differentiate.h"
 
 #include "dialect/Names.h"
-#include "lib/Transforms/DifferentiateSpread.h"
+#include "lib/Transforms/DifferentiateResponse.h"
 #include "lib/Transforms/FuseResponse.h"
 #include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
@@ -167,7 +167,7 @@ LogicalResult Differentiator::prepare() {
     return failure();
   parameters = *found;
   nameResults(func);
-  if (failed(separateSpreads(func, parameters)))
+  if (failed(separateStages(func, parameters)))
     return failure();
   fuseResponse(func);
   if (failed(expandActiveOps(func, parameters)))

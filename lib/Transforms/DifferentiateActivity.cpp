@@ -1,5 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
-#include "lib/Transforms/DifferentiateSpread.h"
+#include "lib/Transforms/DifferentiateResponse.h"
 #include "lib/Transforms/Invariants.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -110,13 +110,13 @@ LogicalResult nb::expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters)
   Made made;
   for (;;) {
     Activity activity(func, parameters);
-    if (failed(checkSpreads(func, activity)))
+    if (failed(checkReads(func, activity)))
       return failure();
     SmallVector<ExpandableOp> composite;
     WalkResult result = func.walk([&](Operation *op) {
       if (op == func || op->hasTrait<OpTrait::IsTerminator>() ||
           !activity.anyActive(op->getResults()) ||
-          isa<LookupOp, LoopOp, PointSpreadOp, ReadPixelOp>(op))
+          isa<LookupOp, LoopOp, NeighbourResponse, ReadPixelOp>(op))
         return WalkResult::advance();
       if (isa<NBDialect>(op->getDialect()) && failed(checkPrecision(op)))
         return WalkResult::interrupt();

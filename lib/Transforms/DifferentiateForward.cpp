@@ -1,5 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
-#include "lib/Transforms/DifferentiateSpread.h"
+#include "lib/Transforms/DifferentiateResponse.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -25,7 +25,7 @@ private:
   LogicalResult visitLoop(LoopOp loop);
   LogicalResult visitLookup(LookupOp op);
   LogicalResult visitReadPixel(ReadPixelOp op);
-  LogicalResult visitSpread(PointSpreadOp op);
+  LogicalResult visitStage(NeighbourResponse stage);
   LogicalResult visitLeaf(DifferentiableOp op);
 
   const Activity &activity;
@@ -42,8 +42,8 @@ LogicalResult Forward::visit(Operation *op) {
     return visitLookup(lookup);
   if (auto read = dyn_cast<ReadPixelOp>(op))
     return visitReadPixel(read);
-  if (auto spread = dyn_cast<PointSpreadOp>(op))
-    return visitSpread(spread);
+  if (auto stage = dyn_cast<NeighbourResponse>(op))
+    return visitStage(stage);
   if (auto leaf = dyn_cast<DifferentiableOp>(op))
     return visitLeaf(leaf);
   return reportMissingRule(op);
@@ -101,14 +101,16 @@ LogicalResult Forward::visitReadPixel(ReadPixelOp op) {
   return success();
 }
 
-LogicalResult Forward::visitSpread(PointSpreadOp op) {
-  OpBuilder builder(op.getContext(), &names);
-  builder.setInsertionPointAfter(op);
+LogicalResult Forward::visitStage(NeighbourResponse stage) {
+  OpBuilder builder(stage.getContext(), &names);
+  builder.setInsertionPointAfter(stage);
   for (size_t k = 0; k < tangents.size(); ++k) {
-    Value image = tangent(k, op.getImage()), fwhm = tangent(k, op.getFwhm()),
-          pixelSize = tangent(k, op.getPixelSize());
-    if (image || fwhm || pixelSize)
-      tangents[k][op.getResult()] = spreadTangent(builder, op, image, fwhm, pixelSize);
+    FailureOr<Value> t =
+        stageTangent(builder, stage, [&](Value value) { return tangent(k, value); });
+    if (failed(t))
+      return failure();
+    if (*t)
+      tangents[k][stage->getResult(0)] = *t;
   }
   return success();
 }

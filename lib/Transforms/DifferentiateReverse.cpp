@@ -1,5 +1,5 @@
 #include "lib/Transforms/Differentiate.h"
-#include "lib/Transforms/DifferentiateSpread.h"
+#include "lib/Transforms/DifferentiateResponse.h"
 #include "lib/Transforms/TableSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,7 +66,7 @@ private:
   LogicalResult visitFirst(FirstOp first, Adjoints &adjoints);
   LogicalResult visitLookup(LookupOp op, Adjoints &adjoints);
   LogicalResult visitReadPixel(ReadPixelOp op, Adjoints &adjoints);
-  LogicalResult visitSpread(PointSpreadOp op, Adjoints &adjoints);
+  LogicalResult visitStage(NeighbourResponse stage, Adjoints &adjoints);
   LogicalResult visitLeaf(DifferentiableOp op, Adjoints &adjoints);
   LogicalResult sumOfAdjoints(LoopOp loop, Seed seed, Adjoints &adjoints);
   Value pixelOf(Value cotangent, ValueRange indices, Type type, Location loc);
@@ -105,8 +105,8 @@ LogicalResult Reverse::visit(Operation *op, Adjoints &adjoints) {
     return visitLookup(lookup, adjoints);
   if (auto read = dyn_cast<ReadPixelOp>(op))
     return visitReadPixel(read, adjoints);
-  if (auto spread = dyn_cast<PointSpreadOp>(op))
-    return visitSpread(spread, adjoints);
+  if (auto stage = dyn_cast<NeighbourResponse>(op))
+    return visitStage(stage, adjoints);
   if (auto leaf = dyn_cast<DifferentiableOp>(op))
     return visitLeaf(leaf, adjoints);
   return reportMissingRule(op);
@@ -154,19 +154,11 @@ LogicalResult Reverse::visitReadPixel(ReadPixelOp op, Adjoints &adjoints) {
   return success();
 }
 
-LogicalResult Reverse::visitSpread(PointSpreadOp op, Adjoints &adjoints) {
-  const bool byWidth = activity.anyActive({op.getFwhm(), op.getPixelSize()});
-  for (Value cotangent : llvm::to_vector(adjoints.all(op.getResult()))) {
-    if (activity.isActive(op.getImage()))
-      adjoints.add(builder, op.getImage(), spreadTranspose(builder, op, cotangent));
-    if (!byWidth)
-      continue;
-    const SpreadWidthAdjoint width = spreadWidthAdjoint(builder, op, cotangent);
-    if (activity.isActive(op.getFwhm()))
-      adjoints.add(builder, op.getFwhm(), width.fwhm);
-    if (activity.isActive(op.getPixelSize()))
-      adjoints.add(builder, op.getPixelSize(), width.pixelSize);
-  }
+LogicalResult Reverse::visitStage(NeighbourResponse stage, Adjoints &adjoints) {
+  auto add = [&](Value of, Value adjoint) { adjoints.add(builder, of, adjoint); };
+  for (Value cotangent : llvm::to_vector(adjoints.all(stage->getResult(0))))
+    if (failed(stageAdjoints(builder, stage, cotangent, activity, add)))
+      return failure();
   return success();
 }
 

@@ -17,7 +17,7 @@ namespace {
 bool isResponseOnly(Value image) {
   return llvm::all_of(image.getUsers(), [](Operation *user) {
     return isa<func::ReturnOp>(user) ||
-           (isa<PointwiseResponse, PointSpreadOp>(user) && isResponseOnly(user->getResult(0)));
+           (isa<PointwiseResponse, NeighbourResponse>(user) && isResponseOnly(user->getResult(0)));
   });
 }
 
@@ -35,19 +35,19 @@ void returnInstead(Value image, Value photons) {
   }
 }
 
-void split(PointSpreadOp spread) {
+void split(NeighbourResponse spread) {
   auto func = spread->getParentOfType<func::FuncOp>();
   const auto remark = remark::RemarkOpts::name("split")
                           .category("nb-split-response")
                           .function(func ? func.getName() : "");
-  if (!func || !isResponseOnly(spread.getResult())) {
+  if (!func || !isResponseOnly(spread->getResult(0))) {
     nb::remarkMissed(spread.getLoc(), remark)
         << remark::add("'nb.point_spread' stays: not only stages take the image that it makes");
     return;
   }
   nb::remarkPassed(spread.getLoc(), remark)
       << remark::add("the function returns the photons; what calls it spreads them");
-  returnInstead(spread.getResult(), spread.getImage());
+  returnInstead(spread->getResult(0), spread.getImage());
   spread.erase();
   auto types = func.getBody().front().getTerminator()->getOperandTypes();
   func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
@@ -56,9 +56,9 @@ void split(PointSpreadOp spread) {
 struct SplitResponsePass : nb::impl::SplitResponseBase<SplitResponsePass> {
   void runOnOperation() override {
     // From the last to the first: one may take what another one makes.
-    SmallVector<PointSpreadOp> spreads;
-    getOperation()->walk([&](PointSpreadOp spread) { spreads.push_back(spread); });
-    for (PointSpreadOp spread : llvm::reverse(spreads))
+    SmallVector<NeighbourResponse> spreads;
+    getOperation()->walk([&](NeighbourResponse spread) { spreads.push_back(spread); });
+    for (NeighbourResponse spread : llvm::reverse(spreads))
       split(spread);
   }
 };

@@ -237,8 +237,14 @@ std::vector<const void *> ParameterValues::arguments() {
     case NB_PARAMETER_MASK:
       all.push_back(value.mask.data());
       break;
-    default:
+    case NB_PARAMETER_F64:
+    case NB_PARAMETER_VEC3:
+    case NB_PARAMETER_MAT3:
+    case NB_PARAMETER_TABLE_F64:
+    case NB_PARAMETER_TABLE_VEC3:
+    case NB_PARAMETER_IMAGE:
       all.push_back(value.numbers.data());
+      break;
     }
   }
   return all;

@@ -32,9 +32,14 @@ std::int64_t sizeOf(const nb_kernel_output &output, const Experiment &experiment
     return 3;
   case NB_OUTPUT_MAT3:
     return 9;
-  default:
+  case NB_OUTPUT_TABLE_F64:
+  case NB_OUTPUT_TABLE_VEC3:
+  case NB_OUTPUT_TABLE_MAT3:
+  case NB_OUTPUT_HKL_GRID:
     return std::int64_t(elementCount(experiment, parameterOf(output.name)));
   }
+  throw std::logic_error("the program's output '" + std::string(output.name) +
+                         "' is of no known kind");
 }
 
 bool takes(const nb_kernel_descriptor &program, std::string_view parameter) {

@@ -31,11 +31,6 @@ std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Expe
                                                const Derivative &derivative,
                                                std::span<const Direction> direction,
                                                unsigned number = 0) {
-  for (const Direction &change : direction)
-    if (std::find(derivative.parameters.begin(), derivative.parameters.end(), change.parameter) ==
-        derivative.parameters.end())
-      throw std::invalid_argument("the direction has '" + change.parameter +
-                                  "', which is not among the parameters");
   std::vector<std::vector<double>> tangents;
   for (const std::string &name : derivative.parameters) {
     std::vector<double> tangent(elementCount(experiment, *findParameter(name)));
@@ -48,17 +43,78 @@ std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Expe
   return tangents;
 }
 
+void checkDirection(const std::vector<std::string> &parameters,
+                    std::span<const Direction> direction) {
+  for (const Direction &change : direction)
+    if (std::ranges::find(parameters, change.parameter) == parameters.end())
+      throw std::invalid_argument("the direction has '" + change.parameter +
+                                  "', which is not among the parameters");
+}
+
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// By one program
+//===----------------------------------------------------------------------===//
+
+std::vector<Gradient> Simulator::State::gradient(const Names &parameters,
+                                                 std::span<const double> cotangent) {
+  const Derivative derivative{Mode::VJP, parameters};
+  BoundProgram &program = this->program(ImageType::F64, derivative);
+  program.bind(cotangentName("image"), fromCaller(cotangent));
+  const bool images = std::ranges::any_of(parameters, [](const std::string &name) {
+    return findParameter(name)->kind() == NB_PARAMETER_IMAGE;
+  });
+  runDerivative(program, images);
+  return outputsOf(program, derivative, DerivativeKind::Gradient);
+}
+
+std::vector<DerivativeImage> Simulator::State::jacobian(const Names &parameters) {
+  const Derivative derivative{Mode::Jacobian, parameters};
+  BoundProgram &program = this->program(ImageType::F64, derivative);
+  runDerivative(program);
+  std::vector<DerivativeImage> images;
+  for (const std::string &name : parameters)
+    images.push_back({name, findParameter(name)->unit,
+                      toCaller(program.output(derivativeName(DerivativeKind::Derivative, name)))});
+  return images;
+}
+
+std::vector<std::vector<double>> Simulator::State::jvps(const Names &parameters,
+                                                        Directions directions) {
+  const Derivative derivative{Mode::JVP, parameters, int(directions.size())};
+  BoundProgram &program = this->program(ImageType::F64, derivative);
+  // One alone has no number.
+  const auto number = [&](std::size_t k) { return directions.size() == 1 ? 0 : unsigned(k) + 1; };
+  std::vector<std::vector<std::vector<double>>> tangents; // until the program has run
+  for (std::size_t k = 0; k != directions.size(); ++k)
+    tangents.push_back(bindDirection(program, experiment, derivative, directions[k], number(k)));
+  runDerivative(program);
+  std::vector<std::vector<double>> images;
+  for (std::size_t k = 0; k != directions.size(); ++k)
+    images.push_back(
+        toCaller(program.output(derivativeName(DerivativeKind::JVP, "image", number(k)))));
+  return images;
+}
+
+std::vector<Gradient> Simulator::State::hvp(const Names &parameters,
+                                            std::span<const Direction> direction,
+                                            std::span<const double> cotangent) {
+  const Derivative derivative{Mode::HVP, parameters};
+  BoundProgram &program = this->program(ImageType::F64, derivative);
+  program.bind(cotangentName("image"), fromCaller(cotangent));
+  const auto tangents = bindDirection(program, experiment, derivative, direction);
+  runDerivative(program);
+  return outputsOf(program, derivative, DerivativeKind::HVP);
+}
+
+//===----------------------------------------------------------------------===//
+// By names and groups
+//===----------------------------------------------------------------------===//
 
 std::vector<Gradient> Simulator::gradient(std::string_view parameters,
                                           std::span<const double> cotangent) {
-  const Derivative derivative = state->derivativeBy(Mode::VJP, parameters);
-  if (SpreadImage *spread = state->spreadOfDerivative())
-    return spread->gradient(derivative.parameters, cotangent);
-  BoundProgram &program = state->program(ImageType::F64, derivative);
-  program.bind(cotangentName("image"), state->fromCaller(cotangent));
-  state->runDerivative(program, /*images=*/false);
-  return outputsOf(program, derivative, DerivativeKind::Gradient);
+  return state->derivatives().gradient(state->namesOf(parameters), cotangent);
 }
 
 LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) {
@@ -71,70 +127,37 @@ LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) 
 }
 
 std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
-  const Derivative derivative = state->derivativeBy(Mode::Jacobian, parameters);
-  if (SpreadImage *spread = state->spreadOfDerivative())
-    return spread->jacobian(derivative.parameters);
-  for (const std::string &name : derivative.parameters)
+  const std::vector<std::string> names = state->namesOf(parameters);
+  for (const std::string &name : names)
     if (findParameter(name)->kind() != NB_PARAMETER_F64)
       throw std::invalid_argument("'" + name +
                                   "' is not one number: there is no one image of its derivative; "
                                   "ask for the derivative along a direction");
-  BoundProgram &program = state->program(ImageType::F64, derivative);
-  state->runDerivative(program);
-  std::vector<DerivativeImage> images;
-  for (const std::string &name : derivative.parameters)
-    images.push_back(
-        {name, findParameter(name)->unit,
-         state->toCaller(program.output(derivativeName(DerivativeKind::Derivative, name)))});
-  return images;
+  return state->derivatives().jacobian(names);
 }
 
 std::vector<double> Simulator::jvp(std::string_view parameters,
                                    std::span<const Direction> direction) {
-  const Derivative derivative = state->derivativeBy(Mode::JVP, parameters);
-  if (SpreadImage *spread = state->spreadOfDerivative())
-    return spread->jvp(derivative.parameters, direction);
-  BoundProgram &program = state->program(ImageType::F64, derivative);
-  const auto tangents = bindDirection(program, state->experiment, derivative, direction);
-  state->runDerivative(program);
-  return state->toCaller(program.output(derivativeName(DerivativeKind::JVP, "image")));
+  const std::vector<Direction> one[] = {{direction.begin(), direction.end()}};
+  return std::move(jvps(parameters, one).front());
 }
 
 std::vector<std::vector<double>>
 Simulator::jvps(std::string_view parameters, std::span<const std::vector<Direction>> directions) {
-  if (directions.size() < 2 ||
-      state->spreadOfDerivative()) { // spread goes one direction after another
-    std::vector<std::vector<double>> images;
-    for (const std::vector<Direction> &direction : directions)
-      images.push_back(jvp(parameters, direction));
-    return images;
-  }
-  Derivative derivative = state->derivativeBy(Mode::JVP, parameters);
-  derivative.tangents = int(directions.size());
-  BoundProgram &program = state->program(ImageType::F64, derivative);
-  std::vector<std::vector<std::vector<double>>> tangents; // until the program has run
-  for (std::size_t k = 0; k != directions.size(); ++k)
-    tangents.push_back(
-        bindDirection(program, state->experiment, derivative, directions[k], unsigned(k) + 1));
-  state->runDerivative(program);
-  std::vector<std::vector<double>> images;
-  for (std::size_t k = 0; k != directions.size(); ++k)
-    images.push_back(state->toCaller(
-        program.output(derivativeName(DerivativeKind::JVP, "image", unsigned(k) + 1))));
-  return images;
+  if (directions.empty())
+    return {};
+  const std::vector<std::string> names = state->namesOf(parameters);
+  for (const std::vector<Direction> &direction : directions)
+    checkDirection(names, direction);
+  return state->derivatives().jvps(names, directions);
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,
                                      std::span<const Direction> direction,
                                      std::span<const double> cotangent) {
-  const Derivative derivative = state->derivativeBy(Mode::HVP, parameters);
-  if (SpreadImage *spread = state->spreadOfDerivative())
-    return spread->hvp(derivative.parameters, direction, cotangent);
-  BoundProgram &program = state->program(ImageType::F64, derivative);
-  program.bind(cotangentName("image"), state->fromCaller(cotangent));
-  const auto tangents = bindDirection(program, state->experiment, derivative, direction);
-  state->runDerivative(program);
-  return outputsOf(program, derivative, DerivativeKind::HVP);
+  const std::vector<std::string> names = state->namesOf(parameters);
+  checkDirection(names, direction);
+  return state->derivatives().hvp(names, direction, cotangent);
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,

@@ -52,21 +52,21 @@ EngineComparison withSpread(EngineComparison photons, const Pixels &image, const
 } // namespace
 
 void Simulator::prepare(PixelType pixels) {
-  if (SpreadImage *spread = state->spread())
-    return spread->photonSimulator().prepare();
+  if (state->chain)
+    return state->chain->photonSimulator().prepare();
   state->program(typeOf(pixels));
 }
 
 std::string Simulator::target(PixelType pixels) {
-  if (SpreadImage *spread = state->spread())
-    return spread->photonSimulator().target();
+  if (state->chain)
+    return state->chain->photonSimulator().target();
   return state->program(typeOf(pixels)).descriptor().target;
 }
 
 std::span<const double> Simulator::value() {
-  if (SpreadImage *spread = state->spread()) {
+  if (state->chain) {
     state->listedValue.resize(pixels());
-    if (spread->render(std::span(state->listedValue), state->everyRun).cancelled)
+    if (state->chain->render(std::span(state->listedValue), state->everyRun).cancelled)
       throw Cancelled();
     return state->listedValue;
   }
@@ -79,48 +79,42 @@ std::span<const double> Simulator::value() {
 }
 
 std::span<const double> Simulator::photons() const {
-  return state->spread() ? state->spread()->photons() : std::span<const double>();
+  return state->chain ? state->chain->photons() : std::span<const double>();
 }
 
 double Simulator::loss(const Loss &loss) { return loss.evaluate(value(), rendered(), {}); }
 
 RunResult Simulator::render(std::span<float> image, const RunOptions &run) {
-  if (SpreadImage *spread = state->spread())
-    return spread->render(image, run);
+  if (state->chain)
+    return state->chain->render(image, run);
   return state->render(state->program(ImageType::F32), run, image);
 }
 
 RunResult Simulator::render(std::span<double> image, const RunOptions &run) {
-  if (SpreadImage *spread = state->spread())
-    return spread->render(image, run);
+  if (state->chain)
+    return state->chain->render(image, run);
   return state->render(state->program(ImageType::F64), run, image);
 }
 
 RunResult Simulator::render(std::span<float> image, const RunOptions &run,
                             const Instruments &look) {
-  if (SpreadImage *spread = state->spread()) {
-    if (!SpreadImage::isInProgram(state->experiment))
-      return spread->render(image, run, &look);
-    spread->forgetPhotons();
-  }
+  if (state->chain && !ResponseChain::isInProgram(state->experiment))
+    return state->chain->render(image, run, &look);
   BoundProgram program = state->interpreted(ImageType::F32, look);
   return state->render(program, run, image);
 }
 
 RunResult Simulator::render(std::span<double> image, const RunOptions &run,
                             const Instruments &look) {
-  if (SpreadImage *spread = state->spread()) {
-    if (!SpreadImage::isInProgram(state->experiment))
-      return spread->render(image, run, &look);
-    spread->forgetPhotons();
-  }
+  if (state->chain && !ResponseChain::isInProgram(state->experiment))
+    return state->chain->render(image, run, &look);
   BoundProgram program = state->interpreted(ImageType::F64, look);
   return state->render(program, run, image);
 }
 
 std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {
-  if (SpreadImage *spread = state->spread(); spread && !SpreadImage::isInProgram(state->experiment))
-    return spread->photonSimulator().trace(pixel, pixels);
+  if (state->chain && !ResponseChain::isInProgram(state->experiment))
+    return state->chain->photonSimulator().trace(pixel, pixels);
   return state->interpreted(typeOf(pixels)).trace(pixel);
 }
 
@@ -133,13 +127,13 @@ std::string Simulator::emit(const std::string &stage, PixelType pixels) {
 EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
   const KernelRequest request = state->request(ImageType::F64);
   const Tolerance tolerance = toleranceOf(options, request.precision);
-  if (SpreadImage *spread = state->spread()) {
-    const EngineComparison photons = spread->photonSimulator().compareEngines(options);
-    if (!SpreadImage::isInProgram(state->experiment))
+  if (state->chain) {
+    const EngineComparison photons = state->chain->photonSimulator().compareEngines(options);
+    if (!ResponseChain::isInProgram(state->experiment))
       return photons;
     Pixels image(pixels()), reference(pixels());
     BoundProgram program = state->interpreted(ImageType::F64);
-    if (spread->render(std::span(image), state->everyRun).cancelled ||
+    if (state->chain->render(std::span(image), state->everyRun).cancelled ||
         state->render(program, state->everyRun, std::span(reference)).cancelled)
       throw Cancelled();
     return withSpread(photons, image, reference, tolerance);

@@ -135,10 +135,12 @@ bool Loss::counts(std::size_t i) const {
     return true;
   case Kind::ChiSquare:
     return isFinite(data[i]) && isSigma(sigmaOf(i));
-  default:
+  case Kind::Poisson:
+  case Kind::Gaussian:
     return std::isfinite(data[i]) && at(noise.gain, i) > 0 && std::isfinite(at(noise.gain, i)) &&
            (kind == Kind::Gaussian || data[i] >= 0);
   }
+  throw std::logic_error("the loss is of no known kind");
 }
 
 Loss::Term Loss::countedTerm(double pixel, std::size_t i) const {
@@ -174,9 +176,11 @@ Loss::Term Loss::termOf(double pixel, std::size_t i) const {
     return linearTerm(pixel, weights.empty() ? 1 : weights[i]);
   case Kind::ChiSquare:
     return chiSquareTerm(pixel, data[i], 1 / sigmaOf(i));
-  default:
+  case Kind::Poisson:
+  case Kind::Gaussian:
     return countedTerm(pixel, i);
   }
+  throw std::logic_error("the loss is of no known kind");
 }
 
 double Loss::curvature(std::span<const double> image, std::size_t i) const {

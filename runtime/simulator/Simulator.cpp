@@ -124,8 +124,6 @@ void Simulator::set(std::string_view name, double value) { set(name, std::span(&
 
 void Simulator::set(std::string_view name, std::span<const double> values) {
   const Parameter &parameter = state->parameter(name);
-  if (SpreadImage *spread = state->spread(); spread && SpreadImage::isOfPhotons(name))
-    spread->photonSimulator().set(name, values);
   const std::size_t count = elementCount(state->experiment, parameter);
   if (values.size() != count || count == 0)
     throw std::invalid_argument("parameter '" + std::string(name) + "' is given " +
@@ -139,6 +137,8 @@ void Simulator::set(std::string_view name, std::span<const double> values) {
   }
   for (std::size_t i = 0; i != count; ++i)
     element(state->experiment, parameter, i) = values[i];
+  if (state->chain)
+    state->chain->set(name, values);
 }
 
 void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
@@ -146,8 +146,8 @@ void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
     throw std::invalid_argument(
         "this experiment has structure factors by energy, in the place of which one "
         "list cannot be set; set the parameter F_by_energy");
-  if (SpreadImage *spread = state->spread())
-    spread->photonSimulator().setStructureFactors(grid);
+  if (state->chain)
+    state->chain->setStructureFactors(grid);
   auto copy = std::make_shared<HklGrid>(copyOf(grid));
   Experiment &experiment = state->experiment;
   state->programs.clear(); // they are bound to the grid that was

@@ -13,6 +13,11 @@ namespace {
 /// neighbours would compute twice.
 std::int64_t edgeOfPatch(std::int64_t radius) { return std::max<std::int64_t>(32, 2 * radius); }
 
+/// All pixels of a panel are within its edge.
+std::int64_t reach(const Detector &d) {
+  return std::min(d.psfRadius, std::max(d.wholeFastPixels, d.wholeSlowPixels));
+}
+
 /// Marks what is up to `radius` from a mark, along rows of `step`: with a sum of the marks so far.
 void dilate(std::vector<std::uint8_t> &marks, std::int64_t rows, std::int64_t rowStep,
             std::int64_t length, std::int64_t step, std::int64_t radius) {
@@ -34,7 +39,7 @@ SpreadList::SpreadList(const Experiment &experiment, const ListedPixels &listed,
     : count(pixels.size()) {
   const Detector &d = experiment.detector;
   makePatches(experiment, listed, pixels);
-  findSources(d.psfRadius, d.wholeSlowPixels, d.wholeFastPixels);
+  findSources(reach(d), d.wholeSlowPixels, d.wholeFastPixels);
   if (from.empty()) // no simulator has an empty list
     from.push_back(pixels.front());
 }
@@ -42,7 +47,7 @@ SpreadList::SpreadList(const Experiment &experiment, const ListedPixels &listed,
 void SpreadList::makePatches(const Experiment &experiment, const ListedPixels &listed,
                              std::span<const PixelIndex> pixels) {
   const Detector &d = experiment.detector;
-  const std::int64_t radius = d.psfRadius, edge = edgeOfPatch(radius);
+  const std::int64_t radius = reach(d), edge = edgeOfPatch(radius);
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::vector<std::size_t>> sorted;
   for (std::size_t i = 0; i != count; ++i)
     if (listed.places[i] != ListedPixels::none)

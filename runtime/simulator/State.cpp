@@ -11,11 +11,11 @@
 namespace nanobragg {
 namespace {
 
-std::unique_ptr<SpreadImage> spreadOf(const Experiment &experiment, const ListedPixels &listed,
-                                      const SimulatorOptions &options) {
+std::unique_ptr<ResponseChain> chainOf(const Experiment &experiment, const ListedPixels &listed,
+                                       const SimulatorOptions &options) {
   if (experiment.variant.pointSpread == PointSpread::None)
     return nullptr;
-  return std::make_unique<SpreadImage>(experiment, listed, options);
+  return std::make_unique<ResponseChain>(experiment, listed, options);
 }
 
 } // namespace
@@ -24,7 +24,7 @@ Simulator::State::State(const Experiment &given, const SimulatorOptions &options
     : experiment(given),
       listed(options.pixels.empty() ? ListedPixels() : listPixels(experiment, options.pixels)),
       options(options), placement(options, options.once ? samplesOf(experiment) : 0),
-      spreading(spreadOf(experiment, this->listed, options)) {}
+      chain(chainOf(this->experiment, this->listed, this->options)) {}
 
 Simulator::State::State(const State &other)
     : State(other.experiment, other.listed, other.options) {}
@@ -33,7 +33,7 @@ Simulator::State::State(const Experiment &given, const ListedPixels &listed,
                         const SimulatorOptions &options)
     : experiment(given), listed(listed), options(options),
       placement(options, options.once ? samplesOf(experiment) : 0),
-      spreading(spreadOf(experiment, this->listed, options)) {}
+      chain(chainOf(this->experiment, this->listed, this->options)) {}
 
 static Makes madeBy(ImageType pixels, const Derivative &derivative) {
   return derivative.mode != Derivative::Mode::Value ? Makes::Derivatives
@@ -86,12 +86,8 @@ void Simulator::State::runDerivative(BoundProgram &program, bool images) {
     throw Cancelled();
 }
 
-Derivative Simulator::State::derivativeBy(Derivative::Mode mode,
-                                          std::string_view parameters) const {
-  Derivative derivative;
-  derivative.mode = mode;
-  derivative.parameters = resolveParameters(parameters, experiment.variant);
-  return derivative;
+DerivativeSource::Names Simulator::State::namesOf(std::string_view parameters) const {
+  return resolveParameters(parameters, experiment.variant);
 }
 
 const Parameter &Simulator::State::parameter(std::string_view name) const {

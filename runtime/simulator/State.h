@@ -10,14 +10,15 @@
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/BoundProgram.h"
 #include "runtime/simulator/Placement.h"
-#include "runtime/simulator/SpreadImage.h"
+#include "runtime/simulator/ResponseChain.h"
 
 #include <map>
 #include <memory>
 
 namespace nanobragg {
 
-struct Simulator::State {
+/// Of an image that one program makes, it computes the derivatives itself.
+struct Simulator::State : DerivativeSource {
   State(const Experiment &experiment, const SimulatorOptions &options);
   /// Of an experiment that has this list.
   State(const Experiment &experiment, const ListedPixels &listed, const SimulatorOptions &options);
@@ -64,33 +65,37 @@ struct Simulator::State {
   /// Numbers of the caller's pixels as a program gets them, valid until the next call.
   std::span<const double> fromCaller(std::span<const double> pixels);
 
-  /// By names and groups with commas between.
-  Derivative derivativeBy(Derivative::Mode mode, std::string_view parameters) const;
+  /// The parameters of names and groups with commas between.
+  Names namesOf(std::string_view parameters) const;
   /// Throws std::invalid_argument when the experiment has none of this name.
   const Parameter &parameter(std::string_view name) const;
   /// Looked for when it is first asked for: images need it not.
   std::span<const std::uint8_t> renderedPixels();
 
   /// Of whom it is decided what runs the programs.
-  const State &deciding() const { return spreading ? *spreading->photonSimulator().state : *this; }
-  /// What has point spread goes its own way; null: there is none.
-  SpreadImage *spread() {
-    if (spreading)
-      spreading->setRendered(renderedPixels());
-    return spreading.get();
-  }
-  /// The same for derivatives: the interpreter runs the program's own, where its image is the same.
-  SpreadImage *spreadOfDerivative() {
+  const State &deciding() const { return chain ? *chain->photonSimulator().state : *this; }
+  /// What computes derivatives. The interpreter runs the program of all stages, where its image is
+  /// the same.
+  DerivativeSource &derivatives() {
     const bool inProgram =
-        options.engine == Engine::Interpreter && SpreadImage::isInProgram(experiment);
-    return inProgram ? nullptr : spread();
+        options.engine == Engine::Interpreter && ResponseChain::isInProgram(experiment);
+    return chain && !inProgram ? static_cast<DerivativeSource &>(*chain) : *this;
   }
+
+  std::vector<Gradient> gradient(const Names &parameters,
+                                 std::span<const double> cotangent) override;
+  std::vector<DerivativeImage> jacobian(const Names &parameters) override;
+  std::vector<std::vector<double>> jvps(const Names &parameters, Directions directions) override;
+  std::vector<Gradient> hvp(const Names &parameters, std::span<const Direction> direction,
+                            std::span<const double> cotangent) override;
 
   Experiment experiment; ///< of the pixels of the list, if there is one
   ListedPixels listed;
   SimulatorOptions options;
   RunOptions everyRun; ///< that is given none of its own
   Placement placement;
+  /// Of a program with a stage that needs neighbours; null where there is none.
+  const std::unique_ptr<ResponseChain> chain;
   bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid
   SimulatorTiming timing;
@@ -103,7 +108,6 @@ private:
   RunOptions withThreads(RunOptions run) const;
   RunResult counted(RunResult run);
 
-  std::unique_ptr<SpreadImage> spreading;
   std::vector<std::uint8_t> rendered;
   std::vector<double> scattered; ///< of fromCaller
 };

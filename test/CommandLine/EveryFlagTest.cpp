@@ -223,6 +223,7 @@ const std::vector<Case> response = {
     {"-psf_fwhm 80", [](L l) { return l.options.psfFwhm == 80; }},
     {"-psf_size 80", [](L l) { return l.options.psfFwhm == 80; }},
     {"-psf_width 80", [](L l) { return l.options.psfFwhm == 80; }},
+    {"-dead_time 2e-7", [](L l) { return l.options.deadTime == 2e-7; }},
     {"-psf_radius 5", [](L l) { return l.options.psfRadius == 5; }},
     {"-flicker .02", [](L l) { return noiseModel(l).flicker == .02; }},
     {"-calibration .05", [](L l) { return noiseModel(l).calibration == .05; }},

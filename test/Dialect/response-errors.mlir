@@ -24,6 +24,14 @@ func.func @gain_map_C1(%image: tensor<?x4x?xf64>, %map: tensor<?x4x?xf64>) -> te
 
 // -----
 
+func.func @counting_loss_C1(%image: tensor<?x?xf64>, %t: f64) -> tensor<?x?xf64> {
+  // expected-error@below {{image and result must be rank-3 tensors of unknown sizes, of f64 or f32, but got 'tensor<?x?xf64>'}}
+  %r = nb.counting_loss %image, %t, %t : tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}
+
+// -----
+
 func.func @point_spread_C1(%image: tensor<?x?xf64>, %w: f64, %r: index) -> tensor<?x?xf64> {
   // expected-error@below {{image and result must be rank-3 tensors of unknown sizes, of f64 or f32, but got 'tensor<?x?xf64>'}}
   %s = nb.point_spread gauss %image, fwhm %w, pixel_size %w, radius %r : tensor<?x?xf64>

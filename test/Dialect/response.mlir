@@ -11,6 +11,16 @@ func.func @response(%photons: tensor<?x?x?xf64>, %map: tensor<?x?x?xf64>, %gain:
   return %adu : tensor<?x?x?xf32>
 }
 
+// CHECK-LABEL: func.func @counting_loss
+// CHECK: %[[COUNTS:.*]] = nb.counting_loss %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x?x?xf64>
+// CHECK: nb.counting_loss %[[COUNTS]], %{{.*}}, %{{.*}} : tensor<?x?x?xf64> to tensor<?x?x?xf32>
+func.func @counting_loss(%photons: tensor<?x?x?xf64>, %dead: f64, %exposure: f64)
+    -> tensor<?x?x?xf32> {
+  %counts = nb.counting_loss %photons, %dead, %exposure : tensor<?x?x?xf64>
+  %fewer = nb.counting_loss %counts, %dead, %exposure : tensor<?x?x?xf64> to tensor<?x?x?xf32>
+  return %fewer : tensor<?x?x?xf32>
+}
+
 // CHECK-LABEL: func.func @point_spread
 // CHECK: nb.point_spread gauss %{{.*}}, fwhm %{{.*}}, pixel_size %{{.*}}, radius %{{.*}} : tensor<?x?x?xf64>
 // CHECK: nb.point_spread fiber %{{.*}}, fwhm %{{.*}}, pixel_size %{{.*}}, radius %[[R:.*]] roi(%[[R]], %[[R]], %[[R]], %[[R]]) mask(%{{.*}} : tensor<?x?x?xi8>) {order = 1 : i64} : tensor<?x?x?xf64> to tensor<?x?x?xf32>

@@ -41,6 +41,8 @@ std::vector<ProgramVariant> variants() {
   vary(&ProgramVariant::dmin, 0, 1);
   vary(&ProgramVariant::panels, 0, 1);
   vary(&ProgramVariant::mask, 0, 1);
+  vary(&ProgramVariant::lightGiven, 0, 1);
+  vary(&ProgramVariant::countingLoss, 0, 1);
   vary(&ProgramVariant::gainMap, 0, 1);
   vary(&ProgramVariant::gain, 0, 1);
   vary(&ProgramVariant::imageType, 0, 1);
@@ -64,7 +66,8 @@ TEST(ProgramVariant, DefaultText) {
             "spot_metric=right sources=generated pivot=beam distance=distance curvature=flat "
             "solid_angle=pixel omega=once polarization=once capture=none water=none "
             "mosaicity=ball diffuse=no background=no dmin=no "
-            "panels=no pixel_list=no mask=no point_spread=none gain_map=no gain=no image_type=f32");
+            "panels=no pixel_list=no mask=no light_given=no "
+            "point_spread=none counting_loss=no gain_map=no gain=no image_type=f32");
 }
 
 std::string replaced(const std::string &from, const std::string &to) {

@@ -32,6 +32,15 @@ class Response(unittest.TestCase):
             want = photons("-psf", kind, "-psf_fwhm", width * 500, "-psf_radius", 9)
             np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-12 * want.max())
 
+    def test_true_counts_are_the_inverse_below_the_largest_rate(self):
+        photons = np.linspace(0, 9.99e5, 101).reshape(101, 1)
+        counted = photons * np.exp(-photons * 2e-6 / 2)
+        np.testing.assert_allclose(nb.true_counts(counted, 2e-6, 2.0), photons, rtol=1e-9)
+        np.testing.assert_array_equal(nb.true_counts([3.0], 0, 1), [3])
+        for counts, message in (([4e5], "at most"), ([-1], "not negative")):
+            with self.assertRaisesRegex(ValueError, message):
+                nb.true_counts(counts, 1e-6, 1)
+
     def test_point_spread_keeps_light_and_is_its_transpose(self):
         point = np.zeros((2, 41, 41))
         point[1, 20, 20] = 3

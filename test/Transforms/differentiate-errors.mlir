@@ -84,7 +84,7 @@ func.func @f(%x: f64 {nb.name = "x"}, %n: index) -> tensor<?x?x?xf64> {
   %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     nb.yield %x : f64
   }
-  // expected-error@below {{'nb.point_spread' has no third derivative by its width}}
+  // expected-error@below {{'nb.point_spread' has no further derivative by a number}}
   %light = nb.point_spread gauss %image, fwhm %x, pixel_size %x, radius %n {order = 2 : i64} : tensor<?x?x?xf64>
   return %light : tensor<?x?x?xf64>
 }

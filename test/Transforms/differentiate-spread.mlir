@@ -12,11 +12,11 @@
 // VJP:           nb.read_pixel %[[LIGHT]]
 // VJP:         %[[SENT:.*]] = nb.point_spread fiber %[[ADJ]]#1, fwhm %[[W]], pixel_size %[[P]]
 // VJP:         %[[SLOPE:.*]] = nb.point_spread fiber %[[PHOTONS]], {{.*}} {order = 1 : i64}
-// By the width it is the sum of both images' product, over the pixel's size.
+// By the width it is the sum of both images' product, times the rate of the shares.
 // VJP:         %[[SUM:.*]] = nb.image {{.*}} : f64 {
 // VJP-DAG:       nb.read_pixel %[[ADJ]]#1
 // VJP-DAG:       nb.read_pixel %[[SLOPE]]
-// VJP:         arith.divf %[[SUM]], %[[P]]
+// VJP:         arith.mulf %[[SUM]],
 // VJP:         nb.image {{.*}} : f64 {
 // VJP:           nb.read_pixel %[[SENT]]
 // VJP-NOT:     nb.point_spread

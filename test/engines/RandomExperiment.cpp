@@ -213,6 +213,8 @@ private:
         d.gainMap.values.push_back(dice.uniform(0.5, 2));
     if (s.gain)
       d.gain = dice.uniform(0.3, 5);
+    if (s.countingLoss)
+      d.deadTime = dice.uniform(0, 1e-3);
     return d;
   }
 
@@ -257,6 +259,7 @@ ProgramVariant randomVariant(Dice &dice) {
   s.imageType = ImageType::F64;
   s.gainMap = dice.chance(0.5);
   s.gain = dice.chance(0.5);
+  s.countingLoss = dice.chance(0.5);
   return s;
 }
 

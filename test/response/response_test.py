@@ -169,6 +169,50 @@ class Response(unittest.TestCase):
         self.assertIn("the engines agree", compared)
         self.assertRegex(compared, r"point spread: largest difference \S+, 0 pixels are beyond")
 
+    def test_shares_do_not_depend_on_the_size_of_the_image(self):
+        # The radius of both is larger than the image; what is beyond the edge is lost.
+        photons = self.image()
+        for kind, fwhm, radius in (("gauss", 40000, 60), ("fiber", 3000, 50)):
+            expected = self.spread(photons, self.point_spread(kind, fwhm, radius))
+            given = ["-psf_radius", str(radius)] if kind == "gauss" else []
+            for engine in ENGINES:
+                with self.subTest([kind, *engine]):
+                    np.testing.assert_allclose(
+                        self.image("-psf", kind, "-psf_fwhm", str(fwhm), *given, *engine), expected,
+                        rtol=3e-7, atol=1e-9 * photons.max())
+
+    def test_a_dead_counter_misses_photons(self):
+        photons = self.image()
+        exposure = 0.1
+        dead = 0.7 * exposure / photons.max()  # below the largest count rate
+        flags = ["-dead_time", repr(dead), "-exposure", repr(exposure)]
+        expected = photons * np.exp(-photons / exposure * dead)
+        self.assertLess(expected.sum(), 0.9 * photons.sum())
+        for engine in ENGINES:
+            with self.subTest(engine):
+                np.testing.assert_allclose(self.image(*flags, *engine), expected, rtol=3e-7)
+        np.testing.assert_allclose(self.image(*flags, "--precision=mixed"), expected, rtol=1e-5,
+                                   atol=1e-7 * photons.max())
+        # It counts what has spread, and its counts are amplified.
+        spread = self.spread(photons, self.point_spread("gauss", 3000, 4))
+        expected = 3 * self.map * spread * np.exp(-spread / exposure * dead)
+        psf = ["-psf", "gauss", "-psf_fwhm", "3000", "-psf_radius", "4", "-gain", "3", "-gain_map", "gains.npy"]
+        for engine in ENGINES:
+            with self.subTest(["-psf", *engine]):
+                np.testing.assert_allclose(self.image(*flags, *psf, *engine), expected, rtol=3e-7,
+                                           atol=1e-9 * photons.max())
+
+    def test_derivatives_of_a_dead_counter(self):
+        photons = self.image()
+        flags = ["-dead_time", repr(0.7 / photons.max()), "-exposure", "1", "--loss=random:3"]
+        psf = ["-psf", "fiber", "-psf_fwhm", "3000", "-psf_radius", "5", "-gain", "2.5"]
+        for more in ([], ["--order=2"], ["--mode=forward"], psf, [*psf, "--order=2"],
+                     ["--device=gpu-on-cpu"]):
+            with self.subTest(more):
+                done = self.run_it(*flags, *more, "--wrt=dead_time,exposure,fluence,cell_a",
+                                   program=NB_GRADCHECK)
+                self.assertEqual(done.stdout.count("passed: "), 2, done.stdout)
+
     def test_the_region_gets_light_from_around_it(self):
         flags = ["-psf", "gauss", "-psf_fwhm", "3000"]
         whole = self.image(*flags)
@@ -281,6 +325,9 @@ class Response(unittest.TestCase):
                  f"the map has 5 x 4 pixels but the detector has {PIXELS} x {PIXELS}"),
                 (["-gain_map", "bad.npy"], 1, "the gain of pixel fast 1, slow 2 is nan"),
                 (["-gain_map", "none.npy"], 1, "none.npy"),
+                (["-dead_time", "1e-6"], 1, "give the time in which they arrive with -exposure"),
+                (["-dead_time", "-1", "-exposure", "1"], 2, "-dead_time"),
+                (["-dead_time", "1e-6", "-exposure", "1", "-noisefile", "n.img"], 2, "-noisefile"),
                 (["-psf", "round"], 2, "'round' is not one of its values; give gauss or fiber"),
                 (["-psf", "gauss", "-psf_fwhm", "0"], 2, "-psf_fwhm"),
                 (["-psf_radius", "-1"], 2, "-psf_radius"),

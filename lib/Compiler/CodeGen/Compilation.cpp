@@ -71,7 +71,7 @@ static llvm::Error refuseSpread(ModuleOp program, const CompileOptions &options)
   if (options.engine != nanobragg::Engine::Fused || !options.passes.pipeline.empty())
     return llvm::Error::success();
   const bool spreads =
-      program->walk([](PointSpreadOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      program->walk([](NeighbourResponse) { return WalkResult::interrupt(); }).wasInterrupted();
   if (!spreads)
     return llvm::Error::success();
   return createStringError(

@@ -174,12 +174,19 @@ Value nb::lowerSingleLatticeFactor(LatticeFactorOp op, LoweredValues &values, Ar
   for (Value h : values.components(op.getHkl()))
     indices.push_back(toFixedPoint(h, a));
   Value factor;
-  if (op.getShape() == Shape::square)
+  switch (op.getShape()) {
+  case Shape::square:
     factor = squareFactor(indices, values.components(op.getNcells()), a);
-  else if (op.getShape() == Shape::round)
+    break;
+  case Shape::round:
     factor = roundFactor(op, indices, a);
-  else
+    break;
+  case Shape::gauss:
+  case Shape::tophat:
+  case Shape::gauss_matrix:
     factor = spotFactor(op, indices, a);
+    break;
+  }
   // Outside the magnitude, so that squaring can drop that.
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return a.select(inRange(indices, a), factor, a.constant(op.getType(), nan));

@@ -1,7 +1,9 @@
 #include "runtime/gpu/cuda/Module.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <string_view>
 
 namespace nanobragg::cuda {
@@ -29,16 +31,9 @@ bool fits(const nb_device_code &code, int capability) {
 
 /// Is another code of the kernel worth trying?
 bool isOfThisCode(Result result) {
-  switch (result) {
-  case Result::InvalidImage:
-  case Result::NoBinaryForGpu:
-  case Result::InvalidPtx:
-  case Result::JitCompilerNotFound:
-  case Result::UnsupportedPtxVersion:
-    return true;
-  default:
-    return false;
-  }
+  constexpr Result ofCode[] = {Result::InvalidImage, Result::NoBinaryForGpu, Result::InvalidPtx,
+                               Result::JitCompilerNotFound, Result::UnsupportedPtxVersion};
+  return std::ranges::find(ofCode, result) != std::end(ofCode);
 }
 
 /// The first CUDA whose driver compiles this version of PTX, 12080 for 8.7.

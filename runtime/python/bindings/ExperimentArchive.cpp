@@ -155,10 +155,10 @@ void field(Archive &a, Goniometer &goniometer) {
 template <typename Archive>
 void field(Archive &a, Beam &beam) {
   auto &[direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
-         fluence, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
+         fluence, exposure, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
          wavelengthOffset, wavelengthScale, sourceWeight] = beam;
   fields(a, direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
-         fluence, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
+         fluence, exposure, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
          wavelengthOffset, wavelengthScale, sourceWeight);
 }
 
@@ -167,13 +167,13 @@ void field(Archive &a, Detector &detector) {
   auto &[distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
          rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
          roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-         layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast,
-         wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius] = detector;
+         layerFraction, layers, panels, mask, gainMap, light, listPanel, listSlow, listFast,
+         wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius, deadTime] = detector;
   fields(a, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
          rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
          roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-         layerFraction, layers, panels, mask, gainMap, listPanel, listSlow, listFast,
-         wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius);
+         layerFraction, layers, panels, mask, gainMap, light, listPanel, listSlow, listFast,
+         wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius, deadTime);
 }
 
 template <typename Archive>

@@ -37,9 +37,11 @@ Shape shapeOf(const Experiment &experiment, const Parameter &parameter) {
   case NB_PARAMETER_MASK:
   case NB_PARAMETER_IMAGE:
     return imageShape(experiment);
-  default:
+  case NB_PARAMETER_F64:
+  case NB_PARAMETER_INDEX:
     return {};
   }
+  throw std::logic_error("parameter '" + std::string(parameter.name) + "' is of no known kind");
 }
 
 std::vector<const Parameter *> named(const Experiment &experiment, std::string_view name) {

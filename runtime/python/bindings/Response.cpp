@@ -18,11 +18,10 @@ PointSpread kindOf(const std::string &name) {
                            : PointSpread::None;
 }
 
-std::int64_t radiusOf(PointSpread kind, double width, std::int64_t radius, const Doubles &image) {
-  if (kind == PointSpread::None)
-    return 0;
-  const std::int64_t most = std::int64_t(std::max(image.shape(1), image.shape(2)));
-  return std::min(radius > 0 ? radius : defaultPointSpreadRadius(kind, width), most);
+std::int64_t radiusOf(PointSpread kind, double width, std::int64_t radius) {
+  if (kind == PointSpread::None || radius > 0)
+    return radius;
+  return defaultPointSpreadRadius(kind, width);
 }
 
 Shape shapeOf(const Doubles &image) { return {image.shape(0), image.shape(1), image.shape(2)}; }
@@ -32,14 +31,15 @@ NumpyArray<double> pointSpread(const Doubles &image, const std::string &kind, do
   NumpyArray<double> result = makeArray<double>(shapeOf(image));
   const PointSpread spread = kindOf(kind);
   nb::gil_scoped_release released;
-  PointSpreadFunction(spread, width, radiusOf(spread, width, radius, image))
+  PointSpreadFunction(spread, width, radiusOf(spread, width, radius), 0,
+                      std::int64_t(std::max(image.shape(1), image.shape(2))))
       .apply(spanOf(image), std::int64_t(image.shape(1)), std::int64_t(image.shape(2)),
              {result.data(), result.size()}, threads);
   return result;
 }
 
 /// The numbers were checked in Python, where they have names.
-NoiseModel modelOf(const nb::dict &how, const Doubles &image) {
+NoiseModel modelOf(const nb::dict &how) {
   const auto number = [&](const char *name) { return nb::cast<double>(how[name]); };
   const auto whole = [&](const char *name) { return nb::cast<std::int64_t>(how[name]); };
   const auto word = [&](const char *name) { return nb::cast<std::string>(how[name]); };
@@ -58,12 +58,12 @@ NoiseModel modelOf(const nb::dict &how, const Doubles &image) {
   model.overload = nb::cast<std::optional<double>>(how["overload"]);
   model.pointSpread = kindOf(word("psf"));
   model.psfWidth = number("psf_width");
-  model.psfRadius = radiusOf(model.pointSpread, model.psfWidth, whole("psf_radius"), image);
+  model.psfRadius = radiusOf(model.pointSpread, model.psfWidth, whole("psf_radius"));
   return model;
 }
 
 nb::object counts(const Doubles &photons, const nb::dict &how, int threads) {
-  const NoiseModel model = modelOf(how, photons);
+  const NoiseModel model = modelOf(how);
   const io::Gain gain{nb::cast<double>(how["gain"]), {}, false};
   const double offset = nb::cast<double>(how["offset"]);
   std::int64_t seed = -nb::cast<std::int64_t>(how["seed"]);

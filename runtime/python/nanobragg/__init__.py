@@ -18,7 +18,7 @@ from ._errors import FileError, FlagError, UnknownName, Warning
 from .background import extract_background
 from .experiment import Beam, Crystal, Detector, Goniometer
 from .function import Function, render_batch
-from .response import counts, point_spread
+from .response import counts, point_spread, true_counts
 from .simulator import Gradient, Loss, Parameter, ParameterTable, Simulator, counters, read_image
 from .units import (angstrom, degree, electronvolt, hc, kiloelectronvolt, meter, micrometer, millimeter, milliradian,
                     nanometer, percent, radian, second)
@@ -38,4 +38,4 @@ for _folder in (_os.path.join(_os.path.dirname(_os.path.realpath(_core.__file__)
 __all__ = ["Beam", "Crystal", "Detector", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
            "Parameter", "ParameterTable", "Simulator", "UnknownName", "Warning", "angstrom", "counters", "counts", "degree",
            "electronvolt", "extract_background", "hc", "kiloelectronvolt", "meter", "micrometer", "millimeter",
-           "milliradian", "nanometer", "percent", "point_spread", "radian", "read_image", "render_batch", "second"]
+           "milliradian", "nanometer", "percent", "point_spread", "radian", "read_image", "render_batch", "second", "true_counts"]

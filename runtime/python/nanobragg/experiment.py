@@ -285,6 +285,7 @@ class Detector(_Part):
     region: tuple = _flag("-roi", doc="((slow first, last), (fast first, last)), inclusive; the rest stays 0",
                           convert=_roi)
     mask: object = _flag(None, doc="array (slow, fast), 0 where a pixel is not rendered")
+    dead_time: float = _flag("-dead_time", 1.0, "s in which a pixel counts nothing after each photon")
     gain: float = _flag("-gain", 1.0, "ADU per photon")
     gain_map: object = _flag(None, doc="array of the image's shape, ADU per photon")
     panels: str = _flag("--panels", None, "file of panels, docs/panels.md")

@@ -25,6 +25,28 @@ def point_spread(image, kind, width, radius=None, threads=0):
     return _core.point_spread(image, kind, width, radius, _whole("threads", threads, 0, 4096)).reshape(shape)
 
 
+def true_counts(counts, dead_time, exposure):
+    """The photons of which a detector with ``-dead_time`` counts so many: the inverse of y exp(-y dead_time / exposure).
+
+    counts: any shape, not negative. dead_time, exposure: s. Of the two numbers of photons with these counts it is the
+    lower one, below exposure / dead_time. Raises ValueError for more counts than exposure / (e dead_time).
+    """
+    counts = numpy.asarray(counts, dtype=float)
+    rate = _number("dead_time", dead_time, 0, math.inf) / _number("exposure", exposure, 0, math.inf, above=True)
+    if not (counts >= 0).all():
+        raise ValueError("counts are not negative, and one of these is, or is no number")
+    lost = counts * rate
+    if (lost > math.exp(-1)).any():
+        raise ValueError(f"no number of photons makes {counts.max()} counts with this dead time, which leaves at most "
+                         f"{math.exp(-1) / rate}")
+    u = lost.copy()  # photons times rate: u exp(-u) = lost
+    for _ in range(60):  # Newton's steps, which come from below and halve the distance even where the slope is 0
+        slope = (1 - u) * numpy.exp(-u)
+        u = numpy.where(slope > 0, u + (lost - u * numpy.exp(-u)) / numpy.where(slope > 0, slope, 1), u)
+        u = numpy.minimum(u, 1)
+    return u / rate if rate > 0 else counts
+
+
 def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_seed=123456789, gain=1.0, offset=0.0,
            readout_noise=0.0, dead_pixels=0.0, hot_pixels=0.0, psf=None, psf_width=None, psf_radius=None, order="detector", bits=16,
            overload=None, threads=0):
