@@ -214,7 +214,7 @@ private:
     if (s.gain)
       d.gain = dice.uniform(0.3, 5);
     if (s.countingLoss)
-      d.deadTime = dice.uniform(0, 1e-3);
+      d.deadTime = dice.uniform(0, 1e-6);
     return d;
   }
 
