@@ -14,11 +14,9 @@ using namespace mlir::nb;
 using namespace mlir::nb::test;
 
 namespace {
-/// Loops and what belongs to them, stages after the image, which it fuses into that first, and
-/// point spread: nb-differentiate itself knows what to do.
-const std::set<std::string> structural = {
-    "nb.image", "nb.sum",  "nb.first",    "nb.tabulate",   "nb.lookup",      "nb.yield",
-    "nb.probe", "nb.gain", "nb.gain_map", "nb.read_pixel", "nb.point_spread"};
+/// Loops and what belongs to them: nb-differentiate itself knows what to do.
+const std::set<std::string> structural = {"nb.image",  "nb.sum",   "nb.first", "nb.tabulate",
+                                          "nb.lookup", "nb.yield", "nb.probe", "nb.read_pixel"};
 /// Differentiation comes before culling, lanes and memory.
 const std::set<std::string> refused = {"nb.splat", "nb.parts", "nb.stored", "nb.reach"};
 /// Whole numbers and conditions.
@@ -61,7 +59,8 @@ TEST_F(Ops, HaveADerivativeOrSayWhyNot) {
   for (RegisteredOperationName op : covered()) {
     std::string name = op.getStringRef().str();
     bool declared = op.hasInterface<DifferentiableOp>() || op.hasInterface<ExpandableOp>() ||
-                    op.hasInterface<InactiveOp>();
+                    op.hasInterface<InactiveOp>() || op.hasInterface<PointwiseResponse>() ||
+                    op.hasInterface<NeighbourResponse>();
     bool exempt = structural.contains(name) || refused.contains(name) || discrete.contains(name);
     EXPECT_NE(declared, exempt) << name
                                 << (declared ? " has a rule and is exempt as well"
