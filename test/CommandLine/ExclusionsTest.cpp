@@ -62,6 +62,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
                                                                  {"--expt", "a.expt"},
                                                                  {"--shots", "s.txt"},
                                                                  {"-psf", "gauss"},
+                                                                 {"-dead_time", "1e-6"},
                                                                  {"--osc-per-frame", "0.1"}};
   const Flag &flag = *findFlag(name);
   if (flag.minimumValues() == 0)

@@ -52,7 +52,8 @@ Experiment complete() {
   e.detector.mask.assign(std::size_t(2 * e.detector.fastPixels * e.detector.slowPixels), 1);
   for (PixelMap *map : {&e.detector.listPanel, &e.detector.listSlow, &e.detector.listFast})
     map->values.assign(e.detector.mask.size(), 0);
-  e.detector.gainMap.values.assign(e.detector.mask.size(), 1);
+  for (PixelMap *map : {&e.detector.gainMap, &e.detector.light})
+    map->values.assign(e.detector.mask.size(), 1);
   return e;
 }
 
