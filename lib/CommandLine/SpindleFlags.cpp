@@ -37,10 +37,9 @@ FlagGroup spindleFlags() {
            .values = "N|scan",
            .fallback = "one image",
            .help = "a series of N images, or as many as the scan of --expt has: the rotation goes "
-                   "on from "
-                   "frame to frame, files are numbered (NAME_0001.img), and the seed of the noise "
-                   "grows by "
-                   "1. Only files that are named are written, noise images if none is",
+                   "on from frame to frame, files are numbered (NAME_0001.img), and each image has "
+                   "noise of its own (with --noise=serial its seed grows by 1). Only files that "
+                   "are named are written, noise images if none is",
            .apply =
                [](CommandLine &line, const Values &v) {
                  if (v.text() == "scan") {

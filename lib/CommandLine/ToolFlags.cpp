@@ -35,18 +35,20 @@ PixelIndex pixelOf(const Values &v) {
 bool interprets(const CommandLine &line) {
   return line.tool.simulator.engine == Engine::Interpreter || line.tool.instruments.any();
 }
-bool culls(const CommandLine &line) { return line.tool.simulator.cull != "off"; }
+bool culls(const CommandLine &line) { return line.tool.simulator.cull != CullSetting::off(); }
 
 constexpr Idle interpretsInF64{[](const CommandLine &line) {
-                                 return interprets(line) && line.tool.simulator.precision != "f64";
+                                 return interprets(line) &&
+                                        line.tool.simulator.precision != Precision::F64;
                                },
                                "the interpreter computes in f64"};
 constexpr Idle interpretsAll{
     [](const CommandLine &line) { return interprets(line) && culls(line); },
     "the interpreter computes all samples"};
-constexpr Idle computesAll{
-    [](const CommandLine &line) { return culls(line) && line.tool.simulator.precision == "f32"; },
-    "f32 computes all samples"};
+constexpr Idle computesAll{[](const CommandLine &line) {
+                             return culls(line) && line.tool.simulator.precision == Precision::F32;
+                           },
+                           "f32 computes all samples"};
 
 constexpr std::string_view lossForm =
     "expected sum, chi2:IMAGE[,sigma=S][,mask=FILE], poisson:IMAGE[,background=B][,mask=FILE] or "

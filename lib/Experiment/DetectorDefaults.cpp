@@ -30,9 +30,11 @@ void DefaultsChooser::choosePixels() {
                    std::optional<double> Options::*size, double &detSize, const char *pixelsFlag,
                    const char *sizeFlag) -> std::int64_t {
     const std::int64_t pixels = said(flag).value_or(header);
-    if (said(flag) == 0)
-      warn(std::string(pixelsFlag) + " 0 counts as not given: " + sizeFlag +
-           " and -pixel decide the number of pixels");
+    if (said(flag) == 0 && !semantics.isC())
+      throw std::invalid_argument(std::string(pixelsFlag) +
+                                  ": an image has at least 1 pixel; leave "
+                                  "the flag out where " +
+                                  sizeFlag + " and -pixel decide");
     detSize = pixels > 0 ? d.pixelSize * double(pixels)
                          : converted(said(size), units::fromMillimetres).value_or(102.4e-3);
     double n = wholeNumber(detSize / d.pixelSize - 0.5);

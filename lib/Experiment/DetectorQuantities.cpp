@@ -73,7 +73,7 @@ constexpr Quantity rows[] = {
           .parameter = "pixel_size",
           .usual = UsualValues{1e-3, 10, 5e-3, 1}}},
     {"-detpixels", "N", &unit::pixels, "from -detsize",
-     "pixels along fast and slow; 0: from the size", upTo(mostPixels),
+     "pixels along fast and slow", upTo(mostPixels),
      in<&O::fastPixels, &O::slowPixels>},
     {"-detpixels_s -detpixels_y", "N", &unit::pixels, "from -detsize_s", "pixels along slow",
      upTo(mostPixels), in<&O::slowPixels>, More{.python = "Detector.shape"}},

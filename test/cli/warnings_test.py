@@ -77,7 +77,7 @@ SLIPS = [
     ("-detector_thick 0.45", ["0.45 mm would be -detector_thick 450"]),
     ("-dmin 2e-10", ["2e-10 m would be -dmin 2"]),
     ("-cell 4e-9", ["-cell 4e-09", "4e-09 m would be -cell 40"]),
-    ("-detsize 0.4 -pixel 0.1 -detpixels 0", ["0.4 m would be -detsize_f 400"]),
+    ("-detsize 0.4 -pixel 0.1", ["0.4 m would be -detsize_f 400"]),
     ("-xtalsize 20 -beamsize 30", ["20 um would be -xtal_thick 0.02", ""]),
 ]
 
@@ -133,10 +133,6 @@ class Warnings(NbSimTest):
         self.assertIn("WARNING: no pixel of this image has a photon", done.stderr)
         quiet = self.run_nb_sim([*GOOD.split(), "--quiet"], NB_FAKE_BLACK="1")
         self.assertEqual(quiet.stderr, "")
-
-    def test_no_pixels(self):
-        found = self.warnings_of("-detpixels 0 -pixel 10")
-        self.assertTrue(any("-detpixels_f 0 counts as not given" in line for line in found), found)
 
     def test_a_list_of_five_columns(self):
         self.add("five.hkl", "0 0 1 10\n0 0 2 10 0.5\n0 0 3 10 0.5 # sigma\n")
