@@ -52,12 +52,11 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return success();
   }
   if (name == names::cull) {
-    auto text = dyn_cast<StringAttr>(attribute.getValue());
-    double tolerance = 0;
-    bool number = text && !text.getValue().getAsDouble(tolerance) && tolerance > 0 && tolerance < 1;
-    if (!isa<FunctionOpInterface>(op) || (!number && (!text || text.getValue() != "exact")))
-      return op->emitError() << "'" << name << "' belongs on functions and is \"exact\" or a "
-                             << "tolerance between 0 and 1 as text, but got "
+    auto tolerance = dyn_cast<FloatAttr>(attribute.getValue());
+    if (!isa<FunctionOpInterface>(op) || !tolerance || !tolerance.getType().isF64() ||
+        !(tolerance.getValueAsDouble() >= 0 && tolerance.getValueAsDouble() < 1))
+      return op->emitError() << "'" << name << "' belongs on functions and is a tolerance between "
+                             << "0 and 1, an f64, where 0 is exact, but got "
                              << attribute.getValue();
     return success();
   }
@@ -71,6 +70,12 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitError() << "'" << name << "' belongs on images, without a value, and on sums, "
                              << "with a number for each dimension, but got "
                              << attribute.getValue();
+    return success();
+  }
+  if (name == names::warp) {
+    auto threads = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (op->getName().getStringRef() != "gpu.launch" || !threads || threads.getInt() <= 0)
+      return op->emitError() << "'" << name << "' is a number of threads and belongs on gpu.launch";
     return success();
   }
   if (name == names::litList) {

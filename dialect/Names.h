@@ -27,7 +27,10 @@ inline constexpr llvm::StringLiteral scratch = "nb.scratch";
 /// Of the entry point run_tile: the function that it was made of, {arguments = [names], name =
 /// "image", results = [names], type = its type}. Names that it did not have are empty.
 inline constexpr llvm::StringLiteral kernel = "nb.kernel";
-/// Of a function: which samples nb-cull may leave out, "exact" or a tolerance as text.
+/// Of a gpu.launch: how many of its threads run in step, where these are not 32.
+inline constexpr llvm::StringLiteral warp = "nb.warp";
+/// Of a function: the tolerance of the samples that nb-cull may leave out, 0: of those that are
+/// zero in floating point.
 inline constexpr llvm::StringLiteral cull = "nb.cull";
 /// Of an image: only blocks of pixels with light are computed. Of a sum in it: how each of its
 /// dimensions runs, as an array of LitDimension (dialect/NB.h). Of a loop in the place of rows: it

@@ -10,11 +10,12 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-bool onGpu(const CommandLine &line) {
+bool isOn(const CommandLine &line, DeviceChoice::Kind kind) {
   const auto choice = DeviceChoice::fromString(line.tool.simulator.device);
-  return choice && choice->kind == DeviceChoice::Kind::Gpu;
+  return choice && choice->kind == kind;
 }
-bool gpuOnCpu(const CommandLine &line) { return line.tool.simulator.device == "gpu-on-cpu"; }
+bool onGpu(const CommandLine &line) { return isOn(line, DeviceChoice::Kind::Gpu); }
+bool gpuOnCpu(const CommandLine &line) { return isOn(line, DeviceChoice::Kind::GpuOnCpu); }
 /// --schedule=none asks for what the others ask for, too.
 bool namesSchedule(const CommandLine &line) {
   const auto given = std::find_if(line.given.rbegin(), line.given.rend(),

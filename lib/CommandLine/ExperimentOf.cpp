@@ -2,7 +2,6 @@
 
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Schedule.h"
-#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Defaults.h"
 
 namespace nanobragg {
@@ -31,9 +30,7 @@ SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,
                                     const Experiment &experiment) {
   const CommandLine line = parseCommandLine(flags);
   SimulatorOptions options = line.tool.simulator;
-  ProgramVariant variant = experiment.variant;
-  variant.cull = cullFor(options.cull, experiment);
-  options.passes = readSchedule(std::move(options.passes), variant.toString());
+  options.passes = readSchedule(std::move(options.passes));
   options.pixels = loadPixelList(line, experiment);
   return options;
 }

@@ -88,7 +88,7 @@ bool noPgm(const Situation &s) { return !s.line.outputs.pgm; }
 bool interprets(const Situation &s) {
   return s.line.tool.simulator.engine == Engine::Interpreter || s.line.tool.instruments.any();
 }
-bool culls(const Situation &s) { return s.line.tool.simulator.cull != "off"; }
+bool culls(const Situation &s) { return s.line.tool.simulator.cull != CullSetting::off(); }
 
 bool noBackground(const Situation &s) { return s.line.files.backgrounds.empty(); }
 bool tablesIgnored(const Situation &s) { return s.line.semantics.backgroundTables == Rule::C; }
@@ -311,7 +311,9 @@ constexpr IdleFlag idleFlags[] = {
     {"--compare-tolerance", [](const Situation &s) { return !s.line.tool.compareEngines; },
      "there is no --compare-engines"},
     {"--precision",
-     [](const Situation &s) { return interprets(s) && s.line.tool.simulator.precision != "f64"; },
+     [](const Situation &s) {
+       return interprets(s) && s.line.tool.simulator.precision != Precision::F64;
+     },
      "the interpreter computes in f64"},
     {"--cbf", noImage, "this run writes no image"},
     {"--nexus", noImage, "this run writes no image"},
@@ -322,7 +324,7 @@ constexpr IdleFlag idleFlags[] = {
      "the interpreter computes all samples"},
     {"--cull",
      [](const Situation &s) {
-       return culls(s) && !interprets(s) && s.line.tool.simulator.precision == "f32";
+       return culls(s) && !interprets(s) && s.line.tool.simulator.precision == Precision::F32;
      },
      "f32 computes all samples"},
     {"-floatfile", noImage, "this run writes no image"},

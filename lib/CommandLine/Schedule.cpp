@@ -1,49 +1,42 @@
 #include "lib/CommandLine/Schedule.h"
 
 #include "lib/CommandLine/UsageError.h"
-#include "lib/Experiment/Culling.h"
+#include "lib/Experiment/ProgramVariant.h"
 #include "lib/IO/FileContents.h"
 
 #include <sstream>
+#include <stdexcept>
 
 namespace nanobragg {
 
-static std::string cullOf(const std::string &variant) {
-  constexpr std::string_view key = " cull=";
-  const std::size_t word = variant.find(key);
-  return word == variant.npos ? "off" : variant.substr(word + key.size());
-}
-
-OwnPasses readSchedule(OwnPasses passes, const std::string &variant, const std::string &precision) {
+OwnPasses readSchedule(OwnPasses passes) {
   if (!passes.pipeline.starts_with("@"))
     return passes;
   const std::string file = passes.pipeline.substr(1);
+  const auto refuse = [&](const std::string &why) {
+    throw UsageError("--schedule=" + file + " " + why + "; make it anew with nb-try --tune");
+  };
   std::istringstream lines(io::readBytes(file));
   passes.pipeline.clear();
-  constexpr std::string_view key = "# variant: ", precisionKey = "# precision: ";
+  constexpr std::string_view variant = "# variant: ", precision = "# precision: ";
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(key) && !variant.empty() &&
-        withoutCull(line.substr(key.size())) == withoutCull(variant) &&
-        line.substr(key.size()) != variant)
-      throw UsageError("--schedule=" + file + " is for images with --cull=" + cullOf(line) +
-                       ", and these flags are for --cull=" + cullOf(variant) + ": add --cull=" +
-                       cullOf(line) + ", or make one for them with nb-try --tune");
-    if (line.starts_with(key) && !variant.empty() && line.substr(key.size()) != variant)
-      throw UsageError("--schedule=" + file + " is for another program: that of " +
-                       line.substr(key.size()) + ", and these flags ask for " + variant +
-                       "; make one for them with nb-try --tune");
-    if (line.starts_with(precisionKey) && !precision.empty() &&
-        line.substr(precisionKey.size()) != precision)
-      throw UsageError("--schedule=" + file + " is for --precision=" +
-                       line.substr(precisionKey.size()) + ", and these flags ask for " + precision);
-    if (line.starts_with(precisionKey))
-      passes.precision = line.substr(precisionKey.size());
+    if (line.starts_with(variant))
+      try {
+        passes.variant = std::make_shared<const ProgramVariant>(
+            ProgramVariant::fromString(line.substr(variant.size())));
+      } catch (const std::invalid_argument &error) {
+        refuse(std::string("is for a program that this nb-sim does not know: ") + error.what());
+      }
+    if (line.starts_with(precision)) {
+      passes.precision = precisionFromString(line.substr(precision.size()));
+      if (!passes.precision)
+        refuse("is for precision '" + line.substr(precision.size()) + "', which there is not");
+    }
     if (!line.empty() && !line.starts_with("#"))
       passes.pipeline += line;
   }
   if (passes.pipeline.empty())
-    throw UsageError("--schedule=" + file +
-                     " has no pipeline: its line 'builtin.module(...)' is missing");
+    refuse("has no pipeline: its line 'builtin.module(...)' is missing");
   return passes;
 }
 

@@ -141,8 +141,7 @@ FlagGroup toolFlags() {
                "500 of Gaussian ones",
            .apply =
                [](CommandLine &line, const Values &v) {
-                 static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};
-                 line.tool.simulator.precision = precisions[v.choice(precisions)];
+                 line.tool.simulator.precision = Precision(v.choice(precisionNames));
                }},
           {.spellings = {"--cull"},
            .values = "exact|off|TOLERANCE",
@@ -154,16 +153,19 @@ FlagGroup toolFlags() {
                "nothing out",
            .apply =
                [](CommandLine &line, const Values &v) {
-                 if (!isCullSetting(v.text()))
+                 const auto setting = CullSetting::fromString(v.text());
+                 if (!setting)
                    v.refuse("must be exact, off or a number between 0 and 1, as 1e-12");
-                 line.tool.simulator.cull = v.text();
+                 line.tool.simulator.cull = setting;
                }},
           {.spellings = {"--device"},
-           .values = "auto|cpu|gpu-on-cpu|cuda|cuda:1",
+           .values = "auto|cpu|gpu-on-cpu|gpu-on-cpu:64|cuda|cuda:1",
            .fallback = "auto",
            .help = "what renders: a GPU of NVIDIA (cuda; cuda:N for the one of number N), the "
                    "processor (cpu), the processor with the program of a GPU, one pixel after "
-                   "another (gpu-on-cpu, to check it); auto takes a GPU where there is one and "
+                   "another (gpu-on-cpu, to check it; gpu-on-cpu:64 with warps of 64 threads in "
+                   "place of "
+                   "32); auto takes a GPU where there is one and "
                    "the work is worth its start, some 0.2 s of the processor",
            .apply =
                [](CommandLine &line, const Values &v) {

@@ -7,6 +7,7 @@
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Compiler/Run/InterpretExperiment.h"
+#include "lib/Experiment/CompileRequest.h"
 #include "lib/Experiment/Printable.h"
 
 #include <cstdlib>
@@ -31,26 +32,6 @@ char *copyText(const std::string &text) {
   return copy;
 }
 
-CompileOptions optionsOf(const nb_compile_request &request) {
-  CompileOptions options;
-  options.precision = request.precision;
-  options.target = request.target;
-  options.dumpIR = request.dump_ir ? request.dump_ir : "";
-  options.engine = nanobragg::Engine(request.engine);
-  options.fixed = request.fixed ? request.fixed : "";
-  options.symbol = request.symbol ? request.symbol : "";
-  options.passes.pipeline = request.pipeline ? request.pipeline : "";
-  options.passes.plugins = request.plugins ? request.plugins : "";
-  options.passes.patterns = request.patterns ? request.patterns : "";
-  if (request.tell)
-    options.passes.tell = [&request](const std::string &line) {
-      request.tell(request.tell_context, line.c_str());
-    };
-  options.derivative =
-      nanobragg::Derivative::fromString(request.derivative ? request.derivative : "");
-  return options;
-}
-
 /// Runs `work`; what goes wrong goes to *error.
 template <typename Work>
 int guardedCall(char **error, Work work) {
@@ -66,24 +47,22 @@ int guardedCall(char **error, Work work) {
   }
 }
 
-/// Runs `work` on the parsed variant.
+/// Runs `work` on the variant.
 template <typename Work>
 int guarded(const nb_compile_request *request, char **error, Work work) {
-  return guardedCall(error, [&] {
-    return work(nanobragg::ProgramVariant::fromString(request->variant), optionsOf(*request));
-  });
+  return guardedCall(error, [&] { return work(request->variant, CompileOptions(*request)); });
 }
 
-/// Runs `work` on the parsed program, or on the parsed variant when there is none.
+/// Runs `work` on the parsed program, or on the variant when there is none.
 template <typename Work>
 int guardedEither(const nb_compile_request *request, char **error, Work work) {
-  if (!request->program)
+  if (request->program.empty())
     return guarded(request, error, work);
   return guardedCall(error, [&]() -> llvm::Error {
     mlir::DialectRegistry registry;
     registerCompilerDialects(registry);
     mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-    const CompileOptions options = optionsOf(*request);
+    const CompileOptions options(*request);
     // Ops of a plugin's dialect are to be understood.
     if (auto failure = loadPlugins(options.passes.plugins, registry))
       return failure;
@@ -93,7 +72,7 @@ int guardedEither(const nb_compile_request *request, char **error, Work work) {
       if (message.empty())
         message = sentenceOf(diagnostic);
     });
-    const char *name = request->program_name ? request->program_name : "program";
+    const std::string name = request->programName.empty() ? "program" : request->programName;
     auto program =
         parseNamed(llvm::MemoryBuffer::getMemBufferCopy(request->program, name), context);
     if (!program)
@@ -192,6 +171,7 @@ void freeText(char *text) { std::free(text); }
 void freeBytes(void *bytes) { std::free(bytes); }
 
 constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION,
+                                 sizeof(nb_compile_request),
                                  compile,
                                  descriptor,
                                  release,

@@ -18,7 +18,7 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
     of partial sums, which are added up after the loops; a lane that is no pixel to be rendered adds
     nothing. Memory marked `nb.accumulator` has to be zero ahead of the loops.
 
-    With `concurrent`, pixels are computed at the same time and add to that memory by
+    With `warp` above 0, pixels are computed at the same time and add to that memory by
     `memref.atomic_rmw`, for `nb-to-gpu`. Those to grids, where each has places of its own to
     add to, are marked `nb.scattered`.
 
@@ -27,8 +27,9 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
     Example: `nb-opt --convert-nb-to-loops kernel.mlir`
   }];
   let options = [
-    Option<"concurrent", "concurrent", "bool", "false",
-           "pixels are computed at the same time and add to sums by memref.atomic_rmw">
+    Option<"warp", "warp", "int64_t", "0",
+           "threads that run in step on a GPU, where pixels are computed at the same time and add to "
+           "sums by memref.atomic_rmw; 0: a processor's loops">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
@@ -93,7 +94,7 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
     accumulators. What the loops need of them is loaded inside, so that all of it may lie in the
     memory of a device. The program has to be without lanes (no `nb-vectorize`).
 
-    If there are sums over pixels (made by `convert-nb-to-loops` with `concurrent`), each warp of 32 threads
+    If there are sums over pixels (made by `convert-nb-to-loops` with `warp`), each warp
     has an accumulator of its own: warp w the one at `accumulators + w * NAME_accumulator_size`.
     `memref.atomic_rmw` adds to it, at a place that is the same for all pixels; threads of the
     warp that have no pixel compute the nearest one and add 0. Only what is marked `nb.scattered`, a
@@ -101,13 +102,14 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
     (accumulators, number of warps, doubles of an accumulator), has a block of one warp for each
     double, which adds up all accumulators in the first and clears the others.
 
-    Where samples without light are left out (`nb-cull`), a warp renders a block of 32 lit pixels,
-    and all its threads run over the same lists.
+    Where samples without light are left out (`nb-cull`), a warp renders a block of as many lit
+    pixels as it has threads, and all its threads run over the same lists.
 
     Example: `nb-opt --nb-to-gpu=threads=256 outlined.mlir`
   }];
   let options = [
-    Option<"threads", "threads", "int64_t", "128", "threads of a block, whole warps of 32">
+    Option<"threads", "threads", "int64_t", "128", "threads of a block, whole warps">,
+    Option<"warp", "warp", "int64_t", "32", "threads that run in step">
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",

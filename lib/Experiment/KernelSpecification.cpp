@@ -1,46 +1,41 @@
 #include "lib/Experiment/KernelSpecification.h"
 
-#include <stdexcept>
-
 #include "nanobragg/KernelABI.h"
 
 #include <sstream>
+#include <stdexcept>
 
 namespace nanobragg {
 
 constexpr std::string_view derivativeMark = "derivative=", fixedMark = NB_KERNEL_FIXED;
-
-std::vector<std::string> wordsOf(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;)
-    words.push_back(word);
-  return words;
-}
 
 static void append(std::string &text, const std::string &word) {
   text += (text.empty() ? "" : " ") + word;
 }
 
 std::string KernelSpecification::toString() const {
-  std::string text = variant;
-  if (!derivative.empty() && derivative != "none")
-    append(text, std::string(derivativeMark) + derivative);
-  for (const std::string &count : fixed)
-    append(text, std::string(fixedMark) + count);
+  std::string text = variant ? variant->toString() : "";
+  if (derivative.mode != Derivative::Mode::Value)
+    append(text, std::string(derivativeMark) + derivative.toString());
+  for (const FixedCount &count : fixed)
+    append(text, std::string(fixedMark) + count.toString());
   return text;
 }
 
 KernelSpecification KernelSpecification::fromString(std::string_view text) {
   KernelSpecification specification;
-  for (const std::string &word : wordsOf(text)) {
+  std::istringstream words{std::string(text)};
+  std::string variant;
+  for (std::string word; words >> word;) {
     if (word.starts_with(derivativeMark))
-      specification.derivative = word.substr(derivativeMark.size());
+      specification.derivative = Derivative::fromString(word.substr(derivativeMark.size()));
     else if (word.starts_with(fixedMark))
-      specification.fixed.push_back(word.substr(fixedMark.size()));
+      specification.fixed.push_back(FixedCount::fromString(word.substr(fixedMark.size())));
     else
-      append(specification.variant, word);
+      append(variant, word);
   }
+  if (!variant.empty())
+    specification.variant = ProgramVariant::fromString(variant);
   return specification;
 }
 

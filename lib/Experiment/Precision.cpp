@@ -12,14 +12,14 @@ int mostCellsOfMixed(const Experiment &experiment) {
   return gaussian ? 500 : 128;
 }
 
-std::string precisionFor(std::string_view wanted, const Experiment &experiment) {
+Precision precisionFor(Precision wanted, const Experiment &experiment) {
   double cells = *std::ranges::max_element(experiment.crystal.ncells);
   if (experiment.variant.shape == CrystalShape::GaussMatrix)
     for (const double width : experiment.crystal.ncellsCross)
       cells += std::fabs(width);
   const bool tophat = experiment.variant.shape == CrystalShape::Tophat;
   const bool wide = cells > mostCellsOfMixed(experiment);
-  return std::string(wanted == "mixed" && (wide || tophat) ? "f64" : wanted);
+  return wanted == Precision::Mixed && (wide || tophat) ? Precision::F64 : wanted;
 }
 
 } // namespace nanobragg

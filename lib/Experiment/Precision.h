@@ -3,9 +3,7 @@
 #define NANOBRAGG_EXPERIMENT_PRECISION_H
 
 #include "lib/Experiment/Experiment.h"
-
-#include <string>
-#include <string_view>
+#include "nanobragg/Precision.h"
 
 namespace nanobragg {
 
@@ -17,7 +15,7 @@ int mostCellsOfMixed(const Experiment &experiment);
 /// of more cells along an axis (with those of `-Ncells_def`), whose phases need more than 32 bits,
 /// and for a tophat, which has nothing to compute after the fraction of its index that would make
 /// up for the change of type.
-std::string precisionFor(std::string_view wanted, const Experiment &experiment);
+Precision precisionFor(Precision wanted, const Experiment &experiment);
 
 } // namespace nanobragg
 #endif

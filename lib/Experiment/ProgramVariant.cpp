@@ -71,14 +71,6 @@ std::string listed(Names names) {
 
 } // namespace
 
-bool isCullSetting(std::string_view text) {
-  if (text == "off" || text == "exact")
-    return true;
-  double tolerance = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tolerance);
-  return error == std::errc() && end == text.data() + text.size() && tolerance > 0 && tolerance < 1;
-}
-
 std::string ProgramVariant::toString() const {
   std::string text;
   forEachChoice(*this, [&](const char *key, auto field, Names names) {
@@ -88,8 +80,8 @@ std::string ProgramVariant::toString() const {
   });
   if (anomalousKinds > 0)
     text += " anomalous_kinds=" + std::to_string(anomalousKinds);
-  if (cull != "off")
-    text += " cull=" + cull;
+  if (!cull.isOff())
+    text += " cull=" + cull.toString();
   return text;
 }
 
@@ -126,10 +118,13 @@ ProgramVariant ProgramVariant::fromString(std::string_view text) {
   if ((variant.structureFactors == StructureFactors::Anomalous) != (variant.anomalousKinds > 0))
     refuse("'structure_factors=anomalous' and 'anomalous_kinds' belong together");
   if (constexpr std::string_view key = "cull="; rest.starts_with(key)) {
-    variant.cull = rest.substr(key.size(), rest.find(' ') - key.size());
-    rest.remove_prefix(std::min(rest.size(), key.size() + variant.cull.size()));
-    if (!isCullSetting(variant.cull) || variant.cull == "off")
-      refuse("'cull' cannot be '" + variant.cull + "', it is exact or a number between 0 and 1");
+    const std::string_view value = rest.substr(key.size(), rest.find(' ') - key.size());
+    const auto setting = CullSetting::fromString(value);
+    if (!setting || setting->isOff())
+      refuse("'cull' cannot be '" + std::string(value) +
+             "', it is exact or a number between 0 and 1");
+    variant.cull = *setting;
+    rest.remove_prefix(std::min(rest.size(), key.size() + value.size()));
   }
   if (!rest.empty() || (!text.empty() && text.back() == ' '))
     refuse("unexpected '" + std::string(rest) + "' at the end");

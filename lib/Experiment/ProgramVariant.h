@@ -5,6 +5,8 @@
 #ifndef NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 #define NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 
+#include "nanobragg/CullSetting.h"
+
 #include <string>
 #include <string_view>
 
@@ -44,9 +46,6 @@ enum class ImageType { F32, F64 };
 /// The kernel has code for each kind of anomalous scatterer.
 inline constexpr int mostAnomalousKinds = 16;
 
-/// Is this a setting of ProgramVariant::cull?
-bool isCullSetting(std::string_view text);
-
 struct ProgramVariant {
   CrystalShape shape = CrystalShape::Square;
   StructureFactors structureFactors = StructureFactors::Constant;
@@ -78,9 +77,7 @@ struct ProgramVariant {
   bool gainMap = false;      ///< each pixel times its own gain
   bool gain = false;         ///< all pixels times one gain
   ImageType imageType = ImageType::F32;
-  /// Which samples the kernel leaves out: none ("off"), those that are zero in floating point
-  /// ("exact"), or those below a tolerance, a number as text: docs/culling.md.
-  std::string cull = "off";
+  CullSetting cull{}; ///< which samples the kernel leaves out
 
   /// Does anything follow the image of photons?
   bool hasResponse() const {

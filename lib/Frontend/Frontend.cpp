@@ -56,8 +56,8 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
     types.push_back(argumentType(context, parameter->kind()));
   auto function = func::FuncOp::create(b, unknown, "image", b.getFunctionType(types, {}));
   Block *entry = function.addEntryBlock();
-  if (variant.cull != "off")
-    function->setAttr(names::cull, b.getStringAttr(variant.cull));
+  if (!variant.cull.isOff())
+    function->setAttr(names::cull, b.getF64FloatAttr(variant.cull.tolerance()));
 
   llvm::StringMap<Value> values;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {

@@ -1,6 +1,6 @@
 #include "lib/IO/Module.h"
 
-#include "runtime/kernels/CodeFolders.h"
+#include "lib/Process/CodeFolders.h"
 
 #include <dlfcn.h>
 #include <stdexcept>

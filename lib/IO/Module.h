@@ -5,7 +5,7 @@
 namespace nanobragg::io {
 
 /// The interface that the shared library `file` ("libnb-gemmi.so") exports as `symbol`, a function
-/// without arguments. It is looked for where the compiler is (runtime/kernels/CodeFolders.h) and
+/// without arguments. It is looked for where the compiler is (lib/Process/CodeFolders.h) and
 /// stays open. `reads` says what for, in the error: "MTZ files". Throws std::runtime_error when it
 /// is not there or of another build.
 const void *openModule(const char *file, const char *symbol, const char *reads);

@@ -10,7 +10,8 @@
 
 namespace nanobragg {
 
-/// As --device says it: auto, cpu, gpu-on-cpu, or a GPU of one of gpuVendors(): cuda, cuda:N.
+/// As --device says it: auto, cpu, gpu-on-cpu, gpu-on-cpu:64, or a GPU of one of gpuVendors():
+/// cuda, cuda:N.
 struct DeviceChoice {
   enum class Kind {
     Auto,     ///< a GPU where there is one, else the processor
@@ -21,6 +22,7 @@ struct DeviceChoice {
   Kind kind = Kind::Auto;
   int number = 0;                    ///< of the GPU, in the order of its driver
   const GpuVendor *vendor = nullptr; ///< of Gpu; null otherwise
+  int warp = usualWarp;              ///< of GpuOnCpu: threads that run in step, 32 or 64
 
   /// Nothing when it is none of these.
   static std::optional<DeviceChoice> fromString(std::string_view text);

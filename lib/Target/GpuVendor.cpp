@@ -18,6 +18,12 @@ constexpr GpuVendor table[] = {
     {.device = "cuda",
      .chipPrefix = "sm_",
      .triple = "nvptx64-nvidia-cuda",
+     .warp = usualWarp,
+     .assembler = "ptxas",
+     .assemblerVariable = "NB_PTXAS",
+     .toolkitVariable = "CUDA_HOME",
+     .toolkitFolder = "/usr/local/cuda/bin",
+     .toolkitFound = NB_CUDA_BIN_DIR,
      .features = ptxVersion},
 };
 

@@ -17,13 +17,18 @@ struct GpuVendor {
   std::string_view device;     ///< what --device calls its GPUs: "cuda", with ":N" for number N
   std::string_view chipPrefix; ///< how the names of its chips begin: "sm_"
   std::string_view triple;     ///< LLVM's, of code for its chips
+  int warp;                    ///< threads that run in step
+  /// The program that makes machine code of text, "ptxas"; empty: there is none.
+  std::string_view assembler;
+  std::string_view assemblerVariable; ///< of the environment, that names it: "NB_PTXAS"
+  /// Where its toolkit is: as a variable of the environment says, as usual, as CMake found it.
+  std::string_view toolkitVariable, toolkitFolder, toolkitFound;
   /// LLVM's target features for a chip of this name.
   std::string_view (*features)(std::string_view chip);
 };
 
-/// Threads that run in step on every chip that kernels are made for: NVIDIA's warp. Kernels, their
-/// descriptors (KernelABI.h) and the host's twin are built on it.
-inline constexpr std::int64_t threadsOfWarp = 32;
+/// Threads that run in step, where nothing else is asked for: NVIDIA's warps, and the twin's.
+inline constexpr int usualWarp = 32;
 
 std::span<const GpuVendor> gpuVendors();
 

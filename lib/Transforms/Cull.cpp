@@ -1,10 +1,9 @@
 #include "dialect/Names.h"
+#include "dialect/ReachFields.h"
 #include "lib/Transforms/CullSupport.h"
 #include "lib/Transforms/CurvedPixel.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
-
-#include "nanobragg/KernelABI.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,6 +21,8 @@ namespace mlir::nb {
 
 using namespace mlir;
 using namespace mlir::nb;
+using nanobragg::CulledProgram;
+using nanobragg::CullSetting;
 
 namespace {
 /// One dimension of a sum inside the image.
@@ -35,8 +36,8 @@ struct Loop {
 
 class Culler {
 public:
-  Culler(ImageOp image, FunctionOpInterface func, const CullTolerance &tolerance)
-      : image(image), func(func), tolerance(tolerance), b(image), loc(image.getLoc()) {}
+  Culler(ImageOp image, FunctionOpInterface func, const CulledProgram &program)
+      : image(image), func(func), program(program), b(image), loc(image.getLoc()) {}
   void run();
 
 private:
@@ -63,8 +64,8 @@ private:
   /// Values that a table has in place of others.
   using Numbers = SmallVector<std::pair<Value, double>>;
   Value tabulate(Value value, ArrayRef<Loop> over, Pixels pixels = None, const Numbers &at = {});
-  void addFlatPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tables);
-  void addCurvedPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tables);
+  void addFlatPanels(ArrayRef<Loop> layers, ReachTables &tables);
+  void addCurvedPanels(ArrayRef<Loop> layers, ReachTables &tables);
   Value number(Value index);
   Value constant(double value) {
     return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
@@ -74,7 +75,7 @@ private:
 
   ImageOp image;
   FunctionOpInterface func;
-  CullTolerance tolerance;
+  CulledProgram program;
   OpBuilder b;
   Location loc;
 
@@ -108,7 +109,7 @@ bool Culler::findLight() {
   });
   for (Operation *op : candidates) {
     std::string reason;
-    auto found = supportOf(op, image, tolerance, b, reason);
+    auto found = supportOf(op, image, program, b, reason);
     if (!found) {
       if (!reason.empty())
         return refuse(op, reason);
@@ -340,19 +341,16 @@ Value Culler::countOf(ArrayRef<Loop> over) {
   return count;
 }
 
-/// NB_REACH_NUMBER is not among them.
-static Value &at(MutableArrayRef<Value> tables, nb_reach_table table) { return tables[table - 1]; }
-
-void Culler::addFlatPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tables) {
-  at(tables, NB_REACH_ORIGIN) = tabulate(position.getOrigin(), {}, OfPanels);
-  at(tables, NB_REACH_FAST_AXIS) = tabulate(position.getFastAxis(), {}, OfPanels);
-  at(tables, NB_REACH_SLOW_AXIS) = tabulate(position.getSlowAxis(), {}, OfPanels);
-  at(tables, NB_REACH_NORMAL) = tabulate(position.getNormal(), {}, OfPanels);
-  at(tables, NB_REACH_DEPTH) = tabulate(position.getDepth(), layers);
+void Culler::addFlatPanels(ArrayRef<Loop> layers, ReachTables &tables) {
+  tables[&nb_reach_tables::origin] = tabulate(position.getOrigin(), {}, OfPanels);
+  tables[&nb_reach_tables::fast_axis] = tabulate(position.getFastAxis(), {}, OfPanels);
+  tables[&nb_reach_tables::slow_axis] = tabulate(position.getSlowAxis(), {}, OfPanels);
+  tables[&nb_reach_tables::normal] = tabulate(position.getNormal(), {}, OfPanels);
+  tables[&nb_reach_tables::depth] = tabulate(position.getDepth(), layers);
 }
 
 /// The angles are polynomials of degree one: their values at four points say all of them.
-void Culler::addCurvedPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tables) {
+void Culler::addCurvedPanels(ArrayRef<Loop> layers, ReachTables &tables) {
   CurvedPositionOp point = curved->point;
   OpBuilder inside(point);
   Value zero = arith::ConstantOp::create(inside, loc, inside.getF64FloatAttr(0));
@@ -364,15 +362,15 @@ void Culler::addCurvedPanels(ArrayRef<Loop> layers, SmallVectorImpl<Value> &tabl
       at.push_back({curved->depth, depth});
     return tabulate(angles, {}, OfPanels, at);
   };
-  at(tables, NB_REACH_ORIGIN) = anglesAt(0, 0, 0);
-  at(tables, NB_REACH_FAST_AXIS) = anglesAt(1, 0, 0);
-  at(tables, NB_REACH_SLOW_AXIS) = anglesAt(0, 1, 0);
-  at(tables, NB_REACH_NORMAL) = anglesAt(0, 0, 1);
-  at(tables, NB_REACH_DEPTH) = tabulate(curved->depth ? curved->depth : zero, layers);
-  at(tables, NB_REACH_CURVED_BEAM) = tabulate(point.getBeam(), {}, OfPanels);
-  at(tables, NB_REACH_CURVED_FAST) = tabulate(point.getFastAxis(), {}, OfPanels);
-  at(tables, NB_REACH_CURVED_SLOW) = tabulate(point.getSlowAxis(), {}, OfPanels);
-  at(tables, NB_REACH_RADIUS) = tabulate(point.getDistance(), layers, OfPanels);
+  tables[&nb_reach_tables::origin] = anglesAt(0, 0, 0);
+  tables[&nb_reach_tables::fast_axis] = anglesAt(1, 0, 0);
+  tables[&nb_reach_tables::slow_axis] = anglesAt(0, 1, 0);
+  tables[&nb_reach_tables::normal] = anglesAt(0, 0, 1);
+  tables[&nb_reach_tables::depth] = tabulate(curved->depth ? curved->depth : zero, layers);
+  tables[&nb_reach_tables::curved_beam] = tabulate(point.getBeam(), {}, OfPanels);
+  tables[&nb_reach_tables::curved_fast] = tabulate(point.getFastAxis(), {}, OfPanels);
+  tables[&nb_reach_tables::curved_slow] = tabulate(point.getSlowAxis(), {}, OfPanels);
+  tables[&nb_reach_tables::radius] = tabulate(point.getDistance(), layers, OfPanels);
   angles.erase();
   zero.getDefiningOp()->erase();
 }
@@ -394,51 +392,49 @@ void Culler::rewrite() {
 
   Value orientations = tabulate(index.getDirect(), bases);
   Value wavelengths = tabulate(scattering.getWavelength(), beams);
-  SmallVector<Value> tables{orientations, tabulate(scattering.getIncident(), beams), wavelengths};
-  // A table of which nobody reads an entry is that of wavelengths.
-  tables.append(NB_REACH_TABLES - 1 - tables.size(), wavelengths);
+  // A table of which no entry is read is that of wavelengths.
+  ReachTables tables(wavelengths);
+  tables[&nb_reach_tables::direct] = orientations;
+  tables[&nb_reach_tables::incident] = tabulate(scattering.getIncident(), beams);
   if (position)
     addFlatPanels(layers, tables);
   else if (curved)
     addCurvedPanels(layers, tables);
   else
-    at(tables, NB_REACH_DIRECTION) = tabulate(direction, depths, All);
+    tables[&nb_reach_tables::direction] = tabulate(direction, depths, All);
 
-  SmallVector<Value> numbers(NB_REACH_NUMBERS);
-  numbers[NB_REACH_PANELS] = number(image.getCounts()[0]);
-  numbers[NB_REACH_SLOW_PIXELS] = number(image.getCounts()[1]);
-  numbers[NB_REACH_FAST_PIXELS] = number(image.getCounts()[2]);
-  constexpr nb_reach_number roi[] = {NB_REACH_FAST_MIN, NB_REACH_FAST_MAX, NB_REACH_SLOW_MIN,
-                                     NB_REACH_SLOW_MAX};
-  for (unsigned i = 0; i < 4; ++i) {
-    if (!image.getRoi().empty())
-      numbers[roi[i]] = number(image.getRoi()[i]);
-    else
-      numbers[roi[i]] =
-          i % 2 == 0 ? constant(0) : number(image.getCounts()[roi[i] == NB_REACH_FAST_MAX ? 2 : 1]);
-  }
-  numbers[NB_REACH_BEAMS] = countOf(beams);
-  numbers[NB_REACH_BASES] = countOf(bases);
-  numbers[NB_REACH_GROUP] = bases.empty() ? constant(1) : number(bases.back().count());
-  numbers[NB_REACH_DEPTHS] = countOf(layers);
+  using N = nb_reach_numbers;
+  ReachNumbers numbers(constant(0));
+  numbers[&N::panels] = number(image.getCounts()[0]);
+  numbers[&N::slow_pixels] = number(image.getCounts()[1]);
+  numbers[&N::fast_pixels] = number(image.getCounts()[2]);
+  numbers[&N::fast_max] = numbers[&N::fast_pixels];
+  numbers[&N::slow_max] = numbers[&N::slow_pixels];
+  constexpr double N::*roi[] = {&N::fast_min, &N::fast_max, &N::slow_min, &N::slow_max};
+  for (auto [i, bound] : llvm::enumerate(image.getRoi()))
+    numbers[roi[i]] = number(bound);
+  numbers[&N::beams] = countOf(beams);
+  numbers[&N::bases] = countOf(bases);
+  numbers[&N::group] = bases.empty() ? constant(1) : number(bases.back().count());
+  numbers[&N::depths] = countOf(layers);
   const bool hasPanels = position || curved;
-  numbers[NB_REACH_OVERSAMPLE] = hasPanels ? number(fast.getOversample()) : constant(1);
-  numbers[NB_REACH_PIXEL_SIZE] = hasPanels ? fast.getPixelSize() : constant(1);
-  numbers[NB_REACH_DIRECTIONS] = hasPanels ? constant(0) : countOf(depths);
-  numbers[NB_REACH_CURVED] = constant(curved.has_value());
-  for (unsigned i = 0; i < 6; ++i)
-    numbers[NB_REACH_FORM + i] = support.form[i];
-  numbers[NB_REACH_GRATING] = constant(support.grating);
-  for (unsigned i = 0; i < 3; ++i)
-    numbers[NB_REACH_CELLS + i] = support.grating > 0 ? support.cells[i] : constant(0);
+  numbers[&N::oversample] = hasPanels ? number(fast.getOversample()) : constant(1);
+  numbers[&N::pixel_size] = hasPanels ? fast.getPixelSize() : constant(1);
+  numbers[&N::directions] = hasPanels ? constant(0) : countOf(depths);
+  numbers[&N::curved] = constant(curved.has_value());
+  llvm::copy(support.form, numbers[&N::form].begin());
+  numbers[&N::grating] = constant(support.grating);
+  if (support.grating > 0)
+    llvm::copy(support.cells, numbers[&N::cells].begin());
   // A derivative is large where its grating is zero.
-  numbers[NB_REACH_FRINGES] = constant(!tolerance.derives && llvm::all_of(light, [](Value factor) {
+  numbers[&N::fringes] = constant(!program.derives && llvm::all_of(light, [](Value factor) {
     return isa<LatticeFactorOp>(factor.getDefiningOp());
   }));
-  numbers[NB_REACH_DARK] = constant(dark);
-  // Until nb-vectorize has had its say.
-  numbers[NB_REACH_BLOCK_FAST] = numbers[NB_REACH_BLOCK_SLOW] = constant(1);
-  ReachOp::create(b, loc, numbers, tables);
+  numbers[&N::dark] = constant(dark);
+  // Until convert-nb-to-loops knows the lanes.
+  numbers[&N::block_fast] = numbers[&N::block_slow] = constant(1);
+  // Its first table is that of the numbers.
+  ReachOp::create(b, loc, numbers.all(), tables.all().drop_front());
 
   image->setAttr(names::lit, b.getUnitAttr());
   for (auto [i, loop] : llvm::enumerate(loops)) {
@@ -476,24 +472,22 @@ struct CullPass : nb::impl::CullBase<CullPass> {
       func->walk([&](ImageOp image) { images.push_back(image); });
       if (images.empty())
         return;
-      auto wanted = func->getAttrOfType<StringAttr>(names::cull);
+      auto wanted = func->getAttrOfType<FloatAttr>(names::cull);
       if (!wanted) {
         nb::remarkMissed(func.getLoc(), remarkNamed("not-asked", func)) << remark::add(
-            "no sample is left out: the function has no attribute '{0}', \"exact\" or "
-            "a tolerance",
-            names::cull);
+            "no sample is left out: the function has no attribute '{0}', a tolerance", names::cull);
         return;
       }
-      CullTolerance tolerance;
-      if (wanted.getValue() != "exact")
-        (void)wanted.getValue().getAsDouble(tolerance.intensity);
+      const double tolerance = wanted.getValueAsDouble();
+      CulledProgram program{.setting = tolerance > 0 ? CullSetting::below(tolerance)
+                                                     : CullSetting::exact()};
       for (ImageOp image : images) {
-        tolerance.derives = image.getNumResults() > 1;
-        tolerance.toSingle = llvm::all_of(image.getResultTypes(), [](Type type) {
+        program.derives = image.getNumResults() > 1;
+        program.toSingle = llvm::all_of(image.getResultTypes(), [](Type type) {
           auto tensor = dyn_cast<RankedTensorType>(type);
           return tensor && tensor.getElementType().isF32();
         });
-        Culler(image, func, tolerance).run();
+        Culler(image, func, program).run();
       }
     });
   }

@@ -13,6 +13,8 @@
 
 using namespace mlir;
 using namespace mlir::nb;
+using nanobragg::CulledProgram;
+namespace bounds = nanobragg::bounds;
 
 namespace {
 /// A polynomial in the three components of one vector, by the powers of these. A null coefficient
@@ -130,26 +132,7 @@ static Value indexOfFraction(Value fraction) {
   return difference.getLhs();
 }
 
-/// The exponent x beyond which exp(-x) counts for nothing.
-static double exponentBound(const CullTolerance &tolerance, Type type) {
-  if (tolerance.intensity > 0)
-    return std::log(1 / tolerance.intensity) / 2;
-  // From 41 on kernels take an exponential in f32 for 0; a part more for the rounding of x.
-  if (elementTypeOf(type).isF32())
-    return 42;
-  // The square of cells * F * exp(-x) is below half of the smallest number: cells, a product of
-  // three numbers of cells, below 2^60, and F below 2^32 electrons. Derivatives get 2^64 more for
-  // their other factors, which stand between the two exponentials.
-  //
-  // A pixel of f32 is 0 below 2^-150. It is the sum times less than 2^64 (a fluence below 2^160
-  // photons per square metre), so that of one that is not 0 the sum's last digit is 2^-267 or more:
-  // 2^40 terms below 2^-400 do not change it, and their amplitudes are below 2^-200.
-  const bool toSingle = tolerance.toSingle && !tolerance.derives;
-  const double smallest = toSingle ? 200 : 538;
-  return (smallest + 60 + 32 + (tolerance.derives ? 64 : 0)) * std::log(2.0);
-}
-
-/// At least the logarithm of the product of the components: log(y^64) <= 64 (y - 1).
+/// bounds::logarithmOfCells of the product of the components.
 static Value logarithmOfCells(Value ncells, RuleBuilder &r) {
   Value root =
       r.abs(r.mul(r.component(ncells, 0), r.mul(r.component(ncells, 1), r.component(ncells, 2))));
@@ -158,23 +141,6 @@ static Value logarithmOfCells(Value ncells, RuleBuilder &r) {
   return r.mul(r.sub(root, r.constant(root.getType(), 1)), 64);
 }
 
-/// The squared distance x^2 beyond which the square of 3 (sin x - x cos x) / x^3, at most
-/// 3 (1 + x) / x^3, is below the tolerance.
-static double ballBound(double tolerance) {
-  const double amplitude = std::sqrt(tolerance);
-  double low = 1, high = 1;
-  const auto envelope = [](double x) { return 3 * (1 + x) / (x * x * x); };
-  while (envelope(high) > amplitude)
-    high *= 2;
-  while (high - low > 1e-6 * high) {
-    const double middle = (low + high) / 2;
-    (envelope(middle) > amplitude ? low : high) = middle;
-  }
-  return high * high;
-}
-
-/// Room for the rounding of what is compared with an edge.
-constexpr double edgeRoom = 1 + 1e-6;
 constexpr const char *nowhereZero =
     "a round crystal's factor is nowhere zero: only a tolerance could leave it out";
 
@@ -189,9 +155,9 @@ static std::array<Value, 6> scaled(ArrayRef<Value> form, double factor, RuleBuil
 /// |sin(pi N x) / sin(pi x)| <= N / max(1, N |sin(pi x)|) on each axis. A derivative of n-th order
 /// is at most (2 pi N)^n times that, up to a factor that does not depend on N or x.
 static std::optional<Support> ofGrating(Value hkl, Value cells, Operation *image,
-                                        const CullTolerance &tolerance, RuleBuilder &r,
+                                        const CulledProgram &program, RuleBuilder &r,
                                         std::string &why) {
-  if (tolerance.intensity == 0) {
+  if (program.isExact()) {
     why = "a square crystal's factor is nowhere zero: only a tolerance could leave it out";
     return std::nullopt;
   }
@@ -199,14 +165,14 @@ static std::optional<Support> ofGrating(Value hkl, Value cells, Operation *image
     why = "it is not a grating of the fraction of a Miller index, of a size that is known ahead";
     return std::nullopt;
   }
-  Support support{hkl, scaled({}, 0, r), 1 / std::sqrt(tolerance.intensity), {}};
+  Support support{hkl, scaled({}, 0, r), bounds::ofGrating(program.setting.tolerance()), {}};
   for (unsigned i = 0; i < 3; ++i)
     support.cells[i] = r.component(cells, i);
   return support;
 }
 
 static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
-                                       const CullTolerance &tolerance, RuleBuilder &r,
+                                       const CulledProgram &program, RuleBuilder &r,
                                        std::string &why) {
   Value hkl = op.getFraction() ? indexOfFraction(op.getHkl()) : op.getHkl();
   for (Value operand : op->getOperands().drop_front())
@@ -215,22 +181,22 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
       return std::nullopt;
     }
   if (op.getShape() == Shape::square)
-    return ofGrating(hkl, op.getNcells(), image, tolerance, r, why);
+    return ofGrating(hkl, op.getNcells(), image, program, r, why);
   double bound = 0;
   switch (op.getShape()) {
   case Shape::gauss:
   case Shape::gauss_matrix:
-    bound = exponentBound(tolerance, op.getType());
+    bound = bounds::ofExponent(program, elementTypeOf(op.getType()).isF32());
     break;
   case Shape::tophat:
-    bound = nanobragg::constants::tophatEdge * edgeRoom;
+    bound = nanobragg::constants::tophatEdge * bounds::edgeRoom;
     break;
   case Shape::round:
-    if (tolerance.intensity == 0) {
+    if (program.isExact()) {
       why = nowhereZero;
       return std::nullopt;
     }
-    bound = ballBound(tolerance.intensity);
+    bound = bounds::ofBall(program.setting.tolerance());
     break;
   case Shape::square:
     llvm_unreachable("a square crystal's factor is no function of a distance");
@@ -239,10 +205,10 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
   const double factor = distanceFactor(op.getShape());
   auto form = distanceCoefficients(op, factor, r);
   Support support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r), 0, {}};
-  if (op.getShape() == Shape::gauss && tolerance.intensity == 0 && !tolerance.derives &&
+  if (op.getShape() == Shape::gauss && program.isExact() && !program.derives &&
       elementTypeOf(op.getType()).isF64()) {
     // As many cells as there are, in place of 2^60.
-    const double ofMost = 60 * std::log(2.0) / bound;
+    const double ofMost = bounds::ofMostCells / bound;
     Value logarithm = logarithmOfCells(op.getNcells(), r);
     Value share = r.reciprocal(
         r.add(r.mul(logarithm, 1 / bound), r.constant(logarithm.getType(), 1 - ofMost)));
@@ -269,31 +235,32 @@ static std::optional<Support> ofChoice(arith::SelectOp op, Operation *image, Rul
       !matchPattern(op.getFalseValue(), m_AnyZeroFloat()) ||
       !matchPattern(less.getRhs(), m_Constant(&edge)) || !(edge.getValueAsDouble() > 0))
     return std::nullopt;
-  return ofForm(less.getLhs(), 1 / (edge.getValueAsDouble() * edgeRoom), image, r);
+  return ofForm(less.getLhs(), 1 / (edge.getValueAsDouble() * bounds::edgeRoom), image, r);
 }
 
-std::optional<Support> nb::supportOf(Operation *op, Operation *image,
-                                     const CullTolerance &tolerance, OpBuilder &builder,
-                                     std::string &why) {
+std::optional<Support> nb::supportOf(Operation *op, Operation *image, const CulledProgram &program,
+                                     OpBuilder &builder, std::string &why) {
   RuleBuilder r(builder, op->getLoc());
   if (auto factor = dyn_cast<LatticeFactorOp>(op))
-    return ofFactor(factor, image, tolerance, r, why);
+    return ofFactor(factor, image, program, r, why);
   if (auto exponential = dyn_cast<math::ExpOp>(op)) {
     Value exponent = exponential.getOperand();
     if (auto rounded = exponent.getDefiningOp<arith::TruncFOp>())
       exponent = rounded.getIn();
-    return ofForm(exponent, -1 / exponentBound(tolerance, exponential.getType()), image, r);
+    return ofForm(exponent,
+                  -1 / bounds::ofExponent(program, elementTypeOf(exponential.getType()).isF32()),
+                  image, r);
   }
   if (auto choice = dyn_cast<arith::SelectOp>(op))
     return ofChoice(choice, image, r);
   if (auto grating = dyn_cast<GratingOp>(op))
-    return ofGrating(indexOfFraction(grating.getDelta()), grating.getNcells(), image, tolerance, r,
+    return ofGrating(indexOfFraction(grating.getDelta()), grating.getNcells(), image, program, r,
                      why);
   if (auto ball = dyn_cast<BallOp>(op)) {
-    if (tolerance.intensity == 0)
+    if (program.isExact())
       why = nowhereZero;
     else
-      return ofForm(ball.getU(), 1 / ballBound(tolerance.intensity), image, r);
+      return ofForm(ball.getU(), 1 / bounds::ofBall(program.setting.tolerance()), image, r);
   }
   return std::nullopt;
 }

@@ -3,22 +3,13 @@
 #define NB_TRANSFORMS_CULLSUPPORT_H
 
 #include "dialect/NB.h"
+#include "lib/Culling/Bounds.h"
 
 #include <array>
 #include <optional>
 #include <string>
 
 namespace mlir::nb {
-
-/// What may be left out of an image.
-struct CullTolerance {
-  /// Of the square of a lattice factor over that at its peak; 0: what is zero in floating point.
-  double intensity = 0;
-  /// The function has more results than its image: derivatives, whose terms carry further factors.
-  bool derives = false;
-  /// The image is of f32.
-  bool toSingle = false;
-};
 
 /// A sample vanishes unless the quadratic form of the fraction x of `hkl`, an nb.miller_index, is
 /// at most 1; or, of a grating, the product over the axes of max(1, cells |sin(pi x)|) at most
@@ -34,8 +25,9 @@ struct Support {
 /// nb.grating, and of a quadratic form of the fraction of a Miller index exp, nb.ball or a choice
 /// by where it ends. `builder` stands ahead of `image`. Null where the op is neither. `why` says in
 /// a few words why a lattice factor has no support.
-std::optional<Support> supportOf(Operation *op, Operation *image, const CullTolerance &tolerance,
-                                 OpBuilder &builder, std::string &why);
+std::optional<Support> supportOf(Operation *op, Operation *image,
+                                 const nanobragg::CulledProgram &program, OpBuilder &builder,
+                                 std::string &why);
 
 } // namespace mlir::nb
 

@@ -316,19 +316,24 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
     if (!func.getBody().hasOneBlock())
       return func.emitError("cannot differentiate a function with control flow between blocks");
     Differentiator differentiator(func, names, value);
-    if (mode == "jacobian")
+    using Mode = nanobragg::Derivative::Mode;
+    switch (mode) {
+    case Mode::Value:
+      return success();
+    case Mode::Jacobian:
       return differentiator.jacobian();
-    if (mode == "jvp")
+    case Mode::JVP:
       return differentiator.jvp(directions, DerivativeKind::JVP);
-    if (mode == "vjp")
+    case Mode::VJP:
       return differentiator.vjp();
-    if (mode == "hvp") {
+    case Mode::HVP: {
       unsigned images = value ? func.getNumResults() : 0;
       if (failed(differentiator.vjp()))
         return failure();
       return Differentiator(func, names, value).jvp(directions, DerivativeKind::HVP, images);
     }
-    return func.emitError() << "unknown mode '" << mode << "': expected jacobian, jvp, vjp or hvp";
+    }
+    llvm_unreachable("unknown mode");
   }
 
   void runOnOperation() override {

@@ -230,7 +230,12 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"function", "function", "std::string", "\"image\"", "the function to differentiate">,
-    Option<"mode", "mode", "std::string", "\"vjp\"", "jacobian, jvp, vjp or hvp">,
+    Option<"mode", "mode", "::nanobragg::Derivative::Mode", "::nanobragg::Derivative::Mode::VJP",
+           "what to make of the function", [{::llvm::cl::values(
+             clEnumValN(::nanobragg::Derivative::Mode::Jacobian, "jacobian", "and images of it"),
+             clEnumValN(::nanobragg::Derivative::Mode::JVP, "jvp", "and tangents"),
+             clEnumValN(::nanobragg::Derivative::Mode::VJP, "vjp", "and the gradient of a loss"),
+             clEnumValN(::nanobragg::Derivative::Mode::HVP, "hvp", "and tangents of that"))}]>,
     ListOption<"parameters", "parameters", "std::string", "arguments to differentiate by">,
     Option<"directions", "directions", "unsigned", "1", "tangents at once (jvp, hvp)">,
     Option<"value", "value", "bool", "true", "return the function's own results too">
@@ -273,7 +278,8 @@ def SetPrecision : Pass<"nb-set-precision"> {
     Example: `nb-opt --nb-set-precision=precision=mixed experiment.mlir`
   }];
   let options = [
-    Option<"precision", "precision", "std::string", "\"f64\"", "f64, mixed or f32">
+    Option<"precision", "precision", "::nanobragg::Precision", "::nanobragg::Precision::F64",
+           "f64, mixed or f32", "precisionValues()">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
 }

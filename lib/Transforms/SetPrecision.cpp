@@ -214,20 +214,15 @@ struct SetPrecisionPass : nb::impl::SetPrecisionBase<SetPrecisionPass> {
   using SetPrecisionBase::SetPrecisionBase;
 
   void runOnOperation() override {
-    if (precision != "f64" && precision != "mixed" && precision != "f32") {
-      emitError(getOperation()->getLoc())
-          << "nb-set-precision: precision must be f64, mixed or f32, but got '" << precision << "'";
-      return signalPassFailure();
-    }
     SmallVector<ImageOp> images;
     getOperation()->walk([&](ImageOp image) { images.push_back(image); });
-    if (precision == "f64") {
+    if (precision == nanobragg::Precision::F64) {
       for (ImageOp image : images)
         remarkNothing(image.getLoc(), "nb-set-precision", "", "all ops compute in f64, as asked");
       return;
     }
     for (ImageOp image : images) {
-      Narrower narrower(image, precision == "f32");
+      Narrower narrower(image, precision == nanobragg::Precision::F32);
       narrower.run();
       auto named = [&](StringRef name) {
         return remark::RemarkOpts::name(name).category("nb-set-precision");

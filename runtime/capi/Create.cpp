@@ -1,5 +1,4 @@
 #include "lib/CommandLine/ExperimentOf.h"
-#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/KernelSpecification.h"
 #include "lib/Experiment/PixelList.h"
 #include "runtime/capi/FlagValues.h"
@@ -23,22 +22,23 @@ auto asBadKernel(Work work) {
   }
 }
 
-std::unique_ptr<nb_simulator> simulatorFor(const ProgramVariant &variant,
-                                           const SimulatorOptions &options) {
-  if (!options.passes.precision.empty() && options.passes.precision != options.precision)
-    throw UsageError("--schedule is for --precision=" + options.passes.precision +
-                     ", and these flags ask for " + options.precision);
-  requireKernelAlone(variant);
-  KernelRequest request;
-  request.variant = variant.toString();
-  request.precision = options.precision;
-  request.passes = options.passes;
-  request.file = options.kernelFile;
-  request.dumpIR = options.dumpIR;
-  SimulatorOptions strict = options;
-  strict.fallback = false; // nobody would hear of it
-  Placement placement(strict);
-  return std::make_unique<nb_simulator>(placement.place(std::move(request)), options.threads);
+/// By default nothing is left out: crystals may become small.
+SimulatorOptions forAnyNumbers(SimulatorOptions options) {
+  options.anyNumbers = true;
+  options.fallback = false; // there is no one to tell
+  return options;
+}
+
+std::unique_ptr<nb_simulator> simulatorFor(KernelRequest request, const SimulatorOptions &options) {
+  requireKernelAlone(request.variant);
+  return std::make_unique<nb_simulator>(Placement(options).place(std::move(request)),
+                                        options.threads);
+}
+
+std::unique_ptr<nb_simulator> simulatorOfVariant(const char *variant, const char *device) {
+  const SimulatorOptions options = forAnyNumbers({.device = device});
+  return simulatorFor(
+      requestFor(ProgramVariant::fromString(given(variant, "the variant")), options), options);
 }
 
 } // namespace
@@ -66,8 +66,7 @@ nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simulator **s
 nb_status nb_simulator_compile(const char *variant, nb_simulator **simulator) {
   return guarded([&] {
     given(simulator, "the place for the simulator");
-    const auto parsed = ProgramVariant::fromString(given(variant, "the variant"));
-    *simulator = simulatorFor(parsed, {.device = "cpu"}).release();
+    *simulator = simulatorOfVariant(variant, "cpu").release();
     return NB_OK;
   });
 }
@@ -76,8 +75,7 @@ nb_status nb_simulator_compile_for(const char *variant, const char *device,
                                    nb_simulator **simulator) {
   return guarded([&] {
     given(simulator, "the place for the simulator");
-    const auto parsed = ProgramVariant::fromString(given(variant, "the variant"));
-    *simulator = simulatorFor(parsed, {.device = given(device, "the device")}).release();
+    *simulator = simulatorOfVariant(variant, given(device, "the device")).release();
     return NB_OK;
   });
 }
@@ -87,13 +85,10 @@ nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simula
     given(simulator, "the place for the simulator");
     const std::vector<std::string> all = words(count, flags);
     Experiment experiment = experimentOf(all, HklCache::fromEnvironment().get());
-    SimulatorOptions options = simulatorOptionsOf(all, experiment);
+    SimulatorOptions options = forAnyNumbers(simulatorOptionsOf(all, experiment));
     if (const std::vector<PixelIndex> pixels = std::exchange(options.pixels, {}); !pixels.empty())
       listPixels(experiment, pixels);
-    ProgramVariant variant = experiment.variant;
-    if (!options.cull.empty()) // by default nothing is left out: crystals may become small
-      variant.cull = cullFor(options.cull, experiment);
-    auto created = simulatorFor(variant, options);
+    auto created = simulatorFor(decide(experiment, options).request, options);
     setAll(created->values, created->kernel(), experiment);
     *simulator = created.release();
     return NB_OK;

@@ -17,9 +17,9 @@ nb_status setNumbers(nb_simulator *s, const char *name, nb_parameter_kind kind,
 /// business, no flag chooses them.
 KernelSpecification specificationFor(const nb_kernel_descriptor &kernel, ProgramVariant variant) {
   KernelSpecification specification = KernelSpecification::fromString(kernel.variant);
-  if (!specification.derivative.empty())
+  if (specification.derivative.mode != Derivative::Mode::Value)
     variant.imageType = ImageType::F64;
-  specification.variant = variant.toString();
+  specification.variant = variant;
   return specification;
 }
 
@@ -88,8 +88,8 @@ nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
     const Experiment experiment =
         experimentOf(words(count, flags), HklCache::fromEnvironment().get());
     try {
-      checkFits(s->kernel(), specificationFor(s->kernel(), experiment.variant),
-                s->kernel().precision, "the simulator's kernel");
+      checkFits(s->kernel(), specificationFor(s->kernel(), experiment.variant), std::nullopt,
+                "the simulator's kernel");
     } catch (const std::runtime_error &error) {
       throw std::invalid_argument(error.what());
     }

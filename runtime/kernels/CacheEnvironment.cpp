@@ -1,10 +1,10 @@
 // The cache that the user's settings describe.
 
+#include "lib/Process/Environment.h"
+#include "lib/Process/Refusal.h"
 #include "runtime/kernels/CompilerBuild.h"
-#include "runtime/kernels/Environment.h"
 #include "runtime/kernels/HostCpu.h"
 #include "runtime/kernels/KernelCache.h"
-#include "runtime/kernels/Refusal.h"
 
 #include <charconv>
 #include <string_view>

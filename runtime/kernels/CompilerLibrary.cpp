@@ -1,8 +1,8 @@
 #include "runtime/kernels/CompilerLibrary.h"
 
-#include "runtime/kernels/CodeFolders.h"
-#include "runtime/kernels/Environment.h"
-#include "runtime/kernels/Refusal.h"
+#include "lib/Process/CodeFolders.h"
+#include "lib/Process/Environment.h"
+#include "lib/Process/Refusal.h"
 #include "runtime/processor/LargeStack.h"
 
 #include <dlfcn.h>
@@ -61,31 +61,6 @@ void *openLibrary() {
   return openOrThrow(search.found.front().string(), search.found.front().string());
 }
 
-nb_compile_request toC(const KernelRequest &request) {
-  nb_compile_request c = {};
-  c.variant = request.variant.c_str();
-  c.precision = request.precision.c_str();
-  c.target = request.target.c_str();
-  c.dump_ir = request.dumpIR.empty() ? nullptr : request.dumpIR.c_str();
-  c.engine = request.engine == Engine::Fused ? NB_ENGINE_FUSED : NB_ENGINE_INTERPRETER;
-  c.program = request.program.empty() ? nullptr : request.program.c_str();
-  c.fixed = request.fixed.empty() ? nullptr : request.fixed.c_str();
-  c.symbol = request.symbol.empty() ? nullptr : request.symbol.c_str();
-  c.derivative = request.derivative.empty() ? nullptr : request.derivative.c_str();
-  const auto given = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
-  c.pipeline = given(request.passes.pipeline);
-  c.plugins = given(request.passes.plugins);
-  c.patterns = given(request.passes.patterns);
-  c.program_name = given(request.programName);
-  if (request.passes.tell) {
-    c.tell = [](void *context, const char *line) {
-      static_cast<const OwnPasses *>(context)->tell(line);
-    };
-    c.tell_context = const_cast<OwnPasses *>(&request.passes);
-  }
-  return c;
-}
-
 [[noreturn]] void fail(const nb_compiler_api &api, char *error) {
   const std::string text = error ? error : "the compiler failed without saying why";
   if (error)
@@ -126,7 +101,7 @@ std::shared_ptr<const CompilerLibrary> CompilerLibrary::ofLibrary(void *library)
     throw std::runtime_error("the compiler library has no nb_compiler_get_api; it is not "
                              "libnb-compiler.so or it is damaged");
   const nb_compiler_api *api = getApi(NB_COMPILER_API_VERSION);
-  if (!api)
+  if (!api || api->request_size != sizeof(CompileRequest))
     throw std::runtime_error("the compiler library does not speak version " +
                              std::to_string(NB_COMPILER_API_VERSION) +
                              " of the compiler interface; build it and this program together");
@@ -134,10 +109,9 @@ std::shared_ptr<const CompilerLibrary> CompilerLibrary::ofLibrary(void *library)
 }
 
 KernelHandle CompilerLibrary::compile(const KernelRequest &request) const {
-  const nb_compile_request c = toC(request);
   nb_kernel *kernel = nullptr;
   char *error = nullptr;
-  if (callCompiler([&] { return api.compile(&c, &kernel, &error); }) != 0)
+  if (callCompiler([&] { return api.compile(&request, &kernel, &error); }) != 0)
     fail(api, error);
   const std::shared_ptr<nb_kernel> owner(
       kernel, [self = shared_from_this()](nb_kernel *k) { self->api.release(k); });
@@ -152,11 +126,10 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
     throw std::runtime_error("--" + request.until +
                              " says where a program ends that is printed: "
                              "add --emit=mlir");
-  const nb_compile_request c = toC(request);
   void *bytes = nullptr;
   std::size_t size = 0;
   char *error = nullptr;
-  if (callCompiler([&] { return api.build(&c, kind.c_str(), &bytes, &size, &error); }) != 0)
+  if (callCompiler([&] { return api.build(&request, kind.c_str(), &bytes, &size, &error); }) != 0)
     fail(api, error);
   const char *begin = static_cast<const char *>(bytes);
   std::vector<char> image(begin, begin + size);
@@ -170,10 +143,9 @@ std::string CompilerLibrary::emit(const KernelRequest &request, const std::strin
                              " says where a program in MLIR ends: ask for "
                              "mlir, not for " +
                              stage);
-  const nb_compile_request c = toC(request);
   char *text = nullptr, *error = nullptr;
   const char *form = request.until.empty() ? stage.c_str() : request.until.c_str();
-  if (callCompiler([&] { return api.emit(&c, form, &text, &error); }) != 0)
+  if (callCompiler([&] { return api.emit(&request, form, &text, &error); }) != 0)
     fail(api, error);
   const std::string result = text ? text : "";
   if (text)
@@ -186,11 +158,10 @@ std::shared_ptr<const PreparedProgram> CompilerLibrary::prepare(const KernelRequ
   if (!api.prepare_program)
     throw std::runtime_error("the compiler library has no interpreter; build it and this program "
                              "together");
-  const nb_compile_request c = toC(request);
   nb_program *program = nullptr;
   char *error = nullptr;
   const char *names = probe.empty() ? nullptr : probe.c_str();
-  if (callCompiler([&] { return api.prepare_program(&c, names, &program, &error); }) != 0)
+  if (callCompiler([&] { return api.prepare_program(&request, names, &program, &error); }) != 0)
     fail(api, error);
   return std::make_shared<const PreparedProgram>(api, program);
 }
@@ -215,11 +186,10 @@ EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
   if (!api.compare_engines)
     throw std::runtime_error("the compiler library cannot compare engines; build it and this "
                              "program together");
-  const nb_compile_request c = toC(request);
   char *report = nullptr, *error = nullptr;
   std::int32_t differ = 0;
   if (callCompiler([&] {
-        return api.compare_engines(&c, arguments, &options, &differ, &report, &error);
+        return api.compare_engines(&request, arguments, &options, &differ, &report, &error);
       }) != 0)
     fail(api, error);
   EngineComparison comparison = {differ != 0, report ? report : ""};

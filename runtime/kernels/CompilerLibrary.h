@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_COMPILERLIBRARY_H
 #define NANOBRAGG_COMPILERLIBRARY_H
 
+#include "lib/Experiment/CompileRequest.h"
 #include "lib/Experiment/KernelSpecification.h"
 #include "lib/Parallel/ProcessMutex.h"
 #include "lib/Target/DeviceChoice.h"
@@ -19,32 +20,20 @@
 
 namespace nanobragg {
 
+namespace gpu {
+class Device;
+}
+
 /// What is asked of the compiler, and where the kernel is to run.
-struct KernelRequest {
-  std::string variant{}; ///< ProgramVariant::toString()
-  std::string precision = "f64";
-  std::string target = "native"; ///< as nb_compile_request::target
-  std::string dumpIR{};          ///< directory for the IR after every pass; empty: none
-  Engine engine = Engine::Fused;
-  std::string derivative{}; ///< Derivative::toString(); empty: the image alone
-  std::string file{};       ///< of KernelProvider: a kernel file that takes its place
+struct KernelRequest : CompileRequest {
+  std::string file{}; ///< of KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
   std::shared_ptr<gpu::Device> gpu{}; ///< found for that choice, see findDevice
-  std::string fixed{};                ///< counts to compile in: "NAME=VALUE", separated by blanks
-  OwnPasses passes{};
-  // Of build() and emit() alone.
-  std::string program{};     ///< an nb program as text, instead of the variant
-  std::string programName{}; ///< what messages call it: its file
-  std::string until{};  ///< of emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
-  std::string symbol{}; ///< what an object defines; empty: nb_kernel_get_descriptor
+  std::string until{}; ///< of emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
 
-  bool isForGpu() const { return vendorOfChip(target) != nullptr; }
-  /// False: it asks for the image alone.
-  bool hasDerivative() const { return !derivative.empty() && derivative != "none"; }
+  bool isForGpu() const { return target.vendor() != nullptr; }
   /// As a kernel says what it is of, but for fixed counts.
-  KernelSpecification specification() const {
-    return {variant, hasDerivative() ? derivative : "", {}};
-  }
+  KernelSpecification specification() const { return {variant, derivative, {}}; }
 };
 
 /// A program that the interpreter is ready to run. Runs wait for each other.

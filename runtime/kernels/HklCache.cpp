@@ -1,9 +1,9 @@
 #include "runtime/kernels/HklCache.h"
 
 #include "lib/Parallel/LargePages.h"
+#include "lib/Process/Environment.h"
 #include "runtime/kernels/CacheDirectory.h"
 #include "runtime/kernels/CacheEntry.h"
-#include "runtime/kernels/Environment.h"
 #include "runtime/kernels/KernelCache.h"
 
 #include <cstring>

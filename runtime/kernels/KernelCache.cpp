@@ -1,7 +1,7 @@
 #include "runtime/kernels/KernelCache.h"
 
 #include "lib/Experiment/KernelSpecification.h"
-#include "runtime/gpu/Assembler.h"
+#include "lib/Target/Assembler.h"
 #include "runtime/kernels/CacheDirectory.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/CompilerBuild.h"
@@ -27,10 +27,10 @@ static std::string line(const char *what, const std::string &text) {
 }
 
 std::string describeRequest(const KernelRequest &request) {
-  return "target: " + request.target + "\nprecision: " + request.precision +
-         "\ndifferentiated: " + (request.derivative.empty() ? "none" : request.derivative) +
-         "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") + "\nvariant: " +
-         KernelSpecification{request.variant, "", wordsOf(request.fixed)}.toString() + "\n" +
+  return "target: " + request.targetText() + "\nprecision: " + toString(request.precision) +
+         "\ndifferentiated: " + request.derivative.toString() +
+         "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") +
+         "\nvariant: " + KernelSpecification{request.variant, {}, request.fixed}.toString() + "\n" +
          line("pipeline", request.passes.pipeline) + line("plugins", request.passes.plugins) +
          line("patterns", request.passes.patterns);
 }
@@ -39,15 +39,15 @@ std::string describeRequest(const KernelRequest &request) {
 static std::string describeAssembler(const KernelRequest &request) {
   if (!request.isForGpu())
     return "";
-  const std::string program = gpu::findAssembler(request.target);
+  const std::string program = gpu::findAssembler(request.target.name);
   return "assembler: " + (program.empty() ? "none" : program + " " + identifyBuild(program)) + "\n";
 }
 
 std::string KernelCache::specificationOf(const KernelRequest &request) const {
   return "nanobragg kernel\nkernel abi: " + std::to_string(NB_KERNEL_ABI_VERSION) +
          "\ncompiler: " + options.compilerBuild + "\n" +
-         (request.target == "native" || request.target == "gpu-on-cpu" ? options.hostCpu : "") +
-         describeAssembler(request) + describeRequest(request);
+         (request.target.isHere() ? options.hostCpu : "") + describeAssembler(request) +
+         describeRequest(request);
 }
 
 void KernelCache::warnOnce(const std::string &problem) {

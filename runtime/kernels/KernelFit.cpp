@@ -1,11 +1,10 @@
 #include "runtime/kernels/KernelFit.h"
 
-#include "lib/Experiment/Culling.h"
+#include "lib/Process/Refusal.h"
+#include "lib/Target/CpuFeatures.h"
 #include "runtime/kernels/CacheEntry.h"
-#include "runtime/kernels/CpuFeatures.h"
 #include "runtime/kernels/KernelFile.h"
 #include "runtime/kernels/KernelText.h"
-#include "runtime/kernels/Refusal.h"
 
 #include <fstream>
 #include <iterator>
@@ -73,13 +72,6 @@ std::span<const char> soundImage(std::span<const char> file) {
                 "--emit=so");
 }
 
-/// The word on culling in the text of a variant.
-std::string cullIn(const std::string &variant) {
-  constexpr std::string_view mark = " cull=";
-  const std::size_t word = variant.find(mark);
-  return word == variant.npos ? "off" : variant.substr(word + mark.size());
-}
-
 } // namespace
 
 std::string missingFeatures(std::string_view features) {
@@ -120,21 +112,24 @@ KernelHandle openKernelFile(const std::filesystem::path &file) {
 }
 
 void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
-               std::string_view precision, const std::string &who) {
+               std::optional<Precision> precision, const std::string &who) {
   std::string differences;
   const auto differ = [&](const std::string &has, const std::string &needs) {
     differences +=
         (differences.empty() ? " " : "; ") + ("it has " + has) + " and " + needs + " is needed";
   };
-  KernelSpecification found = KernelSpecification::fromString(kernel.variant);
+  KernelSpecification found;
+  try {
+    found = KernelSpecification::fromString(kernel.variant);
+  } catch (const std::invalid_argument &error) {
+    throw std::runtime_error(who + " does not fit: " + error.what());
+  }
   // What is fixed concerns numbers: runKernel compares it.
   found.fixed.clear();
   wanted.fixed.clear();
   // A kernel that leaves out less than may be left out fits.
-  if (cullFits(cullIn(found.variant), cullIn(wanted.variant))) {
-    found.variant = withoutCull(found.variant);
-    wanted.variant = withoutCull(wanted.variant);
-  }
+  if (found.variant && wanted.variant && found.variant->cull.keeps(wanted.variant->cull))
+    wanted.variant->cull = found.variant->cull;
   const std::string hasText = found.toString(), needsText = wanted.toString();
   std::string_view has = hasText, needs = needsText;
   const bool known = !has.empty();
@@ -143,8 +138,8 @@ void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
       differ(std::string(a), std::string(b));
   if (known && (!has.empty() || !needs.empty()))
     differ("'" + std::string(has) + "' in its variant", "'" + std::string(needs) + "'");
-  if (precision != kernel.precision)
-    differ("precision=" + std::string(kernel.precision), "precision=" + std::string(precision));
+  if (precision && toString(*precision) != kernel.precision)
+    differ("precision=" + std::string(kernel.precision), "precision=" + toString(*precision));
   if (!differences.empty())
     throw std::runtime_error(who + " does not fit:" + differences);
 }

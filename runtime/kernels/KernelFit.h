@@ -1,11 +1,13 @@
-// May this kernel do that work here?.
+// May this kernel do that work here?
 #ifndef NANOBRAGG_KERNELFIT_H
 #define NANOBRAGG_KERNELFIT_H
 
 #include "lib/Experiment/KernelSpecification.h"
+#include "nanobragg/Precision.h"
 #include "runtime/processor/KernelRunner.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,10 +26,11 @@ const nb_kernel_descriptor &selectVersion(const nb_kernel_descriptor &first);
 KernelHandle openKernelFile(const std::filesystem::path &file);
 
 /// Throws std::runtime_error, beginning with `who`, that names each choice in which the
-/// kernel differs from what is wanted, apart from fixed counts, or the precision. A kernel that
-/// does not know its variant (one made from a program) fits if its parameters can be bound.
+/// kernel differs from what is wanted, apart from fixed counts, or the precision, if one is. A
+/// kernel that does not know its variant (one made from a program) fits if its parameters can be
+/// bound.
 void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
-               std::string_view precision, const std::string &who);
+               std::optional<Precision> precision, const std::string &who);
 
 } // namespace nanobragg
 #endif

@@ -1,10 +1,9 @@
 #include "runtime/kernels/KernelFolders.h"
 
-#include "lib/Experiment/Culling.h"
+#include "lib/Process/CodeFolders.h"
+#include "lib/Process/Environment.h"
+#include "lib/Process/Refusal.h"
 #include "runtime/kernels/CacheEntry.h"
-#include "runtime/kernels/CodeFolders.h"
-#include "runtime/kernels/Environment.h"
-#include "runtime/kernels/Refusal.h"
 
 #include <string_view>
 
@@ -13,12 +12,13 @@ namespace nanobragg {
 namespace fs = std::filesystem;
 
 std::string kernelFileName(const KernelRequest &request) {
-  const std::string where = request.isForGpu()               ? "gpu"
-                            : request.target == "gpu-on-cpu" ? "gpu-on-cpu"
-                                                             : "cpu";
+  const bool twin = request.target.kind == KernelTarget::Kind::GpuOnCpu;
+  const std::string where = request.isForGpu() ? "gpu" : twin ? "gpu-on-cpu" : "cpu";
+  ProgramVariant variant = request.variant; // kernels with any setting may do
+  variant.cull = CullSetting::off();
   return where + "-" +
-         keyOf("precision: " + request.precision + "\nvariant: " + withoutCull(request.variant) +
-               "\nderivative: " + (request.hasDerivative() ? request.derivative : "none") + "\n") +
+         keyOf("precision: " + toString(request.precision) + "\nvariant: " + variant.toString() +
+               "\nderivative: " + request.derivative.toString() + "\n") +
          ".so";
 }
 

@@ -1,8 +1,8 @@
 #include "runtime/processor/KernelRunner.h"
 
 #include "lib/Parallel/ThreadTeam.h"
-#include "runtime/kernels/FixedCounts.h"
 #include "runtime/processor/Accumulators.h"
+#include "runtime/processor/FixedCounts.h"
 #include "runtime/processor/KernelSamples.h"
 #include "runtime/processor/LitTile.h"
 #include "runtime/processor/Partition.h"

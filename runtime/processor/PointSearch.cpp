@@ -28,14 +28,14 @@ std::array<double, 3> extentsOf(const std::array<double, 6> &f) {
 
 } // namespace
 
-PointSearch::PointSearch(const double *number, std::span<const IncidentBeam> beams,
+PointSearch::PointSearch(const nb_reach_numbers &number, std::span<const IncidentBeam> beams,
                          std::span<const double> direct)
-    : grating(number[NB_REACH_GRATING] > 0) {
-  bound = number[NB_REACH_GRATING];
-  std::copy_n(number + NB_REACH_CELLS, 3, cells.begin());
-  fringes = number[NB_REACH_FRINGES] != 0 &&
+    : grating(number.grating > 0) {
+  bound = number.grating;
+  std::copy_n(number.cells, 3, cells.begin());
+  fringes = number.fringes != 0 &&
             std::all_of(cells.begin(), cells.end(), [](double n) { return n == std::rint(n); });
-  std::copy_n(number + NB_REACH_FORM, 6, form.begin());
+  std::copy_n(number.form, 6, form.begin());
   const std::size_t bases = direct.size() / 9;
   common = (1 / beams.front().radius) * beams.front().k;
   std::vector<Orientation> all(beams.size() * bases);

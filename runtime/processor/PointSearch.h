@@ -31,8 +31,8 @@ struct Directions {
 
 class PointSearch {
 public:
-  /// `number` is the table NB_REACH_NUMBER; `direct` has nine numbers for each basis.
-  PointSearch(const double *number, std::span<const IncidentBeam> beams,
+  /// `direct` has nine numbers for each basis.
+  PointSearch(const nb_reach_numbers &number, std::span<const IncidentBeam> beams,
               std::span<const double> direct);
 
   Vector common; ///< is taken off all directions, so that single precision goes further

@@ -71,60 +71,60 @@ Vector vectorOf(const double (&v)[3]) { return {v[0], v[1], v[2]}; }
 
 Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
              const void *workspace, ThreadTeam &team) {
-  std::int64_t at[NB_REACH_TABLES];
-  kernel.reach(arguments, at);
-  const auto table = [&](nb_reach_table t) {
-    return static_cast<const double *>(workspace) + at[t];
+  nb_reach_tables at;
+  kernel.reach(arguments, &at);
+  const auto table = [&](std::int64_t nb_reach_tables::*which) {
+    return static_cast<const double *>(workspace) + at.*which;
   };
-  const double *number = table(NB_REACH_NUMBER);
-  const auto count = [&](int i) { return std::int64_t(number[i]); };
-  panels = count(NB_REACH_PANELS);
-  slowPixels = count(NB_REACH_SLOW_PIXELS);
-  fastPixels = count(NB_REACH_FAST_PIXELS);
-  beams = count(NB_REACH_BEAMS);
-  bases = count(NB_REACH_BASES);
-  groupSize = std::max<std::int64_t>(count(NB_REACH_GROUP), 1);
-  blockColumns = count(NB_REACH_BLOCK_FAST);
-  blockRows = count(NB_REACH_BLOCK_SLOW);
-  dark = number[NB_REACH_DARK] != 0;
-  fast = {std::max<std::int64_t>(count(NB_REACH_FAST_MIN), 0),
-          std::min(count(NB_REACH_FAST_MAX), fastPixels - 1)};
-  slow = {std::max<std::int64_t>(count(NB_REACH_SLOW_MIN), 0),
-          std::min(count(NB_REACH_SLOW_MAX), slowPixels - 1)};
-  pixelSize = number[NB_REACH_PIXEL_SIZE];
-  oversample = std::max<std::int64_t>(count(NB_REACH_OVERSAMPLE), 0);
-  depths.assign(table(NB_REACH_DEPTH), table(NB_REACH_DEPTH) + count(NB_REACH_DEPTHS));
-  const std::int64_t directions = count(NB_REACH_DIRECTIONS);
+  using T = nb_reach_tables;
+  const auto &number = *reinterpret_cast<const nb_reach_numbers *>(table(&T::numbers));
+  panels = std::int64_t(number.panels);
+  slowPixels = std::int64_t(number.slow_pixels);
+  fastPixels = std::int64_t(number.fast_pixels);
+  beams = std::int64_t(number.beams);
+  bases = std::int64_t(number.bases);
+  groupSize = std::max<std::int64_t>(std::int64_t(number.group), 1);
+  blockColumns = std::int64_t(number.block_fast);
+  blockRows = std::int64_t(number.block_slow);
+  dark = number.dark != 0;
+  fast = {std::max<std::int64_t>(std::int64_t(number.fast_min), 0),
+          std::min(std::int64_t(number.fast_max), fastPixels - 1)};
+  slow = {std::max<std::int64_t>(std::int64_t(number.slow_min), 0),
+          std::min(std::int64_t(number.slow_max), slowPixels - 1)};
+  pixelSize = number.pixel_size;
+  oversample = std::max<std::int64_t>(std::int64_t(number.oversample), 0);
+  depths.assign(table(&T::depth), table(&T::depth) + std::int64_t(number.depths));
+  const std::int64_t directions = std::int64_t(number.directions);
   samplesPerPixel = double(directions ? directions : oversample * oversample * std::ssize(depths));
   hasDepth = depths.size() > 1;
 
   for (std::int64_t i = 0; i != beams; ++i) {
-    const double r = 1 / table(NB_REACH_WAVELENGTH)[i];
-    beam.push_back({r * vectorAt(table(NB_REACH_INCIDENT) + 3 * i), r});
+    const double r = 1 / table(&T::wavelength)[i];
+    beam.push_back({r * vectorAt(table(&T::incident) + 3 * i), r});
     everything |= !(r > 0) || !std::isfinite(r);
   }
-  const bool areCurved = number[NB_REACH_CURVED] != 0;
+  const bool areCurved = number.curved != 0;
   if (directions == 0)
     for (std::int64_t p = 0; p != panels; ++p) {
-      const auto axis = [&](nb_reach_table t) { return vectorAt(table(t) + 3 * p); };
-      const std::array place{axis(NB_REACH_ORIGIN), axis(NB_REACH_FAST_AXIS),
-                             axis(NB_REACH_SLOW_AXIS), axis(NB_REACH_NORMAL)};
+      const auto axis = [&](std::int64_t T::*t) { return vectorAt(table(t) + 3 * p); };
+      const std::array place{axis(&T::origin), axis(&T::fast_axis), axis(&T::slow_axis),
+                             axis(&T::normal)};
       if (areCurved)
-        curved.emplace_back(axis(NB_REACH_CURVED_BEAM), axis(NB_REACH_CURVED_FAST),
-                            axis(NB_REACH_CURVED_SLOW), place);
+        curved.emplace_back(axis(&T::curved_beam), axis(&T::curved_fast), axis(&T::curved_slow),
+                            place);
       else
         flat.push_back({place[0], place[1], place[2], place[3]});
     }
   else
-    direction = table(NB_REACH_DIRECTION);
+    direction = table(&T::direction);
   // Of one behind the crystal, directions are those of its points turned round.
   for (std::size_t i = 0; i != curved.size() * depths.size(); ++i)
-    everything |= !(table(NB_REACH_RADIUS)[i] > 0);
-  const std::span direct(table(NB_REACH_DIRECT), std::size_t(9 * bases));
+    everything |= !(table(&T::radius)[i] > 0);
+  const std::span direct(table(&T::direct), std::size_t(9 * bases));
   everything |= bases < 1 || samplesPerPixel < 1 || beam.empty();
   if (everything)
     return;
-  if (number[NB_REACH_GRATING] > 0 || direction) {
+  if (number.grating > 0 || direction) {
     points.emplace(number, beam, direct);
     return;
   }
@@ -143,8 +143,8 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
 }
 
 /// False where they have no bounds.
-bool Reach::readEllipsoids(const double *number, std::span<const double> direct) {
-  if (!factorize(number + NB_REACH_FORM, reduce))
+bool Reach::readEllipsoids(const nb_reach_numbers &number, std::span<const double> direct) {
+  if (!factorize(number.form, reduce))
     return false;
   // The inverse of L, column by column.
   const Matrix unreduce =

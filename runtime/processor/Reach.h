@@ -40,7 +40,7 @@ struct Group {
   std::int32_t mostRows = 0; ///< of any of them
 };
 
-/// What a kernel says by nb_reach_table, and the candidates that follow from it.
+/// What a kernel says by nb_reach_tables, and the candidates that follow from it.
 class Reach {
 public:
   /// After prepare. The team looks for candidates.
@@ -89,7 +89,7 @@ public:
   void directionsOf(std::int64_t panel, std::int64_t row, Range columns, Directions &into) const;
 
 private:
-  bool readEllipsoids(const double *number, std::span<const double> direct);
+  bool readEllipsoids(const nb_reach_numbers &number, std::span<const double> direct);
   bool readViews();
   /// Of some bases: the mean one, the rows of its inverse, how far the others move a point that it
   /// has at distance 1, and how far from the origin it has what they have at distance 1, at most.

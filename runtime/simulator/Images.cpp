@@ -22,10 +22,10 @@ struct Tolerance {
 };
 
 /// Those of docs/precision.md, and what rounding makes of sums in f64.
-Tolerance toleranceOf(const ComparisonOptions &options, std::string_view precision) {
-  const Tolerance usual = precision == "f64"     ? Tolerance{1e-9, 1e-12}
-                          : precision == "mixed" ? Tolerance{1e-5, 1e-7}
-                                                 : Tolerance{1e-3, 1e-4};
+Tolerance toleranceOf(const ComparisonOptions &options, Precision precision) {
+  const Tolerance usual = precision == Precision::F64     ? Tolerance{1e-9, 1e-12}
+                          : precision == Precision::Mixed ? Tolerance{1e-5, 1e-7}
+                                                          : Tolerance{1e-3, 1e-4};
   return {options.relative.value_or(usual.relative), options.ofMaximum.value_or(usual.ofMaximum)};
 }
 

@@ -1,17 +1,18 @@
 #include "runtime/simulator/Placement.h"
 
-#include "lib/Experiment/Culling.h"
+#include "lib/Culling/Estimate.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Experiment/Precision.h"
 #include "lib/IO/ImageRegion.h"
-#include "runtime/gpu/DevicePlacement.h"
+#include "lib/Process/Refusal.h"
+#include "runtime/kernels/DevicePlacement.h"
 #include "runtime/kernels/KernelFit.h"
-#include "runtime/kernels/Refusal.h"
 #include "runtime/kernels/TunedSchedules.h"
 
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -60,31 +61,86 @@ double samplesOf(const Experiment &experiment) {
   return double(pixels) * samplesPerPixel(experiment);
 }
 
-KernelRequest requestFor(const Experiment &experiment, const SimulatorOptions &options,
-                         const std::string &derivative) {
+KernelRequest requestFor(const ProgramVariant &variant, const SimulatorOptions &options) {
   KernelRequest request;
-  ProgramVariant variant = experiment.variant;
-  variant.cull = derivative.empty() ? cullFor(options.cull, experiment)
-                                    : cullFor(options.cull, experiment, Makes::Derivatives);
-  request.variant = variant.toString();
-  const bool given = !options.kernelFile.empty() || options.kernel;
-  request.precision = given ? options.precision : precisionFor(options.precision, experiment);
-  request.derivative = derivative;
+  request.variant = variant;
+  request.precision = options.precision;
   request.file = options.kernelFile;
   request.dumpIR = options.dumpIR;
-  // Who gave the schedule asked for this precision, and crystals may have become too large for it.
-  const std::string &scheduled = options.passes.precision;
-  if (!scheduled.empty() && scheduled != options.precision)
-    throw std::invalid_argument("the schedule is for precision " + scheduled + ", and " +
-                                options.precision + " is asked for");
   request.passes = options.passes;
-  if (!scheduled.empty() && scheduled != request.precision)
-    request.passes.pipeline.clear();
-  request.fixed = experiment.fixedCounts();
   request.choice = parsed(options.device);
   if (request.choice.kind == Kind::GpuOnCpu)
-    request.target = "gpu-on-cpu";
+    findDevice(request);
+  if (const auto &scheduled = options.passes.precision; scheduled && scheduled != options.precision)
+    throw std::invalid_argument("the schedule is for --precision=" + toString(*scheduled) +
+                                ", and --precision=" + toString(options.precision) +
+                                " is asked for");
   return request;
+}
+
+/// A schedule is for one program. What follows from the numbers may change with them, so there the
+/// compiler's own passes are taken.
+static void fitSchedule(Decision &decision) {
+  OwnPasses &passes = decision.request.passes;
+  const ProgramVariant &needed = decision.request.variant;
+  const auto leaveOut = [&](const std::string &is, const std::string &needs) {
+    decision.notes.push_back("the schedule is left out: it is for " + is + ", and " + needs +
+                             " is needed here");
+    passes.pipeline.clear();
+  };
+  if (passes.pipeline.empty())
+    return;
+  if (passes.precision && passes.precision != decision.request.precision)
+    leaveOut("--precision=" + toString(*passes.precision), toString(decision.request.precision));
+  if (!passes.variant || decision.request.derives())
+    return;
+  ProgramVariant scheduled = *passes.variant;
+  scheduled.imageType = needed.imageType; // which nb-sim rounds to at the end
+  const CullSetting cull = std::exchange(scheduled.cull, needed.cull);
+  if (scheduled != needed)
+    throw std::invalid_argument("the schedule is for another program: that of " +
+                                passes.variant->toString() + ", and " + needed.toString() +
+                                " is asked for; make one for it with nb-try --tune");
+  if (cull != needed.cull)
+    leaveOut("--cull=" + cull.toString(), "--cull=" + needed.cull.toString());
+}
+
+Decision decide(const Experiment &experiment, const SimulatorOptions &options,
+                const Derivative &derivative, std::optional<ImageType> pixels) {
+  ProgramVariant variant = experiment.variant;
+  variant.imageType = pixels.value_or(variant.imageType);
+  Decision decision{requestFor(variant, options), {}};
+  KernelRequest &request = decision.request;
+  request.derivative = derivative;
+
+  const Precision precision = precisionFor(options.precision, experiment);
+  const bool given = !options.kernelFile.empty() || options.kernel;
+  if (!given && !options.anyNumbers)
+    request.precision = precision;
+  if (precision != options.precision && !options.anyNumbers) {
+    const bool tophat = variant.shape == CrystalShape::Tophat;
+    decision.notes.push_back("--precision=" + toString(options.precision) +
+                             (tophat ? " is slower than f64 for a tophat, and may miss its rim; "
+                                     : " keeps its bound up to " +
+                                           std::to_string(mostCellsOfMixed(experiment)) +
+                                           " cells along an axis; ") +
+                             (given    ? "the kernel of --kernel computes with it all the same"
+                              : tophat ? "it is computed in f64"
+                                       : "this larger crystal is computed in f64"));
+  }
+
+  const bool ofGpu = request.choice.kind == Kind::Gpu || request.choice.kind == Kind::GpuOnCpu;
+  if (options.cull || (!ofGpu && !options.anyNumbers))
+    request.variant.cull =
+        cullFor(options.cull, experiment, request.precision, variant.imageType, derivative);
+  if (request.variant.cull.isOff() && options.cull && !options.cull->isOff())
+    decision.notes.push_back("--cull=" + options.cull->toString() +
+                             " leaves out no sample: looking for those with light would take "
+                             "longer here than computing all of them");
+  if (!options.anyNumbers)
+    request.fixed = experiment.fixedCounts();
+  fitSchedule(decision);
+  return decision;
 }
 
 Placement::Placement(const SimulatorOptions &options, double samples)
@@ -94,13 +150,13 @@ Placement::Placement(const SimulatorOptions &options, double samples)
       takesKept(options.keptSchedule && !options.passes.any() && options.kernelFile.empty() &&
                 options.pixels.empty()),
       fallback(options.fallback && options.kernelFile.empty() && !options.passes.any()),
-      cullsByDefault(options.cull.empty()) {}
+      cullsByDefault(!options.cull) {}
 
-/// A GPU computes all samples unless somebody asked for less: it takes a sample in a hundredth of
-/// the time of a processor, which looks for those with light.
+/// The GPU that "auto" has found computes all samples unless less is asked for: it takes a sample
+/// in a hundredth of the time of a processor, which looks for those with light.
 KernelRequest Placement::withCulling(KernelRequest request) const {
-  if (cullsByDefault && (request.gpu || request.target == "gpu-on-cpu"))
-    request.variant = withoutCull(request.variant);
+  if (cullsByDefault && request.gpu)
+    request.variant.cull = CullSetting::off();
   return request;
 }
 
@@ -111,13 +167,14 @@ KernelRequest Placement::decided(KernelRequest request) const {
   request.choice = choice;
   if (choice.kind != Kind::Auto)
     findDevice(request);
-  return withCulling(std::move(request));
+  request = withCulling(std::move(request));
+  return takesKept && !interprets && !request.gpu ? withKeptSchedule(std::move(request)) : request;
 }
 
 Program Placement::interpret(KernelRequest request, const Instruments &look) const {
   request.engine = Engine::Interpreter;
   request.fixed.clear();
-  request.target = "native";
+  request.target = {};
   if (look.probe.empty())
     return Program(kernels.program(request), look);
   return Program(kernels.compiler(request)->prepare(request, look.probe), look);
@@ -128,15 +185,18 @@ Program Placement::placeGiven(const KernelRequest &request) const {
   return Program(given);
 }
 
-/// The pipeline that nb-try --tune has kept for it on this processor, if any.
-static KernelRequest scheduled(KernelRequest request) {
-  if (request.hasDerivative() || request.target != "native")
+KernelRequest withKeptSchedule(KernelRequest request) {
+  if (request.derives() || request.target != KernelTarget() || request.passes.any())
     return request;
   if (const auto schedules = TunedSchedules::fromEnvironment()) {
-    ProgramVariant variant = ProgramVariant::fromString(request.variant);
+    ProgramVariant variant = request.variant;
     variant.imageType = ImageType::F32; // as those of the flags, for which they are kept
-    if (const auto found = schedules->find(variant.toString(), request.precision))
+    if (const auto found = schedules->find(variant.toString(), toString(request.precision))) {
       request.passes.pipeline = *found;
+      if (const auto tell = std::exchange(request.passes.tell, nullptr))
+        tell("with the schedule that nb-try --tune has kept for such images; --schedule=none does "
+             "without");
+    }
   }
   return request;
 }
@@ -158,17 +218,16 @@ Program Placement::place(KernelRequest request) {
     return placeGiven(request);
   if (interprets)
     return interpret(std::move(request));
-  request = decided(std::move(request));
-  if (choice.kind == Kind::Auto) {
-    findDevice(request);
-    if (request.gpu) {
-      if (auto program = placeOnGpu(request))
-        return std::move(*program);
-      request = onProcessor(std::move(request));
-    }
+  request.engine = Engine::Fused;
+  request.choice = choice;
+  findDevice(request);
+  if (choice.kind == Kind::Auto && request.gpu) {
+    if (auto program = placeOnGpu(request))
+      return std::move(*program);
+    request = onProcessor(std::move(request));
   }
   if (takesKept && !request.gpu)
-    request = scheduled(std::move(request));
+    request = withKeptSchedule(std::move(request));
   try {
     return Program(kernels.get(withCulling(request)), request.gpu);
   } catch (const Refusal &) {

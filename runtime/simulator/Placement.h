@@ -5,6 +5,9 @@
 // clang-format off
 //   engine    the interpreter when the options or, without a kernel file, the environment say so,
 //             or when instruments look at the run; else a kernel
+//   precision as the options say, but f64 for crystals that are too large for mixed
+//   culling   as the options say, but off where looking for light would not pay; unsaid, exact where
+//             that pays, and off for the programs of GPUs
 //   device    as the options say; with "auto" a GPU where there is one, unless the simulator is run
 //             once and the run is shorter than the GPU's start
 //   schedule  what nb-try --tune has kept for such images on the processor, unless the options have
@@ -27,10 +30,25 @@ namespace nanobragg {
 /// The innermost evaluations of an image: rendered pixels x samples per pixel.
 double samplesOf(const Experiment &experiment);
 
-/// The program of an experiment's image, or of its derivatives, as the compiler is asked for it.
-/// The target is the processor at hand, or with "gpu-on-cpu" that with a GPU's program.
-KernelRequest requestFor(const Experiment &experiment, const SimulatorOptions &options,
-                         const std::string &derivative = "");
+/// What is made of an experiment and options.
+struct Decision {
+  /// The program as the compiler is asked for it. The target is the processor at hand, or with
+  /// gpu-on-cpu that with a GPU's program.
+  KernelRequest request;
+  std::vector<std::string> notes; ///< sentences that say what is not as asked for, and why
+};
+
+/// Of the experiment's image, with pixels of its type or of another one, or of derivatives. Throws
+/// std::invalid_argument where the options' schedule is for something else.
+Decision decide(const Experiment &experiment, const SimulatorOptions &options,
+                const Derivative &derivative = {}, std::optional<ImageType> pixels = {});
+
+/// Of a variant, without an experiment.
+KernelRequest requestFor(const ProgramVariant &variant, const SimulatorOptions &options);
+
+/// The request with the pipeline that nb-try --tune has kept for images like it on this processor,
+/// if any; request.passes.tell says so.
+KernelRequest withKeptSchedule(KernelRequest request);
 
 class Placement {
 public:

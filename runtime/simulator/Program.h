@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_SIMULATOR_PROGRAM_H
 #define NANOBRAGG_SIMULATOR_PROGRAM_H
 
+#include "runtime/gpu/KernelExecutor.h"
 #include "runtime/kernels/CompilerLibrary.h"
 #include "runtime/processor/KernelRunner.h"
 

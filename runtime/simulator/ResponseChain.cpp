@@ -33,7 +33,7 @@ Simulator simulatorBehind(const Experiment &experiment, const ListedPixels &list
   options.kernels = given.kernels;
   options.pixels = given.pixels;
   options.device = "cpu";
-  options.cull = "off";
+  options.cull = CullSetting::off();
   options.keptSchedule = false;
   const Experiment behind = behindLight(experiment);
   return listed.any() ? Simulator::ofListed(behind, listed, options) : Simulator(behind, options);

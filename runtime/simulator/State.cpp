@@ -1,8 +1,6 @@
 #include "runtime/simulator/State.h"
 
-#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/Precision.h"
 #include "lib/IO/ImageRegion.h"
 
 #include <algorithm>
@@ -35,29 +33,18 @@ Simulator::State::State(const Experiment &given, const ListedPixels &listed,
       placement(options, options.once ? samplesOf(experiment) : 0),
       chain(chainOf(this->experiment, this->listed, this->options)) {}
 
-static Makes madeBy(ImageType pixels, const Derivative &derivative) {
-  return derivative.mode != Derivative::Mode::Value ? Makes::Derivatives
-         : pixels == ImageType::F32                 ? Makes::SingleImage
-                                                    : Makes::DoubleImage;
-}
-
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
-  ProgramVariant variant = experiment.variant;
-  variant.imageType = pixels;
-  variant.cull = cullFor(options.cull, experiment, madeBy(pixels, derivative));
-  KernelRequest request = requestFor(experiment, options, derivative.toString());
-  request.variant = variant.toString();
-  return request;
+  return decide(experiment, options, derivative, pixels).request;
 }
 
 BoundProgram &Simulator::State::program(ImageType pixels, const Derivative &derivative) {
   // The numbers of cells may have changed since, and with them the precision and what is left out.
+  KernelRequest wanted = request(pixels, derivative);
   const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
-                          precisionFor(options.precision, experiment) + " " +
-                          cullFor(options.cull, experiment, madeBy(pixels, derivative));
+                          toString(wanted.precision) + " " + wanted.variant.cull.toString();
   if (const auto found = programs.find(key); found != programs.end())
     return found->second;
-  Program placed = placement.place(request(pixels, derivative));
+  Program placed = placement.place(std::move(wanted));
   return programs.try_emplace(key, std::move(placed), experiment).first->second;
 }
 

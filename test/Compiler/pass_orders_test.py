@@ -37,7 +37,7 @@ OPTIONS = {
     "nb-insert-probes": ("all=true", "names=F*", "ops=nb.lattice_factor outside=true"),
     "nb-set-precision": ("precision=mixed", "precision=f32", "precision=f64"),
     "nb-vectorize": ("width=4", "width=1", "width=3", "width=0"),
-    "convert-nb-to-loops": ("", "concurrent=true"),
+    "convert-nb-to-loops": ("", "warp=32"),
     "convert-nb-to-arith": ("", "estimates=true"),
     "nb-apply-patterns": tuple(f"files={EXAMPLES}/{name}" for name in ("patterns/reciprocal.pdll", *SCHEDULES)),
 }

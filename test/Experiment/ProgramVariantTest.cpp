@@ -102,7 +102,8 @@ TEST(ProgramVariant, KindsOfAnomalousScatterers) {
   ProgramVariant variant;
   variant.structureFactors = StructureFactors::Anomalous;
   variant.anomalousKinds = 12;
-  for (const char *cull : {"off", "exact"}) {
+  for (const CullSetting cull :
+       {CullSetting::off(), CullSetting::exact(), CullSetting::below(1e-9)}) {
     variant.cull = cull;
     EXPECT_EQ(ProgramVariant::fromString(variant.toString()), variant);
   }

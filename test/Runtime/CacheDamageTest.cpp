@@ -77,7 +77,7 @@ TEST_F(CacheDamageTest, SizesThatOverflow) {
 }
 
 TEST_F(CacheDamageTest, SoundEntryWithoutASharedObject) {
-  const std::string specification = cache()->specificationOf({.variant = "x"});
+  const std::string specification = cache()->specificationOf(requestNamed("x"));
   const std::string text = "no shared object";
   expectRefused(encodeEntry({text, specification}), "no shared object");
 }
@@ -95,7 +95,7 @@ TEST_F(CacheDamageTest, ThousandRandomMutations) {
   const auto below = [&](std::size_t n) {
     return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
   };
-  const KernelHandle reference = provider().get({.variant = "x"});
+  const KernelHandle reference = provider().get(requestNamed("x"));
   for (int i = 0; i != 1000; ++i) {
     std::string damaged = good;
     switch (below(5)) {
@@ -121,7 +121,7 @@ TEST_F(CacheDamageTest, ThousandRandomMutations) {
     }
     write(entry, damaged);
     builds = 0;
-    ASSERT_STREQ(provider().get({.variant = "x"})->variant, "x");
+    ASSERT_STREQ(provider().get(requestNamed("x"))->variant, variantText("x").c_str());
     ASSERT_EQ(builds, damaged == good ? 0 : 1) << "mutation " << i;
     ASSERT_EQ(read(entry), good);
   }

@@ -27,7 +27,8 @@ protected:
   /// why.
   void expectRefused(const std::string &why) {
     for (const char *variant : {"x", "y"})
-      EXPECT_STREQ(provider(refused).get({.variant = variant})->variant, variant);
+      EXPECT_STREQ(provider(refused).get(requestNamed(variant))->variant,
+                   variantText(variant).c_str());
     EXPECT_EQ(builds, 2);
     ASSERT_THAT(warnings, SizeIs(1));
     EXPECT_THAT(warnings[0], HasSubstr(why));
@@ -122,7 +123,7 @@ TEST_F(CacheDirectoryTest, FolderInTheWayCostsOnlyTheCache) {
   std::filesystem::create_directories(options.directory);
   ASSERT_EQ(chmod(options.directory.c_str(), 0700), 0);
   std::filesystem::create_directory(entryOf("x"));
-  EXPECT_STREQ(provider().get({.variant = "x"})->variant, "x");
+  EXPECT_STREQ(provider().get(requestNamed("x"))->variant, variantText("x").c_str());
   EXPECT_THAT(warnings, SizeIs(1));
   EXPECT_EQ(files(), std::vector<std::string>{entryOf("x").filename()}) << "no temporary is left";
 }

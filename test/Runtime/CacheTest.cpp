@@ -17,7 +17,7 @@ int *buildCount = nullptr;
 
 int build(const nb_compile_request *request, const char *, void **bytes, size_t *size, char **) {
   ++*buildCount;
-  const std::vector<char> image = buildKernelFile(request->variant);
+  const std::vector<char> image = buildKernelFile(request->variant.toString());
   *bytes = std::malloc(image.size());
   *size = image.size();
   std::memcpy(*bytes, image.data(), image.size());
@@ -28,6 +28,7 @@ const nb_compiler_api &api() {
   static const nb_compiler_api table = [] {
     nb_compiler_api t = {};
     t.version = NB_COMPILER_API_VERSION;
+    t.request_size = sizeof(CompileRequest);
     t.build = build;
     t.free_bytes = [](void *bytes) { std::free(bytes); };
     return t;
@@ -58,12 +59,12 @@ KernelProvider CacheTest::provider(std::shared_ptr<KernelCache> cache) {
 }
 
 void CacheTest::expectRightKernel(const std::string &variant) {
-  EXPECT_EQ(provider().get({.variant = variant})->variant, variant);
+  EXPECT_EQ(provider().get(requestNamed(variant))->variant, variantText(variant));
   EXPECT_THAT(warnings, testing::IsEmpty());
 }
 
 std::filesystem::path CacheTest::entryOf(const std::string &variant) {
-  return options.directory / (keyOf(cache()->specificationOf({.variant = variant})) + ".so");
+  return options.directory / (keyOf(cache()->specificationOf(requestNamed(variant))) + ".so");
 }
 
 std::string CacheTest::read(const std::filesystem::path &file) const {

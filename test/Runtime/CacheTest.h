@@ -3,6 +3,7 @@
 #define NANOBRAGG_TEST_CACHETEST_H
 
 #include "runtime/kernels/KernelProvider.h"
+#include "test/Runtime/RequestNamed.h"
 
 #include <gmock/gmock.h>
 

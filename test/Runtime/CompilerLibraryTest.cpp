@@ -1,6 +1,7 @@
-#include "runtime/kernels/CodeFolders.h"
+#include "lib/Process/CodeFolders.h"
+#include "lib/Process/Refusal.h"
 #include "runtime/kernels/KernelProvider.h"
-#include "runtime/kernels/Refusal.h"
+#include "test/Runtime/RequestNamed.h"
 #include "test/Runtime/TestKernels.h"
 
 #include <gmock/gmock.h>
@@ -28,8 +29,9 @@ char *copyText(const char *text) { return strdup(text); }
 const nb_compiler_api fakeApi = [] {
   nb_compiler_api api = {};
   api.version = NB_COMPILER_API_VERSION;
+  api.request_size = sizeof(CompileRequest);
   api.compile = [](const nb_compile_request *request, nb_kernel **kernel, char **error) {
-    if (!std::strcmp(request->variant, "bad") || request->engine == NB_ENGINE_INTERPRETER) {
+    if (request->variant == variantNamed("bad") || request->engine == Engine::Interpreter) {
       *error = copyText("no such variant");
       return 1;
     }
@@ -42,7 +44,7 @@ const nb_compiler_api fakeApi = [] {
     ++released;
   };
   api.emit = [](const nb_compile_request *request, const char *stage, char **text, char **) {
-    *text = copyText((std::string(stage) + " of " + request->variant).c_str());
+    *text = copyText((std::string(stage) + " of " + request->variant.toString()).c_str());
     return 0;
   };
   api.free_text = [](char *text) { std::free(text); };
@@ -99,13 +101,13 @@ TEST(CompilerLibrary, RelativeNameIsRefused) {
 }
 
 TEST(CompilerLibrary, PassesOnTheCompilersSentence) {
-  EXPECT_THAT([] { fakeLibrary()->compile({.variant = "bad"}); },
+  EXPECT_THAT([] { fakeLibrary()->compile(requestNamed("bad")); },
               ThrowsMessage<std::runtime_error>("no such variant"));
 }
 
 TEST(CompilerLibrary, KernelIsReleasedWithItsLastHandle) {
   released = 0;
-  KernelHandle kernel = fakeLibrary()->compile({.variant = "x"});
+  KernelHandle kernel = fakeLibrary()->compile(requestNamed("x"));
   KernelHandle second = kernel;
   EXPECT_EQ(kernel.get(), &waveKernel());
   kernel.reset();
@@ -115,38 +117,44 @@ TEST(CompilerLibrary, KernelIsReleasedWithItsLastHandle) {
 }
 
 TEST(CompilerLibrary, EmitsText) {
-  EXPECT_EQ(fakeLibrary()->emit({.variant = "x"}, "llvm"), "llvm of x");
+  EXPECT_EQ(fakeLibrary()->emit(requestNamed("x"), "llvm"), "llvm of " + variantText("x"));
 }
 
 TEST(KernelProvider, CompilesAKernelOnce) {
   KernelProvider provider(fakeLibrary);
-  const KernelHandle first = provider.get({.variant = "x"});
-  EXPECT_EQ(provider.get({.variant = "x"}), first);
+  const KernelHandle first = provider.get(requestNamed("x"));
+  EXPECT_EQ(provider.get(requestNamed("x")), first);
   EXPECT_EQ(provider.counters().compiles, 1u);
   EXPECT_EQ(provider.counters().hits, 1u);
 }
 
 TEST(KernelProvider, EveryChoiceThatDecidesTheCodeIsInTheKey) {
   KernelProvider provider(fakeLibrary);
-  provider.get({.variant = "x"});
-  provider.get({.variant = "y"});
-  provider.get({.variant = "x", .precision = "mixed"});
-  provider.get({.variant = "x", .target = "x86-64-v3"});
+  provider.get(requestNamed("x"));
+  provider.get(requestNamed("y"));
+  KernelRequest mixed = requestNamed("x"), other = mixed, interpreted = mixed;
+  mixed.precision = Precision::Mixed;
+  provider.get(mixed);
+  other.target = KernelTarget::fromString("x86-64-v3");
+  provider.get(other);
   EXPECT_EQ(provider.counters().compiles, 4u);
-  EXPECT_ANY_THROW(provider.get({.variant = "x", .engine = Engine::Interpreter}));
+  interpreted.engine = Engine::Interpreter;
+  EXPECT_ANY_THROW(provider.get(interpreted));
 }
 
 TEST(KernelProvider, ADumpAlwaysCompiles) {
   KernelProvider provider(fakeLibrary);
-  provider.get({.variant = "x"});
-  provider.get({.variant = "x", .dumpIR = "dir"});
+  provider.get(requestNamed("x"));
+  KernelRequest dumped = requestNamed("x");
+  dumped.dumpIR = "dir";
+  provider.get(dumped);
   EXPECT_EQ(provider.counters().compiles, 2u);
 }
 
 TEST(KernelProvider, FailureIsNotRemembered) {
   KernelProvider provider(fakeLibrary);
-  EXPECT_ANY_THROW(provider.get({.variant = "bad"}));
-  EXPECT_ANY_THROW(provider.get({.variant = "bad"}));
+  EXPECT_ANY_THROW(provider.get(requestNamed("bad")));
+  EXPECT_ANY_THROW(provider.get(requestNamed("bad")));
   EXPECT_EQ(provider.counters().hits, 0u);
 }
 
@@ -155,7 +163,7 @@ TEST(KernelProvider, PreloadErrorAppearsWhenTheCompilerIsNeeded) {
     throw std::runtime_error("no compiler here");
   });
   provider.preload();
-  EXPECT_THAT([&] { provider.get({.variant = "x"}); },
+  EXPECT_THAT([&] { provider.get(requestNamed("x")); },
               ThrowsMessage<std::runtime_error>("no compiler here"));
 }
 

@@ -1,7 +1,7 @@
 // What the runtime decides about a GPU without asking one.
 #include "lib/Target/DeviceChoice.h"
-#include "runtime/gpu/cuda/ArgumentBlock.h"
-#include "runtime/gpu/cuda/Tiles.h"
+#include "runtime/gpu/ArgumentBlock.h"
+#include "runtime/gpu/Tiles.h"
 #include "runtime/processor/KernelSamples.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 namespace {
 
 using namespace nanobragg;
-using namespace nanobragg::cuda;
+using namespace nanobragg::gpu;
 
 std::int64_t rowsOf(const nb_tile &tile) { return tile.slow_end - tile.slow_begin; }
 

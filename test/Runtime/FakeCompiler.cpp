@@ -1,6 +1,7 @@
 // A compiler library without a compiler, for tests of nb-sim itself. Whatever is asked for, it
 // hands out one kernel: pixel = 1 + slow + fast, each row taking (phi_steps - 1) milliseconds; or 0
 // with NB_FAKE_BLACK in the environment.
+#include "lib/Experiment/CompileRequest.h"
 #include "nanobragg/CompilerABI.h"
 
 #include <chrono>
@@ -54,6 +55,7 @@ constexpr nb_kernel_descriptor descriptor = {NB_KERNEL_ABI_VERSION,
 
 constexpr nb_compiler_api api = {
     NB_COMPILER_API_VERSION,
+    sizeof(nb_compile_request),
     [](const nb_compile_request *, nb_kernel **kernel, char **) {
       *kernel = new nb_kernel;
       return 0;
@@ -61,7 +63,7 @@ constexpr nb_compiler_api api = {
     [](const nb_kernel *) { return &descriptor; },
     [](nb_kernel *kernel) { delete kernel; },
     [](const nb_compile_request *request, const char *stage, char **text, char **) {
-      *text = strdup((std::string(stage) + ": " + request->variant + "\n").c_str());
+      *text = strdup((std::string(stage) + ": " + request->variant.toString() + "\n").c_str());
       return 0;
     },
     [](char *text) { std::free(text); },

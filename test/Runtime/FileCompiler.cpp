@@ -1,6 +1,7 @@
 // A compiler library without a compiler whose kernels are files, for tests of nb-sim with a cache.
 // Every build appends a line to the file NB_TEST_BUILD_LOG, once the NB_TEST_BUILD_SECONDS that it
 // takes are over.
+#include "lib/Experiment/CompileRequest.h"
 #include "nanobragg/CompilerABI.h"
 #include "test/Runtime/BuildKernelFile.h"
 
@@ -21,7 +22,7 @@ int build(const nb_compile_request *request, const char *, void **bytes, size_t 
     std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(seconds)));
   std::vector<char> image;
   try {
-    image = nanobragg::test::buildKernelFile(request->variant);
+    image = nanobragg::test::buildKernelFile(request->variant.toString());
   } catch (const std::exception &problem) { // nb-sim has a C++ library of its own
     *error = strdup(problem.what());
     return 1;
@@ -34,7 +35,7 @@ int build(const nb_compile_request *request, const char *, void **bytes, size_t 
   *size = image.size();
   std::memcpy(*bytes, image.data(), image.size());
   if (const char *log = std::getenv("NB_TEST_BUILD_LOG"))
-    std::ofstream(log, std::ios::app) << request->variant << std::endl;
+    std::ofstream(log, std::ios::app) << request->variant.toString() << std::endl;
   return 0;
 }
 
@@ -42,6 +43,7 @@ const nb_compiler_api &api() {
   static const nb_compiler_api table = [] {
     nb_compiler_api t = {};
     t.version = NB_COMPILER_API_VERSION;
+    t.request_size = sizeof(nb_compile_request);
     t.compile = [](const nb_compile_request *, nb_kernel **, char **error) {
       *error = strdup("this compiler makes files only");
       return 1;

@@ -16,7 +16,7 @@ TEST_F(CacheTest, SecondProcessCompilesNothing) {
   expectRightKernel("x");
   EXPECT_EQ(builds, 1);
   auto second = provider();
-  EXPECT_STREQ(second.get({.variant = "x"})->variant, "x");
+  EXPECT_STREQ(second.get(requestNamed("x"))->variant, variantText("x").c_str());
   EXPECT_EQ(builds, 1);
   EXPECT_EQ(second.counters().loads, 1u);
   EXPECT_EQ(second.counters().compiles, 0u);
@@ -29,15 +29,15 @@ TEST_F(CacheTest, LoadingOpensNoCompiler) {
         throw std::runtime_error("the compiler was opened");
       },
       cache());
-  EXPECT_NO_THROW(second.get({.variant = "x"}));
-  EXPECT_ANY_THROW(second.get({.variant = "y"}));
+  EXPECT_NO_THROW(second.get(requestNamed("x")));
+  EXPECT_ANY_THROW(second.get(requestNamed("y")));
 }
 
 TEST_F(CacheTest, ProcessAsksItsMemoryFirst) {
   auto one = provider();
-  const KernelHandle kernel = one.get({.variant = "x"});
+  const KernelHandle kernel = one.get(requestNamed("x"));
   std::filesystem::remove_all(options.directory);
-  EXPECT_EQ(one.get({.variant = "x"}), kernel);
+  EXPECT_EQ(one.get(requestNamed("x")), kernel);
   EXPECT_EQ(one.counters().hits, 1u);
 }
 
@@ -45,30 +45,36 @@ TEST_F(CacheTest, KernelsOfOneProcessStayApart) {
   expectRightKernel("x");
   expectRightKernel("y");
   auto both = provider();
-  const KernelHandle x = both.get({.variant = "x"}), y = both.get({.variant = "y"});
+  const KernelHandle x = both.get(requestNamed("x")), y = both.get(requestNamed("y"));
   EXPECT_EQ(both.counters().loads, 2u);
-  EXPECT_STREQ(x->variant, "x");
-  EXPECT_STREQ(y->variant, "y");
+  EXPECT_STREQ(x->variant, variantText("x").c_str());
+  EXPECT_STREQ(y->variant, variantText("y").c_str());
 }
 
 TEST_F(CacheTest, KernelLivesAsLongAsItsHandle) {
   KernelHandle x;
-  x = provider().get({.variant = "x"});
+  x = provider().get(requestNamed("x"));
   std::filesystem::remove_all(options.directory);
-  const KernelHandle y = provider().get({.variant = "y"});
-  EXPECT_STREQ(x->variant, "x");
-  EXPECT_STREQ(y->variant, "y");
+  const KernelHandle y = provider().get(requestNamed("y"));
+  EXPECT_STREQ(x->variant, variantText("x").c_str());
+  EXPECT_STREQ(y->variant, variantText("y").c_str());
 }
 
 TEST_F(CacheTest, EveryChoiceThatDecidesTheCodeIsSpecified) {
   const auto specification = [&](const KernelRequest &request) {
     return cache()->specificationOf(request);
   };
-  const KernelRequest request = {.variant = "x"};
-  std::vector<std::string> all = {specification(request), specification({.variant = "y"}),
-                                  specification({.variant = "x", .precision = "mixed"}),
-                                  specification({.variant = "x", .target = "x86-64-v3"}),
-                                  specification({.variant = "x", .engine = Engine::Interpreter})};
+  const KernelRequest request = requestNamed("x");
+  const auto changed = [&](auto change) {
+    KernelRequest other = request;
+    change(other);
+    return specification(other);
+  };
+  std::vector<std::string> all = {
+      specification(request), specification(requestNamed("y")),
+      changed([](auto &r) { r.precision = Precision::Mixed; }),
+      changed([](auto &r) { r.target = KernelTarget::fromString("x86-64-v3"); }),
+      changed([](auto &r) { r.engine = Engine::Interpreter; })};
   options.hostCpu = "host cpu: another\n";
   all.push_back(specification(request));
   options.compilerBuild = "build-id 5678";
@@ -78,7 +84,8 @@ TEST_F(CacheTest, EveryChoiceThatDecidesTheCodeIsSpecified) {
 }
 
 TEST_F(CacheTest, ANamedTargetDoesNotDependOnTheHost) {
-  const KernelRequest request = {.variant = "x", .target = "x86-64-v3"};
+  KernelRequest request = requestNamed("x");
+  request.target = KernelTarget::fromString("x86-64-v3");
   const std::string here = cache()->specificationOf(request);
   options.hostCpu = "host cpu: another\n";
   EXPECT_EQ(cache()->specificationOf(request), here);
@@ -118,10 +125,10 @@ TEST_F(CacheTest, KernelsOfEqualHashReplaceEachOther) {
 
 TEST_F(CacheTest, SaysThatItWaitsForAnotherProcess) {
   const auto other = cache();
-  const auto held = other->lock(other->specificationOf({.variant = "x"}));
+  const auto held = other->lock(other->specificationOf(requestNamed("x")));
   ASSERT_TRUE(held);
   options.lockTimeout = std::chrono::milliseconds(700);
-  provider().get({.variant = "x"});
+  provider().get(requestNamed("x"));
   EXPECT_EQ(builds, 1);
   EXPECT_THAT(warnings, testing::ElementsAre(
                             testing::AllOf(testing::HasSubstr("another process holds the lock"),
@@ -137,7 +144,9 @@ TEST_F(CacheTest, ADumpBypassesTheCache) {
         throw std::runtime_error("stop here");
       },
       cache());
-  EXPECT_ANY_THROW(second.get({.variant = "x", .dumpIR = "dir"}));
+  KernelRequest dumped = requestNamed("x");
+  dumped.dumpIR = "dir";
+  EXPECT_ANY_THROW(second.get(dumped));
   EXPECT_TRUE(opened);
 }
 
@@ -153,7 +162,7 @@ TEST_F(CacheTest, ListsAndClears) {
   expectRightKernel("x");
   const auto kernels = cache()->list();
   ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_EQ(kernels[0].specification, cache()->specificationOf({.variant = "x"}));
+  EXPECT_EQ(kernels[0].specification, cache()->specificationOf(requestNamed("x")));
   EXPECT_EQ(kernels[0].problem, "");
   EXPECT_EQ(kernels[0].bytes, std::filesystem::file_size(entryOf("x")));
   EXPECT_EQ(cache()->clear(), 1u);

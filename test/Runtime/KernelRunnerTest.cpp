@@ -150,7 +150,7 @@ TEST(KernelRunner, RefusesAnIncompleteDescriptor) {
 
 TEST(KernelRunner, KernelOfAGpuNeedsCodeInPlaceOfRunTile) {
   const nb_device_code code = {"sm_90", "ptx", "7.8", ".version 7.8", 12};
-  nb_device_kernel device = {"wave", nullptr, 128, 1, &code};
+  nb_device_kernel device = {"wave", nullptr, 128, 32, 1, &code};
   nb_kernel_descriptor kernel = waveKernel();
   kernel.run_tile = nullptr;
   kernel.device = &device;

@@ -1,4 +1,4 @@
-#include "runtime/kernels/TrustedPath.h"
+#include "lib/Process/TrustedPath.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ func.func @linear(%bases: !nb.table<?x!nb.vec3<f64>>, %k: !nb.vec3<f64>, %lambda
                   %n: !nb.vec3<f64>, %o: !nb.vec3<f64>, %f: !nb.vec3<f64>, %s: !nb.vec3<f64>,
                   %size: f64, %radius: f64, %fudge: f64, %domains: index, %layers: index,
                   %np: index, %ns: index, %nf: index) -> tensor<?x?x?xf64>
-    attributes {nb.cull = "exact"} {
+    attributes {nb.cull = 0.0} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %F = arith.constant 7.0 : f64
@@ -63,7 +63,7 @@ func.func @square(%bases: !nb.table<?x!nb.vec3<f64>>, %k: !nb.vec3<f64>, %lambda
                   %n: !nb.vec3<f64>, %f: !nb.vec3<f64>, %s: !nb.vec3<f64>, %size: f64,
                   %radius: f64, %fudge: f64, %domains: index, %np: index, %ns: index,
                   %nf: index) -> tensor<?x?x?xf64>
-    attributes {nb.cull = "exact"} {
+    attributes {nb.cull = 0.0} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %F = arith.constant 7.0 : f64

@@ -1,7 +1,7 @@
 // RUN: nb-opt %s --nb-cull --split-input-file --verify-diagnostics --remarks-filter=nb-cull -o /dev/null
 
 func.func @square(%D: !nb.mat3<f64>, %q: !nb.vec3<f64>, %n: !nb.vec3<f64>, %np: index)
-    -> tensor<?x?x?xf64> attributes {nb.cull = "exact"} {
+    -> tensor<?x?x?xf64> attributes {nb.cull = 0.0} {
   %image = nb.image panel %p in %np, slow %i in %np, fast %j in %np : tensor<?x?x?xf64> {
     %h = nb.miller_index %D, %q : !nb.vec3<f64>
     // expected-remark@below {{no sample is left out: a square crystal's factor is nowhere zero: only a tolerance could leave it out}}
@@ -14,7 +14,7 @@ func.func @square(%D: !nb.mat3<f64>, %q: !nb.vec3<f64>, %n: !nb.vec3<f64>, %np: 
 // -----
 
 func.func @round(%D: !nb.mat3<f64>, %q: !nb.vec3<f64>, %n: !nb.vec3<f64>, %g: f64, %np: index)
-    -> tensor<?x?x?xf64> attributes {nb.cull = "exact"} {
+    -> tensor<?x?x?xf64> attributes {nb.cull = 0.0} {
   %image = nb.image panel %p in %np, slow %i in %np, fast %j in %np : tensor<?x?x?xf64> {
     %h = nb.miller_index %D, %q : !nb.vec3<f64>
     // expected-remark@below {{no sample is left out: a round crystal's factor is nowhere zero: only a tolerance could leave it out}}
@@ -27,7 +27,7 @@ func.func @round(%D: !nb.mat3<f64>, %q: !nb.vec3<f64>, %n: !nb.vec3<f64>, %g: f6
 // -----
 
 func.func @direction(%D: !nb.mat3<f64>, %q: !nb.vec3<f64>, %n: !nb.vec3<f64>, %g: f64, %np: index)
-    -> tensor<?x?x?xf64> attributes {nb.cull = "exact"} {
+    -> tensor<?x?x?xf64> attributes {nb.cull = 0.0} {
   %image = nb.image panel %p in %np, slow %i in %np, fast %j in %np : tensor<?x?x?xf64> {
     // expected-remark@below {{no sample is left out: its scattering vector is not made by nb.scattering_vector}}
     %h = nb.miller_index %D, %q : !nb.vec3<f64>
@@ -41,7 +41,7 @@ func.func @direction(%D: !nb.mat3<f64>, %q: !nb.vec3<f64>, %n: !nb.vec3<f64>, %g
 
 func.func @background(%D: !nb.mat3<f64>, %k: !nb.vec3<f64>, %n: !nb.vec3<f64>, %o: !nb.vec3<f64>,
                       %size: f64, %np: index) -> tensor<?x?x?xf64>
-    attributes {nb.cull = "exact"} {
+    attributes {nb.cull = 0.0} {
   %one = arith.constant 1.0 : f64
   %zero = arith.constant 0.0 : f64
   %c0 = arith.constant 0 : index
@@ -69,7 +69,7 @@ func.func @background(%D: !nb.mat3<f64>, %k: !nb.vec3<f64>, %n: !nb.vec3<f64>, %
 // Lists of what is lit number all bases together: two loops over them would run over their square.
 func.func @two_loops(%D: !nb.mat3<f64>, %k: !nb.vec3<f64>, %n: !nb.vec3<f64>, %o: !nb.vec3<f64>,
                      %turns: !nb.table<?x!nb.mat3<f64>>, %size: f64, %np: index) -> tensor<?x?x?xf64>
-    attributes {nb.cull = "exact"} {
+    attributes {nb.cull = 0.0} {
   %zero = arith.constant 0.0 : f64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -101,7 +101,7 @@ func.func @two_loops(%D: !nb.mat3<f64>, %k: !nb.vec3<f64>, %n: !nb.vec3<f64>, %o
 
 // -----
 
-// expected-remark@below {{no sample is left out: the function has no attribute 'nb.cull', "exact" or a tolerance}}
+// expected-remark@below {{no sample is left out: the function has no attribute 'nb.cull', a tolerance}}
 func.func @not_asked(%x: f64, %np: index) -> tensor<?x?x?xf64> {
   %image = nb.image panel %p in %np, slow %i in %np, fast %j in %np : tensor<?x?x?xf64> {
     nb.yield %x : f64

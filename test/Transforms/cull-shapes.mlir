@@ -12,7 +12,7 @@
 // CHECK-NEXT: nb.image {{.*}} attributes {nb.lit}
 func.func @grating(%B: !nb.mat3<f64>, %list: tensor<?x?x?xf64>, %k: !nb.vec3<f64>,
                    %n: !nb.vec3<f64>, %size: f64, %np: index, %domains: index)
-    -> tensor<?x?x?xf64> attributes {nb.cull = "1e-8"} {
+    -> tensor<?x?x?xf64> attributes {nb.cull = 1.0e-8} {
   %image = nb.image panel %p in %np, slow %i in %np, fast %j in %np : tensor<?x?x?xf64> {
     %x = nb.read_pixel %list[%p, %i, %j] : tensor<?x?x?xf64>
     %P = nb.vec %x, %size, %size : f64
@@ -40,7 +40,7 @@ func.func @grating(%B: !nb.mat3<f64>, %list: tensor<?x?x?xf64>, %k: !nb.vec3<f64
 // CHECK-NEXT: nb.image {{.*}} attributes {nb.lit}
 func.func @ball(%B: !nb.mat3<f64>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>, %f: !nb.vec3<f64>,
                 %s: !nb.vec3<f64>, %size: f64, %np: index) -> tensor<?x?x?xf64>
-    attributes {nb.cull = "1e-8"} {
+    attributes {nb.cull = 1.0e-8} {
   %zero = arith.constant 0.0 : f64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -67,7 +67,7 @@ func.func @ball(%B: !nb.mat3<f64>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>, %f: !nb
 
 func.func @choice(%B: !nb.mat3<f64>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>, %f: !nb.vec3<f64>,
                   %s: !nb.vec3<f64>, %size: f64, %np: index) -> tensor<?x?x?xf64>
-    attributes {nb.cull = "exact"} {
+    attributes {nb.cull = 0.0} {
   %zero = arith.constant 0.0 : f64
   %edge = arith.constant 0.5 : f64
   %c0 = arith.constant 0 : index
@@ -100,7 +100,7 @@ func.func @choice(%B: !nb.mat3<f64>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>, %f: !
 // CHECK-NEXT: nb.image {{.*}} attributes {nb.lit}
 func.func @rounded_exponent(%B: !nb.mat3<f64>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>, %f: !nb.vec3<f64>,
                             %s: !nb.vec3<f64>, %size: f64, %np: index) -> tensor<?x?x?xf64>
-    attributes {nb.cull = "exact"} {
+    attributes {nb.cull = 0.0} {
   %zero = arith.constant 0.0 : f64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

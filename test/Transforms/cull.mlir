@@ -17,7 +17,7 @@ func.func @image(%bases: !nb.table<?x!nb.vec3<f64>>, %k: !nb.table<?x!nb.vec3<f6
                  %lambda: !nb.table<?xf64>, %n: !nb.vec3<f64>, %o: !nb.vec3<f64>,
                  %f: !nb.vec3<f64>, %s: !nb.vec3<f64>, %size: f64, %fudge: f64, %domains: index,
                  %sources: index, %np: index, %ns: index, %nf: index) -> tensor<?x?x?xf64>
-    attributes {nb.cull = "exact"} {
+    attributes {nb.cull = 0.0} {
   %zero = arith.constant 0.0 : f64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -3,7 +3,7 @@
 // RUN: not nb-opt --nb-differentiate="function=f parameters=a mode=sideways" --split-input-file %s 2>&1 | FileCheck %s --check-prefix=MODE
 
 // NONE: no parameters to differentiate by
-// MODE: unknown mode 'sideways': expected jacobian, jvp, vjp or hvp
+// MODE: Cannot find option named 'sideways'
 
 // expected-error@below {{no argument named 'x' to differentiate by}}
 func.func @f(%a: f64 {nb.name = "a"}) -> f64 {

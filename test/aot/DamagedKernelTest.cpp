@@ -1,9 +1,9 @@
 // A kernel file runs as code in the process that loads it: one in which a single bit has changed
 // must be refused before that.
+#include "lib/Process/Refusal.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/CompilerLibrary.h"
 #include "runtime/kernels/KernelFit.h"
-#include "runtime/kernels/Refusal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ class DamagedKernel : public testing::Test {
 protected:
   DamagedKernel() {
     KernelRequest request;
-    request.variant = ProgramVariant{}.toString();
-    request.target = "x86-64-v2";
+    request.variant = {};
+    request.target = KernelTarget::fromString("x86-64-v2");
     good = encodeEntry({CompilerLibrary::open()->build(request).value(), "a test"});
   }
   ~DamagedKernel() override { std::filesystem::remove(path); }

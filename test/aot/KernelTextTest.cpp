@@ -15,8 +15,9 @@ using namespace nanobragg;
 
 std::vector<char> kernelFile() {
   KernelRequest request;
-  request.variant = ProgramVariant{}.toString();
-  request.target = "x86-64-v2,x86-64-v3";
+  request.variant = {};
+  request.target = KernelTarget::fromString("x86-64-v2");
+  request.otherTargets = {KernelTarget::fromString("x86-64-v3")};
   return CompilerLibrary::open()->build(request).value();
 }
 
@@ -46,8 +47,9 @@ TEST(KernelText, SaysWhatTheDescriptorSays) {
 TEST(KernelText, ListsTheCodeOfGpus) {
   setenv("NB_PTXAS", "off", 1);
   KernelRequest request;
-  request.variant = ProgramVariant{}.toString();
-  request.target = "sm_80,sm_90";
+  request.variant = {};
+  request.target = KernelTarget::fromString("sm_80");
+  request.otherTargets = {KernelTarget::fromString("sm_90")};
   const KernelFileText text = readKernelText(CompilerLibrary::open()->build(request).value());
   unsetenv("NB_PTXAS");
   ASSERT_EQ(text.versions.size(), 1u);
@@ -91,9 +93,9 @@ TEST(KernelFit, NamesEveryDifference) {
   nb_kernel_descriptor kernel = {};
   kernel.variant = square.c_str();
   kernel.precision = "f64";
-  EXPECT_NO_THROW(checkFits(kernel, {square, "", {}}, "f64", "it"));
+  EXPECT_NO_THROW(checkFits(kernel, {ProgramVariant(), {}, {}}, Precision::F64, "it"));
   try {
-    checkFits(kernel, {other.toString(), "", {}}, "f32", "the kernel k.so");
+    checkFits(kernel, {other, {}, {}}, Precision::F32, "the kernel k.so");
     FAIL();
   } catch (const std::runtime_error &error) {
     EXPECT_STREQ(error.what(),

@@ -21,9 +21,9 @@ TEST(Stages, NoPassChangesTheImage) {
     const nanobragg::Experiment experiment = randomExperiment(variant, dice);
     const BoundArguments arguments(experiment);
     OwningOpRef<ModuleOp> program = programOf(variant);
-    const std::vector<Stage> stages = valueOf(recordStages(*program));
+    const std::vector<RecordedProgram> stages = valueOf(recordStages(*program));
     std::optional<RenderedImage> before;
-    for (const Stage &stage : stages) {
+    for (const RecordedProgram &stage : stages) {
       RenderedImage after = valueOf(interpretImage(
           stage.program.get().lookupSymbol<func::FuncOp>("image"), arguments.get(), 1));
       if (before) {

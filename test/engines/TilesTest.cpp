@@ -18,7 +18,7 @@ namespace {
 
 /// A kernel of this machine for a detector of two panels with 37 x 29 pixels: rows that fill no
 /// whole number of registers.
-struct Tiles : testing::TestWithParam<std::tuple<nanobragg::CrystalShape, const char *>> {
+struct Tiles : testing::TestWithParam<std::tuple<nanobragg::CrystalShape, nanobragg::Precision>> {
   Tiles() {
     variant.shape = std::get<0>(GetParam());
     variant.structureFactors = nanobragg::StructureFactors::Nearest;
@@ -97,12 +97,12 @@ TEST_P(Tiles, SubnormalPixelsAreNotFlushed) {
   EXPECT_GT(subnormal, 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryShape, Tiles,
-                         testing::Combine(testing::Values(nanobragg::CrystalShape::Square,
-                                                          nanobragg::CrystalShape::Round,
-                                                          nanobragg::CrystalShape::Gauss,
-                                                          nanobragg::CrystalShape::Tophat,
-                                                          nanobragg::CrystalShape::GaussMatrix),
-                                          testing::Values("f64", "mixed")));
+INSTANTIATE_TEST_SUITE_P(
+    EveryShape, Tiles,
+    testing::Combine(testing::Values(nanobragg::CrystalShape::Square,
+                                     nanobragg::CrystalShape::Round, nanobragg::CrystalShape::Gauss,
+                                     nanobragg::CrystalShape::Tophat,
+                                     nanobragg::CrystalShape::GaussMatrix),
+                     testing::Values(nanobragg::Precision::F64, nanobragg::Precision::Mixed)));
 
 } // namespace

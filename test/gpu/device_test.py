@@ -34,7 +34,7 @@ class Device(unittest.TestCase):
                            "-nonoise", "-nopgm", "-floatfile", "image.bin", "--timing", "t.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         target = json.loads((self.root / "t.json").read_text())["target"]
-        self.assertEqual("gpu-on-cpu" in target, device == "gpu-on-cpu", target)
+        self.assertEqual(target.rpartition(" ")[2] if "gpu-on-cpu" in target else "cpu", device, target)
         return np.fromfile(self.root / "image.bin", "<f4").astype(float)
 
     def compare(self, *words, rtol=1e-6, atol=1e-9):
@@ -126,6 +126,32 @@ class Device(unittest.TestCase):
             words = (*SMALL, "-detpixels", "64", "--precision=mixed", "--grad=cell,ncells,misset,fluence", *words)
             self.assertGreaterEqual(self.compare_gradients(*words, rtol=1e-6), 10)
 
+    def test_warps_of_64(self):
+        """As AMD's gfx9 has them: pixels are the same, sums over them differ by their order. Blocks
+        of pixels that are lit have twice the columns."""
+        wide = "gpu-on-cpu:64"
+        for words in ((*SMALL, "-detpixels_x", "129", "-detpixels_y", "3"),
+                      (*SMALL, "-detpixels", "200", "-roi", "100", "150", "20", "30"),
+                      (*SMALL, "-detpixels", "64", "--precision=mixed"),
+                      (*SHARP, "--cull=exact"), (*SHARP, "--cull=1e-9"),
+                      (*SHARP, "--cull=exact", "-oversample", "2", "-roi", "20", "120", "40", "110"),
+                      (*SHARP, "--cull=exact", "-curved_det", "-mosaic_dom", "300")):
+            with self.subTest(words):
+                narrow = self.render("gpu-on-cpu", *words)
+                of_32 = json.loads((self.root / "t.json").read_text())
+                np.testing.assert_allclose(self.render(wide, *words), narrow, rtol=1e-6,
+                                           atol=1e-5 * narrow.max() if "--cull=1e-9" in words else 0)
+                self.assertGreater(np.count_nonzero(narrow), 0)
+                of_64 = json.loads((self.root / "t.json").read_text())
+                if words[:len(SHARP)] == tuple(SHARP):
+                    self.assertLess(of_64["samples_evaluated"], 0.6 * of_64["samples"])
+                    self.assertGreater(of_64["samples_evaluated"], of_32["samples_evaluated"])
+        for words in ((*SMALL, "-detpixels", "150", "--grad=scalars"),
+                      (*SMALL, "-detpixels", "33", "-gauss_xtal", "-oversample", "2", "--grad=scalars"),
+                      (*SHARP, "--cull=1e-24", "--grad=scalars")):
+            with self.subTest(words):
+                self.assertGreaterEqual(self.compare_gradients(*words, rtol=1e-11, device=wide), 10)
+
     def gradient(self, device, *words):
         done = self.nb_sim(*words, f"--device={device}", "--no-fallback", "--threads=1", "--quiet",
                            "--json", "--timing", "t.json")
@@ -134,10 +160,10 @@ class Device(unittest.TestCase):
         self.assertEqual(result["engine"], "fused")
         return result
 
-    def compare_gradients(self, *words, rtol=1e-13):
+    def compare_gradients(self, *words, rtol=1e-13, device="gpu-on-cpu"):
         """What the sums of both devices differ by is rounding, of terms that may cancel: it is
         measured by the loss, per size of the parameter."""
-        want, got = self.gradient("cpu", *words), self.gradient("gpu-on-cpu", *words)
+        want, got = self.gradient("cpu", *words), self.gradient(device, *words)
         self.assertGreater(abs(want["loss"]), 0)
         self.assertLess(abs(got["loss"] - want["loss"]), rtol * abs(want["loss"]))
         compared = 0
@@ -214,7 +240,7 @@ class Device(unittest.TestCase):
 
     def test_devices_that_there_are_not(self):
         for device in ("tpu", "cuda:", "cuda:x", "cuda:-1", "cpu:1"):
-            self.assertIn("is no device; say auto, cpu, gpu-on-cpu, cuda or cuda:N",
+            self.assertIn("is no device; say auto, cpu, gpu-on-cpu, gpu-on-cpu:64, cuda or cuda:N",
                           self.refused(f"--device={device}"))
 
 

@@ -9,9 +9,10 @@ void compareEngines(Trial &trial) {
   trial.compareImages("interpreter against f64 kernel", on(optionsOf(Engine::Interpreter)),
                       trial.image(), {});
   trial.compareImages("gpu-on-cpu against f64 kernel",
-                      on(optionsOf(Engine::Fused, "f64", "gpu-on-cpu")), trial.image(), {});
+                      on(optionsOf(Engine::Fused, Precision::F64, "gpu-on-cpu")), trial.image(),
+                      {});
   // docs/precision.md says what mixed may be off; its fractions are rounded at 2^-32 turns.
-  trial.compareImages("mixed against f64 kernel", on(optionsOf(Engine::Fused, "mixed")),
+  trial.compareImages("mixed against f64 kernel", on(optionsOf(Engine::Fused, Precision::Mixed)),
                       trial.image(), {1e-5, 1e-7, 1e-9});
 
   const auto gradientOn = [&](const SimulatorOptions &options) {
@@ -28,7 +29,7 @@ void compareEngines(Trial &trial) {
   };
   compareGradients("the interpreter", gradientOn(optionsOf(Engine::Interpreter)));
   // Terms are larger than the loss, by up to the phase pi N h.
-  compareGradients("mixed", gradientOn(optionsOf(Engine::Fused, "mixed")), 1e-5, 1e-4);
+  compareGradients("mixed", gradientOn(optionsOf(Engine::Fused, Precision::Mixed)), 1e-5, 1e-4);
 }
 
 } // namespace nanobragg::random_test

@@ -29,7 +29,7 @@ double largest(std::span<const double> image) {
 
 } // namespace
 
-SimulatorOptions optionsOf(Engine engine, const std::string &precision, const std::string &device) {
+SimulatorOptions optionsOf(Engine engine, Precision precision, const std::string &device) {
   SimulatorOptions options;
   options.engine = engine;
   options.fallback = false;

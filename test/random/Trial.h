@@ -28,7 +28,7 @@ struct Counts {
 };
 
 /// An engine, with what may make it differ from the reference.
-SimulatorOptions optionsOf(Engine engine, const std::string &precision = "f64",
+SimulatorOptions optionsOf(Engine engine, Precision precision = Precision::F64,
                            const std::string &device = "cpu");
 
 /// A random experiment with its reference image. Differences are printed with the seed.

@@ -42,7 +42,7 @@ InstructionCounts countGuarded(const std::vector<std::string> &targets, const Be
       continue;
     }
     const KernelMaker make = [&](KernelRequest request) {
-      request.target = target;
+      request.target = KernelTarget::fromString(target);
       const auto file = compiler.build(request);
       if (!file)
         throw std::runtime_error("the compiler library makes no files");

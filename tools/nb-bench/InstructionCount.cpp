@@ -39,7 +39,7 @@ std::uint64_t countTiles(const KernelHandle &kernel, const Experiment &experimen
   Tile::counter = &counter;
   SimulatorOptions options;
   options.kernel = {kernel, &stepped};
-  options.precision = kernel->precision;
+  options.precision = precisionFromString(kernel->precision).value();
   options.threads = 1;
   Simulator simulator(experiment, options);
   if (gradientBy) {
@@ -66,14 +66,13 @@ std::optional<double> instructionsPerSample(Workload workload, const BenchInputs
   Experiment &experiment = setup.complete.experiment;
   if (gradient)
     experiment.variant.imageType = ImageType::F64; // as a simulator's gradients
-  KernelRequest request = requestFor(experiment, setup.line.tool.simulator);
   std::optional<std::string> gradientBy;
+  Derivative derivative;
   if (gradient) {
     gradientBy = workload.gradientParameters();
-    request.derivative =
-        Derivative{Derivative::Mode::VJP, resolveParameters(*gradientBy, experiment.variant)}
-            .toString();
+    derivative = {Derivative::Mode::VJP, resolveParameters(*gradientBy, experiment.variant)};
   }
+  const KernelRequest request = decide(experiment, setup.line.tool.simulator, derivative).request;
   const std::uint64_t count = countTiles(makeKernel(request), experiment, gradientBy);
   if (count == 0)
     return std::nullopt;

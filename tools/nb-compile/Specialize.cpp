@@ -19,7 +19,7 @@ template <typename Pixel>
 double secondsOf(const Experiment &experiment, std::span<const char> file) {
   SimulatorOptions options;
   options.kernel = loadKernel(file);
-  options.precision = options.kernel->precision;
+  options.precision = precisionFromString(options.kernel->precision).value();
   options.threads = 1;
   Simulator simulator(experiment, options);
   std::vector<Pixel> image(simulator.pixels());
@@ -54,17 +54,18 @@ std::vector<std::string> withoutGroups(const std::vector<std::string> &names,
   return all;
 }
 
-std::string wholeNumber(const std::string &name, double value) {
+std::int64_t wholeNumber(const std::string &name, double value) {
   if (value != std::floor(value) || value < 1 || value > 1e9)
     throw UsageError("--specialize: " + name + " is " + std::to_string(value) +
                      " here; only a whole number can be compiled in");
-  return std::to_string(std::int64_t(value));
+  return std::int64_t(value);
 }
 
 } // namespace
 
-std::string fixedCounts(const Experiment &experiment, const std::vector<std::string> &names) {
-  std::string text;
+std::vector<FixedCount> fixedCounts(const Experiment &experiment,
+                                    const std::vector<std::string> &names) {
+  std::vector<FixedCount> counts;
   for (const std::string &name : withoutGroups(names, experiment.variant)) {
     const Parameter *parameter = findParameter(name);
     if (!parameter || !(parameter->mayBeFixed || parameter->kind() == NB_PARAMETER_INDEX) ||
@@ -77,12 +78,11 @@ std::string fixedCounts(const Experiment &experiment, const std::vector<std::str
     kernel.parameters = &wanted;
     const BoundParameters bound(kernel, experiment);
     const void *value = bound.arguments()[0];
-    text += (text.empty() ? "" : " ") + name + "=" +
-            (parameter->kind() == NB_PARAMETER_INDEX
-                 ? std::to_string(*static_cast<const std::int64_t *>(value))
-                 : wholeNumber(name, *static_cast<const double *>(value)));
+    counts.push_back({name, parameter->kind() == NB_PARAMETER_INDEX
+                                ? *static_cast<const std::int64_t *>(value)
+                                : wholeNumber(name, *static_cast<const double *>(value))});
   }
-  return text;
+  return counts;
 }
 
 std::string describeGain(const Experiment &experiment, std::span<const char> general,

@@ -10,9 +10,10 @@
 
 namespace nanobragg {
 
-/// "NAME=VALUE" for each name, separated by blanks. Throws UsageError for a name that is no count
+/// Those of these names. Throws UsageError for a name that is no count
 /// of this experiment's kernel.
-std::string fixedCounts(const Experiment &experiment, const std::vector<std::string> &names);
+std::vector<FixedCount> fixedCounts(const Experiment &experiment,
+                                    const std::vector<std::string> &names);
 
 /// How long one thread takes for the experiment with either kernel file, in words.
 std::string describeGain(const Experiment &experiment, std::span<const char> general,

@@ -3,7 +3,6 @@
 #include "tools/shared/Main.h"
 #include "lib/CommandLine/ExperimentOf.h"
 #include "lib/CommandLine/Schedule.h"
-#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/KernelSpecification.h"
 #include "lib/Experiment/ParameterGroups.h"
@@ -22,6 +21,7 @@
 #include "tools/nb-compile/Specialize.h"
 #include "tools/shared/RunSetup.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -37,16 +37,14 @@ struct Work {
   std::optional<Experiment> experiment;
 };
 
-void differentiate(KernelRequest &request, ProgramVariant variant, const CompileCommand &command) {
-  variant.imageType = ImageType::F64;
-  request.variant = variant.toString();
+Derivative derivativeOf(const CompileCommand &command, const ProgramVariant &variant) {
   if (command.mode == "none")
-    return;
+    return {};
   try {
     std::string names;
     for (const std::string &name : resolveParameters(command.parameters, variant))
       names += (names.empty() ? "" : ",") + name;
-    request.derivative = Derivative::fromString(command.mode + "(" + names + ")").toString();
+    return Derivative::fromString(command.mode + "(" + names + ")");
   } catch (const std::invalid_argument &error) {
     throw UsageError(std::string("--grad: ") + error.what());
   }
@@ -54,8 +52,8 @@ void differentiate(KernelRequest &request, ProgramVariant variant, const Compile
 
 /// A number that is compiled in has no derivative.
 void refuseFixedParameters(const KernelRequest &request) {
-  for (const std::string &name : Derivative::fromString(request.derivative).parameters)
-    if ((" " + request.fixed).find(" " + name + "=") != std::string::npos)
+  for (const std::string &name : request.derivative.parameters)
+    if (std::ranges::find(request.fixed, name, &FixedCount::name) != request.fixed.end())
       throw UsageError("--grad asks for the derivative by " + name +
                        ", which --specialize compiles in: leave it out of one of them");
 }
@@ -78,24 +76,20 @@ Work workOf(const CompileCommand &command) {
   if (command.program.empty()) {
     RunSetup setup(parseExperiment(command.experiment));
     SimulatorOptions &simulator = setup.line.tool.simulator;
-    // Nor whether looking for light would pay.
-    if (simulator.cull.empty())
-      simulator.cull = "off";
-    if (command.mode.empty() && command.target == "native" && command.emit == "so" &&
-        command.specialize.empty())
-      setup.takeTunedSchedule();
+    simulator.anyNumbers = true;
     Experiment &experiment = work.experiment.emplace(lightOf(setup.complete.experiment));
     if (const std::vector<PixelIndex> pixels = std::exchange(simulator.pixels, {}); !pixels.empty())
       listPixels(experiment, pixels);
-    request = requestFor(experiment, simulator);
-    request.passes = setup.ownPasses();
-    request.until = setup.line.tool.until;
-    // A kernel serves crystals of any size, whatever stands here.
-    request.precision = setup.line.tool.simulator.precision;
-    request.fixed = fixedCounts(experiment, command.specialize);
-    experiment.variant.cull = cullFor(simulator.cull, experiment);
     if (!command.mode.empty())
-      differentiate(request, experiment.variant, command);
+      experiment.variant.imageType = ImageType::F64;
+    const Derivative derivative =
+        command.mode.empty() ? Derivative() : derivativeOf(command, experiment.variant);
+    request = decide(experiment, simulator, derivative).request;
+    request.until = setup.line.tool.until;
+    request.fixed = fixedCounts(experiment, command.specialize);
+    if (command.mode.empty() && command.target == "native" && command.emit == "so" &&
+        command.specialize.empty() && simulator.keptSchedule)
+      request = withKeptSchedule(std::move(request));
     refuseFixedParameters(request);
   } else {
     request.program = io::readBytes(command.program);
@@ -108,7 +102,9 @@ Work workOf(const CompileCommand &command) {
     if (!tool.quiet)
       request.passes.tell = tellPasses;
   }
-  request.target = command.target;
+  const std::vector<KernelTarget> targets = KernelTarget::listFromString(command.target);
+  request.target = targets.front();
+  request.otherTargets.assign(targets.begin() + 1, targets.end());
   request.symbol = command.symbol;
   return work;
 }
@@ -118,7 +114,7 @@ std::string compile(const CompileCommand &command, const Work &work) {
   if (command.emit == "header") {
     if (!command.program.empty())
       throw UsageError("--emit=header describes the kernel of an experiment: give its flags");
-    return headerText(request.variant, command.symbol);
+    return headerText(request.variant.toString(), command.symbol);
   }
   const auto compiler =
       request.passes.plugins.empty() ? CompilerLibrary::open() : CompilerLibrary::openForPlugins();
@@ -151,7 +147,8 @@ void writeFile(const std::filesystem::path &path, const std::string &content) {
 void writeForEachChip(const CompileCommand &command, Work work) {
   const std::filesystem::path output = command.output;
   for (const std::string &chip : command.targets()) {
-    work.request.target = chip;
+    work.request.target = KernelTarget::fromString(chip);
+    work.request.otherTargets.clear();
     std::filesystem::path path = output;
     path.replace_filename(output.stem().string() + "." + chip + output.extension().string());
     writeFile(path, compile(command, work));

@@ -22,7 +22,8 @@ Simulator simulatorOn(Engine engine, const RunSetup &setup, const GradCheckComma
   options.fallback = false;
   options.threads = command.threads;
   options.device = command.device;
-  options.passes = ownPasses ? setup.ownPasses() : OwnPasses();
+  if (!ownPasses)
+    options.passes = {};
   return Simulator(setup.complete.experiment, options);
 }
 
@@ -36,10 +37,10 @@ void checkNames(const std::string &parameters, const Experiment &experiment) {
 
 /// Derivatives are right relative to the sum of the magnitudes of their terms, which cancel: in
 /// single precision that shows, and the largest derivative stands for such a sum.
-void setTolerances(GradCheckCommand &command, std::string_view precision) {
+void setTolerances(GradCheckCommand &command, Precision precision) {
   CheckOptions &check = command.check;
-  if (precision != "f64")
-    check.rtol = check.atol = precision == "mixed" ? 1e-5 : 1e-2;
+  if (precision != Precision::F64)
+    check.rtol = check.atol = precision == Precision::Mixed ? 1e-5 : 1e-2;
   check.rtol = command.rtol.value_or(check.rtol);
   check.atol = command.atol.value_or(check.atol);
 }

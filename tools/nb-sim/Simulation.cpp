@@ -71,8 +71,7 @@ std::string emit(const RunSetup &setup, KernelProvider &kernels) {
   const std::string &names = tool.gradient ? *tool.gradient : *tool.jacobian;
   const Derivative derivative{mode, resolveParameters(names, experiment.variant)};
   const Placement placement(options);
-  const KernelRequest request =
-      placement.decided(requestFor(experiment, options, derivative.toString()));
+  const KernelRequest request = placement.decided(decide(experiment, options, derivative).request);
   return placement.provider().compiler(request)->emit(request, stage);
 }
 
@@ -117,7 +116,6 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
     throw UsageError("--" + tool.until +
                      " says where a program ends that is printed: add --emit=mlir");
   RunSetup setup(line);
-  setup.takeTunedSchedule();
   setup.tell();
 
   if (tool.listParameters) {

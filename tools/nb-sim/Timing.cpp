@@ -18,7 +18,8 @@ void Timing::record(Simulator &simulator, const SimulatorOptions &options, const
                     const ProcessStart &start, double beforeRun) {
   const bool interpreted = simulator.engine() == Engine::Interpreter;
   engine = interpreted ? "interpreter" : "fused";
-  precision = interpreted ? "f64" : requestFor(simulator.experiment(), options).precision;
+  precision =
+      interpreted ? "f64" : toString(decide(simulator.experiment(), options).request.precision);
   target = interpreted ? "interpreter" : simulator.target(PixelType::F32);
   beforeMainCpuSeconds = start.cpuSecondsBefore;
   startupSeconds = beforeRun + result.firstTileSeconds;

@@ -68,7 +68,7 @@ std::vector<NamedPipeline> Try::pipelines() {
                    command.pipelines[i]});
   for (const std::string &stage : command.untilAfter) {
     Pipeline pipeline = cpuPipeline({});
-    if (auto error = pipeline.endAfter(stage))
+    if (auto error = pipeline.keep("", stage))
       throw UsageError("--until-after: " + llvm::toString(std::move(error)));
     all.push_back({"until " + stage, pipeline.text()});
   }
@@ -135,7 +135,7 @@ int Try::answer(const std::vector<TrialResult> &results) const {
 
 /// For runs of such programs to come; only what a run would ask for.
 bool Try::keep(const Tuning &tuning) {
-  if (!command.words.program.empty() || options.compile.target != "native" ||
+  if (!command.words.program.empty() || options.compile.target != KernelTarget() ||
       options.compile.passes.any())
     return false;
   const auto schedules = TunedSchedules::fromEnvironment();
@@ -143,9 +143,9 @@ bool Try::keep(const Tuning &tuning) {
     return false;
   const std::string variant = setup.complete.experiment.variant.toString();
   if (tuning.pipeline == own)
-    schedules->forget(variant, options.compile.precision);
+    schedules->forget(variant, toString(options.compile.precision));
   else
-    schedules->keep(variant, options.compile.precision, tuning.pipeline);
+    schedules->keep(variant, toString(options.compile.precision), tuning.pipeline);
   return true;
 }
 
@@ -156,9 +156,9 @@ void Try::writeSchedule(const std::string &name, const Tuning &tuning, const cha
     words += " " + word;
   io::OutputFile file(name);
   file.write("# nb-try --tune" + words +
-             "\n# variant: " + setup.complete.experiment.variant.toString() + "\n# precision: " +
-             options.compile.precision + "\n# processor: " + llvm::sys::getHostCPUName().str() +
-             "\n# " + gain + "\n" + tuning.pipeline + "\n");
+             "\n# variant: " + setup.complete.experiment.variant.toString() +
+             "\n# precision: " + toString(options.compile.precision) + "\n# processor: " +
+             llvm::sys::getHostCPUName().str() + "\n# " + gain + "\n" + tuning.pipeline + "\n");
   file.commit();
   std::printf("wrote %s, for nb-sim --schedule=%s\n", name.c_str(), name.c_str());
 }

@@ -1,8 +1,8 @@
 #include "tools/shared/LabSetup.h"
 
 #include "lib/CommandLine/ExperimentOf.h"
-#include "lib/Experiment/Culling.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "runtime/simulator/Placement.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -47,23 +47,23 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
   const Experiment &experiment = setup.complete.experiment;
   const ToolOptions &tool = setup.line.tool;
   options.compile.precision = tool.simulator.precision;
-  options.compile.target = words.target;
-  if (tool.simulator.device == "gpu-on-cpu")
-    options.compile.target = "gpu-on-cpu";
-  else if (!tool.simulator.device.empty() && tool.simulator.device != "cpu" &&
-           tool.simulator.device != "auto")
+  options.compile.target = KernelTarget::fromString(words.target);
+  const auto device =
+      DeviceChoice::parse(tool.simulator.device.empty() ? "auto" : tool.simulator.device);
+  if (device.kind == DeviceChoice::Kind::GpuOnCpu)
+    options.compile.target = {.kind = KernelTarget::Kind::GpuOnCpu, .warp = device.warp};
+  else if (device.kind == DeviceChoice::Kind::Gpu)
     throw UsageError(
         "--device=" + tool.simulator.device +
         ": kernels are tried on the processor, to which gpu-on-cpu gives a GPU's program");
   options.compile.passes = tool.simulator.passes;
   options.compile.passes.pipeline.clear();
   options.mostSeconds = words.mostSeconds;
-  const std::string &precision = options.compile.precision;
-  options.tolerance = precision == "f64"     ? EngineTolerance{1e-9, 1e-12}
-                      : precision == "mixed" ? EngineTolerance{1e-5, 1e-7}
-                                             : EngineTolerance{1e-3, 1e-4};
-  // As nb-sim does it.
-  setup.complete.experiment.variant.cull = cullFor(tool.simulator.cull, experiment);
+  const Precision precision = options.compile.precision;
+  options.tolerance = precision == Precision::F64     ? EngineTolerance{1e-9, 1e-12}
+                      : precision == Precision::Mixed ? EngineTolerance{1e-5, 1e-7}
+                                                      : EngineTolerance{1e-3, 1e-4};
+  setup.complete.experiment.variant.cull = decide(experiment, tool.simulator).request.variant.cull;
   if (words.program.empty())
     subject = Subject::ofExperiment(experiment);
   else

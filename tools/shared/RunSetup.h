@@ -15,12 +15,6 @@ namespace nanobragg {
 struct RunSetup {
   explicit RunSetup(CommandLine commandLine);
 
-  /// For an image on the processor whose command line says nothing of passes: takes those that
-  /// nb-try --tune has kept for such programs here, if any, and says so on standard error.
-  void takeTunedSchedule();
-
-  /// Those of the command line, which tell on standard error which passes ran, unless --quiet.
-  OwnPasses ownPasses() const;
   /// Those of the command line, for one run with kernels from `kernels`.
   SimulatorOptions simulatorOptions(KernelProvider &kernels) const;
   std::vector<std::string> warnings() const;
@@ -36,7 +30,7 @@ struct RunSetup {
   CommandLine line;
   LoadedInputs loaded;
   CompleteExperiment complete;
-  bool tuned = false; ///< the passes are kept ones
+  std::vector<std::string> decided; ///< what is not as asked for, and why
 };
 
 /// For OwnPasses::tell: a line on standard error.

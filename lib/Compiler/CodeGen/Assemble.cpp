@@ -1,7 +1,7 @@
 #include "lib/Compiler/CodeGen/Assemble.h"
 
 #include "lib/Compiler/CodeGen/TemporaryFile.h"
-#include "runtime/gpu/Assembler.h"
+#include "lib/Target/Assembler.h"
 
 #include "llvm/Support/Program.h"
 

@@ -17,13 +17,15 @@ public:
   GpuKernel(const CompileOptions &options) : options(options) {}
 
   llvm::Error start(StartCompilation start);
-  llvm::Error compileFor(StringRef chip, const Assembler &assembler, bool newest);
+  llvm::Error compileFor(const nanobragg::KernelTarget &target, const Assembler &assembler,
+                         bool newest);
   Expected<SmallVector<char, 0>> link(StringRef kind, std::string variant);
 
   std::vector<DeviceCode> cubins, texts;
 
 private:
-  Expected<std::unique_ptr<Compilation>> compilationFor(StringRef target, StringRef folder);
+  Expected<std::unique_ptr<Compilation>> compilationFor(const nanobragg::KernelTarget &target,
+                                                        StringRef folder);
 
   const CompileOptions &options;
   std::unique_ptr<Compilation> fused;
@@ -48,7 +50,8 @@ static std::string versionOf(ArrayRef<char> ptx) {
 
 llvm::Error GpuKernel::start(StartCompilation start) {
   CompileOptions host = options;
-  host.target = "host-of-gpu";
+  host.target = {.kind = nanobragg::KernelTarget::Kind::HostOfGpu};
+  host.otherTargets.clear();
   auto started = start(host, nullptr);
   if (!started)
     return started.takeError();
@@ -59,10 +62,11 @@ llvm::Error GpuKernel::start(StartCompilation start) {
   return llvm::Error::success();
 }
 
-Expected<std::unique_ptr<Compilation>> GpuKernel::compilationFor(StringRef target,
-                                                                 StringRef folder) {
+Expected<std::unique_ptr<Compilation>>
+GpuKernel::compilationFor(const nanobragg::KernelTarget &target, StringRef folder) {
   CompileOptions one = options;
-  one.target = target.str();
+  one.target = target;
+  one.otherTargets.clear();
   // Done.
   one.fixed.clear();
   one.derivative = {};
@@ -75,8 +79,10 @@ Expected<std::unique_ptr<Compilation>> GpuKernel::compilationFor(StringRef targe
   return Compilation::start(fused->get(), one);
 }
 
-llvm::Error GpuKernel::compileFor(StringRef chip, const Assembler &assembler, bool newest) {
-  auto compilation = compilationFor(chip, chip);
+llvm::Error GpuKernel::compileFor(const nanobragg::KernelTarget &target, const Assembler &assembler,
+                                  bool newest) {
+  const std::string &chip = target.name;
+  auto compilation = compilationFor(target, chip);
   if (!compilation)
     return compilation.takeError();
   Compilation &c = **compilation;
@@ -93,11 +99,11 @@ llvm::Error GpuKernel::compileFor(StringRef chip, const Assembler &assembler, bo
     auto cubin = assembler.assemble(*ptx, chip);
     if (!cubin)
       return cubin.takeError();
-    cubins.push_back({chip.str(), "cubin", assembler.version(), std::move(*cubin)});
+    cubins.push_back({chip, "cubin", assembler.version(), std::move(*cubin)});
   }
   if (!assembler || newest) {
     std::string version = versionOf(*ptx);
-    texts.push_back({chip.str(), "ptx", std::move(version), std::move(*ptx)});
+    texts.push_back({chip, "ptx", std::move(version), std::move(*ptx)});
   }
   return llvm::Error::success();
 }
@@ -106,15 +112,16 @@ Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string varia
   auto getter = getterOf(options, kind);
   if (!getter)
     return getter.takeError();
-  auto compilation = compilationFor("host-of-gpu", "host");
+  auto compilation = compilationFor({.kind = nanobragg::KernelTarget::Kind::HostOfGpu}, "host");
   if (!compilation)
     return compilation.takeError();
   Compilation &host = **compilation;
   auto describe = [&](llvm::Module &module) {
     KernelDescription description = host.description;
     description.variant = std::move(variant);
-    description.target += " " + options.target;
+    description.target += " " + options.targetText();
     description.threads = threads;
+    description.warp = unsigned(options.target.threadsOfWarp());
     description.reduce = reduce;
     for (std::vector<DeviceCode> *codes : {&cubins, &texts})
       for (DeviceCode &code : *codes)
@@ -135,25 +142,24 @@ Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string varia
 
 Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start, std::string variant,
                                                   const CompileOptions &options, StringRef kind) {
-  SmallVector<StringRef> chips;
-  StringRef(options.target).split(chips, ',');
-  llvm::stable_sort(chips, [](StringRef a, StringRef b) {
-    return nanobragg::numberOfChip(a) > nanobragg::numberOfChip(b);
+  std::vector<nanobragg::KernelTarget> chips = options.targets();
+  llvm::stable_sort(chips, [](const auto &a, const auto &b) {
+    return nanobragg::numberOfChip(a.name) > nanobragg::numberOfChip(b.name);
   });
   chips.erase(llvm::unique(chips), chips.end());
-  auto assembler = Assembler::find(chips.front());
+  auto assembler = Assembler::find(chips.front().name);
   if (!assembler)
     return assembler.takeError();
   const bool cubin = kind == "cubin";
   if (cubin && chips.size() != 1)
-    return createStringError("a cubin is for one chip: '" + options.target + "' are several");
+    return createStringError("a cubin is for one chip: '" + options.targetText() + "' are several");
   if (cubin && !*assembler)
     return createStringError("there is no ptxas, which makes cubin of PTX: install the CUDA "
                              "toolkit, name its ptxas with NB_PTXAS, or ask for ptx");
   GpuKernel kernel(options);
   if (auto error = kernel.start(start))
     return error;
-  for (StringRef chip : chips)
+  for (const nanobragg::KernelTarget &chip : chips)
     if (auto error = kernel.compileFor(chip, *assembler, chip == chips.front()))
       return error;
   if (cubin)

@@ -34,16 +34,15 @@ private:
 
 llvm::Error KernelVersions::start(const CompileOptions &options, StartCompilation startOne) {
   auto context = std::make_shared<llvm::LLVMContext>();
-  SmallVector<StringRef> targets;
-  StringRef(options.target).split(targets, ',');
-  for (StringRef target : targets) {
+  for (const nanobragg::KernelTarget &target : options.targets()) {
     CompileOptions one = options;
-    one.target = target.str();
+    one.target = target;
+    one.otherTargets.clear();
     auto started = startOne(one, context);
     if (!started)
       return started.takeError();
     if (!versions.empty() && (*started)->target.triple != versions.front()->target.triple)
-      return createStringError("the targets " + options.target +
+      return createStringError("the targets " + options.targetText() +
                                " are of several architectures, which no file can hold: make a "
                                "file for each");
     versions.push_back(std::move(*started));
@@ -104,15 +103,13 @@ static Expected<llvm::SmallVector<char, 0>> build(KernelVersions &versions,
   return linkSharedObject(*object);
 }
 
-static bool isChip(StringRef target) { return nanobragg::vendorOfChip(target); }
-
-/// Are these the chips of GPUs, and no processors?
-static Expected<bool> areChips(StringRef targets) {
-  SmallVector<StringRef> names;
-  targets.split(names, ',');
-  const size_t chips = llvm::count_if(names, isChip);
-  if (chips && chips != names.size())
-    return createStringError("the targets " + targets.str() +
+/// Are the targets chips of GPUs, and no processors?
+static Expected<bool> areChips(const CompileOptions &options) {
+  const auto targets = options.targets();
+  const auto chips = llvm::count_if(
+      targets, [](const nanobragg::KernelTarget &target) { return target.vendor(); });
+  if (chips && size_t(chips) != targets.size())
+    return createStringError("the targets " + options.targetText() +
                              " are GPUs and processors, which no file can hold together: make one "
                              "file for the GPUs and one for the processors");
   return chips != 0;
@@ -125,7 +122,7 @@ Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::ProgramVar
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(variant, one, std::move(context));
   };
-  auto chips = areChips(options.target);
+  auto chips = areChips(options);
   if (!chips)
     return chips.takeError();
   if (*chips)
@@ -141,7 +138,7 @@ nb::buildKernel(ModuleOp program, const CompileOptions &options, StringRef kind)
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(program, one, std::move(context));
   };
-  auto chips = areChips(options.target);
+  auto chips = areChips(options);
   if (!chips)
     return chips.takeError();
   if (*chips)

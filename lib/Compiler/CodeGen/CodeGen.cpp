@@ -4,7 +4,7 @@
 
 #include "lib/Compiler/CodeGen/ReplaceRounding.h"
 
-#include "runtime/kernels/CpuFeatures.h"
+#include "lib/Target/CpuFeatures.h"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -21,36 +21,33 @@ using namespace llvm;
 
 namespace mlir::nb {
 
-Expected<Target> resolveTarget(StringRef name) {
-  Target target;
-  target.triple = sys::getProcessTriple();
-  target.gridOnCpu = name == "gpu-on-cpu";
-  target.vendor = nanobragg::vendorOfChip(name);
-  if (target.vendor) {
-    target.triple = target.vendor->triple;
-    target.cpu = name.str();
-    target.features = target.vendor->features(name);
-    return target;
-  }
-  target.hostOfGpu = name == "host-of-gpu";
-  if (target.hostOfGpu) {
+Target resolveTarget(const nanobragg::KernelTarget &what) {
+  using Kind = nanobragg::KernelTarget::Kind;
+  Target target{what, sys::getProcessTriple(), what.name, ""};
+  switch (what.kind) {
+  case Kind::Chip:
+    target.triple = what.vendor()->triple;
+    target.features = what.vendor()->features(what.name);
+    break;
+  case Kind::HostOfGpu:
     target.cpu = Triple(target.triple).isX86() ? "x86-64" : "generic";
-    return target;
-  }
-  if (name == "native" || target.gridOnCpu) {
+    break;
+  case Kind::Native:
+  case Kind::GpuOnCpu: {
     target.cpu = sys::getHostCPUName().str();
     SubtargetFeatures features;
     for (const auto &feature : sys::getHostCPUFeatures())
       features.AddFeature(feature.first(), feature.second);
     target.features = features.getString();
-    return target;
+    break;
   }
-  if (name == "aarch64" || name.starts_with("aarch64-")) {
-    target.triple = "aarch64-unknown-linux-gnu";
-    target.cpu = name == "aarch64" ? "generic" : name.substr(strlen("aarch64-")).str();
-    return target;
+  case Kind::Processor:
+    if (StringRef name = what.name; name == "aarch64" || name.consume_front("aarch64-")) {
+      target.triple = "aarch64-unknown-linux-gnu";
+      target.cpu = name == "aarch64" ? "generic" : name.str();
+    }
+    break;
   }
-  target.cpu = name.str();
   return target;
 }
 
@@ -113,10 +110,10 @@ int64_t lanesFor(TargetMachine &machine) {
   return hasFeature(machine, "avx") ? 4 : 2;
 }
 
-int64_t pixelsAtOnce(TargetMachine &machine, StringRef precision) {
+int64_t pixelsAtOnce(TargetMachine &machine, nanobragg::Precision precision) {
   // AVX-512 and NEON have 32 vector registers, AVX and SSE 16.
   bool manyRegisters = !machine.getTargetTriple().isX86() || hasFeature(machine, "avx512f");
-  return lanesFor(machine) * (precision != "f64" || manyRegisters ? 2 : 1);
+  return lanesFor(machine) * (precision != nanobragg::Precision::F64 || manyRegisters ? 2 : 1);
 }
 
 bool hasEstimates(TargetMachine &machine) {

@@ -2,7 +2,8 @@
 #ifndef NB_COMPILER_CODEGEN_H
 #define NB_COMPILER_CODEGEN_H
 
-#include "lib/Target/GpuVendor.h"
+#include "lib/Target/KernelTarget.h"
+#include "nanobragg/Precision.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -15,22 +16,24 @@
 
 namespace mlir::nb {
 
-/// A CPU or GPU to generate code for.
+/// A CPU or GPU to generate code for, as LLVM calls it.
 struct Target {
+  nanobragg::KernelTarget what;
   std::string triple, cpu, features;
-  bool gridOnCpu = false; ///< the program of a GPU, its grid as loops of the CPU
-  bool hostOfGpu = false; ///< what a GPU's kernel needs on the host, of any processor
-  const nanobragg::GpuVendor *vendor = nullptr; ///< of a GPU; null: a CPU
-  bool isGPU() const { return vendor; }
+  bool is(nanobragg::KernelTarget::Kind kind) const { return what.kind == kind; }
+  bool isGPU() const { return is(nanobragg::KernelTarget::Kind::Chip); }
+  bool isTwin() const { return is(nanobragg::KernelTarget::Kind::GpuOnCpu); }
+  /// Is its program that of a GPU, or of one on the processor, or the host's part?
+  bool hasGrid() const {
+    return isGPU() || isTwin() || is(nanobragg::KernelTarget::Kind::HostOfGpu);
+  }
   /// Triple and CPU: what a kernel's descriptor says.
-  std::string toString() const { return triple + " " + cpu + (gridOnCpu ? " gpu-on-cpu" : ""); }
+  std::string toString() const {
+    return triple + " " + cpu + (isTwin() ? " " + what.toString() : "");
+  }
 };
 
-/// "native" is this machine, and so is "gpu-on-cpu", for the program of a GPU; "aarch64" and
-/// "aarch64-CPU" are 64-bit Arm Linux; "sm_NN" are
-/// NVIDIA's chips (lib/Target/GpuVendor.h), "host-of-gpu" is the host's part of their kernels;
-/// other names are LLVM CPU names of the host's architecture.
-llvm::Expected<Target> resolveTarget(llvm::StringRef name);
+Target resolveTarget(const nanobragg::KernelTarget &target);
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const Target &target);
 
@@ -42,7 +45,7 @@ int64_t lanesFor(llvm::TargetMachine &machine);
 
 /// Pixels that a kernel computes at once: two registers of f64 lanes where there are registers for
 /// that, so that one group's latencies hide behind the other's; one register of f32 lanes.
-int64_t pixelsAtOnce(llvm::TargetMachine &machine, llvm::StringRef precision);
+int64_t pixelsAtOnce(llvm::TargetMachine &machine, nanobragg::Precision precision);
 
 /// Does the target have AVX-512's estimates of reciprocals?
 bool hasEstimates(llvm::TargetMachine &machine);

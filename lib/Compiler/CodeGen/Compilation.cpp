@@ -15,7 +15,6 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -28,13 +27,9 @@ Compilation::Compilation(const CompileOptions &options, MLIRContext &context, Mo
 
 /// Finds the target and loads the dialects.
 llvm::Error Compilation::prepare() {
-  if (options.precision != "f64" && options.precision != "mixed" && options.precision != "f32")
-    return createStringError("unknown precision '" + options.precision +
-                             "': expected f64, mixed or f32");
-  auto resolved = resolveTarget(options.target);
-  if (!resolved)
-    return resolved.takeError();
-  target = *resolved;
+  if (!options.otherTargets.empty())
+    return createStringError("several targets are for the file of a kernel: name one");
+  target = resolveTarget(options.target);
   auto created = createTargetMachine(target);
   if (!created)
     return created.takeError();
@@ -94,24 +89,24 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
 }
 
 Pipeline Compilation::pipeline() const {
-  const std::string derivative = options.derivative.toString();
   if (options.engine != nanobragg::Engine::Fused) {
     InterpreterPipelineOptions interpreted;
-    interpreted.derivative = derivative;
+    interpreted.derivative = options.derivative;
     return interpreterPipeline(interpreted);
   }
-  if (target.isGPU() || target.gridOnCpu || target.hostOfGpu) {
+  if (target.hasGrid()) {
     using Part = GpuPipelineOptions::Part;
     GpuPipelineOptions gpu;
-    gpu.derivative = derivative;
+    gpu.derivative = options.derivative;
     gpu.precision = options.precision;
-    gpu.part = target.gridOnCpu ? Part::Loops : target.hostOfGpu ? Part::Host : Part::Device;
+    gpu.part = target.isTwin() ? Part::Loops : target.isGPU() ? Part::Device : Part::Host;
+    gpu.warp = target.what.threadsOfWarp();
     gpu.chip = target.cpu;
     gpu.features = target.features;
     return gpuPipeline(gpu);
   }
   CpuPipelineOptions cpu;
-  cpu.derivative = derivative;
+  cpu.derivative = options.derivative;
   cpu.precision = options.precision;
   cpu.width = pixelsAtOnce(*machine, options.precision);
   cpu.estimates = hasEstimates(*machine);
@@ -139,11 +134,10 @@ llvm::Error Compilation::run(Pipeline passes) {
   return llvm::Error::success();
 }
 
-/// Is it the first of those that follow differentiation?
-static bool lowers(const PipelineStep &step) {
-  static const StringSet<> nbPasses = {"nb-set-precision", "nb-peel-miller-index", "nb-vectorize",
-                                       "nb-outline-kernel", "nb-to-gpu"};
-  return nbPasses.contains(step.name()) || StringRef(step.name()).starts_with("convert-");
+/// Does a derivative have to be taken ahead of it?
+static bool endsDifferentiable(const PipelineStep &step) {
+  const std::optional<Stage> stage = stageOf(step.name());
+  return stage && !leavesDifferentiable(*stage);
 }
 
 Expected<Pipeline> Compilation::ownPipeline() const {
@@ -151,9 +145,10 @@ Expected<Pipeline> Compilation::ownPipeline() const {
   if (!own)
     return own.takeError();
   const nanobragg::Derivative &derivative = options.derivative;
-  const bool derives = derivative.mode != nanobragg::Derivative::Mode::Value;
-  auto marked = llvm::find_if(
-      own->steps, [](const PipelineStep &step) { return step.name() == "nb-differentiate"; });
+  const bool derives = options.derives();
+  auto marked = llvm::find_if(own->steps, [](const PipelineStep &step) {
+    return stageOf(step.name()) == Stage::Differentiate;
+  });
   // A program of the user's is differentiated as its pipeline says.
   if (marked != own->steps.end() && (ownContext || options.marksDerivative)) {
     size_t place = marked - own->steps.begin();
@@ -168,10 +163,11 @@ Expected<Pipeline> Compilation::ownPipeline() const {
     stages::differentiate(passes, derivative);
     stages::hoistDerivative(passes);
     stages::fuse(passes);
-    own->insert(llvm::find_if(own->steps, lowers) - own->steps.begin(), std::move(passes));
+    own->insert(llvm::find_if(own->steps, endsDifferentiable) - own->steps.begin(),
+                std::move(passes));
   }
   for (PipelineStep &step : own->steps)
-    step.stage = "pipeline";
+    step.stage = Stage::User;
   return own;
 }
 
@@ -179,8 +175,8 @@ Expected<Pipeline> Compilation::opening() const {
   Pipeline first;
   for (StringRef file : llvm::split(options.passes.patterns, ','))
     if (!file.empty())
-      first.steps.push_back(
-          {"pipeline", "", nullptr, "builtin.module(nb-apply-patterns{files=" + file.str() + "})"});
+      first.steps.push_back({Stage::User, "", nullptr,
+                             "builtin.module(nb-apply-patterns{files=" + file.str() + "})"});
   if (!options.passes.pipeline.empty()) {
     auto own = ownPipeline();
     if (!own)
@@ -196,7 +192,7 @@ Expected<Pipeline> Compilation::opening() const {
         llvm::consumeError(progress.takeError()); // whoever needs a kernel will say it
         return std::move(first);
       }
-    if (llvm::Error error = passes.endBefore(firstLoweringStage))
+    if (llvm::Error error = passes.endBefore(Stage::Precision))
       return error;
   }
   first.append(std::move(passes));
@@ -212,16 +208,16 @@ Expected<Pipeline> Compilation::remaining() const {
   auto stage = nextStage(*progress, target);
   if (!stage)
     return stage.takeError();
-  if (stage->empty())
+  if (!*stage)
     return Pipeline();
   Pipeline passes = pipeline();
-  if (llvm::Error error = passes.beginAt(*stage))
+  if (llvm::Error error = passes.beginAt(**stage))
     return error;
   return std::move(passes);
 }
 
 llvm::Error Compilation::differentiate() {
-  if (options.derivative.mode == nanobragg::Derivative::Mode::Value)
+  if (!options.derives())
     return llvm::Error::success();
   Pipeline passes;
   stages::removeBranches(passes);
@@ -287,9 +283,7 @@ static std::string listOf(ArrayRef<std::string> names) {
 void Compilation::tellPasses() const {
   if (!options.passes.tell || !isOwn())
     return;
-  const std::string of = options.derivative.mode == nanobragg::Derivative::Mode::Value
-                             ? ""
-                             : " of " + options.derivative.toString();
+  const std::string of = options.derives() ? " of " + options.derivative.toString() : "";
   options.passes.tell("passes" + of + ": " + listOf(ran));
 }
 
@@ -333,7 +327,7 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   if (llvm::Error error = run(std::move(*lowering)))
     return error;
   tellPasses();
-  description.precision = options.precision;
+  description.precision = nanobragg::toString(options.precision);
   description.target = target.toString();
   description.features = features();
   Operation *translated = *program;

@@ -17,23 +17,16 @@ using llvm::createStringError;
 using llvm::Expected;
 
 std::string nb::dumpFolderOf(const CompileOptions &options) {
-  const nanobragg::Derivative &derivative = options.derivative;
-  return derivative.mode == nanobragg::Derivative::Mode::Value
-             ? options.dumpIR
-             : options.dumpIR + "/" + derivative.modeName();
+  return options.derives() ? options.dumpIR + "/" + options.derivative.modeName() : options.dumpIR;
 }
 
 std::string nb::specificationOf(const CompileOptions &options) {
-  nanobragg::KernelSpecification specification;
-  specification.fixed = nanobragg::wordsOf(options.fixed);
-  return specification.toString();
+  return nanobragg::KernelSpecification{{}, {}, options.fixed}.toString();
 }
 
 std::string nb::specificationOf(const nanobragg::ProgramVariant &variant,
                                 const CompileOptions &options) {
-  return nanobragg::KernelSpecification{variant.toString(), options.derivative.toString(),
-                                        nanobragg::wordsOf(options.fixed)}
-      .toString();
+  return nanobragg::KernelSpecification{variant, options.derivative, options.fixed}.toString();
 }
 
 static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> compilation,

@@ -2,11 +2,8 @@
 #ifndef NB_COMPILER_COMPILER_H
 #define NB_COMPILER_COMPILER_H
 
-#include "lib/Experiment/Derivative.h"
-#include "lib/Experiment/ProgramVariant.h"
-#include "nanobragg/Engine.h"
+#include "lib/Experiment/CompileRequest.h"
 #include "nanobragg/KernelABI.h"
-#include "nanobragg/SimulatorOptions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -18,18 +15,15 @@
 
 namespace mlir::nb {
 
-struct CompileOptions {
-  std::string precision = "f64";
-  std::string target = "native";
-  std::string dumpIR;     ///< directory for the IR after every pass; empty for none
-  std::string dumpedFrom; ///< the file there that the program comes from, relative to it, if any
-  nanobragg::Engine engine = nanobragg::Engine::Fused;
-  nanobragg::Derivative derivative; ///< of a variant's program
-  std::string fixed;                ///< counts that are known: "NAME=VALUE", separated by blanks
-  nanobragg::OwnPasses passes;
-  bool marksDerivative = false; ///< nb-differentiate in them says where, `derivative` whether and
-                                ///< what; so it is of a variant's program anyway
-  std::string symbol; ///< what buildKernel's object defines; empty: nb_kernel_get_descriptor
+struct CompileOptions : nanobragg::CompileOptions {
+  CompileOptions() = default;
+  explicit CompileOptions(const nanobragg::CompileOptions &asked)
+      : nanobragg::CompileOptions(asked) {}
+
+  std::string
+      dumpedFrom; ///< the file of dumpIR that the program comes from, relative to it, if any
+  bool marksDerivative = false; ///< nb-differentiate in the passes says where, `derivative` whether
+                                ///< and what; so it is of a variant's program anyway
 };
 
 /// The folder that the IR of this compilation is dumped to: options.dumpIR, and of a derivative the

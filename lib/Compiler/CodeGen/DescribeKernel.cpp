@@ -118,6 +118,7 @@ public:
     NB_SET(kernel, nb_device_kernel, entry, text(d.function));
     NB_SET(kernel, nb_device_kernel, reduce, d.reduce.empty() ? null() : text(d.reduce));
     NB_SET(kernel, nb_device_kernel, threads, number(d.threads));
+    NB_SET(kernel, nb_device_kernel, warp, number(d.warp));
     NB_SET(kernel, nb_device_kernel, num_codes, number(codes.size()));
     NB_SET(kernel, nb_device_kernel, codes, array(codes, "codes"));
     return constant(kernel.get(), "device");

@@ -41,6 +41,7 @@ struct KernelDescription {
   // Of a kernel of a GPU.
   std::vector<DeviceCode> codes;
   unsigned threads = 0; ///< of a block
+  unsigned warp = 0;    ///< of these, how many run in step
   std::string reduce;   ///< the entry that adds up sums over pixels; empty: there are none
 };
 

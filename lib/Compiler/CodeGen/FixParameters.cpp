@@ -34,16 +34,9 @@ static bool fix(ModuleOp program, StringRef name, int64_t value) {
   return found;
 }
 
-llvm::Error nb::fixParameters(ModuleOp program, StringRef fixed) {
-  SmallVector<StringRef> words;
-  fixed.split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words) {
-    auto [name, text] = word.split('=');
-    int64_t value = 0;
-    if (text.getAsInteger(10, value) || value < 1)
-      return createStringError("'" + word.str() + "' does not give a count a value");
-    if (!fix(program, name, value))
-      return createStringError("the kernel has no count '" + name.str() + "'");
-  }
+llvm::Error nb::fixParameters(ModuleOp program, ArrayRef<nanobragg::FixedCount> fixed) {
+  for (const nanobragg::FixedCount &count : fixed)
+    if (!fix(program, count.name, count.value))
+      return createStringError("the kernel has no count '" + count.name + "'");
   return llvm::Error::success();
 }

@@ -2,14 +2,15 @@
 #ifndef NB_COMPILER_FIXPARAMETERS_H
 #define NB_COMPILER_FIXPARAMETERS_H
 
+#include "lib/Experiment/FixedCount.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 
 namespace mlir::nb {
 
-/// Puts constants in the place of arguments, indices and f64, which stay in the signature. `fixed`
-/// is "NAME=VALUE", separated by blanks; a value is a whole number.
-llvm::Error fixParameters(ModuleOp program, llvm::StringRef fixed);
+/// Puts constants in the place of arguments, indices and f64, which stay in the signature.
+llvm::Error fixParameters(ModuleOp program, llvm::ArrayRef<nanobragg::FixedCount> fixed);
 
 } // namespace mlir::nb
 

@@ -66,31 +66,31 @@ Expected<Progress> nb::progressOf(ModuleOp program) {
   return createStringError("no function of the program returns one image");
 }
 
-Expected<StringRef> nb::nextStage(Progress progress, const Target &target) {
-  const bool grid = target.isGPU() || target.gridOnCpu || target.hostOfGpu;
+Expected<std::optional<Stage>> nb::nextStage(Progress progress, const Target &target) {
+  const bool grid = target.hasGrid();
   switch (progress) {
   case Progress::Program:
-    return firstLoweringStage;
+    return Stage::Precision;
   case Progress::Lanes:
     if (grid)
       return createStringError("the program computes several pixels at once (nb-vectorize), and a "
                                "GPU's threads one each: leave that pass out, or name a processor");
-    return StringRef("loops");
+    return Stage::Loops;
   case Progress::Loops:
-    return StringRef("arith");
+    return Stage::Arith;
   case Progress::Arithmetic:
-    return StringRef("outline");
+    return Stage::Outline;
   case Progress::EntryPoints:
-    return StringRef(grid ? "gpu" : "llvm");
+    return grid ? Stage::Gpu : Stage::LLVM;
   case Progress::Launch:
     if (!grid)
       return createStringError(
           "the program launches the program of a GPU (nb-to-gpu), and the "
           "target is a processor: leave that pass out, or name gpu-on-cpu or a "
           "chip as the target");
-    return StringRef(target.isGPU() ? "nvvm" : target.gridOnCpu ? "grid" : "host");
+    return target.isGPU() ? Stage::NVVM : target.isTwin() ? Stage::Grid : Stage::Host;
   case Progress::Code:
-    return StringRef();
+    return std::nullopt;
   }
   llvm_unreachable("unknown progress");
 }

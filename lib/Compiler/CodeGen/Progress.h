@@ -3,6 +3,7 @@
 #define NB_COMPILER_PROGRESS_H
 
 #include "lib/Compiler/CodeGen/CodeGen.h"
+#include "lib/Compiler/Pipelines/Pipeline.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
@@ -23,9 +24,9 @@ enum class Progress {
 /// Of a program as it is, whatever made it. An error where there is nothing to make a kernel of.
 llvm::Expected<Progress> progressOf(ModuleOp program);
 
-/// The stage of a pipeline for the target (Pipelines.h) that comes next; empty behind the last one.
-/// An error where the program has come to what such a target has no use for.
-llvm::Expected<llvm::StringRef> nextStage(Progress progress, const Target &target);
+/// The stage of a pipeline for the target (Pipelines.h) that comes next; nothing behind the last
+/// one. An error where the program has come to what such a target has no use for.
+llvm::Expected<std::optional<Stage>> nextStage(Progress progress, const Target &target);
 
 /// The entry point that says what function it was made of (names::kernel); null: there is none.
 DictionaryAttr findKernelRecord(ModuleOp program);

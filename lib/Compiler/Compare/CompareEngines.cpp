@@ -58,13 +58,13 @@ public:
   Expected<EngineComparison> run(ModuleOp program);
 
 private:
-  Expected<RenderedImage> interpretStage(const Stage &stage) {
+  Expected<RenderedImage> interpretStage(const RecordedProgram &stage) {
     return interpretImage(stage.program.get().lookupSymbol<func::FuncOp>(function), arguments,
                           options.threads);
   }
   /// Runs the pass that a test injects into the kernel alone.
   llvm::Error breakKernel(ModuleOp fused);
-  llvm::Error compareStages(EngineComparison &result, const std::vector<Stage> &stages,
+  llvm::Error compareStages(EngineComparison &result, const std::vector<RecordedProgram> &stages,
                             const RenderedImage &reference);
 
   StringRef function;
@@ -82,7 +82,7 @@ Expected<EngineComparison> EngineComparer::run(ModuleOp program) {
   auto reference = interpretStage(stages->front());
   if (!reference)
     return reference.takeError();
-  const Stage &beforeLanes = *std::prev(stages->end(), 2);
+  const RecordedProgram &beforeLanes = *std::prev(stages->end(), 2);
   OwningOpRef<ModuleOp> fused = beforeLanes.program.get().clone();
   if (auto error = breakKernel(*fused))
     return error;
@@ -124,7 +124,7 @@ llvm::Error EngineComparer::breakKernel(ModuleOp fused) {
 }
 
 llvm::Error EngineComparer::compareStages(EngineComparison &result,
-                                          const std::vector<Stage> &stages,
+                                          const std::vector<RecordedProgram> &stages,
                                           const RenderedImage &reference) {
   for (size_t i = 1; i < stages.size() && !result.firstStage; ++i) {
     if (!stages[i].changed && !result.stages.empty()) {
@@ -171,7 +171,7 @@ Expected<EngineComparison> nb::compareEngines(const nanobragg::ProgramVariant &v
   // In single precision the image would hide differences that are well beyond the tolerance.
   nanobragg::ProgramVariant precise = variant;
   precise.imageType = nanobragg::ImageType::F64;
-  precise.cull = "off"; // lists of what is lit are the runtime's
+  precise.cull = nanobragg::CullSetting::off(); // lists of what is lit are the runtime's
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadForInterpreter(context);
   RunArguments run(nanobragg::parametersOf(precise).size());

@@ -30,7 +30,7 @@ public:
     return llvm::Error::success();
   }
 
-  std::vector<Stage> stages;
+  std::vector<RecordedProgram> stages;
 
 private:
   OwningOpRef<ModuleOp> work;
@@ -50,9 +50,9 @@ static llvm::Error runInjected(StringRef pass, const PipelineStep &step, Recorde
   return recorder.run(pass.split('{').first, [&](ModuleOp program) { return passes.run(program); });
 }
 
-llvm::Expected<std::vector<Stage>> nb::recordStages(ModuleOp program, StringRef inject) {
+llvm::Expected<std::vector<RecordedProgram>> nb::recordStages(ModuleOp program, StringRef inject) {
   Pipeline pipeline = cpuPipeline(CpuPipelineOptions());
-  if (llvm::Error error = pipeline.endAfter("lanes"))
+  if (llvm::Error error = pipeline.endBefore(Stage::Loops))
     return error;
   auto [after, pass] = inject.split(':');
   Recorder recorder(program);
@@ -70,7 +70,7 @@ llvm::Expected<std::vector<Stage>> nb::recordStages(ModuleOp program, StringRef 
   if (inject.empty() || (!after.empty() && inject.contains(':') && pass.empty()))
     return std::move(recorder.stages);
   std::string names;
-  for (const Stage &stage : ArrayRef(recorder.stages).drop_front())
+  for (const RecordedProgram &stage : ArrayRef(recorder.stages).drop_front())
     names += (names.empty() ? "" : ", ") + stage.name;
   return createStringError("cannot inject '" + inject.str() +
                            "': expected AFTER:PASS, AFTER being one of " + names);

@@ -11,7 +11,7 @@
 
 namespace mlir::nb {
 
-struct Stage {
+struct RecordedProgram {
   std::string name; ///< "input", or the pass that made it
   OwningOpRef<ModuleOp> program;
   bool changed = true; ///< from the stage before
@@ -21,7 +21,8 @@ struct Stage {
 /// what the interpreter can run: those up to and including stage "lanes", the last one being
 /// nb-vectorize. For tests, `inject` adds a pass to the pipeline: "AFTER:PASS{options}", where
 /// AFTER is one of the pipeline's passes and PASS is registered with MLIR.
-llvm::Expected<std::vector<Stage>> recordStages(ModuleOp program, llvm::StringRef inject = "");
+llvm::Expected<std::vector<RecordedProgram>> recordStages(ModuleOp program,
+                                                          llvm::StringRef inject = "");
 
 } // namespace mlir::nb
 

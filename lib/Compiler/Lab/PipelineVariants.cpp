@@ -33,8 +33,9 @@ Expected<std::vector<NamedPipeline>> nb::leaveOut(StringRef pass, StringRef text
   std::vector<NamedPipeline> variants;
   for (const std::string &name : names)
     // A lowering that is left out leaves no kernel, which is no news.
-    if (pass == name || (pass == "each" && StringRef(name).starts_with("nb-") &&
-                         name != "nb-outline-kernel" && name != "nb-differentiate"))
+    if (const std::optional<Stage> stage = stageOf(name);
+        pass == name || (pass == "each" && StringRef(name).starts_with("nb-") &&
+                         stage != Stage::Outline && stage != Stage::Differentiate))
       variants.push_back({"without " + name, without(name, *pipeline)});
   if (!variants.empty())
     return variants;

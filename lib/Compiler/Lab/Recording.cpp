@@ -121,7 +121,7 @@ static Expected<Passes> recordPasses(Subject &subject, Pipeline pipeline,
     }
     PipelineStep &step = pipeline.steps[i];
     said.clear();
-    const std::string name = step.name(), stage = step.stage;
+    const std::string name = step.name(), stage = nameOf(step.stage).str();
     passes.texts.push_back(step.text());
     if (failed(step.run(*work)))
       return llvm::createStringError("pass " + name + ": " + message);
@@ -269,9 +269,9 @@ Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
         if (!stage)
           return stage.takeError();
         Pipeline missing = (*compilation)->pipeline();
-        if (stage->empty())
+        if (!*stage)
           return Pipeline();
-        if (llvm::Error error = missing.beginAt(*stage))
+        if (llvm::Error error = missing.beginAt(**stage))
           return error;
         return std::move(missing);
       });
@@ -284,7 +284,7 @@ Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
   quick.countInstructions = false;
   Pipeline prefix;
   for (size_t i = 1; judge && i != recording.stages.size(); ++i) {
-    prefix.steps.push_back({"", "", nullptr, texts[i - 1]});
+    prefix.steps.push_back({Stage::User, "", nullptr, texts[i - 1]});
     const bool last = i + 1 == recording.stages.size();
     if (last || recording.stages[i + 1].stage != recording.stages[i].stage)
       recording.stages[i].trial =

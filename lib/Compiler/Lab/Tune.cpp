@@ -8,9 +8,17 @@ using namespace mlir;
 using namespace mlir::nb;
 using llvm::Expected;
 
-/// Up to where passes keep a program of images and sums, which is what there is to choose.
+/// Does the pass leave a program of images and sums? That is what there is to choose. Those of
+/// MLIR's own are not: they simplify.
 static bool isOfPrograms(StringRef pass) {
-  return pass.starts_with("nb-") && pass != "nb-outline-kernel" && pass != "nb-to-gpu";
+  const std::optional<Stage> stage = stageOf(pass);
+  return pass.starts_with("nb-") && stage && leavesImages(*stage);
+}
+
+/// Without it there is no kernel, or one with other numbers.
+static bool isNeeded(StringRef pass) {
+  const std::optional<Stage> stage = stageOf(pass);
+  return stage == Stage::Precision || stage == Stage::Branches;
 }
 
 static Pipeline copyOf(const Pipeline &pipeline) {
@@ -44,8 +52,8 @@ static void changeOptions(const Pipeline &pipeline, std::vector<Candidate> &cand
         values.push_back(found[2] == "true" ? "false" : "true");
       else if (number > 1)
         values = {std::to_string(number / 2), std::to_string(number * 2)};
-      // On a GPU pixels are concurrent, on a processor not; probes are no matter of speed.
-      if (found[1] == "concurrent")
+      // A target has the warps that it has.
+      if (found[1] == "warp")
         continue;
       for (const std::string &value : values) {
         Candidate c{name + " " + found[1].str() + "=" + value, copyOf(pipeline)};
@@ -61,8 +69,7 @@ static void leaveOutPasses(const Pipeline &pipeline, std::vector<Candidate> &can
   llvm::StringSet<> done;
   for (const PipelineStep &left : pipeline.steps) {
     const std::string name = left.name();
-    if (!isOfPrograms(name) || name == "nb-set-precision" || name == "nb-remove-branches" ||
-        !done.insert(name).second)
+    if (!isOfPrograms(name) || isNeeded(name) || !done.insert(name).second)
       continue;
     Candidate c{"without " + name, {}};
     for (const PipelineStep &step : pipeline.steps)
@@ -76,7 +83,7 @@ static void exchangeNeighbours(const Pipeline &pipeline, std::vector<Candidate> 
   for (size_t i = 0; i + 1 < pipeline.steps.size(); ++i) {
     const std::string first = pipeline.steps[i].name(), second = pipeline.steps[i + 1].name();
     if (first == second || !isOfPrograms(first) || !isOfPrograms(second) ||
-        second == "nb-vectorize")
+        stageOf(second) == Stage::Lanes)
       continue;
     Candidate c{first + " after " + second, copyOf(pipeline)};
     std::swap(c.pipeline.steps[i], c.pipeline.steps[i + 1]);

@@ -29,7 +29,7 @@ static void addSteps(Pipeline &pipeline, StringRef list, const std::string &befo
     const size_t bracket = element.find('('), brace = element.find('{');
     // A pass has options in braces, an op has its passes in brackets.
     if (bracket == StringRef::npos || brace < bracket) {
-      pipeline.steps.push_back({"pipeline", "", nullptr, before + element.str() + after});
+      pipeline.steps.push_back({Stage::User, "", nullptr, before + element.str() + after});
       continue;
     }
     addSteps(pipeline, element.slice(bracket + 1, element.size() - 1),

@@ -6,6 +6,14 @@
 using namespace mlir;
 using namespace mlir::nb;
 
+StringRef nb::nameOf(Stage stage) {
+  constexpr StringLiteral names[] = {
+      "simplify", "probe",     "response", "hoist", "branches", "differentiate", "hoist-derivative",
+      "fuse",     "precision", "peel",     "cull",  "lanes",    "loops",         "arith",
+      "outline",  "gpu",       "grid",     "host",  "llvm",     "nvvm",          "pipeline"};
+  return names[size_t(stage)];
+}
+
 static void addTo(OpPassManager &passes, StringRef anchor, std::unique_ptr<Pass> pass) {
   if (anchor.empty())
     passes.addPass(std::move(pass));
@@ -48,14 +56,14 @@ LogicalResult PipelineStep::run(ModuleOp program) {
 std::vector<std::string> Pipeline::stageNames() const {
   std::vector<std::string> names;
   for (const PipelineStep &step : steps)
-    if (!llvm::is_contained(names, step.stage))
-      names.push_back(step.stage);
+    if (!llvm::is_contained(names, nameOf(step.stage)))
+      names.push_back(nameOf(step.stage).str());
   return names;
 }
 
 /// The number of the first step of the stage, or of the first one behind it.
 llvm::Expected<size_t> Pipeline::find(StringRef stage, bool behind) const {
-  auto isIn = [&](const PipelineStep &step) { return step.stage == stage; };
+  auto isIn = [&](const PipelineStep &step) { return nameOf(step.stage) == stage; };
   auto first = llvm::find_if(steps, isIn);
   if (first == steps.end())
     return llvm::createStringError("there is no stage '" + stage.str() +
@@ -74,24 +82,8 @@ std::string Pipeline::text() const {
   return text + ")";
 }
 
-llvm::Error Pipeline::endBefore(StringRef stage) {
-  auto end = find(stage, /*behind=*/false);
-  if (!end)
-    return end.takeError();
-  steps.erase(steps.begin() + *end, steps.end());
-  return llvm::Error::success();
-}
-
-llvm::Error Pipeline::endAfter(StringRef stage) {
-  auto end = find(stage, /*behind=*/true);
-  if (!end)
-    return end.takeError();
-  steps.erase(steps.begin() + *end, steps.end());
-  return llvm::Error::success();
-}
-
-llvm::Error Pipeline::beginAt(StringRef stage) {
-  auto begin = find(stage, /*behind=*/false);
+llvm::Error Pipeline::beginAt(Stage stage) {
+  auto begin = find(nameOf(stage), /*behind=*/false);
   if (!begin)
     return begin.takeError();
   steps.erase(steps.begin(), steps.begin() + *begin);
@@ -102,13 +94,18 @@ llvm::Error Pipeline::keep(StringRef untilBefore, StringRef untilAfter) {
   if (!untilBefore.empty() && !untilAfter.empty())
     return llvm::createStringError(
         "until-before and until-after are both given: a pipeline ends once");
-  if (!untilBefore.empty())
-    return endBefore(untilBefore);
-  return untilAfter.empty() ? llvm::Error::success() : endAfter(untilAfter);
+  const bool behind = untilBefore.empty();
+  if (behind && untilAfter.empty())
+    return llvm::Error::success();
+  auto end = find(behind ? untilAfter : untilBefore, behind);
+  if (!end)
+    return end.takeError();
+  steps.erase(steps.begin() + *end, steps.end());
+  return llvm::Error::success();
 }
 
 bool Pipeline::has(StringRef stage) const {
-  return llvm::any_of(steps, [&](const PipelineStep &step) { return step.stage == stage; });
+  return llvm::any_of(steps, [&](const PipelineStep &step) { return nameOf(step.stage) == stage; });
 }
 
 void Pipeline::insert(size_t at, Pipeline other) {

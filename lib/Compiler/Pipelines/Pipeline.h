@@ -10,14 +10,51 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace mlir::nb {
 
+/// The stages of the compiler's pipelines, in the order in which a kernel goes through them.
+enum class Stage {
+  Simplify,
+  Probe,
+  Response,
+  Hoist,
+  Branches,
+  Differentiate,
+  HoistDerivative,
+  Fuse,
+  Precision,
+  Peel,
+  Cull,
+  Lanes,
+  Loops,
+  Arith,
+  Outline,
+  Gpu,
+  Grid,
+  Host,
+  LLVM,
+  NVVM,
+  User ///< passes of the user's, whatever they do
+};
+
+/// "hoist-derivative"; of User: "pipeline".
+llvm::StringRef nameOf(Stage stage);
+
+/// Do the stage's passes leave programs that can be differentiated, as those up to fusion do?
+constexpr bool leavesDifferentiable(Stage stage) { return stage < Stage::Precision; }
+/// Do they leave programs with images and sums?
+constexpr bool leavesImages(Stage stage) { return stage < Stage::Loops; }
+
+/// The first stage of the compiler's pipelines that runs the pass of this name; nothing: none does.
+std::optional<Stage> stageOf(llvm::StringRef pass);
+
 /// One pass, what it runs on, and the stage that it belongs to.
 struct PipelineStep {
-  std::string stage;
+  Stage stage;
   std::string
       anchor; ///< name of the ops of the module that it runs on, "func.func"; empty: the module
   std::unique_ptr<Pass> pass; ///< null: `written` says what runs
@@ -38,8 +75,8 @@ public:
   Pipeline &operator=(Pipeline &&) = default;
 
   /// What is added from now on belongs to this stage.
-  Pipeline &stage(llvm::StringRef name) {
-    current = name.str();
+  Pipeline &stage(Stage which) {
+    current = which;
     return *this;
   }
   /// Adds a pass over the module.
@@ -50,12 +87,10 @@ public:
     steps.push_back({current, OpT::getOperationName().str(), std::move(pass)});
   }
 
-  /// Leaves out the stage of this name and all after it; all after it; all before it. An error
-  /// names the stages that there are.
-  llvm::Error endBefore(llvm::StringRef stage);
-  llvm::Error endAfter(llvm::StringRef stage);
-  llvm::Error beginAt(llvm::StringRef stage);
-  /// The same for names of which each may be empty: nothing is left out.
+  /// Leaves out all before a stage; it and all after it. An error names the stages that there are.
+  llvm::Error beginAt(Stage stage);
+  llvm::Error endBefore(Stage stage) { return keep(nameOf(stage), ""); }
+  /// Ends before the stage of the first name, or after that of the second; each may be empty.
   llvm::Error keep(llvm::StringRef untilBefore, llvm::StringRef untilAfter);
 
   std::vector<std::string> stageNames() const;
@@ -76,7 +111,7 @@ public:
 private:
   llvm::Expected<size_t> find(llvm::StringRef stage, bool behind) const;
 
-  std::string current;
+  Stage current = Stage::User;
 };
 
 /// A pipeline as nb-opt's --pass-pipeline takes it, "builtin.module(func.func(nb-fuse),cse)", one

@@ -8,6 +8,16 @@ using namespace mlir;
 using namespace mlir::nb;
 using nanobragg::Derivative;
 
+bool llvm::cl::parser<Derivative>::parse(Option &option, StringRef, StringRef text,
+                                         Derivative &value) {
+  try {
+    value = Derivative::fromString(text.str());
+    return false;
+  } catch (const std::invalid_argument &error) {
+    return option.error(error.what());
+  }
+}
+
 /// A hoisted program has the faster derivative, and the derivative its own invariants.
 static void addFusion(Pipeline &p, const Derivative &derivative) {
   stages::fuseResponse(p);
@@ -23,7 +33,7 @@ static void addFusion(Pipeline &p, const Derivative &derivative) {
 Pipeline nb::interpreterPipeline(const InterpreterPipelineOptions &options) {
   Pipeline p;
   stages::simplify(p);
-  const Derivative derivative = Derivative::fromString(options.derivative.getValue());
+  const Derivative &derivative = options.derivative.getValue();
   if (derivative.mode == Derivative::Mode::Value)
     return p;
   stages::removeBranches(p);
@@ -34,12 +44,12 @@ Pipeline nb::interpreterPipeline(const InterpreterPipelineOptions &options) {
 Pipeline nb::cpuPipeline(const CpuPipelineOptions &options) {
   Pipeline p;
   const ArithmeticOptions arithmetic{options.precision, options.estimates};
-  addFusion(p, Derivative::fromString(options.derivative.getValue()));
+  addFusion(p, options.derivative.getValue());
   stages::setPrecision(p, arithmetic);
   stages::peel(p);
   stages::cull(p);
   stages::vectorize(p, options.width);
-  stages::lowerLoops(p, /*concurrent=*/false);
+  stages::lowerLoops(p, /*warp=*/0);
   stages::lowerArithmetic(p, arithmetic);
   stages::outline(p);
   stages::lowerToLLVM(p);
@@ -49,14 +59,14 @@ Pipeline nb::cpuPipeline(const CpuPipelineOptions &options) {
 Pipeline nb::gpuPipeline(const GpuPipelineOptions &options) {
   Pipeline p;
   const ArithmeticOptions arithmetic{options.precision};
-  addFusion(p, Derivative::fromString(options.derivative.getValue()));
+  addFusion(p, options.derivative.getValue());
   stages::setPrecision(p, arithmetic);
   stages::peel(p);
   stages::cull(p);
-  stages::lowerLoops(p, /*concurrent=*/true);
+  stages::lowerLoops(p, options.warp);
   stages::lowerArithmetic(p, arithmetic);
   stages::outline(p);
-  stages::launch(p, options.threads);
+  stages::launch(p, options.threads, options.warp);
   using Part = GpuPipelineOptions::Part;
   switch (options.part) {
   case Part::Device:
@@ -74,6 +84,32 @@ Pipeline nb::gpuPipeline(const GpuPipelineOptions &options) {
   return p;
 }
 
+static llvm::StringMap<Stage> stagesOfPasses() {
+  llvm::StringMap<Stage> stages;
+  const auto add = [&](const Pipeline &pipeline) {
+    for (const PipelineStep &step : pipeline.steps)
+      stages.try_emplace(step.name(), step.stage);
+  };
+  InterpreterPipelineOptions interpreted;
+  CpuPipelineOptions cpu;
+  interpreted.derivative = cpu.derivative = Derivative{Derivative::Mode::VJP, {}};
+  add(interpreterPipeline(interpreted));
+  add(cpuPipeline(cpu));
+  using Part = GpuPipelineOptions::Part;
+  for (Part part : {Part::Device, Part::Loops, Part::Host}) {
+    GpuPipelineOptions gpu;
+    gpu.part = part;
+    add(gpuPipeline(gpu));
+  }
+  return stages;
+}
+
+std::optional<Stage> nb::stageOf(StringRef pass) {
+  static const llvm::StringMap<Stage> stages = stagesOfPasses();
+  const auto found = stages.find(pass);
+  return found == stages.end() ? std::nullopt : std::optional(found->second);
+}
+
 template <typename Options>
 static void registerPipeline(StringRef name, StringRef description,
                              Pipeline (*build)(const Options &)) {
@@ -84,15 +120,11 @@ static void registerPipeline(StringRef name, StringRef description,
         Options options;
         if (failed(options.parseFromString(text)))
           return failure();
-        try {
-          Pipeline pipeline = build(options);
-          if (llvm::Error error = pipeline.keep(options.untilBefore, options.untilAfter))
-            return reportError(llvm::toString(std::move(error)));
-          pipeline.moveTo(passes);
-          return success();
-        } catch (const std::invalid_argument &error) {
-          return reportError(error.what());
-        }
+        Pipeline pipeline = build(options);
+        if (llvm::Error error = pipeline.keep(options.untilBefore, options.untilAfter))
+          return reportError(llvm::toString(std::move(error)));
+        pipeline.moveTo(passes);
+        return success();
       },
       [](function_ref<void(const detail::PassOptions &)> visit) { visit(Options()); });
 }

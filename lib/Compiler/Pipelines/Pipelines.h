@@ -3,8 +3,26 @@
 #define NB_COMPILER_PIPELINES_H
 
 #include "lib/Compiler/Pipelines/Stages.h"
+#include "lib/Target/GpuVendor.h"
+#include "lib/Transforms/PrecisionOption.h"
 
 #include "mlir/Pass/PassOptions.h"
+
+/// "vjp(cell_a,distance)" on the command line of nb-opt.
+template <>
+class llvm::cl::parser<nanobragg::Derivative>
+    : public llvm::cl::basic_parser<nanobragg::Derivative> {
+public:
+  using llvm::cl::basic_parser<nanobragg::Derivative>::basic_parser;
+  bool parse(Option &option, StringRef, StringRef text, nanobragg::Derivative &value);
+  static void print(raw_ostream &out, const nanobragg::Derivative &value) {
+    out << value.toString();
+  }
+  void printOptionDiff(const Option &option, const nanobragg::Derivative &,
+                       const OptionValue<nanobragg::Derivative> &, size_t width) const {
+    printOptionNoValue(option, width);
+  }
+};
 
 namespace mlir::nb {
 
@@ -14,11 +32,11 @@ struct CommonOptions : PassPipelineOptions<Options> {
   template <typename T>
   using Option = typename PassPipelineOptions<Options>::template Option<T>;
 
-  Option<std::string> derivative{
+  Option<nanobragg::Derivative> derivative{
       *this, "derivative",
-      llvm::cl::desc("none, or the program of derivatives by arguments: jacobian, jvp, vjp or hvp, "
-                     "as vjp(cell_a,distance)"),
-      llvm::cl::init("none")};
+      llvm::cl::desc("none, or the program of derivatives by arguments: jacobian, jvp, "
+                     "vjp or hvp, as vjp(cell_a,distance)"),
+      llvm::cl::init(nanobragg::Derivative())};
   Option<std::string> untilBefore{*this, "until-before", llvm::cl::desc("stop ahead of this stage"),
                                   llvm::cl::init("")};
   Option<std::string> untilAfter{*this, "until-after", llvm::cl::desc("stop behind this stage"),
@@ -27,8 +45,9 @@ struct CommonOptions : PassPipelineOptions<Options> {
 
 template <typename Options>
 struct KernelOptions : CommonOptions<Options> {
-  typename CommonOptions<Options>::template Option<std::string> precision{
-      *this, "precision", llvm::cl::desc("f64, mixed or f32"), llvm::cl::init("f64")};
+  typename CommonOptions<Options>::template Option<nanobragg::Precision> precision{
+      *this, "precision", llvm::cl::desc("f64, mixed or f32"),
+      llvm::cl::init(nanobragg::Precision::F64), precisionValues()};
 };
 
 /// Options of --nb-interpreter-pipeline.
@@ -56,18 +75,17 @@ struct GpuPipelineOptions : KernelOptions<GpuPipelineOptions> {
   Option<std::string> chip{*this, "chip", llvm::cl::desc("NVIDIA chip"), llvm::cl::init("sm_90")};
   Option<std::string> features{*this, "features", llvm::cl::desc("version of PTX"),
                                llvm::cl::init("+ptx78")};
-  Option<int64_t> threads{*this, "threads", llvm::cl::desc("threads of a block, whole warps of 32"),
+  Option<int64_t> threads{*this, "threads", llvm::cl::desc("threads of a block, whole warps"),
                           llvm::cl::init(128)};
+  Option<int64_t> warp{*this, "warp", llvm::cl::desc("threads that run in step"),
+                       llvm::cl::init(nanobragg::usualWarp)};
   Option<int64_t> blocks{
       *this, "blocks",
       llvm::cl::desc("blocks that a multiprocessor should hold; 0: by the size of the loops"),
       llvm::cl::init(0)};
 };
 
-/// The first stage that is not on nb programs any more, of all pipelines but the interpreter's.
-inline constexpr llvm::StringLiteral firstLoweringStage = "precision";
-
-/// All stages, whatever `until...` say. Throws std::invalid_argument where `derivative` is none.
+/// All stages, whatever `until...` say.
 Pipeline interpreterPipeline(const InterpreterPipelineOptions &options);
 Pipeline cpuPipeline(const CpuPipelineOptions &options);
 Pipeline gpuPipeline(const GpuPipelineOptions &options);

@@ -14,13 +14,13 @@ using namespace mlir::nb;
 using func::FuncOp;
 
 void stages::simplify(Pipeline &p) {
-  p.stage("simplify");
+  p.stage(Stage::Simplify);
   p.add(createCanonicalizerPass());
   p.add(createCSEPass());
 }
 
 void stages::fuseResponse(Pipeline &p) {
-  p.stage("response");
+  p.stage(Stage::Response);
   p.addOn<FuncOp>(createEraseProbes());
   p.add(createSplitResponse());
   p.addOn<FuncOp>(createFuseResponse());
@@ -37,35 +37,35 @@ static void addHoisting(Pipeline &p) {
   p.addOn<FuncOp>(createHoistInvariants());
 }
 
-void stages::hoist(Pipeline &p) { addHoisting(p.stage("hoist")); }
+void stages::hoist(Pipeline &p) { addHoisting(p.stage(Stage::Hoist)); }
 
 void stages::removeBranches(Pipeline &p) {
-  p.stage("branches").addOn<FuncOp>(createRemoveBranches());
+  p.stage(Stage::Branches).addOn<FuncOp>(createRemoveBranches());
 }
 
 void stages::differentiate(Pipeline &p, const nanobragg::Derivative &derivative) {
   DifferentiateOptions options;
-  options.mode = derivative.modeName();
+  options.mode = derivative.mode;
   options.parameters.assign(derivative.parameters.begin(), derivative.parameters.end());
   options.directions = unsigned(derivative.tangents);
-  p.stage("differentiate");
+  p.stage(Stage::Differentiate);
   p.add(createDifferentiate(options));
   p.add(createCanonicalizerPass());
   p.add(createCSEPass());
 }
 
 void stages::hoistDerivative(Pipeline &p) {
-  p.stage("hoist-derivative").addOn<FuncOp>(createFuse());
+  p.stage(Stage::HoistDerivative).addOn<FuncOp>(createFuse());
   addHoisting(p);
 }
 
-void stages::fuse(Pipeline &p) { p.stage("fuse").addOn<FuncOp>(createFuse()); }
+void stages::fuse(Pipeline &p) { p.stage(Stage::Fuse).addOn<FuncOp>(createFuse()); }
 
 void stages::probe(Pipeline &p, StringRef patterns) {
   InsertProbesOptions byName, byOp;
   for (StringRef pattern : llvm::split(patterns, ','))
     (pattern.contains('.') ? byOp.ops : byName.names).push_back(pattern.str());
-  p.stage("probe");
+  p.stage(Stage::Probe);
   if (!byName.names.empty())
     p.add(createInsertProbes(byName));
   if (!byOp.ops.empty())
@@ -73,41 +73,42 @@ void stages::probe(Pipeline &p, StringRef patterns) {
 }
 
 void stages::setPrecision(Pipeline &p, const ArithmeticOptions &options) {
-  p.stage("precision").addOn<FuncOp>(createSetPrecision(SetPrecisionOptions{options.precision}));
+  p.stage(Stage::Precision)
+      .addOn<FuncOp>(createSetPrecision(SetPrecisionOptions{options.precision}));
 }
 
-void stages::peel(Pipeline &p) { p.stage("peel").addOn<FuncOp>(createPeelMillerIndex()); }
+void stages::peel(Pipeline &p) { p.stage(Stage::Peel).addOn<FuncOp>(createPeelMillerIndex()); }
 
-void stages::cull(Pipeline &p) { p.stage("cull").addOn<FuncOp>(createCull()); }
+void stages::cull(Pipeline &p) { p.stage(Stage::Cull).addOn<FuncOp>(createCull()); }
 
 void stages::vectorize(Pipeline &p, int64_t width) {
-  p.stage("lanes").addOn<FuncOp>(createVectorize(VectorizeOptions{width}));
+  p.stage(Stage::Lanes).addOn<FuncOp>(createVectorize(VectorizeOptions{width}));
 }
 
-void stages::lowerLoops(Pipeline &p, bool concurrent) {
-  p.stage("loops").addOn<FuncOp>(createConvertNBToLoops(ConvertNBToLoopsOptions{concurrent}));
+void stages::lowerLoops(Pipeline &p, int64_t warp) {
+  p.stage(Stage::Loops).addOn<FuncOp>(createConvertNBToLoops(ConvertNBToLoopsOptions{warp}));
 }
 
 void stages::lowerArithmetic(Pipeline &p, const ArithmeticOptions &options) {
-  p.stage("arith");
+  p.stage(Stage::Arith);
   p.addOn<FuncOp>(createConvertNBToArith(ConvertNBToArithOptions{options.estimates}));
   p.addOn<FuncOp>(createCSEPass());
 }
 
-void stages::outline(Pipeline &p) { p.stage("outline").add(createOutlineKernel()); }
+void stages::outline(Pipeline &p) { p.stage(Stage::Outline).add(createOutlineKernel()); }
 
-void stages::launch(Pipeline &p, int64_t threads) {
-  p.stage("gpu");
-  p.add(createNBToGPU(NBToGPUOptions{threads}));
+void stages::launch(Pipeline &p, int64_t threads, int64_t warp) {
+  p.stage(Stage::Gpu);
+  p.add(createNBToGPU(NBToGPUOptions{threads, warp}));
   p.add(createRelieveRegisters());
 }
 
-void stages::lowerGrid(Pipeline &p) { p.stage("grid").add(createGPUToLoops()); }
+void stages::lowerGrid(Pipeline &p) { p.stage(Stage::Grid).add(createGPUToLoops()); }
 
-void stages::keepHost(Pipeline &p) { p.stage("host").add(createEraseLaunches()); }
+void stages::keepHost(Pipeline &p) { p.stage(Stage::Host).add(createEraseLaunches()); }
 
 void stages::lowerToLLVM(Pipeline &p) {
-  p.stage("llvm");
+  p.stage(Stage::LLVM);
   p.add(createCanonicalizerPass());
   p.add(createCSEPass());
   p.add(createSCFToControlFlowPass());
@@ -117,7 +118,7 @@ void stages::lowerToLLVM(Pipeline &p) {
 }
 
 void stages::lowerToNVVM(Pipeline &p, const ChipOptions &options) {
-  p.stage("nvvm");
+  p.stage(Stage::NVVM);
   p.add(createSumOverWarps());
   // Before anything can make the launch share values with its surroundings.
   p.add(createGpuKernelOutliningPass());

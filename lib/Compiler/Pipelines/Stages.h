@@ -4,6 +4,7 @@
 
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Experiment/Derivative.h"
+#include "nanobragg/Precision.h"
 
 #include <string>
 
@@ -11,8 +12,8 @@ namespace mlir::nb {
 
 /// A kernel's arithmetic.
 struct ArithmeticOptions {
-  std::string precision = "f64"; ///< f64, mixed or f32
-  bool estimates = false;        ///< the target has AVX-512's estimates of reciprocals
+  nanobragg::Precision precision = nanobragg::Precision::F64;
+  bool estimates = false; ///< the target has AVX-512's estimates of reciprocals
 };
 
 /// A chip of a GPU.
@@ -58,14 +59,14 @@ void peel(Pipeline &);
 void cull(Pipeline &);
 /// "lanes": `width` pixels at once.
 void vectorize(Pipeline &, int64_t width);
-/// "loops": with `concurrent`, pixels are computed at the same time, on a GPU.
-void lowerLoops(Pipeline &, bool concurrent);
+/// "loops": above 0, `warp` is of a GPU, on which pixels are computed at the same time.
+void lowerLoops(Pipeline &, int64_t warp);
 /// "arith"
 void lowerArithmetic(Pipeline &, const ArithmeticOptions &);
 /// "outline": the kernel's entry points.
 void outline(Pipeline &);
-/// "gpu": one gpu.launch, of blocks of so many threads, renders a tile.
-void launch(Pipeline &, int64_t threads);
+/// "gpu": one gpu.launch, of blocks of so many threads in warps of so many, renders a tile.
+void launch(Pipeline &, int64_t threads, int64_t warp);
 /// "grid": the launch as loops over its blocks and threads, for a processor.
 void lowerGrid(Pipeline &);
 /// "host": what a GPU's kernel needs on the host.

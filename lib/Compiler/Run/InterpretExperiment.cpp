@@ -14,7 +14,7 @@ using llvm::createStringError;
 /// The interpreter's pipeline, with probes on what the patterns name.
 static Pipeline pipelineFor(StringRef probe, const nanobragg::Derivative &derivative) {
   InterpreterPipelineOptions options;
-  options.derivative = derivative.toString();
+  options.derivative = derivative;
   Pipeline pipeline = interpreterPipeline(options);
   if (!probe.empty())
     stages::probe(pipeline, probe);
@@ -57,8 +57,7 @@ static InterpreterOptions toOptions(const nb_interpret_options &c, llvm::raw_ost
 
 InterpretedExperiment::InterpretedExperiment(const nanobragg::ProgramVariant &variant,
                                              std::string probe)
-    : variant(variant), variantText(variant.toString()), probe(std::move(probe)),
-      context(MLIRContext::Threading::DISABLED) {
+    : variant(variant), probe(std::move(probe)), context(MLIRContext::Threading::DISABLED) {
   loadForInterpreter(context);
 }
 
@@ -82,9 +81,7 @@ void InterpretedExperiment::describe(KernelDescription what) {
 
 llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
   program = buildProgram(context, variant);
-  if (options.derivative.mode != nanobragg::Derivative::Mode::Value)
-    variantText =
-        nanobragg::KernelSpecification{variantText, options.derivative.toString(), {}}.toString();
+  variantText = nanobragg::KernelSpecification{variant, options.derivative, {}}.toString();
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (message.empty())

@@ -49,26 +49,26 @@ void KernelRun::render(int64_t begin, int64_t end) {
 
 /// A kernel that leaves samples out is told that all are lit: a block of pixels at a time.
 void KernelRun::renderAll(nb_tile &tile, const std::function<void()> &run) {
-  int64_t positions[NB_REACH_TABLES];
-  kernel.reach(arguments.data(), positions);
-  const double *numbers = static_cast<const double *>(workspace.get()) + positions[NB_REACH_NUMBER];
-  const auto number = [&](nb_reach_number n) { return int64_t(numbers[n]); };
+  nb_reach_tables tables;
+  kernel.reach(arguments.data(), &tables);
+  const auto &numbers = *reinterpret_cast<const nb_reach_numbers *>(
+      static_cast<const double *>(workspace.get()) + tables.numbers);
   std::vector<int32_t> outer, innerBegin, inner;
-  for (int32_t beam = 0; beam != number(NB_REACH_BEAMS); ++beam) {
+  for (int32_t beam = 0; beam != int64_t(numbers.beams); ++beam) {
     outer.push_back(beam);
     innerBegin.push_back(int32_t(inner.size()));
-    for (int32_t basis = 0; basis != number(NB_REACH_BASES); ++basis)
+    for (int32_t basis = 0; basis != int64_t(numbers.bases); ++basis)
       inner.push_back(basis);
   }
   innerBegin.push_back(int32_t(inner.size()));
-  const int64_t lastSlow = std::min(tile.slow_end - 1, number(NB_REACH_SLOW_MAX));
-  const int64_t lastFast = std::min(number(NB_REACH_FAST_PIXELS) - 1, number(NB_REACH_FAST_MAX));
+  const int64_t lastSlow = std::min(tile.slow_end - 1, int64_t(numbers.slow_max));
+  const int64_t lastFast = std::min(int64_t(numbers.fast_pixels) - 1, int64_t(numbers.fast_max));
   const int32_t begins[] = {0, int32_t(outer.size())};
   const int32_t slowEnd = int32_t(lastSlow + 1);
-  for (int64_t s = std::max(tile.slow_begin, number(NB_REACH_SLOW_MIN)); s <= lastSlow;
-       s += number(NB_REACH_BLOCK_SLOW))
-    for (int64_t f = std::max<int64_t>(0, number(NB_REACH_FAST_MIN)); f <= lastFast;
-         f += number(NB_REACH_BLOCK_FAST)) {
+  for (int64_t s = std::max(tile.slow_begin, int64_t(numbers.slow_min)); s <= lastSlow;
+       s += int64_t(numbers.block_slow))
+    for (int64_t f = std::max<int64_t>(0, int64_t(numbers.fast_min)); f <= lastFast;
+         f += int64_t(numbers.block_fast)) {
       const int32_t slow = int32_t(s), fast = int32_t(f);
       const nb_lit lit{1,       &slow, &fast, begins, outer.data(), innerBegin.data(), inner.data(),
                        &slowEnd};

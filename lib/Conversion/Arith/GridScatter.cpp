@@ -1,7 +1,7 @@
 #include "dialect/Names.h"
 #include "lib/Conversion/Arith/GridAccess.h"
 #include "lib/Conversion/Arith/GridToArith.h"
-#include "lib/Conversion/Loops/LoopNest.h"
+#include "lib/Conversion/Arith/Scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -61,7 +61,7 @@ static void lowerAdditions(gpu::LaunchOp launch) {
 static int64_t warpsOf(gpu::LaunchOp launch) {
   auto blocks = getConstantIntValue(launch.getGridSizeX());
   auto threads = getConstantIntValue(launch.getBlockSizeX());
-  return blocks && threads ? *blocks * *threads / threadsOfWarp : 0;
+  return blocks && threads ? *blocks * *threads / warpOf(launch) : 0;
 }
 
 /// The accumulators of all warps lie one after another where that of a tile is expected.

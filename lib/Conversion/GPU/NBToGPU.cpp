@@ -29,9 +29,9 @@ namespace {
 /// Turns the loops of one tile into a launch, and the sum of its accumulators into another.
 class Launcher {
 public:
-  Launcher(func::FuncOp function, int64_t threadsOfBlock)
-      : threadsOfBlock(threadsOfBlock), warpsOfBlock(threadsOfBlock / threadsOfWarp),
-        function(function), loc(function.getLoc()),
+  Launcher(func::FuncOp function, int64_t threadsOfBlock, int64_t threadsOfWarp)
+      : threadsOfBlock(threadsOfBlock), threadsOfWarp(threadsOfWarp),
+        warpsOfBlock(threadsOfBlock / threadsOfWarp), function(function), loc(function.getLoc()),
         name(function.getName().drop_back(names::runTile.size())) {}
   LogicalResult run();
 
@@ -56,7 +56,7 @@ private:
     return arith::CmpIOp::create(b, loc, predicate, x, y);
   }
 
-  const int64_t threadsOfBlock, warpsOfBlock;
+  const int64_t threadsOfBlock, threadsOfWarp, warpsOfBlock;
   func::FuncOp function, sizeFunction; ///< the latter null: there are no sums
   Location loc;
   StringRef name;
@@ -162,7 +162,7 @@ LogicalResult Launcher::checkSums() {
     return failure();
   if (!any)
     return function.emitError("sums over pixels are not prepared for threads; run "
-                              "--convert-nb-to-loops=concurrent");
+                              "--convert-nb-to-loops=warp=32");
   return success();
 }
 
@@ -177,12 +177,16 @@ std::string Launcher::moduleName() {
 
 gpu::LaunchOp Launcher::emitLaunch(OpBuilder &b, Value blocks, int64_t threads, StringRef kernel) {
   Value one = index(b, 1);
-  return gpu::LaunchOp::create(b, loc, blocks, one, one, index(b, threads), one, one,
-                               /*dynamicSharedMemorySize=*/nullptr, /*asyncTokenType=*/nullptr,
-                               /*asyncDependencies=*/{},
-                               /*workgroupAttributions=*/{}, /*privateAttributions=*/{}, nullptr,
-                               nullptr, nullptr, FlatSymbolRefAttr::get(b.getContext(), module),
-                               FlatSymbolRefAttr::get(b.getContext(), kernel));
+  auto launch =
+      gpu::LaunchOp::create(b, loc, blocks, one, one, index(b, threads), one, one,
+                            /*dynamicSharedMemorySize=*/nullptr, /*asyncTokenType=*/nullptr,
+                            /*asyncDependencies=*/{},
+                            /*workgroupAttributions=*/{}, /*privateAttributions=*/{}, nullptr,
+                            nullptr, nullptr, FlatSymbolRefAttr::get(b.getContext(), module),
+                            FlatSymbolRefAttr::get(b.getContext(), kernel));
+  if (threadsOfWarp != nanobragg::usualWarp)
+    launch->setAttr(names::warp, b.getI64IntegerAttr(threadsOfWarp));
+  return launch;
 }
 
 /// The loop's body once, ahead of it, for the iteration `index`.
@@ -420,9 +424,9 @@ struct NBToGPUPass : nb::impl::NBToGPUBase<NBToGPUPass> {
   using NBToGPUBase::NBToGPUBase;
 
   void runOnOperation() override {
-    if (threads <= 0 || threads > mostThreadsOfBlock || threads % threadsOfWarp != 0) {
+    if (warp <= 0 || threads <= 0 || threads > mostThreadsOfBlock || threads % warp != 0) {
       emitError(getOperation()->getLoc())
-          << "nb-to-gpu: a block has whole warps of " << threadsOfWarp << " threads and at most "
+          << "nb-to-gpu: a block has whole warps of " << warp.getValue() << " threads and at most "
           << mostThreadsOfBlock << " threads, but threads is " << threads.getValue();
       return signalPassFailure();
     }
@@ -433,7 +437,8 @@ struct NBToGPUPass : nb::impl::NBToGPUBase<NBToGPUPass> {
                     "no kernel renders a tile; run --nb-outline-kernel first");
     for (func::FuncOp function : functions)
       if (function.getName().ends_with(names::runTile) && !function.isDeclaration() &&
-          function.getOps<gpu::LaunchOp>().empty() && failed(Launcher(function, threads).run()))
+          function.getOps<gpu::LaunchOp>().empty() &&
+          failed(Launcher(function, threads, warp).run()))
         return signalPassFailure();
   }
 };

@@ -36,35 +36,37 @@ public:
   void add(OpBuilder &b, Location loc, ArrayRef<Term> terms);
 
 private:
-  static constexpr int64_t masks[] = {16, 8, 4, 2, 1};
-  static_assert(2 * masks[0] == threadsOfWarp);
   Value exchange(OpBuilder &b, Location loc, Value value, int64_t mask);
   void store(OpBuilder &b, Location loc, ArrayRef<Term> terms, Value sum, Value number,
-             int64_t first, uint32_t lanes);
+             int64_t first, uint64_t lanes);
 
+  int64_t threads;
   Value lane;
-  SmallVector<Value> bits; ///< whether the lane has the bit of a mask
+  SmallVector<int64_t> masks; ///< of the steps: 16, 8, 4, 2, 1
+  SmallVector<Value> bits;    ///< whether the lane has the bit of a mask
 };
 } // namespace
 
-WarpSum::WarpSum(gpu::LaunchOp launch) {
+WarpSum::WarpSum(gpu::LaunchOp launch) : threads(warpOf(launch)) {
   OpBuilder b = OpBuilder::atBlockBegin(&launch.getBody().front());
   Location loc = launch.getLoc();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
   };
   Value thread = arith::IndexCastOp::create(b, loc, b.getI32Type(), launch.getThreadIds().x);
-  lane = arith::AndIOp::create(b, loc, thread, constant(threadsOfWarp - 1));
-  for (int64_t mask : masks)
+  lane = arith::AndIOp::create(b, loc, thread, constant(threads - 1));
+  for (int64_t mask = threads / 2; mask != 0; mask /= 2) {
+    masks.push_back(mask);
     bits.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
                                          arith::AndIOp::create(b, loc, lane, constant(mask)),
                                          constant(0)));
+  }
 }
 
 /// The partner's value. Threads exchange 32 bits at a time.
 Value WarpSum::exchange(OpBuilder &b, Location loc, Value value, int64_t mask) {
   auto exchangeWord = [&](Value word) -> Value {
-    return gpu::ShuffleOp::create(b, loc, word, int32_t(mask), int32_t(threadsOfWarp),
+    return gpu::ShuffleOp::create(b, loc, word, int32_t(mask), int32_t(threads),
                                   gpu::ShuffleMode::XOR)
         .getShuffleResult();
   };
@@ -83,9 +85,9 @@ Value WarpSum::exchange(OpBuilder &b, Location loc, Value value, int64_t mask) {
 
 /// The halves of what threads hold, before each step. A thread whose lane has the bit of the step
 /// keeps the second half, the others the first, which is one longer if they differ.
-static SmallVector<size_t> halvesOf(size_t count) {
+static SmallVector<size_t> halvesOf(size_t count, size_t steps) {
   SmallVector<size_t> halves;
-  for (int step = 0; step < 5; ++step)
+  for (size_t step = 0; step < steps; ++step)
     halves.push_back(count = (count + 1) / 2);
   return halves;
 }
@@ -95,7 +97,7 @@ static int64_t laneOf(size_t number, ArrayRef<size_t> halves) {
   int64_t lane = 0;
   for (auto [step, half] : llvm::enumerate(halves)) {
     if (number >= half) {
-      lane |= 16 >> step;
+      lane |= int64_t(1) << (halves.size() - 1 - step);
       number -= half;
     }
   }
@@ -104,11 +106,13 @@ static int64_t laneOf(size_t number, ArrayRef<size_t> halves) {
 
 /// Adds the numbers from `first` on, in the threads that have them, at neighbouring places.
 void WarpSum::store(OpBuilder &b, Location loc, ArrayRef<Term> terms, Value sum, Value number,
-                    int64_t first, uint32_t lanes) {
-  auto constant = [&](uint32_t value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(value)));
-  };
-  Value shifted = arith::ShRUIOp::create(b, loc, constant(lanes), lane);
+                    int64_t first, uint64_t lanes) {
+  // One bit for each thread of a warp.
+  Type mask = threads > 32 ? b.getI64Type() : b.getI32Type();
+  Value all = arith::ConstantOp::create(
+      b, loc, b.getIntegerAttr(mask, APInt(mask.getIntOrFloatBitWidth(), lanes)));
+  Value by = threads > 32 ? arith::ExtUIOp::create(b, loc, mask, lane).getResult() : lane;
+  Value shifted = arith::ShRUIOp::create(b, loc, all, by);
   Value owns = arith::TruncIOp::create(b, loc, b.getI1Type(), shifted);
   auto only = scf::IfOp::create(b, loc, owns, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
@@ -124,7 +128,7 @@ void WarpSum::store(OpBuilder &b, Location loc, ArrayRef<Term> terms, Value sum,
 }
 
 void WarpSum::add(OpBuilder &b, Location loc, ArrayRef<Term> terms) {
-  SmallVector<size_t> halves = halvesOf(terms.size());
+  SmallVector<size_t> halves = halvesOf(terms.size(), masks.size());
   SmallVector<Value> held = llvm::map_to_vector(terms, [](const Term &t) { return t.value; });
   Value number = arith::ConstantIndexOp::create(b, loc, 0);
   for (auto [half, mask, bit] : llvm::zip(halves, masks, bits)) {
@@ -147,7 +151,7 @@ void WarpSum::add(OpBuilder &b, Location loc, ArrayRef<Term> terms) {
   }
   // Runs of neighbouring places are one access of several threads.
   for (size_t first = 0; first < terms.size();) {
-    uint32_t lanes = 0;
+    uint64_t lanes = 0;
     size_t end = first;
     do
       lanes |= uint32_t(1) << laneOf(end++, halves);
@@ -220,7 +224,7 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
     OpBuilder b(ops.back());
     SmallVector<Term> terms = arrange(b, ops);
     for (ArrayRef<Term> left = terms; !left.empty();) {
-      ArrayRef<Term> some = left.take_front(threadsOfWarp);
+      ArrayRef<Term> some = left.take_front(warpOf(launch));
       warp.add(b, ops.back().getLoc(), some);
       before += some.size();
       ++after;
@@ -234,7 +238,7 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
       << remark::add(
              "{0} addition(s) of each thread to memory became {1} of each warp, which has {2} "
              "threads",
-             before, after, threadsOfWarp);
+             before, after, warpOf(launch));
   return success();
 }
 

@@ -1,9 +1,8 @@
 #include "lib/Conversion/Loops/ImageToLoops.h"
 
 #include "dialect/Names.h"
+#include "dialect/ReachFields.h"
 #include "lib/Conversion/Arith/LoweredValues.h"
-#include "lib/Target/GpuVendor.h"
-#include "nanobragg/KernelABI.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,8 +18,9 @@ constexpr int64_t rowsOfWarp = 4;
 namespace {
 class ImageLowering {
 public:
-  ImageLowering(ImageOp image, Accumulation &sums, LitLoops &lit, bool concurrent)
-      : image(image), sums(sums), lit(lit), concurrent(concurrent), b(image), loc(image.getLoc()) {}
+  ImageLowering(ImageOp image, Accumulation &sums, LitLoops &lit, int64_t warp)
+      : image(image), sums(sums), lit(lit), concurrent(warp > 0), warp(warp), b(image),
+        loc(image.getLoc()) {}
   LogicalResult run();
 
 private:
@@ -50,16 +50,15 @@ private:
   /// Of a culled image, the pixels of a block are those of a vector, or of a warp's threads: so
   /// many rows of so many columns.
   int64_t rowsOfBlock() { return concurrent ? rowsOfWarp : image.getRows().value_or(1); }
-  int64_t columnsOfBlock() {
-    return (concurrent ? nanobragg::threadsOfWarp : lanes()) / rowsOfBlock();
-  }
+  int64_t columnsOfBlock() { return (concurrent ? warp : lanes()) / rowsOfBlock(); }
   bool hasLanes() { return image.getLanes().has_value(); }
   static bool isImage(Value result) { return isa<RankedTensorType>(result.getType()); }
 
   ImageOp image;
   Accumulation &sums;
   LitLoops &lit;
-  bool concurrent;
+  bool concurrent; ///< on a GPU, whose warps have so many threads
+  int64_t warp;
   OpBuilder b;
   Location loc;
   SmallVector<Value> buffers; ///< of images
@@ -235,14 +234,14 @@ void ImageLowering::lowerReach() {
     reach = dyn_cast<ReachOp>(op);
   if (!reach || reach.getNumbers().empty())
     return;
-  SmallVector<Value> numbers = llvm::to_vector(reach.getNumbers());
+  ReachNumbers numbers(reach.getNumbers());
   auto number = [&](int64_t value) {
     return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(value)));
   };
-  numbers[NB_REACH_BLOCK_FAST] = number(columnsOfBlock());
-  numbers[NB_REACH_BLOCK_SLOW] = number(rowsOfBlock());
-  Value memory = allocate(b, loc, indexConstant(b, loc, int64_t(numbers.size())));
-  for (auto [i, number] : llvm::enumerate(numbers))
+  numbers[&nb_reach_numbers::block_fast] = number(columnsOfBlock());
+  numbers[&nb_reach_numbers::block_slow] = number(rowsOfBlock());
+  Value memory = allocate(b, loc, indexConstant(b, loc, int64_t(ReachNumbers::count)));
+  for (auto [i, number] : llvm::enumerate(numbers.all()))
     memref::StoreOp::create(b, loc, number, memory, indexConstant(b, loc, int64_t(i)));
   SmallVector<Value> tables{memory};
   llvm::append_range(tables, reach.getTables());
@@ -459,8 +458,8 @@ LogicalResult ImageLowering::pixels(Value panel, Value slow, Value fast, Bounds 
   return success();
 }
 
-LogicalResult nb::lowerImage(ImageOp image, Accumulation &sums, LitLoops &lit, bool concurrent) {
-  return ImageLowering(image, sums, lit, concurrent).run();
+LogicalResult nb::lowerImage(ImageOp image, Accumulation &sums, LitLoops &lit, int64_t warp) {
+  return ImageLowering(image, sums, lit, warp).run();
 }
 
 bool nb::isKernel(Operation *function) {

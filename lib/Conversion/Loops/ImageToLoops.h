@@ -9,8 +9,8 @@ namespace mlir::nb {
 
 /// Replaces the image by loops over panels, rows and pixels, its results by what they write. Sums
 /// in its body are still to be lowered; `sums` knows where those of tables and grids go. With
-/// `concurrent`, pixels may be computed at the same time.
-LogicalResult lowerImage(ImageOp image, Accumulation &sums, LitLoops &lit, bool concurrent);
+/// `warp` above 0, pixels are computed at the same time, by a GPU with such warps.
+LogicalResult lowerImage(ImageOp image, Accumulation &sums, LitLoops &lit, int64_t warp);
 
 /// Does the function render an image, before or after its loops were lowered?
 bool isKernel(Operation *function);

@@ -2,23 +2,11 @@
 #ifndef NB_CONVERSION_LOOPNEST_H
 #define NB_CONVERSION_LOOPNEST_H
 
-#include "dialect/NB.h"
+#include "lib/Conversion/Arith/Scalars.h"
 
 #include "mlir/IR/Builders.h"
 
 namespace mlir::nb {
-
-/// Scalars that a value or one table entry holds.
-int64_t componentCount(Type type);
-
-Value indexConstant(OpBuilder &b, Location loc, int64_t value);
-/// Of a type that an attribute can hold: float, integer, index or lanes of it.
-Value zeroConstant(OpBuilder &b, Location loc, Type type);
-Value product(OpBuilder &b, Location loc, ValueRange factors);
-
-/// The components of a scalar (itself), vec3 or mat3, and the value of `type` that has them.
-SmallVector<Value> scalarsOf(OpBuilder &b, Location loc, Value value);
-Value fromScalars(OpBuilder &b, Location loc, Type type, ArrayRef<Value> scalars);
 
 /// A nest of loops from 0 to each count. `body` is called in the innermost loop with the induction
 /// variables and the carried values, and returns what to carry on.

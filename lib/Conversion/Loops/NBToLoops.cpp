@@ -266,7 +266,7 @@ LogicalResult refuseResponse(FunctionOpInterface function) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
+LogicalResult lowerFunction(FunctionOpInterface function, int64_t warp) {
   if (failed(refuseResponse(function)))
     return failure();
   bool kernel = isKernel(function);
@@ -293,7 +293,7 @@ LogicalResult lowerFunction(FunctionOpInterface function, bool concurrent) {
   for (LoopOp loop : loops) {
     LogicalResult lowered =
         TypeSwitch<Operation *, LogicalResult>(loop)
-            .Case([&](ImageOp image) { return lowerImage(image, sums, lit, concurrent); })
+            .Case([&](ImageOp image) { return lowerImage(image, sums, lit, warp); })
             .Case([&](SumOp sum) { return SumLowering(sum, sums, lit).run(); })
             .Case(lowerFirst)
             .Default([](Operation *op) {
@@ -323,7 +323,7 @@ struct ConvertNBToLoopsPass : nb::impl::ConvertNBToLoopsBase<ConvertNBToLoopsPas
   using ConvertNBToLoopsBase::ConvertNBToLoopsBase;
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](FunctionOpInterface function) {
-      if (!function.isExternal() && failed(lowerFunction(function, concurrent)))
+      if (!function.isExternal() && failed(lowerFunction(function, warp)))
         return WalkResult::interrupt();
       return WalkResult::skip();
     });

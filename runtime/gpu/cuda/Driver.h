@@ -5,6 +5,7 @@
 #ifndef NANOBRAGG_RUNTIME_CUDA_DRIVER_H
 #define NANOBRAGG_RUNTIME_CUDA_DRIVER_H
 
+#include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/NoGpu.h"
 
 #include <cstddef>
@@ -25,7 +26,7 @@ enum class Result : int {
 };
 
 using Ordinal = int; ///< of a device
-using Address = std::uint64_t;
+using gpu::Address;
 using Context = struct ContextOfDriver *;
 using ModuleHandle = struct ModuleOfDriver *;
 using Function = struct FunctionOfDriver *;

@@ -1,7 +1,6 @@
 #include "runtime/gpu/cuda/Runner.h"
 
 #include "lib/Target/GpuVendor.h"
-#include "runtime/gpu/cuda/LitBatches.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
 #include "runtime/processor/Stopwatch.h"
@@ -260,7 +259,7 @@ void Runner::reduce(const Work &work) {
   std::int64_t warps = work.plan.warps();
   std::int64_t doubles = work.plan.accumulatorBytes / std::int64_t(sizeof(double));
   void *parameters[] = {&address, &warps, &doubles};
-  launch(module->reduce(), doubles, threadsOfWarp, parameters);
+  launch(module->reduce(), doubles, work.plan.warp, parameters);
 }
 
 void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRows &rows,

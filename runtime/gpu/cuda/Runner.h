@@ -2,13 +2,22 @@
 #ifndef NANOBRAGG_RUNTIME_CUDA_RUNNER_H
 #define NANOBRAGG_RUNTIME_CUDA_RUNNER_H
 
+#include "runtime/gpu/LitBatches.h"
+#include "runtime/gpu/RunPlan.h"
+#include "runtime/gpu/Tiles.h"
 #include "runtime/gpu/cuda/Memory.h"
 #include "runtime/gpu/cuda/Module.h"
 #include "runtime/gpu/cuda/ResidentData.h"
-#include "runtime/gpu/cuda/RunPlan.h"
-#include "runtime/gpu/cuda/Tiles.h"
 
 namespace nanobragg::cuda {
+
+using gpu::ArgumentBlock;
+using gpu::isLarge;
+using gpu::LitBatch;
+using gpu::LitBatches;
+using gpu::Pace;
+using gpu::RunPlan;
+using gpu::valueBytes;
 
 /// One kernel on one device, with a stream and with memory that it keeps from run to run. To be
 /// used by one thread at a time.

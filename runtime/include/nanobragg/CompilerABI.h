@@ -8,39 +8,17 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
+namespace nanobragg {
+struct CompileRequest; /* lib/Experiment/CompileRequest.h */
+}
+
 extern "C" {
-#endif
 
-#define NB_COMPILER_API_VERSION 3u
+#define NB_COMPILER_API_VERSION 4u
 
-/* What the program is prepared for. */
-typedef enum nb_engine {
-  NB_ENGINE_FUSED = 0,      /* a kernel */
-  NB_ENGINE_INTERPRETER = 1 /* its pipeline leaves out all that only a kernel needs */
-} nb_engine;
-
-typedef struct nb_compile_request {
-  const char *variant;   /* ProgramVariant::toString() */
-  const char *precision; /* "f64" */
-  const char *target;    /* "native", "gpu-on-cpu" (the same processor, for the program of a GPU),
-                          * an LLVM CPU name of the host's architecture, "aarch64" or
-                          * "aarch64-CPU", or but for compile() "sm_NN", the chip of a GPU; for
-                          * build() several with commas between, of processors or of GPUs */
-  const char *dump_ir;   /* directory that receives the IR after every pass, or NULL */
-  nb_engine engine;
-  const char *program;    /* an nb program as text instead of the variant, or NULL */
-  const char *fixed;      /* counts to compile in: "NAME=VALUE ...", or NULL */
-  const char *symbol;     /* name of the function that build() defines; NULL: as in KernelABI.h */
-  const char *derivative; /* Derivative::toString(); NULL: the image alone */
-  /* The user's own passes, see OwnPasses; each may be NULL. */
-  const char *pipeline, *plugins, *patterns;
-  const char *program_name; /* of `program` in messages: its file; NULL: "program" */
-  /* Gets a line that says which passes ran, where `pipeline` or `program` leave that open; or NULL.
-   */
-  void (*tell)(void *context, const char *line);
-  void *tell_context;
-} nb_compile_request;
+/* Both sides are of one build: the request is a structure of C++, whose size nb_compiler_api
+ * says. */
+typedef nanobragg::CompileRequest nb_compile_request;
 
 /* A compiled kernel; its descriptor lives as long as it does. */
 typedef struct nb_kernel nb_kernel;
@@ -71,7 +49,8 @@ typedef struct nb_compare_options {
 /* Every function returns 0 on success; otherwise *error holds one sentence to be freed with
  * free_text. Functions may be called from any thread. */
 typedef struct nb_compiler_api {
-  uint32_t version; /* NB_COMPILER_API_VERSION */
+  uint32_t version;    /* NB_COMPILER_API_VERSION */
+  size_t request_size; /* of nb_compile_request, in bytes */
 
   int (*compile)(const nb_compile_request *request, nb_kernel **kernel, char **error);
   const nb_kernel_descriptor *(*descriptor)(const nb_kernel *kernel);
@@ -117,8 +96,5 @@ typedef struct nb_compiler_api {
 /* NULL when this library does not speak `version`. */
 typedef const nb_compiler_api *(*nb_compiler_get_api_fn)(uint32_t version);
 const nb_compiler_api *nb_compiler_get_api(uint32_t version);
-
-#ifdef __cplusplus
 }
-#endif
 #endif

@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 9u
+#define NB_KERNEL_ABI_VERSION 10u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -89,9 +89,9 @@ typedef struct nb_kernel_output {
   const char *unit;
 } nb_kernel_output;
 
-/* Of a kernel with `reach`: the samples of a tile that are computed. A block is as many pixels of a
- * row as NB_REACH_LANES says. Orientations are numbered as the tables of NB_REACH_INCIDENT (beams)
- * and NB_REACH_DIRECT (bases) are. Of block i, beams outer[outer_begin[i]] ... are computed up to
+/* Of a kernel with `reach`: the samples of a tile that are computed. A block is block_slow rows of
+ * block_fast pixels (nb_reach_numbers). Orientations are numbered as the tables `incident` (beams)
+ * and `direct` (bases) are. Of block i, beams outer[outer_begin[i]] ... are computed up to
  * outer[outer_begin[i + 1] - 1], and of the j-th beam of all the bases inner[inner_begin[j]] ... up
  * to inner[inner_begin[j + 1] - 1], both ascending. */
 typedef struct nb_lit {
@@ -110,58 +110,47 @@ typedef struct nb_tile {
                       * all other pixels of images are the caller's to clear */
 } nb_tile;
 
-/* The numbers and tables by which the runtime finds where light can fall, see `reach`. A sample of
- * direction d (a unit vector), beam (k, lambda) and basis B has light only if an integer vector n
- * is so near to h = B (d - k) / lambda that form(h - n) <= 1. Or, of a grating, only if the product
- * over the axes of max(1, cells |sin(pi h)|) is at most `grating`. */
-typedef enum nb_reach_number {
-  NB_REACH_PANELS = 0,
-  NB_REACH_SLOW_PIXELS,
-  NB_REACH_FAST_PIXELS,
-  NB_REACH_FAST_MIN, /* the region of interest, inclusive */
-  NB_REACH_FAST_MAX,
-  NB_REACH_SLOW_MIN,
-  NB_REACH_SLOW_MAX,
-  NB_REACH_BEAMS,  /* entries of the tables of beams */
-  NB_REACH_BASES,  /* entries of the table of bases */
-  NB_REACH_GROUP,  /* so many neighbouring bases are alike */
-  NB_REACH_DEPTHS, /* entries of the table of depths */
-  NB_REACH_OVERSAMPLE,
-  NB_REACH_PIXEL_SIZE,                   /* m */
-  NB_REACH_FORM,                         /* six: of xx, yy, zz, xy, xz, yz */
-  NB_REACH_GRATING = NB_REACH_FORM + 6,  /* above 0: there is no form */
-  NB_REACH_CELLS,                        /* three, of a grating */
-  NB_REACH_FRINGES = NB_REACH_CELLS + 3, /* 1: terms vanish between the fringes of a grating */
-  NB_REACH_DARK,                         /* 1: pixels without light are 0 */
-  NB_REACH_DIRECTIONS, /* entries of the table of directions for each pixel; 0: panels */
-  NB_REACH_CURVED,     /* 1: panels are curved; 0: flat */
-  NB_REACH_BLOCK_FAST, /* pixels of a block along a row, and rows of it */
-  NB_REACH_BLOCK_SLOW,
-  NB_REACH_NUMBERS /* how many there are */
-} nb_reach_number;
+/* The numbers by which the runtime finds where light can fall, see `reach`; counts are doubles,
+ * too. A sample of direction d (a unit vector), beam (k, lambda) and basis B has light only if an
+ * integer vector n is so near to h = B (d - k) / lambda that form(h - n) <= 1. Or, of a grating,
+ * only if the product over the axes of max(1, cells |sin(pi h)|) is at most `grating`. */
+typedef struct nb_reach_numbers {
+  double panels, slow_pixels, fast_pixels;
+  double fast_min, fast_max, slow_min, slow_max; /* the region of interest, inclusive */
+  double beams, bases;                           /* entries of the tables of these */
+  double group;                                  /* so many neighbouring bases are alike */
+  double depths;                                 /* entries of the table of these */
+  double oversample;
+  double pixel_size;             /* m */
+  double form[6];                /* of xx, yy, zz, xy, xz, yz */
+  double grating;                /* above 0: there is no form */
+  double cells[3];               /* of a grating */
+  double fringes;                /* 1: terms vanish between the fringes of a grating */
+  double dark;                   /* 1: pixels without light are 0 */
+  double directions;             /* entries of the table of these for each pixel; 0: panels */
+  double curved;                 /* 1: panels are curved; 0: flat */
+  double block_fast, block_slow; /* pixels of a block along a row, and rows of it */
+} nb_reach_numbers;
 
-/* A point of the detector is origin + F fast + S slow + depth normal, F in m from the panel's edge:
- * pixel i has the sub-pixels pixel_size / oversample (i oversample + j + 1/2), j < oversample. */
-typedef enum nb_reach_table {
-  NB_REACH_NUMBER = 0, /* the numbers above */
-  NB_REACH_DIRECT,     /* double[9]: rows a, b, c, in m */
-  NB_REACH_INCIDENT,   /* double[3]: k */
-  NB_REACH_WAVELENGTH, /* in m */
+/* Where the numbers and tables stand in the workspace, counted in doubles. A point of the detector
+ * is origin + F fast + S slow + depth normal, F in m from the panel's edge: pixel i has the
+ * sub-pixels pixel_size / oversample (i oversample + j + 1/2), j < oversample. */
+typedef struct nb_reach_tables {
+  int64_t numbers;    /* nb_reach_numbers */
+  int64_t direct;     /* double[9]: rows a, b, c, in m */
+  int64_t incident;   /* double[3]: k */
+  int64_t wavelength; /* in m */
   /* Of flat panels, double[3] for each: where they begin, and their axes. Of curved panels the
    * angles of nb.curved_position about the slow and the fast axis, and 0, in rad, at the points
    * with fast, slow coordinate and depth 0 0 0, 1 0 0, 0 1 0 and 0 0 1 m. */
-  NB_REACH_ORIGIN,
-  NB_REACH_FAST_AXIS,
-  NB_REACH_SLOW_AXIS,
-  NB_REACH_NORMAL,
-  NB_REACH_DEPTH,       /* in m */
-  NB_REACH_DIRECTION,   /* double[3] for each pixel and each of its samples: d */
-  NB_REACH_CURVED_BEAM, /* double[3] for each curved panel: what is turned */
-  NB_REACH_CURVED_FAST, /* about this axis at last */
-  NB_REACH_CURVED_SLOW, /* and about this one at first */
-  NB_REACH_RADIUS,      /* for each curved panel and each depth, in m */
-  NB_REACH_TABLES       /* how many there are */
-} nb_reach_table;
+  int64_t origin, fast_axis, slow_axis, normal;
+  int64_t depth;       /* in m */
+  int64_t direction;   /* double[3] for each pixel and each of its samples: d */
+  int64_t curved_beam; /* double[3] for each curved panel: what is turned */
+  int64_t curved_fast; /* about this axis at last */
+  int64_t curved_slow; /* and about this one at first */
+  int64_t radius;      /* for each curved panel and each depth, in m */
+} nb_reach_tables;
 
 /* Code of one GPU chip. */
 typedef struct nb_device_code {
@@ -183,19 +172,20 @@ typedef struct nb_device_code {
  * outputs[i] is looked at for images alone. The grid has one dimension and any number B of blocks
  * of `threads` threads. A chunk is `threads` neighbouring pixels of a row, the last one of each row
  * may be narrower; block b renders the chunks b, b + B, b + 2 B, ... of the tile, counted along its
- * rows. Of a kernel with `reach` (the tile's nb_lit and its lists lie on the device, too) a warp of
- * 32 threads renders a block of as many pixels, warp w of W blocks w, w + W, ...
+ * rows. Of a kernel with `reach` (the tile's nb_lit and its lists lie on the device, too) a warp
+ * of threads that run in step renders a block of as many pixels, warp w of W blocks w, w + W, ...
  *
  * Sums over pixels: each warp w, counted over all blocks, adds to the accumulator that begins
  * w * accumulator_size(arguments) bytes into `accumulators`; they are zeroed before the first
- * launch. `reduce`(accumulators, int64_t warps, int64_t doubles), launched with one block of 32
- * threads for each of the `doubles` of an accumulator, adds those of all warps up in a fixed order,
+ * launch. `reduce`(accumulators, int64_t warps, int64_t doubles), launched with one block of one
+ * warp for each of the `doubles` of an accumulator, adds those of all warps up in a fixed order,
  * leaves the sum in the first and zero in the others. A copy of the first is what finish gets. The
  * result depends on tiles and B and on nothing else. */
 typedef struct nb_device_kernel {
   const char *entry;
   const char *reduce; /* NULL in a kernel that only renders images */
   uint32_t threads;   /* of a block */
+  uint32_t warp;      /* of these, how many run in step */
   uint32_t num_codes;
   const nb_device_code *codes; /* the best first: cubin before ptx, later chips before earlier */
 } nb_device_kernel;
@@ -250,9 +240,9 @@ typedef struct nb_kernel_descriptor {
   /* What runs on a GPU in place of run_tile; NULL: a kernel of the processor. */
   const nb_device_kernel *device;
 
-  /* Where in the workspace, in doubles, prepare has written each table of nb_reach_table:
-   * positions[NB_REACH_TABLES]. NULL: the kernel computes all samples and wants no nb_lit. */
-  void (*reach)(const void *const *arguments, int64_t *positions);
+  /* Where prepare has written by what light is found. NULL: the kernel computes all samples and
+   * wants no nb_lit. */
+  void (*reach)(const void *const *arguments, nb_reach_tables *tables);
 } nb_kernel_descriptor;
 
 /* What a kernel file defines, under the name nb_kernel_get_descriptor (an object may have been

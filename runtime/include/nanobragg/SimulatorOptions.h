@@ -2,8 +2,10 @@
 #ifndef NANOBRAGG_SIMULATOROPTIONS_H
 #define NANOBRAGG_SIMULATOROPTIONS_H
 
+#include "nanobragg/CullSetting.h"
 #include "nanobragg/Engine.h"
 #include "nanobragg/KernelABI.h"
+#include "nanobragg/Precision.h"
 #include "nanobragg/Run.h"
 
 #include <functional>
@@ -15,6 +17,7 @@
 namespace nanobragg {
 
 class KernelProvider;
+struct ProgramVariant;
 
 /// The user's own passes. nb-compile, nb-sim, nb-gradcheck, nb-bench and the compiler library share
 /// this structure.
@@ -24,8 +27,10 @@ struct OwnPasses {
   std::string pipeline{};
   std::string plugins{}; ///< shared objects with passes or dialects, with commas between
   /// Of the numbers that `pipeline` computes with, where a schedule says so: it is not taken for a
-  /// program in another one. Empty: any.
-  std::string precision{};
+  /// program in another one. Unset: any.
+  std::optional<Precision> precision{};
+  /// Of the programs that `pipeline` is for, where a schedule says so. Null: any.
+  std::shared_ptr<const ProgramVariant> variant{};
   std::string patterns{}; ///< files of rewrites, PDLL (.pdll) or PDL (.mlir), with commas between
   /// Gets a line that says which passes ran, once for each program that is compiled.
   std::function<void(const std::string &)> tell{};
@@ -42,18 +47,20 @@ struct SimulatorOptions {
   /// Interpret where no kernel can be compiled; otherwise that is an error.
   bool fallback = true;
   int threads = 0; ///< 0: as many as the machine offers
-  /// Of kernels: "f64", "mixed" or "f32". Crystals of more than 128 cells along an axis are
-  /// computed in f64 where "mixed" is asked for, since that does not keep its bound there
-  /// (docs/precision.md); a kernel that is given is what it is.
-  std::string precision = "f64";
-  /// As nb-sim's --cull: "off", "exact" or a tolerance; empty: "exact" where that pays. Kernels of
-  /// GPUs leave nothing out.
-  std::string cull{};
+  /// Of kernels. Crystals of more than 128 cells along an axis are computed in f64 where Mixed is
+  /// asked for, since that does not keep its bound there (docs/precision.md); a kernel that is
+  /// given is what it is.
+  Precision precision = Precision::F64;
+  /// As nb-sim's --cull; unset: exact where that pays, and off on GPUs.
+  std::optional<CullSetting> cull{};
   /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N"; empty is "auto": what a
   /// GPU cannot do is done by the processor.
   std::string device{};
   /// The simulator is run once: "auto" leaves a GPU alone whose start takes longer than that.
   bool once = false;
+  /// The kernel serves experiments with other numbers, too: it has the precision that is asked for,
+  /// leaves out samples only where that is, and has no counts compiled in.
+  bool anyNumbers = false;
   std::string kernelFile{}; ///< of nb-compile, for the image; nothing is compiled then
   /// A kernel that the program brings along, for the image or derivative that it is of; nothing
   /// else can be asked for then.

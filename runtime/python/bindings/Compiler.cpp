@@ -17,11 +17,11 @@ KernelRequest requestOf(const std::string &program, const nb::dict &options) {
     if (!nb::try_cast(value, text))
       throw nb::type_error(("the option '" + name + "' is a string").c_str());
     if (name == "precision")
-      request.precision = text;
+      request.precision = precisionOf(text);
     else if (name == "target")
-      request.target = text;
+      request.target = KernelTarget::fromString(text);
     else if (name == "derivative")
-      request.derivative = text;
+      request.derivative = Derivative::fromString(text);
     else if (name == "until")
       request.until = text;
     else if (name == "pipeline")

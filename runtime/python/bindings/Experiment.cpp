@@ -90,11 +90,8 @@ SimulatorOptions optionsOf(const SimulatorOptions &flags, std::optional<int> thr
                                   "; 0 means as many as the machine offers");
     options.threads = *threads;
   }
-  if (precision) {
-    if (*precision != "f64" && *precision != "mixed" && *precision != "f32")
-      throw std::invalid_argument("precision='" + *precision + "' is none; say f64, mixed or f32");
-    options.precision = *precision;
-  }
+  if (precision)
+    options.precision = precisionOf(*precision);
   if (device) {
     DeviceChoice::parse(*device);
     options.device = *device;

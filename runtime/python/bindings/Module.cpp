@@ -2,7 +2,7 @@
 #include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/IO/FileError.h"
-#include "runtime/kernels/CodeFolders.h"
+#include "lib/Process/CodeFolders.h"
 #include "runtime/python/bindings/ParameterTable.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 

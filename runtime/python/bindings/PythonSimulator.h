@@ -17,6 +17,13 @@
 
 namespace nanobragg::python {
 
+/// Throws std::invalid_argument for what is none.
+inline Precision precisionOf(const std::string &text) {
+  if (const auto precision = precisionFromString(text))
+    return *precision;
+  throw std::invalid_argument("precision='" + text + "' is none; say f64, mixed or f32");
+}
+
 /// May be used by several threads, which wait for each other: all work is done without the GIL and
 /// with the lock held.
 class PythonSimulator {

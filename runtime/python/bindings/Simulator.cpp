@@ -135,7 +135,7 @@ void bindSimulator(nb::module_ &module) {
            [](const PythonSimulator &self) {
              nb::dict d;
              d["threads"] = self.options.threads;
-             d["precision"] = self.options.precision;
+             d["precision"] = toString(self.options.precision);
              d["device"] = self.options.device.empty() ? "auto" : self.options.device;
              return d;
            })

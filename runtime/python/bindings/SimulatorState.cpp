@@ -14,7 +14,7 @@ namespace {
 SimulatorOptions optionsFrom(const nb::tuple &t) {
   SimulatorOptions options;
   options.threads = nb::cast<int>(t[0]);
-  options.precision = nb::cast<std::string>(t[1]);
+  options.precision = precisionOf(nb::cast<std::string>(t[1]));
   options.device = nb::cast<std::string>(t[2]);
   const int engine = nb::cast<int>(t[3]);
   if (engine >= 0)
@@ -24,7 +24,7 @@ SimulatorOptions optionsFrom(const nb::tuple &t) {
   options.passes.pipeline = nb::cast<std::string>(t[6]);
   options.passes.plugins = nb::cast<std::string>(t[7]);
   options.passes.patterns = nb::cast<std::string>(t[8]);
-  options.cull = nb::cast<std::string>(t[9]);
+  options.cull = CullSetting::fromString(nb::cast<std::string>(t[9]));
   options.pixels = pixelsOf(nb::cast<Indices>(t[10]));
   return options;
 }
@@ -42,10 +42,10 @@ nb::tuple stateOf(const PythonSimulator &self) {
       self.use([](Simulator &s) { return archive(s.experiment(), s.listed()); });
   const SimulatorOptions &o = self.options;
   return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()),
-                        nb::make_tuple(o.threads, o.precision, o.device,
+                        nb::make_tuple(o.threads, toString(o.precision), o.device,
                                        o.engine ? int(*o.engine) : -1, o.kernelFile, o.fallback,
                                        o.passes.pipeline, o.passes.plugins, o.passes.patterns,
-                                       o.cull, rowsOf(o.pixels)));
+                                       o.cull ? o.cull->toString() : "", rowsOf(o.pixels)));
 }
 
 } // namespace

@@ -18,7 +18,7 @@ func.func @lanes(%n: index, %x: f64) -> tensor<?x?x?xf64> {
 
 // -----
 
-// expected-error @+1 {{sums over pixels are not prepared for threads; run --convert-nb-to-loops=concurrent}}
+// expected-error @+1 {{sums over pixels are not prepared for threads; run --convert-nb-to-loops=warp=32}}
 func.func @total(%n: index, %x: f64) -> f64 {
   %sum = nb.image panel %p in %n, slow %s in %n, fast %f in %n : f64 {
     nb.yield %x : f64

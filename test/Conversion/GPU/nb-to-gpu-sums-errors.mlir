@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --convert-nb-to-loops=concurrent --convert-nb-to-arith --cse --nb-outline-kernel --nb-to-gpu --split-input-file --verify-diagnostics
+// RUN: nb-opt %s --convert-nb-to-loops=warp=32 --convert-nb-to-arith --cse --nb-outline-kernel --nb-to-gpu --split-input-file --verify-diagnostics
 
 func.func @other_places(%n: index, %x: f64) -> !nb.table<?xf64> {
   %sum = nb.image panel %p in %n, slow %s in %n, fast %f in %n : !nb.table<?xf64> {

@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --convert-nb-to-loops=concurrent --convert-nb-to-arith --cse --nb-outline-kernel --nb-to-gpu --verify-roundtrip --split-input-file | FileCheck %s
+// RUN: nb-opt %s --convert-nb-to-loops=warp=32 --convert-nb-to-arith --cse --nb-outline-kernel --nb-to-gpu --verify-roundtrip --split-input-file | FileCheck %s
 
 // A warp adds to the accumulator of its number, which is as far from the next as the kernel says.
 // All threads of a warp compute if one has a pixel: the others the nearest pixel, and add 0.

@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --convert-nb-to-loops=concurrent --verify-diagnostics
+// RUN: nb-opt %s --convert-nb-to-loops=warp=32 --verify-diagnostics
 
 func.func @lanes(%n: index, %x: vector<4xf64>) -> tensor<?x?x?xf64> {
   // expected-error @below {{pixels in lanes cannot be computed at the same time too; leave out --nb-vectorize}}

@@ -1,4 +1,4 @@
-// RUN: nb-opt %s --convert-nb-to-loops=concurrent | FileCheck %s
+// RUN: nb-opt %s --convert-nb-to-loops=warp=32 | FileCheck %s
 
 // The pixels of a warp are four rows of eight. One that lies beyond the image or the tile computes the nearest
 // pixel, since its warp runs as one, and writes nothing.

@@ -30,7 +30,8 @@ namespace {
 struct Asked {
   int compiled = 0, interpreted = 0;
   bool failing = false;
-  std::string variant, pipeline, precision; ///< of the last kernel
+  std::string variant, pipeline; ///< of the last kernel
+  Precision precision = Precision::F64;
 } asked;
 
 constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
@@ -59,8 +60,8 @@ constexpr nb_kernel_descriptor kernel = {
 
 int compile(const nb_compile_request *request, nb_kernel **out, char **error) {
   ++asked.compiled;
-  asked.variant = request->variant;
-  asked.pipeline = request->pipeline ? request->pipeline : "";
+  asked.variant = request->variant.toString();
+  asked.pipeline = request->passes.pipeline;
   asked.precision = request->precision;
   if (asked.failing) {
     *error = strdup("no compiler today");
@@ -90,6 +91,7 @@ int interpret(const nb_program *program, const void *const *, const nb_interpret
 nb_compiler_api makeApi(bool withInterpreter) {
   nb_compiler_api api = {};
   api.version = NB_COMPILER_API_VERSION;
+  api.request_size = sizeof(CompileRequest);
   api.compile = compile;
   api.descriptor = [](const nb_kernel *) { return &kernel; };
   api.release = [](nb_kernel *k) { delete k; };
@@ -244,12 +246,12 @@ TEST_F(PlacementTest, NumbersThatNoExperimentHasAreRefused) {
 
 TEST_F(PlacementTest, AKernelOfTheCallersIsTheOnlyOne) {
   options.kernel = {std::shared_ptr<void>(), &kernel};
-  options.precision = "f64";
+  options.precision = Precision::F64;
   Simulator simulator = prepared();
   EXPECT_THAT(imageOf(simulator), Each(1));
   EXPECT_EQ(asked.compiled, 0);
   EXPECT_EQ(simulator.target(PixelType::F32), "stand-in");
-  options.precision = "mixed";
+  options.precision = Precision::Mixed;
   EXPECT_THROW(prepared(), std::runtime_error);
 }
 
@@ -272,22 +274,22 @@ TEST_F(PlacementTest, TakesTheScheduleThatIsKept) {
   EXPECT_EQ(pipelineWith([](auto &o) { o.keptSchedule = false; }), "");
   EXPECT_EQ(pipelineWith([](auto &o) { o.passes.pipeline = "builtin.module(own)"; }),
             "builtin.module(own)");
-  EXPECT_EQ(pipelineWith([](auto &o) { o.precision = "mixed"; }), "") << "kept for f64";
+  EXPECT_EQ(pipelineWith([](auto &o) { o.precision = Precision::Mixed; }), "") << "kept for f64";
   schedules->forget(variant, "f64");
   EXPECT_EQ(pipelineWith(asTheyAre), "");
 }
 
 TEST_F(PlacementTest, AScheduleIsForOnePrecision) {
-  options.passes = {.pipeline = "builtin.module(scheduled)", .precision = "mixed"};
+  options.passes = {.pipeline = "builtin.module(scheduled)", .precision = Precision::Mixed};
   EXPECT_THROW(prepared(), std::invalid_argument);
-  options.precision = "mixed";
+  options.precision = Precision::Mixed;
   prepared();
   EXPECT_EQ(asked.pipeline, "builtin.module(scheduled)");
-  EXPECT_EQ(asked.precision, "mixed");
+  EXPECT_EQ(asked.precision, Precision::Mixed);
   // A crystal that is too large for mixed is computed in f64, by the passes of that.
   experiment.crystal.ncells = {500, 500, 500};
   prepared();
-  EXPECT_EQ(asked.precision, "f64");
+  EXPECT_EQ(asked.precision, Precision::F64);
   EXPECT_EQ(asked.pipeline, "");
 }
 

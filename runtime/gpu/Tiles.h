@@ -1,13 +1,13 @@
 // What one launch renders.
-#ifndef NANOBRAGG_RUNTIME_CUDA_TILES_H
-#define NANOBRAGG_RUNTIME_CUDA_TILES_H
+#ifndef NANOBRAGG_RUNTIME_GPU_TILES_H
+#define NANOBRAGG_RUNTIME_GPU_TILES_H
 
 #include "runtime/processor/KernelRunner.h"
 
 #include <chrono>
 #include <vector>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 /// Each panel as one launch, or as several equal ones where it has more than some 10^9 samples, of
 /// no fewer blocks than the GPU holds at a time. Depends on sizes and the chip only, so that sums
@@ -31,5 +31,5 @@ private:
   double budget = 2e9;
 };
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu
 #endif

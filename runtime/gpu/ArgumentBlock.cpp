@@ -1,11 +1,11 @@
-#include "runtime/gpu/cuda/ArgumentBlock.h"
+#include "runtime/gpu/ArgumentBlock.h"
 
 #include "lib/Experiment/ParameterShape.h"
 
 #include <stdexcept>
 #include <string>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 /// Entries of a table.
 static std::size_t lengthOf(const nb_kernel_descriptor &kernel, const void *const *arguments,
@@ -48,4 +48,4 @@ std::size_t valueBytes(const nb_kernel_descriptor &kernel, const void *const *ar
                            "' of a kind that this program does not know");
 }
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu

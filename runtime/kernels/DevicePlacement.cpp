@@ -1,4 +1,4 @@
-#include "runtime/gpu/DevicePlacement.h"
+#include "runtime/kernels/DevicePlacement.h"
 
 #include "runtime/gpu/Device.h"
 
@@ -9,7 +9,7 @@ void findDevice(KernelRequest &request) {
   if (request.engine == Engine::Interpreter)
     return;
   if (request.choice.kind == Kind::GpuOnCpu)
-    request.target = "gpu-on-cpu";
+    request.target = {.kind = KernelTarget::Kind::GpuOnCpu, .warp = request.choice.warp};
   // A kernel file says itself what it is for; its GPU is found when it is run.
   const bool open = request.choice.kind == Kind::Gpu ||
                     (request.choice.kind == Kind::Auto && request.file.empty());
@@ -19,7 +19,7 @@ void findDevice(KernelRequest &request) {
     request.gpu = request.choice.kind == Kind::Gpu
                       ? gpu::openDevice(*request.choice.vendor, request.choice.number)
                       : gpu::openAnyDevice();
-    request.target = request.gpu->chip();
+    request.target = KernelTarget::fromString(request.gpu->chip());
   } catch (const gpu::NoGpu &) {
     if (request.choice.kind == Kind::Gpu)
       throw;
@@ -29,7 +29,7 @@ void findDevice(KernelRequest &request) {
 KernelRequest onProcessor(KernelRequest request) {
   request.choice = {DeviceChoice::Kind::Cpu};
   request.gpu = nullptr;
-  request.target = "native";
+  request.target = {};
   return request;
 }
 

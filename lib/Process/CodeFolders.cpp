@@ -1,6 +1,6 @@
-#include "runtime/kernels/CodeFolders.h"
+#include "lib/Process/CodeFolders.h"
 
-#include "runtime/kernels/TrustedPath.h"
+#include "lib/Process/TrustedPath.h"
 
 #include <dlfcn.h>
 #include <optional>

@@ -1,6 +1,6 @@
-#include "runtime/gpu/Device.h"
-#include "runtime/kernels/FixedCounts.h"
-#include "runtime/processor/KernelRunner.h"
+#include "runtime/gpu/KernelExecutor.h"
+
+#include "runtime/processor/FixedCounts.h"
 
 namespace nanobragg {
 

@@ -1,14 +1,14 @@
 // One run, before the device is asked.
-#ifndef NANOBRAGG_RUNTIME_CUDA_RUNPLAN_H
-#define NANOBRAGG_RUNTIME_CUDA_RUNPLAN_H
+#ifndef NANOBRAGG_RUNTIME_GPU_RUNPLAN_H
+#define NANOBRAGG_RUNTIME_GPU_RUNPLAN_H
 
-#include "runtime/gpu/cuda/ArgumentBlock.h"
-#include "runtime/gpu/cuda/Tiles.h"
+#include "runtime/gpu/ArgumentBlock.h"
+#include "runtime/gpu/Tiles.h"
 #include "runtime/processor/AlignedMemory.h"
 
 #include <vector>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 /// Sizes, launches, and the block that the kernel will read, in which only addresses are missing.
 struct RunPlan {
@@ -25,6 +25,7 @@ struct RunPlan {
 
   ImageShape shape;
   std::int64_t chunksOfRow = 0, warpsOfBlock = 0;
+  std::uint32_t warp = 0; ///< threads that run in step
   std::int64_t workspaceBytes = 0;
   AlignedMemory workspace;
   std::vector<nb_tile> tiles;
@@ -39,5 +40,5 @@ struct RunPlan {
   std::size_t pointersAt = 0, outputsAt = 0, tilesAt = 0, workspaceAt = 0;
 };
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu
 #endif

@@ -1,14 +1,17 @@
 // What a launch reads, in one copy.
-#ifndef NANOBRAGG_RUNTIME_CUDA_ARGUMENTBLOCK_H
-#define NANOBRAGG_RUNTIME_CUDA_ARGUMENTBLOCK_H
+#ifndef NANOBRAGG_RUNTIME_GPU_ARGUMENTBLOCK_H
+#define NANOBRAGG_RUNTIME_GPU_ARGUMENTBLOCK_H
 
-#include "runtime/gpu/cuda/Driver.h"
 #include "runtime/processor/KernelRunner.h"
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
+
+/// Of memory of a device.
+using Address = std::uint64_t;
 
 /// Everything small that the kernel reads, side by side: one copy to the device instead of one for
 /// each of some sixty parameters.
@@ -43,5 +46,5 @@ inline bool isLarge(nb_parameter_kind kind) {
   return kind == NB_PARAMETER_HKL_GRID || kind == NB_PARAMETER_MASK || kind == NB_PARAMETER_IMAGE;
 }
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu
 #endif

@@ -1,16 +1,16 @@
-#include "runtime/gpu/cuda/RunPlan.h"
+#include "runtime/gpu/RunPlan.h"
 
-#include "lib/Target/GpuVendor.h"
 #include "runtime/processor/KernelSamples.h"
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 RunPlan::RunPlan(const nb_kernel_descriptor &kernel, const void *const *arguments,
                  const ImageShape &imageShape, std::int64_t residentBlocks)
     : shape(imageShape) {
   const std::int64_t threads = kernel.device->threads;
   chunksOfRow = (shape.fast + threads - 1) / threads;
-  warpsOfBlock = threads / threadsOfWarp;
+  warp = kernel.device->warp;
+  warpsOfBlock = threads / warp;
   workspaceBytes = kernel.workspace_size(arguments);
   workspace = allocateAligned(workspaceBytes, "a workspace");
   kernel.prepare(arguments, workspace.get());
@@ -41,4 +41,4 @@ RunPlan::RunPlan(const nb_kernel_descriptor &kernel, const void *const *argument
   workspaceAt = block.append(workspace.get(), std::size_t(workspaceBytes));
 }
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu

@@ -1,4 +1,4 @@
-#include "runtime/kernels/TrustedPath.h"
+#include "lib/Process/TrustedPath.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,13 +1,13 @@
 // The lists of what is lit, for launches.
-#ifndef NANOBRAGG_RUNTIME_CUDA_LITBATCHES_H
-#define NANOBRAGG_RUNTIME_CUDA_LITBATCHES_H
+#ifndef NANOBRAGG_RUNTIME_GPU_LITBATCHES_H
+#define NANOBRAGG_RUNTIME_GPU_LITBATCHES_H
 
-#include "runtime/gpu/cuda/ArgumentBlock.h"
+#include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/processor/LitTile.h"
 
 #include <vector>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 /// What a launch of a culled kernel reads besides what all launches read: a tile and its lists, in
 /// which addresses are missing until it is known where they will lie.
@@ -51,5 +51,5 @@ private:
   std::vector<nb_tile> parts;
 };
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu
 #endif

@@ -1,9 +1,9 @@
-#include "runtime/gpu/cuda/LitBatches.h"
+#include "runtime/gpu/LitBatches.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 namespace {
 
 /// Where the addresses of the lists stand in nb_lit.
@@ -123,4 +123,4 @@ double LitBatches::samplesEvaluated() const {
   return sum * double(reach.pixelsOfBlock()) * reach.samplesPerPixel;
 }
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu

@@ -1,9 +1,9 @@
-#include "runtime/gpu/cuda/Tiles.h"
+#include "runtime/gpu/Tiles.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 std::vector<nb_tile> planTiles(const ImageShape &shape, double samplesPerPixel,
                                std::int64_t threadsOfBlock, std::int64_t residentBlocks) {
@@ -33,4 +33,4 @@ void Pace::took(double samples, double seconds) {
   budget = samples / std::max(seconds, fastest) * wanted;
 }
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu

@@ -1,5 +1,6 @@
-#include "lib/Experiment/Culling.h"
+#include "lib/Culling/Estimate.h"
 
+#include "lib/Culling/Bounds.h"
 #include "lib/Experiment/CellGeometry.h"
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/PhysicalConstants.h"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numbers>
 
 namespace nanobragg {
@@ -21,22 +21,28 @@ constexpr double worth = 0.8;
 /// computing them all.
 constexpr double fewSamples = 3e5;
 
-/// The radius of a spot in N h beyond which a sample counts for nothing, about; none where the
-/// shape has no such radius.
-double radiusOf(CrystalShape shape, std::string_view setting, Makes makes) {
-  const bool exact = setting == "exact";
-  const double tolerance = exact ? 0 : std::strtod(std::string(setting).c_str(), nullptr);
-  switch (shape) {
+/// The radius of a spot in N h beyond which a sample counts for nothing; none where the shape has
+/// no such radius.
+double radiusOf(const Experiment &e, const CulledProgram &program, bool single) {
+  switch (e.variant.shape) {
   case CrystalShape::Gauss:
-  case CrystalShape::GaussMatrix:
-    return std::sqrt(constants::gaussWidth * (exact ? makes == Makes::SingleImage ? 180 : 410
-                                                    : std::log(1 / tolerance) / 2));
+  case CrystalShape::GaussMatrix: {
+    const auto &n = e.crystal.ncells;
+    double bound = bounds::ofExponent(program, single);
+    // As the pass does it, where the numbers of cells are numbers.
+    if (e.variant.shape == CrystalShape::Gauss && program.isExact() && !program.derives && !single)
+      bound +=
+          bounds::logarithmOfCells(std::pow(n[0] * n[1] * n[2], 1.0 / 64)) - bounds::ofMostCells;
+    return std::sqrt(constants::gaussWidth * bound);
+  }
   case CrystalShape::Tophat:
-    return std::sqrt(constants::tophatEdge);
+    return std::sqrt(constants::tophatEdge * bounds::edgeRoom);
   case CrystalShape::Round:
-    return exact ? INFINITY : std::pow(tolerance, -0.25) / std::numbers::pi * std::sqrt(3.0);
+    return program.isExact()
+               ? INFINITY
+               : std::sqrt(bounds::ofBall(program.setting.tolerance())) / std::numbers::pi;
   case CrystalShape::Square:
-    break;
+    return INFINITY;
   }
   return INFINITY;
 }
@@ -58,13 +64,13 @@ std::pair<std::array<double, 3>, double> cellOf(const Experiment &e) {
 
 /// The share of the samples of a square crystal that is computed, and what it takes to find them:
 /// each is looked at, at this part of the cost of one that is computed.
-double shareOfGrating(const Experiment &e, std::string_view setting, Makes makes) {
+double shareOfGrating(const Experiment &e, const CulledProgram &program) {
   // Images are dark between fringes, too.
   constexpr double look = 0.12, inFringes = 0.4;
-  if (setting == "exact")
+  if (program.isExact())
     return 1;
   const auto &n = e.crystal.ncells;
-  const double most = 1 / std::sqrt(std::strtod(std::string(setting).c_str(), nullptr));
+  const double most = bounds::ofGrating(program.setting.tolerance());
   if (n[0] * n[1] * n[2] <= most)
     return 1;
   // Of x between 0 and 1/2 on each axis, taken at equal distances, as fractions of Miller indices
@@ -83,15 +89,15 @@ double shareOfGrating(const Experiment &e, std::string_view setting, Makes makes
   const double share = lit / (steps * steps);
   const Detector &d = e.detector;
   const double ofPixel = double(d.oversample * d.oversample) * double(d.layers);
-  const double bright = makes == Makes::Derivatives ? share : inFringes * share;
+  const double bright = program.derives ? share : inFringes * share;
   return 1 - std::pow(1 - bright, lanes * ofPixel) + look;
 }
 
 /// The share of the samples that is computed.
-double shareOf(const Experiment &e, std::string_view setting, Makes makes) {
+double shareOf(const Experiment &e, const CulledProgram &program, bool single) {
   if (e.variant.shape == CrystalShape::Square)
-    return shareOfGrating(e, setting, makes);
-  const double radius = radiusOf(e.variant.shape, setting, makes);
+    return shareOfGrating(e, program);
+  const double radius = radiusOf(e, program, single);
   if (!std::isfinite(radius) || e.variant.diffuse)
     return 1;
   const auto [edges, volume] = cellOf(e);
@@ -137,38 +143,23 @@ static bool directionsPay(const Experiment &e) {
          e.sourceCount() * e.goniometer.phiSteps * e.mosaicDomains() >= fewestOrientations;
 }
 
-std::string cullFor(std::string_view wanted, const Experiment &experiment) {
-  const bool single = experiment.variant.imageType == ImageType::F32;
-  return cullFor(wanted, experiment, single ? Makes::SingleImage : Makes::DoubleImage);
-}
-
-std::string cullFor(std::string_view wanted, const Experiment &experiment, Makes makes) {
-  const std::string setting(wanted.empty() ? "exact" : wanted);
-  if (setting == "off")
-    return "off";
+CullSetting cullFor(std::optional<CullSetting> wanted, const Experiment &experiment,
+                    Precision precision, ImageType pixels, const Derivative &derivative) {
   const ProgramVariant &variant = experiment.variant;
+  const CulledProgram program{.setting = wanted.value_or(CullSetting::exact()),
+                              .derives = derivative.mode != Derivative::Mode::Value,
+                              .toSingle = pixels == ImageType::F32};
+  if (program.setting.isOff())
+    return CullSetting::off();
   const bool lookedAt =
       variant.curvature != Curvature::Flat && variant.shape == CrystalShape::Square;
   if ((variant.pixelList || lookedAt) && !directionsPay(experiment))
-    return "off";
-  if (wanted.empty() && samplesOfGroup(experiment) < fewSamples)
-    return "off";
+    return CullSetting::off();
+  if (!wanted && samplesOfGroup(experiment) < fewSamples)
+    return CullSetting::off();
   // NaN is not worth it.
-  return shareOf(experiment, setting, makes) < worth ? setting : "off";
-}
-
-std::string withoutCull(const std::string &variant) {
-  const std::size_t word = variant.find(" cull=");
-  return variant.substr(0, word);
-}
-
-bool cullFits(std::string_view has, std::string_view wanted) {
-  if (has == "off" || has == "exact" || has == wanted)
-    return true;
-  if (wanted == "off" || wanted == "exact")
-    return false;
-  return std::strtod(std::string(has).c_str(), nullptr) <=
-         std::strtod(std::string(wanted).c_str(), nullptr);
+  const bool pays = shareOf(experiment, program, precision != Precision::F64) < worth;
+  return pays ? program.setting : CullSetting::off();
 }
 
 } // namespace nanobragg

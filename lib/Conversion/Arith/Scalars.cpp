@@ -1,0 +1,46 @@
+#include "lib/Conversion/Arith/Scalars.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+int64_t nb::componentCount(Type type) {
+  return isa<Vec3Type>(type) ? 3 : isa<Mat3Type>(type) ? 9 : 1;
+}
+
+Value nb::indexConstant(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+Value nb::zeroConstant(OpBuilder &b, Location loc, Type type) {
+  return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+}
+
+Value nb::product(OpBuilder &b, Location loc, ValueRange factors) {
+  Value result = factors.front();
+  for (Value factor : factors.drop_front())
+    result = arith::MulIOp::create(b, loc, result, factor);
+  return result;
+}
+
+SmallVector<Value> nb::scalarsOf(OpBuilder &b, Location loc, Value value) {
+  SmallVector<Value> scalars;
+  if (isa<Vec3Type>(value.getType()))
+    for (int64_t i = 0; i < 3; ++i)
+      scalars.push_back(ComponentOp::create(b, loc, value, i));
+  else if (isa<Mat3Type>(value.getType()))
+    for (int64_t i = 0; i < 9; ++i)
+      scalars.push_back(ElementOp::create(b, loc, value, i / 3, i % 3));
+  else
+    scalars.push_back(value);
+  return scalars;
+}
+
+Value nb::fromScalars(OpBuilder &b, Location loc, Type type, ArrayRef<Value> scalars) {
+  if (isa<Vec3Type>(type))
+    return VecOp::create(b, loc, scalars[0], scalars[1], scalars[2]);
+  if (isa<Mat3Type>(type))
+    return MatOp::create(b, loc, type, scalars);
+  return scalars.front();
+}
