@@ -2,7 +2,7 @@
 //
 //   CommandLine line = parseCommandLine(words);       // flags only; throws UsageError
 //   LoadedInputs loaded = loadInputs(line);           // reads the named files
-//   CompleteExperiment run = chooseDefaults(line.options, loaded.inputs, line.semantics);
+//   CompleteExperiment run = completeExperiment(line, loaded);
 //
 // The flags themselves stand in one table (Flag.h), which parsing, usage text and the flag
 // reference share.
@@ -10,6 +10,7 @@
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
 #include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/Defaults.h"
 #include "lib/Experiment/NoiseModel.h"
 #include "lib/Experiment/Options.h"
 #include "lib/Experiment/Semantics.h"
@@ -76,7 +77,6 @@ struct OutputOptions {
   std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, streamFile, shotsFile;
   std::optional<std::string> dumpFile; ///< write the structure factors here (-dump with -hkl)
   double intScale = 0, pgmScale = 0;   ///< <= 0: automatic
-  double adcOffset = 40;
   CountingOptions counting;
 };
 
@@ -162,13 +162,14 @@ NoiseModel noiseModel(const CommandLine &line);
 /// Whether a flag was given, by its name in the flag table.
 bool isGiven(const CommandLine &line, std::string_view name);
 
-/// Parses the words after the program's name; reads no file. Throws UsageError.
-CommandLine parseCommandLine(const std::vector<std::string> &words);
+/// Parses the words after the program's name; reads no file. They change what `said` says already.
+/// Throws UsageError.
+CommandLine parseCommandLine(const std::vector<std::string> &words, const CommandLine &said = {});
 
 struct LoadedInputs {
   Inputs inputs;
   std::size_t reflections = 0;       ///< lines of the -hkl file, or nodes of the dump
-  std::vector<std::string> warnings; ///< with those of the command line and of flags without effect
+  std::vector<std::string> warnings; ///< with those of the command line
   /// Of --expt: the experiment, and those that share its images. Empty without.
   std::vector<io::DialsExperiment> dials;
   bool geometryFromFile = false;    ///< the frame is that of a file, not of a convention
@@ -184,6 +185,9 @@ struct LoadedInputs {
 /// neither named nor given, io::FileError where a file cannot be used. A reflection list that
 /// `parsed` has is not parsed again; null: there is none.
 LoadedInputs loadInputs(CommandLine &line, Inputs given = {}, io::HklStore *parsed = nullptr);
+
+/// chooseDefaults(), and a warning for each flag that has no effect.
+CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInputs &loaded);
 
 /// Thickness, density and molar mass of the backgrounds, as the flags say them.
 void applyMaterials(const InputFiles &files, Inputs &inputs);

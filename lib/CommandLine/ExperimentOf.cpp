@@ -7,8 +7,8 @@
 
 namespace nanobragg {
 
-CommandLine parseExperiment(const std::vector<std::string> &flags) {
-  CommandLine line = parseCommandLine(flags);
+CommandLine parseExperiment(const std::vector<std::string> &flags, const CommandLine &said) {
+  CommandLine line = parseCommandLine(flags, said);
   if (line.tool.help || line.tool.version || line.tool.listFlags)
     throw UsageError("the flags ask nb-sim for a text instead of describing an experiment");
   if (const GivenFlag *question = questionOf(line))
@@ -24,7 +24,7 @@ CommandLine parseExperiment(const std::vector<std::string> &flags) {
 Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed) {
   CommandLine line = parseExperiment(flags);
   const LoadedInputs loaded = loadInputs(line, {}, parsed);
-  return chooseDefaults(line.options, loaded.inputs, line.semantics).experiment;
+  return completeExperiment(line, loaded).experiment;
 }
 
 SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,

@@ -13,7 +13,7 @@ namespace nanobragg {
 
 /// Flags, without the program's name, that describe an experiment and how it is run, for those who
 /// ask their own questions about it. Throws UsageError also for flags that are questions to nb-sim.
-CommandLine parseExperiment(const std::vector<std::string> &flags);
+CommandLine parseExperiment(const std::vector<std::string> &flags, const CommandLine &said = {});
 
 /// What nb-sim would simulate with these flags, without the program's name. Reads the files that
 /// they name; output flags are ignored. Throws UsageError, io::FileError, std::invalid_argument.

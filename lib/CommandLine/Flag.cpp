@@ -15,9 +15,6 @@ std::size_t countWords(std::string_view text) {
   return words;
 }
 
-/// Beyond this a double no longer counts in steps of one.
-constexpr double largestWhole = 9007199254740992.0;
-
 std::string inUnit(std::string_view unit) { return unit.empty() ? "" : " " + std::string(unit); }
 
 } // namespace
@@ -37,6 +34,8 @@ std::size_t Flag::maximumValues() const { return countWords(values); }
 void Values::refuse(const std::string &what) const { throw UsageError(spelling + ": " + what); }
 
 double Values::number(std::size_t index) const {
+  if (flag.range.infinite && words[index].find("inf") != std::string::npos)
+    return Range::noBound;
   const std::optional<double> value = parseNumber(words[index]);
   if (!value)
     refuse(
@@ -51,8 +50,6 @@ std::int64_t Values::integer(std::size_t index) const {
   const double value = number(index);
   if (value != std::floor(value))
     refuse(words[index] + " is not a whole number; leave out the fraction");
-  if (std::fabs(value) > largestWhole)
-    refuse(words[index] + " is out of range; it is too large");
   return std::int64_t(value);
 }
 

@@ -4,12 +4,23 @@
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Numbers.h"
+#include "lib/Experiment/Quantity.h"
 
 #include <span>
 
 namespace nanobragg {
 
 class Values;
+
+/// When a flag changes nothing in a run, and the reason as users are told it.
+struct Idle {
+  bool (*holds)(const CommandLine &);
+  std::string_view why;
+};
+
+namespace idle {
+extern const Idle always, noNoiseImage, noImage, noGreyImage;
+}
 
 /// A row of the table.
 struct Flag {
@@ -24,6 +35,11 @@ struct Flag {
   /// A first value that makes the others superfluous (`-misset random`).
   bool (*alone)(std::string_view) = nullptr;
   void (*apply)(CommandLine &, const Values &) = nullptr;
+  const Quantity *quantity = nullptr; ///< which it sets; null: none
+  /// Flags with blanks between: without any of `with`, or beside one of `without`, it changes
+  /// nothing.
+  std::string_view with = "", without = "";
+  std::vector<const Idle *> idle = {}; ///< what else makes it change nothing
 
   std::string_view name() const { return spellings.front(); }
   bool matches(std::string_view word) const;
@@ -60,8 +76,9 @@ public:
 
   [[noreturn]] void refuse(const std::string &what) const;
 
-private:
   const Flag &flag;
+
+private:
   std::string spelling;
   std::vector<std::string> words;
   std::span<const std::string> rest;
@@ -76,6 +93,10 @@ FlagGroup responseFlags();
 FlagGroup geometryFlags();
 FlagGroup outputFlags();
 FlagGroup toolFlags();
+
+/// Flags of quantities, and others ahead of them and behind.
+FlagGroup groupOf(std::string_view title, std::vector<Flag> flags, std::span<const Quantity> rows,
+                  std::vector<Flag> others = {});
 
 /// All of them, in the order of the usage text.
 const std::vector<FlagGroup> &flagGroups();

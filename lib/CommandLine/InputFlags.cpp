@@ -17,10 +17,14 @@ void setMaterial(CommandLine &line, const Values &v) {
   (tables.empty() ? line.files.material : tables.back().material).*field = v.number();
 }
 
+constexpr Idle tablesIgnored{
+    [](const CommandLine &line) { return line.semantics.backgroundTables == Rule::C; },
+    "the table is read and checked, but with -compat c the background comes from -water alone"};
+
 } // namespace
 
 FlagGroup inputFlags() {
-  return {
+  return groupOf(
       "Input files",
       {
           {.spellings = {"-hkl"},
@@ -31,34 +35,6 @@ FlagGroup inputFlags() {
                "amplitudes (FILE:COLUMN for another than the obvious one), expanded to P1; or a "
                "model, PDB or mmCIF, from which they are calculated. Plain or gzip",
            .apply = [](CommandLine &line, const Values &v) { line.files.hkl = v.text(); }},
-          {.spellings = {"--hkl-dmin"},
-           .values = "D",
-           .unit = "A",
-           .fallback = "what the detector's corners see, at most 1",
-           .help = "resolution to which the structure factors of a model are calculated",
-           .range = Range::between(0.2, 1000),
-           .apply = [](CommandLine &line,
-                       const Values &v) { line.options.modelDmin = v.number(); }},
-          {.spellings = {"--k-sol"},
-           .values = "DENSITY",
-           .unit = "electrons/A^3",
-           .fallback = "0, no bulk solvent",
-           .help = "density of the bulk solvent around a model, 0.35 for most proteins",
-           .range = Range::between(0, 10),
-           .apply = [](CommandLine &line,
-                       const Values &v) { line.options.solventDensity = v.number(); }},
-          {.spellings = {"--b-sol"},
-           .values = "B",
-           .unit = "A^2",
-           .fallback = "46",
-           .help = "B factor of the bulk solvent",
-           .range = Range::between(0, 10000),
-           .apply = [](CommandLine &line, const Values &v) { line.options.solventB = v.number(); }},
-          {.spellings = {"--no-anomalous"},
-           .fallback = "off",
-           .help = "calculate the structure factors of a model without f' and f''",
-           .apply = [](CommandLine &line,
-                       const Values &) { line.options.anomalousScattering = false; }},
           {.spellings = {"--hkl-channels"},
            .values = "FILE",
            .fallback = "none",
@@ -76,7 +52,8 @@ FlagGroup inputFlags() {
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view kinds[] = {"nearest", "linear"};
                  line.options.betweenChannels = v.choice(kinds) == 1;
-               }},
+               },
+           .with = "--hkl-channels"},
           {.spellings = {"--anomalous-atoms"},
            .values = "FILE",
            .fallback = "none",
@@ -150,19 +127,21 @@ FlagGroup inputFlags() {
            .help = "amorphous background: lines of sin(theta)/lambda in 1/A and electrons per "
                    "molecule; or "
                    "water or air; several add up",
-           .apply = [](CommandLine &line, const Values &v) { addBackground(line, "-stol", v, 1); }},
+           .apply = [](CommandLine &line, const Values &v) { addBackground(line, "-stol", v, 1); },
+           .idle = {&tablesIgnored}},
           {.spellings = {"-4stol"},
            .values = "FILE",
            .fallback = "none",
            .help = "the same by 4 sin(theta)/lambda",
-           .apply = [](CommandLine &line,
-                       const Values &v) { addBackground(line, "-4stol", v, 4); }},
+           .apply = [](CommandLine &line, const Values &v) { addBackground(line, "-4stol", v, 4); },
+           .idle = {&tablesIgnored}},
           {.spellings = {"-Q"},
            .values = "FILE",
            .fallback = "none",
            .help = "the same by 4 pi sin(theta)/lambda",
            .apply = [](CommandLine &line,
-                       const Values &v) { addBackground(line, "-Q", v, 4 * std::numbers::pi); }},
+                       const Values &v) { addBackground(line, "-Q", v, 4 * std::numbers::pi); },
+           .idle = {&tablesIgnored}},
           {.spellings = {"-thickness", "-thick"},
            .values = "THICKNESS",
            .unit = "mm",
@@ -171,35 +150,32 @@ FlagGroup inputFlags() {
                    "before the "
                    "first of all",
            .range = Range::notNegative(),
-           .apply = setMaterial<&MaterialOptions::thickness>},
+           .apply = setMaterial<&MaterialOptions::thickness>,
+           .with = "-stol -4stol -Q"},
           {.spellings = {"-density", "-sample_den", "-sample_density"},
            .values = "RHO",
            .unit = "g/cm3",
            .fallback = "1; air 0.0012",
            .help = "density of the background's material; as -thickness",
            .range = Range::notNegative(),
-           .apply = setMaterial<&MaterialOptions::density>},
+           .apply = setMaterial<&MaterialOptions::density>,
+           .with = "-stol -4stol -Q"},
           {.spellings = {"-MW", "-molec", "-molecular_weight"},
            .values = "WEIGHT",
            .unit = "g/mol",
            .fallback = "18; air 28",
            .help = "molecular weight of the background's material; as -thickness",
            .range = Range::positive(),
-           .apply = setMaterial<&MaterialOptions::molarMass>},
-          {.spellings = {"-background_oversample"},
-           .values = "N",
-           .unit = "sub-pixels",
-           .fallback = "as -oversample, when that is given, else 1",
-           .help = "sub-pixels of the background along each edge of a pixel",
-           .range = Range::between(1, 10000),
-           .apply = [](CommandLine &line,
-                       const Values &v) { line.options.backgroundOversample = v.integer(); }},
+           .apply = setMaterial<&MaterialOptions::molarMass>,
+           .with = "-stol -4stol -Q"},
           {.spellings = {"-stolout"},
            .values = "FILE",
            .fallback = "none",
            .help = "never written; without effect",
-           .apply = [](CommandLine &, const Values &) {}},
-      }};
+           .apply = [](CommandLine &, const Values &) {},
+           .idle = {&idle::always}},
+      },
+      modelQuantities());
 }
 
 } // namespace nanobragg

@@ -9,6 +9,7 @@
 #include "lib/CommandLine/OutputFormats.h"
 #include "lib/CommandLine/PanelFile.h"
 #include "lib/CommandLine/StructureFactorInput.h"
+#include "lib/Experiment/Defaults.h"
 #include "lib/Experiment/StockMaterials.h"
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FileContents.h"
@@ -36,7 +37,7 @@ void requireCell(CommandLine &line, LoadedInputs &loaded) {
   if (!known() && line.series.shots)
     takeCellOfShots(loaded.shots, line);
   if (!known())
-    throw UsageError("no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA");
+    throw UsageError(noUnitCell);
 }
 
 /// The spectrum's mean is the wavelength of headers and predictions where nothing else says it.
@@ -77,7 +78,7 @@ void requireInputs(CommandLine &line, LoadedInputs &loaded) {
     return;
   std::error_code ignored;
   const bool left = std::filesystem::exists(cDumpFile, ignored);
-  throw UsageError("no structure factors: give -hkl FILE, -default_F F or -dump FILE" +
+  throw UsageError(noStructureFactors +
                    (left ? "; the " + std::string(cDumpFile) +
                                " in this folder is read only with -dump " + cDumpFile
                          : std::string()));
@@ -179,6 +180,13 @@ std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment 
                                                                       experiment.panelCount()));
 }
 
+CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInputs &loaded) {
+  CompleteExperiment complete = chooseDefaults(line.options, loaded.inputs, line.semantics);
+  for (std::string &warning : flagsWithoutEffect(line, complete.neverRead))
+    complete.warnings.push_back(std::move(warning));
+  return complete;
+}
+
 LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
   LoadedInputs loaded;
   loaded.inputs = std::move(given);
@@ -230,8 +238,6 @@ LoadedInputs loadInputs(CommandLine &line, Inputs given, io::HklStore *parsed) {
       line.options.cell = {100, 100, 100, 90, 90, 90};
   }
   requireCell(line, loaded);
-  for (std::string &warning : flagsWithoutEffect(line, inputs))
-    loaded.warnings.push_back(std::move(warning));
   return loaded;
 }
 

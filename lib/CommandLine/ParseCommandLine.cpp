@@ -142,8 +142,8 @@ bool asksForText(const std::vector<std::string> &words, CommandLine &line) {
 }
 
 CommandLine applyFlags(const std::vector<Occurrence> &all, std::span<const std::string> words,
-                       const Semantics &semantics) {
-  CommandLine line;
+                       const Semantics &semantics, const CommandLine &said) {
+  CommandLine line = said;
   line.semantics = semantics;
   for (const Occurrence &found : all) {
     found.flag->apply(line,
@@ -159,12 +159,12 @@ CommandLine applyFlags(const std::vector<Occurrence> &all, std::span<const std::
 
 /// Whether the C program, which takes some flags for others too, would read this line otherwise.
 bool dependsOnPrefixes(const std::vector<Occurrence> &all, std::span<const std::string> words,
-                       const CommandLine &line) {
+                       const CommandLine &line, const CommandLine &said) {
   if (line.semantics.flagPrefixes == Rule::C)
     return false;
   Semantics likeC = line.semantics;
   likeC.flagPrefixes = Rule::C;
-  const Options a = line.options, b = applyFlags(all, words, likeC).options;
+  const Options a = line.options, b = applyFlags(all, words, likeC, said).options;
   return a.twotheta != b.twotheta || a.pivot != b.pivot || a.misset != b.misset ||
          a.missetRandom != b.missetRandom;
 }
@@ -175,14 +175,14 @@ bool isGiven(const CommandLine &line, std::string_view name) {
   return std::ranges::any_of(line.given, [&](const GivenFlag &flag) { return flag.name == name; });
 }
 
-CommandLine parseCommandLine(const std::vector<std::string> &words) {
+CommandLine parseCommandLine(const std::vector<std::string> &words, const CommandLine &said) {
   CommandLine text;
   if (asksForText(words, text))
     return text;
   const std::vector<Occurrence> all = takeFlags(words);
-  CommandLine line = applyFlags(all, words, chooseSemantics(all, words));
+  CommandLine line = applyFlags(all, words, chooseSemantics(all, words), said);
   refuseExclusions(line);
-  if (dependsOnPrefixes(all, words, line))
+  if (dependsOnPrefixes(all, words, line, said))
     line.notices.push_back("flag-prefixes");
   return line;
 }

@@ -26,54 +26,24 @@ NoiseModel noiseModel(const CommandLine &line) {
   return model;
 }
 
+namespace {
+
+constexpr Idle noFixedPattern{[](const CommandLine &line) {
+                                const NoiseModel model = noiseModel(line);
+                                return model.calibration == 0 && model.deadPixels == 0 &&
+                                       model.hotPixels == 0;
+                              },
+                              "there is neither a -calibration nor --dead-pixels nor --hot-pixels"};
+constexpr Idle serialNoise{
+    [](const CommandLine &line) { return noiseModel(line).generator == NoiseGenerator::Serial; },
+    "serial noise knows no shots, only -seed"};
+
+} // namespace
+
 FlagGroup responseFlags() {
-  return {
-      "Detector response",
+  return groupOf(
+      "Detector response", {}, responseQuantities(),
       {
-          {.spellings = {"-gain"},
-           .values = "GAIN",
-           .unit = "ADU/photon",
-           .fallback = "none: photons",
-           .help = "the image is in analogue-to-digital units, this many per photon",
-           .range = Range::positive(),
-           .apply = [](CommandLine &line, const Values &v) { line.options.gain = v.number(); }},
-          {.spellings = {"-psf"},
-           .values = "gauss|fiber",
-           .fallback = "none: light stays in its pixel",
-           .help =
-               "point spread: the light of a point is spread over the neighbours of its pixel as a "
-               "Gaussian or as a fiber-coupled phosphor does it",
-           .apply =
-               [](CommandLine &line, const Values &v) {
-                 static constexpr std::string_view kinds[] = {"gauss", "fiber"};
-                 line.options.pointSpread =
-                     v.choice(kinds) == 0 ? PointSpread::Gauss : PointSpread::Fiber;
-               }},
-          {.spellings = {"-psf_fwhm", "-psf_size", "-psf_width"},
-           .values = "WIDTH",
-           .unit = "um",
-           .fallback = "46",
-           .help = "full width at half maximum of the point spread",
-           .range = Range::positive(),
-           .apply = [](CommandLine &line, const Values &v) { line.options.psfFwhm = v.number(); }},
-          {.spellings = {"-psf_radius"},
-           .values = "PIXELS",
-           .unit = "pixels",
-           .fallback = "by the width: all but 1e-7 of a Gaussian, 98 % of a fiber",
-           .help = "how far light is spread, along rows and columns; what a point sends within is "
-                   "scaled to all of its light. 0: by the width",
-           .range = Range::between(0, 1000),
-           .apply = [](CommandLine &line,
-                       const Values &v) { line.options.psfRadius = v.integer(); }},
-          {.spellings = {"-dead_time"},
-           .values = "SECONDS",
-           .unit = "s",
-           .fallback = "none: every photon is counted",
-           .help =
-               "a pixel counts nothing for so long after each photon, counted or not: n photons "
-               "per second become n exp(-n SECONDS) counts; needs -exposure",
-           .range = Range::notNegative(),
-           .apply = [](CommandLine &line, const Values &v) { line.options.deadTime = v.number(); }},
           {.spellings = {"-flicker"},
            .values = "FRACTION",
            .fallback = "0",
@@ -82,7 +52,8 @@ FlagGroup responseFlags() {
                "shot, or with other orders (--detector-order) one for each pixel",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.outputs.counting.flicker = v.number(); }},
+                       const Values &v) { line.outputs.counting.flicker = v.number(); },
+           .idle = {&idle::noNoiseImage}},
           {.spellings = {"-calibration"},
            .values = "FRACTION",
            .fallback = "0; 0.03 with -compat noisify",
@@ -91,14 +62,16 @@ FlagGroup responseFlags() {
                "all images with this -calib_seed",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.outputs.counting.calibration = v.number(); }},
+                       const Values &v) { line.outputs.counting.calibration = v.number(); },
+           .idle = {&idle::noNoiseImage}},
           {.spellings = {"-calib_seed"},
            .values = "N",
            .fallback = "123456789",
            .help = "random-number seed of what belongs to the detector and stays from shot to shot",
            .range = Range::between(-2147483647, 2147483647),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.outputs.counting.calibrationSeed = -v.integer(); }},
+                       const Values &v) { line.outputs.counting.calibrationSeed = -v.integer(); },
+           .idle = {&idle::noNoiseImage, &noFixedPattern}},
           {.spellings = {"-readout_noise", "-readout*", "-readnoi*"},
            .values = "ADU",
            .unit = "ADU",
@@ -106,21 +79,24 @@ FlagGroup responseFlags() {
            .help = "standard deviation of what reading a pixel adds to it",
            .range = Range::notNegative(),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.outputs.counting.readOut = v.number(); }},
+                       const Values &v) { line.outputs.counting.readOut = v.number(); },
+           .idle = {&idle::noNoiseImage}},
           {.spellings = {"--dead-pixels"},
            .values = "FRACTION",
            .fallback = "0",
            .help = "so many of the pixels count no photons; -calib_seed says which",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.outputs.counting.deadPixels = v.number(); }},
+                       const Values &v) { line.outputs.counting.deadPixels = v.number(); },
+           .idle = {&idle::noNoiseImage}},
           {.spellings = {"--hot-pixels"},
            .values = "FRACTION",
            .fallback = "0",
            .help = "so many of the pixels always have the largest count; -calib_seed says which",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.outputs.counting.hotPixels = v.number(); }},
+                       const Values &v) { line.outputs.counting.hotPixels = v.number(); },
+           .idle = {&idle::noNoiseImage}},
           {.spellings = {"-bits"},
            .values = "16|32",
            .fallback = "16",
@@ -129,7 +105,8 @@ FlagGroup responseFlags() {
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view widths[] = {"16", "32"};
                  line.outputs.counting.bits = v.choice(widths) == 0 ? 16 : 32;
-               }},
+               },
+           .idle = {&idle::noNoiseImage}},
           {.spellings = {"-overload"},
            .values = "COUNTS",
            .unit = "counts",
@@ -137,7 +114,8 @@ FlagGroup responseFlags() {
            .help = "largest count; what is above becomes this",
            .range = Range::between(1, 2147483647),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.outputs.counting.overload = v.number(); }},
+                       const Values &v) { line.outputs.counting.overload = v.number(); },
+           .idle = {&idle::noNoiseImage}},
           {.spellings = {"--noise"},
            .values = "philox|serial",
            .fallback = "philox; serial with -compat c and -compat noisify",
@@ -148,7 +126,8 @@ FlagGroup responseFlags() {
                  static constexpr std::string_view kinds[] = {"philox", "serial"};
                  line.outputs.counting.generator =
                      v.choice(kinds) == 0 ? NoiseGenerator::Philox : NoiseGenerator::Serial;
-               }},
+               },
+           .idle = {&idle::noNoiseImage}},
           {.spellings = {"--noise-shot"},
            .values = "N",
            .fallback = "0",
@@ -157,7 +136,8 @@ FlagGroup responseFlags() {
                "that of the first image",
            .range = Range::between(0, 2147483647),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.outputs.counting.shot = v.integer(); }},
+                       const Values &v) { line.outputs.counting.shot = v.integer(); },
+           .idle = {&idle::noNoiseImage, &serialNoise}},
           {.spellings = {"--detector-order"},
            .values = "detector|noisify|simtbx",
            .fallback = "detector; noisify with -compat noisify",
@@ -169,8 +149,9 @@ FlagGroup responseFlags() {
                  line.outputs.counting.order =
                      std::array{DetectorOrder::Detector, DetectorOrder::Noisify,
                                 DetectorOrder::Simtbx}[v.choice(orders)];
-               }},
-      }};
+               },
+           .idle = {&idle::noNoiseImage}},
+      });
 }
 
 } // namespace nanobragg

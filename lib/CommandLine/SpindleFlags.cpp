@@ -30,37 +30,9 @@ Shard shardOf(const Values &v) {
 } // namespace
 
 FlagGroup spindleFlags() {
-  return {
-      "Spindle",
+  return groupOf(
+      "Spindle", {}, goniometerQuantities(),
       {
-          {.spellings = {"-phi"},
-           .values = "ANGLE",
-           .unit = "degrees",
-           .fallback = "0",
-           .help = "start of the rotation",
-           .apply = [](CommandLine &line, const Values &v) { line.options.phi = v.number(); }},
-          {.spellings = {"-osc"},
-           .values = "RANGE",
-           .unit = "degrees",
-           .fallback = "0",
-           .help = "range of the rotation",
-           .range = Range::notNegative(),
-           .apply = [](CommandLine &line, const Values &v) { line.options.osc = v.number(); }},
-          {.spellings = {"-phistep"},
-           .values = "STEP",
-           .unit = "degrees",
-           .fallback = "from -osc and -phisteps",
-           .help = "distance of rotation steps; without -osc: two steps",
-           .range = Range::notNegative(),
-           .apply = [](CommandLine &line, const Values &v) { line.options.phiStep = v.number(); }},
-          {.spellings = {"-phisteps"},
-           .values = "N",
-           .unit = "steps",
-           .fallback = "2 with -osc, else 1",
-           .help = "rotation steps, each at its start; 0 counts as 1",
-           .range = Range::between(0, 1e6),
-           .apply = [](CommandLine &line,
-                       const Values &v) { line.options.phiSteps = v.integer(); }},
           {.spellings = {"--frames"},
            .values = "N|scan",
            .fallback = "one image",
@@ -86,7 +58,8 @@ FlagGroup spindleFlags() {
            .help = "rotation range of each frame of --frames",
            .range = Range::notNegative(),
            .apply = [](CommandLine &line,
-                       const Values &v) { line.series.oscPerFrame = v.number(); }},
+                       const Values &v) { line.series.oscPerFrame = v.number(); },
+           .with = "--frames"},
           {.spellings = {"--shots"},
            .values = "FILE",
            .fallback = "none",
@@ -98,7 +71,8 @@ FlagGroup spindleFlags() {
            .fallback = "off",
            .help =
                "go on with a series that was interrupted: frames whose files are all there stay",
-           .apply = [](CommandLine &line, const Values &) { line.series.resume = true; }},
+           .apply = [](CommandLine &line, const Values &) { line.series.resume = true; },
+           .with = "--frames --shots"},
           {.spellings = {"--shard"},
            .values = "I/N",
            .fallback = "all images",
@@ -107,7 +81,8 @@ FlagGroup spindleFlags() {
                    "on, I from 0 to N-1; each has an HDF5 file of its own, and --nexus is a "
                    "virtual data "
                    "set over them",
-           .apply = [](CommandLine &line, const Values &v) { line.series.shard = shardOf(v); }},
+           .apply = [](CommandLine &line, const Values &v) { line.series.shard = shardOf(v); },
+           .with = "--frames --shots"},
           {.spellings = {"--deal"},
            .values = "FD",
            .fallback = "every N-th image",
@@ -117,9 +92,9 @@ FlagGroup spindleFlags() {
                    "0, 1, 2 and "
                    "so on, each once, and one more each, which is none and the end",
            .range = Range::between(0, 1e6),
-           .apply = [](CommandLine &line,
-                       const Values &v) { line.series.deal = int(v.integer()); }},
-      }};
+           .apply = [](CommandLine &line, const Values &v) { line.series.deal = int(v.integer()); },
+           .with = "--shard"},
+      });
 }
 
 } // namespace nanobragg

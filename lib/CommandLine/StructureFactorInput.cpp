@@ -24,17 +24,6 @@ std::string textOf(const Cell &cell) {
   return text;
 }
 
-/// As chooseDefaults completes it.
-Cell completed(Cell cell) {
-  for (int i : {1, 2})
-    if (!(cell[i] > 0))
-      cell[i] = cell[0];
-  for (int i : {3, 4, 5})
-    if (!(cell[i] > 0))
-      cell[i] = 90;
-  return cell;
-}
-
 /// Roundings of a cell are below these, other crystal forms above.
 void refuseOtherCell(const std::string &path, const Cell &ofFile, const Cell &given) {
   constexpr double edge = 0.005, angle = 0.5;
@@ -51,7 +40,7 @@ void takeCell(const std::string &path, const std::optional<Cell> &ofFile, Comman
   if (!ofFile)
     return;
   if (line.options.cell)
-    return refuseOtherCell(path, *ofFile, completed(*line.options.cell));
+    return refuseOtherCell(path, *ofFile, *line.options.cell);
   if (loaded.inputs.matrix)
     return; // has the cell that the crystal was found with
   line.options.cell = ofFile;
@@ -94,8 +83,7 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
                      " is a model and has no columns; leave out ':" + file.label + "'");
   const Options &o = line.options;
   const bool given = o.cell || loaded.inputs.matrix;
-  const std::optional<Cell> ofCommandLine =
-      o.cell ? std::optional(completed(*o.cell)) : std::nullopt;
+  const std::optional<Cell> ofCommandLine = o.cell;
   if (!given)
     line.options.cell = io::cellOf(file.name, content, format);
   if (!o.cell && !loaded.inputs.matrix)

@@ -32,6 +32,22 @@ PixelIndex pixelOf(const Values &v) {
   return {pixel[0], pixel[1], pixel[2]};
 }
 
+bool interprets(const CommandLine &line) {
+  return line.tool.simulator.engine == Engine::Interpreter || line.tool.instruments.any();
+}
+bool culls(const CommandLine &line) { return line.tool.simulator.cull != "off"; }
+
+constexpr Idle interpretsInF64{[](const CommandLine &line) {
+                                 return interprets(line) && line.tool.simulator.precision != "f64";
+                               },
+                               "the interpreter computes in f64"};
+constexpr Idle interpretsAll{
+    [](const CommandLine &line) { return interprets(line) && culls(line); },
+    "the interpreter computes all samples"};
+constexpr Idle computesAll{
+    [](const CommandLine &line) { return culls(line) && line.tool.simulator.precision == "f32"; },
+    "f32 computes all samples"};
+
 constexpr std::string_view lossForm =
     "expected sum, chi2:IMAGE[,sigma=S][,mask=FILE], poisson:IMAGE[,background=B][,mask=FILE] or "
     "gauss:IMAGE[,readout=R][,background=B][,mask=FILE]";
@@ -91,7 +107,7 @@ LossOptions lossOf(const Values &v) {
 } // namespace
 
 FlagGroup toolFlags() {
-  return {
+  return groupOf(
       "nb-sim's own",
       {
           {.spellings = {"--help", "-help", "-h"},
@@ -143,7 +159,8 @@ FlagGroup toolFlags() {
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view precisions[] = {"f64", "mixed", "f32"};
                  line.tool.simulator.precision = precisions[v.choice(precisions)];
-               }},
+               },
+           .idle = {&interpretsInF64}},
           {.spellings = {"--cull"},
            .values = "exact|off|TOLERANCE",
            .fallback = "exact where that pays",
@@ -157,7 +174,8 @@ FlagGroup toolFlags() {
                  if (!isCullSetting(v.text()))
                    v.refuse("must be exact, off or a number between 0 and 1, as 1e-12");
                  line.tool.simulator.cull = v.text();
-               }},
+               },
+           .idle = {&interpretsAll, &computesAll}},
           {.spellings = {"--device"},
            .values = "auto|cpu|gpu-on-cpu|cuda|cuda:1",
            .fallback = "auto",
@@ -178,11 +196,13 @@ FlagGroup toolFlags() {
            .help =
                "picture of the image with a logarithmic scale; of several panels, as they stand in "
                "space",
-           .apply = [](CommandLine &line, const Values &v) { line.outputs.pngFile = v.text(); }},
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.pngFile = v.text(); },
+           .idle = {&idle::noImage}},
           {.spellings = {"--png-rings"},
            .fallback = "off",
            .help = "with rings of resolution and a scale bar on --png",
-           .apply = [](CommandLine &line, const Values &) { line.outputs.pngRings = true; }},
+           .apply = [](CommandLine &line, const Values &) { line.outputs.pngRings = true; },
+           .with = "--png"},
           {.spellings = {"--panels"},
            .values = "FILE",
            .fallback = "one panel",
@@ -293,7 +313,8 @@ FlagGroup toolFlags() {
           {.spellings = {"--json"},
            .fallback = "off",
            .help = "print the statistics of --probe, or what --grad prints, as JSON",
-           .apply = [](CommandLine &line, const Values &) { line.tool.instruments.json = true; }},
+           .apply = [](CommandLine &line, const Values &) { line.tool.instruments.json = true; },
+           .with = "--probe --grad"},
           {.spellings = {"--trace-pixel"},
            .values = "SLOW,FAST",
            .unit = "pixels",
@@ -330,7 +351,8 @@ FlagGroup toolFlags() {
                [](CommandLine &line, const Values &v) {
                  line.tool.comparison.relative = v.number(0);
                  line.tool.comparison.ofMaximum = v.number(1);
-               }},
+               },
+           .with = "--compare-engines --compare-stages"},
           {.spellings = {"--grad"},
            .values = "PARAMETERS",
            .fallback = "none",
@@ -349,7 +371,8 @@ FlagGroup toolFlags() {
                    "IMAGE, where B, a number or an image, is added to the simulated image and the "
                    "variance of gauss "
                    "is that of the photons plus R^2",
-           .apply = [](CommandLine &line, const Values &v) { line.tool.loss = lossOf(v); }},
+           .apply = [](CommandLine &line, const Values &v) { line.tool.loss = lossOf(v); },
+           .with = "--grad"},
           {.spellings = {"--jacobian"},
            .values = "PARAMETERS",
            .fallback = "none",
@@ -360,7 +383,8 @@ FlagGroup toolFlags() {
            .values = "DIR",
            .fallback = "none",
            .help = "folder for the files of --jacobian; made when it is not there",
-           .apply = [](CommandLine &line, const Values &v) { line.tool.outDirectory = v.text(); }},
+           .apply = [](CommandLine &line, const Values &v) { line.tool.outDirectory = v.text(); },
+           .with = "--jacobian"},
           {.spellings = {"--kernel"},
            .values = "FILE",
            .fallback = "compiled or from the cache",
@@ -372,9 +396,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--no-fallback"},
            .fallback = "off",
            .help = "fail where the compiler cannot be used, never fall back on the interpreter",
-           .apply = [](CommandLine &line,
-                       const Values &) { line.tool.simulator.fallback = false; }},
-      }};
+           .apply = [](CommandLine &line, const Values &) { line.tool.simulator.fallback = false; },
+           .without = "--kernel --no-fuse"},
+      },
+      {});
 }
 
 } // namespace nanobragg

@@ -29,12 +29,19 @@ std::string otherSpellings(const Flag &flag) {
   return text;
 }
 
+/// When it counts.
+std::string condition(const Flag &flag) {
+  const bool conditional = flag.quantity && !flag.quantity->more.only.empty();
+  return conditional ? "; only " + std::string(flag.quantity->more.only) : std::string();
+}
+
 std::string description(const Flag &flag) {
   std::string text(flag.help);
   if (!flag.values.empty() && !flag.unit.empty())
     text += " [" + std::string(flag.unit) + "]";
   if (!flag.fallback.empty() && flag.fallback != "off" && flag.fallback != "none")
     text += " (default: " + std::string(flag.fallback) + ")";
+  text += condition(flag);
   if (flag.spellings.size() > 1)
     text += "; also " + otherSpellings(flag);
   return text;
@@ -163,7 +170,8 @@ std::string flagReference() {
       for (std::size_t i = 1; i < flag.spellings.size(); ++i)
         others += (i > 1 ? " " : "") + ("`" + std::string(flag.spellings[i]) + "`");
       text += "| `" + tableCell(synopsis(flag)) + "` | " + others + " | " + tableCell(flag.unit) +
-              " | " + tableCell(flag.fallback) + " | " + tableCell(flag.help) + " |\n";
+              " | " + tableCell(flag.fallback) + " | " +
+              tableCell(std::string(flag.help) + condition(flag)) + " |\n";
     }
   }
   text += exclusionTable();

@@ -54,15 +54,9 @@ void DefaultsChooser::chooseBackground() {
     background.density.push_back(density * 1e3);
     background.molarMass.push_back(molarMass / 1e3);
   }
-  const double side = options.beamSize ? units::fromMillimetres(*options.beamSize) : 1e-4;
-  requirePositive(side, "-beamsize", "mm with a background table");
-  background.area = side * side;
+  background.area = beamSize() * beamSize();
   // What nobody asked for in so many words was chosen for the crystal.
-  const std::int64_t asked = std::max<std::int64_t>(options.oversample.value_or(1), 1);
-  background.oversample = options.backgroundOversample.value_or(asked);
-  if (background.oversample < 1 || background.oversample > 10000)
-    throw std::invalid_argument("-background_oversample: must be from 1 to 10000, not " +
-                                std::to_string(background.oversample));
+  background.oversample = said(&O::backgroundOversample).value_or(said(&O::oversample).value_or(1));
 }
 
 } // namespace nanobragg

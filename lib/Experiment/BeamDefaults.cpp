@@ -1,5 +1,6 @@
 #include "lib/Experiment/DefaultsChooser.h"
 
+#include "lib/Experiment/NormalQuantiles.h"
 #include "lib/Experiment/Steps.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
@@ -13,95 +14,104 @@ namespace {
 
 constexpr double sourceDistance = 10; // m, only printed
 
-StepRange divergenceOf(const std::optional<double> &range, const std::optional<double> &step,
-                       const std::optional<std::int64_t> &steps, Rule exactRatios,
-                       const char *flag) {
-  requireFinite(range.value_or(0), flag);
-  requireFinite(step.value_or(0), flag);
-  return chooseStepRange(range ? units::fromMilliradians(*range) : unsetRange,
-                         step ? units::fromMilliradians(*step) : unsetRange, steps.value_or(-1),
-                         exactRatios, flag);
-}
-
 DivergenceReport reported(const StepRange &s) { return {s.range, s.step, s.steps}; }
 
 } // namespace
 
-void DefaultsChooser::chooseBeam() {
-  const Options &o = options;
+/// Where sources are listed, these numbers are printed only, as by the C program.
+StepRange DefaultsChooser::divergence(std::optional<double> Options::*range,
+                                      std::optional<double> Options::*step,
+                                      std::optional<std::int64_t> Options::*steps,
+                                      const char *flag) {
+  const auto get = [&](auto field) {
+    return inputs.sources.empty() ? said(field) : said.unread().*field;
+  };
+  const auto rad = [](std::optional<double> x) { return converted(x, units::fromMilliradians); };
+  const std::optional<double> width = rad(get(range)), distance = rad(get(step));
+  const auto number = width || !distance ? get(steps) : std::nullopt;
+  return chosenSteps(
+      [&](Rule rule) { return chooseStepRange(width, distance, number, rule, flag); });
+}
+
+void DefaultsChooser::chooseNormalDivergence() {
+  if (said(&O::hdivRange) || said(&O::vdivRange))
+    throw std::invalid_argument("-divergence_sigma takes the place of a range of divergence; leave "
+                                "out -divergence, -hdivrange and -vdivrange");
+  constexpr std::int64_t usual = 5; // sources across
   Beam &beam = experiment.beam;
-  if (o.lambda && o.energy)
+  experiment.variant.divergence = Divergence::Normal;
+  beam.hdivSigma = units::fromMilliradians(*said(&O::hdivSigma));
+  beam.vdivSigma = units::fromMilliradians(said(&O::vdivSigma).value_or(*said(&O::hdivSigma)));
+  if (beam.hdivSigma > 0)
+    report.hdiv.steps = said(&O::hdivSteps).value_or(usual);
+  if (beam.vdivSigma > 0)
+    report.vdiv.steps = said(&O::vdivSteps).value_or(usual);
+}
+
+void DefaultsChooser::chooseBeam() {
+  Beam &beam = experiment.beam;
+  if (said(&O::lambda) && said(&O::energy))
     throw std::invalid_argument("-lambda and -energy both set the wavelength; give one");
   beam.wavelength = given.wavelength.value_or(units::angstrom);
-  if (o.lambda) {
-    requirePositive(*o.lambda, "-lambda", "A");
-    beam.wavelength = units::wavelengthFromAngstrom(*o.lambda);
-  }
-  if (o.energy) {
-    requirePositive(*o.energy, "-energy", "eV");
-    beam.wavelength = units::wavelengthFromEnergy(*o.energy);
-  }
+  if (said(&O::lambda))
+    beam.wavelength = units::wavelengthFromAngstrom(*said(&O::lambda));
+  if (said(&O::energy))
+    beam.wavelength = units::wavelengthFromEnergy(*said(&O::energy));
   requirePositive(beam.wavelength, "-img or -mask: WAVELENGTH", "m");
   report.wavelength = beam.wavelength;
 
-  requireFinite(o.dispersion.value_or(0), "-dispersion");
+  const bool listed = !inputs.sources.empty();
+  const auto width = listed ? said.unread().dispersion : said(&O::dispersion);
   // Dispersion has no step of its own, so that there is no ratio to round.
-  StepRange dispersion =
-      chooseStepRange(o.dispersion.value_or(0) / 100.0, unsetRange, o.dispersionSteps.value_or(-1),
-                      semantics.exactRatios, "-dispersion");
-  if (dispersion.range >= 2)
-    throw std::invalid_argument("-dispersion: must be less than 200 percent, or the shortest "
-                                "wavelength is negative; it is a full width");
-  report.dispersion = reported(dispersion);
-  report.hdiv = reported(chosenSteps([&](Rule rule) {
-    return divergenceOf(o.hdivRange, o.hdivStep, o.hdivSteps, rule, "-hdivstep");
-  }));
-  report.vdiv = reported(chosenSteps([&](Rule rule) {
-    return divergenceOf(o.vdivRange, o.vdivStep, o.vdivSteps, rule, "-vdivstep");
-  }));
+  if (width.value_or(0) > 0)
+    report.dispersion =
+        reported(chooseStepRange(units::fromPercent(*width), {},
+                                 listed ? said.unread().dispersionSteps : said(&O::dispersionSteps),
+                                 semantics.exactRatios, "-dispersion"));
+  if (!listed && said(&O::hdivSigma)) {
+    chooseNormalDivergence();
+  } else {
+    report.hdiv = reported(divergence(&O::hdivRange, &O::hdivStep, &O::hdivSteps, "-hdivstep"));
+    report.vdiv = reported(divergence(&O::vdivRange, &O::vdivStep, &O::vdivSteps, "-vdivstep"));
+  }
 
-  beam.kahnFactor = o.polarization.value_or(0);
-  requireFinite(beam.kahnFactor, "-polar");
-  if (std::fabs(beam.kahnFactor) > 1)
-    warn("-polar: a Kahn factor lies between -1 and 1");
   Evaluation &polarization = experiment.variant.polarization;
   polarization = Evaluation::Once;
-  if (o.oversamplePolar) {
+  if (said(&O::oversamplePolar))
     polarization = Evaluation::Each;
-  } else if (o.noPolarization) {
+  else if (said(&O::noPolarization))
     polarization = Evaluation::None;
-  }
+  if (polarization != Evaluation::None)
+    beam.kahnFactor = said(&O::polarization).value_or(0);
   chooseFluence();
 
-  requireNotNegative(o.water, "-water", "um");
-  experiment.waterSize = o.water / 1e6;
+  experiment.waterSize = said(&O::water) / 1e6;
   if (experiment.waterSize > 0) {
     experiment.variant.water = semantics.water == Rule::C ? Water::C : Water::Right;
     note(&Semantics::water);
   }
 }
 
+double DefaultsChooser::beamSize() const {
+  return converted(said(&O::beamSize), units::fromMillimetres).value_or(1e-4);
+}
+
 void DefaultsChooser::chooseFluence() {
-  const Options &o = options;
   double &fluence = experiment.beam.fluence;
-  const double exposure = o.exposure.value_or(1.0);
-  const double beamSize = o.beamSize ? units::fromMillimetres(*o.beamSize) : 1e-4;
-  fluence = o.fluence.value_or(constants::defaultFluence);
-  requireFinite(exposure, "-exposure");
-  experiment.beam.exposure = exposure;
-  requireFinite(beamSize, "-beamsize");
-  if (o.flux.value_or(0) != 0) {
-    requirePositive(*o.flux, "-flux", "photons/s");
-    if (exposure > 0 && beamSize >= 0) {
-      requirePositive(beamSize, "-beamsize", "mm with -flux");
-      fluence = *o.flux * exposure / beamSize / beamSize;
-    }
+  experiment.beam.exposure = said.unread().exposure.value_or(1.0); // counting losses read it
+  if (said(&O::flux)) {
+    const double exposure = said(&O::exposure).value_or(1.0);
+    fluence = *said(&O::flux) * exposure / beamSize() / beamSize();
+    report.flux = fluence / exposure * beamSize() * beamSize();
+  } else {
+    fluence = said(&O::fluence).value_or(constants::defaultFluence);
+    const Options &o = said.unread(); // for what is printed
+    const double side = converted(o.beamSize, units::fromMillimetres).value_or(1e-4);
+    report.flux = fluence / o.exposure.value_or(1.0) * side * side;
   }
   requireNotNegative(fluence, "-fluence", "photons/m^2");
   if (fluence == 0)
     warn("-fluence 0: the image will be black");
-  if (exposure > 0)
-    report.flux = fluence / exposure * beamSize * beamSize;
 }
 
 void DefaultsChooser::chooseSources() {
@@ -125,6 +135,18 @@ void DefaultsChooser::generateSources() {
   auto at = [](const DivergenceReport &s, std::int64_t i) {
     return s.step * double(i) - s.range / 2.0;
   };
+  // Where the sources are in one direction on the unit scale, and in rad.
+  const bool normal = experiment.variant.divergence == Divergence::Normal;
+  auto deviations = [&](const DivergenceReport &s, double sigma) {
+    std::vector<std::array<double, 2>> all;
+    const std::vector<double> nodes = normalNodes(normal ? s.steps : 0);
+    for (std::int64_t i = 0; i < s.steps; ++i)
+      if (normal)
+        all.push_back({nodes[std::size_t(i)], sigma * nodes[std::size_t(i)]});
+      else
+        all.push_back({s.range > 0 ? at(s, i) / s.range : 0, at(s, i)});
+    return all;
+  };
   for (std::int64_t i = 0; i < w.steps; ++i)
     report.wavelengths.push_back(beam.wavelength * (1.0 + w.step * double(i) - w.range / 2.0));
 
@@ -134,10 +156,9 @@ void DefaultsChooser::generateSources() {
   };
   const Vec3 vertical = unit(cross(beam.direction, beam.polarizationAxis));
   report.divergenceSteps = 0;
-  for (std::int64_t i = 0; i < h.steps; ++i) {
-    for (std::int64_t j = 0; j < v.steps; ++j) {
-      const double x = at(h, i), y = at(v, j);
-      if (options.roundDivergence && h.range > 0 && v.range > 0 &&
+  for (const auto &[unitX, x] : deviations(h, beam.hdivSigma)) {
+    for (const auto &[unitY, y] : deviations(v, beam.vdivSigma)) {
+      if (h.range > 0 && v.range > 0 && said(&O::roundDivergence) &&
           (radius2(x, h) + radius2(y, v)) * 4.0 > 1.1)
         continue;
       ++report.divergenceSteps;
@@ -147,8 +168,8 @@ void DefaultsChooser::generateSources() {
       position = rotatedAbout(vertical, x, position);
       for (std::int64_t k = 0; k < w.steps; ++k) {
         const double deviation = w.step * double(k) - w.range / 2.0;
-        beam.unitHdiv.push_back(h.range > 0 ? x / h.range : 0);
-        beam.unitVdiv.push_back(v.range > 0 ? y / v.range : 0);
+        beam.unitHdiv.push_back(unitX);
+        beam.unitVdiv.push_back(unitY);
         beam.unitDispersion.push_back(w.range > 0 ? deviation / w.range : 0);
         beam.sourceWeight.push_back(1);
         report.sources.push_back({position, 0, report.wavelengths[std::size_t(k)]});
@@ -210,10 +231,8 @@ void DefaultsChooser::listSources() {
 
 void DefaultsChooser::chooseWavelengthScale() {
   Beam &beam = experiment.beam;
-  beam.wavelengthScale = options.wavelengthScale.value_or(1);
-  beam.wavelengthOffset = options.wavelengthOffset.value_or(0) * units::angstrom;
-  requirePositive(beam.wavelengthScale, "-lambda_scale", "");
-  requireFinite(beam.wavelengthOffset, "-lambda_offset");
+  beam.wavelengthScale = said(&O::wavelengthScale).value_or(1);
+  beam.wavelengthOffset = said(&O::wavelengthOffset).value_or(0) * units::angstrom;
   for (const double wavelength : beam.sourceWavelength)
     requirePositive(beam.wavelengthOffset + beam.wavelengthScale * wavelength,
                     "-lambda_offset, -lambda_scale: the wavelength of a source", "m");

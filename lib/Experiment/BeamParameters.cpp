@@ -4,6 +4,10 @@ namespace nanobragg {
 namespace {
 
 bool generated(const ProgramVariant &v) { return v.sources == Sources::Generated; }
+bool isNormal(const ProgramVariant &v) {
+  return generated(v) && v.divergence == Divergence::Normal;
+}
+bool isUniform(const ProgramVariant &v) { return generated(v) && !isNormal(v); }
 bool listed(const ProgramVariant &v) { return v.sources == Sources::Listed; }
 bool polarized(const ProgramVariant &v) { return v.polarization != Evaluation::None; }
 bool losesCounts(const ProgramVariant &v) { return v.countingLoss; }
@@ -51,7 +55,7 @@ constexpr Parameter rows[] = {
      .unit = "rad",
      .meaning = "full horizontal divergence",
      .place = AT(beam.hdivRange),
-     .usedBy = generated,
+     .usedBy = isUniform,
      .groups = "beam divergence",
      .neutral = neutral(0),
      .dead = {&dead::noImage, &dead::noHorizontalDivergence}},
@@ -59,13 +63,29 @@ constexpr Parameter rows[] = {
      .unit = "rad",
      .meaning = "full vertical divergence",
      .place = AT(beam.vdivRange),
-     .usedBy = generated,
+     .usedBy = isUniform,
+     .groups = "beam divergence",
+     .neutral = neutral(0),
+     .dead = {&dead::noImage, &dead::noVerticalDivergence}},
+    {.name = "hdiv_sigma",
+     .unit = "rad",
+     .meaning = "standard deviation of the horizontal divergence",
+     .place = AT(beam.hdivSigma),
+     .usedBy = isNormal,
+     .groups = "beam divergence",
+     .neutral = neutral(0),
+     .dead = {&dead::noImage, &dead::noHorizontalDivergence}},
+    {.name = "vdiv_sigma",
+     .unit = "rad",
+     .meaning = "standard deviation of the vertical divergence",
+     .place = AT(beam.vdivSigma),
+     .usedBy = isNormal,
      .groups = "beam divergence",
      .neutral = neutral(0),
      .dead = {&dead::noImage, &dead::noVerticalDivergence}},
     {.name = "unit_hdiv",
      .unit = "1",
-     .meaning = "horizontal deviation of each source as a fraction of the range",
+     .meaning = "horizontal deviation of each source as a fraction of the range or sigma",
      .place = AT(beam.unitHdiv),
      .usedBy = generated,
      .discrete = true,
@@ -73,7 +93,7 @@ constexpr Parameter rows[] = {
      .neutral = neutral(0)},
     {.name = "unit_vdiv",
      .unit = "1",
-     .meaning = "vertical deviation of each source as a fraction of the range",
+     .meaning = "vertical deviation of each source as a fraction of the range or sigma",
      .place = AT(beam.unitVdiv),
      .usedBy = generated,
      .discrete = true,

@@ -37,18 +37,9 @@ double UnitCell::volume() const {
   return 2.0 * a * b * c * std::sqrt(std::abs(quarterOfSquaredUnitVolume()));
 }
 
-UnitCell completeCell(const std::array<double, 6> &given) {
-  if (!(given[0] > 0))
-    throw std::invalid_argument("-cell: the edge a must be positive");
-  auto angleOr90 = [](double degrees) {
-    return degrees > 0 ? units::radians(degrees) : std::numbers::pi / 2;
-  };
-  UnitCell cell{given[0],
-                given[1] > 0 ? given[1] : given[0],
-                given[2] > 0 ? given[2] : given[0],
-                angleOr90(given[3]),
-                angleOr90(given[4]),
-                angleOr90(given[5])};
+UnitCell unitCellOf(const std::array<double, 6> &given) {
+  const auto &[a, b, c, alpha, beta, gamma] = given;
+  const UnitCell cell{a, b, c, units::radians(alpha), units::radians(beta), units::radians(gamma)};
   constexpr double smallest = 1e-6; // of the box a b c
   bool convex = std::max({cell.alpha, cell.beta, cell.gamma}) < std::numbers::pi;
   double volume = cell.volume();

@@ -16,9 +16,8 @@ struct UnitCell {
   double volume() const; ///< 2 a b c sqrt|...| of that, in the unit of the edges cubed
 };
 
-/// Completes a cell as the user gives it (A and degrees, values <= 0 missing). Throws
-/// std::invalid_argument for a cell without volume.
-UnitCell completeCell(const std::array<double, 6> &cell);
+/// Of A and degrees. Throws std::invalid_argument for a cell without volume.
+UnitCell unitCellOf(const std::array<double, 6> &cell);
 
 /// a*, b*, c* in one over the unit of the edges, with a* along X and b* in the XY plane.
 std::array<Vec3, 3> defaultSetting(const UnitCell &cell, Rule rule);

@@ -14,18 +14,14 @@
 namespace nanobragg {
 
 void DefaultsChooser::chooseGoniometer() {
-  const Options &o = options;
   Goniometer &g = experiment.goniometer;
-  g.phi0 = o.phi ? units::radians(*o.phi) : given.phi.value_or(0);
-  const double osc = o.osc ? units::radians(*o.osc) : given.osc.value_or(unsetRange);
-  const double step = o.phiStep ? units::radians(*o.phiStep) : unsetRange;
-  requireFinite(g.phi0, "-phi");
-  requireFinite(osc, "-osc");
-  requireFinite(step, "-phistep");
-  if (o.osc.value_or(0) < 0)
-    warn("-osc: a negative range counts as none; start at the other end");
-  const StepRange phi = chosenSteps(
-      [&](Rule rule) { return choosePhiSteps(osc, step, o.phiSteps.value_or(-1), rule); });
+  g.phi0 = converted(said(&O::phi), units::radians).value_or(given.phi.value_or(0));
+  const auto osc = said(&O::osc) ? converted(said(&O::osc), units::radians) : given.osc;
+  const auto step = converted(said(&O::phiStep), units::radians);
+  const bool stepAlone = !osc && step.value_or(0) > 0;
+  const auto steps = stepAlone ? std::nullopt : said(&O::phiSteps);
+  const StepRange phi =
+      chosenSteps([&](Rule rule) { return choosePhiSteps(osc, step, steps, rule); });
   if (phi.steps > 10000000)
     throw std::invalid_argument("-phisteps: " + std::to_string(phi.steps) +
                                 " steps are too many; use fewer or enlarge -phistep");
@@ -42,13 +38,13 @@ void DefaultsChooser::chooseGoniometer() {
 void DefaultsChooser::chooseOrientation() {
   Crystal &crystal = experiment.crystal;
   ProgramVariant &variant = experiment.variant;
-  if (!options.cell && !inputs.matrix)
-    throw std::invalid_argument("no unit cell: give -cell a b c alpha beta gamma or -mat FILE");
+  if (!said(&O::cell) && !inputs.matrix)
+    throw std::invalid_argument(noUnitCell);
 
   std::optional<UnitCell> cell;
   std::array<Vec3, 3> reciprocal{};
-  if (options.cell) {
-    cell = completeCell(*options.cell);
+  if (said(&O::cell)) {
+    cell = unitCellOf(*said(&O::cell));
     crystal.cellA = cell->a * units::angstrom;
     crystal.cellB = cell->b * units::angstrom;
     crystal.cellC = cell->c * units::angstrom;
@@ -81,14 +77,14 @@ void DefaultsChooser::chooseOrientation() {
           "rows x, y, z and columns a*, b*, c*");
   }
 
-  if (options.missetRandom) {
+  if (said(&O::missetRandom)) {
+    said(&O::missetSeed);
     crystal.misset = drawOrientation(semantics.randomMisset, complete.random, missetSeed);
     report.randomMisset = crystal.misset;
     note(&Semantics::randomMisset);
-  } else if (options.misset) {
-    requireFinite(*options.misset, "-misset");
+  } else if (said(&O::misset)) {
     for (int i = 0; i < 3; ++i)
-      crystal.misset[i] = units::radians((*options.misset)[i]);
+      crystal.misset[i] = units::radians((*said(&O::misset))[i]);
   }
   auto oriented = [&](std::array<Vec3, 3> vectors) {
     for (Vec3 &vector : vectors)
@@ -105,26 +101,21 @@ void DefaultsChooser::chooseOrientation() {
 
 void DefaultsChooser::chooseCrystalSize() {
   Crystal &crystal = experiment.crystal;
-  const std::optional<std::int64_t> cells[] = {options.na, options.nb, options.nc};
-  const std::optional<double> sizes[] = {options.sampleX, options.sampleY, options.sampleZ};
-  const char *names[] = {"-xtal_thick", "-xtal_width", "-xtal_height"};
+  constexpr std::array cells{&O::na, &O::nb, &O::nc};
+  constexpr std::array sizes{&O::sampleX, &O::sampleY, &O::sampleZ};
   const char *clipped[] = {"", "high", "wide"}; // the C program's words for y and z
-  const double beamSize = options.beamSize ? units::fromMillimetres(*options.beamSize) : 1e-4;
   for (int i = 0; i < 3; ++i) {
-    if (cells[i].value_or(1) < 0)
-      throw std::invalid_argument("-N: a number of unit cells must not be negative, not " +
-                                  std::to_string(*cells[i]));
-    double n = double(cells[i].value_or(1));
-    if (sizes[i]) {
-      requireNotNegative(*sizes[i], names[i], "mm");
-      double size = units::fromMillimetres(*sizes[i]);
-      if (i > 0 && beamSize >= 0 && beamSize < size) {
+    double n = 1;
+    if (said(sizes[i])) {
+      double size = units::fromMillimetres(*said(sizes[i]));
+      if (i > 0 && beamSize() < size) {
         warn("clipping sample (" + text(size) + " m " + clipped[i] + ") with beam (" +
-             text(beamSize) + " m)");
-        size = beamSize;
+             text(beamSize()) + " m)");
+        size = beamSize();
       }
-      if (size > 0)
-        n = wholeNumber(size / cellEdges[i], size / cellEdgesOfC[i]);
+      n = wholeNumber(size / cellEdges[i], size / cellEdgesOfC[i]);
+    } else {
+      n = double(said(cells[i]).value_or(1));
     }
     crystal.ncells[i] = std::max(n, 1.0);
     report.crystalSize[i] = cellEdges[i] * crystal.ncells[i];
@@ -135,12 +126,12 @@ void DefaultsChooser::chooseCrystalSize() {
   constexpr double density = 1.2e6; // g/m^3
   report.approximateMolecularWeight = x * y * z * density * constants::avogadro / (na * nb * nc);
 
-  crystal.fudge = options.fudge.value_or(1);
-  requireNotNegative(crystal.fudge, "-fudge", "");
-  experiment.variant.shape = options.shape;
-  if (options.ncellsDef)
+  experiment.variant.shape = said(&O::shape);
+  if (experiment.variant.shape != CrystalShape::Square)
+    crystal.fudge = said(&O::fudge).value_or(1);
+  if (said(&O::ncellsDef))
     return chooseWidthMatrix();
-  if (options.shape == CrystalShape::Gauss || options.shape == CrystalShape::Tophat) {
+  if (said(&O::shape) == CrystalShape::Gauss || said(&O::shape) == CrystalShape::Tophat) {
     experiment.variant.spotMetric = semantics.spotMetric;
     note(&Semantics::spotMetric);
   }
@@ -150,14 +141,14 @@ void DefaultsChooser::chooseCrystalSize() {
 /// directions.
 void DefaultsChooser::chooseWidthMatrix() {
   Crystal &crystal = experiment.crystal;
-  if (options.shape != CrystalShape::Gauss)
+  if (said(&O::shape) != CrystalShape::Gauss)
     throw std::invalid_argument(
         "-Ncells_def needs -gauss_xtal: only Gaussian spots can have widths "
         "along other directions than a*, b* and c*");
   if (semantics.spotMetric == Rule::C)
     throw std::invalid_argument("-Ncells_def cannot be had with -compat c, where the radius of a "
                                 "spot is the same for all directions; leave out -compat c");
-  const auto [d, e, f] = *options.ncellsDef;
+  const auto [d, e, f] = *said(&O::ncellsDef);
   const auto [a, b, c] = crystal.ncells;
   const double minor = a * b - d * d;
   const double determinant = c * minor + 2 * d * e * f - a * e * e - b * f * f;
@@ -178,8 +169,7 @@ void DefaultsChooser::chooseWidthMatrix() {
 void DefaultsChooser::chooseOversample() {
   Detector &d = experiment.detector;
   report.reciprocalPixelSize = experiment.beam.wavelength * report.detector.distance / d.pixelSize;
-  const std::int64_t oversample = options.oversample.value_or(-1);
-  report.oversampleAutoSelected = oversample <= 0;
+  report.oversampleAutoSelected = !said(&O::oversample);
   auto subpixelsOver = [&](const std::array<double, 3> &edges) {
     double largest = 0;
     for (int i = 0; i < 3; ++i)
@@ -195,7 +185,7 @@ void DefaultsChooser::chooseOversample() {
   // Neither a detector behind the sample nor one that the beam does not meet has a recommendation.
   report.recommendedOversample =
       wanted > 0 && std::isfinite(wanted) ? std::int64_t(std::min(wanted, 1e9)) : 1;
-  d.oversample = oversample <= 0 ? report.recommendedOversample : oversample;
+  d.oversample = said(&O::oversample).value_or(report.recommendedOversample);
   if (d.oversample > most)
     throw std::invalid_argument(
         "-oversample: " + std::to_string(d.oversample) +
@@ -205,45 +195,49 @@ void DefaultsChooser::chooseOversample() {
              : " sub-pixels along each edge are too many; use fewer"));
 }
 
+/// Of a crystal with a mosaic spread, which `flag` says.
+std::int64_t DefaultsChooser::mosaicDomains(const std::string &flag) {
+  said(&O::mosaicSeed);
+  const std::optional<std::int64_t> domains = said(&O::mosaicDomains);
+  if (!domains)
+    warn(flag + " without -mosaic_domains: using 10 mosaic domains");
+  if (domains.value_or(0) > 10000000)
+    throw std::invalid_argument("-mosaic_domains: " + std::to_string(*domains) +
+                                " domains are too many; use fewer");
+  return domains.value_or(10);
+}
+
 void DefaultsChooser::chooseMosaic() {
-  if (options.mosaicAbc)
+  if (said(&O::mosaicAbc))
     return chooseMosaicEllipsoid();
   Crystal &crystal = experiment.crystal;
-  requireFinite(options.mosaicSpread.value_or(0), "-mosaic");
-  const MosaicDomains domains =
-      chooseMosaicDomains(options.mosaicSpread ? units::radians(*options.mosaicSpread) : unsetRange,
-                          options.mosaicDomains.value_or(-1));
-  if (!domains.warning.empty())
-    warn(domains.warning);
-  if (domains.count > 10000000)
-    throw std::invalid_argument("-mosaic_domains: " + std::to_string(domains.count) +
-                                " domains are too many; use fewer");
-  crystal.mosaicSpread = domains.spread;
+  crystal.mosaicSpread = converted(said(&O::mosaicSpread), units::radians).value_or(0);
+  const std::int64_t domains = crystal.mosaicSpread > 0 ? mosaicDomains("-mosaic") : 1;
   crystal.mosaicAxis.clear();
   crystal.mosaicUnitAngle.clear();
-  for (std::int64_t i = 0; i < domains.count; ++i) {
-    const AxisAngle rotation = drawMosaicRotation(domains.spread, complete.random, mosaicSeed);
+  for (std::int64_t i = 0; i < domains; ++i) {
+    const AxisAngle rotation =
+        drawMosaicRotation(crystal.mosaicSpread, complete.random, mosaicSeed);
     crystal.mosaicAxis.push_back(rotation.axis);
     // The first domain draws its numbers and then stays aligned.
-    crystal.mosaicUnitAngle.push_back(i == 0 ? 0 : rotation.angle / domains.spread);
+    crystal.mosaicUnitAngle.push_back(i == 0 ? 0 : rotation.angle / crystal.mosaicSpread);
   }
 }
 
 void DefaultsChooser::chooseStructureFactors() {
   Crystal &crystal = experiment.crystal;
   crystal.grid = inputs.grid;
-  crystal.defaultF = options.defaultF;
-  requireFinite(crystal.defaultF, "-default_F");
+  crystal.defaultF = said(&O::defaultF);
   if (!crystal.grid && crystal.defaultF == 0 && inputs.backgrounds.empty())
-    throw std::invalid_argument("no structure factors: give -hkl FILE or a nonzero -default_F");
+    throw std::invalid_argument(noStructureFactors);
 
   const auto thin = [](double n) { return n <= 2; };
-  const auto &n = crystal.ncells;
-  const bool byFinal = std::ranges::any_of(n, thin);
-  const bool byFlags = thin(double(options.na.value_or(1))) ||
-                       thin(double(options.nb.value_or(1))) || thin(double(options.nc.value_or(1)));
+  const bool byFinal = crystal.isThin();
+  const bool byFlags = std::ranges::any_of(std::array{&O::na, &O::nb, &O::nc}, [&](auto n) {
+    return thin(double((said.unread().*n).value_or(1)));
+  });
   const bool automatic = semantics.interpolationChoice == Rule::C ? byFlags : byFinal;
-  if (!options.interpolate) {
+  if (!said.unread().interpolate) {
     report.interpolationAutoSelected = automatic;
     if (crystal.grid && byFlags != byFinal)
       note(&Semantics::interpolationChoice);
@@ -257,8 +251,8 @@ void DefaultsChooser::chooseStructureFactors() {
     factors = StructureFactors::Nearest;
     return;
   }
-  factors = options.interpolate.value_or(automatic) ? StructureFactors::Tricubic
-                                                    : StructureFactors::Nearest;
+  factors = said(&O::interpolate).value_or(automatic) ? StructureFactors::Tricubic
+                                                      : StructureFactors::Nearest;
 }
 
 void DefaultsChooser::chooseCrystal() {

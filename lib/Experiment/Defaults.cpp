@@ -34,17 +34,6 @@ void requireNotNegative(double value, const char *flag, const char *unit) {
                                 text(value));
 }
 
-void requireFinite(double value, const char *flag) {
-  if (!std::isfinite(value))
-    throw std::invalid_argument(std::string(flag) + ": must be a finite number, not " +
-                                text(value));
-}
-
-void requireFinite(const Vec3 &value, const char *flag) {
-  for (double x : value)
-    requireFinite(x, flag);
-}
-
 void DefaultsChooser::note(Rule Semantics::*rule) {
   if (semantics.*rule != Rule::Right)
     return;
@@ -82,7 +71,8 @@ void DefaultsChooser::readHeaders() {
     take(given.orgX, header.orgX, same);
     take(given.orgY, header.orgY, same);
     take(given.phi, header.phi, units::radians);
-    take(given.osc, header.oscRange, units::radians);
+    if (header.oscRange.value_or(0) >= 0) // a negative range counts as none
+      take(given.osc, header.oscRange, units::radians);
   };
   if (inputs.maskHeader)
     read(*inputs.maskHeader, true);
@@ -97,18 +87,17 @@ void DefaultsChooser::chooseSeeds() {
       return *given;
     return semantics.clockSeed == Rule::C ? clock : freshSeed();
   };
-  complete.noiseSeed = -chosen(options.seed);
-  missetSeed = -chosen(options.missetSeed);
-  mosaicSeed = -options.mosaicSeed.value_or(12345678);
-  if (options.adcOffset < 0)
+  complete.noiseSeed = -chosen(said(&O::seed));
+  missetSeed = -chosen(said.unread().missetSeed);
+  mosaicSeed = -said.unread().mosaicSeed.value_or(12345678);
+  if (said(&O::adcOffset) < 0)
     note(&Semantics::noiseWrap);
 }
 
 void DefaultsChooser::chooseRegion() {
   Detector &d = experiment.detector;
   auto bound = [&](int i, std::int64_t otherwise) {
-    std::int64_t value = options.roi[i].value_or(-1);
-    return value < 0 ? otherwise : value;
+    return said(&O::roi)[std::size_t(i)].value_or(otherwise);
   };
   report.roi = {bound(0, 0), bound(1, d.fastPixels), bound(2, 0), bound(3, d.slowPixels)};
   d.roiFastMin = report.roi[0];
@@ -158,38 +147,34 @@ void DefaultsChooser::maskPadding() {
 
 void DefaultsChooser::choosePointSpread() {
   Detector &d = experiment.detector;
-  if (options.pointSpread == PointSpread::None)
+  if (said(&O::pointSpread) == PointSpread::None)
     return;
   constexpr double ofNoisify = 46; // um
-  const double fwhm = options.psfFwhm.value_or(ofNoisify);
-  requirePositive(fwhm, "-psf_fwhm", "um");
+  const double fwhm = said(&O::psfFwhm).value_or(ofNoisify);
   d.psfFwhm = units::fromMicrometres(fwhm);
   const double width = d.psfFwhm / d.pixelSize;
-  d.psfRadius = options.psfRadius.value_or(0);
-  if (d.psfRadius == 0)
-    d.psfRadius = defaultPointSpreadRadius(options.pointSpread, width);
+  d.psfRadius = said(&O::psfRadius).value_or(0);
+  if (!said(&O::psfRadius))
+    d.psfRadius = defaultPointSpreadRadius(said(&O::pointSpread), width);
   if (!semantics.noisify)
-    experiment.variant.pointSpread = options.pointSpread;
+    experiment.variant.pointSpread = said(&O::pointSpread);
 }
 
 void DefaultsChooser::chooseCountingLoss() {
-  if (!options.deadTime)
+  if (!said(&O::deadTime))
     return;
-  requireNotNegative(*options.deadTime, "-dead_time", "s");
-  if (!options.exposure)
+  if (!said(&O::exposure))
     throw std::invalid_argument("-dead_time needs the counts per second of a pixel; give the time "
                                 "in which they arrive with -exposure");
-  requirePositive(*options.exposure, "-exposure", "s with -dead_time");
   experiment.variant.countingLoss = true;
-  experiment.detector.deadTime = *options.deadTime;
+  experiment.detector.deadTime = *said(&O::deadTime);
 }
 
 void DefaultsChooser::chooseGain() {
   Detector &d = experiment.detector;
-  if (options.gain) {
-    requirePositive(*options.gain, "-gain", "ADU per photon");
+  if (said(&O::gain)) {
     experiment.variant.gain = !semantics.noisify;
-    d.gain = *options.gain;
+    d.gain = *said(&O::gain);
   }
   if (!inputs.gainMap)
     return;
@@ -251,10 +236,10 @@ CompleteExperiment DefaultsChooser::run() {
   chooseGain();
   chooseBackground();
   checkSampleCount();
-  experiment.variant.imageType = options.imageType;
-  requireNotNegative(options.dmin, "-dmin", "A");
-  experiment.dmin = options.dmin * units::angstrom;
+  experiment.variant.imageType = said(&O::imageType);
+  experiment.dmin = said(&O::dmin) * units::angstrom;
   experiment.variant.dmin = experiment.dmin > 0;
+  complete.neverRead = said.neverRead();
   return std::move(complete);
 }
 
@@ -262,6 +247,7 @@ CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
                                   const Semantics &semantics) {
   const std::vector<std::string> slips = likelySlipsOfUnits(options);
   try {
+    checkQuantities(options);
     CompleteExperiment complete = DefaultsChooser(options, inputs, semantics).run();
     complete.warnings.insert(complete.warnings.begin(), slips.begin(), slips.end());
     return complete;

@@ -3,6 +3,8 @@
 #define NANOBRAGG_EXPERIMENT_DEFAULTSCHOOSER_H
 
 #include "lib/Experiment/Defaults.h"
+#include "lib/Experiment/Quantity.h"
+#include "lib/Experiment/Steps.h"
 
 #include <array>
 #include <cstdint>
@@ -16,7 +18,7 @@ namespace nanobragg {
 class DefaultsChooser {
 public:
   DefaultsChooser(const Options &options, const Inputs &inputs, const Semantics &semantics)
-      : options(options), inputs(inputs), semantics(semantics) {}
+      : said(options), inputs(inputs), semantics(semantics) {}
 
   CompleteExperiment run();
 
@@ -45,6 +47,10 @@ private:
   void chooseSensor();
   // BeamDefaults.cpp
   void chooseBeam();
+  StepRange divergence(std::optional<double> Options::*range, std::optional<double> Options::*step,
+                       std::optional<std::int64_t> Options::*steps, const char *flag);
+  void chooseNormalDivergence();
+  double beamSize() const; ///< m
   void chooseFluence();
   void chooseSources();
   void generateSources();
@@ -60,6 +66,7 @@ private:
   void chooseCrystalSize();
   void chooseWidthMatrix();
   void chooseOversample();
+  std::int64_t mosaicDomains(const std::string &flag);
   void chooseMosaic();
   void chooseMosaicEllipsoid();
   void chooseDiffuse();
@@ -85,7 +92,7 @@ private:
     return chosen;
   }
 
-  const Options &options;
+  const OptionReader said;
   const Inputs &inputs;
   const Semantics &semantics;
   CompleteExperiment complete;
@@ -105,8 +112,11 @@ private:
 /// Throws std::invalid_argument naming the flag unless value > 0 and finite.
 void requirePositive(double value, const char *flag, const char *unit);
 void requireNotNegative(double value, const char *flag, const char *unit);
-void requireFinite(double value, const char *flag);
-void requireFinite(const Vec3 &value, const char *flag);
+/// Unset where it is unset.
+template <typename Convert>
+std::optional<double> converted(const std::optional<double> &value, Convert convert) {
+  return value ? std::optional<double>(convert(*value)) : std::nullopt;
+}
 /// The shortest text that reads well, as %g.
 std::string text(double value);
 

@@ -13,35 +13,28 @@ namespace nanobragg {
 
 void DefaultsChooser::choosePixels() {
   Detector &d = experiment.detector;
-  d.pixelSize = given.pixelSize.value_or(1e-4);
-  if (options.pixelSize)
-    d.pixelSize = units::fromMillimetres(*options.pixelSize);
-  requirePositive(d.pixelSize, "-pixel", "mm");
+  d.pixelSize = converted(said(&O::pixelSize), units::fromMillimetres)
+                    .value_or(given.pixelSize.value_or(1e-4));
 
   // Panels that all say their size decide, unless a flag does.
   auto largestPanel = [&](std::optional<std::int64_t> PanelOptions::*own, std::int64_t otherwise) {
     std::int64_t largest = 0;
-    for (const PanelOptions &panel : options.panels) {
+    for (const PanelOptions &panel : said(&O::panels)) {
       if (!(panel.*own))
         return otherwise;
       largest = std::max(largest, *(panel.*own));
     }
     return largest > 0 ? largest : otherwise;
   };
-  auto count = [&](const std::optional<std::int64_t> &flag, std::int64_t header,
-                   const std::optional<double> &size, double &detSize, const char *pixelsFlag,
+  auto count = [&](std::optional<std::int64_t> Options::*flag, std::int64_t header,
+                   std::optional<double> Options::*size, double &detSize, const char *pixelsFlag,
                    const char *sizeFlag) -> std::int64_t {
-    std::int64_t pixels = flag.value_or(header);
-    if (pixels < 0)
-      throw std::invalid_argument(std::string(pixelsFlag) + ": must not be negative, not " +
-                                  std::to_string(pixels));
-    if (size)
-      requirePositive(*size, sizeFlag, "mm");
-    if (flag == 0)
+    const std::int64_t pixels = said(flag).value_or(header);
+    if (said(flag) == 0)
       warn(std::string(pixelsFlag) + " 0 counts as not given: " + sizeFlag +
            " and -pixel decide the number of pixels");
     detSize = pixels > 0 ? d.pixelSize * double(pixels)
-                         : (size ? units::fromMillimetres(*size) : 102.4e-3);
+                         : converted(said(size), units::fromMillimetres).value_or(102.4e-3);
     double n = wholeNumber(detSize / d.pixelSize - 0.5);
     if (!(n >= 1))
       throw std::invalid_argument(std::string(sizeFlag) +
@@ -51,12 +44,10 @@ void DefaultsChooser::choosePixels() {
                                   " pixels along one axis are too many; enlarge -pixel");
     return std::int64_t(n);
   };
-  d.fastPixels =
-      count(options.fastPixels, largestPanel(&PanelOptions::fastPixels, given.fastPixels),
-            options.detSizeFast, report.detector.detSizeFast, "-detpixels_f", "-detsize_f");
-  d.slowPixels =
-      count(options.slowPixels, largestPanel(&PanelOptions::slowPixels, given.slowPixels),
-            options.detSizeSlow, report.detector.detSizeSlow, "-detpixels_s", "-detsize_s");
+  d.fastPixels = count(&O::fastPixels, largestPanel(&PanelOptions::fastPixels, given.fastPixels),
+                       &O::detSizeFast, report.detector.detSizeFast, "-detpixels_f", "-detsize_f");
+  d.slowPixels = count(&O::slowPixels, largestPanel(&PanelOptions::slowPixels, given.slowPixels),
+                       &O::detSizeSlow, report.detector.detSizeSlow, "-detpixels_s", "-detsize_s");
   if (d.fastPixels * d.slowPixels > std::numeric_limits<std::int32_t>::max())
     throw std::invalid_argument("-detpixels: an image of " + std::to_string(d.fastPixels) + " x " +
                                 std::to_string(d.slowPixels) +
@@ -67,28 +58,30 @@ void DefaultsChooser::chooseBeamCenter() {
   Detector &d = experiment.detector;
   DetectorReport &r = report.detector;
   const double pixel = d.pixelSize;
-  auto millimetres = [](const std::optional<double> &flag, const std::optional<double> &header,
-                        const char *name) {
-    if (flag)
-      requireFinite(*flag, name);
-    return flag ? std::optional(units::fromMillimetres(*flag)) : header;
+  const Convention convention = said(&O::convention);
+  const bool custom = convention == Convention::Custom;
+  const bool aboutSample = convention == Convention::Xds || convention == Convention::Dials;
+  // What the convention does not use is printed only.
+  auto get = [&](auto field, bool used) { return used ? said(field) : said.unread().*field; };
+  auto metres = [&](auto field, const std::optional<double> &header, bool used) {
+    const auto value = get(field, used);
+    return value ? converted(value, units::fromMillimetres) : header;
   };
-  const auto xBeam = millimetres(options.xBeam, given.xBeam, "-Xbeam");
-  const auto yBeam = millimetres(options.yBeam, given.yBeam, "-Ybeam");
-  const auto orgX = options.orgX ? options.orgX : given.orgX;
-  const auto orgY = options.orgY ? options.orgY : given.orgY;
-  if (orgX)
-    requireFinite(*orgX, "-ORGX");
-  if (orgY)
-    requireFinite(*orgY, "-ORGY");
+  const auto xBeam = metres(&O::xBeam, given.xBeam, !aboutSample);
+  const auto yBeam = metres(&O::yBeam, given.yBeam, !aboutSample);
+  const auto xClose = metres(&O::xClose, {}, custom && !xBeam);
+  const auto yClose = metres(&O::yClose, {}, custom && !yBeam);
+  const auto ofFlagX = get(&O::orgX, aboutSample || (custom && !xBeam && !xClose));
+  const auto ofFlagY = get(&O::orgY, aboutSample || (custom && !yBeam && !yClose));
+  const auto orgX = ofFlagX ? ofFlagX : given.orgX, orgY = ofFlagY ? ofFlagY : given.orgY;
 
   double fClose = orgX ? (*orgX - 0.5) * pixel : r.detSizeFast / 2.0;
   double sClose = orgY ? (*orgY - 0.5) * pixel : r.detSizeSlow / 2.0;
-  r.xClose = millimetres(options.xClose, {}, "-Xclose").value_or(fClose);
-  r.yClose = millimetres(options.yClose, {}, "-Yclose").value_or(sClose);
+  r.xClose = xClose.value_or(fClose);
+  r.yClose = yClose.value_or(sClose);
 
   double fBeam = 0, sBeam = 0;
-  switch (options.convention) {
+  switch (convention) {
   case Convention::Adxv:
     r.xBeam = xBeam.value_or((r.detSizeFast + pixel) / 2.0);
     r.yBeam = yBeam.value_or((r.detSizeSlow - pixel) / 2.0);
@@ -98,7 +91,7 @@ void DefaultsChooser::chooseBeamCenter() {
   case Convention::Mosflm:
   case Convention::Denzo: {
     // X runs along slow and Y along fast; MOSFLM counts from the middle of the first pixel.
-    const double half = options.convention == Convention::Mosflm ? 0.5 * pixel : 0;
+    const double half = convention == Convention::Mosflm ? 0.5 * pixel : 0;
     r.xBeam = xBeam.value_or((r.detSizeSlow + pixel) / 2.0);
     r.yBeam = yBeam.value_or((r.detSizeFast + pixel) / 2.0);
     fBeam = r.yBeam + half;
@@ -112,7 +105,7 @@ void DefaultsChooser::chooseBeamCenter() {
     r.yBeam = yBeam.value_or(r.yClose);
     fBeam = r.xBeam;
     sBeam = r.yBeam;
-    if (options.convention == Convention::Custom) {
+    if (custom) {
       fClose = r.xBeam;
       sClose = r.yBeam;
     }
@@ -125,13 +118,12 @@ void DefaultsChooser::chooseBeamCenter() {
 
 void DefaultsChooser::chooseDistance() {
   Detector &d = experiment.detector;
-  d.distance = given.distance.value_or(0.1);
-  if (options.distance)
-    d.distance = units::fromMillimetres(*options.distance);
-  requirePositive(d.distance, "-distance", "mm");
   auto closeDistance = given.closeDistance;
-  if (options.closeDistance)
-    closeDistance = units::fromMillimetres(*options.closeDistance);
+  if (said(&O::closeDistance))
+    closeDistance = units::fromMillimetres(*said(&O::closeDistance));
+  if (!closeDistance)
+    d.distance = converted(said(&O::distance), units::fromMillimetres)
+                     .value_or(given.distance.value_or(0.1));
 
   ProgramVariant &variant = experiment.variant;
   const Vec3 &beam = experiment.beam.direction;
@@ -141,7 +133,6 @@ void DefaultsChooser::chooseDistance() {
   if (swung)
     note(&Semantics::twothetaRatio);
   if (closeDistance) {
-    requirePositive(*closeDistance, "-close_distance", "mm");
     d.closeDistance = *closeDistance;
     d.distance = d.closeDistance / before;
     variant.distance = DistanceInput::CloseDistance;
@@ -173,11 +164,11 @@ void DefaultsChooser::chooseDistance() {
 }
 
 void DefaultsChooser::choosePanels() {
-  if (options.panels.empty())
+  if (said(&O::panels).empty())
     return;
   experiment.variant.panels = true;
   const Detector &d = experiment.detector;
-  for (const PanelOptions &panel : options.panels) {
+  for (const PanelOptions &panel : said(&O::panels)) {
     const std::string name = "panel " + std::to_string(d.panels.size());
     Panel p;
     for (int i = 0; i < 3; ++i)
@@ -204,23 +195,20 @@ void DefaultsChooser::chooseDetector() {
   Detector &d = experiment.detector;
   ProgramVariant &variant = experiment.variant;
   choosePixels();
-  requireFinite({options.rotX, options.rotY, options.rotZ},
-                "-detector_rotx, -detector_roty or -detector_rotz");
-  d.rotation = {units::radians(options.rotX), units::radians(options.rotY),
-                units::radians(options.rotZ)};
-  requireFinite(options.twotheta.value_or(0), "-twotheta");
-  d.twotheta = units::radians(options.twotheta.value_or(0));
+  d.rotation = {units::radians(said(&O::rotX)), units::radians(said(&O::rotY)),
+                units::radians(said(&O::rotZ))};
+  d.twotheta = units::radians(said(&O::twotheta).value_or(0));
   report.twotheta = d.twotheta;
   chooseBeamCenter();
   chooseDistance();
   choosePanels();
   chooseSensor();
-  if (options.curved) {
+  if (said(&O::curved)) {
     variant.curvature = semantics.curvedDetector == Rule::C ? Curvature::C : Curvature::Right;
     note(&Semantics::curvedDetector);
   }
-  variant.solidAngle = options.pointPixel ? SolidAngle::Point : SolidAngle::Pixel;
-  variant.omega = options.oversampleOmega ? Evaluation::Each : Evaluation::Once;
+  variant.solidAngle = said(&O::pointPixel) ? SolidAngle::Point : SolidAngle::Pixel;
+  variant.omega = said(&O::oversampleOmega) ? Evaluation::Each : Evaluation::Once;
 }
 
 } // namespace nanobragg

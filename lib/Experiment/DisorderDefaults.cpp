@@ -1,6 +1,7 @@
 #include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/LaueGroup.h"
+#include "lib/Experiment/NormalQuantiles.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
@@ -11,20 +12,6 @@
 
 namespace nanobragg {
 namespace {
-
-/// x with a probability p, 0 <= p < 1, that a normal deviate lies between -x and x: by Newton's
-/// method, which converges from 0 since erf bends down.
-double quantileOfMagnitude(double p) {
-  double x = 0;
-  for (int i = 0; i < 100; ++i) {
-    const double step = (p - std::erf(x / std::numbers::sqrt2)) /
-                        (std::sqrt(2 / std::numbers::pi) * std::exp(-x * x / 2));
-    x += step;
-    if (std::fabs(step) < 1e-15 * (1 + x))
-      break;
-  }
-  return x;
-}
 
 /// Directions on a spiral over half a sphere, as even as few directions can be (Ponti, J. Magn.
 /// Reson. 138 (1999) 288, eq. A6).
@@ -43,25 +30,16 @@ Vec3 inMetres(const Vec3 &angstroms) { return scaled(angstroms, units::angstrom)
 /// is the spread's; each axis with one of them and its opposite.
 void DefaultsChooser::chooseMosaicEllipsoid() {
   Crystal &crystal = experiment.crystal;
-  for (const double spread : *options.mosaicAbc)
-    requireNotNegative(spread, "-mosaic_abc", "degrees");
   // About an axis with a part along one that does not spread, nothing turns.
-  if (std::ranges::count(*options.mosaicAbc, 0.0) % 3 != 0)
+  if (std::ranges::count(*said(&O::mosaicAbc), 0.0) % 3 != 0)
     throw std::invalid_argument(
         "-mosaic_abc: a spread of 0 stops rotations about all axes but those "
         "across it; give a small one instead");
-  std::int64_t domains = options.mosaicDomains.value_or(0);
-  if (domains <= 0) {
-    domains = 10;
-    warn("-mosaic_abc without -mosaic_domains: using 10 mosaic domains");
-  }
+  const std::int64_t domains = mosaicDomains("-mosaic_abc");
   if (domains % 2 != 0)
     throw std::invalid_argument("-mosaic_domains: -mosaic_abc needs an even number, not " +
                                 std::to_string(domains) +
                                 ", because every rotation has its opposite");
-  if (domains > 10000000)
-    throw std::invalid_argument("-mosaic_domains: " + std::to_string(domains) +
-                                " domains are too many; use fewer");
   const std::int64_t axes = domains / 2;
   std::vector<double> angles;
   for (std::int64_t i = 0; i < axes; ++i)
@@ -80,30 +58,26 @@ void DefaultsChooser::chooseMosaicEllipsoid() {
       crystal.mosaicUnitAngle.push_back(sign * angles[std::size_t(i)]);
     }
   for (std::size_t i = 0; i < 3; ++i)
-    crystal.mosaicAbc[i] = units::radians((*options.mosaicAbc)[i]);
+    crystal.mosaicAbc[i] = units::radians((*said(&O::mosaicAbc))[i]);
   crystal.mosaicSpread = *std::ranges::max_element(crystal.mosaicAbc);
 }
 
 void DefaultsChooser::chooseDiffuse() {
   Crystal &crystal = experiment.crystal;
-  if (!options.diffuseGamma && !options.diffuseSigma)
+  if (!said(&O::diffuseGamma) && !said(&O::diffuseSigma))
     return;
-  if (!options.diffuseGamma || !options.diffuseSigma)
+  if (!said(&O::diffuseGamma) || !said(&O::diffuseSigma))
     throw std::invalid_argument("-diffuse_gamma and -diffuse_sigma belong together: a correlation "
                                 "length and a displacement; give both");
-  for (const double gamma : *options.diffuseGamma)
-    requirePositive(gamma, "-diffuse_gamma", "A");
-  for (const double sigma : *options.diffuseSigma)
-    requireNotNegative(sigma, "-diffuse_sigma", "A");
   experiment.variant.diffuse = true;
-  crystal.diffuseGamma = inMetres(*options.diffuseGamma);
-  crystal.diffuseSigma = inMetres(*options.diffuseSigma);
+  crystal.diffuseGamma = inMetres(*said(&O::diffuseGamma));
+  crystal.diffuseSigma = inMetres(*said(&O::diffuseSigma));
   crystal.symmetryH.clear();
   crystal.symmetryK.clear();
   crystal.symmetryL.clear();
   const auto &reciprocal = report.reciprocalCell.vectors;
   double worst = 0;
-  for (const IndexRotation &m : rotationsOfLaueGroup(int(options.laueGroup.value_or(1)))) {
+  for (const IndexRotation &m : rotationsOfLaueGroup(int(said(&O::laueGroup).value_or(1)))) {
     crystal.symmetryH.push_back({double(m[0]), double(m[1]), double(m[2])});
     crystal.symmetryK.push_back({double(m[3]), double(m[4]), double(m[5])});
     crystal.symmetryL.push_back({double(m[6]), double(m[7]), double(m[8])});
@@ -117,7 +91,7 @@ void DefaultsChooser::chooseDiffuse() {
     }
   }
   if (worst > 0.01)
-    warn("-laue_group " + std::to_string(options.laueGroup.value_or(1)) +
+    warn("-laue_group " + std::to_string(said(&O::laueGroup).value_or(1)) +
          ": the cell does not have this symmetry, to which diffuse scattering is averaged");
 }
 

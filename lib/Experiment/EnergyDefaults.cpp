@@ -74,7 +74,7 @@ std::vector<double> sourceEnergies(const Experiment &experiment) {
 void DefaultsChooser::chooseFactorsByEnergy() {
   if (!inputs.byEnergy)
     return;
-  if (options.interpolate.value_or(false))
+  if (said(&O::interpolate).value_or(false))
     throw std::invalid_argument("-interpolate: structure factors by energy are those of the "
                                 "nearest reflection; leave one of "
                                 "the two out");
@@ -97,7 +97,7 @@ void DefaultsChooser::chooseChannels() {
   const FactorsByEnergy &given = *inputs.byEnergy;
   Crystal &crystal = experiment.crystal;
   experiment.variant.structureFactors =
-      options.betweenChannels ? StructureFactors::BetweenChannels : StructureFactors::Channels;
+      said(&O::betweenChannels) ? StructureFactors::BetweenChannels : StructureFactors::Channels;
   crystal.sheetStep = double(crystal.grid->hMax - crystal.grid->hMin + 1);
   crystal.sheets = given.channels;
   chooseEnergyNodes();

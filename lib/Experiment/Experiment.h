@@ -35,8 +35,10 @@ struct Crystal {
   double cellA = 0, cellB = 0, cellC = 0;            ///< m; used unless the source is Matrix
   double cellAlpha = 0, cellBeta = 0, cellGamma = 0; ///< rad
   Mat3 reciprocalMatrix{};                           ///< 1/m, columns a*, b*, c*; with -mat
-  Vec3 misset{};                                     ///< rad, about lab X, then Y, then Z
-  std::array<double, 3> ncells{1, 1, 1};             ///< unit cells along a, b, c
+  /// Along some axis so few cells that its fringes overlap, and tricubic interpolation is right.
+  bool isThin() const { return ncells[0] <= 2 || ncells[1] <= 2 || ncells[2] <= 2; }
+  Vec3 misset{};                         ///< rad, about lab X, then Y, then Z
+  std::array<double, 3> ncells{1, 1, 1}; ///< unit cells along a, b, c
   /// D, E, F of the width matrix [[Na, D, F], [D, Nb, E], [F, E, Nc]] (GaussMatrix).
   std::array<double, 3> ncellsCross{};
   double fudge = 1;                    ///< scales the squared spot radius (not Square)
@@ -81,11 +83,12 @@ struct Beam {
   double kahnFactor = 0;
   double wavelength = 0;               ///< m, central
   double dispersion = 0;               ///< full width as a fraction of the wavelength
-  double hdivRange = 0, vdivRange = 0; ///< rad, full width
+  double hdivRange = 0, vdivRange = 0; ///< rad, full width, with Divergence::Uniform
+  double hdivSigma = 0, vdivSigma = 0; ///< rad, standard deviation, with Divergence::Normal
   double fluence = 0;                  ///< photons/m^2
   double exposure = 1;                 ///< s
   // One entry per source. Sources::Generated: position on the unit scale, so that the deviation is
-  // range * unit and the wavelength is lambda0 * (1 + dispersion * unit).
+  // range * unit, or sigma * unit, and the wavelength is lambda0 * (1 + dispersion * unit).
   std::vector<double> unitHdiv, unitVdiv, unitDispersion;
   // Sources::Listed: direction from the sample *to* the source (unit), wavelength in m.
   std::vector<Vec3> sourceDirection;

@@ -38,34 +38,24 @@ Frame frameOf(Convention convention) {
 
 constexpr double tiny = 1e-12;
 
-Vec3 direction(const std::optional<Vec3> &given, const Vec3 &otherwise, const char *flag) {
-  if (!given)
-    return otherwise;
-  requireFinite(*given, flag);
-  if (length(*given) == 0)
-    throw std::invalid_argument(std::string(flag) + ": the vector must not be zero");
-  return unit(*given);
-}
-
 } // namespace
 
 void DefaultsChooser::chooseFrame() {
-  const Options &o = options;
-  const bool custom = o.convention == Convention::Custom;
-  Frame frame = frameOf(o.convention);
-  report.convention = o.convention;
+  const bool custom = said(&O::convention) == Convention::Custom;
+  Frame frame = frameOf(said(&O::convention));
+  report.convention = said(&O::convention);
   Detector &d = experiment.detector;
 
-  auto chosen = [&](const std::optional<Vec3> &given, const Vec3 &otherwise, const char *flag) {
-    return custom ? direction(given, otherwise, flag) : otherwise;
+  auto chosen = [&](std::optional<Vec3> Options::*given, const Vec3 &otherwise) {
+    return custom && said(given) ? unit(*said(given)) : otherwise;
   };
-  experiment.beam.direction = chosen(o.beamVector, frame.beam, "-beam_vector");
-  experiment.beam.polarizationAxis = chosen(o.polarVector, frame.polar, "-polar_vector");
-  experiment.goniometer.spindleAxis = chosen(o.spindleAxis, frame.spindle, "-spindle_axis");
-  d.fastAxis = chosen(o.fastAxis, frame.fast, "-fdet_vector");
-  d.slowAxis = chosen(o.slowAxis, frame.slow, "-sdet_vector");
-  d.normal = chosen(o.normalAxis, frame.normal, "-odet_vector");
-  if (custom && o.normalAxis && length(*o.normalAxis) != 1.0) {
+  experiment.beam.direction = chosen(&O::beamVector, frame.beam);
+  experiment.beam.polarizationAxis = chosen(&O::polarVector, frame.polar);
+  experiment.goniometer.spindleAxis = chosen(&O::spindleAxis, frame.spindle);
+  d.fastAxis = chosen(&O::fastAxis, frame.fast);
+  d.slowAxis = chosen(&O::slowAxis, frame.slow);
+  d.normal = chosen(&O::normalAxis, frame.normal);
+  if (custom && said(&O::normalAxis) && length(*said(&O::normalAxis)) != 1.0) {
     Vec3 replaced = unit(cross(d.fastAxis, d.slowAxis));
     if (length(difference(replaced, d.normal)) > tiny)
       note(&Semantics::detectorNormal);
@@ -80,14 +70,16 @@ void DefaultsChooser::chooseFrame() {
     warn("-odet_vector is not perpendicular to the detector's fast and slow axes; give all three");
 
   d.twothetaAxis = frame.twothetaAxis;
-  if (custom && o.twothetaAxis) {
-    Vec3 normalised = direction(o.twothetaAxis, {}, "-twotheta_axis");
-    if (length(difference(normalised, *o.twothetaAxis)) > tiny && o.twotheta.value_or(0) != 0)
+  const bool swung = said(&O::twotheta).value_or(0) != 0;
+  const auto axis = custom && swung ? said(&O::twothetaAxis) : said.unread().twothetaAxis;
+  if (custom && axis) {
+    const Vec3 normalised = unit(*axis);
+    if (length(difference(normalised, *axis)) > tiny && swung)
       note(&Semantics::twothetaAxis);
-    d.twothetaAxis = semantics.twothetaAxis == Rule::C ? *o.twothetaAxis : normalised;
+    d.twothetaAxis = semantics.twothetaAxis == Rule::C ? *axis : normalised;
   }
 
-  report.pivot = custom ? o.pivot.value_or(frame.pivot) : frame.pivot;
+  report.pivot = custom ? said(&O::pivot).value_or(frame.pivot) : frame.pivot;
   experiment.variant.pivot = report.pivot;
   report.beamDirection = experiment.beam.direction;
   report.spindleAxis = experiment.goniometer.spindleAxis;
@@ -99,7 +91,8 @@ void DefaultsChooser::replacePolarizationAxis() {
   Beam &beam = experiment.beam;
   if (length(cross(beam.direction, beam.polarizationAxis)) > 1e-9)
     return;
-  const bool divergent = report.hdiv.range > 0 || report.vdiv.range > 0;
+  const bool divergent =
+      report.hdiv.range > 0 || report.vdiv.range > 0 || beam.hdivSigma > 0 || beam.vdivSigma > 0;
   if (beam.kahnFactor != 0 || (divergent && inputs.sources.empty()))
     throw std::invalid_argument(
         "-polar_vector: the polarization axis is parallel to the beam; give "

@@ -45,8 +45,7 @@ struct Options {
   double solventDensity = 0;       ///< electrons/A^3
   double solventB = 46;            ///< A^2
   bool anomalousScattering = true; ///< f' and f''
-  /// A and degrees; a value <= 0 is missing (b, c: as a; angles: 90).
-  std::optional<std::array<double, 6>> cell;
+  std::optional<std::array<double, 6>> cell;          ///< A and degrees
   std::optional<Vec3> misset;                         ///< degrees, about lab X, then Y, then Z
   bool missetRandom = false;                          ///< beats misset; `-misset x y z` resets it
   std::optional<std::int64_t> missetSeed, mosaicSeed; ///< as the user writes them
@@ -55,19 +54,20 @@ struct Options {
   std::optional<double> sampleX, sampleY, sampleZ;    ///< mm along a, b, c; beats na, nb, nc
   CrystalShape shape = CrystalShape::Square;
   std::optional<double> fudge;
-  std::optional<double> mosaicSpread; ///< degrees; negative is unset
+  std::optional<double> mosaicSpread; ///< degrees
   std::optional<Vec3> mosaicAbc;      ///< degrees
   std::optional<std::int64_t> mosaicDomains;
   std::optional<Vec3> diffuseGamma, diffuseSigma; ///< A
   std::optional<std::int64_t> laueGroup;          ///< 1 to 14, see LaueGroup.h
   std::optional<bool> interpolate;                ///< -interpolate, -nointerpolate
 
-  // Beam. A negative range, a step <= 0 or a number of steps <= 0 is unset.
+  // Beam.
   std::optional<double> lambda;     ///< A
   std::optional<double> energy;     ///< eV; of lambda and energy only the last
   std::optional<double> dispersion; ///< percent, full width
   std::optional<std::int64_t> dispersionSteps;
   std::optional<double> hdivRange, vdivRange;       ///< mrad, full width; -divergence sets both
+  std::optional<double> hdivSigma, vdivSigma;       ///< mrad, of a normal distribution
   std::optional<double> hdivStep, vdivStep;         ///< mrad
   std::optional<std::int64_t> hdivSteps, vdivSteps; ///< -divsteps sets both
   bool roundDivergence = true;                      ///< -round_div, -square_div
@@ -80,17 +80,17 @@ struct Options {
   std::optional<double> wavelengthScale;
   std::optional<std::int64_t> backgroundOversample;
 
-  // Goniometer. Negative is unset (phiStep: <= 0 without phiSteps).
+  // Goniometer.
   std::optional<double> phi, osc, phiStep; ///< degrees
   std::optional<std::int64_t> phiSteps;
 
   // Detector.
   Convention convention = Convention::Mosflm;         ///< the last of switches and vectors
-  std::optional<Pivot> pivot;                         ///< the last flag that sets it (cli.md: P)
+  std::optional<Pivot> pivot;                         ///< the last flag that sets it
   std::optional<double> distance, closeDistance;      ///< mm
   std::optional<double> pixelSize;                    ///< mm
   std::optional<double> detSizeFast, detSizeSlow;     ///< mm; -detsize sets both
-  std::optional<std::int64_t> fastPixels, slowPixels; ///< beat the sizes; 0 is unset
+  std::optional<std::int64_t> fastPixels, slowPixels; ///< beat the sizes, unless 0
   std::optional<double> xBeam, yBeam, xClose, yClose; ///< mm
   std::optional<double> orgX, orgY;                   ///< pixels
   std::optional<Vec3> fastAxis, slowAxis, normalAxis, beamVector, polarVector, spindleAxis,
@@ -103,15 +103,15 @@ struct Options {
   /// An infinite or zero -detector_abs came after the last -detector_thick.
   bool absorptionOffAfterThickness = false;
   std::optional<std::int64_t> thickSteps;
-  std::array<std::optional<std::int64_t>, 4> roi; ///< fast min, max, slow min, max; < 0: unset
-  std::optional<std::int64_t> oversample;         ///< <= 0: automatic
+  std::array<std::optional<std::int64_t>, 4> roi; ///< fast min, max, slow min, max
+  std::optional<std::int64_t> oversample;         ///< unset: automatic
   bool oversampleThick = false, oversamplePolar = false, oversampleOmega = false;
   double dmin = 0; ///< A
   std::vector<PanelOptions> panels;
   std::optional<double> gain; ///< ADU per photon
   PointSpread pointSpread = PointSpread::None;
   std::optional<double> psfFwhm;         ///< um
-  std::optional<std::int64_t> psfRadius; ///< pixels; 0: by the width
+  std::optional<std::int64_t> psfRadius; ///< pixels; unset: by the width
   std::optional<double> deadTime;        ///< s
 
   // Output.

@@ -1,5 +1,7 @@
 #include "lib/Experiment/ProgramVariant.h"
 
+#include "lib/Experiment/Words.h"
+
 #include <algorithm>
 #include <charconv>
 #include <span>
@@ -11,55 +13,37 @@ namespace {
 
 using Names = std::span<const char *const>;
 
-// The words of each enumeration, in the order of its enumerators.
-constexpr const char *boolNames[] = {"no", "yes"};
-constexpr const char *shapeNames[] = {"square", "round", "gauss", "tophat", "gauss_matrix"};
-constexpr const char *structureFactorNames[] = {"constant", "nearest",          "tricubic",
-                                                "channels", "between_channels", "anomalous"};
-constexpr const char *cellSourceNames[] = {"cell", "matrix", "cell_and_matrix"};
-constexpr const char *ruleNames[] = {"right", "c"};
-constexpr const char *sourcesNames[] = {"generated", "listed"};
-constexpr const char *pivotNames[] = {"beam", "sample"};
-constexpr const char *distanceNames[] = {"distance", "close_distance"};
-constexpr const char *curvatureNames[] = {"flat", "right", "c"};
-constexpr const char *solidAngleNames[] = {"pixel", "point"};
-constexpr const char *evaluationNames[] = {"none", "once", "each"};
-constexpr const char *captureNames[] = {"none", "sum", "last", "each"};
-constexpr const char *waterNames[] = {"none", "right", "c"};
-constexpr const char *mosaicityNames[] = {"ball", "ellipsoid"};
-constexpr const char *pointSpreadNames[] = {"none", "gauss", "fiber"};
-constexpr const char *imageTypeNames[] = {"f32", "f64"};
-
-/// Calls `visit(key, field, words)` for every choice, in canonical order.
+/// Calls `visit(key, field)` for every choice, in canonical order.
 template <typename S, typename Visitor>
 void forEachChoice(S &s, Visitor visit) {
-  visit("shape", s.shape, Names(shapeNames));
-  visit("structure_factors", s.structureFactors, Names(structureFactorNames));
-  visit("cell_source", s.cellSource, Names(cellSourceNames));
-  visit("cell_setting", s.cellSetting, Names(ruleNames));
-  visit("spot_metric", s.spotMetric, Names(ruleNames));
-  visit("sources", s.sources, Names(sourcesNames));
-  visit("pivot", s.pivot, Names(pivotNames));
-  visit("distance", s.distance, Names(distanceNames));
-  visit("curvature", s.curvature, Names(curvatureNames));
-  visit("solid_angle", s.solidAngle, Names(solidAngleNames));
-  visit("omega", s.omega, Names(evaluationNames));
-  visit("polarization", s.polarization, Names(evaluationNames));
-  visit("capture", s.capture, Names(captureNames));
-  visit("water", s.water, Names(waterNames));
-  visit("mosaicity", s.mosaicity, Names(mosaicityNames));
-  visit("diffuse", s.diffuse, Names(boolNames));
-  visit("background", s.background, Names(boolNames));
-  visit("dmin", s.dmin, Names(boolNames));
-  visit("panels", s.panels, Names(boolNames));
-  visit("pixel_list", s.pixelList, Names(boolNames));
-  visit("mask", s.mask, Names(boolNames));
-  visit("light_given", s.lightGiven, Names(boolNames));
-  visit("point_spread", s.pointSpread, Names(pointSpreadNames));
-  visit("counting_loss", s.countingLoss, Names(boolNames));
-  visit("gain_map", s.gainMap, Names(boolNames));
-  visit("gain", s.gain, Names(boolNames));
-  visit("image_type", s.imageType, Names(imageTypeNames));
+  visit("shape", s.shape);
+  visit("structure_factors", s.structureFactors);
+  visit("cell_source", s.cellSource);
+  visit("cell_setting", s.cellSetting);
+  visit("spot_metric", s.spotMetric);
+  visit("sources", s.sources);
+  visit("divergence", s.divergence);
+  visit("pivot", s.pivot);
+  visit("distance", s.distance);
+  visit("curvature", s.curvature);
+  visit("solid_angle", s.solidAngle);
+  visit("omega", s.omega);
+  visit("polarization", s.polarization);
+  visit("capture", s.capture);
+  visit("water", s.water);
+  visit("mosaicity", s.mosaicity);
+  visit("diffuse", s.diffuse);
+  visit("background", s.background);
+  visit("dmin", s.dmin);
+  visit("panels", s.panels);
+  visit("pixel_list", s.pixelList);
+  visit("mask", s.mask);
+  visit("light_given", s.lightGiven);
+  visit("point_spread", s.pointSpread);
+  visit("counting_loss", s.countingLoss);
+  visit("gain_map", s.gainMap);
+  visit("gain", s.gain);
+  visit("image_type", s.imageType);
 }
 
 std::string listed(Names names) {
@@ -81,10 +65,10 @@ bool isCullSetting(std::string_view text) {
 
 std::string ProgramVariant::toString() const {
   std::string text;
-  forEachChoice(*this, [&](const char *key, auto field, Names names) {
+  forEachChoice(*this, [&](const char *key, auto field) {
     if (!text.empty())
       text += ' ';
-    text += std::string(key) + '=' + names[std::size_t(field)];
+    text += std::string(key) + '=' + wordsOf<decltype(field)>[std::size_t(field)];
   });
   if (anomalousKinds > 0)
     text += " anomalous_kinds=" + std::to_string(anomalousKinds);
@@ -99,7 +83,8 @@ ProgramVariant ProgramVariant::fromString(std::string_view text) {
   auto refuse = [&](const std::string &why) {
     throw std::invalid_argument("variant '" + std::string(text) + "': " + why);
   };
-  forEachChoice(variant, [&](std::string_view key, auto &field, Names names) {
+  forEachChoice(variant, [&](std::string_view key, auto &field) {
+    const Names names = wordsOf<std::remove_reference_t<decltype(field)>>;
     std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
     if (word.substr(0, key.size()) != key || word.substr(key.size(), 1) != "=")

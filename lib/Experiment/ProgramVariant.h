@@ -23,6 +23,9 @@ enum class CellSource { Cell, Matrix, CellAndMatrix };
 enum class Rule { Right, C };
 /// Generated: divergence and dispersion grids on the unit scale. Listed: a source file.
 enum class Sources { Generated, Listed };
+/// Of generated sources. Uniform: a grid over a full range. Normal: quantiles, scaled by a standard
+/// deviation.
+enum class Divergence { Uniform, Normal };
 enum class Pivot { Beam, Sample };
 /// Which distance is the input; the other follows.
 enum class DistanceInput { Distance, CloseDistance };
@@ -55,6 +58,7 @@ struct ProgramVariant {
   Rule cellSetting = Rule::Right; ///< C: the triclinic -cell setting
   Rule spotMetric = Rule::Right;  ///< gauss and tophat radius; ignored for other shapes
   Sources sources = Sources::Generated;
+  Divergence divergence = Divergence::Uniform;
   Pivot pivot = Pivot::Beam;
   DistanceInput distance = DistanceInput::Distance;
   Curvature curvature = Curvature::Flat;

@@ -10,32 +10,28 @@
 namespace nanobragg {
 
 void DefaultsChooser::chooseSensor() {
-  const Options &o = options;
   Detector &d = experiment.detector;
   ProgramVariant &variant = experiment.variant;
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (o.thickness)
-    requireNotNegative(*o.thickness, "-detector_thick", "um");
-  if (o.attenuationDepth && !(*o.attenuationDepth >= 0))
-    throw std::invalid_argument("-detector_abs: must be a depth in um, 0 or inf, not " +
-                                text(*o.attenuationDepth));
-
-  const double stated = units::fromMicrometres(o.thickness.value_or(0));
-  const bool transparent =
-      o.attenuationDepth && (*o.attenuationDepth == 0 || std::isinf(*o.attenuationDepth));
-  const double thicknessC = o.absorptionOffAfterThickness ? 0 : stated;
+  const double stated = units::fromMicrometres(said(&O::thickness).value_or(0));
+  // Of a sensor without a thickness the depth is printed only.
+  const auto depth = stated > 0 ? said(&O::attenuationDepth) : said.unread().attenuationDepth;
+  const bool transparent = depth && (*depth == 0 || std::isinf(*depth));
+  const double thicknessC = said(&O::absorptionOffAfterThickness) ? 0 : stated;
   const double thicknessRight = transparent ? 0 : stated;
   // The last case: nothing is absorbed of a sensor without a thickness.
-  if (thicknessC != thicknessRight || (o.oversampleThick && thicknessRight == 0))
-    note(&Semantics::noAbsorption);
   const bool likeC = semantics.noAbsorption == Rule::C;
-  double thickness = likeC ? thicknessC : thicknessRight;
+  const double thickness = likeC ? thicknessC : thicknessRight;
+  const bool oversampled =
+      thickness > 0 || likeC ? said(&O::oversampleThick) : said.unread().oversampleThick;
+  if (thicknessC != thicknessRight || (oversampled && thicknessRight == 0))
+    note(&Semantics::noAbsorption);
 
   d.attenuationDepth = infinity;
   if (transparent) {
     report.sensorMu = 0;
-  } else if (o.attenuationDepth) {
-    d.attenuationDepth = units::fromMicrometres(*o.attenuationDepth);
+  } else if (depth) {
+    d.attenuationDepth = units::fromMicrometres(*depth);
     report.sensorMu = 1.0 / d.attenuationDepth;
   } else if (thickness > 0) {
     d.attenuationDepth = thickness;
@@ -45,18 +41,18 @@ void DefaultsChooser::chooseSensor() {
   }
 
   if (thickness > 0) {
-    Layers layers = chooseLayers(o.thickSteps, semantics.layerSpacing);
-    if (layers != chooseLayers(o.thickSteps, Rule::C))
+    Layers layers = chooseLayers(said(&O::thickSteps), semantics.layerSpacing);
+    if (layers != chooseLayers(said(&O::thickSteps), Rule::C))
       note(&Semantics::layerSpacing);
     d.sensorThickness = thickness;
     d.layers = layers.count;
     d.layerFraction = layers.fraction;
-    variant.capture = o.oversampleThick                       ? Capture::Each
+    variant.capture = oversampled                             ? Capture::Each
                       : semantics.layerCapture == Rule::Right ? Capture::Sum
                                                               : Capture::Last;
-    if (!o.oversampleThick)
+    if (!oversampled)
       note(&Semantics::layerCapture);
-  } else if (o.oversampleThick) {
+  } else if (oversampled) {
     variant.capture = likeC ? Capture::Each : Capture::None;
     if (likeC)
       warn("-oversample_thick without a thickness: nothing is absorbed, the image will be black");

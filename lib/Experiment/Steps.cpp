@@ -21,39 +21,37 @@ std::int64_t stepsIn(double range, double step, Rule exactRatios, const char *fl
 
 } // namespace
 
-StepRange choosePhiSteps(double osc, double step, std::int64_t steps, Rule exactRatios) {
-  if (steps < 0) {
-    if (osc < 0)
-      return step <= 0 ? StepRange{0, 0, 1} : StepRange{step, step, 2};
-    if (step <= 0)
-      return {osc, osc / 2.0, 2};
-    // The C program takes no step at all of an empty range and divides by their number.
-    return {osc, step, std::max<std::int64_t>(stepsIn(osc, step, exactRatios, "-phistep"), 1)};
+StepRange choosePhiSteps(std::optional<double> osc, std::optional<double> step,
+                         std::optional<std::int64_t> steps, Rule exactRatios) {
+  const bool stepped = step.value_or(0) > 0;
+  if (!osc && stepped)
+    return {*step, *step, 2};
+  if (!osc && !steps)
+    return {0, 0, 1};
+  const double range = osc.value_or(units::radians(1.0));
+  if (steps) {
+    const std::int64_t count = std::max<std::int64_t>(*steps, 1);
+    return {range, osc && step ? *step : range / double(count), count};
   }
-  steps = std::max<std::int64_t>(steps, 1);
-  if (osc < 0) {
-    if (step > 0)
-      return {step, step, 2};
-    osc = units::radians(1.0);
-    return {osc, osc / double(steps), steps};
-  }
-  return {osc, step < 0 ? osc / double(steps) : step, steps};
+  if (!stepped)
+    return {range, range / 2.0, 2};
+  // The C program takes no step at all of an empty range and divides by their number.
+  return {range, *step, std::max<std::int64_t>(stepsIn(range, *step, exactRatios, "-phistep"), 1)};
 }
 
-StepRange chooseStepRange(double range, double step, std::int64_t steps, Rule exactRatios,
-                          const char *flag) {
-  StepRange chosen{range, step, steps};
-  if (range < 0 && step > 0)
-    chosen = {step, step, 2};
-  else if (range < 0)
-    // A number of steps alone spreads them over a whole radian (or wavelength).
-    chosen = steps <= 0 ? StepRange{0, 0, 1} : StepRange{1.0, 1.0 / double(steps), steps};
-  else if (steps <= 0)
-    chosen = step <= 0 ? StepRange{range, range, 2}
-                       : StepRange{range, step, stepsIn(range, step, exactRatios, flag)};
-  else if (step <= 0) {
-    steps = std::max<std::int64_t>(steps, 2);
-    chosen = {range, range / double(steps - 1), steps};
+StepRange chooseStepRange(std::optional<double> range, std::optional<double> step,
+                          std::optional<std::int64_t> steps, Rule exactRatios, const char *flag) {
+  StepRange chosen{0, 0, 1};
+  if (!range && step)
+    chosen = {*step, *step, 2};
+  else if (!range && steps)
+    // A number of steps alone spreads them over a whole radian.
+    chosen = {1.0, 1.0 / double(*steps), *steps};
+  else if (range && step)
+    chosen = {*range, *step, steps ? *steps : stepsIn(*range, *step, exactRatios, flag)};
+  else if (range) {
+    const std::int64_t count = std::max<std::int64_t>(steps.value_or(2), 2);
+    chosen = {*range, *range / double(count - 1), count};
   }
   if (chosen.range <= 0 || chosen.step <= 0 || chosen.steps <= 0)
     return {0, 0, 1};
@@ -61,21 +59,8 @@ StepRange chooseStepRange(double range, double step, std::int64_t steps, Rule ex
 }
 
 Layers chooseLayers(std::optional<std::int64_t> steps, Rule spacing) {
-  if (!steps || *steps <= 0)
-    return {2, 1.0 / 2};
-  std::int64_t count = std::max<std::int64_t>(*steps, 2);
-  return {count, 1.0 / double(spacing == Rule::C ? count - 1 : count)};
-}
-
-MosaicDomains chooseMosaicDomains(double spread, std::int64_t domains) {
-  if (domains <= 0) {
-    if (spread <= 0)
-      return {1, 0, {}};
-    return {10, spread, "-mosaic without -mosaic_domains: using 10 mosaic domains"};
-  }
-  if (spread <= 0)
-    return {1, 0, {}};
-  return {domains, spread, {}};
+  const std::int64_t count = std::max<std::int64_t>(steps.value_or(2), 2);
+  return {count, 1.0 / double(steps && spacing == Rule::C ? count - 1 : count)};
 }
 
 } // namespace nanobragg

@@ -13,8 +13,11 @@ Ray Emitter::incidentRay(Value source) {
             add("lambda", param("wavelength_offset"), lambda)};
   }
   Value beam = param("beam_direction"), axis = param("polarization_axis");
-  Value hdiv = mul("hdiv", param("hdiv_range"), lookup("hdiv", "unit_hdiv", source));
-  Value vdiv = mul("vdiv", param("vdiv_range"), lookup("vdiv", "unit_vdiv", source));
+  const bool normal = variant.divergence == nanobragg::Divergence::Normal;
+  Value hdiv =
+      mul("hdiv", param(normal ? "hdiv_sigma" : "hdiv_range"), lookup("hdiv", "unit_hdiv", source));
+  Value vdiv =
+      mul("vdiv", param(normal ? "vdiv_sigma" : "vdiv_range"), lookup("vdiv", "unit_vdiv", source));
   Value vertical = op<NormalizeOp>("vertical", op<CrossOp>("vertical", beam, axis));
   Value tilted = op<TransformOp>("tilted", op<AxisRotationOp>("vdiv_rotation", axis, vdiv), beam);
   Value turned =

@@ -155,8 +155,7 @@ void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
   state->gridIsOwn = true;
   if (experiment.variant.structureFactors == StructureFactors::Constant) {
     // As nb-sim chooses where no flag says it.
-    const bool thin =
-        std::ranges::any_of(experiment.crystal.ncells, [](double n) { return n <= 2; });
+    const bool thin = experiment.crystal.isThin();
     experiment.variant.structureFactors =
         thin ? StructureFactors::Tricubic : StructureFactors::Nearest;
   }

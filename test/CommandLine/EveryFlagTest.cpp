@@ -36,7 +36,8 @@ const std::vector<Case> inputs = {
     {"-default_F -3.5", [](L l) { return l.options.defaultF == -3.5; }},
     {"-mat A.mat", [](L l) { return l.files.matrix == "A.mat"; }},
     {"-matrix A.mat", [](L l) { return l.files.matrix == "A.mat"; }},
-    {"-cell 40", [](L l) { return l.options.cell == std::array<double, 6>{40}; }},
+    {"-cell 40",
+     [](L l) { return l.options.cell == std::array<double, 6>{40, 40, 40, 90, 90, 90}; }},
     {"-misset 1 -2 3.5",
      [](L l) { return l.options.misset == Vec3{1, -2, 3.5} && !l.options.missetRandom; }},
     {"-misset random", [](L l) { return l.options.missetRandom && !l.options.misset; }},
@@ -131,6 +132,9 @@ const std::vector<Case> beam = {
     {"-divergence 8", [](L l) { return l.options.hdivRange == 8 && l.options.vdivRange == 8; }},
     {"-hdivrange 8", [](L l) { return l.options.hdivRange == 8 && !l.options.vdivRange; }},
     {"-vdivrange 8", [](L l) { return l.options.vdivRange == 8 && !l.options.hdivRange; }},
+    {"-divergence_sigma 2",
+     [](L l) { return l.options.hdivSigma == 2 && l.options.vdivSigma == 2; }},
+    {"-divergence_sigma 2 1", [](L l) { return l.options.vdivSigma == 1; }},
     {"-hdivstep 2", [](L l) { return l.options.hdivStep == 2 && !l.options.hdivSteps; }},
     {"-vdivstep 2", [](L l) { return l.options.vdivStep == 2 && !l.options.vdivSteps; }},
     {"-hdivsteps 2", [](L l) { return l.options.hdivSteps == 2 && !l.options.hdivStep; }},
@@ -177,7 +181,7 @@ const std::vector<Case> detector = {
     {"-point_pixel", [](L l) { return l.options.pointPixel; }},
     {"-roi 1 2 -1 4",
      [](L l) {
-       return l.options.roi[0] == 1 && l.options.roi[1] == 2 && l.options.roi[2] == -1 &&
+       return l.options.roi[0] == 1 && l.options.roi[1] == 2 && !l.options.roi[2] &&
               l.options.roi[3] == 4;
      }},
     {"-oversample 3", [](L l) { return l.options.oversample == 3; }},
@@ -281,8 +285,8 @@ const std::vector<Case> outputs = {
     {"-nopgm", [](L l) { return !l.outputs.pgm && l.outputs.noise; }},
     {"-scale 3", [](L l) { return l.outputs.intScale == 3 && l.outputs.pgmScale == 0; }},
     {"-pgmscale .5", [](L l) { return l.outputs.pgmScale == .5 && l.outputs.intScale == 0; }},
-    {"-adc 12.5", [](L l) { return l.outputs.adcOffset == 12.5 && l.options.adcOffset == 12.5; }},
-    {"-adcoffset 12", [](L l) { return l.outputs.adcOffset == 12; }},
+    {"-adc 12.5", [](L l) { return l.options.adcOffset == 12.5; }},
+    {"-adcoffset 12", [](L l) { return l.options.adcOffset == 12; }},
     {"-seed 17", [](L l) { return l.options.seed == 17; }},
     {"--noise-seed=17", [](L l) { return l.options.seed == 17; }},
     {"-printout", [](L l) { return l.tool.printout && !l.tool.printoutPixel && !l.tool.progress; }},

@@ -1,5 +1,6 @@
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/NoEffect.h"
+#include "lib/Experiment/Defaults.h"
 
 #include "test/CommandLine/Support.h"
 #include "test/IO/TemporaryDirectory.h"
@@ -30,6 +31,12 @@ protected:
   LoadedInputs load(const std::string &words) {
     line = parse(words);
     return loadInputs(line);
+  }
+  std::vector<std::string> noEffect(const std::string &words) {
+    const LoadedInputs loaded = load(words);
+    line.options.oversample = 1;
+    return flagsWithoutEffect(
+        line, chooseDefaults(line.options, loaded.inputs, line.semantics).neverRead);
   }
   std::string refused(const std::string &words) {
     try {
@@ -169,7 +176,7 @@ TEST_F(LoadInputsTest, BackgroundTablesAreReadAndChecked) {
   for (const char *flag : {"-stol ", "-4stol ", "-Q "}) {
     io::expectFileError([&] { load(complete + flag + bad); }, "bad.txt:1");
     io::expectFileError([&] { load(complete + flag + back); }, "back.txt:2");
-    EXPECT_THAT(load(complete + "-compat c " + flag + good).warnings,
+    EXPECT_THAT(noEffect(complete + "-compat c " + flag + good),
                 Contains(HasSubstr("has no effect")));
   }
   const LoadedInputs loaded =
@@ -264,7 +271,7 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"-hdivsteps 3 -sourcefile " + sources, "-hdivsteps"},
       {"-misset_seed 3", "-misset_seed"},
       {"-Na 4 -xtal_thick 0.001", "-Na"},
-      {"-N 4 -xtal_height 0.001", "-N"},
+      {"-N 4 -xtalsize 0.001", "-N"},
       {"-fudge 2", "-fudge"},
       {"-mosaic_dom 5", "-mosaic_dom"},
       {"-mosaic 0 -mosaic_domains 5", "-mosaic_domains"},
@@ -284,32 +291,40 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"--grad=cell --png=p.png", "--png"},
   };
   for (const auto &c : cases)
-    EXPECT_THAT(load(complete + c.words).warnings,
+    EXPECT_THAT(noEffect(complete + c.words),
                 ElementsAre(HasSubstr(std::string(c.flag) + " has no effect: ")))
         << c.words;
 }
 
+TEST_F(LoadInputsTest, PartOfAnEffect) {
+  EXPECT_THAT(noEffect(complete + "-N 4 -xtal_height 0.001"),
+              ElementsAre("-N has but a part of its effect: it counts only along an axis without a "
+                          "crystal size (-xtalsize)"));
+}
+
 TEST_F(LoadInputsTest, NoEffectOfInterpolationWithoutReflections) {
-  EXPECT_THAT(load("-cell 40 -default_F 1 -interpolate").warnings,
-              ElementsAre("-interpolate has no effect: there is no -hkl"));
-  EXPECT_THAT(load(complete + "-interpolate").warnings, IsEmpty());
+  EXPECT_THAT(noEffect("-cell 40 -default_F 1 -interpolate"),
+              ElementsAre("-interpolate has no effect: it counts only with structure factors from "
+                          "a file"));
+  EXPECT_THAT(noEffect(complete + "-interpolate"), IsEmpty());
 }
 
 TEST_F(LoadInputsTest, NoEffectOfTheDistanceBesideAHeader) {
   const std::string image = folder.add("i.img", smv("CLOSE_DISTANCE=140;\n"));
-  EXPECT_THAT(load(complete + "-distance 77 -img " + image).warnings,
-              Contains(HasSubstr("-distance has no effect: the image header has")));
-  EXPECT_THAT(load(complete + "-detsize_s 77 -img " + image).warnings,
-              Contains(HasSubstr("-detsize_s has no effect: the number of pixels is known")));
+  EXPECT_THAT(noEffect(complete + "-distance 77 -img " + image),
+              ElementsAre("-distance has no effect: it counts only without a close distance "
+                          "(-close_distance, or of an image header)"));
+  EXPECT_THAT(noEffect(complete + "-detsize_s 77 -img " + image),
+              ElementsAre(HasSubstr("-detsize_s has no effect")));
 }
 
-/// A row whose flag is misspelt would never speak.
+/// A row that names a flag that is none would never speak.
 TEST(NoEffect, RowsNameFlags) {
-  for (std::string_view name : flagsThatMayHaveNoEffect()) {
-    const Flag *flag = findFlag(name);
-    ASSERT_TRUE(flag) << name;
-    EXPECT_EQ(flag->name(), name);
-  }
+  for (const FlagGroup &group : flagGroups())
+    for (const Flag &flag : group.flags)
+      for (const std::string_view names : {flag.with, flag.without})
+        for (const std::string &name : split(std::string(names)))
+          EXPECT_TRUE(findFlag(name) && findFlag(name)->name() == name) << flag.name();
 }
 
 TEST_F(LoadInputsTest, EffectiveFlagsAreNotWarnedAbout) {
@@ -318,7 +333,7 @@ TEST_F(LoadInputsTest, EffectiveFlagsAreNotWarnedAbout) {
         "-osc 2 -phistep 1 -phisteps 5", "-xtalsize 1 -beamsize .1", "-flux 1e9 -beamsize .1",
         "-twotheta_axis 0 1 0 -twotheta 5", "-seed 3", "-nonoise -nopgm", "-pgmscale 3", "-polar 1",
         "-nopolar", "-fdet_vector 0 0 1 -ORGX 5", "--no-fallback"})
-    EXPECT_THAT(load(complete + words).warnings, IsEmpty()) << words;
+    EXPECT_THAT(noEffect(complete + words), IsEmpty()) << words;
 }
 
 } // namespace

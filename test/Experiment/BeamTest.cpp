@@ -1,3 +1,4 @@
+#include "lib/Experiment/NormalQuantiles.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "test/Experiment/Support.h"
 
@@ -173,6 +174,38 @@ TEST(Beam, Water) {
   EXPECT_EQ(completeRight(options).experiment.variant.water, Water::Right);
   EXPECT_EQ(completeC(options).experiment.variant.water, Water::C);
   EXPECT_DOUBLE_EQ(completeC(options).experiment.waterSize, 1e-4);
+}
+
+TEST(Divergence, NormalNodesHaveTheMomentsOfTheDistribution) {
+  for (const std::int64_t count : {2, 3, 5, 20}) {
+    double mean = 0, square = 0;
+    for (const double node : normalNodes(count)) {
+      mean += node / double(count);
+      square += node * node / double(count);
+    }
+    EXPECT_NEAR(mean, 0, 1e-14) << count;
+    EXPECT_NEAR(square, 1, 1e-14) << count;
+  }
+  // Known: the quantiles of 1/6 and 5/6 are -0.9674 and 0.9674, scaled by sqrt(3/2)/0.9674.
+  EXPECT_NEAR(normalNodes(3)[2], std::sqrt(1.5), 1e-14);
+  EXPECT_NEAR(quantileOfMagnitude(0.95), 1.959963984540054, 1e-12);
+}
+
+TEST(Divergence, BySigma) {
+  Options options = cubic();
+  options.hdivSigma = options.vdivSigma = 2;
+  options.hdivSteps = 4;
+  const CompleteExperiment d = completeRight(options);
+  const Beam &beam = d.experiment.beam;
+  EXPECT_EQ(d.experiment.variant.divergence, Divergence::Normal);
+  EXPECT_EQ(beam.hdivSigma, 0.002);
+  EXPECT_EQ(d.experiment.sourceCount(), 4 * 5);
+  double square = 0;
+  for (const double unit : beam.unitHdiv)
+    square += unit * unit / 20;
+  EXPECT_NEAR(square, 1, 1e-14);
+  options.hdivRange = 1;
+  EXPECT_THROW(completeRight(options), std::invalid_argument);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "lib/Experiment/CellGeometry.h"
 
+#include "lib/Experiment/Quantity.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "test/Experiment/Support.h"
 
@@ -20,7 +21,9 @@ void expectCell(const CellReport &cell, std::array<double, 6> expected, double t
 }
 
 TEST(Cell, MissingEdgesAndAngles) {
-  Crystal crystal = withCell({40, 0, 0, 0, 0, 0}, Semantics::right()).experiment.crystal;
+  Options options = cubic();
+  findQuantity("-cell")->set(options, {40});
+  const Crystal crystal = completeRight(options).experiment.crystal;
   EXPECT_DOUBLE_EQ(crystal.cellB, 40e-10);
   EXPECT_DOUBLE_EQ(crystal.cellC, 40e-10);
   EXPECT_DOUBLE_EQ(crystal.cellGamma, 90 * degree);

@@ -90,6 +90,7 @@ TEST(Impossible, Beam) {
   REFUSED("-dispersion", o.dispersion = 250);
   REFUSED("-divsteps", o.hdivSteps = o.vdivSteps = 1); // at the corner of a radian's square
   REFUSED("-hdivstep", (o.hdivRange = 1, o.hdivStep = 1e-12));
+  REFUSED("-divergence_sigma", o.vdivSigma = -1);
   REFUSED("-fluence", o.fluence = -1);
   REFUSED("-flux", o.flux = -1e12);
   REFUSED("-beamsize", (o.flux = 1e12, o.beamSize = 0));

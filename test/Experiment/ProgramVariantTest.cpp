@@ -63,7 +63,8 @@ TEST(ProgramVariant, DistinctVariantsHaveDistinctTexts) {
 TEST(ProgramVariant, DefaultText) {
   EXPECT_EQ(ProgramVariant().toString(),
             "shape=square structure_factors=constant cell_source=cell cell_setting=right "
-            "spot_metric=right sources=generated pivot=beam distance=distance curvature=flat "
+            "spot_metric=right sources=generated divergence=uniform pivot=beam distance=distance "
+            "curvature=flat "
             "solid_angle=pixel omega=once polarization=once capture=none water=none "
             "mosaicity=ball diffuse=no background=no dmin=no "
             "panels=no pixel_list=no mask=no light_given=no "

@@ -5,7 +5,7 @@
 namespace nanobragg {
 namespace {
 
-constexpr double unset = -1;
+constexpr std::nullopt_t unset = std::nullopt;
 
 void expectSteps(const StepRange &actual, const StepRange &expected) {
   EXPECT_DOUBLE_EQ(actual.range, expected.range);
@@ -14,11 +14,11 @@ void expectSteps(const StepRange &actual, const StepRange &expected) {
 }
 
 TEST(PhiSteps, WithoutANumber) {
-  expectSteps(choosePhiSteps(unset, unset, -1, Rule::Right), {0, 0, 1});
-  expectSteps(choosePhiSteps(unset, 0.2, -1, Rule::Right), {0.2, 0.2, 2});
-  expectSteps(choosePhiSteps(0.3, unset, -1, Rule::Right), {0.3, 0.15, 2});
-  expectSteps(choosePhiSteps(0, unset, -1, Rule::Right), {0, 0, 2});
-  expectSteps(choosePhiSteps(2, 0.45, -1, Rule::Right), {2, 0.45, 5});
+  expectSteps(choosePhiSteps(unset, unset, unset, Rule::Right), {0, 0, 1});
+  expectSteps(choosePhiSteps(unset, 0.2, unset, Rule::Right), {0.2, 0.2, 2});
+  expectSteps(choosePhiSteps(0.3, unset, unset, Rule::Right), {0.3, 0.15, 2});
+  expectSteps(choosePhiSteps(0, unset, unset, Rule::Right), {0, 0, 2});
+  expectSteps(choosePhiSteps(2, 0.45, unset, Rule::Right), {2, 0.45, 5});
 }
 
 TEST(PhiSteps, WithANumber) {
@@ -31,12 +31,12 @@ TEST(PhiSteps, WithANumber) {
 }
 
 TEST(PhiSteps, AnEmptyRangeWithAStepIsOneStep) {
-  expectSteps(choosePhiSteps(0, 0.1, -1, Rule::Right), {0, 0.1, 1});
+  expectSteps(choosePhiSteps(0, 0.1, unset, Rule::Right), {0, 0.1, 1});
 }
 
 TEST(StepRange, WithoutANumber) {
-  auto choose = [](double range, double step) {
-    return chooseStepRange(range, step, -1, Rule::Right, "-x");
+  auto choose = [](std::optional<double> range, std::optional<double> step) {
+    return chooseStepRange(range, step, unset, Rule::Right, "-x");
   };
   expectSteps(choose(unset, unset), {0, 0, 1});
   expectSteps(choose(unset, 4), {4, 4, 2});
@@ -46,7 +46,7 @@ TEST(StepRange, WithoutANumber) {
 }
 
 TEST(StepRange, WithANumber) {
-  auto choose = [](double range, double step, std::int64_t n) {
+  auto choose = [](std::optional<double> range, std::optional<double> step, std::int64_t n) {
     return chooseStepRange(range, step, n, Rule::Right, "-x");
   };
   expectSteps(choose(unset, unset, 4), {1.0, 0.25, 4});
@@ -57,8 +57,8 @@ TEST(StepRange, WithANumber) {
 }
 
 TEST(StepRange, NothingToSpreadIsOneStep) {
-  expectSteps(chooseStepRange(0, unset, -1, Rule::Right, "-x"), {0, 0, 1});
-  expectSteps(chooseStepRange(0, 0.5, -1, Rule::Right, "-x"), {0, 0, 1});
+  expectSteps(chooseStepRange(0, unset, unset, Rule::Right, "-x"), {0, 0, 1});
+  expectSteps(chooseStepRange(0, 0.5, unset, Rule::Right, "-x"), {0, 0, 1});
   expectSteps(chooseStepRange(0, unset, 5, Rule::Right, "-x"), {0, 0, 1});
 }
 
@@ -70,20 +70,23 @@ TEST(Layers, SpacedByTheThicknessOverTheirNumber) {
 
 TEST(Layers, TheCProgramSpacesThemByOneLess) {
   EXPECT_EQ(chooseLayers({}, Rule::C), (Layers{2, 0.5}));
-  EXPECT_EQ(chooseLayers(0, Rule::C), (Layers{2, 0.5}));
   EXPECT_EQ(chooseLayers(5, Rule::C), (Layers{5, 0.25}));
   EXPECT_EQ(chooseLayers(1, Rule::C), (Layers{2, 1}));
 }
 
 TEST(MosaicDomains, FollowTheSpread) {
-  auto count = [](double spread, std::int64_t n) { return chooseMosaicDomains(spread, n).count; };
-  EXPECT_EQ(count(unset, -1), 1);
-  EXPECT_EQ(count(0, -1), 1);
-  EXPECT_EQ(count(0.01, -1), 10);
+  auto count = [](std::optional<double> spread, std::optional<std::int64_t> domains) {
+    Options options = cubic();
+    options.mosaicSpread = spread;
+    options.mosaicDomains = domains;
+    return completeRight(options).experiment.mosaicDomains();
+  };
+  EXPECT_EQ(count(unset, unset), 1);
+  EXPECT_EQ(count(0, unset), 1);
+  EXPECT_EQ(count(0.01, unset), 10);
   EXPECT_EQ(count(unset, 8), 1);
   EXPECT_EQ(count(0, 8), 1);
   EXPECT_EQ(count(0.01, 8), 8);
-  EXPECT_EQ(chooseMosaicDomains(unset, 8).spread, 0);
 }
 
 } // namespace

@@ -199,8 +199,49 @@ class Numbers(unittest.TestCase):
                              100 * nb.degree), misset=(10 * nb.degree, 20 * nb.degree, 30 * nb.degree), ncells=5,
                        default_F=100, mosaic_spread=0.3 * nb.degree, mosaic_domains=4))
         for name, row in by_flags.parameters.items():
-            np.testing.assert_array_equal(row.value, by_objects[name], err_msg=name)
-        np.testing.assert_array_equal(by_flags.image(), by_objects.image())
+            np.testing.assert_allclose(by_objects[name], row.value, rtol=1e-15, atol=0, err_msg=name)
+        np.testing.assert_allclose(by_objects.image(), by_flags.image(), rtol=1e-9)
+        self.assertEqual(by_objects["phi0"], 3 * nb.degree)  # the number itself, in no other unit meanwhile
+        self.assertEqual(by_objects["distance"], 123 * nb.millimeter)
+
+    def test_quantities_of_disorder_response_and_background(self):
+        by_flags = nb.Simulator.from_flags(
+            "-cell 70 80 90 90 90 90 -N 6 -default_F 100 -lambda 1 -distance 100 -pixel 1 -detpixels 16 -oversample 1 "
+            "-mosaic_abc 0.3 0.4 0.5 -mosaic_domains 4 -diffuse_gamma 50 -diffuse_sigma 0.4 0.5 0.6 -laue_group 2 "
+            "-psf gauss -psf_fwhm 900 -stol water -water 10 -gauss_xtal -fudge 0.9")
+        by_objects = nb.Simulator(
+            nb.Crystal(cell=(70e-10, 80e-10, 90e-10, *[90 * nb.degree] * 3), ncells=6, default_F=100, shape="gauss", fudge=0.9,
+                       mosaic_abc=(0.3 * nb.degree, 0.4 * nb.degree, 0.5 * nb.degree), mosaic_domains=4,
+                       diffuse_gamma=50 * nb.angstrom, diffuse_sigma=(0.4e-10, 0.5e-10, 0.6e-10), laue_group=2),
+            nb.Beam(wavelength=1e-10, background="water", water=10 * nb.micrometer),
+            nb.Detector(distance=0.1, pixel_size=1e-3, shape=(16, 16), oversample=1, psf="gauss", psf_fwhm=900e-6))
+        np.testing.assert_allclose(by_objects.image(), by_flags.image(), rtol=1e-7)
+        self.assertIn("root mean square displacement", nb.Crystal.__doc__)
+
+    def test_normal_divergence(self):
+        """The image is the mean of those of its sources, and its derivative by sigma that of finite differences."""
+        base = ("-cell 70 80 90 90 90 90 -N 5 -default_F 100 -lambda 1 -distance 100 -pixel 2 -detpixels 12 -oversample 1 "
+                "-mosaic 0 -misset 10 20 30 ")
+        sim = nb.Simulator.from_flags(base + "-divergence_sigma 3 2 -hdivsteps 3 -vdivsteps 2")
+        self.assertEqual((sim["sources"], sim["hdiv_sigma"], sim["vdiv_sigma"]), (6, 3e-3, 2e-3))
+        root = np.sqrt(1.5)
+        np.testing.assert_allclose(np.unique(sim["unit_hdiv"]), [-root, 0, root], atol=1e-12)
+        np.testing.assert_allclose(np.unique(sim["unit_vdiv"]), [-1, 1], atol=1e-12)
+        # Three sources across a range of 2 sqrt(3/2) sigma are the same beam.
+        ranges = nb.Simulator.from_flags(base + f"-hdivrange {float(6 * root)!r} -vdivrange 4 -hdivsteps 3 -vdivsteps 2 -square_div")
+        np.testing.assert_allclose(sim.image(), ranges.image(), rtol=1e-9)
+        gradient = sim.gradient("divergence")
+        self.assertEqual(set(gradient), {"hdiv_sigma", "vdiv_sigma"})
+        for name, value in gradient.items():
+            h, at = 1e-7, sim[name]
+            sums = []
+            for step in (h, -h):
+                sim[name] = at + step
+                sums.append(sim.image().sum())
+            sim[name] = at
+            np.testing.assert_allclose(value, (sums[0] - sums[1]) / (2 * h), rtol=1e-5)
+        with self.assertRaisesRegex(ValueError, "takes the place of a range"):
+            nb.Simulator.from_flags(base + "-divergence_sigma 3 -divergence 2")
 
     def test_objects_with_arrays(self):
         values, lowest = grid()
@@ -413,7 +454,7 @@ class Refusals(unittest.TestCase):
                 (lambda: nb.Simulator(nb.Crystal(structure_factors={(1, 2, 3): 4.0})), TypeError, "a pair"),
                 (lambda: nb.Simulator(nb.Detector(shape=(0, 8))), ValueError, "shape wants a whole number of at least 1, not 0"),
                 (lambda: nb.Simulator(nb.Detector(shape=(6.5, 8))), ValueError, "not 6.5"),
-                (lambda: nb.Simulator(nb.Detector(shape=6)), ValueError, "two whole numbers, not 6"),
+                (lambda: nb.Simulator(nb.Detector(shape=6)), ValueError, "shape wants 2 whole numbers, not 6"),
                 (lambda: nb.Simulator(nb.Goniometer(phi_steps=0)), ValueError, "phi_steps wants"),
                 (lambda: nb.Loss.poisson(ones, gain=0), ValueError, "gain of the loss is 0.0"),
                 (lambda: setattr(sim, "cell_a", 7e-9), AttributeError, r"sim\['cell_a'\] = "),
@@ -428,7 +469,7 @@ class Refusals(unittest.TestCase):
         for part, words in ((nb.Beam(wavelength=1.0), "1 \\* nb.angstrom meant"), (nb.Detector(distance=100), "100 \\* nb.millimeter meant"),
                             (nb.Crystal(cell=(70, 80, 90, 1.5, 1.5, 1.5)), "cell is 70 m")):
             with self.subTest(words), self.assertWarnsRegex(nb.Warning, words):
-                part.flags()
+                part.give(nb._core.Inputs())
         for more, words in (("-floatfile x.bin", "-floatfile has no effect: in Python"), ("-mosaic_domains 3 -mosaic 0", "has no effect")):
             with self.subTest(more), self.assertWarnsRegex(nb.Warning, words):
                 nb.Simulator.from_flags("-cell 70 70 70 90 90 90 -default_F 1 -detpixels 4 " + more)

@@ -36,11 +36,10 @@ std::vector<std::string> wordsOf(fuzz::Bytes input) {
 NB_FUZZ_TARGET(command_line) {
   try {
     const CommandLine line = parseCommandLine(wordsOf(input));
-    flagsWithoutEffect(line, Inputs{});
     Options options = line.options;
     if (!options.cell)
       options.cell = {50, 60, 70, 90, 90, 90};
-    chooseDefaults(options, Inputs{}, line.semantics);
+    flagsWithoutEffect(line, chooseDefaults(options, Inputs{}, line.semantics).neverRead);
   } catch (const UsageError &refusal) {
     fuzz::require(*refusal.what(), "a refusal says why");
   } catch (const std::invalid_argument &refusal) {

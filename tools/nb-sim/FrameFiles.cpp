@@ -159,7 +159,7 @@ void FrameFiles::write(std::int64_t frame, const RenderedImage &rendered, const 
     const io::ImageStatistics statistics = io::computeStatistics(image, region, d.mask);
     const double scale = io::chooseIntScale(outputs.intScale, statistics.maximum);
     if (ints) {
-      const auto scaled = io::scaleToInt(image, region, scale, outputs.adcOffset);
+      const auto scaled = io::scaleToInt(image, region, scale, line.options.adcOffset);
       writePanels(outputs.intFile, std::span(scaled), scale);
     }
     const double pgmScale = io::choosePgmScale(outputs.pgmScale, statistics.rmsd, scale);

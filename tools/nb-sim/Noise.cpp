@@ -49,7 +49,7 @@ io::NoiseImage noiseImageOf(const RenderedImage &image, const CommandLine &line,
   if (line.semantics.noisify)
     complete.random = Ran1();
   return io::drawNoise(exposure.image(image.pixels), regionOf(line, experiment), exposure.gain,
-                       exposure.model, line.outputs.adcOffset,
+                       exposure.model, line.options.adcOffset,
                        line.semantics.noisify ? Rule::C : line.semantics.noiseWrap,
                        {complete.random, complete.noiseSeed}, requestedThreads(line.tool));
 }

@@ -128,8 +128,8 @@ void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &st
   std::fprintf(console, "intfile_scale = %g\n", intScale);
   addPanels<std::uint16_t>(
       writer, intFiles,
-      [=, offset = wanted.adcOffset](std::int64_t begin, std::int64_t end, std::int64_t width,
-                                     std::uint16_t *out) {
+      [=, offset = line.options.adcOffset](std::int64_t begin, std::int64_t end, std::int64_t width,
+                                           std::uint16_t *out) {
         io::scaleRowsToInt(image, region, begin, end, width, intScale, offset, out);
       },
       complete, line, console, intScale);

@@ -33,7 +33,7 @@ io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &li
     header.beamCenterY = d.yBeam * mm;
   } else {
     io::setDxtbxBeamCenter(header, d.fBeam * mm, d.sBeam * mm);
-    header.adcOffset = line.outputs.adcOffset;
+    header.adcOffset = line.options.adcOffset;
     header.intScale = intScale;
   }
   header.adxvCenterX = d.fBeam * mm;

@@ -33,6 +33,9 @@ SpotSize sizeOf(const CompleteExperiment &complete, bool still) {
   if (still) // what rotates during its exposure is spread about the middle
     size.mosaic += std::max(complete.report.osc, 0.0) / 2;
   size.divergence = std::max(e.beam.hdivRange, e.beam.vdivRange) / 2;
+  constexpr double sigmas = 3; // as far as a normal distribution is seen
+  size.divergence =
+      std::max({size.divergence, sigmas * e.beam.hdivSigma, sigmas * e.beam.vdivSigma});
   size.bandwidth = e.beam.dispersion / 2;
   for (const double wavelength : e.beam.sourceWavelength)
     size.bandwidth =

@@ -17,7 +17,7 @@ namespace nanobragg {
 
 RunSetup::RunSetup(CommandLine commandLine)
     : line(std::move(commandLine)), loaded(loadInputs(line, {}, HklCache::fromEnvironment().get())),
-      complete(chooseDefaults(line.options, loaded.inputs, line.semantics)) {
+      complete(completeExperiment(line, loaded)) {
   line.tool.simulator.pixels = loadPixelList(line, complete.experiment);
 }
 

@@ -1,8 +1,10 @@
 // From flags and arrays to an experiment.
 #include "lib/CommandLine/ExperimentOf.h"
+#include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/Experiment/ClosestWord.h"
 #include "lib/Experiment/Defaults.h"
+#include "lib/Experiment/Quantity.h"
 #include "lib/IO/ImageFile.h"
 #include "lib/Parallel/MostThreads.h"
 #include "lib/Target/DeviceChoice.h"
@@ -22,9 +24,55 @@
 namespace nanobragg::python {
 namespace {
 
-/// What comes from memory instead of from a file.
+/// What Python's objects say: quantities, files, and what comes from memory instead of from a file.
 struct MemoryInputs {
   Inputs inputs;
+  CommandLine said;
+
+  static std::vector<const Quantity *> rowsOf(const std::string &name) {
+    std::vector<const Quantity *> rows;
+    for (const Quantity *row : allQuantities())
+      if (row->more.python == name)
+        rows.push_back(row);
+    return rows;
+  }
+
+  void note(const Quantity &row) {
+    said.given.push_back({std::string(row.name()), std::string(row.more.python), {}});
+  }
+
+  /// In SI units; of several rows each takes one.
+  void set(const std::string &name, const std::vector<double> &numbers) {
+    const std::vector<const Quantity *> rows = rowsOf(name);
+    for (std::size_t i = 0; i != rows.size(); ++i) {
+      std::vector<double> own;
+      for (std::size_t j = 0; j != numbers.size(); ++j)
+        if (rows.size() == 1 || i == j)
+          own.push_back(rows[i]->unit->fromSI(numbers[j], j));
+      try {
+        rows[i]->set(said.options, own);
+      } catch (const std::invalid_argument &error) {
+        throw std::invalid_argument(name + ": " + error.what());
+      }
+      note(*rows[i]);
+    }
+  }
+
+  /// A choice that is one of several flags, or the value of one.
+  void choose(const std::string &name, const std::string &word) {
+    for (const Quantity *row : rowsOf(name))
+      if (!row->values.empty() || word == row->field().words[std::size_t(row->more.value)]) {
+        row->set(said.options, {row->values.empty() ? 0 : row->choice(word)});
+        note(*row);
+      }
+  }
+
+  /// What a flag with one value says that is no quantity: a file, a background's material.
+  void setFlag(const std::string &name, const std::string &value) {
+    const Flag &flag = *findFlag(name);
+    flag.apply(said, Values(flag, name, {value}, {}));
+    said.given.push_back({name, name, {value}});
+  }
 
   void setGrid(const Doubles &values, std::array<std::int64_t, 3> lowest) {
     if (values.ndim() != 3)
@@ -110,17 +158,64 @@ SimulatorOptions optionsOf(const SimulatorOptions &flags, std::optional<int> thr
   return options;
 }
 
+/// A row of Python's fields.
+nb::list quantities() {
+  nb::list all;
+  std::vector<std::string_view> told;
+  for (const Quantity *first : allQuantities()) {
+    const std::string_view name = first->more.python;
+    if (name.empty() || std::ranges::find(told, name) != told.end())
+      continue;
+    told.push_back(name);
+    const std::vector<const Quantity *> rows = MemoryInputs::rowsOf(std::string(name));
+    const Field &field = first->field();
+    const bool choice = field.kind == Field::Kind::Choice;
+    nb::list takes;
+    std::string meaning;
+    for (const Quantity *row : rows) {
+      if (choice && row->values.empty())
+        takes.append(field.words[std::size_t(row->more.value)]);
+      if (!choice || row == first)
+        meaning += (meaning.empty() ? "" : ", and ") + std::string(row->meaning);
+    }
+    if (choice && !first->values.empty())
+      for (const char *word : field.words)
+        if (first->values.find(word) != std::string_view::npos)
+          takes.append(word);
+    if (!choice) {
+      const std::size_t fields = std::size_t(
+          std::ranges::count_if(first->fields, [](const Field *f) { return f != nullptr; }));
+      const std::size_t most = rows.size() > 1 ? rows.size() : std::max(fields, field.size);
+      if (fields > 1 || first->more.oneForAll)
+        takes.append(1);
+      takes.append(most);
+    }
+    const char *kind = choice ? "choice" : field.kind == Field::Kind::Number ? "number" : "whole";
+    const int lowest = first->range.low < 0 ? int(first->range.low) : 1;
+    all.append(nb::make_tuple(std::string(name), kind, takes, first->unit->si, meaning, lowest));
+  }
+  return all;
+}
+
 } // namespace
 
 void bindExperiment(nb::module_ &module) {
   nb::class_<MemoryInputs>(module, "Inputs", "What comes from memory instead of from a file.")
       .def(nb::init<>())
+      .def("set", &MemoryInputs::set, nb::arg("name"), nb::arg("numbers"))
+      .def("choose", &MemoryInputs::choose, nb::arg("name"), nb::arg("word"))
+      .def("set_flag", &MemoryInputs::setFlag, nb::arg("flag"), nb::arg("value"))
       .def("set_grid", &MemoryInputs::setGrid, nb::arg("values"), nb::arg("lowest"))
       .def("set_mask", &MemoryInputs::setMask, nb::arg("mask"))
       .def("set_gain_map", &MemoryInputs::setGainMap, nb::arg("gains"))
       .def("set_matrix", &MemoryInputs::setMatrix, nb::arg("rows"))
       .def("add_source", &MemoryInputs::addSource, nb::arg("position"), nb::arg("weight"),
            nb::arg("wavelength").none());
+
+  module.def("quantities", quantities,
+             "Of each quantity that Python names: its class and field, the kind (number, whole or "
+             "choice), "
+             "how many numbers or which words it takes, its SI unit and its meaning.");
 
   module.def(
       "create",
@@ -138,12 +233,11 @@ void bindExperiment(nb::module_ &module) {
         std::vector<std::string> warnings;
         {
           nb::gil_scoped_release released;
-          CommandLine line = parseExperiment(flags);
+          CommandLine line = parseExperiment(flags, given.said);
           LoadedInputs loaded = loadInputs(line, given.inputs);
-          CompleteExperiment complete = chooseDefaults(line.options, loaded.inputs, line.semantics);
+          CompleteExperiment complete = completeExperiment(line, loaded);
           warnings = std::move(loaded.warnings);
           warnings.insert(warnings.end(), complete.warnings.begin(), complete.warnings.end());
-          std::ranges::copy(flagsWithoutEffect(line, loaded.inputs), std::back_inserter(warnings));
           for (const std::string &flag : flagsOfImageFiles(line))
             warnings.push_back(
                 flag + " has no effect: in Python an image is an array, and no file is written");

@@ -155,11 +155,11 @@ void field(Archive &a, Goniometer &goniometer) {
 template <typename Archive>
 void field(Archive &a, Beam &beam) {
   auto &[direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
-         fluence, exposure, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
-         wavelengthOffset, wavelengthScale, sourceWeight] = beam;
+         hdivSigma, vdivSigma, fluence, exposure, unitHdiv, unitVdiv, unitDispersion,
+         sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale, sourceWeight] = beam;
   fields(a, direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
-         fluence, exposure, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
-         wavelengthOffset, wavelengthScale, sourceWeight);
+         hdivSigma, vdivSigma, fluence, exposure, unitHdiv, unitVdiv, unitDispersion,
+         sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale, sourceWeight);
 }
 
 template <typename Archive>

@@ -187,7 +187,7 @@ class Simulator:
 
     def __init__(self, *parts, flags=(), threads=None, precision=None, device=None, engine=None,
                  pixels=None):
-        words, inputs, matrix, seen = [], _core.Inputs(), None, set()
+        inputs, matrix, seen = _core.Inputs(), None, set()
         order = (Crystal, Beam, Detector, Goniometer)
         for part in parts:
             if not isinstance(part, _Part):
@@ -197,15 +197,13 @@ class Simulator:
                 raise TypeError(f"there are two of {type(part).__name__}")
             seen.add(type(part))
         for part in sorted(parts, key=lambda p: order.index(type(p))):
-            words += part.flags()
             part.give(inputs)
             if isinstance(part, Crystal) and part.matrix is not None:
                 matrix = doubles(part.matrix, "matrix")
                 if matrix.shape != (3, 3):
                     raise ValueError(f"matrix has the shape (3, 3) and is given an array of the shape {matrix.shape}")
                 inputs.set_matrix([float(v) * 1e-10 for v in matrix.reshape(-1)])
-        words += words_of(flags)
-        self._make(words, inputs, threads, precision, device, engine, pixels=pixels)
+        self._make(words_of(flags), inputs, threads, precision, device, engine, pixels=pixels)
         if matrix is not None:
             self["reciprocal_matrix"] = matrix
 

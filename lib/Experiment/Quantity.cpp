@@ -1,0 +1,132 @@
+#include "lib/Experiment/Quantity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace nanobragg {
+
+double Unit::inSI(double value, std::size_t index) const {
+  const auto convert = index >= 3 && otherToSI ? otherToSI : toSI;
+  return convert ? convert(value) : value;
+}
+
+double Unit::fromSI(double value, std::size_t index) const {
+  const double near = value / inSI(1, index);
+  for (const double other : {std::nextafter(near, 0.0), std::nextafter(near, HUGE_VAL * near)})
+    if (inSI(near, index) != value && inSI(other, index) == value)
+      return other;
+  return near;
+}
+
+bool Quantity::isGiven(const Options &options) const {
+  return std::ranges::any_of(fields, [&](const Field *f) { return f && !f->get(options).empty(); });
+}
+
+void Quantity::check(std::span<const double> values) const {
+  if (values.empty())
+    return;
+  const std::string in = *unit->name ? " " + std::string(unit->name) : "";
+  for (const double value : values) {
+    if (!range.contains(value))
+      throw std::invalid_argument(numberText(value) + in + " is out of range; it must be " +
+                                  range.text());
+    if (field().kind == Field::Kind::Whole && value != std::floor(value))
+      throw std::invalid_argument(numberText(value) +
+                                  " is not a whole number; leave out the fraction");
+    constexpr double largestWhole = 9007199254740992.0; // beyond it doubles skip whole numbers
+    if (field().kind == Field::Kind::Whole && std::fabs(value) > largestWhole)
+      throw std::invalid_argument(numberText(value) + " is out of range; it is too large");
+  }
+  if (const std::string why = more.wrong ? more.wrong(values) : ""; !why.empty())
+    throw std::invalid_argument(why);
+}
+
+void Quantity::set(Options &options, std::vector<double> numbers) const {
+  if (values.empty())
+    numbers = {more.value};
+  else if (field().kind != Field::Kind::Choice)
+    check(numbers);
+  const bool forAll = fields[1] && numbers.size() == 1;
+  for (std::size_t i = 0; i != fields.size() && fields[i]; ++i) {
+    const Field &f = *fields[i];
+    const std::span<const double> own =
+        fields[1] ? std::span(numbers).subspan(forAll ? 0 : i, 1) : std::span(numbers);
+    std::vector<double> all(own.begin(), own.end());
+    all.resize(f.size, more.oneForAll ? all[0] : 0);
+    if (more.zeroIsUnset && all[0] == 0)
+      f.unset(options);
+    else
+      f.set(options, all);
+  }
+  if (more.also)
+    more.also(options);
+}
+
+double Quantity::choice(std::string_view word) const {
+  const auto &words = field().words;
+  for (std::size_t i = 0; i != words.size(); ++i)
+    if (word == words[i] && values.find(word) != values.npos)
+      return double(i);
+  std::string list;
+  for (std::size_t begin = 0; begin <= values.size();) {
+    const std::size_t end = std::min(values.find('|', begin), values.size());
+    list += (list.empty()           ? ""
+             : end == values.size() ? " or "
+                                    : ", ") +
+            std::string(values.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  throw std::invalid_argument("'" + std::string(word) + "' is not one of its values; give " + list);
+}
+
+const std::vector<const Quantity *> &allQuantities() {
+  static const std::vector<const Quantity *> all = [] {
+    std::vector<const Quantity *> rows;
+    for (const std::span<const Quantity> subject :
+         {modelQuantities(), crystalQuantities(), beamQuantities(), goniometerQuantities(),
+          detectorQuantities(), geometryQuantities(), responseQuantities(), outputQuantities()})
+      for (const Quantity &row : subject)
+        rows.push_back(&row);
+    return rows;
+  }();
+  return all;
+}
+
+const Quantity *findQuantity(std::string_view name) {
+  const auto found = std::ranges::find(allQuantities(), name, &Quantity::name);
+  return found == allQuantities().end() ? nullptr : *found;
+}
+
+void checkQuantities(const Options &options) {
+  const auto beyondChoosing = [](const Quantity *row) {
+    const auto rows = outputQuantities(); // a seed grows with the frames of a series
+    return row >= rows.data() && row < rows.data() + rows.size();
+  };
+  for (const bool several : {false, true}) // a field's own row is the one to be named
+    for (const Quantity *row : allQuantities())
+      for (const Field *field : row->fields)
+        if (field && field->kind != Field::Kind::Choice && !beyondChoosing(row) &&
+            bool(row->fields[1]) == several)
+          try {
+            row->check(field->get(options));
+          } catch (const std::invalid_argument &error) {
+            throw std::invalid_argument(std::string(row->name()) + ": " + error.what());
+          }
+}
+
+void OptionReader::note(const void *field) const {
+  if (std::ranges::find(fields, field) == fields.end())
+    fields.push_back(field);
+}
+
+std::vector<const Field *> OptionReader::neverRead() const {
+  std::vector<const Field *> unread;
+  for (const Quantity *row : allQuantities())
+    for (const Field *field : row->fields)
+      if (field && std::ranges::find(fields, field->in(options)) == fields.end())
+        unread.push_back(field);
+  return unread;
+}
+
+} // namespace nanobragg

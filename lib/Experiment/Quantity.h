@@ -1,0 +1,138 @@
+// What a user can say of an experiment: the type of a row.
+//
+// A quantity is one row of a table: how nb-sim's flag for it is spelt, its unit, its range, what
+// holds without it, which field of Options it fills, what it is called in Python, which parameters
+// of a kernel come from it, and when it counts. The rows stand by subject in
+// CrystalQuantities.cpp, BeamQuantities.cpp, GoniometerQuantities.cpp and DetectorQuantities.cpp.
+// From them come the flags and their help, the fields of Python's Crystal, Beam, Goniometer and
+// Detector, the check of every value, and the notes on what has no effect.
+#ifndef NANOBRAGG_EXPERIMENT_QUANTITY_H
+#define NANOBRAGG_EXPERIMENT_QUANTITY_H
+
+#include "lib/Experiment/Options.h"
+#include "lib/Experiment/Range.h"
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg {
+
+using O = Options;
+
+/// A unit of flags and of Options.
+struct Unit {
+  const char *name, *si;
+  double (*toSI)(double) = nullptr; ///< null: it is its own
+  /// For the numbers from the fourth on, as of a cell.
+  double (*otherToSI)(double) = nullptr;
+
+  double inSI(double value, std::size_t index = 0) const;
+  /// A number whose value in SI is this one, as nearly as there is one.
+  double fromSI(double value, std::size_t index = 0) const;
+};
+
+/// A field of Options without its type, which is fieldOf()'s to know.
+struct Field {
+  enum class Kind { Number, Whole, Choice };
+  Kind kind = Kind::Number;
+  std::size_t size = 1;                         ///< how many numbers it holds
+  std::span<const char *const> words = {};      ///< of a choice
+  const void *(*in)(const Options &) = nullptr; ///< which field it is
+  void (*set)(Options &, std::span<const double>) = nullptr;
+  void (*unset)(Options &) = nullptr;
+  /// None where it is unset.
+  std::vector<double> (*get)(const Options &) = nullptr;
+};
+
+/// Where most experiments have a value: outside of the first two numbers the user is told, and a
+/// value in another unit has to land between the last two to be taken for the one that was meant.
+struct UsualValues {
+  double lowest = 0, highest = 0, usuallyLowest = 0, usuallyHighest = 0;
+};
+
+/// What not every quantity has.
+struct More {
+  /// Class and field of Python, "Crystal.mosaic_spread"; of rows with the same name each is an
+  /// element, or, of choices, a word. Empty: it has none.
+  std::string_view python = "";
+  /// The kernel's parameter, or group of parameters, that it sets.
+  std::string_view parameter = "";
+  /// When it counts: "with -flux". Empty: always.
+  std::string_view only = "";
+  /// Flags, for what nothing is chosen by: see Flag.h.
+  std::string_view with = "", without = "";
+  double value = 1;         ///< of a flag without values
+  bool zeroIsUnset = false; ///< as in the C program
+  bool oneForAll = false;   ///< one value is for all numbers of the field
+  /// What is wrong with values that are in the range; empty: nothing.
+  std::string (*wrong)(std::span<const double>) = nullptr;
+  /// Other fields that the flag sets.
+  void (*also)(Options &) = nullptr;
+  UsualValues usual = {};
+};
+
+struct Quantity {
+  std::string_view flags;  ///< spellings, with blanks between; the first is its name
+  std::string_view values; ///< one word per value; those in brackets may be missing
+  const Unit *unit;
+  std::string_view fallback; ///< what holds without it
+  std::string_view meaning;
+  Range range;                         ///< of every value that is a number, in `unit`
+  std::array<const Field *, 3> fields; ///< one value is for all of them
+  More more = {};
+
+  std::string_view name() const { return flags.substr(0, flags.find(' ')); }
+  const Field &field() const { return *fields[0]; }
+  bool isGiven(const Options &options) const;
+  /// In the unit of flags. Throws std::invalid_argument, which does not name the quantity.
+  void set(Options &options, std::vector<double> values) const;
+  /// The choice of this word. Throws std::invalid_argument that lists the words.
+  double choice(std::string_view word) const;
+  /// Throws std::invalid_argument as `set` does.
+  void check(std::span<const double> values) const;
+};
+
+std::span<const Quantity> crystalQuantities();
+std::span<const Quantity> modelQuantities(); ///< of structure factors and backgrounds
+std::span<const Quantity> beamQuantities();
+std::span<const Quantity> goniometerQuantities();
+std::span<const Quantity> detectorQuantities();
+std::span<const Quantity> geometryQuantities();
+std::span<const Quantity> responseQuantities();
+std::span<const Quantity> outputQuantities();
+
+/// All of them.
+const std::vector<const Quantity *> &allQuantities();
+
+/// Null when there is none of this name.
+const Quantity *findQuantity(std::string_view name);
+
+/// Checks every value that is given. Throws std::invalid_argument naming the flag.
+void checkQuantities(const Options &options);
+
+/// Options that remember which of their fields were read.
+class OptionReader {
+public:
+  explicit OptionReader(const Options &options) : options(options) {}
+
+  template <typename T>
+  const T &operator()(T Options::*field) const {
+    note(&(options.*field));
+    return options.*field;
+  }
+  /// For what is printed only, and counts as not read.
+  const Options &unread() const { return options; }
+  std::vector<const Field *> neverRead() const;
+
+private:
+  void note(const void *field) const;
+
+  const Options &options;
+  mutable std::vector<const void *> fields;
+};
+
+} // namespace nanobragg
+#endif
