@@ -3,6 +3,7 @@
 #include "lib/Experiment/Printable.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/NexusFile.h"
+#include "lib/Parallel/ThreadTeam.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/ExchangeFiles.h"
@@ -212,10 +213,7 @@ private:
     }
   }
 
-  unsigned writers() const {
-    const int wanted = requestedThreads(setup.line.tool);
-    return unsigned(threadsOf(wanted));
-  }
+  unsigned writers() const { return unsigned(threadsOf(requestedThreads(setup.line.tool))); }
 
   bool isDone(std::int64_t i) const {
     if (!journal)

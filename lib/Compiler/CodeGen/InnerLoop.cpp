@@ -2,7 +2,7 @@
 
 #include "lib/Compiler/CodeGen/CodeGen.h"
 
-#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/CodeGen/MachineFrameInfo.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
@@ -30,7 +30,7 @@ public:
         registers(*function.getSubtarget().getRegisterInfo()),
         names(*function.getSubtarget().getInstrInfo()) {}
 
-  InnerLoop count(const MachineLoop &machineLoop) {
+  InnerLoop count(MachineLoop &machineLoop) {
     loop = {};
     vectors.clear();
     general.clear();
@@ -51,7 +51,8 @@ private:
       if (!operand.isReg() || !operand.getReg().isPhysical() || reserved[operand.getReg()])
         continue;
       // Registers that overlap are one in several widths.
-      const unsigned unit = *registers.regunits(operand.getReg().asMCReg()).begin();
+      const auto unit =
+          static_cast<unsigned>(*registers.regunits(operand.getReg().asMCReg()).begin());
       const bool vector = holdsFloats(operand.getReg().asMCReg());
       (vector ? vectors : general).insert(unit);
       isVector |= vector;
@@ -96,7 +97,7 @@ private:
   const TargetRegisterInfo &registers;
   const TargetInstrInfo &names;
   InnerLoop loop;
-  SmallSet<unsigned, 64> vectors, general;
+  DenseSet<unsigned> vectors, general;
 };
 
 /// Looks at a function when all of its instructions are there and in their places.
@@ -119,7 +120,7 @@ public:
       return false;
     LoopCounter counter(machineFunction);
     auto &loops = getAnalysis<MachineLoopInfoWrapperPass>().getLI();
-    for (const MachineLoop *loop : loops.getLoopsInPreorder()) {
+    for (MachineLoop *loop : loops.getLoopsInPreorder()) {
       if (!loop->isInnermost())
         continue;
       InnerLoop counted = counter.count(*loop);
