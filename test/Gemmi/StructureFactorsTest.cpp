@@ -271,7 +271,7 @@ TEST(Model, ReadsFilesWithNamesAndNumbersAtTheEndOfLines) {
   std::string old;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("ATOM") || line.starts_with("HETATM")) {
+    if (line.rfind("ATOM", 0) == 0 || line.rfind("HETATM", 0) == 0) {
       line.resize(72, ' ');
       char columns[16];
       std::snprintf(columns, sizeof columns, "1ABC%4d", ++number);
