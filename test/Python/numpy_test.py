@@ -207,11 +207,11 @@ class Numbers(unittest.TestCase):
     def test_quantities_of_disorder_response_and_background(self):
         by_flags = nb.Simulator.from_flags(
             "-cell 70 80 90 90 90 90 -N 6 -default_F 100 -lambda 1 -distance 100 -pixel 1 -detpixels 16 -oversample 1 "
-            "-mosaic_abc 0.3 0.4 0.5 -mosaic_domains 4 -diffuse_gamma 50 -diffuse_sigma 0.4 0.5 0.6 -laue_group 2 "
+            "-mosaic_abc 0.3 0.4 0.5 -mosaic_domains 6 -diffuse_gamma 50 -diffuse_sigma 0.4 0.5 0.6 -laue_group 2 "
             "-psf gauss -psf_fwhm 900 -stol water -water 10 -gauss_xtal -fudge 0.9")
         by_objects = nb.Simulator(
             nb.Crystal(cell=(70e-10, 80e-10, 90e-10, *[90 * nb.degree] * 3), ncells=6, default_F=100, shape="gauss", fudge=0.9,
-                       mosaic_abc=(0.3 * nb.degree, 0.4 * nb.degree, 0.5 * nb.degree), mosaic_domains=4,
+                       mosaic_abc=(0.3 * nb.degree, 0.4 * nb.degree, 0.5 * nb.degree), mosaic_domains=6,
                        diffuse_gamma=50 * nb.angstrom, diffuse_sigma=(0.4e-10, 0.5e-10, 0.6e-10), laue_group=2),
             nb.Beam(wavelength=1e-10, background="water", water=10 * nb.micrometer),
             nb.Detector(distance=0.1, pixel_size=1e-3, shape=(16, 16), oversample=1, psf="gauss", psf_fwhm=900e-6))

@@ -17,7 +17,7 @@ VALUES = {"--emit": ["nb"], "--timing": ["t.json"], "--dump-ir": ["d"], "--grad"
           "--anomalous-table": ["t.txt"],
           "-sourcefile": ["s.txt"], "--geom": ["g.geom"], "--expt": ["a.expt"], "--shots": ["s.txt"], "--pixels": ["p.txt"],
           "-intfile": ["a.img"], "-noisefile": ["b.img"], "-pgmfile": ["a.pgm"], "--png": ["a.png"],
-          "-psf": ["gauss"], "--cbf": ["a.cbf"], "--nexus": ["a.nxs"], "--write-expt": ["b.expt"],
+          "-psf": ["gauss"], "-dead_time": ["1e-7"], "--cbf": ["a.cbf"], "--nexus": ["a.nxs"], "--write-expt": ["b.expt"],
           "--write-refl": ["b.refl"], "--write-stream": ["b.stream"]}
 
 
