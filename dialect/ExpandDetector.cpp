@@ -1,10 +1,6 @@
 #include "dialect/RuleBuilder.h"
 #include "lib/Experiment/PhysicalConstants.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
-#include <array>
-
 using namespace mlir;
 using namespace mlir::nb;
 namespace constants = nanobragg::constants;
@@ -66,41 +62,10 @@ Value WaterBackgroundOp::expand(OpBuilder &builder) {
   return r.mul(r.mul(volume, getFluence()), constants::waterScattering);
 }
 
-/// Components of a vector, turned about a unit axis by Rodrigues' formula,
-/// `n (n.x) (1 - cos) + x cos + (n cross x) sin`.
-///
-/// Each product is rounded. Of two products in a sum one would be fused with the addition, and
-/// which one depends on the code around: on lanes and on what is hoisted. Culled kernels have other
-/// lanes than those that compute all samples, and the same bits.
-static std::array<Value, 3> turned(RuleBuilder &r, ArrayRef<Value> x, Value axis, Value angle) {
-  OpBuilder &b = r.builder();
-  const auto mul = [&](Value u, Value v) { return arith::MulFOp::create(b, r.location(), u, v); };
-  const auto add = [&](Value u, Value v) { return arith::AddFOp::create(b, r.location(), u, v); };
-  const auto sub = [&](Value u, Value v) { return arith::SubFOp::create(b, r.location(), u, v); };
-  Value sine = r.sin(angle), cosine = r.cos(angle);
-  Value n[3], along;
-  for (unsigned i = 0; i < 3; ++i) {
-    n[i] = r.component(axis, i);
-    Value part = mul(n[i], x[i]);
-    along = along ? Value(add(along, part)) : part;
-  }
-  Value inPlane = mul(along, sub(r.constant(cosine.getType(), 1), cosine));
-  std::array<Value, 3> result;
-  for (unsigned i = 0; i < 3; ++i) {
-    const unsigned j = (i + 1) % 3, k = (i + 2) % 3;
-    Value across = sub(mul(n[j], x[k]), mul(n[k], x[j]));
-    result[i] = add(add(mul(n[i], inPlane), mul(x[i], cosine)), mul(across, sine));
-  }
-  return result;
-}
-
 Value CurvedPositionOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
   Value point = r.scale(getBeam(), getDistance());
-  std::array<Value, 3> x;
-  for (unsigned i = 0; i < 3; ++i)
-    x[i] = r.component(point, i);
-  x = turned(r, x, getSlowAxis(), getAboutSlow());
-  x = turned(r, x, getFastAxis(), getAboutFast());
-  return r.vec(x[0], x[1], x[2]);
+  Value aboutSlow = r.axisRotation(getSlowAxis(), getAboutSlow());
+  Value aboutFast = r.axisRotation(getFastAxis(), getAboutFast());
+  return r.transform(aboutFast, r.transform(aboutSlow, point));
 }

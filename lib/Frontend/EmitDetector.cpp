@@ -116,9 +116,12 @@ Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast
   Value hand =
       op<DotOp>("handedness", op<CrossOp>("fast_x_slow", frame.fast, frame.slow), frame.normal);
   Value sign = op<math::CopySignOp>("handedness", number(1), hand);
+  // Lanes multiply by the inverse, and so has a number that is the same for a whole row: culled
+  // kernels have other lanes than those that compute all samples, and the same bits.
+  Value inverse = div("inverse_distance", number(1), distance);
   auto angle = [&](StringRef name, Value coordinate, Value axis) {
     Value fromSpot = op<arith::SubFOp>(name, coordinate, op<DotOp>(name, axis, spot));
-    return mul(name, sign, div(name, fromSpot, distance));
+    return mul(name, sign, mul(name, fromSpot, inverse));
   };
   Value aboutSlow = angle("about_slow", fast, frame.fast);
   Value aboutFast = op<arith::NegFOp>("about_fast", angle("about_fast", slow, frame.slow));

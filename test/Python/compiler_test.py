@@ -38,7 +38,7 @@ class Compiler(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "nb-fuze"):
                 nb.Simulator.from_flags(schedule("builtin.module(nb-fuze)")).image()
             for of, precision in (("mixed", "f64"), ("f64", "mixed")):
-                with self.assertRaisesRegex(ValueError, f"is for precision {of}, and {precision} is asked for"):
+                with self.assertRaisesRegex(ValueError, f"is for --precision={of}, and --precision={precision} is asked for"):
                     nb.Simulator.from_flags(schedule("builtin.module()", of), precision=precision).image()
             with self.assertRaisesRegex(nb.FileError, "none.txt"):
                 nb.Simulator.from_flags(flags(f"--schedule={folder}/none.txt"))
