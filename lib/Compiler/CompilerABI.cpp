@@ -50,7 +50,12 @@ int guardedCall(char **error, Work work) {
 /// Runs `work` on the variant.
 template <typename Work>
 int guarded(const nb_compile_request *request, char **error, Work work) {
-  return guardedCall(error, [&] { return work(request->variant, CompileOptions(*request)); });
+  return guardedCall(error, [&] {
+    CompileOptions options(*request);
+    if (!options.passes.any()) // the compiler's own passes are not told
+      options.passes.tell = nullptr;
+    return work(request->variant, options);
+  });
 }
 
 /// Runs `work` on the parsed program, or on the variant when there is none.

@@ -118,7 +118,7 @@ const Case cases[] = {
     {"square_sources", "-square_xtal -N 300 -hdivrange 1 -hdivsteps 3", "1e-9", 1e-2},
     {"curved", "-gauss_xtal -curved_det -detector_rotx 20", "1e-12", 1e-6},
     {"curved_exact",
-     "-gauss_xtal -N 300 -curved_det -twotheta 15 -detector_thick 1000 -detector_thicksteps 3 "
+     "-gauss_xtal -N 500 -curved_det -twotheta 15 -detector_thick 1000 -detector_thicksteps 3 "
      "-detector_abs 500",
      "exact", 1e-10},
     {"curved_square", "-square_xtal -curved_det -mosaic_dom 300", "1e-7", 1e-2}};

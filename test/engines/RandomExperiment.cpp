@@ -214,7 +214,7 @@ private:
     if (s.gain)
       d.gain = dice.uniform(0.3, 5);
     if (s.countingLoss)
-      d.deadTime = dice.uniform(0, 1e-6);
+      d.deadTime = dice.uniform(0, 1e-12); // the brightest pixels have some 1e12 photons
     return d;
   }
 

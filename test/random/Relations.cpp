@@ -38,8 +38,10 @@ bool scalesWithCamera(const Experiment &e) {
 /// The C program multiplies the background by the fluence twice, and divides it by the number of
 /// steps.
 bool withoutWaterOfC(const Experiment &e) { return e.variant.water != Water::C; }
+/// The image grows as the light does.
+bool countsAll(const Experiment &e) { return withoutWaterOfC(e) && !e.variant.countingLoss; }
 bool crystalAlone(const Experiment &e) {
-  return e.variant.water == Water::None && !e.variant.background;
+  return e.variant.water == Water::None && !e.variant.background && !e.variant.countingLoss;
 }
 /// The C program bends a detector about the lab's Y and Z.
 bool notBentByC(const Experiment &e) { return e.variant.curvature != Curvature::C; }
@@ -287,7 +289,7 @@ void scaleCrystalAndWavelength(Change &change, Dice &dice) {
 
 const Relation relations[] = {
     {"everything turned together", notBentByC, turnEverything},
-    {"more fluence", withoutWaterOfC, scaleFluence},
+    {"more fluence", countsAll, scaleFluence},
     {"larger structure factors", crystalAlone, scaleStructureFactors},
     {"mosaic domains in another order", always, reorderDomains},
     {"each mosaic domain twice", withoutWaterOfC, doubleDomains},
