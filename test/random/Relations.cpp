@@ -38,10 +38,8 @@ bool scalesWithCamera(const Experiment &e) {
 /// The C program multiplies the background by the fluence twice, and divides it by the number of
 /// steps.
 bool withoutWaterOfC(const Experiment &e) { return e.variant.water != Water::C; }
-/// The image grows as the light does.
-bool countsAll(const Experiment &e) { return withoutWaterOfC(e) && !e.variant.countingLoss; }
 bool crystalAlone(const Experiment &e) {
-  return e.variant.water == Water::None && !e.variant.background && !e.variant.countingLoss;
+  return e.variant.water == Water::None && !e.variant.background;
 }
 /// The C program bends a detector about the lab's Y and Z.
 bool notBentByC(const Experiment &e) { return e.variant.curvature != Curvature::C; }
@@ -289,7 +287,7 @@ void scaleCrystalAndWavelength(Change &change, Dice &dice) {
 
 const Relation relations[] = {
     {"everything turned together", notBentByC, turnEverything},
-    {"more fluence", countsAll, scaleFluence},
+    {"more fluence", withoutWaterOfC, scaleFluence},
     {"larger structure factors", crystalAlone, scaleStructureFactors},
     {"mosaic domains in another order", always, reorderDomains},
     {"each mosaic domain twice", withoutWaterOfC, doubleDomains},
