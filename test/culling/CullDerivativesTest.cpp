@@ -121,6 +121,11 @@ const Case cases[] = {
      "-gauss_xtal -N 500 -curved_det -twotheta 15 -detector_thick 1000 -detector_thicksteps 3 "
      "-detector_abs 500",
      "exact", 1e-10},
+    // Whole rows had other bits where the angle of a row was divided and that of lanes multiplied.
+    {"curved_rows",
+     "-gauss_xtal -cell 70 80 90 90 90 90 -misset 49.57 16.27 8.24 -N 50 -mosaic_dom 1 -curved_det "
+     "-pixel 0.339 -distance 192.1 -detpixels 128",
+     "exact", 1e-10},
     {"curved_square", "-square_xtal -curved_det -mosaic_dom 300", "1e-7", 1e-2}};
 /// Only its image: what derivatives between its spots may miss is up to 2 pi N times the tolerance
 /// (docs/culling.md), and here that outweighs the spots.
