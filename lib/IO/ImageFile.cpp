@@ -35,6 +35,8 @@ struct Contents {
       throw io::FileError(path, "has one image; only NXmx files have frames to choose from");
   }
 
+  Contents(std::string file, std::string read) : path(std::move(file)), bytes(std::move(read)) {}
+
   Format format() const {
     if (bytes.starts_with("\x93NUMPY"))
       return Format::Npy;
@@ -132,6 +134,13 @@ std::string shapeText(const Image &image) {
 
 Image readImage(const std::string &path, std::optional<Shape> shape) {
   return parse(Contents(path), shape);
+}
+
+Image parseImage(const std::string &path, std::string bytes) {
+  const Contents file(path, std::move(bytes));
+  if (file.format() == Format::Hdf5)
+    throw io::FileError(path, "is HDF5 in a compressed file; unpack it first");
+  return parse(file, std::nullopt);
 }
 
 std::array<Image, 2> readImages(const std::string &first, const std::string &second,

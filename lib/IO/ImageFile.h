@@ -28,6 +28,10 @@ using Shape = std::array<std::int64_t, 2>;
 /// or are square when there is none. Throws io::FileError.
 Image readImage(const std::string &path, std::optional<Shape> shape);
 
+/// The same of a file that was read, and unpacked where it was compressed. NXmx files cannot be
+/// read so.
+Image parseImage(const std::string &path, std::string bytes);
+
 /// Both images of a comparison. Raw floats without a shape take that of the other image when they
 /// have as many pixels. Throws io::FileError when the shapes differ.
 std::array<Image, 2> readImages(const std::string &first, const std::string &second,

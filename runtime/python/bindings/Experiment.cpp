@@ -24,6 +24,13 @@
 namespace nanobragg::python {
 namespace {
 
+NumpyArray<double> arrayOf(Image image) {
+  Shape shape{std::size_t(image.slow), std::size_t(image.fast)};
+  if (image.panels > 1)
+    shape.insert(shape.begin(), std::size_t(image.panels));
+  return takeVector(std::move(image.pixels), shape);
+}
+
 /// What Python's objects say: quantities, files, and what comes from memory instead of from a file.
 struct MemoryInputs {
   Inputs inputs;
@@ -264,14 +271,24 @@ void bindExperiment(nb::module_ &module) {
           nb::gil_scoped_release released;
           image = readImage(file, std::nullopt);
         }
-        Shape shape{std::size_t(image.slow), std::size_t(image.fast)};
-        if (image.panels > 1)
-          shape.insert(shape.begin(), std::size_t(image.panels));
-        return takeVector(std::move(image.pixels), shape);
+        return arrayOf(std::move(image));
       },
       nb::arg("file"),
       "The numbers in an image file, (slow, fast) or (panel, slow, fast): .npy, SMV, CBF, NXmx (of "
       "which file.nxs:7 is the frame of number 7, counted from 0) or raw floats of a square.");
+
+  module.def(
+      "parse_image",
+      [](const std::string &name, nb::bytes bytes) {
+        std::string content(bytes.c_str(), bytes.size());
+        Image image;
+        {
+          nb::gil_scoped_release released;
+          image = parseImage(name, std::move(content));
+        }
+        return arrayOf(std::move(image));
+      },
+      nb::arg("name"), nb::arg("bytes"), "The numbers in an image file that was read.");
 
   module.def(
       "closest_word",

@@ -1,13 +1,34 @@
 // Reflections of an asymmetric unit.
+#include "lib/IO/FileContents.h"
+#include "lib/IO/FileError.h"
 #include "lib/IO/MergedReflections.h"
+#include "lib/IO/StructureFactorFile.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 namespace nanobragg::python {
+namespace {
+
+/// Of a PDB or mmCIF model, an MTZ file or mmCIF reflections.
+io::StructureFactors structureFactorsOf(const std::string &path, const io::ModelOptions &options) {
+  const io::NameAndLabel file = io::splitLabel(path);
+  const std::string content = io::readMaybeCompressed(file.name);
+  const io::StructureFactorFormat format = io::formatOf(content);
+  if (io::isModel(format))
+    return io::calculateStructureFactors(file.name, content, format, options, std::nullopt);
+  if (format != io::StructureFactorFormat::Mtz &&
+      format != io::StructureFactorFormat::CifReflections)
+    throw io::FileError(file.name, "has no cell and space group with its structure factors; give a "
+                                   "PDB or mmCIF model, or amplitudes as MTZ or mmCIF");
+  return io::readReflections(file, content, format, 0);
+}
+
+} // namespace
 
 void bindReflections(nb::module_ &module) {
   module.def(
@@ -28,6 +49,26 @@ void bindReflections(nb::module_ &module) {
       "Of Miller indices (n, 3): the name of the space group, the equivalents in the asymmetric "
       "unit, and 1 where the equivalent's Friedel mate is meant, where it is centric, where it is "
       "absent.");
+
+  module.def(
+      "structure_factors",
+      [](const std::string &path, double dmin, double wavelength, double kSol, double bSol) {
+        io::StructureFactors read;
+        {
+          nb::gil_scoped_release released;
+          read = structureFactorsOf(path, {dmin, kSol, bSol, true, wavelength, false});
+        }
+        HklGrid &g = read.grid;
+        const Shape shape{std::size_t(g.hMax - g.hMin + 1), std::size_t(g.kMax - g.kMin + 1),
+                          std::size_t(g.lMax - g.lMin + 1)};
+        return nb::make_tuple(takeVector(std::move(g.values), shape),
+                              nb::make_tuple(g.hMin, g.kMin, g.lMin), read.cell, read.hallSymbol);
+      },
+      nb::arg("file"), nb::arg("dmin"), nb::arg("wavelength"), nb::arg("k_sol"), nb::arg("b_sol"),
+      "Structure factors of a model (of atoms to dmin, A, at a wavelength, A, with bulk solvent) "
+      "or "
+      "of merged reflections: the grid [h, k, l], its lowest indices, the cell (A, degrees; None) "
+      "and the Hall symbol of the space group.");
 
   module.def(
       "mtz",

@@ -1,8 +1,11 @@
 """The simulator: images and their derivatives."""
 
+import bz2
 import collections.abc
+import gzip
 import itertools
 import operator
+import os
 import warnings
 
 import numpy
@@ -10,7 +13,7 @@ import numpy
 from . import _core, _snapshots
 from ._arrays import doubles, names, pixel_rows
 from ._arrays import words as words_of
-from ._errors import UnknownName, Warning
+from ._errors import FileError, UnknownName, Warning
 from .experiment import Beam, Crystal, Detector, Goniometer, _Part
 
 
@@ -526,9 +529,23 @@ def read_image(file):
     """The numbers in an image file, float64 (slow, fast) or (panel, slow, fast).
 
     NumPy's .npy, SMV, CBF, NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, or raw 32-bit floats
-    of a square detector. FileError says what is wrong with a file.
+    of a square detector. Files that gzip or bzip2 has compressed (.gz, .bz2) are read as they lie, NXmx excepted.
+    FileError says what is wrong with a file.
     """
-    return _core.read_image(str(file))
+    name = str(file)
+    return _core.parse_image(name, unpacked(name)) if name.endswith((".gz", ".bz2")) else _core.read_image(name)
+
+
+def unpacked(name):
+    """The bytes of a file; those that gzip or bzip2 made of them, by the file's name, are unpacked."""
+    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(name)[1], open)
+    try:
+        with opened(name, "rb") as packed:
+            return packed.read()
+    except FileNotFoundError as error:
+        raise FileError(f"{name}: {error.strerror}") from None
+    except (OSError, EOFError) as error:
+        raise FileError(f"{name}: cannot be read ({error}); copy or compress the file again") from None
 
 
 def counters():

@@ -36,11 +36,15 @@ def main(words=None):
         return 1
     parser = argparse.ArgumentParser(
         prog="nb-refine", description="Refines orientation, cell and scale of stills against the pixels of their "
-        "shoeboxes. Flags of nb-sim that the files do not say follow after --.",
-        epilog="example: nb-refine indexed.expt indexed.refl --out=refined -- -hkl 1abc.mtz -N 40 -mosaic 0.05 "
-        "-mosaic_dom 25 -gauss_xtal")
-    parser.add_argument("experiments", help="experiment list of DIALS (.expt), one experiment an image")
-    parser.add_argument("reflections", help="its reflection table (.refl)")
+        "shoeboxes. Flags of nb-sim that the files do not say follow after --. With --model it indexes photographs.",
+        epilog="examples: nb-refine indexed.expt indexed.refl --out=refined -- -hkl 1abc.mtz -N 40 -mosaic 0.05 "
+        "-mosaic_dom 25 -gauss_xtal; nb-refine still_*.cbf.bz2 --model=1abc.pdb --out=indexed")
+    parser.add_argument("files", nargs="+", metavar="FILE",
+                        help="an experiment list of DIALS (.expt), one experiment an image, and its reflection table "
+                        "(.refl); with --model images (miniCBF, also .gz and .bz2)")
+    parser.add_argument("--model", metavar="FILE",
+                        help="a PDB or mmCIF model, or MTZ, of the crystal's form: finds spots, indexes each image with its "
+                        "cell, and fits orientation and detector to the places of spots")
     parser.add_argument("--out", default="refined", help="folder of the results (default: refined)")
     parser.add_argument("--parameters", default="orientation,cell,scale",
                         help="and such as mosaic_spread, ncells, which get a factor")
@@ -76,6 +80,17 @@ def main(words=None):
     warnings.simplefilter("always", Warning)
     comm = _communicator(given.shard != parser.get_default("shard"))
     try:
+        if given.model is not None:
+            _refuse(given, parser, ("parameters", "system", "gain", "offset", "readout", "margin", "restrain", "shard",
+                                    "method", "resume", "shared", "space_group", "anomalous", "panel_groups", "rounds",
+                                    "steps"), "has no effect with --model")
+            if flags:
+                raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
+                                 "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
+            return _photographs(given)
+        if len(given.files) != 2:
+            raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
+        given.experiments, given.reflections = given.files
         if given.shared is not None:
             _refuse(given, parser, ("parameters", "workers", "shard", "method"), "has no effect with --shared")
             return _shared(given, flags, comm)
@@ -135,6 +150,19 @@ def _shared(given, flags, comm):
                 print(f"shot {r.index}: rejected: {r.why}")
         print(f"{good} of {len(result.shots)} shots refined together; {given.out}/report.html shows them")
     return 0
+
+
+def _photographs(given):
+    def show(still):
+        text = (f"{still.indexed} of {still.spots} spots indexed, {still.rms_px:.2f} pixels from their reflections, distance "
+                f"{still.distance_mm:.2f} mm" if still.status == "indexed" else f"rejected: {still.why}")
+        print(f"{still.image}: {text} ({still.seconds:.2f} s)", flush=True)
+
+    from . import photographs
+    stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show)
+    good = sum(still.status == "indexed" for still in stills)
+    print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
+    return 0 if good else 1
 
 
 def _shots(given, flags, comm):

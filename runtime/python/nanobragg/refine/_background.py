@@ -1,0 +1,69 @@
+"""The background of a photograph: smooth on the detector, a radial profile times a field that varies slowly."""
+
+import numpy
+from scipy import ndimage
+
+_RING = 3.0  # pixels, width of the profile's steps
+_TILE = 8  # pixels, edge of the field's
+_REACH = 8.0  # tiles, sigma over which the field is averaged
+_SHADOW = 0.6  # of the profile: what holds less is in a shadow
+
+
+class Background:
+    """Photons of every pixel that are of no spot.
+
+    counts: the image. outside: pixels that can be used and have no light of a spot. centre: pixels (fast, slow).
+
+    model: photons, in the image's shape. shadows: pixels that hold much less than the others as far from the centre.
+    """
+
+    def __init__(self, counts, outside, centre):
+        slow, fast = (numpy.arange(n, dtype="f4") + 0.5 for n in counts.shape)
+        radius = numpy.hypot(fast[None, :] - centre[0], slow[:, None] - centre[1]) / _RING
+        ring = radius.astype("i4")
+        self.shadows = numpy.zeros_like(outside)
+        for _ in range(2):  # without the shadows that the first profile shows
+            profile = self._profile(counts, outside, ring)
+            level = numpy.interp(radius, numpy.arange(len(profile)) + 0.5, profile).astype("f4")
+            data, expected = _tiles(numpy.where(outside, counts, 0)), _tiles(numpy.where(outside, level, 0))
+            # Tiles of fewer than some 50 photons say little of a shadow.
+            dark = (expected > 50) & (data < _SHADOW * expected)
+            new = outside & numpy.kron(dark, numpy.ones((_TILE, _TILE), bool))[:counts.shape[0], :counts.shape[1]]
+            self.shadows |= new
+            outside = outside & ~new
+        data[dark], expected[dark] = 0, 0
+        smooth = lambda tiles: ndimage.gaussian_filter(tiles, _REACH, mode="constant")
+        prior = 1e-3 * max(float(expected.mean()), 1e-6)  # where there are no pixels the profile is right
+        field = (smooth(data) + prior) / (smooth(expected) + prior)
+        at = [(numpy.arange(n) + 0.5) / _TILE - 0.5 for n in counts.shape]
+        rows = ndimage.map_coordinates(field, numpy.meshgrid(at[0], numpy.arange(field.shape[1]), indexing="ij"),
+                                       order=1, mode="nearest", output="f4")
+        whole = numpy.clip(at[1], 0, field.shape[1] - 1)
+        first = numpy.minimum(whole.astype(int), max(field.shape[1] - 2, 0))
+        second = numpy.minimum(first + 1, field.shape[1] - 1)
+        part = (whole - first).astype("f4")
+        self.model = level * (rows[:, first] * (1 - part) + rows[:, second] * part)
+        self.outside = outside
+
+    @staticmethod
+    def _profile(counts, outside, ring):
+        number = numpy.bincount(ring[outside], minlength=int(ring.max()) + 1)
+        total = numpy.bincount(ring[outside], weights=counts[outside], minlength=len(number))
+        known = number > 20
+        if not known.any():
+            return numpy.full(len(number), max(float(counts[outside].mean()) if outside.any() else 0.0, 1e-3))
+        places = numpy.arange(len(number))
+        profile = numpy.interp(places, places[known], (total / numpy.maximum(number, 1))[known])
+        return numpy.maximum(ndimage.gaussian_filter1d(profile, 1.0), 1e-3)
+
+    def chi2(self, counts):
+        """Per pixel outside of spots."""
+        model = self.model[self.outside]
+        return float(numpy.mean((counts[self.outside] - model)**2 / model)) if len(model) else numpy.nan
+
+
+def _tiles(image):
+    """Sums of squares of pixels."""
+    slow, fast = image.shape
+    padded = numpy.pad(image, ((0, -slow % _TILE), (0, -fast % _TILE)))
+    return padded.reshape(padded.shape[0] // _TILE, _TILE, -1, _TILE).sum(axis=(1, 3), dtype="f8")

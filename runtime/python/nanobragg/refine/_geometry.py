@@ -1,0 +1,175 @@
+"""Orientation, detector and the directions of the mosaic spread from places of spots on a still."""
+
+import dataclasses
+
+import numpy
+from scipy import optimize
+
+from ._crystal import rotation
+
+BEAM = numpy.array([0.0, 0.0, -1.0])  # in the laboratory of DIALS' images without a goniometer
+
+# Attenuation of silicon, cm2/g by keV (NIST's tables), and its density.
+_SILICON = numpy.log([[4, 452.0], [5, 245.0], [6, 147.0], [8, 64.68], [10, 33.89], [15, 10.34], [20, 4.464], [30, 1.436],
+                      [40, 0.7012]])
+_DENSITY = 2.33
+
+
+def attenuation_length(material, wavelength):
+    """mm, or None of a material that is not known."""
+    if material != "Si":
+        return None
+    return 10 / (_DENSITY * numpy.exp(numpy.interp(numpy.log(12.39842 / wavelength), *_SILICON.T)))
+
+
+@dataclasses.dataclass
+class FlatDetector:
+    """A flat detector across the beam: distance (mm) along the beam, centre (pixels) where the beam meets it, tilts (rad)
+    about the laboratory's x and y. Pixels are (fast, slow), whole numbers are edges.
+    """
+
+    wavelength: float
+    pixel: float
+    distance: float
+    centre: tuple
+    tilts: tuple = (0.0, 0.0)
+    thickness: float = 0.0
+    attenuation: float = None  # mm
+
+    def axes(self):
+        turn = rotation(numpy.array([*self.tilts, 0.0]))
+        return turn[:, 0], -turn[:, 1], -turn[:, 2]
+
+    def corner(self):
+        fast, slow, _ = self.axes()
+        return self.distance * BEAM - self.pixel * (self.centre[0] * fast + self.centre[1] * slow)
+
+    def _entered(self, rays, normal):
+        """How far (mm) photons of these unit rays go along the plane of the sensor before it absorbs them, in the mean."""
+        if not self.attenuation or not self.thickness:
+            return numpy.zeros(len(rays))
+        cosine = rays @ normal
+        path = self.thickness / cosine / self.attenuation
+        return self.attenuation * (1 - path / numpy.expm1(path)) * numpy.sqrt(numpy.maximum(1 - cosine**2, 0))
+
+    def meet(self, rays):
+        """Pixels where rays from the sample are absorbed."""
+        fast, slow, normal = self.axes()
+        rays = rays / numpy.linalg.norm(rays, axis=1)[:, None]
+        corner = self.corner()
+        places = rays * (corner @ normal / (rays @ normal))[:, None] - corner
+        along = rays - (rays @ normal)[:, None] * normal
+        length = numpy.linalg.norm(along, axis=1)
+        places += along * (self._entered(rays, normal) / numpy.maximum(length, 1e-12))[:, None]
+        return numpy.column_stack([places @ fast, places @ slow]) / self.pixel
+
+    def scattering_vectors(self, at):
+        """1/A, of light at these pixels."""
+        fast, slow, normal = self.axes()
+        corner = self.corner()
+        places = corner + self.pixel * (at[:, :1] * fast + at[:, 1:] * slow)
+        rays = places / numpy.linalg.norm(places, axis=1)[:, None]
+        along = rays - (rays @ normal)[:, None] * normal
+        length = numpy.linalg.norm(along, axis=1)
+        places = places - along * (self._entered(rays, normal) / numpy.maximum(length, 1e-12))[:, None]
+        return (places / numpy.linalg.norm(places, axis=1)[:, None] - BEAM) / self.wavelength
+
+
+ISOTROPIC = numpy.zeros(4)
+
+
+def _covariance(mosaic):
+    """Of rotations of mosaic blocks, about the laboratory's axes, in parts of their mean square across the beam.
+
+    A rotation about the beam brings no node nearer to the sphere, so that its own variance does not move spots.
+    """
+    a, b, c, d = mosaic
+    return numpy.array([[1 + a, b, c], [b, 1 - a, d], [c, d, 1]])
+
+
+def predict(matrix, hkl, detector, mosaic=ISOTROPIC):
+    """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the Ewald sphere.
+
+    A node comes onto the sphere by the likeliest rotation of mosaic blocks. Where these are alike in all directions
+    that is the rotation about the axis at a right angle to beam and node, as DIALS predicts stills.
+    """
+    s0 = BEAM / detector.wavelength
+    start = hkl @ matrix.T
+    q, covariance, missing = start, _covariance(mosaic), None
+    for _ in range(2):  # the second step takes what curvature leaves
+        outside = numpy.einsum("ij,ij->i", q, q) + 2 * q @ s0
+        slope = 2 * numpy.cross(q, s0)  # of `outside`, by a rotation of the node
+        steepest = numpy.maximum(numpy.einsum("ij,ij->i", slope, slope), 1e-30)
+        turn = slope @ covariance
+        turn *= -(outside / numpy.maximum(numpy.einsum("ij,ij->i", turn, slope), 1e-3 * steepest))[:, None]
+        missing = -outside / numpy.sqrt(steepest) if missing is None else missing
+        q = q + numpy.cross(turn, q)
+    return detector.meet(s0 + q), missing
+
+
+@dataclasses.dataclass
+class Fitted:
+    """Matrix (columns a*, b*, c*, 1/A), detector, mosaic, which reflections have spots, and how far (pixels, fast and slow)
+    the spots are from them."""
+
+    matrix: numpy.ndarray
+    detector: FlatDetector
+    mosaic: numpy.ndarray
+    hkl: numpy.ndarray = None  # of every spot
+    indexed: numpy.ndarray = None  # whether a spot is near its reflection
+    off: numpy.ndarray = None
+    missing: numpy.ndarray = None  # rad
+
+    def rms(self, which):
+        """Of the distances, pixels."""
+        return float(numpy.sqrt((self.off[which]**2).sum(axis=1).mean())) if which.any() else numpy.nan
+
+
+def assign(fitted, at, tolerance, sphere, limit=numpy.inf):
+    """Which spots are within so many pixels of their reflections, whose nodes miss the sphere by so much (rad)."""
+    q = fitted.detector.scattering_vectors(at)
+    hkl = numpy.rint(q @ numpy.linalg.inv(fitted.matrix).T).astype(int)
+    some = hkl.any(axis=1)
+    places, missing = predict(fitted.matrix, numpy.where(some[:, None], hkl, 1), fitted.detector, fitted.mosaic)
+    off = places - at
+    indexed = (some & (numpy.linalg.norm(off, axis=1) < tolerance) & (numpy.abs(missing) < sphere)
+               & (numpy.linalg.norm(q, axis=1) < limit))
+    return dataclasses.replace(fitted, hkl=hkl, indexed=indexed, off=off, missing=missing)
+
+
+def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, tolerance=0.4, sphere=numpy.radians(0.25)):
+    """Fits orientation, distance and centre to places of spots; robust against some that are indexed wrongly.
+
+    cell: the OrientedCell. tilt: sigma of the detector's tilts, rad. shape: sigma of the cell's strains; its mean length
+    is held, since a still cannot tell it from the distance. mosaic: sigma of the directions of the mosaic spread. What
+    has the sigma 0 is held.
+    """
+    strains, start = cell.size - 3, fitted.detector
+    sigma = numpy.concatenate([numpy.full(6, numpy.inf), numpy.full(2, tilt), numpy.full(strains, shape),
+                               numpy.full(4, mosaic)])
+    about = numpy.concatenate([numpy.zeros(6), start.tilts, numpy.zeros(strains), fitted.mosaic])
+    unit = numpy.concatenate([numpy.full(3, 1e-3), numpy.ones(3), numpy.full(2 + strains, 1e-3), numpy.full(4, 0.1)])
+    traces = numpy.array([numpy.trace(strain) for strain in cell.strains]) / 3
+    free = sigma > 0
+
+    def unpacked(y):
+        x = about.copy()
+        x[free] = y
+        detector = dataclasses.replace(start, distance=float(start.distance + x[3]), tilts=tuple(x[6:8].tolist()),
+                                       centre=(float(start.centre[0] + x[4]), float(start.centre[1] + x[5])))
+        return cell.matrix(numpy.concatenate([x[:3], x[8:8 + strains]])), detector, x[8 + strains:], x
+
+    def residuals(y):
+        matrix, detector, spread, x = unpacked(y)
+        places, missing = predict(matrix, hkl, detector, spread)
+        known = x / numpy.where(free, sigma, 1)
+        return numpy.concatenate([((places - at) / tolerance).ravel(), missing / sphere, known[free & (sigma < numpy.inf)],
+                                  [traces @ x[8:8 + strains] / 1e-5]])
+
+    reach = numpy.concatenate([numpy.full(8 + strains, numpy.inf), numpy.full(4, 0.95)])[free]
+    y = numpy.clip(about[free], -0.9 * reach, 0.9 * reach)
+    for width in (3.0, 1.0):  # what lies farther out is weighed less and less
+        y = optimize.least_squares(residuals, y, bounds=(-reach, reach), loss="soft_l1", f_scale=width,
+                                   x_scale=unit[free]).x
+    matrix, detector, spread, _ = unpacked(y)
+    return dataclasses.replace(fitted, matrix=matrix, detector=detector, mosaic=spread)

@@ -1,0 +1,75 @@
+"""Photographs: images of a detector with what their headers say of the experiment."""
+
+import dataclasses
+import re
+
+import numpy
+
+from .. import _core
+from .._errors import FileError
+from ..simulator import unpacked
+
+
+@dataclasses.dataclass
+class Photograph:
+    """An image and its header. Lengths in mm, angles in degrees; the centre in pixels (fast, slow) from the corner."""
+
+    path: str
+    photons: numpy.ndarray = dataclasses.field(repr=False)  # (slow, fast); below 0 where there is no pixel
+    wavelength: float  # A
+    distance: float
+    centre: tuple
+    pixel: float
+    thickness: float = 0.0
+    material: str = ""
+    cutoff: float = numpy.inf  # counts from here on are lost
+    polarization: float = 0.99
+    two_theta: float = 0.0
+    start: float = 0.0  # of the rotation
+    step: float = 0.0
+
+    @property
+    def resolution_in_corners(self):
+        """1/d of the farthest corner, 1/A."""
+        slow, fast = self.photons.shape
+        far = max(numpy.hypot(x - self.centre[0], y - self.centre[1]) for x in (0, fast) for y in (0, slow)) * self.pixel
+        return 2 * numpy.sin(numpy.arctan2(far, self.distance) / 2) / self.wavelength
+
+
+_NUMBER = r"([-+0-9.eE]+)"
+_WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector_distance {_NUMBER} m",
+           "centre": rf"# Beam_xy \({_NUMBER}, *{_NUMBER}\) pixels", "pixel": rf"# Pixel_size {_NUMBER} m"}
+_OPTIONAL = {"cutoff": rf"# Count_cutoff {_NUMBER} counts", "polarization": rf"# Polarization {_NUMBER}",
+             "two_theta": rf"# Detector_2theta {_NUMBER} deg", "start": rf"# Start_angle {_NUMBER} deg",
+             "step": rf"# Angle_increment {_NUMBER} deg"}
+
+
+def read_photograph(path):
+    """That of a miniCBF, as Pilatus and Eiger detectors write it, also compressed by gzip or bzip2. FileError."""
+    content = unpacked(str(path))
+    header = content[:content.find(b"--CIF-BINARY-FORMAT-SECTION--")].decode("latin-1")
+    if not header.startswith("###CBF"):
+        raise FileError(f"{path}: is no miniCBF; give an .expt and a .refl for images of other kinds")
+
+    def number(name, pattern):
+        found = re.search(pattern, header)
+        try:
+            return [float(text) for text in found.groups()] if found else None
+        except ValueError:
+            raise FileError(f"{path}: its header has no number for {name}: {found[0]}") from None
+
+    said = {name: number(name, pattern) for name, pattern in _WANTED.items()}
+    if missing := [name for name, value in said.items() if value is None]:
+        raise FileError(f"{path}: its header does not say {', '.join(missing)}; give an .expt, which does")
+    photograph = Photograph(str(path), _core.parse_image(str(path), content), said["wavelength"][0], 1e3 * said["distance"][0],
+                            tuple(said["centre"]), 1e3 * said["pixel"][0])
+    for name, pattern in _OPTIONAL.items():
+        if (value := number(name, pattern)) is not None:
+            setattr(photograph, name, value[0])
+    if sensor := re.search(rf"# (\w+) sensor, thickness {_NUMBER} m", header):
+        photograph.material = {"Silicon": "Si"}.get(sensor[1], sensor[1])
+        photograph.thickness = 1e3 * float(sensor[2])
+    for name in ("wavelength", "distance", "pixel"):
+        if not 0 < getattr(photograph, name) < numpy.inf:
+            raise FileError(f"{path}: its header says a {name} of {getattr(photograph, name)}; it has to be greater than 0")
+    return photograph

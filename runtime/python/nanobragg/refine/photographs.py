@@ -1,0 +1,289 @@
+"""From photographs and a model of the crystal to indexed stills, with nothing else given."""
+
+import dataclasses
+import functools
+import json
+import os
+import time
+
+import numpy
+from scipy import ndimage
+
+from .. import _core
+from .._errors import DATA_ERRORS, FileError, reason
+from . import _files, _report
+from ._background import Background
+from ._crystal import OrientedCell, cell_of
+from ._geometry import ISOTROPIC, Fitted, FlatDetector, assign, attenuation_length, fit
+from ._indexing import orient, real_basis
+from ._photographs import read_photograph
+from ._spots import find_spots, usable_pixels
+from .shots import _each
+
+BOX = 15  # pixels, edge of the boxes about spots
+_STRONG = 300  # photons of a spot whose place counts for rms_px
+
+
+@dataclasses.dataclass
+class Model:
+    """What a file says of the crystal's form: cell (A, degrees), space group, structure factors."""
+
+    path: str
+    cell: numpy.ndarray
+    hall: str
+
+    @staticmethod
+    def read(path):
+        _, _, cell, hall = _core.structure_factors(str(path), 8.0, 1.0, 0.35, 46.0)
+        if cell is None or not hall:
+            raise FileError(f"{path}: does not say the crystal's cell and space group; give a file with both (CRYST1)")
+        return Model(str(path), numpy.array(cell), hall)
+
+    @property
+    def system(self):
+        """One of CELL_SYSTEMS: which of the cell's edges and angles are equal."""
+        a, b, c, alpha, beta, gamma = numpy.round(self.cell, 3)
+        if alpha == gamma == 90:
+            if beta != 90:
+                return "monoclinic"
+            return {1: "cubic"}.get(len({a, b, c})) or ("tetragonal" if a == b else "orthorhombic")
+        return "hexagonal" if a == b and (alpha, beta, gamma) == (90, 90, 120) else "triclinic"
+
+
+@dataclasses.dataclass
+class Still:
+    """What became of a photograph. Lengths in A and mm, angles in degrees, places in pixels."""
+
+    index: int
+    image: str
+    status: str = "indexed"  # or "rejected"
+    why: str = ""
+    spots: int = 0
+    indexed: int = 0
+    rms_px: float = numpy.nan  # between bright spots and their reflections
+    rms_px_all: float = numpy.nan  # of all that are indexed
+    distance_mm: float = numpy.nan
+    chi2_background: float = numpy.nan
+    masked: dict = dataclasses.field(default_factory=dict)  # pixels that are left out, by the reason
+    seconds: float = 0.0
+    shape: tuple = ()  # slow and fast pixels
+    photograph: object = dataclasses.field(default=None, repr=False)  # its header
+    found: object = dataclasses.field(default=None, repr=False)  # Spots
+    fitted: object = dataclasses.field(default=None, repr=False)
+
+
+class Rejected(Exception):
+    """Why a photograph cannot be indexed, in one sentence."""
+
+
+# Limit of 1/d (1/A), pixels and degrees within which spots are indexed, and what is free: sigmas of the detector's tilts,
+# the cell's form, and the directions of the mosaic spread. From what is sure to what is fine.
+_STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
+           (numpy.inf, 3.0, 1.0, {"tilt": 0.01, "mosaic": 0.5}),
+           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}),
+           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}))
+
+
+def _fit(fitted, spots, system, stages):
+    for limit, tolerance, degrees, free in stages:
+        fitted = assign(fitted, spots.at, tolerance, numpy.radians(degrees), limit)
+        use = fitted.indexed
+        if use.sum() < 10:
+            raise Rejected(f"{use.sum()} of its {len(spots)} spots are near reflections of the model; another crystal, or "
+                           "several of them")
+        fitted = fit(OrientedCell(fitted.matrix, system), fitted, spots.at[use], fitted.hkl[use],
+                     **{"tilt": 0.0, "shape": 0.0, "mosaic": 0.0, **free})
+    return assign(fitted, spots.at, 2.5, numpy.radians(1.0))
+
+
+def _detector(photograph):
+    return FlatDetector(photograph.wavelength, photograph.pixel, photograph.distance, photograph.centre,
+                        thickness=photograph.thickness,
+                        attenuation=attenuation_length(photograph.material, photograph.wavelength))
+
+
+def _index(still, model, least):
+    photograph = read_photograph(still.image)
+    if photograph.two_theta:
+        raise Rejected(f"its detector is turned by {photograph.two_theta} degrees (two-theta), and its header does not say "
+                       "about which axis; give an .expt and a .refl")
+    pixels = usable_pixels(photograph.photons, photograph.cutoff)
+    spots, strong = find_spots(photograph.photons, pixels.usable, least)
+    still.photograph, still.found = dataclasses.replace(photograph, photons=None), spots
+    still.spots, still.masked, still.shape = len(spots), dict(pixels.why), photograph.photons.shape
+    # Spots have tails.
+    lit = ndimage.binary_dilation(strong, numpy.ones((3, 3), bool), iterations=5)
+    background = Background(photograph.photons, pixels.usable & ~lit, photograph.centre)
+    still.masked["shadow"] = int(background.shadows.sum())
+    still.chi2_background = background.chi2(photograph.photons)
+    detector = _detector(photograph)
+    found = orient(detector.scattering_vectors(spots.at), spots.light, model.cell)
+    if found is None:
+        raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed")
+    turn, scale, part = found
+    if part < 0.3:
+        raise Rejected(f"no orientation of the cell puts a third of its {len(spots)} spots near reflections")
+    # Scattering vectors that are too long mean a distance that is too short.
+    detector.distance *= scale
+    fitted = Fitted(turn @ numpy.linalg.inv(real_basis(model.cell)).T, detector, ISOTROPIC)
+    _take(still, _fit(fitted, spots, model.system, _STAGES))
+
+
+def _take(still, fitted):
+    spots = still.found
+    still.fitted, still.indexed = fitted, int(fitted.indexed.sum())
+    still.rms_px = fitted.rms(fitted.indexed & (spots.light > _STRONG))
+    still.rms_px_all = fitted.rms(fitted.indexed)
+    still.distance_mm = fitted.detector.distance
+
+
+def _one(index, *, paths, model, least):
+    begin, still = time.perf_counter(), Still(index, str(paths[index]))
+    try:
+        _index(still, model, least)
+    except Rejected as error:
+        still.status, still.why = "rejected", str(error)
+    except DATA_ERRORS as error:
+        still.status, still.why = "rejected", reason(error)
+    still.seconds = time.perf_counter() - begin
+    return still
+
+
+def _share_detector(stills, model):
+    """Photographs whose headers name the same detector have the same tilts and the same centre: the medians of all."""
+    groups = {}
+    for still in stills:
+        if still.status == "indexed":
+            p = still.photograph
+            groups.setdefault((p.distance, p.centre, p.pixel, p.wavelength), []).append(still)
+    for group in groups.values():
+        if len(group) < 3:
+            continue
+        tilts = tuple(numpy.median([s.fitted.detector.tilts for s in group], axis=0).tolist())
+        for still in group:
+            detector = dataclasses.replace(still.fitted.detector, tilts=tilts)
+            free = {"mosaic": 0.5, "shape": 3e-3}
+            _take(still, _fit(dataclasses.replace(still.fitted, detector=detector), still.found, model.system,
+                              ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
+
+
+def index(paths, model, *, least=3, workers=None, out=None, progress=None):
+    """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places.
+
+    paths: miniCBF files, also .gz and .bz2. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
+    least: pixels of a spot. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
+
+    Returns a Still for each.
+    """
+    crystal = Model.read(model)
+    if not len(paths):
+        raise ValueError("there are no images")
+    one = functools.partial(_one, paths=list(paths), model=crystal, least=least)
+    stills = []
+    for still in _each(one, list(range(len(paths))), workers):
+        stills.append(still)
+        if progress:
+            progress(still)
+    stills.sort(key=lambda still: still.index)
+    _share_detector(stills, crystal)
+    if out is not None:
+        write(out, stills, crystal)
+    return stills
+
+
+_COLUMNS = ["shot", "image", "status", "spots", "indexed", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
+            "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "a", "b", "c", "alpha", "beta", "gamma", "missing_deg",
+            "chi2_background", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
+
+
+def rows(stills):
+    """A row for each still, the first with names."""
+    yield _COLUMNS
+    for s in stills:
+        row = {"shot": s.index, "image": s.image, "status": s.status, "spots": s.spots, "indexed": s.indexed,
+               "chi2_background": f"{s.chi2_background:.4f}", "seconds": f"{s.seconds:.3f}", "why": s.why, **s.masked}
+        if s.status == "indexed":
+            detector, missing = s.fitted.detector, s.fitted.missing[s.fitted.indexed]
+            row |= {"rms_px": f"{s.rms_px:.3f}", "rms_px_all": f"{s.rms_px_all:.3f}", "distance_mm": f"{s.distance_mm:.3f}",
+                    "beam_fast_px": f"{detector.centre[0]:.3f}", "beam_slow_px": f"{detector.centre[1]:.3f}",
+                    "missing_deg": f"{numpy.degrees(numpy.sqrt(numpy.mean(missing**2))):.4f}"}
+            row |= {name: f"{numpy.degrees(v):.4f}" for name, v in zip(("tilt_x_deg", "tilt_y_deg"), detector.tilts)}
+            row |= {name: f"{v:.4f}" for name, v in zip(("a", "b", "c", "alpha", "beta", "gamma"), cell_of(s.fitted.matrix))}
+        yield [row.get(name, "") for name in _COLUMNS]
+
+
+def experiments(stills, model, folder):
+    """DIALS' experiment list of indexed stills. folder: names of images are relative to it."""
+    content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
+               "scan": [], "crystal": [], "profile": [], "scaling_model": []}
+    for number, still in enumerate(stills):
+        photograph, detector = still.photograph, still.fitted.detector
+        fast, slow, _ = detector.axes()
+        slow_pixels, fast_pixels = still.shape
+        content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,
+                                      "crystal": number, "imageset": number})
+        content["imageset"].append({"__id__": "ImageSet", "images": [os.path.relpath(still.image, folder)], "mask": "",
+                                    "gain": "", "pedestal": "", "dx": "", "dy": "", "params": {}})
+        content["beam"].append({"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": photograph.wavelength,
+                                "divergence": 0, "sigma_divergence": 0, "polarization_normal": [0, 1, 0],
+                                "polarization_fraction": photograph.polarization, "flux": 0, "transmission": 1})
+        content["detector"].append({"panels": [{
+            "name": "Panel", "type": "SENSOR_PAD", "fast_axis": list(fast), "slow_axis": list(slow),
+            "origin": list(detector.corner()), "raw_image_offset": [0, 0], "image_size": [fast_pixels, slow_pixels],
+            "pixel_size": [detector.pixel, detector.pixel], "trusted_range": [0, min(photograph.cutoff, 1e9)],
+            "thickness": photograph.thickness, "material": photograph.material,
+            "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": 1.0,
+            "pedestal": 0.0, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}]})
+        content["crystal"].append({"__id__": "crystal", "space_group_hall_symbol": model.hall,
+                                   **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(still.fitted.matrix))}})
+    return content
+
+
+def reflections(stills):
+    """DIALS' reflection table: indexed spots with boxes of 15 x 15 pixels."""
+    parts = []
+    for number, still in enumerate(stills):
+        use = still.fitted.indexed
+        at, light = still.found.at[use], still.found.light[use]
+        low = numpy.floor(at).astype(int) - BOX // 2
+        count = len(at)
+        frame = numpy.full((count, 1), 0.5)
+        parts.append({"miller_index": still.fitted.hkl[use].astype("i4"), "id": numpy.full(count, number, "i4"),
+                      "panel": numpy.zeros(count, "u8"),
+                      "bbox": numpy.column_stack([low[:, 0], low[:, 0] + BOX, low[:, 1], low[:, 1] + BOX, numpy.zeros(count),
+                                                  numpy.ones(count)]).astype("i4"),
+                      "xyzobs.px.value": numpy.hstack([at, frame]),
+                      "xyzcal.px": numpy.hstack([at + still.fitted.off[use], frame]), "intensity.sum.value": light,
+                      "intensity.sum.variance": numpy.maximum(light, 1.0)})
+    return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def write(out, stills, model):
+    """indexed.expt, indexed.refl, shots.csv and report.html."""
+    os.makedirs(out, exist_ok=True)
+    good = [still for still in stills if still.status == "indexed"]
+    if good:
+        _files.write_file(os.path.join(out, "indexed.expt"),
+                          json.dumps(experiments(good, model, os.path.abspath(out)), indent=1).encode())
+        _files.write_reflections(os.path.join(out, "indexed.refl"), reflections(good))
+    table = list(rows(stills))
+    _report.write_table(os.path.join(out, "shots.csv"), table)
+    _report.write_page(os.path.join(out, "report.html"), "Indexed photographs", _page(stills, table))
+
+
+def _page(stills, table):
+    good = [still for still in stills if still.status == "indexed"]
+    parts = [f"<h1>{len(good)} of {len(stills)} photographs indexed</h1>", _report.table(table[0], table[1:])]
+    for still in good:
+        fitted, use = still.fitted, still.fitted.indexed & (still.found.light > _STRONG)
+        away = still.found.at[use] + fitted.off[use] - numpy.array(fitted.detector.centre)
+        radius = numpy.linalg.norm(away, axis=1)
+        along = away / radius[:, None]
+        radial = (fitted.off[use] * along).sum(axis=1)
+        tangential = fitted.off[use][:, 1] * along[:, 0] - fitted.off[use][:, 0] * along[:, 1]
+        parts += [f"<h2>{os.path.basename(still.image)}</h2>",
+                  _report.table(["pixels from the centre", "spots", "radial", "rms", "tangential", "rms"],
+                                [(f"{radius[part].mean():.0f}", len(part), f"{radial[part].mean():.3f}",
+                                  f"{radial[part].std():.3f}", f"{tangential[part].mean():.3f}", f"{tangential[part].std():.3f}")
+                                 for part in numpy.array_split(numpy.argsort(radius), 8) if len(part)])]
+    return parts

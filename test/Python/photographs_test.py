@@ -1,0 +1,260 @@
+"""Photographs: from an image and a model's cell to orientation, distance and centre."""
+
+import bz2
+import contextlib
+import csv
+import importlib.util
+import io
+import os
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import nanobragg as nb
+
+for needed in ("scipy", "msgpack"):
+    if importlib.util.find_spec(needed) is None:
+        print(f"skipped: there is no {needed}")
+        sys.exit(0)
+
+from nanobragg.refine import _files, photographs
+from nanobragg.refine.__main__ import main
+from nanobragg.refine._geometry import FlatDetector, attenuation_length, predict
+from nanobragg.refine._indexing import orient, real_basis
+from nanobragg.refine._photographs import read_photograph
+from nanobragg.refine._spots import find_spots, usable_pixels
+
+REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real")
+CELL, PIXELS, DISTANCE, CENTRE = (57.8, 57.8, 110.1, 90, 90, 90), 700, 130.0, (346.4, 352.9)
+CRYSTAL = ["-default_F", "1", "-N", "10", "-gauss_xtal", "-mosaic", "0.25", "-mosaic_dom", "40", "-oversample", "1", "-fluence",
+           "4e27"]
+SENSOR = ["-detector_thick", "320", "-detector_abs", str(1e3 * attenuation_length("Si", 1.0)), "-detector_thicksteps", "4"]
+
+
+def factors():
+    """Of 4/mmm, so that it does not matter which of the equivalent indices are found."""
+    h, k, l = np.abs(np.mgrid[-30:31, -30:31, -55:56])
+    return np.random.default_rng(5).rayleigh(300, (31, 31, 56))[np.maximum(h, k), np.minimum(h, k), l], (-30, -30, -55)
+
+
+
+
+def byte_offsets(image):
+    """CBF's compression, in the plainest way."""
+    out, last = bytearray(), 0
+    for value in image.ravel().tolist():
+        step, last = value - last, value
+        if abs(step) < 128:
+            out += step.to_bytes(1, "little", signed=True)
+        elif abs(step) < 32768:
+            out += b"\x80" + step.to_bytes(2, "little", signed=True)
+        else:
+            out += b"\x80\x00\x80" + step.to_bytes(4, "little", signed=True)
+    return bytes(out)
+
+
+def write_cbf(path, image, distance, centre):
+    """A miniCBF as Pilatus detectors write it."""
+    packed = byte_offsets(image)
+    header = f"""###CBF: VERSION 1.5
+data_test
+_array_data.header_contents
+;
+# Detector: PILATUS
+# Pixel_size 172e-6 m x 172e-6 m
+# Silicon sensor, thickness 0.000320 m
+# Count_cutoff 100000 counts
+# Wavelength 1.00000 A
+# Detector_distance {distance / 1000:.5f} m
+# Beam_xy ({centre[0]:.2f}, {centre[1]:.2f}) pixels
+# Polarization 0.990
+;
+_array_data.data
+;
+--CIF-BINARY-FORMAT-SECTION--
+Content-Type: application/octet-stream;
+     conversions="x-CBF_BYTE_OFFSET"
+X-Binary-Size: {len(packed)}
+X-Binary-Element-Type: "signed 32-bit integer"
+X-Binary-Size-Fastest-Dimension: {image.shape[1]}
+X-Binary-Size-Second-Dimension: {image.shape[0]}
+
+"""
+    content = header.replace("\n", "\r\n").encode() + b"\x0c\x1a\x04\xd5" + packed
+    with open(path, "wb") as file:
+        file.write(bz2.compress(content) if path.endswith(".bz2") else content)
+
+
+def write_model(path):
+    with open(path, "w") as file:
+        file.write("CRYST1%9.3f%9.3f%9.3f%7.2f%7.2f%7.2f P 41 21 2\n" % CELL)
+        file.write("ATOM      1  CA  ALA A   1      10.000  12.000  20.000  1.00 20.00           C\n")
+
+
+def simulated():
+    """Photons of a still with background, and the simulator."""
+    sim = nb.Simulator.from_flags(
+        ["-cell", *map(str, CELL), *CRYSTAL, *SENSOR, "-misset", "17", "-41", "66", "-lambda", "1", "-distance", str(DISTANCE),
+         "-detpixels", str(PIXELS), "-pixel", "0.172"])
+    sim["beam_center_fast"], sim["beam_center_slow"] = np.array(CENTRE) * 0.172e-3
+    sim.structure_factors = factors()
+    slow, fast = np.mgrid[:PIXELS, :PIXELS] + 0.5
+    radius = np.hypot(fast - CENTRE[0], slow - CENTRE[1])
+    background = 1 + 6 * np.exp(-((radius - 200) / 150)**2)
+    background[330:360, :340] *= 0.02  # the beam stop's arm
+    return sim, np.random.default_rng(1).poisson(sim.image() + background)
+
+
+class OfASimulatedStill(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.sim, cls.photons = simulated()
+        cls.photons[200:210] = -1  # a gap
+        cls.photons[50, 60] = 90000  # hot
+        cls.photons[400, 77] = 200000  # beyond the cutoff
+        cls.image, cls.model = (os.path.join(cls.folder.name, name) for name in ("still.cbf.bz2", "model.pdb"))
+        # The header is wrong by 1 % of the distance and some pixels.
+        write_cbf(cls.image, cls.photons, DISTANCE * 1.01, (CENTRE[0] + 2, CENTRE[1] - 1.5))
+        write_model(cls.model)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_reads_as_it_lies(self):
+        photograph = read_photograph(self.image)
+        np.testing.assert_array_equal(photograph.photons, self.photons)
+        self.assertAlmostEqual(photograph.distance, DISTANCE * 1.01)
+        self.assertEqual((photograph.material, photograph.cutoff), ("Si", 100000))
+        self.assertAlmostEqual(photograph.thickness, 0.32)
+        np.testing.assert_array_equal(nb.read_image(self.image), self.photons)
+
+    def test_masks_what_the_data_say(self):
+        pixels = usable_pixels(self.photons, 100000)
+        self.assertFalse(pixels.usable[50, 60] or pixels.usable[400, 77] or pixels.usable[205].any())
+        self.assertEqual(pixels.why, {"gaps": 10 * PIXELS, "overloads": 1, "hot": 1, "dead": 0})
+        self.assertGreater(pixels.usable.mean(), 0.98)
+
+    def test_finds_orientation_distance_and_centre(self):
+        out = os.path.join(self.folder.name, "out")
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(main([self.image, f"--model={self.model}", f"--out={out}", "--workers=1"]), 0)
+        self.assertIn("1 of 1 photographs indexed", said.getvalue())
+        with open(os.path.join(out, "shots.csv")) as file:
+            row, = csv.DictReader(file)
+        self.assertGreater(int(row["indexed"]), 0.9 * int(row["spots"]))
+        self.assertLess(abs(float(row["distance_mm"]) - DISTANCE), 0.15)
+        self.assertLess(abs(float(row["beam_fast_px"]) - CENTRE[0]), 0.2)
+        self.assertLess(abs(float(row["beam_slow_px"]) - CENTRE[1]), 0.2)
+        self.assertLess(float(row["rms_px"]), 0.5)
+        self.assertLess(abs(float(row["chi2_background"]) - 1), 0.03)
+        self.assertTrue(0.5 * 30 * 340 < int(row["shadow"]) < 1.3 * 30 * 340, row["shadow"])
+        # The simulator reads what was written, and has the reflections where the spots are.
+        table = _files.read_reflections(os.path.join(out, "indexed.refl"))
+        again = nb.Simulator.from_flags(["--expt", os.path.join(out, "indexed.expt"), *CRYSTAL])
+        again.structure_factors = factors()
+        one, other = self.sim.image(), again.image()
+        lit = np.zeros_like(one, bool)
+        for fast0, fast1, slow0, slow1 in table["bbox"][:, :4]:
+            lit[max(slow0, 0):slow1, max(fast0, 0):fast1] = True
+        self.assertGreater(np.corrcoef(one[lit], other[lit])[0, 1], 0.8)
+        self.assertLess(np.corrcoef(one[lit], np.roll(other, 4, 0)[lit])[0, 1], 0.5)
+
+    def test_refuses(self):
+        def says(*words):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(main(list(words)), 1)
+            return said.getvalue()
+
+        self.assertIn("has no effect with --model", says(self.image, f"--model={self.model}", "--gain=2"))
+        self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
+        self.assertIn("or images and --model", says(self.image))
+        bare = os.path.join(self.folder.name, "bare.pdb")
+        with open(bare, "w") as file:
+            file.write("ATOM      1  CA  ALA A   1      10.000  12.000  20.000  1.00 20.00           C\n")
+        self.assertIn("CRYST1", says(self.image, f"--model={bare}"))
+
+    def test_darkness_is_rejected_with_its_reason(self):
+        dark = os.path.join(self.folder.name, "dark.cbf")
+        write_cbf(dark, np.random.default_rng(2).poisson(2.0, (200, 200)), DISTANCE, (100, 100))
+        still, = photographs.index([dark], self.model, workers=1)
+        self.assertEqual(still.status, "rejected")
+        self.assertIn("spots", still.why)
+        cut = os.path.join(self.folder.name, "cut.cbf.bz2")
+        with open(self.image, "rb") as whole, open(cut, "wb") as file:
+            file.write(whole.read()[:5000])
+        still, = photographs.index([cut], self.model, workers=1)
+        self.assertIn("copy or compress the file again", still.why)
+
+
+class OfGeometry(unittest.TestCase):
+    def test_scattering_vectors_are_where_they_meet(self):
+        detector = FlatDetector(1.0, 0.172, 150.0, (300.5, 280.25), (0.01, -0.02), 0.45, 0.26)
+        at = np.random.default_rng(3).uniform(0, 600, (50, 2))
+        s0 = np.array([0, 0, -1.0])
+        back = detector.meet(detector.scattering_vectors(at) + s0)
+        np.testing.assert_allclose(back, at, atol=2e-2)  # parallax at the place itself, to first order
+
+    def test_anisotropic_mosaicity_moves_spots(self):
+        matrix = np.diag([1 / 58, 1 / 58, 1 / 110])
+        hkl = np.array([[5, 3, 2], [-7, 2, 4], [3, -9, 1]])
+        detector = FlatDetector(1.0, 0.172, 150.0, (300, 300))
+        alike, missing = predict(matrix, hkl, detector)
+        other, same = predict(matrix, hkl, detector, np.array([0.8, 0.0, 0.0, 0.0]))
+        np.testing.assert_array_equal(missing, same)
+        self.assertGreater(np.abs(alike - other).max(), 0.5)
+
+    def test_any_cell_is_oriented(self):
+        """With a third of the spots at random and scattering vectors 1 % too long."""
+        random = np.random.default_rng(4)
+        for cell in ((57.8, 57.8, 150.1, 90, 90, 90), (79, 79, 38, 90, 90, 90), (40, 62, 71, 90, 104, 90),
+                     (50, 55, 62, 82, 97, 108), (92, 92, 130, 90, 90, 120)):
+            basis = np.linalg.inv(real_basis(np.array(cell, float))).T
+            turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+            turn *= np.sign(np.linalg.det(turn))
+            hkl = np.stack(np.meshgrid(*[np.arange(-40, 41)] * 3, indexing="ij"), -1).reshape(-1, 3)
+            q = hkl @ (turn @ basis).T
+            length = np.linalg.norm(q, axis=1)
+            excess = np.linalg.norm(q + [0, 0, -1], axis=1) - 1
+            near = (np.abs(excess) < 4e-3 * length) & (length < 0.4) & (length > 0)
+            q, excess = q[near], excess[near]
+            choice = random.permutation(len(q))[:250]
+            q = q[choice] - excess[choice, None] * (q[choice] + [0, 0, -1])
+            false = random.normal(size=(80, 3))
+            false *= random.uniform(0.05, 0.4, (80, 1)) / np.linalg.norm(false, axis=1)[:, None]
+            spots = 1.01 * np.vstack([q, false]) + random.normal(scale=2e-4, size=(len(q) + 80, 3))
+            found, scale, part = orient(spots, np.ones(len(spots)), np.array(cell, float))
+            self.assertAlmostEqual(scale, 1.01, delta=2e-3, msg=str(cell))
+            # The same lattice: what turns one into the other maps indices on whole numbers.
+            same = np.linalg.inv(turn @ basis) @ found @ basis
+            np.testing.assert_allclose(same, np.rint(same), atol=0.02, err_msg=str(cell))
+
+
+@unittest.skipUnless(os.path.isdir(os.path.join(REAL, "thaumatin")), "skipped: there are no photographs of ../shared/real")
+class OfThaumatin(unittest.TestCase):
+    """Stills of the staff of DLS I24 (2019), data repository of DIALS, CC-BY 4.0."""
+
+    def test_stills_are_indexed(self):
+        names = [os.path.join(REAL, "thaumatin", f"thau_3_2_{n:04}.cbf.bz2") for n in (1, 5, 13, 17)]
+        *stills, empty = photographs.index(names, os.path.join(REAL, "models", "thaumatin_dimple.pdb"))
+        self.assertEqual(empty.status, "rejected")
+        for still in stills:
+            with self.subTest(still.image):
+                self.assertEqual(still.status, "indexed", still.why)
+                self.assertGreater(still.indexed, 0.85 * still.spots)
+                self.assertTrue(345.5 < still.distance_mm < 348)
+                self.assertLess(still.rms_px, 0.85)
+                self.assertLess(abs(still.chi2_background - 1), 0.1)
+        # The start that was made by hand, to equivalent indices.
+        given = _files.read_experiments(os.path.join(REAL, "thaumatin", "start_frame05.expt"))["crystal"][0]
+        real = np.array([given[f"real_space_{n}"] for n in "abc"])
+        same = real @ stills[1].fitted.matrix
+        np.testing.assert_allclose(same, np.rint(same), atol=0.02)
+        self.assertAlmostEqual(abs(np.linalg.det(np.rint(same))), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
