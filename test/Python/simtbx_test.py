@@ -10,7 +10,7 @@ import numpy as np
 
 import nanobragg as nb
 from common import reference
-from nanobragg.compat.simtbx import nanoBragg, shapetype
+from nanobragg.compat.simtbx import convention, nanoBragg, shapetype
 
 
 class Panel:
@@ -21,12 +21,17 @@ class Panel:
     def get_fast_axis(self): return 1, 0, 0
     def get_slow_axis(self): return 0, -1, 0
     def get_origin(self): return -15.0, 10.0, -100.0
+    def get_beam_centre(self, s0): return 15.0, 10.0
+    def get_thickness(self): return 0.0
+    def get_gain(self): return 1.5
+    def get_mu(self): return 0.0
 
 
 class Miller:
     """As cctbx has it: the half of a list."""
 
     def __init__(self, mates=False): self.mates = mates
+    def unit_cell(self): return 71, 81, 91, 90, 90, 90
     def expand_to_p1(self): return self
     def generate_bijvoet_mates(self): return Miller(True)
     def indices(self): return [(1, 2, 3), (-1, -2, -3)][:1 + self.mates]
@@ -34,34 +39,57 @@ class Miller:
 
 
 class Beam:
-    def get_flux(self): return 3.0
+    def __init__(self, wavelength=1.1, flux=3.0): self.wavelength, self.flux = wavelength, flux
+    def get_flux(self): return self.flux
+    def get_divergence(self): return 0.0
+    def get_sample_to_source_direction(self): return 0, 0, 1.0
     def get_s0(self): return 0, 0, -1.0
-    def get_wavelength(self): return 1.1
+    def get_wavelength(self): return self.wavelength
     def get_polarization_normal(self): return 0, 1, 0
     def get_polarization_fraction(self): return 0.95
 
 
 def small(**more):
     return nanoBragg(detpixels_slowfast=(20, 30), pixel_size_mm=1.0, Ncells_abc=(5, 5, 5), unit_cell_Adeg=(70, 80, 90, 90, 90, 90),
-                     missets_deg=(10, 20, 30), wavelength_A=1.0, default_F=100, oversample=1, **more)
+                     missets_deg=(10, 20, 30), wavelength_A=1.0, default_F=100, F000=100, oversample=1, **more)
 
 
 class Simtbx(unittest.TestCase):
     def test_image(self):
         sim = small(xtal_shape=shapetype.Gauss)
         sim.add_nanoBragg_spots()
-        want = nb.Simulator.from_flags("-detpixels_f 30 -detpixels_s 20 -pixel 1 -N 5 -cell 70 80 90 90 90 90 -misset 10 20 30 "
-                                       "-lambda 1 -default_F 100 -oversample 1 -gauss_xtal").image()
-        np.testing.assert_array_equal(sim.raw_pixels, want)
+        want = nb.Simulator.from_flags("-detpixels_f 30 -detpixels_s 20 -pixel 1 -N 5 -cell 70 80 90 90 90 90 -misset 10 20 30 -lambda 1 "
+                                       "-default_F 100 -oversample 1 -gauss_xtal").image()
+        np.testing.assert_allclose(sim.raw_pixels, want, rtol=1e-9)
         sim.add_nanoBragg_spots()
-        np.testing.assert_array_equal(sim.raw_pixels, 2 * want)
+        np.testing.assert_allclose(sim.raw_pixels, 2 * want, rtol=1e-9)
         self.assertEqual(sim.detpixels_slowfast, (20, 30))
+        part = small(xtal_shape="gauss", region_of_interest=((4, 9), (3, 40)), mask=np.arange(600).reshape(20, 30) % 7 > 0)
+        part.add_nanoBragg_spots()
+        np.testing.assert_allclose(part.raw_pixels[3:, 4:10], (want * part.mask)[3:, 4:10], rtol=1e-9)
+        self.assertEqual(part.raw_pixels.sum(), part.raw_pixels[3:, 4:10].sum())
+
+    def test_positions(self):
+        """Words by their places, and both kinds of them."""
+        with self.assertWarnsRegex(nb.Warning, "in radians"):
+            by_place = nanoBragg((20, 30), (5, 5, 5), (70, 80, 90, 90, 90, 90), (1, 2, 3), (9, 14), 120, 1.0, 1.1)
+        self.assertAlmostEqual(by_place.missets_deg[0], np.degrees(1))
+        with self.assertWarnsRegex(nb.Warning, "in radians"):
+            by_name = nanoBragg(unit_cell_Adeg=(70, 80, 90, 90, 90, 90), misset_deg=(1, 2, 3), beam_center_mm=(9, 14), distance_mm=120,
+                                wavelength_A=1.1, detpixels_slowfast=(20, 30), Ncells_abc=(5, 5, 5), pixel_size_mm=1)
+        for sim in by_place, by_name:
+            self.assertEqual((sim.detpixels_fastslow, sim.distance_mm, sim.beam_center_mm), ((30, 20), 120, (9, 14)))
+            sim.default_F = 100
+        np.testing.assert_array_equal(by_place.simulator.image(), by_name.simulator.image())
+        self.assertEqual(nanoBragg([Panel()], Beam(), 3, 0).verbose, 3)
+        with self.assertRaisesRegex(TypeError, "twice"):
+            nanoBragg((20, 30), detpixels_slowfast=(20, 30))
 
     def test_reads_what_nobody_set(self):
         """Set to what they read, attributes change nothing; and they are those of the image."""
-        turned = dict(detector_twotheta_deg=7.0, detector_rotation_deg=(1.0, 2.0, 3.0))
+        turned = dict(detector_rotation_deg=(1.0, 2.0, 3.0))
         plain = small().simulator.image()
-        for name in ("beam_center_mm", "Amatrix", "Amatrix_RUB", "energy_eV", "phisteps", "mosaic_domains", "distance_mm"):
+        for name in ("beam_center_mm", "Amatrix", "energy_eV", "phisteps", "mosaic_domains", "distance_mm"):
             with self.subTest(name):
                 sim = small()
                 value = getattr(sim, name)
@@ -69,33 +97,26 @@ class Simtbx(unittest.TestCase):
                     sim.missets_deg = 0, 0, 0
                 setattr(sim, name, value)
                 np.testing.assert_allclose(sim.simulator.image(), plain, rtol=1e-5)
-        for convention in ("adxv", "mosflm", "denzo", "xds", "dials"):
-            with self.subTest(convention):
-                sim, other = small(beamcenter_convention=convention, **turned), small(beamcenter_convention=convention, **turned)
-                other.beam_center_mm = sim.beam_center_mm
-                np.testing.assert_allclose(other.simulator.image(), sim.simulator.image(), rtol=1e-9)
-        sim = small(beamcenter_convention="adxv", beam_center_mm=(11.0, 7.0), **turned)
+        sim = small(beamcenter_convention="adxv", **turned)
+        self.assertEqual(sim.beamcenter_convention, convention.ADXV)
+        sim.beam_center_mm = 11.0, 7.0
         np.testing.assert_allclose(sim.adxv_beam_center_mm, (11.0, 7.0))
         np.testing.assert_allclose(sim.mosflm_beam_center_mm, (20 - 7 - 0.5, 11 - 0.5))
         np.testing.assert_allclose(sim.denzo_beam_center_mm, (20 - 7, 11))
         fast, slow, normal = map(np.array, (sim.fdet_vector, sim.sdet_vector, sim.odet_vector))
         np.testing.assert_allclose(abs(np.cross(fast, slow) @ normal), 1)
         origin = np.array(sim.pix0_vector_mm)
-        np.testing.assert_allclose(sim.dials_origin_mm, (origin[2], origin[1], -origin[0]))
+        np.testing.assert_allclose(sim.dials_origin_mm, origin * (1, -1, -1))  # spindle along x, beam along z
         np.testing.assert_allclose(normal @ origin, sim.close_distance_mm)
         # From there along the axes to where the beam meets the detector.
-        np.testing.assert_allclose(origin + 11 * fast + (20 - 7) * slow, sim.distance_mm * np.array(sim.beam_vector), rtol=1e-9, atol=1e-9)
+        hit = origin + 11 * fast + (20 - 7) * slow
+        np.testing.assert_allclose(np.cross(hit, sim.beam_vector), 0, atol=1e-9)
         np.testing.assert_allclose(sim.XDS_ORGXY, (-origin @ fast + 0.5, -origin @ slow + 0.5))
-        axes = ("fdet_vector", "sdet_vector", "odet_vector", "beam_vector", "polar_vector", "spindle_axis", "twotheta_axis")
         sim = small()
-        custom = small(**{name: getattr(sim, name) for name in axes}, XDS_ORGXY=sim.XDS_ORGXY)
-        np.testing.assert_allclose(custom.simulator.image(), sim.simulator.image(), rtol=1e-5)
-        custom.polar_B_vector = sim.polar_B_vector
-        np.testing.assert_allclose(custom.polar_vector, sim.polar_vector)
-        centered = small(**{name: getattr(sim, name) for name in axes}, beam_center_mm=custom.beam_center_mm)
-        np.testing.assert_allclose(centered.simulator.image(), sim.simulator.image(), rtol=1e-5)
+        sim.polar_Bvector = sim.polar_Bvector
+        np.testing.assert_allclose(sim.polar_vector, small().polar_vector)
         for name in ("pix0_vector_mm", "mosflm_beam_center_mm"):
-            with self.assertRaisesRegex(AttributeError, "can only be read"):
+            with self.assertRaisesRegex(AttributeError, "no setter"):
                 setattr(sim, name, (1, 2))
 
     def test_factors_and_matrix(self):
@@ -104,21 +125,31 @@ class Simtbx(unittest.TestCase):
         sim.add_nanoBragg_spots()
         other = small()
         other.add_nanoBragg_spots()
-        np.testing.assert_allclose(sim.raw_pixels, other.raw_pixels, rtol=1e-12)
+        np.testing.assert_allclose(sim.raw_pixels, other.raw_pixels, rtol=1e-12, atol=1e-12 * sim.raw_pixels.max())
         sim.Amatrix = np.diag([1 / 70, 1 / 80, 1 / 90])
         self.assertGreater(sim.simulator.image().sum(), 0)
 
-    def test_sources_do_not_add_up(self):
+    def test_sources(self):
+        """Weights count as they are; those of beams have the mean 1, so that N beams make an image N times as bright."""
         one, two = small(), small()
         two.xray_source_XYZ = [(-1, 0, 0), (-1, 0, 0)]
         np.testing.assert_allclose(two.simulator.image(), one.simulator.image(), rtol=1e-9)
+        two.xray_source_intensity_fraction = [3, 4]
+        np.testing.assert_allclose(two.simulator.image(), 7 * one.simulator.image(), rtol=1e-9)
+        one.xray_beams = [Beam(1.1e-10, 4.0)]
+        two = small(xray_beams=[Beam(1.1e-10, 1.0), Beam(1.1e-10, 3.0)])
+        self.assertEqual((one.flux, two.flux, one.polarization), (4, 4, 0.95))
+        self.assertAlmostEqual(two.wavelength_A, 1.1)
+        np.testing.assert_allclose(two.simulator.image(), 2 * one.simulator.image(), rtol=1e-9)
+        with self.assertRaisesRegex(ValueError, "wavelengths in m"):
+            one.xray_beams = [Beam()]
 
     def test_background(self):
         """Of a constant F: the solid angle times known numbers."""
         sim = small(nopolar=True, default_Fbg=2.5, amorphous_sample_size_mm=(2.0, 0, 0.05), flux=1e11, beamsize_mm=0.1, amorphous_density_gcm3=1.2)
         sim.amorphous_molecular_weight_Da = 20
         sim.add_background()
-        beam = sim.simulator["beam_center_fast"], sim.simulator["beam_center_slow"]
+        beam = -np.array(sim.pix0_vector_mm)[2] * 1e-3, np.array(sim.pix0_vector_mm)[1] * 1e-3
         fast, slow = np.meshgrid((np.arange(30) + 0.5) * 1e-3 - beam[0], (np.arange(20) + 0.5) * 1e-3 - beam[1])
         molecules = 2e-3 * 1e-4 * 0.5e-4 * 1.2e6 * 6.02214179e23 / 20
         want = 7.94079248018965e-30 * 1e11 / 1e-8 * molecules * 2.5**2 * 1e-6 * 0.1 / (0.1**2 + fast**2 + slow**2)**1.5
@@ -151,32 +182,34 @@ class Simtbx(unittest.TestCase):
         self.assertLess(sim.raw_pixels[9, 14], 50)
 
     def test_mosaic_blocks(self):
-        sim = small(mosaic_spread_deg=1.0, mosaic_domains=6)
+        sim = small()
+        sim.mosaic_spread_deg, sim.mosaic_domains = 1.0, 6
         want, blocks = sim.simulator.image(), sim.get_mosaic_blocks()
         np.testing.assert_allclose(blocks @ blocks.transpose(0, 2, 1), np.tile(np.eye(3), (6, 1, 1)), atol=1e-12)
+        # Those of simtbx's default seed.
+        np.testing.assert_allclose(blocks[1][0], [0.99986450, 0.01645191, -0.00056683], atol=2e-5)
         other = small()
         np.testing.assert_array_equal(other.get_mosaic_blocks(), np.eye(3)[None])
         other.set_mosaic_blocks(blocks.reshape(6, 9))
+        np.testing.assert_array_equal(other.get_mosaic_blocks(), blocks)
+        np.testing.assert_array_equal(other.simulator.image(), small().simulator.image())  # of no spread
+        other.mosaic_spread_deg = 0.1
         np.testing.assert_allclose(other.simulator.image(), want, rtol=1e-6, atol=1e-9 * want.max())
-        other.mosaic_spread_deg = 0.0
-        other.mosaic_domains = None
-        np.testing.assert_array_equal(other.simulator.image(), small().simulator.image())
         half_turn = np.diag([1.0, -1, -1])
         other.set_mosaic_blocks([half_turn])
-        np.testing.assert_allclose(other.get_mosaic_blocks(), [half_turn], atol=1e-12)
+        np.testing.assert_array_equal(other.get_mosaic_blocks(), [half_turn])
 
     def test_orientation(self):
-        sim = small(seed=3)
+        sim, other = small(seed=3), small(seed=3)
         sim.randomize_orientation()
+        other.randomize_orientation()
         first = sim.missets_deg
-        sim.randomize_orientation()
-        self.assertEqual(first, sim.missets_deg)
-        sim.seed = 4
+        self.assertEqual(first, other.missets_deg)
         sim.randomize_orientation()
         self.assertNotEqual(first, sim.missets_deg)
-        sim.Amatrix_RUB = [[70, 0, 0], [0, 80, 0], [1, 2, 90]]
-        np.testing.assert_allclose(np.array(sim.Amatrix) @ np.array([[70, 0, 0], [0, 80, 0], [1, 2, 90]]).T, np.eye(3), atol=1e-12)
-        np.testing.assert_allclose(sim.Amatrix_RUB, [[70, 0, 0], [0, 80, 0], [1, 2, 90]], rtol=1e-12)
+        direct = [[70, 0, 0], [0, 80, 0], [1, 2, 90]]
+        sim.Amatrix_RUB = direct
+        np.testing.assert_allclose(np.array(sim.Amatrix) @ np.array(direct).T, np.eye(3), atol=1e-12)
 
     def test_real_and_imaginary_parts(self):
         one, two = small(), small()
@@ -186,10 +219,11 @@ class Simtbx(unittest.TestCase):
         np.testing.assert_allclose(two.simulator.image(), one.simulator.image(), rtol=1e-12)
 
     def test_dxtbx(self):
-        sim = nanoBragg([Panel()], Beam(), default_F=100, Ncells_abc=(5, 5, 5), oversample=1)
+        sim = nanoBragg([Panel()], Beam(), default_F=100, Ncells_abc=(5, 5, 5), oversample=1, unit_cell_tuple=(70, 80, 90, 90, 90, 90))
         simulator = sim.simulator
         self.assertEqual(simulator.shape, (20, 30))
-        self.assertAlmostEqual(simulator["kahn_factor"], 0.9)
+        self.assertAlmostEqual(simulator["kahn_factor"], 0.95)  # the fraction, as in simtbx
+        self.assertEqual((sim.flux, sim.quantum_gain), (3.0, 1.5))
         np.testing.assert_allclose(simulator["beam_direction"], [0, 0, -1])
         values = simulator.trace(0, 0)
         position = next(v for n, v in values.items() if np.shape(v) == (3,) and "pos" in n)
@@ -199,13 +233,9 @@ class Simtbx(unittest.TestCase):
         sim = small()
         sim.Fhkl = Miller()
         self.assertEqual(sim.simulator.structure_factors[0][0, 0, 0], 5)
-        self.assertEqual(sim.indices, [(1, 2, 3), (-1, -2, -3)])
-        sim.xray_beams = [Beam(), Beam()]
-        self.assertEqual(sim.xray_source_XYZ, [(0, 0, 1)] * 2)
-        self.assertEqual(sim.xray_source_wavelengths_A, [1.1, 1.1])
-        np.testing.assert_allclose(sim.simulator["source_weight"], [3, 3])
-        with self.assertRaisesRegex(AttributeError, "xray_source_XYZ"):
-            sim.xray_beams
+        np.testing.assert_allclose(sim.unit_cell_tuple[:3], (71, 81, 91))
+        with self.assertRaisesRegex(AttributeError, "Fhkl_tuple"):
+            sim.Fhkl
 
     def test_names(self):
         sim = small()
@@ -216,11 +246,13 @@ class Simtbx(unittest.TestCase):
                                   (lambda: setattr(sim, "amorphous_sample_molecular_weight_Da", 28), AttributeError,
                                    "closest is 'amorphous_molecular_weight_Da'"),
                                   (lambda: nanoBragg(xtal_shape="fiber", default_F=1).add_nanoBragg_spots(), ValueError, "xtal_shape"),
-                                  (lambda: sim.add_background(), ValueError, "amorphous_sample_thick_mm"),
-                                  (lambda: sim.set_mosaic_blocks([np.ones((3, 3))]), ValueError, "rotation matrices"),
-                                  (lambda: nanoBragg().add_nanoBragg_spots(), ValueError, "structure factors")):
+                                  (lambda: nanoBragg(xtal_shape="squre"), ValueError, "closest is 'Square'"),
+                                  (lambda: sim.set_mosaic_blocks([np.ones((3, 3))]), ValueError, "rotation matrices")):
             with self.subTest(words), self.assertRaisesRegex(kind, words):
                 call()
+        with self.assertWarnsRegex(nb.Warning, "amorphous_sample_thick_mm"):
+            sim.add_background()
+        self.assertEqual(sim.raw_pixels.max(), 0)
 
     def test_smv(self):
         sim = small()
@@ -230,14 +262,14 @@ class Simtbx(unittest.TestCase):
             sim.to_smv_format(file)
             with open(file, "rb") as f:
                 data = f.read()
-            self.assertEqual(len(data), 512 + 2 * 600)
-            self.assertIn(b"SIZE1=30;", data[:512])
-            pixels = np.frombuffer(data[512:], "<u2")
+            self.assertEqual(len(data), 1024 + 2 * 600)
+            self.assertIn(b"SIZE1=30;", data[:1024])
+            pixels = np.frombuffer(data[1024:], "<u2")
             self.assertEqual((pixels.max(), pixels.argmax()), (55000, sim.raw_pixels.argmax()))
             sim = nanoBragg([Panel()], Beam(), default_F=1)
             sim.to_smv_format(file)
             with open(file, "rb") as f:
-                header = f.read(512)
+                header = f.read(1024)
             self.assertIn(b"DISTANCE=100;BEAM_CENTER_X=15;BEAM_CENTER_Y=10;", header.replace(b"\n", b"").replace(b"WAVELENGTH=1.1;", b""))
 
 

@@ -1,4 +1,4 @@
-"""The names of simtbx.nanoBragg, with NumPy arrays in place of flex arrays.
+"""The class nanoBragg of simtbx, on the kernels of this package.
 
     from nanobragg.compat.simtbx import nanoBragg, shapetype
     SIM = nanoBragg(detpixels_slowfast=(1024, 1024), pixel_size_mm=0.1, Ncells_abc=(10, 10, 10), wavelength_A=1)
@@ -6,11 +6,14 @@
     SIM.add_nanoBragg_spots()
     SIM.to_smv_format("image.img")
 
-Units are in the names. ``nanoBragg(detector, beam)`` takes the objects of dxtbx, by their methods. A name that simtbx does not have is an
-AttributeError with the closest one; what is not computed here says so with NotImplementedError. Sources are normalized to their
-sum, so that an image does not grow with their number.
+Units are in the names. ``nanoBragg(detector, beam)`` takes the objects of dxtbx, by their methods. Attributes mean what they mean in
+simtbx, mistakes included; docs/cctbx.md lists them. Arrays are NumPy's here; in a process of cctbx ``nanobragg.cctbx`` has the same class
+with flex arrays, by the name that simtbx imports.
 """
 
+import math
+import numbers
+import operator
 import warnings
 
 import numpy
@@ -18,253 +21,734 @@ import numpy
 import nanobragg
 
 from .._errors import unknown
-from ._simtbx_attributes import ATTRIBUTES, DERIVED, ELSEWHERE, SAME, convention, pivot, shapetype  # noqa: F401
-from ._simtbx_reads import AXES, CENTERS, READ_ONLY, READS, beam_center
 from ._simtbx_stages import Stages
+from ._simtbx_state import State, _deg, axes_and_angles, convention, pivot, shapetype, unit  # noqa: F401
 
-_deg, _A = numpy.pi / 180, 1e-10
-
-
-def _axes_and_angles(matrices):
-    """Of rotation matrices: unit axes (n, 3) and angles (n,), rad."""
-    r = numpy.asarray(matrices, dtype=float).reshape(-1, 3, 3)
-    if not len(r) or not numpy.allclose(r @ r.transpose(0, 2, 1), numpy.eye(3), atol=1e-6) or (numpy.linalg.det(r) < 0).any():
-        raise ValueError("mosaic blocks are rotation matrices, (domains, 3, 3)")
-    # The eigenvector of 1; the sense of rotation from the part that changes sign.
-    axes = numpy.array([numpy.linalg.svd(one - numpy.eye(3))[2][2] for one in r])
-    odd = numpy.stack([r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]], axis=1) / 2
-    return axes, numpy.arctan2((odd * axes).sum(axis=1), (numpy.trace(r, axis1=1, axis2=2) - 1) / 2)
+_elsewhere = {
+    "to_cbf": "no writer of CBF files; write to_smv_format, or give the flags to nb-sim --cbf",
+    "to_nexus_nxmx": "no writer of NeXus files; write to_smv_format, or give the flags to nb-sim --nexus",
+    "as_explist": "no dxtbx; nb-sim --write-expt writes one",
+    "set_mosaic_blocks_sym": "no symmetry of mosaic blocks; give all of them to set_mosaic_blocks",
+}
 
 
-def _rotations(axes, angles):
-    """Rotation matrices (n, 3, 3) about unit axes."""
-    cross = numpy.cross(numpy.eye(3)[None], axes[:, None])
-    sin, cos = numpy.sin(angles)[:, None, None], numpy.cos(angles)[:, None, None]
-    return cos * numpy.eye(3) + sin * cross + (1 - cos) * axes[:, :, None] * axes[:, None, :]
+def testuple():
+    """A tuple that begins with: is NaN known here?"""
+    return True, 2, 3, 4
 
 
-class nanoBragg(Stages):
-    """A simulator with simtbx's attributes; keyword arguments set them.
+def _number(name, scale=1, kind=float, then=(), doc=None):
+    """A property that stands in the state, there `scale` times smaller. then: what is derived anew."""
+    def read(self):
+        return kind(getattr(self._state, name) * scale) if scale != 1 else kind(getattr(self._state, name))
 
-    detector, beam: dxtbx objects; panel_id: which panel. device, precision, threads: as of ``nanobragg.Simulator``.
-    """
+    def write(self, value):
+        setattr(self._state, name, kind(value) / scale if scale != 1 else kind(value))
+        for method in then:
+            getattr(self._state, method)()
 
-    def __init__(self, detector=None, beam=None, panel_id=0, verbose=0, detpixels_slowfast=None, device=None, precision=None, threads=None,
-                 **attributes):
-        object.__setattr__(self, "_how", {"device": device, "precision": precision, "threads": threads})
-        object.__setattr__(self, "_values", {name: start for name, (start, _) in ATTRIBUTES.items()})
-        object.__setattr__(self, "_given", set())
-        object.__setattr__(self, "_pixels", None)
-        object.__setattr__(self, "_blocks", None)
-        self.verbose = verbose
-        if detpixels_slowfast is not None:
-            self.detpixels_fastslow = detpixels_slowfast[1], detpixels_slowfast[0]
-        if beam is not None:
-            self._take_beam(beam)
-        if detector is not None:
-            self.set_dxtbx_detector_panel(detector[panel_id] if hasattr(detector, "__getitem__") else detector,
-                                          beam.get_s0() if beam is not None else None)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+    return property(read, write, doc=doc)
 
-    # Attributes.
+
+def _plain(name, start, kind=None):
+    """A property that nothing follows from."""
+    def read(self):
+        return self._plain.get(name, start)
+
+    def write(self, value):
+        self._plain[name] = value if kind is None else kind(value)
+
+    return property(read, write)
+
+
+def _axis(name):
+    def read(self):
+        return tuple(float(x) for x in getattr(self._state, name))
+
+    def write(self, value):
+        vector = numpy.array([float(x) for x in value])
+        if vector.shape != (3,):
+            raise ValueError(f"a direction has three numbers, not {len(vector)}")
+        setattr(self._state, name, vector)
+
+    return property(read, write)
+
+
+def _whole(value):
+    return operator.index(value) if hasattr(value, "__index__") else int(value)
+
+
+def _choice(kind, names):
+    """A word of an enumeration, or the number of one."""
+    def read(self):
+        return getattr(self, "_state").__dict__[names]
+
+    def write(self, value):
+        if isinstance(value, str):
+            found = [member for member in kind if member.name.lower() == value.lower()]
+            if not found:
+                raise ValueError(unknown(names, value, [member.name for member in kind]))
+            value = found[0]
+        setattr(self._state, names, kind(int(value)))
+        if names == "convention":
+            self._state.init_beamcenter()
+
+    return property(read, write)
+
+
+class Arrays:
+    """What the class gives: NumPy's arrays, and tuples."""
+    double = staticmethod(lambda array: numpy.array(array, dtype=float))
+    vec2 = vec3 = mat3 = image = double
+    indices = staticmethod(lambda array: numpy.array(array, dtype=int))
+    cell = staticmethod(tuple)
+    matrix = staticmethod(lambda matrix: numpy.array(matrix))
+    beams = staticmethod(lambda state: list(state.beams))
+
+    @staticmethod
+    def added(image, more, slow, fast):
+        image[slow:slow + more.shape[0], fast:fast + more.shape[1]] += more
+
+
+def _numbers(value):
+    """NumPy's array of what may be a flex array, or a list of them."""
+    if hasattr(value, "as_numpy_array"):
+        return value.as_numpy_array()
+    return numpy.array(list(value) if not isinstance(value, numpy.ndarray) else value, dtype=float)
+
+
+class _Names:
+    """Names that the class does not have."""
+    _strict = True
 
     def __getattr__(self, name):
-        name = SAME.get(name, name)
-        if name == "detpixels_slowfast":
-            return self._values["detpixels_fastslow"][::-1]
-        if name == "detsize_fastslow_mm":
-            return tuple(n * self.pixel_size_mm for n in self._values["detpixels_fastslow"])
-        if name == "amorphous_sample_thick_mm":
-            return self._values["amorphous_sample_size_mm"][0]
-        if name == "Amatrix_RUB":
-            return numpy.linalg.inv(numpy.array(self.Amatrix, dtype=float).reshape(3, 3)).T
-        if name == "raw_pixels":
-            return self._raw()
-        value = self._values.get(name)
-        if value is None or (name == "distance_mm" and name not in self._given and "close_distance_mm" in self._given):
-            if name == "energy_eV":
-                return 12398.42 / self.wavelength_A
-            if name == "detector_thickstep_mm":
-                return self.detector_thick_mm / self.detector_thicksteps
-            if name in READS or name == "beam_center_mm":
-                return self._read(name)
-        if name in ATTRIBUTES:
-            return value
-        if name in ELSEWHERE:
-            raise NotImplementedError(f"nanoBragg.{name}: this layer has {ELSEWHERE[name]}")
-        if name in ("Fhkl", "xray_beams"):
-            raise AttributeError(f"nanoBragg.{name} can be set; read {'Fhkl_tuple' if name == 'Fhkl' else 'xray_source_XYZ'}")
-        known = [*ATTRIBUTES, *SAME, *READS, "Fhkl", "xray_beams", *DERIVED, *(n for n in vars(type(self)) if not n.startswith("_"))]
-        raise AttributeError(unknown("nanoBragg", name, known))
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(type(self), name, None)
+        if isinstance(found, property):
+            return found.fget(self)  # says why, again
+        if name in _elsewhere:
+            raise NotImplementedError(f"nanoBragg.{name}: this layer has {_elsewhere[name]}")
+        raise AttributeError(unknown("nanoBragg", name, [n for n in dir(type(self)) if not n.startswith("_")]))
 
     def __setattr__(self, name, value):
-        name = SAME.get(name, name)
-        if name in ELSEWHERE:
-            raise NotImplementedError(f"nanoBragg.{name}: this layer has {ELSEWHERE[name]}")
-        if name in READ_ONLY:
-            raise AttributeError(f"nanoBragg.{name} can only be read; set {READ_ONLY[name]}")
-        if name == "raw_pixels":
-            object.__setattr__(self, "_pixels", numpy.array(value, dtype=float).reshape(self._shape()))
-            return
-        if name == "xray_beams":
-            self._take_beams(value)
-            return
-        if name in DERIVED:
-            name, value = DERIVED[name](self, value)
-        if name not in ATTRIBUTES:
-            raise AttributeError(unknown("nanoBragg", name, [*ATTRIBUTES, *SAME, *DERIVED, "xray_beams"]))
-        if name == "unit_cell_Adeg" and hasattr(value, "parameters"):
-            value = value.parameters()
-        self._values[name] = value
-        self._given.add(name)
-        if name.startswith("mosaic_"):
-            object.__setattr__(self, "_blocks", None)
-        if name == "energy_eV":
-            self._values["wavelength_A"] = 12398.42 / float(value)
-            self._given.discard("wavelength_A")
-        elif name == "wavelength_A":
-            self._given.discard("energy_eV")
+        if not name.startswith("_") and not hasattr(type(self), name) and name not in self.__dict__:
+            if name in _elsewhere:
+                raise NotImplementedError(f"nanoBragg.{name}: this layer has {_elsewhere[name]}")
+            known = [n for n in dir(type(self)) if not n.startswith("_")]
+            if self._strict:
+                raise AttributeError(unknown("nanoBragg", name, known))
+            warnings.warn(unknown("nanoBragg", name, known) + "; it has no effect", nanobragg.Warning, stacklevel=4)
+        object.__setattr__(self, name, value)
 
-    def _read(self, name):
-        """An attribute that was not set. Structure factors are not needed for it."""
-        crystal = nanobragg.Crystal()
-        if self._values["Amatrix"] is not None:
-            crystal.matrix = self._matrix()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", nanobragg.Warning)  # an image says it
-            simulator = nanobragg.Simulator(crystal, flags=[*self._words(without=("default_F", "region_of_interest")), "-default_F", "1"],
-                                            device="cpu")
-        read = READS.get(name)
-        if name == "beam_center_mm":
-            convention = self._values["beamcenter_convention"] or ("custom" if AXES & self._given else "mosflm")
-            read = CENTERS.get(convention, beam_center)
-        return read(simulator, lambda: simulator.trace(0, 0))
 
-    def _matrix(self):
-        return numpy.array(self._values["Amatrix"], dtype=float).reshape(3, 3).T / _A  # rows a*, b*, c* become columns
+class nanoBragg(Stages, _Names):
+    """A simulator with simtbx's attributes.
+
+    ``nanoBragg(detector, beam, verbose=0, panel_id=0)`` with objects of dxtbx, or ``nanoBragg(detpixels_slowfast, Ncells_abc, unit_cell_Adeg,
+    misset_deg, beam_center_mm, distance_mm, pixel_size_mm, wavelength_A, divergence_mrad, dispersion_pct, mosaic_spread_deg, oversample,
+    verbose)``, all of which may be left out; other keywords set attributes of their names. device, precision, threads: as of
+    ``nanobragg.Simulator``.
+    """
+
+    _arrays = Arrays
+    _positions = ("detpixels_slowfast", "Ncells_abc", "unit_cell_Adeg", "misset_deg", "beam_center_mm", "distance_mm", "pixel_size_mm",
+                  "wavelength_A", "divergence_mrad", "dispersion_pct", "mosaic_spread_deg", "oversample", "verbose")
+
+    def __init__(self, *positional, device=None, precision=None, threads=None, **words):
+        self._how = {"device": device, "precision": precision, "threads": threads}
+        self._plain = {}
+        self._state = state = State()
+        self._pixels = self._kept = None
+        of_dxtbx = "detector" in words or (positional and hasattr(positional[0], "__getitem__") and hasattr(positional[0][0], "get_image_size"))
+        names = ("detector", "beam", "verbose", "panel_id") if of_dxtbx else self._positions
+        if len(positional) > len(names):
+            raise TypeError(f"nanoBragg takes {len(names)} values by their positions, and is given {len(positional)}")
+        for name, value in zip(names, positional):
+            if name in words:
+                raise TypeError(f"nanoBragg is given '{name}' twice, by its position and by its name")
+            words[name] = value
+        given = {name: words.pop(name) for name in names if name in words}
+        if of_dxtbx:
+            self.verbose = given.get("verbose", 0)
+            self._of_dxtbx(given["detector"], given.get("beam"), given.get("panel_id", 0))
+        else:
+            self._of_words(given)
+        state.init_detector()
+        for name, value in words.items():
+            setattr(self, name, value)
+
+    def _of_dxtbx(self, detector, beam, panel_id):
+        state, panel = self._state, detector[panel_id]
+        state.take_beam(beam)
+        state.pixel_size = panel.get_pixel_size()[0] / 1000
+        state.fpixels, state.spixels = panel.get_image_size()
+        state.init_detector()
+        state.convention = convention.Custom
+        self.set_dxtbx_detector_panel(panel, beam.get_s0())
+        state.spindle = state.fast.copy()
+        state.reconcile()
+        if not state.distance > 0:
+            raise ValueError(f"panel {panel_id} of the detector lies behind the sample: its distance along the beam is {state.distance * 1e3:g} mm")
+
+    def _of_words(self, given):
+        state, cell = self._state, given.get("unit_cell_Adeg", (78.0, 78.0, 38.0, 90.0, 90.0, 90.0))
+        state.spixels, state.fpixels = (_whole(n) for n in given.get("detpixels_slowfast", (1024, 1024)))
+        state.N = [float(n) for n in given.get("Ncells_abc", (1, 1, 1))]
+        self._cell(cell)
+        state.misset = numpy.array([float(x) for x in given.get("misset_deg", (0, 0, 0))])
+        state.user_misset = bool((state.misset != 0).all())
+        if state.misset.any():
+            warnings.warn("simtbx takes misset_deg of its constructor in radians, and not at all where one of the three is 0, and so is it taken "
+                          "here; set missets_deg", nanobragg.Warning, stacklevel=3)
+        center = given.get("beam_center_mm")
+        if center is not None and not any(math.isnan(x) for x in center):
+            state.user_beam, (state.Xbeam, state.Ybeam) = True, (float(x) / 1000 for x in center)
+        state.distance = given.get("distance_mm", 100) / 1000
+        state.pixel_size = given.get("pixel_size_mm", 0.1) / 1000
+        state.wavelength = given.get("wavelength_A", 1) * 1e-10
+        state.divrange = [given.get("divergence_mrad", 0) / 1000] * 2
+        state.dispersion = given.get("dispersion_pct", 0) / 100
+        state.mosaic_spread = given.get("mosaic_spread_deg", 0) * _deg
+        state.oversample = _whole(given.get("oversample", 0))
+        state.user_oversample = state.oversample > 0
+        self.verbose = given.get("verbose", 0)
+        state.reconcile()
+
+    def _cell(self, cell):
+        numbers_ = [float(x) for x in (cell.parameters() if hasattr(cell, "parameters") else cell)]
+        if len(numbers_) != 6:
+            raise ValueError(f"a unit cell has six numbers, in Angstrom and degrees, not {len(numbers_)}")
+        self._state.cell = numbers_[:3] + [angle * _deg for angle in numbers_[3:]]
+        self._state.user_cell = True
+
+    # The crystal.
+
+    def _get_cell(self):
+        return self._state.direct_cell[:3] + [angle / _deg for angle in self._state.direct_cell[3:]]
+
+    def _set_cell(self, cell):
+        self._cell(cell)
+        self._state.init_cell()
+
+    unit_cell_Adeg = property(lambda self: self._arrays.cell(self._get_cell()), _set_cell, doc="unit cell")
+    unit_cell_tuple = property(lambda self: tuple(self._get_cell()), _set_cell, doc="unit cell")
 
     @property
-    def indices(self):
-        return None if self.Fhkl_tuple is None else self.Fhkl_tuple[0]
+    def Ncells_abc(self):
+        return tuple(self._state.N)
+
+    @Ncells_abc.setter
+    def Ncells_abc(self, value):
+        self._state.N, self._state.size = [float(n) for n in value], [-1.0] * 3
+        self._state.update_oversample()
 
     @property
-    def amplitudes(self):
-        return None if self.Fhkl_tuple is None else self.Fhkl_tuple[1]
+    def xtal_size_mm(self):
+        return tuple(x * 1e3 for x in self._state.size)
 
-    # dxtbx, by its methods.
+    @xtal_size_mm.setter
+    def xtal_size_mm(self, value):
+        self._state.size = [float(x) / 1e3 for x in value]
+        self._state.update_oversample()
+        self._state.init_interpolator()
 
-    def _take_beam(self, beam):
-        self.wavelength_A = beam.get_wavelength()
-        direction = numpy.array(beam.get_s0(), dtype=float)
-        self.beam_vector = tuple(direction / numpy.linalg.norm(direction))
-        if hasattr(beam, "get_polarization_normal"):
-            self.polar_vector = tuple(numpy.cross(direction, beam.get_polarization_normal()))
-        if hasattr(beam, "get_polarization_fraction"):
-            self.polarization = 2 * beam.get_polarization_fraction() - 1
+    xtal_shape = _choice(shapetype, "shape")
 
-    def _take_beams(self, beams):
-        """Sources of a list of dxtbx beams; their fluxes are weights."""
-        beams = list(beams)
-        directions = [numpy.array(b.get_s0(), dtype=float) for b in beams]
-        self.xray_source_XYZ = [tuple(-d / numpy.linalg.norm(d)) for d in directions]
-        self.xray_source_wavelengths_A = [b.get_wavelength() for b in beams]
-        self.xray_source_intensity_fraction = [b.get_flux() for b in beams]
+    @property
+    def missets_deg(self):
+        return tuple(self._state.misset / _deg)
 
-    def set_dxtbx_detector_panel(self, panel, s0=None):
-        """Place, axes and pixels of a dxtbx panel (mm); s0 along the beam."""
-        self.detpixels_fastslow = panel.get_image_size()
-        self.pixel_size_mm = panel.get_pixel_size()[0]
-        fast, slow, origin = (numpy.array(v, dtype=float) for v in (panel.get_fast_axis(), panel.get_slow_axis(), panel.get_origin()))
-        normal = numpy.cross(fast, slow)
-        if normal @ origin < 0:
-            normal = -normal
-        self.fdet_vector, self.sdet_vector, self.odet_vector = tuple(fast), tuple(slow), tuple(normal)
-        self.close_distance_mm = float(normal @ origin)
-        self._values["_close"] = (-float(fast @ origin), -float(slow @ origin))
-        self.detector_pivot = pivot.Sample
-        if s0 is not None:
-            direction = numpy.array(s0, dtype=float)
-            self.beam_vector = tuple(direction / numpy.linalg.norm(direction))
+    @missets_deg.setter
+    def missets_deg(self, value):
+        self._state.misset, self._state.user_misset = numpy.array([float(x) for x in value]) * _deg, True
+        self._state.init_cell()
+
+    @property
+    def Amatrix(self):
+        """Rows a*, b*, c*, 1/Angstrom."""
+        return self._arrays.matrix(self._state.reciprocal)
+
+    @Amatrix.setter
+    def Amatrix(self, value):
+        self._state.reciprocal = numpy.array(list(numpy.array(value, dtype=float).reshape(-1))).reshape(3, 3)
+        self._state.user_cell, self._state.user_matrix = False, True
+        self._state.init_cell()
+
+    @property
+    def Amatrix_RUB(self):
+        """Set with rows a, b, c, in Angstrom; read as Amatrix, as in simtbx."""
+        return self.Amatrix
+
+    @Amatrix_RUB.setter
+    def Amatrix_RUB(self, value):
+        self._state.user_cell = True
+        self._state.take_direct(numpy.array(value, dtype=float).reshape(3, 3))
+        self._state.reciprocal = numpy.linalg.inv(self._state.direct).T
+
+    def randomize_orientation(self):
+        """The next orientation of ``seed``, which becomes that of another."""
+        self._state.randomize()
 
     def set_dxtbx_crystal(self, crystal):
         """Orientation and cell of a dxtbx crystal."""
         self.Amatrix = numpy.array(crystal.get_A(), dtype=float).reshape(3, 3).T
 
+    # Structure factors.
+
+    def _grid(self):
+        """(array[h, k, l], (hmin, kmin, lmin)), made when it is first asked for."""
+        if self._kept is None:
+            state = self._state
+            if state.indices is None or not len(state.indices):
+                grid, low = numpy.full((1, 1, 1), state.default_F), numpy.zeros(3, dtype=int)
+            else:
+                low = state.indices.min(axis=0)
+                grid = numpy.full(state.indices.max(axis=0) - low + 1, state.default_F)
+                if state.amplitudes is not None:
+                    if len(state.amplitudes) != len(state.indices):
+                        raise ValueError(f"there are {len(state.indices)} Miller indices and {len(state.amplitudes)} amplitudes")
+                    grid[tuple((state.indices - low).T)] = state.amplitudes
+            if (low <= 0).all() and (low + grid.shape > 0).all():
+                grid[tuple(-low)] = state.F000
+            self._kept = grid, tuple(int(i) for i in low)
+        return self._kept
+
+    def _reset(name, kind):  # noqa: N805
+        def write(self, value):
+            setattr(self._state, name, kind(value))
+            self._kept = None
+        return write
+
+    default_F = property(lambda self: self._state.default_F, _reset("default_F", float), doc="structure factor that no list gives")
+    F000 = property(lambda self: self._state.F000, _reset("F000", float), doc="structure factor of the direct beam")
+
+    @property
+    def indices(self):
+        grid, low = self._grid()
+        return self._arrays.indices(numpy.indices(grid.shape).reshape(3, -1).T + low)
+
+    @indices.setter
+    def indices(self, value):
+        self._state.indices, self._kept = numpy.array(list(value) if not isinstance(value, numpy.ndarray) else value, dtype=int).reshape(-1, 3), None
+
+    @property
+    def amplitudes(self):
+        return self._arrays.double(self._grid()[0].reshape(-1))
+
+    @amplitudes.setter
+    def amplitudes(self, value):
+        self._state.amplitudes, self._kept = _numbers(value), None
+
+    @property
+    def Fhkl_tuple(self):
+        """Miller indices and amplitudes. Set with a third part that is not None, the parts are real and imaginary."""
+        return self.indices, self.amplitudes
+
+    @Fhkl_tuple.setter
+    def Fhkl_tuple(self, value):
+        indices, amplitudes, *imaginary = value
+        self.indices, amplitudes = indices, _numbers(amplitudes)
+        if imaginary and imaginary[0] is not None:
+            amplitudes = numpy.hypot(amplitudes, _numbers(imaginary[0]))
+        self.amplitudes = amplitudes
+
+    @property
+    def Fhkl(self):
+        """Set with a miller array of cctbx, whose cell becomes that of the crystal; read Fhkl_tuple."""
+        raise AttributeError("nanoBragg.Fhkl can be set; read Fhkl_tuple")
+
+    @Fhkl.setter
+    def Fhkl(self, array):
+        array = array.expand_to_p1().generate_bijvoet_mates()
+        self.unit_cell_Adeg = array.unit_cell()
+        self.Fhkl_tuple = array.indices(), array.data()
+
+    interpolate = property(lambda self: self._state.interpolate, lambda self, value: setattr(self._state, "interpolate", int(value)))
+
+    # Mosaic domains.
+
+    def _mosaic(self, name, value):
+        setattr(self._state, name, value)
+        self._state.init_steps()
+
+    mosaic_spread_deg = property(lambda self: self._state.mosaic_spread / _deg, lambda self, value: self._mosaic("mosaic_spread", float(value) * _deg))
+    mosaic_domains = property(lambda self: self._state.mosaic_domains, lambda self, value: self._mosaic("mosaic_domains", _whole(value)))
+    mosaic_seed = _number("mosaic_seed", kind=_whole)
+
+    def set_mosaic_blocks(self, matrices):
+        """Rotations of the mosaic domains, (domains, 3, 3) or (domains, 9). They count where mosaic_spread_deg is above 0."""
+        blocks = numpy.array([numpy.array(m, dtype=float).reshape(3, 3) for m in matrices])
+        axes_and_angles(blocks)
+        self._state.blocks, self._state.mosaic_domains = blocks, len(blocks)
+
+    def get_mosaic_blocks(self):
+        """Rotations of the mosaic domains."""
+        return self._arrays.mat3(self._state.mosaic_blocks())
+
+    def get_mosaic_domains_abc_phi_0(self):
+        """Rows a, b, c, in Angstrom, of each domain where phi is 0."""
+        blocks = self._state.mosaic_blocks()
+        if not self._state.mosaic_spread > 0:
+            blocks = numpy.tile(numpy.eye(3), (len(blocks), 1, 1))
+        return self._arrays.mat3(self._state.direct @ blocks.transpose(0, 2, 1))
+
+    def show_mosaic_blocks(self):
+        for i, block in enumerate(self._state.mosaic_blocks()):
+            print(f"{i} by: {math.acos(max(-1.0, min(1.0, (numpy.trace(block) - 1) / 2))) / _deg:f} deg\n{block}")
+        print(f"  total of {self._state.mosaic_domains} mosaic domains")
+
+    # The detector.
+
+    def set_dxtbx_detector_panel(self, panel, s0_vector):
+        """Place, axes, pixels, sensor and gain of a panel of dxtbx; s0_vector along the beam."""
+        self._state.take_panel(panel, s0_vector)
+        self.quantum_gain = self._state.quantum_gain
+
+    pixel_size_mm = _number("pixel_size", 1e3, then=("init_detector",))
+
+    @property
+    def detpixels_fastslow(self):
+        return self._state.fpixels, self._state.spixels
+
+    @detpixels_fastslow.setter
+    def detpixels_fastslow(self, value):
+        self._state.fpixels, self._state.spixels = (_whole(n) for n in value)
+        self._state.init_detector()
+
+    detpixels_slowfast = property(lambda self: self.detpixels_fastslow[::-1],
+                                  lambda self, value: setattr(self, "detpixels_fastslow", (value[1], value[0])))
+
+    @property
+    def detsize_fastslow_mm(self):
+        return self._state.detsize_f * 1e3, self._state.detsize_s * 1e3
+
+    @detsize_fastslow_mm.setter
+    def detsize_fastslow_mm(self, value):
+        self._state.detsize_f, self._state.detsize_s = (float(x) / 1e3 for x in value)
+        self._state.fpixels = self._state.spixels = 0
+        self._state.init_detector()
+
+    @property
+    def oversample(self):
+        return self._state.oversample
+
+    @oversample.setter
+    def oversample(self, value):
+        self._state.oversample, self._state.user_oversample = _whole(value), True
+        self._state.update_oversample()
+
+    @property
+    def region_of_interest(self):
+        """((fast from, fast to), (slow from, slow to)), ends included."""
+        fast0, fast1, slow0, slow1 = self._state.roi
+        return (fast0, fast1), (slow0, slow1)
+
+    @region_of_interest.setter
+    def region_of_interest(self, value):
+        self._state.roi = [_whole(x) for pair in value for x in pair]
+        self._state.init_beamcenter()
+
+    def _place(self, **values):
+        for name, value in values.items():
+            setattr(self._state, name, value)
+        self._state.reconcile()
+
+    @property
+    def beam_center_mm(self):
+        return self._state.Xbeam * 1e3, self._state.Ybeam * 1e3
+
+    @beam_center_mm.setter
+    def beam_center_mm(self, value):
+        x, y = (float(v) / 1e3 for v in value)
+        self._place(Xbeam=x, Ybeam=y, Fbeam=x, Sbeam=y, Xclose=x, Yclose=y, Fclose=x, Sclose=y, user_beam=True, ORGX=math.nan, ORGY=math.nan)
+
+    @property
+    def XDS_ORGXY(self):
+        return self._state.ORGX, self._state.ORGY
+
+    @XDS_ORGXY.setter
+    def XDS_ORGXY(self, value):
+        unknown_ = dict.fromkeys(("Fbeam", "Sbeam", "Xclose", "Yclose", "Fclose", "Sclose", "Xbeam", "Ybeam"), math.nan)
+        self._place(ORGX=float(value[0]), ORGY=float(value[1]), user_beam=True, convention=convention.XDS, **unknown_)
+
+    adxv_beam_center_mm = property(lambda self: (self._state.Fbeam * 1e3, (self._state.detsize_s - self._state.Sbeam) * 1e3))
+    mosflm_beam_center_mm = property(lambda self: tuple((x - 0.5 * self._state.pixel_size) * 1e3 for x in (self._state.Sbeam, self._state.Fbeam)))
+    denzo_beam_center_mm = property(lambda self: (self._state.Sbeam * 1e3, self._state.Fbeam * 1e3))
+    dials_origin_mm = property(lambda self: tuple(float(x) * 1e3 for x in self._state.dials_origin))
+    pix0_vector_mm = property(lambda self: tuple(float(x) * 1e3 for x in self._state.origin))
+    detector_pivot = _choice(pivot, "pivot")
+    beamcenter_convention = _choice(convention, "convention")
+    fdet_vector, sdet_vector, odet_vector = _axis("fast"), _axis("slow"), _axis("normal")
+    beam_vector, polar_vector, spindle_axis, twotheta_axis = _axis("beam"), _axis("polar"), _axis("spindle"), _axis("twotheta_axis")
+
+    @property
+    def polar_Bvector(self):
+        """Direction of the magnetic field: dxtbx's polarization normal."""
+        return tuple(float(x) for x in unit(numpy.cross(self._state.beam, self._state.polar)))
+
+    @polar_Bvector.setter
+    def polar_Bvector(self, value):
+        self._state.polar = unit(numpy.cross([float(x) for x in value], self._state.beam))
+
+    distance_meters = _number("distance")
+
+    def _set_distance(self, value):
+        self._place(distance=float(value) / 1e3, close_distance=float(value) / 1e3)
+
+    distance_mm = property(lambda self: float(self._state.distance) * 1e3, _set_distance, doc="from the sample to the detector along the beam")
+    close_distance_mm = property(lambda self: float(self._state.close_distance) * 1e3, _set_distance, doc="along the detector's normal")
+
+    @property
+    def detector_rotation_deg(self):
+        return tuple(self._state.rotation / _deg)
+
+    @detector_rotation_deg.setter
+    def detector_rotation_deg(self, value):
+        self._state.rotation = numpy.array([float(x) for x in value]) * _deg
+
+    @property
+    def detector_twotheta_deg(self):
+        return self._state.twotheta / _deg
+
+    @detector_twotheta_deg.setter
+    def detector_twotheta_deg(self, value):
+        self._state.twotheta, self._state.pivot = float(value) * _deg, pivot.Beam
+
+    def _sweep(name, scale, unsaid, then=("init_steps",)):  # noqa: N805
+        """A number of a sweep that makes another one unsaid."""
+        def write(self, value):
+            setattr(self._state, name, _whole(value) if scale is None else float(value) / scale)
+            for other in unsaid:
+                setattr(self._state, other, -1)
+            for method in then:
+                getattr(self._state, method)()
+        return property(lambda self: getattr(self._state, name) * (scale or 1), write)
+
+    detector_thick_mm = _sweep("thick", 1e3, ("thickstep",))
+    detector_thicksteps = _sweep("thicksteps", None, ("thickstep",))
+    detector_thickstep_mm = _sweep("thickstep", 1e3, ())
+    detector_attenuation_length_mm = _number("attenuation", 1e3)
+    curved_detector, point_pixel = _plain("curved_detector", False, bool), _plain("point_pixel", False, bool)
+
+    # The beam.
+
+    @property
+    def wavelength_A(self):
+        return self._state.wavelength * 1e10
+
+    @wavelength_A.setter
+    def wavelength_A(self, value):
+        self._state.wavelength = float(value) * 1e-10
+        if self._state.source_wavelengths is not None:
+            self._state.source_wavelengths = numpy.full(len(self._state.source_wavelengths), float(value))
+        self._state.init_sources()
+
+    @property
+    def energy_eV(self):
+        return 12398.42 / self.wavelength_A
+
+    @energy_eV.setter
+    def energy_eV(self, value):
+        self.wavelength_A = 12398.42 / float(value)
+
+    @property
+    def fluence(self):
+        return self._state.fluence
+
+    @fluence.setter
+    def fluence(self, value):
+        self._state.fluence, self._state.flux = float(value), 0.0
+        self._state.init_beam()
+
+    flux = _number("flux", then=("init_beam",))
+    exposure_s = _number("exposure", then=("init_beam",))
+    beamsize_mm = _number("beamsize", 1e3, then=("init_beam",))
+    polarization, nopolar = _number("polarization"), _number("nopolar", kind=bool)
+
+    @property
+    def dispersion_pct(self):
+        return self._state.dispersion * 100
+
+    @dispersion_pct.setter
+    def dispersion_pct(self, value):
+        self._state.dispersion = float(value) / 100
+        if self._state.dispsteps > 0:
+            self._state.dispstep = -1.0
+        self._state.init_steps()
+        self._state.init_sources()
+
+    dispsteps = _sweep("dispsteps", None, ("dispstep",), ("init_steps", "init_sources"))
+
+    def _pair(name, scale, kind, unsaid):  # noqa: N805
+        def write(self, value):
+            setattr(self._state, name, [kind(x) if scale == 1 else kind(x) / scale for x in value])
+            setattr(self._state, unsaid, [-1, -1])
+            self._state.init_steps()
+            self._state.init_sources()
+        return property(lambda self: tuple(x * scale for x in getattr(self._state, name)), write)
+
+    divergence_hv_mrad = _pair("divrange", 1e3, float, "divstep")
+    divsteps_hv = _pair("divsteps", 1, _whole, "divstep")
+    divstep_hv_mrad = _pair("divstep", 1e3, float, "divsteps")
+    round_div = _number("round_div", kind=bool)
+
+    def _sources(name, kind):  # noqa: N805
+        at = {"source_xyz": 0, "source_fractions": 1, "source_wavelengths": 2}[name]
+
+        def read(self):
+            return getattr(self._arrays, kind)(self._state.sources[at] * (1e10 if at == 2 else 1))
+
+        def write(self, value):
+            setattr(self._state, name, None if value is None else _numbers(value).reshape((-1, 3) if kind == "vec3" else -1))
+            self._state.init_sources()
+        return property(read, write)
+
+    xray_source_XYZ = _sources("source_xyz", "vec3")
+    xray_source_wavelengths_A = _sources("source_wavelengths", "double")
+    xray_source_intensity_fraction = _sources("source_fractions", "double")
+
+    @property
+    def xray_beams(self):
+        """Beams of dxtbx, one for each source; set with wavelengths in m, read in Angstrom, as in simtbx."""
+        return self._arrays.beams(self._state)
+
+    @xray_beams.setter
+    def xray_beams(self, value):
+        self._state.beams = list(value)
+        self._state.init_sources()
+
+    def show_sources(self):
+        print(f"  created a total of {len(self._state.sources[0])} sources:")
+        for i, (xyz, weight, wavelength) in enumerate(zip(*self._state.sources)):
+            print(f"{i} {xyz[0]:g} {xyz[1]:g} {xyz[2]:g}   {weight:g} {wavelength:.6g}")
+
+    phi_deg = property(lambda self: self._state.phi / _deg, lambda self, value: setattr(self._state, "phi", float(value) * _deg))
+    osc_deg = _sweep("osc", 1 / _deg, ("phistep",))
+    phisteps = _sweep("phisteps", None, ("phistep",))
+    phistep_deg = _sweep("phistep", 1 / _deg, ())
+
+    # What nothing follows from.
+
+    verbose, printout = _plain("verbose", 0), _plain("printout", False)
+    progress_meter, progress_pixel = _plain("progress_meter", True), _plain("progress_pixel", 0)
+    integral_form, cbf_int, device_Id = _plain("integral_form", False), _plain("cbf_int", False, bool), _plain("device_Id", 0, _whole)
+    seed = _number("seed", kind=_whole)
+    calib_seed, spot_scale = _plain("calib_seed", 123456789, _whole), _plain("spot_scale", 1.0, float)
+    quantum_gain, adc_offset_adu = _plain("quantum_gain", 1.0, float), _plain("adc_offset_adu", 40.0, float)
+    detector_calibration_noise_pct, flicker_noise_pct = _plain("calibration", 3.0, float), _plain("flicker", 0.0, float)
+    readout_noise_adu, detector_psf_fwhm_mm = _plain("readout_noise", 3.0, float), _plain("psf_fwhm", 0.08, float)
+    detector_psf_kernel_radius_pixels = _plain("psf_radius", 0, _whole)
+    detector_psf_type = _plain("psf_type", shapetype.Fiber)
+    mask = _plain("mask", None)
+
+    @property
+    def printout_pixel_fastslow(self):
+        return self._plain.get("printout_pixel", (-1, -1))
+
+    @printout_pixel_fastslow.setter
+    def printout_pixel_fastslow(self, value):
+        self._plain["printout_pixel"] = tuple(_whole(x) for x in value)
+        if value[0] > 0:
+            self.printout = True
+
     # Images.
 
     def _shape(self):
-        fast, slow = self._values["detpixels_fastslow"]
-        return int(slow), int(fast)
+        return self._state.spixels, self._state.fpixels
 
-    def _raw(self):
+    @property
+    def raw_pixels(self):
         if self._pixels is None:
-            object.__setattr__(self, "_pixels", numpy.zeros(self._shape()))
+            self._pixels = self._arrays.image(numpy.zeros(self._shape()))
         return self._pixels
 
-    def _words(self, without=()):
-        """Flags of what the attributes say, without some."""
-        words = []
-        order = [n for n in ATTRIBUTES if n not in ("detector_pivot",)] + ["detector_pivot"]  # the last such flag wins
-        always = {"unit_cell_Adeg", "Ncells_abc", "distance_mm", "pixel_size_mm", "detpixels_fastslow", "wavelength_A", "polarization", "fluence"}
-        for name in order:
-            value, flag = self._values[name], ATTRIBUTES[name][1]
-            if flag is None or value is None or name in without or (name not in self._given and name not in always):
-                continue
-            if name == "fluence" and "flux" in self._given and self.flux:
-                continue
-            if name in ("polarization", "polar_vector") and self.nopolar:
-                continue
-            if name == "distance_mm" and "close_distance_mm" in self._given:
-                continue
-            if name == "detector_attenuation_length_mm" and not self.detector_thick_mm:
-                continue
-            if name == "unit_cell_Adeg" and self._values["Amatrix"] is not None and name not in self._given:
-                continue
-            words += flag(value)
-        if self.detector_thick_mm and "detector_attenuation_length_mm" not in self._given:
-            words += ATTRIBUTES["detector_attenuation_length_mm"][1](self.detector_attenuation_length_mm)
-        if "_close" in self._values:
-            words += ["-Xclose", repr(self._values["_close"][0]), "-Yclose", repr(self._values["_close"][1])]
-        return words
+    @raw_pixels.setter
+    def raw_pixels(self, value):
+        if hasattr(value, "as_numpy_array") and self._arrays is not Arrays and len(value.focus()) == 2:
+            self._pixels = value
+            return
+        array = _numbers(value)
+        if array.size == numpy.prod(self._shape()):
+            array = array.reshape(self._shape())
+        elif self._arrays is Arrays:
+            raise ValueError(f"raw_pixels has the shape {self._shape()} and is given an array of the shape {array.shape}")
+        self._pixels = self._arrays.image(array)
 
-    def _parts(self):
-        """Beam and detector: what is no flag."""
-        parts = [nanobragg.Beam(), nanobragg.Detector()]
-        if self.xray_source_XYZ is not None:
-            n = len(self.xray_source_XYZ)
-            waves, weights = self.xray_source_wavelengths_A, self.xray_source_intensity_fraction
-            waves = [self.wavelength_A] * n if waves is None else waves
-            weights = [1.0] * n if weights is None else weights
-            if len(waves) != n or len(weights) != n:
-                raise ValueError(f"xray_source_XYZ has {n} sources, xray_source_wavelengths_A {len(waves)} and "
-                                 f"xray_source_intensity_fraction {len(weights)}")
-            parts[0].sources = [(*xyz, w, wave * _A) for xyz, w, wave in zip(self.xray_source_XYZ, weights, waves)]
+    def _raw(self):
+        """raw_pixels as an array of NumPy, which may be a copy."""
+        pixels = self._ours()
+        return (pixels if isinstance(pixels, numpy.ndarray) else pixels.as_numpy_array()).reshape(self._shape())
+
+    def _ours(self):
+        """raw_pixels; zeros where those are of another detector."""
+        pixels = self.raw_pixels
+        if (pixels.size if isinstance(pixels, numpy.ndarray) else pixels.size()) != numpy.prod(self._shape()):
+            self._pixels = None
+        return self.raw_pixels
+
+    def _window(self):
+        """The part of the region of interest that is on the detector: from slow, from fast, slow and fast pixels."""
+        (fast0, fast1), (slow0, slow1) = self.region_of_interest
+        return slow0, fast0, min(slow1 + 1, self._state.spixels) - slow0, min(fast1 + 1, self._state.fpixels) - fast0
+
+    def _add(self, image, window):
+        self._arrays.added(self._ours(), image, *window[:2])
+
+    def _detector_words(self, window=None):
+        """Flags of detector, beam and polarization; sources are in _beam. window: of this part of the detector alone."""
+        s = self._state
+        slow0, fast0, slow, fast = window or (0, 0, s.spixels, s.fpixels)
+        words = ["-detpixels_f", fast, "-detpixels_s", slow, "-pixel", s.pixel_size * 1e3, "-lambda", s.wavelength * 1e10,
+                 "-fdet_vector", *s.fast, "-sdet_vector", *s.slow, "-odet_vector", *s.normal, "-beam_vector", *-unit(s.sources[1] @ s.sources[0]), "-polar_vector", *s.polar,
+                 "-spindle_axis", *s.spindle, "-close_distance", s.close_distance * 1e3, "-Xclose", -(s.origin @ s.fast + fast0 * s.pixel_size) * 1e3, "-Yclose",
+                 -(s.origin @ s.slow + slow0 * s.pixel_size) * 1e3, "-pivot", "sample"]
+        words += ["-nopolar"] if s.nopolar else ["-polar", s.polarization, "-oversample_polar"]
+        words += ["-oversample_omega", *(["-point_pixel"] if self.point_pixel else [])]
+        if self.curved_detector:
+            words += ["-curved_det"]
+        if s.thick > 0 and s.attenuation > 0:
+            words += ["-detector_thick", s.thickstep * s.thicksteps * 1e6, "-detector_abs", s.attenuation * 1e6, "-detector_thicksteps",
+                      s.thicksteps, "-oversample_thick"]
+        slow0, fast0, slow, fast = self._window()
+        if window is None and (fast, slow) != (s.fpixels, s.spixels):
+            words += ["-roi", fast0, fast0 + fast - 1, slow0, slow0 + slow - 1]
+        return [word if isinstance(word, (str, numbers.Integral)) else float(word) for word in words]
+
+    def _beam(self, weights, window=None):
+        """Beam and detector: sources and mask."""
+        (xyz, weight, wavelength), beam, detector = self._state.sources, nanobragg.Beam(), nanobragg.Detector()
+        rows = [(*place, w, wave) for place, w, wave in zip(xyz, weights, wavelength)]
+        beam.fluence = self._state.fluence * float(numpy.sum(weights))
+        beam.sources = rows
         if self.mask is not None:
-            parts[1].mask = self.mask
-        return parts
+            slow0, fast0, slow, fast = window or (0, 0, *self._shape())
+            detector.mask = numpy.asarray(self.mask)[slow0:slow0 + slow, fast0:fast0 + fast]
+        return beam, detector
 
-    def _simulator(self):
-        crystal = nanobragg.Crystal()
-        if self.Fhkl_tuple is not None:
-            indices, *parts = (numpy.asarray(list(a) if not hasattr(a, "shape") else a) for a in self.Fhkl_tuple)
-            indices, low = indices.astype(int), indices.astype(int).min(axis=0)
-            grid = numpy.full(indices.max(axis=0) - low + 1, float(self.default_F))
-            # Of real and imaginary parts the intensity takes the amplitude.
-            grid[tuple((indices - low).T)] = numpy.hypot(*parts) if len(parts) == 2 else parts[0]
-            if self.F000 is not None and (low <= 0).all() and (low + grid.shape > 0).all():
-                grid[tuple(-low)] = self.F000
-            crystal.structure_factors = grid, tuple(low)
-        elif not self.default_F:
-            raise ValueError("nanoBragg has no structure factors: set Fhkl_tuple = indices, amplitudes, or default_F")
-        elif self.F000 is not None:
-            crystal.structure_factors = numpy.full((1, 1, 1), float(self.F000)), (0, 0, 0)
-        if self._values["Amatrix"] is not None:
-            crystal.matrix = self._matrix()
-        simulator = nanobragg.Simulator(*self._parts(), crystal, flags=self._words(), **self._how)
-        if self._blocks is not None:
-            axes, angles = self._blocks
-            simulator.set(mosaic_axis=axes, mosaic_unit_angle=angles, mosaic_spread=1.0)
+    def _simulator(self, window=None):
+        s, crystal = self._state, nanobragg.Crystal()
+        shapes = {shapetype.Square: "-square_xtal", shapetype.Round: "-round_xtal", shapetype.Gauss: "-gauss_xtal",
+                  shapetype.Gauss_argchk: "-gauss_xtal", shapetype.Tophat: "-tophat_spots"}
+        if s.shape not in shapes:
+            raise ValueError(f"xtal_shape is {s.shape.name}, which is of point spreads; crystals are Square, Round, Gauss, Gauss_argchk or Tophat")
+        if not s.direct.any():
+            raise ValueError("nanoBragg(detector, beam) has no unit cell; set unit_cell_tuple, Amatrix or Fhkl")
+        crystal.structure_factors = self._grid()
+        crystal.matrix = numpy.linalg.inv(s.direct) * 1e10
+        whole = [max(1, math.ceil(n)) for n in s.N]  # ncells is set below, as the number it is
+        words = [*self._detector_words(window), "-default_F", s.default_F, "-Na", whole[0], "-Nb", whole[1], "-Nc", whole[2], shapes[s.shape],
+                 "-interpolate" if s.interpolate else "-nointerpolate", "-oversample", max(1, s.oversample), "-phi", s.phi / _deg]
+        if s.phisteps > 1:
+            words += ["-osc", s.phistep * s.phisteps / _deg, "-phisteps", s.phisteps]
+        values = {"ncells": s.N}
+        blocks = s.mosaic_blocks() if s.mosaic_spread > 0 else numpy.eye(3)[None]
+        if len(blocks) > 1 or not numpy.array_equal(blocks[0], numpy.eye(3)):
+            words += ["-mosaic", 1.0 / _deg, "-mosaic_domains", len(blocks)]
+            axes, angles = axes_and_angles(blocks)
+            values.update(mosaic_axis=axes, mosaic_unit_angle=angles, mosaic_spread=1.0)
+        simulator = nanobragg.Simulator(*self._beam(s.sources[1], window), crystal, flags=words, **self._how)
+        simulator.set(**values)
         return simulator
 
     @property
@@ -274,30 +758,26 @@ class nanoBragg(Stages):
 
     def add_nanoBragg_spots(self):
         """Adds the photons of the spots, times spot_scale, to raw_pixels."""
-        raw = self._raw()
-        raw += self.spot_scale * self._simulator().image()
+        window = self._window()
+        if min(window[2:]) > 0:
+            self._add(self.spot_scale * self._simulator(window).image(), window)
+        if self.printout and min(self.printout_pixel_fastslow) >= 0:
+            fast, slow = self.printout_pixel_fastslow
+            for name, value in self._simulator().trace(slow, fast).items():
+                print(f"{name} {value}")
 
-    add_nanoBragg_spots_nks = add_nanoBragg_spots
+    def add_nanoBragg_spots_nks(self, output=None):
+        """The same: kernels are in parallel anyway."""
+        self.add_nanoBragg_spots()
 
-    def set_mosaic_blocks(self, matrices):
-        """Rotations of the mosaic domains, (domains, 3, 3) or (domains, 9), that take the place of mosaic_spread_deg."""
-        axes, angles = _axes_and_angles(matrices)
-        self.mosaic_domains, self.mosaic_spread_deg = len(angles), 180 / numpy.pi
-        object.__setattr__(self, "_blocks", (axes, angles))
-
-    def get_mosaic_blocks(self):
-        """Rotations of the mosaic domains, (domains, 3, 3)."""
-        simulator = self._simulator()
-        if "mosaic_axis" not in simulator.parameters:
-            return numpy.eye(3)[None]
-        return _rotations(simulator["mosaic_axis"], simulator["mosaic_unit_angle"] * simulator["mosaic_spread"])
-
-    def randomize_orientation(self):
-        """missets_deg of an orientation drawn evenly, by ``seed`` where there is one."""
-        words = ["-cell", "50", "50", "50", "90", "90", "90", "-default_F", "1", "-detpixels", "1", "-misset", "random"]
-        if self.seed is not None:
-            words += ["-misset_seed", str(abs(int(self.seed)))]
-        self.missets_deg = tuple(float(x) / _deg for x in nanobragg.Simulator.from_flags(words)["misset"])
+    def add_nanoBragg_spots_cuda(self):
+        """The same on the GPU of device_Id."""
+        was = self._how
+        self._how = {**was, "device": f"cuda:{self.device_Id}"}
+        try:
+            self.add_nanoBragg_spots()
+        finally:
+            self._how = was
 
     def free_all(self):
         """Nothing to do: memory is Python's."""
@@ -305,20 +785,38 @@ class nanoBragg(Stages):
     def show_params(self):
         print(self._simulator().parameters)
 
-    def to_smv_format(self, fileout, intfile_scale=0, saturated_value=65534, debug_x=-1, debug_y=-1):
-        """An SMV file of 16 bits: raw_pixels times intfile_scale (0: the brightest becomes 55000), as add_noise() left them."""
-        raw = self._raw()
-        scale = intfile_scale or (55000 / raw.max() if raw.max() > 0 else 1.0)
-        counts = numpy.clip(raw * scale, 0, saturated_value).astype("<u2")
-        slow, fast = raw.shape
-        center = self.beam_center_mm
-        lines = ["{", "HEADER_BYTES=512;", "DIM=2;", "BYTE_ORDER=little_endian;", "TYPE=unsigned_short;", f"SIZE1={fast};", f"SIZE2={slow};",
-                 f"PIXEL_SIZE={self.pixel_size_mm:g};", f"DISTANCE={self.distance_mm:g};", f"WAVELENGTH={self.wavelength_A:g};",
-                 f"BEAM_CENTER_X={center[0]:g};", f"BEAM_CENTER_Y={center[1]:g};", f"PHI={self.phi_deg:g};", f"OSC_START={self.phi_deg:g};",
-                 f"OSC_RANGE={self.osc_deg:g};", f"TWOTHETA={self.detector_twotheta_deg:g};", f"ADC_OFFSET={self.adc_offset_adu:g};", "}\f"]
-        with open(fileout, "wb") as out:
-            out.write("\n".join(lines).encode().ljust(512))
-            out.write(counts.tobytes())
+    # Files.
 
-    def to_smv_format_py(self, fileout, **how):
-        self.to_smv_format(fileout, **how)
+    def get_intfile_scale(self, intfile_scale=0):
+        """By which raw_pixels are multiplied in a file: what is said, or 55000 over the largest."""
+        if intfile_scale > 0:
+            return intfile_scale
+        largest = self._raw().max()
+        return 55000 / largest if largest > 0 else 1.0
+
+    def raw_pixels_unsigned_short_as_python_bytes(self, intfile_scale=0, debug_x=-1, debug_y=-1):
+        """raw_pixels times the scale, as integers of 16 bits, up to 65534."""
+        return numpy.clip(self._raw() * self.get_intfile_scale(intfile_scale), 0, 65534).astype("<u2").tobytes()
+
+    def to_smv_format_streambuf(self, output, intfile_scale=0, debug_x=-1, debug_y=-1):
+        """The same bytes, written to an open file."""
+        output.write(self.raw_pixels_unsigned_short_as_python_bytes(intfile_scale))
+
+    def to_smv_format(self, fileout, intfile_scale=0, debug_x=-1, debug_y=-1):
+        """An SMV file of 16 bits: raw_pixels times intfile_scale (0: the brightest becomes 55000), as add_noise() left them."""
+        entries = {"HEADER_BYTES": 1024, "DIM": 2, "BYTE_ORDER": "little_endian", "TYPE": "unsigned_short", "SIZE1": self._state.fpixels,
+                   "SIZE2": self._state.spixels, "PIXEL_SIZE": self.pixel_size_mm, "DISTANCE": self.distance_mm, "WAVELENGTH": self.wavelength_A}
+        for x, y, center in (("BEAM_CENTER_X", "BEAM_CENTER_Y", self.beam_center_mm), ("ADXV_CENTER_X", "ADXV_CENTER_Y", self.adxv_beam_center_mm),
+                             ("MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", self.mosflm_beam_center_mm), ("XDS_ORGX", "XDS_ORGY", self.XDS_ORGXY),
+                             ("DENZO_X_BEAM", "DENZO_Y_BEAM", self.denzo_beam_center_mm)):
+            entries[x], entries[y] = center
+        entries.update({"DIALS_ORIGIN": "{:g},{:g},{:g}".format(*self.dials_origin_mm), "CLOSE_DISTANCE": self.close_distance_mm, "PHI": self.phi_deg,
+                        "OSC_START": self.phi_deg, "OSC_RANGE": self.osc_deg, "TIME": self.exposure_s, "TWOTHETA": self.detector_twotheta_deg,
+                        "DETECTOR_SN": "000", "ADC_OFFSET": self.adc_offset_adu, "BEAMLINE": "fake"})
+        lines = [f"{name}={value if isinstance(value, (str, int)) else f'{value:g}'};\n" for name, value in entries.items()]
+        with open(fileout, "wb") as out:
+            out.write(("{\n" + "".join(lines) + "}\f").encode().ljust(1024))
+            out.write(self.raw_pixels_unsigned_short_as_python_bytes(intfile_scale))
+
+    def to_smv_format_py(self, fileout, intfile_scale=0, **how):
+        self.to_smv_format(fileout, intfile_scale)

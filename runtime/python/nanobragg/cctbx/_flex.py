@@ -1,0 +1,48 @@
+"""Arrays of cctbx at the boundary."""
+
+import numpy
+from cctbx import uctbx
+from cctbx.array_family import flex
+
+
+def _columns(kind):
+    return lambda array: kind(*(flex.double(numpy.ascontiguousarray(column)) for column in numpy.asarray(array, dtype=float).T))
+
+
+def _mat3(array):
+    return flex.mat3_double([tuple(float(x) for x in block) for block in numpy.asarray(array, dtype=float).reshape(-1, 9)])
+
+
+class Arrays:
+    """What nanoBragg gives: flex arrays, unit cells and matrices of cctbx."""
+    double = staticmethod(lambda array: flex.double(numpy.ascontiguousarray(array, dtype=float)))
+    image = double
+    vec2, vec3, mat3 = staticmethod(_columns(flex.vec2_double)), staticmethod(_columns(flex.vec3_double)), staticmethod(_mat3)
+    indices = staticmethod(lambda array: flex.miller_index([tuple(int(i) for i in row) for row in array]))
+    cell = staticmethod(uctbx.unit_cell)
+    matrix = staticmethod(lambda value: tuple(float(x) for x in numpy.asarray(value).reshape(-1)))
+
+    @staticmethod
+    def beams(state):
+        from dxtbx.model import Beam
+        from dxtbx_model_ext import flex_Beam
+        beams = flex_Beam(len(state.sources[0]))
+        for i, (xyz, weight, wavelength) in enumerate(zip(*state.sources)):
+            beam = Beam()
+            beam.set_direction(tuple(float(x) for x in xyz))
+            beam.set_wavelength(wavelength * 1e10)
+            beam.set_flux(weight)
+            beam.set_polarization_fraction(state.polarization)
+            beam.set_polarization_normal(tuple(float(x) for x in numpy.cross(state.beam, state.polar)))
+            beams[i] = beam
+        return beams
+
+    @staticmethod
+    def added(image, more, slow, fast):
+        """A region as a block, so that its size and not the detector's counts."""
+        if more.shape == image.focus():
+            image += flex.double(numpy.ascontiguousarray(more))
+        else:
+            block = image.matrix_copy_block(slow, fast, *more.shape)
+            block += flex.double(numpy.ascontiguousarray(more))
+            image.matrix_paste_block_in_place(block, slow, fast)
