@@ -84,20 +84,22 @@ void requireInputs(CommandLine &line, LoadedInputs &loaded) {
                          : std::string()));
 }
 
-io::HklFile parseOnce(const CommandLine &line, const std::string &content, io::HklStore *parsed) {
+io::HklFile parseOnce(const CommandLine &line, const std::string &content, io::HklStore *parsed,
+                      std::vector<std::string> &warnings) {
   const double defaultF = line.options.defaultF;
   if (parsed)
     if (auto known = parsed->find(content, defaultF))
       return *std::move(known);
   io::HklFile file = io::parseHkl(*line.files.hkl, content, defaultF);
   if (parsed)
-    parsed->keep(content, defaultF, file);
+    if (std::string problem = parsed->keep(content, defaultF, file); !problem.empty())
+      warnings.push_back(std::move(problem));
   return file;
 }
 
 void loadHklText(const CommandLine &line, const std::string &content, io::HklStore *parsed,
                  LoadedInputs &loaded) {
-  io::HklFile file = parseOnce(line, content, parsed);
+  io::HklFile file = parseOnce(line, content, parsed, loaded.warnings);
   loaded.reflections = file.reflections;
   if (file.duplicates > 0)
     loaded.warnings.push_back(*line.files.hkl + ": " + std::to_string(file.duplicates) +

@@ -108,6 +108,8 @@ std::string readBytes(const std::string &path) {
     throw fail(errno);
   if (S_ISDIR(status.st_mode))
     throw fail(EISDIR);
+  const bool device = S_ISBLK(status.st_mode) ||
+                      (S_ISCHR(status.st_mode) && !::isatty(file.number)); // one may type
 
   const std::uint64_t most = mostBytes();
   if (std::uint64_t(status.st_size) > most)
@@ -130,6 +132,8 @@ std::string readBytes(const std::string &path) {
       if (got == 0)
         break;
       filled += std::size_t(got);
+      if (device) // all but an empty one such as /dev/null have no end
+        throw FileError(path, "is a device and no file; name a file or a pipe");
       if (filled > most)
         throw tooLarge(path);
     }

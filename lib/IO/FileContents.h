@@ -6,7 +6,7 @@
 
 namespace nanobragg::io {
 
-/// All bytes of a file or pipe. Throws FileError.
+/// All bytes of a file or pipe. Throws FileError, also for a device that is not empty.
 std::string readBytes(const std::string &path);
 
 /// As readBytes, inflating gzip (recognised by its first two bytes, not by the file's name).

@@ -24,7 +24,8 @@ public:
   virtual ~HklStore() = default;
   /// What parseHkl made of this content, or nothing.
   virtual std::optional<HklFile> find(std::string_view content, double defaultF) = 0;
-  virtual void keep(std::string_view content, double defaultF, const HklFile &file) = 0;
+  /// Returns why it could not be kept, in a sentence; empty where nothing failed.
+  virtual std::string keep(std::string_view content, double defaultF, const HklFile &file) = 0;
 };
 
 /// Reads lines of `h k l F`, plain or gzip-compressed; further columns, blank lines and everything

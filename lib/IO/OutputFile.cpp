@@ -3,6 +3,7 @@
 #include "lib/IO/FileError.h"
 #include "lib/IO/OutputPath.h"
 #include "lib/IO/TemporaryName.h"
+#include "lib/IO/WriteLock.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <mutex>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -90,6 +92,19 @@ void releaseTarget(const std::string &target) {
   std::erase(openTargets, target);
 }
 
+/// So that of runs that look at the same moment the second sees what the first has made. Where
+/// there are no locks, or somebody else has this one, there is none.
+Descriptor lockFolder(const std::string &folder) {
+  Descriptor lock{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC)};
+  constexpr int mostTries = 1000;
+  for (int i = 0; i != mostTries && ::flock(lock.number, LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      break;
+    ::usleep(1000);
+  }
+  return lock;
+}
+
 const char *remedyFor(int error) {
   switch (error) {
   case ENOENT:
@@ -152,30 +167,55 @@ OutputFile::OutputFile(std::string path) : name(std::move(path)), target(followL
     throw FileError(name, "is the name of two outputs; give each its own");
 
   sweepTemporaries(directoryOf(target));
+  try {
+    createTemporary("");
+  } catch (const FileError &) {
+    releaseTarget(target);
+    throw;
+  }
+  // Keeping the mode of the file that is replaced is a courtesy that some file systems refuse.
+  if (exists)
+    (void)!::fchmod(descriptor, status.st_mode & 07777);
+}
+
+OutputFile OutputFile::claim(const std::string &path) {
+  OutputFile claim;
+  claim.name = path;
+  const std::string target = followLinks(path), folder = directoryOf(target);
+  struct stat status{};
+  if (descriptorNamedBy(path) >= 0 ||
+      (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)))
+    return claim;
+  sweepTemporaries(folder);
+  const Descriptor lock = lockFolder(folder);
+  const std::string ending =
+      "-" +
+      std::to_string(std::hash<std::string_view>()(std::string_view(target).substr(folder.size())));
+  if (isTemporaryHeld(folder, ending))
+    refuseSecondRun(path);
+  claim.target = folder; // which is in use by no output
+  claim.createTemporary(ending);
+  return claim;
+}
+
+void OutputFile::createTemporary(const std::string &ending) {
   do {
-    const std::string part = directoryOf(target) + newTemporaryName();
+    const std::string part = directoryOf(target) + newTemporaryName(ending);
     // Listed before it exists, so that there is no moment when a signal would leave it behind.
-    if (part.size() >= PATH_MAX) {
-      releaseTarget(target);
+    if (part.size() >= PATH_MAX)
       fail("created", ENAMETOOLONG);
-    }
     temporary = Temporary::claim(part);
     descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) {
       const int error = errno;
       std::exchange(temporary, nullptr)->state = Temporary::free;
-      if (error != EEXIST) {
-        releaseTarget(target);
+      if (error != EEXIST)
         fail("created", error);
-      }
     } else if (!holdTemporary(descriptor)) {
       ::close(std::exchange(descriptor, -1));
       std::exchange(temporary, nullptr)->state = Temporary::free;
     }
   } while (descriptor < 0);
-  // Keeping the mode of the file that is replaced is a courtesy that some file systems refuse.
-  if (exists)
-    (void)!::fchmod(descriptor, status.st_mode & 07777);
 }
 
 OutputFile::OutputFile(OutputFile &&other) noexcept

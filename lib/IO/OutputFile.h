@@ -24,6 +24,10 @@ namespace nanobragg::io {
 class OutputFile {
 public:
   explicit OutputFile(std::string path);
+  /// An empty temporary beside a file that is written later, for example when a series ends: while
+  /// it lives, no other run on this machine gets one for the same file. Throws FileError where
+  /// another run has it. Nothing for what is no regular file.
+  static OutputFile claim(const std::string &path);
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&) = delete;
   ~OutputFile();
@@ -63,6 +67,8 @@ public:
 
 private:
   struct Temporary;
+  OutputFile() = default;
+  void createTemporary(const std::string &ending);
   void discard() noexcept;
   void putIntoPlace();
   [[noreturn]] void fail(const char *doing, int error);

@@ -48,12 +48,36 @@ void removeIfAbandoned(int folder, const char *name) {
   ::close(file);
 }
 
+using Listing = std::unique_ptr<DIR, int (*)(DIR *)>;
+
+Listing listingOf(const std::string &directory) {
+  return Listing(::opendir(directory.empty() ? "." : directory.c_str()), ::closedir);
+}
+
+bool isHeld(int folder, const char *name) {
+  const int file = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const bool held = file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (file >= 0)
+    ::close(file);
+  return held;
+}
+
 } // namespace
 
-std::string newTemporaryName() {
+std::string newTemporaryName(const std::string &ending) {
   static std::atomic<unsigned> serial{0};
-  return prefix() + std::to_string(::getpid()) + "-" + std::to_string(serial++) +
+  return prefix() + std::to_string(::getpid()) + "-" + std::to_string(serial++) + ending +
          std::string(suffix);
+}
+
+bool isTemporaryHeld(const std::string &directory, const std::string &ending) {
+  const Listing listing = listingOf(directory);
+  while (const dirent *entry = listing ? ::readdir(listing.get()) : nullptr)
+    if (isTemporary(entry->d_name) &&
+        std::string_view(entry->d_name).ends_with(ending + std::string(suffix)) &&
+        isHeld(::dirfd(listing.get()), entry->d_name))
+      return true;
+  return false;
 }
 
 bool holdTemporary(int descriptor) {
@@ -73,8 +97,7 @@ void sweepTemporaries(const std::string &directory) {
     if (!swept.insert(directory).second)
       return;
   }
-  const std::unique_ptr<DIR, int (*)(DIR *)> listing(
-      ::opendir(directory.empty() ? "." : directory.c_str()), ::closedir);
+  const Listing listing = listingOf(directory);
   if (!listing)
     return;
   // A folder of very many images is not read to its end for the sake of tidiness.

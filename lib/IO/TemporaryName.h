@@ -7,8 +7,11 @@
 namespace nanobragg::io {
 
 /// A name that no other output of this process and no other process of this machine has:
-/// ".nb-HOST-PROCESS-NUMBER.part".
-std::string newTemporaryName();
+/// ".nb-HOST-PROCESS-NUMBER.part", with `ending` ahead of the dot: digits and dashes.
+std::string newTemporaryName(const std::string &ending = "");
+
+/// Whether a process of this machine holds a temporary with this ending in a directory.
+bool isTemporaryHeld(const std::string &directory, const std::string &ending);
 
 /// Locks a temporary for as long as its descriptor or a copy of it is open: tells a sweep that its
 /// writer lives. False when a sweep has come between the file's creation and this.

@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 namespace nanobragg::io {
-namespace {
 
-[[noreturn]] void refuse(const std::string &path) {
+void refuseSecondRun(const std::string &path) {
   throw FileError(path, "is being written by another run; wait until that has ended, or give the "
                         "outputs of this one other names");
 }
+
+namespace {
 
 bool isTaken(int descriptor, int kind) {
   int status = 0;
@@ -61,7 +62,7 @@ WriteLock WriteLock::take(const std::string &path, Missing missing) {
     if (::fstat(lock.descriptor, &status) == 0 && !S_ISREG(status.st_mode))
       throw FileError(path, "is no regular file; give the name of a file");
     if (isTaken(lock.descriptor, LOCK_EX))
-      refuse(path);
+      refuseSecondRun(path);
     // Another run may have removed or replaced it before it was locked.
     if (isAt(lock.descriptor, path))
       return lock;
@@ -71,7 +72,7 @@ WriteLock WriteLock::take(const std::string &path, Missing missing) {
 void WriteLock::refuseIfTaken(const std::string &path) {
   const WriteLock lock(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (lock.descriptor >= 0 && isTaken(lock.descriptor, LOCK_SH))
-    refuse(path);
+    refuseSecondRun(path);
 }
 
 void WriteLock::unlock() const { ::flock(descriptor, LOCK_UN); }

@@ -7,6 +7,9 @@
 
 namespace nanobragg::io {
 
+/// Throws the FileError of a file that another run writes.
+[[noreturn]] void refuseSecondRun(const std::string &path);
+
 /// The lock of a file that grows while a run goes on. It ends with this object, or with the process
 /// that has it. On a file system without locks, each process has one.
 class WriteLock {

@@ -132,13 +132,18 @@ std::optional<io::HklFile> HklCache::find(std::string_view content, double defau
   }
 }
 
-void HklCache::keep(std::string_view content, double defaultF, const io::HklFile &file) {
+std::string HklCache::keep(std::string_view content, double defaultF, const io::HklFile &file) {
   const std::vector<double> &values = file.grid.values;
   const std::size_t size = values.size() * sizeof(double);
   if (content.size() < shortList || sizeof(Header) + size > std::min(mostBytes, mostEntryBytes))
-    return;
+    return "";
+  std::optional<CacheDirectory> folder;
   try {
-    const auto folder = CacheDirectory::open(directory, /*create=*/true);
+    folder = CacheDirectory::open(directory, /*create=*/true);
+  } catch (const std::exception &) {
+    return ""; // as above
+  }
+  try {
     Header header = headerFor(content, defaultF);
     const HklGrid &g = file.grid;
     const std::int64_t range[] = {g.hMin, g.hMax, g.kMin, g.kMax, g.lMin, g.lMax};
@@ -155,8 +160,10 @@ void HklCache::keep(std::string_view content, double defaultF, const io::HklFile
     const std::string name = nameOf(header);
     folder->write(name, bytes);
     folder->sweep(mostBytes, name);
-  } catch (const std::exception &) {
-    // As above: a list that is not kept is parsed again.
+    return "";
+  } catch (const std::exception &error) {
+    return "the kernel cache " + directory.string() + ": " + error.what() +
+           " (the reflection list is parsed at each start; NB_CACHE=off hides this)";
   }
 }
 

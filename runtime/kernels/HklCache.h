@@ -28,7 +28,7 @@ public:
 
   /// Nothing that goes wrong here stops a run: the list is parsed then.
   std::optional<io::HklFile> find(std::string_view content, double defaultF) override;
-  void keep(std::string_view content, double defaultF, const io::HklFile &file) override;
+  std::string keep(std::string_view content, double defaultF, const io::HklFile &file) override;
 
 private:
   std::filesystem::path directory;

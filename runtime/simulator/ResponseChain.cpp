@@ -131,7 +131,12 @@ ResponseChain::Pixels ResponseChain::collect(std::span<const double> light, int 
 }
 
 void ResponseChain::light() {
-  std::ranges::copy(spread(photons(), 0), behind.state->experiment.detector.light.values.begin());
+  const std::span<const double> from = photons();
+  const Pixels to = spread(from, 0);
+  const Detector &d = experiment.detector;
+  if (checksImages() && !list)
+    checkSpread(from, to, d.slowPixels, d.fastPixels, function(0).radius());
+  std::ranges::copy(to, behind.state->experiment.detector.light.values.begin());
 }
 
 //===----------------------------------------------------------------------===//

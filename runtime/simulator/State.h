@@ -9,6 +9,7 @@
 #include "lib/Experiment/PixelList.h"
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/BoundProgram.h"
+#include "runtime/simulator/Invariants.h"
 #include "runtime/simulator/Placement.h"
 #include "runtime/simulator/ResponseChain.h"
 
@@ -40,7 +41,10 @@ struct Simulator::State : DerivativeSource {
   RunResult runValue(BoundProgram &program, const RunOptions &run, Image... image) {
     ++timing.values;
     const TimeAdded watch(timing.value);
-    return counted(program.run(image..., withThreads(run)));
+    RunResult result = counted(program.run(image..., withThreads(run)));
+    if (!result.cancelled && checksImages())
+      checkImages(program, std::span<const typename Image::value_type>(image)...);
+    return result;
   }
   /// Into pixels of the caller, listed ones if there is a list.
   template <typename T>
@@ -106,6 +110,13 @@ struct Simulator::State : DerivativeSource {
 
 private:
   RunOptions withThreads(RunOptions run) const;
+  template <typename T>
+  void checkImages(const BoundProgram &, std::span<const T> image) const {
+    checkImage(experiment, image);
+  }
+  void checkImages(const BoundProgram &program) const {
+    checkImage(experiment, program.output("image"));
+  }
   RunResult counted(RunResult run);
 
   std::vector<std::uint8_t> rendered;

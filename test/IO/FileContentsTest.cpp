@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <random>
+#include <sys/resource.h>
 
 namespace nanobragg::io {
 namespace {
@@ -25,6 +26,17 @@ TEST_F(FileContentsTest, PlainBytesComeAsTheyAre) {
   const std::string bytes("a\0b\r\n\x1f", 6);
   EXPECT_EQ(readMaybeCompressed(directory.add("f", bytes)), bytes);
   EXPECT_EQ(readBytes(directory.add("empty", "")), "");
+}
+
+TEST_F(FileContentsTest, RefusesDevicesAtOnce) {
+  rusage before{}, after{};
+  ::getrusage(RUSAGE_SELF, &before);
+  for (const char *device : {"/dev/zero", "/dev/urandom", "/dev/full"})
+    expectFileError([&] { readMaybeCompressed(device); },
+                    std::string(device) + ": is a device and no file");
+  ::getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 16 << 10) << "kB";
+  EXPECT_EQ(readBytes("/dev/null"), "");
 }
 
 TEST_F(FileContentsTest, InflatesWhatHardlyAndWhatHighlyCompresses) {

@@ -133,6 +133,24 @@ TEST_F(OutputFileTest, RefusesTwoOutputsOfOneName) {
   EXPECT_EQ(directory.entryCount(), 1u);
 }
 
+TEST_F(OutputFileTest, ClaimsOfOneFileExcludeEachOther) {
+  const std::string path = directory.path("a.expt");
+  {
+    const OutputFile first = OutputFile::claim(path), other = OutputFile::claim(path + "2");
+    expectFileError([&] { OutputFile::claim(path); }, "a.expt: is being written by another run");
+    std::filesystem::create_symlink("a.expt", directory.path("link"));
+    expectFileError([&] { OutputFile::claim(directory.path("link")); }, "another run");
+    OutputFile out(path); // what is claimed can be written
+    out.write("text");
+    out.commit();
+  }
+  EXPECT_EQ(directory.read("a.expt"), "text");
+  OutputFile::claim(path);
+  OutputFile::claim("/dev/null"), OutputFile::claim("/dev/null");
+  std::filesystem::remove(directory.path("link"));
+  EXPECT_EQ(directory.entryCount(), 1u);
+}
+
 TEST_F(OutputFileTest, ClosedFilesTakeNoData) {
   OutputFile out(directory.path("a"));
   out.commit();

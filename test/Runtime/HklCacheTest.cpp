@@ -3,8 +3,10 @@
 
 #include "test/Runtime/CacheTest.h"
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 using namespace nanobragg;
@@ -65,6 +67,22 @@ TEST_F(HklCacheTest, KnowsAListByItsContent) {
 TEST_F(HklCacheTest, ShortListsAreNotKept) {
   lists().keep("1 2 3 4.5\n", 0, file);
   EXPECT_FALSE(lists().find("1 2 3 4.5\n", 0));
+}
+
+TEST_F(HklCacheTest, AWriteThatFailsIsSaid) {
+  EXPECT_EQ(lists().keep(content, 0, file), "");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{16, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string problem = lists().keep(content + "\n", 0, file);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(problem, testing::StartsWith("the kernel cache " + options.directory.string() +
+                                           ": cannot write: File too large"));
+  EXPECT_FALSE(lists().find(content + "\n", 0));
+  EXPECT_TRUE(lists().find(content, 0));
 }
 
 TEST_F(HklCacheTest, NothingDamagedIsUsed) {

@@ -22,7 +22,7 @@ class NbSim(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        self.environment = dict(os.environ, NB_COMPILER_LIBRARY=FAKE_COMPILER,
+        self.environment = dict(os.environ, NB_COMPILER_LIBRARY=FAKE_COMPILER, NB_CHECK_IMAGES="0",
                                 NB_CACHE="off")
 
     def start(self, *words, **options):

@@ -44,7 +44,8 @@ class Structured(unittest.TestCase):
 
     def simulate(self, *words):
         return subprocess.run([WORDS.nb_sim, *words], cwd=self.folder, capture_output=True, stdin=subprocess.DEVNULL,
-                              env=dict(os.environ, NB_COMPILER_LIBRARY=WORDS.compiler, NB_CACHE="off"), timeout=SECONDS,
+                              env=dict(os.environ, NB_COMPILER_LIBRARY=WORDS.compiler, NB_CACHE="off",
+                                       NB_CHECK_IMAGES="0"), timeout=SECONDS,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
 
     def each(self, words, make):

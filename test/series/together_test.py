@@ -109,6 +109,27 @@ class Together(unittest.TestCase):
         self.second_start(["a.part1.series", "a.part1.nxs"], [*series, "--shard=1/2"], [*series, "--shard=1/2"],
                           [*series, "--shard=1/2", "--resume"], series, [*series, "--resume"])
 
+    def test_series_that_share_a_further_output(self):
+        with open(self.path("../shots.txt"), "w") as file:
+            file.write("N\n" + "5\n" * 6)
+        shots = [*CRYSTAL, *SLOW, "--shots=../shots.txt"]
+        for series, shared in ((SERIES + SLOW, ["--write-expt=m.expt"]), (SERIES + SLOW, ["--cbf=m.cbf"]),
+                               (shots, ["--write-shots=m.shots"])):
+            self.clear()
+            self.succeed(self.start(*SERIES, "--nexus=b.nxs"))
+            running = self.stopped(["a.series"], *series, "--nexus=a.nxs", *shared)
+            there = sorted(os.listdir(self.work))
+            before = self.bytes([name for name in there if not name.startswith(".nb-")])
+            status, said = self.ended(self.start(*series, "--nexus=b.nxs", *shared))
+            self.assertEqual((status, said.count("\n")), (1, 1), said)
+            self.assertIn(shared[0].split("=")[1] + ": is being written by another run", said)
+            self.assertEqual(sorted(os.listdir(self.work)), there)
+            self.assertEqual(self.bytes(before), before, shared)
+            running.send_signal(signal.SIGCONT)
+            self.succeed(running)
+            self.succeed(self.start(*series, "--nexus=b.nxs", *shared))
+            self.assertEqual([name for name in os.listdir(self.work) if name.startswith(".nb-")], [])
+
     def test_a_single_image_spares_a_series(self):
         running = self.stopped(["a.series"], *SERIES, *SLOW, "--nexus=a.nxs")
         before = self.bytes(["a.series", "a.nxs"])

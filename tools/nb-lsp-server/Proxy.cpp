@@ -1,5 +1,6 @@
 #include "tools/nb-lsp-server/Proxy.h"
 
+#include "lib/Experiment/Printable.h"
 #include "lib/IO/JsonText.h"
 #include "tools/nb-lsp-server/Hover.h"
 
@@ -107,10 +108,29 @@ private:
       llvm::consumeError(parsed.takeError());
       return message;
     }
-    if (json::Object *object = parsed->getAsObject())
+    if (json::Object *object = parsed->getAsObject()) {
       complete(*object);
+      makePrintable(*object);
+    }
     return style.pretty ? llvm::formatv("{0:2}", *parsed).str()
                         : llvm::formatv("{0}", *parsed).str();
+  }
+
+  /// Diagnostics quote the program.
+  static void makePrintable(json::Object &message) {
+    if (json::Object *parameters = message.getObject("params"))
+      makePrintable(parameters->getArray("diagnostics"));
+  }
+
+  static void makePrintable(json::Array *diagnostics) {
+    if (!diagnostics)
+      return;
+    for (json::Value &diagnostic : *diagnostics)
+      if (json::Object *object = diagnostic.getAsObject()) {
+        if (const auto text = object->getString("message"))
+          (*object)["message"] = nanobragg::printable(*text);
+        makePrintable(object->getArray("relatedInformation"));
+      }
   }
 
   /// Our text ahead of the server's, or alone where that has none.

@@ -3,6 +3,7 @@
 #include "dialect/NB.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
+#include "lib/IO/PrintableErrors.h"
 #include "lib/Transforms/Schedule/ScheduleOps.h"
 
 #include "lib/Transforms/OpenText.h"
@@ -74,6 +75,19 @@ std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &w
   return pointers;
 }
 
+/// Of the command line, or of a file that it names, such as one of patterns.
+bool mayHoldUnprintable(StringRef word) {
+  if (nanobragg::io::mayHoldUnprintable(word))
+    return true;
+  const StringRef name = word.starts_with("-") ? word.split('=').second : "";
+  llvm::sys::fs::file_status status;
+  if (name.empty() || llvm::sys::fs::status(name, status) ||
+      status.type() != llvm::sys::fs::file_type::regular_file)
+    return false;
+  const auto file = llvm::MemoryBuffer::getFile(name);
+  return file && nanobragg::io::mayHoldUnprintable((*file)->getBuffer());
+}
+
 LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
   auto [input, output] =
       registerAndParseCLIOptions(argc, argv, "nb-opt: passes on diffraction programs\n", registry);
@@ -87,6 +101,8 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
     llvm::errs() << error << "\n";
     return failure();
   }
+  if (nanobragg::io::mayHoldUnprintable(file->getBuffer()))
+    nanobragg::io::makeErrorsPrintable();
   const auto text = std::make_shared<const std::string>(file->getBuffer());
   const MlirOptMainConfig given = config;
   config.setPassPipelineSetupFn([given, text](PassManager &passes) {
@@ -114,6 +130,8 @@ int main(int argc, char **argv) {
   nb::registerScheduleOps(registry);
   nb::registerPassesOnce();
 
+  if (std::any_of(argv, argv + argc, mayHoldUnprintable))
+    nanobragg::io::makeErrorsPrintable();
   std::vector<std::string> words;
   std::vector<char *> pointers = translate(argc, argv, words);
   return asMainReturnCode(run(int(words.size()), pointers.data(), registry));

@@ -98,6 +98,17 @@ std::string FrameFiles::journalName() const {
   return fs::path(imageName()).replace_extension(".series").string();
 }
 
+std::vector<std::string> FrameFiles::given() const {
+  std::vector<std::string> all;
+  for (const auto &[wanted, name] :
+       {std::pair(floats, outputs.floatFile), std::pair(ints, outputs.intFile),
+        std::pair(pgm, outputs.pgmFile), std::pair(noise, outputs.noiseFile),
+        std::pair(png, outputs.pngFile.value_or("")), std::pair(cbf, outputs.cbfFile.value_or(""))})
+    if (wanted)
+      all.push_back(name);
+  return all;
+}
+
 std::vector<std::string> FrameFiles::names(std::int64_t frame, const Detector &detector) const {
   std::vector<std::string> all;
   const auto add = [&](bool wanted, const std::string &name, bool perPanel) {

@@ -25,6 +25,8 @@ public:
   /// The same with # for the digits.
   std::string pattern(const std::string &name) const;
 
+  /// Their names without a frame's number.
+  std::vector<std::string> given() const;
   /// Those of a frame, counted from 1.
   std::vector<std::string> names(std::int64_t frame, const Detector &detector) const;
   bool allThere(std::int64_t frame, const Detector &detector) const;

@@ -38,8 +38,9 @@ public:
       : setup(std::move(runSetup)), kernels(kernels), start(start), ranks(ranks),
         leads(setup.line.series.shard ? setup.line.series.shard->index == 0
                                       : !ranks || ranks->rank() == 0),
-        journal(journalOf(setup, ranks)), part(journal ? journal->part() : alone), plan(setup),
-        files(setup.line, plan.count()), inputs(setup.loaded.inputs),
+        claims(claimsOf(setup.line, ranks, leads)), journal(journalOf(setup, ranks)),
+        part(journal ? journal->part() : alone), plan(setup), files(setup.line, plan.count()),
+        inputs(setup.loaded.inputs),
         labels(setup, plan.count(), plan.stills(), setup.line.series.shard ? part : alone,
                !ranks || leads),
         stills(setup.line.outputs.exptFile && leads && plan.stills() ? std::size_t(plan.count())
@@ -97,6 +98,30 @@ private:
     CommandLine line;
     std::vector<Lattice> lattices;
   };
+
+  /// Of outputs that another series, with a journal of another name, may write too. Before the
+  /// journal, which begins anew.
+  static std::vector<io::OutputFile> claimsOf(const CommandLine &line, Ranks *ranks, bool leads) {
+    const OutputOptions &o = line.outputs;
+    const int part = line.series.shard ? int(line.series.shard->index)
+                     : ranks           ? ranks->rank()
+                                       : alone;
+    std::vector<io::OutputFile> claims;
+    if (!line.series.any())
+      return claims;
+    for (const std::string &name : FrameFiles(line, 1).given())
+      claims.push_back(io::OutputFile::claim(partName(name, part)));
+    if (leads)
+      for (const auto &name : {o.exptFile, o.shotsFile})
+        if (name)
+          claims.push_back(io::OutputFile::claim(*name));
+    if (leads || line.series.shard)
+      for (const auto &name : {o.reflFile, o.streamFile})
+        if (name)
+          claims.push_back(
+              io::OutputFile::claim(partName(*name, line.series.shard ? part : alone)));
+    return claims;
+  }
 
   static std::unique_ptr<SeriesJournal> journalOf(RunSetup &setup, Ranks *ranks) {
     if (!setup.line.series.any())
@@ -444,8 +469,9 @@ private:
   RunSetup setup;
   KernelProvider &kernels;
   const ProcessStart &start;
-  Ranks *ranks;                           ///< null: none
-  bool leads;                             ///< does it write what there is one of?
+  Ranks *ranks; ///< null: none
+  bool leads;   ///< does it write what there is one of?
+  std::vector<io::OutputFile> claims;
   std::unique_ptr<SeriesJournal> journal; ///< before the plan: it knows the seeds
   int part;
   FramePlan plan;

@@ -1,0 +1,93 @@
+#include "runtime/simulator/Invariants.h"
+
+#include "lib/Experiment/ParameterElements.h"
+#include "lib/IO/ImageRegion.h"
+#include "lib/Process/Environment.h"
+
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+namespace {
+
+constexpr double largest = 1e40, smallest = 1e-40; // SI units
+constexpr double rounding = 1e-9;                  // of a sum of light
+
+bool isExtreme(double number) {
+  const double size = std::fabs(number);
+  return !(size <= largest) || (size > 0 && size < smallest);
+}
+
+bool hasExtremeNumbers(const Experiment &experiment) {
+  for (const Parameter *parameter : parametersOf(experiment.variant))
+    if (parameter->place.numbers)
+      for (std::size_t i = 0; i != elementCount(experiment, *parameter); ++i)
+        if (isExtreme(element(experiment, *parameter, i)))
+          return true;
+  return false;
+}
+
+[[noreturn]] void fail(const std::string &what) {
+  throw std::logic_error(what + ", which is a bug (NB_CHECK_IMAGES)");
+}
+
+std::string textOf(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", number);
+  return text;
+}
+
+double sumOf(std::span<const double> numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0);
+}
+
+} // namespace
+
+bool checksImages() {
+#ifdef NDEBUG
+  constexpr bool otherwise = false;
+#else
+  constexpr bool otherwise = true;
+#endif
+  const std::string_view said = environmentVariable("NB_CHECK_IMAGES");
+  return said.empty() ? otherwise : said != "0";
+}
+
+template <typename T>
+void checkImage(const Experiment &experiment, std::span<const T> image) {
+  const io::ImageRegion region = io::ImageRegion::of(experiment);
+  const std::vector<std::uint8_t> &mask = experiment.detector.mask;
+  std::vector<bool> rendered(image.size());
+  region.forEachPixel([&](std::size_t i) { rendered[i] = mask.empty() || mask[i]; });
+  for (std::size_t i = 0; i != image.size(); ++i) {
+    const T photons = image[i];
+    const bool right = rendered[i] ? photons >= 0 && std::isfinite(photons) : photons == 0;
+    if (right || (rendered[i] && !std::isfinite(photons) && hasExtremeNumbers(experiment)))
+      continue;
+    const std::size_t fast = std::size_t(region.fastPixels), slow = std::size_t(region.slowPixels);
+    fail("pixel " + std::to_string(i / fast / slow) + "," + std::to_string(i / fast % slow) + "," +
+         std::to_string(i % fast) + " (panel, slow, fast), which is " +
+         (rendered[i] ? "" : "not ") + "rendered, has " + textOf(double(photons)) + " photons");
+  }
+}
+template void checkImage(const Experiment &, std::span<const float>);
+template void checkImage(const Experiment &, std::span<const double>);
+
+void checkSpread(std::span<const double> photons, std::span<const double> light,
+                 std::int64_t slowPixels, std::int64_t fastPixels, std::int64_t radius) {
+  double inside = 0;
+  const auto panels = std::int64_t(photons.size()) / (slowPixels * fastPixels);
+  for (std::int64_t panel = 0; panel != panels; ++panel)
+    for (std::int64_t slow = radius; slow < slowPixels - radius; ++slow)
+      for (std::int64_t fast = radius; fast < fastPixels - radius; ++fast)
+        inside += photons[std::size_t((panel * slowPixels + slow) * fastPixels + fast)];
+  const double most = sumOf(photons), spread = sumOf(light), slack = rounding * most;
+  if (!(spread <= most + slack) || !(spread >= inside - slack))
+    fail("the light of all pixels is " + textOf(spread) + " photons, and should be from " +
+         textOf(inside) + " to " + textOf(most));
+}
+
+} // namespace nanobragg

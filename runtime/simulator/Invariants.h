@@ -1,0 +1,27 @@
+// What is true of every image.
+#ifndef NANOBRAGG_SIMULATOR_INVARIANTS_H
+#define NANOBRAGG_SIMULATOR_INVARIANTS_H
+
+#include "lib/Experiment/Experiment.h"
+
+#include <cstdint>
+#include <span>
+
+namespace nanobragg {
+
+/// Whether images are checked: as NB_CHECK_IMAGES says, else where assertions are on.
+bool checksImages();
+
+/// Photons are finite and not negative, and there are none in pixels that are not rendered: the sum
+/// over all pixels is that over the rendered ones. Infinite numbers are let pass where the
+/// experiment has a number that is beyond any physical range. Throws std::logic_error.
+template <typename T>
+void checkImage(const Experiment &experiment, std::span<const T> image);
+
+/// A spread moves photons and makes none: there is not more light than photons, and not less than
+/// those that are further than `radius` from every edge of a panel. Throws std::logic_error.
+void checkSpread(std::span<const double> photons, std::span<const double> light,
+                 std::int64_t slowPixels, std::int64_t fastPixels, std::int64_t radius);
+
+} // namespace nanobragg
+#endif
