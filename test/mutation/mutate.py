@@ -3,16 +3,22 @@
 
     mutate.py check                       does every mutant of mutants.toml still find its place?
     mutate.py build FOLDER                a copy of the sources with all mutants in it, built there
-    mutate.py run FOLDER [--only REGEX]   switches them on one after another and runs the tests that ought
+    mutate.py run FOLDER                  switches them on one after another and runs the tests that ought
                                           to fail; prints the survivors and the share that was caught
+    mutate.py all FOLDER                  the three of them
+
+What a run has found is kept in FOLDER/results.json as long as the sources stay the same: the next run goes on with
+what is missing.
 
 All mutants are compiled at once: `from` becomes `(nbMutant(N) ? to : from)`, and the environment variable NB_MUTANT
 says which of them is on. So one build serves all of them, and a mutant costs no more than its tests."""
 
 import argparse
 import collections
+import hashlib
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -144,13 +150,16 @@ def build(folder):
     names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, check=True, capture_output=True,
                            text=True).stdout.split("\0")[:-1]
     files = by_file(mutants())
-    built = []
+    built, digest = [], hashlib.sha256()
     switched = {COMPILED_IN.get(name, name) for name in files}
     for name in names:
         origin, target = os.path.join(ROOT, name), os.path.join(source, name)
         if not os.path.isfile(origin):
             continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(origin, "rb") as file:
+            content = file.read()
+        digest.update(name.encode() + b"\0" + content + b"\0")
         if name in files or name in switched:
             text = read(origin)
             if name in files:
@@ -161,8 +170,6 @@ def build(folder):
             write(target, read(origin) + '\nconfig.environment["NB_MUTANT"] = '
                                          'os.environ.get("NB_MUTANT", "0")\n')
         else:
-            with open(origin, "rb") as file:
-                content = file.read()
             if not os.path.exists(target) or open(target, "rb").read() != content:
                 with open(target, "wb") as file:
                     file.write(content)
@@ -171,9 +178,9 @@ def build(folder):
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_C_COMPILER_LAUNCHER=ccache"]
         have = subprocess.run(["which", "ccache"], capture_output=True).returncode == 0
         subprocess.run(["cmake", "--preset", "release", *launcher * have], cwd=source, check=True)
-    subprocess.run(["ninja", "-C", os.path.join(source, "build"), *TARGETS], check=True)
+    subprocess.run(["ninja", "-k", "0", "-C", os.path.join(source, "build"), *TARGETS], check=True)
     write(os.path.join(folder, "mutants.json"),
-          json.dumps(sorted(built, key=lambda mutant: mutant["number"])))
+          json.dumps({"sources": digest.hexdigest(), "mutants": sorted(built, key=lambda mutant: mutant["number"])}))
 
 
 def fails(command, source, number):
@@ -193,28 +200,51 @@ def fails(command, source, number):
     return done.returncode != 0
 
 
-def run(folder, only):
+class Results:
+    """By the number of a mutant: the group of tests that caught it, or None; of these sources."""
+
+    def __init__(self, folder, sources):
+        self.file, self.sources = os.path.join(folder, "results.json"), sources
+        kept = json.loads(read(self.file)) if os.path.exists(self.file) else {}
+        self.caught = kept.get("caught_by", {}) if kept.get("sources") == sources else {}
+
+    def __contains__(self, mutant):
+        return str(mutant["number"]) in self.caught
+
+    def of(self, mutant):
+        return self.caught[str(mutant["number"])]
+
+    def add(self, mutant, group):
+        self.caught[str(mutant["number"])] = group
+        write(self.file + ".new", json.dumps({"sources": self.sources, "caught_by": self.caught}))
+        os.replace(self.file + ".new", self.file)
+
+
+def run(folder, only, sample, seed):
     source = os.path.join(os.path.abspath(folder), "source")
     built = json.loads(read(os.path.join(folder, "mutants.json")))
-    chosen = [m for m in built if re.search(only, f"{m['file']}: {m['name']}")]
-    for group in sorted({group for mutant in chosen for group in mutant["tests"]}):
+    every, results = built["mutants"], Results(folder, built["sources"])
+    chosen = [m for m in every if re.search(only, f"{m['file']}: {m['name']}")]
+    if sample:
+        chosen = random.Random(seed).sample(chosen, min(sample, len(chosen)))
+    missing = [mutant for mutant in chosen if mutant not in results]
+    for group in sorted({group for mutant in missing for group in mutant["tests"]}):
         for command in TESTS[group]:
             if fails(command, source, 0):
                 sys.exit(f"the tests '{group}' fail without a mutant: {' '.join(command)}")
-    survivors, caught = [], collections.Counter()
-    for mutant in chosen:
+    for mutant in missing:
         begin = time.monotonic()
         by = next((group for group in mutant["tests"]
                    if any(fails(command, source, mutant["number"]) for command in TESTS[group])),
                   None)
         seconds = time.monotonic() - begin
-        caught[by] += by is not None
-        if by is None:
-            survivors.append(mutant)
+        results.add(mutant, by)
         print(f"{mutant['number']:3} {'caught by ' + by if by else 'SURVIVES':20} {seconds:5.1f} s  "
               f"{mutant['name']}", flush=True)
-    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants caught: " +
-          ", ".join(f"{count} by {group}" for group, count in caught.most_common() if group))
+    survivors = [mutant for mutant in chosen if results.of(mutant) is None]
+    caught = collections.Counter(results.of(mutant) for mutant in chosen if results.of(mutant))
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants caught, of {len(every)} that there are: " +
+          ", ".join(f"{count} by {group}" for group, count in caught.most_common()))
     for mutant in survivors:
         print(f"SURVIVES: {mutant['name']} ({mutant['file']})")
     return 1 if survivors else 0
@@ -223,18 +253,20 @@ def run(folder, only):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("check", "build", "run"))
+    parser.add_argument("what", choices=("check", "build", "run", "all"))
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--only", default="", help="mutants whose file or name has this")
+    parser.add_argument("--sample", type=int, help="so many of them, drawn at random")
+    parser.add_argument("--seed", type=int, default=1, help="of the draw")
     words = parser.parse_args()
-    if words.what == "check":
-        return check()
-    if not words.folder:
+    if words.what != "check" and not words.folder:
         parser.error("a folder is needed")
-    if words.what == "build":
+    status = check() if words.what in ("check", "all") else 0
+    if words.what in ("build", "all") and status == 0:
         build(words.folder)
-        return 0
-    return run(words.folder, words.only)
+    if words.what in ("run", "all") and status == 0:
+        status = run(words.folder, words.only, words.sample, words.seed)
+    return status
 
 
 if __name__ == "__main__":
