@@ -14,12 +14,15 @@ bool checksImages();
 
 /// Photons are finite and not negative, and there are none in pixels that are not rendered: the sum
 /// over all pixels is that over the rendered ones. Infinite numbers are let pass where the
-/// experiment has a number that is beyond any physical range. Throws std::logic_error.
+/// experiment has a number that is beyond any physical range, negative ones where it has a material
+/// or source that takes photons away, or counts them as the C program does. Throws
+/// std::logic_error.
 template <typename T>
 void checkImage(const Experiment &experiment, std::span<const T> image);
 
 /// A spread moves photons and makes none: there is not more light than photons, and not less than
-/// those that are further than `radius` from every edge of a panel. Throws std::logic_error.
+/// those that are further than `radius` from every edge of a panel. Negative photons are let pass.
+/// Throws std::logic_error.
 void checkSpread(std::span<const double> photons, std::span<const double> light,
                  std::int64_t slowPixels, std::int64_t fastPixels, std::int64_t radius);
 

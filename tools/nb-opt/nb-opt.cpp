@@ -15,6 +15,8 @@
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -75,17 +77,18 @@ std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &w
   return pointers;
 }
 
-/// Of the command line, or of a file that it names, such as one of patterns.
+/// Of the command line, or of files that it names, such as those of patterns.
 bool mayHoldUnprintable(StringRef word) {
   if (nanobragg::io::mayHoldUnprintable(word))
     return true;
-  const StringRef name = word.starts_with("-") ? word.split('=').second : "";
-  llvm::sys::fs::file_status status;
-  if (name.empty() || llvm::sys::fs::status(name, status) ||
-      status.type() != llvm::sys::fs::file_type::regular_file)
-    return false;
-  const auto file = llvm::MemoryBuffer::getFile(name);
-  return file && nanobragg::io::mayHoldUnprintable((*file)->getBuffer());
+  for (const StringRef name : llvm::split(word.substr(word.find('=') + 1), ',')) {
+    if (!llvm::sys::fs::is_regular_file(name))
+      continue;
+    const auto file = llvm::MemoryBuffer::getFile(name);
+    if (file && nanobragg::io::mayHoldUnprintable((*file)->getBuffer()))
+      return true;
+  }
+  return false;
 }
 
 LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
@@ -130,7 +133,7 @@ int main(int argc, char **argv) {
   nb::registerScheduleOps(registry);
   nb::registerPassesOnce();
 
-  if (std::any_of(argv, argv + argc, mayHoldUnprintable))
+  if (std::any_of(argv + 1, argv + argc, mayHoldUnprintable))
     nanobragg::io::makeErrorsPrintable();
   std::vector<std::string> words;
   std::vector<char *> pointers = translate(argc, argv, words);

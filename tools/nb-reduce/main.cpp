@@ -8,6 +8,7 @@
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/IO/OutputFile.h"
+#include "lib/IO/PrintableErrors.h"
 
 #include "lib/Transforms/OpenText.h"
 #include "mlir/IR/MLIRContext.h"
@@ -139,6 +140,8 @@ int run(const std::vector<std::string> &words) {
   auto file = nb::openText(others[0], &why);
   if (!file)
     throw std::runtime_error(why);
+  if (io::mayHoldUnprintable(file->getBuffer()))
+    io::makeErrorsPrintable();
   auto program = nb::parseNamed(std::move(file), context);
   if (!program)
     return Failure; // the diagnostic says it all

@@ -92,6 +92,16 @@ TEST_F(InvariantsTest, ExtremeNumbersMayGiveInfiniteOnes) {
   EXPECT_THAT(said(), HasSubstr("has -1 photons"));
 }
 
+TEST_F(InvariantsTest, WhatTakesPhotonsAwayMayGiveNegativeOnes) {
+  photons[6] = -1;
+  experiment.beam.sourceWeight = {2, -1};
+  EXPECT_EQ(said(), "");
+  experiment.beam.sourceWeight = {2, 1};
+  EXPECT_NE(said(), "");
+  experiment.background.factor.values = {1, -1};
+  EXPECT_EQ(said(), "");
+}
+
 TEST_F(InvariantsTest, WhatIsNotRenderedIsZero) {
   experiment.detector.mask.assign(pixels, 1);
   experiment.detector.mask[5] = 0;
