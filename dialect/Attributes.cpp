@@ -60,6 +60,12 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
                              << attribute.getValue();
     return success();
   }
+  if (name == names::draws) {
+    if (!isa<FunctionOpInterface>(op) || !isa<UnitAttr>(attribute.getValue()))
+      return op->emitError() << "'" << name << "' belongs on functions, without a value, but got "
+                             << attribute.getValue();
+    return success();
+  }
   if (name == names::lit) {
     auto kinds = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
     auto sum = dyn_cast<SumOp>(op);

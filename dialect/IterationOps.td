@@ -9,7 +9,8 @@ def NB_Dimension : I32EnumAttr<"Dimension", "a named loop dimension", [
     I32EnumAttrCase<"panel", 0>, I32EnumAttrCase<"slow", 1>, I32EnumAttrCase<"fast", 2>,
     I32EnumAttrCase<"layer", 3>, I32EnumAttrCase<"subslow", 4>, I32EnumAttrCase<"subfast", 5>,
     I32EnumAttrCase<"source", 6>, I32EnumAttrCase<"phi", 7>, I32EnumAttrCase<"mosaic", 8>,
-    I32EnumAttrCase<"material", 9>, I32EnumAttrCase<"symmetry", 10>]> {
+    I32EnumAttrCase<"material", 9>, I32EnumAttrCase<"symmetry", 10>,
+    I32EnumAttrCase<"draw", 11>, I32EnumAttrCase<"reflection", 12>]> {
   let cppNamespace = "::mlir::nb";
   let genSpecializedAttr = 0;
 }

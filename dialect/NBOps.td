@@ -2,6 +2,7 @@
 include "IterationOps.td"
 include "GeometryOps.td"
 include "DiffractionOps.td"
+include "AverageOps.td"
 include "TableOps.td"
 include "DisorderOps.td"
 include "ResponseOps.td"

@@ -42,6 +42,8 @@ void DefaultsChooser::chooseNormalDivergence() {
   experiment.variant.divergence = Divergence::Normal;
   beam.hdivSigma = units::fromMilliradians(*said(&O::hdivSigma));
   beam.vdivSigma = units::fromMilliradians(said(&O::vdivSigma).value_or(*said(&O::hdivSigma)));
+  if (!isSampled())
+    return; // one source, which stands for all
   if (beam.hdivSigma > 0)
     report.hdiv.steps = said(&O::hdivSteps).value_or(usual);
   if (beam.vdivSigma > 0)

@@ -8,6 +8,7 @@ bool isNormal(const ProgramVariant &v) {
   return generated(v) && v.divergence == Divergence::Normal;
 }
 bool isUniform(const ProgramVariant &v) { return generated(v) && !isNormal(v); }
+bool hasBandwidth(const ProgramVariant &v) { return v.bandwidth; }
 bool listed(const ProgramVariant &v) { return v.sources == Sources::Listed; }
 bool polarized(const ProgramVariant &v) { return v.polarization != Evaluation::None; }
 bool losesCounts(const ProgramVariant &v) { return v.countingLoss; }
@@ -83,6 +84,14 @@ constexpr Parameter rows[] = {
      .groups = "beam divergence",
      .neutral = neutral(0),
      .dead = {&dead::noImage, &dead::noVerticalDivergence}},
+    {.name = "bandwidth_sigma",
+     .unit = "1",
+     .meaning = "standard deviation of the spectrum about each wavelength, over the wavelength",
+     .place = AT(beam.bandwidthSigma),
+     .usedBy = hasBandwidth,
+     .groups = "beam",
+     .neutral = neutral(0),
+     .dead = movesSpots},
     {.name = "unit_hdiv",
      .unit = "1",
      .meaning = "horizontal deviation of each source as a fraction of the range or sigma",

@@ -52,6 +52,11 @@ constexpr Quantity rows[] = {
      "at its quantiles, in place of a range",
      Range::notNegative(), in<&O::hdivSigma, &O::vdivSigma>,
      More{.python = "Beam.divergence_sigma", .parameter = "divergence", .only = generated}},
+    {"--bandwidth-sigma", "WIDTH", &unit::percent, "0",
+     "standard deviation of a normally distributed spectrum about each wavelength, delta "
+     "lambda/lambda",
+     Range{0, 20, true, true}, in<&O::bandwidthSigma>,
+     More{.python = "Beam.bandwidth_sigma", .parameter = "bandwidth_sigma"}},
     {"-hdivstep", "STEP", &unit::milliradians, "from range and steps",
      "horizontal distance of sources; alone: two sources", Range::notNegative(), in<&O::hdivStep>,
      More{.only = generated, .zeroIsUnset = true}},

@@ -25,6 +25,8 @@ void DefaultsChooser::chooseGoniometer() {
   if (phi.steps > 10000000)
     throw std::invalid_argument("-phisteps: " + std::to_string(phi.steps) +
                                 " steps are too many; use fewer or enlarge -phistep");
+  if (!isSampled())
+    return chooseAveragedSweep();
   g.phiSteps = phi.steps;
   // Steps of a size of their own over an empty range are a fraction of themselves.
   g.osc = phi.range != 0 ? phi.range : phi.step;
@@ -168,6 +170,8 @@ void DefaultsChooser::chooseWidthMatrix() {
 
 void DefaultsChooser::chooseOversample() {
   Detector &d = experiment.detector;
+  if (!isSampled())
+    return; // a pixel's area is averaged
   report.reciprocalPixelSize = experiment.beam.wavelength * report.detector.distance / d.pixelSize;
   report.oversampleAutoSelected = !said(&O::oversample);
   auto subpixelsOver = [&](const std::array<double, 3> &edges) {
@@ -208,6 +212,8 @@ std::int64_t DefaultsChooser::mosaicDomains(const std::string &flag) {
 }
 
 void DefaultsChooser::chooseMosaic() {
+  if (!isSampled())
+    return chooseMosaicBlocks();
   if (said(&O::mosaicAbc))
     return chooseMosaicEllipsoid();
   Crystal &crystal = experiment.crystal;

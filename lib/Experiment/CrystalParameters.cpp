@@ -9,6 +9,7 @@ bool hasSpotRadius(const ProgramVariant &v) { return v.shape != CrystalShape::Sq
 bool hasWidthMatrix(const ProgramVariant &v) { return v.shape == CrystalShape::GaussMatrix; }
 bool isBall(const ProgramVariant &v) { return v.mosaicity == Mosaicity::Ball; }
 bool isEllipsoid(const ProgramVariant &v) { return v.mosaicity == Mosaicity::Ellipsoid; }
+bool isSampled(const ProgramVariant &v) { return v.isSampled(); }
 bool isDiffuse(const ProgramVariant &v) { return v.diffuse; }
 bool hasGrid(const ProgramVariant &v) { return v.structureFactors != StructureFactors::Constant; }
 bool isAnomalous(const ProgramVariant &v) {
@@ -227,6 +228,7 @@ constexpr Parameter rows[] = {
      .unit = "1",
      .meaning = "unit rotation axis of each mosaic domain",
      .place = AT(crystal.mosaicAxis),
+     .usedBy = isSampled,
      .discrete = true,
      .count = "mosaic_domains",
      .neutral = neutral(0, 0, 0)},
@@ -234,6 +236,7 @@ constexpr Parameter rows[] = {
      .unit = "1",
      .meaning = "rotation of each mosaic domain as a fraction of the spread",
      .place = AT(crystal.mosaicUnitAngle),
+     .usedBy = isSampled,
      .discrete = true,
      .count = "mosaic_domains",
      .neutral = neutral(0)},
@@ -241,6 +244,7 @@ constexpr Parameter rows[] = {
      .unit = "1",
      .meaning = "number of mosaic domains",
      .place = COUNT(mosaicDomains),
+     .usedBy = isSampled,
      .neutral = neutral(1),
      .samples = 1},
     {.name = "diffuse_gamma",

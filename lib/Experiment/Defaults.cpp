@@ -222,12 +222,14 @@ void DefaultsChooser::checkSampleCount() {
 CompleteExperiment DefaultsChooser::run() {
   readHeaders();
   chooseSeeds();
+  chooseAveraging();
   chooseFrame();
   chooseDetector();
   chooseBeam();
   chooseGoniometer();
   chooseCrystal();
   chooseSources();
+  chooseAverage();
   chooseFactorsByEnergy();
   replacePolarizationAxis();
   chooseRegion();

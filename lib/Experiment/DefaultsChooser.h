@@ -70,8 +70,16 @@ private:
   std::int64_t mosaicDomains(const std::string &flag);
   void chooseMosaic();
   void chooseMosaicEllipsoid();
+  void chooseMosaicBlocks();
   void chooseDiffuse();
   void chooseStructureFactors();
+  // AverageDefaults.cpp: averages that are not sampled
+  bool isSampled() const { return experiment.variant.isSampled(); }
+  void chooseAveraging();
+  void chooseAveragedSweep();
+  void chooseAverage();
+  void drawAverage(std::int64_t draws);
+  std::int64_t reflectionsAround() const;
   // EnergyDefaults.cpp: structure factors by energy
   void chooseFactorsByEnergy();
   void chooseEnergyNodes();

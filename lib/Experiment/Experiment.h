@@ -86,6 +86,8 @@ struct Beam {
   double dispersion = 0;               ///< full width as a fraction of the wavelength
   double hdivRange = 0, vdivRange = 0; ///< rad, full width, with Divergence::Uniform
   double hdivSigma = 0, vdivSigma = 0; ///< rad, standard deviation, with Divergence::Normal
+  /// Standard deviation about each wavelength over it, with variant.bandwidth.
+  double bandwidthSigma = 0;
   double fluence = 0;                  ///< photons/m^2
   double exposure = 1;                 ///< s
   // One entry per source. Sources::Generated: position on the unit scale, so that the deviation is
@@ -160,6 +162,18 @@ struct Background {
   std::int64_t oversample = 1;     ///< sub-pixels along each edge of a pixel
 };
 
+/// How averages are taken that are not sampled: docs/averages.md.
+struct Average {
+  /// Gauss-Legendre quadrature over an interval of length 1 about 0.
+  std::vector<double> nodes{0}, weights{1};
+  std::int64_t around = 1; ///< reflections on each side of the nearest that may light a pixel
+  // One entry for each draw. Uniform between -1/2 and 1/2:
+  std::vector<double> fast{0}, slow{0}, phi{0};
+  // Standard normal:
+  std::vector<double> wavelength{0}, hdiv{0}, vdiv{0};
+  std::vector<Vec3> rotation{{0, 0, 0}};
+};
+
 struct Experiment {
   ProgramVariant variant;
   Crystal crystal;
@@ -169,7 +183,10 @@ struct Experiment {
   double dmin = 0;      ///< m, with variant.dmin
   double waterSize = 0; ///< m, edge of the water cube, with variant.water
   Background background;
+  Average average;
 
+  std::int64_t nodeCount() const { return std::int64_t(average.nodes.size()); }
+  std::int64_t drawCount() const { return std::int64_t(average.fast.size()); }
   std::int64_t panelCount() const {
     return detector.panels.empty() ? 1 : std::int64_t(detector.panels.size());
   }

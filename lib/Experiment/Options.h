@@ -60,6 +60,8 @@ struct Options {
   std::optional<Vec3> diffuseGamma, diffuseSigma; ///< A
   std::optional<std::int64_t> laueGroup;          ///< 1 to 14, see LaueGroup.h
   std::optional<bool> interpolate;                ///< -interpolate, -nointerpolate
+  Averaging averaging = Averaging::Sampled;
+  std::optional<std::int64_t> averageDraws, averageNodes;
 
   // Beam.
   std::optional<double> lambda;     ///< A
@@ -75,6 +77,7 @@ struct Options {
   std::optional<double> flux, exposure, beamSize;   ///< photons/s, s, mm
   std::optional<double> polarization;               ///< Kahn factor
   bool noPolarization = false;                      ///< `-polar K` resets it
+  std::optional<double> bandwidthSigma;             ///< percent
   double water = 0;                                 ///< um
   std::optional<double> wavelengthOffset;           ///< A, of listed sources
   std::optional<double> wavelengthScale;

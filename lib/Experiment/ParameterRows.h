@@ -15,6 +15,7 @@ std::span<const Parameter> goniometerParameters();
 std::span<const Parameter> beamParameters();
 std::span<const Parameter> detectorParameters();
 std::span<const Parameter> sampleParameters();
+std::span<const Parameter> averageParameters();
 
 /// The place of a field of the experiment, such as AT(crystal.cellA). Its type says the kind.
 #define AT(field) placeOf([](auto &experiment) -> auto & { return experiment.field; })

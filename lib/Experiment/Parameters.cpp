@@ -10,7 +10,7 @@ std::span<const Parameter> allParameters() {
     std::vector<Parameter> rows;
     for (const std::span<const Parameter> subject :
          {crystalParameters(), goniometerParameters(), beamParameters(), detectorParameters(),
-          sampleParameters()})
+          sampleParameters(), averageParameters()})
       rows.insert(rows.end(), subject.begin(), subject.end());
     return rows;
   }();

@@ -4,7 +4,8 @@
 // where its value lives in an Experiment and of which kind it is, what counts its entries, which
 // groups it belongs to, what it is when it is not set, whether more of it means more samples, and
 // when its gradient is zero. The rows stand by subject in CrystalParameters.cpp,
-// GoniometerParameters.cpp, BeamParameters.cpp, DetectorParameters.cpp and SampleParameters.cpp.
+// GoniometerParameters.cpp, BeamParameters.cpp, DetectorParameters.cpp, SampleParameters.cpp and
+// AverageParameters.cpp.
 // The frontend declares function arguments from them, the runtime binds a kernel's arguments from
 // them, and --list-parameters prints them.
 #ifndef NANOBRAGG_EXPERIMENT_PARAMETERS_H

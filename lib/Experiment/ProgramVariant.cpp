@@ -33,6 +33,9 @@ void forEachChoice(S &s, Visitor visit) {
   visit("capture", s.capture);
   visit("water", s.water);
   visit("mosaicity", s.mosaicity);
+  visit("averaging", s.averaging);
+  visit("bandwidth", s.bandwidth);
+  visit("sweep", s.sweep);
   visit("diffuse", s.diffuse);
   visit("background", s.background);
   visit("dmin", s.dmin);

@@ -39,9 +39,14 @@ enum class Evaluation { None, Once, Each };
 /// sub-pixel. Last: the C program's last-layer fraction for all. Each: every sub-pixel.
 enum class Capture { None, Sum, Last, Each };
 enum class Water { None, Right, C };
-/// Ball: rotations about random axes by up to one angle. Ellipsoid: normally distributed, about
-/// three axes of the crystal by three spreads.
-enum class Mosaicity { Ball, Ellipsoid };
+/// Ball: rotations about random axes by up to one angle; where averages are not sampled, normally
+/// distributed. Ellipsoid: normally distributed, about three axes of the crystal by three spreads.
+/// None: one block; not where averages are sampled.
+enum class Mosaicity { Ball, Ellipsoid, None };
+/// What becomes of the averages over pixels, rotation steps, mosaic blocks and spectra. Sampled: the
+/// samples that flags ask for, as the C program draws them. Closed: normal distributions, averaged
+/// in closed form. Drawn: the same distributions, by many draws, which closed forms are held against.
+enum class Averaging { Sampled, Closed, Drawn };
 /// How light spreads in the detector; None: not at all.
 enum class PointSpread { None, Gauss, Fiber };
 enum class ImageType { F32, F64 };
@@ -68,6 +73,9 @@ struct ProgramVariant {
   Capture capture = Capture::None;
   Water water = Water::None;
   Mosaicity mosaicity = Mosaicity::Ball;
+  Averaging averaging = Averaging::Sampled;
+  bool bandwidth = false;  ///< each wavelength has a normal width; not where averages are sampled
+  bool sweep = false;      ///< the crystal turns meanwhile; not where averages are sampled
   bool diffuse = false;    ///< diffuse scattering around the reflections
   bool background = false; ///< tables of amorphous scattering
   bool dmin = false;       ///< a resolution cutoff is applied
@@ -88,6 +96,8 @@ struct ProgramVariant {
   bool hasResponse() const {
     return countingLoss || gainMap || gain || pointSpread != PointSpread::None;
   }
+
+  bool isSampled() const { return averaging == Averaging::Sampled; }
 
   bool operator==(const ProgramVariant &) const = default;
 

@@ -20,7 +20,7 @@ Value Emitter::molecules(Value material) {
 Value Emitter::backgroundSample(const SampleIndices &at, Value material) {
   Value pos = position(at);
   Value diffracted = op<NormalizeOp>("diffracted_vec", pos);
-  Ray incident = incidentRay(at.source);
+  Ray incident = incidentRay(at);
   Value q =
       op<ScatteringVectorOp>("scattering_vec", diffracted, incident.direction, incident.wavelength);
   Value stol = mul("stol", op<NormOp>("scattering_norm", q), number(0.5));

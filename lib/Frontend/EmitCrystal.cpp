@@ -33,10 +33,20 @@ Value Emitter::unrotatedDirect() {
   return op<DirectCellOp>("direct_basis", unrotatedReciprocal(), lengths);
 }
 
-Value Emitter::directCell(const SampleIndices &at) {
+/// The angle at the beginning of a step; of averages, anywhere in it.
+Value Emitter::phi(const SampleIndices &at) {
   Value step = mul("phi_step", param("osc"), param("phi_step_fraction"));
-  Value phi = add("phi", param("phi0"), mul("phi", step, toFloat("phi_tic", at.phi)));
-  Value spindle = op<AxisRotationOp>("spindle_rotation", param("spindle_axis"), phi);
+  Value tic = toFloat("phi_tic", at.phi);
+  if (variant.sweep) {
+    tic = add("phi_tic", tic, number(0.5));
+    if (Value within = uniform("phi_within", "draw_phi", at))
+      tic = add("phi_tic", tic, within);
+  }
+  return add("phi", param("phi0"), mul("phi", step, tic));
+}
+
+Value Emitter::directCell(const SampleIndices &at) {
+  Value spindle = op<AxisRotationOp>("spindle_rotation", param("spindle_axis"), phi(at));
   return op<MultiplyOp>("rotated_direct", unrotatedDirect(),
                         op<TransposeOp>("crystal_rotation_t", crystalRotation(at, spindle)));
 }

@@ -93,6 +93,12 @@ Value Emitter::position(const SampleIndices &at) {
   Value oversample = at.oversample ? at.oversample : param("oversample");
   Value fast = coordinate("Fdet", at.fast, at.subfast, oversample);
   Value slow = coordinate("Sdet", at.slow, at.subslow, oversample);
+  const auto within = [&](StringRef name, StringRef draws, Value coordinate) {
+    Value part = uniform(name, draws, at);
+    return part ? add(name, coordinate, mul(name, part, param("pixel_size"))) : coordinate;
+  };
+  fast = within("Fdet", "draw_fast", fast);
+  slow = within("Sdet", "draw_slow", slow);
   Value below = depth(at);
   Value flat = op<PixelPositionOp>("pixel_pos", frame.origin, frame.fast, frame.slow, frame.normal,
                                    fast, slow, below);

@@ -21,14 +21,26 @@ Value Emitter::crystalFrame() {
 /// The rotation of a mosaic domain. Of a ball the axes are in the lab, and it comes after the
 /// spindle's; of an ellipsoid they are the crystal's, and it comes first.
 Value Emitter::crystalRotation(const SampleIndices &at, Value spindle) {
-  Value axis = lookup("mosaic_axis", "mosaic_axis", at.mosaic);
-  Value unit = lookup("mosaic_angle", "mosaic_unit_angle", at.mosaic);
-  if (variant.mosaicity == nanobragg::Mosaicity::Ball) {
+  const bool isBall = variant.mosaicity == nanobragg::Mosaicity::Ball;
+  Value drawn = variant.mosaicity == nanobragg::Mosaicity::None
+                    ? Value()
+                    : normal("mosaic_deviates", "draw_rotation", at);
+  if (!variant.isSampled() && !drawn)
+    return spindle;
+  if (drawn && isBall) {
+    Value rotation = op<ScaleOp>("mosaic_angles", drawn, param("mosaic_spread"));
+    return op<MultiplyOp>("crystal_rotation", op<VectorRotationOp>("mosaic_rotation", rotation),
+                          spindle);
+  }
+  Value axis = drawn ? Value() : lookup("mosaic_axis", "mosaic_axis", at.mosaic);
+  Value unit = drawn ? Value() : lookup("mosaic_angle", "mosaic_unit_angle", at.mosaic);
+  if (isBall) {
     Value angle = mul("mosaic_angle", param("mosaic_spread"), unit);
     Value domain = op<AxisRotationOp>("mosaic_rotation", axis, angle);
     return op<MultiplyOp>("crystal_rotation", domain, spindle);
   }
-  Value deviates = op<ScaleOp>("mosaic_deviates", axis, unit), spreads = param("mosaic_abc");
+  Value deviates = drawn ? drawn : op<ScaleOp>("mosaic_deviates", axis, unit);
+  Value spreads = param("mosaic_abc");
   SmallVector<Value, 3> angles;
   for (int64_t i = 0; i < 3; ++i)
     angles.push_back(mul("mosaic_angle", op<ComponentOp>("deviate", deviates, i),

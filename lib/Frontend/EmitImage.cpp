@@ -101,15 +101,25 @@ Value Emitter::sumOfSamples(const SampleIndices &pixel) {
   LoopDimensions dims;
   if (layered())
     dims.push_back({Dimension::layer, param("layers")});
-  dims.append({{Dimension::subslow, param("oversample")},
-               {Dimension::subfast, param("oversample")},
-               {Dimension::source, param("sources")},
-               {Dimension::phi, param("phi_steps")},
-               {Dimension::mosaic, param("mosaic_domains")}});
+  const bool sampled = variant.isSampled();
+  if (sampled)
+    dims.append(
+        {{Dimension::subslow, param("oversample")}, {Dimension::subfast, param("oversample")}});
+  dims.append({{Dimension::source, param("sources")}, {Dimension::phi, param("phi_steps")}});
+  dims.push_back(sampled ? std::pair(Dimension::mosaic, param("mosaic_domains"))
+                         : std::pair(Dimension::draw, param("draws")));
   return sum("I", dims, [&](ValueRange ivs) {
     SampleIndices at = pixel;
     if (layered())
       at.layer = ivs.front();
+    if (!sampled) {
+      ValueRange rest = ivs.take_back(3);
+      at.subslow = at.subfast = index(0);
+      at.source = rest[0];
+      at.phi = rest[1];
+      at.draw = rest[2];
+      return sample(at);
+    }
     ValueRange rest = ivs.take_back(5);
     at.subslow = rest[0];
     at.subfast = rest[1];
@@ -130,14 +140,15 @@ Value Emitter::weightOfSamples() {
   Value weights = sumOfWeights();
   Value perSide = toFloat("oversample", param("oversample"));
   Value steps = mul("steps", weights, toFloat("phi_steps", param("phi_steps")));
-  steps = mul("steps", steps, toFloat("mosaic_domains", param("mosaic_domains")));
+  StringRef inner = variant.isSampled() ? "mosaic_domains" : "draws";
+  steps = mul("steps", steps, toFloat(inner, param(inner)));
   return mul("steps", steps, mul("subpixels", perSide, perSide));
 }
 
 Value Emitter::sample(const SampleIndices &at) {
   Value pos = position(at);
   Value diffracted = op<NormalizeOp>("diffracted_vec", pos);
-  Ray incident = incidentRay(at.source);
+  Ray incident = incidentRay(at);
   Value q =
       op<ScatteringVectorOp>("scattering_vec", diffracted, incident.direction, incident.wavelength);
   if (!variant.dmin)

@@ -19,7 +19,7 @@ Value Emitter::polarizationOfPixel(const SampleIndices &first) {
   if (variant.dmin)
     return firstPolarizationWithinResolution(first);
   Value diffracted = op<NormalizeOp>("diffracted_vec", position(first));
-  return polarization(incidentRay(first.source), diffracted);
+  return polarization(incidentRay(first), diffracted);
 }
 
 /// Of the first sample that the resolution cutoff lets through.
@@ -42,7 +42,7 @@ Value Emitter::firstPolarizationWithinResolution(const SampleIndices &first) {
   at.subfast = rest[1];
   at.source = rest[2];
   Value diffracted = op<NormalizeOp>("diffracted_vec", position(at));
-  Ray ray = incidentRay(at.source);
+  Ray ray = incidentRay(at);
   Value polar = polarization(ray, diffracted);
   Value q = op<ScatteringVectorOp>("scattering_vec", diffracted, ray.direction, ray.wavelength);
   Value keep = op<WithinResolutionOp>("within_resolution", q, param("dmin"));

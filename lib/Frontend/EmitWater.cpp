@@ -21,7 +21,7 @@ Value Emitter::withWater(Value pixel, const SampleIndices &first, Value solidAng
   // Corrections that each sample has for itself are those of the first one here.
   if (variant.polarization == Evaluation::Each)
     polarizationOfPixel =
-        polarization(incidentRay(first.source), op<NormalizeOp>("diffracted_vec", position(first)));
+        polarization(incidentRay(first), op<NormalizeOp>("diffracted_vec", position(first)));
   water = times("water", water, polarizationOfPixel);
   water = times("water", water, captureOfAllLayers(first));
   return add("pixel", pixel, water);

@@ -18,6 +18,7 @@ struct SampleIndices {
   Value layer;      ///< null without sensor layers
   Value oversample; ///< sub-pixels along each edge; null: those of the crystal's samples
   Value subslow, subfast, source, phi, mosaic;
+  Value draw; ///< of averages that are not sampled; null: the middle of all distributions
 };
 
 struct DetectorFrame {
@@ -101,6 +102,7 @@ private:
   // EmitDetector.cpp
   DetectorFrame detector(Value panel);
   Value coordinate(StringRef name, Value pixel, Value subPixel, Value oversample);
+  Value phi(const SampleIndices &at);
   Value position(const SampleIndices &at);
   Value curvedPosition(const DetectorFrame &frame, Value flat, Value fast, Value slow, Value depth);
   /// The distance of a bent detector from the sample, all over.
@@ -109,7 +111,8 @@ private:
   Value layerSpacing();
 
   // EmitBeam.cpp
-  Ray incidentRay(Value source);
+  Ray incidentRay(const SampleIndices &at);
+  Value withBandwidth(Value wavelength, const SampleIndices &at);
 
   // EmitCrystal.cpp
   Value directCell(const SampleIndices &at);
@@ -137,6 +140,13 @@ private:
   Value crystalFrame();
   Value crystalRotation(const SampleIndices &at, Value spindle);
   Value diffuseScattering(Value hkl);
+
+  // EmitAverage.cpp: what is averaged, and over which distribution. Null in sampled programs and in
+  // the middle.
+  Value uniform(StringRef name, StringRef table, const SampleIndices &at);
+  Value normal(StringRef name, StringRef table, const SampleIndices &at);
+  Value deviate(StringRef name, Distribution distribution, StringRef table,
+                const SampleIndices &at);
 
   // Emitter.cpp
   Value param(StringRef name) const;

@@ -59,6 +59,9 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
   if (!variant.cull.isOff())
     function->setAttr(names::cull, b.getF64FloatAttr(variant.cull.tolerance()));
 
+  if (variant.averaging == nanobragg::Averaging::Drawn)
+    function->setAttr(names::draws, b.getUnitAttr());
+
   llvm::StringMap<Value> values;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
     function.setArgAttr(i, names::name, b.getStringAttr(parameter->name));

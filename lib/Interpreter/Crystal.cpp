@@ -61,6 +61,14 @@ static Vec3 millerIndex(Mat3 direct, Vec3 q) { return direct * q; }
 
 static Vec3 nearestMillerIndex(Vec3 hkl) { return nearestReflection(hkl); }
 
+static Vec3 neighbour(Vec3 hkl, int64_t number, int64_t around) {
+  const int64_t side = 2 * around + 1;
+  const auto step = [&](int64_t at) { return double(at % side - around); };
+  const Vec3 nearest = nearestReflection(hkl);
+  return {nearest.x + step(number / (side * side)), nearest.y + step(number / side),
+          nearest.z + step(number)};
+}
+
 void evaluation::attachCrystal(MLIRContext *context) {
   evaluate<CellVolumeOp, cellVolume>(context);
   evaluateBy<ReciprocalCellOp, planReciprocalCell>(context);
@@ -69,4 +77,5 @@ void evaluation::attachCrystal(MLIRContext *context) {
   evaluate<WithinResolutionOp, withinResolution>(context);
   evaluate<MillerIndexOp, millerIndex>(context);
   evaluate<NearestMillerIndexOp, nearestMillerIndex>(context);
+  evaluate<NeighbourOp, neighbour>(context);
 }

@@ -19,7 +19,8 @@ static int64_t entryOf(const Table &table, ArrayRef<Slot> indices, Frame &frame,
   return entry;
 }
 
-static LogicalResult planLookup(LookupOp op, Planner &planner) {
+template <typename OpTy>
+static LogicalResult planLookup(OpTy op, Planner &planner) {
   Dimensions dims = planner.dimsOf(op->getOperands());
   auto result = planner.define(op.getResult(), dims);
   if (failed(result))
@@ -34,7 +35,7 @@ static LogicalResult planLookup(LookupOp op, Planner &planner) {
     for (int64_t lane = 0, lanes = frame.lanesOf(out); lane < lanes; ++lane) {
       int64_t entry = entryOf(table, indices, frame, lane);
       if (entry < 0)
-        return frame.fail(op, "'nb.lookup' op reads outside the table");
+        return frame.fail(op, "'" + op->getName().getStringRef() + "' op reads outside the table");
       for (int64_t c = 0; c < out.components; ++c) {
         int64_t from = (entry * out.components + c) * table.stride + (table.stride > 1 ? lane : 0);
         if (out.kind == Kind::Real)
@@ -49,4 +50,7 @@ static LogicalResult planLookup(LookupOp op, Planner &planner) {
   return success();
 }
 
-void evaluation::attachLookup(MLIRContext *context) { evaluateBy<LookupOp, planLookup>(context); }
+void evaluation::attachLookup(MLIRContext *context) {
+  evaluateBy<LookupOp, planLookup<LookupOp>>(context);
+  evaluateBy<DeviateOp, planLookup<DeviateOp>>(context);
+}

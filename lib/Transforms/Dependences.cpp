@@ -36,6 +36,8 @@ static unsigned dependenceOf(Dimension dimension) {
   case Dimension::layer:
   case Dimension::material:
   case Dimension::symmetry:
+  case Dimension::draw:
+  case Dimension::reflection:
     return Sample;
   }
   llvm_unreachable("all dimensions have been named");

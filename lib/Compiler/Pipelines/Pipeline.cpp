@@ -7,10 +7,12 @@ using namespace mlir;
 using namespace mlir::nb;
 
 StringRef nb::nameOf(Stage stage) {
-  constexpr StringLiteral names[] = {
-      "simplify", "probe",     "response", "hoist", "branches", "differentiate", "hoist-derivative",
-      "fuse",     "precision", "peel",     "cull",  "lanes",    "loops",         "arith",
-      "outline",  "gpu",       "grid",     "host",  "llvm",     "nvvm",          "pipeline"};
+  constexpr StringLiteral names[] = {"simplify", "probe",     "average",       "response",
+                                     "hoist",    "branches",  "differentiate", "hoist-derivative",
+                                     "fuse",     "precision", "peel",          "cull",
+                                     "lanes",    "loops",     "arith",         "outline",
+                                     "gpu",      "grid",      "host",          "llvm",
+                                     "nvvm",     "pipeline"};
   return names[size_t(stage)];
 }
 

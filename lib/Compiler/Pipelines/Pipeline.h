@@ -20,6 +20,7 @@ namespace mlir::nb {
 enum class Stage {
   Simplify,
   Probe,
+  Average,
   Response,
   Hoist,
   Branches,

@@ -20,6 +20,7 @@ bool llvm::cl::parser<Derivative>::parse(Option &option, StringRef, StringRef te
 
 /// A hoisted program has the faster derivative, and the derivative its own invariants.
 static void addFusion(Pipeline &p, const Derivative &derivative) {
+  stages::average(p);
   stages::fuseResponse(p);
   stages::hoist(p);
   stages::removeBranches(p);
@@ -33,6 +34,7 @@ static void addFusion(Pipeline &p, const Derivative &derivative) {
 Pipeline nb::interpreterPipeline(const InterpreterPipelineOptions &options) {
   Pipeline p;
   stages::simplify(p);
+  stages::average(p);
   const Derivative &derivative = options.derivative.getValue();
   if (derivative.mode == Derivative::Mode::Value)
     return p;

@@ -19,6 +19,8 @@ void stages::simplify(Pipeline &p) {
   p.add(createCSEPass());
 }
 
+void stages::average(Pipeline &p) { p.stage(Stage::Average).addOn<FuncOp>(createCloseAverages()); }
+
 void stages::fuseResponse(Pipeline &p) {
   p.stage(Stage::Response);
   p.addOn<FuncOp>(createEraseProbes());

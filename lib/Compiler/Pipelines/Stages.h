@@ -30,6 +30,8 @@ namespace stages {
 
 /// "simplify": for the interpreter. Probes stay, nothing moves.
 void simplify(Pipeline &);
+/// "average": averages over distributions in closed form.
+void average(Pipeline &);
 /// "response": no probes; what follows the image is in its body, where it can be.
 void fuseResponse(Pipeline &);
 /// "hoist": what does not depend on a loop leaves it, into tables too.

@@ -261,6 +261,17 @@ Value Arithmetic::exp(Value x) {
   return select(less(x, constant(type, lowest)), constant(type, 0), value);
 }
 
+Value Arithmetic::erf(Value x) {
+  // Shepherd and Laframboise, Math. Comp. 36 (1981) 249: erfc(x) (1 + 2 x) exp(x^2) is smooth in t.
+  Type type = x.getType();
+  Value size = math::AbsFOp::create(b, loc, x), one = constant(type, 1);
+  Value above = add(size, 3.75);
+  Value t = div(sub(size, constant(type, 3.75)), above);
+  Value scale = add(mul(size, 2), one);
+  Value rest = div(mul(polynomial(polynomials::scaledErfc, t), exp(neg(mul(size, size)))), scale);
+  return math::CopySignOp::create(b, loc, sub(one, rest), x);
+}
+
 Value Arithmetic::bits(Value x) {
   unsigned width = getElementTypeOrSelf(x).getIntOrFloatBitWidth();
   return arith::BitcastOp::create(b, loc, shapedLike(b.getIntegerType(width), x.getType()), x);

@@ -61,7 +61,7 @@ Value reciprocalSqrt(Value x, Arithmetic &a) {
                   a.reciprocalSqrt(choice.getFalseValue()));
 }
 
-/// Sine, cosine, exponential or reciprocal root in own steps, since a kernel calls no math library;
+/// Sine, cosine, exponential, error function or reciprocal root in own steps, since a kernel calls no math library;
 /// null for another op.
 Value lowerFunction(Operation *op, Arithmetic &a) {
   if (op->getNumResults() != 1 || !isScalarOrLanes(op->getResult(0).getType()))
@@ -70,6 +70,7 @@ Value lowerFunction(Operation *op, Arithmetic &a) {
       .Case<math::SinOp>([&](auto f) { return a.sinCos(f.getOperand()).first; })
       .Case<math::CosOp>([&](auto f) { return a.sinCos(f.getOperand()).second; })
       .Case<math::ExpOp>([&](auto f) { return a.exp(f.getOperand()); })
+      .Case<math::ErfOp>([&](auto f) { return a.erf(f.getOperand()); })
       .Case<math::RsqrtOp>([&](auto f) { return reciprocalSqrt(f.getOperand(), a); })
       .Default([](Operation *) { return Value(); });
 }

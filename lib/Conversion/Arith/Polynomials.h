@@ -85,6 +85,17 @@ inline constexpr double singleExponential[] = {
     0x1.55589a0000000p-5, 0x1.126d0e0000000p-7, 0x1.6ab95c0000000p-10,
 };
 
+/// (1 + 2 x) exp(x^2) erfc(x) in t = (x - 15/4) / (x + 15/4), for x >= 0.
+/// Relative error 1.2e-15 before rounding of the evaluation.
+inline constexpr double scaledErfc[] = {
+    0x1.3ccda0b5d5dbdp+0,  -0x1.1f367683f8959p-3,  0x1.d5f294820ed78p-9,   0x1.510169d09307cp-4,
+    -0x1.bda9309b0d045p-4, 0x1.7a14188af565cp-4,   -0x1.e0d0fa51d7c03p-5,  0x1.d0b0036c92404p-6,
+    -0x1.3f603fc5700aap-7, 0x1.cc3a1543ce757p-10,  0x1.33fd432ff0984p-12,  -0x1.304010794ed3fp-12,
+    0x1.b111b3dbacab4p-15, 0x1.779cb839e1e05p-16,  -0x1.7e80f9976b1d1p-17, -0x1.071df064592aep-20,
+    0x1.c736303289a38p-20, -0x1.ae0eef422ff86p-25, -0x1.cc0279faab5b0p-23, 0x1.3c8f7d516d3a4p-26,
+    0x1.2d31b4022f55cp-26, -0x1.02bb772c248f9p-29,
+};
+
 } // namespace mlir::nb::polynomials
 
 #endif

@@ -108,4 +108,15 @@ table('singleSineMinusCosine',
       sine_minus_cosine, 4, 0, 0.25, single)
 table('singleExponential', 'exp(x), for |x| <= ln(2) / 2, in single precision.',
       mp.exp, 6, -half, half, single)
+
+
+def scaled_erfc(t):
+    x = mp.mpf(15) / 4 * (1 + t) / (1 - t + tiny)
+    if t > 1 - mp.mpf(10) ** -9:
+        return 2 / mp.sqrt(mp.pi)
+    return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+
+
+table('scaledErfc', '(1 + 2 x) exp(x^2) erfc(x) in t = (x - 15/4) / (x + 15/4), for x >= 0.',
+      scaled_erfc, 21, -1, 1)
 print('} // namespace mlir::nb::polynomials\n\n#endif')

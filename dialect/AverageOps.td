@@ -1,0 +1,53 @@
+// What is averaged, and over which distribution -*- tablegen -*.
+#ifndef NB_AVERAGE_OPS
+#define NB_AVERAGE_OPS
+
+include "NBTypes.td"
+
+def NB_Distribution : NB_Enum<"Distribution", "the distribution of a quantity that is averaged",
+                              [I32EnumAttrCase<"uniform", 0>, I32EnumAttrCase<"normal", 1>]>;
+def NB_DistributionAttr : NB_KeywordAttr<NB_Distribution, "distribution">;
+
+def NB_DeviateOp : NB_PureOp<"deviate", [
+    InactiveOp,
+    TypesMatchWith<"'result' has the element type of 'table'", "table", "result",
+                   "::llvm::cast<::mlir::nb::TableType>($_self).getElementType()">]> {
+  let summary = "one draw of a quantity that is averaged over its distribution";
+  let description = [{
+    `table[draw]`: a number, or the three independent components of a vector, of which the table
+    has draws. `uniform` numbers lie between -1/2 and 1/2, `normal` ones have a mean of 0 and a
+    standard deviation of 1. A sum over the dimension `draw` whose body takes such values is an
+    average by draws, times their number. `nb-close-averages` takes the average over the
+    distribution itself in its place where it can, and reads the table where it is told to draw.
+
+    Example:
+    ```mlir
+    %u = nb.deviate uniform %draws[%i] : !nb.table<?xf64>
+    %w = nb.deviate normal %rotations[%i] : !nb.table<?x!nb.vec3<f64>>
+    ```
+  }];
+  let arguments = (ins NB_DistributionAttr:$distribution, NB_Table:$table,
+                       Variadic<Index>:$indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$distribution $table `[` $indices `]` attr-dict `:` type($table)";
+}
+
+def NB_NeighbourOp : NB_ExpandableOp<"neighbour", [InactiveOp, AllTypesMatch<["hkl", "result"]>]> {
+  let summary = "one of the reflections about a fractional Miller index";
+  let description = [{
+    The reflection number `number` of those whose indices differ by at most `around` from the
+    nearest reflection of `hkl`: of the cube of `2 around + 1` reflections a side, l fastest. A sum
+    over the dimension `reflection` adds up what all of them contribute to a pixel; `nb-cull` has
+    it run over those that the runtime lists, in place of the cube.
+
+    Example:
+    ```mlir
+    %n = nb.neighbour %hkl, %i within %around : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$hkl, Index:$number, Index:$around);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = "$hkl `,` $number `within` $around attr-dict `:` type($hkl)";
+}
+
+#endif

@@ -1,0 +1,179 @@
+#include "lib/Experiment/DefaultsChooser.h"
+
+#include "lib/Experiment/CellGeometry.h"
+#include "lib/Experiment/NormalQuantiles.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+/// Nodes and weights of Gauss-Legendre quadrature over -1/2 to 1/2, by Newton's method on the
+/// Legendre polynomial.
+void chooseNodes(std::int64_t count, Average &average) {
+  average.nodes.clear();
+  average.weights.clear();
+  for (std::int64_t i = 0; i != count; ++i) {
+    double x = -std::cos(std::numbers::pi * (double(i) + 0.75) / (double(count) + 0.5));
+    double slope = 1;
+    for (int step = 0; step != 20; ++step) {
+      double before = 0, value = 1;
+      for (std::int64_t n = 1; n <= count; ++n) {
+        const double next = (double(2 * n - 1) * x * value - double(n - 1) * before) / double(n);
+        before = value;
+        value = next;
+      }
+      slope = double(count) * (x * value - before) / (x * x - 1);
+      x -= value / slope;
+    }
+    average.nodes.push_back(x / 2);
+    average.weights.push_back(1 / ((1 - x * x) * slope * slope));
+  }
+}
+
+/// The normal deviate below which there is a share u of the distribution.
+double normalDeviate(double u) {
+  return std::copysign(quantileOfMagnitude(std::fabs(2 * u - 1)), u - 0.5);
+}
+
+} // namespace
+
+void DefaultsChooser::chooseAveraging() {
+  const Averaging averaging = said(&O::averaging);
+  experiment.variant.averaging = averaging;
+  const double bandwidth = said(&O::bandwidthSigma).value_or(0);
+  if (averaging == Averaging::Sampled) {
+    if (bandwidth > 0)
+      throw std::invalid_argument("--bandwidth-sigma is averaged in closed form; give "
+                                  "--average=closed with it, or -dispersion in place of it");
+    return;
+  }
+  if (semantics.isC())
+    throw std::invalid_argument(
+        "--average: -compat c takes samples as the C program draws them; leave out one of the two");
+  if (said(&O::shape) != CrystalShape::Gauss)
+    throw std::invalid_argument("--average: only Gaussian crystals have averages in closed form; "
+                                "give -gauss_xtal, or --average=sampled");
+  experiment.variant.bandwidth = bandwidth > 0;
+  experiment.beam.bandwidthSigma = units::fromPercent(bandwidth);
+}
+
+/// The step in parts that are narrow enough for a crystal to turn evenly in each.
+void DefaultsChooser::chooseAveragedSweep() {
+  Goniometer &g = experiment.goniometer;
+  const double osc = said(&O::osc) ? units::radians(*said(&O::osc)) : given.osc.value_or(0);
+  const double widest =
+      std::max(units::radians(0.1), units::radians(said.unread().mosaicSpread.value_or(0)) / 2);
+  const std::int64_t parts =
+      said(&O::phiSteps).value_or(std::int64_t(std::ceil(std::fabs(osc) / widest - 1e-9)));
+  g.osc = osc;
+  g.phiSteps = std::max<std::int64_t>(parts, 1);
+  if (g.phiSteps > 100000)
+    throw std::invalid_argument("-phisteps: " + std::to_string(g.phiSteps) +
+                                " parts of a rotation are too many; use fewer");
+  g.phiStepFraction = 1 / double(g.phiSteps);
+  experiment.variant.sweep = osc != 0;
+  report.phi0 = g.phi0;
+  report.osc = osc;
+  for (std::int64_t i = 0; i < g.phiSteps; ++i)
+    report.phiSteps.push_back(g.phi0 + osc * (double(i) + 0.5) * g.phiStepFraction);
+}
+
+void DefaultsChooser::chooseMosaicBlocks() {
+  Crystal &crystal = experiment.crystal;
+  Mosaicity &mosaicity = experiment.variant.mosaicity;
+  mosaicity = Mosaicity::None;
+  if (const auto &abc = said(&O::mosaicAbc)) {
+    mosaicity = Mosaicity::Ellipsoid;
+    for (std::size_t i = 0; i != 3; ++i)
+      crystal.mosaicAbc[i] = units::radians((*abc)[i]);
+  } else if (said(&O::mosaicSpread).value_or(0) > 0) {
+    mosaicity = Mosaicity::Ball;
+    crystal.mosaicSpread = units::radians(*said(&O::mosaicSpread));
+  }
+}
+
+void DefaultsChooser::chooseAverage() {
+  if (isSampled())
+    return;
+  if (experiment.variant.structureFactors == StructureFactors::Tricubic)
+    experiment.variant.structureFactors = StructureFactors::Nearest;
+  chooseNodes(said(&O::averageNodes).value_or(8), experiment.average);
+  if (experiment.variant.averaging == Averaging::Drawn)
+    drawAverage(said(&O::averageDraws).value_or(4096));
+  experiment.average.around = reflectionsAround();
+}
+
+/// Points that fill the unit cube evenly: multiples of a vector of irrational numbers (M. Roberts,
+/// 2018), powers of the root of x^(n + 1) = x + 1 in n dimensions.
+void DefaultsChooser::drawAverage(std::int64_t draws) {
+  constexpr int dimensions = 9;
+  double root = 1;
+  for (int i = 0; i != 100; ++i)
+    root = std::pow(1 + root, 1.0 / (dimensions + 1));
+  Average &a = experiment.average;
+  const auto fill = [&](int dimension, auto place, bool normal) {
+    const double step = std::pow(root, -(dimension + 1));
+    for (std::int64_t i = 0; i != draws; ++i) {
+      double whole = 0;
+      const double u = std::modf(0.5 + step * double(i + 1), &whole);
+      place(std::size_t(i)) = normal ? normalDeviate(u) : u - 0.5;
+    }
+  };
+  const auto column = [](std::vector<double> &values) {
+    return [&values](std::size_t i) -> double & { return values[i]; };
+  };
+  const auto number = std::size_t(draws);
+  for (std::vector<double> *values : {&a.fast, &a.slow, &a.phi, &a.wavelength, &a.hdiv, &a.vdiv})
+    values->resize(number);
+  a.rotation.resize(number);
+  fill(0, column(a.fast), false);
+  fill(1, column(a.slow), false);
+  fill(2, column(a.phi), false);
+  fill(3, column(a.wavelength), true);
+  fill(4, column(a.hdiv), true);
+  fill(5, column(a.vdiv), true);
+  for (std::size_t axis = 0; axis != 3; ++axis)
+    fill(6 + int(axis), [&, axis](std::size_t i) -> double & { return a.rotation[i][axis]; }, true);
+}
+
+/// Within five standard deviations of how far reflections are spread in units of Miller indices, by
+/// the longest scattering vector on the detector.
+std::int64_t DefaultsChooser::reflectionsAround() const {
+  const Beam &beam = experiment.beam;
+  const Crystal &crystal = experiment.crystal;
+  const Detector &d = experiment.detector;
+  const double width = d.pixelSize * double(d.fastPixels),
+               height = d.pixelSize * double(d.slowPixels);
+  // A detector of one panel; several may be anywhere.
+  const double angle =
+      d.panels.empty() && experiment.variant.curvature == Curvature::Flat
+          ? std::min(std::atan(std::hypot(width, height) / report.detector.closeDistance),
+                     std::numbers::pi)
+          : std::numbers::pi;
+  double shortest = beam.wavelength;
+  for (const double wavelength : beam.sourceWavelength)
+    shortest = std::min(shortest, beam.wavelengthOffset + beam.wavelengthScale * wavelength);
+  const double longest = 2 * std::sin(angle / 2) / shortest;
+  const double blocks = std::max(
+      {crystal.mosaicSpread, crystal.mosaicAbc[0], crystal.mosaicAbc[1], crystal.mosaicAbc[2]});
+  const double sweep =
+      std::fabs(experiment.goniometer.osc * experiment.goniometer.phiStepFraction) / 2;
+  const double divergence = std::max(beam.hdivSigma, beam.vdivSigma) / shortest;
+  double most = 0;
+  for (std::size_t i = 0; i != 3; ++i) {
+    const double ofShape = std::sqrt(constants::gaussWidth / 4) / crystal.ncells[i];
+    const double sigma =
+        std::hypot(ofShape, cellEdges[i] * std::hypot(longest * blocks, divergence,
+                                                      longest * beam.bandwidthSigma));
+    most = std::max(most, 5 * sigma + cellEdges[i] * longest * sweep);
+  }
+  return std::int64_t(std::clamp(std::ceil(most - 0.5), 0.0, 20.0));
+}
+
+} // namespace nanobragg

@@ -1,0 +1,112 @@
+#include "lib/Experiment/ParameterRows.h"
+
+namespace nanobragg {
+namespace {
+
+bool isAverage(const ProgramVariant &v) { return !v.isSampled(); }
+bool hasBlocks(const ProgramVariant &v) { return isAverage(v) && v.mosaicity != Mosaicity::None; }
+bool hasDivergence(const ProgramVariant &v) {
+  return isAverage(v) && v.sources == Sources::Generated && v.divergence == Divergence::Normal;
+}
+bool hasBandwidth(const ProgramVariant &v) { return v.bandwidth; }
+bool hasSweep(const ProgramVariant &v) { return v.sweep; }
+
+constexpr Parameter rows[] = {
+    {.name = "average_node",
+     .unit = "1",
+     .meaning = "nodes of the quadrature over an interval of length 1 about 0",
+     .place = AT(average.nodes),
+     .usedBy = isAverage,
+     .discrete = true,
+     .count = "average_nodes",
+     .neutral = neutral(0)},
+    {.name = "average_weight",
+     .unit = "1",
+     .meaning = "weights of these nodes, of which the sum is 1",
+     .place = AT(average.weights),
+     .usedBy = isAverage,
+     .discrete = true,
+     .count = "average_nodes",
+     .neutral = neutral(1)},
+    {.name = "average_nodes",
+     .unit = "1",
+     .meaning = "number of these nodes",
+     .place = COUNT(nodeCount),
+     .usedBy = isAverage,
+     .neutral = neutral(1)},
+    {.name = "reflections_around",
+     .unit = "1",
+     .meaning = "reflections on each side of the nearest that may light a pixel",
+     .place = AT(average.around),
+     .usedBy = isAverage,
+     .neutral = neutral(1)},
+    {.name = "draw_fast",
+     .unit = "1",
+     .meaning = "of each draw, the point of a pixel along fast, from its middle",
+     .place = AT(average.fast),
+     .usedBy = isAverage,
+     .discrete = true,
+     .count = "draws",
+     .neutral = neutral(0)},
+    {.name = "draw_slow",
+     .unit = "1",
+     .meaning = "of each draw, the point of a pixel along slow, from its middle",
+     .place = AT(average.slow),
+     .usedBy = isAverage,
+     .discrete = true,
+     .count = "draws",
+     .neutral = neutral(0)},
+    {.name = "draw_phi",
+     .unit = "1",
+     .meaning = "of each draw, the point of a phi step, from its middle",
+     .place = AT(average.phi),
+     .usedBy = hasSweep,
+     .discrete = true,
+     .count = "draws",
+     .neutral = neutral(0)},
+    {.name = "draw_rotation",
+     .unit = "1",
+     .meaning = "of each draw, the rotation vector of a mosaic block over the spread",
+     .place = AT(average.rotation),
+     .usedBy = hasBlocks,
+     .discrete = true,
+     .count = "draws",
+     .neutral = neutral(0, 0, 0)},
+    {.name = "draw_wavelength",
+     .unit = "1",
+     .meaning = "of each draw, the deviation of the wavelength over bandwidth_sigma",
+     .place = AT(average.wavelength),
+     .usedBy = hasBandwidth,
+     .discrete = true,
+     .count = "draws",
+     .neutral = neutral(0)},
+    {.name = "draw_hdiv",
+     .unit = "1",
+     .meaning = "of each draw, the horizontal deviation of the beam over hdiv_sigma",
+     .place = AT(average.hdiv),
+     .usedBy = hasDivergence,
+     .discrete = true,
+     .count = "draws",
+     .neutral = neutral(0)},
+    {.name = "draw_vdiv",
+     .unit = "1",
+     .meaning = "of each draw, the vertical deviation of the beam over vdiv_sigma",
+     .place = AT(average.vdiv),
+     .usedBy = hasDivergence,
+     .discrete = true,
+     .count = "draws",
+     .neutral = neutral(0)},
+    {.name = "draws",
+     .unit = "1",
+     .meaning = "number of draws",
+     .place = COUNT(drawCount),
+     .usedBy = isAverage,
+     .neutral = neutral(1),
+     .samples = 1},
+};
+
+} // namespace
+
+std::span<const Parameter> averageParameters() { return rows; }
+
+} // namespace nanobragg

@@ -1,0 +1,561 @@
+#include "lib/Transforms/AverageReach.h"
+
+#include "dialect/CrystalShapes.h"
+#include "dialect/ReachFields.h"
+#include "lib/Transforms/CurvedPixel.h"
+#include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/SliceTangents.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+
+/// One dimension of the loops around the average.
+struct Loop {
+  SumOp sum;
+  unsigned position;
+  Value iv() const { return SumOp(sum).getInductionVars()[position]; }
+  Value count() const { return SumOp(sum).getCounts()[position]; }
+  Dimension dimension() const { return SumOp(sum).getDimension(position); }
+};
+
+class Writer {
+public:
+  Writer(const AveragedSum &average, double bound)
+      : average(average), bound(bound), image(average.sum->getParentOfType<ImageOp>()), b(image),
+        loc(image.getLoc()) {}
+  bool write(Operation *&where, std::string &why);
+
+private:
+  using Body = llvm::function_ref<Value(OpBuilder &, IRMapping &, ValueRange)>;
+  Value tabulate(Location at, Type type, ArrayRef<std::pair<Value, Dimension>> dims, Body body);
+  Value tabulateFlat(Value value, ArrayRef<Loop> over, bool ofPanels);
+  bool findGeometry();
+  bool ofPanelAlone(Value value, ValueRange allowed = {});
+  void addPanels(ReachTables &tables, ReachNumbers &numbers);
+  bool addBeams(ReachTables &tables, ReachNumbers &numbers);
+  void addForm(ReachNumbers &numbers);
+  void addBox(ReachNumbers &numbers);
+
+  Value constant(double x) { return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(x)); }
+  Value asFloat(Value index) {
+    Value whole = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+    return arith::SIToFPOp::create(b, loc, b.getF64Type(), whole);
+  }
+  IRMapping inTheMiddle(OpBuilder &builder) const;
+
+  const AveragedSum &average;
+  double bound;
+  ImageOp image;
+  OpBuilder b;
+  Location loc;
+  SmallVector<Loop> beams, layers;
+  ScatteringVectorOp scattering;
+  PixelPositionOp position;
+  std::optional<CurvedPixel> curved;
+  DetectorCoordinateOp fast;
+  Operation *where = nullptr;
+  std::string why;
+};
+
+/// All deviates 0.
+IRMapping Writer::inTheMiddle(OpBuilder &builder) const {
+  IRMapping mapping;
+  for (DeviateOp op : average.deviates)
+    mapping.map(op.getResult(), zeroOf(builder, loc, op.getType()));
+  return mapping;
+}
+
+/// A table of what `body` makes of the induction variables.
+Value Writer::tabulate(Location at, Type type, ArrayRef<std::pair<Value, Dimension>> dims,
+                       Body body) {
+  SmallVector<Value> counts;
+  SmallVector<Attribute> names;
+  for (auto [count, dimension] : dims) {
+    counts.push_back(count);
+    names.push_back(DimensionAttr::get(b.getContext(), dimension));
+  }
+  auto table = TabulateOp::create(b, at, TableType::get(unsigned(dims.size()), type), counts,
+                                  b.getArrayAttr(names));
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&table.getBody());
+  for (size_t i = 0; i != dims.size(); ++i)
+    block->addArgument(b.getIndexType(), loc);
+  IRMapping mapping = inTheMiddle(b);
+  Value value = body(b, mapping, block->getArguments());
+  YieldOp::create(b, loc, value);
+  return table.getResult(0);
+}
+
+/// A table of a value in the middle, over panels and loops.
+Value Writer::tabulateFlat(Value value, ArrayRef<Loop> over, bool ofPanels) {
+  SmallVector<std::pair<Value, Dimension>> dims;
+  if (ofPanels)
+    dims.push_back({image.getCounts()[0], Dimension::panel});
+  for (const Loop &loop : over)
+    dims.push_back({loop.count(), loop.dimension()});
+  if (dims.empty())
+    dims.push_back({arith::ConstantIndexOp::create(b, loc, 1), Dimension::panel});
+  return tabulate(value.getLoc(), value.getType(), dims,
+                  [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
+                    size_t at = 0;
+                    if (ofPanels)
+                      mapping.map(image.getInductionVars()[0], ivs[at++]);
+                    for (const Loop &loop : over)
+                      mapping.map(loop.iv(), ivs[at++]);
+                    SmallVector<Value> inputs;
+                    for (DeviateOp op : average.deviates)
+                      inputs.push_back(op.getResult());
+                    return Slice(value, inputs, image).evaluate(builder, mapping, {})->results[0];
+                  });
+}
+
+bool Writer::ofPanelAlone(Value value, ValueRange allowed) {
+  llvm::SetVector<Value> seen;
+  seen.insert(value);
+  for (size_t i = 0; i != seen.size(); ++i) {
+    Value next = seen[i];
+    if (!isDefinedIn(next, image) || llvm::is_contained(allowed, next))
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op && next != image.getInductionVars()[0])
+      return false;
+    if (op)
+      for (Value input : inputsOf(op))
+        seen.insert(input);
+  }
+  return true;
+}
+
+/// The coordinate of a pixel's first edge in what is added to it, or null.
+static DetectorCoordinateOp coordinateIn(Value value) {
+  while (auto sum = value.getDefiningOp<arith::AddFOp>())
+    value = sum.getLhs();
+  return value.getDefiningOp<DetectorCoordinateOp>();
+}
+
+bool Writer::findGeometry() {
+  const auto refuse = [&](Operation *op, const char *reason) {
+    where = op;
+    why = reason;
+    return false;
+  };
+  for (Operation *op = average.sum; op != image; op = op->getParentOp()) {
+    auto sum = dyn_cast<SumOp>(op);
+    if (!sum)
+      return refuse(op, "only sums may stand between the image and an average");
+    for (unsigned i = sum.getCounts().size(); i-- > 0;) {
+      if (isDefinedIn(sum.getCounts()[i], image))
+        return refuse(sum, "how often it runs depends on the pixel");
+      const Dimension dimension = sum.getDimension(i);
+      if (dimension == Dimension::source || dimension == Dimension::phi)
+        beams.insert(beams.begin(), {sum, i});
+      else if (dimension == Dimension::layer)
+        layers.insert(layers.begin(), {sum, i});
+      else if (dimension != Dimension::draw)
+        return refuse(sum, "a loop stands around the average that is none over beams");
+    }
+  }
+  // All between the index and the beam.
+  SmallVector<Value> inputs;
+  for (DeviateOp op : average.deviates)
+    inputs.push_back(op.getResult());
+  llvm::SetVector<Value> seen;
+  seen.insert(average.index.getResult());
+  for (size_t i = 0; i != seen.size(); ++i) {
+    Value next = seen[i];
+    if (!isDefinedIn(next, image) || !next.getDefiningOp())
+      continue;
+    if (auto op = next.getDefiningOp<ScatteringVectorOp>()) {
+      if (scattering && scattering != op)
+        return refuse(op, "the index has two scattering vectors");
+      scattering = op;
+      continue;
+    }
+    for (Value input : next.getDefiningOp()->getOperands())
+      seen.insert(input);
+  }
+  if (!scattering)
+    return refuse(average.index, "the index has no scattering vector");
+
+  Value direction = scattering.getDiffracted();
+  auto unit = direction.getDefiningOp<NormalizeOp>();
+  position = unit ? unit.getOperand().getDefiningOp<PixelPositionOp>() : nullptr;
+  if (position) {
+    fast = coordinateIn(position.getFast());
+    auto slow = coordinateIn(position.getSlow());
+    SmallVector<Value> ofLayers;
+    for (const Loop &loop : layers)
+      ofLayers.push_back(loop.iv());
+    const bool known = fast && slow && fast.getPixel() == image.getInductionVars()[2] &&
+                       slow.getPixel() == image.getInductionVars()[1] &&
+                       !isDefinedIn(fast.getPixelSize(), image) &&
+                       llvm::all_of(ArrayRef<Value>{position.getOrigin(), position.getFastAxis(),
+                                                    position.getSlowAxis(), position.getNormal()},
+                                    [&](Value value) { return ofPanelAlone(value); }) &&
+                       ofPanelAlone(position.getDepth(), ofLayers);
+    if (!known)
+      position = nullptr;
+  }
+  return true;
+}
+
+void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
+  using N = nb_reach_numbers;
+  using T = nb_reach_tables;
+  numbers[&N::oversample] = constant(1);
+  if (position) {
+    tables[&T::origin] = tabulateFlat(position.getOrigin(), {}, true);
+    tables[&T::fast_axis] = tabulateFlat(position.getFastAxis(), {}, true);
+    tables[&T::slow_axis] = tabulateFlat(position.getSlowAxis(), {}, true);
+    tables[&T::normal] = tabulateFlat(position.getNormal(), {}, true);
+    tables[&T::depth] = tabulateFlat(position.getDepth(), layers, false);
+    Value depths = constant(1);
+    for (const Loop &loop : layers)
+      depths = arith::MulFOp::create(b, loc, depths, asFloat(loop.count()));
+    numbers[&N::depths] = depths;
+    numbers[&N::pixel_size] = fast.getPixelSize();
+    return;
+  }
+  // The corners of each pixel, at each depth.
+  Value two = arith::ConstantIndexOp::create(b, loc, 2);
+  SmallVector<std::pair<Value, Dimension>> dims = {{image.getCounts()[0], Dimension::panel},
+                                                   {image.getCounts()[1], Dimension::slow},
+                                                   {image.getCounts()[2], Dimension::fast}};
+  for (const Loop &loop : layers)
+    dims.push_back({loop.count(), loop.dimension()});
+  dims.push_back({two, Dimension::subslow});
+  dims.push_back({two, Dimension::subfast});
+  Value direction = scattering.getDiffracted();
+  tables[&T::direction] = tabulate(
+      direction.getLoc(), direction.getType(), dims,
+      [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
+        for (auto [iv, own] : llvm::zip(image.getInductionVars(), ivs))
+          mapping.map(iv, own);
+        for (auto [i, loop] : llvm::enumerate(layers))
+          mapping.map(loop.iv(), ivs[3 + i]);
+        // Which of the uniform variables are the pixel's is said by what the direction depends on;
+        // the first that does gets the one corner, the second the other.
+        SmallVector<Value> corners(ivs.take_back(2));
+        RuleBuilder r(builder, loc);
+        size_t next = 0;
+        for (const Variable &v : average.uniforms) {
+          Slice slice(direction, {}, image);
+          llvm::SetVector<Value> inputs;
+          inputs.insert(direction);
+          for (size_t i = 0; i != inputs.size(); ++i)
+            if (Operation *op = inputs[i].getDefiningOp(); op && isDefinedIn(inputs[i], image))
+              for (Value input : op->getOperands())
+                inputs.insert(input);
+          if (!inputs.contains(DeviateOp(v.deviate).getResult()) || next == corners.size())
+            continue;
+          Value whole =
+              arith::IndexCastOp::create(builder, loc, builder.getI64Type(), corners[next++]);
+          Value corner = arith::SIToFPOp::create(builder, loc, builder.getF64Type(), whole);
+          mapping.map(DeviateOp(v.deviate).getResult(),
+                      r.sub(corner, r.constant(builder.getF64Type(), 0.5)));
+        }
+        SmallVector<Value> ends;
+        for (DeviateOp op : average.deviates)
+          ends.push_back(op.getResult());
+        return Slice(direction, ends, image).evaluate(builder, mapping, {})->results[0];
+      });
+  Value perPixel = constant(4);
+  for (const Loop &loop : layers)
+    perPixel = arith::MulFOp::create(b, loc, perPixel, asFloat(loop.count()));
+  numbers[&N::directions] = perPixel;
+  numbers[&N::depths] = constant(1);
+  numbers[&N::pixel_size] = constant(1);
+}
+
+/// Beams, bases and how they move with what is averaged.
+bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
+  using N = nb_reach_numbers;
+  using T = nb_reach_tables;
+  SmallVector<Value> inputs;
+  for (DeviateOp op : average.deviates)
+    inputs.push_back(op.getResult());
+  const Slice beam({scattering.getIncident(), scattering.getWavelength()}, inputs, image);
+  inputs.push_back(scattering.getResult());
+  const Slice index(average.index.getResult(), inputs, image);
+  if (!beam.why.empty() || !index.why.empty()) {
+    where = beam.why.empty() ? index.where : beam.where;
+    why = beam.why.empty() ? index.why : beam.why;
+    return false;
+  }
+
+  /// What a beam is, and its derivatives by all variables.
+  struct Beam {
+    Value direct, incident, wavelength;
+    SmallVector<Value> directs, incidents, wavelengths; ///< null: 0
+  };
+  SmallVector<Variable> all(average.normals);
+  llvm::append_range(all, average.uniforms);
+  const auto beamAt = [&](OpBuilder &builder, IRMapping mapping) -> std::optional<Beam> {
+    RuleBuilder r(builder, loc);
+    SmallVector<Slice::Seeds> seeds;
+    for (DeviateOp op : average.deviates) // a value of its own for each
+      mapping.map(op.getResult(), zeroOf(builder, loc, op.getType()));
+    for (const Variable &v : all) {
+      Value one = r.constant(builder.getF64Type(), 1);
+      seeds.emplace_back()[mapping.lookup(DeviateOp(v.deviate).getResult())] =
+          v.component < 0 ? one : r.vecWith(one, unsigned(v.component));
+    }
+    auto found = beam.evaluate(builder, mapping, seeds);
+    if (failed(found))
+      return std::nullopt;
+    Beam result;
+    result.incident = found->results[0];
+    result.wavelength = found->results[1];
+    SmallVector<Value> columns;
+    SmallVector<SmallVector<Value>> moved(all.size());
+    for (unsigned axis = 0; axis != 3; ++axis) {
+      IRMapping at = mapping;
+      at.map(scattering.getResult(), r.axis(axis, result.wavelength));
+      auto column = index.evaluate(builder, at, seeds);
+      if (failed(column))
+        return std::nullopt;
+      columns.push_back(column->results[0]);
+      for (auto [k, row] : llvm::enumerate(column->tangents))
+        moved[k].push_back(row[0]);
+    }
+    const auto matrix = [&](ArrayRef<Value> columns) -> Value {
+      if (llvm::none_of(columns, [](Value column) { return bool(column); }))
+        return {};
+      SmallVector<Value> elements;
+      for (unsigned row = 0; row != 3; ++row)
+        for (Value column : columns)
+          elements.push_back(column ? r.component(column, row)
+                                    : r.constant(builder.getF64Type(), 0));
+      return r.mat(elements);
+    };
+    result.direct = matrix(columns);
+    for (size_t k = 0; k != all.size(); ++k) {
+      result.directs.push_back(matrix(moved[k]));
+      result.incidents.push_back(found->tangents[k][0]);
+      result.wavelengths.push_back(found->tangents[k][1]);
+    }
+    return result;
+  };
+
+  SmallVector<std::pair<Value, Dimension>> dims;
+  for (const Loop &loop : beams)
+    dims.push_back({loop.count(), loop.dimension()});
+  bool right = true;
+  const auto mapped = [&](IRMapping &mapping, ValueRange ivs) {
+    for (auto [loop, iv] : llvm::zip(beams, ivs))
+      mapping.map(loop.iv(), iv);
+  };
+  const auto table = [&](Type type, Value Beam::*field) {
+    return tabulate(loc, type, dims, [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
+      mapped(mapping, ivs);
+      auto found = beamAt(builder, mapping);
+      right &= found.has_value();
+      return found ? (*found).*field : zeroOf(builder, loc, type);
+    });
+  };
+  Type f64 = b.getF64Type(), vec = Vec3Type::get(f64), mat = Mat3Type::get(f64);
+  tables[&T::direct] = table(mat, &Beam::direct);
+  tables[&T::incident] = table(vec, &Beam::incident);
+  tables[&T::wavelength] = table(f64, &Beam::wavelength);
+
+  // Which variables move the beam or the basis: the others are the pixel's.
+  SmallVector<unsigned> moving;
+  unsigned normals = 0;
+  auto dims2 = dims;
+  const auto variedTable = [&](Type type, SmallVector<Value> Beam::*field) {
+    return tabulate(loc, type, dims2, [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
+      mapped(mapping, ivs.drop_back());
+      RuleBuilder r(builder, loc);
+      auto found = beamAt(builder, mapping);
+      right &= found.has_value();
+      Value sum = zeroOf(builder, loc, type);
+      if (!found)
+        return sum;
+      for (auto [i, k] : llvm::enumerate(moving)) {
+        Value part = ((*found).*field)[k];
+        if (!part)
+          continue;
+        Value at = arith::ConstantIndexOp::create(builder, loc, int64_t(i));
+        Value is = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, ivs.back(), at);
+        Value share = r.select(is, r.constant(f64, 1), Value());
+        sum = r.add(sum, isa<FloatType>(type) ? r.mul(part, share) : r.scale(part, share));
+      }
+      return sum;
+    });
+  };
+  {
+    // Tried once, to see which derivatives there are.
+    OpBuilder::InsertionGuard guard(b);
+    auto trial =
+        TabulateOp::create(b, loc, TableType::get(1, f64),
+                           ValueRange{Value(arith::ConstantIndexOp::create(b, loc, 1))},
+                           b.getArrayAttr(DimensionAttr::get(b.getContext(), Dimension::phi)));
+    Block *block = b.createBlock(&trial.getBody());
+    Value iv = block->addArgument(b.getIndexType(), loc);
+    IRMapping mapping = inTheMiddle(b);
+    SmallVector<Value> ivs(beams.size(), iv);
+    mapped(mapping, ivs);
+    auto found = beamAt(b, mapping);
+    if (!found)
+      return false;
+    for (unsigned k = 0; k != all.size(); ++k)
+      if (found->directs[k] || found->incidents[k] || found->wavelengths[k]) {
+        moving.push_back(k);
+        normals += k < average.normals.size();
+      }
+    YieldOp::create(b, loc, zeroOf(b, loc, f64));
+    trial.erase();
+  }
+  numbers[&N::normals] = constant(normals);
+  numbers[&N::boxes] = constant(double(moving.size() - normals));
+  dims2.push_back({arith::ConstantIndexOp::create(b, loc, std::max<int64_t>(1, moving.size())),
+                   Dimension::draw});
+  tables[&T::varied_direct] = variedTable(mat, &Beam::directs);
+  tables[&T::varied_incident] = variedTable(vec, &Beam::incidents);
+  tables[&T::varied_wavelength] = variedTable(f64, &Beam::wavelengths);
+  Value count = constant(1);
+  for (const Loop &loop : beams)
+    count = arith::MulFOp::create(b, loc, count, asFloat(loop.count()));
+  numbers[&N::beams] = count;
+
+  // Reflections whose scattering vectors are at most twice the shortest wavelength's inverse; that
+  // of all sources is bounded by the sum of a high power.
+  RuleBuilder r(b, loc);
+  Value none = arith::ConstantIndexOp::create(b, loc, 0);
+  IRMapping first = inTheMiddle(b);
+  SmallVector<Value> zeros(beams.size(), none);
+  mapped(first, zeros);
+  auto middle = beamAt(b, first);
+  if (!middle)
+    return false;
+  auto sums = SumOp::create(b, loc, TypeRange{f64},
+                            llvm::map_to_vector(dims, [](auto dim) { return dim.first; }),
+                            b.getArrayAttr(llvm::map_to_vector(dims, [&](auto dim) -> Attribute {
+                              return DimensionAttr::get(b.getContext(), dim.second);
+                            })));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&sums.getBody());
+    for (size_t i = 0; i != dims.size(); ++i)
+      block->addArgument(b.getIndexType(), loc);
+    IRMapping mapping = inTheMiddle(b);
+    mapped(mapping, block->getArguments());
+    auto found = beam.evaluate(b, mapping, {});
+    if (failed(found))
+      return false;
+    Value power = r.div(middle->wavelength, found->results[1]);
+    for (int i = 0; i != 6; ++i)
+      power = r.mul(power, power);
+    YieldOp::create(b, loc, power);
+  }
+  Value most = sums.getResult(0);
+  for (int i = 0; i != 6; ++i)
+    most = r.sqrt(most);
+  most = r.div(r.mul(most, 2), middle->wavelength);
+  Value count3 = constant(1);
+  constexpr double N::*bounds[] = {&N::h_most, &N::k_most, &N::l_most};
+  for (unsigned i = 0; i != 3; ++i) {
+    Value edge = r.mul(r.norm(r.row(middle->direct, i)), most);
+    Value whole = math::FloorOp::create(b, loc, r.add(edge, constant(1)));
+    numbers[bounds[i]] = whole;
+    count3 = r.mul(count3, r.add(r.add(whole, whole), constant(1)));
+  }
+  numbers[&N::bases] = count3;
+  numbers[&N::group] = constant(1);
+  return right;
+}
+
+void Writer::addForm(ReachNumbers &numbers) {
+  IRMapping mapping;
+  RuleBuilder r(b, loc);
+  Value zero = constant(0);
+  mapping.map(average.index.getResult(), r.vec(zero, zero, zero));
+  LatticeFactorOp factor = average.factor;
+  auto size = Slice(factor.getResult(), MillerIndexOp(average.index).getResult(), image)
+                  .evaluate(b, mapping, {});
+  auto crystal = size->results[0].getDefiningOp<LatticeFactorOp>();
+  // The square of exp(-form).
+  auto form = distanceCoefficients(crystal, -2 * distanceFactor(crystal.getShape()), r);
+  form.resize(6, zero);
+  llvm::copy(form, numbers[&nb_reach_numbers::form].begin());
+  crystal.erase();
+}
+
+bool Writer::write(Operation *&place, std::string &reason) {
+  using N = nb_reach_numbers;
+  ReachNumbers numbers(constant(0));
+  numbers[&N::panels] = asFloat(image.getCounts()[0]);
+  numbers[&N::slow_pixels] = asFloat(image.getCounts()[1]);
+  numbers[&N::fast_pixels] = asFloat(image.getCounts()[2]);
+  numbers[&N::fast_max] = numbers[&N::fast_pixels];
+  numbers[&N::slow_max] = numbers[&N::slow_pixels];
+  constexpr double N::*roi[] = {&N::fast_min, &N::fast_max, &N::slow_min, &N::slow_max};
+  for (auto [i, edge] : llvm::enumerate(image.getRoi()))
+    numbers[roi[i]] = asFloat(edge);
+  numbers[&N::averaged] = constant(1);
+  numbers[&N::bound] = constant(bound);
+  numbers[&N::block_fast] = numbers[&N::block_slow] = constant(1);
+  if (!findGeometry() || beams.empty()) {
+    place = where ? where : average.sum.getOperation();
+    reason = why.empty() ? "there is no loop over beams" : why;
+    return false;
+  }
+  // A table of which no entry is read is that of wavelengths.
+  ReachTables tables(tabulateFlat(scattering.getWavelength(), beams, false));
+  if (!addBeams(tables, numbers)) {
+    place = where ? where : average.sum.getOperation();
+    reason = why;
+    return false;
+  }
+  addForm(numbers);
+  addPanels(tables, numbers);
+  ReachOp::create(b, loc, numbers.all(), tables.all().drop_front());
+  return true;
+}
+
+} // namespace
+
+bool nb::writeAverageReach(const AveragedSum &average, double bound, Operation *&where,
+                           std::string &why) {
+  return Writer(average, bound).write(where, why);
+}
+
+static Value indexOf(Value number, OpBuilder &b) {
+  Location loc = number.getLoc();
+  Value whole = arith::FPToSIOp::create(b, loc, b.getI64Type(), number);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), whole);
+}
+
+Value nb::countReflections(ReachOp reach, OpBuilder &b) {
+  ReachNumbers numbers(reach.getNumbers());
+  return indexOf(numbers[&nb_reach_numbers::bases], b);
+}
+
+Value nb::reflectionOf(ReachOp reach, Value number, OpBuilder &b) {
+  using N = nb_reach_numbers;
+  ReachNumbers numbers(reach.getNumbers());
+  Location loc = number.getLoc();
+  Value rest = number, components[3];
+  constexpr double N::*bounds[] = {&N::h_most, &N::k_most, &N::l_most};
+  for (unsigned i : {2, 1, 0}) {
+    Value most = indexOf(numbers[bounds[i]], b);
+    Value digit = rest;
+    if (i != 0) {
+      Value one = arith::ConstantIndexOp::create(b, loc, 1);
+      Value side = arith::AddIOp::create(b, loc, arith::AddIOp::create(b, loc, most, most), one);
+      digit = arith::RemUIOp::create(b, loc, rest, side);
+      rest = arith::DivUIOp::create(b, loc, rest, side);
+    }
+    Value step = arith::SubIOp::create(b, loc, digit, most);
+    Value whole = arith::IndexCastOp::create(b, loc, b.getI64Type(), step);
+    components[i] = arith::SIToFPOp::create(b, loc, b.getF64Type(), whole);
+  }
+  return VecOp::create(b, loc, Vec3Type::get(b.getF64Type()), components[0], components[1],
+                       components[2]);
+}

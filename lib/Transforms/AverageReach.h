@@ -1,0 +1,38 @@
+// Where the light of averages can fall: what the runtime finds reflections by.
+#ifndef NB_TRANSFORMS_AVERAGEREACH_H
+#define NB_TRANSFORMS_AVERAGEREACH_H
+
+#include "lib/Transforms/SpotAverage.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::nb {
+
+/// A number that is averaged: a draw, or a component of one.
+struct Variable {
+  DeviateOp deviate;
+  int component; ///< of a vector; -1: it is a number
+};
+
+/// An average inside an image, ahead of what is made of it.
+struct AveragedSum {
+  SumOp sum;
+  ArrayRef<DeviateOp> deviates;
+  ArrayRef<Variable> normals, uniforms;
+  LatticeFactorOp factor;
+  MillerIndexOp index;
+};
+
+/// Writes an nb.reach of the average ahead of its image. False where the directions of pixels are
+/// not known there, saying at `where` why; then nothing is written but ops without use.
+bool writeAverageReach(const AveragedSum &average, double bound, Operation *&where,
+                       std::string &why);
+
+/// The numbers of reflections in the box of an nb.reach: how many there are, as an index.
+Value countReflections(ReachOp reach, OpBuilder &b);
+/// The reflection of a number.
+Value reflectionOf(ReachOp reach, Value number, OpBuilder &b);
+
+} // namespace mlir::nb
+
+#endif

@@ -1,0 +1,230 @@
+#include "lib/Transforms/SpotAverage.h"
+
+#include "dialect/CrystalShapes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace mlir;
+using namespace mlir::nb;
+
+namespace {
+
+/// The integrand is taken for zero where its exponent is as much below that at the point about
+/// which the spot is linear.
+constexpr double darkExponent = 14;
+/// Keeps quotients finite where a variable does not move the spot.
+constexpr double tiny = 1e-12;
+
+Value minimum(Value x, Value y, RuleBuilder &r) {
+  return arith::MinimumFOp::create(r.builder(), r.location(), x, y);
+}
+Value maximum(Value x, Value y, RuleBuilder &r) {
+  return arith::MaximumFOp::create(r.builder(), r.location(), x, y);
+}
+Value clampedToHalf(Value x, RuleBuilder &r) {
+  return maximum(r.constant(x.getType(), -0.5), minimum(r.constant(x.getType(), 0.5), x, r), r);
+}
+Value plus(Value x, double y, RuleBuilder &r) { return r.add(x, r.constant(x.getType(), y)); }
+Value erf(Value x, RuleBuilder &r) { return math::ErfOp::create(r.builder(), r.location(), x); }
+
+Symmetric withOuter(Symmetric m, Value v, Value weight, RuleBuilder &r) {
+  Value x = r.component(v, 0), y = r.component(v, 1), z = r.component(v, 2);
+  const auto add = [&](Value sum, Value a, Value b) {
+    Value product = r.mul(a, b);
+    return r.add(sum, weight ? r.mul(product, weight) : product);
+  };
+  return {add(m.xx, x, x), add(m.yy, y, y), add(m.zz, z, z),
+          add(m.xy, x, y), add(m.xz, x, z), add(m.yz, y, z)};
+}
+
+/// Cofactors of a symmetric matrix: the inverse times the determinant.
+Symmetric cofactorsOf(const Symmetric &m, RuleBuilder &r) {
+  const auto minor = [&](Value a, Value b, Value c, Value d) {
+    return r.sub(r.mul(a, b), r.mul(c, d));
+  };
+  return {minor(m.yy, m.zz, m.yz, m.yz), minor(m.xx, m.zz, m.xz, m.xz),
+          minor(m.xx, m.yy, m.xy, m.xy), minor(m.xz, m.yz, m.xy, m.zz),
+          minor(m.xy, m.yz, m.xz, m.yy), minor(m.xy, m.xz, m.xx, m.yz)};
+}
+
+Value determinantOf(const Symmetric &m, const Symmetric &cofactors, RuleBuilder &r) {
+  return r.add(r.add(r.mul(m.xx, cofactors.xx), r.mul(m.xy, cofactors.xy)),
+               r.mul(m.xz, cofactors.xz));
+}
+
+Symmetric scaled(const Symmetric &m, Value by, RuleBuilder &r) {
+  return {r.mul(m.xx, by), r.mul(m.yy, by), r.mul(m.zz, by),
+          r.mul(m.xy, by), r.mul(m.xz, by), r.mul(m.yz, by)};
+}
+
+Value times(const Symmetric &m, Value v, RuleBuilder &r) {
+  Value x = r.component(v, 0), y = r.component(v, 1), z = r.component(v, 2);
+  const auto row = [&](Value a, Value b, Value c) {
+    return r.add(r.add(r.mul(a, x), r.mul(b, y)), r.mul(c, z));
+  };
+  return r.vec(row(m.xx, m.xy, m.xz), row(m.xy, m.yy, m.yz), row(m.xz, m.yz, m.zz));
+}
+
+/// A quadratic polynomial c + 2 b u + u a u of some variables u.
+struct Quadratic {
+  Value c;
+  SmallVector<Value> b;
+  SmallVector<SmallVector<Value>> a; ///< symmetric
+
+  /// Its least value over the last variable, as a polynomial of those before it.
+  Quadratic leastOverLast(RuleBuilder &r) const {
+    const size_t n = b.size() - 1;
+    Value inverse = r.reciprocal(a[n][n]);
+    Quadratic rest;
+    rest.c = r.sub(c, r.mul(r.mul(b[n], b[n]), inverse));
+    for (size_t i = 0; i != n; ++i) {
+      Value share = r.mul(a[i][n], inverse);
+      rest.b.push_back(r.sub(b[i], r.mul(share, b[n])));
+      SmallVector<Value> &row = rest.a.emplace_back();
+      for (size_t j = 0; j != n; ++j) {
+        Value left = r.sub(a[i][j], r.mul(share, a[j][n]));
+        row.push_back(i == j ? maximum(left, r.constant(left.getType(), tiny), r) : left);
+      }
+    }
+    return rest;
+  }
+
+  /// With a value for the first variable, as a polynomial of the others.
+  Quadratic atFirst(Value u, RuleBuilder &r) const {
+    Quadratic rest;
+    rest.c = r.add(c, r.mul(u, r.add(r.add(b[0], b[0]), r.mul(a[0][0], u))));
+    for (size_t i = 1; i != b.size(); ++i) {
+      rest.b.push_back(r.add(b[i], r.mul(a[0][i], u)));
+      rest.a.emplace_back(ArrayRef(a[i]).drop_front());
+    }
+    return rest;
+  }
+};
+
+class Average {
+public:
+  Average(const SpotPoint &point, const Quadrature &quadrature, Value most, RuleBuilder &r)
+      : point(point), quadrature(quadrature), most(most), r(r) {}
+
+  /// Of exp(-form / 2) over the variables from `first` on, whose distances from the point the form
+  /// is of.
+  Value over(const Quadratic &form, size_t first);
+
+private:
+  Value overLast(const Quadratic &form, Value at);
+
+  const SpotPoint &point;
+  const Quadrature &quadrature;
+  Value most; ///< where the form is above that the integrand counts for nothing
+  RuleBuilder &r;
+};
+
+/// exp(-(c + 2 b u + a u^2) / 2) over u, the distance from `at`, between -1/2 - at and 1/2 - at.
+Value Average::overLast(const Quadratic &form, Value at) {
+  Value a = form.a[0][0], inverse = r.reciprocal(a), b = form.b[0];
+  Value top = r.exp(r.mul(r.sub(form.c, r.mul(r.mul(b, b), inverse)), -0.5));
+  Value root = r.sqrt(r.mul(a, 0.5)), middle = r.sub(r.mul(b, inverse), at);
+  Value range =
+      r.sub(erf(r.mul(root, plus(middle, 0.5, r)), r), erf(r.mul(root, plus(middle, -0.5, r)), r));
+  return r.mul(r.mul(top, range),
+               r.div(r.constant(a.getType(), std::sqrt(std::numbers::pi) / 2), root));
+}
+
+Value Average::over(const Quadratic &form, size_t first) {
+  Value at = point.uniforms[first];
+  if (form.b.size() == 1)
+    return overLast(form, at);
+  Quadratic alone = form;
+  while (alone.b.size() > 1)
+    alone = alone.leastOverLast(r);
+  // Where alone.c + 2 b u + a u^2 <= most.
+  Value inverse = r.reciprocal(alone.a[0][0]);
+  Value middle = r.sub(at, r.mul(alone.b[0], inverse));
+  Value room = r.add(r.sub(most, alone.c), r.mul(r.mul(alone.b[0], alone.b[0]), inverse));
+  Value half = r.sqrt(r.mul(maximum(room, r.constant(room.getType(), tiny), r), inverse));
+  Value begin = clampedToHalf(r.sub(middle, half), r), end = clampedToHalf(r.add(middle, half), r);
+  Value length = r.sub(end, begin), center = r.mul(r.add(begin, end), 0.5);
+
+  OpBuilder &b = r.builder();
+  const Dimension dimension = first == 0 ? Dimension::subslow : Dimension::subfast;
+  Type type = length.getType();
+  auto sum = SumOp::create(b, r.location(), TypeRange{type}, ValueRange{quadrature.count},
+                           b.getArrayAttr(DimensionAttr::get(b.getContext(), dimension)));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&sum.getBody());
+    Value i = body->addArgument(b.getIndexType(), r.location());
+    const auto entry = [&](Value table) {
+      return LookupOp::create(b, r.location(), table, ValueRange{i});
+    };
+    Value u = r.add(center, r.mul(length, entry(quadrature.nodes)));
+    Value inner = over(form.atFirst(r.sub(u, at), r), first + 1);
+    YieldOp::create(b, r.location(), r.mul(inner, entry(quadrature.weights)));
+  }
+  return r.mul(sum.getResult(0), length);
+}
+
+} // namespace
+
+Symmetric nb::covarianceOf(LatticeFactorOp factor, RuleBuilder &r) {
+  // The factor is exp(-form), its square exp(-x^T (4 F) x / 2) with the form's matrix F.
+  auto c = distanceCoefficients(factor, -distanceFactor(factor.getShape()), r);
+  Value zero = r.constant(c[0].getType(), 0);
+  const auto mixed = [&](unsigned i) { return c.size() == 6 ? r.mul(c[i], 2) : zero; };
+  const Symmetric precision{r.mul(c[0], 4), r.mul(c[1], 4), r.mul(c[2], 4),
+                            mixed(3),       mixed(4),       mixed(5)};
+  const Symmetric cofactors = cofactorsOf(precision, r);
+  return scaled(cofactors, r.reciprocal(determinantOf(precision, cofactors, r)), r);
+}
+
+SpotPoint nb::brightestPoint(const Symmetric &shape, const LinearSpot &spot, RuleBuilder &r) {
+  Symmetric all = shape;
+  for (Value column : spot.byNormals)
+    all = withOuter(all, column, {}, r);
+  Value variance = r.constant(shape.xx.getType(), 1.0 / 12);
+  for (Value column : spot.byUniforms)
+    all = withOuter(all, column, variance, r);
+  const Symmetric cofactors = cofactorsOf(all, r);
+  Value inverse = r.reciprocal(determinantOf(all, cofactors, r));
+  Value slope = r.scale(times(cofactors, spot.distance, r), r.neg(inverse));
+  SpotPoint point;
+  for (Value column : spot.byNormals)
+    point.normals.push_back(r.dot(column, slope));
+  for (Value column : spot.byUniforms)
+    point.uniforms.push_back(clampedToHalf(r.mul(r.dot(column, slope), 1.0 / 12), r));
+  return point;
+}
+
+Value nb::averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &point,
+                    const Quadrature &quadrature, RuleBuilder &r) {
+  // What the distance would be at the middle of the normal variables.
+  Value distance = spot.distance;
+  Symmetric all = shape;
+  for (auto [column, at] : llvm::zip(spot.byNormals, point.normals)) {
+    distance = r.sub(distance, r.scale(column, at));
+    all = withOuter(all, column, {}, r);
+  }
+  const Symmetric cofactors = cofactorsOf(all, r), ofShape = cofactorsOf(shape, r);
+  Value inverse = r.reciprocal(determinantOf(all, cofactors, r));
+  const Symmetric precision = scaled(cofactors, inverse, r);
+  Quadratic form;
+  SmallVector<Value> moved;
+  for (Value column : spot.byUniforms)
+    moved.push_back(times(precision, column, r));
+  form.c = r.dot(distance, times(precision, distance, r));
+  for (auto [i, column] : llvm::enumerate(spot.byUniforms)) {
+    form.b.push_back(r.dot(distance, moved[i]));
+    SmallVector<Value> &row = form.a.emplace_back();
+    for (auto [j, other] : llvm::enumerate(moved)) {
+      Value product = r.dot(column, other);
+      row.push_back(i == j ? plus(product, tiny, r) : product);
+    }
+  }
+  Value lost = r.sqrt(r.mul(determinantOf(shape, ofShape, r), inverse));
+  Value most = plus(form.c, 2 * darkExponent, r);
+  return r.mul(lost, Average(point, quadrature, most, r).over(form, 0));
+}

@@ -1,0 +1,49 @@
+// The average of a Gaussian spot in closed form: docs/averages.md has the formulas.
+#ifndef NB_TRANSFORMS_SPOTAVERAGE_H
+#define NB_TRANSFORMS_SPOTAVERAGE_H
+
+#include "dialect/RuleBuilder.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace mlir::nb {
+
+/// A symmetric matrix of numbers.
+struct Symmetric {
+  Value xx, yy, zz, xy, xz, yz;
+};
+
+/// The covariance of the squared lattice factor of a Gaussian crystal, which falls off as a normal
+/// distribution of the distance h - n from a reflection.
+Symmetric covarianceOf(LatticeFactorOp factor, RuleBuilder &r);
+
+/// The distance h - n from a reflection, near a point of the space of what is averaged, and its
+/// derivatives by the variables: normal ones of standard deviation 1, and uniform ones between
+/// -1/2 and 1/2.
+struct LinearSpot {
+  Value distance;
+  SmallVector<Value> byNormals, byUniforms;
+};
+
+/// A point of that space.
+struct SpotPoint {
+  SmallVector<Value> normals, uniforms;
+};
+
+/// Near where the integrand is largest, by a spot that is linear about the middle.
+SpotPoint brightestPoint(const Symmetric &shape, const LinearSpot &spot, RuleBuilder &r);
+
+/// A table of nodes and weights over an interval of length 1 about 0.
+struct Quadrature {
+  Value nodes, weights, count;
+};
+
+/// The average of exp(-x^T shape^-1 x / 2) over all variables, for a spot that is linear about
+/// `point`. The last uniform variable is averaged by error functions, those before it by the
+/// quadrature on the part of them where there is light.
+Value averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &point,
+                const Quadrature &quadrature, RuleBuilder &r);
+
+} // namespace mlir::nb
+
+#endif
