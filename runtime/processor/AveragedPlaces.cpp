@@ -98,7 +98,8 @@ void Reach::placesOfFlat(std::int64_t panel, std::int64_t row, Range blocks,
                          PlaceMemory &into) const {
   const FlatPanel &p = flat[std::size_t(panel)];
   const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
-  const double width = pixelSize * double(blockColumns), height = pixelSize * double(blockRows);
+  const double width = pixelSize * double(blockColumns);
+  const double height = pixelSize * double(std::min(blockRows, slow.last - row + 1));
   const double f = pixelSize * double(fast.first + blocks.first * blockColumns) + width / 2;
   const double s = pixelSize * double(row) + height / 2;
   const Vector halves[] = {(width / 2) * p.fast, (height / 2) * p.slow,

@@ -52,6 +52,10 @@ Square inverse(const Square &m) {
 }
 constexpr Square unit{1, 0, 0, 0, 1, 0, 0, 0, 1};
 
+Square outer(Vector v) {
+  return {v.x * v.x, v.x * v.y, v.x * v.z, v.y * v.x, v.y * v.y,
+          v.y * v.z, v.z * v.x, v.z * v.y, v.z * v.z};
+}
 /// Not less than the longest |m v| of unit vectors v.
 double stretch(const Square &m) {
   double sum = 0;
@@ -128,9 +132,15 @@ void PlaceMemory::begin(std::int64_t most, std::int64_t extents) {
 // lambda, where l_j = lambda_j / lambda. That is linear in d: a change of d by delta moves J_j by D
 // X_j delta. On the ellipsoid the normal variables are at most sqrt(bound2) long.
 //
-// Kernels go beyond the linear: in D exp(turn) q(k, lambda), turn = the sum of t_j D^-1 D_j, terms
-// of second order are at most D times turn^2 |q| / 2 + turn |q_1| + |q_2|, where q_1 = -k_t /
-// lambda - l_t q and q_2 = l_t^2 q + l_t k_t / lambda + k_t^2 / (2 lambda).
+// Kernels go beyond the linear: with q(k, lambda) and the sums over t of D^-1 D_j = turn + strain,
+// an antisymmetric matrix and a symmetric one, the terms of second order of h are D times
+//
+//   (turn + strain)^2 q / 2 + (turn + strain) q_1 + q_2, q_1 = -k_t / lambda - l_t q,
+//   q_2 = l_t^2 q + l_t k_t / lambda + k_t^2 / (2 lambda).
+//
+// Of a turn by at most A, turn^2 q / 2 lies in the ball about -A^2 q / 4 that has the origin on its
+// surface; and l_t^2 q in one about L^2 q / 2. So h is as much longer, and the ball is added. Terms
+// of all higher orders are those of exp(turn + strain) / (1 - l_t), at most.
 AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tables) {
   const auto count = std::int64_t(number.beams), normals = std::int64_t(number.normals),
              boxes = std::int64_t(number.boxes), variables = normals + boxes;
@@ -147,26 +157,30 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     const double lambda = tables.wavelength[i];
     const Square perLambda = (1 / lambda) * direct, back = inverse(direct);
     loops::Linear *const derivatives = varied.data() + i * variables;
-    Square turns{};
-    double changes2 = 0, changesOfBoxes = 0, turnOfBoxes = 0;
+    Square turns{}, strains{};
+    double changes2 = 0, changeOfBoxes = 0, turnOfBoxes = 0, strainOfBoxes = 0;
     double lengths2 = 0, lengthOfBoxes = 0, tilts2 = 0, tiltOfBoxes = 0;
     for (std::int64_t j = 0; j != variables; ++j) {
       const std::int64_t at = i * variables + j;
-      const Square turn = back * squareAt(tables.variedDirect + 9 * at);
+      const Square form = back * squareAt(tables.variedDirect + 9 * at);
+      const Square strain = 0.5 * (form + transposed(form));
+      const Vector turn = 0.5 * Vector{form[7] - form[5], form[2] - form[6], form[3] - form[1]};
       const double length = tables.variedWavelength[at] / lambda;
       const Vector tilt = vectorAt(tables.variedIncident + 3 * at);
-      const Square change = (1 / lambda) * (turn + (-length) * unit), moves = direct * change;
+      const Square change = (1 / lambda) * (form + (-length) * unit), moves = direct * change;
       derivatives[j] = linear(moves, -1.0 * (moves * k + perLambda * tilt));
       finite &= isFinite(derivatives[j]);
       const double size = stretch(change), tilt2 = dot(tilt, tilt);
       if (j < normals) {
-        turns = turns + turn * transposed(turn);
+        turns = turns + outer(turn);
+        strains = strains + strain * strain;
         changes2 += size * size;
         lengths2 += length * length;
         tilts2 += tilt2;
       } else {
-        turnOfBoxes += stretch(turn) / 2;
-        changesOfBoxes += size / 2;
+        turnOfBoxes += std::sqrt(dot(turn, turn)) / 2;
+        strainOfBoxes += stretch(strain) / 2;
+        changeOfBoxes += size / 2;
         lengthOfBoxes += std::fabs(length) / 2;
         tiltOfBoxes += std::sqrt(tilt2) / 2;
       }
@@ -174,11 +188,14 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     const auto most = [&](double square, double ofBoxes) {
       return std::sqrt(bound2 * square) + ofBoxes;
     };
-    const double turn = most(largest(turns), turnOfBoxes), tilt = most(tilts2, tiltOfBoxes),
-                 length = most(lengths2, lengthOfBoxes);
+    const double turn = most(largest(turns), turnOfBoxes);
+    const double strain = most(largest(strains), strainOfBoxes);
+    const double length = most(lengths2, lengthOfBoxes), tilt = most(tilts2, tiltOfBoxes);
+    const double longer = 1 - turn * turn / 4 + length * length / 2;
 
     loops::AveragedBeam beam{};
-    beam.index = linear(perLambda, -1.0 * (perLambda * k));
+    const Square toIndex = longer * perLambda;
+    beam.index = linear(toIndex, -1.0 * (toIndex * k));
     beam.varied = derivatives;
     beam.normals = normals;
     beam.boxes = boxes;
@@ -188,14 +205,19 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     copySymmetric(direct * transposed(direct), beam.metric);
     copy(k, beam.k);
     beam.perBend = 1 / lambda;
-    beam.perSize = most(changes2, changesOfBoxes);
-    beam.perChange = (turn * turn / 2 + turn * length + length * length) / lambda;
-    beam.always = tilt * (turn + length + tilt / 2) / lambda;
+    const double twist = turn + strain, all = std::exp(twist) / (1 - length);
+    const double higher =
+        all - (1 + twist + length + twist * twist / 2 + twist * length + length * length);
+    beam.perChange = (turn * turn / 4 + strain * (turn + strain / 2) + twist * length +
+                      length * length / 2 + std::max(higher, 0.0)) /
+                     lambda;
+    beam.perSize = most(changes2, changeOfBoxes) + beam.perChange;
+    beam.always = tilt * (all - 1 + tilt / 2) / lambda;
     beam.narrow = std::sqrt(bound2 / largest(transposed(direct) * twice * direct));
     beam.most[0] = std::floor(number.h_most);
     beam.most[1] = std::floor(number.k_most);
     beam.most[2] = std::floor(number.l_most);
-    finite &= isFinite(beam.index) && beam.narrow > 0 && lambda > 0 &&
+    finite &= isFinite(beam.index) && beam.narrow > 0 && lambda > 0 && length < 1 &&
               std::isfinite(beam.perSize + beam.perChange + beam.always + 1 / beam.narrow);
     longestAxis = std::max(longestAxis, stretch(perLambda));
     beams.push_back(beam);

@@ -228,22 +228,20 @@ void forEachReflection(const World &w, const Beam &b, Vector d, Visit visit) {
     ranges[i] = {std::max(std::int64_t(std::ceil(at(h, i) - half)), -w.most[i]),
                  std::min(std::int64_t(std::floor(at(h, i) + half)), w.most[i])};
   }
-  constexpr int steps = 6;
-  const int combinations = int(std::pow(steps + 1, boxes.size()));
   for (std::int64_t n0 = ranges[0].first; n0 <= ranges[0].last; ++n0)
     for (std::int64_t n1 = ranges[1].first; n1 <= ranges[1].last; ++n1)
       for (std::int64_t n2 = ranges[2].first; n2 <= ranges[2].last; ++n2) {
-        double least = INFINITY;
-        for (int c = 0; c != combinations; ++c) {
-          Vector x = h - Vector{double(n0), double(n1), double(n2)};
-          int rest = c;
-          for (Vector J : boxes) {
-            x = x + (double(rest % (steps + 1)) / steps - 0.5) * J;
-            rest /= steps + 1;
+        Vector x = h - Vector{double(n0), double(n1), double(n2)};
+        // Along one uniform variable after the other.
+        std::vector<double> u(boxes.size());
+        for (int round = 0; round != (boxes.size() > 1 ? 30 : 1); ++round)
+          for (std::size_t j = 0; j != boxes.size(); ++j) {
+            const Vector J = boxes[j], p = times(precision, J);
+            const double best = std::clamp(u[j] - dot(p, x) / dot(p, J), -0.5, 0.5);
+            x = x + (best - u[j]) * J;
+            u[j] = best;
           }
-          least = std::min(least, dot(x, times(precision, x)) / 2);
-        }
-        visit(std::array{n0, n1, n2}, least);
+        visit(std::array{n0, n1, n2}, dot(x, times(precision, x)) / 2);
       }
 }
 
@@ -319,6 +317,11 @@ struct Totals {
 /// Looks at points on a grid of every pixel. What is needed is counted for blocks, too.
 Totals compare(const World &w, std::int64_t rowsOfTile) {
   const Found found(w, rowsOfTile);
+  // Steps as fine as spots, as far as that can be.
+  const double narrow = std::sqrt(w.bound / std::max({w.form[0], w.form[1], w.form[2]}));
+  const double move =
+      w.pixelSize / norm(w.point(0, 0, 0, 0)) * norm(w.beams[0].direct[2]) / w.beams[0].wavelength;
+  const int steps = std::clamp(int(move / narrow) + 1, 2, 10);
   Totals totals;
   totals.listed = found.pairs;
   std::map<Key, std::set<Pair>> ofBlocks;
@@ -337,9 +340,10 @@ Totals compare(const World &w, std::int64_t rowsOfTile) {
         std::vector<Vector> directions;
         if (w.table.empty())
           for (double depth : {w.depths.front(), w.depths.back()})
-            for (int i = 0; i != 9; ++i)
-              directions.push_back(
-                  unit(w.point(panel, double(f) + i % 3 * 0.5, double(s) + i / 3 * 0.5, depth)));
+            for (int i = 0; i <= steps; ++i)
+              for (int j = 0; j <= steps; ++j)
+                directions.push_back(unit(w.point(panel, double(f) + double(i) / steps,
+                                                  double(s) + double(j) / steps, depth)));
         else
           for (std::int64_t i = 0; i != w.perPixel; ++i)
             directions.push_back(w.table[std::size_t(
@@ -434,7 +438,7 @@ World anyWorld(unsigned seed) {
   }
   if (random.integer(0, 1))
     w.depths = {0, 2e-4, 5e-4};
-  w.slow = random.integer(3, 14), w.fast = random.integer(3, 22);
+  w.slow = random.integer(12, 40), w.fast = random.integer(16, 60);
   if (random.integer(0, 1)) {
     w.roiSlow = {1, w.slow - 2};
     w.roiFast = {random.integer(0, 2), w.fast - 1};
@@ -450,7 +454,13 @@ TEST(AveragedReach, ListsWhatReachesAnyPointOfAPixel) {
     const World w = anyWorld(seed);
     const Totals totals = compare(w, std::array{1, 2, 5, 1000}[seed % 4]);
     EXPECT_EQ(totals.missing, 0) << "world " << seed;
-    std::cout << seed << ' ' << totals.needed << ' ' << totals.listed << '\n';
+    std::cout << seed << ' ' << totals.needed << ' ' << totals.listed << ' ';
+    std::cout << w.columnsOfBlock << ' ' << w.pixelSize << ' ' << norm(w.panels[0].origin)
+              << " cell " << norm(w.beams[0].direct[0]) << " N " << std::sqrt(w.form[0] * .63)
+              << " b " << w.bound << ' ';
+    for (auto &v : w.variables)
+      std::cout << norm(v.turn) << '/' << v.length << '/' << norm(v.tilt) << ' ';
+    std::cout << w.normals << " d" << w.depths.back() << '\n';
     all.needed += totals.needed;
     all.listed += totals.listed;
   }
