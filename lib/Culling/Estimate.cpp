@@ -149,8 +149,11 @@ CullSetting cullFor(std::optional<CullSetting> wanted, const Experiment &experim
   const CulledProgram program{.setting = wanted.value_or(CullSetting::exact()),
                               .derives = derivative.mode != Derivative::Mode::Value,
                               .toSingle = pixels == ImageType::F32};
-  if (program.setting.isOff())
+  if (program.setting.isOff() || variant.averaging == Averaging::Drawn)
     return CullSetting::off();
+  // A pixel has all reflections about the nearest, of which few have light.
+  if (variant.averaging == Averaging::Closed)
+    return program.setting;
   const bool lookedAt =
       variant.curvature != Curvature::Flat && variant.shape == CrystalShape::Square;
   if ((variant.pixelList || lookedAt) && !directionsPay(experiment))

@@ -35,7 +35,7 @@ static LogicalResult planLookup(OpTy op, Planner &planner) {
     for (int64_t lane = 0, lanes = frame.lanesOf(out); lane < lanes; ++lane) {
       int64_t entry = entryOf(table, indices, frame, lane);
       if (entry < 0)
-        return frame.fail(op, "'" + op->getName().getStringRef() + "' op reads outside the table");
+        return frame.fail(op, "'" + op->getName().getStringRef().str() + "' op reads outside the table");
       for (int64_t c = 0; c < out.components; ++c) {
         int64_t from = (entry * out.components + c) * table.stride + (table.stride > 1 ? lane : 0);
         if (out.kind == Kind::Real)

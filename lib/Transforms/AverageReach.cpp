@@ -49,7 +49,7 @@ private:
   }
   IRMapping inTheMiddle(OpBuilder &builder) const;
 
-  const AveragedSum &average;
+  AveragedSum average;
   double bound;
   ImageOp image;
   OpBuilder b;
@@ -477,8 +477,7 @@ void Writer::addForm(ReachNumbers &numbers) {
   Value zero = constant(0);
   mapping.map(average.index.getResult(), r.vec(zero, zero, zero));
   LatticeFactorOp factor = average.factor;
-  auto size = Slice(factor.getResult(), MillerIndexOp(average.index).getResult(), image)
-                  .evaluate(b, mapping, {});
+  auto size = Slice(factor.getResult(), average.index.getResult(), image).evaluate(b, mapping, {});
   auto crystal = size->results[0].getDefiningOp<LatticeFactorOp>();
   // The square of exp(-form).
   auto form = distanceCoefficients(crystal, -2 * distanceFactor(crystal.getShape()), r);

@@ -1,15 +1,17 @@
 #include "dialect/CrystalShapes.h"
 #include "dialect/Names.h"
+#include "lib/Transforms/AverageReach.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/SliceTangents.h"
-#include "lib/Transforms/SpotAverage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <cmath>
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_CLOSEAVERAGES
@@ -23,6 +25,10 @@ static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) 
   return remarkOf("nb-close-averages", name, func);
 }
 
+/// An averaged spot is below exp(-exactBound) of its peak where none is left out but for the digits
+/// of a double.
+constexpr double exactBound = 50;
+
 static Value argumentNamed(func::FuncOp func, StringRef name) {
   for (unsigned i = 0; i != func.getNumArguments(); ++i)
     if (auto own = func.getArgAttrOfType<StringAttr>(i, names::name); own && own == name)
@@ -31,12 +37,6 @@ static Value argumentNamed(func::FuncOp func, StringRef name) {
 }
 
 namespace {
-/// A number that is averaged.
-struct Variable {
-  DeviateOp deviate;
-  int component; ///< of a vector; -1: it is a number
-};
-
 /// Takes the draws out of one sum.
 class Closer {
 public:
@@ -48,6 +48,8 @@ public:
 
   std::string why;
   Operation *where = nullptr;
+  /// For nb-cull, which finds what is lit; says in a remark why it cannot.
+  void writeReach(double bound);
   size_t normals() const { return normal.size(); }
   size_t uniforms() const { return uniform.size(); }
 
@@ -346,6 +348,15 @@ LogicalResult Closer::rewrite(const Quadrature &quadrature, Value around) {
   return success();
 }
 
+void Closer::writeReach(double bound) {
+  const AveragedSum average{sum, deviates, normal, uniform, factor, index};
+  Operation *place = nullptr;
+  std::string reason;
+  if (!writeAverageReach(average, bound, place, reason))
+    nb::remarkMissed(place->getLoc(), remarkNamed("no-reach", func))
+        << "all reflections about the nearest are added up: " + reason;
+}
+
 /// Draws are entries of tables.
 static void readDraws(func::FuncOp func) {
   func.walk([](DeviateOp op) {
@@ -401,6 +412,10 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     if (!closer.decide())
       return refuse(closer.where, closer.why);
     Location loc = sum.getLoc();
+    if (auto wanted = func->getAttrOfType<FloatAttr>(names::cull)) {
+      const double tolerance = wanted.getValueAsDouble();
+      closer.writeReach(tolerance > 0 ? std::log(1 / tolerance) : exactBound);
+    }
     if (failed(closer.rewrite(quadrature, around)))
       return failure();
     nb::remarkPassed(loc, remarkNamed("closed", func))

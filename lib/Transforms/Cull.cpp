@@ -1,5 +1,6 @@
 #include "dialect/Names.h"
 #include "dialect/ReachFields.h"
+#include "lib/Transforms/CullAverages.h"
 #include "lib/Transforms/CullSupport.h"
 #include "lib/Transforms/CurvedPixel.h"
 #include "lib/Transforms/Invariants.h"
@@ -41,6 +42,8 @@ public:
   void run();
 
 private:
+  void runOnAverages(ReachOp reach);
+
   // Deciding. Each is false where nothing can be left out, and says why in `why` and `where`.
   bool findLight();
   bool findGeometry();
@@ -449,9 +452,35 @@ void Culler::rewrite() {
   }
 }
 
+/// Averages: what is to be found has been written when they were closed.
+void Culler::runOnAverages(ReachOp reach) {
+  image.getBody().walk([&](SumOp sum) {
+    for (unsigned i = 0; i != sum.getCounts().size(); ++i)
+      if (sum.getDimension(i) == Dimension::reflection)
+        light.insert(sum->result_begin(), sum->result_end());
+  });
+  for (Value yielded : image.getYield().getValues())
+    dark &= vanishes(yielded);
+  if (!cullAverages(image, reach, where, why)) {
+    reach.erase();
+    nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
+        << "all reflections about the nearest are added up: " + why;
+    return;
+  }
+  ReachNumbers numbers(reach.getNumbers());
+  numbers[&nb_reach_numbers::dark] = constant(dark);
+  reach.getNumbersMutable().assign(numbers.all());
+  reach->moveBefore(image);
+  nb::remarkPassed(loc, remarkNamed("culled", func))
+      << "reflections without light are left out; pixels without light are " +
+             std::string(dark ? "not computed" : "computed, since they are not zero");
+}
+
 void Culler::run() {
   if (image->hasAttr(names::lit))
     return;
+  if (ReachOp reach = averageReachOf(image))
+    return runOnAverages(reach);
   if (!findLight() || !findGeometry() || !splitLoops() || !vanishes()) {
     nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
         << "no sample is left out: " + why;

@@ -41,6 +41,25 @@ SmallVector<unsigned> costByDepth(SumOp sum) {
   return costs;
 }
 
+bool overBeams(Dimension dimension) {
+  return dimension == Dimension::source || dimension == Dimension::phi;
+}
+
+/// Around a sum over reflections the dimensions of beams stay together: what is lit is listed for
+/// all beams in one list.
+bool keepsTogether(SumOp sum, unsigned point) {
+  if (!overBeams(sum.getDimension(point - 1)) || !overBeams(sum.getDimension(point)))
+    return false;
+  return sum.getBody()
+      .walk([](SumOp inner) {
+        for (unsigned i = 0; i != inner.getCounts().size(); ++i)
+          if (inner.getDimension(i) == Dimension::reflection)
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The numbers of leading dimensions after which the sum is worth splitting.
 SmallVector<unsigned> splitPoints(ArrayRef<unsigned> costs, unsigned loopOverhead) {
   SmallVector<unsigned> points;
@@ -103,7 +122,9 @@ struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
       func.walk([&](SumOp sum) { sums.push_back(sum); });
       for (SumOp sum : sums) {
         SmallVector<unsigned> costs = costByDepth(sum);
-        if (SmallVector<unsigned> points = splitPoints(costs, overhead); !points.empty())
+        SmallVector<unsigned> points = splitPoints(costs, overhead);
+        llvm::erase_if(points, [&](unsigned point) { return keepsTogether(sum, point); });
+        if (!points.empty())
           splitSum(sum, points, func);
         else if (costs.size() > 2)
           nb::remarkMissed(sum.getLoc(), remarkOf("nb-split-sums", "not-split", func))

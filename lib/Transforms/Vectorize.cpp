@@ -145,7 +145,7 @@ bool LaneRewriter::multiplyByReciprocal(arith::DivFOp op) {
   return true;
 }
 
-/// Ops that read or add up what pixels have: where is the same for all lanes, what is one per lane.
+/// Ops with a place or number that is the same for all lanes, and values of each.
 LogicalResult LaneRewriter::rewriteAccess(Operation *op) {
   OperationState state(op->getLoc(), op->getName());
   for (Value operand : op->getOperands()) {
@@ -175,7 +175,8 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   };
   // What is read at one place of a row, the panel of listed pixels, is the same for all lanes:
   // tables are looked up by it.
-  if (isa<ScatterOp, ScatterFactorOp>(op) || (isa<ReadPixelOp>(op) && dependsOnLanes(op)))
+  if (isa<ScatterOp, ScatterFactorOp>(op) ||
+      (isa<ReadPixelOp, NeighbourOp>(op) && dependsOnLanes(op)))
     return rewriteAccess(op);
   // Tables and grids have no lanes, whatever is added to them.
   bool addsTables = isa<AddOp>(op) && isa<TableType, HklGridType>(op->getResult(0).getType());
