@@ -58,6 +58,15 @@ Value VectorRotationOp::expand(OpBuilder &builder) {
   return r.add(r.scale(r.outer(w, w), b), turn);
 }
 
+Value TurnOp::expand(OpBuilder &builder) {
+  RuleBuilder r(builder, getLoc());
+  Value g = getGibbs(), x = getVector(), square = r.dot(g, g);
+  Value scale =
+      r.div(r.constant(square.getType(), 2), r.add(square, r.constant(square.getType(), 1)));
+  Value across = r.cross(g, x);
+  return r.add(x, r.scale(r.add(across, r.cross(g, across)), scale));
+}
+
 /// Rz Ry Rx, written out.
 Value EulerRotationOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());

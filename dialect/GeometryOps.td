@@ -393,6 +393,23 @@ def NB_VectorRotationOp : NB_ExpandableOp<"vector_rotation", [NB_MatOf<"rotation
   let assemblyFormat = "$rotation attr-dict `:` type($rotation)";
 }
 
+def NB_TurnOp : NB_ExpandableOp<"turn", [AllTypesMatch<["gibbs", "vector", "result"]>]> {
+  let summary = "a vector turned by a rotation with a Gibbs vector";
+  let description = [{
+    The vector x, turned about the direction of g by twice the arc tangent of its length:
+    `x + 2/(1 + g.g) (g cross x + g cross (g cross x))`. Of small rotations g is half of the
+    rotation vector. Without sines and roots, and smooth everywhere.
+
+    Example:
+    ```mlir
+    %y = nb.turn %x by %g : !nb.vec3<f64>
+    ```
+  }];
+  let arguments = (ins NB_Vec3:$vector, NB_Vec3:$gibbs);
+  let results = (outs NB_Vec3:$result);
+  let assemblyFormat = "$vector `by` $gibbs attr-dict `:` type($vector)";
+}
+
 def NB_EulerRotationOp : NB_ExpandableOp<"euler_rotation", [AllTypesMatch<["x", "y", "z"]>,
                                                       NB_MatOf<"x", "result">]> {
   let summary = "rotation about lab X, then lab Y, then lab Z";

@@ -45,10 +45,32 @@ Value Emitter::phi(const SampleIndices &at) {
   return add("phi", param("phi0"), mul("phi", step, tic));
 }
 
-Value Emitter::directCell(const SampleIndices &at) {
+Value Emitter::millerIndex(const SampleIndices &at, Value q) {
   Value spindle = op<AxisRotationOp>("spindle_rotation", param("spindle_axis"), phi(at));
-  return op<MultiplyOp>("rotated_direct", unrotatedDirect(),
-                        op<TransposeOp>("crystal_rotation_t", crystalRotation(at, spindle)));
+  const auto turned = [&](Value rotation) {
+    return op<MultiplyOp>("rotated_direct", unrotatedDirect(),
+                          op<TransposeOp>("crystal_rotation_t", rotation));
+  };
+  if (variant.isSampled())
+    return op<MillerIndexOp>("hkl", turned(crystalRotation(at, spindle)), q);
+  // Of an average each sample has a rotation of its own: the scattering vector turns back.
+  Value deviates = variant.mosaicity == nanobragg::Mosaicity::None
+                       ? Value()
+                       : normal("mosaic_deviates", "draw_rotation", at);
+  if (!deviates)
+    return op<MillerIndexOp>("hkl", turned(spindle), q);
+  const auto turnedBack = [&](Value vector, Value rotation) {
+    Value back = op<ScaleOp>("mosaic_gibbs_vec", rotation, number(-0.5));
+    return op<TurnOp>("turned_scattering_vec", vector, back);
+  };
+  if (variant.mosaicity == nanobragg::Mosaicity::Ball) {
+    Value rotation = op<ScaleOp>("mosaic_angles", deviates, param("mosaic_spread"));
+    return op<MillerIndexOp>("hkl", turned(spindle), turnedBack(q, rotation));
+  }
+  Value before =
+      op<TransformOp>("scattering_vec", op<TransposeOp>("spindle_rotation_t", spindle), q);
+  return op<MillerIndexOp>("hkl", unrotatedDirect(),
+                           turnedBack(before, ellipsoidRotation(deviates)));
 }
 
 static Shape shapeOf(CrystalShape shape) {

@@ -18,28 +18,8 @@ Value Emitter::crystalFrame() {
   return op<MatOp>("crystal_frame", Mat3Type::get(b.getF64Type()), elements);
 }
 
-/// The rotation of a mosaic domain. Of a ball the axes are in the lab, and it comes after the
-/// spindle's; of an ellipsoid they are the crystal's, and it comes first.
-Value Emitter::crystalRotation(const SampleIndices &at, Value spindle) {
-  const bool isBall = variant.mosaicity == nanobragg::Mosaicity::Ball;
-  Value drawn = variant.mosaicity == nanobragg::Mosaicity::None
-                    ? Value()
-                    : normal("mosaic_deviates", "draw_rotation", at);
-  if (!variant.isSampled() && !drawn)
-    return spindle;
-  if (drawn && isBall) {
-    Value rotation = op<ScaleOp>("mosaic_angles", drawn, param("mosaic_spread"));
-    return op<MultiplyOp>("crystal_rotation", op<VectorRotationOp>("mosaic_rotation", rotation),
-                          spindle);
-  }
-  Value axis = drawn ? Value() : lookup("mosaic_axis", "mosaic_axis", at.mosaic);
-  Value unit = drawn ? Value() : lookup("mosaic_angle", "mosaic_unit_angle", at.mosaic);
-  if (isBall) {
-    Value angle = mul("mosaic_angle", param("mosaic_spread"), unit);
-    Value domain = op<AxisRotationOp>("mosaic_rotation", axis, angle);
-    return op<MultiplyOp>("crystal_rotation", domain, spindle);
-  }
-  Value deviates = drawn ? drawn : op<ScaleOp>("mosaic_deviates", axis, unit);
+/// Rotation angles of a domain of an ellipsoid, in the lab, before the spindle turns.
+Value Emitter::ellipsoidRotation(Value deviates) {
   Value spreads = param("mosaic_abc");
   SmallVector<Value, 3> angles;
   for (int64_t i = 0; i < 3; ++i)
@@ -47,8 +27,21 @@ Value Emitter::crystalRotation(const SampleIndices &at, Value spindle) {
                          op<ComponentOp>("spread", spreads, i)));
   Value toLab = op<TransposeOp>("crystal_frame_t", crystalFrame());
   Value inCrystal = op<VecOp>("mosaic_angles", angles[0], angles[1], angles[2]);
-  Value domain =
-      op<VectorRotationOp>("mosaic_rotation", op<TransformOp>("mosaic_angles", toLab, inCrystal));
+  return op<TransformOp>("mosaic_angles", toLab, inCrystal);
+}
+
+/// The rotation of a mosaic domain. Of a ball the axes are in the lab, and it comes after the
+/// spindle's; of an ellipsoid they are the crystal's, and it comes first.
+Value Emitter::crystalRotation(const SampleIndices &at, Value spindle) {
+  Value axis = lookup("mosaic_axis", "mosaic_axis", at.mosaic);
+  Value unit = lookup("mosaic_angle", "mosaic_unit_angle", at.mosaic);
+  if (variant.mosaicity == nanobragg::Mosaicity::Ball) {
+    Value angle = mul("mosaic_angle", param("mosaic_spread"), unit);
+    Value domain = op<AxisRotationOp>("mosaic_rotation", axis, angle);
+    return op<MultiplyOp>("crystal_rotation", domain, spindle);
+  }
+  Value deviates = op<ScaleOp>("mosaic_deviates", axis, unit);
+  Value domain = op<VectorRotationOp>("mosaic_rotation", ellipsoidRotation(deviates));
   return op<MultiplyOp>("crystal_rotation", spindle, domain);
 }
 

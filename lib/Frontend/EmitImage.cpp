@@ -167,7 +167,7 @@ Value Emitter::sample(const SampleIndices &at) {
 
 Value Emitter::correctedSample(const SampleIndices &at, Value position, Value diffracted,
                                const Ray &incident, Value q) {
-  Value hkl = op<MillerIndexOp>("hkl", directCell(at), q);
+  Value hkl = millerIndex(at, q);
   Value lattice = latticeFactor(hkl);
   Value value, squared;
   if (factorsByEnergy()) {

@@ -115,7 +115,7 @@ private:
   Value withBandwidth(Value wavelength, const SampleIndices &at);
 
   // EmitCrystal.cpp
-  Value directCell(const SampleIndices &at);
+  Value millerIndex(const SampleIndices &at, Value q);
   Value unrotatedReciprocal();
   Value unrotatedDirect();
   Value latticeFactor(Value hkl);
@@ -139,6 +139,7 @@ private:
   // EmitDisorder.cpp
   Value crystalFrame();
   Value crystalRotation(const SampleIndices &at, Value spindle);
+  Value ellipsoidRotation(Value deviates);
   Value diffuseScattering(Value hkl);
 
   // EmitAverage.cpp: what is averaged, and over which distribution. Null in sampled programs and in

@@ -85,6 +85,10 @@ static Mat3 axisRotation(Vec3 axis, double angle) {
 
 static Mat3 vectorRotation(Vec3 rotation) { return axisRotation(unit(rotation), norm(rotation)); }
 
+static Vec3 turn(Vec3 vector, Vec3 gibbs) {
+  return rotated(vector, unit(gibbs), 2 * std::atan(norm(gibbs)));
+}
+
 /// Rz Ry Rx.
 static Mat3 eulerRotation(double x, double y, double z) {
   return axisRotation({0, 0, 1}, z) * axisRotation({0, 1, 0}, y) * axisRotation({1, 0, 0}, x);
@@ -111,5 +115,6 @@ void evaluation::attachGeometry(MLIRContext *context) {
   evaluate<FrobeniusOp, frobenius>(context);
   evaluate<AxisRotationOp, axisRotation>(context);
   evaluate<VectorRotationOp, vectorRotation>(context);
+  evaluate<TurnOp, turn>(context);
   evaluate<EulerRotationOp, eulerRotation>(context);
 }

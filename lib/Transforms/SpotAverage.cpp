@@ -13,8 +13,7 @@ using namespace mlir::nb;
 
 namespace {
 
-/// The integrand is taken for zero where its exponent is as much below that at the point about
-/// which the spot is linear.
+/// The integrand is taken for zero where its exponent is as much below that at its brightest point.
 constexpr double darkExponent = 14;
 /// Keeps quotients finite where a variable does not move the spot.
 constexpr double tiny = 1e-12;
@@ -93,6 +92,17 @@ struct Quadratic {
     return rest;
   }
 
+  Value at(ArrayRef<Value> u, RuleBuilder &r) const {
+    Value sum = c;
+    for (size_t i = 0; i != b.size(); ++i) {
+      Value slope = r.add(b[i], b[i]);
+      for (size_t j = 0; j != b.size(); ++j)
+        slope = r.add(slope, r.mul(a[i][j], u[j]));
+      sum = r.add(sum, r.mul(slope, u[i]));
+    }
+    return sum;
+  }
+
   /// With a value for the first variable, as a polynomial of the others.
   Quadratic atFirst(Value u, RuleBuilder &r) const {
     Quadratic rest;
@@ -107,27 +117,25 @@ struct Quadratic {
 
 class Average {
 public:
-  Average(const SpotPoint &point, const Quadrature &quadrature, Value most, RuleBuilder &r)
-      : point(point), quadrature(quadrature), most(most), r(r) {}
+  Average(const Quadrature &quadrature, Value most, RuleBuilder &r)
+      : quadrature(quadrature), most(most), r(r) {}
 
-  /// Of exp(-form / 2) over the variables from `first` on, whose distances from the point the form
-  /// is of.
+  /// Of exp(-form / 2) over the variables from `first` on.
   Value over(const Quadratic &form, size_t first);
 
 private:
-  Value overLast(const Quadratic &form, Value at);
+  Value overLast(const Quadratic &form);
 
-  const SpotPoint &point;
   const Quadrature &quadrature;
   Value most; ///< where the form is above that the integrand counts for nothing
   RuleBuilder &r;
 };
 
-/// exp(-(c + 2 b u + a u^2) / 2) over u, the distance from `at`, between -1/2 - at and 1/2 - at.
-Value Average::overLast(const Quadratic &form, Value at) {
+/// exp(-(c + 2 b u + a u^2) / 2) over u between -1/2 and 1/2.
+Value Average::overLast(const Quadratic &form) {
   Value a = form.a[0][0], inverse = r.reciprocal(a), b = form.b[0];
   Value top = r.exp(r.mul(r.sub(form.c, r.mul(r.mul(b, b), inverse)), -0.5));
-  Value root = r.sqrt(r.mul(a, 0.5)), middle = r.sub(r.mul(b, inverse), at);
+  Value root = r.sqrt(r.mul(a, 0.5)), middle = r.mul(b, inverse);
   Value range =
       r.sub(erf(r.mul(root, plus(middle, 0.5, r)), r), erf(r.mul(root, plus(middle, -0.5, r)), r));
   return r.mul(r.mul(top, range),
@@ -135,15 +143,14 @@ Value Average::overLast(const Quadratic &form, Value at) {
 }
 
 Value Average::over(const Quadratic &form, size_t first) {
-  Value at = point.uniforms[first];
   if (form.b.size() == 1)
-    return overLast(form, at);
+    return overLast(form);
   Quadratic alone = form;
   while (alone.b.size() > 1)
     alone = alone.leastOverLast(r);
   // Where alone.c + 2 b u + a u^2 <= most.
   Value inverse = r.reciprocal(alone.a[0][0]);
-  Value middle = r.sub(at, r.mul(alone.b[0], inverse));
+  Value middle = r.neg(r.mul(alone.b[0], inverse));
   Value room = r.add(r.sub(most, alone.c), r.mul(r.mul(alone.b[0], alone.b[0]), inverse));
   Value half = r.sqrt(r.mul(maximum(room, r.constant(room.getType(), tiny), r), inverse));
   Value begin = clampedToHalf(r.sub(middle, half), r), end = clampedToHalf(r.add(middle, half), r);
@@ -162,7 +169,7 @@ Value Average::over(const Quadratic &form, size_t first) {
       return LookupOp::create(b, r.location(), table, ValueRange{i});
     };
     Value u = r.add(center, r.mul(length, entry(quadrature.nodes)));
-    Value inner = over(form.atFirst(r.sub(u, at), r), first + 1);
+    Value inner = over(form.atFirst(u, r), first + 1);
     YieldOp::create(b, r.location(), r.mul(inner, entry(quadrature.weights)));
   }
   return r.mul(sum.getResult(0), length);
@@ -225,6 +232,6 @@ Value nb::averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPo
     }
   }
   Value lost = r.sqrt(r.mul(determinantOf(shape, ofShape, r), inverse));
-  Value most = plus(form.c, 2 * darkExponent, r);
-  return r.mul(lost, Average(point, quadrature, most, r).over(form, 0));
+  Value most = plus(form.at(point.uniforms, r), 2 * darkExponent, r);
+  return r.mul(lost, Average(quadrature, most, r).over(form, 0));
 }

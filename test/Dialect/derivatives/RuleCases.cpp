@@ -62,6 +62,8 @@ void addGeometry(std::vector<RuleCase> &cases) {
                    {{0.6, 0, 0.8, 0}, {1, 0, 0, 1e-9}, {0, 0, 0, 1}}),
                 op("nb.vector_rotation", {V}, " %a : " + V, M, {any},
                    {{0, 0, 0}, {1e-9, 0, 0}, {0.3, 0.4, 0}, {0.3, 0.3, 0.2}}),
+                op("nb.turn", {V, V}, " %a by %b : " + V, V, {any, any},
+                   {{0.3, 0.4, 0.1, 0, 0, 0}, {0, 0, 0, 0.3, 0.3, 0.2}}),
                 op("nb.euler_rotation", {S, S, S}, " %a, %b, %c : f64", M,
                    {{-4, 4}, {-4, 4}, {-4, 4}}, {{0, 0, 0}}),
                 {"nb.detector_coordinate", named({S}), pixel, S, {{1e-5, 2e-4}}},
