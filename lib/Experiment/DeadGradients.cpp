@@ -36,25 +36,26 @@ const DeadCondition dead::flatSpots = {
     "a tophat is flat but for its edges, whose movement counts as zero"};
 
 const DeadCondition dead::noRotatedDomain = {
-    [](const Experiment &e) { return allZero(e.crystal.mosaicUnitAngle); },
+    [](const Experiment &e) { return e.variant.isSampled() && allZero(e.crystal.mosaicUnitAngle); },
     "the only mosaic domain is not rotated"};
 
-const DeadCondition dead::onePhiStep = {[](const Experiment &e) {
-                                          return e.goniometer.phiSteps == 1 ||
-                                                 e.goniometer.phiStepFraction == 0;
-                                        },
-                                        "there is one phi step, at phi0"};
+const DeadCondition dead::onePhiStep = {
+    [](const Experiment &e) {
+      return (e.goniometer.phiSteps == 1 || e.goniometer.phiStepFraction == 0) && !e.variant.sweep;
+    },
+    "there is one phi step, at phi0"};
 
 const DeadCondition dead::oneWavelength = {
     [](const Experiment &e) { return allZero(e.beam.unitDispersion); },
     "all sources have the central wavelength"};
 
 const DeadCondition dead::noHorizontalDivergence = {
-    [](const Experiment &e) { return allZero(e.beam.unitHdiv); },
+    [](const Experiment &e) { return e.variant.isSampled() && allZero(e.beam.unitHdiv); },
     "no source deviates horizontally"};
 
 const DeadCondition dead::noVerticalDivergence = {
-    [](const Experiment &e) { return allZero(e.beam.unitVdiv); }, "no source deviates vertically"};
+    [](const Experiment &e) { return e.variant.isSampled() && allZero(e.beam.unitVdiv); },
+    "no source deviates vertically"};
 
 const DeadCondition dead::oneSource = {
     [](const Experiment &e) { return e.sourceCount() == 1 && e.variant.water != Water::C; },

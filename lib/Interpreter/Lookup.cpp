@@ -35,7 +35,8 @@ static LogicalResult planLookup(OpTy op, Planner &planner) {
     for (int64_t lane = 0, lanes = frame.lanesOf(out); lane < lanes; ++lane) {
       int64_t entry = entryOf(table, indices, frame, lane);
       if (entry < 0)
-        return frame.fail(op, "'" + op->getName().getStringRef().str() + "' op reads outside the table");
+        return frame.fail(op, "'" + op->getName().getStringRef().str() +
+                                  "' op reads outside the table");
       for (int64_t c = 0; c < out.components; ++c) {
         int64_t from = (entry * out.components + c) * table.stride + (table.stride > 1 ? lane : 0);
         if (out.kind == Kind::Real)
@@ -50,7 +51,11 @@ static LogicalResult planLookup(OpTy op, Planner &planner) {
   return success();
 }
 
+/// What kernels are told of where light can fall changes no value.
+static LogicalResult planReach(ReachOp, Planner &) { return success(); }
+
 void evaluation::attachLookup(MLIRContext *context) {
   evaluateBy<LookupOp, planLookup<LookupOp>>(context);
   evaluateBy<DeviateOp, planLookup<DeviateOp>>(context);
+  evaluateBy<ReachOp, planReach>(context);
 }

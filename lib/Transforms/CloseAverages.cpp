@@ -329,9 +329,7 @@ LogicalResult Closer::rewrite(const Quadrature &quadrature, Value around) {
     spot.distance = r.sub(hkl, reflection);
     const SpotPoint point = brightestPoint(shape, spot, r);
     Value there;
-    // Uniform distributions are narrow, a pixel and a part of a rotation step: linear about the
-    // middle, and so computed once for all reflections.
-    auto near = spotAt({point.normals, {}}, reflection, there, r);
+    auto near = spotAt(point, reflection, there, r);
     if (failed(near))
       return failure();
     Value average = r.mul(cells, averageOf(shape, *near, point, quadrature, r));

@@ -215,6 +215,8 @@ Value nb::averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPo
     distance = r.sub(distance, r.scale(column, at));
     all = withOuter(all, column, {}, r);
   }
+  for (auto [column, at] : llvm::zip(spot.byUniforms, point.uniforms))
+    distance = r.sub(distance, r.scale(column, at));
   const Symmetric cofactors = cofactorsOf(all, r), ofShape = cofactorsOf(shape, r);
   Value inverse = r.reciprocal(determinantOf(all, cofactors, r));
   const Symmetric precision = scaled(cofactors, inverse, r);

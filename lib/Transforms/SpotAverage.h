@@ -38,8 +38,8 @@ struct Quadrature {
   Value nodes, weights, count;
 };
 
-/// The average of exp(-x^T shape^-1 x / 2) over all variables, for a spot that is linear about the
-/// point's normal variables and the middle of the uniform ones. The last uniform variable is averaged by error functions, those before it by the
+/// The average of exp(-x^T shape^-1 x / 2) over all variables, for a spot that is linear about
+/// `point`. The last uniform variable is averaged by error functions, those before it by the
 /// quadrature on the part of them where there is light.
 Value averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &point,
                 const Quadrature &quadrature, RuleBuilder &r);
