@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 10u
+#define NB_KERNEL_ABI_VERSION 11u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -91,9 +91,10 @@ typedef struct nb_kernel_output {
 
 /* Of a kernel with `reach`: the samples of a tile that are computed. A block is block_slow rows of
  * block_fast pixels (nb_reach_numbers). Orientations are numbered as the tables `incident` (beams)
- * and `direct` (bases) are. Of block i, beams outer[outer_begin[i]] ... are computed up to
- * outer[outer_begin[i + 1] - 1], and of the j-th beam of all the bases inner[inner_begin[j]] ... up
- * to inner[inner_begin[j + 1] - 1], both ascending. */
+ * and `direct` (bases) are; of averaged programs, bases are reflections. Of block i, beams
+ * outer[outer_begin[i]] ... are computed up to outer[outer_begin[i + 1] - 1], and of the j-th beam
+ * of all the bases inner[inner_begin[j]] ... up to inner[inner_begin[j + 1] - 1], both ascending.
+ */
 typedef struct nb_lit {
   int64_t blocks;
   const int32_t *slow, *fast; /* of the first pixel of each block */
@@ -113,7 +114,8 @@ typedef struct nb_tile {
 /* The numbers by which the runtime finds where light can fall, see `reach`; counts are doubles,
  * too. A sample of direction d (a unit vector), beam (k, lambda) and basis B has light only if an
  * integer vector n is so near to h = B (d - k) / lambda that form(h - n) <= 1. Or, of a grating,
- * only if the product over the axes of max(1, cells |sin(pi h)|) is at most `grating`. */
+ * only if the product over the axes of max(1, cells |sin(pi h)|) is at most `grating`. Of an
+ * average, exp(-form(h - n)) is what is averaged. */
 typedef struct nb_reach_numbers {
   double panels, slow_pixels, fast_pixels;
   double fast_min, fast_max, slow_min, slow_max; /* the region of interest, inclusive */
@@ -130,6 +132,15 @@ typedef struct nb_reach_numbers {
   double directions;             /* entries of the table of these for each pixel; 0: panels */
   double curved;                 /* 1: panels are curved; 0: flat */
   double block_fast, block_slow; /* pixels of a block along a row, and rows of it */
+
+  /* 1: terms are averages in closed form, and bases are reflections, see nb_reach_tables; `group`,
+   * `grating` and what belongs to it are unused. */
+  double averaged;
+  double bound;                  /* a term whose exponent is above this counts for nothing */
+  double normals;                /* variables that are normal, of mean 0 and variance 1 */
+  double boxes;                  /* and such that are uniform between -1/2 and 1/2 */
+  double h_most, k_most, l_most; /* (h, k, l), |h| <= h_most and so on, has the number ((h + h_most)
+                                  * (2 k_most + 1) + k + k_most) (2 l_most + 1) + l + l_most */
 } nb_reach_numbers;
 
 /* Where the numbers and tables stand in the workspace, counted in doubles. A point of the detector
@@ -150,6 +161,20 @@ typedef struct nb_reach_tables {
   int64_t curved_fast; /* about this axis at last */
   int64_t curved_slow; /* and about this one at first */
   int64_t radius;      /* for each curved panel and each depth, in m */
+
+  /* Of averaged programs the derivatives of a beam's numbers by the variables t that its terms are
+   * averages over, normal ones first: for each beam and each variable, beam after beam. `direct`
+   * has one entry for each beam. A pixel is an area, and a sensor has all depths between the least
+   * and the largest; of a table of directions a pixel is what lies between its entries, its
+   * corners.
+   *
+   * With q = (d - k) / lambda and h = B q, the derivative of h by t is J = B' q + B q', where q' =
+   * -k' / lambda - q lambda' / lambda. With C = (2 form)^-1 + the sum of J J^T over the normal
+   * variables, the exponent of reflection n is x^T C^-1 x / 2, x = h - n + the sum of t J over the
+   * boxes. */
+  int64_t varied_direct;     /* double[9] */
+  int64_t varied_wavelength; /* in m */
+  int64_t varied_incident;   /* double[3] */
 } nb_reach_tables;
 
 /* Code of one GPU chip. */
