@@ -20,8 +20,8 @@ constexpr std::int64_t launches = 4;
 constexpr double mostPairs = 1 << 26;
 
 std::int64_t rowsOfLaunch(const Reach &reach, const ImageShape &shape) {
-  const double ofRow = double(shape.fast + reach.blockColumns) / double(reach.pixelsOfBlock()) *
-                       double(reach.beams) * double(reach.bases);
+  const double ofRow =
+      double(shape.fast + reach.blockColumns) / double(reach.pixelsOfBlock()) * reach.pairsOfBlock;
   const std::int64_t most = std::int64_t(std::min(mostPairs / ofRow, double(mostRows)));
   const std::int64_t rows = std::clamp<std::int64_t>((shape.slow + launches - 1) / launches, 1,
                                                      std::max<std::int64_t>(most, 1));

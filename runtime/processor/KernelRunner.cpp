@@ -40,7 +40,7 @@ std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options, con
   constexpr std::int64_t culledTilesPerThread = 6, fewest = 16, most = 256, words = 1 << 18;
   if (reach && options.rowsPerTile <= 0) {
     const std::int64_t ofRow =
-        (shape.fast / reach->pixelsOfBlock() + 1) * (reach->beams * reach->bases / 64 + 1);
+        (shape.fast / reach->pixelsOfBlock() + 1) * (std::int64_t(reach->pairsOfBlock) / 64 + 1);
     return wholeBlocks(
         std::clamp<std::int64_t>(shape.panels * shape.slow /
                                      (culledTilesPerThread * threadsOf(options.threads)),

@@ -354,6 +354,8 @@ void LitTile::forEachList(const nb_tile &tile, const std::function<void(const nb
   blocksPerRow = (reach.fast.last - reach.fast.first + reach.blockColumns) / reach.blockColumns;
   if (reach.everything)
     return runEverything(run);
+  if (reach.averages)
+    return runAverages(tile, run);
   if (reach.points)
     return runPoints(tile, run);
   findHits(tile);
@@ -361,6 +363,67 @@ void LitTile::forEachList(const nb_tile &tile, const std::function<void(const nb
     runMask(run);
   else
     runHits(run);
+}
+
+/// Lists of `count` blocks from what was found.
+void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
+                          const std::function<void(const nb_lit &)> &run) {
+  hitsOfBlock.assign(std::size_t(count) + 1, 0);
+  for (const loops::AveragedHit &hit : averaged.all())
+    ++hitsOfBlock[std::size_t(hit.block) + 1];
+  for (std::size_t i = 0; i != std::size_t(count); ++i)
+    hitsOfBlock[i + 1] += hitsOfBlock[i];
+  averagedByBlock.resize(averaged.size);
+  for (const loops::AveragedHit &hit : averaged.all())
+    averagedByBlock[hitsOfBlock[std::size_t(hit.block)]++] = hit;
+  // Now each entry says where its block ends.
+  auto next = averagedByBlock.begin();
+  for (std::int64_t block = 0; block != count; ++block) {
+    const auto begin = next;
+    next = averagedByBlock.begin() + hitsOfBlock[std::size_t(block)];
+    auto end = next;
+    if (begin == end && reach.dark)
+      continue;
+    if (places.count != count) { // of a block with several places, some hits are the same
+      const auto number = [](const loops::AveragedHit &hit) {
+        return std::pair(hit.beam, hit.reflection);
+      };
+      std::ranges::sort(begin, end, {}, number);
+      end = std::ranges::unique(begin, end, {}, number).begin();
+    }
+    addBlock(firstBlock + block);
+    samplesLit += double(end - begin) * double(reach.pixelsOfBlock());
+    std::int32_t lastBeam = -1;
+    for (auto hit = begin; hit != end; ++hit) {
+      if (hit->beam != lastBeam) {
+        lastBeam = hit->beam;
+        outer.push_back(lastBeam);
+        innerBegin.push_back(std::int32_t(inner.size()));
+      }
+      inner.push_back(hit->reflection);
+    }
+    runIfLong(run);
+  }
+}
+
+/// Some blocks at a time, so that what is found stays in the cache.
+void LitTile::runAverages(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
+  constexpr double hitsAtOnce = 1 << 16, pairsAtOnce = 1 << 20;
+  const double most = std::min(hitsAtOnce / reach.pairsOfBlock, pairsAtOnce / double(reach.beams));
+  const auto atOnce = std::int64_t(std::clamp(most, 1.0, double(blocksPerRow)));
+  beginLists();
+  for (std::int64_t row = 0; row != blockRows(); ++row)
+    for (std::int64_t first = 0; first < blocksPerRow; first += atOnce) {
+      const std::int64_t firstRow = rows.first + row * reach.blockRows;
+      const std::int64_t count = std::min(atOnce, blocksPerRow - first);
+      reach.placesOf(tile.panel, {firstRow, std::min(firstRow + reach.blockRows - 1, rows.last)},
+                     {first, first + count - 1}, places);
+      averaged.size = 0;
+      for (std::int64_t beam = 0; beam != reach.beams; ++beam)
+        reach.averages->find(beam, places, averaged);
+      addAveraged(row * blocksPerRow + first, count, run);
+    }
+  runRest(run);
 }
 
 /// A few rows at a time, whose bits stay in the cache.

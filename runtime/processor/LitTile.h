@@ -44,6 +44,9 @@ private:
   void chooseMask();
   void beginRows(Range some);
   void runPoints(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
+  void runAverages(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
+  void addAveraged(std::int64_t firstBlock, std::int64_t count,
+                   const std::function<void(const nb_lit &)> &run);
   void runMask(const std::function<void(const nb_lit &)> &run);
   void runIfLong(const std::function<void(const nb_lit &)> &run);
   void runRest(const std::function<void(const nb_lit &)> &run);
@@ -75,6 +78,11 @@ private:
   std::vector<std::uint64_t> mask;     ///< a bit for each block and orientation
   std::vector<std::uint64_t> unsorted; ///< a block's
   std::vector<Hit> hits, sorted;
+
+  PlaceMemory places; ///< of averages, and what was found there
+  FoundReflections averaged;
+  std::vector<loops::AveragedHit> averagedByBlock;
+
   std::vector<std::uint32_t> hitsOfBlock;
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;
 };

@@ -94,8 +94,11 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   pixelSize = number.pixel_size;
   oversample = std::max<std::int64_t>(std::int64_t(number.oversample), 0);
   depths.assign(table(&T::depth), table(&T::depth) + std::int64_t(number.depths));
-  const std::int64_t directions = std::int64_t(number.directions);
-  samplesPerPixel = double(directions ? directions : oversample * oversample * std::ssize(depths));
+  perPixel = std::int64_t(number.directions);
+  const bool areAverages = number.averaged != 0;
+  samplesPerPixel =
+      double(perPixel && !areAverages ? perPixel : oversample * oversample * std::ssize(depths));
+  pairsOfBlock = double(beams * bases);
   hasDepth = depths.size() > 1;
 
   for (std::int64_t i = 0; i != beams; ++i) {
@@ -104,7 +107,7 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
     everything |= !(r > 0) || !std::isfinite(r);
   }
   const bool areCurved = number.curved != 0;
-  if (directions == 0)
+  if (perPixel == 0)
     for (std::int64_t p = 0; p != panels; ++p) {
       const auto axis = [&](std::int64_t T::*t) { return vectorAt(table(t) + 3 * p); };
       const std::array place{axis(&T::origin), axis(&T::fast_axis), axis(&T::slow_axis),
@@ -120,10 +123,20 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   // Of one behind the crystal, directions are those of its points turned round.
   for (std::size_t i = 0; i != curved.size() * depths.size(); ++i)
     everything |= !(table(&T::radius)[i] > 0);
-  const std::span direct(table(&T::direct), std::size_t(9 * bases));
   everything |= bases < 1 || samplesPerPixel < 1 || beam.empty();
+  if (areAverages) {
+    if (everything)
+      AveragedSearch::refuse();
+    averages.emplace(number, AveragedSearch::Tables{table(&T::direct), table(&T::incident),
+                                                    table(&T::wavelength), table(&T::varied_direct),
+                                                    table(&T::varied_incident),
+                                                    table(&T::varied_wavelength)});
+    sampleAverages();
+    return;
+  }
   if (everything)
     return;
+  const std::span direct(table(&T::direct), std::size_t(9 * bases));
   if (number.grating > 0 || direction) {
     points.emplace(number, beam, direct);
     return;

@@ -9,6 +9,7 @@
 
 #include "lib/Parallel/ThreadTeam.h"
 #include "nanobragg/KernelABI.h"
+#include "runtime/processor/AveragedSearch.h"
 #include "runtime/processor/CurvedPanel.h"
 #include "runtime/processor/PointSearch.h"
 #include "runtime/processor/ReachLoops.h"
@@ -56,6 +57,7 @@ public:
   Range fast, slow;           ///< the region of interest, inside the image
   bool dark = false;          ///< pixels without light are zero
   double samplesPerPixel = 1; ///< for one beam and one basis
+  double pairsOfBlock = 1;    ///< of a beam and a basis, that may have to be listed of a block
 
   std::vector<IncidentBeam> beam;
   /// The ellipsoid of light about a reflection, for each basis: B y with |y| <= 1; A n is B L n.
@@ -88,7 +90,16 @@ public:
   /// Directions of the samples of pixels `columns` of a row, less points->common.
   void directionsOf(std::int64_t panel, std::int64_t row, Range columns, Directions &into) const;
 
+  /// Terms are averages: reflections are looked for, one block after the other.
+  std::optional<AveragedSearch> averages;
+  /// Places of some blocks, which have these rows of pixels; counted from the first of them.
+  void placesOf(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
+
 private:
+  void placesOfFlat(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
+  void placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
+  void placesOfTable(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
+  void sampleAverages();
   bool readEllipsoids(const nb_reach_numbers &number, std::span<const double> direct);
   bool readViews();
   /// Of some bases: the mean one, the rows of its inverse, how far the others move a point that it
@@ -131,6 +142,7 @@ private:
   std::vector<CurvedPanel> curved;
   CurvedPanel::Part curvedPart() const; ///< the region of interest
   const double *direction = nullptr;    ///< for each pixel and sample, in the workspace; or panels
+  std::int64_t perPixel = 0;            ///< directions
   std::array<std::vector<loops::Panel>, 2> seen;
   std::atomic<bool> hopeless{false}; ///< indices are too large
   std::vector<Matrix> reciprocal;    ///< for each basis
