@@ -199,8 +199,9 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     beam.boxes = boxes;
     copySymmetric(own, beam.own);
     beam.bound2 = bound2;
-    std::copy(direct.begin(), direct.end(), beam.direct);
     copySymmetric(direct * transposed(direct), beam.metric);
+    for (std::size_t i = 0; i != 3; ++i)
+      beam.longest[i] = std::sqrt(beam.metric[i]);
     copy(k, beam.k);
     beam.perBend = 1 / lambda;
     const double twist = turn + strain, all = std::exp(twist) / (1 - length);
@@ -211,12 +212,11 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
                      lambda;
     beam.perSize = (twist + length) / lambda + beam.perChange;
     beam.always = tilt * (all - 1 + tilt / 2) / lambda;
-    beam.narrow = std::sqrt(bound2 / largest(transposed(direct) * twice * direct));
     beam.most[0] = std::floor(number.h_most);
     beam.most[1] = std::floor(number.k_most);
     beam.most[2] = std::floor(number.l_most);
-    finite &= isFinite(beam.index) && beam.narrow > 0 && lambda > 0 && length < 1 &&
-              std::isfinite(beam.perSize + beam.perChange + beam.always + 1 / beam.narrow);
+    finite &= isFinite(beam.index) && lambda > 0 && length < 1 &&
+              std::isfinite(beam.perSize + beam.perChange + beam.always);
     longestAxis = std::max(longestAxis, stretch(perLambda));
     beams.push_back(beam);
   }
