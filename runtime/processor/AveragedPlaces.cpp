@@ -121,17 +121,24 @@ void Reach::placesOfFlat(std::int64_t panel, Range rows, Range blocks, PlaceMemo
 
 void Reach::placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
   const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
-  std::array<Vector, 8> corners;
+  const CurvedPanel &of = curved[std::size_t(panel)];
+  // The edge between two blocks belongs to both.
+  std::vector<Vector> corners;
+  const auto addEdge = [&](std::int64_t block) {
+    const double column = double(fast.first + block * blockColumns) * pixelSize;
+    for (std::int64_t row : {rows.first, rows.last + 1}) {
+      corners.push_back(of.directionOf(column, double(row) * pixelSize, *nearest));
+      if (hasDepth)
+        corners.push_back(of.directionOf(column, double(row) * pixelSize, *farthest));
+    }
+  };
+  addEdge(blocks.first);
+  const std::size_t ofEdge = corners.size();
   into.begin(blocks.last - blocks.first + 1, 3);
   for (std::int64_t block = blocks.first; block <= blocks.last; ++block) {
-    std::size_t at = 0;
-    for (double depth : {*nearest, *farthest})
-      for (std::int64_t slow : {rows.first, rows.last + 1})
-        for (std::int64_t column : {block, block + 1})
-          corners[at++] = curved[std::size_t(panel)].directionOf(
-              double(fast.first + column * blockColumns) * pixelSize, double(slow) * pixelSize,
-              depth);
-    add(into, DirectionBox(corners, 1), block - blocks.first);
+    addEdge(block + 1);
+    add(into, DirectionBox(corners, ofEdge), block - blocks.first);
+    corners.erase(corners.begin(), corners.begin() + std::ptrdiff_t(ofEdge));
   }
   fillUp(into);
 }

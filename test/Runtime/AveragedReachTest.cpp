@@ -577,7 +577,7 @@ TEST(AveragedReach, TakesCurvedPanels) {
       p = {unit(p.origin), p.fast, unit(cross(p.origin, p.fast)), distance * p.normal};
       p.fast = cross(p.slow, p.origin);
     }
-    w.depths = {0};
+    w.depths = {0}; // angles are the same at all depths
   });
 }
 
