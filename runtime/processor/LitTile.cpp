@@ -377,6 +377,7 @@ void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
   for (const loops::AveragedHit &hit : averaged.all())
     averagedByBlock[hitsOfBlock[std::size_t(hit.block)]++] = hit;
   // Now each entry says where its block ends.
+  std::int64_t listed = 0;
   auto next = averagedByBlock.begin();
   for (std::int64_t block = 0; block != count; ++block) {
     const auto begin = next;
@@ -392,7 +393,7 @@ void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
       end = std::ranges::unique(begin, end, {}, number).begin();
     }
     addBlock(firstBlock + block);
-    samplesLit += double(end - begin) * double(reach.pixelsOfBlock());
+    listed += end - begin;
     std::int32_t lastBeam = -1;
     for (auto hit = begin; hit != end; ++hit) {
       if (hit->beam != lastBeam) {
@@ -404,6 +405,7 @@ void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
     }
     runIfLong(run);
   }
+  samplesLit += double(listed) * double(reach.pixelsOfBlock());
 }
 
 /// Some blocks at a time, so that what is found stays in the cache.
