@@ -144,7 +144,7 @@ void Reach::placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMe
 }
 
 /// Pixels of a list may stand anywhere: each is a place of its own where those of a block are far
-/// apart.
+/// apart and no neighbours.
 void Reach::placesOfTable(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
   constexpr double farApart = 0.25; // in indices
   into.begin((blocks.last - blocks.first + 1) * pixelsOfBlock(), 3);
@@ -160,7 +160,11 @@ void Reach::placesOfTable(std::int64_t panel, Range rows, Range blocks, PlaceMem
     }
     const auto ofPixel = std::size_t(perPixel);
     const DirectionBox all(points, points.size() > ofPixel ? ofPixel : points.size() > 1);
-    if (!(all.half * averages->longestAxis > farApart)) {
+    const auto ofNeighbours = [&] {
+      const DirectionBox one(std::span(points).first(ofPixel), ofPixel > 1);
+      return all.half <= double(columns + blockRows) * one.half;
+    };
+    if (!(all.half * averages->longestAxis > farApart) || ofNeighbours()) {
       add(into, all, block - blocks.first);
       continue;
     }
