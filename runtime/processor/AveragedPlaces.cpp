@@ -85,6 +85,7 @@ void fillUp(PlaceMemory &places) {
 
 } // namespace
 
+<<<<<<< HEAD
 void Reach::placesOf(std::int64_t panel, std::int64_t row, Range blocks, PlaceMemory &into) const {
   if (direction)
     placesOfTable(panel, row, blocks, into);
@@ -102,6 +103,24 @@ void Reach::placesOfFlat(std::int64_t panel, std::int64_t row, Range blocks,
   const double height = pixelSize * double(std::min(blockRows, slow.last - row + 1));
   const double f = pixelSize * double(fast.first + blocks.first * blockColumns) + width / 2;
   const double s = pixelSize * double(row) + height / 2;
+=======
+void Reach::placesOf(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
+  if (direction)
+    placesOfTable(panel, rows, blocks, into);
+  else if (curved.empty())
+    placesOfFlat(panel, rows, blocks, into);
+  else
+    placesOfCurved(panel, rows, blocks, into);
+}
+
+void Reach::placesOfFlat(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
+  const FlatPanel &p = flat[std::size_t(panel)];
+  const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
+  const double width = pixelSize * double(blockColumns);
+  const double height = pixelSize * double(rows.last - rows.first + 1);
+  const double f = pixelSize * double(fast.first + blocks.first * blockColumns) + width / 2;
+  const double s = pixelSize * double(rows.first) + height / 2;
+>>>>>>> reach
   const Vector halves[] = {(width / 2) * p.fast, (height / 2) * p.slow,
                            ((*farthest - *nearest) / 2) * p.normal};
   loops::Boxes boxes{};
@@ -120,6 +139,7 @@ void Reach::placesOfFlat(std::int64_t panel, std::int64_t row, Range blocks,
     into.arrays.block[i] = std::int32_t(i);
 }
 
+<<<<<<< HEAD
 void Reach::placesOfCurved(std::int64_t panel, std::int64_t row, Range blocks,
                            PlaceMemory &into) const {
   const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
@@ -134,30 +154,72 @@ void Reach::placesOfCurved(std::int64_t panel, std::int64_t row, Range blocks,
               double(fast.first + column * blockColumns) * pixelSize, double(slow) * pixelSize,
               depth);
     add(into, DirectionBox(corners, 1), block - blocks.first);
+=======
+void Reach::placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
+  const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
+  const CurvedPanel &of = curved[std::size_t(panel)];
+  // The edge between two blocks belongs to both.
+  std::vector<Vector> corners;
+  const auto addEdge = [&](std::int64_t block) {
+    const double column = double(fast.first + block * blockColumns) * pixelSize;
+    for (std::int64_t row : {rows.first, rows.last + 1}) {
+      corners.push_back(of.directionOf(column, double(row) * pixelSize, *nearest));
+      if (hasDepth)
+        corners.push_back(of.directionOf(column, double(row) * pixelSize, *farthest));
+    }
+  };
+  addEdge(blocks.first);
+  const std::size_t ofEdge = corners.size();
+  into.begin(blocks.last - blocks.first + 1, 3);
+  for (std::int64_t block = blocks.first; block <= blocks.last; ++block) {
+    addEdge(block + 1);
+    add(into, DirectionBox(corners, ofEdge), block - blocks.first);
+    corners.erase(corners.begin(), corners.begin() + std::ptrdiff_t(ofEdge));
+>>>>>>> reach
   }
   fillUp(into);
 }
 
 /// Pixels of a list may stand anywhere: each is a place of its own where those of a block are far
+<<<<<<< HEAD
 /// apart.
 void Reach::placesOfTable(std::int64_t panel, std::int64_t row, Range blocks,
                           PlaceMemory &into) const {
   constexpr double farApart = 0.25; // in indices
   into.begin((blocks.last - blocks.first + 1) * pixelsOfBlock(), 3);
   const std::int64_t rows = std::min(blockRows, slow.last - row + 1);
+=======
+/// apart and no neighbours.
+void Reach::placesOfTable(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
+  constexpr double farApart = 0.25; // in indices
+  into.begin((blocks.last - blocks.first + 1) * pixelsOfBlock(), 3);
+>>>>>>> reach
   std::vector<Vector> points;
   for (std::int64_t block = blocks.first; block <= blocks.last; ++block) {
     const std::int64_t column = fast.first + block * blockColumns;
     const std::int64_t columns = std::min(blockColumns, fast.last - column + 1);
     points.clear();
+<<<<<<< HEAD
     for (std::int64_t r = 0; r != rows; ++r) {
       const std::int64_t first = (panel * slowPixels + row + r) * fastPixels + column;
+=======
+    for (std::int64_t row = rows.first; row <= rows.last; ++row) {
+      const std::int64_t first = (panel * slowPixels + row) * fastPixels + column;
+>>>>>>> reach
       for (std::int64_t i = first * perPixel; i != (first + columns) * perPixel; ++i)
         points.push_back(vectorAt(direction + 3 * i));
     }
     const auto ofPixel = std::size_t(perPixel);
     const DirectionBox all(points, points.size() > ofPixel ? ofPixel : points.size() > 1);
+<<<<<<< HEAD
     if (!(all.half * averages->longestAxis > farApart)) {
+=======
+    const auto ofNeighbours = [&] {
+      const DirectionBox one(std::span(points).first(ofPixel), ofPixel > 1);
+      return all.half <= double(columns + blockRows) * one.half;
+    };
+    if (!(all.half * averages->longestAxis > farApart) || ofNeighbours()) {
+>>>>>>> reach
       add(into, all, block - blocks.first);
       continue;
     }
@@ -185,7 +247,12 @@ void Reach::sampleAverages() {
   const auto forSomeRows = [&](auto &&visit) {
     forSome(panels, [&](std::int64_t panel) {
       forSome((slow.last - slow.first) / blockRows + 1, [&](std::int64_t row) {
+<<<<<<< HEAD
         placesOf(panel, slow.first + row * blockRows, {0, last}, places);
+=======
+        const std::int64_t first = slow.first + row * blockRows;
+        placesOf(panel, {first, std::min(first + blockRows - 1, slow.last)}, {0, last}, places);
+>>>>>>> reach
         forSome(beams, visit);
       });
     });
