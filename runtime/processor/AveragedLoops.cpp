@@ -103,12 +103,8 @@ NB_INLINE Window windowOf(Lanes at, Lanes half, double most) {
 /// What a reflection of eight places is asked by.
 struct Spots {
   Three h;
-<<<<<<< HEAD
-  Symmetric covariance; ///< of the normal variables and the ball
-=======
   Symmetric covariance;
   Lanes ball;
->>>>>>> reach
   Three steps[3];
   Window window[3];
   Lanes count; ///< reflections in the windows
@@ -147,29 +143,12 @@ NB_INLINE void findSpots(const AveragedBeam &b, const Places &p, std::int64_t pl
   }
 
   const Three change{d.x - b.k[0], d.y - b.k[1], d.z - b.k[2]};
-<<<<<<< HEAD
-  const Lanes ball = b.perBend * load(p.bend + place) + b.perSize * load(p.size + place) +
-                     b.perChange * root(dot(change, change)) + b.always;
-  // (sqrt(u) + ball v)^2 <= (1 + t) u + (1 + 1 / t) ball^2 v^2, with t = ball / narrow.
-  const Lanes grown = 1.0 + ball * (1 / b.narrow), added = ball * (ball + b.narrow);
-  c.xx = c.xx * grown + added * b.metric[0];
-  c.yy = c.yy * grown + added * b.metric[1];
-  c.zz = c.zz * grown + added * b.metric[2];
-  c.xy = c.xy * grown + added * b.metric[3];
-  c.xz = c.xz * grown + added * b.metric[4];
-  c.yz = c.yz * grown + added * b.metric[5];
-  s.covariance = c;
-  s.window[0] = windowOf(s.h.x, root(c.xx) + half.x, b.most[0]);
-  s.window[1] = windowOf(s.h.y, root(c.yy) + half.y, b.most[1]);
-  s.window[2] = windowOf(s.h.z, root(c.zz) + half.z, b.most[2]);
-=======
   s.ball = b.perBend * load(p.bend + place) + b.perSize * load(p.size + place) +
            b.perChange * root(dot(change, change)) + b.always;
   s.covariance = c;
   s.window[0] = windowOf(s.h.x, root(c.xx) + half.x + s.ball * b.longest[0], b.most[0]);
   s.window[1] = windowOf(s.h.y, root(c.yy) + half.y + s.ball * b.longest[1], b.most[1]);
   s.window[2] = windowOf(s.h.z, root(c.zz) + half.z + s.ball * b.longest[2], b.most[2]);
->>>>>>> reach
   s.count = s.window[0].count() * s.window[1].count() * s.window[2].count();
   s.count.v = numbered(double(place)).v < double(count) ? s.count.v : Wide(0.0);
 }
@@ -235,16 +214,12 @@ NB_VECTORIZED std::int64_t findAveraged(const AveragedBeam &b, std::int32_t numb
       break;
     }
     const Three d{load(places.d[0] + place), load(places.d[1] + place), load(places.d[2] + place)};
-<<<<<<< HEAD
-    Symmetric around = s.covariance;
-=======
     const Symmetric metric{b.metric[0], b.metric[1], b.metric[2],
                            b.metric[3], b.metric[4], b.metric[5]};
     const Lanes ball2 = s.ball * s.ball;
     Symmetric around = s.covariance;
     around.xx += ball2 * metric.xx, around.yy += ball2 * metric.yy, around.zz += ball2 * metric.zz;
     around.xy += ball2 * metric.xy, around.xz += ball2 * metric.xz, around.yz += ball2 * metric.yz;
->>>>>>> reach
     for (const Three &step : s.steps)
       addSquare(around, step, shareOfSteps);
     for (std::int64_t i = 0; i < b.boxes; ++i)
@@ -255,11 +230,7 @@ NB_VECTORIZED std::int64_t findAveraged(const AveragedBeam &b, std::int32_t numb
     for (double round = 0; round < rounds; ++round) {
       const Three x{s.h.x - n.x, s.h.y - n.y, s.h.z - n.z};
       const Three w = times(toPlane, x);
-<<<<<<< HEAD
-      Lanes away = dot(w, x);
-=======
       Lanes away = dot(w, x) - s.ball * root(dot(w, times(metric, w)));
->>>>>>> reach
       for (int i = 0; i < mostExtents; ++i)
         away -= absolute(dot(w, s.steps[i]));
       for (std::int64_t i = 0; i < b.boxes; ++i)

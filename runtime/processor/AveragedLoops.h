@@ -38,18 +38,10 @@ struct AveragedBeam {
   /// A reflection n is listed where w . (h - n) <= sqrt(w^T covariance w) + sum |w . step| + ball
   /// |direct^T w| for all w. With J of the normal variables, covariance = own + bound2 sum J J^T.
   double own[6], bound2; ///< of xx, yy, zz, xy, xz, yz
-<<<<<<< HEAD
-  double direct[9];      ///< row by row
-  double metric[6];      ///< direct direct^T
-  /// ball = perBend bend + perSize size + perChange |d - k| + always, in 1/m.
-  double k[3], perBend, perSize, perChange, always;
-  double narrow;  ///< the least half axis of the spot of one reflection, 1/m
-=======
   double metric[6];      ///< direct direct^T
   double longest[3];     ///< roots of its diagonal
   /// ball = perBend bend + perSize size + perChange |d - k| + always, in 1/m.
   double k[3], perBend, perSize, perChange, always;
->>>>>>> reach
   double most[3]; ///< bounds of |h|, |k| and |l|
 };
 

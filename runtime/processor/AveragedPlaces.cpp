@@ -85,25 +85,6 @@ void fillUp(PlaceMemory &places) {
 
 } // namespace
 
-<<<<<<< HEAD
-void Reach::placesOf(std::int64_t panel, std::int64_t row, Range blocks, PlaceMemory &into) const {
-  if (direction)
-    placesOfTable(panel, row, blocks, into);
-  else if (curved.empty())
-    placesOfFlat(panel, row, blocks, into);
-  else
-    placesOfCurved(panel, row, blocks, into);
-}
-
-void Reach::placesOfFlat(std::int64_t panel, std::int64_t row, Range blocks,
-                         PlaceMemory &into) const {
-  const FlatPanel &p = flat[std::size_t(panel)];
-  const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
-  const double width = pixelSize * double(blockColumns);
-  const double height = pixelSize * double(std::min(blockRows, slow.last - row + 1));
-  const double f = pixelSize * double(fast.first + blocks.first * blockColumns) + width / 2;
-  const double s = pixelSize * double(row) + height / 2;
-=======
 void Reach::placesOf(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
   if (direction)
     placesOfTable(panel, rows, blocks, into);
@@ -120,7 +101,6 @@ void Reach::placesOfFlat(std::int64_t panel, Range rows, Range blocks, PlaceMemo
   const double height = pixelSize * double(rows.last - rows.first + 1);
   const double f = pixelSize * double(fast.first + blocks.first * blockColumns) + width / 2;
   const double s = pixelSize * double(rows.first) + height / 2;
->>>>>>> reach
   const Vector halves[] = {(width / 2) * p.fast, (height / 2) * p.slow,
                            ((*farthest - *nearest) / 2) * p.normal};
   loops::Boxes boxes{};
@@ -139,22 +119,6 @@ void Reach::placesOfFlat(std::int64_t panel, Range rows, Range blocks, PlaceMemo
     into.arrays.block[i] = std::int32_t(i);
 }
 
-<<<<<<< HEAD
-void Reach::placesOfCurved(std::int64_t panel, std::int64_t row, Range blocks,
-                           PlaceMemory &into) const {
-  const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
-  std::array<Vector, 8> corners;
-  into.begin(blocks.last - blocks.first + 1, 3);
-  for (std::int64_t block = blocks.first; block <= blocks.last; ++block) {
-    std::size_t at = 0;
-    for (double depth : {*nearest, *farthest})
-      for (std::int64_t slow : {row, row + blockRows})
-        for (std::int64_t column : {block, block + 1})
-          corners[at++] = curved[std::size_t(panel)].directionOf(
-              double(fast.first + column * blockColumns) * pixelSize, double(slow) * pixelSize,
-              depth);
-    add(into, DirectionBox(corners, 1), block - blocks.first);
-=======
 void Reach::placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
   const auto [nearest, farthest] = std::minmax_element(depths.begin(), depths.end());
   const CurvedPanel &of = curved[std::size_t(panel)];
@@ -175,51 +139,32 @@ void Reach::placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMe
     addEdge(block + 1);
     add(into, DirectionBox(corners, ofEdge), block - blocks.first);
     corners.erase(corners.begin(), corners.begin() + std::ptrdiff_t(ofEdge));
->>>>>>> reach
   }
   fillUp(into);
 }
 
 /// Pixels of a list may stand anywhere: each is a place of its own where those of a block are far
-<<<<<<< HEAD
-/// apart.
-void Reach::placesOfTable(std::int64_t panel, std::int64_t row, Range blocks,
-                          PlaceMemory &into) const {
-  constexpr double farApart = 0.25; // in indices
-  into.begin((blocks.last - blocks.first + 1) * pixelsOfBlock(), 3);
-  const std::int64_t rows = std::min(blockRows, slow.last - row + 1);
-=======
 /// apart and no neighbours.
 void Reach::placesOfTable(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const {
   constexpr double farApart = 0.25; // in indices
   into.begin((blocks.last - blocks.first + 1) * pixelsOfBlock(), 3);
->>>>>>> reach
   std::vector<Vector> points;
   for (std::int64_t block = blocks.first; block <= blocks.last; ++block) {
     const std::int64_t column = fast.first + block * blockColumns;
     const std::int64_t columns = std::min(blockColumns, fast.last - column + 1);
     points.clear();
-<<<<<<< HEAD
-    for (std::int64_t r = 0; r != rows; ++r) {
-      const std::int64_t first = (panel * slowPixels + row + r) * fastPixels + column;
-=======
     for (std::int64_t row = rows.first; row <= rows.last; ++row) {
       const std::int64_t first = (panel * slowPixels + row) * fastPixels + column;
->>>>>>> reach
       for (std::int64_t i = first * perPixel; i != (first + columns) * perPixel; ++i)
         points.push_back(vectorAt(direction + 3 * i));
     }
     const auto ofPixel = std::size_t(perPixel);
     const DirectionBox all(points, points.size() > ofPixel ? ofPixel : points.size() > 1);
-<<<<<<< HEAD
-    if (!(all.half * averages->longestAxis > farApart)) {
-=======
     const auto ofNeighbours = [&] {
       const DirectionBox one(std::span(points).first(ofPixel), ofPixel > 1);
       return all.half <= double(columns + blockRows) * one.half;
     };
     if (!(all.half * averages->longestAxis > farApart) || ofNeighbours()) {
->>>>>>> reach
       add(into, all, block - blocks.first);
       continue;
     }
@@ -247,12 +192,8 @@ void Reach::sampleAverages() {
   const auto forSomeRows = [&](auto &&visit) {
     forSome(panels, [&](std::int64_t panel) {
       forSome((slow.last - slow.first) / blockRows + 1, [&](std::int64_t row) {
-<<<<<<< HEAD
-        placesOf(panel, slow.first + row * blockRows, {0, last}, places);
-=======
         const std::int64_t first = slow.first + row * blockRows;
         placesOf(panel, {first, std::min(first + blockRows - 1, slow.last)}, {0, last}, places);
->>>>>>> reach
         forSome(beams, visit);
       });
     });

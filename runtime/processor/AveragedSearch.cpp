@@ -158,11 +158,7 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     const Square perLambda = (1 / lambda) * direct, back = inverse(direct);
     loops::Linear *const derivatives = varied.data() + i * variables;
     Square turns{}, strains{};
-<<<<<<< HEAD
-    double changes2 = 0, changeOfBoxes = 0, turnOfBoxes = 0, strainOfBoxes = 0;
-=======
     double turnOfBoxes = 0, strainOfBoxes = 0;
->>>>>>> reach
     double lengths2 = 0, lengthOfBoxes = 0, tilts2 = 0, tiltOfBoxes = 0;
     for (std::int64_t j = 0; j != variables; ++j) {
       const std::int64_t at = i * variables + j;
@@ -174,27 +170,15 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
       const Square change = (1 / lambda) * (form + (-length) * unit), moves = direct * change;
       derivatives[j] = linear(moves, -1.0 * (moves * k + perLambda * tilt));
       finite &= isFinite(derivatives[j]);
-<<<<<<< HEAD
-      const double size = stretch(change), tilt2 = dot(tilt, tilt);
-      if (j < normals) {
-        turns = turns + outer(turn);
-        strains = strains + strain * strain;
-        changes2 += size * size;
-=======
       const double tilt2 = dot(tilt, tilt);
       if (j < normals) {
         turns = turns + outer(turn);
         strains = strains + strain * strain;
->>>>>>> reach
         lengths2 += length * length;
         tilts2 += tilt2;
       } else {
         turnOfBoxes += std::sqrt(dot(turn, turn)) / 2;
         strainOfBoxes += stretch(strain) / 2;
-<<<<<<< HEAD
-        changeOfBoxes += size / 2;
-=======
->>>>>>> reach
         lengthOfBoxes += std::fabs(length) / 2;
         tiltOfBoxes += std::sqrt(tilt2) / 2;
       }
@@ -215,14 +199,9 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     beam.boxes = boxes;
     copySymmetric(own, beam.own);
     beam.bound2 = bound2;
-<<<<<<< HEAD
-    std::copy(direct.begin(), direct.end(), beam.direct);
-    copySymmetric(direct * transposed(direct), beam.metric);
-=======
     copySymmetric(direct * transposed(direct), beam.metric);
     for (std::size_t i = 0; i != 3; ++i)
       beam.longest[i] = std::sqrt(beam.metric[i]);
->>>>>>> reach
     copy(k, beam.k);
     beam.perBend = 1 / lambda;
     const double twist = turn + strain, all = std::exp(twist) / (1 - length);
@@ -231,16 +210,6 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     beam.perChange = (turn * turn / 4 + strain * (turn + strain / 2) + twist * length +
                       length * length / 2 + std::max(higher, 0.0)) /
                      lambda;
-<<<<<<< HEAD
-    beam.perSize = most(changes2, changeOfBoxes) + beam.perChange;
-    beam.always = tilt * (all - 1 + tilt / 2) / lambda;
-    beam.narrow = std::sqrt(bound2 / largest(transposed(direct) * twice * direct));
-    beam.most[0] = std::floor(number.h_most);
-    beam.most[1] = std::floor(number.k_most);
-    beam.most[2] = std::floor(number.l_most);
-    finite &= isFinite(beam.index) && beam.narrow > 0 && lambda > 0 && length < 1 &&
-              std::isfinite(beam.perSize + beam.perChange + beam.always + 1 / beam.narrow);
-=======
     beam.perSize = (twist + length) / lambda + beam.perChange;
     beam.always = tilt * (all - 1 + tilt / 2) / lambda;
     beam.most[0] = std::floor(number.h_most);
@@ -248,7 +217,6 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     beam.most[2] = std::floor(number.l_most);
     finite &= isFinite(beam.index) && lambda > 0 && length < 1 &&
               std::isfinite(beam.perSize + beam.perChange + beam.always);
->>>>>>> reach
     longestAxis = std::max(longestAxis, stretch(perLambda));
     beams.push_back(beam);
   }

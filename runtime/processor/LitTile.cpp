@@ -377,10 +377,7 @@ void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
   for (const loops::AveragedHit &hit : averaged.all())
     averagedByBlock[hitsOfBlock[std::size_t(hit.block)]++] = hit;
   // Now each entry says where its block ends.
-<<<<<<< HEAD
-=======
   std::int64_t listed = 0;
->>>>>>> reach
   auto next = averagedByBlock.begin();
   for (std::int64_t block = 0; block != count; ++block) {
     const auto begin = next;
@@ -396,11 +393,7 @@ void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
       end = std::ranges::unique(begin, end, {}, number).begin();
     }
     addBlock(firstBlock + block);
-<<<<<<< HEAD
-    samplesLit += double(end - begin) * double(reach.pixelsOfBlock());
-=======
     listed += end - begin;
->>>>>>> reach
     std::int32_t lastBeam = -1;
     for (auto hit = begin; hit != end; ++hit) {
       if (hit->beam != lastBeam) {
@@ -412,10 +405,7 @@ void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
     }
     runIfLong(run);
   }
-<<<<<<< HEAD
-=======
   samplesLit += double(listed) * double(reach.pixelsOfBlock());
->>>>>>> reach
 }
 
 /// Some blocks at a time, so that what is found stays in the cache.
@@ -426,16 +416,10 @@ void LitTile::runAverages(const nb_tile &tile, const std::function<void(const nb
   beginLists();
   for (std::int64_t row = 0; row != blockRows(); ++row)
     for (std::int64_t first = 0; first < blocksPerRow; first += atOnce) {
-<<<<<<< HEAD
-      const std::int64_t count = std::min(atOnce, blocksPerRow - first);
-      reach.placesOf(tile.panel, rows.first + row * reach.blockRows, {first, first + count - 1},
-                     places);
-=======
       const std::int64_t firstRow = rows.first + row * reach.blockRows;
       const std::int64_t count = std::min(atOnce, blocksPerRow - first);
       reach.placesOf(tile.panel, {firstRow, std::min(firstRow + reach.blockRows - 1, rows.last)},
                      {first, first + count - 1}, places);
->>>>>>> reach
       averaged.size = 0;
       for (std::int64_t beam = 0; beam != reach.beams; ++beam)
         reach.averages->find(beam, places, averaged);

@@ -92,15 +92,6 @@ public:
 
   /// Terms are averages: reflections are looked for, one block after the other.
   std::optional<AveragedSearch> averages;
-<<<<<<< HEAD
-  /// Places of some blocks that begin in pixel row `row`, counted from the first of them.
-  void placesOf(std::int64_t panel, std::int64_t row, Range blocks, PlaceMemory &into) const;
-
-private:
-  void placesOfFlat(std::int64_t panel, std::int64_t row, Range blocks, PlaceMemory &into) const;
-  void placesOfCurved(std::int64_t panel, std::int64_t row, Range blocks, PlaceMemory &into) const;
-  void placesOfTable(std::int64_t panel, std::int64_t row, Range blocks, PlaceMemory &into) const;
-=======
   /// Places of some blocks, which have these rows of pixels; counted from the first of them.
   void placesOf(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
 
@@ -108,7 +99,6 @@ private:
   void placesOfFlat(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
   void placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
   void placesOfTable(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
->>>>>>> reach
   void sampleAverages();
   bool readEllipsoids(const nb_reach_numbers &number, std::span<const double> direct);
   bool readViews();
