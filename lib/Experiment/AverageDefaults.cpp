@@ -103,7 +103,7 @@ void DefaultsChooser::chooseAverage() {
     return;
   if (experiment.variant.structureFactors == StructureFactors::Tricubic)
     experiment.variant.structureFactors = StructureFactors::Nearest;
-  chooseNodes(said(&O::averageNodes).value_or(8), experiment.average);
+  chooseNodes(said(&O::averageNodes).value_or(9), experiment.average);
   if (experiment.variant.averaging == Averaging::Drawn)
     drawAverage(said(&O::averageDraws).value_or(4096));
   experiment.average.around = reflectionsAround();

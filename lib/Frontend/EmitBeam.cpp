@@ -5,9 +5,9 @@ using namespace mlir::nb;
 
 /// Each wavelength of a spectrum is the middle of a normal distribution.
 Value Emitter::withBandwidth(Value wavelength, const SampleIndices &at) {
-  Value deviate = normal("wavelength_deviate", "draw_wavelength", at);
-  if (!deviate || !variant.bandwidth)
+  if (!variant.bandwidth || !at.draw)
     return wavelength;
+  Value deviate = normal("wavelength_deviate", "draw_wavelength", at);
   Value shift = mul("shift", param("bandwidth_sigma"), deviate);
   return mul("lambda", wavelength, add("relative_lambda", number(1), shift));
 }

@@ -14,7 +14,7 @@ using namespace mlir::nb;
 namespace {
 
 /// The integrand is taken for zero where its exponent is as much below that at its brightest point.
-constexpr double darkExponent = 14;
+constexpr double darkExponent = 8;
 /// Keeps quotients finite where a variable does not move the spot.
 constexpr double tiny = 1e-12;
 
