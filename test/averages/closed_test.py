@@ -1,0 +1,68 @@
+"""Averages in closed form: against draws of the same distributions, between engines, in derivatives and in what is
+refused."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+NB_SIM = os.environ["NB_SIM"]
+CRYSTAL = ("-cell 30 40 50 85 95 100 -default_F 100 -N 8 -gauss_xtal -misset 10 20 30 -lambda 1 -distance 40 -pixel 0.4 "
+           "-detpixels 32 -fluence 1e24 -polar 0.5")
+SPREADS = "-mosaic 0.5 --bandwidth-sigma=0.3 -divergence_sigma 0.5 0.7"
+
+
+def run(flags, check=True):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([NB_SIM, *flags.split(), "-floatfile", "image.bin", "-nonoise", "-nopgm", "-noprogress"],
+                              cwd=folder, text=True, capture_output=True, timeout=300)
+        if done.returncode or not check:
+            return done
+        return np.fromfile(os.path.join(folder, "image.bin"), "<f4").astype(float)
+
+
+class ClosedTest(unittest.TestCase):
+    def assert_near(self, image, other, tolerance):
+        self.assertGreater(other.max(), 0)
+        self.assertLess(np.abs(image - other).max(), tolerance * other.max())
+
+    def test_draws_of_the_same_distributions(self):
+        for more in (SPREADS, SPREADS + " -osc 0.5", SPREADS + " -curved_det", "-mosaic_abc 0.2 0.4 0.8",
+                     "-mosaic 0.5 -detector_abs 300 -detector_thick 300 -detector_thicksteps 3",
+                     SPREADS + " -dispersion 2 -dispsteps 3", SPREADS + " -Ncells_def 1 2 0.5"):
+            with self.subTest(more):
+                flags = f"{CRYSTAL} {more}"
+                self.assert_near(run(flags + " --average=closed"), run(flags + " --average=draws --average-draws=65536"),
+                                 0.01)
+
+    def test_all_engines_have_the_same_image(self):
+        flags = f"{CRYSTAL} {SPREADS} -osc 0.3 --average=closed"
+        image = run(flags + " --no-fuse")
+        for engine in ("--cull=off", "--cull=exact", "--precision=mixed", "--device=gpu-on-cpu",
+                       "--device=gpu-on-cpu --cull=1e-9"):
+            with self.subTest(engine):
+                self.assert_near(run(f"{flags} {engine}"), image, 3e-7)
+
+    def test_a_crystal_without_spreads_is_averaged_over_its_pixels(self):
+        flags = CRYSTAL.replace("-N 8", "-N 200").replace("-distance 40", "-distance 300 -nopolar").replace("32", "160")
+        fine = run(flags + " -oversample 80")
+        self.assert_near(run(flags + " --average=closed"), fine, 1e-3)
+
+    def test_another_number_of_nodes_is_the_same(self):
+        flags = f"{CRYSTAL} {SPREADS} -osc 0.3 --average=closed"
+        self.assert_near(run(flags + " --average-nodes=20"), run(flags), 5e-4)
+
+    def test_what_has_no_closed_form_is_refused(self):
+        for flags, said in (("--average=closed", "give -gauss_xtal"),
+                            ("-gauss_xtal --average=closed -compat c", "leave out one of the two"),
+                            ("-gauss_xtal --bandwidth-sigma=0.1", "give --average=closed")):
+            with self.subTest(flags):
+                done = run(f"-cell 30 -default_F 100 -N 8 -detpixels 8 {flags}", check=False)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
