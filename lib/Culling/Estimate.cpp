@@ -4,7 +4,6 @@
 #include "lib/Experiment/CellGeometry.h"
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/PhysicalConstants.h"
-#include "lib/Experiment/VectorAlgebra.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,21 +46,6 @@ double radiusOf(const Experiment &e, const CulledProgram &program, bool single) 
   return INFINITY;
 }
 
-/// Edges and volume of the unit cell, in m.
-std::pair<std::array<double, 3>, double> cellOf(const Experiment &e) {
-  const Crystal &c = e.crystal;
-  if (e.variant.cellSource != CellSource::Matrix) {
-    const UnitCell cell{c.cellA, c.cellB, c.cellC, c.cellAlpha, c.cellBeta, c.cellGamma};
-    return {{c.cellA, c.cellB, c.cellC}, cell.volume()};
-  }
-  const Mat3 &m = c.reciprocalMatrix;
-  const Vec3 a{m[0], m[3], m[6]}, b{m[1], m[4], m[7]}, d{m[2], m[5], m[8]};
-  const double reciprocal = std::fabs(dot(a, cross(b, d)));
-  return {{length(cross(b, d)) / reciprocal, length(cross(d, a)) / reciprocal,
-           length(cross(a, b)) / reciprocal},
-          1 / reciprocal};
-}
-
 /// The share of the samples of a square crystal that is computed, and what it takes to find them:
 /// each is looked at, at this part of the cost of one that is computed.
 double shareOfGrating(const Experiment &e, const CulledProgram &program) {
@@ -100,7 +84,7 @@ double shareOf(const Experiment &e, const CulledProgram &program, bool single) {
   const double radius = radiusOf(e, program, single);
   if (!std::isfinite(radius) || e.variant.diffuse)
     return 1;
-  const auto [edges, volume] = cellOf(e);
+  const auto [edges, volume] = edgesAndVolume(e);
   double widest = 0;
   for (int i = 0; i < 3; ++i)
     widest = std::max(widest, 1 / (edges[i] * e.crystal.ncells[i]));

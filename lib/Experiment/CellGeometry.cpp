@@ -51,6 +51,20 @@ UnitCell unitCellOf(const std::array<double, 6> &given) {
   return cell;
 }
 
+std::pair<std::array<double, 3>, double> edgesAndVolume(const Experiment &experiment) {
+  const Crystal &of = experiment.crystal;
+  if (experiment.variant.cellSource != CellSource::Matrix) {
+    const UnitCell cell{of.cellA, of.cellB, of.cellC, of.cellAlpha, of.cellBeta, of.cellGamma};
+    return {{cell.a, cell.b, cell.c}, cell.volume()};
+  }
+  const Mat3 &m = of.reciprocalMatrix;
+  const Vec3 a{m[0], m[3], m[6]}, b{m[1], m[4], m[7]}, c{m[2], m[5], m[8]};
+  const double reciprocal = std::fabs(dot(a, cross(b, c)));
+  return {{length(cross(b, c)) / reciprocal, length(cross(c, a)) / reciprocal,
+           length(cross(a, b)) / reciprocal},
+          1 / reciprocal};
+}
+
 std::array<Vec3, 3> defaultSetting(const UnitCell &cell, Rule rule) {
   const auto &[a, b, c, alpha, beta, gamma] = cell;
   const double volume = cell.volume(), reciprocalVolume = 1.0 / volume;

@@ -5,6 +5,9 @@
 #include "lib/Experiment/Experiment.h"
 #include "lib/Experiment/Report.h"
 
+#include <array>
+#include <utility>
+
 namespace nanobragg {
 
 /// A unit cell: edges in one unit of length, angles in rad.
@@ -21,6 +24,9 @@ UnitCell unitCellOf(const std::array<double, 6> &cell);
 
 /// a*, b*, c* in one over the unit of the edges, with a* along X and b* in the XY plane.
 std::array<Vec3, 3> defaultSetting(const UnitCell &cell, Rule rule);
+
+/// Of the unit cell of an experiment, in m.
+std::pair<std::array<double, 3>, double> edgesAndVolume(const Experiment &experiment);
 
 struct Lattice {
   CellReport real, reciprocal;   ///< A, 1/A

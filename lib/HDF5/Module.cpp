@@ -1,6 +1,7 @@
 // What libnb-hdf5.so exports.
 #include "lib/HDF5/CheckedDataset.h"
 #include "lib/HDF5/Nexus.h"
+#include "lib/HDF5/NexusToGoOnWith.h"
 #include "lib/IO/Isolated.h"
 #include "lib/IO/ModuleCall.h"
 
@@ -28,11 +29,6 @@ bool quietly(std::string &error, Action &&action) {
 bool bitshuffle() {
   silence();
   return hasBitshuffle();
-}
-
-bool open(const std::string &path, const DialsExperiment &experiment, const NexusOptions &options,
-          NexusWriter *&writer, std::string &error) {
-  return quietly(error, [&] { writer = makeNexusWriter(path, experiment, options).release(); });
 }
 
 bool write(NexusWriter &writer, std::size_t frame, std::span<const std::byte> pixels,
@@ -85,6 +81,16 @@ bool isolated(const std::string &path, std::string &bytes, std::string &error,
   else
     bytes = result.bytes.substr(1);
   return error.empty();
+}
+
+bool open(const std::string &path, const DialsExperiment &experiment, const NexusOptions &options,
+          NexusWriter *&writer, std::string &error) {
+  std::string nothing;
+  const auto tried = [&](std::string &) {
+    tryToGoOnWith(path, options, options.frameSlow * experiment.panels.size());
+  };
+  return (!options.resume || isolated(path, nothing, error, tried)) &&
+         quietly(error, [&] { writer = makeNexusWriter(path, experiment, options).release(); });
 }
 
 bool read(const std::string &path, std::size_t frame, NexusImage &image, std::string &error) {

@@ -3,6 +3,7 @@
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/HDF5/Filters.h"
 #include "lib/HDF5/Handle.h"
+#include "lib/HDF5/NexusToGoOnWith.h"
 
 #include <cmath>
 #include <cstring>
@@ -170,13 +171,6 @@ private:
   void require(herr_t status) const {
     if (status < 0)
       throw FileError(path, "cannot be written; is there room on the disk?");
-  }
-
-  /// The lock of the file is its caller's (lib/IO/NexusFile.cpp).
-  static Handle unlockedAccess() {
-    Handle access(H5Pcreate(H5P_FILE_ACCESS));
-    H5Pset_file_locking(access, false, true);
-    return access;
   }
 
   /// As HDF5's filters shuffle and deflate do, on this thread.
@@ -372,26 +366,8 @@ private:
   }
 
   void reopen() {
-    file = checked(H5Fopen(path.c_str(), H5F_ACC_RDWR, unlockedAccess()), path,
-                   "is no HDF5 file that could be gone on with; remove it, or leave out --resume");
-    data = checked(H5Dopen2(file, "/entry/data/data", H5P_DEFAULT), path,
-                   "has no /entry/data/data to go on with; remove it, or leave out --resume");
-    const Handle space(H5Dget_space(data)), type(H5Dget_type(data)),
-        creation(H5Dget_create_plist(data));
-    hsize_t size[3] = {};
-    const bool three = H5Sget_simple_extent_ndims(space) == 3;
-    if (three)
-      H5Sget_simple_extent_dims(space, size, nullptr);
-    const bool floats = H5Tget_class(type) == H5T_FLOAT;
-    unsigned flags = 0;
-    std::size_t count = 0;
-    const bool bitshuffle =
-        H5Pget_nfilters(creation) == 1 && H5Pget_filter2(creation, 0, &flags, &count, nullptr, 0,
-                                                         nullptr, nullptr) == bitshuffleFilter;
-    if (!three || size[0] != options.frames || size[1] != rows || size[2] != options.frameFast ||
-        floats != options.floats || bitshuffle != options.bitshuffle)
-      throw FileError(path, "is of another series: its frames have another number, size, type or "
-                            "compression; remove it, or leave out --resume");
+    file = checked(H5Fopen(path.c_str(), H5F_ACC_RDWR, unlockedAccess()), path, noFileToGoOnWith);
+    data = dataToGoOnWith(file, path, options, rows);
   }
 
   std::string path;

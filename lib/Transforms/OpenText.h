@@ -2,8 +2,7 @@
 #ifndef NB_TRANSFORMS_OPENTEXT_H
 #define NB_TRANSFORMS_OPENTEXT_H
 
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/FileSystem.h"
+#include "mlir/Support/LLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
@@ -11,16 +10,14 @@
 
 namespace mlir::nb {
 
-/// mlir::openInputFile for files, pipes and "-"; a device such as /dev/zero never ends.
-inline std::unique_ptr<llvm::MemoryBuffer> openText(StringRef file, std::string *why) {
-  llvm::sys::fs::file_status status;
-  if (file != "-" && !llvm::sys::fs::status(file, status) &&
-      status.type() == llvm::sys::fs::file_type::character_file) {
-    *why = ("cannot open input file '" + file + "': it is a device; give the name of a file").str();
-    return nullptr;
-  }
-  return openInputFile(file, why);
-}
+/// MLIR's parser calls itself for each level; no program that means something has as many.
+constexpr int deepestText = 500;
+/// Brackets of any kind and signs within each other, at most, outside of strings and comments.
+int textDepth(StringRef text);
+
+/// mlir::openInputFile for files, pipes and "-", of text that MLIR's parser can take; a device such
+/// as /dev/zero never ends.
+std::unique_ptr<llvm::MemoryBuffer> openText(StringRef file, std::string *why);
 
 } // namespace mlir::nb
 #endif

@@ -111,11 +111,12 @@ struct Simulator::State : DerivativeSource {
 private:
   RunOptions withThreads(RunOptions run) const;
   template <typename T>
-  void checkImages(const BoundProgram &, std::span<const T> image) const {
-    checkImage(experiment, image);
+  void checkImages(const BoundProgram &program, std::span<const T> image) const {
+    const auto precision = precisionFromString(program.descriptor().precision);
+    checkImage(experiment, precision.value_or(Precision::F64), image);
   }
   void checkImages(const BoundProgram &program) const {
-    checkImage(experiment, program.output("image"));
+    checkImages(program, program.output("image"));
   }
   RunResult counted(RunResult run);
 

@@ -1,4 +1,5 @@
 #include "lib/HDF5/Nexus.h"
+#include "lib/HDF5/Handle.h"
 
 #include "lib/IO/FileError.h"
 #include "test/IO/TemporaryDirectory.h"
@@ -103,6 +104,41 @@ TEST_F(NexusTest, GoesOnWhereItStopped) {
   EXPECT_EQ(readNexusImage(path(), 0).pixels[0], 1);
   EXPECT_EQ(readNexusImage(path(), 1).pixels[0], 2);
   options.frames = 4;
+  expectFileError([&] { makeNexusWriter(path(), experiment, options); }, "of another series");
+}
+
+TEST_F(NexusTest, GoesOnThroughNoLink) {
+  const std::string other = directory.path("other.nxs");
+  for (const std::string &name : {path(), other}) {
+    const auto writer = makeNexusWriter(name, experiment, options);
+    write(*writer, 0, frame(1));
+    writer->finish();
+  }
+  options.resume = true;
+  for (const char *at : {"/entry/data/data", "/entry/data", "/entry"}) {
+    {
+      const Handle file(H5Fopen(path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+      ASSERT_GE(H5Ldelete(file, at, H5P_DEFAULT), 0);
+      ASSERT_GE(H5Lcreate_external(other.c_str(), at, file, at, H5P_DEFAULT, H5P_DEFAULT), 0);
+    }
+    expectFileError([&] { makeNexusWriter(path(), experiment, options); },
+                    std::string("has a link at ") + at);
+  }
+}
+
+TEST_F(NexusTest, GoesOnWithItsOwnFiltersAlone) {
+  makeNexusWriter(path(), experiment, options)->finish();
+  {
+    const Handle file(H5Fopen(path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+    ASSERT_GE(H5Ldelete(file, "/entry/data/data", H5P_DEFAULT), 0);
+    const hsize_t size[3] = {3, 6, 4}, chunk[3] = {1, 6, 4};
+    const Handle space(H5Screate_simple(3, size, nullptr)), creation(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_chunk(creation, 3, chunk);
+    const Handle data(H5Dcreate2(file, "/entry/data/data", H5T_NATIVE_INT32, space, H5P_DEFAULT,
+                                 creation, H5P_DEFAULT));
+    ASSERT_TRUE(data.valid());
+  }
+  options.resume = true;
   expectFileError([&] { makeNexusWriter(path(), experiment, options); }, "of another series");
 }
 

@@ -56,6 +56,8 @@ TESTS = {
                     "bin/nb-gradcheck"]],
     "response": [["{python}", "-B", "{source}/test/response/response_test.py", "bin/nb-sim",
                   "bin/nb-gradcheck"]],
+    "energies": [["{python}", "-B", "{source}/test/energies/energies_test.py", "bin/nb-sim",
+                  "bin/nb-gradcheck"]],
     "noise": [["bin/nb-io-test", "--gtest_filter=*Noise*:*Poisson*:*PointSpread*:*FourierSpread*"]],
     "losses": [["bin/nb-gradcheck-test", "--gtest_filter=Loss*"]],
     "culling": [["{python}", "-B", "{source}/test/culling/culling_test.py"],
@@ -142,7 +144,10 @@ def check():
         path = os.path.join(ROOT, file)
         placed += len(mutated(read(path), of_file)[1]) if os.path.exists(path) else 0
     print(f"{placed} of {len(every)} mutants have a place")
-    return 1 if len(every) - placed > MOST_LOST * len(every) else 0
+    unknown = {group for mutant in every for group in mutant["tests"]} - TESTS.keys()
+    for group in sorted(unknown):
+        print(f"there are no tests '{group}'")
+    return 1 if unknown or len(every) - placed > MOST_LOST * len(every) else 0
 
 
 def build(folder):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """library_folders_test.py BUILD CMAKE READELF: no program and no library looks for others in the working directory: each
-folder that it names is absolute or relative to its own place, in the build tree, the installed tree and the wheels."""
+folder that it names is absolute or relative to its own place, in the build tree, the installed tree and the wheels. No
+page recommends an empty one."""
 
 import pathlib
 import re
@@ -11,6 +12,7 @@ import unittest
 import zipfile
 
 BUILD, CMAKE, READELF = None, None, None
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def is_elf(path):
@@ -53,6 +55,15 @@ class LibraryFolders(unittest.TestCase):
             done = subprocess.run([CMAKE, "--install", BUILD, "--prefix", scratch], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.check(pathlib.Path(scratch), absolute=True)
+
+    def test_pages_name_no_empty_folder(self):
+        # An empty entry is the working directory, for Python as for libraries.
+        empty = re.compile(r":\$\{?(PYTHONPATH|LD_LIBRARY_PATH|LD_PRELOAD)\b|\$\{?(PYTHONPATH|LD_LIBRARY_PATH)\}?:")
+        files = [*SOURCE.glob("*.md"), SOURCE / "bootstrap",
+                 *(path for folder in ("docs", "runtime/python", "test") for path in (SOURCE / folder).rglob("*")
+                   if path.suffix in (".md", ".py", ".sh", ".in", ".txt") and path.is_file())]
+        self.assertEqual([f"{path}: {line}" for path in files for line in path.read_text(errors="replace").split("\n")
+                          if empty.search(line) and ":+:" not in line and path.name != "library_folders_test.py"], [])
 
     def test_wheels(self):
         wheels = sorted((BUILD / "wheels").glob("*.whl"))

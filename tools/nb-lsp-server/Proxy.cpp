@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/Printable.h"
 #include "lib/IO/JsonText.h"
+#include "lib/Transforms/OpenText.h"
 #include "tools/nb-lsp-server/Hover.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -52,8 +54,7 @@ public:
               R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"nested too deeply"}})");
           continue;
         }
-        note(message);
-        write(toServer, message);
+        write(toServer, noted(message));
       }
     std::fclose(toServer);
   }
@@ -72,34 +73,57 @@ private:
     write(stdout, message);
   }
 
-  /// Keeps the documents as the client has them, and what there is to say where it asks.
-  void note(StringRef message) {
+  /// Keeps the documents as the client has them, and what there is to say where it asks. The
+  /// message as the server can take it.
+  std::string noted(const std::string &message) {
     auto parsed = json::parse(message);
-    const json::Object *object = parsed ? parsed->getAsObject() : nullptr;
+    json::Object *object = parsed ? parsed->getAsObject() : nullptr;
     if (!parsed)
       llvm::consumeError(parsed.takeError());
-    const json::Value *parameters = object ? object->get("params") : nullptr;
+    json::Value *parameters = object ? object->get("params") : nullptr;
     const StringRef method = object ? object->getString("method").value_or("") : "";
     if (!parameters)
-      return;
+      return message;
     json::Path::Root root;
+    bool differs = false;
     if (protocol::DidOpenTextDocumentParams opened;
         method == "textDocument/didOpen" && fromJSON(*parameters, opened, root)) {
-      documents[opened.textDocument.uri.uri().str()] = opened.textDocument.text;
+      const std::string uri = opened.textDocument.uri.uri().str();
+      documents[uri] = opened.textDocument.text;
+      differs = isCutOut(uri);
+      if (differs)
+        (*parameters->getAsObject()->getObject("textDocument"))["text"] = "";
     } else if (protocol::DidChangeTextDocumentParams changed;
                method == "textDocument/didChange" && fromJSON(*parameters, changed, root)) {
-      (void)protocol::TextDocumentContentChangeEvent::applyTo(
-          changed.contentChanges, documents[changed.textDocument.uri.uri().str()]);
+      const std::string uri = changed.textDocument.uri.uri().str();
+      (void)protocol::TextDocumentContentChangeEvent::applyTo(changed.contentChanges,
+                                                              documents[uri]);
+      const bool before = cutOut.contains(uri), now = isCutOut(uri);
+      differs = before || now;
+      if (differs) // the server's text is not the client's
+        (*parameters->getAsObject())["contentChanges"] =
+            json::Array{json::Object{{"text", now ? "" : documents[uri]}}};
     } else if (protocol::TextDocumentPositionParams asked;
                method == "textDocument/hover" && fromJSON(*parameters, asked, root)) {
-      const std::string text =
-          hoverText(documents[asked.textDocument.uri.uri().str()], unsigned(asked.position.line),
-                    unsigned(asked.position.character), registry);
+      const std::string uri = asked.textDocument.uri.uri().str();
+      const std::string text = cutOut.contains(uri)
+                                   ? ""
+                                   : hoverText(documents[uri], unsigned(asked.position.line),
+                                               unsigned(asked.position.character), registry);
       const json::Value *id = object->get("id");
       const std::lock_guard<std::mutex> lock(mutex);
       if (id && !text.empty())
         answers[llvm::formatv("{0}", *id).str()] = text;
     }
+    return differs ? llvm::formatv("{0}", *parsed).str() : message;
+  }
+
+  /// Is its text too deep for the server, which gets none then?
+  bool isCutOut(const std::string &uri) {
+    const bool is = textDepth(documents[uri]) > deepestText;
+    const std::lock_guard<std::mutex> lock(mutex);
+    is ? void(cutOut.insert(uri)) : void(cutOut.erase(uri));
+    return is;
   }
 
   std::string completed(const std::string &message) {
@@ -110,10 +134,28 @@ private:
     }
     if (json::Object *object = parsed->getAsObject()) {
       complete(*object);
+      sayCutOut(*object);
       makePrintable(*object);
     }
     return style.pretty ? llvm::formatv("{0:2}", *parsed).str()
                         : llvm::formatv("{0}", *parsed).str();
+  }
+
+  /// Why a document has no diagnostics of the server.
+  void sayCutOut(json::Object &message) {
+    json::Object *parameters = message.getObject("params");
+    const auto uri = parameters ? parameters->getString("uri") : std::nullopt;
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!uri || !parameters->getArray("diagnostics") || !cutOut.contains(uri->str()))
+      return;
+    const json::Object start{{"line", 0}, {"character", 0}};
+    const std::string why =
+        "the program is nested more than " + std::to_string(deepestText) + " times";
+    (*parameters)["diagnostics"] = json::Array{json::Object{
+        {"range", json::Object{{"start", json::Object(start)}, {"end", json::Object(start)}}},
+        {"severity", 1},
+        {"source", "mlir"},
+        {"message", why}}};
   }
 
   /// Diagnostics quote the program.
@@ -160,6 +202,7 @@ private:
   std::FILE *toServer, *fromServer;
   std::map<std::string, std::string> documents; ///< by URI
   std::mutex mutex, writing;
+  std::set<std::string> cutOut;               ///< documents that the server has without their text
   std::map<std::string, std::string> answers; ///< by the id of the request
 };
 

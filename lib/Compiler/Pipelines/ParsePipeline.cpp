@@ -1,4 +1,5 @@
 #include "lib/Compiler/Pipelines/Pipeline.h"
+#include "lib/Transforms/OpenText.h"
 
 #include "mlir/Pass/PassRegistry.h"
 
@@ -39,6 +40,9 @@ static void addSteps(Pipeline &pipeline, StringRef list, const std::string &befo
 
 llvm::Expected<Pipeline> nb::parsePipeline(StringRef text) {
   text = text.trim();
+  if (textDepth(text) > deepestText)
+    return llvm::createStringError("the pipeline is nested more than " +
+                                   std::to_string(deepestText) + " times");
   // The registry's own parser knows the language, and writes out what named pipelines are made of.
   std::string message;
   llvm::raw_string_ostream stream(message);

@@ -23,24 +23,24 @@ float photons[pixels];
 
 constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
 
-constexpr nb_kernel_descriptor kernel = {NB_KERNEL_ABI_VERSION,
-                                         NB_IMAGE_F32,
-                                         "image",
-                                         "",
-                                         "stand-in",
-                                         "f64",
-                                         0,
-                                         nullptr,
-                                         1,
-                                         outputs,
-                                         [](const void *const *) -> std::int64_t { return 0; },
-                                         [](const void *const *, void *) {},
-                                         [](const void *const *, const void *, const nb_tile *tile,
-                                            void *const *outputs, void *, void *) {
-                                           for (std::int64_t i = tile->slow_begin * fastPixels;
-                                                i != tile->slow_end * fastPixels; ++i)
-                                             static_cast<float *>(outputs[0])[i] = photons[i];
-                                         }};
+nb_kernel_descriptor kernel = {NB_KERNEL_ABI_VERSION,
+                               NB_IMAGE_F32,
+                               "image",
+                               "",
+                               "stand-in",
+                               "f64",
+                               0,
+                               nullptr,
+                               1,
+                               outputs,
+                               [](const void *const *) -> std::int64_t { return 0; },
+                               [](const void *const *, void *) {},
+                               [](const void *const *, const void *, const nb_tile *tile,
+                                  void *const *outputs, void *, void *) {
+                                 for (std::int64_t i = tile->slow_begin * fastPixels;
+                                      i != tile->slow_end * fastPixels; ++i)
+                                   static_cast<float *>(outputs[0])[i] = photons[i];
+                               }};
 
 class InvariantsTest : public testing::Test {
 protected:
@@ -59,6 +59,7 @@ protected:
   /// What is said of an image; empty: nothing.
   std::string said() {
     SimulatorOptions options{.device = "cpu"};
+    options.precision = *precisionFromString(kernel.precision);
     options.kernel = {&kernel, [](const nb_kernel_descriptor *) {}};
     Simulator simulator(experiment, options);
     std::vector<float> image(pixels);
@@ -92,6 +93,29 @@ TEST_F(InvariantsTest, ExtremeNumbersMayGiveInfiniteOnes) {
   EXPECT_THAT(said(), HasSubstr("has -1 photons"));
 }
 
+TEST_F(InvariantsTest, SamplesBeyondTheLimitsOfAPrecisionMayGiveNaN) {
+  photons[6] = std::numeric_limits<float>::quiet_NaN();
+  Crystal &crystal = experiment.crystal;
+  experiment.beam.wavelength = 1e-10;
+  experiment.beam.unitDispersion = {0};
+  const auto saidOf = [&](double edge, double factor, const char *precision) {
+    crystal.cellA = crystal.cellB = edge / 2;
+    crystal.cellC = edge;
+    crystal.defaultF = factor;
+    kernel.precision = precision;
+    return said();
+  };
+  // |h| < 2^19, which is that of an edge of 262,144 wavelengths.
+  EXPECT_EQ(saidOf(2.63e-5, 100, "mixed"), "");
+  EXPECT_THAT(saidOf(2.62e-5, 100, "mixed"), HasSubstr("has nan photons"));
+  EXPECT_THAT(saidOf(2.63e-5, 100, "f64"), HasSubstr("has nan photons"));
+  EXPECT_THAT(saidOf(2.63e-5, 100, "f32"), HasSubstr("has nan photons"));
+  EXPECT_EQ(saidOf(1e-8, 2e19, "mixed"), "");
+  EXPECT_EQ(saidOf(1e-8, 2e19, "f32"), "");
+  EXPECT_THAT(saidOf(1e-8, 1e19, "f32"), HasSubstr("has nan photons"));
+  kernel.precision = "f64";
+}
+
 TEST_F(InvariantsTest, WhatTakesPhotonsAwayMayGiveNegativeOnes) {
   photons[6] = -1;
   experiment.beam.sourceWeight = {2, -1};
@@ -99,6 +123,19 @@ TEST_F(InvariantsTest, WhatTakesPhotonsAwayMayGiveNegativeOnes) {
   experiment.beam.sourceWeight = {2, 1};
   EXPECT_NE(said(), "");
   experiment.background.factor.values = {1, -1};
+  EXPECT_EQ(said(), "");
+}
+
+TEST_F(InvariantsTest, TheCProgramsAbsorptionMayGiveNegativeOnes) {
+  photons[6] = -1;
+  ProgramVariant &variant = experiment.variant;
+  variant.curvature = Curvature::C;
+  EXPECT_NE(said(), "") << "nothing absorbs";
+  variant.capture = Capture::Each;
+  EXPECT_EQ(said(), "");
+  variant.curvature = Curvature::Right;
+  EXPECT_NE(said(), "");
+  variant.faces = Rule::C;
   EXPECT_EQ(said(), "");
 }
 

@@ -1,0 +1,62 @@
+#include "lib/Transforms/OpenText.h"
+
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <algorithm>
+
+namespace mlir::nb {
+namespace {
+
+/// Behind a string or a comment that begins at `i`, or at `i`.
+size_t skipped(StringRef text, size_t i) {
+  if (text.substr(i).starts_with("//"))
+    return std::min(text.find('\n', i), text.size());
+  if (text[i] != '"')
+    return i;
+  for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+    i += text[i] == '\\';
+  return i;
+}
+
+} // namespace
+
+int textDepth(StringRef text) {
+  int depth = 0, deepest = 0, minus = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    i = skipped(text, i);
+    if (i >= text.size())
+      break;
+    // Of -> => >= and <=, none is a bracket.
+    const bool sign = (i > 0 && StringRef("-=").contains(text[i - 1])) ||
+                      (i + 1 < text.size() && text[i + 1] == '=');
+    if (StringRef("([{").contains(text[i]) || (text[i] == '<' && !sign))
+      deepest = std::max(deepest, ++depth);
+    else if (StringRef(")]}").contains(text[i]) || (text[i] == '>' && !sign))
+      depth = std::max(depth - 1, 0);
+    if (text[i] == '-')
+      deepest = std::max(deepest, depth + ++minus);
+    else if (!llvm::isSpace(text[i]))
+      minus = 0;
+  }
+  return deepest;
+}
+
+std::unique_ptr<llvm::MemoryBuffer> openText(StringRef file, std::string *why) {
+  llvm::sys::fs::file_status status;
+  if (file != "-" && !llvm::sys::fs::status(file, status) &&
+      status.type() == llvm::sys::fs::file_type::character_file) {
+    *why = ("cannot open input file '" + file + "': it is a device; give the name of a file").str();
+    return nullptr;
+  }
+  auto buffer = openInputFile(file, why);
+  if (!buffer || textDepth(buffer->getBuffer()) <= deepestText)
+    return buffer;
+  *why = ("cannot read input file '" + file + "': it is nested more than " +
+          std::to_string(deepestText) + " times")
+             .str();
+  return nullptr;
+}
+
+} // namespace mlir::nb
