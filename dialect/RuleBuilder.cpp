@@ -3,7 +3,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -13,28 +12,15 @@ static constexpr auto contract = arith::FastMathFlags::contract;
 
 static bool isScalar(Value x) { return isScalarOrLanes(x.getType()); }
 
-Value RuleBuilder::constant(Type type, double value) {
-  TypedAttr attr = b.getFloatAttr(getElementTypeOrSelf(type), value);
-  if (auto lanes = dyn_cast<VectorType>(type))
-    attr = DenseElementsAttr::get(lanes, Attribute(attr));
-  return arith::ConstantOp::create(b, loc, attr);
-}
-
 //===----------------------------------------------------------------------===//
 // Scalars, vectors or matrices
 //===----------------------------------------------------------------------===//
 
 Value RuleBuilder::sub(Value x, Value y) {
-  if (isScalar(x))
-    return arith::SubFOp::create(b, loc, x, y, contract);
-  return SubOp::create(b, loc, x, y);
+  return isScalar(x) ? ScalarBuilder::sub(x, y) : Value(SubOp::create(b, loc, x, y));
 }
 
-Value RuleBuilder::neg(Value x) {
-  if (isScalar(x))
-    return arith::NegFOp::create(b, loc, x, contract);
-  return scale(x, -1);
-}
+Value RuleBuilder::neg(Value x) { return isScalar(x) ? ScalarBuilder::neg(x) : scale(x, -1); }
 
 Value RuleBuilder::scale(Value x, Value factor) {
   if (!x)
@@ -70,29 +56,21 @@ Value RuleBuilder::select(Value condition, Value x, Value y) {
       elements.push_back(select(condition, element(x, i / 3, i % 3), element(y, i / 3, i % 3)));
     return mat(elements);
   }
-  return arith::SelectOp::create(b, loc, condition, x, y);
+  return ScalarBuilder::select(condition, x, y);
 }
 
 //===----------------------------------------------------------------------===//
 // Scalars
 //===----------------------------------------------------------------------===//
 
-Value RuleBuilder::mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y, contract); }
-Value RuleBuilder::div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y, contract); }
 Value RuleBuilder::reciprocal(Value x) { return div(constant(x.getType(), 1), x); }
-Value RuleBuilder::sqrt(Value x) { return math::SqrtOp::create(b, loc, x, contract); }
 Value RuleBuilder::rsqrt(Value x) { return math::RsqrtOp::create(b, loc, x, contract); }
-Value RuleBuilder::abs(Value x) { return math::AbsFOp::create(b, loc, x, contract); }
 Value RuleBuilder::sin(Value x) { return math::SinOp::create(b, loc, x, contract); }
 Value RuleBuilder::cos(Value x) { return math::CosOp::create(b, loc, x, contract); }
 Value RuleBuilder::exp(Value x) { return math::ExpOp::create(b, loc, x, contract); }
 
 Value RuleBuilder::signOf(Value x) {
   return math::CopySignOp::create(b, loc, constant(x.getType(), 1), x);
-}
-
-Value RuleBuilder::less(Value x, Value y) {
-  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, y);
 }
 
 Value RuleBuilder::isZero(Value x) {

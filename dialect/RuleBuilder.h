@@ -7,14 +7,14 @@
 #define NB_DIALECT_RULEBUILDER_H
 
 #include "dialect/NB.h"
+#include "dialect/ScalarBuilder.h"
 
 namespace mlir::nb {
 
-class RuleBuilder {
+class RuleBuilder : public ScalarBuilder {
 public:
-  RuleBuilder(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+  using ScalarBuilder::ScalarBuilder;
 
-  Value constant(Type type, double value);
   Value zeroLike(Value x) { return zeroOf(b, loc, x.getType()); }
 
   // Scalars, vectors or matrices.
@@ -33,19 +33,13 @@ public:
   Value select(Value condition, Value x, Value y);
 
   // Scalars.
-  Value mul(Value x, Value y);
-  Value mul(Value x, double y) { return mul(x, constant(x.getType(), y)); }
-  Value div(Value x, Value y);
   Value reciprocal(Value x);
-  Value sqrt(Value x);
   Value rsqrt(Value x); ///< 1 / sqrt(x)
-  Value abs(Value x);
   Value sin(Value x);
   Value cos(Value x);
   Value exp(Value x);
   /// 1 with the sign of x.
   Value signOf(Value x);
-  Value less(Value x, Value y);
   Value isZero(Value x);
 
   // Vectors and matrices.
@@ -75,9 +69,6 @@ public:
   /// at v = 0, where `direction` is 0.
   Value acrossOverLength(Value t, Value v, Value direction);
 
-  OpBuilder &builder() { return b; }
-  Location location() const { return loc; }
-
 protected:
   Value coordinateOf(DetectorCoordinateOp op, Value pixelSize);
   Value sincg(SincgOp op, unsigned order, unsigned cells);
@@ -90,9 +81,6 @@ protected:
   static Value operandOr(Operation *op, unsigned index) {
     return index < op->getNumOperands() ? op->getOperand(index) : Value();
   }
-
-  OpBuilder &b;
-  Location loc;
 };
 
 /// `order` with one more at `axis`.

@@ -1,7 +1,7 @@
 // What nb-sim was asked to do.
 //
 //   CommandLine line = parseCommandLine(words);       // flags only; throws UsageError
-//   LoadedInputs loaded = loadInputs(line);           // reads the named files
+//   LoadedInputs loaded = loadInputs(line);           // lib/Inputs reads the named files
 //   CompleteExperiment run = completeExperiment(line, loaded);
 //
 // The flags themselves stand in one table (Flag.h), which parsing, usage text and the flag
@@ -10,11 +10,9 @@
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
 #include "lib/CommandLine/UsageError.h"
-#include "lib/Experiment/Defaults.h"
 #include "lib/Experiment/NoiseModel.h"
 #include "lib/Experiment/Options.h"
 #include "lib/Experiment/Semantics.h"
-#include "lib/IO/DialsExperiment.h"
 #include "nanobragg/Run.h"
 #include "nanobragg/SimulatorOptions.h"
 
@@ -26,17 +24,13 @@
 #include <string_view>
 #include <vector>
 
-namespace nanobragg::io {
-class HklStore;
-}
-
 namespace nanobragg {
 
 /// A table of amorphous scattering, by the name of its file or of a stock one.
 struct BackgroundFile {
   std::string_view flag;
   std::string name;
-  double stolUnit = 0; ///< of the table's first column, in 1/m
+  double stolUnit = 0; ///< unit of the table's first column, in 1/m
   MaterialOptions material;
 };
 
@@ -50,7 +44,7 @@ struct InputFiles {
   std::optional<std::string> hklChannels;                    ///< in place of hkl
   std::optional<std::string> anomalousAtoms, anomalousTable; ///< both or none, with hkl
   std::vector<BackgroundFile> backgrounds;
-  MaterialOptions material; ///< of all backgrounds that do not say otherwise
+  MaterialOptions material; ///< for all backgrounds that do not say otherwise
 };
 
 /// What the user says of the noise image; unset: by -compat.
@@ -107,15 +101,15 @@ struct LossOptions {
   std::optional<std::string> data;       ///< an image
   std::optional<std::string> sigma;      ///< a number, "poisson" or an image; unset: 1
   std::optional<std::string> mask;       ///< an SMV image, 0 where a pixel does not count
-  std::optional<std::string> background; ///< of Poisson and Gauss: a number or an image; unset: 0
-  std::optional<double> readOut;         ///< of Gauss, in units of the image; unset: 0
+  std::optional<std::string> background; ///< for Poisson and Gauss: a number or an image; unset: 0
+  std::optional<double> readOut;         ///< for Gauss, in units of the image; unset: 0
 };
 
 struct ToolOptions {
   // These print on standard output and end the run; nothing else on the line is looked at.
   bool help = false, version = false, listFlags = false;
-  std::string helpWord;        ///< of help: only flags that it occurs in; empty: all
-  bool listParameters = false; ///< of the kernel that this command line needs
+  std::string helpWord;        ///< help shows only flags that it occurs in; empty: all
+  bool listParameters = false; ///< those of the kernel that this command line needs
 
   SimulatorOptions simulator; ///< what runs the programs
   bool quiet = false;
@@ -123,7 +117,7 @@ struct ToolOptions {
   bool printout = false;
   std::optional<std::array<std::int64_t, 2>> printoutPixel; ///< fast, slow; unset: all pixels
   Emit emit = Emit::Nothing;
-  /// Of Emit::Mlir: until-before=STAGE or until-after=STAGE; empty: up to fusion.
+  /// For Emit::Mlir: until-before=STAGE or until-after=STAGE; empty: up to fusion.
   std::string until;
   std::optional<std::string> timingFile;
   Instruments instruments; ///< `json` is of gradients, too
@@ -166,35 +160,12 @@ bool isGiven(const CommandLine &line, std::string_view name);
 /// Throws UsageError.
 CommandLine parseCommandLine(const std::vector<std::string> &words, const CommandLine &said = {});
 
-struct LoadedInputs {
-  Inputs inputs;
-  std::size_t reflections = 0;       ///< lines of the -hkl file, or nodes of the dump
-  std::vector<std::string> warnings; ///< with those of the command line
-  /// Of --expt: the experiment, and those that share its images. Empty without.
-  std::vector<io::DialsExperiment> dials;
-  bool geometryFromFile = false;    ///< the frame is that of a file, not of a convention
-  std::string shots;                ///< content of --shots
-  std::string hallSymbol;           ///< of the structure factors' space group; empty: unknown
-  std::vector<std::string> remarks; ///< what was taken from files; one sentence each
-  std::vector<std::string>
-      notices; ///< semantic switches that matter here, as CompleteExperiment::notices
+/// "FILE:N", or FILE for the first experiment.
+struct ExptName {
+  std::string path;
+  std::optional<std::size_t> index;
 };
-
-/// Reads every file that the command line names. `-panels` goes to line.options. What `given` has
-/// comes from memory and takes the place of a file. Throws UsageError where something needed is
-/// neither named nor given, io::FileError where a file cannot be used. A reflection list that
-/// `parsed` has is not parsed again; null: there is none.
-LoadedInputs loadInputs(CommandLine &line, Inputs given = {}, io::HklStore *parsed = nullptr);
-
-/// chooseDefaults(), and a warning for each flag that has no effect.
-CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInputs &loaded);
-
-/// Thickness, density and molar mass of the backgrounds, as the flags say them.
-void applyMaterials(const InputFiles &files, Inputs &inputs);
-
-/// The pixels that --pixels lists, of the experiment's detector; none without it. Throws
-/// io::FileError.
-std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment &experiment);
+ExptName exptNameOf(const std::string &word);
 
 /// Complete and grouped, with units and defaults.
 std::string usageText();

@@ -3,7 +3,6 @@
 #include "lib/Target/DeviceChoice.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace nanobragg {
 namespace {
@@ -108,8 +107,7 @@ std::vector<Exclusion> makeTable() {
     table.add({"--list-parameters"}, passes, "nothing is compiled", when);
     table.add(interprets, passes,
               "the interpreter runs the program as it was written; nb-opt --pipeline and nb-run "
-              "--no-fuse "
-              "interpret what passes leave",
+              "--no-fuse interpret what passes leave",
               when);
     table.add(compares, passes,
               "a comparison goes through the compiler's own passes; nb-try compares after others",

@@ -31,7 +31,7 @@ struct Flag {
   std::string_view unit = "";
   std::string_view fallback = ""; ///< what holds without the flag
   std::string_view help = "";     ///< one line
-  Range range = Range::any();     ///< of every value that is a number
+  Range range = Range::any();     ///< for every value that is a number
   /// A first value that makes the others superfluous (`-misset random`).
   bool (*alone)(std::string_view) = nullptr;
   void (*apply)(CommandLine &, const Values &) = nullptr;

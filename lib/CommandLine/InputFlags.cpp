@@ -1,5 +1,6 @@
 #include "lib/CommandLine/Flag.h"
 
+#include <filesystem>
 #include <numbers>
 
 namespace nanobragg {
@@ -10,7 +11,7 @@ void addBackground(CommandLine &line, std::string_view flag, const Values &v, do
   line.files.backgrounds.push_back({flag, v.text(), 1e10 / factor, {}});
 }
 
-/// Of the table before it on the command line; of all, when it comes before the first.
+/// Sets it for the table before it on the command line; for all, when it comes before the first.
 template <auto field>
 void setMaterial(CommandLine &line, const Values &v) {
   std::vector<BackgroundFile> &tables = line.files.backgrounds;
@@ -23,6 +24,16 @@ constexpr Idle tablesIgnored{
 
 } // namespace
 
+ExptName exptNameOf(const std::string &word) {
+  std::error_code ignored;
+  const std::size_t colon = word.rfind(':');
+  if (colon == word.npos || colon + 1 == word.size() || colon == 0 || word.size() - colon > 9 ||
+      word.find_first_not_of("0123456789", colon + 1) != word.npos ||
+      std::filesystem::exists(word, ignored))
+    return {word, {}};
+  return {word.substr(0, colon), std::size_t(std::stoul(word.substr(colon + 1)))};
+}
+
 FlagGroup inputFlags() {
   return groupOf(
       "Input files",
@@ -30,24 +41,22 @@ FlagGroup inputFlags() {
           {.spellings = {"-hkl"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "structure factors, told by content: lines of h k l F of the P1 cell; MTZ or mmCIF "
-               "amplitudes (FILE:COLUMN for another than the obvious one), expanded to P1; or a "
-               "model, PDB or mmCIF, from which they are calculated. Plain or gzip",
+           .help = "structure factors, told by content: lines of h k l F of the P1 cell; MTZ or "
+                   "mmCIF amplitudes (FILE:COLUMN for another than the obvious one), expanded to "
+                   "P1; or a model, PDB or mmCIF, from which they are calculated. Plain or gzip",
            .apply = [](CommandLine &line, const Values &v) { line.files.hkl = v.text(); }},
           {.spellings = {"--hkl-channels"},
            .values = "FILE",
            .fallback = "none",
-           .help = "structure factors by energy: lines of eV and a file as -hkl takes it, from the "
-                   "list's "
-                   "folder. Each source has those of the nearest energy, see --channel-weights",
+           .help =
+               "structure factors by energy: lines of eV and a file as -hkl takes it, from the "
+               "list's folder. Each source has those of the nearest energy, see --channel-weights",
            .apply = [](CommandLine &line, const Values &v) { line.files.hklChannels = v.text(); }},
           {.spellings = {"--channel-weights"},
            .values = "nearest|linear",
            .fallback = "nearest",
            .help = "of --hkl-channels, for a source between two energies: the factors of the "
-                   "nearest, or those "
-                   "of both in proportion",
+                   "nearest, or those of both in proportion",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view kinds[] = {"nearest", "linear"};
@@ -57,11 +66,10 @@ FlagGroup inputFlags() {
           {.spellings = {"--anomalous-atoms"},
            .values = "FILE",
            .fallback = "none",
-           .help = "atoms whose f' and f'' are added to the complex structure factors of -hkl: "
-                   "lines of "
-                   "label x y z occupancy B, and space_group NAME where they are not all of the "
-                   "cell; or a "
-                   "PDB or mmCIF model, of which elements may be named (FILE:SE,ZN)",
+           .help =
+               "atoms whose f' and f'' are added to the complex structure factors of -hkl: lines "
+               "of label x y z occupancy B, and space_group NAME where they are not all of the "
+               "cell; or a PDB or mmCIF model, of which elements may be named (FILE:SE,ZN)",
            .apply = [](CommandLine &line,
                        const Values &v) { line.files.anomalousAtoms = v.text(); }},
           {.spellings = {"--anomalous-table"},
@@ -95,38 +103,33 @@ FlagGroup inputFlags() {
           {.spellings = {"--expt"},
            .values = "FILE[:N]",
            .fallback = "none",
-           .help =
-               "experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector of any "
-               "number of panels; N counts from 0. Without N, experiments that share its images "
-               "are lattices on them. Flags win over the file",
+           .help = "experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector of "
+                   "any number of panels; N counts from 0. Without N, experiments that share its "
+                   "images are lattices on them. Flags win over the file",
            .apply = [](CommandLine &line, const Values &v) { line.files.expt = v.text(); }},
           {.spellings = {"--geom"},
            .values = "FILE",
            .fallback = "none",
            .help = "detector geometry of CrystFEL: panels, bad regions, photon energy and camera "
-                   "length, "
-                   "which -energy and -distance give where they stand in an image",
+                   "length, which -energy and -distance give where they stand in an image",
            .apply = [](CommandLine &line, const Values &v) { line.files.geometry = v.text(); }},
           {.spellings = {"--spectrum"},
            .values = "FILE",
            .fallback = "none",
            .help = "spectrum of the beam: lines of wavelength (A) or energy (eV) and weight, or "
-                   "that of an "
-                   "NXmx file",
+                   "that of an NXmx file",
            .apply = [](CommandLine &line, const Values &v) { line.files.spectrum = v.text(); }},
           {.spellings = {"-sourcefile"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "X-ray sources: lines of x y z [weight [wavelength(m)]], x y z from the sample to "
-               "the source",
+           .help = "X-ray sources: lines of x y z [weight [wavelength(m)]], x y z from the sample "
+                   "to the source",
            .apply = [](CommandLine &line, const Values &v) { line.files.sources = v.text(); }},
           {.spellings = {"-stol"},
            .values = "FILE",
            .fallback = "none",
            .help = "amorphous background: lines of sin(theta)/lambda in 1/A and electrons per "
-                   "molecule; or "
-                   "water or air; several add up",
+                   "molecule; or water or air; several add up",
            .apply = [](CommandLine &line, const Values &v) { addBackground(line, "-stol", v, 1); },
            .idle = {&tablesIgnored}},
           {.spellings = {"-4stol"},
@@ -147,8 +150,7 @@ FlagGroup inputFlags() {
            .unit = "mm",
            .fallback = "0.1",
            .help = "of the background's material along the beam; behind a -stol of that one, "
-                   "before the "
-                   "first of all",
+                   "before the first of all",
            .range = Range::notNegative(),
            .apply = setMaterial<&MaterialOptions::thickness>,
            .with = "-stol -4stol -Q"},

@@ -2,12 +2,10 @@
 
 #include "lib/Experiment/StockMaterials.h"
 
-#include "lib/CommandLine/DialsInput.h"
 #include "lib/IO/AnomalousFiles.h"
 #include "lib/IO/StructureFactorFile.h"
 
 #include <filesystem>
-#include <utility>
 
 namespace nanobragg {
 namespace {

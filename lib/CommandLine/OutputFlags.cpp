@@ -19,9 +19,8 @@ FlagGroup outputFlags() {
           {.spellings = {"-floatfile", "-floatimage"},
            .values = "FILE",
            .fallback = "floatimage.bin",
-           .help =
-               "image of photons per pixel, 32-bit floats without header; with one where the name "
-               "ends in .npy",
+           .help = "image of photons per pixel, 32-bit floats without header; with one where the "
+                   "name ends in .npy",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.floatFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"-intfile", "-intimage"},
@@ -55,24 +54,22 @@ FlagGroup outputFlags() {
           {.spellings = {"--cbf"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "miniCBF with the photons counted, noise included unless -nonoise, without offset: "
-               "for DIALS, XDS and fabio; one panel at a right angle to the beam",
+           .help = "miniCBF with the photons counted, noise included unless -nonoise, without "
+                   "offset: for DIALS, XDS and fabio; one panel at a right angle to the beam",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.cbfFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--nexus"},
            .values = "FILE",
            .fallback = "none",
-           .help = "NXmx (HDF5), one file for all frames and panels: photons counted as 32-bit "
-                   "integers, "
-                   "or after -nonoise 32-bit floats; frames that are finished stay readable",
+           .help =
+               "NXmx (HDF5), one file for all frames and panels: photons counted as 32-bit "
+               "integers, or after -nonoise 32-bit floats; frames that are finished stay readable",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.nexusFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--nexus-bitshuffle"},
            .fallback = "off: shuffled and deflated, which every HDF5 reads",
-           .help =
-               "compress --nexus with bitshuffle and LZ4, by HDF5's plugin; where there is none, a "
-               "warning says so",
+           .help = "compress --nexus with bitshuffle and LZ4, by HDF5's plugin; where there is "
+                   "none, a warning says so",
            .apply = [](CommandLine &line, const Values &) { line.outputs.nexusBitshuffle = true; },
            .with = "--nexus"},
           {.spellings = {"--write-expt"},
@@ -85,8 +82,7 @@ FlagGroup outputFlags() {
            .values = "FILE",
            .fallback = "none",
            .help = "where the model has each reflection, as a reflection table of DIALS (.refl): "
-                   "panel, "
-                   "position, rotation, box, photons of its pixels without noise",
+                   "panel, position, rotation, box, photons of its pixels without noise",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.reflFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--write-stream"},
@@ -99,8 +95,7 @@ FlagGroup outputFlags() {
            .values = "FILE",
            .fallback = "none",
            .help = "what --shots drew or read, as a table that --shots reads: each crystal's "
-                   "orientation, "
-                   "cell, weight and so on",
+                   "orientation, cell, weight and so on",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.shotsFile = v.text(); },
            .with = "--shots"},
           {.spellings = {"-nonoise"},
@@ -117,9 +112,8 @@ FlagGroup outputFlags() {
            .values = "FACTOR",
            .unit = "counts/photon",
            .fallback = "automatic",
-           .help =
-               "scale of the SMV image; 0 or less: automatic, the brightest pixel becomes 55000. "
-               "Frames of a series need a common one",
+           .help = "scale of the SMV image; 0 or less: automatic, the brightest pixel becomes "
+                   "55000. Frames of a series need a common one",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.intScale = v.number(); }},
           {.spellings = {"-pgmscale"},
            .values = "FACTOR",

@@ -47,9 +47,8 @@ FlagGroup responseFlags() {
           {.spellings = {"-flicker"},
            .values = "FRACTION",
            .fallback = "0",
-           .help =
-               "noise of the beam's intensity, standard deviation over the mean; one deviate for a "
-               "shot, or with other orders (--detector-order) one for each pixel",
+           .help = "noise of the beam's intensity, standard deviation over the mean; one deviate "
+                   "for a shot, or with other orders (--detector-order) one for each pixel",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.flicker = v.number(); },
@@ -57,9 +56,8 @@ FlagGroup responseFlags() {
           {.spellings = {"-calibration"},
            .values = "FRACTION",
            .fallback = "0; 0.03 with -compat noisify",
-           .help =
-               "error of the pixels' sensitivity, standard deviation over the mean; the same in "
-               "all images with this -calib_seed",
+           .help = "error of the pixels' sensitivity, standard deviation over the mean; the same "
+                   "in all images with this -calib_seed",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.calibration = v.number(); },
@@ -131,9 +129,8 @@ FlagGroup responseFlags() {
           {.spellings = {"--noise-shot"},
            .values = "N",
            .fallback = "0",
-           .help =
-               "the noise is that of image N, from 0, of a series with this -seed; of a series, "
-               "that of the first image",
+           .help = "the noise is that of image N, from 0, of a series with this -seed; of a "
+                   "series, that of the first image",
            .range = Range::between(0, 2147483647),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.shot = v.integer(); },

@@ -62,9 +62,9 @@ FlagGroup spindleFlags() {
           {.spellings = {"--shots"},
            .values = "FILE",
            .fallback = "none",
-           .help = "stills: one image for each line of a table, whose first line names flags "
-                   "(misset cell "
-                   "fluence seed ...) and the others their values, or for each image of an .expt",
+           .help =
+               "stills: one image for each line of a table, whose first line names flags (misset "
+               "cell fluence seed ...) and the others their values, or for each image of an .expt",
            .apply = [](CommandLine &line, const Values &v) { line.series.shots = v.text(); }},
           {.spellings = {"--resume"},
            .fallback = "off",
@@ -76,20 +76,17 @@ FlagGroup spindleFlags() {
            .values = "I/N",
            .fallback = "all images",
            .help = "one of N processes that share a series (a job array): every N-th image from "
-                   "the I-th "
-                   "on, I from 0 to N-1; each has an HDF5 file of its own, and --nexus is a "
-                   "virtual data "
-                   "set over them",
+                   "the I-th on, I from 0 to N-1; each has an HDF5 file of its own, and --nexus is "
+                   "a virtual data set over them",
            .apply = [](CommandLine &line, const Values &v) { line.series.shard = shardOf(v); },
            .with = "--frames --shots"},
           {.spellings = {"--deal"},
            .values = "FD",
            .fallback = "every N-th image",
            .help = "of --shard, for programs that start nb-sim: it asks on this open socket which "
-                   "block of images "
-                   "it makes next, by a byte, and gets a number on a line. All shards together get "
-                   "0, 1, 2 and "
-                   "so on, each once, and one more each, which is none and the end",
+                   "block of images it makes next, by a byte, and gets a number on a line. All "
+                   "shards together get 0, 1, 2 and so on, each once, and one more each, which is "
+                   "none and the end",
            .range = Range::between(0, 1e6),
            .apply = [](CommandLine &line, const Values &v) { line.series.deal = int(v.integer()); },
            .with = "--shard"},

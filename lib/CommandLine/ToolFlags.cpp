@@ -137,8 +137,7 @@ FlagGroup toolFlags() {
            .fallback = "right",
            .help = "c: reproduce the peculiarities of the C program; right: be physically right; "
                    "noisify: the noise image is what its companion noisify makes of -floatfile, "
-                   "which is in "
-                   "photons then, with that program's random numbers, order and limits",
+                   "which is in photons then, with that program's random numbers, order and limits",
            // Decided before the other flags, see parseCommandLine.
            .apply = [](CommandLine &, const Values &) {}},
           {.spellings = {"--threads"},
@@ -152,11 +151,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--precision"},
            .values = "f64|mixed|f32",
            .fallback = "f64",
-           .help =
-               "precision of the kernel's arithmetic: all f64; f64 for geometry and phases and "
-               "f32 for amplitudes; f32 inside the image. The interpreter computes in f64, and so "
-               "do mixed kernels of tophats and of crystals of more than 128 cells along an axis, "
-               "500 of Gaussian ones",
+           .help = "precision of the kernel's arithmetic: all f64; f64 for geometry and phases and "
+                   "f32 for amplitudes; f32 inside the image. The interpreter computes in f64, and "
+                   "so do mixed kernels of tophats and of crystals of more than 128 cells along an "
+                   "axis, 500 of Gaussian ones",
            .apply =
                [](CommandLine &line, const Values &v) {
                  line.tool.simulator.precision = Precision(v.choice(precisionNames));
@@ -165,11 +163,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--cull"},
            .values = "exact|off|TOLERANCE",
            .fallback = "exact where that pays",
-           .help =
-               "samples to leave out: exact, those that are zero in floating point, which gives "
-               "the same image bit by bit; those below TOLERANCE times the brightest that a "
-               "reflection could be; off, none. Crystals of few cells, square ones and GPUs leave "
-               "nothing out",
+           .help = "samples to leave out: exact, those that are zero in floating point, which "
+                   "gives the same image bit by bit; those below TOLERANCE times the brightest "
+                   "that a reflection could be; off, none. Crystals of few cells, square ones and "
+                   "GPUs leave nothing out",
            .apply =
                [](CommandLine &line, const Values &v) {
                  const auto setting = CullSetting::fromString(v.text());
@@ -184,9 +181,8 @@ FlagGroup toolFlags() {
            .help = "what renders: a GPU of NVIDIA (cuda; cuda:N for the one of number N), the "
                    "processor (cpu), the processor with the program of a GPU, one pixel after "
                    "another (gpu-on-cpu, to check it; gpu-on-cpu:64 with warps of 64 threads in "
-                   "place of "
-                   "32); auto takes a GPU where there is one and "
-                   "the work is worth its start, some 0.2 s of the processor",
+                   "place of 32); auto takes a GPU where there is one and the work is worth its "
+                   "start, some 0.2 s of the processor",
            .apply =
                [](CommandLine &line, const Values &v) {
                  const auto choice = DeviceChoice::fromString(v.text());
@@ -197,9 +193,8 @@ FlagGroup toolFlags() {
           {.spellings = {"--png"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "picture of the image with a logarithmic scale; of several panels, as they stand in "
-               "space",
+           .help = "picture of the image with a logarithmic scale; of several panels, as they "
+                   "stand in space",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.pngFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--png-rings"},
@@ -216,12 +211,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--pixels"},
            .values = "FILE",
            .fallback = "all",
-           .help =
-               "compute these pixels alone: lines of panel fast slow, or panel fast0 fast1 slow0 "
-               "slow1 for a box with fast0 <= fast < fast1, counted from 0. -floatfile gets one "
-               "number "
-               "for each: .npy, .txt with the pixel before it, or 32-bit floats; no image is "
-               "written",
+           .help = "compute these pixels alone: lines of panel fast slow, or panel fast0 fast1 "
+                   "slow0 slow1 for a box with fast0 <= fast < fast1, counted from 0. -floatfile "
+                   "gets one number for each: .npy, .txt with the pixel before it, or 32-bit "
+                   "floats; no image is written",
            .apply = [](CommandLine &line, const Values &v) { line.files.pixels = v.text(); }},
           {.spellings = {"--quiet"},
            .fallback = "off",
@@ -236,8 +229,7 @@ FlagGroup toolFlags() {
            .values = "nb|mlir|llvm|asm|stats",
            .fallback = "none",
            .help = "print the program in this form instead of running it, with --grad or "
-                   "--jacobian that of "
-                   "the derivative; stats: what its inner loop is made of",
+                   "--jacobian that of the derivative; stats: what its inner loop is made of",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view forms[] = {"nb", "mlir", "llvm", "asm", "stats"};
@@ -248,9 +240,9 @@ FlagGroup toolFlags() {
           {.spellings = {"--until-before"},
            .values = "STAGE",
            .fallback = "the first stage after fusion",
-           .help = "with --emit=mlir: the program ahead of this stage of its pipeline: response, "
-                   "hoist, "
-                   "branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
+           .help =
+               "with --emit=mlir: the program ahead of this stage of its pipeline: response, "
+               "hoist, branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.until = "until-before=" + v.text(); }},
           {.spellings = {"--until-after"},
@@ -289,11 +281,9 @@ FlagGroup toolFlags() {
           {.spellings = {"--patterns"},
            .values = "FILES",
            .fallback = "none",
-           .help =
-               "rewrites without C++, PDLL (.pdll), PDL or a schedule of the transform dialect "
-               "(.mlir), with commas between, which are "
-               "applied ahead of all passes; nb-apply-patterns{files=FILE} in --pipeline applies "
-               "them elsewhere",
+           .help = "rewrites without C++, PDLL (.pdll), PDL or a schedule of the transform dialect "
+                   "(.mlir), with commas between, which are applied ahead of all passes; "
+                   "nb-apply-patterns{files=FILE} in --pipeline applies them elsewhere",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.patterns = v.text(); }},
           {.spellings = {"--dump-ir"},
@@ -323,8 +313,8 @@ FlagGroup toolFlags() {
            .values = "SLOW,FAST",
            .unit = "pixels",
            .fallback = "none",
-           .help = "print every named value of one pixel as lines TRACE KEY VALUE; "
-                   "PANEL,SLOW,FAST with several panels",
+           .help = "print every named value of one pixel as lines TRACE KEY VALUE; PANEL,SLOW,FAST "
+                   "with several panels",
            .apply = [](CommandLine &line, const Values &v) { line.tool.tracePixel = pixelOf(v); }},
           {.spellings = {"--check-finite"},
            .fallback = "off",
@@ -366,15 +356,13 @@ FlagGroup toolFlags() {
           {.spellings = {"--loss"},
            .values = "LOSS",
            .fallback = "sum",
-           .help = "of --grad: sum, all photons, or chi2:IMAGE[,sigma=S][,mask=FILE], the sum of "
-                   "((photons - IMAGE) / S)^2, where S is a number (1 otherwise), an image, or "
-                   "poisson: the root of IMAGE, at least 1; "
-                   "poisson:IMAGE[,background=B][,mask=FILE] and "
-                   "gauss:IMAGE[,readout=R][,background=B][,mask=FILE], minus the logarithm of the "
-                   "likelihood of "
-                   "IMAGE, where B, a number or an image, is added to the simulated image and the "
-                   "variance of gauss "
-                   "is that of the photons plus R^2",
+           .help =
+               "of --grad: sum, all photons, or chi2:IMAGE[,sigma=S][,mask=FILE], the sum of "
+               "((photons - IMAGE) / S)^2, where S is a number (1 otherwise), an image, or "
+               "poisson: the root of IMAGE, at least 1; poisson:IMAGE[,background=B][,mask=FILE] "
+               "and gauss:IMAGE[,readout=R][,background=B][,mask=FILE], minus the logarithm of the "
+               "likelihood of IMAGE, where B, a number or an image, is added to the simulated "
+               "image and the variance of gauss is that of the photons plus R^2",
            .apply = [](CommandLine &line, const Values &v) { line.tool.loss = lossOf(v); },
            .with = "--grad"},
           {.spellings = {"--jacobian"},
@@ -392,9 +380,8 @@ FlagGroup toolFlags() {
           {.spellings = {"--kernel"},
            .values = "FILE",
            .fallback = "compiled or from the cache",
-           .help =
-               "run this kernel, a shared object that nb-compile made; one that does not fit is "
-               "refused",
+           .help = "run this kernel, a shared object that nb-compile made; one that does not fit "
+                   "is refused",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.kernelFile = v.text(); }},
           {.spellings = {"--no-fallback"},

@@ -73,12 +73,10 @@ constexpr Variable variables[] = {
                      "~/.cache); nb-cache looks after them"},
     {"NB_CACHE_SIZE", "how much of them is kept, in bytes or with K, M or G (default: 256M)"},
     {"NB_CACHE=off", "compile every time"},
-    {"NB_KERNEL_PATH",
-     "folders of kernels compiled ahead of time (nb-compile -o FOLDER/), as absolute "
-     "paths with colons between; they go before the cache"},
+    {"NB_KERNEL_PATH", "folders of kernels compiled ahead of time (nb-compile -o FOLDER/), as "
+                       "absolute paths with colons between; they go before the cache"},
     {"NB_COMPILER_LIBRARY",
-     "the file of libnb-compiler.so, as an absolute path (default: the installed "
-     "one)"},
+     "the file of libnb-compiler.so, as an absolute path (default: the installed one)"},
     {"NANOBRAGG_DISABLE_COMPILE", "as --no-fuse, unless it is 0; also NANOBRAG_DISABLE_COMPILE"},
 };
 

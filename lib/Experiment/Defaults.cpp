@@ -248,7 +248,7 @@ CompleteExperiment DefaultsChooser::run() {
 
 CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
                                   const Semantics &semantics) {
-  const std::vector<std::string> slips = likelySlipsOfUnits(options);
+  const std::vector<std::string> slips = doubtfulUnits(options);
   try {
     checkQuantities(options);
     CompleteExperiment complete = DefaultsChooser(options, inputs, semantics).run();

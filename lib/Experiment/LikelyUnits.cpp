@@ -38,7 +38,8 @@ std::string otherFlag(const Quantity &row, double value) {
 
 std::string sentence(const Quantity &row, double value) {
   const std::string flag(row.name()), given = text(value);
-  const std::string units = row.unit->name, unit = units.substr(0, units.find(' ')); // of a cell: A
+  const std::string units = row.unit->name,
+                    unit = units.substr(0, units.find(' ')); // a cell has two: A
   std::string all = flag + " " + given + ": " + given + " " + unit + " is far from usual";
   if (const std::string other = otherFlag(row, value); !other.empty())
     return all + other;
@@ -52,7 +53,7 @@ std::string sentence(const Quantity &row, double value) {
 
 } // namespace
 
-std::vector<std::string> likelySlipsOfUnits(const Options &options) {
+std::vector<std::string> doubtfulUnits(const Options &options) {
   std::vector<std::string> sentences;
   for (const Quantity *row : allQuantities()) {
     const UsualValues &usual = row->more.usual;

@@ -12,7 +12,7 @@ namespace nanobragg {
 /// One sentence for each value that no experiment has, with the value that is meant if a common
 /// unit makes it a usual one: "-distance 0.28: 0.28 mm is far from usual; 0.28 m would be -distance
 /// 280". Such a slip gives an image without a photon, not an error.
-std::vector<std::string> likelySlipsOfUnits(const Options &options);
+std::vector<std::string> doubtfulUnits(const Options &options);
 
 } // namespace nanobragg
 #endif

@@ -83,24 +83,24 @@ public:
       return dealt++;
     }
     std::int64_t number = 0;
-    MPI_Sendrecv(&untold, 1, MPI_INT64_T, 0, asks, &number, 1, MPI_INT64_T, 0, asks, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    untold = 0;
+    MPI_Sendrecv(&unreported, 1, MPI_INT64_T, 0, asks, &number, 1, MPI_INT64_T, 0, asks,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    unreported = 0;
     return number;
   }
 
   std::int64_t finished(std::int64_t more) override {
     if (own == 0)
       return total += more;
-    untold += more;
+    unreported += more;
     return 0;
   }
 
   bool arrived(double seconds) override {
     const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     if (own != 0 && !arriving)
-      MPI_Send(&untold, 1, MPI_INT64_T, 0, ends, MPI_COMM_WORLD);
-    untold = 0;
+      MPI_Send(&unreported, 1, MPI_INT64_T, 0, ends, MPI_COMM_WORLD);
+    unreported = 0;
     serve();
     for (; others > 0; pause()) { // the thread is in MPI until they have no more questions
       if (!threads)
@@ -194,7 +194,7 @@ private:
   std::atomic<int> others = 0;         ///< rank 0's: ranks that may ask
   std::atomic<std::int64_t> dealt = 0; ///< rank 0's
   std::atomic<std::int64_t> total = 0; ///< rank 0's: finished by all
-  std::int64_t untold = 0;             ///< finished since rank 0 heard of it
+  std::int64_t unreported = 0;         ///< finished since rank 0 heard of it
   MPI_Request barrier{};
   bool arriving = false;
 };
@@ -205,7 +205,7 @@ const char *library() {
   static char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(text, &length);
-  // Of some it is a page; the first words say enough.
+  // Some print a page; the first words say enough.
   const std::string all(text);
   const std::size_t end = std::min(all.find_first_of(",\n"), all.size());
   text[end] = '\0';

@@ -147,8 +147,8 @@ Placement::Placement(const SimulatorOptions &options, double samples)
     : kernels(options.kernels ? *options.kernels : KernelProvider::ofProcess()),
       given(options.kernel), choice(choose(options, samples)),
       interprets(choosesInterpreter(options)),
-      takesKept(options.keptSchedule && !options.passes.any() && options.kernelFile.empty() &&
-                options.pixels.empty()),
+      usesKeptSchedule(options.keptSchedule && !options.passes.any() &&
+                       options.kernelFile.empty() && options.pixels.empty()),
       fallback(options.fallback && options.kernelFile.empty() && !options.passes.any()),
       cullsByDefault(!options.cull) {}
 
@@ -168,7 +168,8 @@ KernelRequest Placement::decided(KernelRequest request) const {
   if (choice.kind != Kind::Auto)
     findDevice(request);
   request = withCulling(std::move(request));
-  return takesKept && !interprets && !request.gpu ? withKeptSchedule(std::move(request)) : request;
+  return usesKeptSchedule && !interprets && !request.gpu ? withKeptSchedule(std::move(request))
+                                                         : request;
 }
 
 Program Placement::interpret(KernelRequest request, const Instruments &look) const {
@@ -226,7 +227,7 @@ Program Placement::place(KernelRequest request) {
       return std::move(*program);
     request = onProcessor(std::move(request));
   }
-  if (takesKept && !request.gpu)
+  if (usesKeptSchedule && !request.gpu)
     request = withKeptSchedule(std::move(request));
   try {
     return Program(kernels.get(withCulling(request)), request.gpu);

@@ -38,12 +38,12 @@ struct Decision {
   std::vector<std::string> notes; ///< sentences that say what is not as asked for, and why
 };
 
-/// Of the experiment's image, with pixels of its type or of another one, or of derivatives. Throws
-/// std::invalid_argument where the options' schedule is for something else.
+/// Decides on the experiment's image, with pixels of its type or of another one, or of derivatives.
+/// Throws std::invalid_argument where the options' schedule is for something else.
 Decision decide(const Experiment &experiment, const SimulatorOptions &options,
                 const Derivative &derivative = {}, std::optional<ImageType> pixels = {});
 
-/// Of a variant, without an experiment.
+/// The request of a variant, without an experiment.
 KernelRequest requestFor(const ProgramVariant &variant, const SimulatorOptions &options);
 
 /// The request with the pipeline that nb-try --tune has kept for images like it on this processor,
@@ -80,7 +80,7 @@ private:
   KernelProvider &kernels;
   KernelHandle given; ///< by the options
   DeviceChoice choice;
-  bool interprets, takesKept, fallback;
+  bool interprets, usesKeptSchedule, fallback;
   bool cullsByDefault; ///< the options do not say
   std::optional<std::string> reason, deviceReason;
 };

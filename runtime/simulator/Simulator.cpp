@@ -1,10 +1,10 @@
 #include "nanobragg/Simulator.h"
 
-#include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Experiment/DeadGradients.h"
 #include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/Experiment/PossibleValues.h"
+#include "lib/Inputs/ExperimentOf.h"
 #include "runtime/kernels/HklCache.h"
 #include "runtime/simulator/State.h"
 
@@ -143,9 +143,8 @@ void Simulator::set(std::string_view name, std::span<const double> values) {
 
 void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
   if (state->experiment.crystal.sheets)
-    throw std::invalid_argument(
-        "this experiment has structure factors by energy, in the place of which one "
-        "list cannot be set; set the parameter F_by_energy");
+    throw std::invalid_argument("this experiment has structure factors by energy, in the place of "
+                                "which one list cannot be set; set the parameter F_by_energy");
   if (state->chain)
     state->chain->setStructureFactors(grid);
   auto copy = std::make_shared<HklGrid>(copyOf(grid));

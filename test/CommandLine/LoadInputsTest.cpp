@@ -1,3 +1,4 @@
+#include "lib/Inputs/LoadInputs.h"
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/Experiment/Defaults.h"
@@ -30,7 +31,9 @@ class LoadInputsTest : public testing::Test {
 protected:
   LoadedInputs load(const std::string &words) {
     line = parse(words);
-    return loadInputs(line);
+    LoadedInputs loaded = loadInputs(line);
+    line.options = loaded.options;
+    return loaded;
   }
   std::vector<std::string> noEffect(const std::string &words) {
     const LoadedInputs loaded = load(words);

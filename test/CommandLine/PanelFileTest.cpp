@@ -1,4 +1,4 @@
-#include "lib/CommandLine/PanelFile.h"
+#include "lib/Inputs/PanelFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

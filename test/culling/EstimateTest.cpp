@@ -1,8 +1,8 @@
 // Whether leaving samples out pays is estimated with the bounds that the pass works with.
 #include "lib/Culling/Estimate.h"
 
-#include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Culling/Bounds.h"
+#include "lib/Inputs/ExperimentOf.h"
 
 #include <gtest/gtest.h>
 

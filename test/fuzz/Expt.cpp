@@ -1,10 +1,10 @@
 // Experiment lists of DIALS.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/CommandLine/DialsInput.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/ExptFile.h"
 #include "lib/IO/FileError.h"
+#include "lib/Inputs/DialsInput.h"
 
 #include <cmath>
 #include <stdexcept>
@@ -16,9 +16,9 @@ NB_FUZZ_TARGET(expt) {
     for (const io::DialsExperiment &e : io::readExpt(fuzz::fileWith(input))) {
       CommandLine line;
       LoadedInputs loaded;
-      line.options.defaultF = 1;
-      line.options.cell = {50, 60, 70, 90, 90, 90};
-      line.options.oversample = 1;
+      loaded.options.defaultF = 1;
+      loaded.options.cell = {50, 60, 70, 90, 90, 90};
+      loaded.options.oversample = 1;
       placePanels("input", e.panels, e.beam, "", line, loaded);
       std::int64_t pixels = 0;
       for (const io::DialsPanel &p : e.panels)
@@ -26,7 +26,7 @@ NB_FUZZ_TARGET(expt) {
       if (pixels * std::int64_t(e.panels.size()) > 10000)
         continue; // masks take memory
       const Detector d =
-          chooseDefaults(line.options, loaded.inputs, line.semantics).experiment.detector;
+          chooseDefaults(loaded.options, loaded.inputs, line.semantics).experiment.detector;
       fuzz::require(d.panels.size() == (e.panels.size() == 1 ? 0 : e.panels.size()),
                     "no panel is lost");
       fuzz::require(std::isfinite(d.closeDistance), "the detector stands somewhere");

@@ -1,9 +1,9 @@
 // The panels of a detector as JSON.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/CommandLine/PanelFile.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/FileError.h"
+#include "lib/Inputs/PanelFile.h"
 
 #include <cmath>
 #include <stdexcept>

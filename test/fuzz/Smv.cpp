@@ -1,10 +1,10 @@
 // SMV images, as -img takes camera and rotation from their headers.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/CommandLine/ImageHeader.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/SmvFile.h"
+#include "lib/Inputs/ImageHeader.h"
 
 #include <stdexcept>
 

@@ -1,8 +1,6 @@
 // Nb-compile: kernels ahead of time.
 
 #include "tools/shared/Main.h"
-#include "lib/CommandLine/ExperimentOf.h"
-#include "lib/CommandLine/Schedule.h"
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/KernelSpecification.h"
 #include "lib/Experiment/ParameterGroups.h"
@@ -10,6 +8,8 @@
 #include "lib/Experiment/PixelList.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/OutputFile.h"
+#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Inputs/Schedule.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/KernelCache.h"
 #include "runtime/kernels/KernelFolders.h"

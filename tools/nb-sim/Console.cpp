@@ -1,31 +1,13 @@
 #include "tools/nb-sim/Console.h"
 
-#include <algorithm>
-#include <cmath>
+#include "lib/Experiment/Words.h"
+
 #include <numbers>
 
 namespace nanobragg {
 namespace {
 
 constexpr double degrees = 180 / std::numbers::pi;
-
-const char *nameOf(Convention convention) {
-  switch (convention) {
-  case Convention::Mosflm:
-    return "mosflm";
-  case Convention::Denzo:
-    return "denzo";
-  case Convention::Adxv:
-    return "adxv";
-  case Convention::Xds:
-    return "xds";
-  case Convention::Dials:
-    return "dials";
-  case Convention::Custom:
-    return "custom";
-  }
-  return "";
-}
 
 const char *nameOf(CrystalShape shape) {
   switch (shape) {
@@ -54,7 +36,8 @@ public:
         report(facts.complete.report) {}
 
   void geometry() const {
-    std::fprintf(out, "%s convention selected.\n", nameOf(report.convention));
+    std::fprintf(out, "%s convention selected.\n",
+                 wordsOf<Convention>[std::size_t(report.convention)]);
     std::fprintf(out, report.pivot == Pivot::Sample
                           ? "pivoting detector around sample\n"
                           : "pivoting detector around direct beam spot\n");

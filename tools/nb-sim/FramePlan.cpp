@@ -1,10 +1,10 @@
 #include "tools/nb-sim/FramePlan.h"
 
-#include "lib/CommandLine/CellOfShots.h"
-#include "lib/CommandLine/DialsInput.h"
 #include "lib/Experiment/Units.h"
 #include "lib/IO/ExptFile.h"
 #include "lib/IO/FileError.h"
+#include "lib/Inputs/CellOfShots.h"
+#include "lib/Inputs/DialsInput.h"
 
 #include <algorithm>
 #include <map>
@@ -105,7 +105,7 @@ Frame FramePlan::frame(std::int64_t index) const {
     if (osc > 0)
       o.osc = osc;
   }
-  const double wavelength = wavelengthOf(setup.line, setup.loaded.inputs);
+  const double wavelength = wavelengthOf(setup.line.options, setup.loaded.inputs);
   const std::vector<io::DialsExperiment> &dials = setup.loaded.dials;
   if (setup.line.files.matrix || dials.empty() || !dials.front().crystal)
     frame.lattices.push_back({});

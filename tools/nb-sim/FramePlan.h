@@ -2,11 +2,10 @@
 #ifndef NANOBRAGG_NBSIM_FRAMEPLAN_H
 #define NANOBRAGG_NBSIM_FRAMEPLAN_H
 
-#include "lib/CommandLine/ShotTable.h"
+#include "lib/Inputs/ShotTable.h"
 #include "tools/shared/RunSetup.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -35,7 +34,7 @@ public:
   bool stills() const { return !shots.empty() || !experiments.empty(); }
   Frame frame(std::int64_t index) const;          ///< from 0
   std::size_t lattices(std::int64_t index) const; ///< how many frame(index) has
-  /// Of a table or of distributions; empty without.
+  /// The shots of a table or of distributions; empty without.
   const std::vector<Shot> &table() const { return shots; }
 
 private:

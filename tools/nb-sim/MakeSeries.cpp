@@ -3,6 +3,7 @@
 #include "lib/Experiment/Printable.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/NexusFile.h"
+#include "lib/Parallel/TaskQueue.h"
 #include "lib/Parallel/ThreadTeam.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
@@ -10,7 +11,6 @@
 #include "tools/nb-sim/FrameDeal.h"
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/FramePlan.h"
-#include "tools/nb-sim/FrameWriter.h"
 #include "tools/nb-sim/Noise.h"
 #include "tools/nb-sim/SeriesExpt.h"
 #include "tools/nb-sim/SeriesJournal.h"
@@ -26,7 +26,6 @@
 #include <memory>
 #include <mutex>
 #include <sstream>
-#include <thread>
 #include <unistd.h>
 
 namespace nanobragg {
@@ -62,7 +61,7 @@ public:
     for (std::int64_t i = 0; i < deal.done(); ++i)
       progress.skip();
     prepareKernel();
-    FrameWriter writer(writers());
+    TaskQueue writer(writers());
     while (const std::optional<std::int64_t> next = deal.next()) {
       const std::int64_t i = *next;
       const bool there = labels.wanted() && isDone(i);
@@ -99,7 +98,7 @@ private:
     std::vector<Lattice> lattices;
   };
 
-  /// Of outputs that another series, with a journal of another name, may write too. Before the
+  /// Claims outputs that another series, with a journal of another name, may write too; before the
   /// journal, which begins anew.
   static std::vector<io::OutputFile> claimsOf(const CommandLine &line, Ranks *ranks, bool leads) {
     const OutputOptions &o = line.outputs;
@@ -266,7 +265,7 @@ private:
                              plan.stills() ? 0 : frames);
   }
 
-  /// Of a still that is there and was not rendered: its lattices.
+  /// The lattices of a still that is there and was not rendered.
   std::vector<io::DialsExperiment> describeStill(std::int64_t i) {
     const Frame frame = plan.frame(i);
     std::vector<io::DialsExperiment> lattices;
@@ -350,7 +349,7 @@ private:
     return result;
   }
 
-  /// Of the ranks of a machine one compiles, and the others find the kernel in the cache.
+  /// One rank of a machine compiles, and the others find the kernel in the cache.
   void prepareKernel() {
     if (!ranks)
       return;

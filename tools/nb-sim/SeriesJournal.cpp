@@ -1,12 +1,11 @@
 #include "tools/nb-sim/SeriesJournal.h"
 
-#include "lib/CommandLine/CommandDigest.h"
 #include "lib/Experiment/FreshSeed.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/TextScanner.h"
+#include "lib/Inputs/CommandDigest.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_SERIESJOURNAL_H
 #define NANOBRAGG_NBSIM_SERIESJOURNAL_H
 
-#include "lib/CommandLine/CommandLine.h"
 #include "lib/IO/WriteLock.h"
+#include "lib/Inputs/LoadInputs.h"
 #include "lib/MPI/Ranks.h"
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace nanobragg {
 
-/// Of a process that makes a series alone; parts that shards and ranks make count from 0.
+/// The part of a process that makes a series alone; those that shards and ranks make count from 0.
 constexpr int alone = -1;
 
 /// a.nxs is a.part3.nxs for part 3; as it is for `alone`.
@@ -69,7 +69,8 @@ private:
   std::string head;   ///< its first lines
   int ownPart = alone;
   bool resumed = false, ownBefore = false;
-  std::map<int, io::WriteLock> locks; ///< of its own part, and of others that must not be at work
+  std::map<int, io::WriteLock>
+      locks; ///< its own part's, and those of others that must not be at work
   FinishedImages before;
   std::mutex mutex;
 };

@@ -1,7 +1,7 @@
 #include "tools/shared/LabSetup.h"
 
-#include "lib/CommandLine/ExperimentOf.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Inputs/ExperimentOf.h"
 #include "runtime/simulator/Placement.h"
 
 #include <algorithm>
@@ -77,9 +77,8 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
   if (words.atolOfMax > 0)
     options.tolerance.atolOfMax = words.atolOfMax;
   if (!words.program.empty() && !describesExperiment(words.experiment) && !tool.quiet)
-    std::fprintf(stderr,
-                 "NOTE: the arguments have the numbers of a small experiment; flags of nb-sim "
-                 "behind the file give others\n");
+    std::fprintf(stderr, "NOTE: the arguments have the numbers of a small experiment; flags of "
+                         "nb-sim behind the file give others\n");
   lookWhereLightIs(*subject, options);
   subject->restrictTo(words.checkSamples);
   if (words.gradient.empty())

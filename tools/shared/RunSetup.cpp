@@ -1,7 +1,8 @@
 #include "tools/shared/RunSetup.h"
 
-#include "lib/CommandLine/Schedule.h"
 #include "lib/Experiment/Printable.h"
+#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Inputs/Schedule.h"
 #include "runtime/kernels/HklCache.h"
 #include "runtime/simulator/Placement.h"
 
@@ -14,6 +15,7 @@ namespace nanobragg {
 RunSetup::RunSetup(CommandLine commandLine)
     : line(std::move(commandLine)), loaded(loadInputs(line, {}, HklCache::fromEnvironment().get())),
       complete(completeExperiment(line, loaded)) {
+  line.options = loaded.options; // shots and frames change these, whoever said them
   SimulatorOptions &simulator = line.tool.simulator;
   simulator.pixels = loadPixelList(line, complete.experiment);
   simulator.passes = readSchedule(std::move(simulator.passes));

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_TOOLS_RUNSETUP_H
 #define NANOBRAGG_TOOLS_RUNSETUP_H
 
-#include "lib/CommandLine/CommandLine.h"
 #include "lib/Experiment/Defaults.h"
+#include "lib/Inputs/LoadInputs.h"
 #include "nanobragg/Simulator.h"
 
 #include <string>

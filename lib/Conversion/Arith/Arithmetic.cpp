@@ -14,10 +14,9 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-constexpr auto contract = arith::FastMathFlags::contract;
-/// Of rounding: no argument is so large that it has no places behind the point left, which
+/// How ops round: no argument is so large that it has no places behind the point left, which
 /// processors without an instruction for it would have to ask.
-constexpr auto small = contract | arith::FastMathFlags::afn;
+constexpr auto small = arith::FastMathFlags::contract | arith::FastMathFlags::afn;
 
 /// `scalar` itself, or a vector of it with the lanes of `like`.
 Type shapedLike(Type scalar, Type like) {
@@ -35,22 +34,6 @@ Type bitsOf(Type type) {
 double rounderOf(Type type) { return getElementTypeOrSelf(type).isF64() ? 0x1.8p52 : 0x1.8p23; }
 } // namespace
 
-template <typename OpTy>
-Value Arithmetic::binary(Value x, Value y) {
-  return OpTy::create(b, loc, x, y, contract);
-}
-template <typename OpTy>
-Value Arithmetic::unary(Value x) {
-  return OpTy::create(b, loc, x, contract);
-}
-
-Value Arithmetic::constant(Type type, double value) {
-  TypedAttr attr = b.getFloatAttr(getElementTypeOrSelf(type), value);
-  if (auto vector = dyn_cast<VectorType>(type))
-    attr = DenseElementsAttr::get(vector, Attribute(attr));
-  return arith::ConstantOp::create(b, loc, attr);
-}
-
 Value Arithmetic::integer(Type type, int64_t value) {
   TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), value);
   if (auto vector = dyn_cast<VectorType>(type))
@@ -58,16 +41,9 @@ Value Arithmetic::integer(Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
-Value Arithmetic::add(Value x, Value y) { return binary<arith::AddFOp>(x, y); }
-Value Arithmetic::sub(Value x, Value y) { return binary<arith::SubFOp>(x, y); }
-Value Arithmetic::mul(Value x, Value y) { return binary<arith::MulFOp>(x, y); }
-Value Arithmetic::div(Value x, Value y) { return binary<arith::DivFOp>(x, y); }
-Value Arithmetic::neg(Value x) { return unary<arith::NegFOp>(x); }
 Value Arithmetic::mulAdd(Value x, Value y, Value z) {
   return LLVM::FMulAddOp::create(b, loc, x, y, z);
 }
-Value Arithmetic::abs(Value x) { return unary<math::AbsFOp>(x); }
-Value Arithmetic::sqrt(Value x) { return unary<math::SqrtOp>(x); }
 Value Arithmetic::ceil(Value x) { return math::CeilOp::create(b, loc, x, small); }
 Value Arithmetic::floor(Value x) { return math::FloorOp::create(b, loc, x, small); }
 Value Arithmetic::round(Value x) { return math::RoundEvenOp::create(b, loc, x, small); }
@@ -76,9 +52,6 @@ Value Arithmetic::round(Value x) { return math::RoundEvenOp::create(b, loc, x, s
 Value Arithmetic::min(Value x, Value y) { return select(less(x, y), x, y); }
 Value Arithmetic::max(Value x, Value y) { return select(less(y, x), x, y); }
 
-Value Arithmetic::less(Value x, Value y) {
-  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, y);
-}
 Value Arithmetic::lessEqual(Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE, x, y);
 }
@@ -92,9 +65,6 @@ Value Arithmetic::negate(Value x) {
   if (auto vector = dyn_cast<VectorType>(x.getType()))
     yes = DenseElementsAttr::get(vector, true);
   return arith::XOrIOp::create(b, loc, x, arith::ConstantOp::create(b, loc, yes));
-}
-Value Arithmetic::select(Value condition, Value x, Value y) {
-  return arith::SelectOp::create(b, loc, condition, x, y);
 }
 
 Value Arithmetic::polynomial(ArrayRef<double> coefficients, Value z) {

@@ -2,38 +2,28 @@
 #ifndef NB_CONVERSION_ARITHMETIC_H
 #define NB_CONVERSION_ARITHMETIC_H
 
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/Value.h"
-
-#include <array>
+#include "dialect/ScalarBuilder.h"
 
 namespace mlir::nb {
 
 using Components =
     SmallVector<Value, 9>; ///< one for a scalar, 3 for a vec3, 9 for a mat3, row-major
 
-/// Emits arith and math ops on values that are all f64 or f32 scalars, or all lanes of one type.
-/// Operations may contract into fused multiply-adds; nothing else is relaxed.
-class Arithmetic {
+/// What kernels compute with: f64 or f32 scalars, or lanes of one type.
+class Arithmetic : public ScalarBuilder {
 public:
   /// `estimates`: the target has AVX-512's estimates of 1 / x and 1 / sqrt(x), right to 2^-14.
   Arithmetic(OpBuilder &builder, Location loc, bool estimates = false)
-      : b(builder), loc(loc), estimates(estimates) {}
+      : ScalarBuilder(builder, loc), estimates(estimates) {}
 
-  Value constant(Type type, double value);
+  using ScalarBuilder::add;
+  using ScalarBuilder::sub;
   Value integer(Type type, int64_t value);
-  Value add(Value x, Value y);
-  Value sub(Value x, Value y);
-  Value mul(Value x, Value y);
-  Value div(Value x, Value y);
-  Value neg(Value x);
   /// x / y to two ulp where y and 1 / y are normal numbers, in lanes without a division where the
   /// target has estimates: a division of 512 bits keeps others from the port that it is on.
   Value quotient(Value x, Value y);
   /// x y + z, rounded once where the target can.
   Value mulAdd(Value x, Value y, Value z);
-  Value abs(Value x);
-  Value sqrt(Value x);
   /// 1 / sqrt(x) to two ulp for normal x > 0, finite for x = 0; in lanes without dividing.
   Value reciprocalSqrt(Value x);
   /// The same without a meaning for x = 0.
@@ -45,15 +35,12 @@ public:
   Value max(Value x, Value y);
   Value add(Value x, double y) { return add(x, constant(x.getType(), y)); }
   Value sub(Value x, double y) { return sub(x, constant(x.getType(), y)); }
-  Value mul(Value x, double y) { return mul(x, constant(x.getType(), y)); }
 
-  Value less(Value x, Value y);
   Value lessEqual(Value x, Value y);
   Value equal(Value x, Value y);
   Value both(Value x, Value y);
   Value either(Value x, Value y);
   Value negate(Value condition);
-  Value select(Value condition, Value x, Value y);
 
   /// Polynomial by Horner's rule, lowest coefficient first.
   Value polynomial(ArrayRef<double> coefficients, Value z);
@@ -102,14 +89,7 @@ public:
   Components transform(ValueRange matrix, ValueRange x);
   Components multiply(ValueRange x, ValueRange y);
 
-  OpBuilder &builder() { return b; }
-  Location location() const { return loc; }
-
 private:
-  template <typename OpTy>
-  Value binary(Value x, Value y);
-  template <typename OpTy>
-  Value unary(Value x);
   bool hasEstimate(Type type);
   /// The processor's estimate that `intrinsic` names, of each lane of x.
   Value estimate(Value x, StringRef intrinsic);
@@ -117,8 +97,6 @@ private:
   /// error.
   Value refined(Value x, Value y, ArrayRef<ArrayRef<double>> steps);
 
-  OpBuilder &b;
-  Location loc;
   bool estimates;
 };
 

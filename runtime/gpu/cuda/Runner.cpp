@@ -5,7 +5,6 @@
 #include "runtime/processor/Progress.h"
 #include "runtime/processor/Stopwatch.h"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace nanobragg::cuda {
@@ -27,11 +26,11 @@ void makeRoom(MemoryNeed &need, const char *what, Memory &memory, std::size_t by
 
 /// Waits at its end for all that was queued: the driver reads and writes the host's memory until
 /// then, whatever is thrown meanwhile.
-class Settled {
+class StreamWait {
 public:
-  Settled(const Driver &driver, Stream stream) : driver(driver), stream(stream) {}
-  Settled(const Settled &) = delete;
-  ~Settled() { driver.synchronize(stream); }
+  StreamWait(const Driver &driver, Stream stream) : driver(driver), stream(stream) {}
+  StreamWait(const StreamWait &) = delete;
+  ~StreamWait() { driver.synchronize(stream); }
 
 private:
   const Driver &driver;
@@ -156,7 +155,7 @@ void Runner::upload(Work &work, const void *const *arguments) {
   if (work.plan.sums)
     driver.check(driver.setBytes(accumulators.address(), 0, accumulators.bytes(), stream),
                  "clear memory");
-  // Of what is not lit, no launch writes anything.
+  // No launch writes pixels that are not lit.
   for (std::uint32_t i = 0; kernel->reach && i != kernel->num_outputs; ++i)
     if (work.plan.imageBytes[i])
       driver.check(driver.setBytes(images[i].address(), 0, work.plan.imageBytes[i], stream),
@@ -192,7 +191,7 @@ bool Runner::launchLit(Work &work, const void *const *arguments, const RenderedR
   Progress progress(options.progress, options.progressInterval, total);
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
   LitBatch copied;
-  const Settled settled(driver, stream); // ahead of its memory
+  const StreamWait wait(driver, stream); // ahead of its memory
   work.result.firstTileSeconds = work.sinceCall.seconds();
   for (std::size_t i = 0; i != batches.size() && !cancelled(); ++i) {
     LitBatch next = batches.make(i);
@@ -267,7 +266,7 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
   const Driver &driver = device->driver();
   allocate(work, arguments);
   const Device::Current current(*device);
-  const Settled settled(driver, stream);
+  const StreamWait wait(driver, stream);
   upload(work, arguments);
   work.result.deviceBytes = std::int64_t(held());
 

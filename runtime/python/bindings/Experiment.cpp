@@ -1,11 +1,11 @@
 // From flags and arrays to an experiment.
-#include "lib/CommandLine/ExperimentOf.h"
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/Experiment/ClosestWord.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/Experiment/Quantity.h"
 #include "lib/IO/ImageFile.h"
+#include "lib/Inputs/ExperimentOf.h"
 #include "lib/Parallel/MostThreads.h"
 #include "lib/Target/DeviceChoice.h"
 #include "runtime/python/bindings/PythonSimulator.h"
@@ -83,9 +83,9 @@ struct MemoryInputs {
 
   void setGrid(const Doubles &values, std::array<std::int64_t, 3> lowest) {
     if (values.ndim() != 3)
-      throw std::invalid_argument("structure factors are an array of three dimensions, h, k and l, "
-                                  "and this one has " +
-                                  std::to_string(values.ndim()));
+      throw std::invalid_argument(
+          "structure factors are an array of three dimensions, h, k and l, and this one has " +
+          std::to_string(values.ndim()));
     auto grid = std::make_shared<HklGrid>();
     for (std::int64_t *min : {&grid->hMin, &grid->kMin, &grid->lMin})
       *min = lowest[std::size_t(min == &grid->kMin ? 1 : min == &grid->lMin ? 2 : 0)];
@@ -218,8 +218,7 @@ void bindExperiment(nb::module_ &module) {
 
   module.def("quantities", quantities,
              "Of each quantity that Python names: its class and field, the kind (number, whole or "
-             "choice), "
-             "how many numbers or which words it takes, its SI unit and its meaning.");
+             "choice), how many numbers or which words it takes, its SI unit and its meaning.");
 
   module.def(
       "create",

@@ -1,0 +1,110 @@
+#include "lib/Inputs/ImageHeader.h"
+
+#include "lib/CommandLine/Numbers.h"
+#include "lib/IO/FileError.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace nanobragg {
+namespace {
+
+struct Key {
+  const char *name;
+  std::optional<double> HeaderValues::*value;
+  bool positive;
+};
+
+constexpr Key keys[] = {
+    {"PIXEL_SIZE", &HeaderValues::pixelSize, true},
+    {"DISTANCE", &HeaderValues::distance, true},
+    {"CLOSE_DISTANCE", &HeaderValues::closeDistance, true},
+    {"WAVELENGTH", &HeaderValues::wavelength, true},
+    {"BEAM_CENTER_X", &HeaderValues::beamCenterX, false},
+    {"BEAM_CENTER_Y", &HeaderValues::beamCenterY, false},
+    {"ORGX", &HeaderValues::orgX, false},
+    {"ORGY", &HeaderValues::orgY, false},
+    {"PHI", &HeaderValues::phi, false},
+    {"OSC_RANGE", &HeaderValues::oscRange, false},
+};
+
+/// A close distance makes the distance void, and some conventions do not use the XDS origin.
+bool matters(std::string_view key, const HeaderValues &values, const Options &options) {
+  if (key == "DISTANCE")
+    return !values.closeDistance && !options.closeDistance;
+  if (key == "ORGX" || key == "ORGY")
+    return options.convention == Convention::Xds || options.convention == Convention::Dials ||
+           options.convention == Convention::Custom;
+  return true;
+}
+
+/// As the C program finds it; nothing where that would be no number.
+std::optional<double> looseNumber(const io::SmvFile &file, const char *key) {
+  try {
+    return file.lastNumber(key);
+  } catch (const io::FileError &) {
+    return std::nullopt;
+  }
+}
+
+/// The beam centre under the name that says whose it is. BEAM_CENTER is read differently by every
+/// program; files of nanoBragg and of nb-sim hold each convention's own numbers besides.
+void takeOwnBeamCenter(const io::SmvFile &file, Convention convention, HeaderValues &values) {
+  const char *x = nullptr, *y = nullptr;
+  switch (convention) {
+  case Convention::Mosflm:
+    x = "MOSFLM_CENTER_X", y = "MOSFLM_CENTER_Y";
+    break;
+  case Convention::Denzo:
+    x = "DENZO_X_BEAM", y = "DENZO_Y_BEAM";
+    break;
+  case Convention::Adxv:
+    x = "ADXV_CENTER_X", y = "ADXV_CENTER_Y";
+    break;
+  case Convention::Xds:
+  case Convention::Dials:
+    if (!values.orgX)
+      values.orgX = file.number("XDS_ORGX");
+    if (!values.orgY)
+      values.orgY = file.number("XDS_ORGY");
+    return;
+  case Convention::Custom:
+    return;
+  }
+  const auto ownX = file.number(x), ownY = file.number(y);
+  if (ownX && ownY) {
+    values.beamCenterX = ownX;
+    values.beamCenterY = ownY;
+  }
+}
+
+} // namespace
+
+ImageHeader readHeader(const io::SmvFile &file, HeaderOf of, Rule lookup, const Options &options) {
+  ImageHeader header;
+  header.values.fastPixels = file.fastPixels;
+  header.values.slowPixels = file.slowPixels;
+  for (const Key &key : keys) {
+    const std::optional<double> value =
+        lookup == Rule::C ? file.lastNumber(key.name) : file.number(key.name);
+    if (value && key.positive && !(*value > 0))
+      throw io::FileError(file.path, std::string(key.name) + "=" + numberText(*value) +
+                                         " in the header must be greater than 0");
+    header.values.*key.value = value;
+  }
+  if (lookup == Rule::Right) {
+    if (of == HeaderOf::Image)
+      takeOwnBeamCenter(file, options.convention, header.values);
+    header.dependsOnLookup = std::any_of(std::begin(keys), std::end(keys), [&](const Key &key) {
+      return header.values.*key.value != looseNumber(file, key.name) &&
+             matters(key.name, header.values, options);
+    });
+  }
+  if (const std::optional<double> twotheta = file.number("TWOTHETA"); twotheta && *twotheta != 0)
+    header.warnings.push_back(file.path + ": TWOTHETA=" + numberText(*twotheta) +
+                              " in the header is not used; give -twotheta " +
+                              numberText(*twotheta));
+  return header;
+}
+
+} // namespace nanobragg

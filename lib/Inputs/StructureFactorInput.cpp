@@ -1,0 +1,149 @@
+#include "lib/Inputs/StructureFactorInput.h"
+
+#include "lib/Experiment/Defaults.h"
+#include "lib/Experiment/DetectorGeometry.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
+#include "lib/IO/FileError.h"
+#include "lib/Inputs/DialsInput.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace nanobragg {
+namespace {
+
+using io::StructureFactorFormat;
+using Cell = std::array<double, 6>;
+
+std::string textOf(const Cell &cell) {
+  char text[128];
+  std::snprintf(text, sizeof text, "%.6g %.6g %.6g %.6g %.6g %.6g", cell[0], cell[1], cell[2],
+                cell[3], cell[4], cell[5]);
+  return text;
+}
+
+/// Roundings of a cell are below these, other crystal forms above.
+void refuseOtherCell(const std::string &path, const Cell &ofFile, const Cell &given) {
+  constexpr double edge = 0.005, angle = 0.5;
+  for (std::size_t i = 0; i < 6; ++i) {
+    const double apart = std::fabs(ofFile[i] - given[i]);
+    if (apart > (i < 3 ? edge * ofFile[i] : angle))
+      throw UsageError("-cell " + textOf(given) + " contradicts " + path + ", whose cell is " +
+                       textOf(ofFile) + "; leave -cell out to take the file's");
+  }
+}
+
+void takeCell(const std::string &path, const std::optional<Cell> &ofFile, LoadedInputs &loaded) {
+  if (!ofFile)
+    return;
+  if (loaded.options.cell)
+    return refuseOtherCell(path, *ofFile, *loaded.options.cell);
+  if (loaded.inputs.matrix)
+    return; // has the cell that the crystal was found with
+  loaded.options.cell = ofFile;
+}
+
+/// The finest spacing that a pixel sees, from the corners of all panels; A.
+double finestSpacing(const CommandLine &line, const LoadedInputs &loaded) {
+  const CompleteExperiment complete =
+      withoutFactors(loaded.options, loaded.inputs, {}, line.semantics);
+  const Experiment &e = complete.experiment;
+  const Detector &d = e.detector;
+  std::vector<DetectorReport> placed;
+  for (const Panel &panel : d.panels)
+    placed.push_back(placePanel(d, e.beam.direction, complete.report.detector, panel));
+  if (placed.empty())
+    placed.push_back(complete.report.detector);
+  double largest = 0;
+  for (const DetectorReport &p : placed)
+    for (const double f : {0.0, p.detSizeFast})
+      for (const double s : {0.0, p.detSizeSlow}) {
+        const Vec3 corner = sum(p.pix0, sum(scaled(p.fastAxis, f), scaled(p.slowAxis, s)));
+        largest = std::max(largest, length(difference(unit(corner), e.beam.direction)));
+      }
+  const double dispersion = 1 + e.beam.dispersion / 2;
+  return largest > 0 ? e.beam.wavelength * 1e10 / (largest * dispersion) : 1;
+}
+
+void calculate(const io::NameAndLabel &file, const std::string &content,
+               StructureFactorFormat format, const CommandLine &line, LoadedInputs &loaded,
+               io::StructureFactors &factors) {
+  if (!file.label.empty())
+    throw UsageError("-hkl " + file.name + ":" + file.label + ": " + file.name +
+                     " is a model and has no columns; leave out ':" + file.label + "'");
+  const Options &o = loaded.options;
+  const bool given = o.cell || loaded.inputs.matrix;
+  const std::optional<Cell> ofCommandLine = o.cell;
+  if (!given)
+    loaded.options.cell = io::cellOf(file.name, content, format);
+  if (!o.cell && !loaded.inputs.matrix)
+    throw io::FileError(
+        file.name, "has no unit cell (CRYST1, _cell); give -cell, or use a model of a crystal");
+  io::ModelOptions model;
+  constexpr double finest = 1;
+  const double seen = finestSpacing(line, loaded) * 0.99; // the tails of what lies at the edge
+  model.dmin = o.modelDmin.value_or(std::max({finest, seen, o.dmin}));
+  model.kSol = o.solventDensity;
+  model.bSol = o.solventB;
+  model.phases = line.files.anomalousAtoms.has_value();
+  model.anomalous = o.anomalousScattering && !model.phases; // which has its own table
+  model.wavelength = wavelengthOf(loaded.options, loaded.inputs);
+  factors = io::calculateStructureFactors(file.name, content, format, model, ofCommandLine);
+  if (given)
+    takeCell(file.name, factors.cell, loaded);
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "%zu structure factors to %.3g A were calculated from the model %s in %s, %s, %s",
+                factors.reflections, model.dmin, file.name.c_str(), factors.spaceGroup.c_str(),
+                model.kSol > 0 ? "with bulk solvent"
+                               : "without bulk solvent (--k-sol=0.35 adds it)",
+                model.anomalous ? "with f' and f''" : "without f' and f''");
+  loaded.remarks.push_back(text);
+}
+
+[[noreturn]] void refuse(const io::NameAndLabel &file, StructureFactorFormat format) {
+  if (format == StructureFactorFormat::XdsAscii)
+    throw io::FileError(file.name,
+                        "holds intensities of XDS, and structure factors are amplitudes; convert "
+                        "them with XDSCONV (OUTPUT_FILE=x.hkl CCP4_F, then f2mtz) or with "
+                        "pointless, aimless and ctruncate, and give the MTZ file");
+  if (format == StructureFactorFormat::CrystfelList)
+    throw io::FileError(
+        file.name, "holds intensities of CrystFEL, and structure factors are amplitudes; convert "
+                   "them (get_hkl --output-format=mtz, then ctruncate) and give the MTZ file");
+  throw io::FileError(file.name, "has lines of h k l F, of which ':" + file.label +
+                                     "' names no column; leave it out");
+}
+
+} // namespace
+
+void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &content,
+                              StructureFactorFormat format, const CommandLine &line,
+                              LoadedInputs &loaded) {
+  io::StructureFactors factors;
+  if (isModel(format)) {
+    calculate(file, content, format, line, loaded, factors);
+  } else if (format == StructureFactorFormat::Mtz ||
+             format == StructureFactorFormat::CifReflections) {
+    factors = io::readReflections(file, content, format, loaded.options.defaultF,
+                                  line.files.anomalousAtoms.has_value());
+    takeCell(file.name, factors.cell, loaded);
+  } else {
+    refuse(file, format);
+  }
+  loaded.reflections = factors.reflections;
+  loaded.hallSymbol = factors.hallSymbol;
+  loaded.remarks.insert(loaded.remarks.end(), factors.notes.begin(), factors.notes.end());
+  loaded.warnings.insert(loaded.warnings.end(), factors.warnings.begin(), factors.warnings.end());
+  if (line.files.anomalousAtoms) {
+    auto byEnergy = std::make_shared<FactorsByEnergy>();
+    byEnergy->real = std::move(factors.real);
+    byEnergy->imaginary = std::move(factors.imaginary);
+    loaded.inputs.byEnergy = std::move(byEnergy);
+  }
+  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
+}
+
+} // namespace nanobragg
