@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs simtbx's own tests, tst_*.py, with our modules behind the names of its compiled ones.
 
-    simtbx_tests.py BUILD_PYTHON installed|project [PART OF A NAME]
+    simtbx_tests.py BUILD_PYTHON installed|project|diffbragg [PART OF A NAME]
 
 installed: those of the simtbx that this Python has. project: those of the checkout of cctbx_project that NB_CCTBX_PROJECT names, with its
-simtbx and the installed rest of cctbx. A line for each test: its outcome, seconds and, where it does not pass, the line of the reason.
-Exit status 1 when an outcome is not the expected one.
+simtbx and the installed rest of cctbx; diffbragg: the checkout's tests of diffBragg, of which Debian's package has none. A line for each
+test: its outcome, seconds and, where it does not pass, the line of the reason. Exit status 1 when an outcome is not the expected one.
 """
 
 import importlib.util
@@ -15,27 +15,30 @@ import sys
 import tempfile
 import time
 
-# Test, arguments, and for those that fail the reason that is expected in its output.
 NANOBRAGG = [(f"nanoBragg/tst_{name}.py", *arguments) for name, *arguments in (
     ("nanoBragg_minimal",), ("nanoBragg_mosaic",), ("nanoBragg_basic",), ("nanoBragg_multipanel",), ("nanoBragg_cbf_write",),
     ("nanoBragg_pilatus",), ("gaussian_mosaicity",), ("gaussian_mosaicity2",), ("anisotropic_mosaicity",), ("gauss_argchk", "CPU"),
     ("multisource_background",))]
-TESTS = [(file, arguments, None) for file, *arguments in NANOBRAGG]
-# A checkout of cctbx_project beside the cctbx of Debian 12: what is younger in the one than in the other.
-OF_AGE = {"tst_gauss_argchk.py": "mmtbx", "tst_multisource_background.py": "mmtbx"}
-
-# dxtbx of Debian 12 has no nxmx_writer, which the current simtbx imports at its top and uses in to_nexus_nxmx alone, and says numpy.float.
-LAUNCH = """
-import runpy, sys, types
-import dxtbx.format, numpy
-numpy.float = float
-try:
-    from dxtbx.format import nxmx_writer
-except ImportError:
-    dxtbx.format.nxmx_writer = sys.modules["dxtbx.format.nxmx_writer"] = types.ModuleType("dxtbx.format.nxmx_writer")
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
+# Of simtbx's run_tests.py those that need no GPU, and further ones.
+DIFFBRAGG = [(f"diffBragg/tests/tst_{name}.py", *arguments.split()) for name, *runs in (
+    ("diffBragg_utils", ""), ("diffBragg_structure_factors", ""), ("diffBragg_Fhkl_complex", ""), ("diffBragg_change_of_basis", ""),
+    ("diffBragg_update_dxtbx_geoms", ""), ("diffBragg_deriv_rois", ""), ("diffBragg_detdist_derivatives", ""),
+    ("diffBragg_nanoBragg_congruency", ""), ("diffBragg_regions_of_interest", ""), ("diffBragg_rotXYZ", ""), ("diffBragg_rotation", ""),
+    ("diffBragg_map_to_asu", ""), ("hopper_usecase", ""), ("diffBragg_ncells_property", ""),
+    ("diffBragg_ncells_offdiag_property", "--idx 0", "--idx 1", "--idx 2"),
+    ("diffBragg_ncells_property_anisotropic", "--idx 0", "--idx 1", "--idx 2"),
+    ("diffBragg_unitcell_property", *(f"--crystalsystem {system}" for system in ("tetragonal", "hexagonal", "monoclinic"))),
+    ("diffBragg_lambda_coefficients", "--idx 0", "--idx 1"), ("diffBragg_panelXY_derivs", "--panel x", "--panel y", "--panel z"),
+    ("diffBragg_rotXYZ_deriv", *(f"--curvatures --rotidx {i}" for i in range(3))), ("diffBragg_Fcell_deriv", "--curvatures"),
+    ("diffBragg_eta_derivs", "", "--curvatures", "--aniso 0", "--aniso 1", "--aniso 2"),
+    ("diffBragg_diffuse_properties", *(f"--idx {i} --gamma 100 125 150{more}" for more in ("", " --grad sigma --sigma 1 2 3")
+                                       for i in range(3)), "--idx 0 --gamma 100 125 150 --orientation 1"),
+    ("diffBragg_hopper_refine", *(f"--perturb {what}" for what in ("crystal", "Nabc", "G", "detz_shift", "crystal Nabc G",
+                                                                 "crystal Nabc G detz_shift", "Nabc G", "spec"))),
+    ("diffBragg_hopper_refine_Fhkl", "--scale .2")) for arguments in runs]
+# What is expected in the output of those that do not pass.
+REASONS = {"project": {"tst_gauss_argchk.py CPU": "nxmx_writer"},  # the dxtbx of Debian 12 has none
+           "diffbragg": {}}
 
 
 def skip(reason):
@@ -48,6 +51,8 @@ def main():
     build = os.path.abspath(build)
     if importlib.util.find_spec("scitbx") is None or importlib.util.find_spec("dxtbx") is None:
         skip(f"{sys.executable} has no cctbx and dxtbx (Debian: python3-cctbx)")
+    if which == "diffbragg" and importlib.util.find_spec("dials") is None:
+        skip(f"{sys.executable} has no dials")
     sys.path.insert(0, build)
     try:
         import nanobragg.cctbx
@@ -55,35 +60,38 @@ def main():
         skip(f"{sys.executable} cannot load the bindings, which are built for another Python: {error}")
     os.environ.update(PYTHONPATH=f"{build}:{nanobragg.cctbx.path()}", NB_CCTBX_REPLACE="1", PYTHONDONTWRITEBYTECODE="1",
                       NUMEXPR_MAX_THREADS="1", MPLBACKEND="Agg")
+    project = os.environ.pop("NB_CCTBX_PROJECT", None)
     with tempfile.TemporaryDirectory() as folder:
-        if which == "project":
-            project = os.environ.get("NB_CCTBX_PROJECT")
-            if not project:
-                skip("NB_CCTBX_PROJECT names no checkout of cctbx_project")
+        if which == "installed":
+            simtbx = os.path.join(os.path.dirname(os.path.dirname(importlib.util.find_spec("scitbx").origin)), "simtbx")
+        elif project:
+            os.environ["NB_CCTBX_PROJECT"] = os.path.abspath(project)
             os.makedirs(os.path.join(folder, "python"))
             os.symlink(os.path.join(os.path.abspath(project), "simtbx"), os.path.join(folder, "python", "simtbx"))
             os.environ["PYTHONPATH"] = os.path.join(folder, "python") + ":" + os.environ["PYTHONPATH"]
             simtbx = os.path.join(project, "simtbx")
         else:
-            simtbx = os.path.join(os.path.dirname(os.path.dirname(importlib.util.find_spec("scitbx").origin)), "simtbx")
-        sys.exit(run(simtbx, folder, part, which))
+            skip("NB_CCTBX_PROJECT names no checkout of cctbx_project")
+        sys.exit(run(which, os.path.abspath(simtbx), folder, part))
 
 
-def run(simtbx, folder, part, which):
+def run(which, simtbx, folder, part):
     wrong = found = 0
-    for file, arguments, expected in TESTS:
+    tests = DIFFBRAGG if which == "diffbragg" else NANOBRAGG
+    launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.py")
+    for file, *arguments in tests:
         path = os.path.join(simtbx, file)
-        if not os.path.exists(path) or (part and part[0] not in " ".join([file, *arguments])):
+        name = " ".join([os.path.basename(file), *arguments])
+        if not os.path.exists(path) or (part and part[0] not in name):
             continue
-        expected = expected or (OF_AGE.get(os.path.basename(file)) if which == "project" else None)
         found += 1
-        began = time.time()
-        done = subprocess.run([sys.executable, "-c", LAUNCH, path, *arguments], cwd=folder, capture_output=True, text=True)
+        began, expected = time.time(), REASONS.get(which, {}).get(name)
+        done = subprocess.run([sys.executable, launch, path, *arguments], cwd=folder, capture_output=True, text=True)
         lines = [line.strip() for line in (done.stdout + "\n" + done.stderr).splitlines() if line.strip()]
         outcome = "pass" if done.returncode == 0 else lines[-1][:150]
         ok = done.returncode == 0 if expected is None else done.returncode != 0 and expected in "\n".join(lines)
         wrong += not ok
-        print(f"{os.path.basename(file)} {' '.join(arguments)} | {outcome} | {time.time() - began:.1f} s{'' if ok else '   <-- not expected'}", flush=True)
+        print(f"{name} | {outcome} | {time.time() - began:.1f} s{'' if ok else '   <-- not expected'}", flush=True)
     if not found:
         skip(f"{simtbx} has no tests")
     return 1 if wrong else 0

@@ -1,0 +1,174 @@
+"""Kernels of listed pixels for what diffBragg computes: images and derivatives along moves."""
+
+import json
+import os
+import tempfile
+
+import numpy
+
+import nanobragg
+
+from ..compat._simtbx_state import axes_and_angles
+
+AT_ONCE = 12  # directions of one sweep
+
+
+class Setup:
+    """What decides the program and stays while numbers move.
+
+    rows: (pixels, 3) panel, slow, fast. sources: places (n, 3), weights, wavelengths (m). words: further flags. blocks: their number,
+    or 0 where mosaic rotations are applied to the basis outside of the kernel. grid: (array, lowest indices).
+    """
+
+    def __init__(self, rows, shape, pixel_size, sources, blocks, fluence, default_F, grid, words, diffuse=False, sign=1):
+        self.rows, self.shape, self.pixel_size, self.sources, self.blocks = rows, shape, pixel_size, sources, blocks
+        self.fluence, self.default_F, self.grid, self.words, self.diffuse, self.sign = fluence, default_F, grid, words, diffuse, sign
+
+    def key(self):
+        """Equal for what one simulator can render."""
+        sources = b"".join(numpy.ascontiguousarray(x).tobytes() for x in self.sources)
+        return self.rows.tobytes(), self.shape, self.pixel_size, sources, self.blocks, tuple(map(str, self.words))
+
+
+class Kernel:
+    """The simulator of a setup."""
+
+    def __init__(self, setup, numbers, how):
+        words = ["-detpixels_f", setup.shape[1], "-detpixels_s", setup.shape[0], "-pixel", setup.pixel_size * 1e3, "-lambda",
+                 float(setup.sources[2][0] * 1e10), "-nopolar", "-gauss_xtal", "-Ncells_def", 0, 0, 0, "-Na", 2, "-Nb", 2, "-Nc", 2,
+                 "-nointerpolate", "-default_F", 0.0, *setup.words]
+        panels = numbers.panels
+        origin, fast, slow, normal = (getattr(panels, field)[0] for field in ("origin", "fast", "slow", "normal"))
+        words += ["-fdet_vector", *fast, "-sdet_vector", *slow, "-odet_vector", *normal, "-beam_vector", *-setup.sources[0][0],
+                  "-polar_vector", *numpy.cross(setup.sources[0][0], _other(setup.sources[0][0])), "-spindle_axis", *numbers.spindle,
+                  "-close_distance", origin @ normal * 1e3, "-Xclose", -(origin @ fast) * 1e3, "-Yclose", -(origin @ slow) * 1e3, "-pivot", "sample"]
+        self.offset = panels.origin[0].copy()
+        if setup.blocks > 1:
+            words += ["-mosaic", 57.29577951308232, "-mosaic_domains", setup.blocks]
+        beam, crystal = nanobragg.Beam(), nanobragg.Crystal()
+        beam.fluence = setup.fluence
+        beam.sources = [(*place, weight, wavelength) for place, weight, wavelength in zip(*setup.sources)]
+        crystal.matrix = numpy.linalg.inv(numbers.direct).T
+        crystal.structure_factors = setup.grid
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "panels.json")
+            with open(file, "w") as out:
+                json.dump([{"offset_mm": list((o - self.offset) * 1e3), "fast": list(f), "slow": list(s), "normal": list(n),
+                            "pixels": [setup.shape[1], setup.shape[0]]}
+                           for o, f, s, n in zip(panels.origin, panels.fast, panels.slow, panels.normal)], out)
+            self.sim = nanobragg.Simulator(beam, crystal, flags=[*(w if isinstance(w, (str, int)) else float(w) for w in words), "--panels", file],
+                                           pixels=setup.rows, **how)
+        self.grid, self.have, self.functions = setup.grid, {}, {}
+
+    def values(self, numbers, setup):
+        """Parameters of the simulator by name."""
+        rotated = numbers.direct if setup.blocks else numbers.blocks[0] @ numbers.direct
+        spindle = numbers.spindle if setup.blocks else numbers.blocks[0] @ numbers.spindle
+        n, panels = numbers.width, numbers.panels
+        values = {"reciprocal_matrix": numpy.linalg.inv(rotated).T, "spindle_axis": spindle, "wavelength_offset": numbers.wave[0],
+                  "wavelength_scale": numbers.wave[1], "panel_offset": panels.origin - self.offset, "panel_fast_axis": panels.fast,
+                  "panel_slow_axis": panels.slow, "panel_normal": panels.normal, "fluence": setup.fluence, "default_F": setup.default_F,
+                  "ncells_a": n[0, 0], "ncells_b": n[1, 1], "ncells_c": n[2, 2], "ncells_d": n[0, 1], "ncells_e": n[1, 2], "ncells_f": n[0, 2]}
+        if setup.blocks > 1:
+            axes, angles = axes_and_angles(numbers.blocks)
+            values |= {"mosaic_axis": axes, "mosaic_unit_angle": angles, "mosaic_spread": numbers.spread}
+        if setup.diffuse:
+            values |= {"diffuse_gamma": numbers.gamma, "diffuse_sigma": numbers.sigma}
+        return values
+
+    @staticmethod
+    def change(numbers, slope, setup):
+        """The change of the simulator's parameters with a change of the numbers; what does not change is left out."""
+        change, direct = {}, slope.direct
+        block = None if setup.blocks else numbers.blocks[0]
+        if not setup.blocks:
+            direct = _sum(None if direct is None else block @ direct, None if slope.blocks is None else slope.blocks[0] @ numbers.direct)
+        if direct is not None:
+            reciprocal = numpy.linalg.inv(numbers.direct if block is None else block @ numbers.direct).T
+            change["reciprocal_matrix"] = -reciprocal @ direct.T @ reciprocal
+        spindle = slope.spindle if block is None else _sum(None if slope.spindle is None else block @ slope.spindle,
+                                                           None if slope.blocks is None else slope.blocks[0] @ numbers.spindle)
+        if spindle is not None and "-phi" in setup.words:
+            change["spindle_axis"] = spindle
+        if slope.width is not None:
+            for name, at in zip("abcdef", ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))):
+                if slope.width[at]:
+                    change[f"ncells_{name}"] = slope.width[at]
+        if slope.spread is not None and setup.blocks > 1:
+            change["mosaic_spread"] = slope.spread
+        if slope.wave is not None:
+            change |= {f"wavelength_{name}": by for name, by in zip(("offset", "scale"), slope.wave) if by}
+        if slope.panels is not None:
+            change |= {name: getattr(slope.panels, field) for name, field in (("panel_offset", "origin"), ("panel_fast_axis", "fast"),
+                       ("panel_slow_axis", "slow"), ("panel_normal", "normal")) if getattr(slope.panels, field).any()}
+        if slope.F is not None:
+            change |= {"F": numpy.broadcast_to(slope.F, setup.grid[0].shape)} | ({"default_F": slope.F} if numpy.ndim(slope.F) == 0 else {})
+        if setup.diffuse:
+            change |= {f"diffuse_{field}": getattr(slope, field) for field in ("gamma", "sigma") if getattr(slope, field) is not None}
+        return change
+
+    def _set(self, values, setup, but=()):
+        """Gives the simulator its numbers; those of the names in `but` move with functions."""
+        if setup.grid is not self.grid:
+            self.sim.structure_factors = setup.grid
+            self.grid = setup.grid
+            self.functions.clear()
+        new = {name: value for name, value in values.items() if name not in but and not numpy.array_equal(self.have.get(name), value)}
+        if new:
+            self.sim.set(**new)
+            self.have |= new
+            self.functions.clear()
+
+    def image(self, numbers, setup):
+        self._set(self.values(numbers, setup), setup)
+        return self.sim.image()
+
+    def by_wavelength(self, numbers, setup):
+        """The photons of each pixel and the sum of their wavelengths (m)."""
+        function, theta = self.function(["source_weight"], self.values(numbers, setup), setup)
+        wavelengths, light = numbers.wave[0] + numbers.wave[1] * setup.sources[2], function.image(theta)
+        # The kernel divides weights by their sum: their change has no part along themselves.
+        return light, function.jvp(theta, theta * wavelengths) + light * (theta @ wavelengths) / theta.sum()
+
+    def function(self, names, values, setup):
+        """The image as a function of what is named, and the vector now."""
+        self._set(values, setup, names)
+        key = tuple(sorted(names))
+        if key not in self.functions:
+            self.functions[key] = self.sim.function(*key)
+        function = self.functions[key]
+        return function, function.pack(**{name: values[name] for name in key if name in values})
+
+    def derivatives(self, numbers, slopes, setup):
+        """The image and its derivatives along slopes of the numbers, (slopes, pixels)."""
+        changes = [self.change(numbers, slope, setup) for slope in slopes]
+        names = sorted({name for change in changes for name in change})
+        result = numpy.zeros((len(slopes), len(setup.rows)))
+        alive = [i for i, change in enumerate(changes) if change]
+        if not alive:
+            return self.image(numbers, setup), result
+        function, theta = self.function(names, self.values(numbers, setup), setup)
+        vectors, at = numpy.zeros((len(alive), function.length)), 0
+        for name, shape in zip(function.names, function.shapes):
+            size = int(numpy.prod(shape, dtype=int))
+            for row, i in enumerate(alive):
+                if name in changes[i]:
+                    vectors[row, at:at + size] = numpy.reshape(changes[i][name], -1)
+            at += size
+        for first in range(0, len(alive), AT_ONCE):
+            result[alive[first:first + AT_ONCE]] = function.jvps(theta, vectors[first:first + AT_ONCE])
+        return function.image(theta), result
+
+
+def of_block(numbers, m):
+    """One mosaic domain of numbers or slopes."""
+    return numbers if numbers.blocks is None else numbers.with_(blocks=numbers.blocks[m:m + 1])
+
+
+def _sum(a, b):
+    return b if a is None else a if b is None else a + b
+
+
+def _other(vector):
+    return numpy.eye(3)[numpy.argmin(numpy.abs(vector))]
+

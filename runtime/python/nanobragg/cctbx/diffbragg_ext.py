@@ -1,0 +1,541 @@
+"""What simtbx_diffBragg_ext has: the class diffBragg, on kernels of listed pixels and their compiled derivatives."""
+
+import warnings
+
+import numpy
+from cctbx.array_family import flex
+
+import nanobragg
+
+from ..compat._simtbx_state import unit
+from ..compat.simtbx import _number, _plain
+from ._factors import Factors
+from ._kernels import Setup
+from ._model import Model, Pixels
+from ._moves import Numbers, cell, line, misset, mosaic, one_spread, rotation
+from ._panels import Panels
+from .nanobragg_ext import nanoBragg
+
+NCELLS, PANEL_Z, FCELL, LAMBDA, PANEL_ROT, PANEL_X, PANEL_Y, ETA, NCELLS_DEF, FP_FDP, DIFFUSE = 9, 10, 11, (12, 13), (14, 17, 18), 15, 16, 19, 21, 22, 23
+
+
+def _matrix(name):
+    return property(lambda self: tuple(getattr(self, name).reshape(-1).tolist()),
+                    lambda self, value: setattr(self, name, numpy.array([float(x) for x in value]).reshape(3, 3)))
+
+
+class diffBragg(Factors, nanoBragg):
+    """``diffBragg(detector, beam, verbose=0)`` with objects of dxtbx. Names mean what they mean in simtbx; docs/cctbx.md says what is
+    different."""
+
+    def __init__(self, detector, beam, verbose=0):
+        super().__init__(detector, beam, verbose, 0)
+        self._init_factors()
+        self._model = Model(self._how)
+        self._change_of_basis = self._u = numpy.eye(3)
+        self._b = None
+        self._angles, self._missets = numpy.zeros(3), None
+        self._cell_slopes, self._cell_curves = numpy.zeros((2, 6, 3, 3))
+        self._width, self._isotropic = numpy.eye(3), False
+        self._wave, self._use_wave = numpy.array([0.0, 1.0]), False
+        self._blocks = self._blocks_prime = self._blocks_second = None
+        self._given_prime = self._given_second = None
+        self._refined, self._first, self._second, self._images = set(), {}, {}, {}
+        self._reference, self._modelled, self._shift_z = numpy.zeros(3), 0, 0.0
+        self._gamma, self._sigma, self._principal = numpy.full(3, 50.0), numpy.full(3, 0.4), numpy.eye(3)
+        self._panels = Panels.of_detector(detector, self._state.righthanded)
+        self._turns = [Panels.nothing(len(detector)) for _ in PANEL_ROT]
+        self._npix = len(detector) * self._state.fpixels * self._state.spixels
+        self._panel_id = 0
+        for panel in range(len(detector)):
+            self.update_dxtbx_geoms(detector, beam, panel)
+        self.raw_pixels_roi = flex.double(self._npix)
+
+    # What nothing follows from.
+
+    compute_curvatures, oversample_omega, no_Nabc_scale = _plain("compute_curvatures", False, bool), _plain("oversample_omega", True, bool), _plain("no_Nabc_scale", False, bool)
+    only_save_omega_kahn, update_oversample_during_refinement = _plain("only_save_omega_kahn", False, bool), _plain("update_oversample", True, bool)
+    has_anisotropic_mosaic_spread, fudge = _plain("anisotropic_mosaic_spread", False, bool), _plain("fudge", 1.0, float)
+    force_cpu, force_gpu, use_gpu, record_timings = (_plain(name, False, bool) for name in ("force_cpu", "force_gpu", "use_gpu", "record_timings"))
+    record_time, Npix_to_allocate = _plain("record_time", True, bool), _plain("Npix_to_allocate", -1, int)
+    store_ave_wavelength_image = _plain("store_ave_wavelength_image", False, bool)
+    use_diffuse, only_diffuse = _plain("use_diffuse", False, bool), _plain("only_diffuse", False, bool)
+    laue_group_num, stencil_size, gamma_miller_units = _plain("laue_group", 1, int), _plain("stencil_size", 0, int), _plain("gamma_miller_units", False, bool)
+    raw_pixels_roi = _plain("raw_pixels_roi", None)
+    hall_symbol, refine_Icell, track_Fhkl = _plain("hall_symbol", None, str), _plain("refine_Icell", False, bool), _plain("track_Fhkl", False, bool)
+    dspace_bins = property(lambda self: list(self._bins), lambda self, value: setattr(self, "_bins", [float(x) for x in value]))
+    most_recent_kernel_used_GPU = property(lambda self: False)
+    reference_origin = property(lambda self: tuple(self._reference * 1000),
+                                lambda self, value: setattr(self, "_reference", numpy.array([float(x) for x in value]) / 1000))
+    diffuse_gamma = property(lambda self: tuple(self._gamma), lambda self, value: setattr(self, "_gamma", numpy.array([float(x) for x in value])))
+    diffuse_sigma = property(lambda self: tuple(self._sigma), lambda self, value: setattr(self, "_sigma", numpy.array([float(x) for x in value])))
+    Umatrix, Omatrix, _ext_rotate_principal_axes = _matrix("_u"), _matrix("_change_of_basis"), _matrix("_principal")
+
+    def gpu_free(self):
+        """Nothing to do: memory is Python's."""
+
+    kokkos_free = gpu_free
+
+    def show_timings(self, MPI_RANK=0):
+        timing = nanobragg.counters()
+        print(f"RANK{MPI_RANK} TIMINGS: kernels {timing}")
+
+    # The crystal.
+
+    @property
+    def Bmatrix(self):
+        return tuple((numpy.zeros((3, 3)) if self._b is None else self._b).reshape(-1).tolist())
+
+    @Bmatrix.setter
+    def Bmatrix(self, value):
+        state = self._state
+        self._b = numpy.array([float(x) for x in value]).reshape(3, 3)
+        state.reciprocal, state.user_cell, state.user_matrix = self._b.T.copy(), False, True
+        state.init_cell()
+        self._direct = state.direct.T.copy()
+
+    @property
+    def Ncells_abc(self):
+        return float(self._width[0, 0])
+
+    @Ncells_abc.setter
+    def Ncells_abc(self, value):
+        self._isotropic = True
+        self.set_value(NCELLS, float(value[0]) if hasattr(value, "__len__") else float(value))
+
+    isotropic_ncells = property(lambda self: self._isotropic, lambda self, value: setattr(self, "_isotropic", bool(value)))
+
+    @property
+    def Ncells_abc_aniso(self):
+        return tuple(numpy.diag(self._width).tolist())
+
+    @Ncells_abc_aniso.setter
+    def Ncells_abc_aniso(self, value):
+        self._isotropic = False
+        self.set_ncells_values(value)
+
+    def set_ncells_values(self, value):
+        self._width = self._width.copy()
+        numpy.fill_diagonal(self._width, [float(n) for n in value])
+        self._state.N, self._state.size = [float(n) for n in value], [-1.0] * 3
+        if self.update_oversample_during_refinement:
+            self._state.update_oversample()
+
+    def get_ncells_values(self):
+        return self.Ncells_abc_aniso
+
+    @property
+    def Ncells_def(self):
+        return tuple(float(self._width[at]) for at in ((0, 1), (1, 2), (0, 2)))
+
+    @Ncells_def.setter
+    def Ncells_def(self, value):
+        self._width = self._width.copy()
+        for (i, j), n in zip(((0, 1), (1, 2), (0, 2)), value):
+            self._width[i, j] = self._width[j, i] = float(n)
+
+    def set_ucell_derivative_matrix(self, refine_id, value):
+        self._cell_slopes[self._cell_parameter(refine_id)] = numpy.array([float(x) for x in value]).reshape(3, 3) * 1e-10
+
+    def set_ucell_second_derivative_matrix(self, refine_id, value):
+        self._cell_curves[self._cell_parameter(refine_id)] = numpy.array([float(x) for x in value]).reshape(3, 3) * 1e-10
+
+    @staticmethod
+    def _cell_parameter(refine_id):
+        if not 3 <= refine_id < 9:
+            raise ValueError(f"{refine_id} is none of the cell's numbers, which are 3 to 8")
+        return refine_id - 3
+
+    # Mosaic domains.
+
+    def set_mosaic_blocks_prime(self, matrices):
+        """Derivatives of the domains' rotations by the spread, or by each of three: those by the first, then by the second and third."""
+        self._given_prime = numpy.array([numpy.array(m, dtype=float).reshape(3, 3) for m in matrices])
+
+    def set_mosaic_blocks_dbl_prime(self, matrices):
+        self._given_second = numpy.array([numpy.array(m, dtype=float).reshape(3, 3) for m in matrices])
+
+    def get_mosaic_blocks_prime(self):
+        return self._arrays.mat3(self._given_prime[:self._state.mosaic_domains])
+
+    def vectorize_umats(self):
+        """The rotations of the domains, and their derivatives, become those of the model."""
+        self._blocks = self._state.mosaic_blocks().copy()
+        self._blocks_prime, self._blocks_second = self._given_prime, self._given_second
+
+    # The beam.
+
+    @property
+    def lambda_coefficients(self):
+        return float(self._wave[0]), float(self._wave[1])
+
+    @lambda_coefficients.setter
+    def lambda_coefficients(self, value):
+        self._wave, self._use_wave = numpy.array([float(x) for x in value]), True
+
+    use_lambda_coefficients = property(lambda self: self._use_wave, lambda self, value: setattr(self, "_use_wave", bool(value)))
+
+    def update_xray_beams(self, beams):
+        """Fluxes and wavelengths (m) of the sources; the weights then have the sum 1, so that images are fainter by the number of
+        sources than after xray_beams, as in simtbx."""
+        state = self._state
+        flux = numpy.array([beam.get_flux() for beam in beams])
+        if flux.sum() > 0:
+            state.flux = flux.sum()
+            state.init_beam()
+        state.sources = state.sources[0], flux / (flux.sum() or 1.0), numpy.array([beam.get_wavelength() for beam in beams])
+
+    # The detector.
+
+    def get_origin(self):
+        return tuple(float(x) * 1000 for x in self._panels.origin[self._panel_id])
+
+    close_distances = property(lambda self: numpy.einsum("ij,ij->i", self._panels.origin, self._panels.normal).tolist())
+
+    def shift_origin_z(self, detector, shift):
+        """All panels stand where the detector has them, and this many m along z from there."""
+        if shift != self._shift_z:
+            self._panels = self._panels * 1.0
+            self._panels.origin[:, 2] = [panel.get_origin()[2] / 1000 + shift for panel in detector]
+            self._shift_z = shift
+
+    def update_dxtbx_geoms(self, detector, beam, panel_id=0, panel_rot_angO=0, panel_rot_angF=0, panel_rot_angS=0, panel_offsetX=0,
+                           panel_offsetY=0, panel_offsetZ=0, force=True):
+        """A panel of the detector and the beam; the panel turned about reference_origin by angles (rad) about its normal, fast and slow
+        axis and shifted (m)."""
+        state, panel = self._state, detector[panel_id]
+        state.take_beam(beam)
+        if panel.get_image_size() != (state.fpixels, state.spixels):
+            raise ValueError(f"panel {panel_id} has {panel.get_image_size()} pixels; all panels have as many as the first, {(state.fpixels, state.spixels)}")
+        placed, turns = Panels.of_detector([panel], state.righthanded).turned((panel_rot_angO, panel_rot_angF, panel_rot_angS), self._reference)
+        placed = placed + placed.shifted(numpy.array([panel_offsetX, panel_offsetY, panel_offsetZ], dtype=float))
+        if not placed.origin[0] @ placed.normal[0] > 0:
+            raise ValueError(f"panel {panel_id} of the detector lies behind the sample")
+        self._panels = self._panels * 1.0
+        self._panels.set(panel_id, placed)
+        for whole, turn in zip(self._turns, turns):
+            whole.set(panel_id, turn)
+        self._panel_id = panel_id
+        state.fast, state.slow, state.normal, state.origin = (getattr(placed, f)[0].copy() for f in ("fast", "slow", "normal", "origin"))
+        state.Fclose = state.Xclose = -state.origin @ state.fast
+        state.Sclose = state.Yclose = -state.origin @ state.slow
+        state.close_distance = state.distance = state.origin @ state.normal
+        center = numpy.linalg.inv(numpy.array([state.fast, state.slow, state.origin * 1000]).T) @ numpy.array(beam.get_s0())
+        state.Xbeam, state.Ybeam = (center[:2] / center[2] / 1000).tolist()
+        state.thick = panel.get_thickness()
+        if panel.get_mu() > 0:
+            state.attenuation = 1 / panel.get_mu()
+        self.quantum_gain = panel.get_gain()
+        state.spindle, state.ORGX, state.ORGY, state.user_beam = unit(state.fast), float("nan"), float("nan"), True
+        state.init_beam()
+        state.init_beamcenter()
+        state.update_beamcenter()
+
+    # What is refined.
+
+    def set_value(self, refine_id, value):
+        if refine_id < 3:
+            self._angles = self._angles.copy()
+            self._angles[refine_id] = value
+        elif refine_id == NCELLS:
+            self.set_ncells_values((value,) * 3)
+
+    def get_value(self, refine_id):
+        return float(self._angles[refine_id]) if refine_id < 3 else self.Ncells_abc if refine_id == NCELLS else 0.0
+
+    def refine(self, refine_id):
+        """From now on add_diffBragg_spots computes this derivative."""
+        if refine_id in LAMBDA:
+            self._use_wave = True
+        if refine_id == ETA and self._given_prime is None:
+            raise ValueError("the mosaic spread has no derivatives; call set_mosaic_blocks_prime")
+        if refine_id == FP_FDP:
+            raise NotImplementedError("f' and f'' are not refined here; nanobragg does it with the parameters f_prime and f_double_prime "
+                                      "(docs/structure-factors.md)")
+        self._refined.add(refine_id)
+        self._clear(refine_id)
+
+    def let_loose(self, refine_id):
+        self._refined.add(refine_id)
+
+    def fix(self, refine_id):
+        self._refined.discard(refine_id)
+
+    def _keys(self, refine_id):
+        """Those of the derivative images."""
+        count = {NCELLS: 3, NCELLS_DEF: 3, ETA: 3 if self.has_anisotropic_mosaic_spread else 1, DIFFUSE: 6}.get(refine_id, 1)
+        return [(refine_id, i) for i in range(count)]
+
+    def _clear(self, refine_id):
+        for key in self._keys(refine_id):
+            self._first[key], self._second[key] = flex.double(self._npix), flex.double(self._npix)
+
+    def initialize_managers(self):
+        for refine_id in self._refined:
+            self._clear(refine_id)
+
+    def zero_raw_pixel_rois(self):
+        self.raw_pixels_roi = flex.double(self._npix)
+        self.initialize_managers()
+
+    def print_if_refining(self):
+        for refine_id in sorted(self._refined):
+            print(f"Refining {refine_id}")
+
+    def _numbers_now(self):
+        if self._b is None and not self._state.direct.any():
+            raise ValueError("diffBragg has no crystal; set Bmatrix and Umatrix")
+        direct = self._direct if self._b is not None else self._state.direct.T
+        self._before = numpy.linalg.multi_dot([rotation(i, angle)[0] for i, angle in enumerate(self._angles)]) @ self._u
+        blocks = self._state.mosaic_blocks() if self._blocks is None else self._blocks
+        return Numbers(direct=self._before @ direct @ self._change_of_basis.T * 1e-10, blocks=blocks, spread=1.0, spindle=self._before @ unit(self._state.spindle),
+                       width=self._width, wave=(self._wave * [1e-10, 1] if self._use_wave else numpy.array([0.0, 1.0])), panels=self._panels, F=0.0,
+                       gamma=self._gamma * 1e-10, sigma=self._sigma * 1e-10)
+
+    def _moves(self, numbers):
+        """Curves of what is refined, by the keys of their derivatives."""
+        moves = {}
+        for i in self._refined:
+            if i < 3:
+                frame = self._u @ (self._direct if self._b is not None else self._state.direct.T) @ self._change_of_basis.T * 1e-10
+                moves[i, 0] = misset(numbers, i, self._angles, frame, self._u @ unit(self._state.spindle))
+            elif i < 9:
+                moves[i, 0] = cell(numbers, self._before, self._cell_slopes[i - 3], self._cell_curves[i - 3], self._change_of_basis.T)
+            elif i == NCELLS and self._isotropic:
+                moves[i, 0] = line(numbers, width=numpy.eye(3))
+            elif i in (NCELLS, NCELLS_DEF):
+                for n, (j, k) in enumerate(((0, 0), (1, 1), (2, 2)) if i == NCELLS else ((0, 1), (1, 2), (0, 2))):
+                    by = numpy.zeros((3, 3))
+                    by[j, k] = by[k, j] = 1
+                    moves[i, n] = line(numbers, width=by)
+            elif i in (PANEL_Z, PANEL_X, PANEL_Y):
+                moves[i, 0] = line(numbers, panels=self._panels.shifted(numpy.eye(3)[{PANEL_Z: 2, PANEL_X: 0, PANEL_Y: 1}[i]]))
+            elif i in PANEL_ROT:
+                moves[i, 0] = line(numbers, panels=self._turns[PANEL_ROT.index(i)])
+            elif i in LAMBDA:
+                moves[i, 0] = line(numbers, wave=numpy.array([1e-10, 0.0] if i == LAMBDA[0] else [0.0, 1.0]))
+            elif i == ETA and not self.has_anisotropic_mosaic_spread and (factor := one_spread(numbers.blocks, self._blocks_prime[:len(numbers.blocks)])):
+                moves[i, 0] = line(numbers, spread=factor)
+            elif i == ETA:
+                n = len(numbers.blocks)
+                for k in range(3 if self.has_anisotropic_mosaic_spread and len(self._blocks_prime) == 3 * n else 1):
+                    second = self._blocks_second
+                    moves[i, k] = mosaic(numbers, self._blocks_prime[k * n:(k + 1) * n],
+                                         numpy.zeros((n, 3, 3)) if second is None else second[k * n:(k + 1) * n])
+            elif i == DIFFUSE and self.use_diffuse:
+                for k in range(6):
+                    moves[i, k] = line(numbers, **{"gamma" if k < 3 else "sigma": numpy.eye(3)[k % 3] * 1e-10})
+        return moves
+
+    # Images.
+
+    def _rows(self, pfs):
+        """(pixels, 3): panel, slow, fast."""
+        array = pfs.as_numpy_array() if hasattr(pfs, "as_numpy_array") else numpy.array(pfs)
+        return array.reshape(-1, 3)[:, [0, 2, 1]].astype(int)
+
+    def _pixel_factors(self, rows):
+        state = self._state
+        return Pixels(rows, state.pixel_size, unit(-state.sources[0][0]), unit(state.polar), None if state.nopolar else state.polarization,
+                      not self.oversample_omega, max(1, state.oversample), self.no_Nabc_scale)
+
+    def _setups(self, rows, diffuse, channels=False, apart=False):
+        """Setups of the kernels whose images add up to that of the rows, with their channels where asked. apart: mosaic domains one
+        by one."""
+        state = self._state
+        xyz, weight, wavelength = state.sources
+        xyz = xyz / numpy.linalg.norm(xyz, axis=1)[:, None]
+        words = ["-oversample", max(1, state.oversample), *(["-oversample_omega"] if self.oversample_omega else ["-point_pixel"])]
+        if self.point_pixel and self.oversample_omega:
+            words += ["-point_pixel"]
+        if state.phi or state.phisteps > 1:
+            words += ["-phi", float(numpy.degrees(state.phi))]
+        if state.phisteps > 1:
+            words += ["-osc", float(numpy.degrees(state.phistep * state.phisteps)), "-phisteps", state.phisteps]
+        layers = 1
+        if state.thick > 0 and state.attenuation > 0:
+            layers = state.thicksteps
+            words += ["-detector_thick", state.thickstep * layers * 1e6, "-detector_abs", state.attenuation * 1e6, "-detector_thicksteps", layers,
+                      "-oversample_thick"]
+        kinds = [] if diffuse and self.only_diffuse else [([*words, "-fudge", self.fudge], False)]
+        if diffuse:  # without reflections
+            kinds.append(([*words, "-fudge", 1e30, "-diffuse_gamma", *self._gamma, "-diffuse_sigma", *self._sigma, "-laue_group",
+                           self.laue_group_num], True))
+        setups = []
+        for channel, at in self._channel_sources():
+            part = float(weight[at].sum())
+            for sign, grid in self._factors_of(channel) if part > 0 else ():
+                default_F = abs(state.default_F)**0.5 if self.refine_Icell else state.default_F
+                setups += [(Setup(rows, (state.spixels, state.fpixels), state.pixel_size, (xyz[at], weight[at], wavelength[at]),
+                                  0 if apart else len(self._state.mosaic_blocks() if self._blocks is None else self._blocks),
+                                  state.fluence * part / len(weight) / layers, default_F if sign > 0 else 0.0, grid, *kind, sign), channel)
+                           for kind in kinds]
+        return setups if channels else [setup for setup, _ in setups]
+
+    def add_diffBragg_spots(self, pfs=None, nominal_hkl=None):
+        """The photons of pixels (panel, fast, slow, panel, ...) become the first numbers of raw_pixels_roi, and the derivatives by what
+        is refined those of their images; without arguments the pixels of region_of_interest, whose photons begin raw_pixels.
+        nominal_hkl: of each pixel, the reflection that derivatives by structure factors are of."""
+        if pfs is None:
+            rows = self._region()
+            self._spots(rows, None)
+            photons = self._raw().reshape(-1)
+            photons[:len(rows)] = self._images["image"]
+            self.raw_pixels = photons.reshape(self._shape())
+        else:
+            self._spots(self._rows(pfs), nominal_hkl)
+
+    def _region(self):
+        fast0, fast1, slow0, slow1 = self._state.roi
+        slow, fast = numpy.mgrid[slow0:min(slow1, self._state.spixels), fast0:min(fast1, self._state.fpixels)].reshape(2, -1)
+        return numpy.stack([numpy.full(slow.shape, self._panel_id), slow, fast], axis=1)
+
+    def add_diffBragg_spots_full(self):
+        """Of all pixels of all panels."""
+        count, (slow, fast) = len(self._panels.origin), self._shape()
+        rows = numpy.indices((count, slow, fast)).reshape(3, -1).T
+        self._spots(rows, None)
+        return self.raw_pixels_roi
+
+    def _spots(self, rows, nominal_hkl):
+        if len(rows) > self._npix:
+            raise ValueError(f"{len(rows)} pixels are more than the detector has, {self._npix}")
+        self._warn_of_diffuse()
+        numbers, pixels = self._numbers_now(), self._pixel_factors(rows)
+        moves = self._moves(numbers)
+        apart = any(move.slope(0.0).blocks is not None for move in moves.values())
+        setups = self._setups(rows, self.use_diffuse, apart=apart)
+        image, slopes = self._model.evaluate(setups, pixels, numbers, [move.slope(0.0) for move in moves.values()])
+        self._images = {"image": self.spot_scale * image, "rows": rows, "numbers": numbers}
+        self._modelled = len(rows)
+        self._put(self.raw_pixels_roi, self._images["image"])
+        for key, slope in zip(moves, slopes):
+            self._put(self._image_of(self._first, key), self.spot_scale * slope)
+        if self.compute_curvatures:
+            curves = self._model.second_derivatives(setups, pixels, numbers, list(moves.values()), image, slopes)
+            for key, curve in zip(moves, curves):
+                self._put(self._image_of(self._second, key), self.spot_scale * curve)
+        if FCELL in self._refined:
+            self._factor_derivatives(setups, pixels, numbers, rows, nominal_hkl)
+        if self.store_ave_wavelength_image:
+            self._store_wavelengths(setups, pixels, numbers)
+
+    def _image_of(self, images, key):
+        if key not in images or images[key].size() != self._npix:
+            images[key] = flex.double(self._npix)
+        return images[key]
+
+    def _put(self, image, values):
+        image.set_selected(flex.size_t_range(len(values)), flex.double(numpy.ascontiguousarray(values)))
+
+    def _factor_derivatives(self, setups, pixels, numbers, rows, nominal_hkl):
+        """By the amplitude (or intensity, refine_Icell) of all reflections, or of each pixel's own."""
+        first = numpy.zeros(len(rows))
+        second = numpy.zeros(len(rows))
+        own = None if nominal_hkl is None else numpy.array([tuple(h) for h in nominal_hkl], dtype=int)
+        for setup in setups:
+            kernel, factor = self._model.kernel(setup, numbers), setup.sign * pixels.factor(numbers, False)
+            grid, low = setup.grid
+            by = numpy.divide(0.5 * setup.sign, grid, out=numpy.zeros(grid.shape), where=grid > 0) if self.refine_Icell else numpy.ones(grid.shape)
+            for odd in [None] if own is None else numpy.ndindex(2, 2, 2):
+                use = True if odd is None else (own % 2 == odd).all(axis=1)
+                if not numpy.any(use):
+                    continue
+                part = by if odd is None else by * ((numpy.indices(grid.shape).reshape(3, -1).T + low) % 2 == odd).all(axis=1).reshape(grid.shape)
+                change = Numbers(F=1.0 if odd is None and not self.refine_Icell else part)
+                light = factor * kernel.derivatives(numbers, [change], setup)[1][0]
+                first += numpy.where(use, light, 0.0)
+                if self.compute_curvatures and not self.refine_Icell:
+                    # The image is quadratic in F: its change by the same change is half its second derivative.
+                    ones = setup.__class__(setup.rows, setup.shape, setup.pixel_size, setup.sources, setup.blocks, setup.fluence,
+                                           1.0 if odd is None and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.words, setup.diffuse)
+                    second += numpy.where(use, 2 * factor * self._model.kernel(ones, numbers).image(numbers, ones), 0.0)
+        self._put(self._image_of(self._first, (FCELL, 0)), self.spot_scale * first)
+        self._put(self._image_of(self._second, (FCELL, 0)), self.spot_scale * second)
+
+    def _warn_of_diffuse(self):
+        if self.use_diffuse and (self.stencil_size or self.gamma_miller_units):
+            warnings.warn("diffuse scattering is that of the nearest reflection, and its gammas are in Angstrom: stencil_size and "
+                          "gamma_miller_units have no effect", nanobragg.Warning, stacklevel=4)
+
+    # Derivatives.
+
+    def get_derivative_pixels(self, refine_id):
+        return self._derivative(self._first, refine_id)[:self._modelled]
+
+    def _derivative(self, images, refine_id, part=0):
+        if (refine_id, part) not in images:
+            raise ValueError(f"there is no derivative by {refine_id}; call refine({refine_id}) and add_diffBragg_spots")
+        return images[refine_id, part]
+
+    def _hidden_derivative(self, refine_id):
+        return self._derivative(self._first, refine_id)
+
+    def get_second_derivative_pixels(self, refine_id):
+        return self._derivative(self._second, refine_id)
+
+    def _three(self, images, refine_id, first=0):
+        return tuple(self._derivative(images, refine_id, part) for part in range(first, first + 3))
+
+    def get_ncells_derivative_pixels(self):
+        return self._three(self._first, NCELLS)
+
+    def get_ncells_second_derivative_pixels(self):
+        return self._three(self._second, NCELLS)
+
+    def get_ncells_def_derivative_pixels(self):
+        return self._three(self._first, NCELLS_DEF)
+
+    def get_ncells_def_second_derivative_pixels(self):
+        return self._three(self._second, NCELLS_DEF)
+
+    def get_aniso_eta_deriv_pixels(self):
+        return self._three(self._first, ETA)
+
+    def get_aniso_eta_second_deriv_pixels(self):
+        return self._three(self._second, ETA)
+
+    def get_diffuse_gamma_derivative_pixels(self):
+        return self._three(self._first, DIFFUSE)
+
+    def get_diffuse_sigma_derivative_pixels(self):
+        return self._three(self._first, DIFFUSE, 3)
+
+    def get_lambda_derivative_pixels(self):
+        return tuple(self._derivative(self._first, i) for i in LAMBDA if i in self._refined)
+
+    # Averages of pixels.
+
+    def _nearest(self, numbers, rows, wavelength=None):
+        """Fractional Miller indices at the pixels' centres, of the mean orientation and wavelength."""
+        xyz, weight, waves = self._state.sources
+        if wavelength is None:
+            wavelength = numbers.wave[0] + numbers.wave[1] * (weight @ waves / weight.sum())
+        diffracted = numbers.panels.at(rows, self._state.pixel_size)
+        diffracted /= numpy.linalg.norm(diffracted, axis=1)[:, None]
+        q = (diffracted - unit(-(weight @ xyz))) / numpy.reshape(wavelength, (-1, 1))
+        return q @ numbers.direct
+
+    def _store_wavelengths(self, setups, pixels, numbers):
+        total, mean = self._model.by_wavelength(setups, pixels, numbers)
+        with numpy.errstate(invalid="ignore", divide="ignore"):
+            self._images["wavelength"] = mean / total
+
+    def ave_wavelength_image(self):
+        """Angstrom, the mean of each pixel's photons; store_ave_wavelength_image has to be set."""
+        return flex.double(self._stored_wavelengths())
+
+    def _stored_wavelengths(self):
+        if "wavelength" not in self._images:
+            raise ValueError("no wavelengths were stored; set store_ave_wavelength_image and call add_diffBragg_spots")
+        return self._images["wavelength"]
+
+    def ave_hkl_image(self):
+        """h, k and l at the centres of the pixels for the mean wavelength of their photons and the mean orientation."""
+        wavelength = self._stored_wavelengths() * 1e-10
+        return tuple(flex.double(numpy.ascontiguousarray(x)) for x in self._nearest(self._images["numbers"], self._images["rows"], wavelength).T)
+
+
+setattr(diffBragg, "__get_derivative_pixels", diffBragg._hidden_derivative)
+setattr(diffBragg, "__number_of_pixels_modeled_using_diffBragg", property(lambda self: self._modelled, lambda self, value: setattr(self, "_modelled", value)))
+__all__ = ["diffBragg"]
