@@ -74,8 +74,9 @@ def compared(model, image, nodes, random, options):
         mean, error = estimate(model, area, max(200, options.draws // 16), random)
         total, deviation = mean.sum(), np.sqrt((error**2).sum())
         there = image[area[:, 1], area[:, 0]].sum()
-        off = there / total - 1
-        text += f"; spot {100 * off:+.3f} % +- {100 * deviation / total:.3f}"
+        text += f"; spot {there:.5g} for {total:.5g}"
+        if total > 0:
+            text += f" ({100 * there / total - 100:+.3f} % +- {100 * deviation / total:.3f})"
         good = good and abs(there - total) <= max(options.spot_tolerance * total, 4 * deviation)
     return text, good
 
