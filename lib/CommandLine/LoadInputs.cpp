@@ -10,6 +10,7 @@
 #include "lib/CommandLine/PanelFile.h"
 #include "lib/CommandLine/StructureFactorInput.h"
 #include "lib/Experiment/Defaults.h"
+#include "lib/Experiment/SamplingError.h"
 #include "lib/Experiment/StockMaterials.h"
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FileContents.h"
@@ -186,6 +187,8 @@ CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInput
   CompleteExperiment complete = chooseDefaults(line.options, loaded.inputs, line.semantics);
   for (std::string &warning : flagsWithoutEffect(line, complete.neverRead))
     complete.warnings.push_back(std::move(warning));
+  if (auto coarse = coarseSampling(complete.experiment, complete.report))
+    complete.warnings.push_back(*coarse);
   return complete;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""averages_test.py NB_SIM: the brute force that averages are held against is right itself. Its geometry is that of
+"""brute_force_test.py NB_SIM: the brute force that averages are held against is right itself. Its geometry is that of
 nb-sim where nothing is averaged, and its weighted draws have the mean of plain ones."""
 
 import sys
