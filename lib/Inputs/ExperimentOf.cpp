@@ -3,6 +3,7 @@
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/Experiment/Defaults.h"
+#include "lib/Experiment/SamplingError.h"
 #include "lib/Inputs/Schedule.h"
 
 namespace nanobragg {
@@ -25,6 +26,8 @@ CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInput
   CompleteExperiment complete = chooseDefaults(loaded.options, loaded.inputs, line.semantics);
   for (std::string &warning : flagsWithoutEffect(line, complete.neverRead))
     complete.warnings.push_back(std::move(warning));
+  if (auto coarse = coarseSampling(complete.experiment, complete.report))
+    complete.warnings.push_back(*coarse);
   return complete;
 }
 
