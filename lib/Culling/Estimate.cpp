@@ -12,6 +12,8 @@
 namespace nanobragg {
 namespace {
 
+/// Of averages, where no setting is asked for: a billionth of each spot's peak.
+constexpr double ofAverages = 1e-9;
 /// A block of pixels that is computed for each that may have light.
 constexpr double lanes = 8;
 /// More of the samples than that are not worth looking for.
@@ -137,7 +139,7 @@ CullSetting cullFor(std::optional<CullSetting> wanted, const Experiment &experim
     return CullSetting::off();
   // A pixel has all reflections about the nearest, of which few have light.
   if (variant.averaging == Averaging::Closed)
-    return program.setting;
+    return wanted.value_or(CullSetting::below(ofAverages));
   const bool lookedAt =
       variant.curvature != Curvature::Flat && variant.shape == CrystalShape::Square;
   if ((variant.pixelList || lookedAt) && !directionsPay(experiment))

@@ -49,14 +49,16 @@ constexpr Quantity rows[] = {
      More{.python = "Beam.vdivergence", .parameter = "vdiv_range", .only = generated}},
     {"-divergence_sigma", "H [V]", &unit::milliradians, "none",
      "standard deviations of a normally distributed divergence, horizontal and vertical; sources "
-     "at its quantiles, in place of a range",
+     "at its quantiles, in place of a range; with --average=closed one source",
      Range::notNegative(), in<&O::hdivSigma, &O::vdivSigma>,
      More{.python = "Beam.divergence_sigma", .parameter = "divergence", .only = generated}},
     {"--bandwidth-sigma", "WIDTH", &unit::percent, "0",
      "standard deviation of a normally distributed spectrum about each wavelength, delta "
      "lambda/lambda",
      Range{0, 20, true, true}, in<&O::bandwidthSigma>,
-     More{.python = "Beam.bandwidth_sigma", .parameter = "bandwidth_sigma"}},
+     More{.python = "Beam.bandwidth_sigma",
+          .parameter = "bandwidth_sigma",
+          .only = "with --average=closed"}},
     {"-hdivstep", "STEP", &unit::milliradians, "from range and steps",
      "horizontal distance of sources; alone: two sources", Range::notNegative(), in<&O::hdivStep>,
      More{.only = generated, .zeroIsUnset = true}},

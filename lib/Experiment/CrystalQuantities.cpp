@@ -98,7 +98,8 @@ constexpr Quantity rows[] = {
           .parameter = "fudge",
           .only = "without -square_xtal, which has no spot radius"}},
     {"-mosaic -mosaici* -mosaic_spr*", "SPREAD", &unit::degrees, "0",
-     "largest rotation of a mosaic domain; 90 for a powder", Range::notNegative(),
+     "largest rotation of a mosaic domain, 90 for a powder; with --average=closed the standard "
+     "deviation of rotations about each axis", Range::notNegative(),
      in<&O::mosaicSpread>,
      More{.python = "Crystal.mosaic_spread",
           .parameter = "mosaic_spread",

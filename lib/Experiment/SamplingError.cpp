@@ -182,7 +182,10 @@ std::optional<std::string> coarseSampling(const Experiment &e, const Report &r) 
     return {};
   return "samples lie farther apart than spots are wide (" + enumeration(few) +
          "): the photons of a spot are off by " + percent(error) + "; " + enumeration(mended) +
-         " would make that " + percent(now);
+         " would make that " + percent(now) +
+         (e.variant.shape == CrystalShape::Gauss || e.variant.shape == CrystalShape::GaussMatrix
+              ? "; --average=closed has the averages themselves"
+              : "");
 }
 
 } // namespace nanobragg
