@@ -153,11 +153,13 @@ void field(Archive &a, Goniometer &goniometer) {
 template <typename Archive>
 void field(Archive &a, Beam &beam) {
   auto &[direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
-         hdivSigma, vdivSigma, fluence, exposure, unitHdiv, unitVdiv, unitDispersion,
-         sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale, sourceWeight] = beam;
+         hdivSigma, vdivSigma, bandwidthSigma, fluence, exposure, unitHdiv, unitVdiv,
+         unitDispersion, sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale,
+         sourceWeight] = beam;
   fields(a, direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
-         hdivSigma, vdivSigma, fluence, exposure, unitHdiv, unitVdiv, unitDispersion,
-         sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale, sourceWeight);
+         hdivSigma, vdivSigma, bandwidthSigma, fluence, exposure, unitHdiv, unitVdiv,
+         unitDispersion, sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale,
+         sourceWeight);
 }
 
 template <typename Archive>
@@ -187,9 +189,16 @@ void field(Archive &a, Background &background) {
 }
 
 template <typename Archive>
+void field(Archive &a, Average &average) {
+  auto &[nodes, weights, around, fast, slow, phi, wavelength, hdiv, vdiv, rotation] = average;
+  fields(a, nodes, weights, around, fast, slow, phi, wavelength, hdiv, vdiv, rotation);
+}
+
+template <typename Archive>
 void field(Archive &a, Experiment &experiment) {
-  auto &[variant, crystal, goniometer, beam, detector, dmin, waterSize, background] = experiment;
-  fields(a, variant, crystal, goniometer, beam, detector, dmin, waterSize, background);
+  auto &[variant, crystal, goniometer, beam, detector, dmin, waterSize, background, average] =
+      experiment;
+  fields(a, variant, crystal, goniometer, beam, detector, dmin, waterSize, background, average);
 }
 
 } // namespace
