@@ -32,7 +32,7 @@ def NB_DeviateOp : NB_PureOp<"deviate", [
   let assemblyFormat = "$distribution $table `[` $indices `]` attr-dict `:` type($table)";
 }
 
-def NB_NeighbourOp : NB_ExpandableOp<"neighbour", [InactiveOp, AllTypesMatch<["hkl", "result"]>]> {
+def NB_NeighbourOp : NB_PureOp<"neighbour", [InactiveOp, AllTypesMatch<["hkl", "result"]>]> {
   let summary = "one of the reflections about a fractional Miller index";
   let description = [{
     The reflection number `number` of those whose indices differ by at most `around` from the

@@ -88,8 +88,8 @@ struct Beam {
   double hdivSigma = 0, vdivSigma = 0; ///< rad, standard deviation, with Divergence::Normal
   /// Standard deviation about each wavelength over it, with variant.bandwidth.
   double bandwidthSigma = 0;
-  double fluence = 0;                  ///< photons/m^2
-  double exposure = 1;                 ///< s
+  double fluence = 0;  ///< photons/m^2
+  double exposure = 1; ///< s
   // One entry per source. Sources::Generated: position on the unit scale, so that the deviation is
   // range * unit, or sigma * unit, and the wavelength is lambda0 * (1 + dispersion * unit).
   std::vector<double> unitHdiv, unitVdiv, unitDispersion;

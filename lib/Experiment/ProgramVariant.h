@@ -43,9 +43,10 @@ enum class Water { None, Right, C };
 /// distributed. Ellipsoid: normally distributed, about three axes of the crystal by three spreads.
 /// None: one block; not where averages are sampled.
 enum class Mosaicity { Ball, Ellipsoid, None };
-/// What becomes of the averages over pixels, rotation steps, mosaic blocks and spectra. Sampled: the
-/// samples that flags ask for, as the C program draws them. Closed: normal distributions, averaged
-/// in closed form. Drawn: the same distributions, by many draws, which closed forms are held against.
+/// What becomes of the averages over pixels, rotation steps, mosaic blocks and spectra. Sampled:
+/// the samples that flags ask for, as the C program draws them. Closed: normal distributions,
+/// averaged in closed form. Drawn: the same distributions, by many draws, which closed forms are
+/// held against.
 enum class Averaging { Sampled, Closed, Drawn };
 /// How light spreads in the detector; None: not at all.
 enum class PointSpread { None, Gauss, Fiber };

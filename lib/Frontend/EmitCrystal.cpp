@@ -47,8 +47,9 @@ Value Emitter::phi(const SampleIndices &at) {
 
 Value Emitter::millerIndex(const SampleIndices &at, Value q) {
   Value spindle = op<AxisRotationOp>("spindle_rotation", param("spindle_axis"), phi(at));
+  Value direct = unrotatedDirect();
   const auto turned = [&](Value rotation) {
-    return op<MultiplyOp>("rotated_direct", unrotatedDirect(),
+    return op<MultiplyOp>("rotated_direct", direct,
                           op<TransposeOp>("crystal_rotation_t", rotation));
   };
   if (variant.isSampled())
@@ -69,8 +70,7 @@ Value Emitter::millerIndex(const SampleIndices &at, Value q) {
   }
   Value before =
       op<TransformOp>("scattering_vec", op<TransposeOp>("spindle_rotation_t", spindle), q);
-  return op<MillerIndexOp>("hkl", unrotatedDirect(),
-                           turnedBack(before, ellipsoidRotation(deviates)));
+  return op<MillerIndexOp>("hkl", direct, turnedBack(before, ellipsoidRotation(deviates)));
 }
 
 static Shape shapeOf(CrystalShape shape) {

@@ -61,8 +61,8 @@ Value reciprocalSqrt(Value x, Arithmetic &a) {
                   a.reciprocalSqrt(choice.getFalseValue()));
 }
 
-/// Sine, cosine, exponential, error function or reciprocal root in own steps, since a kernel calls no math library;
-/// null for another op.
+/// Sine, cosine, exponential, error function or reciprocal root in own steps, since a kernel calls
+/// no math library; null for another op.
 Value lowerFunction(Operation *op, Arithmetic &a) {
   if (op->getNumResults() != 1 || !isScalarOrLanes(op->getResult(0).getType()))
     return {};
