@@ -101,7 +101,7 @@ static void attachArith(MLIRContext *context) {
   differentiable<RemFOp, RULE(t),
                  RULE(c.neg(c.mul(t, c.call<math::TruncOp>(c.div(c.x(), c.y())))))>(context);
   differentiable<NegFOp, RULE(c.neg(t))>(context);
-  // Of equal operands the first counts.
+  // Where operands are equal the first counts.
   differentiable<MaximumFOp, RULE(c.select(c.maximumIsFirst(), t, {})),
                  RULE(c.select(c.maximumIsFirst(), {}, t))>(context);
   differentiable<MinimumFOp, RULE(c.select(c.minimumIsFirst(), t, {})),

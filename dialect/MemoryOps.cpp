@@ -33,7 +33,7 @@ LogicalResult PartsOp::verify() {
   return success();
 }
 
-/// Of the scalars that a value consists of.
+/// The type of the scalars that a value consists of.
 static Type scalarOf(Type type) {
   if (auto image = dyn_cast<RankedTensorType>(type))
     return image.getElementType();

@@ -34,7 +34,7 @@ def NB_TabulatedFactorOp : NB_ExpandableOp<"tabulated_factor", [
     type($stol)
   }];
   let extraClassDeclaration = [{
-    /// Of the search for an interval: 2^16 entries.
+    /// Steps of the search for an interval: tables have up to 2^16 entries.
     static constexpr int searchSteps = 16;
   }];
 }

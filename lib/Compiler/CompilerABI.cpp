@@ -12,7 +12,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <stdexcept>
 
 using namespace mlir::nb;
 

@@ -73,7 +73,7 @@ double shareOfGrating(const Experiment &e, const CulledProgram &program) {
   const double most = bounds::ofGrating(program.setting.tolerance());
   if (n[0] * n[1] * n[2] <= most)
     return 1;
-  // Of x between 0 and 1/2 on each axis, taken at equal distances, as fractions of Miller indices
+  // For x between 0 and 1/2 on each axis, at equal distances, as fractions of Miller indices
   // are: how often is the product of max(1, N sin(pi x)) at most `most`?
   constexpr int steps = 16;
   std::array<std::array<double, steps>, 3> factor;
@@ -111,7 +111,7 @@ double shareOf(const Experiment &e, const CulledProgram &program, bool single) {
   const Detector &d = e.detector;
   const double distance =
       e.variant.distance == DistanceInput::Distance ? d.distance : d.closeDistance;
-  const double angle = d.pixelSize / distance; // of a pixel, where it is largest
+  const double angle = d.pixelSize / distance; // that a pixel is seen under, where it is largest
   // Reflections on as much of the sphere as a pixel is of, and the pixels of their spots.
   const double perPixel = angle * angle / (wavelength * wavelength) * 2 * w * volume;
   const double spot = w * wavelength / angle;

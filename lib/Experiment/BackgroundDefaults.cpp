@@ -2,7 +2,6 @@
 
 #include "lib/Experiment/Units.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace nanobragg {

@@ -177,9 +177,9 @@ void DefaultsChooser::generateSources() {
     }
   }
   if (report.sources.empty())
-    throw std::invalid_argument("-divsteps: no source lies in the ellipse of -hdivrange and "
-                                "-vdivrange (1 rad when only the "
-                                "number of steps is given); give the ranges, or -square_div");
+    throw std::invalid_argument(
+        "-divsteps: no source lies in the ellipse of -hdivrange and -vdivrange (1 rad when only "
+        "the number of steps is given); give the ranges, or -square_div");
   for (SourceReport &source : report.sources)
     source.intensity = 1.0 / double(report.sources.size());
 }
@@ -249,11 +249,10 @@ void DefaultsChooser::noteFirstSource() {
            dot(direction, directions.front()) < 0;
   };
   if (std::ranges::any_of(directions, apart))
-    complete.notes.push_back(
-        "the polarization of every pixel is that of the first of the " +
-        std::to_string(directions.size()) +
-        " sources of -sourcefile, so that another order of its lines makes another image; "
-        "-oversample_polar takes each source's own");
+    complete.notes.push_back("the polarization of every pixel is that of the first of the " +
+                             std::to_string(directions.size()) +
+                             " sources of -sourcefile, so that another order of its lines makes "
+                             "another image; -oversample_polar takes each source's own");
 }
 
 } // namespace nanobragg

@@ -25,11 +25,11 @@ struct CompileOptions {
   KernelTarget target{};
   std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
   Engine engine = Engine::Fused;
-  Derivative derivative{};         ///< of a variant's program
+  Derivative derivative{};         ///< taken of a variant's program
   std::vector<FixedCount> fixed{}; ///< counts to compile in
   OwnPasses passes{};
   std::string symbol{}; ///< what an object defines; empty: nb_kernel_get_descriptor
-  /// Of kernel files: besides `target`, for each of these the file has a version.
+  /// A kernel file has a version for each of these too.
   std::vector<KernelTarget> otherTargets{};
 
   std::vector<KernelTarget> targets() const {

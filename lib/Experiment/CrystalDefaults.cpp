@@ -72,9 +72,8 @@ void DefaultsChooser::chooseOrientation() {
     const double volume = dot(reciprocal[0], cross(reciprocal[1], reciprocal[2]));
     const double box = length(reciprocal[0]) * length(reciprocal[1]) * length(reciprocal[2]);
     if (!(std::fabs(volume) > 1e-6 * box) || !std::isfinite(volume))
-      throw std::invalid_argument(
-          "-mat: the three reciprocal vectors lie in a plane; the file holds "
-          "rows x, y, z and columns a*, b*, c*");
+      throw std::invalid_argument("-mat: the three reciprocal vectors lie in a plane; the file "
+                                  "holds rows x, y, z and columns a*, b*, c*");
   }
 
   if (said(&O::missetRandom)) {
@@ -142,9 +141,8 @@ void DefaultsChooser::chooseCrystalSize() {
 void DefaultsChooser::chooseWidthMatrix() {
   Crystal &crystal = experiment.crystal;
   if (said(&O::shape) != CrystalShape::Gauss)
-    throw std::invalid_argument(
-        "-Ncells_def needs -gauss_xtal: only Gaussian spots can have widths "
-        "along other directions than a*, b* and c*");
+    throw std::invalid_argument("-Ncells_def needs -gauss_xtal: only Gaussian spots can have "
+                                "widths along other directions than a*, b* and c*");
   if (semantics.spotMetric == Rule::C)
     throw std::invalid_argument("-Ncells_def cannot be had with -compat c, where the radius of a "
                                 "spot is the same for all directions; leave out -compat c");
@@ -187,15 +185,14 @@ void DefaultsChooser::chooseOversample() {
       wanted > 0 && std::isfinite(wanted) ? std::int64_t(std::min(wanted, 1e9)) : 1;
   d.oversample = said(&O::oversample).value_or(report.recommendedOversample);
   if (d.oversample > most)
-    throw std::invalid_argument(
-        "-oversample: " + std::to_string(d.oversample) +
-        (report.oversampleAutoSelected
-             ? " sub-pixels along each edge are needed for this crystal, too "
-               "many; give -oversample or fewer cells"
-             : " sub-pixels along each edge are too many; use fewer"));
+    throw std::invalid_argument("-oversample: " + std::to_string(d.oversample) +
+                                (report.oversampleAutoSelected
+                                     ? " sub-pixels along each edge are needed for this crystal, "
+                                       "too many; give -oversample or fewer cells"
+                                     : " sub-pixels along each edge are too many; use fewer"));
 }
 
-/// Of a crystal with a mosaic spread, which `flag` says.
+/// How many domains a crystal has with a mosaic spread, which `flag` says.
 std::int64_t DefaultsChooser::mosaicDomains(const std::string &flag) {
   said(&O::mosaicSeed);
   const std::optional<std::int64_t> domains = said(&O::mosaicDomains);

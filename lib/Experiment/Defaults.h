@@ -22,7 +22,7 @@ struct CompleteExperiment {
   /// Names of the semantic switches that are set Right and would make this run differ with C.
   std::vector<std::string> notices;
   std::vector<std::string> notes;       ///< what else is worth knowing; one sentence each
-  std::vector<const Field *> neverRead; ///< of the options; nothing was chosen by them
+  std::vector<const Field *> neverRead; ///< fields of options by which nothing was chosen
   /// The generator after misset and mosaic draws, and the seed for the noise image: pass both on.
   Ran1 random;
   std::int64_t noiseSeed = 0; ///< negated, as the C program keeps and prints it

@@ -32,8 +32,7 @@ void DefaultsChooser::choosePixels() {
     const std::int64_t pixels = said(flag).value_or(header);
     if (said(flag) == 0 && !semantics.isC())
       throw std::invalid_argument(std::string(pixelsFlag) +
-                                  ": an image has at least 1 pixel; leave "
-                                  "the flag out where " +
+                                  ": an image has at least 1 pixel; leave the flag out where " +
                                   sizeFlag + " and -pixel decide");
     detSize = pixels > 0 ? d.pixelSize * double(pixels)
                          : converted(said(size), units::fromMillimetres).value_or(102.4e-3);

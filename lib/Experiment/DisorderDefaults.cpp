@@ -69,11 +69,10 @@ void DefaultsChooser::chooseMosaicEllipsoid() {
   Crystal &crystal = experiment.crystal;
   const std::int64_t domains = mosaicDomains("-mosaic_abc");
   if (domains % 2 != 0 || domains < 6)
-    throw std::invalid_argument("-mosaic_domains: -mosaic_abc needs an even number of at least 6, "
-                                "not " +
-                                std::to_string(domains) +
-                                ", because every rotation has its opposite and there are three "
-                                "standard deviations");
+    throw std::invalid_argument(
+        "-mosaic_domains: -mosaic_abc needs an even number of at least 6, not " +
+        std::to_string(domains) +
+        ", because every rotation has its opposite and there are three standard deviations");
   const std::int64_t axes = domains / 2;
   std::vector<double> lengths;
   for (std::int64_t i = 0; i < axes; ++i)

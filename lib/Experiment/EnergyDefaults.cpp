@@ -3,7 +3,6 @@
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -76,8 +75,7 @@ void DefaultsChooser::chooseFactorsByEnergy() {
     return;
   if (said(&O::interpolate).value_or(false))
     throw std::invalid_argument("-interpolate: structure factors by energy are those of the "
-                                "nearest reflection; leave one of "
-                                "the two out");
+                                "nearest reflection; leave one of the two out");
   if (inputs.byEnergy->channels)
     chooseChannels();
   else

@@ -179,9 +179,9 @@ struct Experiment {
   std::int64_t fPrimeCount() const { return std::int64_t(crystal.fPrime.size()); }
   std::int64_t energyNodes() const { return std::int64_t(crystal.energyNodes.values.size()); }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
-  /// Of the image: the detector's, or one with the rows of a list of pixels.
+  /// Panels of the image: the detector's, or one with the rows of a list of pixels.
   std::int64_t imagePanels() const { return variant.pixelList ? 1 : panelCount(); }
-  /// Of all panels of the image.
+  /// Pixels of all panels of the image.
   std::int64_t pixelCount() const {
     return productOf({imagePanels(), detector.slowPixels, detector.fastPixels}, "an image");
   }

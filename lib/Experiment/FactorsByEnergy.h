@@ -31,8 +31,8 @@ struct FactorsByEnergy {
   std::string file;             ///< for messages; of atoms the table, empty where there is none
   std::vector<double> energies; ///< eV, ascending: of the channels, or of the table of f' and f''
   std::shared_ptr<const HklGrid> channels; ///< one box for each energy, stacked; null: atoms
-  /// Of F without the dispersion of the atoms, electrons. Where the imaginary part is not a number
-  /// there is none: F is the real part at all energies.
+  /// Parts of F without the dispersion of the atoms, electrons. Where the imaginary part is not a
+  /// number there is none: F is the real part at all energies.
   std::vector<double> real, imaginary;
   std::vector<std::string> kinds;           ///< labels of the atoms, those that the table knows
   std::vector<AnomalousAtom> atoms;         ///< all of the cell

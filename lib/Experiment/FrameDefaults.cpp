@@ -94,9 +94,8 @@ void DefaultsChooser::replacePolarizationAxis() {
   const bool divergent =
       report.hdiv.range > 0 || report.vdiv.range > 0 || beam.hdivSigma > 0 || beam.vdivSigma > 0;
   if (beam.kahnFactor != 0 || (divergent && inputs.sources.empty()))
-    throw std::invalid_argument(
-        "-polar_vector: the polarization axis is parallel to the beam; give "
-        "one that is perpendicular to -beam_vector");
+    throw std::invalid_argument("-polar_vector: the polarization axis is parallel to the beam; "
+                                "give one that is perpendicular to -beam_vector");
   // Unpolarized and parallel, the beam does not depend on this axis, but it has to exist.
   const Vec3 &b = beam.direction;
   beam.polarizationAxis = unit(cross(b, std::fabs(b[0]) < 0.5 ? Vec3{1, 0, 0} : Vec3{0, 1, 0}));

@@ -41,9 +41,8 @@ KernelSpecification KernelSpecification::fromString(std::string_view text) {
 
 void requireKernelAlone(const ProgramVariant &variant) {
   if (variant.pointSpread != PointSpread::None)
-    throw std::invalid_argument(
-        "a kernel computes each pixel by itself and spreads no light: leave "
-        "out -psf, or let nb-sim or a Simulator run the experiment");
+    throw std::invalid_argument("a kernel computes each pixel by itself and spreads no light: "
+                                "leave out -psf, or let nb-sim or a Simulator run the experiment");
 }
 
 } // namespace nanobragg

@@ -27,7 +27,7 @@ struct NoiseModel {
   double readOut = 0;                       ///< standard deviation in ADU
   double deadPixels = 0, hotPixels = 0;     ///< fractions of the pixels, chosen by calibrationSeed
   std::int64_t shot = 0; ///< with Philox: each has other deviates of the same seed
-  // Of counted photons, where the image is of photons that have not been spread.
+  // The spread of counted photons, where the image is of photons that have not been spread.
   PointSpread pointSpread = PointSpread::None;
   double psfWidth = 0;            ///< in pixels
   std::int64_t psfRadius = 0;     ///< pixels; 0, with Noisify alone: by each pixel's photons

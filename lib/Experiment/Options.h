@@ -39,7 +39,7 @@ struct PanelOptions {
 struct Options {
   // Crystal.
   double defaultF = 0; ///< electrons
-  /// Of structure factors that are calculated from a model: see docs/structure-factors.md.
+  /// Structure factors that are calculated from a model: see docs/structure-factors.md.
   bool betweenChannels = false;    ///< sources have both channels around them, not the nearest
   std::optional<double> modelDmin; ///< A; unset: what the detector's corners see
   double solventDensity = 0;       ///< electrons/A^3
@@ -115,7 +115,7 @@ struct Options {
   std::optional<double> deadTime;        ///< s
 
   // Output.
-  std::optional<std::int64_t> seed; ///< of the noise image
+  std::optional<std::int64_t> seed; ///< for the noise image
   double adcOffset = 40;            ///< counts, of the noise image
   ImageType imageType = ImageType::F32;
 };

@@ -36,7 +36,7 @@ constexpr NeutralValue oneOver(const char *count) {
   return {NeutralValue::Rule::OneOver, {}, 0, count};
 }
 
-/// Of what moves the reflections.
+/// Conditions of what moves the reflections.
 inline constexpr DeadConditions movesSpots = {&dead::noImage, &dead::flatSpots};
 
 /// The kind of a field by its type.

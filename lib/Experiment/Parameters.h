@@ -87,7 +87,7 @@ struct Parameter {
   bool discrete = false;
   /// The parameter that counts the entries of this table.
   const char *count = nullptr;
-  /// Of the number of a pixel: the parameter that counts these pixels.
+  /// Where this is the number of a pixel: the parameter that counts these pixels.
   const char *pixelOf = nullptr;
   /// It may be compiled into a kernel, as all counts may, where it is a whole number.
   bool mayBeFixed = false;

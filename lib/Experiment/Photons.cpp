@@ -25,8 +25,7 @@ void requireWholeProgram(const Experiment &e) {
 
 Experiment photonsOf(Experiment e) {
   Detector &d = e.detector;
-  e.variant.pointSpread = PointSpread::None;
-  e.variant.countingLoss = e.variant.gain = e.variant.gainMap = false;
+  e.variant.leaveOutResponse();
   d.gainMap.values.clear();
   if (e.variant.pixelList) { // the whole detector, of which SpreadList says what is needed
     e.variant.pixelList = false;

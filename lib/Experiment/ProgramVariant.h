@@ -21,12 +21,12 @@ enum class StructureFactors { Constant, Nearest, Tricubic, Channels, BetweenChan
 /// Where the reciprocal basis comes from. CellAndMatrix: directions from the matrix, lengths and
 /// volume from the cell.
 enum class CellSource { Cell, Matrix, CellAndMatrix };
-/// C: as the C program computes it, where physics.md says that something else is right.
+/// C: as the C program computes it, where docs/semantics.md says that something else is right.
 enum class Rule { Right, C };
 /// Generated: divergence and dispersion grids on the unit scale. Listed: a source file.
 enum class Sources { Generated, Listed };
-/// Of generated sources. Uniform: a grid over a full range. Normal: quantiles, scaled by a standard
-/// deviation.
+/// How generated sources are distributed. Uniform: a grid over a full range. Normal: quantiles,
+/// scaled by a standard deviation.
 enum class Divergence { Uniform, Normal };
 enum class Pivot { Beam, Sample };
 /// Which distance is the input; the other follows.
@@ -87,6 +87,10 @@ struct ProgramVariant {
   /// Does anything follow the image of photons?
   bool hasResponse() const {
     return countingLoss || gainMap || gain || pointSpread != PointSpread::None;
+  }
+  void leaveOutResponse() {
+    pointSpread = PointSpread::None;
+    countingLoss = gainMap = gain = false;
   }
 
   bool operator==(const ProgramVariant &) const = default;

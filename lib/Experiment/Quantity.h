@@ -39,7 +39,7 @@ struct Field {
   enum class Kind { Number, Whole, Choice };
   Kind kind = Kind::Number;
   std::size_t size = 1;                         ///< how many numbers it holds
-  std::span<const char *const> words = {};      ///< of a choice
+  std::span<const char *const> words = {};      ///< a choice has them
   const void *(*in)(const Options &) = nullptr; ///< which field it is
   void (*set)(Options &, std::span<const double>) = nullptr;
   void (*unset)(Options &) = nullptr;
@@ -64,7 +64,7 @@ struct More {
   std::string_view only = "";
   /// Flags, for what nothing is chosen by: see Flag.h.
   std::string_view with = "", without = "";
-  double value = 1;         ///< of a flag without values
+  double value = 1;         ///< what a flag without values sets
   bool zeroIsUnset = false; ///< as in the C program
   bool oneForAll = false;   ///< one value is for all numbers of the field
   /// What is wrong with values that are in the range; empty: nothing.
@@ -80,7 +80,7 @@ struct Quantity {
   const Unit *unit;
   std::string_view fallback; ///< what holds without it
   std::string_view meaning;
-  Range range;                         ///< of every value that is a number, in `unit`
+  Range range;                         ///< for every value that is a number, in `unit`
   std::array<const Field *, 3> fields; ///< one value is for all of them
   More more = {};
 
@@ -96,7 +96,7 @@ struct Quantity {
 };
 
 std::span<const Quantity> crystalQuantities();
-std::span<const Quantity> modelQuantities(); ///< of structure factors and backgrounds
+std::span<const Quantity> modelQuantities(); ///< structure factors and backgrounds
 std::span<const Quantity> beamQuantities();
 std::span<const Quantity> goniometerQuantities();
 std::span<const Quantity> detectorQuantities();

@@ -20,7 +20,7 @@ struct CellReport {
   std::array<Vec3, 3> vectors{}; ///< a, b, c
 };
 
-/// The detector after all rotations (physics.md 2.4, step 7).
+/// The detector after all rotations.
 struct DetectorReport {
   double distance = 0, closeDistance = 0;
   double fBeam = 0, sBeam = 0;   ///< where the beam meets the detector

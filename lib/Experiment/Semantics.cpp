@@ -18,8 +18,7 @@ constexpr SemanticSwitch switches[] = {
      "orientations uniform over all rotations", "-misset random"},
     {"exact-ratios", &Semantics::exactRatios,
      "rounds ratios up as they come out of floating point: a crystal of 0.001 mm is 100 or 101 "
-     "cells "
-     "of 100 A long, and 1.1 degrees are 12 steps of 0.1",
+     "cells of 100 A long, and 1.1 degrees are 12 steps of 0.1",
      "a ratio within 64 roundings of a whole number is that number",
      "-xtalsize -oversample -phistep -hdivstep -vdivstep -detsize"},
     {"interpolation-choice", &Semantics::interpolationChoice,
@@ -53,8 +52,8 @@ constexpr SemanticSwitch switches[] = {
      "multiplies the sum over layers by the fraction absorbed in the last one",
      "weights each layer by its own fraction", "-detector_thick -detector_abs"},
     {"no-absorption", &Semantics::noAbsorption,
-     "-detector_abs inf removes a thickness given before it and absorbs nothing of one given "
-     "after it (a black image), and so does -oversample_thick without a thickness",
+     "-detector_abs inf removes a thickness given before it and absorbs nothing of one given after "
+     "it (a black image), and so does -oversample_thick without a thickness",
      "without absorption depth or thickness every photon is counted",
      "-detector_abs -detector_thick -oversample_thick"},
     {"water", &Semantics::water,
@@ -77,8 +76,7 @@ constexpr SemanticSwitch switches[] = {
      "takes the last place of an image header where a keyword occurs, inside longer ones too: "
      "DISTANCE reads CLOSE_DISTANCE, ORGX reads XDS_ORGX",
      "takes the entry with exactly this keyword; of an image the beam centre under the "
-     "convention's "
-     "own name, MOSFLM_CENTER_X and so on",
+     "convention's own name, MOSFLM_CENTER_X and so on",
      "-img -mask"},
     {"columns", &Semantics::columns,
      "a line of a source file may have any number of columns: x y become a direction, a sixth is "

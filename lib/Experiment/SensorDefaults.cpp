@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 namespace nanobragg {
 
@@ -14,7 +13,7 @@ void DefaultsChooser::chooseSensor() {
   ProgramVariant &variant = experiment.variant;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double stated = units::fromMicrometres(said(&O::thickness).value_or(0));
-  // Of a sensor without a thickness the depth is printed only.
+  // Without a thickness the depth is printed only.
   const auto depth = stated > 0 ? said(&O::attenuationDepth) : said.unread().attenuationDepth;
   const bool transparent = depth && (*depth == 0 || std::isinf(*depth));
   const double thicknessC = said(&O::absorptionOffAfterThickness) ? 0 : stated;

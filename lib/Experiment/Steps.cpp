@@ -4,7 +4,6 @@
 #include "lib/Experiment/WholeNumber.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 namespace nanobragg {

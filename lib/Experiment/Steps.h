@@ -1,6 +1,6 @@
 // Ranges, steps and numbers of steps.
 //
-// Of range, step and number of steps a user gives some; these rules, the C program's, choose the
+// A user gives some of range, step and number of steps; these rules, the C program's, choose the
 // rest. `exactRatios` says what becomes of a range that is a whole number of steps up to rounding:
 // WholeNumber.h.
 #ifndef NANOBRAGG_EXPERIMENT_STEPS_H

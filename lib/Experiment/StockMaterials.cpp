@@ -11,7 +11,7 @@ namespace {
 /// sin(theta)/lambda in 1/A, electrons per molecule.
 using Point = std::array<double, 2>;
 
-// Of simtbx (nanoBragg/sim_data.py), who took them from measurements.
+// These tables are simtbx's (nanoBragg/sim_data.py), who took them from measurements.
 constexpr Point water[] = {{0, 2.57},    {0.0365, 2.58}, {0.07, 2.8},   {0.12, 5},    {0.162, 8},
                            {0.18, 7.32}, {0.2, 6.75},    {0.216, 6.75}, {0.236, 6.5}, {0.28, 4.5},
                            {0.3, 4.3},   {0.345, 4.36},  {0.436, 3.77}, {0.5, 3.17}};

@@ -59,7 +59,7 @@ Value Emitter::between(StringRef name, const Between &entries,
 Value Emitter::dispersionOf(StringRef name, StringRef table, int64_t kind, Value source) {
   Value nodes = toFloat("energy_nodes", param("energy_nodes"));
   Value kindEntry = mul("kind_entry", number(double(kind)), nodes);
-  // Of a table with one energy, what is taken for the second is another's and counts for nothing.
+  // In a table with one energy, what is taken for the second is another's and counts for nothing.
   return between(name, entriesAround(energyPosition(source)), [&](Value entry) {
     Value index = tableIndex("entry", add("entry", kindEntry, entry), param("f_prime_count"));
     return lookup(name, table, index);

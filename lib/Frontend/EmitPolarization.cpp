@@ -22,7 +22,7 @@ Value Emitter::polarizationOfPixel(const SampleIndices &first) {
   return polarization(incidentRay(first.source), diffracted);
 }
 
-/// Of the first sample that the resolution cutoff lets through.
+/// The polarization of the first sample that the resolution cutoff lets through.
 Value Emitter::firstPolarizationWithinResolution(const SampleIndices &first) {
   LoopDimensions dims;
   if (first.layer)

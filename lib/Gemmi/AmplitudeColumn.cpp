@@ -105,10 +105,9 @@ private:
   }
 
   [[noreturn]] void refuseIntensities(const std::string &what) const {
-    throw FileError(path, what +
-                              ", and structure factors are amplitudes; convert them (ctruncate, or "
-                              "phenix.reflection_file_converter with French and Wilson's method) "
-                              "and name the new column");
+    throw FileError(path, what + ", and structure factors are amplitudes; convert them (ctruncate, "
+                                 "or phenix.reflection_file_converter with French and Wilson's "
+                                 "method) and name the new column");
   }
 
   const std::string &path;

@@ -49,16 +49,15 @@ void checkHeader(const std::string &path, const std::string &content, const gemm
                                         &reflections, &batches) < 2)
     throw FileError(path, "has no NCOL line in its MTZ header; it is damaged");
   if (batches != 0)
-    throw FileError(path,
-                    "has unmerged reflections (" + std::to_string(batches) +
-                        " batches); merge them and convert intensities to amplitudes (aimless, "
-                        "ctruncate)");
+    throw FileError(
+        path,
+        "has unmerged reflections (" + std::to_string(batches) +
+            " batches); merge them and convert intensities to amplitudes (aimless, ctruncate)");
   if (columns < 4 || columns > 10000 || reflections < 1 || reflections > (1LL << 31) - 1 ||
       80 + 4 * columns * reflections > begin)
     throw FileError(path, "promises " + std::to_string(reflections) + " reflections of " +
                               std::to_string(columns) +
-                              " columns and has room for less; it is cut "
-                              "short or damaged");
+                              " columns and has room for less; it is cut short or damaged");
 }
 
 gemmi::Mtz headersOf(const std::string &path, const std::string &content) {
@@ -115,10 +114,9 @@ std::size_t phaseColumnOf(const std::string &path, const gemmi::Mtz &mtz, std::s
   for (std::size_t i = amplitudes; i < mtz.columns.size(); ++i)
     if (mtz.columns[i].type == 'P')
       return i;
-  throw FileError(path,
-                  "has no column of phases behind " + mtz.columns[amplitudes].label +
-                      "; anomalous scatterers add to complex structure factors: name a column "
-                      "of amplitudes that has phases");
+  throw FileError(path, "has no column of phases behind " + mtz.columns[amplitudes].label +
+                            "; anomalous scatterers add to complex structure factors: name a "
+                            "column of amplitudes that has phases");
 }
 
 /// `phases`: their column, if they are wanted.

@@ -227,7 +227,7 @@ bool isInTail(double p) { return std::fabs(p - 0.5) > 0.425; }
 
 constexpr double farthestTail = 1.4e-11; // exp(-25)
 
-/// Of probabilities in the tails, down to farthestTail.
+/// Quantiles of probabilities in the tails, down to farthestTail.
 NB_VECTORIZED
 void tailQuantiles(const double *__restrict p, double *__restrict deviates, std::size_t count) {
   for (std::size_t i = 0; i != count; ++i) {

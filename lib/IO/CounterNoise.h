@@ -19,17 +19,17 @@ public:
   CounterNoise(std::int64_t seed, std::int64_t shot, Purpose purpose)
       : generator{std::uint32_t(seed), std::uint32_t(shot)}, purpose(std::uint32_t(purpose)) {}
 
-  /// Of the pixels from `first` on, Poisson's law about each of the means, exact at all means up to
-  /// 1e15: below 10 by inversion, above by transformed rejection (PTRS; W. Hoermann, Insurance:
-  /// Mathematics and Economics 12 (1993) 39). A mean that is not above 0 gives 0, one that is not
-  /// a number none. `photons` may be `means`.
+  /// Numbers of the pixels from `first` on: Poisson's law about each of the means, exact at all
+  /// means up to 1e15: below 10 by inversion, above by transformed rejection (PTRS; W. Hoermann,
+  /// Insurance: Mathematics and Economics 12 (1993) 39). A mean that is not above 0 gives 0, one
+  /// that is not a number none. `photons` may be `means`.
   void poisson(std::uint64_t first, std::span<const double> means, std::span<double> photons) const;
 
-  /// Of the pixels from `first` on, mean 0 and variance 1, by inversion (M. J. Wichura, algorithm
-  /// AS 241, Applied Statistics 37 (1988) 477; 1e-16).
+  /// Deviates of the pixels from `first` on: mean 0 and variance 1, by inversion (M. J. Wichura,
+  /// algorithm AS 241, Applied Statistics 37 (1988) 477; 1e-16).
   void normal(std::uint64_t first, std::span<double> deviates) const;
 
-  /// Of one pixel, between 0 and 1.
+  /// The number of one pixel, between 0 and 1.
   double uniform(std::uint64_t pixel) const;
 
 private:

@@ -26,7 +26,7 @@ struct Moments {
   }
 };
 
-/// Of some rows, in order.
+/// Statistics of some rows, in order.
 struct PartStatistics {
   double sum = 0, squares = 0; ///< over rendered pixels
   std::int64_t rendered = 0, notFinite = 0;

@@ -30,7 +30,7 @@ std::uint64_t limitOfResource(int resource) {
                                                                                : none;
 }
 
-/// Of both versions of control groups. A container sees its own group as the root.
+/// The limit of both versions of control groups. A container sees its own group as the root.
 std::uint64_t limitOfGroups() {
   std::uint64_t least = none;
   std::ifstream groups("/proc/self/cgroup");

@@ -26,7 +26,7 @@ public:
   /// Poisson's law about each of them, in their place.
   virtual void poisson(std::size_t first, std::span<double> means) = 0;
   virtual void normal(Purpose purpose, std::size_t first, std::span<double> out) = 0;
-  /// Of a shot as a whole.
+  /// The deviate of a shot as a whole.
   virtual double normalOfShot(Purpose purpose) = 0;
 };
 

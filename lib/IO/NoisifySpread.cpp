@@ -36,7 +36,7 @@ struct Reach {
   double width, g;
   std::int64_t given, most;
 
-  /// Of the brightest pixel and of all others, two ways to write one radius.
+  /// The brightest pixel and all others have two ways to write one radius.
   double gauss(double photons, double denominator, bool halved) const {
     const double lost = std::sqrt(photons) / 10.0;
     const double ratio = -std::log(lost / photons) / denominator;

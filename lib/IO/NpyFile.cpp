@@ -26,7 +26,7 @@ std::optional<std::int64_t> entriesOf(std::span<const std::size_t> shape) {
   return entries;
 }
 
-/// Of values of so many bytes each.
+/// The header of values of so many bytes each.
 std::string headerOf(std::span<const std::size_t> shape, std::size_t bytesOfValue) {
   std::string tuple;
   for (std::size_t extent : shape)

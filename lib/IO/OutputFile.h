@@ -45,11 +45,11 @@ public:
   void unlock() const;
   /// A file of its own, with places for bytes, and not a pipe or a device?
   bool isRegular() const { return temporary != nullptr; }
-  /// Of a regular file: room for so many bytes from its beginning, where the file system can
+  /// Asks for room of a regular file: so many bytes from its beginning, where the file system can
   /// promise it. What is written then needs no search for room, and no process waits for the disk
   /// when the file is renamed.
   void reserve(std::size_t bytes);
-  /// Of a regular file: bytes at a place, which several threads may write at a time. write()
+  /// Writes bytes at a place of a regular file, which several threads may write at a time. write()
   /// continues elsewhere: a file is written in the one way or in the other.
   void writeAt(std::size_t offset, const void *data, std::size_t bytes);
 

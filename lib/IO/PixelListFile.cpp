@@ -21,7 +21,7 @@ struct Row {
 
   [[noreturn]] void refuse(const std::string &why) const { throw FileError(path, line, why); }
 
-  /// Of `begin` <= index < `end`.
+  /// Checks that `begin` <= index < `end`.
   std::int64_t index(double number, const char *what, std::int64_t begin, std::int64_t end) const {
     if (number != std::floor(number) || number < double(begin) || number >= double(end))
       refuse(std::string(what) + " is " + shortNumber(number) + "; the detector has " +

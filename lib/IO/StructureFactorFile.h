@@ -99,7 +99,7 @@ AtomsOfModel atomsOfModel(const std::string &path, const std::string &content,
                           StructureFactorFormat format,
                           const std::optional<std::array<double, 6>> &cell);
 
-/// Of one element, for each of some energies, electrons.
+/// The dispersion of one element, for each of some energies, electrons.
 struct Dispersion {
   int atomicNumber = 0; ///< 0: there is no such element
   std::vector<double> fPrime, fDoublePrime;

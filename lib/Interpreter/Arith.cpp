@@ -3,7 +3,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <algorithm>
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::nb;

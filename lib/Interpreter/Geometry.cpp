@@ -40,7 +40,7 @@ static LogicalResult planSplat(SplatOp op, Planner &planner) {
 // Algebra
 //===----------------------------------------------------------------------===//
 
-/// Of vectors or of matrices.
+/// Applies a formula to the elements of vectors or of matrices.
 template <typename Op, typename Formula>
 static LogicalResult planElementwise(Op op, Planner &planner, Formula formula) {
   if (isa<Mat3Type>(op.getType()))

@@ -146,9 +146,8 @@ void PointSpreadPlan::run(Frame &frame) const {
   if (const std::optional<Pixel> &traced = frame.run->options.trace) {
     Tensor &after = makeImage(frame, ordinal, result, element, {1, 1, 1});
     if (before.size() == 1 && (traced->panel || traced->slow || traced->fast))
-      return frame.fail(op,
-                        "'nb.point_spread' op needs the pixels around the traced one, which are "
-                        "known only where it follows its nb.image at once");
+      return frame.fail(op, "'nb.point_spread' op needs the pixels around the traced one, which "
+                            "are known only where it follows its nb.image at once");
     if (isInImage(frame, before, *traced))
       after.set(0, lightIn(*traced, before, *spread));
     return;

@@ -6,7 +6,6 @@
 #include "lib/Response/FourierSpread.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -102,8 +101,8 @@ NB_INLINE void add(const double *from, const double *other, double weight, Lanes
   to += weight * (a + b);
 }
 
-/// Of a strip from `in` on: weights[0] in[i] + sum over k of weights[k] (in[i - k step] + in[i + k
-/// step]).
+/// Spreads a strip from `in` on: weights[0] in[i] + sum over k of weights[k] (in[i - k step] + in[i
+/// + k step]).
 NB_INLINE void spreadStrip(const double *in, std::int64_t step, const double *weights,
                            std::int64_t reach, Lanes *sums) {
   for (std::int64_t i = 0; i != strip / lanes; ++i)
@@ -265,7 +264,8 @@ void PointSpreadFunction::factor(double rounding) {
   }
 }
 
-/// Of tiles that a Fourier transform takes, where that costs less than the products; 0 elsewhere.
+/// The edge of the tiles that a Fourier transform takes, where that costs less than the products; 0
+/// elsewhere.
 std::int64_t PointSpreadFunction::fourierEdge(std::int64_t panels, std::int64_t slowPixels,
                                               std::int64_t fastPixels) const {
   constexpr double overProduct = 3; // what a number costs in a stage of a transform

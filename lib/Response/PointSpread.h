@@ -43,8 +43,8 @@ public:
   void apply(std::span<const double> image, std::int64_t slowPixels, std::int64_t fastPixels,
              std::span<double> result, int threads) const;
 
-  /// Of an image of one panel: the light in the box, the rest of the result is left as it is. Costs
-  /// what the box and its margins take.
+  /// Computes the light in a box of an image of one panel; the rest of the result is left as it is.
+  /// Costs what the box and its margins take.
   void applyInBox(std::span<const double> image, std::int64_t fastPixels, const PixelBox &box,
                   std::span<double> result) const;
   /// The transpose: the light of what is in the box, in the whole image.

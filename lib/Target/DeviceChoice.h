@@ -22,7 +22,7 @@ struct DeviceChoice {
   Kind kind = Kind::Auto;
   int number = 0;                    ///< the GPU's, in the order of its driver
   const GpuVendor *vendor = nullptr; ///< with Gpu; null otherwise
-  int warp = usualWarp;              ///< of GpuOnCpu: threads that run in step, 32 or 64
+  int warp = usualWarp;              ///< threads that run in step in GpuOnCpu, 32 or 64
 
   /// Nothing when it is none of these.
   static std::optional<DeviceChoice> fromString(std::string_view text);

@@ -20,7 +20,7 @@ struct GpuVendor {
   int warp;                    ///< threads that run in step
   /// The program that makes machine code of text, "ptxas"; empty: there is none.
   std::string_view assembler;
-  std::string_view assemblerVariable; ///< of the environment, that names it: "NB_PTXAS"
+  std::string_view assemblerVariable; ///< what in the environment names it: "NB_PTXAS"
   /// Where its toolkit is: as a variable of the environment says, as usual, as CMake found it.
   std::string_view toolkitVariable, toolkitFolder, toolkitFound;
   /// LLVM's target features for a chip of this name.

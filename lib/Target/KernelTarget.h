@@ -16,11 +16,11 @@ struct KernelTarget {
     GpuOnCpu,  ///< the same with the program of a GPU: its grid as loops
     HostOfGpu, ///< what a GPU's kernel needs on the host, of any processor
     Processor, ///< the one of LLVM's that `name` names, "aarch64" and "aarch64-CPU" of 64-bit Arm
-    Chip       ///< of a GPU, as one of gpuVendors() calls it: "sm_90"
+    Chip       ///< a GPU's, as one of gpuVendors() calls it: "sm_90"
   };
   Kind kind = Kind::Native;
-  std::string name{};   ///< of Processor and Chip
-  int warp = usualWarp; ///< of GpuOnCpu: threads that run in step
+  std::string name{};   ///< what Processor and Chip are called
+  int warp = usualWarp; ///< threads that run in step in GpuOnCpu
 
   /// Threads that run in step, of a GPU's program.
   int threadsOfWarp() const { return vendor() ? vendor()->warp : warp; }

@@ -201,7 +201,7 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
   case Shape::square:
     llvm_unreachable("a square crystal's factor is no function of a distance");
   }
-  // Of the exponent's sign, but positive.
+  // The form has the exponent's sign; it is made positive.
   const double factor = distanceFactor(op.getShape());
   auto form = distanceCoefficients(op, factor, r);
   Support support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r), 0, {}};
@@ -218,7 +218,8 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
   return support;
 }
 
-/// Of a function of a quadratic form: it vanishes where `factor` times the form is above 1.
+/// The support of a function of a quadratic form, which vanishes where `factor` times the form is
+/// above 1.
 static std::optional<Support> ofForm(Value value, double factor, Operation *image, RuleBuilder &r) {
   FormReader reader(image, r);
   auto form = reader.readForm(value);

@@ -19,7 +19,8 @@ struct CurvedPixel {
   Value depth;                     ///< inside a flat panel; null: the angles do not depend on any
 };
 
-/// Of the direction of a diffracted ray; none where it does not come from such a point.
+/// The pixel that a diffracted ray of this direction goes to; none where it is not on such a
+/// detector.
 std::optional<CurvedPixel> curvedPixelOf(Value direction, ImageOp image);
 
 } // namespace mlir::nb

@@ -41,7 +41,7 @@ static unsigned dependenceOf(Dimension dimension) {
   llvm_unreachable("all dimensions have been named");
 }
 
-/// Of a loop's variable. What lowered loops ran over is known by their names.
+/// What a loop's variable stands for. What lowered loops ran over is known by their names.
 static unsigned dependenceOf(Operation *loop, BlockArgument variable) {
   if (auto known = dyn_cast<LoopOp>(loop))
     return dependenceOf(known.getDimension(variable.getArgNumber()));

@@ -119,7 +119,8 @@ Value zeroImageLike(OpBuilder &builder, Value image) {
   return zeros.getResult(0);
 }
 
-/// Of a result that depends on nothing that is differentiated by; null when it has no such value.
+/// The derivative of a result that depends on nothing that is differentiated by; null when it has
+/// none.
 Value zeroDerivative(OpBuilder &builder, Location loc, Value result) {
   if (isa<RankedTensorType>(result.getType()))
     return zeroImageLike(builder, result);

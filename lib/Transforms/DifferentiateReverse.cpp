@@ -228,7 +228,7 @@ LogicalResult Reverse::sumOfAdjoints(LoopOp loop, Seed seed, Adjoints &adjoints)
       continue;
     captured.push_back(value);
     terms.push_back(parts.front());
-    // Of an image that an image's body reads: not the sum of its pixels' adjoints.
+    // An image that an image's body reads has an adjoint for each pixel, not their sum.
     auto read = dyn_cast<RankedTensorType>(value.getType());
     types.push_back(read && isa<ImageOp>(loop) ? read.clone(builder.getF64Type())
                                                : parts.front().getType());

@@ -85,8 +85,7 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   SmallVector<Operation *> between = dependenciesBetween(first, second);
   if (!between.empty() && between.front() == first) {
     nb::remarkMissed(second->getLoc(), remarkNamed("depends", func))
-        << "not merged with the loop over the same dimensions before it: it uses that one's "
-           "result";
+        << "not merged with the loop over the same dimensions before it: it uses that one's result";
     return nullptr;
   }
   between.push_back(second);
@@ -213,10 +212,9 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
       }
       dropped += dropResults(func);
       if (dropped != 0)
-        nb::remarkPassed(func.getLoc(), remarkNamed("dropped", func))
-            << remark::add("dropped {0} result(s) of loops that nothing used or that another one "
-                           "equalled",
-                           dropped);
+        nb::remarkPassed(func.getLoc(), remarkNamed("dropped", func)) << remark::add(
+            "dropped {0} result(s) of loops that nothing used or that another one equalled",
+            dropped);
       else if (!merged)
         remarkNothing(
             func.getLoc(), "nb-fuse", func.getName(),

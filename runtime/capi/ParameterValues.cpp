@@ -7,7 +7,6 @@
 #include "nanobragg/DerivativeNames.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 namespace nanobragg {
@@ -176,7 +175,7 @@ void ParameterValues::checkBox(const std::string &name, const nb_hkl_grid &grid)
     refuse(name, "has another box of Miller indices than the grid it changes");
 }
 
-/// Of the bounds of a region.
+/// Checks two bounds of a region.
 void ParameterValues::checkOrder(const char *first, const char *last) const {
   if (values.contains(first) && values.contains(last) && of(first).index > of(last).index)
     refuse(first, "is above '" + std::string(last) + "': no pixel is between them");

@@ -10,7 +10,7 @@
 
 namespace nanobragg::gpu {
 
-/// Of memory of a device.
+/// An address in the memory of a device.
 using Address = std::uint64_t;
 
 /// Everything small that the kernel reads, side by side: one copy to the device instead of one for

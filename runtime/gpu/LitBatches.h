@@ -39,7 +39,7 @@ public:
   const nb_tile &rows(std::size_t i) const { return parts[i]; }
   LitBatch make(std::size_t i);
 
-  /// Of all that have been made, as RunResult has them.
+  /// Samples of all batches that have been made, as RunResult has them.
   double samplesLit() const;
   double samplesEvaluated() const;
 

@@ -1,7 +1,6 @@
 #include "runtime/gpu/Tiles.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace nanobragg::gpu {
 

@@ -14,9 +14,8 @@ namespace {
 constexpr const char *libraryName = "libnb-compiler.so";
 /// The same over the shared MLIR, which plugins are linked with, too.
 constexpr const char *libraryForPlugins = "libnb-compiler-shared.so";
-constexpr const char *remedy =
-    "; install the package nanobragg-compiler, build the target nb-compiler "
-    "or set NB_COMPILER_LIBRARY to its file";
+constexpr const char *remedy = "; install the package nanobragg-compiler, build the target "
+                               "nb-compiler or set NB_COMPILER_LIBRARY to its file";
 
 /// Opened for the life of the process: LLVM's globals do not survive dlclose.
 void *openOrThrow(const std::string &path, const std::string &whatWasSought) {
@@ -124,8 +123,7 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
     return std::nullopt;
   if (!request.until.empty())
     throw std::runtime_error("--" + request.until +
-                             " says where a program ends that is printed: "
-                             "add --emit=mlir");
+                             " says where a program ends that is printed: add --emit=mlir");
   void *bytes = nullptr;
   std::size_t size = 0;
   char *error = nullptr;
@@ -140,9 +138,7 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
 std::string CompilerLibrary::emit(const KernelRequest &request, const std::string &stage) const {
   if (!request.until.empty() && stage != "mlir")
     throw std::runtime_error("--" + request.until +
-                             " says where a program in MLIR ends: ask for "
-                             "mlir, not for " +
-                             stage);
+                             " says where a program in MLIR ends: ask for mlir, not for " + stage);
   char *text = nullptr, *error = nullptr;
   const char *form = request.until.empty() ? stage.c_str() : request.until.c_str();
   if (callCompiler([&] { return api.emit(&request, form, &text, &error); }) != 0)
@@ -156,8 +152,8 @@ std::string CompilerLibrary::emit(const KernelRequest &request, const std::strin
 std::shared_ptr<const PreparedProgram> CompilerLibrary::prepare(const KernelRequest &request,
                                                                 const std::string &probe) const {
   if (!api.prepare_program)
-    throw std::runtime_error("the compiler library has no interpreter; build it and this program "
-                             "together");
+    throw std::runtime_error(
+        "the compiler library has no interpreter; build it and this program together");
   nb_program *program = nullptr;
   char *error = nullptr;
   const char *names = probe.empty() ? nullptr : probe.c_str();
@@ -184,8 +180,8 @@ EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
                                                  const void *const *arguments,
                                                  const nb_compare_options &options) const {
   if (!api.compare_engines)
-    throw std::runtime_error("the compiler library cannot compare engines; build it and this "
-                             "program together");
+    throw std::runtime_error(
+        "the compiler library cannot compare engines; build it and this program together");
   char *report = nullptr, *error = nullptr;
   std::int32_t differ = 0;
   if (callCompiler([&] {

@@ -8,7 +8,6 @@
 
 #include <cstring>
 #include <exception>
-#include <span>
 #include <string>
 
 #define XXH_INLINE_ALL

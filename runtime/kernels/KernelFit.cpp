@@ -52,8 +52,7 @@ void checkLoadable(const KernelFileText &text) {
   const KernelText &best = text.versions.front();
   if (best.abi != std::to_string(NB_KERNEL_ABI_VERSION))
     throw std::runtime_error("it speaks version " + best.abi +
-                             " of the kernel ABI and this "
-                             "program version " +
+                             " of the kernel ABI and this program version " +
                              std::to_string(NB_KERNEL_ABI_VERSION) + "; compile it again");
   if (best.target.substr(0, best.target.find('-')) != architecture)
     throw std::runtime_error("it is for " + best.target + " and this processor is " +
@@ -68,8 +67,8 @@ std::span<const char> soundImage(std::span<const char> file) {
   } catch (const std::runtime_error &error) {
     throw Refusal(std::string(error.what()) + "; copy it or compile it again");
   }
-  throw Refusal("it is an object to be linked into a program; make a file to load with nb-compile "
-                "--emit=so");
+  throw Refusal(
+      "it is an object to be linked into a program; make a file to load with nb-compile --emit=so");
 }
 
 } // namespace

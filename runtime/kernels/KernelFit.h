@@ -25,10 +25,9 @@ const nb_kernel_descriptor &selectVersion(const nb_kernel_descriptor &first);
 /// with it; a Refusal when it is damaged or no kernel file at all.
 KernelHandle openKernelFile(const std::filesystem::path &file);
 
-/// Throws std::runtime_error, beginning with `who`, that names each choice in which the
-/// kernel differs from what is wanted, apart from fixed counts, or the precision, if one is. A
-/// kernel that does not know its variant (one made from a program) fits if its parameters can be
-/// bound.
+/// Throws std::runtime_error, beginning with `who`, that names each choice in which the kernel
+/// differs from what is wanted, apart from fixed counts, or the precision, if one is. A kernel that
+/// does not know its variant (one made from a program) fits if its parameters can be bound.
 void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
                std::optional<Precision> precision, const std::string &who);
 

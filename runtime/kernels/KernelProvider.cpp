@@ -25,7 +25,7 @@ void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &reques
                              "out, or make the kernel for it with nb-compile --target=sm_90");
 }
 
-/// Of the kernels of this process.
+/// The key of a kernel of this process.
 std::string keyOf(const KernelRequest &request) { return describeRequest(request) + request.file; }
 
 } // namespace
@@ -75,7 +75,7 @@ std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelReque
   return program;
 }
 
-/// Of a GPU: a file that the process alone has.
+/// Builds the kernel of a GPU: a file that the process alone has.
 KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<char> &image) {
   const auto compiler = compilerLocked(request);
   const TimeAdded watch(count.compileSeconds);

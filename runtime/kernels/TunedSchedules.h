@@ -24,7 +24,7 @@ struct KeptSchedule {
 
 class TunedSchedules {
 public:
-  /// Of the directory, processor and compiler of `options`.
+  /// The schedules for the directory, processor and compiler of `options`.
   explicit TunedSchedules(CacheOptions options) : options(std::move(options)) {}
 
   /// As the environment says; null where nothing is kept.

@@ -7,7 +7,7 @@ namespace nanobragg {
 namespace {
 
 constexpr double rounding = 1e-11;
-/// Of psi and theta, rad: sines and tangents are good up to there.
+/// Limit of psi and theta, rad: sines and tangents are good up to there.
 constexpr double widest = 1.4;
 
 Vector turned(Vector v, Vector axis, double angle) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 
 namespace nanobragg {
 

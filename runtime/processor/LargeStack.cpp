@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <pthread.h>
 #include <stdexcept>
 #include <string>
@@ -55,10 +54,9 @@ void onLargeStack(const std::function<void()> &work) {
   const int error = ::pthread_create(&thread, &attributes, Task::run, &task);
   ::pthread_attr_destroy(&attributes);
   if (error != 0)
-    throw std::runtime_error(
-        "the stack is too small to compile with, and a thread with a larger one "
-        "cannot be started (" +
-        std::string(std::strerror(error)) + "); raise it with ulimit -s 8192");
+    throw std::runtime_error("the stack is too small to compile with, and a thread with a larger "
+                             "one cannot be started (" +
+                             std::string(std::strerror(error)) + "); raise it with ulimit -s 8192");
   ::pthread_join(thread, nullptr);
   if (task.thrown)
     std::rethrow_exception(task.thrown);

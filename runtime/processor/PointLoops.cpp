@@ -20,7 +20,8 @@ NB_INLINE float fraction(float a, float b, float c, float offset, float x, float
 /// Bit i: valueOf(i) <= bound.
 template <typename Value>
 NB_INLINE unsigned bitsBelow(float bound, Value valueOf) {
-  // Of vectors of their own: out of a loop over bits come shifts of bytes, not the one instruction.
+  // These are vectors of their own: out of a loop over bits come shifts of bytes, not the one
+  // instruction.
   using Floats = float __attribute__((ext_vector_type(16)));
   using Bits = bool __attribute__((ext_vector_type(16)));
   alignas(Floats) float values[16];
@@ -88,8 +89,8 @@ NB_INLINE float factorOf(const Envelope &e, int c, float x) {
   return x * (e.first[c] - e.second[c] * x);
 }
 
-/// Of a grating's envelope, for distances that may be smaller by `room`: each factor grows with the
-/// distance.
+/// The test of a grating's envelope, for distances that may be smaller by `room`: each factor grows
+/// with the distance.
 struct ClusterInEnvelope {
   const Envelope &e;
   float bound, room[3];
@@ -122,7 +123,7 @@ struct InEnvelope {
   }
 };
 
-/// Of a grating with its fringes: |sin(pi y)| <= 4 y (1 - y) for 0 <= y <= 1/2.
+/// The test of a grating with its fringes: |sin(pi y)| <= 4 y (1 - y) for 0 <= y <= 1/2.
 struct InFringes {
   const Envelope &e;
   float bound = 0;
@@ -140,8 +141,8 @@ struct InFringes {
   }
 };
 
-/// Of an ellipsoid. The root of the form is a norm, as long as the nearest whole numbers stay the
-/// same.
+/// The test of an ellipsoid. The root of the form is a norm, as long as the nearest whole numbers
+/// stay the same.
 struct InForm {
   const Form &f;
   float bound;

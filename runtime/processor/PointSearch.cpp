@@ -128,8 +128,8 @@ std::array<double, 3> PointSearch::errorsOf(double longest) const {
   return errors;
 }
 
-// Of a grating: x (pi - (2 pi - 4) x) <= sin(pi x) for 0 <= x <= 1/2, where both sides are equal
-// and, of the difference, the slope at 0 is 0 and the second derivative changes its sign once. So
+// The test of a grating: x (pi - (2 pi - 4) x) <= sin(pi x) for 0 <= x <= 1/2, where both sides are
+// equal and the difference's slope at 0 is 0 and the second derivative changes its sign once. So
 // where the product of max(1, N |sin(pi x)|) is at most `bound`, so is that of max(1, p), p the
 // left side times N. An error e of x makes p at most (1 + e / x) times as large, p being concave
 // and 0 at 0, and where p > 1, x > 1 / (pi N): max(1, p) grows by 1 + pi N e at most.
@@ -137,7 +137,7 @@ std::array<double, 3> PointSearch::errorsOf(double longest) const {
 // With fringes, |sin(pi N x)| / (N |sin(pi x)|) <= s / max(s, p) for any s that is not smaller than
 // the sine. Errors move sine and p by pi N e at most, and by the rounding of N x.
 //
-// Of a form: its root is a norm, and grows by no more than the norm of the error.
+// The test of a form: its root is a norm, and grows by no more than the norm of the error.
 PointSearch::Test PointSearch::testFor(double longest) const {
   const std::array<double, 3> error = errorsOf(longest);
   Test test;

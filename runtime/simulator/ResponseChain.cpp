@@ -241,7 +241,8 @@ std::vector<DerivativeImage> ResponseChain::jacobian(const Names &parameters) {
   return all;
 }
 
-/// Of the two programs, in the order of the names; those of neither have a number that is 0 yet.
+/// Gradients of the two programs, in the order of the names; those of neither have a number that is
+/// 0 yet.
 static std::vector<Gradient> joined(const std::vector<std::string> &parameters,
                                     std::initializer_list<std::vector<Gradient>> parts) {
   std::vector<Gradient> all;
@@ -313,7 +314,7 @@ std::vector<Gradient> ResponseChain::hvp(const Names &parameters,
   std::vector<Gradient> all = joined(parameters, {ofBehind, ofPhotons});
   if (!hasNumbers(parameters))
     return all;
-  // Of the loss by the width, and how that changes.
+  // The slope of the loss by the width, and how that changes.
   const Pixels byWidth = spread(photons(), 1);
   const double slope = product(ofLight, byWidth);
   double bend =

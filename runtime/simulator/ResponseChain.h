@@ -25,8 +25,8 @@ public:
   ResponseChain(const Experiment &experiment, const ListedPixels &listed,
                 const SimulatorOptions &options);
 
-  /// Of the photons alone: no stages behind, a region or list with all light that reaches the
-  /// experiment's, and a mask of the pixels that exist.
+  /// It computes the photons alone: no stages behind, a region or list with all light that reaches
+  /// the experiment's, and a mask of the pixels that exist.
   Simulator &photonSimulator() { return before; }
   void set(std::string_view name, std::span<const double> values);
   void setStructureFactors(const nb_hkl_grid &grid);
@@ -39,7 +39,7 @@ public:
   /// With instruments the interpreter makes the photons.
   template <typename T>
   RunResult render(std::span<T> image, const RunOptions &run, const Instruments *look = nullptr);
-  /// Of the numbers as they are.
+  /// The photons of the numbers as they are.
   std::span<const double> photons();
 
   std::vector<Gradient> gradient(const Names &parameters,
@@ -75,7 +75,7 @@ private:
   void light();
   Change changeAlong(const Names &parameters, std::span<const Direction> direction);
   Change changeWith(std::span<const Direction> direction, Pixels photons);
-  /// Of the image, from that of its light and of what is behind it.
+  /// The change of the image, from that of its light and of what is behind it.
   Pixels tangent(const Names &parameters, const Change &change);
   /// The light, and those that the last program alone takes, with commas between.
   std::string namesBehind(const Names &parameters) const;

@@ -9,8 +9,8 @@
 namespace nanobragg {
 namespace {
 
-/// Of the squares into which listed pixels are sorted. Not much smaller than the margin, which
-/// neighbours would compute twice.
+/// The edge of the squares into which listed pixels are sorted. Not much smaller than the margin,
+/// which neighbours would compute twice.
 std::int64_t edgeOfPatch(std::int64_t radius) { return std::max<std::int64_t>(32, 2 * radius); }
 
 /// All pixels of a panel are within its edge.

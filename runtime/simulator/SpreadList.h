@@ -54,7 +54,7 @@ private:
     std::int64_t fastMin = 0, fastEnd = 0, slowMin = 0, slowEnd = 0;
     PixelBox box; ///< in it, with all listed pixels
     std::vector<Listed> listed;
-    std::vector<Run> runs; ///< of those whose light reaches a listed one
+    std::vector<Run> runs; ///< pixels whose light reaches a listed one
 
     std::int64_t fastPixels() const { return fastEnd - fastMin; }
     std::int64_t slowPixels() const { return slowEnd - slowMin; }
@@ -65,7 +65,7 @@ private:
                    std::span<const PixelIndex> pixels);
   void findSources(std::int64_t radius, std::int64_t slowPixels, std::int64_t fastPixels);
 
-  std::size_t count; ///< of the list
+  std::size_t count; ///< pixels of the list
   std::vector<Patch> patches;
   std::vector<PixelIndex> from;
 };

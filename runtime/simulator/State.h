@@ -18,10 +18,10 @@
 
 namespace nanobragg {
 
-/// Of an image that one program makes, it computes the derivatives itself.
+/// It computes derivatives itself where one program makes the image.
 struct Simulator::State : DerivativeSource {
   State(const Experiment &experiment, const SimulatorOptions &options);
-  /// Of an experiment that has this list.
+  /// For an experiment that has this list.
   State(const Experiment &experiment, const ListedPixels &listed, const SimulatorOptions &options);
   /// The same numbers, list of pixels and options; no programs.
   State(const State &other);
@@ -60,7 +60,7 @@ struct Simulator::State : DerivativeSource {
   /// `images`: the program's images are looked at afterwards.
   void runDerivative(BoundProgram &program, bool images = true);
 
-  /// Of what the caller sees.
+  /// Pixels that the caller sees.
   std::size_t pixels() const {
     return listed.any() ? listed.places.size() : std::size_t(experiment.pixelCount());
   }
@@ -76,7 +76,7 @@ struct Simulator::State : DerivativeSource {
   /// Looked for when it is first asked for: images need it not.
   std::span<const std::uint8_t> renderedPixels();
 
-  /// Of whom it is decided what runs the programs.
+  /// The state that decides what runs the programs.
   const State &deciding() const { return chain ? *chain->photonSimulator().state : *this; }
   /// What computes derivatives. The interpreter runs the program of all stages, where its image is
   /// the same.
@@ -93,12 +93,12 @@ struct Simulator::State : DerivativeSource {
   std::vector<Gradient> hvp(const Names &parameters, std::span<const Direction> direction,
                             std::span<const double> cotangent) override;
 
-  Experiment experiment; ///< of the pixels in the list, if there is one
+  Experiment experiment; ///< for the pixels in the list, if there is one
   ListedPixels listed;
   SimulatorOptions options;
   RunOptions everyRun; ///< that is given none of its own
   Placement placement;
-  /// Of a program with a stage that needs neighbours; null where there is none.
+  /// What runs a program with a stage that needs neighbours; null where there is none.
   const std::unique_ptr<ResponseChain> chain;
   bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid

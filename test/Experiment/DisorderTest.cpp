@@ -3,7 +3,6 @@
 #include "lib/Experiment/VectorAlgebra.h"
 #include "test/Experiment/Support.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace nanobragg {

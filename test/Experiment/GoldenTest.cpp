@@ -4,7 +4,7 @@
 namespace nanobragg {
 namespace {
 
-// The three command lines whose numbers physics.md records; the images are checked elsewhere.
+// The three command lines whose numbers the C program printed; the images are checked elsewhere.
 
 TEST(Golden, LargePlate) {
   Options o = cubic();

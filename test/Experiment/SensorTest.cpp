@@ -1,6 +1,5 @@
 #include "test/Experiment/Support.h"
 
-#include <cmath>
 #include <limits>
 
 namespace nanobragg {

@@ -2,8 +2,6 @@
 
 #include "gtest/gtest.h"
 
-#include <atomic>
-
 using namespace mlir::nb;
 using namespace mlir::nb::test;
 

@@ -67,7 +67,7 @@ func.func @counts(%n: index, %x: f64, %y: f64) -> (f64, f64) {
 
 // -----
 
-// What two loops both sum is summed once, what nobody uses is not.
+// What two loops both sum is summed once, what has no user is not.
 
 // CHECK-LABEL: func.func @twice
 // CHECK: %[[S:.*]] = nb.sum source %{{.*}} : f64 {

@@ -5,7 +5,6 @@
 #include "lib/Experiment/VectorAlgebra.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace nanobragg {
 namespace {

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <string>
 #include <type_traits>
 
 namespace {

@@ -5,7 +5,6 @@
 #include "lib/Experiment/VectorAlgebra.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>

@@ -16,7 +16,7 @@ class CompilerLibrary;
 /// Instructions per sample, by target and then by workload and precision.
 using InstructionCounts = std::map<std::string, std::map<std::string, double>>;
 
-/// Of the guarded workloads, compiled for each of the targets, levels of x86-64, that this
+/// Counts of the guarded workloads, compiled for each of the targets, levels of x86-64, that this
 /// processor can run; says on standard output which it cannot.
 InstructionCounts countGuarded(const std::vector<std::string> &targets, const BenchInputs &inputs,
                                const CompilerLibrary &compiler);

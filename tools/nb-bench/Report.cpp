@@ -123,8 +123,7 @@ std::string startsSection(const Report &report) {
       "Milliseconds. Set-up is the time from `main` to the first tile: reading 450,000 structure "
       "factors, deriving the numbers, getting the kernel, tables, threads; run is that of all "
       "tiles. Cold: nb-sim with an empty kernel cache; warm, same process: a second simulator; "
-      "warm, "
-      "another process: nb-sim with the kernel in the cache. Before `main` comes what the "
+      "warm, another process: nb-sim with the kernel in the cache. Before `main` comes what the "
       "operating system and the dynamic loader take.\n\n"
       "| pixels | threads | start | before main | set-up | of which kernel | of which compiling | "
       "run |\n|--:|--:|---|--:|--:|--:|--:|--:|\n";

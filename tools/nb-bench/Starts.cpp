@@ -8,10 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 namespace nanobragg {

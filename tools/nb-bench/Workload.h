@@ -48,7 +48,7 @@ struct Workload {
 
   /// Flags that both programs understand.
   std::vector<std::string> words(const BenchInputs &inputs) const;
-  /// Of the gradient that is timed and counted.
+  /// Parameters of the gradient that is timed and counted.
   std::string gradientParameters() const;
 };
 

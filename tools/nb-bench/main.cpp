@@ -54,20 +54,17 @@ void addOptions(CLI::App &app, Arguments &a) {
   };
   const auto among = [](auto values) { return CLI::IsMember(values).description(""); };
   app.add_flag("--quick", a.quick, "each shape and kind of structure factors, below a minute");
-  app.add_flag(
-      "--full", a.full,
-      "one axis at a time, up to nine sources and a hundred domains: three minutes, five with "
-      "a reference");
+  app.add_flag("--full", a.full,
+               "one axis at a time, up to nine sources and a hundred domains: three minutes, five "
+               "with a reference");
   app.add_flag("--cross", a.cross,
-               "every combination of the values in --full: an hour, many with a "
-               "reference");
+               "every combination of the values in --full: an hour, many with a reference");
   file("--reference", a.reference,
        "a nanoBragg executable to compare with; OMP_NUM_THREADS is set for it");
   list("--shapes", a.axes.shapes, "of the crystal: square, round, gauss, tophat (default: all)")
       ->check(among(a.axes.shapes));
   list("--factors", a.axes.factors,
-       "structure factors: constant, or a grid with nearest or tricubic lookup "
-       "(default: nearest)")
+       "structure factors: constant, or a grid with nearest or tricubic lookup (default: nearest)")
       ->check(among(std::vector<std::string>{"constant", "nearest", "tricubic"}));
   list("--cells", a.axes.cells, "unit cells along each edge of the crystal (default: 10)")
       ->check(range(1, 1000000));
@@ -79,8 +76,7 @@ void addOptions(CLI::App &app, Arguments &a) {
   list("--phi", a.axes.phiSteps, "steps of the rotation (default: 1)")->check(range(1, 10000));
   list("--threads", a.threads, "0: one per core (default: 1,0)")->check(range(0, 4096));
   list("--precision", a.plan.precisions,
-       "as nb-sim's --precision (default: f64; in the "
-       "three tables also mixed)");
+       "as nb-sim's --precision (default: f64; in the three tables also mixed)");
   app.add_option("--samples", a.samples, "of one image; the detector's size follows")
       ->check(range(1e3, 1e10))
       ->type_name("N")

@@ -18,7 +18,7 @@ bool isPeak(const Image &image, std::size_t index, std::int64_t slow, std::int64
         continue;
       const double neighbour =
           image.pixels[std::size_t(std::int64_t(index) + ds * image.fast + df)];
-      // Of equal neighbours the first in the order of the image is the peak.
+      // Among equal neighbours the first in the order of the image is the peak.
       const bool earlier = ds < 0 || (ds == 0 && df < 0);
       if (neighbour > value || (earlier && neighbour == value))
         return false;

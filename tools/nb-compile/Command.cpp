@@ -34,12 +34,10 @@ void setDerivative(C &c, const Text &text) {
 constexpr CompileFlag flags[] = {
     {"--emit", "KIND",
      "so: a kernel file for nb-sim --kernel (default); obj: an object to link into a program; "
-     "header: "
-     "the C declaration of that object's function; nb, mlir, llvm, asm: the program as text, as "
-     "written, "
-     "fused, as LLVM IR, as assembly; stats: what its inner loop is made of; ptx: the assembly of "
-     "an NVIDIA GPU; cubin: its machine code, "
-     "which ptxas of the CUDA toolkit makes (NB_PTXAS names it)",
+     "header: the C declaration of that object's function; nb, mlir, llvm, asm: the program as "
+     "text, as written, fused, as LLVM IR, as assembly; stats: what its inner loop is made of; "
+     "ptx: the assembly of an NVIDIA GPU; cubin: its machine code, which ptxas of the CUDA toolkit "
+     "makes (NB_PTXAS names it)",
      "so obj asm llvm mlir nb stats header ptx cubin", [](C &c, const Text &v) { c.emit = v; }},
     {"--target", "CPU",
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
@@ -57,8 +55,7 @@ constexpr CompileFlag flags[] = {
     {"--specialize", "COUNTS",
      "compile these counts of the experiment in, with commas between (oversample, phi_steps, "
      "mosaic_domains, sources, layers, panel_count, ncells); the kernel is refused where they "
-     "differ. "
-     "With --emit=so and --target=native, says what it gained",
+     "differ. With --emit=so and --target=native, says what it gained",
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
      [](C &c, const Text &v) { c.specialize = split(v); }},
     {"--grad", "[MODE:]PARAMETERS",
@@ -66,8 +63,7 @@ constexpr CompileFlag flags[] = {
      "--list-parameters), with commas between. MODE is vjp (default: the gradient of a loss, given "
      "its derivative by each pixel), jacobian (an image for each), jvp (along a direction) or hvp "
      "(change of the gradient along a direction). Images are f64. none: that image alone, which "
-     "the "
-     "loss of a gradient needs too",
+     "the loss of a gradient needs too",
      "", setDerivative},
     {"--symbol", "NAME",
      "what the object calls its function, nb_kernel_get_descriptor otherwise; programs that link "
@@ -117,23 +113,22 @@ void check(const CompileCommand &c) {
   if (!c.symbol.empty() && !isIdentifier(c.symbol))
     throw UsageError("--symbol: '" + c.symbol + "' is no name in C");
   if (!c.specialize.empty() && (c.emit == "header" || !c.program.empty()))
-    throw UsageError(
-        "--specialize compiles in counts of an experiment: give its flags, and ask for "
-        "something other than a header");
+    throw UsageError("--specialize compiles in counts of an experiment: give its flags, and ask "
+                     "for something other than a header");
   if (!c.mode.empty() && !c.program.empty())
     throw UsageError("--grad takes the flags of an experiment; nb-opt --nb-differentiate "
                      "differentiates a program");
   if (!c.mode.empty() && c.emit == "header")
-    throw UsageError("--grad: there is no header of a derivative: ask for nb, mlir, llvm, asm, so "
-                     "or obj");
+    throw UsageError(
+        "--grad: there is no header of a derivative: ask for nb, mlir, llvm, asm, so or obj");
   if (!c.program.empty())
     parseProgramFlags(c);
   if (c.program.empty() && c.experiment.empty())
     throw UsageError("nothing to compile: give the flags of an experiment or a program FILE.mlir");
   if (c.output.ends_with('/') && (c.emit != "so" || !c.program.empty() || !c.specialize.empty()))
     throw UsageError("-o " + c.output +
-                     " names a folder, where files are found by the variant of "
-                     "an experiment: only --emit=so without --specialize can go there");
+                     " names a folder, where files are found by the variant of an experiment: only "
+                     "--emit=so without --specialize can go there");
   if (!c.text() && c.output.empty())
     throw UsageError("--emit=" + c.emit + " writes a binary file: name it with -o FILE");
 }

@@ -89,11 +89,10 @@ std::string describeGain(const Experiment &experiment, std::span<const char> gen
                          std::span<const char> specialized) {
   const double before = seconds(experiment, general), after = seconds(experiment, specialized);
   char text[200];
-  std::snprintf(
-      text, sizeof text,
-      "specialized: this experiment takes one thread %.4g s instead of %.4g s (%+.1f %%), "
-      "the file has %zu bytes instead of %zu\n",
-      after, before, (after / before - 1) * 100, specialized.size(), general.size());
+  std::snprintf(text, sizeof text,
+                "specialized: this experiment takes one thread %.4g s instead of %.4g s (%+.1f "
+                "%%), the file has %zu bytes instead of %zu\n",
+                after, before, (after / before - 1) * 100, specialized.size(), general.size());
   return text;
 }
 

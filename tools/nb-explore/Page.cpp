@@ -219,8 +219,7 @@ std::string textOf(const Recording &recording) {
   if (!recording.statistics)
     return text;
   text += "\n" + recording.statistics->toString() +
-          "\ninstruction                                     "
-          "  value\n";
+          "\ninstruction                                       value\n";
   for (const NamedInstruction &instruction : recording.loop) {
     std::string shown = instruction.text;
     std::replace(shown.begin(), shown.end(), '\t', ' ');

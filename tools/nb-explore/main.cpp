@@ -40,8 +40,7 @@ constexpr OwnFlag<C> flags[] = {
      [](C &c, const Text &) { c.judge = false; }},
     {"--grad", "PARAMETERS",
      "parameters whose gradient is checked, with commas between; none: no gradient. Default: up to "
-     "three "
-     "usual ones",
+     "three usual ones",
      "", [](C &c, const Text &v) { c.words.gradient = v; }},
     {"--target", "CPU", "as nb-compile's: native (default) or an LLVM processor name", "",
      [](C &c, const Text &v) { c.words.target = v; }},
@@ -76,9 +75,8 @@ ExploreCommand parse(const std::vector<std::string> &words) {
   if (command.help || command.version)
     return command;
   if (command.words.program.empty() && command.words.experiment.empty())
-    throw UsageError(
-        "nothing to explore: give the flags of an experiment, as to nb-sim, or a program "
-        "FILE.mlir");
+    throw UsageError("nothing to explore: give the flags of an experiment, as to nb-sim, or a "
+                     "program FILE.mlir");
   if (command.text && (!command.output.empty() || command.open))
     throw UsageError("--text prints; leave out -o and --open");
   return command;

@@ -57,8 +57,7 @@ constexpr OwnFlag<C> flags[] = {
      }},
     {"--device", "DEVICE",
      "what the kernels of the fused engine run on, as nb-sim's --device: cpu (default), cuda, "
-     "cuda:N, "
-     "or gpu-on-cpu, the processor with the program of a GPU",
+     "cuda:N, or gpu-on-cpu, the processor with the program of a GPU",
      "",
      [](C &c, const Text &v) {
        if (!DeviceChoice::fromString(v))
@@ -86,13 +85,11 @@ constexpr OwnFlag<C> flags[] = {
      [](C &c, const Text &v) { c.rtol = number("--rtol", v, Range::positive()); }},
     {"--atol", "X",
      "what is allowed besides, of the largest derivative, where each is multiplied by the size of "
-     "its "
-     "parameter; default: 1e-10 in f64, 1e-5 mixed, 1e-2 f32",
+     "its parameter; default: 1e-10 in f64, 1e-5 mixed, 1e-2 f32",
      "", [](C &c, const Text &v) { c.atol = number("--atol", v, Range::notNegative()); }},
     {"--step", "X",
      "largest step of the differences, of the size of the parameter (a radian, for an angle); "
-     "default: "
-     "from how fast the image changes",
+     "default: from how fast the image changes",
      "", [](C &c, const Text &v) { c.check.step = number("--step", v, Range::positive()); }},
     {"--elements", "N",
      "numbers to check of a vector, table or grid: when it has more, some of them and a random "

@@ -16,7 +16,7 @@ static const char *const reference =
 #include "tools/nb-lsp-server/dialect.md.inc"
     ;
 
-/// Of the generated reference: the summary, and what is said up to the example.
+/// From the generated reference: the summary, and what is said up to the example.
 static std::string descriptionOf(StringRef op) {
   StringRef text = reference;
   const size_t heading = text.find(("\n### `" + op + "` ").str());

@@ -77,7 +77,7 @@ std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &w
   return pointers;
 }
 
-/// Of the command line, or of files that it names, such as those of patterns.
+/// May a word of the command line hold such bytes, or a file that it names, as one of patterns?
 bool mayHoldUnprintable(StringRef word) {
   if (nanobragg::io::mayHoldUnprintable(word))
     return true;

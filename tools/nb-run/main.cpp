@@ -71,10 +71,9 @@ void declare(CLI::App &app, Command &c) {
       ->expected(2)
       ->type_name("SLOW,FAST")
       ->group(interpreter);
-  app.add_flag(
-         "--check-bounds", c.checkBounds,
-         "let the interpreter look for reads outside of tables before the kernel is run, which "
-         "itself checks only counts and constant indices")
+  app.add_flag("--check-bounds", c.checkBounds,
+               "let the interpreter look for reads outside of tables before the kernel is run, "
+               "which itself checks only counts and constant indices")
       ->group(interpreter);
   app.add_flag("--check-finite", c.checkFinite, "stop at the first value that is not finite")
       ->group(interpreter);

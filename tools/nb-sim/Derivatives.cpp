@@ -88,8 +88,7 @@ private:
     for (const std::string &name : names)
       if (findParameter(name)->kind() != NB_PARAMETER_F64)
         throw UsageError("--jacobian: '" + name +
-                         "' is not one number and has no one image; --grad "
-                         "differentiates by it");
+                         "' is not one number and has no one image; --grad differentiates by it");
     std::filesystem::create_directories(*tool.outDirectory);
     const std::vector<DerivativeImage> images = simulator.jacobian(*tool.jacobian);
     deadAmong(names, images);

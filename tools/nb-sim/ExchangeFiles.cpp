@@ -24,12 +24,10 @@ io::NexusOptions nexusOptionsOf(const CommandLine &line, const Experiment &exper
   options.floats = !line.outputs.noise;
   options.bitshuffle = line.outputs.nexusBitshuffle && io::canBitshuffle();
   if (line.outputs.nexusBitshuffle && !options.bitshuffle && !line.tool.quiet)
-    std::fprintf(
-        stderr,
-        "WARNING: --nexus-bitshuffle: HDF5 finds no plugin for bitshuffle (in wheels for pip it "
-        "takes none to write), so that "
-        "the frames are shuffled and deflated; install one (Debian: bitshuffle) or "
-        "set HDF5_PLUGIN_PATH\n");
+    std::fprintf(stderr,
+                 "WARNING: --nexus-bitshuffle: HDF5 finds no plugin for bitshuffle (in wheels for "
+                 "pip it takes none to write), so that the frames are shuffled and deflated; "
+                 "install one (Debian: bitshuffle) or set HDF5_PLUGIN_PATH\n");
   options.frameFast = std::size_t(experiment.detector.fastPixels);
   options.frameSlow = std::size_t(experiment.detector.slowPixels);
   options.mask = experiment.detector.mask;

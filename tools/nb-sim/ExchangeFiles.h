@@ -9,7 +9,6 @@
 #include "tools/shared/RunSetup.h"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

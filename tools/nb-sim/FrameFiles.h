@@ -7,7 +7,6 @@
 #include "lib/IO/DialsExperiment.h"
 #include "tools/nb-sim/Noise.h"
 
-#include <span>
 #include <string>
 #include <vector>
 

@@ -10,7 +10,6 @@
 
 #include <cstdio>
 #include <list>
-#include <span>
 #include <string>
 #include <vector>
 

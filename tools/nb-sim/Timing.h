@@ -32,7 +32,7 @@ struct Timing {
   double samplesLit = 0, samplesEvaluated = 0;
   int threads = 1;
   KernelCounters kernel;
-  // Of a GPU.
+  // A GPU has these.
   std::string device; ///< empty: the processor
   std::int64_t deviceBytes = 0, uploadedBytes = 0, launches = 0;
   double deviceSeconds = 0; ///< time of the launches, part of the run

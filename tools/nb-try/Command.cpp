@@ -3,8 +3,6 @@
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
 
-#include <algorithm>
-
 namespace nanobragg {
 namespace {
 
@@ -22,8 +20,8 @@ double number(std::string_view flag, const Text &text, double least) {
 constexpr OwnFlag<C> flags[] = {
     {"--pipeline", "TEXT",
      "try these passes, 'builtin.module(func.func(nb-fuse))'; may be given several times. They "
-     "take "
-     "the place of the passes up to fusion and may go further; what is missing to a kernel follows",
+     "take the place of the passes up to fusion and may go further; what is missing to a kernel "
+     "follows",
      "", [](C &c, const Text &v) { c.pipelines.push_back(v); }},
     {"--leave-out", "PASS",
      "try the first --pipeline, or else the compiler's own, without this pass; each: without every "
@@ -31,8 +29,7 @@ constexpr OwnFlag<C> flags[] = {
      "", [](C &c, const Text &v) { c.leaveOut.push_back(v); }},
     {"--until-after", "STAGE",
      "try the compiler's own pipeline up to this stage of the nb-level ones: response, hoist, "
-     "branches "
-     "or fuse",
+     "branches or fuse",
      "", [](C &c, const Text &v) { c.untilAfter.push_back(v); }},
     {"--bisect", "",
      "name the first pass after which an image is wrong, for the compiler's own pipeline too; for "
@@ -40,8 +37,7 @@ constexpr OwnFlag<C> flags[] = {
      "", [](C &c, const Text &) { c.bisect = true; }},
     {"--grad", "PARAMETERS",
      "parameters whose gradient is looked at, with commas between; none: no gradient. Default: up "
-     "to "
-     "three usual ones",
+     "to three usual ones",
      "", [](C &c, const Text &v) { c.words.gradient = v; }},
     {"--target", "CPU", "as nb-compile's: native (default), gpu-on-cpu or an LLVM processor name",
      "", [](C &c, const Text &v) { c.words.target = v; }},
@@ -56,25 +52,21 @@ constexpr OwnFlag<C> flags[] = {
      "samples; default: 2e6",
      "", [](C &c, const Text &v) { c.words.checkSamples = number("--check-samples", v, 1); }},
     {"--repeat", "N",
-     "runs of each kernel, in turn, of which the shortest counts; default: 5; 0: "
-     "none is timed",
-     "", [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
+     "runs of each kernel, in turn, of which the shortest counts; default: 5; 0: none is timed", "",
+     [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
     {"--no-count", "", "do not count instructions, which takes a microsecond each", "",
      [](C &c, const Text &) { c.count = false; }},
     {"--timeout", "SECONDS", "after which a pipeline is given up; default: 120", "",
      [](C &c, const Text &v) { c.words.mostSeconds = number("--timeout", v, 0.1); }},
     {"--is", "QUESTION",
      "answer by the exit status, 0: yes, about the first pipeline: crash (it does not end in "
-     "order), "
-     "fails (no kernel comes out), differs (wrong image or gradient), slower:X (takes more than X "
-     "times "
-     "the instructions of the compiler's own). For nb-reduce",
+     "order), fails (no kernel comes out), differs (wrong image or gradient), slower:X (takes more "
+     "than X times the instructions of the compiler's own). For nb-reduce",
      "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
     {"--tune", "",
      "search the options and the order of the compiler's own passes for the fastest kernel of this "
      "program on this processor, keeping what is right. nb-sim and nb-compile take it for such "
-     "images "
-     "from then on: it lies beside the kernels of the cache",
+     "images from then on: it lies beside the kernels of the cache",
      "", [](C &c, const Text &) { c.tune = true; }},
     {"--least-gain", "FRACTION",
      "by which a change of --tune has to be faster to be kept; default: 0.02", "",
@@ -99,8 +91,8 @@ TryCommand parseTry(const std::vector<std::string> &words) {
   if (command.help || command.version)
     return command;
   if (command.words.program.empty() && command.words.experiment.empty())
-    throw UsageError("nothing to try: give the flags of an experiment, as to nb-sim, or a program "
-                     "FILE.mlir");
+    throw UsageError(
+        "nothing to try: give the flags of an experiment, as to nb-sim, or a program FILE.mlir");
   if (!command.output.empty() && !command.tune)
     throw UsageError("-o names what --tune writes: add it");
   const std::string &is = command.require;
@@ -125,8 +117,7 @@ std::string tryUsage() {
          "experiment of the flags has for their names; without flags, of a small one.\n\n" +
          describeOwnFlags<C>(flags, 22) +
          "\nExit status: 0 all images and gradients are right, 3 one is wrong, 1 one does not "
-         "compile, 2 "
-         "a\ncommand line that cannot be used.\n";
+         "compile, 2 a\ncommand line that cannot be used.\n";
 }
 
 } // namespace nanobragg

@@ -109,17 +109,16 @@ void Try::explain(const TrialResult &r) {
     std::printf("  first value that differs: %s\n", guilty->value->toString().c_str());
 }
 
-/// Of --is.
+/// The answer to --is.
 int Try::answer(const std::vector<TrialResult> &results) const {
   const TrialResult &first = results.size() > 1 ? results[1] : results[0];
   const std::string &is = command.require;
   bool yes = false;
   if (is.starts_with("slower") && first.compiles() && results[0].compiles() &&
       !(first.instructionsPerSample && results[0].instructionsPerSample))
-    throw std::runtime_error(
-        "--is=slower counts instructions, which cannot be done here: on x86-64 only, "
-        "without --no-count, and of pixels with fewer than some ten thousand samples "
-        "(-oversample, -mosaic_domains)");
+    throw std::runtime_error("--is=slower counts instructions, which cannot be done here: on "
+                             "x86-64 only, without --no-count, and of pixels with fewer than some "
+                             "ten thousand samples (-oversample, -mosaic_domains)");
   if (is == "crash")
     yes = first.failure.starts_with("crashes") || first.failure.starts_with("takes more");
   else if (is == "fails")
@@ -196,9 +195,8 @@ int Try::run() {
   setup.tell();
   if (subject.isLowered() &&
       (command.tune || (!command.leaveOut.empty() && command.pipelines.empty())))
-    throw UsageError(
-        "the program is lowered: most of the compiler's passes do nothing to it. Give the program "
-        "that it came from, or with --leave-out a --pipeline");
+    throw UsageError("the program is lowered: most of the compiler's passes do nothing to it. Give "
+                     "the program that it came from, or with --leave-out a --pipeline");
   own = valueOf(wholePipeline(subject, options)).text();
   std::vector<NamedPipeline> all = pipelines();
   progress("interpreting " +

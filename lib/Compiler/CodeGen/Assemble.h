@@ -17,7 +17,7 @@ public:
   static llvm::Expected<Assembler> find(llvm::StringRef chip);
 
   explicit operator bool() const { return !path.empty(); }
-  /// Of the CUDA toolkit that it belongs to, such as "13.0".
+  /// The version of the CUDA toolkit that it belongs to, such as "13.0".
   const std::string &version() const { return release; }
   /// The code of one chip, an ELF file.
   llvm::Expected<llvm::SmallVector<char, 0>> assemble(llvm::ArrayRef<char> ptx,

@@ -34,7 +34,7 @@ private:
 };
 } // namespace
 
-/// Of a kernel, which says how many there are.
+/// The threads of a block, which the kernel says itself.
 static unsigned threadsOfBlock(const llvm::Function &kernel) {
   unsigned threads = 0;
   StringRef said = kernel.getFnAttribute("nvvm.maxntid").getValueAsString();
@@ -42,7 +42,7 @@ static unsigned threadsOfBlock(const llvm::Function &kernel) {
   return threads;
 }
 
-/// Of the language, as the text itself says.
+/// The version of the language, as the text itself says.
 static std::string versionOf(ArrayRef<char> ptx) {
   StringRef rest = StringRef(ptx.data(), ptx.size()).split(".version ").second;
   return rest.take_until([](char c) { return isspace(c); }).str();

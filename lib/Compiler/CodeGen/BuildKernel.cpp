@@ -4,8 +4,6 @@
 
 #include "llvm/Linker/Linker.h"
 
-#include <algorithm>
-
 using namespace mlir;
 using namespace mlir::nb;
 using llvm::createStringError;

@@ -57,18 +57,17 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     return c.text();
   }
   if (options.engine == nanobragg::Engine::Interpreter)
-    return createStringError("there is no " + stage.str() +
-                             " code of a program that is interpreted: leave out --no-fuse, or ask "
-                             "for nb or mlir");
-  if (stage != "llvm" && stage != "asm" && stage != "stats" && stage != "ptx")
     return createStringError(
-        "unknown stage '" + stage.str() +
-        "': expected nb, mlir, report, until-before=STAGE, until-after=STAGE, llvm, asm, stats or "
-        "ptx");
+        "there is no " + stage.str() +
+        " code of a program that is interpreted: leave out --no-fuse, or ask for nb or mlir");
+  if (stage != "llvm" && stage != "asm" && stage != "stats" && stage != "ptx")
+    return createStringError("unknown stage '" + stage.str() +
+                             "': expected nb, mlir, report, until-before=STAGE, until-after=STAGE, "
+                             "llvm, asm, stats or ptx");
   if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
-    return createStringError("there is no " + stage.str() + " for " + c.target.triple +
-                             ": ptx is for NVIDIA chips such as sm_90, asm and stats for "
-                             "processors");
+    return createStringError(
+        "there is no " + stage.str() + " for " + c.target.triple +
+        ": ptx is for NVIDIA chips such as sm_90, asm and stats for processors");
   if (stage == "llvm")
     c.names = Compilation::Names::InLLVM;
   if (auto error = c.lower())

@@ -43,7 +43,7 @@ public:
   explicit JitKernel(std::unique_ptr<State> state);
   ~JitKernel();
   const nb_kernel_descriptor &descriptor() const;
-  /// Of its instructions.
+  /// The size of its instructions.
   size_t codeBytes() const;
 
 private:
@@ -70,8 +70,8 @@ llvm::Expected<std::unique_ptr<JitKernel>> compileFunction(ModuleOp program,
                                                            const CompileOptions &options);
 
 /// A kernel as a file that describes itself: "so", a shared object that needs nothing but libc, or
-/// "obj", a relocatable object; both define nb_kernel_get_descriptor. options.target may be several
-/// of one architecture with commas between: the file then holds a version for each.
+/// "obj", a relocatable object; both define nb_kernel_get_descriptor. The file holds a version for
+/// each of options.targets().
 llvm::Expected<llvm::SmallVector<char, 0>> buildKernel(const nanobragg::ProgramVariant &variant,
                                                        const CompileOptions &options,
                                                        llvm::StringRef kind);

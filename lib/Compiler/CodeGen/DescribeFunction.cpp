@@ -134,8 +134,7 @@ static Expected<KernelDescription> describe(const Signature &signature) {
     if (auto image = dyn_cast<RankedTensorType>(type)) {
       if (element && element != image.getElementType())
         return createStringError("the images of " + quoted +
-                                 " hold both f32 and f64: a kernel "
-                                 "renders one of them");
+                                 " hold both f32 and f64: a kernel renders one of them");
       element = image.getElementType();
       description.imageType = element.isF32() ? NB_IMAGE_F32 : NB_IMAGE_F64;
     }

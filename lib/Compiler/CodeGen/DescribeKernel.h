@@ -38,7 +38,7 @@ struct KernelDescription {
   std::vector<KernelParameter> parameters;
   std::vector<KernelOutput> outputs;
   bool reaches = false; ///< the entry point `reach` is there
-  // Of a kernel of a GPU.
+  // A kernel of a GPU alone has these.
   std::vector<DeviceCode> codes;
   unsigned threads = 0; ///< in a block
   unsigned warp = 0;    ///< of these, how many run in step

@@ -9,7 +9,7 @@
 using namespace llvm;
 
 namespace {
-/// Of the loops over samples.
+/// The size of the loops over samples.
 struct Size {
   unsigned instructions = 0; ///< in the largest innermost loop
   unsigned carried = 0;      ///< most numbers that a loop adds up

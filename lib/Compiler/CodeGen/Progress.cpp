@@ -59,10 +59,10 @@ Expected<Progress> nb::progressOf(ModuleOp program) {
   if (findKernelRecord(program))
     return program.getOps<func::FuncOp>().empty() ? Progress::Code : Progress::EntryPoints;
   if (!program.getOps<LLVM::LLVMFuncOp>().empty())
-    return createStringError(
-        "this program is in the LLVM dialect, and no function of it has '" + names::kernel.str() +
-        "', by which nb-outline-kernel says what takes and returns what: make it anew from the nb "
-        "program");
+    return createStringError("this program is in the LLVM dialect, and no function of it has '" +
+                             names::kernel.str() +
+                             "', by which nb-outline-kernel says what takes and returns what: make "
+                             "it anew from the nb program");
   return createStringError("no function of the program returns one image");
 }
 
@@ -85,9 +85,8 @@ Expected<std::optional<Stage>> nb::nextStage(Progress progress, const Target &ta
   case Progress::Launch:
     if (!grid)
       return createStringError(
-          "the program launches the program of a GPU (nb-to-gpu), and the "
-          "target is a processor: leave that pass out, or name gpu-on-cpu or a "
-          "chip as the target");
+          "the program launches the program of a GPU (nb-to-gpu), and the target is a processor: "
+          "leave that pass out, or name gpu-on-cpu or a chip as the target");
     return target.isGPU() ? Stage::NVVM : target.isTwin() ? Stage::Grid : Stage::Host;
   case Progress::Code:
     return std::nullopt;

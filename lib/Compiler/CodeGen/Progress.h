@@ -21,7 +21,8 @@ enum class Progress {
   Code         ///< the LLVM dialect
 };
 
-/// Of a program as it is, whatever made it. An error where there is nothing to make a kernel of.
+/// How far a program has come, whatever made it. An error where there is nothing to make a kernel
+/// of.
 llvm::Expected<Progress> progressOf(ModuleOp program);
 
 /// The stage of a pipeline for the target (Pipelines.h) that comes next; nothing behind the last

@@ -115,7 +115,7 @@ static double distance(const std::vector<Statistics> &a, const std::vector<Stati
   return std::isnan(sum) ? std::numeric_limits<double>::max() : sum;
 }
 
-/// Of several values of a name the one that is closest.
+/// The closest one of several values of a name.
 static const ProbeStatistics &closest(const ProbeStatistics &to,
                                       ArrayRef<const ProbeStatistics *> namesakes) {
   return **std::min_element(namesakes.begin(), namesakes.end(), [&](auto *a, auto *b) {

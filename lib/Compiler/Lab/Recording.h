@@ -45,7 +45,7 @@ struct Recording {
   int64_t lanes = 1;       ///< pixels computed at once
   size_t bytesWritten = 0; ///< the image
 
-  /// Of each time around the inner loop; nothing where instructions were not counted.
+  /// Samples of each time around the inner loop; nothing where instructions were not counted.
   std::optional<double> samplesAround() const;
 };
 

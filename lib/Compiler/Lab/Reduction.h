@@ -21,7 +21,8 @@ using ReductionProgress = std::function<void(const std::string &what, size_t ops
 ///   counts of sums, tables and phi steps become 1 (a dimension less),
 ///   values become constants, or one of their operands of the same type (a correction less),
 ///   stages behind an image and probes go; what has no user any more goes, arguments too.
-/// Many at once where that works, one after another where it does not.
+/// Many at once where that works, one after another where it does not. (MLIR's reduction tree
+/// erases ops whose values are used, and prints them: printers of nb ops end there.)
 OwningOpRef<ModuleOp> reduce(ModuleOp program, const StillInteresting &interesting,
                              const ReductionProgress &progress);
 

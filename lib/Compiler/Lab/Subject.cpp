@@ -176,7 +176,7 @@ RunArguments Subject::arguments(const nb_kernel_descriptor &kernel) {
 }
 
 std::array<int64_t, 3> Subject::shape() {
-  // Of the program as it was read, whose counts need no cotangent.
+  // The names are those of the program as it was read, whose counts need no cotangent.
   SmallVector<std::string> names;
   func::FuncOp image = function();
   for (unsigned i = 0; i != image.getNumArguments(); ++i)

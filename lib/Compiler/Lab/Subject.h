@@ -58,7 +58,7 @@ public:
   void restrictTo(const Part &part) { rendered = part; }
   void restrictToAll() { rendered = whole(); }
   const Part &part() const { return rendered; }
-  /// Of all pixels, those that are rendered.
+  /// The share of all pixels that are rendered.
   double share() const;
   /// What restrictTo chooses is around this pixel. At first: the middle.
   void lookAt(int64_t slow, int64_t fast) { centre = {slow, fast}; }

@@ -149,7 +149,7 @@ std::string mlir::nb::tableOf(const std::vector<TrialResult> &results) {
     }
     text += llvm::StringRef(line).rtrim().str() + "\n";
   }
-  // Of most pipelines it is the same.
+  // Most pipelines have the same share.
   std::string last;
   for (const TrialResult &r : results)
     if (r.shareComputed)

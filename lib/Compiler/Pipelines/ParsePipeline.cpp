@@ -56,9 +56,8 @@ llvm::Expected<Pipeline> nb::parsePipeline(StringRef text) {
     return refuse(why.take_until([](char c) { return c == '\n'; }));
   }
   if (parsed->getOpAnchorName() != "builtin.module")
-    return refuse(
-        "it has to be for a module, 'builtin.module(...)'; passes over functions stand in "
-        "'func.func(...)' there");
+    return refuse("it has to be for a module, 'builtin.module(...)'; passes over functions stand "
+                  "in 'func.func(...)' there");
   std::string expanded;
   llvm::raw_string_ostream written(expanded);
   parsed->printAsTextualPipeline(written);

@@ -47,8 +47,7 @@ llvm::Error nb::loadPlugins(StringRef files, DialectRegistry &registry) {
   if (hasOwnMlir())
     return llvm::createStringError(
         "this compiler library has an MLIR of its own, which plugins cannot share; install or "
-        "build "
-        "libnb-compiler-shared.so beside it, or configure with NB_STATIC_COMPILER=OFF");
+        "build libnb-compiler-shared.so beside it, or configure with NB_STATIC_COMPILER=OFF");
   registerPassesOnce();
   showSymbols();
   for (StringRef file : llvm::split(files, ',')) {

@@ -24,7 +24,7 @@ public:
       all.insert(nameAt(text.substr(at)));
   }
 
-  /// Of a text that begins with %NAME. Empty for the names that printers invent.
+  /// The name in a text that begins with %NAME; empty for the names that printers invent.
   StringRef of(StringRef text) const {
     StringRef name = nameAt(text);
     static const llvm::Regex invented("^([0-9].*|arg[0-9]+|cst(_[0-9]+)?|(true|false)(_[0-9]+)?|"
@@ -121,7 +121,7 @@ public:
     if (!place)
       return {};
     size_t line = place.getLine();
-    // Of a part of the file (--split-input-file): "within split at FILE:LINE offset ".
+    // A part of the file (--split-input-file) is called "within split at FILE:LINE offset ".
     StringRef part = place.getFilename();
     size_t first;
     if (part.consume_front("within split at ") &&

@@ -126,8 +126,8 @@ private:
     return llvm::Error::success();
   }
 
-  /// Of the loop and those around it in a pixel. Tables that are made of some of them have no more
-  /// entries, so that their sizes do not overflow.
+  /// Checks how often the loop and those around it run in a pixel. Tables that are made of some of
+  /// them have no more entries, so that their sizes do not overflow.
   llvm::Error checkLength(Operation *loop) const {
     int64_t evaluations = 1;
     for (Operation *around = loop; around != function && !isa<ImageOp>(around);

@@ -12,7 +12,7 @@ namespace mlir::nb {
 int64_t componentCount(Type type);
 
 Value indexConstant(OpBuilder &b, Location loc, int64_t value);
-/// Of a type that an attribute can hold: float, integer, index or lanes of it.
+/// `type` is one that an attribute can hold: float, integer, index or lanes of it.
 Value zeroConstant(OpBuilder &b, Location loc, Type type);
 Value product(OpBuilder &b, Location loc, ValueRange factors);
 

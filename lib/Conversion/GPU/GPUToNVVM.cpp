@@ -40,7 +40,7 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
     return count;
   }
 
-  /// Of kernels that render; those that only add up sums have fewer parameters.
+  /// Limits kernels that render; those that only add up sums have fewer parameters.
   void limitRegisters() {
     if (blocks == 0)
       return;

@@ -83,9 +83,8 @@ LogicalResult Launcher::findLoops() {
       pixels.push_back(loop);
   });
   if (!panel || !slow || pixels.empty())
-    return function.emitError(
-        "has no loops over panels, rows and pixels; run --convert-nb-to-loops "
-        "and --nb-outline-kernel first");
+    return function.emitError("has no loops over panels, rows and pixels; run "
+                              "--convert-nb-to-loops and --nb-outline-kernel first");
   culled = slow->hasAttr(names::lit);
   if (panel->getParentOp() != function || slow->getParentOp() != panel ||
       llvm::any_of(pixels, [&](scf::ForOp loop) { return loop->getParentOp() != slow; }))
@@ -161,8 +160,8 @@ LogicalResult Launcher::checkSums() {
   if (checked.wasInterrupted())
     return failure();
   if (!any)
-    return function.emitError("sums over pixels are not prepared for threads; run "
-                              "--convert-nb-to-loops=warp=32");
+    return function.emitError(
+        "sums over pixels are not prepared for threads; run --convert-nb-to-loops=warp=32");
   return success();
 }
 
@@ -408,14 +407,14 @@ LogicalResult Launcher::run() {
     emitReduction();
   nb::remarkPassed(
       loc, remark::RemarkOpts::name("launched").category("nb-to-gpu").function(function.getName()))
-      << remark::add("up to {0} blocks of {1} threads render a tile, {2}{3}", blocksOnHost,
-                     threadsOfBlock,
-                     culled ? "a block of lit pixels for each warp, whose threads all run over the "
-                              "same lists"
-                            : "a pixel for each thread",
-                     sizeFunction ? "; each warp has sums over pixels of its own, which a second "
-                                    "launch adds up"
-                                  : "");
+      << remark::add(
+             "up to {0} blocks of {1} threads render a tile, {2}{3}", blocksOnHost, threadsOfBlock,
+             culled
+                 ? "a block of lit pixels for each warp, whose threads all run over the same lists"
+                 : "a pixel for each thread",
+             sizeFunction
+                 ? "; each warp has sums over pixels of its own, which a second launch adds up"
+                 : "");
   return success();
 }
 

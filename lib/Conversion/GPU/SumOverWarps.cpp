@@ -42,7 +42,7 @@ private:
 
   int64_t threads;
   Value lane;
-  SmallVector<int64_t> masks; ///< of the steps: 16, 8, 4, 2, 1
+  SmallVector<int64_t> masks; ///< one for each step: 16, 8, 4, 2, 1
   SmallVector<Value> bits;    ///< whether the lane has the bit of a mask
 };
 } // namespace
@@ -205,8 +205,8 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
       return WalkResult::advance();
     if (op.getKind() != arith::AtomicRMWKind::addf || !op.use_empty() ||
         op.getIndices().size() != 1) {
-      op.emitError("only additions to memory of one dimension whose old value is never read "
-                   "can be summed over a warp");
+      op.emitError("only additions to memory of one dimension whose old value is never read can be "
+                   "summed over a warp");
       return WalkResult::interrupt();
     }
     additions[op->getBlock()].push_back(op);
@@ -235,10 +235,9 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
   }
   nb::remarkPassed(launch.getLoc(),
                    remark::RemarkOpts::name("summed").category("nb-sum-over-warps"))
-      << remark::add(
-             "{0} addition(s) of each thread to memory became {1} of each warp, which has {2} "
-             "threads",
-             before, after, warpOf(launch));
+      << remark::add("{0} addition(s) of each thread to memory became {1} of each warp, which has "
+                     "{2} threads",
+                     before, after, warpOf(launch));
   return success();
 }
 

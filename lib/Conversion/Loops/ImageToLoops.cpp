@@ -47,7 +47,7 @@ private:
   Value zero(Type type) { return zeroConstant(b, loc, type); }
 
   int64_t lanes() { return image.getLanes().value_or(1); }
-  /// Of a culled image, the pixels of a block are those of a vector, or of a warp's threads: so
+  /// In a culled image the pixels of a block are those of a vector, or of a warp's threads: so
   /// many rows of so many columns.
   int64_t rowsOfBlock() { return concurrent ? rowsOfWarp : image.getRows().value_or(1); }
   int64_t columnsOfBlock() { return (concurrent ? warp : lanes()) / rowsOfBlock(); }
@@ -64,7 +64,7 @@ private:
   SmallVector<Value> buffers; ///< one for each image
   SmallVector<Accumulator>
       accumulators; ///< one per result; that of an image is only a buffer, none if unused
-  // Of the pixels at hand.
+  // Indices of the pixels at hand.
   Value slowIndex, fastIndex;
   Value ownRow;                 ///< where the first of their row is, in a flat image
   SmallVector<Value> positions; ///< in a flat image, of the first of each row
@@ -167,7 +167,7 @@ LogicalResult ImageLowering::run() {
       clearPartial(b, loc, accumulator);
   Value slow = loop(image.getCounts()[1], Dimension::slow);
   Operation *rows = slow.getParentBlock()->getParentOp();
-  // Of a culled image this loop is over blocks.
+  // In a culled image this loop is over blocks.
   if (culled)
     rows->setAttr(names::lit, b.getUnitAttr());
   if (failed(culled ? litBlock(panel, slow) : row(panel, slow)))

@@ -1,6 +1,6 @@
 // Loops over what is lit.
 //
-// Of an image that nb-cull has marked, the loops over pixels and those of its marked sums run over
+// In an image that nb-cull has marked, the loops over pixels and those of its marked sums run over
 // the lists of nb_lit (KernelABI.h) that the runtime hands to each tile.
 #ifndef NB_CONVERSION_LITLOOPS_H
 #define NB_CONVERSION_LITLOOPS_H

@@ -258,9 +258,8 @@ LogicalResult refuseResponse(FunctionOpInterface function) {
   if (result.wasInterrupted())
     return failure();
   result = function.walk([](NeighbourResponse spread) {
-    spread.emitError(
-        "point spread cannot be converted, since a kernel computes each pixel by itself: "
-        "nb-split-response leaves it to who runs the program");
+    spread.emitError("point spread cannot be converted, since a kernel computes each pixel by "
+                     "itself: nb-split-response leaves it to who runs the program");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

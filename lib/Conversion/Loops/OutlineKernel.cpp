@@ -353,10 +353,9 @@ void Outliner::run() {
   nb::remarkPassed(
       loc,
       remark::RemarkOpts::name("outlined").category("nb-outline-kernel").function(source.getName()))
-      << remark::add(
-             "entry points of a kernel: {0} table(s) in its workspace and {1} number(s) computed "
-             "ahead of the loops, {2} accumulator(s)",
-             plan.tables.size(), plan.saved.size(), plan.accumulators.size());
+      << remark::add("entry points of a kernel: {0} table(s) in its workspace and {1} number(s) "
+                     "computed ahead of the loops, {2} accumulator(s)",
+                     plan.tables.size(), plan.saved.size(), plan.accumulators.size());
   emitWorkspaceSize();
   emitPrepare();
   emitRunTile();

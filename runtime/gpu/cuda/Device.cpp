@@ -3,8 +3,6 @@
 #include "runtime/gpu/cuda/Open.h"
 #include "runtime/gpu/cuda/Runner.h"
 
-#include <vector>
-
 namespace nanobragg::cuda {
 
 static std::string nameOf(const Driver &driver, Ordinal device) {

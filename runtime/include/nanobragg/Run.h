@@ -71,7 +71,7 @@ struct RunResult {
   /// Then: samples that may have light, and those that were computed, which are whole blocks of
   /// pixels.
   double samplesLit = 0, samplesEvaluated = 0;
-  // Of a run on a GPU.
+  // A run on a GPU has these.
   std::string device{};           ///< its name; empty: the processor
   std::int64_t deviceBytes = 0;   ///< memory there, kept for the next run
   std::int64_t uploadedBytes = 0; ///< copied there in this run

@@ -82,7 +82,7 @@ struct Direction {
 struct SimulatorTiming {
   double value = 0, derivative = 0;
   std::int64_t values = 0, derivatives = 0; ///< runs
-  // Of a GPU.
+  // A GPU has these.
   std::string device;                           ///< its name; empty: the processor
   std::int64_t launches = 0, uploadedBytes = 0; ///< over all runs
   std::int64_t deviceBytes = 0;                 ///< memory there, most that a program held

@@ -26,10 +26,10 @@ struct OwnPasses {
   /// where it ends, those passes follow that are missing to a kernel. Empty: the compiler's own.
   std::string pipeline{};
   std::string plugins{}; ///< shared objects with passes or dialects, with commas between
-  /// Of the numbers that `pipeline` computes with, where a schedule says so: it is not taken for a
+  /// The precision that `pipeline` is for, where a schedule says so: it is not taken for a
   /// program in another one. Unset: any.
   std::optional<Precision> precision{};
-  /// Of the programs that `pipeline` is for, where a schedule says so. Null: any.
+  /// The program that `pipeline` is for, where a schedule says so. Null: any.
   std::shared_ptr<const ProgramVariant> variant{};
   std::string patterns{}; ///< files of rewrites, PDLL (.pdll) or PDL (.mlir), with commas between
   /// Gets a line that says which passes ran, once for each program that is compiled.
@@ -47,9 +47,9 @@ struct SimulatorOptions {
   /// Interpret where no kernel can be compiled; otherwise that is an error.
   bool fallback = true;
   int threads = 0; ///< 0: as many as the machine offers
-  /// Of kernels. Crystals of more than 128 cells along an axis are computed in f64 where Mixed is
-  /// asked for, since that does not keep its bound there (docs/precision.md); a kernel that is
-  /// given is what it is.
+  /// The precision of kernels. Crystals of more than 128 cells along an axis are computed in f64
+  /// where Mixed is asked for, since that does not keep its bound there (docs/precision.md); a
+  /// kernel that is given is what it is.
   Precision precision = Precision::F64;
   /// As nb-sim's --cull; unset: exact where that pays, and off on GPUs.
   std::optional<CullSetting> cull{};

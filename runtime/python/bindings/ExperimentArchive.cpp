@@ -1,7 +1,6 @@
 #include "runtime/python/bindings/ExperimentArchive.h"
 
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -29,8 +28,7 @@ public:
   explicit Reader(std::string_view bytes) : rest(bytes) {
     if (!rest.starts_with(head))
       throw std::invalid_argument("this is no pickled simulator of version " NB_VERSION
-                                  "; pickles are for the version that "
-                                  "wrote them");
+                                  "; pickles are for the version that wrote them");
     rest.remove_prefix(head.size());
   }
   void bytes(void *data, std::size_t size) {

@@ -69,7 +69,7 @@ public:
     }
   }
 
-  /// Of an image: (slow, fast) or (panel, slow, fast); of a list of pixels (pixels).
+  /// (slow, fast) or (panel, slow, fast); (pixels) of a list of pixels.
   Shape imageShape() const {
     if (!options.pixels.empty())
       return {options.pixels.size()};
@@ -86,9 +86,8 @@ private:
   /// Who would wait for himself is told so.
   std::unique_lock<ProcessMutex> acquire() const {
     if (teller.load() == std::this_thread::get_id())
-      throw std::runtime_error(
-          "a simulator cannot be used in the progress function of its own run; "
-          "use a copy that was made before");
+      throw std::runtime_error("a simulator cannot be used in the progress function of its own "
+                               "run; use a copy that was made before");
     return std::unique_lock(mutex);
   }
 

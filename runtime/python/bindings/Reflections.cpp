@@ -14,7 +14,7 @@
 namespace nanobragg::python {
 namespace {
 
-/// Of a PDB or mmCIF model, an MTZ file or mmCIF reflections.
+/// Structure factors of a PDB or mmCIF model, an MTZ file or mmCIF reflections.
 io::StructureFactors structureFactorsOf(const std::string &path, const io::ModelOptions &options) {
   const io::NameAndLabel file = io::splitLabel(path);
   const std::string content = io::readMaybeCompressed(file.name);
@@ -66,9 +66,8 @@ void bindReflections(nb::module_ &module) {
       },
       nb::arg("file"), nb::arg("dmin"), nb::arg("wavelength"), nb::arg("k_sol"), nb::arg("b_sol"),
       "Structure factors of a model (of atoms to dmin, A, at a wavelength, A, with bulk solvent) "
-      "or "
-      "of merged reflections: the grid [h, k, l], its lowest indices, the cell (A, degrees; None) "
-      "and the Hall symbol of the space group.");
+      "or of merged reflections: the grid [h, k, l], its lowest indices, the cell (A, degrees; "
+      "None) and the Hall symbol of the space group.");
 
   module.def(
       "mtz",

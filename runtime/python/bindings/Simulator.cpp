@@ -34,10 +34,9 @@ nb::object image(PythonSimulator &self, const std::string &dtype, nb::object out
     using Writable = nb::ndarray<Pixel, nb::c_contig, nb::device::cpu>;
     Writable given;
     if (!nb::try_cast(out, given, false))
-      throw std::invalid_argument("out= wants an array of " +
-                                  std::string(sizeof(Pixel) == 8 ? "float64" : "float32") +
-                                  ", one element after another, that may be written, in this "
-                                  "machine's memory");
+      throw std::invalid_argument(
+          "out= wants an array of " + std::string(sizeof(Pixel) == 8 ? "float64" : "float32") +
+          ", one element after another, that may be written, in this machine's memory");
     bool same = given.ndim() == shape.size();
     for (std::size_t i = 0; same && i != shape.size(); ++i)
       same = given.shape(i) == shape[i];
@@ -81,8 +80,8 @@ void bindSimulator(nb::module_ &module) {
       .def("trace",
            [](PythonSimulator &self, std::int64_t panel, std::int64_t slow, std::int64_t fast) {
              if (!self.options.pixels.empty())
-               throw std::invalid_argument("a list of pixels has no trace; make a simulator "
-                                           "without --pixels");
+               throw std::invalid_argument(
+                   "a list of pixels has no trace; make a simulator without --pixels");
              return self.run([&](Simulator &s, const RunOptions &) {
                const auto [panels, slows, fasts] = s.shape();
                if (panel < 0 || panel >= panels || slow < 0 || slow >= slows || fast < 0 ||

@@ -120,7 +120,7 @@ def image(array, sim=None, ax=None, rings=True, cmap="gray_r", levels=None):
             text = f"panel {slow // height}, {text}"
         if sim is not None:
             values = sim.trace(slow // height, slow % height, fast)
-            for name, hkl in values.items():  # of the first source, phi step and domain
+            for name, hkl in values.items():  # the first source, phi step and domain's
                 if name.partition("[")[0] == "hkl_frac":
                     text += "  hkl " + " ".join(f"{v:.2f}" for v in hkl)
                     break

@@ -6,7 +6,7 @@ from scipy import ndimage
 _RING = 3.0  # pixels, width of the profile's steps
 _TILE = 8  # pixels, edge of the field's
 _REACH = 8.0  # tiles, sigma over which the field is averaged
-_SHADOW = 0.6  # of the profile: what holds less is in a shadow
+_SHADOW = 0.6  # share of the profile: what holds less is in a shadow
 
 
 class Background:

@@ -98,7 +98,7 @@ def predict(matrix, hkl, detector, mosaic=ISOTROPIC):
     q, covariance, missing = start, _covariance(mosaic), None
     for _ in range(2):  # the second step takes what curvature leaves
         outside = numpy.einsum("ij,ij->i", q, q) + 2 * q @ s0
-        slope = 2 * numpy.cross(q, s0)  # of `outside`, by a rotation of the node
+        slope = 2 * numpy.cross(q, s0)  # how `outside` changes by a rotation of the node
         steepest = numpy.maximum(numpy.einsum("ij,ij->i", slope, slope), 1e-30)
         turn = slope @ covariance
         turn *= -(outside / numpy.maximum(numpy.einsum("ij,ij->i", turn, slope), 1e-3 * steepest))[:, None]
@@ -115,7 +115,7 @@ class Fitted:
     matrix: numpy.ndarray
     detector: FlatDetector
     mosaic: numpy.ndarray
-    hkl: numpy.ndarray = None  # of every spot
+    hkl: numpy.ndarray = None  # for every spot
     indexed: numpy.ndarray = None  # whether a spot is near its reflection
     off: numpy.ndarray = None
     missing: numpy.ndarray = None  # rad

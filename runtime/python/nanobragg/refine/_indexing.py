@@ -4,7 +4,7 @@ import numpy
 
 from ._crystal import rotation
 
-_STEP = 0.17  # of the search, in periods of the shortest axis at the resolution of the search
+_STEP = 0.17  # step of the search, in periods of the shortest axis at the resolution of the search
 _TIMES = (12, 24)  # periods of the shortest axis within the resolution of the search, at least and at most
 _ENOUGH = 100  # spots
 

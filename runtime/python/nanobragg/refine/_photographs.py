@@ -25,7 +25,7 @@ class Photograph:
     cutoff: float = numpy.inf  # counts from here on are lost
     polarization: float = 0.99
     two_theta: float = 0.0
-    start: float = 0.0  # of the rotation
+    start: float = 0.0  # where the rotation begins
     step: float = 0.0
 
     @property

@@ -33,7 +33,7 @@ class Panels:
     def _trace(self, sim):
         panels = sim.shape[0] if len(sim.shape) == 3 else 1
         first = sim.trace(0, 0, 0)
-        place = lambda *pixel: sim.trace(*pixel)["pixel_pos_meters"]  # of its first sub-pixel
+        place = lambda *pixel: sim.trace(*pixel)["pixel_pos_meters"]  # its first sub-pixel's
         at = numpy.array([place(p, 0, 0) for p in range(panels)])
         self.fast = numpy.array([place(p, 0, 1) for p in range(panels)]) - at
         self.slow = numpy.array([place(p, 1, 0) for p in range(panels)]) - at

@@ -28,7 +28,7 @@ class Ranks:
         return self.rank == 0
 
     def _owner(self, shot):
-        # Of several ranks that begin at the same shot the last has it; the others have none.
+        # Several ranks may begin at the same shot: the last has it, the others have none.
         return bisect.bisect_right(self._begins, shot, hi=self.size) - 1
 
     def sum(self, terms, finish=None):

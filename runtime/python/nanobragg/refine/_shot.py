@@ -31,7 +31,7 @@ class Result:
     orientation_sigma: numpy.ndarray = None  # about the laboratory's axes
     scale: float = 0.0  # times the fluence of the flags
     scale_sigma: float = 0.0
-    values: dict = dataclasses.field(default_factory=dict)  # of further parameters, SI: (value, sigma)
+    values: dict = dataclasses.field(default_factory=dict)  # further parameters, SI: (value, sigma)
     pixels: int = 0
     chi2: float = 0.0  # per pixel
     chi2_start: float = 0.0
@@ -39,7 +39,7 @@ class Result:
     evaluations: int = 0
     history: list = dataclasses.field(default_factory=list, repr=False)  # chi2 per pixel at each step of the optimizer
     seconds: float = 0.0
-    # Of each shoebox: miller index, panel, where it is predicted and was observed (pixels, fast and slow), its resolution
+    # What each shoebox has: miller index, panel, where it is predicted and was observed (pixels, fast and slow), its resolution
     # (A), chi2 per pixel, photons of the model and of the data above the background.
     spots: dict = dataclasses.field(default_factory=dict, repr=False)
     # The brightest shoeboxes: data, model with background.

@@ -61,7 +61,7 @@ class Still:
     spots: int = 0
     indexed: int = 0
     rms_px: float = numpy.nan  # between bright spots and their reflections
-    rms_px_all: float = numpy.nan  # of all that are indexed
+    rms_px_all: float = numpy.nan  # over all that are indexed
     distance_mm: float = numpy.nan
     chi2_background: float = numpy.nan
     masked: dict = dataclasses.field(default_factory=dict)  # pixels that are left out, by the reason

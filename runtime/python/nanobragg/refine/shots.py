@@ -162,7 +162,7 @@ def _refined_table(good, stills):
     z = numpy.zeros(len(rows)) if "xyzcal.px" not in columns else columns["xyzcal.px"][:, 2]
     predicted = numpy.concatenate([r.spots["predicted"] for r in good])
     columns["xyzcal.px"] = numpy.column_stack([predicted, z])
-    columns.pop("xyzcal.mm", None)  # of the crystal before
+    columns.pop("xyzcal.mm", None)  # it is that of the crystal before
     columns.pop("delpsical.rad", None)
     columns.pop("s1", None)
     columns["intensity.sum.value"] = numpy.concatenate([r.spots["data"] for r in good])

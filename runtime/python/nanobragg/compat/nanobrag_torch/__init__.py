@@ -22,7 +22,7 @@ _modules = ("config", "simulator", "models", "models.crystal", "models.detector"
 def alias(name="nanobrag_torch"):
     """Lets ``import nanobrag_torch`` and what is in it mean this package."""
     parent = ""
-    for part in name.split(".")[:-1]:  # of "src.nanobrag_torch", as the port's own tests say
+    for part in name.split(".")[:-1]:  # "src.nanobrag_torch" has two, as the port's own tests say
         parent = f"{parent}.{part}" if parent else part
         sys.modules.setdefault(parent, types.ModuleType(parent)).__path__ = []
     sys.modules[name] = sys.modules[__name__]

@@ -170,7 +170,7 @@ class Simulator:
             if bounds is not None:
                 crystal.structure_factors = hkl.detach().double().cpu().numpy(), bounds
             with warnings.catch_warnings():
-                # Of flags that have no effect yet: the numbers come later.
+                # Warnings of flags that have no effect yet: the numbers come later.
                 warnings.simplefilter("ignore", nanobragg.Warning)
                 sim = nanobragg.Simulator(*parts, crystal, flags=flags, engine="fused")
             state = {"hkl": self._identity(hkl) if bounds is not None else None}

@@ -113,7 +113,7 @@ class Crystal:
         """Real and reciprocal vectors (A, 1/A) and the volume (A^3), as a dict."""
         stars = self._reciprocal()
         areas = [torch.linalg.cross(stars[i - 2], stars[i - 1]) for i in range(3)]
-        inverse = torch.dot(stars[0], areas[0])  # of the volume
+        inverse = torch.dot(stars[0], areas[0])  # 1 / volume
         real, volume = [area / inverse for area in areas], torch.abs(1 / inverse)
         return {"a": real[0], "b": real[1], "c": real[2], "a_star": stars[0], "b_star": stars[1], "c_star": stars[2], "V": volume}
 
