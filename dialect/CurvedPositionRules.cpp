@@ -42,20 +42,20 @@ struct CurvedRotations {
 
 /// By the angle about the slow axis, or about the fast one.
 Value slopeBy(RuleBuilder &r, CurvedPositionOp op, bool slow) {
-  const CurvedRotations rotations(r, op);
+  const CurvedRotations turns(r, op);
   Value point = r.scale(op.getBeam(), op.getDistance());
-  return slow ? rotations.aboutFast.of(rotations.aboutSlow.slope(point))
-              : rotations.aboutFast.slope(rotations.aboutSlow.of(point));
+  return slow ? turns.aboutFast.of(turns.aboutSlow.slope(point))
+              : turns.aboutFast.slope(turns.aboutSlow.of(point));
 }
 } // namespace
 
 Value nb::curvedTangent(RuleBuilder &r, CurvedPositionOp op, unsigned operand, Value t) {
-  const CurvedRotations rotations(r, op);
+  const CurvedRotations turns(r, op);
   switch (operand) {
   case 0: // beam
-    return r.scale(rotations.of(t), op.getDistance());
+    return r.scale(turns.of(t), op.getDistance());
   case 3: // distance
-    return r.scale(rotations.of(op.getBeam()), t);
+    return r.scale(turns.of(op.getBeam()), t);
   case 4: // about_slow
   case 5: // about_fast
     return r.scale(slopeBy(r, op, operand == 4), t);
@@ -64,17 +64,17 @@ Value nb::curvedTangent(RuleBuilder &r, CurvedPositionOp op, unsigned operand, V
   }
   Value point = r.scale(op.getBeam(), op.getDistance());
   if (operand == 1) // fast_axis
-    return rotations.aboutFast.tangent(rotations.aboutSlow.of(point), t);
-  return rotations.aboutFast.of(rotations.aboutSlow.tangent(point, t)); // slow_axis
+    return turns.aboutFast.tangent(turns.aboutSlow.of(point), t);
+  return turns.aboutFast.of(turns.aboutSlow.tangent(point, t)); // slow_axis
 }
 
 Value nb::curvedAdjoint(RuleBuilder &r, CurvedPositionOp op, unsigned operand, Value g) {
-  const CurvedRotations rotations(r, op);
+  const CurvedRotations turns(r, op);
   switch (operand) {
   case 0: // beam
-    return r.scale(rotations.aboutSlow.back(rotations.aboutFast.back(g)), op.getDistance());
+    return r.scale(turns.aboutSlow.back(turns.aboutFast.back(g)), op.getDistance());
   case 3: // distance
-    return r.dot(rotations.of(op.getBeam()), g);
+    return r.dot(turns.of(op.getBeam()), g);
   case 4: // about_slow
   case 5: // about_fast
     return r.dot(slopeBy(r, op, operand == 4), g);
@@ -83,6 +83,6 @@ Value nb::curvedAdjoint(RuleBuilder &r, CurvedPositionOp op, unsigned operand, V
   }
   Value point = r.scale(op.getBeam(), op.getDistance());
   if (operand == 1) // fast_axis
-    return rotations.aboutFast.adjoint(rotations.aboutSlow.of(point), g);
-  return rotations.aboutSlow.adjoint(point, rotations.aboutFast.back(g)); // slow_axis
+    return turns.aboutFast.adjoint(turns.aboutSlow.of(point), g);
+  return turns.aboutSlow.adjoint(point, turns.aboutFast.back(g)); // slow_axis
 }
