@@ -16,7 +16,7 @@ import numpy as np
 
 NB_SIM, PDB = (os.path.abspath(path) for path in sys.argv[1:3])
 CRYSTAL = "-N 12 -gauss_xtal --k-sol=0.35 -xds -lambda 1 -polar 0.99 -distance 150 -detpixels 768 -pixel 0.25".split()
-SERIES = ("-misset 10 70 0 -oversample 2 -phisteps 10 -fluence 1e27 --frames=90 --osc-per-frame=1 -seed 1 "
+SERIES = ("-misset 10 70 0 -oversample 2 -phisteps 10 -fluence 3e27 -water 0.07 --frames=90 --osc-per-frame=1 -seed 1 "
           "-noprogress --cbf=a.cbf").split()
 RESOLUTION = 2.0
 
@@ -67,7 +67,8 @@ class DataSet(unittest.TestCase):
     def test_merged_intensities_are_the_models(self):
         self.run_in([NB_SIM, "-hkl", PDB, *CRYSTAL, *SERIES])
         # A series writes no dump.
-        self.run_in([NB_SIM, "-hkl", PDB, *CRYSTAL, *"-dump truth.bin -roi 0 9 0 9 -nonoise -nopgm -floatfile one.bin".split()])
+        one = "-dump truth.bin -roi 0 9 0 9 -nonoise -nopgm -floatfile one.bin".split()
+        self.run_in([NB_SIM, "-hkl", PDB, *CRYSTAL, *one])
         frames = sorted(name for name in os.listdir(self.folder) if re.fullmatch(r"a_\d+\.cbf", name))
         self.run_in(["dials.import", *frames])
         self.run_in(["dials.find_spots", "imported.expt", "nproc=1"])
