@@ -7,6 +7,7 @@
 
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -28,12 +29,33 @@ void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &reques
 /// The key of a kernel of this process.
 std::string keyOf(const KernelRequest &request) { return describeRequest(request) + request.file; }
 
+struct Notices {
+  ProcessMutex mutex;
+  std::vector<std::string> texts;
+
+  static Notices &ofProcess() {
+    static Notices &notices = *new Notices;
+    return notices;
+  }
+};
+
 } // namespace
 
 KernelProvider &KernelProvider::ofProcess() {
+  const auto note = [](const std::string &text) {
+    Notices &notices = Notices::ofProcess();
+    const std::lock_guard lock(notices.mutex);
+    notices.texts.push_back(text);
+  };
   static KernelProvider &kernels =
-      *new KernelProvider(CompilerLibrary::open, KernelCache::fromEnvironment({}));
+      *new KernelProvider(CompilerLibrary::open, KernelCache::fromEnvironment(note));
   return kernels;
+}
+
+std::vector<std::string> KernelProvider::takeNotices() {
+  Notices &notices = Notices::ofProcess();
+  const std::lock_guard lock(notices.mutex);
+  return std::exchange(notices.texts, {});
 }
 
 void KernelProvider::preload() {

@@ -15,6 +15,8 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <string>
+#include <vector>
 
 namespace nanobragg {
 
@@ -41,6 +43,9 @@ public:
   /// The one for the whole process, with the kernel cache that the environment describes. Never
   /// destroyed: whoever uses it may outlive everything else.
   static KernelProvider &ofProcess();
+  /// What the cache of ofProcess() had to say since the last call: it does not write to standard
+  /// error, which is the program's.
+  static std::vector<std::string> takeNotices();
 
   /// Begins to open the compiler library in the background, for a caller that has files to read
   /// meanwhile and knows that no cached kernel will do. Errors appear when the compiler is first

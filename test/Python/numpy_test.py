@@ -684,6 +684,15 @@ class Processes(unittest.TestCase):
             done = subprocess.run([*hidden, sys.executable, "-m", "nanobragg.simulate", *flags("--nexus=x.nxs -nopgm -nonoise").split()], **how)
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_a_cache_that_takes_nothing_is_told(self):
+        program = ("import sys, warnings, nanobragg as nb; warnings.simplefilter('error', nb.Warning)\n"
+                   "try: nb.Simulator.from_flags(sys.argv[1]).image()\n"
+                   "except nb.Warning as said: print(said)")
+        for place, says in (("/proc/none", "cannot create the kernel cache /proc/none"), ("", "")):
+            env = {**os.environ, "NB_CACHE_DIR": place} if place else {**os.environ, "NB_CACHE": "off"}
+            done = subprocess.run([sys.executable, "-c", program, flags()], capture_output=True, text=True, env=env)
+            self.assertTrue(done.stdout.startswith(says) if says else not done.stdout, done.stdout + done.stderr)
+
     def test_progress(self):
         seen = []
         reference().image(progress=seen.append)

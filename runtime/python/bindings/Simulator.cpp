@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nanobragg::python {
 
@@ -142,6 +143,7 @@ void bindSimulator(nb::module_ &module) {
         return self.simulator.experiment().variant.toString();
       });
 
+  module.def("take_notices", &KernelProvider::takeNotices);
   module.def("counters", [] {
     const KernelCounters c = KernelProvider::ofProcess().counters();
     nb::dict d;

@@ -334,7 +334,7 @@ class Simulator:
 
     def _tell(self):
         self._told = True
-        for reason in self._core.fallback_reasons():
+        for reason in (*self._core.fallback_reasons(), *_core.take_notices()):
             if reason:
                 warnings.warn(reason, Warning, stacklevel=3)
 
