@@ -43,6 +43,9 @@ if project := os.environ.get("NB_CCTBX_PROJECT"):
         libtbx.env.build_options.enable_kokkos = False
     import mmtbx.programs
     mmtbx.programs.__path__.append(os.path.join(project, "mmtbx", "programs"))
+    from libtbx import mpi4py
+    mpi4py.mpiCommEmulator.rank, mpi4py.mpiCommEmulator.size = 0, 1
+    mpi4py.mpiCommEmulator.reduce = lambda self, data, operation=None, root=0: data
 
 sys.argv = sys.argv[1:]
 sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))

@@ -1,8 +1,8 @@
-"""The compiled module of simtbx, simtbx_nanoBragg_ext, on the kernels of this package.
+"""The compiled modules of simtbx, simtbx_nanoBragg_ext and simtbx_diffBragg_ext, on the kernels of this package.
 
     PYTHONPATH=$(python -m nanobragg.cctbx --path)${PYTHONPATH:+:$PYTHONPATH} libtbx.python program.py
 
-cctbx imports it by this name. Where the real module is installed it is imported, unless NB_CCTBX_REPLACE=1 is set. docs/cctbx.md
+cctbx imports them by these names. Where a real module is installed it is imported, unless NB_CCTBX_REPLACE=1 is set. docs/cctbx.md
 says what is different.
 """
 

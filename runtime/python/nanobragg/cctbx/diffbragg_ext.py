@@ -401,6 +401,11 @@ class diffBragg(Factors, nanoBragg):
         if len(rows) > self._npix:
             raise ValueError(f"{len(rows)} pixels are more than the detector has, {self._npix}")
         self._warn_of_diffuse()
+        if self._b is None and not self._state.direct.any():
+            warnings.warn("diffBragg has no crystal, and its image is empty; set Bmatrix and Umatrix", nanobragg.Warning, stacklevel=4)
+            self._modelled, self._images = len(rows), {"image": numpy.zeros(len(rows))}
+            self._put(self.raw_pixels_roi, self._images["image"])
+            return
         numbers, pixels = self._numbers_now(), self._pixel_factors(rows)
         moves = self._moves(numbers)
         apart = any(move.slope(0.0).blocks is not None for move in moves.values())
