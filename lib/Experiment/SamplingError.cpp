@@ -184,7 +184,7 @@ std::optional<std::string> coarseSampling(const Experiment &e, const Report &r) 
          "): the photons of a spot are off by " + percent(error) + "; " + enumeration(mended) +
          " would make that " + percent(now) +
          (e.variant.shape == CrystalShape::Gauss || e.variant.shape == CrystalShape::GaussMatrix
-              ? "; --average=closed has the averages themselves"
+              ? "; --average=closed averages exactly"
               : "");
 }
 

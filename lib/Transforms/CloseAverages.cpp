@@ -370,7 +370,14 @@ static void readDraws(func::FuncOp func) {
 namespace {
 struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
   void runOnOperation() override {
-    func::FuncOp func = getOperation();
+    SmallVector<func::FuncOp> funcs;
+    getOperation()->walk([&](func::FuncOp func) { funcs.push_back(func); });
+    for (func::FuncOp func : funcs)
+      if (failed(run(func)))
+        return signalPassFailure();
+  }
+
+  LogicalResult run(func::FuncOp func) {
     SmallVector<SumOp> sums;
     func.walk([&](SumOp sum) {
       for (unsigned i = 0; i != sum.getCounts().size(); ++i)
@@ -380,17 +387,18 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     if (sums.empty()) {
       nb::remarkMissed(func.getLoc(), remarkNamed("nothing", func))
           << "no sum is over draws of a distribution";
-      return;
+      return success();
     }
     if (func->hasAttr(names::draws)) {
       readDraws(func);
       nb::remarkMissed(func.getLoc(), remarkNamed("drawn", func)) << remark::add(
           "averages are taken by draws: the function has the attribute '{0}'", names::draws);
-      return;
+      return success();
     }
     for (SumOp sum : sums)
       if (failed(close(sum, func)))
-        return signalPassFailure();
+        return failure();
+    return success();
   }
 
   LogicalResult close(SumOp sum, func::FuncOp func) {

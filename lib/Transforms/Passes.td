@@ -284,7 +284,7 @@ def SetPrecision : Pass<"nb-set-precision"> {
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
 }
 
-def CloseAverages : Pass<"nb-close-averages", "::mlir::func::FuncOp"> {
+def CloseAverages : Pass<"nb-close-averages"> {
   let summary = "take averages over distributions in closed form";
   let description = [{
     Finds the sums over the dimension `draw`, whose bodies draw what is averaged from distributions

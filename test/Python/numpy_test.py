@@ -685,8 +685,9 @@ class Processes(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_cache_that_takes_nothing_is_told(self):
-        program = ("import sys, warnings, nanobragg as nb; warnings.simplefilter('error', nb.Warning)\n"
-                   "try: nb.Simulator.from_flags(sys.argv[1]).image()\n"
+        program = ("import sys, warnings, nanobragg as nb; sim = nb.Simulator.from_flags(sys.argv[1])\n"
+                   "warnings.simplefilter('error', nb.Warning)\n"
+                   "try: sim.image()\n"
                    "except nb.Warning as said: print(said)")
         for place, says in (("/proc/none", "cannot create the kernel cache /proc/none"), ("", "")):
             env = {**os.environ, "NB_CACHE_DIR": place} if place else {**os.environ, "NB_CACHE": "off"}

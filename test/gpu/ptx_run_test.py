@@ -81,7 +81,7 @@ class Twin:
 
     def lists(self, random):
         """nb_lit with some bases of each second block of 32 pixels, of beams that are all one."""
-        positions = np.zeros(14, np.int64)
+        positions = np.zeros(17, np.int64)  # nb_reach_tables
         size = self.call("workspace_size", self.arguments, result=ctypes.c_int64)
         workspace = np.zeros(size // 8 + 8)
         self.call("prepare", self.arguments, workspace.ctypes.data)

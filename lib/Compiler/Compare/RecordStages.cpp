@@ -15,6 +15,15 @@ public:
     stages.push_back({"input", program.clone(), /*changed=*/true});
   }
 
+  /// The program begins after this pass: what it makes has another meaning than what it takes.
+  llvm::Error beginAfter(function_ref<LogicalResult(ModuleOp)> pass) {
+    if (llvm::Error error = run("input", pass))
+      return error;
+    stages.erase(stages.begin());
+    stages.front().changed = true;
+    return llvm::Error::success();
+  }
+
   /// Records the program after one more pass.
   llvm::Error run(StringRef name, function_ref<LogicalResult(ModuleOp)> pass) {
     std::string message;
@@ -59,6 +68,12 @@ llvm::Expected<std::vector<RecordedProgram>> nb::recordStages(ModuleOp program, 
   for (PipelineStep &step : pipeline.steps) {
     auto run = [&](ModuleOp work) { return step.run(work); };
     const std::string name = step.name();
+    // Draws are many samples, of which a program in closed form has one.
+    if (step.stage == Stage::Average) {
+      if (llvm::Error error = recorder.beginAfter(run))
+        return error;
+      continue;
+    }
     if (llvm::Error error = recorder.run(name, run))
       return error;
     if (pass.empty() || name != after)
