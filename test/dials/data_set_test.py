@@ -15,9 +15,10 @@ import unittest
 import numpy as np
 
 NB_SIM, PDB = (os.path.abspath(path) for path in sys.argv[1:3])
-CRYSTAL = "-N 12 -gauss_xtal --k-sol=0.35 -xds -lambda 1 -polar 0.99 -distance 150 -detpixels 768 -pixel 0.25".split()
-SERIES = ("-misset 10 70 0 -oversample 2 -phisteps 10 -fluence 3e27 -water 0.07 --frames=90 --osc-per-frame=1 -seed 1 "
-          "-noprogress --cbf=a.cbf").split()
+CRYSTAL = ("-N 30 -gauss_xtal -mosaic 0.05 --bandwidth-sigma=0.02 --average=closed --k-sol=0.35 -xds -lambda 1 -polar 0.99 "
+           "-distance 150 -detpixels 768 -pixel 0.25").split()
+SERIES = ("-misset 10 70 0 -fluence 3e27 -water 0.07 --frames=90 --osc-per-frame=1 -seed 1 -noprogress "
+          "--cbf=a.cbf").split()
 RESOLUTION = 2.0
 
 try:
