@@ -32,10 +32,10 @@ inline constexpr llvm::StringLiteral warp = "nb.warp";
 /// Of a function: the tolerance of the samples that nb-cull may leave out, 0: of those that are
 /// zero in floating point.
 inline constexpr llvm::StringLiteral cull = "nb.cull";
+/// A unit attribute of a function: averages over distributions stay draws.
+inline constexpr llvm::StringLiteral draws = "nb.draws";
 /// Of an image: only blocks of pixels with light are computed. Of a sum in it: how each of its
 /// dimensions runs, as an array of LitDimension (dialect/NB.h). Of a loop in the place of rows: it
-/// Of a function, a unit attribute: averages over distributions stay draws.
-inline constexpr llvm::StringLiteral draws = "nb.draws";
 /// is over such blocks. Of a load of i32: it is from a list, which is never written.
 inline constexpr llvm::StringLiteral lit = "nb.lit";
 /// Of a memref.alloc of i32: which list of nb_lit (KernelABI.h) it stands for, as a number.

@@ -12,7 +12,7 @@
 namespace nanobragg {
 namespace {
 
-/// Of averages, where no setting is asked for: a billionth of each spot's peak.
+/// The tolerance of averages where no setting is asked for: a billionth of each spot's peak.
 constexpr double ofAverages = 1e-9;
 /// A block of pixels that is computed for each that may have light.
 constexpr double lanes = 8;

@@ -54,7 +54,7 @@ Value Emitter::millerIndex(const SampleIndices &at, Value q) {
   };
   if (variant.isSampled())
     return op<MillerIndexOp>("hkl", turned(crystalRotation(at, spindle)), q);
-  // Of an average each sample has a rotation of its own: the scattering vector turns back.
+  // Each sample of an average has a rotation of its own: the scattering vector turns back.
   Value deviates = variant.mosaicity == nanobragg::Mosaicity::None
                        ? Value()
                        : normal("mosaic_deviates", "draw_rotation", at);

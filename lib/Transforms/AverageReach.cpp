@@ -424,8 +424,8 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
     count = arith::MulFOp::create(b, loc, count, asFloat(loop.count()));
   numbers[&N::beams] = count;
 
-  // Reflections whose scattering vectors are at most twice the shortest wavelength's inverse; that
-  // of all sources is bounded by the sum of a high power.
+  // Scattering vectors are at most twice the inverse of the shortest wavelength, which the sum of a
+  // high power over all sources bounds.
   RuleBuilder r(b, loc);
   Value none = arith::ConstantIndexOp::create(b, loc, 0);
   IRMapping first = inTheMiddle(b);

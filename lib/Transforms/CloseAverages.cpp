@@ -25,8 +25,7 @@ static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) 
   return remarkOf("nb-close-averages", name, func);
 }
 
-/// An averaged spot is below exp(-exactBound) of its peak where none is left out but for the digits
-/// of a double.
+/// With --cull=exact, reflections are left out that are below exp(-exactBound) of their peak.
 constexpr double exactBound = 50;
 
 static Value argumentNamed(func::FuncOp func, StringRef name) {

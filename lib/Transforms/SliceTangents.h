@@ -21,7 +21,7 @@ public:
   std::string why;
   Operation *where = nullptr;
 
-  /// Of a variable: the tangent of each input that changes with it.
+  /// The tangents along one variable of the inputs that change with it.
   using Seeds = DenseMap<Value, Value>;
   struct Values {
     SmallVector<Value> results;

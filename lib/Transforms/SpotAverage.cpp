@@ -120,7 +120,7 @@ public:
   Average(const Quadrature &quadrature, Value most, RuleBuilder &r)
       : quadrature(quadrature), most(most), r(r) {}
 
-  /// Of exp(-form / 2) over the variables from `first` on.
+  /// The average of exp(-form / 2) over the variables from `first` on.
   Value over(const Quadratic &form, size_t first);
 
 private:
