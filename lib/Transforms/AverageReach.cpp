@@ -2,13 +2,14 @@
 
 #include "dialect/CrystalShapes.h"
 #include "dialect/ReachFields.h"
-#include "lib/Transforms/CurvedPixel.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/SliceTangents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <optional>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -40,7 +41,6 @@ private:
   void addPanels(ReachTables &tables, ReachNumbers &numbers);
   bool addBeams(ReachTables &tables, ReachNumbers &numbers);
   void addForm(ReachNumbers &numbers);
-  void addBox(ReachNumbers &numbers);
 
   Value constant(double x) { return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(x)); }
   Value asFloat(Value index) {
@@ -57,7 +57,6 @@ private:
   SmallVector<Loop> beams, layers;
   ScatteringVectorOp scattering;
   PixelPositionOp position;
-  std::optional<CurvedPixel> curved;
   DetectorCoordinateOp fast;
   Operation *where = nullptr;
   std::string why;
@@ -245,7 +244,6 @@ void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
         RuleBuilder r(builder, loc);
         size_t next = 0;
         for (const Variable &v : average.uniforms) {
-          Slice slice(direction, {}, image);
           llvm::SetVector<Value> inputs;
           inputs.insert(direction);
           for (size_t i = 0; i != inputs.size(); ++i)
