@@ -145,7 +145,7 @@ constexpr Quantity rows[] = {
      in<&O::averageDraws>,
      More{.python = "Crystal.average_draws", .only = "with --average=draws", .zeroIsUnset = true}},
     {"--average-nodes", "N", &unit::one, "9",
-     "nodes of the quadrature over a pixel, along slow, and along fast where the crystal turns",
+     "nodes of the quadrature over a pixel, along fast, and along slow where the crystal turns",
      upTo(64), in<&O::averageNodes>,
      More{.python = "Crystal.average_nodes", .only = "with --average=closed", .zeroIsUnset = true}},
     {"-interpolate", "", &unit::one, "on when two cells or fewer",
