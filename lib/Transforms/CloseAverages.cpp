@@ -28,6 +28,10 @@ static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) 
 /// With --cull=exact, reflections are left out that are below exp(-exactBound) of their peak.
 constexpr double exactBound = 50;
 
+/// The spot is linear about its brightest point, which is found by a spot that is linear about the
+/// point before. Steps from the middle; after two the point moves no more.
+constexpr int linearizations = 2;
+
 static Value argumentNamed(func::FuncOp func, StringRef name) {
   for (unsigned i = 0; i != func.getNumArguments(); ++i)
     if (auto own = func.getArgAttrOfType<StringAttr>(i, names::name); own && own == name)
@@ -326,12 +330,16 @@ LogicalResult Closer::rewrite(const Quadrature &quadrature, Value around) {
     Value reflection = NeighbourOp::create(b, loc, hkl, number, around);
     LinearSpot spot = *middle;
     spot.distance = r.sub(hkl, reflection);
-    const SpotPoint point = brightestPoint(shape, spot, r);
-    Value there;
-    auto near = spotAt(point, reflection, there, r);
-    if (failed(near))
-      return failure();
-    Value average = r.mul(cells, averageOf(shape, *near, point, quadrature, r));
+    SpotPoint point;
+    for (int step = 0; step != linearizations; ++step) {
+      point = brightestPoint(shape, spot, point, r);
+      Value there;
+      auto near = spotAt(point, reflection, there, r);
+      if (failed(near))
+        return failure();
+      spot = *near;
+    }
+    Value average = r.mul(cells, averageOf(shape, spot, point, quadrature, r));
     YieldOp::create(b, loc, bodyWith(average, reflection, r));
   }
   crystal.erase();

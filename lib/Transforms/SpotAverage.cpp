@@ -75,16 +75,22 @@ struct Quadratic {
   SmallVector<SmallVector<Value>> a; ///< symmetric
 
   /// Its least value over the last variable, as a polynomial of those before it.
-  Quadratic leastOverLast(RuleBuilder &r) const {
-    const size_t n = b.size() - 1;
+  Quadratic leastOverLast(RuleBuilder &r) const { return leastOver(b.size() - 1, r); }
+
+  /// The same over variable n.
+  Quadratic leastOver(size_t n, RuleBuilder &r) const {
     Value inverse = r.reciprocal(a[n][n]);
     Quadratic rest;
     rest.c = r.sub(c, r.mul(r.mul(b[n], b[n]), inverse));
-    for (size_t i = 0; i != n; ++i) {
+    for (size_t i = 0; i != b.size(); ++i) {
+      if (i == n)
+        continue;
       Value share = r.mul(a[i][n], inverse);
       rest.b.push_back(r.sub(b[i], r.mul(share, b[n])));
       SmallVector<Value> &row = rest.a.emplace_back();
-      for (size_t j = 0; j != n; ++j) {
+      for (size_t j = 0; j != b.size(); ++j) {
+        if (j == n)
+          continue;
         Value left = r.sub(a[i][j], r.mul(share, a[j][n]));
         row.push_back(i == j ? maximum(left, r.constant(left.getType(), tiny), r) : left);
       }
@@ -125,11 +131,30 @@ public:
 
 private:
   Value overLast(const Quadratic &form);
+  void cutWhereSecondEnds(const Quadratic &form, Value &begin, Value &end);
 
   const Quadrature &quadrature;
   Value most; ///< where the form is above that the integrand counts for nothing
   RuleBuilder &r;
 };
+
+/// Cuts off what of the first variable's interval is dark since `form`, of two variables, has its
+/// least value over the second one beyond -1/2 and 1/2.
+void Average::cutWhereSecondEnds(const Quadratic &form, Value &begin, Value &end) {
+  Type type = begin.getType();
+  const auto constant = [&](double x) { return r.constant(type, x); };
+  Value a = form.a[1][1], slope = form.a[0][1];
+  // The second variable is -(b + slope u) / a there, and within -far and far where there is light.
+  Value far = plus(r.sqrt(r.div(constant(2 * darkExponent), a)), 0.5, r);
+  Value down = arith::CmpFOp::create(r.builder(), r.location(), arith::CmpFPredicate::OLT, slope,
+                                     constant(0));
+  Value steep = maximum(r.select(down, r.neg(slope), slope), constant(tiny), r);
+  Value b = r.select(down, r.neg(form.b[1]), form.b[1]);
+  Value inverse = r.reciprocal(steep), half = r.mul(r.mul(far, a), inverse);
+  Value middle = r.neg(r.mul(b, inverse));
+  begin = minimum(maximum(begin, r.sub(middle, half), r), end, r);
+  end = maximum(minimum(end, r.add(middle, half), r), begin, r);
+}
 
 /// exp(-(c + 2 b u + a u^2) / 2) over u between -1/2 and 1/2.
 Value Average::overLast(const Quadratic &form) {
@@ -154,6 +179,13 @@ Value Average::over(const Quadratic &form, size_t first) {
   Value room = r.add(r.sub(most, alone.c), r.mul(r.mul(alone.b[0], alone.b[0]), inverse));
   Value half = r.sqrt(r.mul(maximum(room, r.constant(room.getType(), tiny), r), inverse));
   Value begin = clampedToHalf(r.sub(middle, half), r), end = clampedToHalf(r.add(middle, half), r);
+  for (size_t other = 1; other != form.b.size(); ++other) {
+    Quadratic two = form;
+    for (size_t i = form.b.size() - 1; i != 0; --i)
+      if (i != other)
+        two = two.leastOver(i, r);
+    cutWhereSecondEnds(two, begin, end);
+  }
   Value length = r.sub(end, begin), center = r.mul(r.add(begin, end), 0.5);
 
   OpBuilder &b = r.builder();
@@ -188,35 +220,50 @@ Symmetric nb::covarianceOf(LatticeFactorOp factor, RuleBuilder &r) {
   return scaled(cofactors, r.reciprocal(determinantOf(precision, cofactors, r)), r);
 }
 
-SpotPoint nb::brightestPoint(const Symmetric &shape, const LinearSpot &spot, RuleBuilder &r) {
-  Symmetric all = shape;
+/// The distance at the middle of all distributions, by a spot that is linear about `point`.
+static Value distanceAtMiddle(const LinearSpot &spot, const SpotPoint &point, RuleBuilder &r) {
+  Value distance = spot.distance;
+  for (auto [column, at] : llvm::zip(spot.byNormals, point.normals))
+    distance = r.sub(distance, r.scale(column, at));
+  for (auto [column, at] : llvm::zip(spot.byUniforms, point.uniforms))
+    distance = r.sub(distance, r.scale(column, at));
+  return distance;
+}
+
+SpotPoint nb::brightestPoint(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
+                             RuleBuilder &r) {
+  Value distance = distanceAtMiddle(spot, about, r);
+  Symmetric spread = shape;
   for (Value column : spot.byNormals)
-    all = withOuter(all, column, {}, r);
+    spread = withOuter(spread, column, {}, r);
+  Symmetric all = spread;
   Value variance = r.constant(shape.xx.getType(), 1.0 / 12);
   for (Value column : spot.byUniforms)
     all = withOuter(all, column, variance, r);
-  const Symmetric cofactors = cofactorsOf(all, r);
-  Value inverse = r.reciprocal(determinantOf(all, cofactors, r));
-  Value slope = r.scale(times(cofactors, spot.distance, r), r.neg(inverse));
+  const auto slopeBy = [&](const Symmetric &covariance) {
+    const Symmetric cofactors = cofactorsOf(covariance, r);
+    Value inverse = r.reciprocal(determinantOf(covariance, cofactors, r));
+    return r.scale(times(cofactors, distance, r), r.neg(inverse));
+  };
   SpotPoint point;
+  Value slope = slopeBy(all);
+  for (Value column : spot.byUniforms) {
+    Value at = clampedToHalf(r.mul(r.dot(column, slope), 1.0 / 12), r);
+    point.uniforms.push_back(at);
+    distance = r.add(distance, r.scale(column, at));
+  }
+  slope = slopeBy(spread);
   for (Value column : spot.byNormals)
     point.normals.push_back(r.dot(column, slope));
-  for (Value column : spot.byUniforms)
-    point.uniforms.push_back(clampedToHalf(r.mul(r.dot(column, slope), 1.0 / 12), r));
   return point;
 }
 
 Value nb::averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &point,
                     const Quadrature &quadrature, RuleBuilder &r) {
-  // What the distance would be at the middle of the normal variables.
-  Value distance = spot.distance;
+  Value distance = distanceAtMiddle(spot, point, r);
   Symmetric all = shape;
-  for (auto [column, at] : llvm::zip(spot.byNormals, point.normals)) {
-    distance = r.sub(distance, r.scale(column, at));
+  for (Value column : spot.byNormals)
     all = withOuter(all, column, {}, r);
-  }
-  for (auto [column, at] : llvm::zip(spot.byUniforms, point.uniforms))
-    distance = r.sub(distance, r.scale(column, at));
   const Symmetric cofactors = cofactorsOf(all, r), ofShape = cofactorsOf(shape, r);
   Value inverse = r.reciprocal(determinantOf(all, cofactors, r));
   const Symmetric precision = scaled(cofactors, inverse, r);

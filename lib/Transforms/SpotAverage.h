@@ -30,8 +30,10 @@ struct SpotPoint {
   SmallVector<Value> normals, uniforms;
 };
 
-/// Near where the integrand is largest, by a spot that is linear about the middle.
-SpotPoint brightestPoint(const Symmetric &shape, const LinearSpot &spot, RuleBuilder &r);
+/// Near where the integrand is largest, by a spot that is linear about a point; no numbers stand for
+/// the middle.
+SpotPoint brightestPoint(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
+                         RuleBuilder &r);
 
 /// A table of nodes and weights over an interval of length 1 about 0.
 struct Quadrature {

@@ -39,10 +39,9 @@ def chosen_pixels(image, places, random, count):
     return np.unique(np.concatenate(some + [place]), axis=0)
 
 
-def window(place, pixels, half):
-    low = np.clip(np.rint(place).astype(int) - half, 0, pixels - 1)
-    high = np.clip(np.rint(place).astype(int) + half, 0, pixels - 1)
-    return np.stack(np.meshgrid(*[np.arange(a, b + 1) for a, b in zip(low, high)]), -1).reshape(-1, 2)
+def window(place, half):
+    low = np.rint(place).astype(int) - half
+    return np.stack(np.meshgrid(*[np.arange(a, a + 2 * half + 1) for a in low]), -1).reshape(-1, 2)
 
 
 def compared(model, image, nodes, random, options):
@@ -68,15 +67,17 @@ def compared(model, image, nodes, random, options):
         text += f"; pixel {pixels[worst]}: {there[worst]:.6g}, brute force {mean[worst]:.6g} +- {error[worst]:.2g}"
     # The spots with most light of the model's places.
     at = np.rint(places).astype(int)
+    inside = ((at >= options.half) & (at < model.e.pixels - options.half)).all(1)
+    places, at = places[inside], at[inside]
     bright = places[np.argsort(-image[at[:, 1], at[:, 0]])[:options.spots]]
     for place in bright:
-        area = window(place, model.e.pixels, options.half)
-        mean, error = estimate(model, area, max(200, options.draws // 16), random)
-        total, deviation = mean.sum(), np.sqrt((error**2).sum())
+        area = window(place, options.half)
+        total, deviation = draws.spot(model, place, options.half, options.draws, random)
         there = image[area[:, 1], area[:, 0]].sum()
+        if total < 1e-9 * peak:
+            continue  # fainter than what the lists of reflections leave out
         text += f"; spot {there:.5g} for {total:.5g}"
-        if total > 0:
-            text += f" ({100 * there / total - 100:+.3f} % +- {100 * deviation / total:.3f})"
+        text += f" ({100 * there / total - 100:+.3f} % +- {100 * deviation / total:.3f})"
         good = good and abs(there - total) <= max(options.spot_tolerance * total, 4 * deviation)
     return text, good
 

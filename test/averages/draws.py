@@ -5,7 +5,11 @@ narrow and spreads wide, almost no draw has light. `weighted` draws most from a 
 near those that have light, for each pixel and node, and weighs each by the ratio of the densities.
 It is right whatever that distribution is; a bad one has a larger standard error."""
 
+import copy
+import dataclasses
+
 import numpy as np
+from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from model import NORMAL, UNIFORM, amplitude
 
@@ -77,21 +81,62 @@ def nodes_that_reach(model, pixels, exponent=32.0):
 
 
 def lit_draws(model, pixels, node):
-    """Of each pair the draw with most light, weighed by how likely it is, and the inverse covariance there."""
+    """Of each pair the mean and the precision of a normal distribution that the light follows near where it is
+    brightest. The pixel's and the step's numbers have almost no precision of their own."""
     a, ncells = 2 / 0.63 * model.e.fudge, np.array(model.e.ncells, float)
     draw = np.zeros((len(pixels), UNIFORM + NORMAL))
-    for _ in range(6):
+    for _ in range(7):
         J = ncells[:, None] * jacobian(model, pixels, draw)
         y = ncells * (model.miller_index(pixels, draw) - node)
-        precision = np.diag(PRIOR_PRECISION) + 2 * a * np.einsum("pij,pik->pjk", J, J)
+        light = 2 * a * np.einsum("pij,pik->pjk", J, J)
         wanted = 2 * a * np.einsum("pij,pi->pj", J, np.einsum("pij,pj->pi", J, draw) - y)
-        draw = np.linalg.solve(precision, wanted[..., None])[..., 0]
+        draw = np.linalg.solve(np.diag(PRIOR_PRECISION) + light, wanted[..., None])[..., 0]
         draw[:, :UNIFORM] = np.clip(draw[:, :UNIFORM], -0.5, 0.5)
-    # The rest of the numbers, once more, with the pixel's place and the step held.
-    held = draw[:, :UNIFORM]
-    right = wanted[:, UNIFORM:] - np.einsum("pij,pj->pi", precision[:, UNIFORM:, :UNIFORM], held)
-    draw[:, UNIFORM:] = np.linalg.solve(precision[:, UNIFORM:, UNIFORM:], right[..., None])[..., 0]
-    return draw, precision
+        # The rest of the numbers, once more, with the pixel's place and the step held.
+        right = wanted[:, UNIFORM:] - np.einsum("pij,pj->pi", light[:, UNIFORM:, :UNIFORM], draw[:, :UNIFORM])
+        own = np.eye(NORMAL) + light[:, UNIFORM:, UNIFORM:]
+        draw[:, UNIFORM:] = np.linalg.solve(own, right[..., None])[..., 0]
+    precision = np.diag([0.5] * UNIFORM + [1.0] * NORMAL) + light
+    return np.linalg.solve(precision, wanted[..., None])[..., 0], precision
+
+
+class CutNormal:
+    """Normal distributions of which the first `cut` variables stay between -1/2 and 1/2, each cut where those before
+    it leave it: drawn in turn, so that the density is known."""
+
+    def __init__(self, mean, precision, cut, wider):
+        self.mean, self.cut = mean, cut
+        self.lower = np.linalg.cholesky(np.linalg.inv(precision)) * wider
+
+    def _bounds(self, i, before):
+        """Of deviate i, with its sign turned where it is in the upper tail; log of the share below each."""
+        width = self.lower[:, i, i, None, None]
+        low, high = (-0.5 - before) / width, (0.5 - before) / width
+        sign = np.where(low > 0, -1.0, 1.0)
+        low, high = np.where(low > 0, -high, low), np.where(low > 0, -low, high)
+        return sign, log_ndtr(low), log_ndtr(high)
+
+    def _before(self, i, z):
+        return self.mean[:, i, None, None] + np.einsum("pj,psnj->psn", self.lower[:, i, :i], z[..., :i])
+
+    def draw(self, points):
+        """points [shifts, n, dims] in the unit cube; [pairs, shifts, n, dims]."""
+        points = np.broadcast_to(points, (len(self.mean),) + points.shape)
+        z = ndtri(np.clip(points, 1e-15, 1 - 1e-15))
+        for i in range(self.cut):
+            sign, low, high = self._bounds(i, self._before(i, z))
+            share = np.exp(low - high)
+            z[..., i] = sign * ndtri_exp(np.minimum(high + np.log(share + points[..., i] * (1 - share)), -1e-16))
+        return self.mean[:, None, None] + np.einsum("pij,psnj->psni", self.lower, z)
+
+    def log_density(self, x):
+        z = np.einsum("pij,psnj->psni", np.linalg.inv(self.lower), x - self.mean[:, None, None])
+        half = np.log(np.diagonal(self.lower, axis1=1, axis2=2)).sum(1)[:, None, None]
+        result = -(z**2).sum(-1) / 2 - half - z.shape[-1] / 2 * np.log(2 * np.pi)
+        for i in range(self.cut):
+            _, low, high = self._bounds(i, self._before(i, z))
+            result -= high + np.log1p(-np.exp(low - high))
+        return result
 
 
 def even_points(random, count, dims, shifts):
@@ -123,23 +168,27 @@ def weighted(model, pixels, count, random, block=200000, plain_share=0.1, wider=
     each = max(1, block // count)
     for start in range(0, len(which), each):
         of, node = which[start:start + each], nodes[start:start + each]
-        centre, precision = lit_draws(model, pixels[of], node)
-        lower = np.linalg.cholesky(precision[:, used][:, :, used] / wider**2)
-        # The transposed factor's inverse makes deviates of this precision.
-        turn = np.swapaxes(np.linalg.inv(lower), 1, 2)
-        lit = np.einsum("pij,snj->psni", turn, even_normals(random, lit_count, dims, shifts))
+        mean, precision = lit_draws(model, pixels[of], node)
+        near = CutNormal(mean[:, used], precision[:, used][:, :, used], used[:UNIFORM].sum(), wider)
+        lit = near.draw(even_points(random, lit_count, dims, shifts))
         rest = even_points(random, plain_draws, UNIFORM, shifts) - 0.5
         rest = np.concatenate([rest, even_normals(random, plain_draws, NORMAL, shifts)], -1)[..., used]
         draw = np.zeros((len(of), shifts, lit_count + plain_draws, UNIFORM + NORMAL))
-        draw[..., used] = np.concatenate([lit + centre[:, None, None, used],
-                                          np.broadcast_to(rest, (len(of),) + rest.shape)], 2)
-        away = (draw - centre[:, None, None])[..., used]
-        exponent = (np.einsum("pij,psni->psnj", lower, away)**2).sum(-1) / 2
-        half_log = np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(1)[:, None, None]
+        draw[..., used] = np.concatenate([lit, np.broadcast_to(rest, (len(of),) + rest.shape)], 2)
         p = np.exp(log_prior(draw, used))
-        density = share * p + (1 - share) * np.exp(half_log - dims / 2 * np.log(2 * np.pi) - exponent)
+        density = share * p + (1 - share) * np.exp(near.log_density(draw[..., used]))
         hkl = model.miller_index(pixels[of][:, None, None], draw)
         light = p / density * model.shape(hkl, node[:, None, None])
+        light *= model.factor(pixels[of][:, None, None], draw[..., 0], draw[..., 1])
         np.add.at(sums, of, light.mean(2) * amplitude(node)[:, None]**2)
-    factor = model.factor(pixels)
-    return sums.mean(1) * factor, sums.std(1, ddof=1) / np.sqrt(shifts) * factor
+    return sums.mean(1), sums.std(1, ddof=1) / np.sqrt(shifts)
+
+
+def spot(model, place, half, count, random):
+    """The photons of a square of pixels about a place, as of one pixel that is as large."""
+    middle = np.rint(np.asarray(place))
+    side = 2 * half + 1
+    large = copy.copy(model)
+    large.e = dataclasses.replace(model.e, pixel=model.e.pixel * side)
+    mean, error = weighted(large, ((middle + 0.5) / side - 0.5)[None], count, random)
+    return mean[0], error[0]
