@@ -168,8 +168,16 @@ void DefaultsChooser::chooseWidthMatrix() {
 
 void DefaultsChooser::chooseOversample() {
   Detector &d = experiment.detector;
-  if (!isSampled())
-    return; // a pixel's area is averaged
+  constexpr std::int64_t most = 10000;
+  const auto refuseMoreThanMost = [&](const char *what) {
+    if (d.oversample > most)
+      throw std::invalid_argument("-oversample: " + std::to_string(d.oversample) +
+                                  " sub-pixels along each edge are " + what);
+  };
+  if (!isSampled()) {
+    d.oversample = said(&O::oversample).value_or(1); // the area of a sub-pixel is averaged
+    return refuseMoreThanMost("too many; use fewer");
+  }
   report.reciprocalPixelSize = experiment.beam.wavelength * report.detector.distance / d.pixelSize;
   report.oversampleAutoSelected = !said(&O::oversample);
   auto subpixelsOver = [&](const std::array<double, 3> &edges) {
@@ -183,17 +191,13 @@ void DefaultsChooser::chooseOversample() {
   const double wanted = report.oversampleAutoSelected
                             ? wholeNumber(ratio, subpixelsOver(cellEdgesOfC))
                             : roundedUp(ratio, semantics.exactRatios);
-  constexpr std::int64_t most = 10000;
   // Neither a detector behind the sample nor one that the beam does not meet has a recommendation.
   report.recommendedOversample =
       wanted > 0 && std::isfinite(wanted) ? std::int64_t(std::min(wanted, 1e9)) : 1;
   d.oversample = said(&O::oversample).value_or(report.recommendedOversample);
-  if (d.oversample > most)
-    throw std::invalid_argument("-oversample: " + std::to_string(d.oversample) +
-                                (report.oversampleAutoSelected
-                                     ? " sub-pixels along each edge are needed for this crystal, "
-                                       "too many; give -oversample or fewer cells"
-                                     : " sub-pixels along each edge are too many; use fewer"));
+  refuseMoreThanMost(report.oversampleAutoSelected
+                         ? "needed for this crystal, too many; give -oversample or fewer cells"
+                         : "too many; use fewer");
 }
 
 /// How many domains a crystal has with a mosaic spread, which `flag` says.

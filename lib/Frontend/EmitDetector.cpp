@@ -95,7 +95,10 @@ Value Emitter::position(const SampleIndices &at) {
   Value slow = coordinate("Sdet", at.slow, at.subslow, oversample);
   const auto within = [&](StringRef name, StringRef draws, Value coordinate) {
     Value part = uniform(name, draws, at);
-    return part ? add(name, coordinate, mul(name, part, param("pixel_size"))) : coordinate;
+    if (!part)
+      return coordinate;
+    Value subPixel = div(name, param("pixel_size"), toFloat("oversample", oversample));
+    return add(name, coordinate, mul(name, part, subPixel));
   };
   fast = within("Fdet", "draw_fast", fast);
   slow = within("Sdet", "draw_slow", slow);

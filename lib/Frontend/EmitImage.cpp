@@ -102,30 +102,22 @@ Value Emitter::sumOfSamples(const SampleIndices &pixel) {
   if (layered())
     dims.push_back({Dimension::layer, param("layers")});
   const bool sampled = variant.isSampled();
-  if (sampled)
-    dims.append(
-        {{Dimension::subslow, param("oversample")}, {Dimension::subfast, param("oversample")}});
-  dims.append({{Dimension::source, param("sources")}, {Dimension::phi, param("phi_steps")}});
+  dims.append({{Dimension::subslow, param("oversample")},
+               {Dimension::subfast, param("oversample")},
+               {Dimension::source, param("sources")},
+               {Dimension::phi, param("phi_steps")}});
   dims.push_back(sampled ? std::pair(Dimension::mosaic, param("mosaic_domains"))
                          : std::pair(Dimension::draw, param("draws")));
   return sum("I", dims, [&](ValueRange ivs) {
     SampleIndices at = pixel;
     if (layered())
       at.layer = ivs.front();
-    if (!sampled) {
-      ValueRange rest = ivs.take_back(3);
-      at.subslow = at.subfast = index(0);
-      at.source = rest[0];
-      at.phi = rest[1];
-      at.draw = rest[2];
-      return sample(at);
-    }
     ValueRange rest = ivs.take_back(5);
     at.subslow = rest[0];
     at.subfast = rest[1];
     at.source = rest[2];
     at.phi = rest[3];
-    at.mosaic = rest[4];
+    (sampled ? at.mosaic : at.draw) = rest[4];
     return sample(at);
   });
 }

@@ -54,7 +54,7 @@ private:
   ImageOp image;
   OpBuilder b;
   Location loc;
-  SmallVector<Loop> beams, layers;
+  SmallVector<Loop> beams, layers, subPixels;
   ScatteringVectorOp scattering;
   PixelPositionOp position;
   DetectorCoordinateOp fast;
@@ -156,6 +156,8 @@ bool Writer::findGeometry() {
         beams.insert(beams.begin(), {sum, i});
       else if (dimension == Dimension::layer)
         layers.insert(layers.begin(), {sum, i});
+      else if (dimension == Dimension::subslow || dimension == Dimension::subfast)
+        subPixels.push_back({sum, i});
       else if (dimension != Dimension::draw)
         return refuse(sum, "a loop stands around the average that is none over beams");
     }
@@ -221,12 +223,14 @@ void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
     numbers[&N::pixel_size] = fast.getPixelSize();
     return;
   }
-  // The corners of each pixel, at each depth.
+  // The corners of each sub-pixel, at each depth.
+  SmallVector<Loop> inPixel(layers);
+  llvm::append_range(inPixel, subPixels);
   Value two = arith::ConstantIndexOp::create(b, loc, 2);
   SmallVector<std::pair<Value, Dimension>> dims = {{image.getCounts()[0], Dimension::panel},
                                                    {image.getCounts()[1], Dimension::slow},
                                                    {image.getCounts()[2], Dimension::fast}};
-  for (const Loop &loop : layers)
+  for (const Loop &loop : inPixel)
     dims.push_back({loop.count(), loop.dimension()});
   dims.push_back({two, Dimension::subslow});
   dims.push_back({two, Dimension::subfast});
@@ -236,7 +240,7 @@ void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
       [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
         for (auto [iv, own] : llvm::zip(image.getInductionVars(), ivs))
           mapping.map(iv, own);
-        for (auto [i, loop] : llvm::enumerate(layers))
+        for (auto [i, loop] : llvm::enumerate(inPixel))
           mapping.map(loop.iv(), ivs[3 + i]);
         // Which of the uniform variables are the pixel's is said by what the direction depends on;
         // the first that does gets the one corner, the second the other.
@@ -264,7 +268,7 @@ void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
         return Slice(direction, ends, image).evaluate(builder, mapping, {})->results[0];
       });
   Value perPixel = constant(4);
-  for (const Loop &loop : layers)
+  for (const Loop &loop : inPixel)
     perPixel = arith::MulFOp::create(b, loc, perPixel, asFloat(loop.count()));
   numbers[&N::directions] = perPixel;
   numbers[&N::depths] = constant(1);

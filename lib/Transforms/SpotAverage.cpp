@@ -131,29 +131,25 @@ public:
 
 private:
   Value overLast(const Quadratic &form);
-  void cutWhereSecondEnds(const Quadratic &form, Value &begin, Value &end);
+  Value endWithSecond(const Quadratic &form, Value end, bool isUpper);
 
   const Quadrature &quadrature;
   Value most; ///< where the form is above that the integrand counts for nothing
   RuleBuilder &r;
 };
 
-/// Cuts off what of the first variable's interval is dark since `form`, of two variables, has its
-/// least value over the second one beyond -1/2 and 1/2.
-void Average::cutWhereSecondEnds(const Quadratic &form, Value &begin, Value &end) {
-  Type type = begin.getType();
-  const auto constant = [&](double x) { return r.constant(type, x); };
-  Value a = form.a[1][1], slope = form.a[0][1];
-  // The second variable is -(b + slope u) / a there, and within -far and far where there is light.
-  Value far = plus(r.sqrt(r.div(constant(2 * darkExponent), a)), 0.5, r);
-  Value down = arith::CmpFOp::create(r.builder(), r.location(), arith::CmpFPredicate::OLT, slope,
-                                     constant(0));
-  Value steep = maximum(r.select(down, r.neg(slope), slope), constant(tiny), r);
-  Value b = r.select(down, r.neg(form.b[1]), form.b[1]);
-  Value inverse = r.reciprocal(steep), half = r.mul(r.mul(far, a), inverse);
-  Value middle = r.neg(r.mul(b, inverse));
-  begin = minimum(maximum(begin, r.sub(middle, half), r), end, r);
-  end = maximum(minimum(end, r.add(middle, half), r), begin, r);
+/// An end, the upper or the lower one, of the first variable's range where `form`, of two
+/// variables, is at most `most` while the second is between -1/2 and 1/2; `end` is that of all the
+/// second.
+Value Average::endWithSecond(const Quadratic &form, Value end, bool isUpper) {
+  const auto &[c, b, a] = form;
+  Value second =
+      clampedToHalf(r.neg(r.mul(r.add(b[1], r.mul(a[0][1], end)), r.reciprocal(a[1][1]))), r);
+  Value slope = r.add(b[0], r.mul(a[0][1], second));
+  Value rest = r.add(c, r.mul(second, r.add(r.add(b[1], b[1]), r.mul(a[1][1], second))));
+  Value room = r.add(r.mul(slope, slope), r.mul(a[0][0], r.sub(most, rest)));
+  Value root = r.sqrt(maximum(room, r.constant(room.getType(), tiny), r));
+  return r.mul(r.sub(isUpper ? root : r.neg(root), slope), r.reciprocal(a[0][0]));
 }
 
 /// exp(-(c + 2 b u + a u^2) / 2) over u between -1/2 and 1/2.
@@ -178,14 +174,18 @@ Value Average::over(const Quadratic &form, size_t first) {
   Value middle = r.neg(r.mul(alone.b[0], inverse));
   Value room = r.add(r.sub(most, alone.c), r.mul(r.mul(alone.b[0], alone.b[0]), inverse));
   Value half = r.sqrt(r.mul(maximum(room, r.constant(room.getType(), tiny), r), inverse));
-  Value begin = clampedToHalf(r.sub(middle, half), r), end = clampedToHalf(r.add(middle, half), r);
+  Value low = r.sub(middle, half), high = r.add(middle, half);
+  Value begin = low, end = high;
   for (size_t other = 1; other != form.b.size(); ++other) {
     Quadratic two = form;
     for (size_t i = form.b.size() - 1; i != 0; --i)
       if (i != other)
         two = two.leastOver(i, r);
-    cutWhereSecondEnds(two, begin, end);
+    begin = maximum(begin, endWithSecond(two, low, /*isUpper=*/false), r);
+    end = minimum(end, endWithSecond(two, high, /*isUpper=*/true), r);
   }
+  begin = clampedToHalf(begin, r);
+  end = maximum(begin, clampedToHalf(end, r), r);
   Value length = r.sub(end, begin), center = r.mul(r.add(begin, end), 0.5);
 
   OpBuilder &b = r.builder();

@@ -50,6 +50,19 @@ class ClosedTest(unittest.TestCase):
         fine = run(flags + " -oversample 80")
         self.assert_near(run(flags + " --average=closed"), fine, 1e-3)
 
+    def test_parts_of_a_pixel_add_up(self):
+        # Spots as narrow as a pixel, also at their rims; a thick and a curved detector have other lists of light.
+        flags = CRYSTAL.replace("-N 8", "-N 60").replace("-pixel 0.4", "-pixel 0.1").replace("32", "96")
+        flags += " -mosaic 0.02 --bandwidth-sigma=0.2 -osc 0.1 --average=closed"
+        for more in ("", " -curved_det", " -detector_abs 300 -detector_thick 300 -detector_thicksteps 2"):
+            with self.subTest(more):
+                image = run(flags + more)
+                parts = run(flags + more + " -oversample 3 -oversample_omega -oversample_polar")
+                self.assert_near(image, parts, 1e-3)
+                lit = parts > 1e-3 * parts.max()
+                self.assertGreater(lit.sum(), 15)
+                self.assertLess(np.abs(image[lit] / parts[lit] - 1).max(), 0.01)
+
     def test_another_number_of_nodes_is_the_same(self):
         flags = f"{CRYSTAL} {SPREADS} -osc 0.3 --average=closed"
         self.assert_near(run(flags + " --average-nodes=20"), run(flags), 5e-4)
