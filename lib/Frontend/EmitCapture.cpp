@@ -17,9 +17,11 @@ Value Emitter::captureOfSample(const SampleIndices &at, Value diffracted) {
     return captureFraction(at, diffracted);
   if (variant.capture != Capture::Sum)
     return Value();
-  // The C program evaluates a layer's capture fraction at the first sub-pixel.
+  // The C program evaluates a layer's capture fraction at the first sub-pixel; an average, at its
+  // middle.
   SampleIndices front = at;
   front.subslow = front.subfast = index(0);
+  front.draw = {};
   return captureFraction(front, op<NormalizeOp>("first_diffracted", position(front)));
 }
 
