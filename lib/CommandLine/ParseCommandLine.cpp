@@ -182,6 +182,8 @@ CommandLine parseCommandLine(const std::vector<std::string> &words, const Comman
   const std::vector<Occurrence> all = takeFlags(words);
   CommandLine line = applyFlags(all, words, chooseSemantics(all, words), said);
   refuseExclusions(line);
+  if (line.series.any() || line.outputs.nexusFile)
+    line.options.averagesByDefault = true;
   if (dependsOnPrefixes(all, words, line, said))
     line.notices.push_back("flag-prefixes");
   return line;

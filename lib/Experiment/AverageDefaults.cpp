@@ -43,8 +43,24 @@ double normalDeviate(double u) {
 
 } // namespace
 
+bool DefaultsChooser::isAveragedByDefault() {
+  const Options &o = said.unread();
+  const bool countsSamples = o.mosaicDomains || o.oversample || o.phiSteps || o.phiStep ||
+                             o.dispersionSteps || o.hdivSteps || o.vdivSteps || o.hdivStep ||
+                             o.vdivStep || o.interpolate.value_or(false);
+  return o.averagesByDefault && o.shape == CrystalShape::Gauss && !semantics.isC() &&
+         !countsSamples;
+}
+
 void DefaultsChooser::chooseAveraging() {
-  const Averaging averaging = said(&O::averaging);
+  Averaging averaging = Averaging::Sampled;
+  if (const auto &given = said(&O::averaging)) {
+    averaging = *given;
+  } else if (isAveragedByDefault()) {
+    averaging = Averaging::Closed;
+    complete.notes.push_back("the crystal is Gaussian: pixels are averages in closed form, as "
+                             "--average=closed says; --average=sampled takes samples");
+  }
   experiment.variant.averaging = averaging;
   const double bandwidth = said(&O::bandwidthSigma).value_or(0);
   if (averaging == Averaging::Sampled) {

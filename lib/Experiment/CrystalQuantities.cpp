@@ -136,7 +136,9 @@ constexpr Quantity rows[] = {
      "m-3 m-3m, counted from 1",
      Range::between(1, 14), in<&O::laueGroup>,
      More{.python = "Crystal.laue_group", .only = "with -diffuse_gamma"}},
-    {"--average", "sampled|closed|draws", &unit::one, "sampled",
+    {"--average", "sampled|closed|draws", &unit::one,
+     "sampled; with --shots, --frames or --nexus and in Python closed, of Gaussian crystals for "
+     "which no flag counts samples",
      "what a pixel is the average of: sampled, the sub-pixels, phi steps, mosaic domains and "
      "wavelengths that flags count; closed, normal distributions and the pixel's area in closed "
      "form, of Gaussian crystals; draws, the same by many draws, slowly",

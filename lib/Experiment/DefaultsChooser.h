@@ -75,6 +75,7 @@ private:
   void chooseStructureFactors();
   // AverageDefaults.cpp: averages that are not sampled
   bool isSampled() const { return experiment.variant.isSampled(); }
+  bool isAveragedByDefault();
   void chooseAveraging();
   void chooseAveragedSweep();
   void chooseAverage();

@@ -60,7 +60,9 @@ struct Options {
   std::optional<Vec3> diffuseGamma, diffuseSigma; ///< A
   std::optional<std::int64_t> laueGroup;          ///< 1 to 14, see LaueGroup.h
   std::optional<bool> interpolate;                ///< -interpolate, -nointerpolate
-  Averaging averaging = Averaging::Sampled;
+  std::optional<Averaging> averaging;
+  /// Without `averaging` and counts of samples, Gaussian crystals are averaged in closed form.
+  bool averagesByDefault = false;
   std::optional<std::int64_t> averageDraws, averageNodes;
 
   // Beam.

@@ -36,6 +36,10 @@ struct MemoryInputs {
   Inputs inputs;
   CommandLine said;
 
+  explicit MemoryInputs(bool averagesByDefault) {
+    said.options.averagesByDefault = averagesByDefault;
+  }
+
   static std::vector<const Quantity *> rowsOf(const std::string &name) {
     std::vector<const Quantity *> rows;
     for (const Quantity *row : allQuantities())
@@ -205,7 +209,7 @@ nb::list quantities() {
 
 void bindExperiment(nb::module_ &module) {
   nb::class_<MemoryInputs>(module, "Inputs", "What comes from memory instead of from a file.")
-      .def(nb::init<>())
+      .def(nb::init<bool>(), nb::arg("averages_by_default") = false)
       .def("set", &MemoryInputs::set, nb::arg("name"), nb::arg("numbers"))
       .def("choose", &MemoryInputs::choose, nb::arg("name"), nb::arg("word"))
       .def("set_flag", &MemoryInputs::setFlag, nb::arg("flag"), nb::arg("value"))

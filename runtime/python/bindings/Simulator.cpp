@@ -1,3 +1,4 @@
+#include "lib/Experiment/Words.h"
 #include "runtime/kernels/KernelProvider.h"
 #include "runtime/python/bindings/ParameterTable.h"
 #include "runtime/python/bindings/SimulatorClass.h"
@@ -134,6 +135,8 @@ void bindSimulator(nb::module_ &module) {
       .def("options",
            [](const PythonSimulator &self) {
              nb::dict d;
+             d["average"] =
+                 wordsOf<Averaging>[std::size_t(self.simulator.experiment().variant.averaging)];
              d["threads"] = self.options.threads;
              d["precision"] = toString(self.options.precision);
              d["device"] = self.options.device.empty() ? "auto" : self.options.device;

@@ -190,7 +190,7 @@ class Simulator:
 
     def __init__(self, *parts, flags=(), threads=None, precision=None, device=None, engine=None,
                  pixels=None):
-        inputs, matrix, seen = _core.Inputs(), None, set()
+        inputs, matrix, seen = _core.Inputs(averages_by_default=True), None, set()
         order = (Crystal, Beam, Detector, Goniometer)
         for part in parts:
             if not isinstance(part, _Part):
@@ -501,7 +501,7 @@ class Simulator:
 
     def __repr__(self):
         options = self._core.options()
-        return f"<nanobragg.Simulator {' x '.join(map(str, self.shape))} pixels, {options['precision']}, {options['device']}>"
+        return f"<nanobragg.Simulator {' x '.join(map(str, self.shape))} pixels, {options['average']}, {options['precision']}, {options['device']}>"
 
     # Pictures.
 
