@@ -208,6 +208,21 @@ std::int64_t DefaultsChooser::mosaicDomains(const std::string &flag) {
   return domains.value_or(10);
 }
 
+void DefaultsChooser::chooseMosaicFrame() {
+  if (said(&O::mosaicInLab))
+    return;
+  if (semantics.mosaicFrame == Rule::Right)
+    experiment.variant.mosaicity = Mosaicity::CrystalBall;
+  // Where the crystal's frame is the laboratory's both are the same.
+  const auto &stars = report.reciprocalCell.vectors;
+  const Vec3 x = unit(stars[0]), z = unit(cross(stars[0], stars[1]));
+  constexpr double aligned = 1e-12;
+  const Goniometer &g = experiment.goniometer;
+  if (length(difference(x, {1, 0, 0})) > aligned || length(difference(z, {0, 0, 1})) > aligned ||
+      g.phi0 != 0 || (g.osc != 0 && g.phiSteps > 1))
+    note(&Semantics::mosaicFrame);
+}
+
 void DefaultsChooser::chooseMosaic() {
   if (!isSampled())
     return chooseMosaicBlocks();
@@ -216,6 +231,8 @@ void DefaultsChooser::chooseMosaic() {
   Crystal &crystal = experiment.crystal;
   crystal.mosaicSpread = converted(said(&O::mosaicSpread), units::radians).value_or(0);
   const std::int64_t domains = crystal.mosaicSpread > 0 ? mosaicDomains("-mosaic") : 1;
+  if (domains > 1)
+    chooseMosaicFrame();
   crystal.mosaicAxis.clear();
   crystal.mosaicUnitAngle.clear();
   for (std::int64_t i = 0; i < domains; ++i) {

@@ -77,9 +77,9 @@ void SpotSampling::chooseShifts(double wavelength) {
              scaled(cross(vertical, beam.direction), 1 / wavelength),
              scaled(cross(beam.polarizationAxis, beam.direction), 1 / wavelength), q};
   const Crystal &c = experiment.crystal;
-  mosaicVariance = experiment.variant.mosaicity == Mosaicity::Ball
-                       ? ballMeanSquare * c.mosaicSpread * c.mosaicSpread / 3
-                       : dot(c.mosaicAbc, c.mosaicAbc) / 3;
+  mosaicVariance = experiment.variant.mosaicity == Mosaicity::Ellipsoid
+                       ? dot(c.mosaicAbc, c.mosaicAbc) / 3
+                       : ballMeanSquare * c.mosaicSpread * c.mosaicSpread / 3;
 }
 
 /// As many independent draws. Those of an ellipsoid are spread evenly, and their error falls with
