@@ -5,8 +5,10 @@ namespace {
 
 bool hasCell(const ProgramVariant &v) { return v.cellSource != CellSource::Matrix; }
 bool hasMatrix(const ProgramVariant &v) { return v.cellSource != CellSource::Cell; }
-bool hasSpotRadius(const ProgramVariant &v) { return v.shape != CrystalShape::Square; }
-bool hasWidthMatrix(const ProgramVariant &v) { return v.shape == CrystalShape::GaussMatrix; }
+bool hasSpotRadius(const ProgramVariant &v) {
+  return rowOf(v.shape).profile != SpotProfile::Grating;
+}
+bool hasWidthMatrix(const ProgramVariant &v) { return rowOf(v.shape).hasMatrix; }
 bool isBall(const ProgramVariant &v) {
   return v.mosaicity == Mosaicity::Ball || v.mosaicity == Mosaicity::CrystalBall;
 }

@@ -5,6 +5,7 @@
 #ifndef NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 #define NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 
+#include "lib/Experiment/CrystalShape.h"
 #include "nanobragg/CullSetting.h"
 
 #include <string>
@@ -12,8 +13,6 @@
 
 namespace nanobragg {
 
-/// GaussMatrix: Gaussian spots of any orientation, by a symmetric matrix of widths.
-enum class CrystalShape { Square, Round, Gauss, Tophat, GaussMatrix };
 /// Constant: no reflection list, default_F everywhere. By the energy of the source: Channels, a
 /// list for each channel, of which a source has the nearest, or with BetweenChannels both around
 /// it; Anomalous, complex factors and those of anomalous scatterers. All of the nearest reflection.
