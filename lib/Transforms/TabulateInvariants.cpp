@@ -30,9 +30,7 @@ bool isTableElement(Type type) {
 
 class Tabulator {
 public:
-  /// `cost` is that of finding an entry, in the units of costOf.
-  Tabulator(ImageOp image, FunctionOpInterface func, unsigned cost = 0)
-      : image(image), func(func), cost(cost) {}
+  Tabulator(ImageOp image, FunctionOpInterface func) : image(image), func(func) {}
 
   void run() {
     collectLoops();
@@ -59,7 +57,6 @@ private:
 
   ImageOp image;
   FunctionOpInterface func;
-  unsigned cost;
 
   /// All loops around a sample that run over the same values for every pixel of a panel, outer ones
   /// first.
@@ -149,7 +146,7 @@ bool Tabulator::isWorthATable(Operation *op) {
   if (isa<LookupOp, ComponentOp, ElementOp, RowOp>(op))
     return false;
   const llvm::SmallBitVector &loopsOfOp = pixelFree[op].loops;
-  unsigned lookup = cost;
+  unsigned lookup = 2; // finding the entry, and one for each number read
   for (Value result : op->getResults())
     lookup += needed.contains(result) ? scalarsIn(result.getType()) : 0;
   unsigned slice = 0;
@@ -299,13 +296,12 @@ TabulateOp nb::tabulate(Operation *op, FunctionOpInterface func, std::string &wh
 
 namespace {
 struct TabulateInvariantsPass : nb::impl::TabulateInvariantsBase<TabulateInvariantsPass> {
-  using TabulateInvariantsBase::TabulateInvariantsBase;
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
       SmallVector<ImageOp> images;
       func.walk([&](ImageOp image) { images.push_back(image); });
       for (ImageOp image : images)
-        Tabulator(image, func, lookupCost).run();
+        Tabulator(image, func).run();
     });
   }
 };
