@@ -4,9 +4,9 @@
 
 #include "lib/Experiment/PhysicalConstants.h"
 
+#include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <numbers>
 
 namespace nanobragg {
 
@@ -35,7 +35,8 @@ struct CrystalShapeRow {
   int mostMixedCells; ///< along an axis, up to which `mixed` keeps its bound; 0: it has none
 };
 
-inline constexpr double piSquared = std::numbers::pi * std::numbers::pi;
+/// Without std::numbers, which C++17 lacks: lib/Gemmi includes this.
+inline constexpr double piSquared = M_PI * M_PI;
 
 inline constexpr CrystalShapeRow crystalShapes[] = {
     {CrystalShape::Square, "square", "-square_xtal", "parallelepiped crystal", "parallelpiped",
