@@ -63,7 +63,7 @@ private:
   SmallVector<Loop> loops;
   DenseMap<Value, unsigned> loopOfInductionVar;
 
-  /// An op whose value depends on loops of the list and on nothing else inside the image.
+  /// An op whose value depends on loops of the list, or none, and on nothing else inside the image.
   struct PixelFree {
     llvm::SmallBitVector loops;
     unsigned position;
@@ -109,8 +109,7 @@ void Tabulator::findPixelFree() {
         return;
       loopsOfOp |= def->second.loops;
     }
-    if (loopsOfOp.any())
-      pixelFree[op] = {loopsOfOp, position};
+    pixelFree[op] = {loopsOfOp, position};
   });
 }
 
@@ -182,7 +181,7 @@ bool Tabulator::isWorthATable(Operation *op) {
 /// Backwards, so that all users have been seen before a value is decided on.
 void Tabulator::choose(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
-    if (auto found = pixelFree.find(&op); found != pixelFree.end()) {
+    if (auto found = pixelFree.find(&op); found != pixelFree.end() && found->second.loops.any()) {
       auto isNeeded = [&](Value result) { return needed.contains(result); };
       if (llvm::none_of(op.getResults(), isNeeded))
         continue; // used by other tables only
@@ -260,7 +259,7 @@ TabulateOp Tabulator::tabulate(Operation *op, std::string &why) {
   collectLoops();
   findPixelFree();
   auto found = pixelFree.find(op);
-  if (found == pixelFree.end())
+  if (found == pixelFree.end() || found->second.loops.none())
     why = "depends on the pixel or on no sum, or is not pure";
   else if (!llvm::all_of(op->getResultTypes(), isTableElement))
     why = "makes what a table cannot hold";
