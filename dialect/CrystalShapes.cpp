@@ -3,28 +3,15 @@
 #include "lib/Experiment/Units.h"
 
 #include <array>
-#include <numbers>
 
 using namespace mlir;
 using namespace mlir::nb;
 namespace constants = nanobragg::constants;
+using nanobragg::SpotProfile;
 using nanobragg::units::squareAngstrom;
 
-double nb::distanceFactor(Shape shape) {
-  constexpr double pi = std::numbers::pi;
-  switch (shape) {
-  case Shape::round:
-    return pi * pi;
-  case Shape::gauss:
-  case Shape::gauss_matrix:
-    return -1 / constants::gaussWidth;
-  case Shape::tophat:
-    return 1;
-  case Shape::square:
-    break;
-  }
-  llvm_unreachable("a square crystal's factor is no function of a distance");
-}
+static_assert(getMaxEnumValForShape() + 1 == std::size(nanobragg::crystalShapes),
+              "NB_Shape and the table of shapes have the same rows");
 
 /// Rows of the symmetric matrix [[Na, D, F], [D, Nb, E], [F, E, Nc]].
 static std::array<Value, 3> widthMatrix(LatticeFactorOp op, RuleBuilder &r) {
@@ -85,17 +72,16 @@ Value nb::quadraticForm(ArrayRef<Value> c, Value delta, RuleBuilder &r) {
 
 Value nb::spotOf(Shape shape, Value cells, Value distance, RuleBuilder &r) {
   Type type = distance.getType();
-  switch (shape) {
-  case Shape::round:
+  switch (rowOf(shape).profile) {
+  case SpotProfile::Ball:
     return r.mul(r.mul(cells, constants::roundHeight),
                  BallOp::create(r.builder(), r.location(), type, distance));
-  case Shape::gauss:
-  case Shape::gauss_matrix:
+  case SpotProfile::Gaussian:
     return r.mul(cells, r.exp(distance));
-  case Shape::tophat:
+  case SpotProfile::Step:
     // The edge does not move the sum of a sampled image: only the volume has a derivative.
     return r.select(r.less(distance, r.constant(type, constants::tophatEdge)), cells, Value());
-  case Shape::square:
+  case SpotProfile::Grating:
     break;
   }
   llvm_unreachable("a square crystal's factor is no function of a distance");

@@ -3,11 +3,15 @@
 #define NB_DIALECT_CRYSTALSHAPES_H
 
 #include "dialect/RuleBuilder.h"
+#include "lib/Experiment/CrystalShape.h"
 
 namespace mlir::nb {
 
+inline const nanobragg::CrystalShapeRow &rowOf(Shape shape) {
+  return nanobragg::crystalShapes[unsigned(shape)];
+}
 /// What the squared distance from the reflection is multiplied with for spotOf().
-double distanceFactor(Shape shape);
+inline double distanceFactor(Shape shape) { return rowOf(shape).distanceFactor; }
 
 /// Coefficients c of the squared distance r2 = sum over i <= j of c_ij delta_i delta_j, the fudge
 /// factor in them, times `factor`; in the order 00 11 22 01 02 12, the last three only with

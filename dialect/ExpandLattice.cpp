@@ -10,7 +10,7 @@ Value LatticeFactorOp::expand(OpBuilder &builder) {
   Value delta = getHkl();
   if (!getFraction())
     delta = r.sub(delta, NearestMillerIndexOp::create(builder, getLoc(), delta));
-  if (getShape() == Shape::square)
+  if (rowOf(getShape()).profile == nanobragg::SpotProfile::Grating)
     return r.abs(GratingOp::create(builder, getLoc(), getType(), delta, getNcells()));
   auto coefficients = distanceCoefficients(*this, distanceFactor(getShape()), r);
   return spotOf(getShape(), latticeAmplitude(*this, r), quadraticForm(coefficients, delta, r), r);

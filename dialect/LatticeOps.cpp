@@ -1,3 +1,4 @@
+#include "dialect/CrystalShapes.h"
 #include "dialect/NB.h"
 
 #include "mlir/IR/Builders.h"
@@ -19,10 +20,12 @@ ParseResult LatticeFactorOp::parse(OpAsmParser &parser, OperationState &result) 
   if (parser.parseKeyword(&keyword))
     return failure();
   auto shape = symbolizeShape(keyword);
-  if (!shape)
-    return parser.emitError(loc) << "expected 'square', 'round', 'gauss', 'tophat' or "
-                                    "'gauss_matrix', but got '"
+  if (!shape) {
+    const auto words = llvm::map_range(nanobragg::crystalShapes,
+                                       [](const auto &row) { return StringRef(row.word); });
+    return parser.emitError(loc) << "expected " << llvm::join(words, ", ") << ", but got '"
                                  << keyword << "'";
+  }
   result.addAttribute("shape", ShapeAttr::get(parser.getContext(), *shape));
   if (succeeded(parser.parseOptionalKeyword("fraction")))
     result.addAttribute("fraction", parser.getBuilder().getUnitAttr());
@@ -71,18 +74,21 @@ void LatticeFactorOp::print(OpAsmPrinter &p) {
 }
 
 LogicalResult LatticeFactorOp::verify() {
-  bool square = getShape() == Shape::square;
-  if (square && getFudge()) // C1
-    return emitOpError("'square' takes no fudge factor");
-  if (!square && !getFudge())
-    return emitOpError("'") << stringifyShape(getShape()) << "' needs a fudge factor";
-  if (getReciprocal() && getShape() != Shape::gauss && getShape() != Shape::tophat) // C2
-    return emitOpError("'reciprocal' is for 'gauss' and 'tophat' only");
-  bool matrix = getShape() == Shape::gauss_matrix;
-  if (matrix && !getCross()) // C5
-    return emitOpError("'gauss_matrix' needs the cross widths");
-  if (!matrix && getCross())
-    return emitOpError("'cross' is for 'gauss_matrix' only");
+  const nanobragg::CrystalShapeRow &shape = rowOf(getShape());
+  const bool hasRadius = shape.profile != nanobragg::SpotProfile::Grating;
+  const auto refuse = [&](const char *why) {
+    return emitOpError("'") << shape.word << "' " << why;
+  };
+  if (!hasRadius && getFudge()) // C1
+    return refuse("takes no fudge factor");
+  if (hasRadius && !getFudge())
+    return refuse("needs a fudge factor");
+  if (getReciprocal() && !shape.hasRadiusOfC) // C2
+    return refuse("takes no reciprocal vectors");
+  if (shape.hasMatrix && !getCross()) // C5
+    return refuse("needs the cross widths");
+  if (!shape.hasMatrix && getCross())
+    return refuse("takes no cross widths");
   Type element = elementTypeOf(getHkl().getType());
   if (getCross() && getCross().getType() != getHkl().getType()) // C3
     return emitOpError("cross must be ")

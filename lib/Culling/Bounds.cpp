@@ -39,6 +39,21 @@ double bounds::ofBall(double tolerance) {
   return high * high;
 }
 
+std::optional<double> bounds::ofProfile(SpotProfile profile, const CulledProgram &program,
+                                        bool single) {
+  switch (profile) {
+  case SpotProfile::Gaussian:
+    return ofExponent(program, single);
+  case SpotProfile::Step:
+    return constants::tophatEdge * edgeRoom;
+  case SpotProfile::Ball: // it is nowhere zero
+    return program.isExact() ? std::nullopt : std::optional(ofBall(program.setting.tolerance()));
+  case SpotProfile::Grating:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 double bounds::ofGrating(double tolerance) { return 1 / std::sqrt(tolerance); }
 
 } // namespace nanobragg

@@ -2,7 +2,10 @@
 #ifndef NANOBRAGG_CULLING_BOUNDS_H
 #define NANOBRAGG_CULLING_BOUNDS_H
 
+#include "lib/Experiment/CrystalShape.h"
 #include "nanobragg/CullSetting.h"
+
+#include <optional>
 
 namespace nanobragg {
 
@@ -32,6 +35,10 @@ double ofBall(double tolerance);
 /// The product over the axes of max(1, cells |sin(pi h)|) above which a grating is below the
 /// tolerance.
 double ofGrating(double tolerance);
+
+/// The squared distance, times the profile's factor, beyond which a sample counts for nothing;
+/// none where there is no such distance.
+std::optional<double> ofProfile(SpotProfile profile, const CulledProgram &program, bool single);
 
 /// Room for the rounding of what is compared with an edge.
 inline constexpr double edgeRoom = 1 + 1e-6;

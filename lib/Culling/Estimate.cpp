@@ -25,27 +25,18 @@ constexpr double fewSamples = 3e5;
 /// The radius of a spot in N h beyond which a sample counts for nothing; none where the shape has
 /// no such radius.
 double radiusOf(const Experiment &e, const CulledProgram &program, bool single) {
-  switch (e.variant.shape) {
-  case CrystalShape::Gauss:
-  case CrystalShape::GaussMatrix: {
-    const auto &n = e.crystal.ncells;
-    double bound = bounds::ofExponent(program, single);
-    // As the pass does it, where the numbers of cells are numbers.
-    if (e.variant.shape == CrystalShape::Gauss && program.isExact() && !program.derives && !single)
-      bound +=
-          bounds::logarithmOfCells(std::pow(n[0] * n[1] * n[2], 1.0 / 64)) - bounds::ofMostCells;
-    return std::sqrt(constants::gaussWidth * bound);
-  }
-  case CrystalShape::Tophat:
-    return std::sqrt(constants::tophatEdge * bounds::edgeRoom);
-  case CrystalShape::Round:
-    return program.isExact()
-               ? INFINITY
-               : std::sqrt(bounds::ofBall(program.setting.tolerance())) / std::numbers::pi;
-  case CrystalShape::Square:
+  const CrystalShapeRow &shape = rowOf(e.variant.shape);
+  std::optional<double> bound = bounds::ofProfile(shape.profile, program, single);
+  if (!bound)
     return INFINITY;
+  // As the pass does it, where the numbers of cells are numbers.
+  if (shape.profile == SpotProfile::Gaussian && !shape.hasMatrix && program.isExact() &&
+      !program.derives && !single) {
+    const auto &n = e.crystal.ncells;
+    *bound +=
+        bounds::logarithmOfCells(std::pow(n[0] * n[1] * n[2], 1.0 / 64)) - bounds::ofMostCells;
   }
-  return INFINITY;
+  return std::sqrt(*bound / std::fabs(shape.distanceFactor));
 }
 
 /// The share of the samples of a square crystal that is computed, and what it takes to find them:
@@ -81,7 +72,7 @@ double shareOfGrating(const Experiment &e, const CulledProgram &program) {
 
 /// The share of the samples that is computed.
 double shareOf(const Experiment &e, const CulledProgram &program, bool single) {
-  if (e.variant.shape == CrystalShape::Square)
+  if (rowOf(e.variant.shape).profile == SpotProfile::Grating)
     return shareOfGrating(e, program);
   const double radius = radiusOf(e, program, single);
   if (!std::isfinite(radius) || e.variant.diffuse)
@@ -141,7 +132,7 @@ CullSetting cullFor(std::optional<CullSetting> wanted, const Experiment &experim
   if (variant.averaging == Averaging::Closed)
     return wanted.value_or(CullSetting::below(ofAverages));
   const bool lookedAt =
-      variant.curvature != Curvature::Flat && variant.shape == CrystalShape::Square;
+      variant.curvature != Curvature::Flat && rowOf(variant.shape).profile == SpotProfile::Grating;
   if ((variant.pixelList || lookedAt) && !directionsPay(experiment))
     return CullSetting::off();
   if (!wanted && samplesOfGroup(experiment) < fewSamples)

@@ -70,8 +70,8 @@ void DefaultsChooser::chooseAveraging() {
     return;
   }
   if (semantics.isC())
-    throw std::invalid_argument(
-        "--average: -compat c takes samples as the C program draws them; leave out one of the two");
+    throw std::invalid_argument("--average: -compat c takes samples as the C program draws them; "
+                                "give --average=sampled, or leave -compat c out");
   if (said(&O::shape) != CrystalShape::Gauss)
     throw std::invalid_argument("--average: only Gaussian crystals have averages in closed form; "
                                 "give -gauss_xtal, or --average=sampled");

@@ -128,11 +128,12 @@ void DefaultsChooser::chooseCrystalSize() {
   report.approximateMolecularWeight = x * y * z * density * constants::avogadro / (na * nb * nc);
 
   experiment.variant.shape = said(&O::shape);
-  if (experiment.variant.shape != CrystalShape::Square)
+  const CrystalShapeRow &shape = rowOf(experiment.variant.shape);
+  if (shape.profile != SpotProfile::Grating)
     crystal.fudge = said(&O::fudge).value_or(1);
   if (said(&O::ncellsDef))
     return chooseWidthMatrix();
-  if (said(&O::shape) == CrystalShape::Gauss || said(&O::shape) == CrystalShape::Tophat) {
+  if (shape.hasRadiusOfC) {
     experiment.variant.spotMetric = semantics.spotMetric;
     note(&Semantics::spotMetric);
   }
@@ -212,6 +213,23 @@ std::int64_t DefaultsChooser::mosaicDomains(const std::string &flag) {
   return domains.value_or(10);
 }
 
+void DefaultsChooser::chooseMosaicFrame(std::int64_t domains) {
+  if (said(&O::mosaicInLab))
+    return;
+  if (semantics.mosaicFrame == Rule::Right)
+    experiment.variant.mosaicity = Mosaicity::CrystalBall;
+  if (domains == 1)
+    return;
+  // Where the crystal's frame is the laboratory's both are the same.
+  const auto &stars = report.reciprocalCell.vectors;
+  const Vec3 x = unit(stars[0]), z = unit(cross(stars[0], stars[1]));
+  constexpr double aligned = 1e-12;
+  const Goniometer &g = experiment.goniometer;
+  if (length(difference(x, {1, 0, 0})) > aligned || length(difference(z, {0, 0, 1})) > aligned ||
+      g.phi0 != 0 || (g.osc != 0 && g.phiSteps > 1))
+    note(&Semantics::mosaicFrame);
+}
+
 void DefaultsChooser::chooseMosaic() {
   if (!isSampled())
     return chooseMosaicBlocks();
@@ -220,6 +238,8 @@ void DefaultsChooser::chooseMosaic() {
   Crystal &crystal = experiment.crystal;
   crystal.mosaicSpread = converted(said(&O::mosaicSpread), units::radians).value_or(0);
   const std::int64_t domains = crystal.mosaicSpread > 0 ? mosaicDomains("-mosaic") : 1;
+  if (said(&O::mosaicSpread)) // also of 0, lest shots of a series have different programs
+    chooseMosaicFrame(domains);
   crystal.mosaicAxis.clear();
   crystal.mosaicUnitAngle.clear();
   for (std::int64_t i = 0; i < domains; ++i) {

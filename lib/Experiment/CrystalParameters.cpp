@@ -5,9 +5,13 @@ namespace {
 
 bool hasCell(const ProgramVariant &v) { return v.cellSource != CellSource::Matrix; }
 bool hasMatrix(const ProgramVariant &v) { return v.cellSource != CellSource::Cell; }
-bool hasSpotRadius(const ProgramVariant &v) { return v.shape != CrystalShape::Square; }
-bool hasWidthMatrix(const ProgramVariant &v) { return v.shape == CrystalShape::GaussMatrix; }
-bool isBall(const ProgramVariant &v) { return v.mosaicity == Mosaicity::Ball; }
+bool hasSpotRadius(const ProgramVariant &v) {
+  return rowOf(v.shape).profile != SpotProfile::Grating;
+}
+bool hasWidthMatrix(const ProgramVariant &v) { return rowOf(v.shape).hasMatrix; }
+bool isBall(const ProgramVariant &v) {
+  return v.mosaicity == Mosaicity::Ball || v.mosaicity == Mosaicity::CrystalBall;
+}
 bool isEllipsoid(const ProgramVariant &v) { return v.mosaicity == Mosaicity::Ellipsoid; }
 bool isSampled(const ProgramVariant &v) { return v.isSampled(); }
 bool isDiffuse(const ProgramVariant &v) { return v.diffuse; }

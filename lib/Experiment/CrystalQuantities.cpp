@@ -27,7 +27,7 @@ std::string oneOrThree(std::span<const double> numbers) {
 }
 
 // flags, values, unit, what holds without it, meaning, range, fields, and what not every row has
-constexpr Quantity rows[] = {
+constexpr Quantity rowsBeforeShapes[] = {
     {"-cell", "A [B C ALPHA BETA GAMMA]", &unit::cell, "none; b and c as a, angles 90",
      "unit cell; with -mat its lengths and volume replace the matrix's", Range::notNegative(),
      in<&O::cell>,
@@ -83,15 +83,16 @@ constexpr Quantity rows[] = {
     {"-xtal_height -xtal_heigh -xtal_z -sample_height -sample_heigh -sample_z -height -heigh",
      "SIZE", &unit::millimetres, "from -Nc", "crystal size along c", Range::notNegative(),
      in<&O::sampleZ>, More{.zeroIsUnset = true, .usual = crystalSize}},
-    {"-square_xtal", "", &unit::one, "on", "parallelepiped crystal", Range::any(), in<&O::shape>,
-     More{.python = "Crystal.shape", .value = int(CrystalShape::Square)}},
-    {"-round_xtal", "", &unit::one, "off", "ellipsoidal crystal", Range::any(), in<&O::shape>,
-     More{.python = "Crystal.shape", .value = int(CrystalShape::Round)}},
-    {"-gauss_xtal", "", &unit::one, "off", "Gaussian spots, no fringes between them", Range::any(),
-     in<&O::shape>, More{.python = "Crystal.shape", .value = int(CrystalShape::Gauss)}},
-    {"-tophat_spots -binary_spots", "", &unit::one, "off",
-     "spots of constant intensity, nothing between them", Range::any(), in<&O::shape>,
-     More{.python = "Crystal.shape", .value = int(CrystalShape::Tophat)}},
+};
+
+Quantity quantityOf(const CrystalShapeRow &row) {
+  return {row.flags,     "",
+          &unit::one,    row.shape == O().shape ? "on" : "off",
+          row.meaning,   Range::any(),
+          in<&O::shape>, More{.python = "Crystal.shape", .value = double(row.shape)}};
+}
+
+constexpr Quantity rowsAfterShapes[] = {
     {"-fudge", "FACTOR", &unit::one, "1", "scales the squared spot radius", Range::notNegative(),
      in<&O::fudge>,
      More{.python = "Crystal.fudge",
@@ -117,6 +118,9 @@ constexpr Quantity rows[] = {
     {"-mosaic_seed", "N", &unit::one, "12345678", "random-number seed of the mosaic domains", seeds,
      in<&O::mosaicSeed>,
      More{.python = "Crystal.mosaic_seed", .only = "with a mosaic spread (-mosaic, -mosaic_abc)"}},
+    {"-mosaic_lab", "", &unit::one, "off",
+     "turn mosaic domains about axes of the laboratory, not of the crystal", Range::any(),
+     in<&O::mosaicInLab>, More{.python = "Crystal.mosaic_in_lab", .only = "with -mosaic"}},
     {"-diffuse_gamma", "X [Y Z]", &unit::angstroms, "none",
      "diffuse scattering: correlation length of displacements along a*, c x a* and c",
      Range::positive(), in<&O::diffuseGamma>,
@@ -188,7 +192,17 @@ constexpr Quantity modelRows[] = {
 
 } // namespace
 
-std::span<const Quantity> crystalQuantities() { return rows; }
+std::span<const Quantity> crystalQuantities() {
+  static const std::vector<Quantity> rows = [] {
+    std::vector<Quantity> all(std::begin(rowsBeforeShapes), std::end(rowsBeforeShapes));
+    for (const CrystalShapeRow &shape : crystalShapes)
+      if (shape.flags)
+        all.push_back(quantityOf(shape));
+    all.insert(all.end(), std::begin(rowsAfterShapes), std::end(rowsAfterShapes));
+    return all;
+  }();
+  return rows;
+}
 std::span<const Quantity> modelQuantities() { return modelRows; }
 
 } // namespace nanobragg

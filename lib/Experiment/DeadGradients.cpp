@@ -30,7 +30,7 @@ const DeadCondition dead::factorsByEnergy = {
 
 const DeadCondition dead::flatSpots = {
     [](const Experiment &e) {
-      return e.variant.shape == CrystalShape::Tophat && !e.variant.background &&
+      return rowOf(e.variant.shape).profile == SpotProfile::Step && !e.variant.background &&
              !e.variant.diffuse && e.variant.structureFactors != StructureFactors::Tricubic;
     },
     "a tophat is flat but for its edges, whose movement counts as zero"};

@@ -69,6 +69,7 @@ private:
   void chooseOversample();
   std::int64_t mosaicDomains(const std::string &flag);
   void chooseMosaic();
+  void chooseMosaicFrame(std::int64_t domains);
   void chooseMosaicEllipsoid();
   void chooseMosaicBlocks();
   void chooseDiffuse();

@@ -56,8 +56,9 @@ struct Crystal {
   NumberList energyNodes;
   // With Anomalous, electrons: f' and f'' of each kind at each energy of the table, [kind][energy].
   std::vector<double> fPrime, fDoublePrime;
-  double mosaicSpread = 0;                 ///< rad, largest rotation of a domain
-  std::vector<Vec3> mosaicAxis{{0, 0, 0}}; ///< one unit axis per domain
+  double mosaicSpread = 0; ///< rad, largest rotation of a domain
+  /// One unit axis per domain: with Mosaicity::Ball in the lab, else in the crystal's frame.
+  std::vector<Vec3> mosaicAxis{{0, 0, 0}};
   /// angle of each domain = spread * this; with Mosaicity::Ellipsoid of the spread about its axis
   std::vector<double> mosaicUnitAngle{0};
   /// With Mosaicity::Ellipsoid, rad: standard deviations of rotations about the axes x, y, z of the

@@ -48,6 +48,7 @@ struct Options {
   std::optional<std::array<double, 6>> cell;          ///< A and degrees
   std::optional<Vec3> misset;                         ///< degrees, about lab X, then Y, then Z
   bool missetRandom = false;                          ///< beats misset; `-misset x y z` resets it
+  bool mosaicInLab = false;                           ///< -mosaic_lab
   std::optional<std::int64_t> missetSeed, mosaicSeed; ///< as the user writes them
   std::optional<std::int64_t> na, nb, nc;             ///< -N sets all three
   std::optional<std::array<double, 3>> ncellsDef;     ///< with a Gaussian shape only

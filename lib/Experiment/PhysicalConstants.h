@@ -3,7 +3,6 @@
 #define NANOBRAGG_EXPERIMENT_PHYSICALCONSTANTS_H
 
 #include <cmath>
-#include <numbers>
 
 /// The digits are the C program's, so that images are the same to the last bit where the formula
 /// is.
@@ -32,7 +31,7 @@ inline constexpr double gaussWidth = 0.63;
 /// The spot of a tophat crystal ends at r2 = gaussWidth^2, correctly rounded.
 inline constexpr double tophatEdge = 0.3969;
 /// The height of a round crystal's spot over that of a block of as many cells.
-inline const double roundHeight = std::sqrt(std::numbers::pi / 6);
+inline const double roundHeight = std::sqrt(M_PI / 6);
 
 /// The limits of nb.capture_fraction: a ray nearer to the plane of the sensor counts as that near,
 /// and seen from behind, where the formula grows without bound, exponents end.

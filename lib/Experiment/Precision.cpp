@@ -7,19 +7,18 @@ namespace nanobragg {
 
 int mostCellsOfMixed(const Experiment &experiment) {
   const ProgramVariant &variant = experiment.variant;
-  const bool gaussian = variant.shape == CrystalShape::GaussMatrix ||
-                        (variant.shape == CrystalShape::Gauss && variant.spotMetric == Rule::Right);
-  return gaussian ? 500 : 128;
+  const CrystalShapeRow &shape = rowOf(variant.shape);
+  const bool ofC = shape.hasRadiusOfC && variant.spotMetric == Rule::C;
+  return ofC ? std::min(shape.mostMixedCells, 128) : shape.mostMixedCells;
 }
 
 Precision precisionFor(Precision wanted, const Experiment &experiment) {
   double cells = *std::ranges::max_element(experiment.crystal.ncells);
-  if (experiment.variant.shape == CrystalShape::GaussMatrix)
+  if (rowOf(experiment.variant.shape).hasMatrix)
     for (const double width : experiment.crystal.ncellsCross)
       cells += std::fabs(width);
-  const bool tophat = experiment.variant.shape == CrystalShape::Tophat;
   const bool wide = cells > mostCellsOfMixed(experiment);
-  return wanted == Precision::Mixed && (wide || tophat) ? Precision::F64 : wanted;
+  return wanted == Precision::Mixed && wide ? Precision::F64 : wanted;
 }
 
 } // namespace nanobragg

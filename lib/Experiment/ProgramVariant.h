@@ -5,6 +5,7 @@
 #ifndef NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 #define NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 
+#include "lib/Experiment/CrystalShape.h"
 #include "nanobragg/CullSetting.h"
 
 #include <string>
@@ -12,8 +13,6 @@
 
 namespace nanobragg {
 
-/// GaussMatrix: Gaussian spots of any orientation, by a symmetric matrix of widths.
-enum class CrystalShape { Square, Round, Gauss, Tophat, GaussMatrix };
 /// Constant: no reflection list, default_F everywhere. By the energy of the source: Channels, a
 /// list for each channel, of which a source has the nearest, or with BetweenChannels both around
 /// it; Anomalous, complex factors and those of anomalous scatterers. All of the nearest reflection.
@@ -39,10 +38,12 @@ enum class Evaluation { None, Once, Each };
 /// sub-pixel. Last: the C program's last-layer fraction for all. Each: every sub-pixel.
 enum class Capture { None, Sum, Last, Each };
 enum class Water { None, Right, C };
-/// Ball: rotations about random axes by up to one angle; where averages are not sampled, normally
-/// distributed. Ellipsoid: normally distributed, about three axes of the crystal by three spreads.
-/// None: one block; not where averages are sampled.
-enum class Mosaicity { Ball, Ellipsoid, None };
+/// Ball: rotations about random axes by up to one angle; the axes are the laboratory's, which is
+/// the C program's choice, and that of a crystal without spread. Where averages are not sampled:
+/// normally distributed, alike about all axes. Ellipsoid: normally distributed, about three axes of
+/// the crystal by three spreads. CrystalBall: as a sampled Ball, about axes of the crystal. None:
+/// one block; not where averages are sampled.
+enum class Mosaicity { Ball, Ellipsoid, CrystalBall, None };
 /// What becomes of the averages over pixels, rotation steps, mosaic blocks and spectra. Sampled:
 /// the samples that flags ask for, as the C program draws them. Closed: normal distributions,
 /// averaged in closed form. Drawn: the same distributions, by many draws, which closed forms are

@@ -19,10 +19,6 @@ double Unit::fromSI(double value, std::size_t index) const {
   return near;
 }
 
-bool Quantity::isGiven(const Options &options) const {
-  return std::ranges::any_of(fields, [&](const Field *f) { return f && !f->get(options).empty(); });
-}
-
 void Quantity::check(std::span<const double> values) const {
   if (values.empty())
     return;

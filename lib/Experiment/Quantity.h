@@ -86,7 +86,6 @@ struct Quantity {
 
   std::string_view name() const { return flags.substr(0, flags.find(' ')); }
   const Field &field() const { return *fields[0]; }
-  bool isGiven(const Options &options) const;
   /// In the unit of flags. Throws std::invalid_argument, which does not name the quantity.
   void set(Options &options, std::vector<double> values) const;
   /// The choice of this word. Throws std::invalid_argument that lists the words.

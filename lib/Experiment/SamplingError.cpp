@@ -183,7 +183,7 @@ std::optional<std::string> coarseSampling(const Experiment &e, const Report &r) 
   return "samples lie farther apart than spots are wide (" + enumeration(few) +
          "): the photons of a spot are off by " + percent(error) + "; " + enumeration(mended) +
          " would make that " + percent(now) +
-         (e.variant.shape == CrystalShape::Gauss || e.variant.shape == CrystalShape::GaussMatrix
+         (rowOf(e.variant.shape).profile == SpotProfile::Gaussian
               ? "; --average=closed averages exactly"
               : "");
 }

@@ -16,6 +16,10 @@ constexpr SemanticSwitch switches[] = {
     {"random-misset", &Semantics::randomMisset,
      "takes a largest rotation of 90 as radians, so that orientations are not uniform",
      "orientations uniform over all rotations", "-misset random"},
+    {"mosaic-frame", &Semantics::mosaicFrame,
+     "turns mosaic domains about axes of the laboratory, so that they are others in each "
+     "orientation and do not turn with the spindle",
+     "about axes of the crystal, which turn with it", "-mosaic"},
     {"exact-ratios", &Semantics::exactRatios,
      "rounds ratios up as they come out of floating point: a crystal of 0.001 mm is 100 or 101 "
      "cells of 100 A long, and 1.1 degrees are 12 steps of 0.1",

@@ -13,6 +13,7 @@ struct Semantics {
   Rule cellSetting = Rule::Right;
   Rule spotMetric = Rule::Right;
   Rule randomMisset = Rule::Right;
+  Rule mosaicFrame = Rule::Right;
   Rule exactRatios = Rule::Right;
   Rule interpolationChoice = Rule::Right;
   Rule sourceWeights = Rule::Right;

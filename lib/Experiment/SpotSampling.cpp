@@ -12,23 +12,6 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-/// Of L^2 along each axis, in units of an index over the number of cells, by its curvature at the
-/// node; of a ball its own.
-double spotVariance(const Experiment &e) {
-  switch (e.variant.shape) {
-  case CrystalShape::Square:
-    return 3 / (2 * pi * pi);
-  case CrystalShape::Round:
-    return 5 / (2 * pi * pi) / e.crystal.fudge;
-  case CrystalShape::Gauss:
-  case CrystalShape::GaussMatrix:
-    return 0.63 / 4 / e.crystal.fudge;
-  case CrystalShape::Tophat:
-    return 0.63 * 0.63 / 5 / e.crystal.fudge;
-  }
-  return 1;
-}
-
 /// Mean square of the angle in the C program's law, of the largest squared.
 constexpr double ballMeanSquare = 0.739;
 
@@ -55,9 +38,9 @@ SpotSampling::SpotSampling(const Experiment &experiment, const Report &report,
 void SpotSampling::chooseSpot(const Report &report) {
   const Crystal &c = experiment.crystal;
   const Goniometer &g = experiment.goniometer;
-  const bool isotropic = experiment.variant.spotMetric == Rule::C &&
-                         (experiment.variant.shape == CrystalShape::Gauss ||
-                          experiment.variant.shape == CrystalShape::Tophat);
+  const bool isotropic =
+      experiment.variant.spotMetric == Rule::C && rowOf(experiment.variant.shape).hasRadiusOfC;
+  const double variance = rowOf(experiment.variant.shape).variance / c.fudge;
   for (std::size_t i = 0; i < 3; ++i) {
     Vec3 width{};
     if (isotropic)
@@ -66,7 +49,7 @@ void SpotSampling::chooseSpot(const Report &report) {
       width =
           scaled(rotatedAbout(g.spindleAxis, g.phi0 + g.osc / 2, report.reciprocalCell.vectors[i]),
                  1 / c.ncells[i]);
-    spot[i] = scaled(width, std::sqrt(spotVariance(experiment)) / units::angstrom);
+    spot[i] = scaled(width, std::sqrt(variance) / units::angstrom);
   }
 }
 
@@ -77,9 +60,9 @@ void SpotSampling::chooseShifts(double wavelength) {
              scaled(cross(vertical, beam.direction), 1 / wavelength),
              scaled(cross(beam.polarizationAxis, beam.direction), 1 / wavelength), q};
   const Crystal &c = experiment.crystal;
-  mosaicVariance = experiment.variant.mosaicity == Mosaicity::Ball
-                       ? ballMeanSquare * c.mosaicSpread * c.mosaicSpread / 3
-                       : dot(c.mosaicAbc, c.mosaicAbc) / 3;
+  mosaicVariance = experiment.variant.mosaicity == Mosaicity::Ellipsoid
+                       ? dot(c.mosaicAbc, c.mosaicAbc) / 3
+                       : ballMeanSquare * c.mosaicSpread * c.mosaicSpread / 3;
 }
 
 /// As many independent draws. Those of an ellipsoid are spread evenly, and their error falls with

@@ -5,6 +5,8 @@
 #include "lib/Experiment/Options.h"
 #include "lib/Experiment/ProgramVariant.h"
 
+#include <algorithm>
+#include <array>
 #include <span>
 
 namespace nanobragg {
@@ -19,7 +21,6 @@ struct Words;
   };
 
 WORDS(bool, "no", "yes")
-WORDS(CrystalShape, "square", "round", "gauss", "tophat", "gauss_matrix")
 WORDS(StructureFactors, "constant", "nearest", "tricubic", "channels", "between_channels",
       "anomalous")
 WORDS(CellSource, "cell", "matrix", "cell_and_matrix")
@@ -33,13 +34,22 @@ WORDS(SolidAngle, "pixel", "point")
 WORDS(Evaluation, "none", "once", "each")
 WORDS(Capture, "none", "sum", "last", "each")
 WORDS(Water, "none", "right", "c")
-WORDS(Mosaicity, "ball", "ellipsoid", "none")
+WORDS(Mosaicity, "ball", "ellipsoid", "crystal_ball", "none")
 WORDS(Averaging, "sampled", "closed", "draws")
 WORDS(PointSpread, "none", "gauss", "fiber")
 WORDS(ImageType, "f32", "f64")
 WORDS(Convention, "mosflm", "denzo", "adxv", "xds", "dials", "custom")
 
 #undef WORDS
+
+template <>
+struct Words<CrystalShape> {
+  static constexpr auto all = [] {
+    std::array<const char *, std::size(crystalShapes)> words{};
+    std::ranges::transform(crystalShapes, words.begin(), &CrystalShapeRow::word);
+    return words;
+  }();
+};
 
 template <typename Choice>
 inline constexpr std::span<const char *const> wordsOf = Words<Choice>::all;

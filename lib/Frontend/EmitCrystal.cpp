@@ -3,7 +3,6 @@
 using namespace mlir;
 using namespace mlir::nb;
 using nanobragg::CellSource;
-using nanobragg::CrystalShape;
 using nanobragg::Rule;
 using nanobragg::StructureFactors;
 
@@ -73,32 +72,15 @@ Value Emitter::millerIndex(const SampleIndices &at, Value q) {
   return op<MillerIndexOp>("hkl", direct, turnedBack(before, ellipsoidRotation(deviates)));
 }
 
-static Shape shapeOf(CrystalShape shape) {
-  switch (shape) {
-  case CrystalShape::Square:
-    return Shape::square;
-  case CrystalShape::Round:
-    return Shape::round;
-  case CrystalShape::Gauss:
-    return Shape::gauss;
-  case CrystalShape::Tophat:
-    return Shape::tophat;
-  case CrystalShape::GaussMatrix:
-    return Shape::gauss_matrix;
-  }
-  llvm_unreachable("all crystal shapes are listed");
-}
-
 Value Emitter::latticeFactor(Value hkl) {
   Value ncells = op<VecOp>("ncells", param("ncells_a"), param("ncells_b"), param("ncells_c"));
-  Shape shape = shapeOf(variant.shape);
-  Value fudge = shape == Shape::square ? Value() : param("fudge");
+  const nanobragg::CrystalShapeRow &shape = rowOf(variant.shape);
+  Value fudge = shape.profile == nanobragg::SpotProfile::Grating ? Value() : param("fudge");
   Value cross;
-  if (shape == Shape::gauss_matrix)
+  if (shape.hasMatrix)
     cross = op<VecOp>("ncells_def", param("ncells_d"), param("ncells_e"), param("ncells_f"));
   Value reciprocal;
-  bool spot = shape == Shape::gauss || shape == Shape::tophat;
-  if (spot && variant.spotMetric == Rule::C) {
+  if (shape.hasRadiusOfC && variant.spotMetric == Rule::C) {
     // The reciprocal basis as the C program has it at this point: V* (b x c), cyclic.
     Value direct = unrotatedDirect();
     Value a = op<RowOp>("a", direct, 0), bb = op<RowOp>("b", direct, 1),
@@ -118,7 +100,8 @@ Value Emitter::latticeFactor(Value hkl) {
         elements.push_back(op<ComponentOp>("element", column, row));
     reciprocal = op<MatOp>("reciprocal_metric", Mat3Type::get(b.getF64Type()), elements);
   }
-  return op<LatticeFactorOp>("F_latt", b.getF64Type(), shape, hkl, ncells, fudge, reciprocal, cross,
+  return op<LatticeFactorOp>("F_latt", b.getF64Type(), *symbolizeShape(shape.word), hkl, ncells,
+                             fudge, reciprocal, cross,
                              /*fraction=*/false);
 }
 

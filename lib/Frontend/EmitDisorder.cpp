@@ -18,6 +18,11 @@ Value Emitter::crystalFrame() {
   return op<MatOp>("crystal_frame", Mat3Type::get(b.getF64Type()), elements);
 }
 
+/// From the crystal's frame to the lab, before the spindle turns.
+Value Emitter::fromCrystalFrame(StringRef name, Value vector) {
+  return op<TransformOp>(name, op<TransposeOp>("crystal_frame_t", crystalFrame()), vector);
+}
+
 /// Rotation angles of a domain of an ellipsoid, in the lab, before the spindle turns.
 Value Emitter::ellipsoidRotation(Value deviates) {
   Value spreads = param("mosaic_abc");
@@ -25,24 +30,27 @@ Value Emitter::ellipsoidRotation(Value deviates) {
   for (int64_t i = 0; i < 3; ++i)
     angles.push_back(mul("mosaic_angle", op<ComponentOp>("deviate", deviates, i),
                          op<ComponentOp>("spread", spreads, i)));
-  Value toLab = op<TransposeOp>("crystal_frame_t", crystalFrame());
-  Value inCrystal = op<VecOp>("mosaic_angles", angles[0], angles[1], angles[2]);
-  return op<TransformOp>("mosaic_angles", toLab, inCrystal);
+  return fromCrystalFrame("mosaic_angles",
+                          op<VecOp>("mosaic_angles", angles[0], angles[1], angles[2]));
 }
 
-/// The rotation of a mosaic domain. Of a ball the axes are in the lab, and it comes after the
-/// spindle's; of an ellipsoid they are the crystal's, and it comes first.
+/// The rotation of a mosaic domain. Where the axes are in the lab it comes after the spindle's;
+/// where they are the crystal's it comes first.
 Value Emitter::crystalRotation(const SampleIndices &at, Value spindle) {
   Value axis = lookup("mosaic_axis", "mosaic_axis", at.mosaic);
   Value unit = lookup("mosaic_angle", "mosaic_unit_angle", at.mosaic);
-  if (variant.mosaicity == nanobragg::Mosaicity::Ball) {
-    Value angle = mul("mosaic_angle", param("mosaic_spread"), unit);
-    Value domain = op<AxisRotationOp>("mosaic_rotation", axis, angle);
-    return op<MultiplyOp>("crystal_rotation", domain, spindle);
+  if (variant.mosaicity == nanobragg::Mosaicity::Ellipsoid) {
+    Value deviates = op<ScaleOp>("mosaic_deviates", axis, unit);
+    Value domain = op<VectorRotationOp>("mosaic_rotation", ellipsoidRotation(deviates));
+    return op<MultiplyOp>("crystal_rotation", spindle, domain);
   }
-  Value deviates = op<ScaleOp>("mosaic_deviates", axis, unit);
-  Value domain = op<VectorRotationOp>("mosaic_rotation", ellipsoidRotation(deviates));
-  return op<MultiplyOp>("crystal_rotation", spindle, domain);
+  const bool ofCrystal = variant.mosaicity == nanobragg::Mosaicity::CrystalBall;
+  if (ofCrystal)
+    axis = fromCrystalFrame("mosaic_axis", axis);
+  Value angle = mul("mosaic_angle", param("mosaic_spread"), unit);
+  Value domain = op<AxisRotationOp>("mosaic_rotation", axis, angle);
+  return ofCrystal ? op<MultiplyOp>("crystal_rotation", spindle, domain)
+                   : op<MultiplyOp>("crystal_rotation", domain, spindle);
 }
 
 /// Diffuse scattering at a Miller index, over the squared structure factor: of all cells, by the

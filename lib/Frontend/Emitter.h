@@ -139,6 +139,7 @@ private:
   // EmitDisorder.cpp
   Value crystalFrame();
   Value crystalRotation(const SampleIndices &at, Value spindle);
+  Value fromCrystalFrame(StringRef name, Value vector);
   Value ellipsoidRotation(Value deviates);
   Value diffuseScattering(Value hkl);
 

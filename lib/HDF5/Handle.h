@@ -42,8 +42,11 @@ public:
     case H5I_ATTR:
       H5Aclose(id);
       break;
-    default:
+    case H5I_GENPROP_LST:
       H5Pclose(id);
+      break;
+    default: // no other kind is opened here
+      break;
     }
     id = -1;
   }

@@ -5,6 +5,7 @@
 #define NANOBRAGG_IO_DIALSEXPERIMENT_H
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/Experiment/ProgramVariant.h"
 
 #include <array>
 #include <cstdint>
@@ -58,12 +59,23 @@ struct DialsCrystal {
   double mosaicity = 0;
 };
 
+/// What pixels are averages of, with the numbers that flags have (docs/averages.md). A key of our
+/// own, which DIALS reads over.
+struct Averages {
+  Averaging how = Averaging::Closed;
+  std::optional<double> mosaicSpread;                   ///< degrees
+  std::optional<Vec3> mosaicAbc;                        ///< degrees
+  std::optional<double> bandwidthSigma;                 ///< per cent
+  std::optional<std::array<double, 2>> divergenceSigma; ///< mrad
+};
+
 struct DialsExperiment {
   DialsBeam beam;
   std::vector<DialsPanel> panels;
   std::optional<DialsGoniometer> goniometer;
   std::optional<DialsScan> scan;
   std::optional<DialsCrystal> crystal;
+  std::optional<Averages> averages;
   std::int64_t imageSet = -1; ///< which images it is of; those of one number share them
   std::string mask{};         ///< file of the image set's mask, or empty
   /// Models as the file has them, JSON; empty: not from a file. A model that no flag changed is

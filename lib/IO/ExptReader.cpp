@@ -1,6 +1,7 @@
 #include "lib/IO/ExptFile.h"
 
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Experiment/Words.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/JsonText.h"
@@ -305,6 +306,27 @@ DialsCrystal crystalOf(const Model &model) {
   return crystal;
 }
 
+Averages averagesOf(const Model &model) {
+  Averages averages;
+  const std::span<const char *const> words = wordsOf<Averaging>;
+  const auto word = std::ranges::find(words, model.text("average"));
+  if (word == words.end())
+    model.refuse("has no \"average\" that is sampled, closed or draws");
+  averages.how = Averaging(word - words.begin());
+  if (model.find("mosaic"))
+    averages.mosaicSpread = model.number("mosaic", 0);
+  averages.mosaicAbc = model.numbers<3>("mosaic_abc");
+  if (model.find("bandwidth_sigma"))
+    averages.bandwidthSigma = model.number("bandwidth_sigma", 0);
+  averages.divergenceSigma = model.numbers<2>("divergence_sigma");
+  const Vec3 abc = averages.mosaicAbc.value_or(Vec3{});
+  const auto divergence = averages.divergenceSigma.value_or(std::array{0.0, 0.0});
+  if (std::min({averages.mosaicSpread.value_or(0), abc[0], abc[1], abc[2],
+                averages.bandwidthSigma.value_or(0), divergence[0], divergence[1]}) < 0)
+    model.refuse("has a width below 0");
+  return averages;
+}
+
 class ListReader {
 public:
   ListReader(const std::string &path, const json &list) : path(path), list(list) {}
@@ -361,6 +383,8 @@ private:
     take("goniometer", e.goniometerText, [&](const Model &m) { e.goniometer = goniometerOf(m); });
     take("scan", e.scanText, [&](const Model &m) { e.scan = scanOf(m); });
     take("crystal", e.crystalText, [&](const Model &m) { e.crystal = crystalOf(m); });
+    if (const json *ours = model.find("nanobragg"))
+      e.averages = averagesOf(Model(path, where + ", nanobragg", *ours));
     if (const json *set = model.find("imageset"); set && set->is_number_unsigned()) {
       e.imageSet = set->get<std::int64_t>();
       if (const json *found = referred(model, "imageset"); found && found->is_object())

@@ -1,5 +1,7 @@
 #include "lib/IO/ExptFile.h"
 
+#include "lib/Experiment/Words.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -113,6 +115,19 @@ json asJson(const DialsCrystal &crystal) {
   return model;
 }
 
+json asJson(const Averages &averages) {
+  json model = {{"average", wordsOf<Averaging>[std::size_t(averages.how)]}};
+  const auto add = [&](const char *key, const auto &value) {
+    if (value)
+      model[key] = *value;
+  };
+  add("mosaic", averages.mosaicSpread);
+  add("mosaic_abc", averages.mosaicAbc);
+  add("bandwidth_sigma", averages.bandwidthSigma);
+  add("divergence_sigma", averages.divergenceSigma);
+  return model;
+}
+
 template <typename T>
 json keptOr(const std::string &text, const T &model) {
   return text.empty() ? asJson(model) : json::parse(text);
@@ -157,6 +172,8 @@ void writeExpt(OutputFile &out, std::span<const DialsExperiment> experiments,
       entry["scan"] = scans.add(keptOr(e.scanText, *e.scan));
     if (e.crystal)
       entry["crystal"] = crystals.add(keptOr(e.crystalText, *e.crystal));
+    if (e.averages)
+      entry["nanobragg"] = asJson(*e.averages);
     entry["imageset"] =
         sets.add(imageSet(images, e, e.imageSet >= 0 ? std::size_t(e.imageSet) : i));
     list.push_back(entry);

@@ -107,6 +107,29 @@ void takeBeam(const io::DialsBeam &beam, const std::string &path, const CommandL
     o.polarization = 2 * beam.polarizationFraction - 1;
 }
 
+/// What is averaged. The widths of a file are none of samples.
+void takeAverages(const io::Averages &averages, const std::string &path, const CommandLine &line,
+                  LoadedInputs &loaded) {
+  Options &o = loaded.options;
+  FlagsFirst flags(line, path, loaded);
+  if (!isGiven(line, "--average"))
+    o.averaging = averages.how;
+  else if (o.averaging != averages.how)
+    flags.anyOf({"--average"}, "how averages are taken");
+  if (o.averaging == Averaging::Sampled)
+    return;
+  if (!flags.anyOf({"-mosaic", "-mosaic_abc"}, "the mosaic spread")) {
+    o.mosaicSpread = averages.mosaicSpread;
+    o.mosaicAbc = averages.mosaicAbc;
+  }
+  if (!flags.anyOf({"--bandwidth-sigma"}, "the bandwidth"))
+    o.bandwidthSigma = averages.bandwidthSigma;
+  if (averages.divergenceSigma && !flags.anyOf({"-divergence_sigma"}, "the divergence")) {
+    o.hdivSigma = (*averages.divergenceSigma)[0];
+    o.vdivSigma = (*averages.divergenceSigma)[1];
+  }
+}
+
 void takeScan(const io::DialsExperiment &e, const std::string &path, const CommandLine &line,
               LoadedInputs &loaded) {
   Options &o = loaded.options;
@@ -247,6 +270,8 @@ void loadExpt(const CommandLine &line, LoadedInputs &loaded) {
   takeBeam(chosen.beam, path, line, loaded);
   placePanels(path, chosen.panels, chosen.beam, chosen.mask, line, loaded);
   takeScan(chosen, path, line, loaded);
+  if (chosen.averages)
+    takeAverages(*chosen.averages, path, line, loaded);
   FlagsFirst flags(line, path, loaded);
   if (chosen.crystal && !flags.anyOf({"-mat"}, "the orientation"))
     loaded.inputs.matrix = matrixOf(chosen, wavelengthOf(loaded.options, loaded.inputs), 0);

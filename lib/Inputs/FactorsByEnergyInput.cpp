@@ -66,16 +66,20 @@ void loadChannels(const std::string &path, const std::function<void(const std::s
   loaded.inputs.byEnergy = std::move(byEnergy);
 }
 
+void takePhasedFactors(io::StructureFactors &factors, LoadedInputs &loaded) {
+  auto byEnergy = std::make_shared<FactorsByEnergy>();
+  byEnergy->real = std::move(factors.real);
+  byEnergy->imaginary = std::move(factors.imaginary);
+  loaded.inputs.byEnergy = std::move(byEnergy);
+}
+
 void loadPhasedHkl(const std::string &path, const std::string &content, LoadedInputs &loaded) {
   io::StructureFactors factors = io::parsePhasedHkl(path, content, loaded.options.defaultF);
   loaded.reflections = factors.reflections;
   if (factors.duplicates > 0)
     loaded.warnings.push_back(path + ": " + std::to_string(factors.duplicates) +
                               " reflections are listed again; the last of each counts");
-  auto byEnergy = std::make_shared<FactorsByEnergy>();
-  byEnergy->real = std::move(factors.real);
-  byEnergy->imaginary = std::move(factors.imaginary);
-  loaded.inputs.byEnergy = std::move(byEnergy);
+  takePhasedFactors(factors, loaded);
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
 }
 

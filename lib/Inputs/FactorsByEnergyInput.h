@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_INPUTS_FACTORSBYENERGYINPUT_H
 #define NANOBRAGG_INPUTS_FACTORSBYENERGYINPUT_H
 
+#include "lib/IO/StructureFactorFile.h"
 #include "lib/Inputs/LoadInputs.h"
 
 #include <functional>
@@ -12,6 +13,9 @@ namespace nanobragg {
 /// them. `load` reads a list into the grid of `loaded`. Throws UsageError, io::FileError.
 void loadChannels(const std::string &path, const std::function<void(const std::string &)> &load,
                   LoadedInputs &loaded);
+
+/// Moves complex structure factors into `loaded`.
+void takePhasedFactors(io::StructureFactors &factors, LoadedInputs &loaded);
 
 /// Puts a list of h k l F phase into `loaded`. Throws io::FileError.
 void loadPhasedHkl(const std::string &path, const std::string &content, LoadedInputs &loaded);

@@ -6,6 +6,7 @@
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/IO/FileError.h"
 #include "lib/Inputs/DialsInput.h"
+#include "lib/Inputs/FactorsByEnergyInput.h"
 
 #include <algorithm>
 #include <cmath>
@@ -137,12 +138,8 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
   loaded.hallSymbol = factors.hallSymbol;
   loaded.remarks.insert(loaded.remarks.end(), factors.notes.begin(), factors.notes.end());
   loaded.warnings.insert(loaded.warnings.end(), factors.warnings.begin(), factors.warnings.end());
-  if (line.files.anomalousAtoms) {
-    auto byEnergy = std::make_shared<FactorsByEnergy>();
-    byEnergy->real = std::move(factors.real);
-    byEnergy->imaginary = std::move(factors.imaginary);
-    loaded.inputs.byEnergy = std::move(byEnergy);
-  }
+  if (line.files.anomalousAtoms)
+    takePhasedFactors(factors, loaded);
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
 }
 

@@ -1,5 +1,6 @@
 // What libnb-mpi.so exports.
 #include "lib/MPI/Ranks.h"
+#include "lib/Parallel/TaskQueue.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 using namespace nanobragg;
@@ -36,8 +38,8 @@ public:
   }
 
   ~MpiRanks() override {
-    if (server.joinable())
-      server.join();
+    if (server)
+      server->finish();
     MPI_Comm_free(&machine);
     MPI_Finalize();
   }
@@ -108,8 +110,8 @@ public:
       if (std::chrono::steady_clock::now() > until)
         return false;
     }
-    if (server.joinable())
-      server.join();
+    if (server)
+      server->finish();
     if (!arriving)
       MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
     arriving = true;
@@ -145,8 +147,8 @@ private:
   void serve() {
     if (!threads)
       answer();
-    else if (others > 0 && !server.joinable())
-      server = std::thread([this] {
+    else if (others > 0 && !server)
+      server.emplace(1).add([this] {
         while (others > 0) {
           answer();
           pause();
@@ -189,7 +191,7 @@ private:
   int own = 0, all = 1, ownHere = 0, allHere = 1;
   MPI_Comm machine{};
   bool threads = false; ///< may one of them be in MPI while another is not?
-  std::thread server;
+  std::optional<TaskQueue> server;
   std::mutex mpi;
   std::atomic<int> others = 0;         ///< rank 0's: ranks that may ask
   std::atomic<std::int64_t> dealt = 0; ///< rank 0's

@@ -1,7 +1,6 @@
 #include "lib/Transforms/CullSupport.h"
 
 #include "dialect/CrystalShapes.h"
-#include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Transforms/Invariants.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,6 +13,7 @@
 using namespace mlir;
 using namespace mlir::nb;
 using nanobragg::CulledProgram;
+using nanobragg::SpotProfile;
 namespace bounds = nanobragg::bounds;
 
 namespace {
@@ -180,38 +180,25 @@ static std::optional<Support> ofFactor(LatticeFactorOp op, Operation *image,
       why = "the size of the crystal varies inside the image";
       return std::nullopt;
     }
-  if (op.getShape() == Shape::square)
+  const nanobragg::CrystalShapeRow &shape = rowOf(op.getShape());
+  if (shape.profile == SpotProfile::Grating)
     return ofGrating(hkl, op.getNcells(), image, program, r, why);
-  double bound = 0;
-  switch (op.getShape()) {
-  case Shape::gauss:
-  case Shape::gauss_matrix:
-    bound = bounds::ofExponent(program, elementTypeOf(op.getType()).isF32());
-    break;
-  case Shape::tophat:
-    bound = nanobragg::constants::tophatEdge * bounds::edgeRoom;
-    break;
-  case Shape::round:
-    if (program.isExact()) {
-      why = nowhereZero;
-      return std::nullopt;
-    }
-    bound = bounds::ofBall(program.setting.tolerance());
-    break;
-  case Shape::square:
-    llvm_unreachable("a square crystal's factor is no function of a distance");
+  const auto bound = bounds::ofProfile(shape.profile, program, elementTypeOf(op.getType()).isF32());
+  if (!bound) {
+    why = nowhereZero;
+    return std::nullopt;
   }
   // The form has the exponent's sign; it is made positive.
-  const double factor = distanceFactor(op.getShape());
+  const double factor = shape.distanceFactor;
   auto form = distanceCoefficients(op, factor, r);
-  Support support{hkl, scaled(form, (factor < 0 ? -1 : 1) / bound, r), 0, {}};
-  if (op.getShape() == Shape::gauss && program.isExact() && !program.derives &&
-      elementTypeOf(op.getType()).isF64()) {
+  Support support{hkl, scaled(form, (factor < 0 ? -1 : 1) / *bound, r), 0, {}};
+  if (shape.profile == SpotProfile::Gaussian && !shape.hasMatrix && program.isExact() &&
+      !program.derives && elementTypeOf(op.getType()).isF64()) {
     // As many cells as there are, in place of 2^60.
-    const double ofMost = bounds::ofMostCells / bound;
+    const double ofMost = bounds::ofMostCells / *bound;
     Value logarithm = logarithmOfCells(op.getNcells(), r);
     Value share = r.reciprocal(
-        r.add(r.mul(logarithm, 1 / bound), r.constant(logarithm.getType(), 1 - ofMost)));
+        r.add(r.mul(logarithm, 1 / *bound), r.constant(logarithm.getType(), 1 - ofMost)));
     for (Value &coefficient : support.form)
       coefficient = r.mul(coefficient, share);
   }

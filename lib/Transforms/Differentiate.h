@@ -39,6 +39,9 @@ private:
 /// Emits an error at an op that has neither rule nor expansion.
 LogicalResult expandActiveOps(func::FuncOp func, ArrayRef<Value> parameters);
 
+/// The tangent of a leaf's result from those of its operands; null where it is zero.
+Value tangentOf(OpBuilder &builder, DifferentiableOp op, function_ref<Value(Value)> tangent);
+
 /// "no derivative rule for ..." at the op.
 LogicalResult reportMissingRule(Operation *op);
 

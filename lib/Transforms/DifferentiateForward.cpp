@@ -4,6 +4,15 @@
 using namespace mlir;
 using namespace mlir::nb;
 
+Value nb::tangentOf(OpBuilder &builder, DifferentiableOp op, function_ref<Value(Value)> tangent) {
+  Value total;
+  for (OpOperand &operand : op->getOpOperands())
+    if (Value t = tangent(operand.get()))
+      if (Value term = op.tangent(builder, operand.getOperandNumber(), t))
+        total = total ? addValues(builder, op->getLoc(), total, term) : term;
+  return total;
+}
+
 namespace {
 class Forward {
 public:
@@ -118,19 +127,9 @@ LogicalResult Forward::visitStage(NeighbourResponse stage) {
 LogicalResult Forward::visitLeaf(DifferentiableOp op) {
   OpBuilder builder(op.getContext(), &names);
   builder.setInsertionPointAfter(op);
-  for (size_t k = 0; k < tangents.size(); ++k) {
-    Value total;
-    for (OpOperand &operand : op->getOpOperands()) {
-      Value t = tangent(k, operand.get());
-      if (!t)
-        continue;
-      Value term = op.tangent(builder, operand.getOperandNumber(), t);
-      if (term)
-        total = total ? addValues(builder, op->getLoc(), total, term) : term;
-    }
-    if (total)
-      tangents[k][op->getResult(0)] = total;
-  }
+  for (size_t k = 0; k < tangents.size(); ++k)
+    if (Value t = tangentOf(builder, op, [&](Value value) { return tangent(k, value); }))
+      tangents[k][op->getResult(0)] = t;
   return success();
 }
 } // namespace

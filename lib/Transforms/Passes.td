@@ -143,10 +143,6 @@ def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
 
     Example: `nb-opt --nb-hoist-invariants --nb-tabulate-invariants experiment.mlir`
   }];
-  let options = [
-    Option<"lookupCost", "lookup-cost", "unsigned", "2",
-           "what finding an entry costs, in floating-point operations, beside one for each number read">
-  ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 
@@ -161,10 +157,6 @@ def SplitSums : Pass<"nb-split-sums"> {
 
     Example: `nb-opt --nb-split-sums --nb-hoist-invariants experiment.mlir`
   }];
-  let options = [
-    Option<"overhead", "overhead", "unsigned", "8",
-           "what a loop costs beside its body, in floating-point operations">
-  ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 
@@ -336,11 +328,7 @@ def Vectorize : Pass<"nb-vectorize"> {
     Example: `nb-opt --nb-vectorize=width=8 experiment.mlir`
   }];
   let options = [
-    Option<"width", "width", "int64_t", "8", "lanes: pixels computed at once">,
-    Option<"litWidth", "lit-width", "int64_t", "8",
-           "the most lanes of an image that nb-cull has marked, in which neighbours are mostly dark">,
-    Option<"litRows", "lit-rows", "int64_t", "2",
-           "how many rows these lanes are, where they can be: spots are round">
+    Option<"width", "width", "int64_t", "8", "lanes: pixels computed at once">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::vector::VectorDialect"];

@@ -29,13 +29,6 @@ Slice::Slice(ValueRange results, ValueRange inputs, Operation *loop) : results(r
 }
 
 namespace {
-struct Made : OpBuilder::Listener {
-  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
-    ops.push_back(op);
-  }
-  SmallVector<Operation *> ops;
-};
-
 /// Forward derivatives of ops one after another.
 class Tangents {
 public:
@@ -61,15 +54,9 @@ Value Tangents::visit(Operation *op) {
   if (isa<InactiveOp>(op) || !isDifferentiable(result.getType()) || !isActive(op))
     return result;
   if (auto leaf = dyn_cast<DifferentiableOp>(op)) {
-    for (Slice::Seeds &known : of) {
-      Value total;
-      for (OpOperand &operand : op->getOpOperands())
-        if (Value t = known.lookup(operand.get()))
-          if (Value term = leaf.tangent(b, operand.getOperandNumber(), t))
-            total = total ? addValues(b, op->getLoc(), total, term) : term;
-      if (total)
-        known[result] = total;
-    }
+    for (Slice::Seeds &known : of)
+      if (Value t = tangentOf(b, leaf, [&](Value value) { return known.lookup(value); }))
+        known[result] = t;
     return result;
   }
   auto expandable = dyn_cast<ExpandableOp>(op);
@@ -77,11 +64,13 @@ Value Tangents::visit(Operation *op) {
     (void)reportMissingRule(op);
     return {};
   }
-  Made made;
-  OpBuilder inPlace(op, &made);
+  Operation *before = op->getPrevNode();
+  OpBuilder inPlace(op);
   Value value = expandable.expand(inPlace);
-  llvm::erase(made.ops, op);
-  for (Operation *part : made.ops) {
+  Operation *next = before ? before->getNextNode() : &op->getBlock()->front();
+  while (next != op) {
+    Operation *part = next;
+    next = part->getNextNode();
     Value old = part->getResult(0), known = visit(part);
     if (!known)
       return {};

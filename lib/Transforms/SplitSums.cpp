@@ -114,8 +114,10 @@ SmallVector<SumOp> nb::splitSum(SumOp sum, ArrayRef<unsigned> points, FunctionOp
 }
 
 namespace {
+/// What a loop costs beside its body, in floating-point operations.
+constexpr unsigned overhead = 8;
+
 struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
-  using SplitSumsBase::SplitSumsBase;
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
       SmallVector<SumOp> sums;
@@ -131,7 +133,7 @@ struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
               << remark::add(
                      "stays one loop: what needs not all of its dimensions costs at most {0}, "
                      "and a loop of its own {1}",
-                     *std::max_element(costs.begin() + 1, costs.end() - 1), overhead.getValue());
+                     *std::max_element(costs.begin() + 1, costs.end() - 1), overhead);
       }
     });
   }

@@ -30,9 +30,7 @@ bool isTableElement(Type type) {
 
 class Tabulator {
 public:
-  /// `cost` is that of finding an entry, in the units of costOf.
-  Tabulator(ImageOp image, FunctionOpInterface func, unsigned cost = 0)
-      : image(image), func(func), cost(cost) {}
+  Tabulator(ImageOp image, FunctionOpInterface func) : image(image), func(func) {}
 
   void run() {
     collectLoops();
@@ -59,14 +57,13 @@ private:
 
   ImageOp image;
   FunctionOpInterface func;
-  unsigned cost;
 
   /// All loops around a sample that run over the same values for every pixel of a panel, outer ones
   /// first.
   SmallVector<Loop> loops;
   DenseMap<Value, unsigned> loopOfInductionVar;
 
-  /// An op whose value depends on loops of the list and on nothing else inside the image.
+  /// An op whose value depends on loops of the list, or none, and on nothing else inside the image.
   struct PixelFree {
     llvm::SmallBitVector loops;
     unsigned position;
@@ -112,8 +109,7 @@ void Tabulator::findPixelFree() {
         return;
       loopsOfOp |= def->second.loops;
     }
-    if (loopsOfOp.any())
-      pixelFree[op] = {loopsOfOp, position};
+    pixelFree[op] = {loopsOfOp, position};
   });
 }
 
@@ -149,7 +145,7 @@ bool Tabulator::isWorthATable(Operation *op) {
   if (isa<LookupOp, ComponentOp, ElementOp, RowOp>(op))
     return false;
   const llvm::SmallBitVector &loopsOfOp = pixelFree[op].loops;
-  unsigned lookup = cost;
+  unsigned lookup = 2; // finding the entry, and one for each number read
   for (Value result : op->getResults())
     lookup += needed.contains(result) ? scalarsIn(result.getType()) : 0;
   unsigned slice = 0;
@@ -185,7 +181,7 @@ bool Tabulator::isWorthATable(Operation *op) {
 /// Backwards, so that all users have been seen before a value is decided on.
 void Tabulator::choose(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
-    if (auto found = pixelFree.find(&op); found != pixelFree.end()) {
+    if (auto found = pixelFree.find(&op); found != pixelFree.end() && found->second.loops.any()) {
       auto isNeeded = [&](Value result) { return needed.contains(result); };
       if (llvm::none_of(op.getResults(), isNeeded))
         continue; // used by other tables only
@@ -263,7 +259,7 @@ TabulateOp Tabulator::tabulate(Operation *op, std::string &why) {
   collectLoops();
   findPixelFree();
   auto found = pixelFree.find(op);
-  if (found == pixelFree.end())
+  if (found == pixelFree.end() || found->second.loops.none())
     why = "depends on the pixel or on no sum, or is not pure";
   else if (!llvm::all_of(op->getResultTypes(), isTableElement))
     why = "makes what a table cannot hold";
@@ -299,13 +295,12 @@ TabulateOp nb::tabulate(Operation *op, FunctionOpInterface func, std::string &wh
 
 namespace {
 struct TabulateInvariantsPass : nb::impl::TabulateInvariantsBase<TabulateInvariantsPass> {
-  using TabulateInvariantsBase::TabulateInvariantsBase;
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
       SmallVector<ImageOp> images;
       func.walk([&](ImageOp image) { images.push_back(image); });
       for (ImageOp image : images)
-        Tabulator(image, func, lookupCost).run();
+        Tabulator(image, func).run();
     });
   }
 };

@@ -46,6 +46,7 @@ private:
   LogicalResult rewriteOp(Operation *op);
   LogicalResult rewriteLoop(LoopOp loop);
   LogicalResult rewriteAccess(Operation *op);
+  LogicalResult rewriteInLanes(Operation *op, ValueRange operands);
   LogicalResult rewriteYield(YieldOp yield);
   /// The lane form of a mapped value: itself, or spread right after its definition.
   Value lanes(Value mapped);
@@ -147,14 +148,20 @@ bool LaneRewriter::multiplyByReciprocal(arith::DivFOp op) {
 
 /// Ops with a place or number that is the same for all lanes, and values of each.
 LogicalResult LaneRewriter::rewriteAccess(Operation *op) {
-  OperationState state(op->getLoc(), op->getName());
+  SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     Value mapped = mapping.lookupOrDefault(operand);
     bool position = isIndexOrLanes(mapped.getType());
     if (position && isOverLanes(mapped.getType()) && !isa<ReadPixelOp>(op))
       return op->emitError() << "'" << op->getName() << "' depends on a pixel for its place";
-    state.operands.push_back(position ? mapped : lanes(mapped));
+    operands.push_back(position ? mapped : lanes(mapped));
   }
+  return rewriteInLanes(op, operands);
+}
+
+LogicalResult LaneRewriter::rewriteInLanes(Operation *op, ValueRange operands) {
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
   for (Type type : op->getResultTypes())
     state.types.push_back(hasLaneForm(type) ? withLanes(type, width) : type);
   state.attributes = op->getAttrs();
@@ -198,15 +205,9 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
 
   if (auto division = dyn_cast<arith::DivFOp>(op); division && multiplyByReciprocal(division))
     return success();
-  OperationState state(op->getLoc(), op->getName());
-  for (Value operand : op->getOperands())
-    state.operands.push_back(lanes(mapping.lookupOrDefault(operand)));
-  for (Type type : op->getResultTypes())
-    state.types.push_back(hasLaneForm(type) ? withLanes(type, width) : type);
-  state.attributes = op->getAttrs();
-  mapping.map(op->getResults(), b.create(state)->getResults());
-  ++laneOps;
-  return success();
+  return rewriteInLanes(op, llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+                          return lanes(mapping.lookupOrDefault(operand));
+                        }));
 }
 
 LogicalResult LaneRewriter::rewriteBlock(Block &from) {
@@ -278,19 +279,15 @@ struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
           << "nb-vectorize: width must be between 1 and 64, but got " << width.getValue();
       return signalPassFailure();
     }
-    for (auto [name, value] : {std::pair("lit-width", int64_t(litWidth)), {"lit-rows", litRows}})
-      if (value < 1) {
-        emitError(getOperation()->getLoc())
-            << "nb-vectorize: " << name << " must be positive, but got " << value;
-        return signalPassFailure();
-      }
     SmallVector<ImageOp> images;
     getOperation()->walk([&](ImageOp image) { images.push_back(image); });
     for (ImageOp image : images) {
-      // Where few pixels have light, the neighbours of one that has are mostly dark.
+      // Where few pixels have light, the neighbours of one that has are mostly dark, and spots are
+      // round.
+      constexpr int64_t litWidth = 8, litRows = 2;
       const bool lit = image->hasAttr(names::lit);
       const int64_t lanes = lit ? std::min<int64_t>(width, litWidth) : int64_t(width);
-      const int64_t rows = lit && lanes % litRows == 0 && takesRows(image) ? int64_t(litRows) : 1;
+      const int64_t rows = lit && lanes % litRows == 0 && takesRows(image) ? litRows : 1;
       if (!vectorizeImage(image, lanes, rows))
         return signalPassFailure();
     }

@@ -118,7 +118,7 @@ Decision decide(const Experiment &experiment, const SimulatorOptions &options,
   if (!given && !options.anyNumbers)
     request.precision = precision;
   if (precision != options.precision && !options.anyNumbers) {
-    const bool tophat = variant.shape == CrystalShape::Tophat;
+    const bool tophat = rowOf(variant.shape).mostMixedCells == 0;
     decision.notes.push_back("--precision=" + toString(options.precision) +
                              (tophat ? " is slower than f64 for a tophat, and may miss its rim; "
                                      : " keeps its bound up to " +

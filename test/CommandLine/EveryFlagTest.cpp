@@ -111,6 +111,7 @@ const std::vector<Case> crystal = {
     {"-mosaic_dom 7", [](L l) { return l.options.mosaicDomains == 7; }},
     {"-mosaic_domains 7", [](L l) { return l.options.mosaicDomains == 7; }},
     {"-mosaic_seed -9", [](L l) { return l.options.mosaicSeed == -9; }},
+    {"-mosaic_lab", [](L l) { return l.options.mosaicInLab; }},
     {"--average=closed", [](L l) { return l.options.averaging == Averaging::Closed; }},
     {"--average-draws=100", [](L l) { return l.options.averageDraws == 100; }},
     {"--average-nodes=5", [](L l) { return l.options.averageNodes == 5; }},

@@ -33,7 +33,7 @@ func.func @lattice_factor_C1_round(%h: !nb.vec3<f64>) {
 // -----
 
 func.func @lattice_factor_C2(%h: !nb.vec3<f64>, %x: f64, %A: !nb.mat3<f64>) {
-  // expected-error@below {{'reciprocal' is for 'gauss' and 'tophat' only}}
+  // expected-error@below {{'round' takes no reciprocal vectors}}
   %L = nb.lattice_factor round %h, %h fudge %x reciprocal %A : !nb.vec3<f64>
   return
 }
@@ -79,7 +79,7 @@ func.func @lattice_factor_C5_absent(%h: !nb.vec3<f64>, %x: f64) {
 // -----
 
 func.func @lattice_factor_C5_present(%h: !nb.vec3<f64>, %x: f64) {
-  // expected-error@below {{'cross' is for 'gauss_matrix' only}}
+  // expected-error@below {{'gauss' takes no cross widths}}
   %L = nb.lattice_factor gauss %h, %h cross %h fudge %x : !nb.vec3<f64>
   return
 }
@@ -95,7 +95,7 @@ func.func @lattice_factor_C4(%h: !nb.vec3<f32>) {
 // -----
 
 func.func @lattice_factor_syntax(%h: !nb.vec3<f64>) {
-  // expected-error@below {{expected 'square', 'round', 'gauss', 'tophat' or 'gauss_matrix', but got 'cube'}}
+  // expected-error@below {{expected square, round, gauss, tophat, gauss_matrix, but got 'cube'}}
   %L = nb.lattice_factor cube %h, %h : !nb.vec3<f64>
   return
 }

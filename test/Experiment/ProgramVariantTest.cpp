@@ -35,7 +35,7 @@ std::vector<ProgramVariant> variants() {
   vary(&ProgramVariant::polarization, 0, 2);
   vary(&ProgramVariant::capture, 0, 3);
   vary(&ProgramVariant::water, 0, 2);
-  vary(&ProgramVariant::mosaicity, 0, 1);
+  vary(&ProgramVariant::mosaicity, 0, 2);
   vary(&ProgramVariant::diffuse, 0, 1);
   vary(&ProgramVariant::background, 0, 1);
   vary(&ProgramVariant::dmin, 0, 1);

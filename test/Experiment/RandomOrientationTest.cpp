@@ -89,6 +89,29 @@ TEST(Mosaic, AxesAreUnitAndTheFirstDomainIsAligned) {
   }
 }
 
+TEST(Mosaic, DomainsBelongToTheCrystal) {
+  Options options = cubic();
+  options.mosaicSpread = 1;
+  options.mosaicDomains = 3;
+  const auto mosaicity = [](const CompleteExperiment &c) { return c.experiment.variant.mosaicity; };
+  CompleteExperiment right = completeRight(options);
+  EXPECT_EQ(mosaicity(right), Mosaicity::CrystalBall);
+  EXPECT_FALSE(notes(right, "mosaic-frame")) << "the crystal's frame is the laboratory's";
+  options.misset = {{0, 0, 1}};
+  right = completeRight(options);
+  EXPECT_TRUE(notes(right, "mosaic-frame"));
+  EXPECT_EQ(mosaicity(completeC(options)), Mosaicity::Ball);
+  options.mosaicInLab = true;
+  EXPECT_EQ(mosaicity(completeRight(options)), Mosaicity::Ball);
+  EXPECT_FALSE(notes(completeRight(options), "mosaic-frame"));
+  options = cubic();
+  EXPECT_EQ(mosaicity(completeRight(options)), Mosaicity::Ball) << "nothing is turned";
+  options.mosaicSpread = 1;
+  options.mosaicDomains = 3;
+  options.phi = 10;
+  EXPECT_TRUE(notes(completeRight(options), "mosaic-frame"));
+}
+
 TEST(Mosaic, TheSeedDecidesTheDomains) {
   Options options = cubic();
   options.mosaicSpread = 1;

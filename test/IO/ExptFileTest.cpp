@@ -82,6 +82,31 @@ TEST_F(ExptFileTest, ModelsWithoutTextAreWrittenFromNumbers) {
   EXPECT_EQ(again.scan->start, 3);
 }
 
+TEST_F(ExptFileTest, SaysWhatIsAveraged) {
+  DialsExperiment e = first(list);
+  EXPECT_FALSE(e.averages);
+  e.averages = {.how = Averaging::Drawn,
+                .mosaicSpread = {},
+                .mosaicAbc = Vec3{0.1, 0.2, 0.3},
+                .bandwidthSigma = 0.5,
+                .divergenceSigma = {{1, 2}}};
+  OutputFile out(directory.path("b.expt"));
+  writeExpt(out, std::span(&e, 1), {});
+  out.commit();
+  const DialsExperiment again = readExpt(directory.path("b.expt")).front();
+  ASSERT_TRUE(again.averages);
+  EXPECT_EQ(again.averages->how, Averaging::Drawn);
+  EXPECT_FALSE(again.averages->mosaicSpread);
+  EXPECT_EQ(again.averages->mosaicAbc, e.averages->mosaicAbc);
+  EXPECT_EQ(again.averages->bandwidthSigma, 0.5);
+  EXPECT_EQ(again.averages->divergenceSigma, e.averages->divergenceSigma);
+  const std::string key = "\"imageset\": 0";
+  expectRefusal(key, key + ", \"nanobragg\": {\"average\": \"all\"}",
+                "experiment 0, nanobragg has no \"average\"");
+  expectRefusal(key, key + ", \"nanobragg\": {\"average\": \"closed\", \"mosaic\": -1}",
+                "has a width below 0");
+}
+
 TEST_F(ExptFileTest, RefusalsNameExperimentAndKey) {
   expectRefusal("\"wavelength\": 0.98", "\"wavelength\": 0",
                 "experiment 0, beam has no \"wavelength\"");

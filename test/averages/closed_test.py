@@ -70,7 +70,7 @@ class ClosedTest(unittest.TestCase):
 
     def test_what_has_no_closed_form_is_refused(self):
         for flags, said in (("--average=closed", "give -gauss_xtal"),
-                            ("-gauss_xtal --average=closed -compat c", "leave out one of the two"),
+                            ("-gauss_xtal --average=closed -compat c", "give --average=sampled"),
                             ("-gauss_xtal --bandwidth-sigma=0.1", "give --average=closed")):
             with self.subTest(flags):
                 done = run(f"-cell 30 -default_F 100 -N 8 -detpixels 8 {flags}", check=False)

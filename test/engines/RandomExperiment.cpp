@@ -249,7 +249,7 @@ ProgramVariant randomVariant(Dice &dice) {
   s.polarization = dice.oneOf(Evaluation::Each);
   s.capture = dice.oneOf(Capture::Each);
   s.water = dice.oneOf(Water::C);
-  s.mosaicity = dice.oneOf(Mosaicity::Ellipsoid);
+  s.mosaicity = dice.oneOf(Mosaicity::CrystalBall);
   s.diffuse = dice.chance(0.3);
   s.background = dice.chance(0.5);
   s.dmin = dice.chance(0.5);

@@ -268,7 +268,9 @@ def main():
     options = parser.parse_args()
     binary = os.path.abspath(options.bin)
     # Parallel over cases, so that each run gets one thread.
-    extra = {"c": ["-compat", "c", "--threads=1"], "default": ["--threads=1", "--noise=serial"], "none": []}
+    # Domains of the laboratory, lest each case with a mosaic spread be another image.
+    extra = {"c": ["-compat", "c", "--threads=1"], "default": ["--threads=1", "--noise=serial", "-mosaic_lab"],
+             "none": []}
     if options.precision != "f64":
         extra[options.semantics].append(f"--precision={options.precision}")
     if options.device:

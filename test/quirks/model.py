@@ -147,3 +147,34 @@ def tricubic(grid, indices):
                 node = tuple(floor + np.array([i, j, k]) - 1)
                 total += weights[i, 0] * weights[j, 1] * weights[k, 2] * grid[node]
     return total
+
+
+class Ran1:
+    """Park and Miller's generator, shuffled by Bays and Durham (Numerical Recipes, ran1)."""
+
+    def __init__(self, seed):
+        self.state, first = seed, []
+        for _ in range(40):
+            first.append(self.step())
+        self.table = first[:7:-1]
+        self.last = self.table[0]
+
+    def step(self):
+        self.state = self.state * 16807 % 2147483647
+        return self.state
+
+    def __call__(self):
+        place = self.last // 67108864
+        self.last, self.table[place] = self.table[place], self.step()
+        return self.last / 2147483647
+
+
+def mosaic_rotations(spread, count, seed=12345678):
+    """Of each domain as the C program draws them, the largest angle in rad: the first stays."""
+    draw, rotations = Ran1(seed), []
+    for _ in range(count):
+        r1, r2, r3 = (2 * draw() - 1 for _ in range(3))
+        flat = np.sqrt(1 - r2**2)
+        axis = np.array([flat * np.sin(np.pi * r1), flat * np.cos(np.pi * r1), r2])
+        rotations.append(rotation(axis, spread * (1 - r3**2)**(1 / 3)))
+    return [np.eye(3)] + rotations[1:]

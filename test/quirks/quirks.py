@@ -238,6 +238,50 @@ class RandomMisset(QuirkTest):
                                    atol=2e-6)
 
 
+class MosaicFrame(QuirkTest):
+    switch = "mosaic-frame"
+    camera = Camera()
+    spindle, phi, cells = np.array([0.0, 0, 1]), 25.0, (5, 5, 5)
+
+    def arguments(self):
+        return (self.camera.arguments() + words("-cell", ORTHOGONAL) + words("-misset", MISSET)
+                + ["-default_F", 100, "-N", 5, "-nopolar", "-oversample", 1, "-phi", self.phi, "-mosaic", 3,
+                   "-mosaic_dom", 4])
+
+    def image(self, of_the_crystal):
+        """Domains turn the crystal in its own frame, which without misset and phi is the laboratory's, or as it
+        stands in the laboratory."""
+        turn = model.rotation(self.spindle, np.radians(self.phi)) @ model.misset_rotation(MISSET)
+        total = 0
+        for domain in model.mosaic_rotations(np.radians(3), 4):
+            rotation = turn @ domain if of_the_crystal else domain @ turn
+            indices = self.camera.miller_indices(model.real_vectors(ORTHOGONAL) @ rotation.T)
+            total = total + model.square_lattice(indices, self.cells)**2
+        return 100.0**2 * total / 4 * self.camera.solid_angle()
+
+    def test_the_model_draws_as_the_c_program_does(self):
+        np.testing.assert_allclose(model.mosaic_rotations(np.radians(1), 2)[1][0],
+                                   [0.999863686, -0.015948772, 0.004271564], atol=1e-8)
+
+    def test_default_domains_turn_with_the_crystal(self):
+        self.assert_images_agree(self.run_default(self.arguments()).image, self.image(True), rtol=1e-4)
+        self.assert_images_differ(self.image(True), self.image(False))
+
+    def test_c_domains_stand_in_the_laboratory(self):
+        self.assert_images_agree(self.run_c(self.arguments()).image, self.image(False), rtol=1e-4)
+
+    def test_default_can_have_those_of_the_laboratory(self):
+        result = self.run_default(self.arguments() + ["-mosaic_lab"], notice=False)
+        self.assertFalse(any(self.switch in line for line in result.differs))
+        self.assert_images_agree(result.image, self.image(False), rtol=1e-4)
+
+    def test_default_says_nothing_where_both_frames_are_one(self):
+        arguments = (self.camera.arguments() + words("-cell", ORTHOGONAL)
+                     + ["-default_F", 100, "-N", 5, "-mosaic", 3, "-mosaic_dom", 4])
+        result = self.run_default(arguments, notice=False)
+        self.assertFalse(any(self.switch in line for line in result.differs))
+
+
 class InterpolationChoice(QuirkTest):
     switch = "interpolation-choice"
     camera = Camera()

@@ -11,7 +11,7 @@ namespace nanobragg {
 
 /// The values along each axis of the table.
 struct Axes {
-  std::vector<std::string> shapes{"square", "round", "gauss", "tophat"};
+  std::vector<std::string> shapes = shapesOfFlags();
   std::vector<std::string> factors{"nearest"};
   std::vector<int> cells{10}, domains{10}, oversample{1}, sources{1}, phiSteps{1};
 

@@ -1,5 +1,7 @@
 #include "tools/nb-bench/Workload.h"
 
+#include "lib/Experiment/CrystalShape.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -84,6 +86,20 @@ std::string Workload::name() const {
   return text.str();
 }
 
+std::vector<std::string> shapesOfFlags() {
+  std::vector<std::string> words;
+  for (const CrystalShapeRow &row : crystalShapes)
+    if (row.flags)
+      words.push_back(row.word);
+  return words;
+}
+
+static std::string flagOf(const std::string &shape) {
+  const auto row = std::ranges::find(crystalShapes, shape, &CrystalShapeRow::word);
+  const std::string_view flags = row->flags;
+  return std::string(flags.substr(0, flags.find(' ')));
+}
+
 std::string Workload::gradientParameters() const {
   return std::string("cell,misset,mosaic_spread,detector,") +
          (sources > 1 ? "source_wavelength" : "wavelength");
@@ -93,8 +109,7 @@ std::vector<std::string> Workload::words(const BenchInputs &inputs) const {
   std::ostringstream text;
   text << "-cell 50 60 70 90 90 90 -misset 10 20 30 -N " << cells << " -mosaic 0.5 -mosaic_domains "
        << domains << " -distance 100 -pixel " << 102.4 / pixels << " -detpixels " << pixels
-       << " -oversample " << oversample << " "
-       << (shape == "tophat" ? "-tophat_spots" : "-" + shape + "_xtal") << " -lambda 1";
+       << " -oversample " << oversample << " " << flagOf(shape) << " -lambda 1";
   if (phiSteps > 1)
     text << " -osc 1 -phisteps " << phiSteps;
   text << (factors == "constant"   ? " -default_F 100"

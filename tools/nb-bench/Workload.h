@@ -29,8 +29,11 @@ struct BenchInputs {
 /// the made-up one.
 BenchInputs writeInputs(const std::filesystem::path &folder, const std::filesystem::path &hkl);
 
+/// The words of the crystal shapes that have a flag.
+std::vector<std::string> shapesOfFlags();
+
 struct Workload {
-  std::string shape = "square";    ///< square, round, gauss or tophat
+  std::string shape = "square";
   std::string factors = "nearest"; ///< constant, nearest or tricubic
   int cells = 10;                  ///< along each axis of the crystal
   int domains = 10;                ///< mosaic

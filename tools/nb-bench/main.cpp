@@ -45,7 +45,7 @@ void addOptions(CLI::App &app, Arguments &a) {
   const auto file = [&](const char *name, std::string &value, const char *help) {
     return app.add_option(name, value, help)->type_name("FILE");
   };
-  const auto list = [&](const char *name, auto &values, const char *help) {
+  const auto list = [&](const char *name, auto &values, const std::string &help) {
     return app.add_option(name, values, help)->delimiter(',')->type_name("LIST");
   };
   // The limits are for the error; in the help they would be noise.
@@ -61,7 +61,8 @@ void addOptions(CLI::App &app, Arguments &a) {
                "every combination of the values in --full: an hour, many with a reference");
   file("--reference", a.reference,
        "a nanoBragg executable to compare with; OMP_NUM_THREADS is set for it");
-  list("--shapes", a.axes.shapes, "of the crystal: square, round, gauss, tophat (default: all)")
+  list("--shapes", a.axes.shapes,
+       "of the crystal: " + CLI::detail::join(a.axes.shapes, ", ") + " (default: all)")
       ->check(among(a.axes.shapes));
   list("--factors", a.axes.factors,
        "structure factors: constant, or a grid with nearest or tricubic lookup (default: nearest)")

@@ -16,7 +16,7 @@ namespace {
 /// alone.
 bool jumps(const ProgramVariant &s) {
   return s.structureFactors != StructureFactors::Constant || s.dmin || s.diffuse || s.background ||
-         s.shape != CrystalShape::Square;
+         rowOf(s.shape).profile != SpotProfile::Grating;
 }
 
 double dot(const std::vector<Gradient> &gradient, const CheckedDirection &direction) {

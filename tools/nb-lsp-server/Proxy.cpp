@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/Printable.h"
 #include "lib/IO/JsonText.h"
+#include "lib/Parallel/TaskQueue.h"
 #include "lib/Transforms/OpenText.h"
 #include "tools/nb-lsp-server/Hover.h"
 
@@ -18,7 +19,6 @@
 #include <mutex>
 #include <set>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace mlir;
@@ -250,7 +250,8 @@ int nb::serve(int argc, char **argv, const DialectRegistry &registry) {
   ::close(answers[1]);
   Proxy proxy(registry, style, ::fdopen(requests[1], "w"), ::fdopen(answers[0], "r"));
   // Waits for the client for as long as there is one; the end of the server is the end of all.
-  std::thread([&] { proxy.handOnRequests(); }).detach();
+  nanobragg::TaskQueue reader(1);
+  reader.add([&] { proxy.handOnRequests(); });
   proxy.handOnAnswers();
   int status = 0;
   ::waitpid(server, &status, 0);

@@ -9,22 +9,6 @@ namespace {
 
 constexpr double degrees = 180 / std::numbers::pi;
 
-const char *nameOf(CrystalShape shape) {
-  switch (shape) {
-  case CrystalShape::Square:
-    return "parallelpiped";
-  case CrystalShape::Round:
-    return "ellipsoidal";
-  case CrystalShape::Gauss:
-    return "gaussian";
-  case CrystalShape::Tophat:
-    return "tophat-spot";
-  case CrystalShape::GaussMatrix:
-    return "gaussian, by a matrix of widths,";
-  }
-  return "";
-}
-
 /// Counts go through long, which every printf knows.
 long count(std::int64_t n) { return long(n); }
 
@@ -105,7 +89,7 @@ public:
     const Detector &detector = experiment.detector;
     std::fprintf(out, "  %zu initialized hkls (all others =%g)\n", facts.reflections,
                  crystal.defaultF);
-    std::fprintf(out, "  %s xtal: %.0fx%.0fx%.0f cells\n", nameOf(experiment.variant.shape),
+    std::fprintf(out, "  %s xtal: %.0fx%.0fx%.0f cells\n", rowOf(experiment.variant.shape).name,
                  crystal.ncells[0], crystal.ncells[1], crystal.ncells[2]);
     std::fprintf(out, "  wave=%g meters +/- %g%% in %ld steps\n", report.wavelength,
                  report.dispersion.range * 100, count(report.dispersion.steps));

@@ -133,6 +133,24 @@ void keepTexts(io::DialsExperiment &e, const io::DialsExperiment &source,
   }
 }
 
+std::optional<io::Averages> averagesOf(const Experiment &x) {
+  if (x.variant.isSampled())
+    return std::nullopt;
+  io::Averages averages;
+  averages.how = x.variant.averaging;
+  if (x.variant.mosaicity == Mosaicity::Ball)
+    averages.mosaicSpread = units::degrees(x.crystal.mosaicSpread);
+  if (x.variant.mosaicity == Mosaicity::Ellipsoid)
+    averages.mosaicAbc = {units::degrees(x.crystal.mosaicAbc[0]),
+                          units::degrees(x.crystal.mosaicAbc[1]),
+                          units::degrees(x.crystal.mosaicAbc[2])};
+  if (x.variant.bandwidth)
+    averages.bandwidthSigma = x.beam.bandwidthSigma * 100;
+  if (x.variant.divergence == Divergence::Normal)
+    averages.divergenceSigma = {x.beam.hdivSigma * 1000, x.beam.vdivSigma * 1000};
+  return averages;
+}
+
 } // namespace
 
 io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete, const CommandLine &line,
@@ -149,6 +167,7 @@ io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete, cons
     e.beam.flux = loaded.dials.front().beam.flux;
   for (std::size_t i = 0; i < x.beam.sourceWavelength.size(); ++i)
     e.beam.spectrum.push_back({x.beam.sourceWavelength[i] * 1e10, x.beam.sourceWeight[i]});
+  e.averages = averagesOf(x);
   e.panels = panelsOf(complete, line, loaded, frame);
   const bool still = frames == 0 || (frames == 1 && !(complete.report.osc > 0));
   if (!still) {

@@ -6,6 +6,7 @@
 #include "lib/Experiment/Printable.h"
 #include "lib/IO/OutputFile.h"
 #include "lib/MPI/Ranks.h"
+#include "lib/Parallel/ThreadTeam.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Derivatives.h"
@@ -21,7 +22,6 @@
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
-#include <thread>
 #include <unistd.h>
 
 namespace nanobragg {
@@ -91,10 +91,8 @@ std::unique_ptr<Ranks> ranksFor(CommandLine &line) {
   line.tool.quiet = line.tool.quiet || ranks->rank() != 0;
   // Ranks that the launcher has not bound to processors share those of the machine.
   if (requestedThreads(line.tool) == 0) {
-    const unsigned machine = std::max(1, int(::sysconf(_SC_NPROCESSORS_ONLN)));
-    const unsigned own = std::max(1u, std::thread::hardware_concurrency());
-    line.tool.simulator.threads =
-        std::max(1, int(own == machine ? machine / unsigned(ranks->sizeHere()) : own));
+    const int machine = int(::sysconf(_SC_NPROCESSORS_ONLN)), own = availableProcessors();
+    line.tool.simulator.threads = std::max(1, own == machine ? own / ranks->sizeHere() : own);
   }
   return ranks;
 }

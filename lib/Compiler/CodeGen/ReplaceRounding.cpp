@@ -40,8 +40,10 @@ static Value *replacement(IntrinsicInst *call) {
   }
   case Intrinsic::floor:
     return b.CreateFSub(near, b.CreateSelect(b.CreateFCmpOGT(near, x), one, zero));
-  default:
+  case Intrinsic::roundeven:
     return near;
+  default:
+    llvm_unreachable("it rounds in another way");
   }
 }
 

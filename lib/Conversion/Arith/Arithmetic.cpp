@@ -59,7 +59,6 @@ Value Arithmetic::equal(Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
 }
 Value Arithmetic::both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
-Value Arithmetic::either(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
 Value Arithmetic::negate(Value x) {
   TypedAttr yes = b.getBoolAttr(true);
   if (auto vector = dyn_cast<VectorType>(x.getType()))

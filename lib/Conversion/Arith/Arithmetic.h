@@ -39,7 +39,6 @@ public:
   Value lessEqual(Value x, Value y);
   Value equal(Value x, Value y);
   Value both(Value x, Value y);
-  Value either(Value x, Value y);
   Value negate(Value condition);
 
   /// Polynomial by Horner's rule, lowest coefficient first.

@@ -174,16 +174,15 @@ Value nb::lowerSingleLatticeFactor(LatticeFactorOp op, LoweredValues &values, Ar
   for (Value h : values.components(op.getHkl()))
     indices.push_back(toFixedPoint(h, a));
   Value factor;
-  switch (op.getShape()) {
-  case Shape::square:
+  switch (rowOf(op.getShape()).profile) {
+  case nanobragg::SpotProfile::Grating:
     factor = squareFactor(indices, values.components(op.getNcells()), a);
     break;
-  case Shape::round:
+  case nanobragg::SpotProfile::Ball:
     factor = roundFactor(op, indices, a);
     break;
-  case Shape::gauss:
-  case Shape::tophat:
-  case Shape::gauss_matrix:
+  case nanobragg::SpotProfile::Gaussian:
+  case nanobragg::SpotProfile::Step:
     factor = spotFactor(op, indices, a);
     break;
   }

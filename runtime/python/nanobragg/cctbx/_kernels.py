@@ -44,7 +44,7 @@ class Kernel:
                   "-close_distance", origin @ normal * 1e3, "-Xclose", -(origin @ fast) * 1e3, "-Yclose", -(origin @ slow) * 1e3, "-pivot", "sample"]
         self.offset = panels.origin[0].copy()
         if setup.blocks > 1:
-            words += ["-mosaic", 57.29577951308232, "-mosaic_domains", setup.blocks]
+            words += ["-mosaic", 57.29577951308232, "-mosaic_domains", setup.blocks, "-mosaic_lab"]
         beam, crystal = nanobragg.Beam(), nanobragg.Crystal()
         beam.fluence = setup.fluence
         beam.sources = [(*place, weight, wavelength) for place, weight, wavelength in zip(*setup.sources)]

@@ -8,15 +8,15 @@ from cctbx.array_family import flex
 import nanobragg
 
 from ..compat._simtbx_state import unit
-from ..compat.simtbx import _number, _plain
+from ..compat.simtbx import _plain
 from ._factors import Factors
+from ._geometry import Geometry
 from ._kernels import Setup
 from ._model import Model, Pixels
-from ._moves import Numbers, cell, line, misset, mosaic, one_spread, rotation
+from ._moves import Numbers, rotation
 from ._panels import Panels
+from ._refined import FCELL, NCELLS, PANEL_ROT, Refined
 from .nanobragg_ext import nanoBragg
-
-NCELLS, PANEL_Z, FCELL, LAMBDA, PANEL_ROT, PANEL_X, PANEL_Y, ETA, NCELLS_DEF, FP_FDP, DIFFUSE = 9, 10, 11, (12, 13), (14, 17, 18), 15, 16, 19, 21, 22, 23
 
 
 def _matrix(name):
@@ -24,7 +24,7 @@ def _matrix(name):
                     lambda self, value: setattr(self, name, numpy.array([float(x) for x in value]).reshape(3, 3)))
 
 
-class diffBragg(Factors, nanoBragg):
+class diffBragg(Factors, Geometry, Refined, nanoBragg):
     """``diffBragg(detector, beam, verbose=0)`` with objects of dxtbx. Names mean what they mean in simtbx; docs/cctbx.md says what is
     different."""
 
@@ -185,103 +185,6 @@ class diffBragg(Factors, nanoBragg):
             state.init_beam()
         state.sources = state.sources[0], flux / (flux.sum() or 1.0), numpy.array([beam.get_wavelength() for beam in beams])
 
-    # The detector.
-
-    def get_origin(self):
-        return tuple(float(x) * 1000 for x in self._panels.origin[self._panel_id])
-
-    close_distances = property(lambda self: numpy.einsum("ij,ij->i", self._panels.origin, self._panels.normal).tolist())
-
-    def shift_origin_z(self, detector, shift):
-        """All panels stand where the detector has them, and this many m along z from there."""
-        if shift != self._shift_z:
-            self._panels = self._panels * 1.0
-            self._panels.origin[:, 2] = [panel.get_origin()[2] / 1000 + shift for panel in detector]
-            self._shift_z = shift
-
-    def update_dxtbx_geoms(self, detector, beam, panel_id=0, panel_rot_angO=0, panel_rot_angF=0, panel_rot_angS=0, panel_offsetX=0,
-                           panel_offsetY=0, panel_offsetZ=0, force=True):
-        """A panel of the detector and the beam; the panel turned about reference_origin by angles (rad) about its normal, fast and slow
-        axis and shifted (m)."""
-        state, panel = self._state, detector[panel_id]
-        state.take_beam(beam)
-        if panel.get_image_size() != (state.fpixels, state.spixels):
-            raise ValueError(f"panel {panel_id} has {panel.get_image_size()} pixels; all panels have as many as the first, {(state.fpixels, state.spixels)}")
-        placed, turns = Panels.of_detector([panel], state.righthanded).turned((panel_rot_angO, panel_rot_angF, panel_rot_angS), self._reference)
-        placed = placed + placed.shifted(numpy.array([panel_offsetX, panel_offsetY, panel_offsetZ], dtype=float))
-        if not placed.origin[0] @ placed.normal[0] > 0:
-            raise ValueError(f"panel {panel_id} of the detector lies behind the sample")
-        self._panels = self._panels * 1.0
-        self._panels.set(panel_id, placed)
-        for whole, turn in zip(self._turns, turns):
-            whole.set(panel_id, turn)
-        self._panel_id = panel_id
-        state.fast, state.slow, state.normal, state.origin = (getattr(placed, f)[0].copy() for f in ("fast", "slow", "normal", "origin"))
-        state.Fclose = state.Xclose = -state.origin @ state.fast
-        state.Sclose = state.Yclose = -state.origin @ state.slow
-        state.close_distance = state.distance = state.origin @ state.normal
-        center = numpy.linalg.inv(numpy.array([state.fast, state.slow, state.origin * 1000]).T) @ numpy.array(beam.get_s0())
-        state.Xbeam, state.Ybeam = (center[:2] / center[2] / 1000).tolist()
-        state.thick = panel.get_thickness()
-        if panel.get_mu() > 0:
-            state.attenuation = 1 / panel.get_mu()
-        self.quantum_gain = panel.get_gain()
-        state.spindle, state.ORGX, state.ORGY, state.user_beam = unit(state.fast), float("nan"), float("nan"), True
-        state.init_beam()
-        state.init_beamcenter()
-        state.update_beamcenter()
-
-    # What is refined.
-
-    def set_value(self, refine_id, value):
-        if refine_id < 3:
-            self._angles = self._angles.copy()
-            self._angles[refine_id] = value
-        elif refine_id == NCELLS:
-            self.set_ncells_values((value,) * 3)
-
-    def get_value(self, refine_id):
-        return float(self._angles[refine_id]) if refine_id < 3 else self.Ncells_abc if refine_id == NCELLS else 0.0
-
-    def refine(self, refine_id):
-        """From now on add_diffBragg_spots computes this derivative."""
-        if refine_id in LAMBDA:
-            self._use_wave = True
-        if refine_id == ETA and self._given_prime is None:
-            raise ValueError("the mosaic spread has no derivatives; call set_mosaic_blocks_prime")
-        if refine_id == FP_FDP:
-            raise NotImplementedError("f' and f'' are not refined here; nanobragg does it with the parameters f_prime and f_double_prime "
-                                      "(docs/structure-factors.md)")
-        self._refined.add(refine_id)
-        self._clear(refine_id)
-
-    def let_loose(self, refine_id):
-        self._refined.add(refine_id)
-
-    def fix(self, refine_id):
-        self._refined.discard(refine_id)
-
-    def _keys(self, refine_id):
-        """Those of the derivative images."""
-        count = {NCELLS: 3, NCELLS_DEF: 3, ETA: 3 if self.has_anisotropic_mosaic_spread else 1, DIFFUSE: 6}.get(refine_id, 1)
-        return [(refine_id, i) for i in range(count)]
-
-    def _clear(self, refine_id):
-        for key in self._keys(refine_id):
-            self._first[key], self._second[key] = flex.double(self._npix), flex.double(self._npix)
-
-    def initialize_managers(self):
-        for refine_id in self._refined:
-            self._clear(refine_id)
-
-    def zero_raw_pixel_rois(self):
-        self.raw_pixels_roi = flex.double(self._npix)
-        self.initialize_managers()
-
-    def print_if_refining(self):
-        for refine_id in sorted(self._refined):
-            print(f"Refining {refine_id}")
-
     def _numbers_now(self):
         if self._b is None and not self._state.direct.any():
             raise ValueError("diffBragg has no crystal; set Bmatrix and Umatrix")
@@ -291,41 +194,6 @@ class diffBragg(Factors, nanoBragg):
         return Numbers(direct=self._before @ direct @ self._change_of_basis.T * 1e-10, blocks=blocks, spread=1.0, spindle=self._before @ unit(self._state.spindle),
                        width=self._width, wave=(self._wave * [1e-10, 1] if self._use_wave else numpy.array([0.0, 1.0])), panels=self._panels, F=0.0,
                        gamma=self._gamma * 1e-10, sigma=self._sigma * 1e-10)
-
-    def _moves(self, numbers):
-        """Curves of what is refined, by the keys of their derivatives."""
-        moves = {}
-        for i in self._refined:
-            if i < 3:
-                frame = self._u @ (self._direct if self._b is not None else self._state.direct.T) @ self._change_of_basis.T * 1e-10
-                moves[i, 0] = misset(numbers, i, self._angles, frame, self._u @ unit(self._state.spindle))
-            elif i < 9:
-                moves[i, 0] = cell(numbers, self._before, self._cell_slopes[i - 3], self._cell_curves[i - 3], self._change_of_basis.T)
-            elif i == NCELLS and self._isotropic:
-                moves[i, 0] = line(numbers, width=numpy.eye(3))
-            elif i in (NCELLS, NCELLS_DEF):
-                for n, (j, k) in enumerate(((0, 0), (1, 1), (2, 2)) if i == NCELLS else ((0, 1), (1, 2), (0, 2))):
-                    by = numpy.zeros((3, 3))
-                    by[j, k] = by[k, j] = 1
-                    moves[i, n] = line(numbers, width=by)
-            elif i in (PANEL_Z, PANEL_X, PANEL_Y):
-                moves[i, 0] = line(numbers, panels=self._panels.shifted(numpy.eye(3)[{PANEL_Z: 2, PANEL_X: 0, PANEL_Y: 1}[i]]))
-            elif i in PANEL_ROT:
-                moves[i, 0] = line(numbers, panels=self._turns[PANEL_ROT.index(i)])
-            elif i in LAMBDA:
-                moves[i, 0] = line(numbers, wave=numpy.array([1e-10, 0.0] if i == LAMBDA[0] else [0.0, 1.0]))
-            elif i == ETA and not self.has_anisotropic_mosaic_spread and (factor := one_spread(numbers.blocks, self._blocks_prime[:len(numbers.blocks)])):
-                moves[i, 0] = line(numbers, spread=factor)
-            elif i == ETA:
-                n = len(numbers.blocks)
-                for k in range(3 if self.has_anisotropic_mosaic_spread and len(self._blocks_prime) == 3 * n else 1):
-                    second = self._blocks_second
-                    moves[i, k] = mosaic(numbers, self._blocks_prime[k * n:(k + 1) * n],
-                                         numpy.zeros((n, 3, 3)) if second is None else second[k * n:(k + 1) * n])
-            elif i == DIFFUSE and self.use_diffuse:
-                for k in range(6):
-                    moves[i, k] = line(numbers, **{"gamma" if k < 3 else "sigma": numpy.eye(3)[k % 3] * 1e-10})
-        return moves
 
     # Images.
 
@@ -425,14 +293,6 @@ class diffBragg(Factors, nanoBragg):
         if self.store_ave_wavelength_image:
             self._store_wavelengths(setups, pixels, numbers)
 
-    def _image_of(self, images, key):
-        if key not in images or images[key].size() != self._npix:
-            images[key] = flex.double(self._npix)
-        return images[key]
-
-    def _put(self, image, values):
-        image.set_selected(flex.size_t_range(len(values)), flex.double(numpy.ascontiguousarray(values)))
-
     def _factor_derivatives(self, setups, pixels, numbers, rows, nominal_hkl):
         """By the amplitude (or intensity, refine_Icell) of all reflections, or of each pixel's own."""
         first = numpy.zeros(len(rows))
@@ -462,52 +322,6 @@ class diffBragg(Factors, nanoBragg):
         if self.use_diffuse and (self.stencil_size or self.gamma_miller_units):
             warnings.warn("diffuse scattering is that of the nearest reflection, and its gammas are in Angstrom: stencil_size and "
                           "gamma_miller_units have no effect", nanobragg.Warning, stacklevel=4)
-
-    # Derivatives.
-
-    def get_derivative_pixels(self, refine_id):
-        return self._derivative(self._first, refine_id)[:self._modelled]
-
-    def _derivative(self, images, refine_id, part=0):
-        if (refine_id, part) not in images:
-            raise ValueError(f"there is no derivative by {refine_id}; call refine({refine_id}) and add_diffBragg_spots")
-        return images[refine_id, part]
-
-    def _hidden_derivative(self, refine_id):
-        return self._derivative(self._first, refine_id)
-
-    def get_second_derivative_pixels(self, refine_id):
-        return self._derivative(self._second, refine_id)
-
-    def _three(self, images, refine_id, first=0):
-        return tuple(self._derivative(images, refine_id, part) for part in range(first, first + 3))
-
-    def get_ncells_derivative_pixels(self):
-        return self._three(self._first, NCELLS)
-
-    def get_ncells_second_derivative_pixels(self):
-        return self._three(self._second, NCELLS)
-
-    def get_ncells_def_derivative_pixels(self):
-        return self._three(self._first, NCELLS_DEF)
-
-    def get_ncells_def_second_derivative_pixels(self):
-        return self._three(self._second, NCELLS_DEF)
-
-    def get_aniso_eta_deriv_pixels(self):
-        return self._three(self._first, ETA)
-
-    def get_aniso_eta_second_deriv_pixels(self):
-        return self._three(self._second, ETA)
-
-    def get_diffuse_gamma_derivative_pixels(self):
-        return self._three(self._first, DIFFUSE)
-
-    def get_diffuse_sigma_derivative_pixels(self):
-        return self._three(self._first, DIFFUSE, 3)
-
-    def get_lambda_derivative_pixels(self):
-        return tuple(self._derivative(self._first, i) for i in LAMBDA if i in self._refined)
 
     # Averages of pixels.
 
@@ -541,6 +355,5 @@ class diffBragg(Factors, nanoBragg):
         return tuple(flex.double(numpy.ascontiguousarray(x)) for x in self._nearest(self._images["numbers"], self._images["rows"], wavelength).T)
 
 
-setattr(diffBragg, "__get_derivative_pixels", diffBragg._hidden_derivative)
 setattr(diffBragg, "__number_of_pixels_modeled_using_diffBragg", property(lambda self: self._modelled, lambda self, value: setattr(self, "_modelled", value)))
 __all__ = ["diffBragg"]

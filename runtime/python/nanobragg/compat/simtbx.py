@@ -744,7 +744,7 @@ class nanoBragg(Stages, _Names):
         values = {"ncells": s.N}
         blocks = s.mosaic_blocks() if s.mosaic_spread > 0 else numpy.eye(3)[None]
         if len(blocks) > 1 or not numpy.array_equal(blocks[0], numpy.eye(3)):
-            words += ["-mosaic", 1.0 / _deg, "-mosaic_domains", len(blocks)]
+            words += ["-mosaic", 1.0 / _deg, "-mosaic_domains", len(blocks), "-mosaic_lab"]
             axes, angles = axes_and_angles(blocks)
             values.update(mosaic_axis=axes, mosaic_unit_angle=angles, mosaic_spread=1.0)
         simulator = nanobragg.Simulator(*self._beam(s.sources[1], window), crystal, flags=words, **self._how)

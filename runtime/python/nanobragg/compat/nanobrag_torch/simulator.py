@@ -109,7 +109,7 @@ class Simulator:
                  "-detpixels_f", d.fpixels, "-detpixels_s", d.spixels, "-oversample", oversample,
                  "-roi", d.roi_xmin, d.roi_xmax, d.roi_ymin, d.roi_ymax]
         if c.mosaic_domains > 1 or not _zero(c.mosaic_spread_deg):
-            words += ["-mosaic", 1, "-mosaic_domains", c.mosaic_domains]
+            words += ["-mosaic", 1, "-mosaic_domains", c.mosaic_domains, "-mosaic_lab"]
             if c.mosaic_seed is not None:
                 words += ["-mosaic_seed", abs(c.mosaic_seed)]
         for flag, vector in zip(("-fdet_vector", "-sdet_vector", "-odet_vector"), axes_of(d)):
