@@ -91,7 +91,7 @@ class Limits(NbSimTest):
         self.assertEqual(self.run_limited(CRYSTAL).returncode, 0)
         expected = self.image()
         for words in ((), ("--no-fuse",), ("--grad=cell",), ("--emit=asm",)):
-            done = self.run_limited([*CRYSTAL, *words], [(resource.RLIMIT_STACK, 128 << 10)])
+            done = self.run_limited([*CRYSTAL, *words], [(resource.RLIMIT_STACK, 64 << 10)])
             self.assertEqual(done.returncode, 0, f"{words} {done.stderr}")
             if not words:
                 self.assertEqual(self.image(), expected)

@@ -33,8 +33,8 @@ namespace {
 
 class SeriesRun {
 public:
-  SeriesRun(RunSetup &&runSetup, KernelProvider &kernels, const ProcessStart &start, Ranks *ranks)
-      : setup(std::move(runSetup)), kernels(kernels), start(start), ranks(ranks),
+  SeriesRun(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start, Ranks *ranks)
+      : setup(setup), kernels(kernels), start(start), ranks(ranks),
         leads(setup.line.series.shard ? setup.line.series.shard->index == 0
                                       : !ranks || ranks->rank() == 0),
         claims(claimsOf(setup.line, ranks, leads)), journal(journalOf(setup, ranks)),
@@ -465,7 +465,7 @@ private:
       std::printf("wrote %s\n", printable(name).c_str());
   }
 
-  RunSetup setup;
+  RunSetup &setup;
   KernelProvider &kernels;
   const ProcessStart &start;
   Ranks *ranks; ///< null: none
@@ -489,9 +489,8 @@ private:
 
 } // namespace
 
-void makeSeries(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start,
-                Ranks *ranks) {
-  SeriesRun(std::move(setup), kernels, start, ranks).run();
+void makeSeries(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start, Ranks *ranks) {
+  SeriesRun(setup, kernels, start, ranks).run();
 }
 
 } // namespace nanobragg
