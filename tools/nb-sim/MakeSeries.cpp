@@ -108,8 +108,11 @@ private:
     std::vector<io::OutputFile> claims;
     if (!line.series.any())
       return claims;
-    for (const std::string &name : FrameFiles(line, 1).given())
-      claims.push_back(io::OutputFile::claim(partName(name, part)));
+    std::vector<std::string> images = FrameFiles(line, 1).given();
+    if (o.nexusFile)
+      images.push_back(*o.nexusFile); // perhaps through a link, beside which its journal stands
+    for (const std::string &name : images)
+      claims.push_back(io::OutputFile::claim(name, part + 1));
     if (leads)
       for (const auto &name : {o.exptFile, o.shotsFile})
         if (name)
@@ -117,8 +120,7 @@ private:
     if (leads || line.series.shard)
       for (const auto &name : {o.reflFile, o.streamFile})
         if (name)
-          claims.push_back(
-              io::OutputFile::claim(partName(*name, line.series.shard ? part : alone)));
+          claims.push_back(io::OutputFile::claim(*name, line.series.shard ? part + 1 : 0));
     return claims;
   }
 
