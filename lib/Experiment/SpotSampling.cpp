@@ -12,8 +12,8 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-/// Of L^2 along each axis, in units of an index over the number of cells, by its curvature at the
-/// node; of a ball its own.
+/// The variance of L^2 along each axis, in units of an index over the number of cells, by its
+/// curvature at the node; a ball has one of its own.
 double spotVariance(const Experiment &e) {
   switch (e.variant.shape) {
   case CrystalShape::Square:
