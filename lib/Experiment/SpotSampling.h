@@ -23,7 +23,7 @@ public:
   SpotSampling(const Experiment &experiment, const Report &report, const DetectorReport &placed,
                const Vec3 &position);
 
-  /// The mean square of the relative error.
+  /// The mean square of the relative error; NaN where numbers are too large or small to say.
   double squaredError(const SampleCounts &counts, const Spreads &spreads) const;
 
 private:

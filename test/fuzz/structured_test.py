@@ -61,7 +61,7 @@ class Structured(unittest.TestCase):
                     self.assertLess(len(line), 2500)
                     self.assertNotIn("json.exception", line)
                 if done.returncode:
-                    self.assertEqual(sum("error:" in line for line in said.split("\n")), 1, said)
+                    self.assertEqual(sum("nb-sim: error: " in line for line in said.split("\n")), 1, said)
                 used += done.returncode == 0
         print(f"{words[-1]}: {used} of {WORDS.files} were used")
         self.assertTrue(0 < used < WORDS.files or WORDS.files < 10, words)
@@ -127,4 +127,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-k")
     WORDS = parser.parse_args()
+    with open(WORDS.nb_sim, "rb") as program:
+        if b"__asan_init" in program.read():
+            MEMORY = resource.RLIM_INFINITY  # AddressSanitizer reserves terabytes
     unittest.main(argv=["structured_test.py", *(["-k", WORDS.k] if WORDS.k else [])])
