@@ -10,35 +10,35 @@ namespace mlir::nb::names {
 // Attributes, which NBDialect verifies (Attributes.cpp says where each may stand)
 //===----------------------------------------------------------------------===//
 
-/// Of a function's argument or result: the name by which parameters are bound and outputs are
+/// The name of a function's argument or result, by which parameters are bound and outputs are
 /// found.
 inline constexpr llvm::StringLiteral name = "nb.name";
-/// Of a function's argument or result: its unit, "m", "rad", "1", SI throughout.
+/// The unit of a function's argument or result, "m", "rad", "1", SI throughout.
 inline constexpr llvm::StringLiteral unit = "nb.unit";
-/// Of a loop that convert-nb-to-loops made of an image: panel, slow or fast, as #nb.dim. A tile
+/// Which loop of an image convert-nb-to-loops made: panel, slow or fast, as #nb.dim. A tile
 /// restricts the loops over panels and rows, and threads of a GPU take the place of pixels.
 inline constexpr llvm::StringLiteral loop = "nb.loop";
-/// Of a memref.alloc: an image's pixels are summed into it. It is zero ahead of the loops.
+/// A memref.alloc into which an image's pixels are summed. It is zero ahead of the loops.
 inline constexpr llvm::StringLiteral accumulator = "nb.accumulator";
-/// Of a memref.atomic_rmw: each pixel adds to another place.
+/// A memref.atomic_rmw with which each pixel adds to another place.
 inline constexpr llvm::StringLiteral scattered = "nb.scattered";
-/// Of a memref.alloc: partial sums per lane, which mean nothing outside of the loop over a panel.
+/// A memref.alloc of partial sums per lane, which mean nothing outside of the loop over a panel.
 inline constexpr llvm::StringLiteral scratch = "nb.scratch";
-/// Of the entry point run_tile: the function that it was made of, {arguments = [names], name =
+/// The function that the entry point run_tile was made of, {arguments = [names], name =
 /// "image", results = [names], type = its type}. Names that it did not have are empty.
 inline constexpr llvm::StringLiteral kernel = "nb.kernel";
-/// Of a gpu.launch: how many of its threads run in step, where these are not 32.
+/// How many threads of a gpu.launch run in step, where these are not 32.
 inline constexpr llvm::StringLiteral warp = "nb.warp";
-/// Of a function: the tolerance of the samples that nb-cull may leave out, 0: of those that are
+/// The tolerance of the samples that nb-cull may leave out of a function; 0: only those that are
 /// zero in floating point.
 inline constexpr llvm::StringLiteral cull = "nb.cull";
 /// A unit attribute of a function: averages over distributions stay draws.
 inline constexpr llvm::StringLiteral draws = "nb.draws";
-/// Of an image: only blocks of pixels with light are computed. Of a sum in it: how each of its
-/// dimensions runs, as an array of LitDimension (dialect/NB.h). Of a loop in the place of rows: it
-/// is over such blocks. Of a load of i32: it is from a list, which is never written.
+/// On an image: only blocks of pixels with light are computed. On a sum in it: how each of its
+/// dimensions runs, as an array of LitDimension (dialect/NB.h). On a loop in the place of rows: it
+/// is over such blocks. On a load of i32: it is from a list, which is never written.
 inline constexpr llvm::StringLiteral lit = "nb.lit";
-/// Of a memref.alloc of i32: which list of nb_lit (KernelABI.h) it stands for, as a number.
+/// Which list of nb_lit (KernelABI.h) a memref.alloc of i32 stands for, as a number.
 inline constexpr llvm::StringLiteral litList = "nb.lit_list";
 
 //===----------------------------------------------------------------------===//

@@ -51,7 +51,7 @@ func.func @image(%cell_a: f64 {nb.name = "cell_a", nb.unit = "m"},
       %ncells = nb.vec %ncells_a, %ncells_a, %ncells_a : f64
       %F_latt = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64>
       %per_sample = nb.intensity %default_F, %F_latt : f64
-      // Of one cell, at a distance and a wavelength of one.
+      // What one cell scatters, at a distance and a wavelength of one.
       %of_a = arith.divf %per_sample, %ncells_a : f64
       %of_b = arith.divf %of_a, %ncells_a : f64
       %of_c = arith.divf %of_b, %ncells_a : f64

@@ -25,7 +25,7 @@ UnitCell unitCellOf(const std::array<double, 6> &cell);
 /// a*, b*, c* in one over the unit of the edges, with a* along X and b* in the XY plane.
 std::array<Vec3, 3> defaultSetting(const UnitCell &cell, Rule rule);
 
-/// Of the unit cell of an experiment, in m.
+/// Edges and volume of an experiment's unit cell, in m and m^3.
 std::pair<std::array<double, 3>, double> edgesAndVolume(const Experiment &experiment);
 
 struct Lattice {

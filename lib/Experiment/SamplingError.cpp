@@ -79,7 +79,7 @@ double meanError(const std::vector<SpotSampling> &places, const SampleCounts &co
 struct Knob {
   std::int64_t SampleCounts::*count;
   const char *flag;
-  double cost; ///< of twice as many
+  double cost; ///< that of twice as many
   std::int64_t most;
 };
 constexpr Knob knobs[] = {{&SampleCounts::oversample, "-oversample", 4, 100},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace nanobragg {
@@ -104,6 +105,8 @@ double SpotSampling::squaredError(const SampleCounts &counts, const Spreads &spr
         SampledRow(spread, std::max<std::int64_t>(1, std::lround(double(numbers[i]) * part))));
   }
   const double reach = 0.45 / sigma; // what lies beyond has a weight below 3e-4
+  if (std::isnan(reach * extent))    // numbers beyond all physics
+    return std::numeric_limits<double>::quiet_NaN();
   const auto points = std::int64_t(std::clamp(std::ceil(4 * reach * extent), 16.0, 500.0));
   constexpr std::int64_t farthest = 3;
   double wrong = 0, right = 0;

@@ -9,7 +9,7 @@
 
 namespace nanobragg {
 
-/// Of phi, both divergences (rad) and the relative wavelength.
+/// Those of phi, both divergences (rad) and the relative wavelength.
 using Spreads = std::array<Spread, 4>;
 
 /// The sum over a grid of sub-pixels differs from the integral by the Fourier components of the
@@ -23,7 +23,7 @@ public:
   SpotSampling(const Experiment &experiment, const Report &report, const DetectorReport &placed,
                const Vec3 &position);
 
-  /// The mean square of the relative error.
+  /// The mean square of the relative error; NaN where numbers are too large or small to say.
   double squaredError(const SampleCounts &counts, const Spreads &spreads) const;
 
 private:

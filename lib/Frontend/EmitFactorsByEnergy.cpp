@@ -32,7 +32,7 @@ Value Emitter::factorOfBox(StringRef name, Value nearest, Value box) {
 /// Where between the energies of channels or table a source is: 0 at the first one. Energies are
 /// reciprocal wavelengths.
 Value Emitter::energyPosition(Value source) {
-  SampleIndices middle; // of the source's spectrum
+  SampleIndices middle; // that of the source's spectrum
   middle.source = source;
   Value wavenumber = div("wavenumber", number(1), incidentRay(middle).wavelength);
   Value nodes = toFloat("energy_nodes", param("energy_nodes"));

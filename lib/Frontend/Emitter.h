@@ -18,7 +18,7 @@ struct SampleIndices {
   Value layer;      ///< null without sensor layers
   Value oversample; ///< sub-pixels along each edge; null: those of the crystal's samples
   Value subslow, subfast, source, phi, mosaic;
-  Value draw; ///< of averages that are not sampled; null: the middle of all distributions
+  Value draw; ///< for averages that are not sampled; null: the middle of all distributions
 };
 
 struct DetectorFrame {

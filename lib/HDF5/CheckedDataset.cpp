@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int mostLinks = 16;
-constexpr double mostChunks = 1 << 18; ///< of a frame; each is looked up by itself
+constexpr double mostChunks = 1 << 18; ///< in a frame; each is looked up by itself
 constexpr hssize_t mostBlocks = 1000000;
 /// Frames of this size may be of any file; larger ones take no more than so many times its bytes.
 constexpr double ordinaryBytes = 512e6, mostRatio = 100;
@@ -300,7 +300,7 @@ void CheckedDataset::readVirtual(const std::vector<hsize_t> &offset, hid_t selec
     const std::optional<CheckedDataset> source = sourceOf(i);
     if (!source)
       refuse("names a data set that is not there");
-    if (H5Sget_select_type(theirs) == H5S_SEL_ALL) // of a size that the mapping does not say
+    if (H5Sget_select_type(theirs) == H5S_SEL_ALL) // the mapping does not say its size
       theirs = Handle(H5Dget_space(source->data));
     requireFewBlocks(theirs);
     if (H5Sget_select_npoints(shown) < 0 ||

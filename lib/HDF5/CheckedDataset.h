@@ -46,7 +46,7 @@ private:
   std::optional<CheckedDataset> sourceOf(std::size_t mapping) const;
   [[noreturn]] void refuse(const std::string &why) const;
 
-  std::string path; ///< of the file that it is in
+  std::string path; ///< to the file that it is in
   Handle data, creation, type;
   std::vector<hsize_t> extent;
   double fileBytes = 0;

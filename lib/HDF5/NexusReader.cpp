@@ -4,7 +4,7 @@
 namespace nanobragg::io {
 namespace {
 
-constexpr hsize_t mostPoints = 100000; ///< of a spectrum; each is a source
+constexpr hsize_t mostPoints = 100000; ///< in a spectrum; each is a source
 
 CheckedDataset findImages(const std::string &path, hid_t file) {
   for (const char *name : {"/entry/data/data", "/entry/instrument/detector/data"})

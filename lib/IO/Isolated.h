@@ -15,7 +15,7 @@ struct IsolatedResult {
 
 struct IsolatedLimits {
   double seconds;
-  std::optional<double> bytes{}; ///< of memory beside what this process has
+  std::optional<double> bytes{}; ///< memory beside what this process has
 };
 
 /// Runs `work` in a copy of this process and returns the text that it makes. What it does to memory

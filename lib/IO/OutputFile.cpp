@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <sys/file.h>
@@ -105,6 +106,20 @@ Descriptor lockFolder(const std::string &folder) {
   return lock;
 }
 
+/// Removes digits at the end and what stands before them; false where that is something else.
+bool cutNumber(std::string &text, std::string_view before) {
+  const std::size_t digits = text.find_last_not_of("0123456789") + 1;
+  if (digits == text.size() || !std::string_view(text).substr(0, digits).ends_with(before))
+    return false;
+  text.resize(digits - before.size());
+  return true;
+}
+
+/// What the names of temporaries have in common that claim a file of this name.
+std::string claimOf(const std::string &name) {
+  return "-" + std::to_string(std::hash<std::string>()(name)) + "-";
+}
+
 const char *remedyFor(int error) {
   switch (error) {
   case ENOENT:
@@ -178,7 +193,7 @@ OutputFile::OutputFile(std::string path) : name(std::move(path)), target(followL
     (void)!::fchmod(descriptor, status.st_mode & 07777);
 }
 
-OutputFile OutputFile::claim(const std::string &path) {
+OutputFile OutputFile::claim(const std::string &path, int part) {
   OutputFile claim;
   claim.name = path;
   const std::string target = followLinks(path), folder = directoryOf(target);
@@ -188,14 +203,23 @@ OutputFile OutputFile::claim(const std::string &path) {
     return claim;
   sweepTemporaries(folder);
   const Descriptor lock = lockFolder(folder);
-  const std::string ending =
-      "-" +
-      std::to_string(std::hash<std::string_view>()(std::string_view(target).substr(folder.size())));
+  const std::string ending = claimOf(target.substr(folder.size())) + std::to_string(part) + "-";
   if (isTemporaryHeld(folder, ending))
     refuseSecondRun(path);
   claim.target = folder; // which is in use by no output
   claim.createTemporary(ending);
   return claim;
+}
+
+void OutputFile::refuseFrameOfOther(const std::string &path) {
+  const std::string target = followLinks(path), folder = directoryOf(target);
+  const std::filesystem::path frame(target);
+  std::string stem = frame.stem().string();
+  if (!cutNumber(stem, "_"))
+    return;
+  cutNumber(stem, "_panel");
+  if (isTemporaryHeld(folder, claimOf(stem + frame.extension().string())))
+    refuseSecondRun(path);
 }
 
 void OutputFile::createTemporary(const std::string &ending) {

@@ -26,8 +26,11 @@ public:
   explicit OutputFile(std::string path);
   /// An empty temporary beside a file that is written later, for example when a series ends: while
   /// it lives, no other run on this machine gets one for the same file. Throws FileError where
-  /// another run has it. Nothing for what is no regular file.
-  static OutputFile claim(const std::string &path);
+  /// another run has it. Nothing for what is no regular file. Parts of a series claim by number.
+  static OutputFile claim(const std::string &path, int part = 0);
+  /// Throws FileError where `path` is named like an image of a series, NAME_01.EXT or
+  /// NAME_panel0_01.EXT, and a run has claimed NAME.EXT or a part of it.
+  static void refuseFrameOfOther(const std::string &path);
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&) = delete;
   ~OutputFile();

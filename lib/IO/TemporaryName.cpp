@@ -70,11 +70,11 @@ std::string newTemporaryName(const std::string &ending) {
          std::string(suffix);
 }
 
-bool isTemporaryHeld(const std::string &directory, const std::string &ending) {
+bool isTemporaryHeld(const std::string &directory, const std::string &piece) {
   const Listing listing = listingOf(directory);
   while (const dirent *entry = listing ? ::readdir(listing.get()) : nullptr)
     if (isTemporary(entry->d_name) &&
-        std::string_view(entry->d_name).ends_with(ending + std::string(suffix)) &&
+        std::string_view(entry->d_name).find(piece) != std::string_view::npos &&
         isHeld(::dirfd(listing.get()), entry->d_name))
       return true;
   return false;

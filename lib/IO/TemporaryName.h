@@ -10,8 +10,8 @@ namespace nanobragg::io {
 /// ".nb-HOST-PROCESS-NUMBER.part", with `ending` ahead of the dot: digits and dashes.
 std::string newTemporaryName(const std::string &ending = "");
 
-/// Whether a process of this machine holds a temporary with this ending in a directory.
-bool isTemporaryHeld(const std::string &directory, const std::string &ending);
+/// Whether a process of this machine holds a temporary in a directory whose name contains `piece`.
+bool isTemporaryHeld(const std::string &directory, const std::string &piece);
 
 /// Locks a temporary for as long as its descriptor or a copy of it is open: tells a sweep that its
 /// writer lives. False when a sweep has come between the file's creation and this.

@@ -11,7 +11,7 @@ namespace mlir::nb {
 /// A number that is averaged: a draw, or a component of one.
 struct Variable {
   DeviateOp deviate;
-  int component; ///< of a vector; -1: it is a number
+  int component; ///< which one of a vector; -1: it is a number
 };
 
 /// An average inside an image, ahead of what is made of it.

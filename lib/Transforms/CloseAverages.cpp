@@ -81,7 +81,7 @@ private:
   SmallVector<Operation *> squares;           ///< products in which the factor is squared
   llvm::SmallSetVector<Operation *, 4> added; ///< sums of what is averaged and something else
   DenseSet<Value> averaged;                   ///< what is linear in the squared factor
-  IRMapping outside;                          ///< of the other dimensions
+  IRMapping outside;                          ///< the other dimensions
 };
 } // namespace
 

@@ -28,7 +28,7 @@ int textDepth(StringRef text) {
     i = skipped(text, i);
     if (i >= text.size())
       break;
-    // Of -> => >= and <=, none is a bracket.
+    // The signs of -> => >= and <= are no brackets.
     const bool sign = (i > 0 && StringRef("-=").contains(text[i - 1])) ||
                       (i + 1 < text.size() && text[i + 1] == '=');
     if (StringRef("([{").contains(text[i]) || (text[i] == '<' && !sign))

@@ -25,7 +25,7 @@ public:
   using Seeds = DenseMap<Value, Value>;
   struct Values {
     SmallVector<Value> results;
-    SmallVector<SmallVector<Value>> tangents; ///< of each variable; null is zero
+    SmallVector<SmallVector<Value>> tangents; ///< for each variable; null is zero
   };
   /// The results where the inputs have the values that `mapping` says, and their tangents along
   /// each variable, computed at the builder's insertion point. The seeds are those of the mapped

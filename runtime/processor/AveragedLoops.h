@@ -26,8 +26,8 @@ struct Boxes {
 /// Directions in which they are seen.
 void findPlaces(const Boxes &boxes, std::int64_t count, const Places &places);
 
-/// Of one beam. A vector that is linear in the direction d is matrix d + offset: `Linear`, its
-/// matrix row by row.
+/// A vector that is linear in the direction d of one beam is matrix d + offset; the matrix stands
+/// row by row.
 struct Linear {
   double matrix[9], offset[3];
 };
@@ -37,7 +37,7 @@ struct AveragedBeam {
   std::int64_t normals, boxes;
   /// A reflection n is listed where w . (h - n) <= sqrt(w^T covariance w) + sum |w . step| + ball
   /// |direct^T w| for all w. With J of the normal variables, covariance = own + bound2 sum J J^T.
-  double own[6], bound2; ///< of xx, yy, zz, xy, xz, yz
+  double own[6], bound2; ///< xx, yy, zz, xy, xz, yz
   double metric[6];      ///< direct direct^T
   double longest[3];     ///< roots of its diagonal
   /// ball = perBend bend + perSize size + perChange |d - k| + always, in 1/m.

@@ -23,7 +23,7 @@ Vector along(Vector v, Vector across) {
 struct DirectionBox {
   Vector middle;
   std::array<Vector, 3> extent;
-  double half = 0; ///< of its diagonal
+  double half = 0; ///< half its diagonal
 
   DirectionBox(std::span<const Vector> points, std::size_t second) {
     Vector sum;

@@ -138,7 +138,7 @@ void PlaceMemory::begin(std::int64_t most, std::int64_t extents) {
 //   (turn + strain)^2 q / 2 + (turn + strain) q_1 + q_2, q_1 = -k_t / lambda - l_t q,
 //   q_2 = l_t^2 q + l_t k_t / lambda + k_t^2 / (2 lambda).
 //
-// Of a turn by at most A, turn^2 q / 2 lies in the ball about -A^2 q / 4 that has the origin on its
+// In a turn by at most A, turn^2 q / 2 lies in the ball about -A^2 q / 4 that has the origin on its
 // surface; and l_t^2 q in one about L^2 q / 2. So h is as much longer, and the ball is added. Terms
 // of all higher orders are those of exp(turn + strain) / (1 - l_t), at most.
 AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tables) {

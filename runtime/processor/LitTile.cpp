@@ -385,7 +385,7 @@ void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
     auto end = next;
     if (begin == end && reach.dark)
       continue;
-    if (places.count != count) { // of a block with several places, some hits are the same
+    if (places.count != count) { // several places of a block have some hits in common
       const auto number = [](const loops::AveragedHit &hit) {
         return std::pair(hit.beam, hit.reflection);
       };

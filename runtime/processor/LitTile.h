@@ -66,7 +66,7 @@ private:
   std::vector<double> reduced[3];
   std::vector<float> rounded[3]; ///< the same in single precision
   std::vector<unsigned char> near;
-  // Of these what is near the sphere for one basis, and where.
+  // What is near the sphere for one basis, and where.
   std::vector<double> lit[3];
   std::vector<std::int32_t> spots[8], sizes[4]; ///< sizes: which spots have that loops::SpotSize
 
@@ -79,7 +79,7 @@ private:
   std::vector<std::uint64_t> unsorted; ///< a block's
   std::vector<Hit> hits, sorted;
 
-  PlaceMemory places; ///< of averages, and what was found there
+  PlaceMemory places; ///< for averages, and what was found there
   FoundReflections averaged;
   std::vector<loops::AveragedHit> averagedByBlock;
 

@@ -120,7 +120,7 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
     }
   else
     direction = table(&T::direction);
-  // Of one behind the crystal, directions are those of its points turned round.
+  // A panel behind the crystal has the directions of its points turned round.
   for (std::size_t i = 0; i != curved.size() * depths.size(); ++i)
     everything |= !(table(&T::radius)[i] > 0);
   everything |= bases < 1 || samplesPerPixel < 1 || beam.empty();

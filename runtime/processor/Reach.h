@@ -57,7 +57,7 @@ public:
   Range fast, slow;           ///< the region of interest, inside the image
   bool dark = false;          ///< pixels without light are zero
   double samplesPerPixel = 1; ///< for one beam and one basis
-  double pairsOfBlock = 1;    ///< of a beam and a basis, that may have to be listed of a block
+  double pairsOfBlock = 1;    ///< pairs of beam and basis that may have to be listed
 
   std::vector<IncidentBeam> beam;
   /// The ellipsoid of light about a reflection, for each basis: B y with |y| <= 1; A n is B L n.
@@ -102,7 +102,7 @@ private:
   void sampleAverages();
   bool readEllipsoids(const nb_reach_numbers &number, std::span<const double> direct);
   bool readViews();
-  /// Of some bases: the mean one, the rows of its inverse, how far the others move a point that it
+  /// For some bases: the mean one, the rows of its inverse, how far the others move a point that it
   /// has at distance 1, and how far from the origin it has what they have at distance 1, at most.
   struct Spread {
     Matrix center;

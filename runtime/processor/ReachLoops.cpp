@@ -157,7 +157,7 @@ NB_INLINE void ballSpots(const Panel &p, double sphere, const double *x, const d
     const double ahead = dot(p.forward, x[i], y[i], z[i]), room = radius[i] * w;
     const bool seen = ahead + room > 0, grazing = seen && ahead - room <= 1e-3 * ahead;
     const double inverse = 1 / ahead, scale = radius[i] / (ahead - room) * (1 + rounding);
-    // Of a direction x + delta: F - F0 = delta . (fast - F0 forward) / ((x + delta) . forward).
+    // For a direction x + delta: F - F0 = delta . (fast - F0 forward) / ((x + delta) . forward).
     const double s = dot(p.slow, x[i], y[i], z[i]) * inverse;
     const double halfS =
         scale * std::sqrt(larger(s2 - 2 * s * sw + s * s * w2, 0) + rounding * (s2 + s * s * w2));
@@ -219,14 +219,14 @@ NB_INLINE void ellipsoidSpots(const Shell &s, const Panel &p, const double *x, c
     const bool seen = reached && ahead + room > 0, grazing = seen && ahead - room <= 1e-3 * ahead;
     const double least = ofAll * (ahead * (ahead + room)), most = ofAll * (ahead * (ahead - room));
     const double wu = dot(vw, va, vb, vc);
-    // Of a vector m: m . delta.
+    // Bounds of m . delta for a vector m.
     const auto along = [&](double mm, double mu, double size) __attribute__((always_inline)) {
       const double slope = mu * inverse2;
       const double across2 = larger(mm - slope * mu, 0) + rounding * size * size;
       const double half = std::sqrt(left2 * across2) + slack * std::fabs(slope) + rounding * size;
       return Interval{middle * slope - half, middle * slope + half};
     };
-    // Of m = axis - at * forward, for each axis: m . delta, then divided by forward . (x + delta).
+    // For each axis, with m = axis - at * forward: m . delta, divided by forward . (x + delta).
     const auto range = [&](double at, double mm, double mu, double size)
                            __attribute__((always_inline)) {
                              const auto [below, above] = along(mm, mu, size);

@@ -14,7 +14,7 @@ struct Rows {
   double inner, outer; ///< radii of the shell; an inner one <= 0 is a ball
   double least, most;  ///< bounds of t
 };
-/// Of each row, the two ranges of t inside the shell, inclusive; a range may be empty. `some` is 1
+/// The two ranges of t of each row inside the shell, inclusive; a range may be empty. `some` is 1
 /// where one is not, else 0.
 void findRanges(const Rows &rows, std::int64_t count, double *low1, double *high1, double *low2,
                 double *high2, unsigned char *some);

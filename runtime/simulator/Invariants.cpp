@@ -15,7 +15,7 @@ namespace nanobragg {
 namespace {
 
 constexpr double largest = 1e40, smallest = 1e-40; // SI units
-constexpr double rounding = 1e-9;                  // of a sum of light
+constexpr double rounding = 1e-9;                  // in a sum of light
 
 bool isExtreme(double number) {
   const double size = std::fabs(number);

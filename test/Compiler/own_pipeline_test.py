@@ -13,7 +13,7 @@ BIN = pathlib.Path(sys.argv.pop(1))
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
          '-detpixels 24 -mosaic 0.5 -mosaic_domains 3 --device=cpu').split()
 NO_HOISTING = 'builtin.module(func.func(nb-erase-probes,nb-remove-branches))'
-# Of the processor's pipeline, in its order.
+# Stages of the processor's pipeline, in their order.
 STAGES = ['response', 'hoist', 'branches', 'fuse', 'precision', 'peel', 'lanes', 'loops', 'arith', 'outline',
           'llvm']
 

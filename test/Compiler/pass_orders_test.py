@@ -59,36 +59,36 @@ def own_passes(nb_opt):
 
 
 class Orders:
-    def __init__(self, dice, names):
-        self.dice, self.names = dice, names
+    def __init__(self, draws, names):
+        self.draws, self.names = draws, names
 
     def one(self, name):
         if name == "nb-differentiate":
-            by = self.dice.sample(PARAMETERS, self.dice.randint(1, 2))
-            more = self.dice.choice(("", "", " value=false", " directions=2"))
-            return f"nb-differentiate{{mode={self.dice.choice(MODES)} parameters={','.join(by)}{more}}}"
-        option = self.dice.choice(OPTIONS.get(name, ("",)))
+            by = self.draws.sample(PARAMETERS, self.draws.randint(1, 2))
+            more = self.draws.choice(("", "", " value=false", " directions=2"))
+            return f"nb-differentiate{{mode={self.draws.choice(MODES)} parameters={','.join(by)}{more}}}"
+        option = self.draws.choice(OPTIONS.get(name, ("",)))
         return f"{name}{{{option}}}" if option else name
 
     def pipeline(self):
         """Passes in any order; more often than not about as they belong, so that some get far."""
-        dice = self.dice
-        chosen = [dice.choice(self.names if dice.random() < 0.85 else OTHERS) for _ in range(dice.randint(1, 10))]
-        if dice.random() < 0.6:
+        draws = self.draws
+        chosen = [draws.choice(self.names if draws.random() < 0.85 else OTHERS) for _ in range(draws.randint(1, 10))]
+        if draws.random() < 0.6:
             place = lambda name: next((i for i, begin in enumerate(ORDER) if name.startswith(begin)), len(ORDER))
-            chosen.sort(key=lambda name: place(name) + dice.uniform(-2, 2))
+            chosen.sort(key=lambda name: place(name) + draws.uniform(-2, 2))
         passes = [self.one(name) for name in chosen]
-        if dice.random() < 0.05:
+        if draws.random() < 0.05:
             passes.append("gpu.module(nb-gpu-to-nvvm)")
         return "builtin.module(" + ",".join(passes) + ")"
 
 
-def damaged(dice, text):
+def damaged(draws, text):
     """Lines dropped, doubled and exchanged; words and characters of one place at another."""
-    for _ in range(dice.randint(1, 3)):
+    for _ in range(draws.randint(1, 3)):
         lines = text.split("\n")
-        i, j = dice.randrange(len(lines)), dice.randrange(len(lines))
-        kind = dice.randrange(7)
+        i, j = draws.randrange(len(lines)), draws.randrange(len(lines))
+        kind = draws.randrange(7)
         if kind == 0:
             del lines[i]
         elif kind == 1:
@@ -97,11 +97,11 @@ def damaged(dice, text):
             lines[i], lines[j] = lines[j], lines[i]
         else:
             words = re.findall(r"%?[\w.]+|<[^<>]*>|\[[^][]*\]|\([^()]*\)|-?\d[\d.e+-]*", text)
-            old = dice.choice(words)
-            new = {3: dice.choice(words), 4: "", 5: dice.choice(("0", "-1", "9223372036854775807", "%c", "nan", "f16", "<?xf32>")),
+            old = draws.choice(words)
+            new = {3: draws.choice(words), 4: "", 5: draws.choice(("0", "-1", "9223372036854775807", "%c", "nan", "f16", "<?xf32>")),
                    6: old[:-1]}[kind]
             places = [m.start() for m in re.finditer(re.escape(old), text)]
-            at = dice.choice(places)
+            at = draws.choice(places)
             text = text[:at] + new + text[at + len(old):]
             continue
         text = "\n".join(lines)
@@ -146,15 +146,15 @@ def write_inputs(folder):
 class Programs:
     """Of random experiments, made as they are asked for."""
 
-    def __init__(self, dice, nb_sim, folder):
-        self.dice, self.nb_sim, self.folder, self.made, self.refused = dice, os.path.abspath(nb_sim), folder, [], 0
+    def __init__(self, draws, nb_sim, folder):
+        self.draws, self.nb_sim, self.folder, self.made, self.refused = draws, os.path.abspath(nb_sim), folder, [], 0
         write_inputs(folder)
 
     def make(self):
         words = "-cell 70 80 90 80 100 95 -default_F 1 -N 5 -lambda 1 -distance 100 -detpixels 16"
         for group in FLAGS:
-            if self.dice.random() < 0.4:
-                words += " " + self.dice.choice(group)
+            if self.draws.random() < 0.4:
+                words += " " + self.draws.choice(group)
         path = os.path.join(self.folder, f"experiment{len(self.made)}.mlir")
         done = subprocess.run([self.nb_sim, *words.split(), "--quiet", "--emit=nb"], capture_output=True, text=True, cwd=self.folder)
         if done.returncode:
@@ -165,9 +165,9 @@ class Programs:
         self.made.append((path, words))
 
     def choose(self):
-        if len(self.made) < 3 or self.dice.random() < 0.08:
+        if len(self.made) < 3 or self.draws.random() < 0.08:
             self.make()
-        return self.dice.choice(self.made) if self.made else self.choose()
+        return self.draws.choice(self.made) if self.made else self.choose()
 
 
 def main():
@@ -180,23 +180,23 @@ def main():
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
     print(f"seed {seed}")
-    dice = random.Random(seed)
+    draws = random.Random(seed)
     failures, count, harmed, end = 0, 0, 0, time.monotonic() + options.seconds
     with tempfile.TemporaryDirectory() as folder:
-        programs, orders = Programs(dice, options.nb_sim, folder), Orders(dice, own_passes(options.nb_opt))
+        programs, orders = Programs(draws, options.nb_sim, folder), Orders(draws, own_passes(options.nb_opt))
         while time.monotonic() < end:
             (path, flags), pipeline = programs.choose(), orders.pipeline()
             count += 1
-            if dice.random() < 0.4:
+            if draws.random() < 0.4:
                 with open(path, encoding="utf-8") as file:
-                    text = damaged(dice, file.read())
+                    text = damaged(draws, file.read())
                 path, flags = os.path.join(folder, "damaged.mlir"), flags + " (damaged)"
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
                 harmed += 1
-            if dice.random() < 0.1:  # a schedule that somebody damaged
-                with open(os.path.join(EXAMPLES, dice.choice(SCHEDULES)), encoding="utf-8") as file:
-                    text = damaged(dice, file.read())
+            if draws.random() < 0.1:  # a schedule that somebody damaged
+                with open(os.path.join(EXAMPLES, draws.choice(SCHEDULES)), encoding="utf-8") as file:
+                    text = damaged(draws, file.read())
                 with open(os.path.join(folder, "schedule.mlir"), "w", encoding="utf-8") as file:
                     file.write(text)
                 pipeline = pipeline.replace("builtin.module(", f"builtin.module(nb-apply-patterns{{files={folder}/schedule.mlir}},", 1)

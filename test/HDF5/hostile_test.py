@@ -229,9 +229,9 @@ class Hostile(unittest.TestCase):
     def test_valid_files_with_damaged_meaning(self):
         """A frame as h5py has it, one thing about it changed; then perhaps bytes of it."""
         for i in range(WORDS.files):
-            dice = random.Random(WORDS.seed * 1000003 + i)
+            draws = random.Random(WORDS.seed * 1000003 + i)
             with self.subTest(seed=WORDS.seed, file=i):
-                expected = self.damaged(dice)
+                expected = self.damaged(draws)
                 begin = time.time()
                 answer = READ(self.path)
                 self.assertLess(time.time() - begin, SECONDS)
@@ -240,49 +240,49 @@ class Hostile(unittest.TestCase):
                 elif expected is not None:
                     np.testing.assert_array_equal(answer.ravel(), expected.ravel())
 
-    def damaged(self, dice):
-        rank = dice.choice((2, 3, 3, 4))
-        shape = [dice.choice((0, 1, 2, 3, 7, 20, 1 << 20, 1 << 33)) if dice.random() < 0.05 else dice.randint(1, 20)
+    def damaged(self, draws):
+        rank = draws.choice((2, 3, 3, 4))
+        shape = [draws.choice((0, 1, 2, 3, 7, 20, 1 << 20, 1 << 33)) if draws.random() < 0.05 else draws.randint(1, 20)
                  for _ in range(rank)]
-        kind = dice.choice(("i4", "u2", "f4", "f8", ">i4", ">f4", "u8", "i1", "f2"))
+        kind = draws.choice(("i4", "u2", "f4", "f8", ">i4", ">f4", "u8", "i1", "f2"))
         options = {}
-        if dice.random() < 0.8:
-            options["chunks"] = tuple(dice.randint(1, max(1, min(n, 40))) for n in shape)
-            if dice.random() < 0.7:
-                options["compression"] = dice.choice(("gzip", "gzip", "lzf"))
-            options["shuffle"] = dice.random() < 0.5
-            options["fletcher32"] = dice.random() < 0.3
-            if kind[-2] in "iu" and dice.random() < 0.1:
+        if draws.random() < 0.8:
+            options["chunks"] = tuple(draws.randint(1, max(1, min(n, 40))) for n in shape)
+            if draws.random() < 0.7:
+                options["compression"] = draws.choice(("gzip", "gzip", "lzf"))
+            options["shuffle"] = draws.random() < 0.5
+            options["fletcher32"] = draws.random() < 0.3
+            if kind[-2] in "iu" and draws.random() < 0.1:
                 options["scaleoffset"] = 0
-        name = dice.choice(("entry/data/data", "entry/instrument/detector/data"))
+        name = draws.choice(("entry/data/data", "entry/instrument/detector/data"))
         values = None
-        with h5py.File(self.path, "w", libver=dice.choice(("earliest", "latest", "v108"))) as file:
+        with h5py.File(self.path, "w", libver=draws.choice(("earliest", "latest", "v108"))) as file:
             try:
                 data = file.create_dataset(name, tuple(shape), kind, **options)
                 if np.prod(shape, dtype=float) < 1e6:
-                    values = np.random.default_rng(dice.getrandbits(32)).integers(0, 100, shape).astype(kind)
+                    values = np.random.default_rng(draws.getrandbits(32)).integers(0, 100, shape).astype(kind)
                     data[...] = values
                     values = values if rank == 2 else values[0]
-                if options.get("chunks") and dice.random() < 0.5:
+                if options.get("chunks") and draws.random() < 0.5:
                     at = tuple(0 for _ in shape)
-                    raw = dice.randbytes(dice.choice((0, 1, 3, 4, 11, 12, 100)))
-                    if dice.random() < 0.5:
-                        raw = zlib.compress(bytes(dice.choice((0, 1, 100, 10000))))
-                    data.id.write_direct_chunk(at, raw, filter_mask=dice.choice((0, 0, 1, 2, 3, 7)))
+                    raw = draws.randbytes(draws.choice((0, 1, 3, 4, 11, 12, 100)))
+                    if draws.random() < 0.5:
+                        raw = zlib.compress(bytes(draws.choice((0, 1, 100, 10000))))
+                    data.id.write_direct_chunk(at, raw, filter_mask=draws.choice((0, 0, 1, 2, 3, 7)))
                     values = None
-                if dice.random() < 0.2:
+                if draws.random() < 0.2:
                     data.resize(tuple(shape)) if data.maxshape == () else None
             except (ValueError, TypeError, OSError, IndexError):
                 values = None
-        if dice.random() < 0.5:
+        if draws.random() < 0.5:
             with open(self.path, "r+b") as file:
                 size = os.path.getsize(self.path)
-                for _ in range(dice.randint(1, 4)):
+                for _ in range(draws.randint(1, 4)):
                     # Behind the data's numbers: headers are what is believed.
-                    file.seek(dice.randrange(size) if dice.random() < 0.3 else dice.randrange(min(size, 4096)))
-                    file.write(dice.choice((dice.randbytes(1), b"\xff" * dice.randint(1, 8), bytes(dice.randint(1, 8)))))
-                if dice.random() < 0.1:
-                    file.truncate(dice.randrange(size))
+                    file.seek(draws.randrange(size) if draws.random() < 0.3 else draws.randrange(min(size, 4096)))
+                    file.write(draws.choice((draws.randbytes(1), b"\xff" * draws.randint(1, 8), bytes(draws.randint(1, 8)))))
+                if draws.random() < 0.1:
+                    file.truncate(draws.randrange(size))
             values = None
         return values
 

@@ -35,7 +35,7 @@ std::uint64_t digest(const std::vector<T> &pixels) {
 }
 
 struct Case {
-  const char *flags; ///< of noisify
+  const char *flags; ///< for noisify
   std::int64_t seed;
   double gain, offset;
   void (*set)(NoiseModel &);

@@ -133,6 +133,20 @@ TEST_F(OutputFileTest, RefusesTwoOutputsOfOneName) {
   EXPECT_EQ(directory.entryCount(), 1u);
 }
 
+TEST_F(OutputFileTest, FramesOfAClaimedSeriesAreRefused) {
+  const auto refuse = [&](const char *name) {
+    OutputFile::refuseFrameOfOther(directory.path(name));
+  };
+  {
+    const OutputFile claim = OutputFile::claim(directory.path("a.cbf"), 3);
+    for (const char *frame : {"a_0001.cbf", "a_panel2_01.cbf"})
+      expectFileError([&] { refuse(frame); }, frame);
+    for (const char *other : {"a.cbf", "a_1.img", "a_.cbf", "a0001.cbf", "b_0001.cbf"})
+      refuse(other);
+  }
+  refuse("a_0001.cbf");
+}
+
 TEST_F(OutputFileTest, ClaimsOfOneFileExcludeEachOther) {
   const std::string path = directory.path("a.expt");
   {

@@ -72,10 +72,10 @@ class Damaged(unittest.TestCase):
             text = file.read()
         self.assertEqual(self.refined(self.data.expt, self.data.refl)[0], 0)
 
-        def one(dice):
+        def one(draws):
             tree = json.loads(text)
-            for _ in range(dice.choice((1, 1, 2))):
-                damage_tree(tree, dice)
+            for _ in range(draws.choice((1, 1, 2))):
+                damage_tree(tree, draws)
             with open(path, "w") as file:
                 json.dump(tree, file)
             self.refined(path, self.data.refl)
@@ -94,12 +94,12 @@ class Damaged(unittest.TestCase):
             content = file.read()
         msgpack = _files._msgpack()
 
-        def one(dice):
-            if dice.random() < 0.3:
-                changed = damaged_bytes(content, dice)
+        def one(draws):
+            if draws.random() < 0.3:
+                changed = damaged_bytes(content, draws)
             else:
                 tree = msgpack.unpackb(content, raw=False, strict_map_key=False)
-                damage_tree(tree, dice)
+                damage_tree(tree, draws)
                 try:
                     changed = msgpack.packb(tree, use_bin_type=True)
                 except (OverflowError, ValueError):
@@ -137,25 +137,25 @@ class Damaged(unittest.TestCase):
         stills = refine._stills.Stills(refine_test.FLAGS, self.data.expt, self.data.refl)
         taken = []
 
-        def one(dice):
+        def one(draws):
             finished = _results.Finished(folder, {}, False)
-            if dice.random() < 0.4:
-                changed = damaged_bytes(content, dice)
+            if draws.random() < 0.4:
+                changed = damaged_bytes(content, draws)
             else:
                 damaged = dict(arrays)
-                name = dice.choice(list(arrays))
-                if dice.random() < 0.4:
+                name = draws.choice(list(arrays))
+                if draws.random() < 0.4:
                     tree = json.loads(arrays["plain"].tobytes())
-                    damage_tree(tree, dice)
+                    damage_tree(tree, draws)
                     damaged["plain"] = np.frombuffer(json.dumps(tree).encode(), "u1")
-                elif dice.random() < 0.3:
+                elif draws.random() < 0.3:
                     del damaged[name]
                 else:
-                    damaged[name] = dice.choice((np.array(dice.choice((1, "x", np.nan))), arrays[name][:1], arrays[name].astype("c16"),
+                    damaged[name] = draws.choice((np.array(draws.choice((1, "x", np.nan))), arrays[name][:1], arrays[name].astype("c16"),
                                                  arrays[name].astype(str), np.full(arrays[name].shape, np.nan), arrays[name].reshape(-1),
                                                  np.full(arrays[name].shape, -1), np.full(arrays[name].shape, 10**9)))
                 save = io.BytesIO()
-                (np.savez_compressed if dice.random() < 0.1 else np.savez)(save, **damaged)
+                (np.savez_compressed if draws.random() < 0.1 else np.savez)(save, **damaged)
                 changed = save.getvalue()
             with open(path, "wb") as file:
                 file.write(changed)

@@ -85,7 +85,7 @@ class Simtbx(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "twice"):
             nanoBragg((20, 30), detpixels_slowfast=(20, 30))
 
-    def test_reads_what_nobody_set(self):
+    def test_reads_what_was_not_set(self):
         """Set to what they read, attributes change nothing; and they are those of the image."""
         turned = dict(detector_rotation_deg=(1.0, 2.0, 3.0))
         plain = small().simulator.image()

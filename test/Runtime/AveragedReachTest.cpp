@@ -61,7 +61,7 @@ struct World {
   std::vector<Panel> panels;
   std::vector<double> depths{0};
   double pixelSize = 1e-4;
-  std::vector<Vector> table; // of directions, `perPixel` for each pixel
+  std::vector<Vector> table; // directions, `perPixel` for each pixel
   std::int64_t perPixel = 0;
   bool curved = false;
   std::int64_t slow = 16, fast = 16;
@@ -79,7 +79,7 @@ struct World {
     const double x = f * pixelSize, y = s * pixelSize;
     if (!curved)
       return p.origin + x * p.fast + y * p.slow + depth * p.normal;
-    // Of a curved one the members are a beam, two axes and a distance.
+    // The members of a curved one are a beam, two axes and a distance.
     const double perMeter = 1 / norm(p.normal);
     return turned(turned(p.origin, (x * perMeter - 0.1) * p.slow), (y * perMeter - 0.05) * p.fast);
   }
@@ -319,7 +319,7 @@ public:
     EXPECT_EQ(tile.samplesLit, double(pairs * world.columnsOfBlock * world.rowsOfBlock));
   }
 
-  /// Of a pixel; null: its block is not listed.
+  /// The pairs of a pixel; null: its block is not listed.
   const std::vector<Pair> *of(const Key &pixel) const {
     const auto found = lists.find(pixel);
     return found == lists.end() ? nullptr : &found->second;

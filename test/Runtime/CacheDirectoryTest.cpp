@@ -111,7 +111,7 @@ TEST_F(CacheDirectoryTest, SymbolicLinkIsNoEntry) {
   EXPECT_TRUE(std::filesystem::exists(elsewhere));
 }
 
-TEST_F(CacheDirectoryTest, PipeIsNoEntryAndNobodyWaitsForIt) {
+TEST_F(CacheDirectoryTest, PipeIsNoEntryAndNoRunWaitsForIt) {
   expectRightKernel("x");
   std::filesystem::remove(entryOf("x"));
   ASSERT_EQ(mkfifo(entryOf("x").c_str(), 0600), 0);
@@ -213,7 +213,7 @@ TEST_F(CacheDirectoryTest, OthersWaitForTheLock) {
   releasing.join();
 }
 
-TEST_F(CacheDirectoryTest, NobodyWaitsForEver) {
+TEST_F(CacheDirectoryTest, NoRunWaitsForEver) {
   const auto held = cache()->lock("specification");
   options.lockTimeout = 20ms;
   EXPECT_FALSE(cache()->lock("specification"));

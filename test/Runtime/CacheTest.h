@@ -19,7 +19,7 @@ protected:
 
   /// A cache on the test's directory; its warnings go to `warnings`.
   std::shared_ptr<KernelCache> cache();
-  /// Of this cache and a stand-in for the compiler that counts what it builds in `builds`.
+  /// Has this cache and a stand-in for the compiler that counts what it builds in `builds`.
   KernelProvider provider(std::shared_ptr<KernelCache> cache);
   KernelProvider provider() { return provider(cache()); }
 
@@ -31,7 +31,7 @@ protected:
   void write(const std::filesystem::path &file, const std::string &bytes) const;
   std::vector<std::string> files() const; ///< other than the lock
 
-  CacheOptions options; ///< of cache()
+  CacheOptions options; ///< for cache()
   std::vector<std::string> warnings;
   int builds = 0;
 };

@@ -1,8 +1,8 @@
 // RUN: nb-opt %s --nb-cull | FileCheck %s
 // RUN: nb-opt %s --nb-cull --verify-roundtrip -o /dev/null
 
-// Of a curved panel the runtime gets the angles of the pixels at four points, which say all of them where
-// they are sums of multiples of the coordinates, and what is turned by them.
+// The runtime gets the angles of a curved panel's pixels at four points, which say all of them where they
+// are sums of multiples of the coordinates, and what is turned by them.
 
 // CHECK-LABEL: @linear
 // CHECK: nb.tabulate panel %{{.*}} in %{{.*}} {

@@ -3,7 +3,7 @@
 // What derivatives are made of vanishes away from reflections too: an image of one term, whose direction
 // is read from a list of pixels.
 
-// Of a grating there is no form; its cells and the bound of its envelope, 1 / sqrt(1e-8), are said. The
+// A grating has no form; its cells and the bound of its envelope, 1 / sqrt(1e-8), are said. The
 // direction of each pixel is written down.
 // CHECK-LABEL: @grating
 // CHECK: nb.tabulate panel {{.*}}, slow {{.*}}, fast

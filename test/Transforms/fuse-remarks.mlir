@@ -71,7 +71,7 @@ func.func @impure_body(%n: index, %m: memref<f64>, %t: !nb.table<?xf64>) -> (f64
   return %I, %J : f64, f64
 }
 
-// Of two equal results one goes, and so does one that nothing uses.
+// One of two equal results goes, and so does one that nothing uses.
 
 // expected-remark@below {{dropped 2 result(s) of loops that nothing used or that another one equalled}}
 func.func @dropped(%n: index, %t: !nb.table<?xf64>) -> (f64, f64) {

@@ -128,7 +128,8 @@ func.func @derivative(%D: !nb.mat3<f64>, %N: !nb.vec3<f64>, %n: index, %size: f6
   return %img : tensor<?x?x?xf64>
 }
 
-// Of exponentials only that of a distance to a reflection; its exponent is computed in f64 and rounded.
+// The only exponential that is rounded is that of a distance to a reflection; its exponent is computed
+// in f64.
 
 // CHECK-LABEL: func.func @spot
 // MIXED: %[[SQUARE:.*]] = arith.mulf %{{.*}}, %{{.*}} : f64

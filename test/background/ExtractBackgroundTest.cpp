@@ -10,7 +10,7 @@ namespace {
 
 double factorAt(double stol) { return 10 - 20 * stol + 15 * stol * stol; }
 
-/// Of the table factorAt.
+/// Reads the table of factorAt.
 struct Extraction : testing::Test {
   Extraction() : path(testing::TempDir() + "extract_background.stol") {
     std::ofstream file(path);

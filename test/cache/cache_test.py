@@ -123,7 +123,7 @@ class Cache(CacheCase):
             time.sleep(0.01)
         time.sleep(0.2)
 
-    def test_process_killed_while_it_builds_holds_nobody_up(self):
+    def test_process_killed_while_it_builds_holds_no_other_up(self):
         killed = self.start(*SMALL, NB_TEST_BUILD_SECONDS="60")
         self.wait_for_lock_holder()
         waiting = self.start(*SMALL)

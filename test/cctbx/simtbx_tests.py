@@ -19,7 +19,7 @@ NANOBRAGG = [(f"nanoBragg/tst_{name}.py", *arguments) for name, *arguments in (
     ("nanoBragg_minimal",), ("nanoBragg_mosaic",), ("nanoBragg_basic",), ("nanoBragg_multipanel",), ("nanoBragg_cbf_write",),
     ("nanoBragg_pilatus",), ("gaussian_mosaicity",), ("gaussian_mosaicity2",), ("anisotropic_mosaicity",), ("gauss_argchk", "CPU"),
     ("multisource_background",))]
-# Of simtbx's run_tests.py those that need no GPU, and further ones.
+# Those of simtbx's run_tests.py that need no GPU, and further ones.
 DIFFBRAGG = [(f"diffBragg/tests/tst_{name}.py", *arguments.split()) for name, *runs in (
     ("diffBragg_utils", ""), ("diffBragg_structure_factors", ""), ("diffBragg_Fhkl_complex", ""), ("diffBragg_change_of_basis", ""),
     ("diffBragg_update_dxtbx_geoms", ""), ("diffBragg_deriv_rois", ""), ("diffBragg_detdist_derivatives", ""),

@@ -131,7 +131,7 @@ FILES = [
     ("dump cut off", dump(values=26), "-cell 40 -dump bad", ["bad"]),
     ("dump without bounds", b"hello\n\f", "-cell 40 -dump bad", ["bad"]),
     ("dump with bounds turned around", dump((1, 0, 0, 1, 0, 1)), "-cell 40 -dump bad", ["bad"]),
-    ("dump that nobody named", None, "-cell 40", ["Fdump.bin", "-dump"]),
+    ("dump that was not named", None, "-cell 40", ["Fdump.bin", "-dump"]),
     ("panels that are no JSON", "[\n{]", GOOD + " --panels=bad", ["bad:2", "JSON"]),
     ("panels without an axis", '[{"offset_mm": [0,0,0], "fast": [0,0,1]}]',
      GOOD + " --panels=bad", ["bad", "panel 0", "slow"]),
@@ -168,7 +168,7 @@ def file_test(name, content, words, parts):
     def test(self):
         if content is not None:
             self.add("bad", content)
-        if name == "dump that nobody named":
+        if name == "dump that was not named":
             self.add("Fdump.bin", dump())
         self.refuse(words, parts)
     return test

@@ -20,7 +20,7 @@ struct Case {
   const char *name;
   std::string flags;
   const char *setting;
-  double tolerance; ///< of each number, relative to the largest of its parameter
+  double tolerance; ///< for each number, relative to the largest of its parameter
 };
 
 void PrintTo(const Case &c, std::ostream *out) { *out << c.name; }

@@ -126,7 +126,7 @@ class CullingTest(unittest.TestCase):
             np.testing.assert_allclose(some, off, rtol=1e-6)
 
     def test_gradient_by_structure_factors(self):
-        # Of a list: its derivatives are an entry for each reflection, of which few shine.
+        # A list has an entry of derivatives for each reflection, of which few shine.
         flags = ("-cell 70 80 90 90 100 90 -N 30 -mosaic 1 -mosaic_dom 100 -lambda 1 -distance 100 -detpixels 128 "
                  "-pixel 0.6 -gauss_xtal -oversample 1 -misset 7 8 9 -default_F 0")
         r = random.Random(11)

@@ -39,11 +39,11 @@ struct CompareEnginesTest : testing::Test {
   }
 
   explicit CompareEnginesTest(nanobragg::ProgramVariant variant = richVariant()) {
-    nanobragg::Dice dice(7);
-    experiment = randomExperiment(variant, dice);
+    nanobragg::Draws draws(7);
+    experiment = randomExperiment(variant, draws);
     // A sum of one term would hide much.
     while (nanobragg::samplesPerPixel(experiment) < 16)
-      experiment = randomExperiment(variant, dice);
+      experiment = randomExperiment(variant, draws);
   }
 
   EngineComparison compare(const CompareOptions &options = {}) {

@@ -30,8 +30,8 @@ struct NotFinite : testing::Test {
   }
 
   NotFinite() {
-    nanobragg::Dice dice(3);
-    experiment = randomExperiment(variant(), dice);
+    nanobragg::Draws draws(3);
+    experiment = randomExperiment(variant(), draws);
     experiment.dmin = 2e-10;
   }
 

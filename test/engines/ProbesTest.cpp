@@ -22,9 +22,9 @@ bool sameBits(const RenderedImage &a, const RenderedImage &b) {
 
 TEST(Probes, LeaveTheImagesOfBothEnginesBitForBit) {
   for (uint64_t seed : {1, 2, 3, 4}) {
-    nanobragg::Dice dice(seed);
-    const nanobragg::ProgramVariant variant = randomVariant(dice);
-    const nanobragg::Experiment experiment = randomExperiment(variant, dice);
+    nanobragg::Draws draws(seed);
+    const nanobragg::ProgramVariant variant = randomVariant(draws);
+    const nanobragg::Experiment experiment = randomExperiment(variant, draws);
     const BoundArguments arguments(experiment);
     OwningOpRef<ModuleOp> plain = programOf(variant), probed = programOf(variant);
     PassManager passes(&testContext());

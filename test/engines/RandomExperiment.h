@@ -11,9 +11,9 @@ namespace nanobragg {
 
 /// The same numbers on every machine, which the distributions of the standard library do not
 /// promise.
-class Dice {
+class Draws {
 public:
-  explicit Dice(std::uint64_t seed) : engine(seed) {}
+  explicit Draws(std::uint64_t seed) : engine(seed) {}
 
   double uniform(double low, double high) {
     return low + (high - low) * (double(engine() >> 11) * 0x1p-53);
@@ -33,11 +33,11 @@ private:
 };
 
 /// Every choice of a variant is equally likely to take each of its values. Images are f64.
-ProgramVariant randomVariant(Dice &dice);
+ProgramVariant randomVariant(Draws &draws);
 
 /// Numbers for a variant: a small detector close to a small crystal with large angles between
 /// everything, so that every term of the formulas counts.
-Experiment randomExperiment(const ProgramVariant &variant, Dice &dice);
+Experiment randomExperiment(const ProgramVariant &variant, Draws &draws);
 
 } // namespace nanobragg
 #endif

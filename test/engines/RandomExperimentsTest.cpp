@@ -49,11 +49,11 @@ TEST(RandomExperiments, BothEnginesAgree) {
   double worst = 0;
   size_t lit = 0, excluded = 0;
   for (int seed = 0; seed < variants; ++seed) {
-    nanobragg::Dice dice(1000 + uint64_t(seed));
-    const nanobragg::ProgramVariant variant = randomVariant(dice);
+    nanobragg::Draws draws(1000 + uint64_t(seed));
+    const nanobragg::ProgramVariant variant = randomVariant(draws);
     BothEngines engines(variant);
     for (int number = 0; number < experimentsPerVariant; ++number) {
-      const Experiment experiment = randomExperiment(variant, dice);
+      const Experiment experiment = randomExperiment(variant, draws);
       const RenderedImage reference = engines.interpreted(experiment);
       const RenderedImage image = engines.compiled(experiment);
       const std::vector<double> allowed = allowedOf(reference);

@@ -16,9 +16,9 @@ namespace {
 TEST(Stages, NoPassChangesTheImage) {
   double worst = 0;
   for (uint64_t seed = 500; seed < 560; ++seed) {
-    nanobragg::Dice dice(seed);
-    const nanobragg::ProgramVariant variant = randomVariant(dice);
-    const nanobragg::Experiment experiment = randomExperiment(variant, dice);
+    nanobragg::Draws draws(seed);
+    const nanobragg::ProgramVariant variant = randomVariant(draws);
+    const nanobragg::Experiment experiment = randomExperiment(variant, draws);
     const BoundArguments arguments(experiment);
     OwningOpRef<ModuleOp> program = programOf(variant);
     const std::vector<RecordedProgram> stages = valueOf(recordStages(*program));

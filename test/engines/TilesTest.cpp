@@ -27,8 +27,8 @@ struct Tiles : testing::TestWithParam<std::tuple<nanobragg::CrystalShape, nanobr
     CompileOptions options;
     options.precision = std::get<1>(GetParam());
     kernel = valueOf(compileKernel(variant, options));
-    nanobragg::Dice dice(5);
-    experiment = randomExperiment(variant, dice);
+    nanobragg::Draws draws(5);
+    experiment = randomExperiment(variant, draws);
     nanobragg::Detector &d = experiment.detector;
     d.slowPixels = 37;
     d.fastPixels = 29;

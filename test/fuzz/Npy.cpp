@@ -44,7 +44,7 @@ NB_FUZZ_TARGET(npy) {
       requireSize(readImage(path, shape));
     } catch (const io::FileError &refusal) {
       fuzz::requireSentence(refusal);
-    } catch (const std::invalid_argument &refusal) { // of the shape that was asked for
+    } catch (const std::invalid_argument &refusal) { // by the shape that was asked for
       fuzz::requireSentence(refusal);
     }
   try {

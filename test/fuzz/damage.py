@@ -18,67 +18,67 @@ def places(tree, path=()):
             yield from places(value, (*path, key))
 
 
-def damage_tree(tree, dice):
+def damage_tree(tree, draws):
     """Changes one value, or leaves it out."""
-    *way, last = dice.choice(list(places(tree)))
+    *way, last = draws.choice(list(places(tree)))
     for key in way:
         tree = tree[key]
-    if dice.random() < 0.2:
+    if draws.random() < 0.2:
         del tree[last]
-    elif isinstance(tree[last], bytes) and dice.random() < 0.7:
+    elif isinstance(tree[last], bytes) and draws.random() < 0.7:
         content = bytearray(tree[last])
-        for _ in range(dice.randint(1, 5)):
+        for _ in range(draws.randint(1, 5)):
             if content:
-                content[dice.randrange(len(content))] = dice.choice((0, 255, dice.randrange(256)))
-        tree[last] = bytes(content[:dice.choice((None, None, -1, 4))])
+                content[draws.randrange(len(content))] = draws.choice((0, 255, draws.randrange(256)))
+        tree[last] = bytes(content[:draws.choice((None, None, -1, 4))])
     else:
-        tree[last] = dice.choice(ODD)
+        tree[last] = draws.choice(ODD)
 
 
-def damaged_bytes(content, dice):
+def damaged_bytes(content, draws):
     """Other bytes, perhaps without an end."""
     content = bytearray(content)
-    for _ in range(dice.randint(1, 6)):
-        content[dice.randrange(len(content))] = dice.randrange(256)
-    return bytes(content[:dice.choice((len(content), len(content), dice.randrange(len(content))))])
+    for _ in range(draws.randint(1, 6)):
+        content[draws.randrange(len(content))] = draws.randrange(256)
+    return bytes(content[:draws.choice((len(content), len(content), draws.randrange(len(content))))])
 
 
-def damaged_text(text, dice):
+def damaged_text(text, draws):
     """One word is another one, a line stands twice or is missing."""
     lines = text.split("\n")
-    at = dice.randrange(len(lines))
+    at = draws.randrange(len(lines))
     words = lines[at].split(" ")
-    choice = dice.random()
+    choice = draws.random()
     if choice < 0.7:
-        words[dice.randrange(len(words))] = dice.choice(("", "x", "-1", "0", "nan", "inf", "1e308", "-1e308", "1e-320", "99999999999",
+        words[draws.randrange(len(words))] = draws.choice(("", "x", "-1", "0", "nan", "inf", "1e308", "-1e308", "1e-320", "99999999999",
                                                          "2147483648", "1e5", "\x1b[2J", "\u202e", "0x10", "1,5", "1 2 3", "#"))
         lines[at] = " ".join(words)
     elif choice < 0.85:
-        lines[at:at] = [lines[at]] * dice.choice((1, 3))
+        lines[at:at] = [lines[at]] * draws.choice((1, 3))
     else:
         del lines[at]
     return "\n".join(lines)
 
 
-def damaged_npy(array, dice):
+def damaged_npy(array, draws):
     """An .npy whose header and numbers do not go together, or that has other numbers."""
     content = io.BytesIO()
-    if dice.random() < 0.4:
-        np.save(content, array.astype(dice.choice(("f4", "f8", ">f4", "i4", "u1", "?"))))
+    if draws.random() < 0.4:
+        np.save(content, array.astype(draws.choice(("f4", "f8", ">f4", "i4", "u1", "?"))))
         return content.getvalue()
-    kind = dice.choice(("f4", "f8", "i4", "u1", "c16", "S3", "?", ">f8", "<i8"))
-    shape = dice.choice((array.shape, array.shape[:1], array.shape + (1,), (1 << 31, 1 << 31), (1 << 62, 4), (0, 5), (-1, 8), (10**9,),
+    kind = draws.choice(("f4", "f8", "i4", "u1", "c16", "S3", "?", ">f8", "<i8"))
+    shape = draws.choice((array.shape, array.shape[:1], array.shape + (1,), (1 << 31, 1 << 31), (1 << 62, 4), (0, 5), (-1, 8), (10**9,),
                          tuple(reversed(array.shape))))
-    version = dice.choice(((1, 0), (2, 0), (3, 0)))
-    header = {"descr": dice.choice((np.dtype(kind).str, "|O", "<f4", "<f16", [("a", "<f4")], "x")),
-              "fortran_order": dice.choice((False, False, True)), "shape": shape}
-    text = repr(header).encode() + b" " * dice.randrange(64) + b"\n"
-    if dice.random() < 0.3:
-        text = damaged_bytes(text, dice)
-    length = dice.choice((len(text), len(text), len(text), 0, 60000, 1)).to_bytes(2 if version[0] == 1 else 4, "little")
+    version = draws.choice(((1, 0), (2, 0), (3, 0)))
+    header = {"descr": draws.choice((np.dtype(kind).str, "|O", "<f4", "<f16", [("a", "<f4")], "x")),
+              "fortran_order": draws.choice((False, False, True)), "shape": shape}
+    text = repr(header).encode() + b" " * draws.randrange(64) + b"\n"
+    if draws.random() < 0.3:
+        text = damaged_bytes(text, draws)
+    length = draws.choice((len(text), len(text), len(text), 0, 60000, 1)).to_bytes(2 if version[0] == 1 else 4, "little")
     content.write(b"\x93NUMPY" + bytes(version) + length + text)
     values = array.astype("c16" if kind == "c16" else "f8")
-    if dice.random() < 0.4:
-        values.flat[:3] = dice.choice((0, -1, np.nan, np.inf, 1e308))
-    content.write(values.tobytes()[:dice.choice((None, None, 7, 0))])
+    if draws.random() < 0.4:
+        values.flat[:3] = draws.choice((0, -1, np.nan, np.inf, 1e308))
+    content.write(values.tobytes()[:draws.choice((None, None, 7, 0))])
     return content.getvalue()

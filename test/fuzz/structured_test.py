@@ -61,7 +61,7 @@ class Structured(unittest.TestCase):
                     self.assertLess(len(line), 2500)
                     self.assertNotIn("json.exception", line)
                 if done.returncode:
-                    self.assertEqual(sum("error:" in line for line in said.split("\n")), 1, said)
+                    self.assertEqual(sum("nb-sim: error: " in line for line in said.split("\n")), 1, said)
                 used += done.returncode == 0
         print(f"{words[-1]}: {used} of {WORDS.files} were used")
         self.assertTrue(0 < used < WORDS.files or WORDS.files < 10, words)
@@ -72,10 +72,10 @@ class Structured(unittest.TestCase):
         with open(os.path.join(self.folder, "good.expt")) as file:
             good = file.read()
 
-        def make(dice):
+        def make(draws):
             tree = json.loads(good)
-            for _ in range(dice.choice((1, 1, 2, 3))):
-                damage.damage_tree(tree, dice)
+            for _ in range(draws.choice((1, 1, 2, 3))):
+                damage.damage_tree(tree, draws)
             self.add("a.expt", json.dumps(tree))
 
         self.each(["--expt=a.expt"], make)
@@ -89,11 +89,11 @@ class Structured(unittest.TestCase):
         with open(PANELS) as file:
             good = file.read()
 
-        def make(dice):
+        def make(draws):
             tree = json.loads(good)
             for panel in tree:
                 panel["pixels"] = [8, 4]
-            damage.damage_tree(tree, dice)
+            damage.damage_tree(tree, draws)
             self.add("p.json", json.dumps(tree))
 
         self.each([*CELL, "--panels=p.json"], make)
@@ -101,17 +101,17 @@ class Structured(unittest.TestCase):
     def test_arrays(self):
         array = np.ones((16, 16))
 
-        def make(dice):
-            self.add("a.npy", damage.damaged_npy(array, dice))
+        def make(draws):
+            self.add("a.npy", damage.damaged_npy(array, draws))
 
         self.each([*CELL, "-gain_map", "a.npy"], make)
 
     def test_texts(self):
         for flag, good in TEXTS.items():
-            def make(dice):
+            def make(draws):
                 text = good
-                for _ in range(dice.choice((1, 1, 2, 4))):
-                    text = damage.damaged_text(text, dice)
+                for _ in range(draws.choice((1, 1, 2, 4))):
+                    text = damage.damaged_text(text, draws)
                 self.add("text.txt", text)
 
             words = CELL[7:] + ["-lambda", "1"] if flag == "-mat" else list(CELL)
@@ -127,4 +127,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-k")
     WORDS = parser.parse_args()
+    with open(WORDS.nb_sim, "rb") as program:
+        if b"__asan_init" in program.read():
+            MEMORY = resource.RLIM_INFINITY  # AddressSanitizer reserves terabytes
     unittest.main(argv=["structured_test.py", *(["-k", WORDS.k] if WORDS.k else [])])

@@ -53,14 +53,14 @@ TEST_P(Adjoint, AlongTheEdgeOfTheResolution) {
 TEST_P(Adjoint, OnRandomExperiments) {
   const int count = GetParam() == Engine::Fused ? 6 : 12;
   for (int seed = 0; seed != count; ++seed) {
-    Dice dice(std::uint64_t(seed) + 100);
-    ProgramVariant variant = randomVariant(dice);
+    Draws draws(std::uint64_t(seed) + 100);
+    ProgramVariant variant = randomVariant(draws);
     // A tophat has little to differentiate.
     constexpr CrystalShape shapes[] = {CrystalShape::Square, CrystalShape::Round,
                                        CrystalShape::Gauss, CrystalShape::GaussMatrix};
     variant.shape = shapes[seed % 4];
     SCOPED_TRACE("seed " + std::to_string(seed));
-    expectAdjoint(randomExperiment(variant, dice), GetParam(), std::uint64_t(seed));
+    expectAdjoint(randomExperiment(variant, draws), GetParam(), std::uint64_t(seed));
   }
 }
 

@@ -112,7 +112,7 @@ TEST(Loss, LikelihoodsHaveTheSlopesOfTheirDifferences) {
   }
 }
 
-TEST(Loss, CountsThatNobodyExpects) {
+TEST(Loss, CountsThatAreNotExpected) {
   const double nan = std::nan("");
   const Numbers image = {0, 0, 5, 5};
   const Loss loss = Loss::poisson({0, nan, -1, 5}, {{0}, 0, {1}});

@@ -22,14 +22,14 @@ INSTANTIATE_TEST_SUITE_P(Engines, GradCheck, testing::Values(Engine::Fused, Engi
 TEST_P(GradCheck, RandomExperiments) {
   const int count = GetParam() == Engine::Fused ? 4 : 8;
   for (int seed = 0; seed != count; ++seed) {
-    Dice dice(std::uint64_t(seed) + 1);
-    ProgramVariant variant = randomVariant(dice);
+    Draws draws(std::uint64_t(seed) + 1);
+    ProgramVariant variant = randomVariant(draws);
     constexpr CrystalShape shapes[] = {CrystalShape::Square, CrystalShape::Round,
                                        CrystalShape::Gauss, CrystalShape::GaussMatrix};
     variant.shape = shapes[seed % 4];
     variant.diffuse = false; // it jumps where the nearest reflection changes
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Experiment experiment = randomExperiment(variant, dice);
+    Experiment experiment = randomExperiment(variant, draws);
     // More of it and differences see nothing but the background.
     experiment.waterSize *= 1e-4;
     experiment.background.area *= 1e-9;

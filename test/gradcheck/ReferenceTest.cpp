@@ -131,11 +131,11 @@ TEST_F(Reference, SecondOrder) {
 
 TEST_F(Reference, RandomTriclinicCells) {
   Bench bench = Bench::small(Engine::Fused, Engine::Fused);
-  const std::vector<double> dice = randomNumbers(25 * 6, 2024);
+  const std::vector<double> draws = randomNumbers(25 * 6, 2024);
   for (std::size_t i = 0; i != 25; ++i) {
     Cell cell;
     for (std::size_t k = 0; k != 6; ++k)
-      cell[k] = k < 3 ? 110 + 70 * dice[6 * i + k] : 90 + 25 * dice[6 * i + k];
+      cell[k] = k < 3 ? 110 + 70 * draws[6 * i + k] : 90 + 25 * draws[6 * i + k];
     bench.expectGradient(cell, "cell");
   }
   tell(bench);

@@ -26,7 +26,7 @@ struct Change {
 struct Relation {
   const char *name;
   bool (*applies)(const Experiment &);
-  void (*apply)(Change &, Dice &);
+  void (*apply)(Change &, Draws &);
 };
 
 bool always(const Experiment &) { return true; }
@@ -78,10 +78,10 @@ Mat3 matrixXYZ(const Vec3 &angles) {
   return product(rotationMatrix({{0, 0, 1}, angles[2]}), result);
 }
 
-void turnEverything(Change &change, Dice &dice) {
+void turnEverything(Change &change, Draws &draws) {
   Experiment &e = change.experiment;
-  const Vec3 axis = unit({dice.uniform(-1, 1), dice.uniform(-1, 1), dice.uniform(0.1, 1)});
-  const Mat3 r = rotationMatrix({axis, dice.uniform(-3, 3)});
+  const Vec3 axis = unit({draws.uniform(-1, 1), draws.uniform(-1, 1), draws.uniform(0.1, 1)});
+  const Mat3 r = rotationMatrix({axis, draws.uniform(-3, 3)});
   const auto turn = [&](Vec3 &v) { v = turned(r, v); };
   for (Vec3 *v :
        {&e.beam.direction, &e.beam.polarizationAxis, &e.goniometer.spindleAxis,
@@ -103,14 +103,14 @@ void turnEverything(Change &change, Dice &dice) {
                   "detector_rotx", "detector_roty", "detector_rotz"};
 }
 
-void scaleFluence(Change &change, Dice &dice) {
-  change.factor = dice.uniform(0.1, 10);
+void scaleFluence(Change &change, Draws &draws) {
+  change.factor = draws.uniform(0.1, 10);
   change.experiment.beam.fluence *= change.factor;
   change.scaled["fluence"] = change.factor;
 }
 
-void scaleStructureFactors(Change &change, Dice &dice) {
-  const double s = dice.uniform(0.1, 10);
+void scaleStructureFactors(Change &change, Draws &draws) {
+  const double s = draws.uniform(0.1, 10);
   Crystal &crystal = change.experiment.crystal;
   crystal.defaultF *= s;
   if (crystal.grid) {
@@ -123,11 +123,11 @@ void scaleStructureFactors(Change &change, Dice &dice) {
   change.scaled = {{"default_F", s}, {"F", s}};
 }
 
-std::vector<std::size_t> order(std::size_t count, Dice &dice) {
+std::vector<std::size_t> order(std::size_t count, Draws &draws) {
   std::vector<std::size_t> result(count);
   std::iota(result.begin(), result.end(), std::size_t(0));
   for (std::size_t i = count; i > 1; --i)
-    std::swap(result[i - 1], result[std::size_t(dice.integer(0, std::int64_t(i) - 1))]);
+    std::swap(result[i - 1], result[std::size_t(draws.integer(0, std::int64_t(i) - 1))]);
   return result;
 }
 
@@ -139,14 +139,14 @@ void reorder(std::vector<T> &values, const std::vector<std::size_t> &order) {
   values = std::move(result);
 }
 
-void reorderDomains(Change &change, Dice &dice) {
+void reorderDomains(Change &change, Draws &draws) {
   Crystal &crystal = change.experiment.crystal;
-  const auto found = order(crystal.mosaicAxis.size(), dice);
+  const auto found = order(crystal.mosaicAxis.size(), draws);
   reorder(crystal.mosaicAxis, found);
   reorder(crystal.mosaicUnitAngle, found);
 }
 
-void doubleDomains(Change &change, Dice &) {
+void doubleDomains(Change &change, Draws &) {
   Crystal &crystal = change.experiment.crystal;
   const auto append = [](auto &values) {
     const auto copy = values;
@@ -170,18 +170,18 @@ bool eachSourceAlike(const Experiment &e) {
          (e.variant.polarization == Evaluation::Each && e.variant.water != Water::Right);
 }
 
-void reorderSources(Change &change, Dice &dice) {
-  takeSources(change.experiment.beam, order(change.experiment.beam.sourceWeight.size(), dice));
+void reorderSources(Change &change, Draws &draws) {
+  takeSources(change.experiment.beam, order(change.experiment.beam.sourceWeight.size(), draws));
 }
 
-void splitSource(Change &change, Dice &dice) {
+void splitSource(Change &change, Draws &draws) {
   Beam &beam = change.experiment.beam;
   const std::size_t count = beam.sourceWeight.size();
-  const auto split = std::size_t(dice.integer(0, std::int64_t(count) - 1));
+  const auto split = std::size_t(draws.integer(0, std::int64_t(count) - 1));
   std::vector<std::size_t> which(count + 1, split);
   std::iota(which.begin(), which.begin() + std::ptrdiff_t(count), std::size_t(0));
   takeSources(beam, which);
-  const double part = dice.uniform(0.1, 0.9);
+  const double part = draws.uniform(0.1, 0.9);
   beam.sourceWeight[count] *= part;
   beam.sourceWeight[split] *= 1 - part;
 }
@@ -192,27 +192,27 @@ bool firstSampleIsKept(const Experiment &e) {
   return !(e.variant.polarization == Evaluation::Once && e.variant.dmin);
 }
 
-void addDarkSource(Change &change, Dice &dice) {
+void addDarkSource(Change &change, Draws &draws) {
   Beam &beam = change.experiment.beam;
   std::vector<std::size_t> which(beam.sourceWeight.size());
   std::iota(which.begin(), which.end(), std::size_t(0));
   which.push_back(0);
   takeSources(beam, which);
   beam.sourceWeight.back() = 0;
-  beam.sourceWavelength.back() *= dice.uniform(0.8, 1.2);
+  beam.sourceWavelength.back() *= draws.uniform(0.8, 1.2);
 }
 
-void scaleWeights(Change &change, Dice &dice) {
-  const double s = dice.uniform(0.1, 10);
+void scaleWeights(Change &change, Draws &draws) {
+  const double s = draws.uniform(0.1, 10);
   for (double &weight : change.experiment.beam.sourceWeight)
     weight *= s;
 }
 
 bool severalPanels(const Experiment &e) { return e.detector.panels.size() > 1; }
 
-void reorderPanels(Change &change, Dice &dice) {
+void reorderPanels(Change &change, Draws &draws) {
   Detector &detector = change.experiment.detector;
-  const auto found = order(detector.panels.size(), dice);
+  const auto found = order(detector.panels.size(), draws);
   reorder(detector.panels, found);
   const std::size_t pixels = std::size_t(detector.fastPixels * detector.slowPixels);
   change.source = [=](std::size_t i) { return found[i / pixels] * pixels + i % pixels; };
@@ -232,7 +232,7 @@ bool orientedByMatrix(const Experiment &e) {
 }
 
 /// a, b, c become b, c, a.
-void reorderAxes(Change &change, Dice &) {
+void reorderAxes(Change &change, Draws &) {
   Crystal &c = change.experiment.crystal;
   const Mat3 m = c.reciprocalMatrix;
   for (int row = 0; row != 3; ++row)
@@ -253,8 +253,8 @@ void reorderAxes(Change &change, Dice &) {
   c.grid = std::make_shared<HklGrid>(std::move(other));
 }
 
-void scaleCamera(Change &change, Dice &dice) {
-  const double s = dice.uniform(0.3, 3);
+void scaleCamera(Change &change, Draws &draws) {
+  const double s = draws.uniform(0.3, 3);
   Detector &d = change.experiment.detector;
   for (double *length : {&d.distance, &d.closeDistance, &d.pixelSize, &d.beamCenterFast,
                          &d.beamCenterSlow, &d.attenuationDepth, &d.sensorThickness})
@@ -270,8 +270,8 @@ void scaleCamera(Change &change, Dice &dice) {
 }
 
 /// Bragg's law knows ratios of lengths only.
-void scaleCrystalAndWavelength(Change &change, Dice &dice) {
-  const double s = dice.uniform(0.5, 2);
+void scaleCrystalAndWavelength(Change &change, Draws &draws) {
+  const double s = draws.uniform(0.5, 2);
   Experiment &e = change.experiment;
   for (double *length : {&e.crystal.cellA, &e.crystal.cellB, &e.crystal.cellC, &e.beam.wavelength,
                          &e.beam.wavelengthOffset, &e.dmin})
@@ -342,7 +342,7 @@ void splitRegion(Trial &trial, const std::vector<Gradient> &original) {
   Detector &d = low.detector;
   if (d.roiSlowMin == d.roiSlowMax)
     return;
-  const std::int64_t middle = trial.dice().integer(d.roiSlowMin, d.roiSlowMax - 1);
+  const std::int64_t middle = trial.draws().integer(d.roiSlowMin, d.roiSlowMax - 1);
   low.detector.roiSlowMax = middle;
   high.detector.roiSlowMin = middle + 1;
   const auto fused = optionsOf(Engine::Fused);
@@ -369,7 +369,7 @@ void checkRelations(Trial &trial) {
     if (!relation.applies(trial.experiment()))
       continue;
     Change change{trial.experiment()};
-    relation.apply(change, trial.dice());
+    relation.apply(change, trial.draws());
     checkImage(trial, relation, change);
     checkGradient(trial, relation, change, gradient);
   }

@@ -15,10 +15,10 @@ KernelProvider &kernels() {
   return provider;
 }
 
-Experiment makeExperiment(Dice &dice) {
-  ProgramVariant variant = randomVariant(dice);
+Experiment makeExperiment(Draws &draws) {
+  ProgramVariant variant = randomVariant(draws);
   variant.countingLoss = false; // the relations are of images that grow as the light does
-  return randomExperiment(variant, dice);
+  return randomExperiment(variant, draws);
 }
 
 double largest(std::span<const double> image) {

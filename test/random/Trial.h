@@ -24,7 +24,7 @@ struct Tolerance {
 
 struct Counts {
   std::size_t trials = 0, images = 0, gradients = 0, lit = 0, excluded = 0, failures = 0;
-  double worst = 0; ///< of all differences, as a fraction of what was allowed
+  double worst = 0; ///< largest difference, as a fraction of what was allowed
 };
 
 /// An engine, with what may make it differ from the reference.
@@ -36,9 +36,9 @@ class Trial {
 public:
   Trial(std::uint64_t seed, Counts &counts);
 
-  Dice &dice() { return numbers; }
+  Draws &draws() { return numbers; }
   const Experiment &experiment() const { return original; }
-  /// Of the compiled f64 kernel.
+  /// That of the compiled f64 kernel.
   const std::vector<double> &image() const { return reference; }
   /// Weights of pixels, both signs, for a loss whose gradient is asked for.
   const std::vector<double> &weights() const { return cotangent; }
@@ -61,10 +61,10 @@ private:
 
   std::uint64_t seed;
   Counts &counts;
-  Dice numbers;
+  Draws numbers;
   Experiment original;
   std::vector<double> reference, cotangent;
-  double sumOfMagnitudes = 0;                                ///< of what the loss adds up
+  double sumOfMagnitudes = 0; ///< the magnitudes that the loss adds up
   std::vector<std::pair<double, std::vector<bool>>> jumping; ///< by Tolerance::jump
   std::map<std::string, double> largestOf; ///< number of each parameter, in magnitude
   bool failed = false;

@@ -24,31 +24,31 @@ SKIPPED = 77
 CASE = {"tags": []}
 
 
-def command_line(dice):
+def command_line(draws):
     """Words, with the wavelength where {lambda} stands."""
     def number(low, high):
-        return f"{dice.uniform(low, high):.6g}"
+        return f"{draws.uniform(low, high):.6g}"
 
     def maybe(chance, *words):
-        return list(words) if dice.random() < chance else []
+        return list(words) if draws.random() < chance else []
 
     # At the first index outside of the list the C program stops to interpolate, in whichever thread
     # comes there first. So where interpolation is on, the camera sees what the list has.
-    interpolates = dice.random() < 0.25
+    interpolates = draws.random() < 0.25
     edges = [number(20, 40 if interpolates else 120) for _ in range(3)]
-    angles = dice.choice([["90"] * 3, ["90", "90", "120"], [number(75, 105) for _ in range(3)]])
+    angles = draws.choice([["90"] * 3, ["90", "90", "120"], [number(75, 105) for _ in range(3)]])
     camera = ["-distance", number(120, 150), "-pixel", number(0.2, 0.3),
-              "-detpixels", str(dice.randint(8, 16))] if interpolates else [
+              "-detpixels", str(draws.randint(8, 16))] if interpolates else [
                   "-distance", number(40, 150), "-pixel", number(0.2, 2),
-                  "-detpixels", str(dice.randint(8, 40))]
+                  "-detpixels", str(draws.randint(8, 40))]
     words = ["-cell", *edges, *angles, "-lambda", "{lambda}", *camera,
-             "-oversample", str(dice.randint(1, 3)), "-misset", *(number(-180, 180) for _ in range(3))]
-    words += dice.choice([["-hkl", "in.hkl"], ["-hkl", "in.hkl", "-default_F", number(1, 50)],
+             "-oversample", str(draws.randint(1, 3)), "-misset", *(number(-180, 180) for _ in range(3))]
+    words += draws.choice([["-hkl", "in.hkl"], ["-hkl", "in.hkl", "-default_F", number(1, 50)],
                           ["-default_F", number(1, 200)]])
-    words += dice.choice([["-N", str(dice.randint(1, 30))],
-                          ["-Na", str(dice.randint(1, 9)), "-Nb", str(dice.randint(1, 9)),
-                           "-Nc", str(dice.randint(1, 9))]])
-    shape = maybe(0.5, dice.choice(["-round_xtal", "-gauss_xtal", "-tophat_spots",
+    words += draws.choice([["-N", str(draws.randint(1, 30))],
+                          ["-Na", str(draws.randint(1, 9)), "-Nb", str(draws.randint(1, 9)),
+                           "-Nc", str(draws.randint(1, 9))]])
+    shape = maybe(0.5, draws.choice(["-round_xtal", "-gauss_xtal", "-tophat_spots",
                                     "-square_xtal"]))
     words += shape
     if shape == ["-round_xtal"]:
@@ -56,32 +56,32 @@ def command_line(dice):
         # in the direct beam; so no sample lies there.
         words += ["-Xbeam", number(1.01, 1.04), "-Ybeam", number(1.06, 1.09)]
     words += ["-interpolate" if interpolates else "-nointerpolate"]
-    words += maybe(0.4, "-mosaic", number(0, 2), "-mosaic_dom", str(dice.randint(1, 6)),
-                   "-mosaic_seed", str(dice.randint(1, 999)))
+    words += maybe(0.4, "-mosaic", number(0, 2), "-mosaic_dom", str(draws.randint(1, 6)),
+                   "-mosaic_seed", str(draws.randint(1, 999)))
     words += maybe(0.4, "-phi", number(0, 90), "-osc", number(0.1, 3),
-                   "-phisteps", str(dice.randint(1, 4)))
-    words += maybe(0.3, "-dispersion", number(0.1, 3), "-dispsteps", str(dice.randint(2, 4)))
-    words += maybe(0.3, "-hdivrange", number(1, 20), "-hdivsteps", str(dice.randint(2, 3)),
-                   "-vdivrange", number(1, 20), "-vdivsteps", str(dice.randint(2, 3)))
+                   "-phisteps", str(draws.randint(1, 4)))
+    words += maybe(0.3, "-dispersion", number(0.1, 3), "-dispsteps", str(draws.randint(2, 4)))
+    words += maybe(0.3, "-hdivrange", number(1, 20), "-hdivsteps", str(draws.randint(2, 3)),
+                   "-vdivrange", number(1, 20), "-vdivsteps", str(draws.randint(2, 3)))
     words += maybe(0.3, "-polar", number(-1, 1)) or maybe(0.2, "-nopolar")
     words += maybe(0.5, "-fluence", number(1e23, 1e26))
-    words += maybe(0 if "-Xbeam" in words else 0.3, dice.choice(["-mosflm", "-denzo", "-adxv", "-xds", "-dials"]))
+    words += maybe(0 if "-Xbeam" in words else 0.3, draws.choice(["-mosflm", "-denzo", "-adxv", "-xds", "-dials"]))
     turned = 0 if interpolates else 1
     words += maybe(0.3 * turned, "-detector_rotx", number(-20, 20), "-detector_roty", number(-20, 20),
                    "-detector_rotz", number(-20, 20))
     words += maybe(0.2 * turned, "-twotheta", number(-20, 20))
     words += maybe(0.2, "-detector_thick", number(50, 500), "-detector_abs", number(50, 500),
-                   "-thicksteps", str(dice.randint(1, 3)))
+                   "-thicksteps", str(draws.randint(1, 3)))
     words += maybe(0.2, "-water", number(1, 50))
     words += maybe(0.2, "-dmin", number(1, 4))
     words += maybe(0.1, "-point_pixel")
     words += maybe(0.2, "-roi", "2", "6", "1", "5")
-    return words, dice.uniform(0.8, 1.8)
+    return words, draws.uniform(0.8, 1.8)
 
 
-def reflections(dice):
-    lines = [f"{h} {k} {l} {dice.uniform(1, 500):.3f}" for h in range(-6, 7) for k in range(-6, 7)
-             for l in range(-6, 7) if dice.random() < 0.9]
+def reflections(draws):
+    lines = [f"{h} {k} {l} {draws.uniform(1, 500):.3f}" for h in range(-6, 7) for k in range(-6, 7)
+             for l in range(-6, 7) if draws.random() < 0.9]
     return "\n".join(lines) + "\n"
 
 
@@ -139,11 +139,11 @@ def main():
     while number < options.lines and time.monotonic() < end:
         seed = options.seed + number
         number += 1
-        dice = random.Random(seed)
+        draws = random.Random(seed)
         with tempfile.TemporaryDirectory(prefix="nb-random-") as folder:
             with open(os.path.join(folder, "in.hkl"), "w") as file:
-                file.write(reflections(dice))
-            words, wavelength = command_line(dice)
+                file.write(reflections(draws))
+            words, wavelength = command_line(draws)
             problem = compare([options.nb_sim, "-compat", "c"], [os.path.abspath(c_program)], words,
                               wavelength, folder)
         if problem:

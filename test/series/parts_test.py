@@ -158,7 +158,7 @@ class Shards(Parts):
             self.simulate("shards", *words, f"--shard={i}/2", "--resume")
         self.same_series("one", "shards")
 
-    def test_shards_agree_on_seeds_that_nobody_gave(self):
+    def test_shards_agree_on_seeds_that_were_not_given(self):
         words = [*self.series, "-misset", "random"]
         for i in range(2):
             self.simulate("shards", *words, f"--shard={i}/2")

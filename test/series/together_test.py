@@ -28,7 +28,7 @@ class Together(unittest.TestCase):
         os.mkdir(self.work)
         self.environment = dict(os.environ, NB_COMPILER_LIBRARY=WORDS.compiler,
                                 NB_CACHE_DIR=os.path.join(WORDS.kernels, "cache"))
-        self.dice = random.Random(WORDS.seed)
+        self.random = random.Random(WORDS.seed)
 
     def start(self, *words):
         process = subprocess.Popen([WORDS.nb_sim, *words], cwd=self.work, env=self.environment, text=True,
@@ -130,6 +130,21 @@ class Together(unittest.TestCase):
             self.succeed(self.start(*series, "--nexus=b.nxs", *shared))
             self.assertEqual([name for name in os.listdir(self.work) if name.startswith(".nb-")], [])
 
+    def test_a_second_start_through_a_link_is_refused(self):
+        for first, second in (("a", "link"), ("link", "a")):
+            self.clear()
+            os.symlink("a.nxs", self.path("link.nxs"))
+            self.succeed(self.start(*SERIES, f"--nexus={second}.nxs"))
+            running = self.stopped([first + ".series"], *SERIES, *SLOW, f"--nexus={first}.nxs")
+            before, there = self.bytes(["a.series", "link.series", "a.nxs"]), sorted(os.listdir(self.work))
+            status, said = self.ended(self.start(*SERIES, f"--nexus={second}.nxs"))
+            self.assertEqual((status, said.count("\n")), (1, 1), said)
+            self.assertIn(second + ".nxs: is being written by another run", said)
+            self.assertEqual(sorted(os.listdir(self.work)), there)
+            self.assertEqual(self.bytes(before), before)
+            running.send_signal(signal.SIGCONT)
+            self.succeed(running)
+
     def test_a_single_image_spares_a_series(self):
         running = self.stopped(["a.series"], *SERIES, *SLOW, "--nexus=a.nxs")
         before = self.bytes(["a.series", "a.nxs"])
@@ -139,6 +154,22 @@ class Together(unittest.TestCase):
         self.assertEqual(self.bytes(["a.series", "a.nxs"]), before)
         running.send_signal(signal.SIGCONT)
         self.succeed(running)
+
+    def test_a_single_image_spares_the_frames_of_a_series(self):
+        for shard in ([], ["--shard=0/2"]):
+            self.clear()
+            running = self.stopped(["a.part0.series" if shard else "a.series"], *SERIES, *SLOW, *shard, "--cbf=a.cbf",
+                                   "-intfile", "b.img")
+            for words, name in ((["--cbf=a_0001.cbf"], "a_0001.cbf"), (["-intfile", "b_0003.img"], "b_0003.img")):
+                there = sorted(os.listdir(self.work))
+                status, said = self.ended(self.start(*CRYSTAL, *words))
+                self.assertEqual((status, said.count("\n")), (1, 1), said)
+                self.assertIn(name + ": is being written by another run", said)
+                self.assertEqual(sorted(os.listdir(self.work)), there)
+            self.succeed(self.start(*CRYSTAL, "--cbf=c_0001.cbf", "-intfile", "b_c.img"))
+            running.send_signal(signal.SIGCONT)
+            self.succeed(running)
+            self.succeed(self.start(*CRYSTAL, "--cbf=a_0001.cbf"))
 
     def test_a_run_that_lost_its_file_fails(self):
         for name in ("a.nxs", "a.series"):
@@ -185,7 +216,7 @@ class Together(unittest.TestCase):
         self.succeed(self.start(*SERIES, "--nexus=a.nxs"))  # what it replaces
         for _ in range(10 * WORDS.rounds):
             run = self.start(*SERIES, "--nexus=a.nxs")
-            time.sleep(self.dice.uniform(0, 0.1))
+            time.sleep(self.random.uniform(0, 0.1))
             run.kill()
             run.wait()
             status, said = self.ended(self.start(*SERIES, "--nexus=a.nxs", "--resume"))

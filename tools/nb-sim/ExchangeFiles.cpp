@@ -41,8 +41,10 @@ ExchangeFiles::ExchangeFiles(const RunSetup &setup)
     return;
   description = dialsExperimentOf(setup.complete, setup.line, setup.loaded, 1);
   refuseUnfitCbf(setup.line, description);
-  if (o.cbfFile)
+  if (o.cbfFile) {
+    io::OutputFile::refuseFrameOfOther(*o.cbfFile);
     cbf.emplace(*o.cbfFile);
+  }
   if (o.exptFile)
     expt.emplace(*o.exptFile);
   if (o.nexusFile) // written at the end: says now whether it can be

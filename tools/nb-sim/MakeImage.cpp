@@ -48,8 +48,8 @@ PixelMemory allocatePixels(std::size_t count) {
 /// One run, from opening its files to renaming them.
 class ImageRun {
 public:
-  ImageRun(RunSetup &&runSetup, KernelProvider &kernels, const ProcessStart &start)
-      : setup(std::move(runSetup)), kernels(kernels), start(start),
+  ImageRun(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start)
+      : setup(setup), kernels(kernels), start(start),
         simulator(setup.complete.experiment, setup.simulatorOptions(kernels)),
         quiet(setup.line.tool.quiet ? std::fopen("/dev/null", "w") : nullptr),
         console(quiet ? quiet.get() : stdout) {}
@@ -220,7 +220,7 @@ private:
                  timing.runSeconds, where.c_str(), timing.samples, timing.nsPerSample());
   }
 
-  RunSetup setup;
+  RunSetup &setup;
   KernelProvider &kernels;
   const ProcessStart &start;
   Simulator simulator;
@@ -232,8 +232,8 @@ private:
 
 } // namespace
 
-void makeImage(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start) {
-  ImageRun(std::move(setup), kernels, start).run();
+void makeImage(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start) {
+  ImageRun(setup, kernels, start).run();
 }
 
 } // namespace nanobragg

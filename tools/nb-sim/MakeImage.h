@@ -10,7 +10,7 @@ namespace nanobragg {
 
 /// Renders the image, prints what the C program prints about it and writes its files. Every error
 /// is an exception.
-void makeImage(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start);
+void makeImage(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start);
 
 } // namespace nanobragg
 #endif

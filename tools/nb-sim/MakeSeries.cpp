@@ -33,8 +33,8 @@ namespace {
 
 class SeriesRun {
 public:
-  SeriesRun(RunSetup &&runSetup, KernelProvider &kernels, const ProcessStart &start, Ranks *ranks)
-      : setup(std::move(runSetup)), kernels(kernels), start(start), ranks(ranks),
+  SeriesRun(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start, Ranks *ranks)
+      : setup(setup), kernels(kernels), start(start), ranks(ranks),
         leads(setup.line.series.shard ? setup.line.series.shard->index == 0
                                       : !ranks || ranks->rank() == 0),
         claims(claimsOf(setup.line, ranks, leads)), journal(journalOf(setup, ranks)),
@@ -108,8 +108,11 @@ private:
     std::vector<io::OutputFile> claims;
     if (!line.series.any())
       return claims;
-    for (const std::string &name : FrameFiles(line, 1).given())
-      claims.push_back(io::OutputFile::claim(partName(name, part)));
+    std::vector<std::string> images = FrameFiles(line, 1).given();
+    if (o.nexusFile)
+      images.push_back(*o.nexusFile); // perhaps through a link, beside which its journal stands
+    for (const std::string &name : images)
+      claims.push_back(io::OutputFile::claim(name, part + 1));
     if (leads)
       for (const auto &name : {o.exptFile, o.shotsFile})
         if (name)
@@ -117,8 +120,7 @@ private:
     if (leads || line.series.shard)
       for (const auto &name : {o.reflFile, o.streamFile})
         if (name)
-          claims.push_back(
-              io::OutputFile::claim(partName(*name, line.series.shard ? part : alone)));
+          claims.push_back(io::OutputFile::claim(*name, line.series.shard ? part + 1 : 0));
     return claims;
   }
 
@@ -465,7 +467,7 @@ private:
       std::printf("wrote %s\n", printable(name).c_str());
   }
 
-  RunSetup setup;
+  RunSetup &setup;
   KernelProvider &kernels;
   const ProcessStart &start;
   Ranks *ranks; ///< null: none
@@ -489,9 +491,8 @@ private:
 
 } // namespace
 
-void makeSeries(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start,
-                Ranks *ranks) {
-  SeriesRun(std::move(setup), kernels, start, ranks).run();
+void makeSeries(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start, Ranks *ranks) {
+  SeriesRun(setup, kernels, start, ranks).run();
 }
 
 } // namespace nanobragg

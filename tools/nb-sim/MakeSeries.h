@@ -13,7 +13,7 @@ namespace nanobragg {
 /// write them. What is written is what a run for each frame alone would write. Every error is an
 /// exception; frames that are finished stay. With `ranks`, and with --shard, this process makes its
 /// part of the series; the results are bit by bit those of one process.
-void makeSeries(RunSetup &&setup, KernelProvider &kernels, const ProcessStart &start,
+void makeSeries(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start,
                 Ranks *ranks = nullptr);
 
 } // namespace nanobragg

@@ -78,7 +78,10 @@ Outputs::Outputs(const CommandLine &line, const Detector &detector) {
     dumpFile = open(*wanted.dumpFile);
 }
 
-io::OutputFile *Outputs::open(const std::string &path) { return &files.emplace_back(path); }
+io::OutputFile *Outputs::open(const std::string &path) {
+  io::OutputFile::refuseFrameOfOther(path);
+  return &files.emplace_back(path);
+}
 
 std::vector<io::OutputFile *> Outputs::openPanels(const std::string &path,
                                                   const Detector &detector) {

@@ -113,7 +113,9 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
   if (!tool.until.empty() && tool.emit != Emit::Mlir)
     throw UsageError("--" + tool.until +
                      " says where a program ends that is printed: add --emit=mlir");
-  RunSetup setup(line);
+  // Not on the stack, which may be small.
+  const auto whole = std::make_unique<RunSetup>(line);
+  RunSetup &setup = *whole;
   setup.tell();
 
   if (tool.listParameters) {
@@ -136,17 +138,16 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
   // A reader that stops listening to the progress lines is no reason to lose the image.
   std::signal(SIGPIPE, SIG_IGN);
   if (isSeries(setup)) {
-    makeSeries(std::move(setup), kernels, start, ranks);
+    makeSeries(setup, kernels, start, ranks);
     return Success;
   }
-  makeImage(std::move(setup), kernels, start);
+  makeImage(setup, kernels, start);
   return Success;
 }
 
 } // namespace
 
-int simulate(const CommandLine &given, const ProcessStart &start) {
-  CommandLine line = given;
+int simulate(CommandLine &line, const ProcessStart &start) {
   const std::unique_ptr<Ranks> ranks = ranksFor(line);
   try {
     return simulateHere(line, start, ranks.get());

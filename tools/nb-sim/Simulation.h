@@ -8,8 +8,9 @@
 namespace nanobragg {
 
 /// Reads, compiles, renders and writes what the command line asks for. Returns the exit status;
-/// every error is an exception.
-int simulate(const CommandLine &line, const ProcessStart &start);
+/// every error is an exception. Where ranks share the work, the line says afterwards what this one
+/// does.
+int simulate(CommandLine &line, const ProcessStart &start);
 
 } // namespace nanobragg
 #endif

@@ -3,18 +3,21 @@
 #include "tools/shared/Main.h"
 #include "tools/nb-sim/Simulation.h"
 
+#include <memory>
+
 using namespace nanobragg;
 
 static int run(const std::vector<std::string> &words) {
   const ProcessStart start;
-  const CommandLine line = parseCommandLine(words);
-  if (line.tool.help)
-    return print(line.tool.helpWord.empty() ? usageText() : usageOf(line.tool.helpWord));
-  if (line.tool.version)
+  // Not on the stack, which may be small.
+  const std::unique_ptr<CommandLine> line(new CommandLine(parseCommandLine(words)));
+  if (line->tool.help)
+    return print(line->tool.helpWord.empty() ? usageText() : usageOf(line->tool.helpWord));
+  if (line->tool.version)
     return print("nb-sim " NB_VERSION "\n");
-  if (line.tool.listFlags)
+  if (line->tool.listFlags)
     return print(flagReference());
-  return simulate(line, start);
+  return simulate(*line, start);
 }
 
 int main(int argc, char **argv) { return runTool("nb-sim", "-help", argc, argv, run); }

@@ -12,8 +12,8 @@
 
 namespace nanobragg {
 
-RunSetup::RunSetup(CommandLine commandLine)
-    : line(std::move(commandLine)), loaded(loadInputs(line, {}, HklCache::fromEnvironment().get())),
+RunSetup::RunSetup(const CommandLine &commandLine)
+    : line(commandLine), loaded(loadInputs(line, {}, HklCache::fromEnvironment().get())),
       complete(completeExperiment(line, loaded)) {
   line.options = loaded.options; // shots and frames change these, whoever said them
   SimulatorOptions &simulator = line.tool.simulator;

@@ -13,7 +13,7 @@ namespace nanobragg {
 
 /// A command line with its files read and every automatic choice made.
 struct RunSetup {
-  explicit RunSetup(CommandLine commandLine);
+  explicit RunSetup(const CommandLine &commandLine);
 
   /// Those of the command line, for one run with kernels from `kernels`.
   SimulatorOptions simulatorOptions(KernelProvider &kernels) const;

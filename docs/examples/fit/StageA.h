@@ -12,7 +12,7 @@ struct Variable {
   const char *parameter;
   Mapping mapping;
   double range; ///< SI: of the change; unused by Scale
-  double rate;  ///< of the first steps of Adam
+  double rate;  ///< in the first steps of Adam
   double truth; ///< the delta with which the data are made
 
   double apply(double start, double delta) const {

@@ -58,7 +58,7 @@ void apply(Simulator &simulator, const double *numbers) {
 
 struct Data {
   std::vector<double> counts;
-  /// Of the counts, with a floor for pixels that counted nothing.
+  /// That of the counts, with a floor for pixels that counted nothing.
   double sigma(std::size_t pixel) const { return std::sqrt(std::max(counts[pixel], 1.0)); }
 };
 

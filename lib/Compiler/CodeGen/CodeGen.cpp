@@ -70,7 +70,7 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
   const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
   if (!backend)
     return createStringError(error);
-  // Of no CPU yet: LLVM itself prints a name that it does not know.
+  // Without a CPU yet: LLVM itself prints a name that it does not know.
   std::unique_ptr<MCSubtargetInfo> cpus(backend->createMCSubtargetInfo(triple, "", ""));
   if (!cpus || !cpus->isCPUStringValid(target.cpu))
     return createStringError("unknown target '" + target.cpu +

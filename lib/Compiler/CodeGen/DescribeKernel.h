@@ -41,7 +41,7 @@ struct KernelDescription {
   // A kernel of a GPU alone has these.
   std::vector<DeviceCode> codes;
   unsigned threads = 0; ///< in a block
-  unsigned warp = 0;    ///< of these, how many run in step
+  unsigned warp = 0;    ///< how many of these run in step
   std::string reduce;   ///< the entry that adds up sums over pixels; empty: there are none
 };
 

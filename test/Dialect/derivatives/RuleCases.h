@@ -16,7 +16,7 @@ struct Range {
 struct RuleCase {
   std::string op; ///< whose rules these are
   std::string arguments, body, result;
-  /// Of each argument, for all of its elements.
+  /// One for each argument, for all of its elements.
   std::vector<Range> ranges;
   /// Points, in elements of all arguments, at which the formula is smooth but its text is delicate.
   std::vector<std::vector<double>> delicate = {};

@@ -30,7 +30,7 @@ namespace {
 struct Asked {
   int compiled = 0, interpreted = 0;
   bool failing = false;
-  std::string variant, pipeline; ///< of the last kernel
+  std::string variant, pipeline; ///< the last kernel's
   Precision precision = Precision::F64;
 } asked;
 
