@@ -13,6 +13,7 @@ import unittest
 import numpy as np
 
 import nanobragg as nb
+from nanobragg import _core
 
 for needed in ("scipy", "msgpack"):
     if importlib.util.find_spec(needed) is None:
@@ -26,18 +27,22 @@ from nanobragg.refine._indexing import orient, real_basis
 from nanobragg.refine._photographs import read_photograph
 from nanobragg.refine._spots import find_spots, usable_pixels
 
+FLUENCE = nb.Simulator.from_flags("-cell 50 50 50 90 90 90 -default_F 1 -N 5 -lambda 1 -distance 100")["fluence"]
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real")
 CELL, PIXELS, DISTANCE, CENTRE = (57.8, 57.8, 110.1, 90, 90, 90), 700, 130.0, (346.4, 352.9)
-CRYSTAL = ["-default_F", "1", "-N", "10", "-gauss_xtal", "-mosaic", "0.25", "-mosaic_dom", "40", "-oversample", "1", "-fluence",
-           "4e27"]
-SENSOR = ["-detector_thick", "320", "-detector_abs", str(1e3 * attenuation_length("Si", 1.0)), "-detector_thicksteps", "4"]
+CRYSTAL = ["-default_F", "1", "-Na", "38", "-Nb", "38", "-Nc", "20", "-gauss_xtal", "-mosaic", "0.25", "--average=closed", "--cull=1e-6",
+           "-divergence_sigma", "0.3", "0.15", "--bandwidth-sigma=0.05", "-fluence", "1e26"]
+_ATTENUATION = attenuation_length("Si", 1.0)
+DEPTH = _ATTENUATION * (1 - 0.32 / _ATTENUATION / np.expm1(0.32 / _ATTENUATION))  # mm in the sensor, in the mean
 
 
 def factors():
     """Of 4/mmm, so that it does not matter which of the equivalent indices are found."""
     h, k, l = np.abs(np.mgrid[-30:31, -30:31, -55:56])
-    return np.random.default_rng(5).rayleigh(300, (31, 31, 56))[np.maximum(h, k), np.minimum(h, k), l], (-30, -30, -55)
-
+    values = np.random.default_rng(5).rayleigh(300, (31, 31, 56))[np.maximum(h, k), np.minimum(h, k), l]
+    values[(h == 0) & (k == 0) & (l % 4 != 0)] = 0  # screw axes of P 41 21 2
+    values[((h == 0) & (k % 2 != 0) & (l == 0)) | ((k == 0) & (h % 2 != 0) & (l == 0))] = 0
+    return values, (-30, -30, -55)
 
 
 
@@ -88,15 +93,20 @@ X-Binary-Size-Second-Dimension: {image.shape[0]}
 
 
 def write_model(path):
-    with open(path, "w") as file:
-        file.write("CRYST1%9.3f%9.3f%9.3f%7.2f%7.2f%7.2f P 41 21 2\n" % CELL)
-        file.write("ATOM      1  CA  ALA A   1      10.000  12.000  20.000  1.00 20.00           C\n")
+    values, lowest = factors()
+    hkl = np.stack(np.meshgrid(*[np.arange(n) for n in (31, 31, 56)], indexing="ij"), -1).reshape(-1, 3)
+    hkl = hkl[(hkl[:, 0] >= hkl[:, 1]) & hkl.any(axis=1)]
+    F = values[tuple((hkl - lowest).T)]
+    hkl, F = hkl[F > 0], F[F > 0]
+    with open(path, "wb") as file:
+        file.write(_core.mtz("P 41 21 2", [float(v) for v in CELL], 1.0, [("F", "F"), ("SIGF", "Q")],
+                             np.column_stack([hkl, F, np.ones(len(F))])))
 
 
 def simulated():
     """Photons of a still with background, and the simulator."""
     sim = nb.Simulator.from_flags(
-        ["-cell", *map(str, CELL), *CRYSTAL, *SENSOR, "-misset", "17", "-41", "66", "-lambda", "1", "-distance", str(DISTANCE),
+        ["-cell", *map(str, CELL), *CRYSTAL, "-misset", "17", "-41", "66", "-lambda", "1", "-distance", str(DISTANCE + DEPTH),
          "-detpixels", str(PIXELS), "-pixel", "0.172"])
     sim["beam_center_fast"], sim["beam_center_slow"] = np.array(CENTRE) * 0.172e-3
     sim.structure_factors = factors()
@@ -115,7 +125,7 @@ class OfASimulatedStill(unittest.TestCase):
         cls.photons[200:210] = -1  # a gap
         cls.photons[50, 60] = 90000  # hot
         cls.photons[400, 77] = 200000  # beyond the cutoff
-        cls.image, cls.model = (os.path.join(cls.folder.name, name) for name in ("still.cbf.bz2", "model.pdb"))
+        cls.image, cls.model = (os.path.join(cls.folder.name, name) for name in ("still.cbf.bz2", "model.mtz"))
         # The header is wrong by 1 % of the distance and some pixels.
         write_cbf(cls.image, cls.photons, DISTANCE * 1.01, (CENTRE[0] + 2, CENTRE[1] - 1.5))
         write_model(cls.model)
@@ -146,10 +156,16 @@ class OfASimulatedStill(unittest.TestCase):
         with open(os.path.join(out, "shots.csv")) as file:
             row, = csv.DictReader(file)
         self.assertGreater(int(row["indexed"]), 0.9 * int(row["spots"]))
-        self.assertLess(abs(float(row["distance_mm"]) - DISTANCE), 0.15)
-        self.assertLess(abs(float(row["beam_fast_px"]) - CENTRE[0]), 0.2)
-        self.assertLess(abs(float(row["beam_slow_px"]) - CENTRE[1]), 0.2)
-        self.assertLess(float(row["rms_px"]), 0.5)
+        self.assertLess(abs(float(row["distance_mm"]) - DISTANCE), 0.02)
+        self.assertLess(abs(float(row["beam_fast_px"]) - CENTRE[0]), 0.05)
+        self.assertLess(abs(float(row["beam_slow_px"]) - CENTRE[1]), 0.05)
+        self.assertLess(float(row["rms_px"]), 0.2)
+        # What it was simulated with: one set of blocks, as far as they are turned, as many photons.
+        self.assertLess(float(row["chi2"]), 1.3)
+        self.assertEqual(row["sets"], "1")
+        for name, truth, part in (("mosaicity_deg", 0.25, 0.02), ("cells_a", 38, 0.1), ("scale", 1e26 / FLUENCE, 0.1),
+                                  ("divergence_h_mrad", 0.3, 0.05), ("divergence_v_mrad", 0.15, 0.1)):
+            self.assertAlmostEqual(float(row[name]), truth, delta=part * truth, msg=name)
         self.assertLess(abs(float(row["chi2_background"]) - 1), 0.03)
         self.assertTrue(0.5 * 30 * 340 < int(row["shadow"]) < 1.3 * 30 * 340, row["shadow"])
         # The simulator reads what was written, and has the reflections where the spots are.

@@ -36,7 +36,7 @@ def main(words=None):
         return 1
     parser = argparse.ArgumentParser(
         prog="nb-refine", description="Refines orientation, cell and scale of stills against the pixels of their "
-        "shoeboxes. Flags of nb-sim that the files do not say follow after --. With --model it indexes photographs.",
+        "shoeboxes. Flags of nb-sim that the files do not say follow after --. With --model it takes photographs.",
         epilog="examples: nb-refine indexed.expt indexed.refl --out=refined -- -hkl 1abc.mtz -N 40 -mosaic 0.05 "
         "-mosaic_dom 25 -gauss_xtal; nb-refine still_*.cbf.bz2 --model=1abc.pdb --out=indexed")
     parser.add_argument("files", nargs="+", metavar="FILE",
@@ -54,7 +54,8 @@ def main(words=None):
     parser.add_argument("--readout", type=float, default=0.0, help="sigma of the read-out noise, in the image's unit")
     parser.add_argument("--margin", type=int, default=2, help="pixels by which boxes are enlarged")
     parser.add_argument("--restrain", type=_restraint, action="append", default=[], metavar="NAME=SIGMA",
-                        help="about the start: orientation (degrees), cell (fraction), scale or a parameter (logarithm)")
+                        help="about the start: orientation (degrees), cell (fraction), scale or a parameter (logarithm); of "
+                        "photographs also distance, centre (mm), tilt (degrees), B (A^2)")
     parser.add_argument("--workers", type=int, help="processes (default: one for each processor)")
     parser.add_argument("--shard", type=_shard, default=(0, 1), metavar="I/N",
                         help="only every N-th shot from I on: jobs of an array have one each")
@@ -72,6 +73,14 @@ def main(words=None):
                           help="panels that move together; FILE has lines: panel group")
     together.add_argument("--rounds", type=int, default=3, help="of weights and units (default: 3)")
     together.add_argument("--steps", type=int, default=20, help="at most, in each round (default: 20)")
+    photographs = parser.add_argument_group("photographs, with --model")
+    photographs.add_argument("--fix", default="", metavar="NAMES",
+                             help="numbers that stay where they start, with commas between: orientation, mosaicity, scale, "
+                             "divergence, size, bandwidth, distance, centre, tilt, cell, B")
+    photographs.add_argument("--sets", type=int, default=4,
+                             help="sets of mosaic blocks that a crystal may have (default: 4)")
+    photographs.add_argument("--positions-only", action="store_true",
+                             help="indexes, and fits the places of spots; their pixels are not explained")
     words = list(sys.argv[1:] if words is None else words)
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
@@ -81,13 +90,13 @@ def main(words=None):
     comm = _communicator(given.shard != parser.get_default("shard"))
     try:
         if given.model is not None:
-            _refuse(given, parser, ("parameters", "system", "gain", "offset", "readout", "margin", "restrain", "shard",
-                                    "method", "resume", "shared", "space_group", "anomalous", "panel_groups", "rounds",
-                                    "steps"), "has no effect with --model")
+            _refuse(given, parser, ("parameters", "system", "gain", "offset", "readout", "margin", "shard", "method",
+                                    "resume", "shared", "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
             if flags:
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
+        _refuse(given, parser, ("fix", "sets", "positions_only"), "wants --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
@@ -154,12 +163,15 @@ def _shared(given, flags, comm):
 
 def _photographs(given):
     def show(still):
+        explained = f", chi-square {still.explained.chi2:.3g} per pixel" if still.explained else ""
         text = (f"{still.indexed} of {still.spots} spots indexed, {still.rms_px:.2f} pixels from their reflections, distance "
-                f"{still.distance_mm:.2f} mm" if still.status == "indexed" else f"rejected: {still.why}")
+                f"{still.distance_mm:.2f} mm{explained}" if still.status == "indexed" else f"rejected: {still.why}")
         print(f"{still.image}: {text} ({still.seconds:.2f} s)", flush=True)
 
     from . import photographs
-    stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show)
+    stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show,
+                                pixels=not given.positions_only, held=[name for name in given.fix.split(",") if name],
+                                restrain=dict(given.restrain), sets=given.sets)
     good = sum(still.status == "indexed" for still in stills)
     print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
     return 0 if good else 1

@@ -1,9 +1,10 @@
-"""From photographs and a model of the crystal to indexed stills, with nothing else given."""
+"""From photographs and a model of the crystal to refined stills, with nothing else given."""
 
 import dataclasses
 import functools
 import json
 import os
+import tempfile
 import time
 
 import numpy
@@ -13,6 +14,7 @@ from .. import _core
 from .._errors import DATA_ERRORS, FileError, reason
 from . import _files, _report
 from ._background import Background
+from ._explain import MOST_SETS, Boxes, explain, simulator
 from ._crystal import OrientedCell, cell_of
 from ._geometry import ISOTROPIC, Fitted, FlatDetector, assign, attenuation_length, fit
 from ._indexing import orient, real_basis
@@ -31,13 +33,16 @@ class Model:
     path: str
     cell: numpy.ndarray
     hall: str
+    grid: numpy.ndarray = None  # of structure factors [h, k, l], electrons
+    lowest: tuple = ()  # Miller indices where the grid begins
 
     @staticmethod
-    def read(path):
-        _, _, cell, hall = _core.structure_factors(str(path), 8.0, 1.0, 0.35, 46.0)
+    def read(path, resolution=8.0, wavelength=1.0):
+        """With structure factors to a resolution, A, at a wavelength, A."""
+        grid, lowest, cell, hall = _core.structure_factors(str(path), resolution, wavelength, 0.35, 46.0)
         if cell is None or not hall:
             raise FileError(f"{path}: does not say the crystal's cell and space group; give a file with both (CRYST1)")
-        return Model(str(path), numpy.array(cell), hall)
+        return Model(str(path), numpy.array(cell), hall, grid, tuple(lowest))
 
     @property
     def system(self):
@@ -70,6 +75,8 @@ class Still:
     photograph: object = dataclasses.field(default=None, repr=False)  # its header
     found: object = dataclasses.field(default=None, repr=False)  # Spots
     fitted: object = dataclasses.field(default=None, repr=False)
+    boxes: object = dataclasses.field(default=None, repr=False)  # Boxes, one for each spot
+    explained: object = dataclasses.field(default=None, repr=False)  # Explained, of those that are indexed
 
 
 class Rejected(Exception):
@@ -116,6 +123,7 @@ def _index(still, model, least):
     background = Background(photograph.photons, pixels.usable & ~lit, photograph.centre)
     still.masked["shadow"] = int(background.shadows.sum())
     still.chi2_background = background.chi2(photograph.photons)
+    still.boxes = Boxes.around(spots.at, BOX // 2, photograph.photons, pixels.usable & ~background.shadows, background.model)
     detector = _detector(photograph)
     found = orient(detector.scattering_vectors(spots.at), spots.light, model.cell)
     if found is None:
@@ -167,14 +175,86 @@ def _share_detector(stills, model):
                               ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
 
 
-def index(paths, model, *, least=3, workers=None, out=None, progress=None):
-    """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places.
+# Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
+_UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
+          "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1}
+
+
+def _in_units(held, restrain):
+    for name in (*held, *restrain):
+        if name not in _UNITS:
+            raise ValueError(f"{name} is no number of a photograph's fit; there are {', '.join(_UNITS)}")
+        if name in restrain and not restrain[name] > 0:
+            raise ValueError(f"the restraint of {name} is {restrain[name]}; a sigma has to be greater than 0")
+    return {name: sigma * _UNITS[name] for name, sigma in restrain.items()}
+
+
+def _simulators(still, model):
+    """Those of a still, with the detector where its photons are absorbed."""
+    detector = still.fitted.detector
+    depth = 0.0
+    if detector.attenuation and detector.thickness:
+        path = detector.thickness / detector.attenuation
+        depth = detector.attenuation * (1 - path / numpy.expm1(path))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "still.expt")
+        with open(path, "w") as file:
+            json.dump(experiments([still], model, folder), file)
+        return simulator(path, model.grid, model.lowest, depth), depth
+
+
+def used(still, model):
+    """Which of its spots are explained: those that are indexed, and have a structure factor; others are not of the crystal."""
+    at = still.fitted.hkl - numpy.array(model.lowest)
+    inside = ((at >= 0) & (at < model.grid.shape)).all(axis=1)
+    return still.fitted.indexed & inside & (model.grid[tuple(numpy.where(inside[:, None], at, 0).T)] > 0)
+
+
+def _explained(number, *, stills, model, how):
+    """What became of a still, or why it was not explained, and seconds."""
+    still, begin = stills[number], time.perf_counter()
+    try:
+        use = used(still, model)
+        sims, depth = _simulators(still, model)
+        result = explain(sims, still.boxes.chosen(use), still.found.light[use], model.system, begin=still.explained, **how)
+        result.values["close_distance"] -= 1e-3 * depth
+        corner, fast, slow = result.panel
+        normal = numpy.cross(fast, slow)
+        away = corner - numpy.sign(normal @ corner) * 1e-3 * depth * normal / numpy.linalg.norm(normal)
+        result.panel = away, fast, slow
+    except DATA_ERRORS as error:
+        result = reason(error)
+    return number, result, time.perf_counter() - begin
+
+
+def _explain(stills, model, workers, how, progress=None):
+    """Explains those that are indexed."""
+    good = [still for still in stills if still.status == "indexed"]
+    one = functools.partial(_explained, stills=good, model=model, how=how)
+    for number, result, seconds in _each(one, list(range(len(good))), workers):
+        still = good[number]
+        still.seconds += seconds
+        if isinstance(result, str):
+            still.why = f"its pixels were not explained: {result}"
+        else:
+            still.explained, still.rms_px = result, result.rms_px
+            still.distance_mm = 1e3 * result.values["close_distance"]
+        if progress:
+            progress(still)
+
+
+def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
+          sets=MOST_SETS):
+    """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
+    then explains the pixels of the spots by the model's structure factors.
 
     paths: miniCBF files, also .gz and .bz2. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
-    least: pixels of a spot. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
+    pixels: whether pixels are explained, too. held, restrain: numbers of that fit, by name, that stay, and sigmas of others.
+    sets: of mosaic blocks, at most. least: pixels of a spot. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
 
     Returns a Still for each.
     """
+    how = {"held": tuple(held), "restrain": _in_units(held, restrain or {}), "sets": sets}
     crystal = Model.read(model)
     if not len(paths):
         raise ValueError("there are no images")
@@ -182,17 +262,36 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None):
     stills = []
     for still in _each(one, list(range(len(paths))), workers):
         stills.append(still)
-        if progress:
+        if progress and not (pixels and still.status == "indexed"):
             progress(still)
     stills.sort(key=lambda still: still.index)
     _share_detector(stills, crystal)
+    good = [still for still in stills if still.status == "indexed"]
+    if pixels and good:
+        finest = max(still.photograph.resolution_of(still.shape) for still in good)
+        wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
+        crystal = Model.read(model, 0.97 / finest, wavelength)
+        _explain(stills, crystal, workers, how, progress)
     if out is not None:
         write(out, stills, crystal)
     return stills
 
 
-_COLUMNS = ["shot", "image", "status", "spots", "indexed", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
+def in_words(explained):
+    """Numbers of a crystal that was explained, with the units people use."""
+    values, x = explained.values, explained.x
+    yield "sets", explained.sets
+    for name, key, unit in (("divergence_h_mrad", "hdiv_sigma", 1e3), ("divergence_v_mrad", "vdiv_sigma", 1e3),
+                            ("bandwidth_percent", "bandwidth_sigma", 100.0), ("cells_a", "ncells_a", 1.0)):
+        yield name, values[key] * unit
+    yield "mosaicity_deg", explained.mosaicity
+    yield "scale", explained.scale
+    yield "B", x[-1]
+
+
+_COLUMNS = ["shot", "image", "status", "spots", "indexed", "chi2", "chi2_profiles", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "a", "b", "c", "alpha", "beta", "gamma", "missing_deg",
+            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B",
             "chi2_background", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
 
 
@@ -209,6 +308,9 @@ def rows(stills):
                     "missing_deg": f"{numpy.degrees(numpy.sqrt(numpy.mean(missing**2))):.4f}"}
             row |= {name: f"{numpy.degrees(v):.4f}" for name, v in zip(("tilt_x_deg", "tilt_y_deg"), detector.tilts)}
             row |= {name: f"{v:.4f}" for name, v in zip(("a", "b", "c", "alpha", "beta", "gamma"), cell_of(s.fitted.matrix))}
+        if s.explained:
+            row |= {"chi2": f"{s.explained.chi2:.4g}", "chi2_profiles": f"{s.explained.chi2_profiles:.4g}"}
+            row |= {name: f"{value:.6g}" for name, value in in_words(s.explained)}
         yield [row.get(name, "") for name in _COLUMNS]
 
 

@@ -1,0 +1,89 @@
+"""Levenberg's and Marquardt's least squares of boxes of pixels, whose spots may be brighter or weaker than the model's."""
+
+import numpy
+
+_STEPS = 6  # lengths that are tried along a step
+
+
+class BoxFit:
+    """Numbers x of a model that explain the pixels of boxes.
+
+    Photons of a pixel are ``background + (1 + d) image(x)``, d of its box normal about 0 with a sigma of ``tolerance``
+    times the larger of model and data, and variance that of the model of the step before. d is projected out: what is
+    minimized is the sum of squares with the best d (variable projection). tolerance 0: the model's own intensities.
+
+    model: image(x), jacobian(x, free). data, background: photons of the pixels; box: the box of each.
+    about, sigma: what is known of x beside the pixels. reach: the longest step of each.
+    """
+
+    def __init__(self, model, data, background, box, count):
+        self.model, self.data, self.background, self.box, self.count = model, data, background, box, count
+        self.pixels = numpy.maximum(self.sums(numpy.ones(len(data))), 1)
+        self.history = []  # chi-square per pixel
+
+    def sums(self, values):
+        """Over the pixels of each box."""
+        return numpy.bincount(self.box, weights=values, minlength=self.count)
+
+    def weigh(self, image, tolerance):
+        """By the variance of this image with the intensities that fit best; boxes that are explained far worse than most
+        count less."""
+        excess = self.sums(self.data - self.background)
+        expected = self.sums(image)
+        d = numpy.zeros(self.count)
+        for _ in range(2):
+            photons = numpy.maximum(self.background + (1 + d)[self.box] * image, 0.5)
+            self.weights = 1 / numpy.sqrt(photons)
+            with numpy.errstate(divide="ignore", invalid="ignore"):
+                ratio = numpy.nan_to_num(numpy.clip(excess / expected, 1, 1e6), nan=1.0)
+            self.precision = 1 / (max(tolerance, 1e-6) * ratio)**2
+            p = image * self.weights
+            d = numpy.maximum(self.sums(p * (self.data - self.background - image) * self.weights)
+                              / (self.sums(p * p) + self.precision), -1)
+        worse = self.sums(((self.data - photons) * self.weights)**2) / self.pixels
+        trust = numpy.sqrt(numpy.minimum(1, 10 * numpy.median(worse) / numpy.maximum(worse, 1e-12)))
+        self.weights = self.weights * trust[self.box]
+        self.trust = trust
+
+    def _left(self, image):
+        """Weighted residuals with the best d, d, and the weighted image."""
+        p = image * self.weights
+        rest = (self.data - self.background - image) * self.weights
+        d = self.sums(p * rest) / (self.sums(p * p) + self.precision)
+        return rest - d[self.box] * p, d, p
+
+    def cost(self, x, image, about, sigma):
+        left, d, _ = self._left(image)
+        return left @ left + d @ (self.precision * d) + numpy.sum(((x - about) / sigma)**2)
+
+    def run(self, x, free, about, sigma, reach, tolerance, steps, reweigh=3, enough=3e-3):
+        """x after so many steps at most, or when the sum of squares falls by less than a part of ``enough``."""
+        index, damping = numpy.flatnonzero(free), 1e-2
+        image = self.model.image(x)
+        for step in range(steps):
+            if step <= reweigh:
+                self.weigh(image, tolerance)
+            before = self.cost(x, image, about, sigma)
+            left, d, p = self._left(image)
+            self.history.append(float(left @ left) / len(left))
+            rows = self.model.jacobian(x, free)[index] * (self.weights * (1 + d)[self.box])
+            along = numpy.array([self.sums(row * p) for row in rows])
+            self.curvature = rows @ rows.T - (along / (self.sums(p * p) + self.precision)) @ along.T
+            self.curvature[numpy.diag_indices(len(index))] += 1 / sigma[index]**2
+            slope = rows @ left - ((x - about) / sigma**2)[index]
+            for _ in range(_STEPS):
+                scaled = self.curvature + damping * numpy.diag(numpy.diag(self.curvature) + 1e-12)
+                change = numpy.linalg.solve(scaled, slope)
+                tried = x.copy()
+                tried[index] += numpy.clip(change, -reach[index], reach[index])
+                new = self.model.image(tried)
+                after = self.cost(tried, new, about, sigma)
+                if after < before:
+                    break
+                damping = max(8 * damping, 1e-3)
+            else:
+                break
+            x, image, damping = tried, new, damping / 5
+            if before - after < enough * before and step >= min(reweigh, 1):
+                break
+        return x, image

@@ -1,0 +1,264 @@
+"""The pixels of a photograph's spots, explained by a crystal of mosaic blocks: positions, then profiles, then intensities."""
+
+import dataclasses
+import warnings
+
+import numpy
+
+from ..simulator import Simulator
+from ._amplitude_fit import BoxFit
+from ._positions import Panels
+from ._blocks import OF_SET, SHARED, Blocks
+
+# Where fits start: divergence (mrad), bandwidth (%), edge of a block (A).
+_DIVERGENCE, _BANDWIDTH, _EDGE = 0.2, 0.05, 2000.0
+_FLAGS = ("-gauss_xtal", "--average=closed", "--average-nodes=5", "--cull=1e-5", "-default_F", "1", "-N", "10")
+_MOST_BOXES = 300  # of a fit; evaluated are all
+MOST_SETS = 4  # of mosaic blocks
+_PAYS = 0.03  # part by which another set of blocks has to make the sum of squares less
+_STRONG = 300  # photons of a spot whose place counts for rms_px
+
+
+@dataclasses.dataclass
+class Boxes:
+    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box."""
+
+    rows: numpy.ndarray
+    data: numpy.ndarray
+    background: numpy.ndarray
+    box: numpy.ndarray
+    count: int
+
+    @staticmethod
+    def around(at, half, photons, usable, background):
+        """at: (n, 2) pixels, fast and slow."""
+        steps = numpy.arange(-half, half + 1)
+        middle = numpy.floor(at).astype(int)
+        slow = numpy.broadcast_to(middle[:, 1, None, None] + steps[:, None], (len(at), len(steps), len(steps))).reshape(-1)
+        fast = numpy.broadcast_to(middle[:, 0, None, None] + steps, (len(at), len(steps), len(steps))).reshape(-1)
+        box = numpy.repeat(numpy.arange(len(at)), len(steps)**2)
+        inside = (slow >= 0) & (fast >= 0) & (slow < photons.shape[0]) & (fast < photons.shape[1])
+        slow, fast, box = slow[inside], fast[inside], box[inside]
+        _, first = numpy.unique(slow * photons.shape[1] + fast, return_index=True)
+        first = numpy.sort(first)
+        first = first[usable[slow[first], fast[first]]]
+        slow, fast = slow[first], fast[first]
+        return Boxes(numpy.column_stack([slow, fast]).astype("i4"), photons[slow, fast].astype(float),
+                     background[slow, fast].astype(float), box[first].astype("i4"), len(at))
+
+    def chosen(self, which):
+        """Those boxes alone; which: (n,) of the boxes, True or False."""
+        keep = which[self.box]
+        new = numpy.cumsum(which) - 1
+        return Boxes(self.rows[keep], self.data[keep], self.background[keep], new[self.box[keep]], int(which.sum()))
+
+    def sums(self, values):
+        return numpy.bincount(self.box, weights=values, minlength=self.count)
+
+
+@dataclasses.dataclass
+class Explained:
+    """What came out for a still: numbers of its Blocks, and what is left."""
+
+    names: list
+    x: numpy.ndarray
+    sigma: numpy.ndarray  # of x, 0 where it was held
+    matrix: numpy.ndarray
+    values: dict  # of what is shared, in the simulator's units
+    panel: tuple  # its corner, and steps of a pixel along fast and slow, m
+    mosaicity: float  # degrees, root of the mean square of rotations about an axis, of all blocks
+    scale: float  # times the fluence of nb-sim
+    sets: int = 1
+    chi2: float = numpy.nan  # per pixel of all boxes
+    chi2_profiles: float = numpy.nan  # where each spot has an intensity of its own
+    rms_px: float = numpy.nan
+    evaluations: int = 0
+    degenerate: list = dataclasses.field(default_factory=list)
+    history: list = dataclasses.field(default_factory=list, repr=False)
+    image: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model in the pixels of the boxes
+    ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each box's intensity to the model's
+    precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the ratio, 1 / sigma^2
+
+
+def simulator(experiment, grid, lowest, depth=0.0):
+    """With averages in closed form, and one that knows where pixels are. experiment: path of an .expt. grid, lowest:
+    structure factors. depth: mm behind the detector's face at which photons are absorbed, in the mean."""
+    words = [*_FLAGS, "--expt", experiment, "-mosaic_abc", "0.15", "0.15", "0.15", f"--bandwidth-sigma={_BANDWIDTH}",
+             "-divergence_sigma", str(_DIVERGENCE), str(_DIVERGENCE)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sim = Simulator.from_flags(words, threads=1)
+        plain = Simulator.from_flags(["--expt", experiment, "-default_F", "1", "-N", "10"], threads=1)
+    sim.structure_factors = grid, lowest
+    sim["default_F"] = 0.0
+    sim["close_distance"] += 1e-3 * depth
+    edges = numpy.linalg.norm(numpy.linalg.inv(sim["reciprocal_matrix"]), axis=1) * 1e10
+    for name, edge in zip("abc", edges):
+        sim[f"ncells_{name}"] = max(_EDGE / edge, 5.0)
+    return sim, plain
+
+
+class Fit:
+    """Stages of the fit of one still."""
+
+    def __init__(self, sims, boxes, light, system, held=(), restrain=None, sets=MOST_SETS, begin=None):
+        """light: photons of each box's spot. held: groups of numbers that stay where they start, beside the wavelength.
+        restrain: {group: sigma}, in the units of x. sets: of mosaic blocks, at most. begin: the Explained to start from."""
+        sim, self.plain = sims
+        self.boxes, self.held, self.restrain, self.sets = boxes, set(held), restrain or {}, sets
+        if "wavelength" not in self.restrain:
+            self.held.add("wavelength")  # no still tells it from the distance
+        self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), numpy.argsort(-light)[:_MOST_BOXES]))
+        self.model = Blocks(sim, self.used.rows, begin.sets if begin else 1, system)
+        self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
+        self.fit = self._problem(self.model)
+        if not begin:
+            self._brighten()
+
+    def _problem(self, model):
+        used = self.used
+        fit = BoxFit(model, used.data, used.background, used.box, used.count)
+        fit.history = self.fit.history if hasattr(self, "fit") else []
+        return fit
+
+    def _brighten(self):
+        """The scale is linear: that by which model and data have as many photons."""
+        image = self.model.image(self.x)
+        scale = numpy.log(max((self.used.data - self.used.background).sum(), 1.0) / max(image.sum(), 1e-300))
+        self.x[6:self.model.first:len(OF_SET)] += scale
+
+    def known(self):
+        """What is known of x beside the pixels: about which numbers, with which sigmas; the longest steps."""
+        model, sets = self.model, len(OF_SET) * self.model.sets
+        about, sigma, reach = numpy.zeros(model.size), numpy.full(model.size, numpy.inf), numpy.ones(model.size)
+        for k in range(model.sets):
+            own = slice(len(OF_SET) * k, len(OF_SET) * (k + 1))
+            sigma[own] = [*[1e-2] * 3, *[1.0] * 3, numpy.inf]
+            reach[own] = [*[2e-3] * 3, *[1.0] * 4]
+        for i, quantity in enumerate(SHARED.values()):
+            sigma[sets + i] = quantity.sigma
+        sigma[-1], reach[-1] = 10.0, 10.0
+        sigma[sets + len(SHARED):-1] = 1.0
+        for i, group in enumerate(model.groups()):
+            sigma[i] = self.restrain.get(group, sigma[i])
+        return about, sigma, reach
+
+    def free(self, *more):
+        held = self.held | set(more)
+        return numpy.array([group not in held for group in self.model.groups()])
+
+    def run(self, tolerance, steps, *held, enough=3e-3):
+        about, sigma, reach = self.known()
+        self.x, self.image = self.fit.run(self.x, self.free(*held), about, sigma, reach, tolerance, steps, enough=enough)
+        self.fit.weigh(self.image, tolerance)
+        self.cost = self.fit.cost(self.x, self.image, about, sigma)
+
+    def another_set(self, tolerance):
+        """One more set of blocks, turned to where the residuals ask for it most; False where nothing is gained."""
+        kept = self.model, self.x, self.fit, self.image, self.cost
+        fit, model = self.fit, self.model
+        left, _, p = fit._left(self.image)
+        norm = fit.sums(p * p) + fit.precision
+        first = numpy.exp(self.x[3:6]) * model.start["mosaic_abc"]
+        shares = numpy.exp(self.x[6:model.first:len(OF_SET)])
+        middle = shares @ numpy.array([self.x[len(OF_SET) * k:][:3] for k in range(model.sets)]) / shares.sum()
+        reach = 1.5 * numpy.sqrt(numpy.mean(first**2))
+        axes = numpy.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1)])
+        best = None
+        for axis in (*axes, *-axes):
+            other, y = model.with_set(self.x, middle + reach * axis / numpy.linalg.norm(axis), 0.2)
+            photons = other.of_set(y, model.sets) * fit.weights
+            photons = photons - (fit.sums(photons * p) / norm)[fit.box] * p
+            gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)
+            if best is None or gain > best[0]:
+                best = gain, other, y
+        _, self.model, self.x = best
+        self.fit = self._problem(self.model)
+        before = self.cost
+        self.run(tolerance, 4, "distance", "centre", "tilt", "cell", "B")
+        if self.cost > (1 - _PAYS) * before:
+            self.model, self.x, self.fit, self.image, self.cost = kept
+            return False
+        return True
+
+    def profiles(self):
+        """Positions, and what spots look like, whatever their intensities are."""
+        one = ("scale",)  # with intensities of their own
+        self.run(100.0, 4, "B", "bandwidth", "size", *one, enough=0.02)
+        self.run(100.0, 4, "B", *one)
+        self._brighten()
+        self.run(0.5, 4)
+        while self.model.sets < self.sets and self.another_set(0.5):
+            pass
+
+    def intensities(self, steps=6):
+        """By the model's structure factors, with a scale and a B factor of the still. They say nothing of the detector."""
+        self.run(0.0, steps, "distance", "centre", "tilt", enough=1e-3)
+
+    def result(self):
+        """What came out, over all boxes."""
+        model, boxes = self.model, self.boxes
+        free = self.free("distance", "centre", "tilt")
+        curvature, names = self.fit.curvature, numpy.array(model.names)[free]
+        unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
+        scaled = curvature / unit / unit[:, None]
+        sigma = numpy.zeros(model.size)
+        sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(numpy.linalg.pinv(scaled, 1e-10)), 0)) / unit
+        model.look_at(boxes.rows)
+        image = model.image(self.x)
+        every = BoxFit(model, boxes.data, boxes.background, boxes.box, boxes.count)
+        every.weigh(image, 100.0)
+        p = image * every.weights / every.trust[boxes.box]
+        precision = boxes.sums(p * p)
+        ratio = boxes.sums(p * (boxes.data - boxes.background) * every.weights / every.trust[boxes.box]) / (precision + 1e-12)
+        ratio = numpy.maximum(ratio, 0)
+        values = {name: float(v) for name, v in model.values(self.x, 0).items() if numpy.ndim(v) == 0}
+        self.plain.set(**{m: values[m] for q in SHARED.values() for m in q.members if m in self.plain})
+        panels = Panels(self.plain)
+        return Explained(model.names, self.x, sigma, model.orientation(self.x), values,
+                         (panels.corner[0], panels.fast[0], panels.slow[0]), *model.spread(self.x), model.sets,
+                         chi2=float(squares(boxes, image).mean()),
+                         chi2_profiles=float(squares(boxes, ratio[boxes.box] * image).mean()),
+                         rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),
+                         evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
+                         image=image, ratio=ratio, precision=precision)
+
+
+def squares(boxes, image):
+    """(data - model)^2 / variance of each pixel."""
+    photons = boxes.background + image
+    return (boxes.data - photons)**2 / numpy.maximum(photons, 1)
+
+
+def displacements(boxes, image):
+    """From the centroid of the model's light to that of the data's, (spots, 2) pixels, of bright spots."""
+    high = numpy.zeros(boxes.count)
+    numpy.maximum.at(high, boxes.box, image)
+    window = (image > 0.05 * high[boxes.box]) & (image > 0)
+    above = numpy.where(window, boxes.data - boxes.background, 0)
+    shown = numpy.where(window, image, 0)
+    enough = (boxes.sums(above) > _STRONG) & (boxes.sums(shown) > 0)
+    centroid = lambda light: numpy.column_stack([boxes.sums(light * axis) / numpy.maximum(boxes.sums(light), 1e-9)
+                                                 for axis in boxes.rows.T[::-1]])
+    return (centroid(above) - centroid(shown))[enough]
+
+
+def degenerate(scaled, names):
+    """Combinations of numbers that the pixels say little of: those that one needs to know another way. scaled: the
+    curvature, with 1 on its diagonal."""
+    found = []
+    for value, vector in zip(*numpy.linalg.eigh(scaled)):
+        if value > 0.01:
+            break
+        large = numpy.argsort(-numpy.abs(vector))[:3]
+        found.append(" with ".join(names[i] for i in large if abs(vector[i]) > 0.3))
+    return found
+
+
+def explain(sims, boxes, light, system, begin=None, **how):
+    """The Explained of a still; sims: of simulator(). begin: an Explained, whose intensities alone are fitted again."""
+    fit = Fit(sims, boxes, light, system, begin=begin, **how)
+    if begin is None:
+        fit.profiles()
+    fit.intensities()
+    return fit.result()
