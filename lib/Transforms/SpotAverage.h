@@ -30,8 +30,8 @@ struct SpotPoint {
   SmallVector<Value> normals, uniforms;
 };
 
-/// Near where the integrand is largest, by a spot that is linear about a point; no numbers stand for
-/// the middle.
+/// Near where the integrand is largest, by a spot that is linear about a point; no numbers stand
+/// for the middle.
 SpotPoint brightestPoint(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
                          RuleBuilder &r);
 
