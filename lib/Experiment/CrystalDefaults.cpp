@@ -214,11 +214,10 @@ std::int64_t DefaultsChooser::mosaicDomains(const std::string &flag) {
 }
 
 void DefaultsChooser::chooseMosaicFrame(std::int64_t domains) {
-  if (said(&O::mosaicInLab))
-    return;
-  if (semantics.mosaicFrame == Rule::Right)
+  const bool inLab = domains > 1 ? said(&O::mosaicInLab) : said.unread().mosaicInLab;
+  if (semantics.mosaicFrame == Rule::Right && !inLab)
     experiment.variant.mosaicity = Mosaicity::CrystalBall;
-  if (domains == 1)
+  if (domains == 1 || inLab)
     return;
   // Where the crystal's frame is the laboratory's both are the same.
   const auto &stars = report.reciprocalCell.vectors;
@@ -238,8 +237,7 @@ void DefaultsChooser::chooseMosaic() {
   Crystal &crystal = experiment.crystal;
   crystal.mosaicSpread = converted(said(&O::mosaicSpread), units::radians).value_or(0);
   const std::int64_t domains = crystal.mosaicSpread > 0 ? mosaicDomains("-mosaic") : 1;
-  if (said(&O::mosaicSpread)) // also of 0, lest shots of a series have different programs
-    chooseMosaicFrame(domains);
+  chooseMosaicFrame(domains); // also of one: a kernel is for any number
   crystal.mosaicAxis.clear();
   crystal.mosaicUnitAngle.clear();
   for (std::int64_t i = 0; i < domains; ++i) {

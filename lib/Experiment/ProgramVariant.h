@@ -39,10 +39,10 @@ enum class Evaluation { None, Once, Each };
 enum class Capture { None, Sum, Last, Each };
 enum class Water { None, Right, C };
 /// Ball: rotations about random axes by up to one angle; the axes are the laboratory's, which is
-/// the C program's choice, and that of a crystal without spread. Where averages are not sampled:
-/// normally distributed, alike about all axes. Ellipsoid: normally distributed, about three axes of
-/// the crystal by three spreads. CrystalBall: as a sampled Ball, about axes of the crystal. None:
-/// one block; not where averages are sampled.
+/// the C program's choice. Where averages are not sampled: normally distributed, alike about all
+/// axes. Ellipsoid: normally distributed, about three axes of the crystal by three spreads.
+/// CrystalBall: as a sampled Ball, about axes of the crystal. None: one block; not where averages
+/// are sampled.
 enum class Mosaicity { Ball, Ellipsoid, CrystalBall, None };
 /// What becomes of the averages over pixels, rotation steps, mosaic blocks and spectra. Sampled:
 /// the samples that flags ask for, as the C program draws them. Closed: normal distributions,

@@ -105,7 +105,7 @@ TEST(Mosaic, DomainsBelongToTheCrystal) {
   EXPECT_EQ(mosaicity(completeRight(options)), Mosaicity::Ball);
   EXPECT_FALSE(notes(completeRight(options), "mosaic-frame"));
   options = cubic();
-  EXPECT_EQ(mosaicity(completeRight(options)), Mosaicity::Ball) << "nothing is turned";
+  EXPECT_EQ(mosaicity(completeRight(options)), Mosaicity::CrystalBall) << "one kernel for all";
   options.mosaicSpread = 1;
   options.mosaicDomains = 3;
   options.phi = 10;
