@@ -68,7 +68,7 @@ endfunction()
 # A shared library that lacks a symbol is an error when it is linked, not when it is opened. With
 # sanitizers their runtime comes from the program.
 function(nb_refuse_undefined_symbols target)
-  if(NOT NB_SANITIZE)
+  if(NOT NB_SANITIZE AND NOT NB_SANITIZE_THREADS)
     target_link_options(${target} PRIVATE -Wl,--no-undefined)
   endif()
 endfunction()

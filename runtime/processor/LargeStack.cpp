@@ -21,7 +21,7 @@ std::size_t stackLeft() {
   std::size_t size = 0;
   ::pthread_attr_getstack(&attributes, &lowest, &size);
   ::pthread_attr_destroy(&attributes);
-  const auto here = reinterpret_cast<std::uintptr_t>(&attributes);
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const auto end = reinterpret_cast<std::uintptr_t>(lowest);
   return here > end ? here - end : 0;
 }

@@ -181,14 +181,14 @@ TEST(KernelRunner, RefusesAnImageOfAnotherSizeOrType) {
 }
 
 #if defined(__has_feature)
-#define HAS_ASAN __has_feature(address_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
+#define HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
 #endif
 
 TEST(KernelRunner, WorkspaceThatDoesNotFitIsBadAlloc) {
-#if HAS_ASAN
-  GTEST_SKIP() << "AddressSanitizer ends the process instead of throwing";
+#if HAS_SANITIZER
+  GTEST_SKIP() << "a sanitizer ends the process instead of throwing";
 #endif
   nb_kernel_descriptor kernel = waveKernel();
   kernel.workspace_size = [](const void *const *) { return std::int64_t(1) << 60; };
