@@ -92,6 +92,7 @@ class Explained:
     image: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model in the pixels of the boxes
     hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes
     ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each one's intensity to the model's
+    photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the model, of each
     precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the ratio, 1 / sigma^2
 
 
@@ -246,7 +247,7 @@ class Fit:
                          chi2_profiles=float(squares(boxes, ratio[boxes.reflection] * image).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, hkl=boxes.hkl, ratio=ratio, precision=precision)
+                         image=image, hkl=boxes.hkl, ratio=ratio, photons=every.sums(image), precision=precision)
 
 
 def squares(boxes, image):

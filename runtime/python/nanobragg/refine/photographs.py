@@ -267,7 +267,8 @@ def _refine_factors(stills, model, tested, workers, how):
 
     def used_spots():
         for still in training:
-            yield still.explained.hkl, still.explained.ratio, still.explained.precision
+            result = still.explained
+            yield result.hkl, result.ratio, result.precision, result.photons
 
     return structure_factors(model, used_spots,
                              lambda grid: _explain(good, dataclasses.replace(model, grid=grid), workers, how))
