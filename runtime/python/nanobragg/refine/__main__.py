@@ -81,6 +81,9 @@ def main(words=None):
                              help="sets of mosaic blocks that a crystal may have (default: 4)")
     photographs.add_argument("--positions-only", action="store_true",
                              help="indexes, and fits the places of spots; their pixels are not explained")
+    photographs.add_argument("--test", default="", metavar="NUMBERS",
+                             help="with --shared=structure_factors, photographs that F is not refined on, counted from 0, "
+                             "with commas between")
     words = list(sys.argv[1:] if words is None else words)
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
@@ -91,12 +94,16 @@ def main(words=None):
     try:
         if given.model is not None:
             _refuse(given, parser, ("parameters", "system", "gain", "offset", "readout", "margin", "shard", "method",
-                                    "resume", "shared", "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
+                                    "resume", "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
+            if given.shared not in (None, "structure_factors"):
+                raise ValueError(f"photographs share structure_factors, and not {given.shared}")
+            if given.test and given.shared is None:
+                raise ValueError("--test wants --shared=structure_factors")
             if flags:
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
-        _refuse(given, parser, ("fix", "sets", "positions_only"), "wants --model")
+        _refuse(given, parser, ("fix", "sets", "positions_only", "test"), "wants --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
@@ -171,7 +178,8 @@ def _photographs(given):
     from . import photographs
     stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show,
                                 pixels=not given.positions_only, held=[name for name in given.fix.split(",") if name],
-                                restrain=dict(given.restrain), sets=given.sets)
+                                restrain=dict(given.restrain), sets=given.sets, factors=given.shared is not None,
+                                tested=[int(word) for word in given.test.split(",") if word])
     good = sum(still.status == "indexed" for still in stills)
     print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
     return 0 if good else 1

@@ -6,7 +6,7 @@ import warnings
 import numpy
 
 from ..simulator import Simulator
-from ._amplitude_fit import BoxFit
+from ._spot_fit import SpotFit
 from ._positions import Panels
 from ._blocks import OF_SET, SHARED, Blocks
 
@@ -16,18 +16,24 @@ _FLAGS = ("-gauss_xtal", "--average=closed", "--average-nodes=5", "--cull=1e-5",
 _MOST_BOXES = 300  # of a fit; evaluated are all
 MOST_SETS = 4  # of mosaic blocks
 _PAYS = 0.03  # part by which another set of blocks has to make the sum of squares less
+_DETECTOR = ("distance", "centre", "tilt")
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 
 
 @dataclasses.dataclass
 class Boxes:
-    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box."""
+    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box.
+
+    hkl: the reflections that are nearest to the pixels; reflection: which of them is that of each pixel.
+    """
 
     rows: numpy.ndarray
     data: numpy.ndarray
     background: numpy.ndarray
     box: numpy.ndarray
     count: int
+    hkl: numpy.ndarray = None
+    reflection: numpy.ndarray = None
 
     @staticmethod
     def around(at, half, photons, usable, background):
@@ -50,9 +56,17 @@ class Boxes:
         """Those boxes alone; which: (n,) of the boxes, True or False."""
         keep = which[self.box]
         new = numpy.cumsum(which) - 1
-        return Boxes(self.rows[keep], self.data[keep], self.background[keep], new[self.box[keep]], int(which.sum()))
+        chosen = Boxes(self.rows[keep], self.data[keep], self.background[keep], new[self.box[keep]], int(which.sum()))
+        return chosen if self.hkl is None else chosen.with_reflections(self.hkl[self.reflection[keep]])
+
+    def with_reflections(self, hkl):
+        """With the Miller index that is nearest to each pixel."""
+        self.hkl, self.reflection = numpy.unique(hkl, axis=0, return_inverse=True)
+        self.reflection = self.reflection.reshape(-1)
+        return self
 
     def sums(self, values):
+        """Over each box."""
         return numpy.bincount(self.box, weights=values, minlength=self.count)
 
 
@@ -76,7 +90,9 @@ class Explained:
     degenerate: list = dataclasses.field(default_factory=list)
     history: list = dataclasses.field(default_factory=list, repr=False)
     image: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model in the pixels of the boxes
-    ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each box's intensity to the model's
+    hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes
+    ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each one's intensity to the model's
+    photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the model, of each
     precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the ratio, 1 / sigma^2
 
 
@@ -108,7 +124,12 @@ class Fit:
         self.boxes, self.held, self.restrain, self.sets = boxes, set(held), restrain or {}, sets
         if "wavelength" not in self.restrain:
             self.held.add("wavelength")  # no still tells it from the distance
-        self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), numpy.argsort(-light)[:_MOST_BOXES]))
+        # Far from the beam spots say more of the crystal, and are weaker.
+        from_beam = numpy.array([sim["beam_center_slow"], sim["beam_center_fast"]]) / sim["pixel_size"] - 0.5
+        away = numpy.hypot(*[boxes.sums(axis) / numpy.maximum(boxes.sums(numpy.ones(len(axis))), 1)
+                             for axis in (boxes.rows - from_beam).T])
+        chosen = numpy.argsort(-light * away**2)[:_MOST_BOXES]
+        self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), chosen))
         self.model = Blocks(sim, self.used.rows, begin.sets if begin else 1, system)
         self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
         self.fit = self._problem(self.model)
@@ -117,7 +138,7 @@ class Fit:
 
     def _problem(self, model):
         used = self.used
-        fit = BoxFit(model, used.data, used.background, used.box, used.count)
+        fit = SpotFit(model, used.data, used.background, used.reflection, len(used.hkl))
         fit.history = self.fit.history if hasattr(self, "fit") else []
         return fit
 
@@ -168,14 +189,14 @@ class Fit:
         for axis in (*axes, *-axes):
             other, y = model.with_set(self.x, middle + reach * axis / numpy.linalg.norm(axis), 0.2)
             photons = other.of_set(y, model.sets) * fit.weights
-            photons = photons - (fit.sums(photons * p) / norm)[fit.box] * p
+            photons = photons - (fit.sums(photons * p) / norm)[fit.spot] * p
             gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)
             if best is None or gain > best[0]:
                 best = gain, other, y
         _, self.model, self.x = best
         self.fit = self._problem(self.model)
         before = self.cost
-        self.run(tolerance, 4, "distance", "centre", "tilt", "cell", "B")
+        self.run(tolerance, 4, *_DETECTOR, "cell", "B", "size", "bandwidth")
         if self.cost > (1 - _PAYS) * before:
             self.model, self.x, self.fit, self.image, self.cost = kept
             return False
@@ -191,26 +212,31 @@ class Fit:
         while self.model.sets < self.sets and self.another_set(0.5):
             pass
 
-    def intensities(self, steps=6):
-        """By the model's structure factors, with a scale and a B factor of the still. They say nothing of the detector."""
-        self.run(0.0, steps, "distance", "centre", "tilt", enough=1e-3)
+    def intensities(self, tolerance=0.25, steps=2):
+        """By the model's structure factors, which are wrong by some part; then scale and B factor as if they were right. Wrong
+        intensities would turn the crystal and move its detector, so these stay.
+        """
+        self.run(tolerance, steps, *_DETECTOR, enough=1e-3)
+        self.free_at_end = self.free(*_DETECTOR)
+        self.curvature = self.fit.curvature
+        self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
     def result(self):
         """What came out, over all boxes."""
         model, boxes = self.model, self.boxes
-        free = self.free("distance", "centre", "tilt")
-        curvature, names = self.fit.curvature, numpy.array(model.names)[free]
+        free = self.free_at_end
+        curvature, names = self.curvature, numpy.array(model.names)[free]
         unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
         scaled = curvature / unit / unit[:, None]
         sigma = numpy.zeros(model.size)
         sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(numpy.linalg.pinv(scaled, 1e-10)), 0)) / unit
         model.look_at(boxes.rows)
         image = model.image(self.x)
-        every = BoxFit(model, boxes.data, boxes.background, boxes.box, boxes.count)
+        every = SpotFit(model, boxes.data, boxes.background, boxes.reflection, len(boxes.hkl))
         every.weigh(image, 100.0)
-        p = image * every.weights / every.trust[boxes.box]
-        precision = boxes.sums(p * p)
-        ratio = boxes.sums(p * (boxes.data - boxes.background) * every.weights / every.trust[boxes.box]) / (precision + 1e-12)
+        weights = every.weights / every.trust[boxes.reflection]
+        precision = every.sums((image * weights)**2)
+        ratio = every.sums(image * (boxes.data - boxes.background) * weights**2) / (precision + 1e-12)
         ratio = numpy.maximum(ratio, 0)
         values = {name: float(v) for name, v in model.values(self.x, 0).items() if numpy.ndim(v) == 0}
         self.plain.set(**{m: values[m] for q in SHARED.values() for m in q.members if m in self.plain})
@@ -218,10 +244,10 @@ class Fit:
         return Explained(model.names, self.x, sigma, model.orientation(self.x), values,
                          (panels.corner[0], panels.fast[0], panels.slow[0]), *model.spread(self.x), model.sets,
                          chi2=float(squares(boxes, image).mean()),
-                         chi2_profiles=float(squares(boxes, ratio[boxes.box] * image).mean()),
+                         chi2_profiles=float(squares(boxes, ratio[boxes.reflection] * image).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, ratio=ratio, precision=precision)
+                         image=image, hkl=boxes.hkl, ratio=ratio, photons=every.sums(image), precision=precision)
 
 
 def squares(boxes, image):
@@ -231,14 +257,15 @@ def squares(boxes, image):
 
 
 def displacements(boxes, image):
-    """From the centroid of the model's light to that of the data's, (spots, 2) pixels, of bright spots."""
-    high = numpy.zeros(boxes.count)
-    numpy.maximum.at(high, boxes.box, image)
-    window = (image > 0.05 * high[boxes.box]) & (image > 0)
+    """From the centroid of the model's light to that of the data's, (spots, 2) pixels, of reflections that are bright."""
+    spots = SpotFit(None, boxes.data, boxes.background, boxes.reflection, len(boxes.hkl))
+    high = numpy.zeros(len(boxes.hkl))
+    numpy.maximum.at(high, boxes.reflection, image)
+    window = image > 0.05 * high[boxes.reflection]
     above = numpy.where(window, boxes.data - boxes.background, 0)
     shown = numpy.where(window, image, 0)
-    enough = (boxes.sums(above) > _STRONG) & (boxes.sums(shown) > 0)
-    centroid = lambda light: numpy.column_stack([boxes.sums(light * axis) / numpy.maximum(boxes.sums(light), 1e-9)
+    enough = (spots.sums(above) > _STRONG) & (spots.sums(shown) > 0)
+    centroid = lambda light: numpy.column_stack([spots.sums(light * axis) / numpy.maximum(spots.sums(light), 1e-9)
                                                  for axis in boxes.rows.T[::-1]])
     return (centroid(above) - centroid(shown))[enough]
 

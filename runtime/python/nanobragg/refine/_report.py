@@ -37,7 +37,7 @@ def _picture(image, low, high, zoom=8):
             + base64.b64encode(grey_png(numpy.kron(levels, numpy.ones((zoom, zoom))))).decode() + '"/>')
 
 
-def _pictures(data, model):
+def pictures_of(data, model):
     """Data and model on one scale of square roots, and what is left between -5 (white) and 5 (black) sigmas of the photons."""
     low = numpy.nanmin(data)
     root = lambda image: numpy.sqrt(numpy.maximum(image - low, 0))
@@ -136,7 +136,7 @@ def write(path, results, title=None, before=()):
     for r in shown:
         parts.append(f"<h3>Shot {r.index}, chi-square {r.chi2:.4g}</h3><div>")
         for hkl, data, model in r.pictures:
-            parts.append("<figure>" + _pictures(data, model)
+            parts.append("<figure>" + pictures_of(data, model)
                          + f"<figcaption>{hkl[0]} {hkl[1]} {hkl[2]}</figcaption></figure>")
         parts.append("</div>")
     write_page(path, "Refined shots", parts)

@@ -14,9 +14,11 @@ from .. import _core
 from .._errors import DATA_ERRORS, FileError, reason
 from . import _files, _report
 from ._background import Background
+from ._still_page import still_page
 from ._explain import MOST_SETS, Boxes, explain, simulator
 from ._crystal import OrientedCell, cell_of
 from ._geometry import ISOTROPIC, Fitted, FlatDetector, assign, attenuation_length, fit
+from ._merging import structure_factors
 from ._indexing import orient, real_basis
 from ._photographs import read_photograph
 from ._spots import find_spots, usable_pixels
@@ -75,8 +77,10 @@ class Still:
     photograph: object = dataclasses.field(default=None, repr=False)  # its header
     found: object = dataclasses.field(default=None, repr=False)  # Spots
     fitted: object = dataclasses.field(default=None, repr=False)
+    chi2_model: float = numpy.nan  # with structure factors of the model, where they were refined
     boxes: object = dataclasses.field(default=None, repr=False)  # Boxes, one for each spot
     explained: object = dataclasses.field(default=None, repr=False)  # Explained, of those that are indexed
+    explained_spots: object = dataclasses.field(default=None, repr=False)  # which of the spots that are
 
 
 class Rejected(Exception):
@@ -210,13 +214,21 @@ def used(still, model):
     return still.fitted.indexed & inside & (model.grid[tuple(numpy.where(inside[:, None], at, 0).T)] > 0)
 
 
+def boxes_of(still):
+    """Those of the spots that are explained, with the reflections that are nearest to their pixels."""
+    boxes = still.boxes.chosen(still.explained_spots)
+    q = still.fitted.detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
+    return boxes.with_reflections(numpy.rint(q @ numpy.linalg.inv(still.fitted.matrix).T).astype("i4"))
+
+
 def _explained(number, *, stills, model, how):
     """What became of a still, or why it was not explained, and seconds."""
     still, begin = stills[number], time.perf_counter()
     try:
-        use = used(still, model)
+        use = still.explained_spots = used(still, model)
         sims, depth = _simulators(still, model)
-        result = explain(sims, still.boxes.chosen(use), still.found.light[use], model.system, begin=still.explained, **how)
+        boxes = boxes_of(still)
+        result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained, **how)
         result.values["close_distance"] -= 1e-3 * depth
         corner, fast, slow = result.panel
         normal = numpy.cross(fast, slow)
@@ -234,6 +246,7 @@ def _explain(stills, model, workers, how, progress=None):
     for number, result, seconds in _each(one, list(range(len(good))), workers):
         still = good[number]
         still.seconds += seconds
+        still.explained_spots = used(still, model)
         if isinstance(result, str):
             still.why = f"its pixels were not explained: {result}"
         else:
@@ -243,14 +256,33 @@ def _explain(stills, model, workers, how, progress=None):
             progress(still)
 
 
+def _refine_factors(stills, model, tested, workers, how):
+    """The Merged structure factors of the stills that are explained, without those of the numbers ``tested``."""
+    good = [still for still in stills if still.explained]
+    training = [still for still in good if still.index not in tested]
+    if not training:
+        raise ValueError("no still is left to refine structure factors on; give more images, or test fewer of them")
+    for still in good:
+        still.chi2_model = still.explained.chi2
+
+    def used_spots():
+        for still in training:
+            result = still.explained
+            yield result.hkl, result.ratio, result.precision, result.photons
+
+    return structure_factors(model, used_spots,
+                             lambda grid: _explain(good, dataclasses.replace(model, grid=grid), workers, how))
+
+
 def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
-          sets=MOST_SETS):
+          sets=MOST_SETS, factors=False, tested=()):
     """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
     paths: miniCBF files, also .gz and .bz2. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
     pixels: whether pixels are explained, too. held, restrain: numbers of that fit, by name, that stay, and sigmas of others.
-    sets: of mosaic blocks, at most. least: pixels of a spot. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
+    sets: of mosaic blocks, at most. factors: refines structure factors, too, on all stills but those of the numbers
+    ``tested``. least: pixels of a spot. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
 
     Returns a Still for each.
     """
@@ -272,8 +304,11 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
         wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
         crystal = Model.read(model, 0.97 / finest, wavelength)
         _explain(stills, crystal, workers, how, progress)
+    merged = _refine_factors(stills, crystal, set(tested), workers, how) if factors else None
     if out is not None:
         write(out, stills, crystal)
+        if merged:
+            merged.write(os.path.join(out, "structure_factors.mtz"), crystal.cell, wavelength)
     return stills
 
 
@@ -289,7 +324,7 @@ def in_words(explained):
     yield "B", x[-1]
 
 
-_COLUMNS = ["shot", "image", "status", "spots", "indexed", "chi2", "chi2_profiles", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
+_COLUMNS = ["shot", "image", "status", "spots", "indexed", "chi2", "chi2_model", "chi2_profiles", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "a", "b", "c", "alpha", "beta", "gamma", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B",
             "chi2_background", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
@@ -309,18 +344,28 @@ def rows(stills):
             row |= {name: f"{numpy.degrees(v):.4f}" for name, v in zip(("tilt_x_deg", "tilt_y_deg"), detector.tilts)}
             row |= {name: f"{v:.4f}" for name, v in zip(("a", "b", "c", "alpha", "beta", "gamma"), cell_of(s.fitted.matrix))}
         if s.explained:
-            row |= {"chi2": f"{s.explained.chi2:.4g}", "chi2_profiles": f"{s.explained.chi2_profiles:.4g}"}
+            row |= {"chi2": f"{s.explained.chi2:.4g}", "chi2_profiles": f"{s.explained.chi2_profiles:.4g}",
+                    "chi2_model": f"{s.chi2_model if numpy.isfinite(s.chi2_model) else s.explained.chi2:.4g}"}
             row |= {name: f"{value:.6g}" for name, value in in_words(s.explained)}
         yield [row.get(name, "") for name in _COLUMNS]
 
 
-def experiments(stills, model, folder):
-    """DIALS' experiment list of indexed stills. folder: names of images are relative to it."""
+def _places(still, refined):
+    """Fast and slow axis and corner (mm) of a still's detector, and the crystal's matrix."""
+    if refined:
+        corner, fast, slow = still.explained.panel
+        return fast / numpy.linalg.norm(fast), slow / numpy.linalg.norm(slow), 1e3 * corner, still.explained.matrix
+    fast, slow, _ = still.fitted.detector.axes()
+    return fast, slow, still.fitted.detector.corner(), still.fitted.matrix
+
+
+def experiments(stills, model, folder, refined=False):
+    """DIALS' experiment list of stills, as indexed or as their pixels have it. folder: names of images are relative to it."""
     content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
                "scan": [], "crystal": [], "profile": [], "scaling_model": []}
     for number, still in enumerate(stills):
         photograph, detector = still.photograph, still.fitted.detector
-        fast, slow, _ = detector.axes()
+        fast, slow, corner, matrix = _places(still, refined)
         slow_pixels, fast_pixels = still.shape
         content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,
                                       "crystal": number, "imageset": number})
@@ -331,13 +376,13 @@ def experiments(stills, model, folder):
                                 "polarization_fraction": photograph.polarization, "flux": 0, "transmission": 1})
         content["detector"].append({"panels": [{
             "name": "Panel", "type": "SENSOR_PAD", "fast_axis": list(fast), "slow_axis": list(slow),
-            "origin": list(detector.corner()), "raw_image_offset": [0, 0], "image_size": [fast_pixels, slow_pixels],
+            "origin": list(corner), "raw_image_offset": [0, 0], "image_size": [fast_pixels, slow_pixels],
             "pixel_size": [detector.pixel, detector.pixel], "trusted_range": [0, min(photograph.cutoff, 1e9)],
             "thickness": photograph.thickness, "material": photograph.material,
             "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": 1.0,
             "pedestal": 0.0, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}]})
         content["crystal"].append({"__id__": "crystal", "space_group_hall_symbol": model.hall,
-                                   **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(still.fitted.matrix))}})
+                                   **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(matrix))}})
     return content
 
 
@@ -361,13 +406,16 @@ def reflections(stills):
 
 
 def write(out, stills, model):
-    """indexed.expt, indexed.refl, shots.csv and report.html."""
+    """indexed.expt, indexed.refl, refined.expt, shots.csv and report.html."""
     os.makedirs(out, exist_ok=True)
     good = [still for still in stills if still.status == "indexed"]
     if good:
         _files.write_file(os.path.join(out, "indexed.expt"),
                           json.dumps(experiments(good, model, os.path.abspath(out)), indent=1).encode())
         _files.write_reflections(os.path.join(out, "indexed.refl"), reflections(good))
+    if explained := [still for still in good if still.explained]:
+        _files.write_file(os.path.join(out, "refined.expt"),
+                          json.dumps(experiments(explained, model, os.path.abspath(out), True), indent=1).encode())
     table = list(rows(stills))
     _report.write_table(os.path.join(out, "shots.csv"), table)
     _report.write_page(os.path.join(out, "report.html"), "Indexed photographs", _page(stills, table))
@@ -377,15 +425,20 @@ def _page(stills, table):
     good = [still for still in stills if still.status == "indexed"]
     parts = [f"<h1>{len(good)} of {len(stills)} photographs indexed</h1>", _report.table(table[0], table[1:])]
     for still in good:
-        fitted, use = still.fitted, still.fitted.indexed & (still.found.light > _STRONG)
-        away = still.found.at[use] + fitted.off[use] - numpy.array(fitted.detector.centre)
-        radius = numpy.linalg.norm(away, axis=1)
-        along = away / radius[:, None]
-        radial = (fitted.off[use] * along).sum(axis=1)
-        tangential = fitted.off[use][:, 1] * along[:, 0] - fitted.off[use][:, 0] * along[:, 1]
-        parts += [f"<h2>{os.path.basename(still.image)}</h2>",
-                  _report.table(["pixels from the centre", "spots", "radial", "rms", "tangential", "rms"],
-                                [(f"{radius[part].mean():.0f}", len(part), f"{radial[part].mean():.3f}",
-                                  f"{radial[part].std():.3f}", f"{tangential[part].mean():.3f}", f"{tangential[part].std():.3f}")
-                                 for part in numpy.array_split(numpy.argsort(radius), 8) if len(part)])]
+        parts += [f"<h2>{os.path.basename(still.image)}</h2>", _off_by_radius(still)]
+        if still.explained:
+            parts += still_page(still, boxes_of(still))
     return parts
+
+
+def _off_by_radius(still):
+    fitted, use = still.fitted, still.fitted.indexed & (still.found.light > _STRONG)
+    away = still.found.at[use] + fitted.off[use] - numpy.array(fitted.detector.centre)
+    radius = numpy.linalg.norm(away, axis=1)
+    along = away / radius[:, None]
+    radial = (fitted.off[use] * along).sum(axis=1)
+    tangential = fitted.off[use][:, 1] * along[:, 0] - fitted.off[use][:, 0] * along[:, 1]
+    return _report.table(["pixels from the centre", "spots", "radial", "rms", "tangential", "rms"],
+                         [(f"{radius[part].mean():.0f}", len(part), f"{radial[part].mean():.3f}", f"{radial[part].std():.3f}",
+                           f"{tangential[part].mean():.3f}", f"{tangential[part].std():.3f}")
+                          for part in numpy.array_split(numpy.argsort(radius), 8) if len(part)])

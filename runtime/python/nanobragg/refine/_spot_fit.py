@@ -1,38 +1,38 @@
-"""Levenberg's and Marquardt's least squares of boxes of pixels, whose spots may be brighter or weaker than the model's."""
+"""Levenberg's and Marquardt's least squares of pixels, whose spots may be brighter or weaker than the model's."""
 
 import numpy
 
 _STEPS = 6  # lengths that are tried along a step
 
 
-class BoxFit:
-    """Numbers x of a model that explain the pixels of boxes.
+class SpotFit:
+    """Numbers x of a model that explain pixels.
 
-    Photons of a pixel are ``background + (1 + d) image(x)``, d of its box normal about 0 with a sigma of ``tolerance``
+    Photons of a pixel are ``background + (1 + d) image(x)``, d of its spot normal about 0 with a sigma of ``tolerance``
     times the larger of model and data, and variance that of the model of the step before. d is projected out: what is
     minimized is the sum of squares with the best d (variable projection). tolerance 0: the model's own intensities.
 
-    model: image(x), jacobian(x, free). data, background: photons of the pixels; box: the box of each.
+    model: image(x), jacobian(x, free). data, background: photons of the pixels; spot: that of each, of so many.
     about, sigma: what is known of x beside the pixels. reach: the longest step of each.
     """
 
-    def __init__(self, model, data, background, box, count):
-        self.model, self.data, self.background, self.box, self.count = model, data, background, box, count
+    def __init__(self, model, data, background, spot, count):
+        self.model, self.data, self.background, self.spot, self.count = model, data, background, spot, count
         self.pixels = numpy.maximum(self.sums(numpy.ones(len(data))), 1)
         self.history = []  # chi-square per pixel
 
     def sums(self, values):
-        """Over the pixels of each box."""
-        return numpy.bincount(self.box, weights=values, minlength=self.count)
+        """Over the pixels of each spot."""
+        return numpy.bincount(self.spot, weights=values, minlength=self.count)
 
     def weigh(self, image, tolerance):
-        """By the variance of this image with the intensities that fit best; boxes that are explained far worse than most
+        """By the variance of this image with the intensities that fit best; spots that are explained far worse than most
         count less."""
         excess = self.sums(self.data - self.background)
         expected = self.sums(image)
         d = numpy.zeros(self.count)
         for _ in range(2):
-            photons = numpy.maximum(self.background + (1 + d)[self.box] * image, 0.5)
+            photons = numpy.maximum(self.background + (1 + d)[self.spot] * image, 0.5)
             self.weights = 1 / numpy.sqrt(photons)
             with numpy.errstate(divide="ignore", invalid="ignore"):
                 ratio = numpy.nan_to_num(numpy.clip(excess / expected, 1, 1e6), nan=1.0)
@@ -42,7 +42,7 @@ class BoxFit:
                               / (self.sums(p * p) + self.precision), -1)
         worse = self.sums(((self.data - photons) * self.weights)**2) / self.pixels
         trust = numpy.sqrt(numpy.minimum(1, 10 * numpy.median(worse) / numpy.maximum(worse, 1e-12)))
-        self.weights = self.weights * trust[self.box]
+        self.weights = self.weights * trust[self.spot]
         self.trust = trust
 
     def _left(self, image):
@@ -50,7 +50,7 @@ class BoxFit:
         p = image * self.weights
         rest = (self.data - self.background - image) * self.weights
         d = self.sums(p * rest) / (self.sums(p * p) + self.precision)
-        return rest - d[self.box] * p, d, p
+        return rest - d[self.spot] * p, d, p
 
     def cost(self, x, image, about, sigma):
         left, d, _ = self._left(image)
@@ -66,7 +66,7 @@ class BoxFit:
             before = self.cost(x, image, about, sigma)
             left, d, p = self._left(image)
             self.history.append(float(left @ left) / len(left))
-            rows = self.model.jacobian(x, free)[index] * (self.weights * (1 + d)[self.box])
+            rows = self.model.jacobian(x, free)[index] * (self.weights * (1 + d)[self.spot])
             along = numpy.array([self.sums(row * p) for row in rows])
             self.curvature = rows @ rows.T - (along / (self.sums(p * p) + self.precision)) @ along.T
             self.curvature[numpy.diag_indices(len(index))] += 1 / sigma[index]**2

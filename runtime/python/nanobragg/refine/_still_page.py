@@ -1,0 +1,59 @@
+"""What limits the explanation of a still: tables and pictures."""
+
+import numpy
+
+from . import _report
+from ._explain import squares
+
+
+def _by(values, label, chi2, profiles, data, model, bins=8):
+    """Means over bins of values with as many spots each."""
+    rows = [(f"{values[p].mean():.4g}", len(p), f"{chi2[p].mean():.3g}", f"{profiles[p].mean():.3g}",
+             f"{data[p].sum():.4g}", f"{data[p].sum() / max(model[p].sum(), 1e-9):.3f}")
+            for p in numpy.array_split(numpy.argsort(values), bins) if len(p)]
+    return _report.table([label, "spots", "chi-square", "with intensities of their own", "photons", "data / model"], rows)
+
+
+def still_page(still, boxes, pictures=6):
+    """HTML of a still that was explained."""
+    result = still.explained
+    at, hkl = still.found.at[still.explained_spots], still.fitted.hkl[still.explained_spots]
+    count = numpy.maximum(boxes.sums(numpy.ones(len(boxes.data))), 1)
+    chi2 = boxes.sums(squares(boxes, result.image)) / count
+    profiles = boxes.sums(squares(boxes, result.ratio[boxes.reflection] * result.image)) / count
+    data, model = boxes.sums(boxes.data - boxes.background), boxes.sums(result.image)
+    q2 = ((hkl @ result.matrix.T)**2).sum(axis=1)
+    centre = numpy.array(still.fitted.detector.centre)
+    away = at - centre
+    lines = [(name, f"{x:.4f}", f"{s:.2g}" if s else "held") for name, x, s in zip(result.names, result.x, result.sigma)]
+    parts = [f"<p>Chi-square {result.chi2:.3g} per pixel of {len(hkl)} boxes; {result.chi2_profiles:.3g} where each spot has "
+             f"an intensity of its own: that is what shapes and places leave, the rest is that of structure factors and of the "
+             f"part of each reflection that is on the sphere. Background: {still.chi2_background:.3f}.</p>"]
+    if result.degenerate:
+        parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
+                     + "; ".join(result.degenerate) + ".</p>")
+    parts += [_by(numpy.sqrt(q2), "1/d (1/Å)", chi2, profiles, data, model),
+              _by(data, "photons of the spot", chi2, profiles, data, model),
+              _by(numpy.degrees(numpy.arctan2(away[:, 1], away[:, 0])), "direction on the detector (degrees)", chi2, profiles,
+                  data, model),
+              "<h3>Numbers of the fit</h3>", _report.table(["number", "change from the start", "sigma"], lines)]
+    worst = numpy.argsort(-chi2)[:pictures]
+    bright = [i for i in numpy.argsort(-data) if i not in worst][:pictures]
+    for title, some in (("Spots that are explained worst", worst), ("Brightest of the others", bright)):
+        parts.append(f"<h3>{title}</h3><p>Data, model, and what is left from -5 sigmas (white) to 5 (black).</p><div>")
+        for i in some:
+            pair = _images(boxes, boxes.box == i, result.image)
+            parts.append("<figure>" + _report.pictures_of(*pair) + f"<figcaption>{hkl[i][0]} {hkl[i][1]} {hkl[i][2]}: chi-square "
+                         f"{chi2[i]:.3g}, {profiles[i]:.3g}</figcaption></figure>")
+        parts.append("</div>")
+    return parts
+
+
+def _images(boxes, pixels, model):
+    rows = boxes.rows[pixels]
+    low, high = rows.min(axis=0), rows.max(axis=0) + 1
+    pair = numpy.full((2, *(high - low)), numpy.nan)
+    where = tuple((rows - low).T)
+    pair[0][where] = boxes.data[pixels]
+    pair[1][where] = (boxes.background + model)[pixels]
+    return pair
