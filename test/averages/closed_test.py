@@ -64,6 +64,17 @@ class ClosedTest(unittest.TestCase):
                 self.assertGreater(lit.sum(), 15)
                 self.assertLess(np.abs(image[lit] / parts[lit] - 1).max(), 0.01)
 
+    def test_series_are_averaged_unless_samples_are_counted(self):
+        def said(flags):
+            done = run(f"-cell 30 -default_F 100 -N 8 -detpixels 8 {flags}", check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return "averages in closed form" in done.stdout + done.stderr
+        self.assertTrue(said("-gauss_xtal --frames=2"))
+        self.assertFalse(said("-gauss_xtal"))
+        self.assertFalse(said("-round_xtal --frames=2"))
+        self.assertFalse(said("-gauss_xtal --frames=2 -mosaic 0.1 -mosaic_domains 3"))
+        self.assertFalse(said("-gauss_xtal --frames=2 --average=sampled"))
+
     def test_another_number_of_nodes_is_the_same(self):
         flags = f"{CRYSTAL} {SPREADS} -osc 0.3 --average=closed"
         self.assert_near(run(flags + " --average-nodes=20"), run(flags), 5e-4)
