@@ -72,9 +72,9 @@ void DefaultsChooser::chooseAveraging() {
   if (semantics.isC())
     throw std::invalid_argument("--average: -compat c takes samples as the C program draws them; "
                                 "give --average=sampled, or leave -compat c out");
-  if (said(&O::shape) != CrystalShape::Gauss)
+  if (averaging == Averaging::Closed && said(&O::shape) != CrystalShape::Gauss)
     throw std::invalid_argument("--average: only Gaussian crystals have averages in closed form; "
-                                "give -gauss_xtal, or --average=sampled");
+                                "give -gauss_xtal, or --average=draws or --average=sampled");
   experiment.variant.bandwidth = bandwidth > 0;
   experiment.beam.bandwidthSigma = units::fromPercent(bandwidth);
 }

@@ -145,7 +145,7 @@ constexpr Quantity rowsAfterShapes[] = {
      "which no flag counts samples",
      "what a pixel is the average of: sampled, the sub-pixels, phi steps, mosaic domains and "
      "wavelengths that flags count; closed, normal distributions and the pixel's area in closed "
-     "form, of Gaussian crystals; draws, the same by many draws, slowly",
+     "form, of Gaussian crystals; draws, the same by many draws, slowly, of all crystals",
      Range::any(), in<&O::averaging>, More{.python = "Crystal.average"}},
     {"--average-draws", "N", &unit::one, "4096", "draws of each pixel", upTo(1e7),
      in<&O::averageDraws>,

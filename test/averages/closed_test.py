@@ -51,6 +51,13 @@ class ClosedTest(unittest.TestCase):
         fine = run(flags + " -oversample 80")
         self.assert_near(run(flags + " --average=closed"), fine, 1e-3)
 
+    def test_draws_are_of_all_shapes(self):
+        for shape in ("-square_xtal", "-round_xtal"):
+            with self.subTest(shape):
+                flags = CRYSTAL.replace("-gauss_xtal", shape).replace("-N 8", "-N 20")
+                self.assert_near(run(flags + " --average=draws --average-draws=16384"),
+                                 run(flags + " -oversample 40 -oversample_omega"), 0.02)
+
     def test_parts_of_a_pixel_add_up(self):
         # Spots as narrow as a pixel, also at their rims; a thick and a curved detector have other lists of light.
         flags = CRYSTAL.replace("-N 8", "-N 60").replace("-pixel 0.4", "-pixel 0.1").replace("32", "96")
