@@ -119,6 +119,15 @@ class Series(unittest.TestCase):
         del self.environment["HDF5_PLUGIN_PATH"]
         self.same_frame("a/deflated.nxs:1", "a/shuffled.nxs:1")
 
+    def test_structure_factors_are_dumped_as_of_one_image(self):
+        list_of_two = os.path.join(self.folder, "two.hkl")
+        with open(list_of_two, "w") as file:
+            file.write("1 0 0 100\n0 1 0 50\n")
+        flags = ["-hkl", list_of_two, "-detpixels", "8", "-nonoise", "-dump", "grid.bin"]
+        self.simulate("one", *flags)
+        self.simulate("series", *flags, "--frames=2", "-osc", "1", "-floatfile", "frame.bin")
+        self.assertEqual(self.contents("series")["grid.bin"], self.contents("one")["grid.bin"])
+
     def test_seeds_that_were_drawn_are_kept(self):
         words = [*CAMERA, *"-misset random --frames=30 --osc-per-frame=0.5 -phisteps 4 --cbf=a.cbf -floatfile f.npy".split()]
         self.kill_after("killed", words, 4)

@@ -1,6 +1,7 @@
 #include "tools/nb-sim/MakeSeries.h"
 
 #include "lib/Experiment/Printable.h"
+#include "lib/IO/DumpFile.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/NexusFile.h"
 #include "lib/Parallel/TaskQueue.h"
@@ -83,6 +84,7 @@ public:
     joinParts(first);
     gatherLabels();
     writeModels(first, expt);
+    writeStructureFactors();
     progress.end();
     printSummary(progress);
   }
@@ -434,6 +436,16 @@ private:
     if (expt)
       expt->commit();
     labels.publish();
+  }
+
+  void writeStructureFactors() const {
+    const auto &name = setup.line.outputs.dumpFile;
+    const auto &grid = setup.complete.experiment.crystal.grid;
+    if (!leads || !name || !grid)
+      return;
+    io::OutputFile file(*name);
+    io::writeDump(file, *grid);
+    file.commit();
   }
 
   void printSummary(const SeriesProgress &progress) const {
