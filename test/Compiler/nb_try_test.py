@@ -45,9 +45,9 @@ class NbTry(unittest.TestCase):
             self.assertTrue(row['gradient']['same'])
             self.assertGreater(row['ns_per_sample'], 0)
             self.assertGreater(row['code_bytes'], 0)
-        self.assertGreater(hoist['loop_instructions'], default['loop_instructions'])
+        self.assertGreaterEqual(hoist['loop_instructions'], default['loop_instructions'])
         if 'instructions_per_sample' in default:  # x86-64
-            self.assertGreater(hoist['instructions_per_sample'], 1.2 * default['instructions_per_sample'])
+            self.assertGreater(hoist['instructions_per_sample'], 1.05 * default['instructions_per_sample'])
             self.assertGreater(rows['without nb-vectorize']['instructions_per_sample'],
                                1.5 * default['instructions_per_sample'])
 
