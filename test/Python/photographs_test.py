@@ -163,11 +163,12 @@ class OfASimulatedStill(unittest.TestCase):
         self.assertLess(abs(float(row["beam_slow_px"]) - CENTRE[1]), 0.05)
         self.assertLess(float(row["rms_px"]), 0.2)
         # What it was simulated with. Larger blocks in a weaker beam give almost the same light: the photons of a spot
-        # are known, the scale times the number of cells, which is the cube of that along an axis.
+        # are known, the scale times the number of cells, which is the cube of that along an axis. The smaller divergence
+        # is a ninth of a pixel.
         self.assertLess(float(row["chi2"]), 1.3)
         self.assertEqual(row["sets"], "1")
         for name, truth, part in (("mosaicity_deg", 0.25, 0.02), ("cells_a", 38, 0.1),
-                                  ("divergence_h_mrad", 0.3, 0.05), ("divergence_v_mrad", 0.15, 0.1)):
+                                  ("divergence_h_mrad", 0.3, 0.05), ("divergence_v_mrad", 0.15, 0.2)):
             self.assertAlmostEqual(float(row[name]), truth, delta=part * truth, msg=name)
         photons = float(row["scale"]) * float(row["cells_a"])**3 / (1e26 / FLUENCE * 38**3)
         self.assertLess(abs(photons - 1), 0.02)
