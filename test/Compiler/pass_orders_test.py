@@ -194,7 +194,7 @@ def main():
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
                 harmed += 1
-            if draws.random() < 0.1:  # a schedule that somebody damaged
+            if draws.random() < 0.1:  # a damaged schedule
                 with open(os.path.join(EXAMPLES, draws.choice(SCHEDULES)), encoding="utf-8") as file:
                     text = damaged(draws, file.read())
                 with open(os.path.join(folder, "schedule.mlir"), "w", encoding="utf-8") as file:

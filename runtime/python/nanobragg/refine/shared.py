@@ -13,7 +13,7 @@ from .._errors import DATA_ERRORS, FileError, reason
 from . import _files, _report
 from ._amplitudes import AmplitudeRestraints, Amplitudes
 from ._common import Common, Factors, PanelGroups, groups_of
-from ._crystal import CELL_SYSTEMS, cell_of
+from ._crystal import CELL_SYSTEMS
 from ._descent import Descent
 from ._joint import Joint
 from ._ranks import Ranks
