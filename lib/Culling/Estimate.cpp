@@ -12,8 +12,8 @@
 namespace nanobragg {
 namespace {
 
-/// The tolerance of averages where no setting is asked for: a billionth of each spot's peak.
-constexpr double ofAverages = 1e-9;
+/// What is left out of averages where no setting is asked for, in parts of their tolerance.
+constexpr double ofAverages = 1e-3;
 /// A block of pixels that is computed for each that may have light.
 constexpr double lanes = 8;
 /// More of the samples than that are not worth looking for.
@@ -130,7 +130,7 @@ CullSetting cullFor(std::optional<CullSetting> wanted, const Experiment &experim
     return CullSetting::off();
   // A pixel has all reflections about the nearest, of which few have light.
   if (variant.averaging == Averaging::Closed)
-    return wanted.value_or(CullSetting::below(ofAverages));
+    return wanted.value_or(CullSetting::below(ofAverages * experiment.average.tolerance));
   const bool lookedAt =
       variant.curvature != Curvature::Flat && rowOf(variant.shape).profile == SpotProfile::Grating;
   if ((variant.pixelList || lookedAt) && !directionsPay(experiment))

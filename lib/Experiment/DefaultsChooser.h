@@ -79,6 +79,8 @@ private:
   bool isAveragedByDefault();
   void chooseAveraging();
   void chooseAveragedSweep();
+  void setPartsOfSweep(std::int64_t parts);
+  void splitSweep();
   void chooseAverage();
   void drawAverage(std::int64_t draws);
   std::int64_t reflectionsAround() const;

@@ -64,7 +64,8 @@ struct Options {
   std::optional<Averaging> averaging;
   /// Without `averaging` and counts of samples, Gaussian crystals are averaged in closed form.
   bool averagesByDefault = false;
-  std::optional<std::int64_t> averageDraws, averageNodes;
+  std::optional<std::int64_t> averageDraws;
+  std::optional<double> averageTolerance;
 
   // Beam.
   std::optional<double> lambda;     ///< A

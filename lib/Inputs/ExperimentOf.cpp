@@ -2,6 +2,7 @@
 
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/NoEffect.h"
+#include "lib/Experiment/AverageError.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/Experiment/SamplingError.h"
 #include "lib/Inputs/Schedule.h"
@@ -28,6 +29,8 @@ CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInput
     complete.warnings.push_back(std::move(warning));
   if (auto coarse = coarseSampling(complete.experiment, complete.report))
     complete.warnings.push_back(*coarse);
+  if (auto inexact = inexactAverage(complete.experiment, complete.report))
+    complete.warnings.push_back(*inexact);
   return complete;
 }
 

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <cmath>
@@ -27,10 +28,6 @@ static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) 
 
 /// With --cull=exact, reflections are left out that are below exp(-exactBound) of their peak.
 constexpr double exactBound = 50;
-
-/// The spot is linear about its brightest point, which is found by a spot that is linear about the
-/// point before. Steps from the middle; after two the point moves no more.
-constexpr int linearizations = 2;
 
 static Value argumentNamed(func::FuncOp func, StringRef name) {
   for (unsigned i = 0; i != func.getNumArguments(); ++i)
@@ -68,7 +65,8 @@ private:
 
   /// Values of all deviates from values of the variables; null ones are 0.
   SmallVector<Value> deviatesAt(const SpotPoint &point, RuleBuilder &r);
-  FailureOr<LinearSpot> spotAt(const SpotPoint &point, Value nearest, Value &hkl, RuleBuilder &r);
+  FailureOr<LinearSpot> spotAt(const SpotPoint &point, Value &hkl, RuleBuilder &r,
+                               bool withDerivatives = true);
   Value bodyWith(Value average, Value reflection, RuleBuilder &r);
 
   SumOp sum;
@@ -186,8 +184,8 @@ SmallVector<Value> Closer::deviatesAt(const SpotPoint &point, RuleBuilder &r) {
 }
 
 /// The Miller index at a point of what is averaged, and how it moves there.
-FailureOr<LinearSpot> Closer::spotAt(const SpotPoint &point, Value nearest, Value &hkl,
-                                     RuleBuilder &r) {
+FailureOr<LinearSpot> Closer::spotAt(const SpotPoint &point, Value &hkl, RuleBuilder &r,
+                                     bool withDerivatives) {
   SmallVector<Value> values = deviatesAt(point, r), inputs;
   IRMapping mapping = outside;
   DenseMap<Operation *, Value> valueOf;
@@ -209,14 +207,16 @@ FailureOr<LinearSpot> Closer::spotAt(const SpotPoint &point, Value nearest, Valu
           v.component < 0 ? one : r.vecWith(one, unsigned(v.component));
     }
   };
-  seed(normal);
-  seed(uniform);
+  if (withDerivatives) {
+    seed(normal);
+    seed(uniform);
+  }
   auto found = Slice(index.getResult(), inputs, sum).evaluate(b, mapping, seeds);
   if (failed(found))
     return failure();
   hkl = found->results[0];
   LinearSpot spot;
-  spot.distance = nearest ? r.sub(hkl, nearest) : hkl;
+  spot.distance = hkl;
   for (auto [k, row] : llvm::enumerate(found->tangents))
     (k < normal.size() ? spot.byNormals : spot.byUniforms)
         .push_back(row[0] ? row[0] : r.zeroLike(hkl));
@@ -314,7 +314,7 @@ LogicalResult Closer::rewrite(const Quadrature &quadrature, Value around) {
   cells = r.mul(cells, cells);
 
   Value hkl;
-  auto middle = spotAt({}, {}, hkl, r);
+  auto middle = spotAt({}, hkl, r);
   if (failed(middle))
     return failure();
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
@@ -330,15 +330,17 @@ LogicalResult Closer::rewrite(const Quadrature &quadrature, Value around) {
     Value reflection = NeighbourOp::create(b, loc, hkl, number, around);
     LinearSpot spot = *middle;
     spot.distance = r.sub(hkl, reflection);
-    SpotPoint point;
-    for (int step = 0; step != linearizations; ++step) {
-      point = brightestPoint(shape, spot, point, r);
-      Value there;
-      auto near = spotAt(point, reflection, there, r);
-      if (failed(near))
-        return failure();
-      spot = *near;
-    }
+    SpotPoint point = brightestPoint(shape, spot, {}, r);
+    Value there;
+    if (failed(spotAt(point, there, r, /*withDerivatives=*/false)))
+      return failure();
+    spot.distance = r.sub(there, reflection);
+    point = brightestPoint(shape, spot, point, r);
+    auto near = spotAt(point, there, r);
+    if (failed(near))
+      return failure();
+    spot = *near;
+    spot.distance = r.sub(there, reflection);
     Value average = r.mul(cells, averageOf(shape, spot, point, quadrature, r));
     YieldOp::create(b, loc, bodyWith(average, reflection, r));
   }
@@ -405,13 +407,16 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     for (SumOp sum : sums)
       if (failed(close(sum, func)))
         return failure();
-    return success();
+    // Derivatives by the elements of a matrix are one matrix again.
+    RewritePatternSet patterns(&getContext());
+    AddOp::getCanonicalizationPatterns(patterns, &getContext());
+    return applyPatternsGreedily(func, std::move(patterns));
   }
 
   LogicalResult close(SumOp sum, func::FuncOp func) {
-    const Quadrature quadrature{argumentNamed(func, "average_node"),
-                                argumentNamed(func, "average_weight"),
-                                argumentNamed(func, "average_nodes")};
+    const Quadrature quadrature{
+        argumentNamed(func, "average_node"), argumentNamed(func, "average_weight"),
+        argumentNamed(func, "average_nodes"), argumentNamed(func, "average_exponent")};
     Value around = argumentNamed(func, "reflections_around");
     Closer closer(sum, func);
     const auto refuse = [&](Operation *where, const Twine &why) {
@@ -421,9 +426,10 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
           << "' it is taken by draws";
       return failure();
     };
-    if (!quadrature.nodes || !quadrature.weights || !quadrature.count || !around)
+    if (!quadrature.nodes || !quadrature.weights || !quadrature.count || !quadrature.exponent ||
+        !around)
       return refuse(sum, "the function has no arguments 'average_node', 'average_weight', "
-                         "'average_nodes' and 'reflections_around'");
+                         "'average_nodes', 'average_exponent' and 'reflections_around'");
     if (!closer.decide())
       return refuse(closer.where, closer.why);
     Location loc = sum.getLoc();

@@ -282,15 +282,16 @@ def CloseAverages : Pass<"nb-close-averages"> {
     Finds the sums over the dimension `draw`, whose bodies draw what is averaged from distributions
     (`nb.deviate`), and takes the average itself in their place, times the number of draws. It
     proves that the body is linear in the square of one Gaussian lattice factor, of an
-    `nb.miller_index`; differentiates that index by all that is averaged, once at the middle of the
-    distributions and once where the spot is brightest; and averages the Gaussian of what is linear
+    `nb.miller_index`; differentiates that index by all that is averaged, at the middle of the
+    distributions, which leads to where the spot is brightest, and there; and averages the Gaussian of what is linear
     there: normal distributions in closed form, the last uniform one by error functions, those
     before it by Gauss-Legendre quadrature on the part that has light. Everything else is taken at
     the middle. A sum over the dimension `reflection` adds up the reflections about the nearest,
     `nb.neighbour`. `docs/averages.md` has the formulas.
 
-    The function's arguments named `average_node`, `average_weight`, `average_nodes` and
-    `reflections_around` say the quadrature and how many reflections are looked at. With the
+    The function's arguments named `average_node`, `average_weight`, `average_nodes`,
+    `average_exponent` and `reflections_around` say the quadrature, where its integrand ends, and
+    how many reflections are looked at. With the
     attribute `nb.draws` the averages stay draws. A sum that has no closed form is an error.
 
     Example: `nb-opt --nb-close-averages experiment.mlir`

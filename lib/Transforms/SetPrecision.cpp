@@ -58,18 +58,19 @@ private:
 };
 } // namespace
 
-/// Does an exponential's argument follow from a distance to the nearest reflection? That of a
-/// Gaussian crystal does in a derivative, where the lattice factor has been expanded; that of a
-/// sensor's absorption, whose layers are differences, does not.
-static bool isSpot(math::ExpOp op) {
+/// Does the argument of an exponential or error function follow from a distance to a reflection?
+/// That of a Gaussian crystal does in an average and in a derivative, where the lattice factor has
+/// been expanded; that of a sensor's absorption, whose layers are differences, does not.
+static bool isSpot(Operation *op) {
+  auto image = op->getParentOfType<ImageOp>();
   llvm::SetVector<Operation *> slice;
   slice.insert(op);
   for (size_t i = 0; i < slice.size(); ++i) {
-    if (isa<NearestMillerIndexOp>(slice[i]))
+    if (isa<NearestMillerIndexOp, NeighbourOp>(slice[i]))
       return true;
     for (Value operand : slice[i]->getOperands())
       if (Operation *definition = operand.getDefiningOp();
-          definition && definition->getBlock() == op->getBlock())
+          definition && image->isProperAncestor(definition))
         slice.insert(definition);
   }
   return false;
@@ -84,8 +85,7 @@ static bool isLatticeAmplitude(Operation *op) { return isa<LatticeFactorOp, Grat
 bool Narrower::startsNarrow(Operation *op) {
   if (auto factor = dyn_cast<StructureFactorOp>(op))
     return hasLatticeAmplitude && !factor.getIntegral();
-  auto exponential = dyn_cast<math::ExpOp>(op);
-  return isLatticeAmplitude(op) || (exponential && isSpot(exponential));
+  return isLatticeAmplitude(op) || (isa<math::ExpOp, math::ErfOp>(op) && isSpot(op));
 }
 
 /// Computed outside the image, a constant or an entry of a table: a given number, whose rounding
@@ -172,7 +172,7 @@ void Narrower::rewrite(Operation *op) {
   OperationState state(op->getLoc(), op->getName());
   for (OpOperand &operand : op->getOpOperands()) {
     // Indices and distances; not an exponent, nor what stands for an unknown structure factor.
-    bool keeps = starts && !isa<math::ExpOp>(op) &&
+    bool keeps = starts && !isa<math::ExpOp, math::ErfOp>(op) &&
                  !(isa<StructureFactorOp>(op) &&
                    operand.get() == cast<StructureFactorOp>(op).getDefaultValue());
     state.operands.push_back(keeps ? operand.get() : narrow(operand.get()));

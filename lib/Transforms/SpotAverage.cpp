@@ -13,8 +13,6 @@ using namespace mlir::nb;
 
 namespace {
 
-/// The integrand is taken for zero where its exponent is as much below that at its brightest point.
-constexpr double darkExponent = 8;
 /// Keeps quotients finite where a variable does not move the spot.
 constexpr double tiny = 1e-12;
 
@@ -107,6 +105,20 @@ struct Quadratic {
       sum = r.add(sum, r.mul(slope, u[i]));
     }
     return sum;
+  }
+
+  /// A point that is no worse than u, whose variables are between -1/2 and 1/2: each in turn goes
+  /// to where the polynomial is least for the others as they are.
+  SmallVector<Value> lower(ArrayRef<Value> u, RuleBuilder &r) const {
+    SmallVector<Value> point(u);
+    for (size_t i = 0; i != b.size(); ++i) {
+      Value slope = b[i];
+      for (size_t j = 0; j != b.size(); ++j)
+        if (j != i)
+          slope = r.add(slope, r.mul(a[i][j], point[j]));
+      point[i] = clampedToHalf(r.neg(r.mul(slope, r.reciprocal(a[i][i]))), r);
+    }
+    return point;
   }
 
   /// With a value for the first variable, as a polynomial of the others.
@@ -281,6 +293,6 @@ Value nb::averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPo
     }
   }
   Value lost = r.sqrt(r.mul(determinantOf(shape, ofShape, r), inverse));
-  Value most = plus(form.at(point.uniforms, r), 2 * darkExponent, r);
+  Value most = r.add(form.at(form.lower(point.uniforms, r), r), r.mul(quadrature.exponent, 2));
   return r.mul(lost, Average(quadrature, most, r).over(form, 0));
 }

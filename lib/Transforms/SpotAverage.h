@@ -35,9 +35,10 @@ struct SpotPoint {
 SpotPoint brightestPoint(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
                          RuleBuilder &r);
 
-/// A table of nodes and weights over an interval of length 1 about 0.
+/// A table of nodes and weights over an interval of length 1 about 0. The integrand is taken for
+/// zero where its exponent is `exponent` below that at its brightest point.
 struct Quadrature {
-  Value nodes, weights, count;
+  Value nodes, weights, count, exponent;
 };
 
 /// The average of exp(-x^T shape^-1 x / 2) over all variables, for a spot that is linear about

@@ -114,7 +114,7 @@ const std::vector<Case> crystal = {
     {"-mosaic_lab", [](L l) { return l.options.mosaicInLab; }},
     {"--average=closed", [](L l) { return l.options.averaging == Averaging::Closed; }},
     {"--average-draws=100", [](L l) { return l.options.averageDraws == 100; }},
-    {"--average-nodes=5", [](L l) { return l.options.averageNodes == 5; }},
+    {"--average-tolerance=0.01", [](L l) { return l.options.averageTolerance == 0.01; }},
     {"--bandwidth-sigma=0.5", [](L l) { return l.options.bandwidthSigma == 0.5; }},
     {"-interpolate", [](L l) { return l.options.interpolate == true; }},
     {"-nointerpolate", [](L l) { return l.options.interpolate == false; }},

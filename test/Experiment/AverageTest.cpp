@@ -15,13 +15,13 @@ Options averaged(Averaging averaging) {
 }
 
 TEST(Averages, NodesIntegratePolynomials) {
-  for (std::int64_t count : {1, 2, 5, 9, 64}) {
+  for (const auto [tolerance, count] : {std::pair{0.05, 6}, {1e-3, 13}, {1e-6, 26}, {1e-8, 35}}) {
     Options options = averaged(Averaging::Closed);
-    options.averageNodes = count;
+    options.averageTolerance = tolerance;
     const Average average = completeRight(options).experiment.average;
     ASSERT_EQ(average.nodes.size(), std::size_t(count));
     // x^n over -1/2 to 1/2, right up to n = 2 count - 1.
-    for (int n = 0; n < std::min<int>(2 * int(count), 20); ++n) {
+    for (int n = 0; n < std::min(2 * count, 20); ++n) {
       double sum = 0;
       for (std::size_t i = 0; i != average.nodes.size(); ++i)
         sum += average.weights[i] * std::pow(average.nodes[i], n);
@@ -62,8 +62,27 @@ TEST(Averages, TakeOneSampleOfWhatIsAveraged) {
   EXPECT_EQ(e.sourceCount(), 1);
   EXPECT_EQ(e.variant.mosaicity, Mosaicity::Ball);
   EXPECT_TRUE(e.variant.sweep);
-  EXPECT_EQ(e.goniometer.phiSteps, 3); // parts of at most half the mosaic spread
-  EXPECT_DOUBLE_EQ(e.goniometer.phiStepFraction * 3, 1);
+  EXPECT_EQ(e.goniometer.phiSteps, 1);
+}
+
+TEST(Averages, SplitARotationAsTheToleranceAsks) {
+  Options options = averaged(Averaging::Closed);
+  options.na = options.nb = options.nc = 50;
+  options.lambda = 1;
+  options.osc = 3;
+  const auto partsFor = [&](double tolerance) {
+    options.averageTolerance = tolerance;
+    const CompleteExperiment c = completeRight(options);
+    EXPECT_EQ(std::int64_t(c.report.phiSteps.size()), c.experiment.goniometer.phiSteps);
+    EXPECT_DOUBLE_EQ(c.experiment.goniometer.phiStepFraction,
+                     1 / double(c.experiment.goniometer.phiSteps));
+    return c.experiment.goniometer.phiSteps;
+  };
+  EXPECT_EQ(partsFor(0.1), 1);
+  EXPECT_GT(partsFor(1e-3), 1);
+  EXPECT_GT(partsFor(1e-4), partsFor(1e-3));
+  options.phiSteps = 7;
+  EXPECT_EQ(partsFor(1e-4), 7);
 }
 
 TEST(Averages, NeedAGaussianCrystal) {

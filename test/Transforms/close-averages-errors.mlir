@@ -4,6 +4,7 @@
 func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
                  %weights: !nb.table<?xf64> {nb.name = "average_weight"},
                  %count: index {nb.name = "average_nodes"},
+                 %dark: f64 {nb.name = "average_exponent"},
                  %around: index {nb.name = "reflections_around"},
                  %places: !nb.table<?xf64>, %shifts: !nb.table<?xf64>, %n: !nb.vec3<f64>,
                  %fudge: f64, %bases: !nb.table<?x!nb.mat3<f64>>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>,
@@ -47,6 +48,7 @@ func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
 func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
                  %weights: !nb.table<?xf64> {nb.name = "average_weight"},
                  %count: index {nb.name = "average_nodes"},
+                 %dark: f64 {nb.name = "average_exponent"},
                  %around: index {nb.name = "reflections_around"},
                  %places: !nb.table<?xf64>, %shifts: !nb.table<?xf64>, %n: !nb.vec3<f64>,
                  %fudge: f64, %bases: !nb.table<?x!nb.mat3<f64>>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>,
@@ -91,6 +93,7 @@ func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
 func.func @image(%nodes: !nb.table<?xf64>,
                  %weights: !nb.table<?xf64> {nb.name = "average_weight"},
                  %count: index {nb.name = "average_nodes"},
+                 %dark: f64 {nb.name = "average_exponent"},
                  %around: index {nb.name = "reflections_around"},
                  %places: !nb.table<?xf64>, %shifts: !nb.table<?xf64>, %n: !nb.vec3<f64>,
                  %fudge: f64, %bases: !nb.table<?x!nb.mat3<f64>>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>,
@@ -103,7 +106,7 @@ func.func @image(%nodes: !nb.table<?xf64>,
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %image = nb.image panel %p in %np, slow %i in %ns, fast %j in %nf : tensor<?x?x?xf64> {
-    // expected-error @below {{the function has no arguments 'average_node', 'average_weight', 'average_nodes' and 'reflections_around'}}
+    // expected-error @below {{the function has no arguments 'average_node', 'average_weight', 'average_nodes', 'average_exponent' and 'reflections_around'}}
     %sum = nb.sum phi %step in %steps, draw %d in %draws : f64 {
       %u = nb.deviate uniform %places[%d] : !nb.table<?xf64>
       %within = arith.mulf %u, %size : f64

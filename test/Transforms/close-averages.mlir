@@ -28,6 +28,7 @@
 func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
                  %weights: !nb.table<?xf64> {nb.name = "average_weight"},
                  %count: index {nb.name = "average_nodes"},
+                 %dark: f64 {nb.name = "average_exponent"},
                  %around: index {nb.name = "reflections_around"},
                  %places: !nb.table<?xf64>, %shifts: !nb.table<?xf64>, %n: !nb.vec3<f64>,
                  %fudge: f64, %bases: !nb.table<?x!nb.mat3<f64>>, %k: !nb.vec3<f64>, %o: !nb.vec3<f64>,

@@ -234,10 +234,15 @@ Value Arithmetic::erf(Value x) {
   // Shepherd and Laframboise, Math. Comp. 36 (1981) 249: erfc(x) (1 + 2 x) exp(x^2) is smooth in t.
   Type type = x.getType();
   Value size = math::AbsFOp::create(b, loc, x), one = constant(type, 1);
-  Value above = add(size, 3.75);
-  Value t = div(sub(size, constant(type, 3.75)), above);
-  Value scale = add(mul(size, 2), one);
-  Value rest = div(mul(polynomial(polynomials::scaledErfc, t), exp(neg(mul(size, size)))), scale);
+  // Of a large x, for which erfc(x) is 0, no product overflows.
+  size = min(constant(type, 1e3), size);
+  // Both divisions in one.
+  Value above = add(size, 3.75), scale = add(mul(size, 2), one);
+  Value inverse = quotient(one, mul(above, scale));
+  Value t = mul(mul(sub(size, constant(type, 3.75)), scale), inverse);
+  Value series = getElementTypeOrSelf(type).isF64() ? polynomial(polynomials::scaledErfc, t)
+                                                    : polynomial(polynomials::singleScaledErfc, t);
+  Value rest = mul(mul(series, exp(neg(mul(size, size)))), mul(above, inverse));
   return math::CopySignOp::create(b, loc, sub(one, rest), x);
 }
 

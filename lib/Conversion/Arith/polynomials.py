@@ -119,4 +119,7 @@ def scaled_erfc(t):
 
 table('scaledErfc', '(1 + 2 x) exp(x^2) erfc(x) in t = (x - 15/4) / (x + 15/4), for x >= 0.',
       scaled_erfc, 21, -1, 1)
+table('singleScaledErfc',
+      '(1 + 2 x) exp(x^2) erfc(x) in t = (x - 15/4) / (x + 15/4), for x >= 0, in single precision.',
+      scaled_erfc, 12, -1, 1, single)
 print('} // namespace mlir::nb::polynomials\n\n#endif')

@@ -190,8 +190,10 @@ void field(Archive &a, Background &background) {
 
 template <typename Archive>
 void field(Archive &a, Average &average) {
-  auto &[nodes, weights, around, fast, slow, phi, wavelength, hdiv, vdiv, rotation] = average;
-  fields(a, nodes, weights, around, fast, slow, phi, wavelength, hdiv, vdiv, rotation);
+  auto &[nodes, weights, exponent, tolerance, around, fast, slow, phi, wavelength, hdiv, vdiv,
+         rotation] = average;
+  fields(a, nodes, weights, exponent, tolerance, around, fast, slow, phi, wavelength, hdiv, vdiv,
+         rotation);
 }
 
 template <typename Archive>

@@ -12,7 +12,7 @@ from ._blocks import OF_SET, SHARED, Blocks
 
 # Where fits start: divergence (mrad), bandwidth (%), edge of a block (A).
 _DIVERGENCE, _BANDWIDTH, _EDGE = 0.2, 0.05, 2000.0
-_FLAGS = ("-gauss_xtal", "--average=closed", "--average-nodes=5", "--cull=1e-5", "-default_F", "1", "-N", "10")
+_FLAGS = ("-gauss_xtal", "--average=closed", "--average-tolerance=0.02", "--cull=1e-5", "-default_F", "1", "-N", "10")
 _MOST_BOXES = 300  # of a fit; evaluated are all
 MOST_SETS = 4  # of mosaic blocks
 _PAYS = 0.03  # part by which another set of blocks has to make the sum of squares less
