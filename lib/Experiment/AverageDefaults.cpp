@@ -114,7 +114,8 @@ void DefaultsChooser::setPartsOfSweep(std::int64_t parts) {
 void DefaultsChooser::splitSweep() {
   constexpr double help = 0.9;
   for (double error = averageError(experiment, report);
-       averageErrorMayBe * error > experiment.average.tolerance && experiment.goniometer.phiSteps < 1000;) {
+       averageErrorMayBe * error > experiment.average.tolerance &&
+       experiment.goniometer.phiSteps < 1000;) {
     const std::int64_t parts = experiment.goniometer.phiSteps;
     setPartsOfSweep(2 * parts);
     const double less = averageError(experiment, report);
