@@ -180,17 +180,18 @@ def _share_detector(stills, model):
 
 
 # Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
-_UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
+UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
           "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1}
 
 
-def _in_units(held, restrain):
+def in_units(held, restrain, units=UNITS):
+    """Sigmas of restraints in the units of the fit."""
     for name in (*held, *restrain):
-        if name not in _UNITS:
-            raise ValueError(f"{name} is no number of a photograph's fit; there are {', '.join(_UNITS)}")
+        if name not in units:
+            raise ValueError(f"{name} is no number of this fit; there are {', '.join(units)}")
         if name in restrain and not restrain[name] > 0:
             raise ValueError(f"the restraint of {name} is {restrain[name]}; a sigma has to be greater than 0")
-    return {name: sigma * _UNITS[name] for name, sigma in restrain.items()}
+    return {name: sigma * units[name] for name, sigma in restrain.items()}
 
 
 def _simulators(still, model):
@@ -230,10 +231,10 @@ def _explained(number, *, stills, model, how):
         boxes = boxes_of(still)
         result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained, **how)
         result.values["close_distance"] -= 1e-3 * depth
-        corner, fast, slow = result.panel
+        (corner,), (fast,), (slow,) = result.panels
         normal = numpy.cross(fast, slow)
         away = corner - numpy.sign(normal @ corner) * 1e-3 * depth * normal / numpy.linalg.norm(normal)
-        result.panel = away, fast, slow
+        result.panels = away[None], fast[None], slow[None]
     except DATA_ERRORS as error:
         result = reason(error)
     return number, result, time.perf_counter() - begin
@@ -286,7 +287,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
 
     Returns a Still for each.
     """
-    how = {"held": tuple(held), "restrain": _in_units(held, restrain or {}), "sets": sets}
+    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}), "sets": sets}
     crystal = Model.read(model)
     if not len(paths):
         raise ValueError("there are no images")
@@ -353,7 +354,7 @@ def rows(stills):
 def _places(still, refined):
     """Fast and slow axis and corner (mm) of a still's detector, and the crystal's matrix."""
     if refined:
-        corner, fast, slow = still.explained.panel
+        (corner,), (fast,), (slow,) = still.explained.panels
         return fast / numpy.linalg.norm(fast), slow / numpy.linalg.norm(slow), 1e3 * corner, still.explained.matrix
     fast, slow, _ = still.fitted.detector.axes()
     return fast, slow, still.fitted.detector.corner(), still.fitted.matrix
