@@ -187,8 +187,9 @@ class Fit:
         self.fit.weigh(self.image, tolerance)
         self.cost = self.fit.cost(self.x, self.image, about, sigma)
 
-    def another_set(self, tolerance):
-        """One more set of blocks, turned to where the residuals ask for it most, or wider; False where nothing is gained."""
+    def another_set(self, tolerance, wider=False):
+        """One more set of blocks, turned to where the residuals ask for it most, or else ``wider``; False where nothing is
+        gained."""
         kept = self.model, self.x, self.fit, self.image, self.cost
         fit, model = self.fit, self.model
         left, _, p = fit._left(self.image)
@@ -200,7 +201,7 @@ class Fit:
         axes = numpy.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1)])
         best = None
         turned = [(reach * axis / numpy.linalg.norm(axis), 0.6, 0.2) for axis in (*axes, *-axes)]
-        for turn, width, share in (*turned, (numpy.zeros(3), 3.0, 0.1)):
+        for turn, width, share in (*turned, *[(numpy.zeros(3), 3.0, 0.1)] * wider):
             other, y = model.with_set(self.x, middle + turn, width, share)
             photons = other.of_set(y, model.sets) * fit.weights
             photons = photons - (fit.sums(photons * p) / norm)[fit.spot] * p

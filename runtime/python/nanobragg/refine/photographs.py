@@ -19,6 +19,7 @@ from ._explain import MOST_SETS, Boxes, explain, simulator
 from ._crystal import OrientedCell, cell_of
 from ._geometry import ISOTROPIC, Fitted, FlatDetector, assign, attenuation_length, fit
 from ._merging import structure_factors
+from ._modules import Modules
 from ._indexing import orient, real_basis
 from ._photographs import read_photograph
 from ._spots import find_spots, usable_pixels
@@ -110,7 +111,8 @@ def _fit(fitted, spots, system, stages):
 def _detector(photograph):
     return FlatDetector(photograph.wavelength, photograph.pixel, photograph.distance, photograph.centre,
                         thickness=photograph.thickness,
-                        attenuation=attenuation_length(photograph.material, photograph.wavelength))
+                        attenuation=attenuation_length(photograph.material, photograph.wavelength),
+                        modules=Modules.of_gaps(~(photograph.photons >= 0)))
 
 
 def _index(still, model, least):
@@ -162,21 +164,30 @@ def _one(index, *, paths, model, least):
 
 
 def _share_detector(stills, model):
-    """Photographs whose headers name the same detector have the same tilts and the same centre: the medians of all."""
+    """Photographs whose headers name the same detector have the same tilts, the medians of all, and the same modules."""
     groups = {}
     for still in stills:
         if still.status == "indexed":
             p = still.photograph
-            groups.setdefault((p.distance, p.centre, p.pixel, p.wavelength), []).append(still)
+            groups.setdefault((p.distance, p.centre, p.pixel, p.wavelength, still.shape), []).append(still)
     for group in groups.values():
         if len(group) < 3:
             continue
         tilts = tuple(numpy.median([s.fitted.detector.tilts for s in group], axis=0).tolist())
-        for still in group:
-            detector = dataclasses.replace(still.fitted.detector, tilts=tilts)
-            free = {"mosaic": 0.5, "shape": 3e-3}
-            _take(still, _fit(dataclasses.replace(still.fitted, detector=detector), still.found, model.system,
-                              ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
+        free = {"mosaic": 0.5, "shape": 3e-3}
+        for _ in range(2):
+            modules = _modules(group)
+            for still in group:
+                detector = dataclasses.replace(still.fitted.detector, tilts=tilts, modules=modules)
+                _take(still, _fit(dataclasses.replace(still.fitted, detector=detector), still.found, model.system,
+                                  ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
+
+
+def _modules(group):
+    """Where the modules of the detector of these stills are."""
+    spots = [(still.found.at[use], -still.fitted.off[use], still.found.light[use])
+             for still in group for use in [still.fitted.indexed]]
+    return group[0].fitted.detector.modules.shifted(*map(numpy.concatenate, zip(*spots)))
 
 
 # Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
@@ -218,8 +229,16 @@ def used(still, model):
 def boxes_of(still):
     """Those of the spots that are explained, with the reflections that are nearest to their pixels."""
     boxes = still.boxes.chosen(still.explained_spots)
+    boxes.exposure = still.fitted.detector.modules.number(boxes.rows[:, ::-1])
     q = still.fitted.detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
     return boxes.with_reflections(numpy.rint(q @ numpy.linalg.inv(still.fitted.matrix).T).astype("i4"))
+
+
+def _exposures(sim, detector):
+    """The beam's place on each module, as if it stood where the grid has it."""
+    centre = numpy.array([sim["beam_center_fast"], sim["beam_center_slow"]])
+    return [dict(zip(("beam_center_fast", "beam_center_slow"), (centre + shift * sim["pixel_size"]).tolist()))
+            for shift in detector.modules.shifts]
 
 
 def _explained(number, *, stills, model, how):
@@ -229,7 +248,8 @@ def _explained(number, *, stills, model, how):
         use = still.explained_spots = used(still, model)
         sims, depth = _simulators(still, model)
         boxes = boxes_of(still)
-        result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained, **how)
+        result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained,
+                         exposures=_exposures(sims[0], still.fitted.detector), **how)
         result.values["close_distance"] -= 1e-3 * depth
         (corner,), (fast,), (slow,) = result.panels
         normal = numpy.cross(fast, slow)

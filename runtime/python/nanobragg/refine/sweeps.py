@@ -41,6 +41,7 @@ class Sweep:
     rms_px: float = numpy.nan
     sums: float = numpy.nan  # of the model over the table's, the median of bright reflections
     sums_apart: float = numpy.nan  # what half of them are within
+    sums_far: int = 0  # how many are not within 5 %
     turned: float = numpy.nan  # the crystal, from its start
     axis_turned: float = numpy.nan
     seconds: float = 0.0
@@ -68,7 +69,7 @@ def _simulators(path, index, listed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sim = Simulator.from_flags([*where, *_FLAGS, "-mosaic_abc", width, width, width], threads=1)
-        plain = Simulator.from_flags([*where, "-default_F", "1", "-N", "10"], threads=1)
+        plain = Simulator.from_flags([*where, "-default_F", "1", "-N", "10", "--average=sampled"], threads=1)
     edges = numpy.linalg.norm(numpy.linalg.inv(sim["reciprocal_matrix"]), axis=1) * 1e10
     for name, edge in zip("abc", edges):
         sim[f"ncells_{name}"] = max(_EDGE / edge, 5.0)
@@ -92,7 +93,7 @@ class _SweepFit(Fit):
         """Orientation, detector and axis, then the shapes of spots on the detector and over the frames."""
         self.run(100.0, 6, "B", "bandwidth", "size", "scale", "cell", enough=0.01)
         self.run(100.0, 15, "B", "scale", enough=1e-3)
-        while self.model.sets < self.sets and self.another_set(100.0):
+        while self.model.sets < self.sets and self.another_set(100.0, wider=True):
             pass
         self.run(100.0, 6, "B", enough=1e-3)
         self.free_at_end, self.curvature = self.free("B"), self.fit.curvature
@@ -116,7 +117,7 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     fitted = numpy.argsort(-light)
     fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
     axis, matrix = sim["spindle_axis"], sim["reciprocal_matrix"] / METRES
-    tilts = {f"axis {i}": Quantity("axis", ("spindle_axis",), 1e-3 * across, 10.0) for i, across in enumerate(_across(axis))}
+    tilts = {f"axis {i}": Quantity("axis", ("spindle_axis",), 1e-3 * across, 1.75) for i, across in enumerate(_across(axis))}
     fit = _SweepFit(sims, boxes, light, system, most=fitted, exposures=exposures, more=tilts, volume=True, **how)
     fit.positions_and_rocking()
     result = sweep.explained = fit.result()
@@ -161,6 +162,7 @@ def _measure(sweep, boxes, table, bbox):
         if bright.any():
             ratios = sums(model, inside)[bright] / said[rows][bright]
             sweep.sums, sweep.sums_apart = float(numpy.median(ratios)), float(numpy.median(numpy.abs(ratios - 1)))
+            sweep.sums_far = int((numpy.abs(ratios - 1) > 0.05).sum())
     sweep.bright = int(bright.sum())
     if bright.any():
         sweep.chi2, sweep.chi2_poisson = (float(sums(left / v)[bright].sum() / count[bright].sum())
@@ -169,13 +171,13 @@ def _measure(sweep, boxes, table, bbox):
 
 
 _COLUMNS = ["sweep", "status", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
-            "turned_deg", "axis_turned_deg", "distance_mm", "a", "b", "c", "alpha", "beta", "gamma", "sets", "divergence_h_mrad",
+            "sums_far", "turned_deg", "axis_turned_deg", "distance_mm", "a", "b", "c", "alpha", "beta", "gamma", "sets", "divergence_h_mrad",
             "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "seconds", "why"]
 
 
 def _line(sweep):
     row = {"sweep": sweep.index, "status": sweep.status, "frames": sweep.frames, "reflections": sweep.reflections,
-           "bright": sweep.bright, "seconds": f"{sweep.seconds:.2f}", "why": sweep.why}
+           "bright": sweep.bright, "sums_far": sweep.sums_far, "seconds": f"{sweep.seconds:.2f}", "why": sweep.why}
     if sweep.explained:
         row |= {name: f"{getattr(sweep, name):.4g}" for name in ("chi2", "chi2_poisson", "rms_px", "sums", "sums_apart")}
         row |= {"turned_deg": f"{sweep.turned:.5f}", "axis_turned_deg": f"{sweep.axis_turned:.5f}",
