@@ -215,7 +215,7 @@ class OfASimulatedStill(unittest.TestCase):
 
         self.assertIn("has no effect with --model", says(self.image, f"--model={self.model}", "--gain=2"))
         self.assertIn("--test wants --shared", says(self.image, f"--model={self.model}", "--test=0"))
-        self.assertIn("is no number of a photograph's fit", says(self.image, f"--model={self.model}", "--fix=cel"))
+        self.assertIn("is no number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
         self.assertIn("or images and --model", says(self.image))
         bare = os.path.join(self.folder.name, "bare.pdb")

@@ -12,6 +12,7 @@ try:
     from ._shot import METHODS, Result, refine_shot
     from .shared import SharedResult, shared
     from .shots import shots
+    from .sweeps import Sweep, sweeps
 except ModuleNotFoundError as error:
     if error.name.partition(".")[0] != "scipy":
         raise
@@ -21,4 +22,5 @@ except ModuleNotFoundError as error:
             raise ImportError("refinement needs scipy: pip install 'nanobragg[refine]'")
         raise AttributeError(f"nanobragg.refine has no {name}")
 
-__all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Result", "SharedResult", "refine_shot", "shared", "shots"]
+__all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Result", "SharedResult", "Sweep", "refine_shot", "shared", "shots",
+           "sweeps"]

@@ -36,12 +36,13 @@ def main(words=None):
         return 1
     parser = argparse.ArgumentParser(
         prog="nb-refine", description="Refines orientation, cell and scale of stills against the pixels of their "
-        "shoeboxes. Flags of nb-sim that the files do not say follow after --. With --model it takes photographs.",
+        "shoeboxes. Flags of nb-sim that the files do not say follow after --. With --model it takes photographs. Rotation "
+        "sweeps are refined over all frames together.",
         epilog="examples: nb-refine indexed.expt indexed.refl --out=refined -- -hkl 1abc.mtz -N 40 -mosaic 0.05 "
         "-mosaic_dom 25 -gauss_xtal; nb-refine still_*.cbf.bz2 --model=1abc.pdb --out=indexed")
     parser.add_argument("files", nargs="+", metavar="FILE",
-                        help="an experiment list of DIALS (.expt), one experiment an image, and its reflection table "
-                        "(.refl); with --model images (miniCBF, also .gz and .bz2)")
+                        help="an experiment list of DIALS (.expt), one experiment an image or a rotation scan, and its "
+                        "reflection table (.refl); with --model images (miniCBF, also .gz and .bz2)")
     parser.add_argument("--model", metavar="FILE",
                         help="a PDB or mmCIF model, or MTZ, of the crystal's form: finds spots, indexes each image with its "
                         "cell, and fits orientation and detector to the places of spots")
@@ -55,7 +56,7 @@ def main(words=None):
     parser.add_argument("--margin", type=int, default=2, help="pixels by which boxes are enlarged")
     parser.add_argument("--restrain", type=_restraint, action="append", default=[], metavar="NAME=SIGMA",
                         help="about the start: orientation (degrees), cell (fraction), scale or a parameter (logarithm); of "
-                        "photographs also distance, centre (mm), tilt (degrees), B (A^2)")
+                        "photographs and sweeps also distance, centre (mm), tilt, axis (degrees), B (A^2)")
     parser.add_argument("--workers", type=int, help="processes (default: one for each processor)")
     parser.add_argument("--shard", type=_shard, default=(0, 1), metavar="I/N",
                         help="only every N-th shot from I on: jobs of an array have one each")
@@ -73,10 +74,10 @@ def main(words=None):
                           help="panels that move together; FILE has lines: panel group")
     together.add_argument("--rounds", type=int, default=3, help="of weights and units (default: 3)")
     together.add_argument("--steps", type=int, default=20, help="at most, in each round (default: 20)")
-    photographs = parser.add_argument_group("photographs, with --model")
+    photographs = parser.add_argument_group("photographs, with --model, and rotation sweeps")
     photographs.add_argument("--fix", default="", metavar="NAMES",
                              help="numbers that stay where they start, with commas between: orientation, mosaicity, scale, "
-                             "divergence, size, bandwidth, distance, centre, tilt, cell, B")
+                             "divergence, size, bandwidth, distance, centre, tilt, axis, cell, B")
     photographs.add_argument("--sets", type=int, default=4,
                              help="sets of mosaic blocks that a crystal may have (default: 4)")
     photographs.add_argument("--positions-only", action="store_true",
@@ -103,10 +104,18 @@ def main(words=None):
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
-        _refuse(given, parser, ("fix", "sets", "positions_only", "test"), "wants --model")
+        _refuse(given, parser, ("positions_only", "test"), "wants --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
+        from .sweeps import are_sweeps
+        if are_sweeps(given.experiments):
+            _refuse(given, parser, ("parameters", "readout", "workers", "shard", "method", "resume", "shared", "space_group", "anomalous",
+                                    "panel_groups", "rounds", "steps"), "has no effect on rotation sweeps")
+            if flags:
+                raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect on rotation sweeps; leave them out")
+            return _sweeps(given)
+        _refuse(given, parser, ("fix", "sets"), "wants --model, or a rotation sweep")
         if given.shared is not None:
             _refuse(given, parser, ("parameters", "workers", "shard", "method"), "has no effect with --shared")
             return _shared(given, flags, comm)
@@ -182,6 +191,22 @@ def _photographs(given):
                                 tested=[int(word) for word in given.test.split(",") if word])
     good = sum(still.status == "indexed" for still in stills)
     print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
+    return 0 if good else 1
+
+
+def _sweeps(given):
+    def show(sweep):
+        text = (f"rotated by {sweep.turned:.4f} degrees, its axis by {sweep.axis_turned:.4f}, chi-square {sweep.chi2:.3g} per pixel of "
+                f"{sweep.bright} reflections above 10 sigmas, {sweep.sums:.3f} of the table's photons"
+                if sweep.status == "refined" else f"rejected: {sweep.why}")
+        print(f"sweep {sweep.index}: {text} ({sweep.seconds:.2f} s)", flush=True)
+
+    from .sweeps import sweeps
+    found = sweeps(given.experiments, given.reflections, system=given.system, margin=given.margin, gain=given.gain,
+                   offset=given.offset, held=[name for name in given.fix.split(",") if name], restrain=dict(given.restrain),
+                   sets=given.sets, out=given.out, progress=show)
+    good = sum(sweep.status == "refined" for sweep in found)
+    print(f"{good} of {len(found)} sweeps refined; {given.out}/report.html shows them")
     return 0 if good else 1
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import numpy
 
 from ._crystal import OrientedCell
+from ._positions import scattering_vectors
 
 METRES = 1e10  # from 1/A to 1/m
 _SWEEP = 8  # directions of a sweep
@@ -42,51 +43,71 @@ SHARED = {
 OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale")
 
 
-class Blocks:
-    """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, SHARED, strains of the cell, B).
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Pixels of one exposure: their numbers, the image as a function, and by what its parameters differ from the first's."""
 
-    sim: a Simulator with averages in closed form, whose numbers are where x is 0. rows: (pixels, 2), slow and fast.
-    system: of the cell. The mean length of the cell's edges stays, since a still cannot tell it from the distance.
+    where: numpy.ndarray
+    function: object
+    apart: dict
+
+    def theta(self, values):
+        return self.function.pack(**{name: value + self.apart.get(name, 0) for name, value in values.items()})
+
+
+class Blocks:
+    """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, what is shared, strains of the cell, B).
+
+    sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the pixels. system: of the cell.
+    exposures: for each number of ``boxes.exposure`` the parameters (name: value) that it has in place of the
+    simulator's. more: Quantities beside SHARED. volume: whether the mean length of the cell's edges may change; a still
+    cannot tell it from the distance.
     """
 
-    def __init__(self, sim, rows, sets=1, system="triclinic"):
-        self.sim, self.sets, self.system = sim, sets, system
+    def __init__(self, sim, boxes, sets=1, system="triclinic", exposures=({},), more=None, volume=False):
+        self.sim, self.sets, self.system, self.exposures = sim, sets, system, exposures
         self.cell = OrientedCell(sim["reciprocal_matrix"] / METRES, system)
-        # Strains that keep the trace.
         traces = numpy.array([[numpy.trace(strain)] for strain in self.cell.strains])
-        self.strains = numpy.linalg.svd(traces)[0][:, 1:].T
+        self.strains = numpy.linalg.svd(traces)[0][:, 0 if volume else 1:].T
+        self.shared = SHARED | (more or {})
         self.names = [f"set {k} {name} {i}" for k in range(sets) for i, name in enumerate(OF_SET)]
-        self.names += [*SHARED, *(f"strain {i}" for i in range(len(self.strains))), "B"]
+        self.names += [*self.shared, *(f"strain {i}" for i in range(len(self.strains))), "B"]
         self.size = len(self.names)
         self.first = len(OF_SET) * sets  # of what is shared
-        members = [m for q in SHARED.values() for m in q.members]
-        self.look_at(rows, members)
         self.evaluations = 0
+        self.look_at(boxes)
 
-    def look_at(self, rows, members=None):
+    def look_at(self, boxes):
         """At these pixels from now on."""
-        self.rows = rows
-        at = self.sim.at_pixels(numpy.column_stack([numpy.zeros(len(rows), int), rows]))
-        self.function = at.function("reciprocal_matrix", "mosaic_abc", "fluence", *(members or self.function.names[3:]))
-        self.start = self.function.unpack(self.function.theta)
-        self.squares = self._squares()
+        members = list(dict.fromkeys(m for q in self.shared.values() for m in q.members))
+        self.count, self.parts = len(boxes.rows), []
+        for number in numpy.unique(boxes.exposure):
+            where = numpy.flatnonzero(boxes.exposure == number)
+            at = self.sim.at_pixels(numpy.column_stack([boxes.panel[where], boxes.rows[where]]))
+            at.set(**self.exposures[number])
+            function = at.function("reciprocal_matrix", "mosaic_abc", "fluence", *members)
+            start = function.unpack(function.theta)
+            if not self.parts:
+                self.start = {name: self.sim[name] for name in start}
+            apart = {name: start[name] - self.start[name] for name in self.exposures[number] if name in start}
+            self.parts.append(Part(where, function, apart))
+        # 1/d^2 at each pixel, 1/A^2, where the detector was at the start.
+        self.squares = (scattering_vectors(self.sim, boxes.panel, boxes.rows)**2).sum(axis=1) / METRES**2
 
-    def _squares(self):
-        """1/d^2 at each pixel, 1/A^2, where the detector was at the start."""
-        sim = self.sim
-        slow, fast = (self.rows + 0.5).T * sim["pixel_size"]
-        places = (sim["close_distance"] * sim["normal_axis"] + numpy.outer(fast - sim["beam_center_fast"], sim["fast_axis"])
-                  + numpy.outer(slow - sim["beam_center_slow"], sim["slow_axis"]))
-        q = (places / numpy.linalg.norm(places, axis=1)[:, None] - sim["beam_direction"]) / sim["wavelength"] * 1e-10
-        return (q**2).sum(axis=1)
+    def _over_parts(self, values_of, shape=()):
+        """values_of(part): (*shape, pixels of the part)."""
+        whole = numpy.empty((*shape, self.count))
+        for part in self.parts:
+            whole[..., part.where] = values_of(part)
+        return whole
 
     def groups(self):
         """By which each number is fixed or restrained."""
-        return [*OF_SET * self.sets, *(q.group for q in SHARED.values()), *["cell"] * len(self.strains), "B"]
+        return [*OF_SET * self.sets, *(q.group for q in self.shared.values()), *["cell"] * len(self.strains), "B"]
 
-    def with_set(self, x, rotation, share):
-        """Another crystal with one more set of blocks, and its numbers: its blocks are
-        spread 0.6 times as much as those of the first set, and have a share of the photons."""
+    def with_set(self, x, rotation, width, share):
+        """Another crystal with one more set of blocks, and its numbers: its blocks are spread ``width`` times as much as those of
+        the first set, and have a share of the photons."""
         other = Blocks.__new__(Blocks)
         other.__dict__ |= self.__dict__
         other.sets = self.sets + 1
@@ -95,10 +116,10 @@ class Blocks:
                        *self.names[self.first:]]
         other.size = len(other.names)
         total = numpy.log(numpy.exp(x[6:self.first:len(OF_SET)]).sum())
-        return other, numpy.concatenate([x[:self.first], rotation, x[3:6] - 0.5, [total + numpy.log(share)], x[self.first:]])
+        return other, numpy.concatenate([x[:self.first], rotation, x[3:6] + numpy.log(width), [total + numpy.log(share)], x[self.first:]])
 
     def _crystal(self, x, k):
-        return numpy.concatenate([x[len(OF_SET) * k:][:3], 1e-3 * self.strains.T @ x[self.first + len(SHARED):-1]])
+        return numpy.concatenate([x[len(OF_SET) * k:][:3], 1e-3 * self.strains.T @ x[self.first + len(self.shared):-1]])
 
     def values(self, x, k):
         """The simulator's numbers for a set of blocks."""
@@ -106,10 +127,10 @@ class Blocks:
         values = {"reciprocal_matrix": self.cell.matrix(self._crystal(x, k)) * METRES,
                   "mosaic_abc": self.start["mosaic_abc"] * numpy.exp(own[3:6]),
                   "fluence": self.start["fluence"] * numpy.exp(own[6])}
-        for quantity, number in zip(SHARED.values(), x[self.first:]):
+        for quantity, number in zip(self.shared.values(), x[self.first:]):
             for name in quantity.members:
-                values[name] = (self.start[name] * numpy.exp(number) if quantity.unit is None
-                                else self.start[name] + quantity.unit * number)
+                before = values.get(name, self.start[name])
+                values[name] = before * numpy.exp(number) if quantity.unit is None else before + quantity.unit * number
         return values
 
     def _falloff(self, x):
@@ -118,7 +139,8 @@ class Blocks:
     def of_set(self, x, k):
         """Photons of one set of blocks."""
         self.evaluations += 1
-        return self.function.image(self.function.pack(**self.values(x, k))) * self._falloff(x)
+        values = self.values(x, k)
+        return self._over_parts(lambda part: part.function.image(part.theta(values))) * self._falloff(x)
 
     def image(self, x):
         return sum(self.of_set(x, k) for k in range(self.sets))
@@ -130,27 +152,28 @@ class Blocks:
         for i in range(3):
             yield own + i, {"reciprocal_matrix": by[i]}
             yield own + 3 + i, {"mosaic_abc": values["mosaic_abc"] * numpy.eye(3)[i]}
-        for i, quantity in enumerate(SHARED.values()):
+        for i, quantity in enumerate(self.shared.values()):
             yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
         for i, strain in enumerate(self.strains):
-            yield self.first + len(SHARED) + i, {"reciprocal_matrix": 1e-3 * numpy.tensordot(strain, by[3:], 1)}
+            yield self.first + len(self.shared) + i, {"reciprocal_matrix": 1e-3 * numpy.tensordot(strain, by[3:], 1)}
 
     def jacobian(self, x, free):
         """(size, pixels); 0 for numbers that are not free."""
-        rows = numpy.zeros((self.size, len(self.rows)))
+        rows = numpy.zeros((self.size, self.count))
         falloff = self._falloff(x)
         for k in range(self.sets):
             values = self.values(x, k)
-            theta = self.function.pack(**values)
             zero = {name: numpy.zeros_like(value) for name, value in values.items()}
-            chosen = [(i, self.function.pack(**(zero | d))) for i, d in self._directions(x, k, values) if free[i]]
+            pack = self.parts[0].function.pack
+            chosen = [(i, pack(**(zero | d))) for i, d in self._directions(x, k, values) if free[i]]
             for begin in range(0, len(chosen), _SWEEP):
-                part = chosen[begin:begin + _SWEEP]
-                sweep = numpy.zeros((_SWEEP, len(theta)))  # one kernel for all
-                sweep[:len(part)] = [d for _, d in part]
-                for (i, _), row in zip(part, self.function.jvps(theta, sweep)):
+                some = chosen[begin:begin + _SWEEP]
+                sweep = numpy.zeros((_SWEEP, len(some[0][1])))  # one kernel for all
+                sweep[:len(some)] = [d for _, d in some]
+                jvps = self._over_parts(lambda part: part.function.jvps(part.theta(values), sweep), (_SWEEP,))
+                for (i, _), row in zip(some, jvps):
                     rows[i] += row * falloff
-            rows[len(OF_SET) * k + 6] = self.function.image(theta) * falloff
+            rows[len(OF_SET) * k + 6] = self.of_set(x, k)
         if free[-1]:
             rows[-1] = -0.5 * self.squares * rows[6:self.first:len(OF_SET)].sum(axis=0)
         return rows

@@ -8,21 +8,21 @@ import numpy
 from ..simulator import Simulator
 from ._spot_fit import SpotFit
 from ._positions import Panels
-from ._blocks import OF_SET, SHARED, Blocks
+from ._blocks import OF_SET, Blocks
 
 # Where fits start: divergence (mrad), bandwidth (%), edge of a block (A).
 _DIVERGENCE, _BANDWIDTH, _EDGE = 0.2, 0.05, 2000.0
 _FLAGS = ("-gauss_xtal", "--average=closed", "--average-tolerance=0.02", "--cull=1e-5", "-default_F", "1", "-N", "10")
 _MOST_BOXES = 300  # of a fit; evaluated are all
 MOST_SETS = 4  # of mosaic blocks
-_PAYS = 0.03  # part by which another set of blocks has to make the sum of squares less
+_PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make it less
 _DETECTOR = ("distance", "centre", "tilt")
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 
 
 @dataclasses.dataclass
 class Boxes:
-    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box.
+    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box; panel and exposure of each.
 
     hkl: the reflections that are nearest to the pixels; reflection: which of them is that of each pixel.
     """
@@ -34,6 +34,13 @@ class Boxes:
     count: int
     hkl: numpy.ndarray = None
     reflection: numpy.ndarray = None
+    panel: numpy.ndarray = None
+    exposure: numpy.ndarray = None
+
+    def __post_init__(self):
+        for name in ("panel", "exposure"):
+            if getattr(self, name) is None:
+                setattr(self, name, numpy.zeros(len(self.rows), int))
 
     @staticmethod
     def around(at, half, photons, usable, background):
@@ -56,7 +63,8 @@ class Boxes:
         """Those boxes alone; which: (n,) of the boxes, True or False."""
         keep = which[self.box]
         new = numpy.cumsum(which) - 1
-        chosen = Boxes(self.rows[keep], self.data[keep], self.background[keep], new[self.box[keep]], int(which.sum()))
+        chosen = Boxes(self.rows[keep], self.data[keep], self.background[keep], new[self.box[keep]], int(which.sum()),
+                       panel=self.panel[keep], exposure=self.exposure[keep])
         return chosen if self.hkl is None else chosen.with_reflections(self.hkl[self.reflection[keep]])
 
     def with_reflections(self, hkl):
@@ -79,7 +87,7 @@ class Explained:
     sigma: numpy.ndarray  # of x, 0 where it was held
     matrix: numpy.ndarray
     values: dict  # of what is shared, in the simulator's units
-    panel: tuple  # its corner, and steps of a pixel along fast and slow, m
+    panels: tuple  # their corners, and steps of a pixel along fast and slow, (panels, 3), m
     mosaicity: float  # degrees, root of the mean square of rotations about an axis, of all blocks
     scale: float  # times the fluence of nb-sim
     sets: int = 1
@@ -117,24 +125,29 @@ def simulator(experiment, grid, lowest, depth=0.0):
 class Fit:
     """Stages of the fit of one still."""
 
-    def __init__(self, sims, boxes, light, system, held=(), restrain=None, sets=MOST_SETS, begin=None):
+    def __init__(self, sims, boxes, light, system, held=(), restrain=None, sets=MOST_SETS, begin=None, most=None, **blocks):
         """light: photons of each box's spot. held: groups of numbers that stay where they start, beside the wavelength.
-        restrain: {group: sigma}, in the units of x. sets: of mosaic blocks, at most. begin: the Explained to start from."""
+        restrain: {group: sigma}, in the units of x. sets: of mosaic blocks, at most. begin: the Explained to start from.
+        most: the boxes that are fitted. blocks: more of Blocks."""
         sim, self.plain = sims
         self.boxes, self.held, self.restrain, self.sets = boxes, set(held), restrain or {}, sets
         if "wavelength" not in self.restrain:
             self.held.add("wavelength")  # no still tells it from the distance
-        # Far from the beam spots say more of the crystal, and are weaker.
-        from_beam = numpy.array([sim["beam_center_slow"], sim["beam_center_fast"]]) / sim["pixel_size"] - 0.5
-        away = numpy.hypot(*[boxes.sums(axis) / numpy.maximum(boxes.sums(numpy.ones(len(axis))), 1)
-                             for axis in (boxes.rows - from_beam).T])
-        chosen = numpy.argsort(-light * away**2)[:_MOST_BOXES]
-        self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), chosen))
-        self.model = Blocks(sim, self.used.rows, begin.sets if begin else 1, system)
+        most = self._telling(sim, light) if most is None else most
+        self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), most))
+        self.model = Blocks(sim, self.used, begin.sets if begin else 1, system, **blocks)
         self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
         self.fit = self._problem(self.model)
         if not begin:
             self._brighten()
+
+    def _telling(self, sim, light):
+        """The boxes that matter most: far from the beam spots say more of the crystal, and are weaker."""
+        boxes = self.boxes
+        from_beam = numpy.array([sim["beam_center_slow"], sim["beam_center_fast"]]) / sim["pixel_size"] - 0.5
+        away = numpy.hypot(*[boxes.sums(axis) / numpy.maximum(boxes.sums(numpy.ones(len(axis))), 1)
+                             for axis in (boxes.rows - from_beam).T])
+        return numpy.argsort(-light * away**2)[:_MOST_BOXES]
 
     def _problem(self, model):
         used = self.used
@@ -156,10 +169,10 @@ class Fit:
             own = slice(len(OF_SET) * k, len(OF_SET) * (k + 1))
             sigma[own] = [*[1e-2] * 3, *[1.0] * 3, numpy.inf]
             reach[own] = [*[2e-3] * 3, *[1.0] * 4]
-        for i, quantity in enumerate(SHARED.values()):
+        for i, quantity in enumerate(model.shared.values()):
             sigma[sets + i] = quantity.sigma
         sigma[-1], reach[-1] = 10.0, 10.0
-        sigma[sets + len(SHARED):-1] = 1.0
+        sigma[sets + len(model.shared):-1] = 1.0
         for i, group in enumerate(model.groups()):
             sigma[i] = self.restrain.get(group, sigma[i])
         return about, sigma, reach
@@ -174,8 +187,9 @@ class Fit:
         self.fit.weigh(self.image, tolerance)
         self.cost = self.fit.cost(self.x, self.image, about, sigma)
 
-    def another_set(self, tolerance):
-        """One more set of blocks, turned to where the residuals ask for it most; False where nothing is gained."""
+    def another_set(self, tolerance, wider=False):
+        """One more set of blocks, turned to where the residuals ask for it most, or else ``wider``; False where nothing is
+        gained."""
         kept = self.model, self.x, self.fit, self.image, self.cost
         fit, model = self.fit, self.model
         left, _, p = fit._left(self.image)
@@ -186,8 +200,9 @@ class Fit:
         reach = 1.5 * numpy.sqrt(numpy.mean(first**2))
         axes = numpy.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1)])
         best = None
-        for axis in (*axes, *-axes):
-            other, y = model.with_set(self.x, middle + reach * axis / numpy.linalg.norm(axis), 0.2)
+        turned = [(reach * axis / numpy.linalg.norm(axis), 0.6, 0.2) for axis in (*axes, *-axes)]
+        for turn, width, share in (*turned, *[(numpy.zeros(3), 3.0, 0.1)] * wider):
+            other, y = model.with_set(self.x, middle + turn, width, share)
             photons = other.of_set(y, model.sets) * fit.weights
             photons = photons - (fit.sums(photons * p) / norm)[fit.spot] * p
             gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)
@@ -197,7 +212,7 @@ class Fit:
         self.fit = self._problem(self.model)
         before = self.cost
         self.run(tolerance, 4, *_DETECTOR, "cell", "B", "size", "bandwidth")
-        if self.cost > (1 - _PAYS) * before:
+        if self.cost > before - _PAYS * max(before - len(self.used.data), 0):
             self.model, self.x, self.fit, self.image, self.cost = kept
             return False
         return True
@@ -230,7 +245,7 @@ class Fit:
         scaled = curvature / unit / unit[:, None]
         sigma = numpy.zeros(model.size)
         sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(numpy.linalg.pinv(scaled, 1e-10)), 0)) / unit
-        model.look_at(boxes.rows)
+        model.look_at(boxes)
         image = model.image(self.x)
         every = SpotFit(model, boxes.data, boxes.background, boxes.reflection, len(boxes.hkl))
         every.weigh(image, 100.0)
@@ -238,11 +253,11 @@ class Fit:
         precision = every.sums((image * weights)**2)
         ratio = every.sums(image * (boxes.data - boxes.background) * weights**2) / (precision + 1e-12)
         ratio = numpy.maximum(ratio, 0)
-        values = {name: float(v) for name, v in model.values(self.x, 0).items() if numpy.ndim(v) == 0}
-        self.plain.set(**{m: values[m] for q in SHARED.values() for m in q.members if m in self.plain})
+        values = {m: v for q in model.shared.values() for m in q.members for v in [model.values(self.x, 0)[m]]}
+        self.plain.set(**{name: value for name, value in values.items() if name in self.plain})
         panels = Panels(self.plain)
         return Explained(model.names, self.x, sigma, model.orientation(self.x), values,
-                         (panels.corner[0], panels.fast[0], panels.slow[0]), *model.spread(self.x), model.sets,
+                         (panels.corner, panels.fast, panels.slow), *model.spread(self.x), model.sets,
                          chi2=float(squares(boxes, image).mean()),
                          chi2_profiles=float(squares(boxes, ratio[boxes.reflection] * image).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),

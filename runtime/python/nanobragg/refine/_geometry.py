@@ -35,6 +35,7 @@ class FlatDetector:
     tilts: tuple = (0.0, 0.0)
     thickness: float = 0.0
     attenuation: float = None  # mm
+    modules: object = None  # Modules, which may stand off their places
 
     def axes(self):
         turn = rotation(numpy.array([*self.tilts, 0.0]))
@@ -61,12 +62,14 @@ class FlatDetector:
         along = rays - (rays @ normal)[:, None] * normal
         length = numpy.linalg.norm(along, axis=1)
         places += along * (self._entered(rays, normal) / numpy.maximum(length, 1e-12))[:, None]
-        return numpy.column_stack([places @ fast, places @ slow]) / self.pixel
+        at = numpy.column_stack([places @ fast, places @ slow]) / self.pixel
+        return at if self.modules is None else at + self.modules.off(at)
 
     def scattering_vectors(self, at):
         """1/A, of light at these pixels."""
         fast, slow, normal = self.axes()
         corner = self.corner()
+        at = at if self.modules is None else at - self.modules.off(at)
         places = corner + self.pixel * (at[:, :1] * fast + at[:, 1:] * slow)
         rays = places / numpy.linalg.norm(places, axis=1)[:, None]
         along = rays - (rays @ normal)[:, None] * normal

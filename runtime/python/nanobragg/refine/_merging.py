@@ -9,7 +9,12 @@ from ._amplitudes import Amplitudes
 from ._files import write_file
 
 _ROUNDS = 2
-_BINS = 8
+_BINS = 15
+_KNOWN = 0.1  # variance of the logarithm of F^2 of a model
+_UNSURE = (0.0025, 0.01, 0.03, 0.05, 0.1, 0.2, 0.4, 0.8)  # and of an observation of it, beyond its photons'
+_CAUTION = 1.1  # how much worse than best
+_SURE = 0.09  # variance of a logarithm of photons that is worth comparing
+_FAR, _MOST = 20.0, 1.5  # times that an intensity may be the model's; the logarithm that counts at most
 
 
 @dataclasses.dataclass
@@ -28,73 +33,78 @@ class Merged:
         write_file(path, _core.mtz(self.amplitudes.space_group, [float(v) for v in cell], float(wavelength), columns, rows))
 
 
-@dataclasses.dataclass
-class Trust:
-    """How unsure F^2 of the start is, as a part, and the share of a reflection that is on the sphere, at some shares."""
-
-    known: float
-    shares: numpy.ndarray
-    unsure: numpy.ndarray
-
-    @staticmethod
-    def measured(rows, ratios, precisions, shares):
-        """From what ratios of the same reflection (rows) spread by on different stills, in bins of shares: the more of a
-        reflection is on the sphere, the surer is how much. What they spread by beyond that is the start's.
-        """
-        bright = numpy.flatnonzero((precisions > 25) & (ratios > 0))
-        rows, logs, shares = rows[bright], numpy.log(ratios[bright]), shares[bright]
-        count = numpy.bincount(rows)
-        mean = numpy.bincount(rows, weights=logs) / numpy.maximum(count, 1)
-        several = count[rows] > 1
-        if several.sum() < 100:  # nothing is known of it
-            return Trust(0.3, numpy.array([0.0, 1.0]), numpy.array([0.3, 0.3]))
-        apart = ((logs - mean[rows]) * numpy.sqrt(count[rows] / numpy.maximum(count[rows] - 1, 1)))[several]
-        bins = numpy.array_split(numpy.argsort(shares[several]), min(_BINS, several.sum() // 20))
-        unsure = numpy.array([_spread(apart[part]) for part in bins])
-        middles = numpy.array([numpy.median(shares[several][part]) for part in bins])
-        surest = bins[int(numpy.argmin(unsure))]
-        known = numpy.sqrt(max(_spread(logs[several][surest])**2 - unsure.min()**2, 0.05**2))
-        return Trust(float(min(known, 1.0)), middles, numpy.maximum(unsure, 0.02))
-
-
-def _spread(values):
-    """Standard deviation, by the median of what is off the median."""
-    return 1.48 * float(numpy.median(numpy.abs(values - numpy.median(values))))
-
-
-def merge(amplitudes, factors, observations, trust=None):
-    """The Merged of factors by which F^2 is that of the start, (size,), and what stills say of them; new factors, and the
-    Trust, which is measured where none is given.
+class Observations:
+    """What stills say of reflections: logarithms of how much brighter each is than by the start's F^2, their variances by photons,
+    the row of F, the still.
 
     observations: (hkl, ratio of intensities to the model's, precision: 1 / sigma^2 of the ratio, photons of the model) of
-    each still.
+    each still; factors: by which the model's F^2 was that of the start, (size,).
     """
-    of_flat = numpy.full(amplitudes.grid.size, -1)
-    of_flat[amplitudes.nodes] = amplitudes.of_node
-    rows, ratios, precisions, shares, stills = [], [], [], [], []
-    for number, (hkl, ratio, precision, photons) in enumerate(observations):
-        at = hkl - amplitudes.lowest
-        inside = ((at >= 0) & (at < amplitudes.grid.shape)).all(axis=1)
-        row = of_flat[numpy.ravel_multi_index(numpy.where(inside[:, None], at, 0).T, amplitudes.grid.shape)]
-        known = inside & (row >= 0) & (precision > 1e-3)
-        rows.append(row[known])
-        ratios.append(ratio[known])
-        precisions.append(precision[known])
-        share = photons[known] / (amplitudes.start[row[known]]**2 * factors[row[known]])
-        shares.append(share / max(share.max(initial=0), 1e-300))
-        stills.append(numpy.full(len(rows[-1]), number))
-    rows, ratios, precisions, shares, stills = map(numpy.concatenate, (rows, ratios, precisions, shares, stills))
-    trust = trust or Trust.measured(rows, ratios, precisions, shares)
-    known = trust.known
-    sure = 1 / (1 / precisions + numpy.interp(shares, trust.shares, trust.unsure)**2)
-    weight = numpy.bincount(rows, weights=sure, minlength=amplitudes.size)
-    total = numpy.bincount(rows, weights=sure * ratios, minlength=amplitudes.size)
-    seen = numpy.bincount(numpy.unique(numpy.column_stack([rows, stills]), axis=0)[:, 0], minlength=amplitudes.size)
-    prior = (factors / known)**2
-    new = factors * numpy.maximum((total + factors / known**2) / (weight + prior), 1e-4)
-    F = amplitudes.start * numpy.sqrt(new)
-    sigma = F / 2 * numpy.where(seen > 0, 1 / numpy.sqrt(weight + prior), known)
-    return Merged(amplitudes, F, sigma, seen), new, trust
+
+    def __init__(self, amplitudes, factors, observations):
+        of_flat = numpy.full(amplitudes.grid.size, -1)
+        of_flat[amplitudes.nodes] = amplitudes.of_node
+        parts = []
+        for number, (hkl, ratio, precision, photons) in enumerate(observations):
+            at = hkl - amplitudes.lowest
+            inside = ((at >= 0) & (at < amplitudes.grid.shape)).all(axis=1)
+            row = of_flat[numpy.ravel_multi_index(numpy.where(inside[:, None], at, 0).T, amplitudes.grid.shape)]
+            known = inside & (row >= 0) & (precision > 1e-3)
+            row, ratio = row[known], numpy.clip(ratio[known], 1 / _FAR, _FAR)
+            variance, log = 1 / (precision[known] * ratio**2), numpy.log(ratio)
+            sure = variance < _SURE
+            log -= numpy.median(log[sure]) if sure.any() else 0.0  # the still's scale
+            share = photons[known] / (amplitudes.start[row]**2 * factors[row])
+            parts.append((row, log + numpy.log(factors[row]), variance, share / max(share.max(initial=0), 1e-300),
+                          numpy.full(len(row), number), hkl[known]))
+        self.rows, self.logs, self.variances, self.shares, self.stills, indices = map(numpy.concatenate, zip(*parts))
+        self.places = numpy.unique(indices, axis=0, return_inverse=True)[1].reshape(-1)
+        self.size = amplitudes.size
+        self._without_shares()
+
+    def _without_shares(self):
+        """What reflections of the same share on the sphere have in common is no matter of F: rocking curves have tails, and
+        reflections far off the sphere are found where they are bright."""
+        sure = numpy.flatnonzero(self.variances < _SURE)
+        if len(sure) < 10 * _BINS:
+            return
+        bins = numpy.array_split(sure[numpy.argsort(self.shares[sure])], _BINS)
+        self.logs -= numpy.interp(self.shares, [numpy.median(self.shares[b]) for b in bins],
+                                  [numpy.median(self.logs[b]) for b in bins])
+
+    def _sums(self, unsure, by, size):
+        weights = 1 / (unsure + self.variances)
+        logs = numpy.clip(self.logs, -_MOST, _MOST)
+        return numpy.bincount(by, weights=weights, minlength=size), numpy.bincount(by, weights=weights * logs, minlength=size)
+
+    def mean(self, unsure):
+        """Means of the rows with the start as one more observation, and their weights. unsure: variance of an observation beyond
+        its photons'."""
+        weights, sums = self._sums(unsure, self.rows, self.size)
+        return sums / (weights + 1 / _KNOWN), weights + 1 / _KNOWN
+
+    def unsure(self):
+        """The largest variance by which equivalents, whose share on the sphere is another one, foretell reflections almost as well
+        as they can."""
+        here = numpy.flatnonzero(self.variances < _SURE)
+        weights = numpy.minimum(1 / self.variances[here], 1e3)
+        missed = []
+        for unsure in _UNSURE:
+            every, own = (self._sums(unsure, by, size) for by, size in ((self.rows, self.size), (self.places, self.places.max() + 1)))
+            weight, total = (e[self.rows[here]] - o[self.places[here]] for e, o in zip(every, own))
+            left = numpy.clip(self.logs[here], -_MOST, _MOST) - total / (weight + 1 / _KNOWN)
+            foretold = weight > 1e-6
+            missed.append((weights * numpy.expm1(left)**2)[foretold].sum())
+        return max(unsure for unsure, miss in zip(_UNSURE, missed) if miss <= _CAUTION * min(missed))
+
+
+def merge(amplitudes, factors, observations):
+    """The Merged of what stills say (see Observations), and the factors by which F^2 is that of the start."""
+    seen = Observations(amplitudes, factors, observations)
+    logs, weights = seen.mean(seen.unsure())
+    stills = numpy.bincount(numpy.unique(numpy.column_stack([seen.rows, seen.stills]), axis=0)[:, 0], minlength=amplitudes.size)
+    F = amplitudes.start * numpy.exp(logs / 2)
+    return Merged(amplitudes, F, F / 2 / numpy.sqrt(weights), stills), numpy.exp(logs)
 
 
 def structure_factors(model, used, explain):
@@ -103,8 +113,8 @@ def structure_factors(model, used, explain):
     used(): observations of the stills that F is refined on. explain(grid): explains all stills by these structure factors.
     """
     amplitudes = Amplitudes(model.grid, model.lowest, model.hall)
-    factors, merged, trust = numpy.ones(amplitudes.size), None, None
+    factors, merged = numpy.ones(amplitudes.size), None
     for _ in range(_ROUNDS):
-        merged, factors, trust = merge(amplitudes, factors, used(), trust)
+        merged, factors = merge(amplitudes, factors, used())
         explain(amplitudes.values(0.5 * numpy.log(factors)))
     return merged

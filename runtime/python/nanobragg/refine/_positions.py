@@ -19,6 +19,14 @@ def placed(sim):
                                                       sim["panel_normal"]], axis=1)
 
 
+def scattering_vectors(sim, panel, rows):
+    """1/m, of the middles of pixels (slow, fast) on a detector that is placed()."""
+    corners, axes = placed(sim)
+    slow, fast = (rows + 0.5).T * sim["pixel_size"]
+    places = corners[panel] + fast[:, None] * axes[panel, 0] + slow[:, None] * axes[panel, 1]
+    return (places / numpy.linalg.norm(places, axis=1)[:, None] - sim["beam_direction"]) / sim["wavelength"]
+
+
 class Panels:
     """Where pixels stand, from a simulator: corners (m), fast and slow steps of a pixel (m), (panels, 3) each."""
 

@@ -32,7 +32,7 @@ class SpotFit:
         expected = self.sums(image)
         d = numpy.zeros(self.count)
         for _ in range(2):
-            photons = numpy.maximum(self.background + (1 + d)[self.spot] * image, 0.5)
+            photons = numpy.maximum(self.background + (1 + d)[self.spot] * image, numpy.minimum(self.background, 0.5))
             self.weights = 1 / numpy.sqrt(photons)
             with numpy.errstate(divide="ignore", invalid="ignore"):
                 ratio = numpy.nan_to_num(numpy.clip(excess / expected, 1, 1e6), nan=1.0)

@@ -19,6 +19,7 @@ from ._explain import MOST_SETS, Boxes, explain, simulator
 from ._crystal import OrientedCell, cell_of
 from ._geometry import ISOTROPIC, Fitted, FlatDetector, assign, attenuation_length, fit
 from ._merging import structure_factors
+from ._modules import Modules
 from ._indexing import orient, real_basis
 from ._photographs import read_photograph
 from ._spots import find_spots, usable_pixels
@@ -110,7 +111,8 @@ def _fit(fitted, spots, system, stages):
 def _detector(photograph):
     return FlatDetector(photograph.wavelength, photograph.pixel, photograph.distance, photograph.centre,
                         thickness=photograph.thickness,
-                        attenuation=attenuation_length(photograph.material, photograph.wavelength))
+                        attenuation=attenuation_length(photograph.material, photograph.wavelength),
+                        modules=Modules.of_gaps(~(photograph.photons >= 0)))
 
 
 def _index(still, model, least):
@@ -162,35 +164,45 @@ def _one(index, *, paths, model, least):
 
 
 def _share_detector(stills, model):
-    """Photographs whose headers name the same detector have the same tilts and the same centre: the medians of all."""
+    """Photographs whose headers name the same detector have the same tilts, the medians of all, and the same modules."""
     groups = {}
     for still in stills:
         if still.status == "indexed":
             p = still.photograph
-            groups.setdefault((p.distance, p.centre, p.pixel, p.wavelength), []).append(still)
+            groups.setdefault((p.distance, p.centre, p.pixel, p.wavelength, still.shape), []).append(still)
     for group in groups.values():
         if len(group) < 3:
             continue
         tilts = tuple(numpy.median([s.fitted.detector.tilts for s in group], axis=0).tolist())
-        for still in group:
-            detector = dataclasses.replace(still.fitted.detector, tilts=tilts)
-            free = {"mosaic": 0.5, "shape": 3e-3}
-            _take(still, _fit(dataclasses.replace(still.fitted, detector=detector), still.found, model.system,
-                              ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
+        free = {"mosaic": 0.5, "shape": 3e-3}
+        for _ in range(2):
+            modules = _modules(group)
+            for still in group:
+                detector = dataclasses.replace(still.fitted.detector, tilts=tilts, modules=modules)
+                _take(still, _fit(dataclasses.replace(still.fitted, detector=detector), still.found, model.system,
+                                  ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
+
+
+def _modules(group):
+    """Where the modules of the detector of these stills are."""
+    spots = [(still.found.at[use], -still.fitted.off[use], still.found.light[use])
+             for still in group for use in [still.fitted.indexed]]
+    return group[0].fitted.detector.modules.shifted(*map(numpy.concatenate, zip(*spots)))
 
 
 # Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
-_UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
+UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
           "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1}
 
 
-def _in_units(held, restrain):
+def in_units(held, restrain, units=UNITS):
+    """Sigmas of restraints in the units of the fit."""
     for name in (*held, *restrain):
-        if name not in _UNITS:
-            raise ValueError(f"{name} is no number of a photograph's fit; there are {', '.join(_UNITS)}")
+        if name not in units:
+            raise ValueError(f"{name} is no number of this fit; there are {', '.join(units)}")
         if name in restrain and not restrain[name] > 0:
             raise ValueError(f"the restraint of {name} is {restrain[name]}; a sigma has to be greater than 0")
-    return {name: sigma * _UNITS[name] for name, sigma in restrain.items()}
+    return {name: sigma * units[name] for name, sigma in restrain.items()}
 
 
 def _simulators(still, model):
@@ -217,8 +229,16 @@ def used(still, model):
 def boxes_of(still):
     """Those of the spots that are explained, with the reflections that are nearest to their pixels."""
     boxes = still.boxes.chosen(still.explained_spots)
+    boxes.exposure = still.fitted.detector.modules.number(boxes.rows[:, ::-1])
     q = still.fitted.detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
     return boxes.with_reflections(numpy.rint(q @ numpy.linalg.inv(still.fitted.matrix).T).astype("i4"))
+
+
+def _exposures(sim, detector):
+    """The beam's place on each module, as if it stood where the grid has it."""
+    centre = numpy.array([sim["beam_center_fast"], sim["beam_center_slow"]])
+    return [dict(zip(("beam_center_fast", "beam_center_slow"), (centre + shift * sim["pixel_size"]).tolist()))
+            for shift in detector.modules.shifts]
 
 
 def _explained(number, *, stills, model, how):
@@ -228,12 +248,13 @@ def _explained(number, *, stills, model, how):
         use = still.explained_spots = used(still, model)
         sims, depth = _simulators(still, model)
         boxes = boxes_of(still)
-        result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained, **how)
+        result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained,
+                         exposures=_exposures(sims[0], still.fitted.detector), **how)
         result.values["close_distance"] -= 1e-3 * depth
-        corner, fast, slow = result.panel
+        (corner,), (fast,), (slow,) = result.panels
         normal = numpy.cross(fast, slow)
         away = corner - numpy.sign(normal @ corner) * 1e-3 * depth * normal / numpy.linalg.norm(normal)
-        result.panel = away, fast, slow
+        result.panels = away[None], fast[None], slow[None]
     except DATA_ERRORS as error:
         result = reason(error)
     return number, result, time.perf_counter() - begin
@@ -286,7 +307,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
 
     Returns a Still for each.
     """
-    how = {"held": tuple(held), "restrain": _in_units(held, restrain or {}), "sets": sets}
+    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}), "sets": sets}
     crystal = Model.read(model)
     if not len(paths):
         raise ValueError("there are no images")
@@ -353,7 +374,7 @@ def rows(stills):
 def _places(still, refined):
     """Fast and slow axis and corner (mm) of a still's detector, and the crystal's matrix."""
     if refined:
-        corner, fast, slow = still.explained.panel
+        (corner,), (fast,), (slow,) = still.explained.panels
         return fast / numpy.linalg.norm(fast), slow / numpy.linalg.norm(slow), 1e3 * corner, still.explained.matrix
     fast, slow, _ = still.fitted.detector.axes()
     return fast, slow, still.fitted.detector.corner(), still.fitted.matrix

@@ -1,0 +1,144 @@
+"""Scans of an experiment list: their frames, their axis, and the pixels of reflections on all frames."""
+
+import os
+import re
+
+import numpy
+
+from .._errors import DATA_ERRORS, FileError
+from ..simulator import read_image
+from ._background import Background
+from ._crystal import rotation
+from ._explain import Boxes
+from ._shoeboxes import Shoeboxes
+
+_INTEGRATED = 1 << 8  # DIALS' flag: integrated by summation
+
+
+class Scan:
+    """A rotation scan: experiment number ``index`` of a list that ``path`` was read from."""
+
+    def __init__(self, listed, index, path):
+        self.path, self.index = path, index
+        experiment = listed["experiment"][index]
+        try:
+            scan, imageset = (listed[kind][experiment[kind]] for kind in ("scan", "imageset"))
+            self.goniometer = listed["goniometer"][experiment["goniometer"]]
+            self.first, self.last = scan["image_range"]
+            oscillation = scan["oscillation"] if "oscillation" in scan else scan["properties"]["oscillation"]
+            if "oscillation" in scan:
+                self.start, self.step = (float(v) for v in oscillation)
+            else:
+                self.start, self.step = float(oscillation[0]), float(oscillation[1]) - float(oscillation[0])
+            self.trusted = listed["detector"][experiment["detector"]]["panels"][0].get("trusted_range") or (0, numpy.inf)
+            self._names(imageset)
+        except DATA_ERRORS:
+            raise FileError(f"{path}: experiment {index} lacks a goniometer, a scan or its images") from None
+
+    @staticmethod
+    def of(listed, index):
+        """Whether this experiment is one."""
+        experiment = listed["experiment"][index]
+        number = experiment.get("scan")
+        if not isinstance(number, int) or not 0 <= number < len(listed.get("scan", [])) or "goniometer" not in experiment:
+            return False
+        first, last = listed["scan"][number].get("image_range", (1, 1))
+        return last > first
+
+    def __len__(self):
+        return self.last - self.first + 1
+
+    def _names(self, imageset):
+        folder = os.path.dirname(os.path.abspath(self.path))
+        if template := imageset.get("template"):
+            if "#" not in template:  # a file of all frames
+                self.names = [f"{os.path.join(folder, template)}:{k - 1}" for k in range(self.first, self.last + 1)]
+                return
+            digits = re.search("#+", template)
+            self.names = [os.path.join(folder, template[:digits.start()] + f"{k:0{len(digits[0])}}" + template[digits.end():])
+                          for k in range(self.first, self.last + 1)]
+            return
+        images, frames = imageset["images"], imageset.get("single_file_indices") or [None] * len(imageset["images"])
+        names = [os.path.join(folder, name) for name in images]
+        self.names = [name if frame is None or name.endswith((".cbf", ".img", ".npy")) else f"{name}:{frame}"
+                      for name, frame in zip(names, frames)]
+        assert len(self.names) == len(self)
+
+    def frame(self, k):
+        """Its image, (panel, slow, fast); compressed files are found, too."""
+        name = next((self.names[k] + end for end in ("", ".gz", ".bz2") if os.path.exists(self.names[k] + end)), self.names[k])
+        image = read_image(name)
+        return image.reshape((-1, *image.shape[-2:]))
+
+    def phi(self, k):
+        """Where the rotation of a frame begins, rad."""
+        return numpy.radians(self.start + k * self.step)
+
+    def _rotations(self):
+        """Of the goniometer: the fixed one, which is applied before that of the scan, and the setting, after it."""
+        fixed, setting = numpy.eye(3), numpy.eye(3)
+        if "axes" not in self.goniometer:
+            return (numpy.reshape(self.goniometer.get(name, numpy.eye(3)), (3, 3)) for name in ("fixed_rotation", "setting_rotation"))
+        moving = self.goniometer["scan_axis"]
+        for i, (axis, angle) in enumerate(zip(self.goniometer["axes"], self.goniometer["angles"])):
+            turn = rotation(numpy.radians(angle) * numpy.array(axis) / numpy.linalg.norm(axis))
+            if i < moving:
+                fixed = turn @ fixed
+            elif i > moving:
+                setting = turn @ setting
+        return fixed, setting
+
+    def with_axis(self, axis):
+        """The goniometer with another axis of the scan; axis: in the laboratory."""
+        _, setting = self._rotations()
+        new = (setting.T @ axis / numpy.linalg.norm(axis)).tolist()
+        if "axes" not in self.goniometer:
+            return self.goniometer | {"rotation_axis": new}
+        axes, moving = self.goniometer["axes"], self.goniometer["scan_axis"]
+        return self.goniometer | {"axes": [*axes[:moving], new, *axes[moving + 1:]]}
+
+    def crystal(self, matrix):
+        """The crystal's matrix as the list has it, of that in the laboratory where the scan's axis is at 0."""
+        fixed, setting = self._rotations()
+        return (setting @ fixed).T @ matrix
+
+
+def chosen(table, index, most):
+    """Rows of a reflection table: those of an experiment that are integrated, or indexed where none is; the brightest whose
+    boxes have ``most`` pixels together."""
+    mine = (table["id"] == index) & table["miller_index"].any(axis=1)
+    if "flags" in table and (mine & (table["flags"] & _INTEGRATED > 0)).any():
+        mine &= table["flags"] & _INTEGRATED > 0
+    rows = numpy.flatnonzero(mine)
+    light = table["intensity.sum.value"][rows] if "intensity.sum.value" in table else numpy.zeros(len(rows))
+    rows = rows[numpy.argsort(-light, kind="stable")]
+    return rows[numpy.cumsum(numpy.prod(numpy.diff(table["bbox"][rows].astype(float))[:, ::2], axis=1)) < most]
+
+
+def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0):
+    """The Boxes of reflections over all frames of a scan, with the background of each pixel: the mean of the frames where no
+    box is, smooth on the detector.
+
+    boxes: (n, 6) fast, slow, frame from, to. margin: by how much they are made larger, pixels and frames. places: pixels
+    (fast, slow) where the beam would meet each panel.
+    """
+    reach = boxes[:, 4:] + [-margin, margin]
+    low, high = ((limit - offset) / gain for limit in scan.trusted)
+    parts, frames, total, times, levels = [], [], 0, 0, []
+    for k in range(len(scan)):
+        here = numpy.flatnonzero((reach[:, 0] <= k) & (k < reach[:, 1]))
+        image = (scan.frame(k) - offset) / gain
+        on = Shoeboxes(image, boxes[here, :4], panel[here], (max(low, 0), high), margin)
+        parts.append((here[on.box], on.rows, on.data))
+        frames.append(numpy.full(len(on.box), k))
+        outside = (image >= max(low, 0)) & (image <= high)
+        outside[tuple(on.rows.T)] = False
+        light = numpy.where(outside, image, 0)
+        total, times = total + light, times + outside
+        levels.append(light.sum() / max(outside.sum(), 1))
+    box, rows, data = (numpy.concatenate(part) for part in zip(*parts))
+    frames = numpy.concatenate(frames)
+    level = numpy.array([Background(mean, seen > 0, place).model
+                         for mean, seen, place in zip(total / numpy.maximum(times, 1), times, places)])
+    background = level[tuple(rows.T)] * (numpy.array(levels) / max(numpy.mean(levels), 1e-9))[frames]
+    return Boxes(rows[:, 1:], data, numpy.maximum(background, 1e-3), box, len(boxes), panel=rows[:, 0], exposure=frames)

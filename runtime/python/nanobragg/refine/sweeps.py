@@ -1,0 +1,292 @@
+"""Rotation sweeps: the pixels of all frames explained together, each reflection with an intensity of its own."""
+
+import copy
+import dataclasses
+import os
+import time
+import warnings
+
+import numpy
+
+from .._errors import DATA_ERRORS, reason
+from ..simulator import Simulator
+from . import _files, _report
+from ._blocks import METRES, Quantity
+from ._crystal import cell_of, rotation
+from ._explain import MOST_SETS, Fit
+from ._positions import placed, scattering_vectors
+from ._scans import Scan, chosen, pixels
+from .photographs import UNITS, in_units, in_words
+
+_MOST_PIXELS = 2e7  # of boxes that are explained
+_FITTED = 3e5  # pixels of a fit
+_BRIGHT = 10.0  # sigmas
+_EDGE, _MOSAICITY = 2000.0, 0.1  # where fits start: A, degrees
+_FLAGS = ("-default_F", "1", "-N", "10", "-gauss_xtal", "--average=closed", "--average-nodes=5", "--cull=1e-5",
+          "--bandwidth-sigma=0.02", "-divergence_sigma", "0.2", "0.2")
+
+
+@dataclasses.dataclass
+class Sweep:
+    """What became of a sweep. Lengths in A and mm, angles in degrees, places in pixels."""
+
+    index: int
+    status: str = "refined"  # or "rejected"
+    why: str = ""
+    frames: int = 0
+    reflections: int = 0
+    bright: int = 0  # reflections above 10 sigmas
+    chi2: float = numpy.nan  # per pixel of theirs, of a variance of one photon and more
+    chi2_poisson: float = numpy.nan  # of the model's photons
+    rms_px: float = numpy.nan
+    sums: float = numpy.nan  # of the model over the table's, the median of bright reflections
+    sums_apart: float = numpy.nan  # what half of them are within
+    sums_far: int = 0  # how many are not within 5 %
+    turned: float = numpy.nan  # the crystal, from its start
+    axis_turned: float = numpy.nan
+    seconds: float = 0.0
+    matrix: numpy.ndarray = None  # columns a*, b*, c*, 1/A, in the laboratory where the axis is at 0
+    explained: object = dataclasses.field(default=None, repr=False)
+    rows: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the table
+    columns: dict = dataclasses.field(default_factory=dict, repr=False)  # of these reflections
+    boxes: object = dataclasses.field(default=None, repr=False)
+
+
+def _across(axis):
+    """Two directions at right angles to an axis and to each other."""
+    first = numpy.cross(axis, numpy.eye(3)[int(numpy.argmin(numpy.abs(axis)))])
+    first /= numpy.linalg.norm(first)
+    return first, numpy.cross(axis, first)
+
+
+def _simulators(path, index, listed):
+    experiment = listed["experiment"][index]
+    profile = listed.get("profile", [])
+    number = experiment.get("profile")
+    said = profile[number].get("sigma_m") if isinstance(number, int) and 0 <= number < len(profile) else None
+    width = str(said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY)
+    where = ["--expt", f"{path}:{index}"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sim = Simulator.from_flags([*where, *_FLAGS, "-mosaic_abc", width, width, width], threads=1)
+        plain = Simulator.from_flags([*where, "-default_F", "1", "-N", "10", "--average=sampled"], threads=1)
+    edges = numpy.linalg.norm(numpy.linalg.inv(sim["reciprocal_matrix"]), axis=1) * 1e10
+    for name, edge in zip("abc", edges):
+        sim[f"ncells_{name}"] = max(_EDGE / edge, 5.0)
+    return sim, plain
+
+
+def _nearest(sim, boxes, exposures):
+    """Of each pixel the Miller index that is nearest, and on which side of beam and axis it is: a reflection crosses the sphere
+    on both."""
+    q = scattering_vectors(sim, boxes.panel, boxes.rows)
+    axis = sim["spindle_axis"]
+    side = q @ numpy.cross(axis, sim["beam_direction"]) > 0
+    for number in numpy.unique(boxes.exposure):
+        here = boxes.exposure == number
+        q[here] = q[here] @ rotation((exposures[number]["phi0"] + sim["osc"] / 2) * axis)  # to where the crystal is at 0
+    return numpy.column_stack([numpy.rint(q @ numpy.linalg.inv(sim["reciprocal_matrix"]).T), side]).astype("i4")
+
+
+class _SweepFit(Fit):
+    def positions_and_rocking(self):
+        """Orientation, detector and axis, then the shapes of spots on the detector and over the frames."""
+        self.run(100.0, 6, "B", "bandwidth", "size", "scale", "cell", enough=0.01)
+        self.run(100.0, 15, "B", "scale", enough=1e-3)
+        while self.model.sets < self.sets and self.another_set(100.0, wider=True):
+            pass
+        self.run(100.0, 6, "B", enough=1e-3)
+        self.free_at_end, self.curvature = self.free("B"), self.fit.curvature
+
+
+def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
+    sweep.frames = len(scan)
+    rows = sweep.rows = chosen(table, sweep.index, _MOST_PIXELS)
+    sweep.reflections = len(rows)
+    if len(rows) < 10:
+        raise ValueError(f"has {len(rows)} indexed reflections, and 10 are needed at least")
+    sims = sim, _ = _simulators(scan.path, sweep.index, listed)
+    bbox = table["bbox"][rows].astype(int)
+    bbox[:, 4:] -= scan.first - 1
+    corners, axes = placed(sim)
+    feet = [-(axis[:2] @ corner) / sim["pixel_size"] for corner, axis in zip(corners, axes)]
+    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), margin, feet, gain, offset)
+    exposures = [{"phi0": scan.phi(k)} for k in range(len(scan))]
+    boxes = sweep.boxes = boxes.with_reflections(_nearest(sim, boxes, exposures))
+    light = boxes.sums(boxes.data - boxes.background)
+    fitted = numpy.argsort(-light)
+    fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
+    axis, matrix = sim["spindle_axis"], sim["reciprocal_matrix"] / METRES
+    tilts = {f"axis {i}": Quantity("axis", ("spindle_axis",), 1e-3 * across, 1.75) for i, across in enumerate(_across(axis))}
+    fit = _SweepFit(sims, boxes, light, system, most=fitted, exposures=exposures, more=tilts, volume=True, **how)
+    fit.positions_and_rocking()
+    result = sweep.explained = fit.result()
+    sweep.matrix, sweep.turned = result.matrix, _angle(result.matrix @ numpy.linalg.inv(matrix))
+    sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, result.values["spindle_axis"])),
+                                                          axis @ result.values["spindle_axis"])))
+    _measure(sweep, boxes, table, bbox)
+
+
+def _angle(change):
+    """Degrees of the rotation in a change that strains, too."""
+    left, _, right = numpy.linalg.svd(change)
+    return float(numpy.degrees(numpy.arccos(numpy.clip((numpy.trace(left @ right) - 1) / 2, -1, 1))))
+
+
+def _measure(sweep, boxes, table, bbox):
+    """What the pixels of each reflection say, against the table."""
+    result, rows = sweep.explained, sweep.rows
+    model = result.ratio[boxes.reflection] * result.image
+    # The pixels of a box that are its own reflection's.
+    own = (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
+
+    def sums(values, where=own):
+        return numpy.bincount(boxes.box[where], weights=values[where], minlength=boxes.count)
+
+    count, left = numpy.maximum(sums(numpy.ones(len(model))), 1), (boxes.data - boxes.background - model)**2
+    variance = boxes.background + model
+    light = sums(model)
+    lit = own & (model > 0.1 * boxes.background)
+    sigma = numpy.sqrt(numpy.maximum(sums(variance, lit), 1.0))
+    sweep.columns = {"chi2": sums(left / numpy.maximum(variance, 1)) / count, "light": light, "sigma": sigma,
+                     "data": sums(boxes.data - boxes.background, lit)}
+    for name, axis in (("fast", boxes.rows[:, 1]), ("slow", boxes.rows[:, 0]), ("frame", boxes.exposure)):
+        sweep.columns[name] = sums(model * (axis + 0.5)) / numpy.maximum(light, 1e-9)
+    bright, said = light > _BRIGHT * sigma, table.get("intensity.sum.value")
+    if said is not None and "intensity.sum.variance" in table:
+        bright = said[rows] > _BRIGHT * numpy.sqrt(numpy.maximum(table["intensity.sum.variance"][rows], 1e-9))
+        # The table's sums are those of its boxes.
+        low, high = bbox[boxes.box, ::2], bbox[boxes.box, 1::2]
+        at = numpy.column_stack([boxes.rows[:, ::-1], boxes.exposure])
+        inside = own & (low <= at).all(axis=1) & (at < high).all(axis=1)
+        if bright.any():
+            ratios = sums(model, inside)[bright] / said[rows][bright]
+            sweep.sums, sweep.sums_apart = float(numpy.median(ratios)), float(numpy.median(numpy.abs(ratios - 1)))
+            sweep.sums_far = int((numpy.abs(ratios - 1) > 0.05).sum())
+    sweep.bright = int(bright.sum())
+    if bright.any():
+        sweep.chi2, sweep.chi2_poisson = (float(sums(left / v)[bright].sum() / count[bright].sum())
+                                          for v in (numpy.maximum(variance, 1), variance))
+    sweep.rms_px = result.rms_px
+
+
+_COLUMNS = ["sweep", "status", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
+            "sums_far", "turned_deg", "axis_turned_deg", "distance_mm", "a", "b", "c", "alpha", "beta", "gamma", "sets", "divergence_h_mrad",
+            "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "seconds", "why"]
+
+
+def _line(sweep):
+    row = {"sweep": sweep.index, "status": sweep.status, "frames": sweep.frames, "reflections": sweep.reflections,
+           "bright": sweep.bright, "sums_far": sweep.sums_far, "seconds": f"{sweep.seconds:.2f}", "why": sweep.why}
+    if sweep.explained:
+        row |= {name: f"{getattr(sweep, name):.4g}" for name in ("chi2", "chi2_poisson", "rms_px", "sums", "sums_apart")}
+        row |= {"turned_deg": f"{sweep.turned:.5f}", "axis_turned_deg": f"{sweep.axis_turned:.5f}",
+                "distance_mm": f"{1e3 * sweep.explained.values['close_distance']:.4f}"}
+        row |= {name: f"{value:.5f}" for name, value in zip(("a", "b", "c", "alpha", "beta", "gamma"), cell_of(sweep.matrix))}
+        row |= {name: f"{value:.6g}" for name, value in in_words(sweep.explained) if name in _COLUMNS}
+    return [row.get(name, "") for name in _COLUMNS]
+
+
+def _write(out, found, listed, table, path):
+    """refined.expt, refined.refl, sweeps.csv and report.html."""
+    os.makedirs(out, exist_ok=True)
+    good = [sweep for sweep in found if sweep.explained]
+    lines = [_COLUMNS, *map(_line, found)]
+    _report.write_table(os.path.join(out, "sweeps.csv"), lines)
+    _report.write_page(os.path.join(out, "report.html"), "Refined sweeps",
+                       [_report.table(lines[0], lines[1:]), *(part for sweep in good for part in _page(sweep, table))])
+    if not good:
+        return
+    content = copy.deepcopy(listed)
+    for sweep in good:
+        scan, experiment = Scan(listed, sweep.index, path), content["experiment"][sweep.index]
+        detector = copy.deepcopy(content["detector"][experiment["detector"]])
+        detector.pop("hierarchy", None)
+        for panel, *places in zip(detector["panels"], *sweep.explained.panels):
+            panel |= {name: (scale * place).tolist() for name, place, scale in
+                      zip(("origin", "fast_axis", "slow_axis"), places, (1e3, *(1 / numpy.linalg.norm(p) for p in places[1:])))}
+        experiment["detector"], experiment["goniometer"] = len(content["detector"]), len(content["goniometer"])
+        content["detector"].append(detector)
+        content["goniometer"].append(scan.with_axis(sweep.explained.values["spindle_axis"]))
+    _files.write_experiments(os.path.join(out, "refined.expt"), content,
+                             {sweep.index: Scan(listed, sweep.index, path).crystal(sweep.matrix) for sweep in good},
+                             read_from=path)
+    _files.write_reflections(os.path.join(out, "refined.refl"), _reflections(good, table, listed, path))
+
+
+def _reflections(good, table, listed, path):
+    parts = []
+    for sweep in good:
+        first = Scan(listed, sweep.index, path).first - 1
+        found = sweep.columns
+        parts.append({"miller_index": table["miller_index"][sweep.rows].astype("i4"), "id": table["id"][sweep.rows].astype("i4"),
+                      "panel": table["panel"][sweep.rows].astype("u8"), "bbox": table["bbox"][sweep.rows].astype("i4"),
+                      "xyzcal.px": numpy.column_stack([found["fast"], found["slow"], found["frame"] + first]),
+                      "intensity.sum.value": found["data"], "intensity.sum.variance": found["sigma"]**2,
+                      "intensity.prf.value": found["light"], "intensity.prf.variance": found["sigma"]**2,
+                      "chi2": found["chi2"]})
+    return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _page(sweep, table, pictures=12):
+    result, boxes, found = sweep.explained, sweep.boxes, sweep.columns
+    parts = [f"<h2>Sweep {sweep.index}</h2>"]
+    if result.degenerate:
+        parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
+                     + "; ".join(result.degenerate) + ".</p>")
+    parts.append(_report.table(["number", "change from the start", "sigma"],
+                               [(name, f"{x:.4f}", f"{s:.2g}" if s else "held")
+                                for name, x, s in zip(result.names, result.x, result.sigma)]))
+    parts.append("<h3>Brightest reflections</h3><p>Frames from left to right; data, model, and what is left from -5 sigmas "
+                 "(white) to 5 (black).</p>")
+    model = boxes.background + result.ratio[boxes.reflection] * result.image
+    for i in numpy.argsort(-found["light"])[:pictures]:
+        here = boxes.box == i
+        rows, frames = boxes.rows[here], boxes.exposure[here]
+        low, high = rows.min(axis=0), rows.max(axis=0) + 1
+        slow, fast = high - low
+        pair = numpy.full((2, slow, fast * (frames.max() - frames.min() + 1)), numpy.nan)
+        where = rows[:, 0] - low[0], (frames - frames.min()) * fast + rows[:, 1] - low[1]
+        pair[0][where], pair[1][where] = boxes.data[here], model[here]
+        h, k, l = table["miller_index"][sweep.rows[i]]
+        parts.append("<figure>" + _report.pictures_of(*pair) + f"<figcaption>{h} {k} {l}: {found['light'][i]:.0f} photons, "
+                     f"chi-square {found['chi2'][i]:.3g}</figcaption></figure>")
+    return parts
+
+
+def are_sweeps(experiments):
+    """Whether an experiment list has rotation scans of several frames."""
+    listed = _files.read_experiments(experiments)
+    return any(Scan.of(listed, index) for index in range(len(listed["experiment"])))
+
+
+def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=None, sets=MOST_SETS, margin=2, gain=1.0,
+           offset=0.0, out=None, progress=None):
+    """Explains the pixels of rotation sweeps, over all frames together, with an intensity for each reflection: orientation,
+    cell, goniometer axis, detector, mosaicity, size of blocks, divergence and bandwidth.
+
+    experiments: an experiment list of DIALS (.expt) with scans; the frames are found beside it, .gz and .bz2 too.
+    reflections: its reflection table (.refl), integrated or indexed. system: which cell the crystal keeps, one of
+    refine.CELL_SYSTEMS. held, restrain: numbers of the fit, by name, that stay, and sigmas of others. sets: of mosaic blocks,
+    at most. margin: pixels and frames by which boxes are enlarged. gain, offset: an image holds photons * gain + offset.
+    out: a folder for refined.expt, refined.refl, sweeps.csv and report.html.
+
+    Returns a Sweep for each experiment.
+    """
+    path = str(experiments)
+    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"]}), "sets": sets}
+    listed, table = _files.read_experiments(path), _files.read_reflections(reflections)
+    found = []
+    for index in range(len(listed["experiment"])):
+        begin, sweep = time.perf_counter(), Sweep(index)
+        try:
+            _explain(sweep, Scan(listed, index, path), listed, table, system, margin, gain, offset, how)
+        except DATA_ERRORS as error:
+            sweep.status, sweep.why = "rejected", reason(error)
+        sweep.seconds = time.perf_counter() - begin
+        found.append(sweep)
+        if progress:
+            progress(sweep)
+    if out is not None:
+        _write(out, found, listed, table, path)
+    return found

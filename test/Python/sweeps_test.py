@@ -1,0 +1,129 @@
+"""Rotation sweeps: pixels of all frames explained together."""
+
+import contextlib
+import csv
+import importlib.util
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+for needed in ("scipy", "msgpack"):
+    if importlib.util.find_spec(needed) is None:
+        print(f"skipped: there is no {needed}")
+        sys.exit(0)
+
+from nanobragg.refine import _files, sweeps
+from nanobragg.refine.__main__ import main
+from nanobragg.refine._crystal import rotation
+from nanobragg.refine._scans import Scan
+
+REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real", "l_cysteine")
+CYSTEINE = [os.path.join(REAL, "l_cysteine_narrow_wedge_11_integrated." + end) for end in ("expt", "refl")]
+FRAMES = ("-cell 40 50 60 90 90 90 -default_F 60 -N 40 -gauss_xtal -mosaic 0.12 -divergence_sigma 0.3 0.2 --bandwidth-sigma=0.05 "
+          "-misset 12 -37 61 -lambda 1 -xds -distance 120 -detpixels 400 -pixel 0.172 -fluence 1e26 -water 0.3 -nopgm -noprogress "
+          "--cull=1e-6 --frames=8 --osc-per-frame=0.1 --cbf=s.cbf --write-expt=truth.expt --write-refl=truth.refl -seed 3").split()
+
+
+def _crystal(listed):
+    return np.linalg.inv([listed["crystal"][0][f"real_space_{n}"] for n in "abc"])
+
+
+def _degrees(change):
+    return np.degrees(np.arccos(np.clip((np.trace(change) - 1) / 2, -1, 1)))
+
+
+class OfASimulatedSweep(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        subprocess.run([sys.executable, "-m", "nanobragg.simulate", *FRAMES], cwd=cls.folder.name, check=True, capture_output=True)
+        cls.truth = _files.read_experiments(os.path.join(cls.folder.name, "truth.expt"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_comes_back_from_beside_the_truth(self):
+        """Crystal, axis and distance are off."""
+        start = json.loads(json.dumps(self.truth))
+        off = rotation(np.radians([0.03, -0.05, 0.04])) @ _crystal(self.truth)
+        start["crystal"][0] |= {f"real_space_{n}": v.tolist() for n, v in zip("abc", np.linalg.inv(off))}
+        panel, = start["detector"][0]["panels"]
+        panel["origin"][2] *= 1.001
+        (goniometer,) = start["goniometer"]
+        axis = np.array(goniometer["rotation_axis"], float)
+        goniometer["rotation_axis"] = (rotation(np.radians([0.0, 0.03, 0.05])) @ axis).tolist()
+        beside, out = (os.path.join(self.folder.name, name) for name in ("start.expt", "out"))
+        with open(beside, "w") as file:
+            json.dump(start, file)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(main([beside, os.path.join(self.folder.name, "truth.refl"), "--system=orthorhombic", f"--out={out}",
+                                   "--sets=1"]), 0)
+        self.assertIn("1 of 1 sweeps refined", said.getvalue())
+        with open(os.path.join(out, "sweeps.csv")) as file:
+            row, = csv.DictReader(file)
+        self.assertLess(abs(float(row["chi2_poisson"]) - 1), 0.1)
+        self.assertLess(abs(float(row["sums"]) - 1), 0.02)
+        self.assertLess(abs(float(row["mosaicity_deg"]) / 0.12 - 1), 0.05)
+        self.assertLess(float(row["rms_px"]), 0.1)
+        refined = _files.read_experiments(os.path.join(out, "refined.expt"))
+        matrix = _crystal(refined)
+        self.assertLess(_degrees(matrix @ np.linalg.inv(_crystal(self.truth))), 0.015)
+        table = _files.read_reflections(os.path.join(out, "refined.refl"))
+        self.assertEqual(set(table["id"]), {0})
+
+    def test_what_is_no_sweep_is_refused(self):
+        listed = os.path.join(self.folder.name, "truth.expt")
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(main([listed, listed.replace("expt", "refl"), "--", "-N", "3"]), 1)
+            self.assertEqual(main([listed, listed.replace("expt", "refl"), "--workers=2"]), 1)
+            self.assertEqual(main([listed, listed.replace("expt", "refl"), "--fix=axes"]), 1)
+        for text in ("flags of nb-sim", "--workers has no effect on rotation sweeps", "axes is no number of this fit"):
+            self.assertIn(text, said.getvalue())
+
+
+class OfScans(unittest.TestCase):
+    def test_goniometers_of_several_axes(self):
+        """The laboratory's crystal and axis come back to what the list says of a phi scan under a turned omega."""
+        axes, angles = [[0.6, -0.8, 0.0], [1.0, 0.0, 0.0]], [20.0, 35.0]
+        omega = rotation(np.radians(35.0) * np.array(axes[1]))
+        for moving in (0, 1):
+            listed = {"experiment": [{"scan": 0, "imageset": 0, "goniometer": 0, "detector": 0}],
+                      "scan": [{"image_range": [3, 5], "oscillation": [angles[moving], 0.1]}],
+                      "imageset": [{"template": "a_####.cbf"}], "detector": [{"panels": [{}]}],
+                      "goniometer": [{"axes": axes, "angles": angles, "scan_axis": moving}]}
+            self.assertTrue(Scan.of(listed, 0))
+            scan = Scan(listed, 0, "/data/x.expt")
+            self.assertEqual((scan.names[0], len(scan)), ("/data/a_0003.cbf", 3))
+            self.assertAlmostEqual(np.degrees(scan.phi(2)), angles[moving] + 0.2)
+            fixed = np.eye(3) if moving == 0 else rotation(np.radians(20.0) * np.array(axes[0]))
+            setting = omega if moving == 0 else np.eye(3)
+            matrix = np.diag([0.1, 0.2, 0.3])
+            np.testing.assert_allclose(scan.crystal(setting @ fixed @ matrix), matrix, atol=1e-12)
+            axis = setting @ axes[moving]
+            np.testing.assert_allclose(scan.with_axis(axis)["axes"][moving], axes[moving], atol=1e-12)
+
+
+@unittest.skipUnless(os.path.isdir(REAL), "skipped: there is no sweep of ../shared/real")
+class OfCysteine(unittest.TestCase):
+    """B. Williams, R. Gildea, G. Winter, doi 10.5281/zenodo.51405, CC-BY 4.0."""
+
+    def test_rocking_curves_are_explained(self):
+        sweep, = sweeps(*CYSTEINE, system="orthorhombic")
+        self.assertEqual(sweep.status, "refined", sweep.why)
+        self.assertEqual((sweep.frames, sweep.bright), (10, 19))
+        self.assertLess(sweep.chi2, 1)
+        self.assertLess(sweep.chi2_poisson, 2.5)
+        self.assertLess(sweep.rms_px, 0.3)
+        self.assertLess(abs(sweep.sums - 1), 0.02)
+        self.assertLess(sweep.sums_apart, 0.03)
+
+
+if __name__ == "__main__":
+    unittest.main()
