@@ -197,7 +197,8 @@ class Background(unittest.TestCase):
     def test_derivatives(self):
         """By all numbers, of both orders; nodes of this table are no kinks."""
         flags = ["-stol", self.table(SMOOTH), "-thickness", 1, "-stol", "table.stol", "-density", 0.3,
-                 "-detector_thick", 450, "-detector_abs", 234, "--loss=random:3"]
+                 "-detector_thick", 450, "-detector_abs", 234, "--loss=random:3",
+                 "-detpixels", 16, "-pixel", 5, "-oversample", 2]
         numbers = ("background_thickness,background_density,background_molar_mass,background_area,"
                    "distance,wavelength,attenuation_depth")
         for more in (["--wrt=" + numbers + ",background_F"], ["--wrt=" + numbers, "--order=2"],

@@ -67,18 +67,21 @@ class Structured(unittest.TestCase):
         self.assertTrue(0 < used < WORDS.files or WORDS.files < 10, words)
 
     def test_experiments(self):
-        done = self.simulate(*GOOD, *CELL, "-phi", "0", "-osc", "1", "--cbf=b.cbf", "--write-expt=good.expt")
+        done = self.simulate(*GOOD, *CELL, *"-phi 0 -osc 1 -gauss_xtal --average=closed -mosaic 0.3".split(),
+                             *"--bandwidth-sigma 0.1 -divergence_sigma 0.2 0.1 --cbf=b.cbf --write-expt=good.expt".split())
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(os.path.join(self.folder, "good.expt")) as file:
             good = file.read()
+        self.assertIn("nanobragg", json.loads(good)["experiment"][0])
 
         def make(draws):
             tree = json.loads(good)
+            some = tree["experiment"][0]["nanobragg"] if draws.random() < 0.2 else tree
             for _ in range(draws.choice((1, 1, 2, 3))):
-                damage.damage_tree(tree, draws)
+                damage.damage_tree(some, draws)
             self.add("a.expt", json.dumps(tree))
 
-        self.each(["--expt=a.expt"], make)
+        self.each(["-gauss_xtal", "--expt=a.expt"], make)
         for deep in ("[" * 100000, '{"experiment": ' + "[" * 100000 + "]" * 100000 + "}"):
             self.add("a.expt", deep)
             done = self.simulate(*GOOD, "--expt=a.expt")

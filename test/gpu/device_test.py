@@ -13,7 +13,7 @@ import unittest
 import numpy as np
 
 PARITY = pathlib.Path(__file__).resolve().parent.parent / "parity"
-SMALL = "-cell 70 80 90 90 100 90 -N 4 -default_F 10 -lambda 1 -distance 50 -pixel 1".split()
+SMALL = "-cell 70 80 90 90 100 90 -N 4 -default_F 10 -lambda 1 -distance 50 -pixel 1 -oversample 2".split()
 # Nearly all samples are dark.
 SHARP = ("-cell 70 80 90 90 100 90 -N 200 -gauss_xtal -lambda 1 -distance 100 -pixel 0.5 -detpixels 150 "
          "-oversample 1 -default_F 10 -misset 10 20 30 -mosaic 0.3 -mosaic_dom 30").split()

@@ -66,15 +66,16 @@ const Named experiments[] = {
      "cell,misset,ncells,fudge,detector"},
     {"Gain",
      "-cell 40 50 60 80 95 105 -misset 10 20 30 -default_F 10 -N 5 -gain 3 -lambda 1 -distance 60 "
-     "-pixel 2 -detpixels 32 -water 20",
+     "-pixel 2 -detpixels 32 -oversample 2 -water 20",
      "cell,gain,fluence,water,distance"},
     {"MosaicEllipsoid",
      "-cell 40 50 60 80 95 105 -misset 10 20 30 -default_F 10 -N 5 -lambda 1 -distance 60 -pixel 2 "
-     "-detpixels 32 -mosaic_abc 0.3 0.5 0.8 -mosaic_domains 6 -phi 10 -osc 1 -phisteps 2",
+     "-detpixels 32 -oversample 2 -mosaic_abc 0.3 0.5 0.8 -mosaic_domains 6 -phi 10 -osc 1 "
+     "-phisteps 2",
      "cell,misset,mosaic,goniometer"},
     {"Diffuse",
      "-cell 40 40 60 90 90 120 -misset 10 20 30 -default_F 10 -N 5 -lambda 1 -distance 60 -pixel 2 "
-     "-detpixels 32 -diffuse_gamma 20 30 40 -diffuse_sigma 0.3 0.4 0.5 -laue_group 9",
+     "-detpixels 32 -oversample 2 -diffuse_gamma 20 30 40 -diffuse_sigma 0.3 0.4 0.5 -laue_group 9",
      // By others the image has jumps, where the nearest reflection changes.
      "diffuse,ncells,fluence"},
     {"Curved",

@@ -67,7 +67,7 @@ TESTS = {
 }
 TARGETS = ["nb-derivatives-test", "nb-interpreter-test", "nb-opt", "nb-run", "nb-random-test", "nb-sim",
            "nb-gradcheck-test", "nb-gradcheck", "nb-io-test", "nb-cull-derivatives-test", "nb-compiler",
-           "nb-lsp-server"]
+           "nb-lsp-server", "nb-gemmi"]
 # A mutant that hangs is caught: by processor time, since on a machine that others use the clock says little.
 PROCESSOR_SECONDS, SECONDS = 300, 3600
 # Code moves. So many of the mutants may have lost their place before somebody has to look.

@@ -15,7 +15,7 @@ import numpy as np
 
 PIXELS = 24
 EXPERIMENT = ("-cell 30 40 50 80 95 105 -misset 10 20 30 -default_F 10 -N 4 -lambda 1 -distance 60 "
-              f"-pixel 2 -detpixels {PIXELS} -mosaic 1 -mosaic_dom 3 -fluence 1e29").split()
+              f"-pixel 2 -detpixels {PIXELS} -oversample 2 -mosaic 1 -mosaic_dom 3 -fluence 1e29").split()
 ADC = 40
 ENGINES = ([], ["--no-fuse"], ["--device=gpu-on-cpu"])
 
