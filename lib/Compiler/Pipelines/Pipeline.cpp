@@ -131,9 +131,9 @@ static llvm::Error runStepwise(Pipeline pipeline, ModuleOp program, IRDump *dump
       return error;
   for (PipelineStep &step : pipeline.steps) {
     const std::string name = step.name(), text = step.text();
-    const bool written = !step.pass;
     if (failed(step.run(program)))
-      return llvm::createStringError(written ? "pass " + name + ": " + message : message);
+      return llvm::createStringError("pass " + name + ": " +
+                                     (message.empty() ? "fails and does not say why" : message));
     if (!dump)
       continue;
     if (llvm::Error error = dump->write(program, name, text))
@@ -156,14 +156,14 @@ std::string nb::sentenceOf(Diagnostic &diagnostic) {
   return placeOf(diagnostic.getLocation()) + diagnostic.str();
 }
 
-llvm::Error nb::runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump) {
+llvm::Error nb::runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump, bool stepwise) {
   std::string message;
   ScopedDiagnosticHandler handler(program.getContext(), [&](Diagnostic &diagnostic) {
     if (message.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
       message = sentenceOf(diagnostic);
   });
-  const bool written = llvm::any_of(pipeline.steps, [](auto &step) { return !step.pass; });
-  if (dump || written)
+  stepwise |= llvm::any_of(pipeline.steps, [](auto &step) { return !step.pass; });
+  if (dump || stepwise)
     return runStepwise(std::move(pipeline), program, dump, message);
   PassManager passes(program.getContext());
   passes.enableVerifier(false);

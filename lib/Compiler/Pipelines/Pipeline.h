@@ -125,8 +125,9 @@ std::string sentenceOf(Diagnostic &diagnostic);
 
 /// Runs all passes; the error is the first that one reported. With `dump`, the program is verified
 /// and written after each pass (and before the first, if nothing has been written yet).
-/// A pipeline with steps from a text is verified after each pass too, and the error names the pass.
-llvm::Error runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump = nullptr);
+/// `stepwise`, and where steps are from a text, it is verified too, and the error names the pass.
+llvm::Error runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump = nullptr,
+                        bool stepwise = false);
 
 } // namespace mlir::nb
 
