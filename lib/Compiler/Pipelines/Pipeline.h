@@ -65,8 +65,8 @@ struct PipelineStep {
   std::string name() const;
   /// As nb-opt's --pass-pipeline takes it: "builtin.module(func.func(nb-fuse))".
   std::string text() const;
-  /// Runs this pass alone and verifies what it left.
-  LogicalResult run(ModuleOp program);
+  /// Runs this pass alone and verifies what it left. `failedOn`: takes the op where it fails.
+  LogicalResult run(ModuleOp program, std::string *failedOn = nullptr);
 };
 
 class Pipeline {
@@ -119,6 +119,9 @@ private:
 /// step for each of its passes, those of named pipelines too, in the stage "pipeline". The passes
 /// have to be registered. An error names what is wrong with the text.
 llvm::Expected<Pipeline> parsePipeline(llvm::StringRef text);
+
+/// A pipeline's text without the "builtin.module(" around it.
+llvm::StringRef insideModule(llvm::StringRef text);
 
 /// What went wrong in a sentence: where, and what.
 std::string sentenceOf(Diagnostic &diagnostic);
