@@ -30,7 +30,7 @@ class BadPasses(unittest.TestCase):
         return done.returncode, done.stdout + done.stderr
 
     def try_pass(self, *words):
-        return self.run_tool('nb-try', '--grad=none', '--no-count', '--repeat=0', *words)
+        return self.run_tool('nb-try', '--grad=none', '--repeat=0', *words)
 
     def check_reproducer(self, name, text):
         self.assertIn(f"nb-opt reproducer-{name}.mlir --pass-pipeline='builtin.module(func.func({name}))'", text)
@@ -40,7 +40,7 @@ class BadPasses(unittest.TestCase):
 
     def test_crashes(self):
         for name in ('bad-crash', 'bad-overflow'):
-            for tool, words in (('nb-sim', ['-nopgm', '-nonoise', '--device=cpu']), ('nb-compile', ['--emit=asm']), ('nb-try', ['--grad=none', '--no-count', '--repeat=0'])):
+            for tool, words in (('nb-sim', ['-nopgm', '-nonoise', '--device=cpu']), ('nb-compile', ['--emit=asm']), ('nb-try', ['--grad=none', '--repeat=0'])):
                 with self.subTest(f'{tool} {name}'):
                     status, text = self.run_tool(tool, *words, passes(name))
                     self.assertNotEqual(status, 0)
@@ -55,7 +55,7 @@ class BadPasses(unittest.TestCase):
         self.check_reproducer('bad-hang', text)
 
     def test_silence(self):
-        for tool, words in (('nb-sim', ['-nopgm', '-nonoise', '--device=cpu']), ('nb-try', ['--grad=none', '--no-count', '--repeat=0'])):
+        for tool, words in (('nb-sim', ['-nopgm', '-nonoise', '--device=cpu']), ('nb-try', ['--grad=none', '--repeat=0'])):
             status, text = self.run_tool(tool, *words, passes('bad-silent'))
             self.assertNotEqual(status, 0)
             self.assertIn('pass bad-silent: fails on func.func @image and does not say why', text)

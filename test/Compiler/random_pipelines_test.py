@@ -103,7 +103,7 @@ def main():
     while time.monotonic() - begin < options.seconds if options.seconds else count < options.orders:
         flags = draws.choice(EXPERIMENTS)
         batch = [pipeline(draws) for _ in range(16)]
-        command = [options.nb_try, *COMMON.split(), *flags.split(), "--grad=none", "--no-count", "--repeat=0", "--timeout=30", "--json",
+        command = [options.nb_try, *COMMON.split(), *flags.split(), "--grad=none", "--repeat=0", "--timeout=30", "--json",
                    *(f"--pipeline={text}" for _, _, text in batch)]
         done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, NB_CACHE="off"), timeout=600)
         rows = [json.loads(line) for line in done.stdout.splitlines()]

@@ -129,7 +129,7 @@ int Try::answer(const std::vector<TrialResult> &results) const {
   if (is.starts_with("slower") && first.compiles() && results[0].compiles() &&
       !(first.instructionsPerSample && results[0].instructionsPerSample))
     throw std::runtime_error("--is=slower counts instructions, which cannot be done here: on "
-                             "x86-64 only, without --no-count, and of pixels with fewer than some "
+                             "x86-64 only, and of pixels with fewer than some "
                              "ten thousand samples (-oversample, -mosaic_domains)");
   if (is == "crash")
     yes = first.endsBadly();
