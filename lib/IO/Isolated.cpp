@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace nanobragg::io {
 namespace {
@@ -65,6 +66,8 @@ IsolatedResult runIsolated(const std::function<std::string()> &work, const Isola
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (limits.bytes)
       limitMemory(*limits.bytes);
+    if (limits.withErrors)
+      ::dup2(ends[1], STDERR_FILENO);
     writeAll(ends[1], work());
     std::_Exit(0);
   }
@@ -80,10 +83,11 @@ IsolatedResult runIsolated(const std::function<std::string()> &work, const Isola
   char buffer[65536];
   for (;;) {
     const double passed = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (passed > limits.seconds) {
-      late = true;
-      ::kill(child, SIGKILL);
-      break;
+    constexpr double toSayWhy = 6; // seconds for handlers of the copy
+    if (passed > limits.seconds + (late ? toSayWhy : 0)) {
+      ::kill(child, late ? SIGKILL : SIGTERM);
+      if (std::exchange(late, true))
+        break;
     }
     pollfd ready{ends[0], POLLIN, 0};
     if (::poll(&ready, 1, 200) <= 0)

@@ -16,6 +16,7 @@ struct IsolatedResult {
 struct IsolatedLimits {
   double seconds;
   std::optional<double> bytes{}; ///< memory beside what this process has
+  bool withErrors = false;       ///< the text begins with what goes to standard error
 };
 
 /// Runs `work` in a copy of this process and returns the text that it makes. What it does to memory

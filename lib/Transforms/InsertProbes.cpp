@@ -70,7 +70,7 @@ bool isProbed(Value value) {
 
 bool canBeProbed(Type type) {
   return isScalarOrLanes(type) || isIndexOrLanes(type) || isConditionOrLanes(type) ||
-         isa<Vec3Type>(type);
+         isa<Vec3Type, Mat3Type>(type);
 }
 
 remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {

@@ -201,7 +201,10 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   bool elementwise =
       OpTrait::hasElementwiseMappableTraits(op) || isa_and_nonnull<NBDialect>(op->getDialect());
   if (!elementwise || !isMemoryEffectFree(op))
-    return refuse("cannot be computed in lanes");
+    return refuse(isa_and_nonnull<NBDialect>(op->getDialect())
+                      ? "cannot be computed in lanes"
+                      : "cannot be computed in lanes; what lowers arithmetic or loops "
+                        "(convert-to-llvm) belongs behind --nb-outline-kernel");
 
   if (auto division = dyn_cast<arith::DivFOp>(op); division && multiplyByReciprocal(division))
     return success();

@@ -37,7 +37,7 @@ class NbTry(unittest.TestCase):
                 for row in map(json.loads, self.run_try('--json', '--repeat=1', *words, status=status).splitlines())}
 
     def test_what_each_pass_is_worth(self):
-        rows = self.rows(*FLAGS, '--leave-out=nb-hoist-invariants', '--leave-out=nb-vectorize')
+        rows = self.rows(*FLAGS, '--count', '--leave-out=nb-hoist-invariants', '--leave-out=nb-vectorize')
         default, hoist = rows['default'], rows['without nb-hoist-invariants']
         for row in rows.values():
             self.assertEqual(row['failure'], '')
@@ -66,14 +66,14 @@ class NbTry(unittest.TestCase):
         self.assertLess(rows['exact']['default']['ns_per_sample'], rows['off']['default']['ns_per_sample'])
         # Some million samples of a pixel are too many to step through.
         self.assertNotIn('instructions_per_sample',
-                         self.rows(*flags, '-oversample', '500', '--cull=off', '--grad=none')['default'])
+                         self.rows(*flags, '--count', '-oversample', '500', '--cull=off', '--grad=none')['default'])
         self.run_try(*flags, '-oversample', '500', '--cull=off', '--grad=none', '--is=slower:1', '--pipeline=builtin.module()',
                      status=1)
 
     def test_gradients_that_are_zero_by_symmetry(self):
         """Rounding is all there is of them."""
         cubic = '-default_F 100 -cell 80 80 80 90 90 90 -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 64 -mosaic 0 --quiet'
-        row = self.rows(*cubic.split(), '--grad=misset_x,misset_y,misset_z,cell_alpha', '--no-count')['default']
+        row = self.rows(*cubic.split(), '--grad=misset_x,misset_y,misset_z,cell_alpha')['default']
         self.assertTrue(row['gradient']['same'], row['gradient'])
         pattern = """module {
   pdl.pattern : benefit(1) {
@@ -87,7 +87,7 @@ class NbTry(unittest.TestCase):
 }
 """
         (self.folder / 'wrong.mlir').write_text(pattern)
-        row = self.rows(*cubic.split(), '--grad=distance', '--no-count',
+        row = self.rows(*cubic.split(), '--grad=distance',
                         '--pipeline=builtin.module(nb-apply-patterns{files=wrong.mlir})', status=3)['given']
         self.assertFalse(row['gradient']['same'], row)
 

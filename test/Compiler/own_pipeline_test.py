@@ -115,6 +115,30 @@ class OwnPipeline(unittest.TestCase):
         wrong = self.run_tool('nb-compile', lowered, '--emit=asm', '--pipeline=builtin.module()', status=1).stderr
         self.assertRegex(wrong, r"program.mlir:\d+:\d+: 'func.return' is left, of which there is no code")
 
+    def test_a_cast_that_is_left_is_not_the_culprit(self):
+        lowered = self.program('--emit=mlir', '--until-after=llvm')
+        text = lowered.read_text().replace(
+            'llvm.func @image_prepare', 'llvm.func @left(%v: i64) -> i64 {\n'
+            '%i = builtin.unrealized_conversion_cast %v : i64 to index\n'
+            '%j = affine.min affine_map<(d0) -> (d0, 8)>(%i)\n'
+            '%w = builtin.unrealized_conversion_cast %j : index to i64\n'
+            'llvm.return %w : i64 }\n  llvm.func @image_prepare', 1)
+        lowered.write_text(text)
+        wrong = self.run_tool('nb-compile', lowered, '--emit=asm', '--pipeline=builtin.module()', status=1).stderr
+        self.assertRegex(wrong, r"program.mlir:\d+:\d+: 'affine.min' is left, of which there is no code: lower-affine")
+
+    def test_transform_ops_of_upstream(self):
+        schedule = pathlib.Path(__file__).parents[2] / 'docs/examples/schedules/unroll-pixels.mlir'
+        unrolled = f'builtin.module(nb-cpu-pipeline{{until-after=arith}},nb-apply-patterns{{files={schedule}}})'
+        loops = lambda *words: self.run_tool('nb-sim', *FLAGS, '--quiet', '--emit=mlir', *words).stdout.count('scf.for')
+        self.assertGreater(loops(f'--pipeline={unrolled}'), loops('--pipeline=builtin.module(nb-cpu-pipeline{until-after=arith})'))
+        self.assertEqual(self.image(f'--pipeline={unrolled}'), self.image())
+
+    def test_loops_over_pixels_that_are_gone(self):
+        gone = 'builtin.module(nb-cpu-pipeline{until-after=arith},convert-scf-to-cf)'
+        wrong = self.run_tool('nb-compile', *FLAGS, '--emit=asm', f'--pipeline={gone}', status=1).stderr
+        self.assertIn("the loops over pixels of 'image' are no scf.for with 'nb.loop' any more", wrong)
+
     def test_a_text_that_is_no_pipeline(self):
         for text, why in [('builtin.module(nb-fuze)', 'nb-fuze'), ('nb-fuse', 'builtin.module'),
                           ('func.func(nb-fuse)', "has to be for a module"),

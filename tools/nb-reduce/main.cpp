@@ -131,7 +131,6 @@ int run(const std::vector<std::string> &words) {
   if (auto error = nb::loadPlugins(command.plugins, registry))
     throw std::runtime_error(llvm::toString(std::move(error)));
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
   std::string why;
   auto file = nb::openText(others[0], &why);
   if (!file)

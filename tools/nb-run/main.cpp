@@ -170,11 +170,7 @@ std::vector<InterpreterResult> runInterpreter(func::FuncOp function, const Argum
 
 int run(const Command &command) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  DialectRegistry registry;
-  registerCompilerDialects(registry);
-  registerInterpreter(registry);
-  context.appendDialectRegistry(registry);
-  context.loadAllAvailableDialects();
+  loadForInterpreter(context);
 
   auto program = loadProgram(command.file, context);
   if (!program)

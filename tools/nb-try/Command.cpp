@@ -54,8 +54,9 @@ constexpr OwnFlag<C> flags[] = {
     {"--repeat", "N",
      "runs of each kernel, in turn, of which the shortest counts; default: 5; 0: none is timed", "",
      [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
-    {"--no-count", "", "do not count instructions, which takes a microsecond each", "",
-     [](C &c, const Text &) { c.count = false; }},
+    {"--count", "",
+     "count the instructions of a sample, too, by single steps: that takes 25 microseconds each", "",
+     [](C &c, const Text &) { c.count = true; }},
     {"--timeout", "SECONDS", "after which a pipeline is given up; default: 120", "",
      [](C &c, const Text &v) { c.words.mostSeconds = number("--timeout", v, 0.1); }},
     {"--is", "QUESTION",
@@ -99,6 +100,7 @@ TryCommand parseTry(const std::vector<std::string> &words) {
   if (!is.empty() && is != "crash" && is != "fails" && is != "differs" &&
       !is.starts_with("slower:"))
     throw UsageError("--is: '" + is + "' is none of crash, fails, differs and slower:X");
+  command.count = command.count || is.starts_with("slower:");
   return command;
 }
 
@@ -108,7 +110,7 @@ std::string tryUsage() {
          "\n"
          "Makes a kernel by each pipeline and by the compiler's own, and says in a table: does it\n"
          "compile, does it make the same image and the same gradient as the interpreter, how many\n"
-         "instructions and nanoseconds does a sample take, how large is the inner loop, how many "
+         "nanoseconds (and instructions, --count) does a sample take, how large is the inner loop, how many "
          "of its\n"
          "instructions spill registers, how long does it compile and how large is its code. "
          "Kernels\n"

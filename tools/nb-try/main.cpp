@@ -34,6 +34,7 @@ public:
 private:
   std::vector<NamedPipeline> pipelines();
   void explain(const TrialResult &result);
+  void blame(const TrialResult &result, Fault fault);
   int tuneSchedule();
   bool keep(const Tuning &tuning);
   void writeSchedule(const std::string &name, const Tuning &tuning, const char *gain);
@@ -91,20 +92,31 @@ void Try::explain(const TrialResult &r) {
                   r.name.c_str(), what, (*d)->where.c_str(), (*d)->value, (*d)->reference,
                   (*d)->worst);
   const bool wrong = r.image && !r.image->same;
-  if (!wrong && !command.bisect)
-    return;
+  // Which pass it was that did not end in order stands there, if it was one.
+  const bool ends = r.endsBadly() && r.failure.find("pass ") == r.failure.npos;
+  if (wrong || ends || (command.bisect && r.compiles()))
+    blame(r, ends ? Fault::Ends : Fault::Image);
+}
+
+void Try::blame(const TrialResult &r, Fault fault) {
   progress("looking for the first guilty pass");
   const auto guilty =
-      findGuiltyPass(subject, *expectation, r.pipeline.empty() ? own : r.pipeline, options);
+      findGuiltyPass(subject, *expectation, r.pipeline.empty() ? own : r.pipeline, options, fault);
+  const char *name = r.name.c_str();
+  const char *what = fault == Fault::Image ? "the image is wrong" : "it does not end in order";
   if (!guilty)
-    std::printf("%s: the image is right after each of its passes\n", r.name.c_str());
-  else if (guilty->number == 0)
-    std::printf("%s: the image is wrong ahead of its first pass already: the fault is in the "
-                "compiler's own passes, or in the target\n",
-                r.name.c_str());
-  else
-    std::printf("%s: first guilty pass: %s, number %zu of its pipeline\n", r.name.c_str(),
+    std::printf(fault == Fault::Image ? "%s: the image is right after each of its passes\n"
+                                      : "%s: it ends in order after each of its passes\n",
+                name);
+  else if (guilty->number > 0)
+    std::printf("%s: first guilty pass: %s, number %zu of its pipeline\n", name,
                 guilty->name.c_str(), guilty->number);
+  else if (!guilty->name.empty())
+    std::printf("%s: first guilty pass: %s, of --patterns\n", name, guilty->name.c_str());
+  else
+    std::printf("%s: %s ahead of its first pass already: the fault is in the compiler's own "
+                "passes, or in the target\n",
+                name, what);
   if (guilty && guilty->value)
     std::printf("  first value that differs: %s\n", guilty->value->toString().c_str());
 }
@@ -117,10 +129,10 @@ int Try::answer(const std::vector<TrialResult> &results) const {
   if (is.starts_with("slower") && first.compiles() && results[0].compiles() &&
       !(first.instructionsPerSample && results[0].instructionsPerSample))
     throw std::runtime_error("--is=slower counts instructions, which cannot be done here: on "
-                             "x86-64 only, without --no-count, and of pixels with fewer than some "
+                             "x86-64 only, and of pixels with fewer than some "
                              "ten thousand samples (-oversample, -mosaic_domains)");
   if (is == "crash")
-    yes = first.failure.starts_with("crashes") || first.failure.starts_with("takes more");
+    yes = first.endsBadly();
   else if (is == "fails")
     yes = !first.compiles();
   else if (is == "differs")

@@ -129,7 +129,7 @@ llvm::Error Compilation::run(Pipeline passes) {
   if (isOwn())
     for (const PipelineStep &step : passes.steps)
       ran.push_back(step.name());
-  if (llvm::Error error = runPipeline(std::move(passes), *program, files))
+  if (llvm::Error error = runPipeline(std::move(passes), *program, files, isOwn()))
     return createStringError("compiling the program failed: " + toString(std::move(error)));
   return llvm::Error::success();
 }
@@ -319,11 +319,11 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   if (!fused)
     if (llvm::Error error = fuse())
       return error;
-  if (llvm::Error error = describe(name))
-    return createStringError("compiling the program failed: " + toString(std::move(error)));
-  auto lowering = remaining();
+  auto lowering = remaining(); // it knows what is wrong with a program that has no image
   if (!lowering)
     return createStringError("compiling the program failed: " + toString(lowering.takeError()));
+  if (llvm::Error error = describe(name))
+    return createStringError("compiling the program failed: " + toString(std::move(error)));
   if (llvm::Error error = run(std::move(*lowering)))
     return error;
   tellPasses();

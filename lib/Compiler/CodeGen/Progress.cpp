@@ -9,6 +9,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -37,6 +38,26 @@ DictionaryAttr nb::findKernelRecord(ModuleOp program) {
   return {};
 }
 
+/// An error at an op, as a pass would say it.
+static llvm::Error errorAt(Operation *op, const Twine &sentence) {
+  std::string said;
+  ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
+    if (said.empty())
+      said = sentenceOf(diagnostic);
+  });
+  op->emitError() << sentence;
+  return createStringError(said);
+}
+
+/// Results are in memory, and no scf.for says that it is over pixels.
+static llvm::Error loopsAreGone(func::FuncOp function) {
+  return errorAt(function, "the loops over pixels of '" + function.getName() +
+                               "' are no scf.for with '" + names::loop +
+                               "' any more, which nb-outline-kernel takes: passes that make other "
+                               "loops or branches of them (scf-for-to-while, convert-scf-to-cf) "
+                               "belong behind it");
+}
+
 Expected<Progress> nb::progressOf(ModuleOp program) {
   for (auto function : program.getOps<func::FuncOp>()) {
     if (function.isDeclaration())
@@ -51,6 +72,8 @@ Expected<Progress> nb::progressOf(ModuleOp program) {
                      [](Operation *op) { return isOfNb(op) && !isa<PartsOp, StoredOp>(op); })
                  ? Progress::Loops
                  : Progress::Arithmetic;
+    if (holdsOp(function, llvm::IsaPred<StoredOp>))
+      return loopsAreGone(function);
   }
   if (holdsOp(program, llvm::IsaPred<gpu::LaunchOp>))
     return Progress::Launch;
@@ -103,35 +126,39 @@ static std::string remedyFor(Operation *op) {
   if (isa<func::FuncOp>(op))
     return "nb-outline-kernel makes entry points of a function with an image, and convert-to-llvm "
            "functions of LLVM's of those";
-  StringRef dialect = op->getName().getDialectNamespace();
-  if (dialect == "scf")
-    return "convert-scf-to-cf and then convert-to-llvm bring it to the LLVM dialect";
-  if (dialect == "vector")
-    return "convert-vector-to-llvm brings it to the LLVM dialect";
-  if (op->getName().getStringRef() == "builtin.unrealized_conversion_cast")
+  if (isa<UnrealizedConversionCastOp>(op))
     return "reconcile-unrealized-casts removes it where types meet";
-  return "convert-to-llvm or a conversion of its own brings it to the LLVM dialect";
+  return llvm::StringSwitch<std::string>(op->getName().getDialectNamespace())
+      .Case("affine", "lower-affine makes scf and arith of it, ahead of convert-scf-to-cf")
+      .Case("scf", "convert-scf-to-cf and then convert-to-llvm bring it to the LLVM dialect")
+      .Case("vector", "convert-vector-to-llvm brings it to the LLVM dialect")
+      .Case("linalg", "convert-linalg-to-loops makes loops of it, of memory alone: "
+                      "one-shot-bufferize stands ahead of that")
+      .Cases({"tensor", "bufferization"}, "one-shot-bufferize makes memory of tensors")
+      .Case("memref", "expand-strided-metadata and then convert-to-llvm bring it to the LLVM "
+                      "dialect")
+      .Case("index", "convert-index-to-llvm brings it to the LLVM dialect")
+      .Case("math", "convert-to-llvm brings it to the LLVM dialect, where LLVM has no such "
+                    "function math-expand-ops does")
+      .Default("convert-to-llvm or a conversion of its own brings it to the LLVM dialect");
 }
 
+/// A cast between what has been lowered and what has not.
+static bool isCast(Operation *op) { return isa<UnrealizedConversionCastOp>(op); }
+
 llvm::Error nb::checkTranslatable(Operation *program) {
+  // Casts stand beside the op that keeps them.
   Operation *culprit = nullptr;
   program->walk([&](Operation *op) {
     bool fine = isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) ||
                 isa<ModuleOp, gpu::GPUModuleOp>(op);
-    if (fine)
+    if (fine || (culprit && isCast(op)))
       return WalkResult::advance();
     culprit = op;
-    return WalkResult::interrupt();
+    return isCast(op) ? WalkResult::advance() : WalkResult::interrupt();
   });
   if (!culprit)
     return llvm::Error::success();
-  // As a pass would say it.
-  std::string sentence;
-  ScopedDiagnosticHandler handler(program->getContext(), [&](Diagnostic &diagnostic) {
-    if (sentence.empty())
-      sentence = sentenceOf(diagnostic);
-  });
-  culprit->emitError() << "'" << culprit->getName()
-                       << "' is left, of which there is no code: " << remedyFor(culprit);
-  return createStringError(sentence);
+  return errorAt(culprit, "'" + culprit->getName().getStringRef() +
+                              "' is left, of which there is no code: " + remedyFor(culprit));
 }

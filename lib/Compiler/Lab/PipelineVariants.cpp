@@ -70,8 +70,20 @@ static std::optional<NamedDifference> differenceOf(Subject &subject, StringRef b
   return std::nullopt;
 }
 
+/// The patterns that act on every pipeline, as passes ahead of it.
+static Pipeline patternsAsPasses(std::string &patterns) {
+  Pipeline passes;
+  for (StringRef file : llvm::split(patterns, ','))
+    if (!file.empty())
+      passes.steps.push_back({Stage::User, "", nullptr,
+                              "builtin.module(nb-apply-patterns{files=" + file.str() + "})"});
+  patterns.clear();
+  return passes;
+}
+
 std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation &expectation,
-                                             const std::string &text, const TrialOptions &options) {
+                                             const std::string &text, const TrialOptions &options,
+                                             Fault fault) {
   auto pipeline = parsePipeline(text);
   if (!pipeline) {
     llvm::consumeError(pipeline.takeError());
@@ -80,23 +92,31 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
   TrialOptions quick = options;
   quick.gradientBy.clear();
   quick.countInstructions = false;
+  Pipeline all = patternsAsPasses(quick.compile.passes.patterns);
+  const size_t patterns = all.steps.size();
+  all.append(std::move(*pipeline));
   Pipeline begin;
   std::string before = begin.text();
-  for (size_t i = 0; i <= pipeline->steps.size(); ++i) {
+  for (size_t i = 0; i <= all.steps.size(); ++i) {
     // What is missing to a kernel is the compiler's own, and taken to be right.
     TrialResult result = tryPipeline(subject, expectation, "", begin.text(), quick);
-    if (result.compiles() && result.image && !result.image->same) {
-      GuiltyPass guilty{i, i == 0 ? "" : pipeline->steps[i - 1].name(), std::nullopt};
+    const bool wrong = result.compiles() && result.image && !result.image->same;
+    if (fault == Fault::Ends ? result.endsBadly() : wrong) {
+      GuiltyPass guilty{0, "", std::nullopt};
+      if (i > patterns)
+        guilty = {i - patterns, all.steps[i - 1].name(), std::nullopt};
+      else if (i > 0)
+        guilty.name = insideModule(all.steps[i - 1].text()).str();
       Pixel pixel;
-      std::sscanf(result.image->where.c_str(), "panel %ld, slow %ld, fast %ld", &pixel.panel,
-                  &pixel.slow, &pixel.fast);
-      if (i > 0)
+      if (wrong && i > 0 &&
+          std::sscanf(result.image->where.c_str(), "panel %ld, slow %ld, fast %ld", &pixel.panel,
+                      &pixel.slow, &pixel.fast) == 3)
         guilty.value = differenceOf(subject, before, begin.text(), pixel, options.tolerance.rtol);
       return guilty;
     }
     before = begin.text();
-    if (i < pipeline->steps.size()) {
-      const PipelineStep &step = pipeline->steps[i];
+    if (i < all.steps.size()) {
+      const PipelineStep &step = all.steps[i];
       begin.steps.push_back({step.stage, step.anchor, nullptr, step.text()});
     }
   }

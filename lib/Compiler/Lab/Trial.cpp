@@ -330,13 +330,18 @@ TrialResult nb::tryPipeline(Subject &subject, const Expectation &expectation,
         }
         return toJson(inside);
       },
-      {options.mostSeconds});
-  if (!outcome.problem.empty())
-    result.failure = outcome.problem;
-  else if (auto read = trialFromJson(outcome.bytes))
+      {options.mostSeconds, std::nullopt, /*withErrors=*/true});
+  // The result is the last line, behind what went to standard error.
+  const StringRef text = outcome.bytes;
+  const size_t line = text.rfind('\n') + 1; // 0 where there is none
+  if (!outcome.problem.empty()) {
+    result.failure = outcome.problem + (text.empty() ? "" : ": ") + text.trim().str();
+  } else if (auto read = trialFromJson(text.substr(line))) {
+    llvm::errs() << text.take_front(line);
     return *read;
-  else
+  } else {
     result.failure = "says nothing";
+  }
   return result;
 }
 

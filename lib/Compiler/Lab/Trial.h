@@ -54,6 +54,11 @@ struct TrialResult {
                                        ///< those without light
 
   bool compiles() const { return failure.empty(); }
+  /// Did its process crash, or have to be stopped?
+  bool endsBadly() const {
+    return llvm::StringRef(failure).starts_with("crashes") ||
+           llvm::StringRef(failure).starts_with("takes more");
+  }
   bool right() const {
     return compiles() && image && image->same && gradientFailure.empty() &&
            (!gradient || gradient->same);
@@ -80,16 +85,22 @@ void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const Trial
 Deviation deviationOf(const RenderedImage &image, const RenderedImage &reference,
                       const EngineTolerance &tolerance);
 
-/// The first pass after which the image is wrong: its number among the pipeline's passes and its
-/// name.
+/// What is looked for.
+enum class Fault {
+  Image, ///< the image is wrong
+  Ends   ///< making or running the kernel crashes, or does not end
+};
+
+/// The first pass after which there is the fault.
 struct GuiltyPass {
-  size_t number = 0;
-  std::string name;
+  size_t number = 0; ///< among the pipeline's passes, from 1 on; 0: ahead of them
+  std::string name;  ///< of what is ahead, --patterns as a pass; empty: all of the user's
   std::optional<NamedDifference>
       value; ///< where the interpreter can run the program before and after
 };
 std::optional<GuiltyPass> findGuiltyPass(Subject &subject, const Expectation &expectation,
-                                         const std::string &pipeline, const TrialOptions &options);
+                                         const std::string &pipeline, const TrialOptions &options,
+                                         Fault fault);
 
 } // namespace mlir::nb
 

@@ -1,5 +1,8 @@
 #include "lib/Compiler/Pipelines/Pipeline.h"
 
+#include "lib/Compiler/Pipelines/PassWatch.h"
+
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -23,8 +26,7 @@ static void addTo(OpPassManager &passes, StringRef anchor, std::unique_ptr<Pass>
     passes.nest(anchor).addPass(std::move(pass));
 }
 
-/// Without the "builtin.module(" around it.
-static StringRef insideModule(StringRef written) {
+StringRef nb::insideModule(StringRef written) {
   written.consume_front("builtin.module(");
   written.consume_back(")");
   return written;
@@ -46,8 +48,24 @@ std::string PipelineStep::text() const {
   return "builtin.module(" + (anchor.empty() ? text : anchor + "(" + text + ")") + ")";
 }
 
-LogicalResult PipelineStep::run(ModuleOp program) {
+namespace {
+/// The op that a pass failed on.
+struct FailedOn : PassInstrumentation {
+  explicit FailedOn(std::string &place) : place(place) {}
+  void runAfterPassFailed(Pass *, Operation *op) override {
+    if (!place.empty())
+      return;
+    auto symbol = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+    place = op->getName().getStringRef().str() + (symbol ? " @" + symbol.str() : "");
+  }
+  std::string &place;
+};
+} // namespace
+
+LogicalResult PipelineStep::run(ModuleOp program, std::string *failedOn) {
   PassManager passes(program.getContext());
+  if (failedOn)
+    passes.addInstrumentation(std::make_unique<FailedOn>(*failedOn));
   if (!pass && failed(parsePassPipeline(insideModule(written), passes)))
     return failure();
   if (pass)
@@ -131,9 +149,15 @@ static llvm::Error runStepwise(Pipeline pipeline, ModuleOp program, IRDump *dump
       return error;
   for (PipelineStep &step : pipeline.steps) {
     const std::string name = step.name(), text = step.text();
-    const bool written = !step.pass;
-    if (failed(step.run(program)))
-      return llvm::createStringError(written ? "pass " + name + ": " + message : message);
+    PassWatch watch(program, name, text);
+    std::string place;
+    if (failed(step.run(program, &place)))
+      return llvm::createStringError("pass " + name + ": " +
+                                     (message.empty() ? "fails on " + place +
+                                                            " and does not say why; this shows "
+                                                            "it: " +
+                                                            watch.reproduce()
+                                                      : message));
     if (!dump)
       continue;
     if (llvm::Error error = dump->write(program, name, text))
@@ -156,14 +180,14 @@ std::string nb::sentenceOf(Diagnostic &diagnostic) {
   return placeOf(diagnostic.getLocation()) + diagnostic.str();
 }
 
-llvm::Error nb::runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump) {
+llvm::Error nb::runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump, bool stepwise) {
   std::string message;
   ScopedDiagnosticHandler handler(program.getContext(), [&](Diagnostic &diagnostic) {
     if (message.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
       message = sentenceOf(diagnostic);
   });
-  const bool written = llvm::any_of(pipeline.steps, [](auto &step) { return !step.pass; });
-  if (dump || written)
+  stepwise |= llvm::any_of(pipeline.steps, [](auto &step) { return !step.pass; });
+  if (dump || stepwise)
     return runStepwise(std::move(pipeline), program, dump, message);
   PassManager passes(program.getContext());
   passes.enableVerifier(false);

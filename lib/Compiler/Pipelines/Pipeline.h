@@ -65,8 +65,8 @@ struct PipelineStep {
   std::string name() const;
   /// As nb-opt's --pass-pipeline takes it: "builtin.module(func.func(nb-fuse))".
   std::string text() const;
-  /// Runs this pass alone and verifies what it left.
-  LogicalResult run(ModuleOp program);
+  /// Runs this pass alone and verifies what it left. `failedOn`: takes the op where it fails.
+  LogicalResult run(ModuleOp program, std::string *failedOn = nullptr);
 };
 
 class Pipeline {
@@ -120,13 +120,17 @@ private:
 /// have to be registered. An error names what is wrong with the text.
 llvm::Expected<Pipeline> parsePipeline(llvm::StringRef text);
 
+/// A pipeline's text without the "builtin.module(" around it.
+llvm::StringRef insideModule(llvm::StringRef text);
+
 /// What went wrong in a sentence: where, and what.
 std::string sentenceOf(Diagnostic &diagnostic);
 
 /// Runs all passes; the error is the first that one reported. With `dump`, the program is verified
 /// and written after each pass (and before the first, if nothing has been written yet).
-/// A pipeline with steps from a text is verified after each pass too, and the error names the pass.
-llvm::Error runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump = nullptr);
+/// `stepwise`, and where steps are from a text, it is verified too, and the error names the pass.
+llvm::Error runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump = nullptr,
+                        bool stepwise = false);
 
 } // namespace mlir::nb
 

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -109,8 +110,15 @@ void stages::lowerGrid(Pipeline &p) { p.stage(Stage::Grid).add(createGPUToLoops(
 
 void stages::keepHost(Pipeline &p) { p.stage(Stage::Host).add(createEraseLaunches()); }
 
+/// What passes of MLIR's make of loops and memory.
+static void addUpstreamLowerings(Pipeline &p) {
+  p.add(memref::createExpandStridedMetadataPass());
+  p.add(createLowerAffinePass());
+}
+
 void stages::lowerToLLVM(Pipeline &p) {
   p.stage(Stage::LLVM);
+  addUpstreamLowerings(p);
   p.add(createCanonicalizerPass());
   p.add(createCSEPass());
   p.add(createSCFToControlFlowPass());
@@ -124,6 +132,7 @@ void stages::lowerToNVVM(Pipeline &p, const ChipOptions &options) {
   p.add(createSumOverWarps());
   // Before anything can make the launch share values with its surroundings.
   p.add(createGpuKernelOutliningPass());
+  addUpstreamLowerings(p);
   p.add(createCanonicalizerPass());
   p.add(createCSEPass());
   GpuNVVMAttachTargetOptions target;

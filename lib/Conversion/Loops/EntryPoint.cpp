@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <limits>
 
@@ -25,19 +26,29 @@ Value EntryPoint::integer(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
 }
 Value EntryPoint::index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+/// The element type, or a vector of it where `type` is a vector.
+static Type withElement(Type type, Type element) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(vector.clone(element)) : element;
+}
+Type EntryPoint::storedType(Type type) {
+  return getElementTypeOrSelf(type).isIndex()
+             ? withElement(type, IntegerType::get(type.getContext(), 64))
+             : type;
+}
 Value EntryPoint::toIndex(Value i64) {
-  return arith::IndexCastOp::create(b, loc, b.getIndexType(), i64);
+  return arith::IndexCastOp::create(b, loc, withElement(i64.getType(), b.getIndexType()), i64);
 }
 Value EntryPoint::fromIndex(Value index) {
-  return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+  return arith::IndexCastOp::create(b, loc, withElement(index.getType(), b.getI64Type()), index);
 }
 
 Value EntryPoint::load(Value pointer, int64_t index, Type type) {
-  Type stored = type.isIndex() ? b.getI64Type() : type;
+  Type stored = storedType(type);
   Value address = LLVM::GEPOp::create(b, loc, pointer.getType(), stored, pointer,
                                       ArrayRef<LLVM::GEPArg>{int32_t(index)});
   Value value = LLVM::LoadOp::create(b, loc, stored, address, /*alignment=*/8);
-  return type.isIndex() ? toIndex(value) : value;
+  return stored == type ? value : toIndex(value);
 }
 
 Value EntryPoint::load(Value pointer, Value index, Type type) {

@@ -23,7 +23,9 @@ struct EntryPoint {
   SmallVector<Value> argument(int64_t number, TypeRange parts, Type type);
   Value integer(int64_t value);
   Value index(int64_t value);
-  Value toIndex(Value i64);
+  /// How memory holds it: an index is an i64 there.
+  static Type storedType(Type type);
+  Value toIndex(Value i64); ///< of a number or a vector
   Value fromIndex(Value index);
 
   OpBuilder &b;

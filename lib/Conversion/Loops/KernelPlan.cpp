@@ -3,6 +3,8 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace mlir::nb;
 
@@ -26,7 +28,39 @@ LogicalResult KernelPlan::findNest() {
   }
   if (!nest)
     return source.emitError("has no image loop nest; run --convert-nb-to-loops first");
-  return success();
+  return checkTiles();
+}
+
+/// Is the value this number, lowered or not?
+static bool isWhole(Value value, int64_t number) {
+  if (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>(); cast && cast.getNumOperands())
+    value = cast.getOperand(0);
+  APInt constant;
+  return matchPattern(value, m_ConstantInt(&constant)) && constant.getSExtValue() == number;
+}
+
+/// A tile's panel and rows take the place of the bounds of these loops.
+LogicalResult KernelPlan::checkTiles() {
+  bool hasRows = false;
+  WalkResult walked = nest->walk([&](scf::ForOp loop) {
+    auto over = loop->getAttrOfType<DimensionAttr>(names::loop);
+    const bool rows = over && over.getValue() == Dimension::slow;
+    hasRows |= rows;
+    if ((!rows && loop != nest) || (isWhole(loop.getLowerBound(), 0) && isWhole(loop.getStep(), 1)))
+      return WalkResult::advance();
+    loop.emitError("the loop over ") << (rows ? "rows" : "panels")
+                                     << " no longer goes from 0 in steps of 1, as a tile's does; "
+                                        "what changed it belongs behind --nb-outline-kernel";
+    return WalkResult::interrupt();
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  auto outer = nest->getAttrOfType<DimensionAttr>(names::loop);
+  if (hasRows && outer && outer.getValue() == Dimension::panel)
+    return success();
+  return nest.emitError("the loops over panels and rows are no longer one in the other, which a "
+                        "tile bounds; what merged or dissolved them (affine-loop-coalescing) "
+                        "belongs behind --nb-outline-kernel");
 }
 
 LogicalResult KernelPlan::findResults() {
@@ -61,6 +95,13 @@ LogicalResult KernelPlan::findResults() {
   return success();
 }
 
+/// Numbers and lists of them.
+static bool isKept(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.getRank() == 1 && !vector.isScalable();
+  return isa<FloatType, IntegerType, IndexType>(type);
+}
+
 /// What prepare leaves in the workspace for the nest and for what comes after it.
 LogicalResult KernelPlan::findSaved() {
   Operation *terminator = nest->getBlock()->getTerminator();
@@ -81,12 +122,15 @@ LogicalResult KernelPlan::findSaved() {
       recomputed.insert(definition);
     else if (isa<PartsOp, memref::AllocOp>(definition))
       continue; // an argument or memory, bound in every entry point
-    else if (isa<FloatType, IntegerType, IndexType, VectorType>(value.getType()))
+    else if (isKept(value.getType()))
       saved.insert(value);
     else
       return definition->emitError("a value of type ")
-             << value.getType()
-             << " cannot be kept in the workspace; run --convert-nb-to-arith first";
+             << value.getType() << " cannot be kept in the workspace; "
+             << (isa<NBDialect>(value.getType().getDialect())
+                     ? "run --convert-nb-to-arith first"
+                     : "what lowers memory (finalize-memref-to-llvm, convert-to-llvm) belongs "
+                       "behind --nb-outline-kernel");
   }
   return success();
 }

@@ -36,6 +36,7 @@ struct KernelPlan {
 private:
   explicit KernelPlan(func::FuncOp source) : source(source) {}
   LogicalResult findNest();
+  LogicalResult checkTiles();
   LogicalResult findResults();
   LogicalResult findSaved();
   LogicalResult checkSizes();

@@ -143,11 +143,11 @@ Value Outliner::bindBuffers(ArrayRef<memref::AllocOp> buffers, EntryPoint &entry
 void Outliner::bindSaved(EntryPoint &entry, IRMapping &mapping, Value workspace) {
   int64_t slot = 0;
   for (Value value : plan.saved) {
-    Type type = value.getType().isIndex() ? b.getI64Type() : value.getType();
+    Type type = EntryPoint::storedType(value.getType());
     Value address = LLVM::GEPOp::create(b, loc, workspace.getType(), b.getF64Type(), workspace,
                                         ArrayRef<LLVM::GEPArg>{int32_t(slot)});
     Value loaded = LLVM::LoadOp::create(b, loc, type, address, /*alignment=*/8);
-    mapping.map(value, value.getType().isIndex() ? entry.toIndex(loaded) : loaded);
+    mapping.map(value, type == value.getType() ? loaded : entry.toIndex(loaded));
     slot += slotsOf(type);
   }
   for (Operation *constant : plan.recomputed)
@@ -181,7 +181,7 @@ void Outliner::emitPrepare() {
   int64_t slot = 0;
   for (Value value : plan.saved) {
     Value stored = mapping.lookup(value);
-    if (stored.getType().isIndex())
+    if (EntryPoint::storedType(stored.getType()) != stored.getType())
       stored = entry.fromIndex(stored);
     Value address =
         LLVM::GEPOp::create(b, loc, pointer(), b.getF64Type(), entry.input(layout::workspace),

@@ -1,0 +1,98 @@
+"""Passes that crash, hang, fail in silence or are wrong are named, by every tool, with a program that shows it.
+bad_passes_test.py BIN_DIR PLUGIN"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PLUGIN = sys.argv.pop()
+BIN = pathlib.Path(sys.argv.pop())
+FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
+         '-detpixels 16 -mosaic 0.5 -mosaic_domains 3 --quiet').split()
+
+
+def passes(name):
+    return f'--pipeline=builtin.module(func.func(nb-hoist-invariants,{name},nb-fuse))'
+
+
+class BadPasses(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_tool(self, tool, *words):
+        done = subprocess.run([BIN / tool, *FLAGS, f'--plugin={PLUGIN}', *map(str, words)], capture_output=True,
+                              text=True, cwd=self.folder, env=dict(os.environ, NB_CACHE='off'), timeout=120)
+        return done.returncode, done.stdout + done.stderr
+
+    def try_pass(self, *words):
+        return self.run_tool('nb-try', '--grad=none', '--repeat=0', *words)
+
+    def check_reproducer(self, name, text):
+        self.assertIn(f"nb-opt reproducer-{name}.mlir --pass-pipeline='builtin.module(func.func({name}))'", text)
+        program = self.folder / f'reproducer-{name}.mlir'
+        self.assertIn('nb.image', program.read_text())
+        subprocess.run([BIN / 'nb-opt', program, '-o', os.devnull], check=True)  # it can be read
+
+    def test_crashes(self):
+        for name in ('bad-crash', 'bad-overflow'):
+            for tool, words in (('nb-sim', ['-nopgm', '-nonoise', '--device=cpu']), ('nb-compile', ['--emit=asm']), ('nb-try', ['--grad=none', '--repeat=0'])):
+                with self.subTest(f'{tool} {name}'):
+                    status, text = self.run_tool(tool, *words, passes(name))
+                    self.assertNotEqual(status, 0)
+                    self.assertIn(f'pass {name} does not end in order', text)
+                    self.check_reproducer(name, text)
+                    (self.folder / f'reproducer-{name}.mlir').unlink()
+
+    def test_a_hang(self):
+        status, text = self.try_pass('--timeout=2', passes('bad-hang'))
+        self.assertEqual(status, 1)
+        self.assertRegex(text, 'given: takes more than 2 s: pass bad-hang does not end in order')
+        self.check_reproducer('bad-hang', text)
+
+    def test_silence(self):
+        for tool, words in (('nb-sim', ['-nopgm', '-nonoise', '--device=cpu']), ('nb-try', ['--grad=none', '--repeat=0'])):
+            status, text = self.run_tool(tool, *words, passes('bad-silent'))
+            self.assertNotEqual(status, 0)
+            self.assertIn('pass bad-silent: fails on func.func @image and does not say why', text)
+            self.check_reproducer('bad-silent', text)
+
+    def test_wrong_passes(self):
+        status, text = self.try_pass(passes('bad-sum'))
+        self.assertEqual(status, 3)
+        self.assertIn('first guilty pass: bad-sum, number 2 of its pipeline', text)
+        status, text = self.try_pass('--pipeline=builtin.module(func.func(bad-turn))')
+        self.assertEqual(status, 3)
+        self.assertIn('first guilty pass: bad-turn, number 1 of its pipeline', text)
+        self.assertRegex(text, r"first value that differs: 'misset\w*' \(nb.euler_rotation\)")
+
+    def test_bisection_of_what_crashes(self):
+        status, text = self.try_pass('--bisect', passes('bad-crash'))
+        self.assertEqual(status, 1)
+        self.assertNotRegex(text, 'given: the image is right after each')
+
+    def test_wrong_patterns(self):
+        """They act on the default, too, which is not to blame."""
+        (self.folder / 'wrong.mlir').write_text('''module {
+  pdl.pattern : benefit(1) {
+    %v = pdl.operand
+    %t = pdl.type
+    %root = pdl.operation "nb.normalize"(%v : !pdl.value) -> (%t : !pdl.type)
+    pdl.rewrite %root {
+      pdl.replace %root with (%v : !pdl.value)
+    }
+  }
+}
+''')
+        status, text = self.try_pass('--patterns=wrong.mlir')
+        self.assertEqual(status, 3)
+        self.assertIn('default: first guilty pass: nb-apply-patterns{files=wrong.mlir}, of --patterns', text)
+        self.assertNotIn("compiler's own", text)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
