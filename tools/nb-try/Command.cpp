@@ -55,8 +55,8 @@ constexpr OwnFlag<C> flags[] = {
      "runs of each kernel, in turn, of which the shortest counts; default: 5; 0: none is timed", "",
      [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
     {"--count", "",
-     "count the instructions of a sample, too, by single steps: that takes 25 microseconds each", "",
-     [](C &c, const Text &) { c.count = true; }},
+     "count the instructions of a sample, too, by single steps: that takes 25 microseconds each",
+     "", [](C &c, const Text &) { c.count = true; }},
     {"--timeout", "SECONDS", "after which a pipeline is given up; default: 120", "",
      [](C &c, const Text &v) { c.words.mostSeconds = number("--timeout", v, 0.1); }},
     {"--is", "QUESTION",
@@ -110,7 +110,8 @@ std::string tryUsage() {
          "\n"
          "Makes a kernel by each pipeline and by the compiler's own, and says in a table: does it\n"
          "compile, does it make the same image and the same gradient as the interpreter, how many\n"
-         "nanoseconds (and instructions, --count) does a sample take, how large is the inner loop, how many "
+         "nanoseconds (and instructions, --count) does a sample take, how large is the inner loop, "
+         "how many "
          "of its\n"
          "instructions spill registers, how long does it compile and how large is its code. "
          "Kernels\n"
