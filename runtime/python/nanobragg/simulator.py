@@ -211,10 +211,15 @@ class Simulator:
             self["reciprocal_matrix"] = matrix
 
     @classmethod
-    def from_flags(cls, flags, *, threads=None, precision=None, device=None, engine=None, pixels=None):
-        """The simulator that nb-sim would run with these flags: a string, or a list of words."""
+    def from_flags(cls, flags, *, threads=None, precision=None, device=None, engine=None, pixels=None,
+                   average_by_default=False):
+        """The simulator that nb-sim would run with these flags: a string, or a list of words.
+
+        average_by_default: a Gaussian crystal is averaged in closed form where no flag counts samples, as in series.
+        """
         self = cls.__new__(cls)
-        self._make(words_of(flags), _core.Inputs(), threads, precision, device, engine, pixels=pixels)
+        self._make(words_of(flags), _core.Inputs(averages_by_default=average_by_default), threads, precision, device,
+                   engine, pixels=pixels)
         return self
 
     def __init_core(self, core):

@@ -155,6 +155,10 @@ def _communicator(sharded):
         raise SystemExit(f"nb-refine: error: {error}") from None
 
 
+def _say(sentence):
+    print(f"nb-refine: {sentence}", flush=True)
+
+
 def _shared(given, flags, comm):
     def show(step):
         if step["seconds"]:
@@ -167,7 +171,7 @@ def _shared(given, flags, comm):
                     space_group=given.space_group, anomalous=given.anomalous, panel_groups=given.panel_groups,
                     gain=given.gain, offset=given.offset, readout=given.readout, margin=given.margin,
                     restrain=dict(given.restrain), rounds=given.rounds, steps=given.steps, comm=comm, out=given.out,
-                    resume=given.resume, progress=show)
+                    resume=given.resume, progress=show, say=_say)
     if result.shots:
         good = sum(r.status == "refined" for r in result.shots)
         for r in result.shots:
@@ -223,7 +227,7 @@ def _shots(given, flags, comm):
     results = shots(flags, given.experiments, given.reflections, parameters=given.parameters, system=given.system,
                     gain=given.gain, offset=given.offset, readout=given.readout, margin=given.margin,
                     restrain=dict(given.restrain), workers=given.workers, shard=given.shard, method=given.method,
-                    comm=comm, resume=given.resume, out=given.out, progress=show)
+                    comm=comm, resume=given.resume, out=given.out, progress=show, say=_say)
     if comm is not None and comm.Get_rank():
         return 0  # the first rank says what became of them
     good = sum(r.status == "refined" for r in results)

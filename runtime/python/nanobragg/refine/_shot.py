@@ -300,27 +300,36 @@ def shoeboxes_of(whole, image, boxes, panel, trusted, margin):
     return shoeboxes
 
 
-def with_culling(flags):
-    """The flags, with nodes left out that give no light where they do not say how many."""
-    return flags if any(str(word).startswith("--cull") for word in flags) else [*flags, "--cull=1e-9"]
-
-
 def simulator_of(flags):
-    """That of a shot, in one thread; Rejected where its flags make none."""
+    """That of a shot, in one thread; Rejected where its flags make none.
+
+    A Gaussian crystal is averaged in closed form where no flag counts samples. Of samples those are left out that give
+    no light, where no flag says how many.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return Simulator.from_flags(with_culling(flags), threads=1)
+            sim = Simulator.from_flags(flags, threads=1, average_by_default=True)
+            if sim._core.options()["average"] != "sampled" or any(str(word).startswith("--cull") for word in flags):
+                return sim
+            return Simulator.from_flags([*flags, "--cull=1e-9"], threads=1)
         except (FlagError, ValueError) as error:
             raise Rejected(str(error)) from None
 
 
-def first_simulator(stills):
-    """Of the first shot that has one. Flags that no shot takes are an error at once, not why all shots are rejected."""
+def first_simulator(stills, say=None):
+    """Of the first shot that has one. Flags that no shot takes are an error at once, not why all shots are rejected.
+
+    say: is called with a sentence on what pixels are.
+    """
     for index in range(len(stills)):
         try:
             stills.check(index)
-            return simulator_of(stills.flags(index))
+            sim = simulator_of(stills.flags(index))
+            if say and sim._core.options()["average"] == "closed":
+                say("the crystals are Gaussian: pixels are averages in closed form, as --average=closed says; "
+                    "--average=sampled takes samples")
+            return sim
         except (Rejected, *DATA_ERRORS) as error:
             why = str(error) if isinstance(error, Rejected) else reason(error)
     raise ValueError(why)

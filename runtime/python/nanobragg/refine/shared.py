@@ -52,7 +52,7 @@ class SharedResult:
 
 def shared(flags, experiments, reflections, *, parameters=("structure_factors",), images=None, system="triclinic",
            space_group=None, anomalous=False, panel_groups="each", gain=1.0, offset=0.0, readout=0.0, restrain=None,
-           margin=2, rounds=3, steps=20, tolerance=1e-6, comm=None, out=None, resume=False, progress=None):
+           margin=2, rounds=3, steps=20, tolerance=1e-6, comm=None, out=None, resume=False, progress=None, say=None):
     """Refines what the shots of an experiment list share, and orientation, cell and scale of each with it.
 
     Shots should be refined already (``shots``, whose refined.expt and refined.refl are the next thing to give here).
@@ -71,7 +71,7 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     out: a folder for checkpoint.npz, written after each step, tables, structure_factors.mtz, refined.expt and
     refined.refl.
     resume: goes on from the checkpoint, if there is one, on any number of ranks.
-    progress: is called on the first rank with a dictionary after each step.
+    progress: is called on the first rank with a dictionary after each step; say, with sentences on all of them.
 
     Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines of one kind.
     """
@@ -88,8 +88,9 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     restrain = dict(restrain or {})
     check_numbers(readout, margin, restrain)
     stills = Stills(flags, experiments, reflections, images, gain, offset)
-    model, restraints = _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups)
     ranks = Ranks(comm, stills.counts() + 1e-3)
+    model, restraints = _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups,
+                                        say if ranks.first else None)
     question = json.dumps(question_of({"experiments": experiments, "reflections": reflections}, flags=stills.words,
                                       parameters=wanted, system=system, space_group=space_group, anomalous=anomalous,
                                       panel_groups=panel_groups, gain=gain, offset=offset, readout=readout, margin=margin,
@@ -105,9 +106,9 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     return result
 
 
-def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups):
+def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups, say=None):
     """The Shared, and restraints of its structure factors or None."""
-    sim = first_simulator(stills)
+    sim = first_simulator(stills, say)
     parts, part_sigmas, amplitudes, restraints = [], [], None, None
     for name in wanted:
         if name == "structure_factors":

@@ -20,7 +20,7 @@ from ._stills import Stills
 
 def shots(flags, experiments, reflections, *, images=None, parameters=("orientation", "cell", "scale"), system="triclinic",
           gain=1.0, offset=0.0, readout=0.0, restrain=None, margin=2, method="trust-region", workers=None,
-          shard=(0, 1), comm=None, out=None, resume=False, progress=None):
+          shard=(0, 1), comm=None, out=None, resume=False, progress=None, say=None):
     """Refines the crystal of each still of an experiment list against the pixels of its shoeboxes.
 
     flags: of nb-sim, a string or a list, for what the files do not say: -hkl, -N, -mosaic, --spectrum, -gauss_xtal ...
@@ -38,7 +38,7 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     out: a folder for refined.expt, refined.refl, shots.csv and report.html; and for finished/, with what is known of
     each shot as soon as it is. resume: shots that are in there are not refined again; FileError where they were asked
     otherwise.
-    progress: is called with the Result of each shot that is finished.
+    progress: is called with the Result of each shot that is finished; say, with sentences on all of them.
 
     Returns the results, in the order of the shots. A shot that cannot be refined is in it with its reason.
     """
@@ -61,7 +61,7 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     check_numbers(readout, margin, restrain)
     stills = Stills(flags, experiments, reflections, images, gain, offset)
     further = [p for p in wanted if p not in ("orientation", "cell", "scale")]
-    whole = first_simulator(stills)
+    whole = first_simulator(stills, say)
     sigmas(restrain or {}, OrientedCell(whole["reciprocal_matrix"] / METRES, system), further)
     for name in further:
         whole._members(name)

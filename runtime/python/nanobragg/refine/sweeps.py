@@ -22,7 +22,7 @@ _MOST_PIXELS = 2e7  # of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
 _BRIGHT = 10.0  # sigmas
 _EDGE, _MOSAICITY = 2000.0, 0.1  # where fits start: A, degrees
-_FLAGS = ("-default_F", "1", "-N", "10", "-gauss_xtal", "--average=closed", "--average-nodes=5", "--cull=1e-5",
+_FLAGS = ("-default_F", "1", "-N", "10", "-gauss_xtal", "--average=closed", "--average-tolerance=0.02", "--cull=1e-5",
           "--bandwidth-sigma=0.02", "-divergence_sigma", "0.2", "0.2")
 
 
