@@ -180,11 +180,14 @@ class InterpreterTest(unittest.TestCase):
         self.run_it("--quiet", "--no-fuse")
         image = self.image()
         done = self.run_it("--quiet", "--probe", "*")
-        self.assertRegex(done.stdout, r"pixel_pos\.x +3072 ")
-        # A value that is the same for all pixels counts for each of them.
-        self.assertRegex(done.stdout, r"distance +3072 ")
         self.assertLess(len(done.stdout.splitlines()), 70)
         self.assertEqual(image, self.image())
+        done = self.run_it("--quiet", "--probe", "*", "--json")
+        self.assertEqual(image, self.image())
+        probes = {probe["name"]: probe["components"] for probe in reversed(json.loads(done.stdout)["probes"])}
+        # A value that is the same for all pixels counts for each of them.
+        for name, numbers in (("pixel_pos", 3), ("distance", 1), ("detector_rotation", 9)):
+            self.assertEqual([component["count"] for component in probes[name]], [3072] * numbers)
 
     def test_probe_of_nothing_is_an_error(self):
         done = self.run_it("--quiet", "--probe", "nonsense", status=1)
