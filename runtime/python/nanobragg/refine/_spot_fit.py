@@ -34,7 +34,7 @@ class SpotFit:
         for _ in range(2):
             photons = numpy.maximum(self.background + (1 + d)[self.spot] * image, numpy.minimum(self.background, 0.5))
             self.weights = 1 / numpy.sqrt(photons)
-            with numpy.errstate(divide="ignore", invalid="ignore"):
+            with numpy.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 ratio = numpy.nan_to_num(numpy.clip(excess / expected, 1, 1e6), nan=1.0)
             self.precision = 1 / (max(tolerance, 1e-6) * ratio)**2
             p = image * self.weights
