@@ -185,20 +185,24 @@ void DefaultsChooser::drawAverage(std::int64_t draws) {
     fill(6 + int(axis), [&, axis](std::size_t i) -> double & { return a.rotation[i][axis]; }, true);
 }
 
-/// Within five standard deviations of how far reflections are spread in units of Miller indices, by
-/// the longest scattering vector on the detector.
+/// Within seven standard deviations (exp(-24)) of how far reflections are spread in units of Miller
+/// indices, by the longest scattering vector on the detector, of what half a pixel and half a step
+/// move over.
 std::int64_t DefaultsChooser::reflectionsAround() const {
   const Beam &beam = experiment.beam;
   const Crystal &crystal = experiment.crystal;
   const Detector &d = experiment.detector;
-  const double width = d.pixelSize * double(d.fastPixels),
-               height = d.pixelSize * double(d.slowPixels);
-  // A detector of one panel; several may be anywhere.
-  const double angle =
-      d.panels.empty() && experiment.variant.curvature == Curvature::Flat
-          ? std::min(std::atan(std::hypot(width, height) / report.detector.closeDistance),
-                     std::numbers::pi)
-          : std::numbers::pi;
+  const DetectorReport &placed = report.detector;
+  // The largest angle to the beam is that of a corner; several panels may be anywhere.
+  double angle =
+      d.panels.empty() && experiment.variant.curvature == Curvature::Flat ? 0 : std::numbers::pi;
+  for (const double fast : {0.0, d.pixelSize * double(d.fastPixels)})
+    for (const double slow : {0.0, d.pixelSize * double(d.slowPixels)}) {
+      const Vec3 corner =
+          sum(placed.pix0, sum(scaled(placed.fastAxis, fast), scaled(placed.slowAxis, slow)));
+      angle = std::max(
+          angle, std::atan2(length(cross(corner, beam.direction)), dot(corner, beam.direction)));
+    }
   double shortest = beam.wavelength;
   for (const double wavelength : beam.sourceWavelength)
     shortest = std::min(shortest, beam.wavelengthOffset + beam.wavelengthScale * wavelength);
@@ -208,13 +212,15 @@ std::int64_t DefaultsChooser::reflectionsAround() const {
   const double sweep =
       std::fabs(experiment.goniometer.osc * experiment.goniometer.phiStepFraction) / 2;
   const double divergence = std::max(beam.hdivSigma, beam.vdivSigma) / shortest;
+  const double pixel = d.pixelSize / double(d.oversample) / std::numbers::sqrt2 /
+                       (std::fabs(placed.closeDistance) * shortest);
   double most = 0;
   for (std::size_t i = 0; i != 3; ++i) {
     const double ofShape = std::sqrt(constants::gaussWidth / 4) / crystal.ncells[i];
     const double sigma =
         std::hypot(ofShape, cellEdges[i] * std::hypot(longest * blocks, divergence,
                                                       longest * beam.bandwidthSigma));
-    most = std::max(most, 5 * sigma + cellEdges[i] * longest * sweep);
+    most = std::max(most, 7 * sigma + cellEdges[i] * (longest * sweep + pixel));
   }
   return std::int64_t(std::clamp(std::ceil(most - 0.5), 0.0, 20.0));
 }

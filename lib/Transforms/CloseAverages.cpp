@@ -29,6 +29,11 @@ static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) 
 /// With --cull=exact, reflections are left out that are below exp(-exactBound) of their peak.
 constexpr double exactBound = 50;
 
+/// The spot is linear about its brightest point, which is found by a spot that is linear about the
+/// point before. Steps from the middle; after two the point moves no more. With derivatives of the
+/// middle in the second step, reflections that are far from a pixel seemed to light it.
+constexpr int linearizations = 2;
+
 static Value argumentNamed(func::FuncOp func, StringRef name) {
   for (unsigned i = 0; i != func.getNumArguments(); ++i)
     if (auto own = func.getArgAttrOfType<StringAttr>(i, names::name); own && own == name)
@@ -65,8 +70,7 @@ private:
 
   /// Values of all deviates from values of the variables; null ones are 0.
   SmallVector<Value> deviatesAt(const SpotPoint &point, RuleBuilder &r);
-  FailureOr<LinearSpot> spotAt(const SpotPoint &point, Value &hkl, RuleBuilder &r,
-                               bool withDerivatives = true);
+  FailureOr<LinearSpot> spotAt(const SpotPoint &point, Value &hkl, RuleBuilder &r);
   Value bodyWith(Value average, Value reflection, RuleBuilder &r);
 
   SumOp sum;
@@ -184,8 +188,7 @@ SmallVector<Value> Closer::deviatesAt(const SpotPoint &point, RuleBuilder &r) {
 }
 
 /// The Miller index at a point of what is averaged, and how it moves there.
-FailureOr<LinearSpot> Closer::spotAt(const SpotPoint &point, Value &hkl, RuleBuilder &r,
-                                     bool withDerivatives) {
+FailureOr<LinearSpot> Closer::spotAt(const SpotPoint &point, Value &hkl, RuleBuilder &r) {
   SmallVector<Value> values = deviatesAt(point, r), inputs;
   IRMapping mapping = outside;
   DenseMap<Operation *, Value> valueOf;
@@ -207,10 +210,8 @@ FailureOr<LinearSpot> Closer::spotAt(const SpotPoint &point, Value &hkl, RuleBui
           v.component < 0 ? one : r.vecWith(one, unsigned(v.component));
     }
   };
-  if (withDerivatives) {
-    seed(normal);
-    seed(uniform);
-  }
+  seed(normal);
+  seed(uniform);
   auto found = Slice(index.getResult(), inputs, sum).evaluate(b, mapping, seeds);
   if (failed(found))
     return failure();
@@ -330,17 +331,16 @@ LogicalResult Closer::rewrite(const Quadrature &quadrature, Value around) {
     Value reflection = NeighbourOp::create(b, loc, hkl, number, around);
     LinearSpot spot = *middle;
     spot.distance = r.sub(hkl, reflection);
-    SpotPoint point = brightestPoint(shape, spot, {}, r);
-    Value there;
-    if (failed(spotAt(point, there, r, /*withDerivatives=*/false)))
-      return failure();
-    spot.distance = r.sub(there, reflection);
-    point = brightestPoint(shape, spot, point, r);
-    auto near = spotAt(point, there, r);
-    if (failed(near))
-      return failure();
-    spot = *near;
-    spot.distance = r.sub(there, reflection);
+    SpotPoint point;
+    for (int step = 0; step != linearizations; ++step) {
+      point = brightestPoint(shape, spot, point, r);
+      Value there;
+      auto near = spotAt(point, there, r);
+      if (failed(near))
+        return failure();
+      spot = *near;
+      spot.distance = r.sub(there, reflection);
+    }
     Value average = r.mul(cells, averageOf(shape, spot, point, quadrature, r));
     YieldOp::create(b, loc, bodyWith(average, reflection, r));
   }
@@ -361,7 +361,11 @@ void Closer::writeReach(double bound) {
   const AveragedSum average{sum, deviates, normal, uniform, factor, index};
   Operation *place = nullptr;
   std::string reason;
-  if (!writeAverageReach(average, bound, place, reason))
+  if (!added.empty()) {
+    place = added.front();
+    reason = "something else is added, where no reflection has light, too";
+  }
+  if (place || !writeAverageReach(average, bound, place, reason))
     nb::remarkMissed(place->getLoc(), remarkNamed("no-reach", func))
         << "all reflections about the nearest are added up: " + reason;
 }
@@ -433,7 +437,7 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     if (!closer.decide())
       return refuse(closer.where, closer.why);
     Location loc = sum.getLoc();
-    if (auto wanted = func->getAttrOfType<FloatAttr>(names::cull)) {
+    if (auto wanted = func->getAttrOfType<FloatAttr>(names::cull); wanted) {
       const double tolerance = wanted.getValueAsDouble();
       closer.writeReach(tolerance > 0 ? std::log(1 / tolerance) : exactBound);
     }

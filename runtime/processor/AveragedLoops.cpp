@@ -60,9 +60,6 @@ NB_INLINE double sumOf(Lanes a) {
   return sum;
 }
 
-#define bitsOf(flags)                                                                              \
-  unsigned(__builtin_bit_cast(std::uint8_t, __builtin_convertvector((flags) != 0, Bits)))
-
 struct Three {
   Lanes x, y, z;
 };
@@ -89,9 +86,6 @@ NB_INLINE Three times(const Symmetric &m, const Three &v) {
   return {m.xx * v.x + m.xy * v.y + m.xz * v.z, m.xy * v.x + m.yy * v.y + m.yz * v.z,
           m.xz * v.x + m.yz * v.y + m.zz * v.z};
 }
-NB_INLINE Three add(const Three &a, Lanes f, const Three &b) {
-  return {a.x + f * b.x, a.y + f * b.y, a.z + f * b.z};
-}
 /// The inverse times the determinant, which is positive.
 NB_INLINE Symmetric adjoint(const Symmetric &m) {
   return {m.yy * m.zz - m.yz * m.yz, m.xx * m.zz - m.xz * m.xz, m.xx * m.yy - m.xy * m.xy,
@@ -117,7 +111,6 @@ struct Spots {
 };
 
 constexpr int mostExtents = 3;
-constexpr int sweeps = 3;
 
 /// For w along each axis the inequality says which integers there are.
 NB_INLINE void findSpots(const AveragedBeam &b, const Places &p, std::int64_t place,
@@ -231,46 +224,22 @@ NB_VECTORIZED std::int64_t findAveraged(const AveragedBeam &b, std::int32_t numb
       addSquare(around, step, shareOfSteps);
     for (std::int64_t i = 0; i < b.boxes; ++i)
       addSquare(around, at(b.varied[b.normals + i], d), 0.25 * shareOfSteps);
-    const Symmetric toPlane = adjoint(around), toPoint = adjoint(s.covariance);
-    // What moves a spot on straight lines, each between -1 and 1.
-    Three moves[mostExtents + mostBoxes];
-    int moving = 0;
-    for (int i = 0; i < places.extents; ++i)
-      moves[moving++] = s.steps[i];
-    for (std::int64_t i = 0; i < b.boxes; ++i) {
-      const Three j = at(b.varied[b.normals + i], d);
-      moves[moving++] = {0.5 * j.x, 0.5 * j.y, 0.5 * j.z};
-    }
-    /// Above 0 where a plane with the normal w lies between the reflection and all that x moves
-    /// over.
-    const auto gap = [&](const Three &w, const Three &x) __attribute__((always_inline)) {
-      Lanes away = absolute(dot(w, x)) - s.ball * root(dot(w, times(metric, w)));
-      for (int i = 0; i < moving; ++i)
-        away -= absolute(dot(w, moves[i]));
-      return away - root(dot(w, times(s.covariance, w)));
-    };
+    const Symmetric toPlane = adjoint(around);
     const double rounds = largest(s.count);
     Three n{s.window[0].low, s.window[1].low, s.window[2].low};
     for (double round = 0; round < rounds; ++round) {
       const Three x{s.h.x - n.x, s.h.y - n.y, s.h.z - n.z};
-      Flags kept = (gap(times(toPlane, x), x).v <= 0.0) & (s.count.v > round);
-      if (bitsOf(kept)) {
-        // The best plane is that at the nearest point, which is found one move after the other.
-        Three nearest = x;
-        Lanes along[mostExtents + mostBoxes];
-        for (int i = 0; i < moving; ++i)
-          along[i] = 0.0;
-        for (int sweep = 0; sweep < sweeps; ++sweep)
-          for (int i = 0; i < moving; ++i) {
-            const Three w = times(toPoint, moves[i]);
-            const Lanes best = along[i] - dot(w, nearest) / larger(dot(w, moves[i]), 1e-300);
-            const Lanes to = larger(smaller(best, 1.0), -1.0);
-            nearest = add(nearest, to - along[i], moves[i]);
-            along[i] = to;
-          }
-        kept &= gap(times(toPoint, nearest), x).v <= 0.0;
-      }
-      if (unsigned lit = bitsOf(kept)) {
+      const Three w = times(toPlane, x);
+      Lanes away = dot(w, x) - s.ball * root(dot(w, times(metric, w)));
+      for (int i = 0; i < mostExtents; ++i)
+        away -= absolute(dot(w, s.steps[i]));
+      for (std::int64_t i = 0; i < b.boxes; ++i)
+        away -= 0.5 * absolute(dot(w, at(b.varied[b.normals + i], d)));
+      const Lanes reach2 = dot(w, times(s.covariance, w));
+      const Flags near = (away.v <= 0.0) | (away.v * away.v <= reach2.v);
+      const Flags kept = near & (s.count.v > round);
+      unsigned lit = __builtin_bit_cast(std::uint8_t, __builtin_convertvector(kept != 0, Bits));
+      if (lit) {
         const Lanes at = ((n.x + b.most[0]) * ofPlane + n.y + b.most[1]) * ofRow + n.z + b.most[2];
         const Integers reflection = __builtin_convertvector(at.v, Integers);
         for (; lit; lit &= lit - 1) {

@@ -7,7 +7,7 @@
 
 namespace nanobragg::loops {
 
-constexpr std::int64_t placesAtOnce = 8, mostBoxes = 3;
+constexpr std::int64_t placesAtOnce = 8;
 
 /// Sets of directions: d + sum of t_i extent_i + r for some |t_i| <= 1 and |r| <= bend, all of them
 /// within `size` of d. Arrays go on to whole multiples of placesAtOnce.

@@ -146,7 +146,7 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
              boxes = std::int64_t(number.boxes), variables = normals + boxes;
   const double *f = number.form, bound2 = 2 * wider * number.bound;
   const Square twice{2 * f[0], f[3], f[4], f[3], 2 * f[1], f[5], f[4], f[5], 2 * f[2]};
-  if (!(bound2 > 0) || !isPositive(twice) || boxes > loops::mostBoxes)
+  if (!(bound2 > 0) || !isPositive(twice))
     refuse();
   const Square own = bound2 * inverse(twice);
   varied.resize(std::size_t(count * variables));

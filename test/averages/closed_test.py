@@ -47,6 +47,19 @@ class ClosedTest(unittest.TestCase):
             with self.subTest(engine):
                 self.assert_near(run(f"{flags} {engine}"), image, tolerance)
 
+    def test_a_pixel_with_several_reflections_has_them_in_all_engines(self):
+        flags = ("-cell 142 75 54 82 77 98 -misset 84 32 31 -default_F 200 -N 100 -gauss_xtal -lambda 1.24 -distance 30 "
+                 "-pixel 1.3 -detpixels 12 --average=closed")
+        image = run(flags)
+        self.assertGreater(np.count_nonzero(image > image.max() / 100), 5)
+        self.assert_near(run(flags + " --no-fuse"), image, 2e-6)
+
+    def test_diffuse_scattering_is_where_no_reflection_has_light(self):
+        flags = CRYSTAL + " -mosaic 0.1 --average=closed -diffuse_gamma 20 30 40 -diffuse_sigma 0.3 0.4 0.5"
+        image = run(flags)
+        self.assertGreater(image.min(), 0)
+        np.testing.assert_allclose(run(flags + " --no-fuse"), image, rtol=1e-5)
+
     def test_a_crystal_without_spreads_is_averaged_over_its_pixels(self):
         flags = CRYSTAL.replace("-N 8", "-N 200").replace("-distance 40", "-distance 300 -nopolar").replace("32", "160")
         fine = run(flags + " -oversample 80")
