@@ -42,8 +42,8 @@ double normalDeviate(double u) {
   return std::copysign(quantileOfMagnitude(std::fabs(2 * u - 1)), u - 0.5);
 }
 
-/// Of a normal distribution, cut off where it has fallen by `exponent`, what is left out is a
-/// fifteenth of the tolerance. Integrands that end inside a pixel, as a spot's ridge at its edge,
+/// A normal distribution that is cut off where it has fallen by `exponent` lacks a fifteenth of the
+/// tolerance. Integrands that end inside a pixel, as a spot's ridge at its edge,
 /// need most nodes: 13 of them were off by 4e-4 of the peak, 20 by 1.5e-5, 30 by 7e-7.
 void chooseQuadrature(double tolerance, Average &average) {
   average.tolerance = tolerance;

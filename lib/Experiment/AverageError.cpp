@@ -103,23 +103,28 @@ double errorAt(const ScatteringVector &q, const Square &ofSpot) {
     t[std::size_t(j)] += y;
     return q.at(t);
   };
-  std::array<Vec3, Count> slope;
+  // What is not spread moves nothing.
+  std::array<Vec3, Count> slope{};
   Square c = ofSpot;
-  for (int i = 0; i != Count; ++i) {
-    slope[std::size_t(i)] =
-        scaled(difference(at(i, step, i, 0), at(i, -step, i, 0)), 1 / (2 * step));
-    addOuter(c, slope[std::size_t(i)], varianceOf(i));
-  }
+  for (int i = 0; i != Count; ++i)
+    if (q.width[std::size_t(i)] != 0) {
+      slope[std::size_t(i)] =
+          scaled(difference(at(i, step, i, 0), at(i, -step, i, 0)), 1 / (2 * step));
+      addOuter(c, slope[std::size_t(i)], varianceOf(i));
+    }
   const Square precision = inverse(c);
   Vec3 shift{};
   for (int i = 0; i != Count; ++i)
-    for (int j = 0; j != Count; ++j) {
+    for (int j = 0; j <= i; ++j) {
+      if (q.width[std::size_t(i)] == 0 || q.width[std::size_t(j)] == 0)
+        continue;
       const double seen = (i == j ? varianceOf(i) : 0) -
                           varianceOf(i) * varianceOf(j) *
                               form(slope[std::size_t(i)], precision, slope[std::size_t(j)]);
       const Vec3 curve = difference(sum(at(i, step, j, step), at(i, -step, j, -step)),
                                     sum(at(i, step, j, -step), at(i, -step, j, step)));
-      shift = sum(shift, scaled(curve, seen / (8 * step * step)));
+      const double times = i == j ? 1 : 2;
+      shift = sum(shift, scaled(curve, times * seen / (8 * step * step)));
     }
   return steepest * std::sqrt(form(shift, precision, shift));
 }

@@ -437,7 +437,7 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     if (!closer.decide())
       return refuse(closer.where, closer.why);
     Location loc = sum.getLoc();
-    if (auto wanted = func->getAttrOfType<FloatAttr>(names::cull); wanted) {
+    if (auto wanted = func->getAttrOfType<FloatAttr>(names::cull)) {
       const double tolerance = wanted.getValueAsDouble();
       closer.writeReach(tolerance > 0 ? std::log(1 / tolerance) : exactBound);
     }

@@ -283,8 +283,8 @@ def CloseAverages : Pass<"nb-close-averages"> {
     (`nb.deviate`), and takes the average itself in their place, times the number of draws. It
     proves that the body is linear in the square of one Gaussian lattice factor, of an
     `nb.miller_index`; differentiates that index by all that is averaged, at the middle of the
-    distributions, which leads to where the spot is brightest, and there; and averages the Gaussian of what is linear
-    there: normal distributions in closed form, the last uniform one by error functions, those
+    distributions, which leads to where the spot is brightest, and there; and averages the Gaussian
+    of what is linear there: normal distributions in closed form, the last uniform one by error functions, those
     before it by Gauss-Legendre quadrature on the part that has light. Everything else is taken at
     the middle. A sum over the dimension `reflection` adds up the reflections about the nearest,
     `nb.neighbour`. `docs/averages.md` has the formulas.

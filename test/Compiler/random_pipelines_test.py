@@ -25,7 +25,7 @@ EXPERIMENTS = ("-N 5 -mosaic 0.5 -mosaic_domains 3", "-N 5 -round_xtal -oversamp
                "-N 5 -mosaic 0.5 -mosaic_domains 3 --precision=mixed", "-N 3 -tophat_spots -oversample 2 -hdivrange 1 -hdivsteps 2")
 # Behind each stage of nb-cpu-pipeline; "" is the program as it was written.
 STAGES = ("", "response", "hoist", "branches", "fuse", "precision", "peel", "lanes", "loops", "arith", "outline", "llvm")
-# Of the project, wherever they stand in an order: those that keep the meaning of what they do not know.
+# Passes of the project, wherever they stand in an order: those that keep the meaning of what they do not know.
 OWN = ("nb-erase-probes", "nb-hoist-invariants", "nb-tabulate-invariants", "nb-split-sums", "nb-factor-sums", "nb-remove-branches",
        "nb-fuse", "nb-fuse-response", "nb-peel-miller-index", "nb-vectorize", "nb-vectorize{width=4}", "convert-nb-to-loops",
        "convert-nb-to-arith", "nb-outline-kernel")

@@ -234,7 +234,7 @@ Value Arithmetic::erf(Value x) {
   // Shepherd and Laframboise, Math. Comp. 36 (1981) 249: erfc(x) (1 + 2 x) exp(x^2) is smooth in t.
   Type type = x.getType();
   Value size = math::AbsFOp::create(b, loc, x), one = constant(type, 1);
-  // Of a large x, for which erfc(x) is 0, no product overflows.
+  // No product overflows where x is large and erfc(x) is 0.
   size = min(constant(type, 1e3), size);
   // Both divisions in one.
   Value above = add(size, 3.75), scale = add(mul(size, 2), one);

@@ -104,21 +104,29 @@ class Explained:
     precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the ratio, 1 / sigma^2
 
 
-def simulator(experiment, grid, lowest, depth=0.0):
-    """With averages in closed form, and one that knows where pixels are. experiment: path of an .expt. grid, lowest:
-    structure factors. depth: mm behind the detector's face at which photons are absorbed, in the mean."""
-    words = [*_FLAGS, "--expt", experiment, "-mosaic_abc", "0.15", "0.15", "0.15", f"--bandwidth-sigma={_BANDWIDTH}",
-             "-divergence_sigma", str(_DIVERGENCE), str(_DIVERGENCE)]
+def simulators(experiment, mosaicity, bandwidth, divergence):
+    """With averages in closed form, where fits start, and one that knows where pixels are. experiment: path of an .expt, or
+    path:number. mosaicity: degrees about each axis. bandwidth: per cent. divergence: mrad."""
+    where, width = ["--expt", experiment], str(mosaicity)
+    words = [*where, *_FLAGS, "-mosaic_abc", width, width, width, f"--bandwidth-sigma={bandwidth}",
+             "-divergence_sigma", str(divergence), str(divergence)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sim = Simulator.from_flags(words, threads=1)
-        plain = Simulator.from_flags(["--expt", experiment, "-default_F", "1", "-N", "10"], threads=1)
-    sim.structure_factors = grid, lowest
-    sim["default_F"] = 0.0
-    sim["close_distance"] += 1e-3 * depth
+        plain = Simulator.from_flags([*where, "-default_F", "1", "-N", "10", "--average=sampled"], threads=1)
     edges = numpy.linalg.norm(numpy.linalg.inv(sim["reciprocal_matrix"]), axis=1) * 1e10
     for name, edge in zip("abc", edges):
         sim[f"ncells_{name}"] = max(_EDGE / edge, 5.0)
+    return sim, plain
+
+
+def simulator(experiment, grid, lowest, depth=0.0):
+    """The simulators of a still. experiment: path of an .expt. grid, lowest: structure factors. depth: mm behind the
+    detector's face at which photons are absorbed, in the mean."""
+    sim, plain = simulators(experiment, 0.15, _BANDWIDTH, _DIVERGENCE)
+    sim.structure_factors = grid, lowest
+    sim["default_F"] = 0.0
+    sim["close_distance"] += 1e-3 * depth
     return sim, plain
 
 

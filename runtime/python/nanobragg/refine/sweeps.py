@@ -4,16 +4,14 @@ import copy
 import dataclasses
 import os
 import time
-import warnings
 
 import numpy
 
 from .._errors import DATA_ERRORS, reason
-from ..simulator import Simulator
 from . import _files, _report
 from ._blocks import METRES, Quantity
 from ._crystal import cell_of, rotation
-from ._explain import MOST_SETS, Fit
+from ._explain import MOST_SETS, Fit, simulators
 from ._positions import placed, scattering_vectors
 from ._scans import Scan, chosen, pixels
 from .photographs import UNITS, in_units, in_words
@@ -21,9 +19,7 @@ from .photographs import UNITS, in_units, in_words
 _MOST_PIXELS = 2e7  # of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
 _BRIGHT = 10.0  # sigmas
-_EDGE, _MOSAICITY = 2000.0, 0.1  # where fits start: A, degrees
-_FLAGS = ("-default_F", "1", "-N", "10", "-gauss_xtal", "--average=closed", "--average-tolerance=0.02", "--cull=1e-5",
-          "--bandwidth-sigma=0.02", "-divergence_sigma", "0.2", "0.2")
+_MOSAICITY, _BANDWIDTH, _DIVERGENCE = 0.1, 0.02, 0.2  # where fits start: degrees, per cent, mrad
 
 
 @dataclasses.dataclass
@@ -64,16 +60,8 @@ def _simulators(path, index, listed):
     profile = listed.get("profile", [])
     number = experiment.get("profile")
     said = profile[number].get("sigma_m") if isinstance(number, int) and 0 <= number < len(profile) else None
-    width = str(said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY)
-    where = ["--expt", f"{path}:{index}"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        sim = Simulator.from_flags([*where, *_FLAGS, "-mosaic_abc", width, width, width], threads=1)
-        plain = Simulator.from_flags([*where, "-default_F", "1", "-N", "10", "--average=sampled"], threads=1)
-    edges = numpy.linalg.norm(numpy.linalg.inv(sim["reciprocal_matrix"]), axis=1) * 1e10
-    for name, edge in zip("abc", edges):
-        sim[f"ncells_{name}"] = max(_EDGE / edge, 5.0)
-    return sim, plain
+    width = said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY
+    return simulators(f"{path}:{index}", width, _BANDWIDTH, _DIVERGENCE)
 
 
 def _nearest(sim, boxes, exposures):
