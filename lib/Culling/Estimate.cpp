@@ -126,7 +126,7 @@ CullSetting cullFor(std::optional<CullSetting> wanted, const Experiment &experim
   const CulledProgram program{.setting = wanted.value_or(CullSetting::exact()),
                               .derives = derivative.mode != Derivative::Mode::Value,
                               .toSingle = pixels == ImageType::F32};
-  if (program.setting.isOff() || variant.averaging == Averaging::Drawn)
+  if (program.setting.isOff() || variant.isDrawn())
     return CullSetting::off();
   // A pixel has all reflections about the nearest, of which few have light.
   if (variant.averaging == Averaging::Closed)

@@ -1,8 +1,8 @@
 #include "lib/Experiment/DefaultsChooser.h"
 
+#include "lib/Experiment/AverageDraws.h"
 #include "lib/Experiment/AverageError.h"
 #include "lib/Experiment/CellGeometry.h"
-#include "lib/Experiment/NormalQuantiles.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
@@ -35,11 +35,6 @@ void chooseNodes(std::int64_t count, Average &average) {
     average.nodes.push_back(x / 2);
     average.weights.push_back(1 / ((1 - x * x) * slope * slope));
   }
-}
-
-/// The normal deviate below which there is a share u of the distribution.
-double normalDeviate(double u) {
-  return std::copysign(quantileOfMagnitude(std::fabs(2 * u - 1)), u - 0.5);
 }
 
 /// A normal distribution that is cut off where it has fallen by `exponent` lacks a fifteenth of the
@@ -84,7 +79,7 @@ void DefaultsChooser::chooseAveraging() {
                                 "give --average=sampled, or leave -compat c out");
   if (averaging == Averaging::Closed && said(&O::shape) != CrystalShape::Gauss)
     throw std::invalid_argument("--average: only Gaussian crystals have averages in closed form; "
-                                "give -gauss_xtal, or --average=draws or --average=sampled");
+                                "give -gauss_xtal, or --average=quadrature or --average=sampled");
   experiment.variant.bandwidth = bandwidth > 0;
   experiment.beam.bandwidthSigma = units::fromPercent(bandwidth);
 }
@@ -139,50 +134,36 @@ void DefaultsChooser::chooseMosaicBlocks() {
   }
 }
 
+/// As many as have a few in the smallest part of what is averaged that lights a pixel.
+std::int64_t DefaultsChooser::fewestDraws() const {
+  constexpr double inLight = 8, fewest = 64, most = 1 << 16;
+  const double draws = inLight / litShare(experiment, report);
+  return std::int64_t(std::clamp(std::ceil(std::isnan(draws) ? most : draws), fewest, most));
+}
+
 void DefaultsChooser::chooseAverage() {
   if (isSampled())
     return;
   if (experiment.variant.structureFactors == StructureFactors::Tricubic)
     experiment.variant.structureFactors = StructureFactors::Nearest;
-  chooseQuadrature(said(&O::averageTolerance).value_or(1e-3), experiment.average);
-  if (experiment.variant.averaging == Averaging::Drawn)
-    drawAverage(said(&O::averageDraws).value_or(4096));
-  else if (!said(&O::phiSteps))
-    splitSweep();
+  const bool draws = experiment.variant.isDrawn();
+  chooseQuadrature(said(&O::averageTolerance).value_or(draws ? 1e-2 : 1e-3), experiment.average);
+  switch (experiment.variant.averaging) {
+  case Averaging::Sampled:
+    break;
+  case Averaging::Closed:
+    if (!said(&O::phiSteps))
+      splitSweep();
+    break;
+  case Averaging::Drawn:
+    drawAverage(experiment.variant, 0, said(&O::averageDraws).value_or(4096), experiment.average);
+    break;
+  case Averaging::Quadrature:
+    drawAverage(experiment.variant, 0, said(&O::averageDraws).value_or(fewestDraws()),
+                experiment.average);
+    break;
+  }
   experiment.average.around = reflectionsAround();
-}
-
-/// Points that fill the unit cube evenly: multiples of a vector of irrational numbers (M. Roberts,
-/// 2018), powers of the root of x^(n + 1) = x + 1 in n dimensions.
-void DefaultsChooser::drawAverage(std::int64_t draws) {
-  constexpr int dimensions = 9;
-  double root = 1;
-  for (int i = 0; i != 100; ++i)
-    root = std::pow(1 + root, 1.0 / (dimensions + 1));
-  Average &a = experiment.average;
-  const auto fill = [&](int dimension, auto place, bool normal) {
-    const double step = std::pow(root, -(dimension + 1));
-    for (std::int64_t i = 0; i != draws; ++i) {
-      double whole = 0;
-      const double u = std::modf(0.5 + step * double(i + 1), &whole);
-      place(std::size_t(i)) = normal ? normalDeviate(u) : u - 0.5;
-    }
-  };
-  const auto column = [](std::vector<double> &values) {
-    return [&values](std::size_t i) -> double & { return values[i]; };
-  };
-  const auto number = std::size_t(draws);
-  for (std::vector<double> *values : {&a.fast, &a.slow, &a.phi, &a.wavelength, &a.hdiv, &a.vdiv})
-    values->resize(number);
-  a.rotation.resize(number);
-  fill(0, column(a.fast), false);
-  fill(1, column(a.slow), false);
-  fill(2, column(a.phi), false);
-  fill(3, column(a.wavelength), true);
-  fill(4, column(a.hdiv), true);
-  fill(5, column(a.vdiv), true);
-  for (std::size_t axis = 0; axis != 3; ++axis)
-    fill(6 + int(axis), [&, axis](std::size_t i) -> double & { return a.rotation[i][axis]; }, true);
 }
 
 /// Within seven standard deviations (exp(-24)) of how far reflections are spread in units of Miller

@@ -91,28 +91,39 @@ Square covarianceOfSpot(const Experiment &e, const Report &r) {
   return c;
 }
 
+/// By the variables, and what comes of their spreads and the spot together.
+struct Linear {
+  std::array<Vec3, Count> slope{};
+  Square covariance;
+};
+
+constexpr double step = 0.02;
+
+Vec3 at(const ScatteringVector &q, int i, double x, int j, double y) {
+  Point t{};
+  t[std::size_t(i)] += x;
+  t[std::size_t(j)] += y;
+  return q.at(t);
+}
+
+Linear linear(const ScatteringVector &q, const Square &ofSpot) {
+  Linear l{.covariance = ofSpot};
+  for (int i = 0; i != Count; ++i)
+    if (q.width[std::size_t(i)] != 0) { // what is not spread moves nothing
+      Vec3 &slope = l.slope[std::size_t(i)];
+      slope = scaled(difference(at(q, i, step, i, 0), at(q, i, -step, i, 0)), 1 / (2 * step));
+      addOuter(l.covariance, slope, varianceOf(i));
+    }
+  return l;
+}
+
 /// Given that x is seen, the variables have the covariance D - D J^T C^-1 J D, with their own D and
 /// C = C0 + J D J^T. Terms of second order, H, move the spot by half the sum over H times that: a
 /// shift s, of which a normal distribution with covariance C changes by at most 0.6 sqrt(s C^-1 s).
 double errorAt(const ScatteringVector &q, const Square &ofSpot) {
-  constexpr double step = 0.02;
   constexpr double steepest = 0.6;
-  const auto at = [&](int i, double x, int j, double y) {
-    Point t{};
-    t[std::size_t(i)] += x;
-    t[std::size_t(j)] += y;
-    return q.at(t);
-  };
-  // What is not spread moves nothing.
-  std::array<Vec3, Count> slope{};
-  Square c = ofSpot;
-  for (int i = 0; i != Count; ++i)
-    if (q.width[std::size_t(i)] != 0) {
-      slope[std::size_t(i)] =
-          scaled(difference(at(i, step, i, 0), at(i, -step, i, 0)), 1 / (2 * step));
-      addOuter(c, slope[std::size_t(i)], varianceOf(i));
-    }
-  const Square precision = inverse(c);
+  const Linear l = linear(q, ofSpot);
+  const Square precision = inverse(l.covariance);
   Vec3 shift{};
   for (int i = 0; i != Count; ++i)
     for (int j = 0; j <= i; ++j) {
@@ -120,9 +131,9 @@ double errorAt(const ScatteringVector &q, const Square &ofSpot) {
         continue;
       const double seen = (i == j ? varianceOf(i) : 0) -
                           varianceOf(i) * varianceOf(j) *
-                              form(slope[std::size_t(i)], precision, slope[std::size_t(j)]);
-      const Vec3 curve = difference(sum(at(i, step, j, step), at(i, -step, j, -step)),
-                                    sum(at(i, step, j, -step), at(i, -step, j, step)));
+                              form(l.slope[std::size_t(i)], precision, l.slope[std::size_t(j)]);
+      const Vec3 curve = difference(sum(at(q, i, step, j, step), at(q, i, -step, j, -step)),
+                                    sum(at(q, i, step, j, -step), at(q, i, -step, j, step)));
       const double times = i == j ? 1 : 2;
       shift = sum(shift, scaled(curve, times * seen / (8 * step * step)));
     }
@@ -158,6 +169,17 @@ constexpr Spread spreads[] = {
 } // namespace
 
 double averageError(const Experiment &e, const Report &r) { return largestError(e, r); }
+
+double litShare(const Experiment &e, const Report &r) {
+  const Square ofSpot = covarianceOfSpot(e, r);
+  const auto determinant = [](const Square &m) { return dot(m[0], cross(m[1], m[2])); };
+  double least = 1;
+  for (const DetectorPlace &place : representativePlaces(e, r))
+    least = std::min(least,
+                     std::sqrt(determinant(ofSpot) / determinant(linear(ScatteringVector(e, r, place),
+                                                                        ofSpot).covariance)));
+  return least;
+}
 
 std::optional<std::string> inexactAverage(const Experiment &e, const Report &r) {
   if (e.variant.averaging != Averaging::Closed)

@@ -17,7 +17,10 @@ double averageError(const Experiment &experiment, const Report &report);
 /// As many times the estimate is what was seen.
 inline constexpr double averageErrorMayBe = 2;
 
-/// Where that is more than the tolerance: a sentence with it, and what is too wide.
+/// The smallest part of all that is averaged that lights a pixel on a spot, over the same places.
+double litShare(const Experiment &experiment, const Report &report);
+
+/// Where the error is more than the tolerance: a sentence with it, and what is too wide.
 std::optional<std::string> inexactAverage(const Experiment &experiment, const Report &report);
 
 } // namespace nanobragg

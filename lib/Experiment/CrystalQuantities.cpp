@@ -140,21 +140,22 @@ constexpr Quantity rowsAfterShapes[] = {
      "m-3 m-3m, counted from 1",
      Range::between(1, 14), in<&O::laueGroup>,
      More{.python = "Crystal.laue_group", .only = "with -diffuse_gamma"}},
-    {"--average", "sampled|closed|draws", &unit::one,
+    {"--average", "sampled|closed|quadrature|draws", &unit::one,
      "sampled; with --shots, --frames or --nexus and in Python closed, of Gaussian crystals for "
      "which no flag counts samples",
      "what a pixel is the average of: sampled, the sub-pixels, phi steps, mosaic domains and "
      "wavelengths that flags count; closed, normal distributions and the pixel's area in closed "
-     "form, of Gaussian crystals; draws, the same by many draws, slowly, of all crystals",
+     "form, of Gaussian crystals; quadrature, the same distributions for all crystals, by as "
+     "many draws as each pixel asks for; draws, by one number of draws",
      Range::any(), in<&O::averaging>, More{.python = "Crystal.average"}},
-    {"--average-draws", "N", &unit::one, "4096", "draws of each pixel", upTo(1e7),
+    {"--average-draws", "N", &unit::one, "4096", "draws of each pixel; with quadrature the fewest", upTo(1e7),
      in<&O::averageDraws>,
-     More{.python = "Crystal.average_draws", .only = "with --average=draws", .zeroIsUnset = true}},
-    {"--average-tolerance", "FRACTION", &unit::one, "1e-3",
-     "how far an average in closed form may be off, in parts of its spot's peak: decides about "
-     "nodes and --cull; a warning says where spreads are too wide for it",
+     More{.python = "Crystal.average_draws", .only = "with --average=draws and quadrature", .zeroIsUnset = true}},
+    {"--average-tolerance", "FRACTION", &unit::one, "1e-3; with quadrature 1e-2",
+     "how far an average may be off, in parts of its spot's peak: decides about draws, and in "
+     "closed form about nodes and --cull; a warning says where spreads are too wide for it",
      Range::between(1e-8, 0.1), in<&O::averageTolerance>,
-     More{.python = "Crystal.average_tolerance", .only = "with --average=closed"}},
+     More{.python = "Crystal.average_tolerance", .only = "with --average=closed and quadrature"}},
     {"-interpolate", "", &unit::one, "on when two cells or fewer",
      "tricubic interpolation between structure factors", Range::any(), in<&O::interpolate>,
      More{.python = "Crystal.interpolate", .only = "with structure factors from a file"}},

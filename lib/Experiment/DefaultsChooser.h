@@ -82,7 +82,7 @@ private:
   void setPartsOfSweep(std::int64_t parts);
   void splitSweep();
   void chooseAverage();
-  void drawAverage(std::int64_t draws);
+  std::int64_t fewestDraws() const;
   std::int64_t reflectionsAround() const;
   // EnergyDefaults.cpp: structure factors by energy
   void chooseFactorsByEnergy();

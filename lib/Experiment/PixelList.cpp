@@ -115,4 +115,36 @@ ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixe
   return listed;
 }
 
+ListedPixels listPlaces(Experiment &experiment, std::span<const std::size_t> places) {
+  Detector &d = experiment.detector;
+  std::vector<PixelIndex> pixels;
+  if (!experiment.variant.pixelList) {
+    for (const std::size_t place : places) {
+      const auto row = std::int64_t(place) / d.fastPixels;
+      pixels.push_back(
+          {row / d.slowPixels, row % d.slowPixels, std::int64_t(place) % d.fastPixels});
+    }
+    return listPixels(experiment, pixels);
+  }
+  for (const std::size_t place : places)
+    pixels.push_back({std::int64_t(d.listPanel.values[place]),
+                      std::int64_t(d.listSlow.values[place]),
+                      std::int64_t(d.listFast.values[place])});
+  d.fastPixels = d.wholeFastPixels;
+  d.slowPixels = d.wholeSlowPixels;
+  d.roiFastMax = d.fastPixels - 1;
+  d.roiSlowMax = d.slowPixels - 1;
+  const PixelMap gains = d.gainMap;
+  const bool hasGains = std::exchange(experiment.variant.gainMap, false);
+  experiment.variant.pixelList = false;
+  const ListedPixels listed = listPixels(experiment, pixels);
+  experiment.variant.gainMap = hasGains;
+  if (hasGains) {
+    d.gainMap.values.assign(listed.imagePixels, 1);
+    for (std::size_t i = 0; i != places.size(); ++i)
+      d.gainMap.values[listed.places[i]] = gains.values[places[i]];
+  }
+  return listed;
+}
+
 } // namespace nanobragg

@@ -49,5 +49,8 @@ struct ListedPixels {
 /// have, or when the list is empty.
 ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels);
 
+/// The same for places in the experiment's image, which may have a list already.
+ListedPixels listPlaces(Experiment &experiment, std::span<const std::size_t> places);
+
 } // namespace nanobragg
 #endif

@@ -47,8 +47,8 @@ enum class Mosaicity { Ball, Ellipsoid, CrystalBall, None };
 /// What becomes of the averages over pixels, rotation steps, mosaic blocks and spectra. Sampled:
 /// the samples that flags ask for, as the C program draws them. Closed: normal distributions,
 /// averaged in closed form. Drawn: the same distributions, by many draws, which closed forms are
-/// held against.
-enum class Averaging { Sampled, Closed, Drawn };
+/// held against. Quadrature: by as many draws as each pixel asks for, which the runtime decides.
+enum class Averaging { Sampled, Closed, Drawn, Quadrature };
 /// How light spreads in the detector; None: not at all.
 enum class PointSpread { None, Gauss, Fiber };
 enum class ImageType { F32, F64 };
@@ -104,6 +104,9 @@ struct ProgramVariant {
   }
 
   bool isSampled() const { return averaging == Averaging::Sampled; }
+  bool isDrawn() const {
+    return averaging == Averaging::Drawn || averaging == Averaging::Quadrature;
+  }
 
   bool operator==(const ProgramVariant &) const = default;
 

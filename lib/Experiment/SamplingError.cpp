@@ -166,7 +166,7 @@ std::optional<std::string> coarseSampling(const Experiment &e, const Report &r) 
          " would make that " + percent(now) +
          (rowOf(e.variant.shape).profile == SpotProfile::Gaussian
               ? "; --average=closed averages exactly"
-              : "");
+              : "; --average=quadrature takes as many as each pixel asks for");
 }
 
 } // namespace nanobragg

@@ -59,7 +59,7 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
   if (!variant.cull.isOff())
     function->setAttr(names::cull, b.getF64FloatAttr(variant.cull.tolerance()));
 
-  if (variant.averaging == nanobragg::Averaging::Drawn)
+  if (variant.isDrawn())
     function->setAttr(names::draws, b.getUnitAttr());
 
   llvm::StringMap<Value> values;

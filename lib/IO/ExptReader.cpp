@@ -311,7 +311,7 @@ Averages averagesOf(const Model &model) {
   const std::span<const char *const> words = wordsOf<Averaging>;
   const auto word = std::ranges::find(words, model.text("average"));
   if (word == words.end())
-    model.refuse("has no \"average\" that is sampled, closed or draws");
+    model.refuse("has no \"average\" that is sampled, closed, draws or quadrature");
   averages.how = Averaging(word - words.begin());
   if (model.find("mosaic"))
     averages.mosaicSpread = model.number("mosaic", 0);

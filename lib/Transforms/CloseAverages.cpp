@@ -333,7 +333,7 @@ LogicalResult Closer::rewrite(const Quadrature &quadrature, Value around) {
     spot.distance = r.sub(hkl, reflection);
     SpotPoint point;
     for (int step = 0; step != linearizations; ++step) {
-      point = brightestPoint(shape, spot, point, r);
+      point = brightestPoint(shape, spot, point, quadrature, r);
       Value there;
       auto near = spotAt(point, there, r);
       if (failed(near))

@@ -16,14 +16,21 @@ namespace {
 /// Keeps quotients finite where a variable does not move the spot.
 constexpr double tiny = 1e-12;
 
+/// By as much more than the quadrature's exponent a normal distribution may have fallen off where
+/// there is light. A spot that is linear about a point farther out may seem to light a pixel.
+constexpr double outside = 12;
+
 Value minimum(Value x, Value y, RuleBuilder &r) {
   return arith::MinimumFOp::create(r.builder(), r.location(), x, y);
 }
 Value maximum(Value x, Value y, RuleBuilder &r) {
   return arith::MaximumFOp::create(r.builder(), r.location(), x, y);
 }
+Value clampedTo(Value most, Value x, RuleBuilder &r) {
+  return maximum(r.neg(most), minimum(most, x, r), r);
+}
 Value clampedToHalf(Value x, RuleBuilder &r) {
-  return maximum(r.constant(x.getType(), -0.5), minimum(r.constant(x.getType(), 0.5), x, r), r);
+  return clampedTo(r.constant(x.getType(), 0.5), x, r);
 }
 Value plus(Value x, double y, RuleBuilder &r) { return r.add(x, r.constant(x.getType(), y)); }
 Value erf(Value x, RuleBuilder &r) { return math::ErfOp::create(r.builder(), r.location(), x); }
@@ -243,7 +250,7 @@ static Value distanceAtMiddle(const LinearSpot &spot, const SpotPoint &point, Ru
 }
 
 SpotPoint nb::brightestPoint(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
-                             RuleBuilder &r) {
+                             const Quadrature &quadrature, RuleBuilder &r) {
   Value distance = distanceAtMiddle(spot, about, r);
   Symmetric spread = shape;
   for (Value column : spot.byNormals)
@@ -265,8 +272,15 @@ SpotPoint nb::brightestPoint(const Symmetric &shape, const LinearSpot &spot, con
     distance = r.add(distance, r.scale(column, at));
   }
   slope = slopeBy(spread);
-  for (Value column : spot.byNormals)
-    point.normals.push_back(r.dot(column, slope));
+  Value most = r.mul(plus(quadrature.exponent, outside, r), 2), farthest = r.sqrt(most), square;
+  for (Value column : spot.byNormals) {
+    Value at = r.dot(column, slope);
+    square = square ? r.add(square, r.mul(at, at)) : r.mul(at, at);
+    point.normals.push_back(clampedTo(farthest, at, r));
+  }
+  if (square)
+    point.isLit = arith::CmpFOp::create(r.builder(), r.location(), arith::CmpFPredicate::OLE,
+                                        square, most);
   return point;
 }
 
@@ -294,5 +308,8 @@ Value nb::averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPo
   }
   Value lost = r.sqrt(r.mul(determinantOf(shape, ofShape, r), inverse));
   Value most = r.add(form.at(form.lower(point.uniforms, r), r), r.mul(quadrature.exponent, 2));
-  return r.mul(lost, Average(quadrature, most, r).over(form, 0));
+  Value average = r.mul(lost, Average(quadrature, most, r).over(form, 0));
+  if (!point.isLit)
+    return average;
+  return r.select(point.isLit, average, r.constant(average.getType(), 0));
 }

@@ -28,18 +28,19 @@ struct LinearSpot {
 /// A point of that space.
 struct SpotPoint {
   SmallVector<Value> normals, uniforms;
+  Value isLit; ///< or farther in the tails of the normal ones than any light; null: it is
 };
-
-/// Near where the integrand is largest, by a spot that is linear about a point; no numbers stand
-/// for the middle.
-SpotPoint brightestPoint(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
-                         RuleBuilder &r);
 
 /// A table of nodes and weights over an interval of length 1 about 0. The integrand is taken for
 /// zero where its exponent is `exponent` below that at its brightest point.
 struct Quadrature {
   Value nodes, weights, count, exponent;
 };
+
+/// Near where the integrand is largest, by a spot that is linear about a point; no numbers stand
+/// for the middle.
+SpotPoint brightestPoint(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
+                         const Quadrature &quadrature, RuleBuilder &r);
 
 /// The average of exp(-x^T shape^-1 x / 2) over all variables, for a spot that is linear about
 /// `point`. The last uniform variable is averaged by error functions, those before it by the

@@ -53,12 +53,16 @@ EngineComparison withSpread(EngineComparison photons, const Pixels &image, const
 void Simulator::prepare(PixelType pixels) {
   if (state->chain)
     return state->chain->photonSimulator().prepare();
+  if (state->quadrature)
+    return state->quadrature->first().prepare();
   state->program(typeOf(pixels));
 }
 
 std::string Simulator::target(PixelType pixels) {
   if (state->chain)
     return state->chain->photonSimulator().target();
+  if (state->quadrature)
+    return state->quadrature->first().target();
   return state->program(typeOf(pixels)).descriptor().target;
 }
 
@@ -66,6 +70,12 @@ std::span<const double> Simulator::value() {
   if (state->chain) {
     state->listedValue.resize(pixels());
     if (state->chain->render(std::span(state->listedValue), state->everyRun).cancelled)
+      throw Cancelled();
+    return state->listedValue;
+  }
+  if (state->quadrature) {
+    state->listedValue.resize(pixels());
+    if (state->quadrature->render(std::span(state->listedValue), state->everyRun).cancelled)
       throw Cancelled();
     return state->listedValue;
   }
@@ -86,12 +96,16 @@ double Simulator::loss(const Loss &loss) { return loss.evaluate(value(), rendere
 RunResult Simulator::render(std::span<float> image, const RunOptions &run) {
   if (state->chain)
     return state->chain->render(image, run);
+  if (state->quadrature)
+    return state->quadrature->render(image, run);
   return state->render(state->program(ImageType::F32), run, image);
 }
 
 RunResult Simulator::render(std::span<double> image, const RunOptions &run) {
   if (state->chain)
     return state->chain->render(image, run);
+  if (state->quadrature)
+    return state->quadrature->render(image, run);
   return state->render(state->program(ImageType::F64), run, image);
 }
 

@@ -71,7 +71,8 @@ ResponseChain::ResponseChain(const Experiment &experiment, const ListedPixels &l
       behind(simulatorBehind(experiment, listed, options)) {}
 
 bool ResponseChain::isInProgram(const Experiment &experiment) {
-  return !experiment.variant.pixelList && !hasSmallPanels(experiment.detector);
+  return !experiment.variant.pixelList && !hasSmallPanels(experiment.detector) &&
+         experiment.variant.averaging != Averaging::Quadrature;
 }
 
 void ResponseChain::set(std::string_view name, std::span<const double> values) {

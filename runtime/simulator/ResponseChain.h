@@ -33,7 +33,8 @@ public:
 
   /// Whether the program of the experiment itself, with all stages, makes the same image. Not with
   /// panels of several sizes: the program has light from beyond the edges of the small ones. Nor
-  /// with a list of pixels: what is beside each other there is not so on the detector.
+  /// with a list of pixels: what is beside each other there is not so on the detector. Nor with a
+  /// quadrature, which is of the photons.
   static bool isInProgram(const Experiment &experiment);
 
   /// With instruments the interpreter makes the photons.

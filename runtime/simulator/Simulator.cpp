@@ -109,7 +109,11 @@ std::array<std::int64_t, 3> Simulator::shape() const {
   return {state->experiment.panelCount(), detector.slowPixels, detector.fastPixels};
 }
 std::size_t Simulator::pixels() const { return state->pixels(); }
-double Simulator::samples() const { return samplesOf(state->deciding().experiment); }
+double Simulator::samples() const {
+  if (state->chain)
+    return state->chain->photonSimulator().samples();
+  return state->quadrature ? state->quadrature->samples() : samplesOf(state->experiment);
+}
 std::span<const std::uint8_t> Simulator::rendered() const { return state->renderedPixels(); }
 
 std::vector<double> Simulator::get(std::string_view name) const {
@@ -139,6 +143,8 @@ void Simulator::set(std::string_view name, std::span<const double> values) {
     element(state->experiment, parameter, i) = values[i];
   if (state->chain)
     state->chain->set(name, values);
+  if (state->quadrature)
+    state->quadrature->set(name, values);
 }
 
 void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
@@ -147,6 +153,8 @@ void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
                                 "which one list cannot be set; set the parameter F_by_energy");
   if (state->chain)
     state->chain->setStructureFactors(grid);
+  if (state->quadrature)
+    state->quadrature->setStructureFactors(grid);
   auto copy = std::make_shared<HklGrid>(copyOf(grid));
   Experiment &experiment = state->experiment;
   state->programs.clear(); // they are bound to the grid that was

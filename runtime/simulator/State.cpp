@@ -16,13 +16,22 @@ std::unique_ptr<ResponseChain> chainOf(const Experiment &experiment, const Liste
   return std::make_unique<ResponseChain>(experiment, listed, options);
 }
 
+std::unique_ptr<Quadrature> quadratureOf(const Experiment &experiment, const ListedPixels &listed,
+                                         const SimulatorOptions &options) {
+  const ProgramVariant &v = experiment.variant;
+  if (v.averaging != Averaging::Quadrature || v.pointSpread != PointSpread::None || v.lightGiven)
+    return nullptr;
+  return std::make_unique<Quadrature>(experiment, listed, options);
+}
+
 } // namespace
 
 Simulator::State::State(const Experiment &given, const SimulatorOptions &options)
     : experiment(given),
       listed(options.pixels.empty() ? ListedPixels() : listPixels(experiment, options.pixels)),
       options(options), placement(options, options.once ? samplesOf(experiment) : 0),
-      chain(chainOf(this->experiment, this->listed, this->options)) {}
+      chain(chainOf(this->experiment, this->listed, this->options)),
+      quadrature(quadratureOf(this->experiment, this->listed, this->options)) {}
 
 Simulator::State::State(const State &other)
     : State(other.experiment, other.listed, other.options) {}
@@ -31,7 +40,8 @@ Simulator::State::State(const Experiment &given, const ListedPixels &listed,
                         const SimulatorOptions &options)
     : experiment(given), listed(listed), options(options),
       placement(options, options.once ? samplesOf(experiment) : 0),
-      chain(chainOf(this->experiment, this->listed, this->options)) {}
+      chain(chainOf(this->experiment, this->listed, this->options)),
+      quadrature(quadratureOf(this->experiment, this->listed, this->options)) {}
 
 KernelRequest Simulator::State::request(ImageType pixels, const Derivative &derivative) const {
   return decide(experiment, options, derivative, pixels).request;

@@ -11,6 +11,7 @@
 #include "runtime/simulator/BoundProgram.h"
 #include "runtime/simulator/Invariants.h"
 #include "runtime/simulator/Placement.h"
+#include "runtime/simulator/Quadrature.h"
 #include "runtime/simulator/ResponseChain.h"
 
 #include <map>
@@ -77,13 +78,19 @@ struct Simulator::State : DerivativeSource {
   std::span<const std::uint8_t> renderedPixels();
 
   /// The state that decides what runs the programs.
-  const State &deciding() const { return chain ? *chain->photonSimulator().state : *this; }
+  const State &deciding() const {
+    return chain        ? *chain->photonSimulator().state
+           : quadrature ? *quadrature->first().state
+                        : *this;
+  }
   /// What computes derivatives. The interpreter runs the program of all stages, where its image is
   /// the same.
   DerivativeSource &derivatives() {
     const bool inProgram =
         options.engine == Engine::Interpreter && ResponseChain::isInProgram(experiment);
-    return chain && !inProgram ? static_cast<DerivativeSource &>(*chain) : *this;
+    return chain && !inProgram ? static_cast<DerivativeSource &>(*chain)
+           : quadrature        ? static_cast<DerivativeSource &>(*quadrature)
+                               : *this;
   }
 
   std::vector<Gradient> gradient(const Names &parameters,
@@ -100,6 +107,8 @@ struct Simulator::State : DerivativeSource {
   Placement placement;
   /// What runs a program with a stage that needs neighbours; null where there is none.
   const std::unique_ptr<ResponseChain> chain;
+  /// What decides how many draws each pixel has; null where the program does.
+  const std::unique_ptr<Quadrature> quadrature;
   bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid
   SimulatorTiming timing;

@@ -113,6 +113,7 @@ const std::vector<Case> crystal = {
     {"-mosaic_seed -9", [](L l) { return l.options.mosaicSeed == -9; }},
     {"-mosaic_lab", [](L l) { return l.options.mosaicInLab; }},
     {"--average=closed", [](L l) { return l.options.averaging == Averaging::Closed; }},
+    {"--average=quadrature", [](L l) { return l.options.averaging == Averaging::Quadrature; }},
     {"--average-draws=100", [](L l) { return l.options.averageDraws == 100; }},
     {"--average-tolerance=0.01", [](L l) { return l.options.averageTolerance == 0.01; }},
     {"--bandwidth-sigma=0.5", [](L l) { return l.options.bandwidthSigma == 0.5; }},

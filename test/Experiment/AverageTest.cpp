@@ -33,6 +33,8 @@ TEST(Averages, NodesIntegratePolynomials) {
 TEST(Averages, DrawsHaveTheirDistributions) {
   Options options = averaged(Averaging::Drawn);
   options.averageDraws = 20000;
+  options.mosaicSpread = options.bandwidthSigma = options.osc = 0.1;
+  options.hdivSigma = options.vdivSigma = 0.1;
   const Average a = completeRight(options).experiment.average;
   const auto variance = [](const std::vector<double> &x) {
     double sum = 0;

@@ -165,6 +165,8 @@ private:
         look.any() ? simulator.render(pixels, options, look) : simulator.render(pixels, options);
     display.abandon();
     std::fwrite(result.report.data(), 1, result.report.size(), stdout);
+    if (!result.quadrature.empty())
+      std::fprintf(console, "%s\n", result.quadrature.c_str());
     timing.record(simulator, setup.line.tool.simulator, result, start, beforeRun);
     timing.kernel = kernels.counters();
   }

@@ -204,6 +204,7 @@ public:
 
 private:
   struct State;
+  friend class Quadrature;
   friend class ResponseChain;
   explicit Simulator(std::unique_ptr<State> state);
   std::unique_ptr<State> state;

@@ -1,0 +1,99 @@
+"""Averages by as many draws as each pixel asks for: against the closed form, against fine grids, and with responses,
+lists of pixels and derivatives."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+import nanobragg as nb
+
+NB_SIM = os.environ["NB_SIM"]
+CRYSTAL = ("-cell 40 50 60 85 95 100 -default_F 100 -misset 10 20 30 -lambda 1 -distance 60 -pixel 0.3 -fluence 1e24 "
+           "-polar 0.5")
+SPREADS = "-mosaic 0.3 --bandwidth-sigma=0.2 -divergence_sigma 0.5 0.7"
+TOLERANCE = 0.02
+
+
+def run(flags):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([NB_SIM, *f"{CRYSTAL} -detpixels 48 {flags}".split(), "-floatfile", "image.bin", "-nonoise",
+                               "-nopgm", "-noprogress", "--no-fallback"],
+                              cwd=folder, text=True, capture_output=True, timeout=300)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return np.fromfile(os.path.join(folder, "image.bin"), "<f4").astype(float), done.stdout
+
+
+def quadrature(flags):
+    return run(f"{flags} --average=quadrature --average-tolerance={TOLERANCE}")[0]
+
+
+class QuadratureTest(unittest.TestCase):
+    def assert_near(self, image, other, tolerance=TOLERANCE):
+        self.assertGreater(other.max(), 0)
+        self.assertLess(np.abs(image - other).max(), tolerance * other.max())
+
+    def test_gaussian_crystals_have_the_closed_form(self):
+        for more in (f"-N 8 {SPREADS}", f"-N 30 {SPREADS} -osc 0.3", "-N 60", f"-N 20 {SPREADS} -curved_det"):
+            with self.subTest(more):
+                self.assert_near(quadrature("-gauss_xtal " + more), run("--average=closed -gauss_xtal " + more)[0])
+
+    def test_other_crystals_have_what_fine_samples_have(self):
+        # A step, as a top hat is, is as far off in the samples.
+        for shape, tolerance in (("-square_xtal", 1), ("-round_xtal", 1), ("-tophat_spots", 2)):
+            with self.subTest(shape):
+                self.assert_near(quadrature(f"{shape} -N 20"),
+                                 run(f"{shape} -N 20 -oversample 40 -oversample_omega")[0], tolerance * TOLERANCE)
+
+    def test_draws_are_where_the_light_is(self):
+        _, text = run(f"-N 30 {SPREADS} --average=quadrature --average-tolerance=0.02")
+        line = next(line for line in text.splitlines() if line.startswith("quadrature: "))
+        words = line.split()
+        fewest, most, mean = int(words[1]), int(words[3]), int(words[7])
+        self.assertLessEqual(4 * fewest, most)
+        self.assertLess(mean, most)
+
+    def test_a_tolerance_that_is_not_reached_is_said(self):
+        _, text = run(f"-N 300 {SPREADS} -roi 0 7 0 7 --average=quadrature --average-tolerance=1e-7")
+        self.assertIn("pixels may be off by up to", text)
+
+    def test_the_response_of_the_detector_follows(self):
+        flags = f"-gauss_xtal -N 20 {SPREADS} -psf gauss -psf_fwhm 400"
+        self.assert_near(quadrature(flags), run(flags + " --average=closed")[0])
+
+    def test_a_list_of_pixels_has_those_of_the_image(self):
+        flags = (f"{CRYSTAL} -detpixels 48 -gauss_xtal -N 20 {SPREADS} --average=quadrature "
+                 f"--average-tolerance={TOLERANCE}")
+        image = nb.Simulator.from_flags(flags).image()
+        slow, fast = np.mgrid[8:40, 8:40].reshape(2, -1)
+        listed = nb.Simulator.from_flags(flags, pixels=np.stack([slow, fast], 1)).image()
+        self.assert_near(listed, image[slow, fast])
+
+    def test_derivatives_are_those_of_its_draws(self):
+        flags = f"{CRYSTAL} -detpixels 24 -square_xtal -N 2 {SPREADS} -osc 0.2"
+        drawn = nb.Simulator.from_flags(f"{flags} --average=draws --average-draws=128")
+        alike = nb.Simulator.from_flags(f"{flags} --average=quadrature --average-tolerance=0.1")
+        np.testing.assert_allclose(alike.image(), drawn.image(), rtol=1e-12)
+        weights = np.random.default_rng(1).uniform(size=drawn.image().shape)
+        names, direction = "cell_a,misset_x,mosaic_spread,distance", {"cell_a": 1e-10, "misset_x": 0.01}
+        for of in (lambda s: s.gradient(names, cotangent=weights), lambda s: s.jacobian(names),
+                   lambda s: {"": s.jvp(direction)}, lambda s: s.hvp(direction, cotangent=weights)):
+            a, b = of(alike), of(drawn)
+            for name in b:
+                np.testing.assert_allclose(a[name], b[name], rtol=1e-9, err_msg=name)
+
+    def test_derivatives_of_both_modes_agree(self):
+        flags = f"{CRYSTAL} -detpixels 24 -gauss_xtal -N 20 {SPREADS} -osc 0.2"
+        drawn = nb.Simulator.from_flags(f"{flags} --average=quadrature --average-tolerance={TOLERANCE}")
+        weights = np.random.default_rng(1).uniform(size=drawn.image().shape)
+        along = drawn.jvp({"cell_a": 1.0})
+        self.assertAlmostEqual(float((weights * along).sum() / drawn.gradient("cell_a", cotangent=weights)["cell_a"]), 1)
+        closed = nb.Simulator.from_flags(f"{flags} --average=closed").jvp({"cell_a": 1.0})
+        self.assertLess(np.abs(along - closed).max(), 0.08 * np.abs(closed).max())
+
+
+if __name__ == "__main__":
+    unittest.main()
