@@ -175,9 +175,9 @@ double litShare(const Experiment &e, const Report &r) {
   const auto determinant = [](const Square &m) { return dot(m[0], cross(m[1], m[2])); };
   double least = 1;
   for (const DetectorPlace &place : representativePlaces(e, r))
-    least = std::min(least,
-                     std::sqrt(determinant(ofSpot) / determinant(linear(ScatteringVector(e, r, place),
-                                                                        ofSpot).covariance)));
+    least = std::min(
+        least, std::sqrt(determinant(ofSpot) /
+                         determinant(linear(ScatteringVector(e, r, place), ofSpot).covariance)));
   return least;
 }
 

@@ -148,9 +148,11 @@ constexpr Quantity rowsAfterShapes[] = {
      "form, of Gaussian crystals; quadrature, the same distributions for all crystals, by as "
      "many draws as each pixel asks for; draws, by one number of draws",
      Range::any(), in<&O::averaging>, More{.python = "Crystal.average"}},
-    {"--average-draws", "N", &unit::one, "4096", "draws of each pixel; with quadrature the fewest", upTo(1e7),
-     in<&O::averageDraws>,
-     More{.python = "Crystal.average_draws", .only = "with --average=draws and quadrature", .zeroIsUnset = true}},
+    {"--average-draws", "N", &unit::one, "4096", "draws of each pixel; with quadrature the fewest",
+     upTo(1e7), in<&O::averageDraws>,
+     More{.python = "Crystal.average_draws",
+          .only = "with --average=draws and quadrature",
+          .zeroIsUnset = true}},
     {"--average-tolerance", "FRACTION", &unit::one, "1e-3; with quadrature 1e-2",
      "how far an average may be off, in parts of its spot's peak: decides about draws, and in "
      "closed form about nodes and --cull; a warning says where spreads are too wide for it",

@@ -279,8 +279,8 @@ SpotPoint nb::brightestPoint(const Symmetric &shape, const LinearSpot &spot, con
     point.normals.push_back(clampedTo(farthest, at, r));
   }
   if (square)
-    point.isLit = arith::CmpFOp::create(r.builder(), r.location(), arith::CmpFPredicate::OLE,
-                                        square, most);
+    point.isLit =
+        arith::CmpFOp::create(r.builder(), r.location(), arith::CmpFPredicate::OLE, square, most);
   return point;
 }
 

@@ -75,8 +75,7 @@ bool isImage(std::string_view parameter) {
 /// Squares of pixels, each with the largest number that was seen in it.
 class Quadrature::Cells {
 public:
-  Cells(const Quadrature &quadrature, std::int64_t edge, std::size_t pixels)
-      : cellOf(pixels) {
+  Cells(const Quadrature &quadrature, std::int64_t edge, std::size_t pixels) : cellOf(pixels) {
     for (std::size_t i = 0; i != pixels; ++i) {
       const PixelIndex p = quadrature.pixelAt(i);
       cellOf[i] = numberOf({p.panel, p.slow / edge, p.fast / edge});
@@ -145,9 +144,7 @@ void Quadrature::setStructureFactors(const nb_hkl_grid &grid) {
   groups.clear();
 }
 
-double Quadrature::samples() const {
-  return samplesOfImage > 0 ? samplesOfImage : few.samples();
-}
+double Quadrature::samples() const { return samplesOfImage > 0 ? samplesOfImage : few.samples(); }
 
 std::size_t Quadrature::placeOf(std::size_t pixel) const {
   return listed.any() ? listed.places[pixel] : pixel;
@@ -187,7 +184,8 @@ Simulator &Quadrature::simulatorOf(Group &group) const {
 // Images
 //===----------------------------------------------------------------------===//
 
-template <typename T> RunResult Quadrature::render(std::span<T> image, const RunOptions &run) {
+template <typename T>
+RunResult Quadrature::render(std::span<T> image, const RunOptions &run) {
   Pixels pixels(few.pixels());
   RunResult result = renderPixels(pixels, run);
   if (image.size() != pixels.size())
@@ -302,17 +300,16 @@ RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &ru
   char text[200];
   std::snprintf(text, sizeof text, "quadrature: %lld to %lld draws a pixel, %.0f in the mean",
                 (long long)groups.front().draws, (long long)groups.back().draws,
-                std::accumulate(groups.begin(), groups.end(), 0.0,
-                                [](double sum, const Group &g) {
-                                  return sum + double(g.draws) * double(g.pixels.size());
-                                }) /
-                    double(image.size()));
+                std::accumulate(groups.begin(), groups.end(), 0.0, [](double sum, const Group &g) {
+                  return sum + double(g.draws) * double(g.pixels.size());
+                }) / double(image.size()));
   result.quadrature = text;
   if (worst > 0) {
     std::snprintf(text, sizeof text,
-                  "; more are not taken, and %zu pixels may be off by up to %.1g of the spot's peak",
-                  groups.back().pixels.size(), worst);
-    result.quadrature += text;
+                  "with %lld draws, and more are not taken, %zu pixels may be off by up to %.1g of "
+                  "the spot's peak (--average-tolerance %g)",
+                  (long long)draws, groups.back().pixels.size(), worst, tolerance);
+    result.shortfall = text;
   }
   return result;
 }
@@ -330,7 +327,8 @@ const std::vector<Quadrature::Group> &Quadrature::drawn() {
 // Derivatives
 //===----------------------------------------------------------------------===//
 
-template <typename Each> void Quadrature::forEachGroup(Each each) {
+template <typename Each>
+void Quadrature::forEachGroup(Each each) {
   drawn();
   for (Group &group : groups)
     each(group, simulatorOf(group));
@@ -390,8 +388,7 @@ std::vector<DerivativeImage> Quadrature::jacobian(const Names &parameters) {
   return images;
 }
 
-std::vector<std::vector<double>> Quadrature::jvps(const Names &parameters,
-                                                  Directions directions) {
+std::vector<std::vector<double>> Quadrature::jvps(const Names &parameters, Directions directions) {
   std::vector<Pixels> images(directions.size(), Pixels(few.pixels()));
   forEachGroup([&](const Group &group, Simulator &simulator) {
     std::vector<std::vector<Direction>> inGroup;

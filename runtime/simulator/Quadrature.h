@@ -12,8 +12,8 @@ namespace nanobragg {
 /// All pixels have a few draws, and as many again. Where the two differ by more than the tolerance,
 /// in parts of the brightest pixel near by, there are as many again as there are, and so on. Two
 /// that agree by chance count as half of what differed before, and pixels of one spot go on
-/// together. Pixels that a spot lights have enough draws to see it; which these are, the closed form of
-/// a Gaussian crystal with wider spots tells. Derivatives have the draws of the last image.
+/// together. Pixels that a spot lights have enough draws to see it; which these are, the closed
+/// form of a Gaussian crystal with wider spots tells. Derivatives have the draws of the last image.
 class Quadrature : public DerivativeSource {
 public:
   /// `experiment`, for the pixels in the list if there is one, has as many draws as see a spot.
@@ -29,7 +29,8 @@ public:
   /// Of the last image, or of one with the fewest draws.
   double samples() const;
 
-  template <typename T> RunResult render(std::span<T> image, const RunOptions &run);
+  template <typename T>
+  RunResult render(std::span<T> image, const RunOptions &run);
 
   std::vector<Gradient> gradient(const Names &parameters,
                                  std::span<const double> cotangent) override;
@@ -62,7 +63,8 @@ private:
   std::size_t placeOf(std::size_t pixel) const; ///< in the program's image
   void add(std::vector<Gradient> &to, const Group &group, std::vector<Gradient> more) const;
   std::vector<Direction> directionIn(const Group &group, std::span<const Direction> of) const;
-  template <typename Each> void forEachGroup(Each each);
+  template <typename Each>
+  void forEachGroup(Each each);
 
   const ListedPixels listed;
   const SimulatorOptions options;

@@ -167,6 +167,8 @@ private:
     std::fwrite(result.report.data(), 1, result.report.size(), stdout);
     if (!result.quadrature.empty())
       std::fprintf(console, "%s\n", result.quadrature.c_str());
+    if (!result.shortfall.empty())
+      std::fprintf(stderr, "WARNING: %s\n", result.shortfall.c_str());
     timing.record(simulator, setup.line.tool.simulator, result, start, beforeRun);
     timing.kernel = kernels.counters();
   }

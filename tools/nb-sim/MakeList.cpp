@@ -64,6 +64,8 @@ void makeList(const RunSetup &setup, KernelProvider &kernels, const ProcessStart
     std::fwrite(result.report.data(), 1, result.report.size(), stdout);
   if (!result.quadrature.empty() && !tool.quiet)
     std::printf("%s\n", result.quadrature.c_str());
+  if (!result.shortfall.empty())
+    std::fprintf(stderr, "WARNING: %s\n", result.shortfall.c_str());
   const auto statistics = io::computeStatistics(
       values, io::ImageRegion::whole(std::int64_t(values.size()), 1), simulator.rendered());
   warnOfNotFinite(setup.line, "listed pixels", std::size_t(statistics.notFinite));

@@ -341,6 +341,10 @@ private:
       std::vector<float> image(simulator.pixels());
       const RunResult run = simulator.render(std::span<float>(image));
       kernelSeconds += run.prepareSeconds + run.runSeconds;
+      if (!run.shortfall.empty() && !shortfallTold) {
+        std::fprintf(stderr, "WARNING: %s\n", run.shortfall.c_str());
+        shortfallTold = true;
+      }
       std::vector<double> photons(simulator.photons().begin(), simulator.photons().end());
       if (lattice.own.weight != 1) {
         for (float &pixel : image)
@@ -493,6 +497,7 @@ private:
   SpotLabels labels;
   std::unique_ptr<io::NexusWriter> nexus;
   bool told = false;
+  bool shortfallTold = false;
   double kernelSeconds = 0, busySeconds = 0, leastBusy = 0, mostBusy = 0;
   std::int64_t toldOthers = 0, madeByAll = 0, joined = 0;
   std::mutex madeMutex;

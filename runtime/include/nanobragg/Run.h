@@ -67,7 +67,8 @@ struct RunResult {
   std::int64_t workspaceBytes = 0;
   std::int64_t accumulatorBytes = 0; ///< for sums over pixels, for all parts and threads
   std::string report{};              ///< what instruments found
-  std::string quadrature{};          ///< with --average=quadrature: draws, and what is not reached
+  std::string quadrature{};          ///< with --average=quadrature: how many draws pixels have
+  std::string shortfall{};           ///< what was asked for and is not reached; empty: nothing
   bool culled = false;               ///< samples without light were left out
   /// Then: samples that may have light, and those that were computed, which are whole blocks of
   /// pixels.

@@ -18,13 +18,17 @@ nb::object image(PythonSimulator &self, const std::string &dtype, nb::object out
   const auto render = [&](auto pixel, const auto &array) {
     using Pixel = decltype(pixel);
     const std::span<Pixel> pixels(array.data(), array.size());
-    self.run(
+    const std::string shortfall = self.run(
         [&](Simulator &s, const RunOptions &how) {
-          if (s.render(pixels, how).cancelled)
+          const RunResult result = s.render(pixels, how);
+          if (result.cancelled)
             throw Cancelled();
-          return 0;
+          return result.shortfall;
         },
         progress);
+    if (!shortfall.empty())
+      nb::module_::import_("warnings")
+          .attr("warn")(shortfall, nb::module_::import_("nanobragg").attr("Warning"));
   };
   const auto into = [&](auto pixel) -> nb::object {
     using Pixel = decltype(pixel);
