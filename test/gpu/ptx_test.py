@@ -98,6 +98,17 @@ class Ptx(unittest.TestCase):
             self.assertEqual(ptx.count(".param .u64"), 5)
             self.check_nothing_else(ptx)
 
+    def test_averages_in_closed_form_are_one_entry(self):
+        flags = ("-default_F", "10", "-gauss_xtal", "--average=closed", "-osc", "0.1", "--bandwidth-sigma=0.1")
+        sampled = FLAGS[FLAGS.index("-mosaic_dom"):][:2]
+        for precision in ("f64", "mixed"):
+            words = [word for word in FLAGS if word not in sampled]
+            done = subprocess.run([NB_COMPILE, *words, *flags, "--emit=ptx", "--target=sm_90", f"--precision={precision}"],
+                                  cwd=self.root, text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(re.findall(r"\.entry (\w+)", done.stdout), ["image"])
+            self.check_nothing_else(done.stdout)
+
     def test_a_gradient_has_two_entries(self):
         for chip, ptx in self.gradients():
             entries = re.split(r"(?=\.visible \.entry)", ptx)[1:]
