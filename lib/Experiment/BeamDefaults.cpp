@@ -59,7 +59,10 @@ void DefaultsChooser::chooseBeam() {
     beam.wavelength = units::wavelengthFromAngstrom(*said(&O::lambda));
   if (said(&O::energy))
     beam.wavelength = units::wavelengthFromEnergy(*said(&O::energy));
-  requirePositive(beam.wavelength, "-img or -mask: WAVELENGTH", "m");
+  const char *const source = said(&O::lambda)   ? "-lambda"
+                             : said(&O::energy) ? "-energy"
+                                                : "-img or -mask: WAVELENGTH";
+  requirePositive(beam.wavelength, source, "m");
   report.wavelength = beam.wavelength;
 
   const bool listed = !inputs.sources.empty();

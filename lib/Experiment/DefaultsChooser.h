@@ -42,7 +42,9 @@ private:
   void chooseBeamCenter();
   void chooseDistance();
   void choosePanels();
+  std::string panelName(std::size_t index) const; ///< for messages
   void chooseFaces();
+  void chooseCurvature();
   void chooseDetector();
   // SensorDefaults.cpp: thickness, layers and absorption
   void chooseSensor();

@@ -164,13 +164,20 @@ void DefaultsChooser::chooseDistance() {
   r = placed;
 }
 
+std::string DefaultsChooser::panelName(std::size_t index) const {
+  if (said(&O::panels).empty())
+    return "the detector";
+  const std::string &file = said(&O::panels)[index].file;
+  return (file.empty() ? "" : file + ": ") + "panel " + std::to_string(index);
+}
+
 void DefaultsChooser::choosePanels() {
   if (said(&O::panels).empty())
     return;
   experiment.variant.panels = true;
   const Detector &d = experiment.detector;
   for (const PanelOptions &panel : said(&O::panels)) {
-    const std::string name = "panel " + std::to_string(d.panels.size());
+    const std::string name = panelName(d.panels.size());
     Panel p;
     for (int i = 0; i < 3; ++i)
       p.offset[i] = units::fromMillimetres(panel.offset[i]);
@@ -193,18 +200,32 @@ void DefaultsChooser::choosePanels() {
 }
 
 void DefaultsChooser::chooseFaces() {
-  const Detector &d = experiment.detector;
   experiment.variant.faces = semantics.detectorFaces;
-  const bool back = d.panels.empty() ? report.detector.closeDistance < 0
-                                     : std::any_of(
-                                           d.panels.begin(), d.panels.end(),
-                                           [&](const Panel &panel) {
-                                             return placePanel(d, experiment.beam.direction,
-                                                               report.detector, panel)
-                                                        .closeDistance < 0;
-                                           });
-  if (back)
+  const auto placed = placePanels(experiment.detector, experiment.beam.direction, report.detector);
+  if (std::ranges::any_of(placed, [](const auto &panel) { return panel.closeDistance < 0; }))
     note(&Semantics::detectorFaces);
+}
+
+void DefaultsChooser::chooseCurvature() {
+  if (!said(&O::curved))
+    return;
+  const bool ofC = semantics.curvedDetector == Rule::C;
+  experiment.variant.curvature = ofC ? Curvature::C : Curvature::Right;
+  note(&Semantics::curvedDetector);
+  if (ofC)
+    return;
+  const auto placed = placePanels(experiment.detector, experiment.beam.direction, report.detector);
+  for (std::size_t i = 0; i != placed.size(); ++i) {
+    const double cosine = dot(experiment.beam.direction, placed[i].normal);
+    if (std::fabs(cosine) < 1e-9)
+      throw std::invalid_argument(panelName(i) + " is parallel to the beam, and -curved_det bends "
+                                                 "it from where the beam meets it; turn it, or "
+                                                 "leave -curved_det out");
+    if (std::fabs(placed[i].closeDistance) < 1e-9)
+      throw std::invalid_argument(panelName(i) + " is in a plane with the sample, and -curved_det "
+                                                 "bends it about the sample; move it, or leave "
+                                                 "-curved_det out");
+  }
 }
 
 void DefaultsChooser::chooseDetector() {
@@ -220,10 +241,7 @@ void DefaultsChooser::chooseDetector() {
   choosePanels();
   chooseFaces();
   chooseSensor();
-  if (said(&O::curved)) {
-    variant.curvature = semantics.curvedDetector == Rule::C ? Curvature::C : Curvature::Right;
-    note(&Semantics::curvedDetector);
-  }
+  chooseCurvature();
   variant.solidAngle = said(&O::pointPixel) ? SolidAngle::Point : SolidAngle::Pixel;
   variant.omega = said(&O::oversampleOmega) ? Evaluation::Each : Evaluation::Once;
 }

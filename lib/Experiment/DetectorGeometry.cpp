@@ -72,6 +72,16 @@ DetectorReport placePanel(const Detector &d, const Vec3 &beam, const DetectorRep
   return r;
 }
 
+std::vector<DetectorReport> placePanels(const Detector &d, const Vec3 &beam,
+                                        const DetectorReport &whole) {
+  if (d.panels.empty())
+    return {whole};
+  std::vector<DetectorReport> placed;
+  for (const Panel &panel : d.panels)
+    placed.push_back(placePanel(d, beam, whole, panel));
+  return placed;
+}
+
 double solidAngleOfPixel(double squaredDistance, double closeDistance, double pixelSize) {
   return pixelSize * pixelSize * closeDistance / (squaredDistance * std::sqrt(squaredDistance));
 }

@@ -6,6 +6,7 @@
 #include "lib/Experiment/Report.h"
 
 #include <optional>
+#include <vector>
 
 namespace nanobragg {
 
@@ -25,6 +26,9 @@ DetectorReport placeDetector(const Detector &detector, const Vec3 &beam, Pivot p
 /// that the beam's line does not meet is its nearest point.
 DetectorReport placePanel(const Detector &detector, const Vec3 &beam, const DetectorReport &whole,
                           const Panel &panel);
+/// All panels of a detector that has been placed as `whole`; itself, where it has none.
+std::vector<DetectorReport> placePanels(const Detector &detector, const Vec3 &beam,
+                                        const DetectorReport &whole);
 
 /// What a pixel subtends, in steradian, at a squared distance (m^2) from the sample: its area (edge
 /// in m), seen at its obliquity, close distance (m) over distance.

@@ -34,6 +34,7 @@ struct PanelOptions {
   std::optional<Vec3> normal;  ///< default: fast x slow
   /// Default: those of the detector, which are the largest of all panels unless a flag gives them.
   std::optional<std::int64_t> fastPixels, slowPixels;
+  std::string file; ///< where it is from, for messages
 };
 
 struct Options {

@@ -94,7 +94,7 @@ const Quantity *findQuantity(std::string_view name) {
   return found == allQuantities().end() ? nullptr : *found;
 }
 
-void checkQuantities(const Options &options) {
+void checkQuantities(const Options &options, const Options &checked) {
   const auto beyondChoosing = [](const Quantity *row) {
     const auto rows = outputQuantities(); // a seed grows with the frames of a series
     return row >= rows.data() && row < rows.data() + rows.size();
@@ -103,7 +103,7 @@ void checkQuantities(const Options &options) {
     for (const Quantity *row : allQuantities())
       for (const Field *field : row->fields)
         if (field && field->kind != Field::Kind::Choice && !beyondChoosing(row) &&
-            bool(row->fields[1]) == several)
+            bool(row->fields[1]) == several && field->get(options) != field->get(checked))
           try {
             row->check(field->get(options));
           } catch (const std::invalid_argument &error) {

@@ -109,8 +109,9 @@ const std::vector<const Quantity *> &allQuantities();
 /// Null when there is none of this name.
 const Quantity *findQuantity(std::string_view name);
 
-/// Checks every value that is given. Throws std::invalid_argument naming the flag.
-void checkQuantities(const Options &options);
+/// Checks every value that is given, and is not that of `checked`. Throws std::invalid_argument
+/// naming the flag.
+void checkQuantities(const Options &options, const Options &checked = {});
 
 /// Options that remember which of their fields were read.
 class OptionReader {

@@ -42,8 +42,8 @@ constexpr SemanticSwitch switches[] = {
     {"curved-detector", &Semantics::curvedDetector,
      "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image; "
      "solid angles and absorption are those of the flat detector's obliquity",
-     "bends it by the distances from the beam centre along slow and fast; rays meet it at a right "
-     "angle",
+     "bends it by the distances along slow and fast from where the beam's line meets it, on either "
+     "side of the sample; rays meet it at a right angle",
      "-curved_det -detector_thick"},
     {"detector-faces", &Semantics::detectorFaces,
      "light on the back of the detector counts as negative, and absorption grows with depth",

@@ -65,8 +65,8 @@ DetectorFrame Emitter::detector(Value panel) {
 }
 
 Value Emitter::radius(const DetectorFrame &frame) {
-  return div("distance", frame.closeDistance,
-             op<DotOp>("ratio", param("beam_direction"), frame.normal));
+  Value cosine = op<DotOp>("ratio", param("beam_direction"), frame.normal);
+  return div("distance", frame.closeDistance, op<math::AbsFOp>("ratio", cosine));
 }
 
 Value Emitter::layerSpacing() {
@@ -120,8 +120,11 @@ Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast
     return op<CurvedPositionOp>("pixel_pos", beam, frame.fast, frame.slow, distance,
                                 div("about_slow", y, distance), div("about_fast", z, distance));
   }
+  // The beam's line meets the panel behind the sample, or before it.
   Value distance = radius(frame);
-  Value spot = op<SubOp>("beam_spot", op<ScaleOp>("beam_spot", beam, distance), frame.origin);
+  Value side = op<math::CopySignOp>("side", number(1), op<DotOp>("ratio", beam, frame.normal));
+  Value toSpot = op<ScaleOp>("to_spot", beam, side);
+  Value spot = op<SubOp>("beam_spot", op<ScaleOp>("beam_spot", toSpot, distance), frame.origin);
   Value hand =
       op<DotOp>("handedness", op<CrossOp>("fast_x_slow", frame.fast, frame.slow), frame.normal);
   Value sign = op<math::CopySignOp>("handedness", number(1), hand);
@@ -134,6 +137,6 @@ Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast
   };
   Value aboutSlow = angle("about_slow", fast, frame.fast);
   Value aboutFast = op<arith::NegFOp>("about_fast", angle("about_fast", slow, frame.slow));
-  return op<CurvedPositionOp>("pixel_pos", beam, frame.fast, frame.slow,
+  return op<CurvedPositionOp>("pixel_pos", toSpot, frame.fast, frame.slow,
                               add("radius", distance, depth), aboutSlow, aboutFast);
 }

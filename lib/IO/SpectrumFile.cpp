@@ -25,13 +25,13 @@ std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
                       "has " + std::to_string(numbers.size()) +
                           " numbers; lines have wavelength (A) or energy (eV), and a weight");
     auto [wavelength, weight] = std::array{numbers[0], numbers[1]};
-    if (!(wavelength > 0))
-      throw FileError(path, line, "needs a wavelength (A) or energy (eV) above 0, and a weight");
     if (weight < 0)
       throw FileError(path, line,
                       "has the weight " + shortNumber(weight) + "; weights are 0 or above");
     if (wavelength > smallestEnergy)
       wavelength = units::wavelengthFromEnergy(wavelength) * 1e10;
+    if (!(wavelength * units::angstrom > 0))
+      throw FileError(path, line, "needs a wavelength (A) or energy (eV) above 0, and a weight");
     if (weight > 0)
       spectrum.push_back({wavelength, weight});
   });

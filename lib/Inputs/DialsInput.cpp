@@ -236,6 +236,7 @@ void placePanels(const std::string &path, const std::vector<io::DialsPanel> &pan
   } else {
     for (const io::DialsPanel &p : panels) {
       PanelOptions panel;
+      panel.file = path;
       panel.offset = difference(p.origin, reference.origin);
       panel.fastAxis = p.fast;
       panel.slowAxis = p.slow;

@@ -7,7 +7,34 @@
 #include "lib/Experiment/SamplingError.h"
 #include "lib/Inputs/Schedule.h"
 
+#include <stdexcept>
+#include <string_view>
+
 namespace nanobragg {
+namespace {
+
+/// What is wrong with what a file says, with the file's name. `problem` begins with the flag that
+/// says the same.
+std::string withFile(const InputFiles &files, std::string problem) {
+  const struct {
+    std::string flag, spelling;
+    const std::optional<std::string> &file;
+  } candidates[] = {{"-mat", "-mat", files.matrix},
+                    {"-mat", "--expt", files.expt},
+                    {"-sourcefile", "-sourcefile", files.sources},
+                    {"-sourcefile", "--spectrum", files.spectrum},
+                    {"-mask", "-mask", files.mask},
+                    {"-mask", "--expt", files.expt},
+                    {"-mask", "--geom", files.geometry},
+                    {"-gain_map", "-gain_map", files.gainMap},
+                    {"-gain_map", "--expt", files.expt}};
+  for (const auto &[flag, spelling, file] : candidates)
+    if (file && problem.starts_with(flag + ": "))
+      return problem.replace(0, flag.size(), spelling + " " + *file);
+  return problem;
+}
+
+} // namespace
 
 CommandLine parseExperiment(const std::vector<std::string> &flags, const CommandLine &said) {
   CommandLine line = parseCommandLine(flags, said);
@@ -24,7 +51,13 @@ CommandLine parseExperiment(const std::vector<std::string> &flags, const Command
 }
 
 CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInputs &loaded) {
-  CompleteExperiment complete = chooseDefaults(loaded.options, loaded.inputs, line.semantics);
+  CompleteExperiment complete = [&] {
+    try {
+      return chooseDefaults(loaded.options, loaded.inputs, line.semantics);
+    } catch (const std::invalid_argument &error) {
+      throw std::invalid_argument(withFile(line.files, error.what()));
+    }
+  }();
   for (std::string &warning : flagsWithoutEffect(line, complete.neverRead))
     complete.warnings.push_back(std::move(warning));
   if (auto coarse = coarseSampling(complete.experiment, complete.report))

@@ -3,6 +3,7 @@
 #include "lib/CommandLine/OutputConflicts.h"
 #include "lib/CommandLine/OutputFormats.h"
 #include "lib/Experiment/Defaults.h"
+#include "lib/Experiment/Quantity.h"
 #include "lib/Experiment/StockMaterials.h"
 #include "lib/IO/DumpFile.h"
 #include "lib/IO/FileContents.h"
@@ -39,7 +40,9 @@ void requireCell(const CommandLine &line, LoadedInputs &loaded) {
   if (!known() && line.series.shots)
     loaded.options.cell = cellOfShots(loaded.shots, line);
   if (!known())
-    throw UsageError(noUnitCell);
+    throw UsageError(
+        (line.files.expt ? *line.files.expt + " has no crystal, and so there is " : std::string()) +
+        noUnitCell);
 }
 
 /// The spectrum's mean is the wavelength of headers and predictions where nothing else says it.
@@ -165,6 +168,15 @@ HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const CommandLine 
   return header.values;
 }
 
+/// What a file says has the ranges of flags. `before`: without it.
+void refuseOutOfRange(const std::string &path, const Options &before, const Options &options) {
+  try {
+    checkQuantities(options, before);
+  } catch (const std::invalid_argument &error) {
+    throw io::FileError(path, "what it says of " + std::string(error.what()));
+  }
+}
+
 } // namespace
 
 void applyMaterials(const InputFiles &files, Inputs &inputs) {
@@ -225,13 +237,17 @@ LoadedInputs loadInputs(const CommandLine &line, Inputs given, io::HklStore *par
     inputs.matrix = io::readMatrix(*files.matrix);
   if (files.sources)
     loadSources(*files.sources, line.semantics.columns, inputs);
-  if (files.expt)
-    loadExpt(line, loaded);
-  if (files.geometry)
-    loadCrystfelGeometry(line, loaded);
+  const auto load = [&](const std::optional<std::string> &path, const auto &loader) {
+    if (!path)
+      return;
+    const Options before = loaded.options;
+    loader();
+    refuseOutOfRange(*path, before, loaded.options);
+  };
+  load(files.expt, [&] { loadExpt(line, loaded); });
+  load(files.geometry, [&] { loadCrystfelGeometry(line, loaded); });
   loaded.geometryFromFile = files.expt.has_value();
-  if (files.spectrum)
-    loadSpectrum(*files.spectrum, loaded.options, inputs);
+  load(files.spectrum, [&] { loadSpectrum(*files.spectrum, loaded.options, inputs); });
   if (files.panels)
     loaded.options.panels = readPanels(*files.panels);
   for (const BackgroundFile &table : files.backgrounds)

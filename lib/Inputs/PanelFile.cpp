@@ -27,6 +27,7 @@ public:
         refuse("has an unknown key \"" + key +
                "\"; the keys are offset_mm, fast, slow, normal and pixels");
     PanelOptions panel;
+    panel.file = path;
     panel.offset = vector("offset_mm");
     panel.fastAxis = direction("fast");
     panel.slowAxis = direction("slow");

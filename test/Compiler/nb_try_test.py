@@ -11,6 +11,7 @@ import unittest
 from unittest import mock
 
 BIN = pathlib.Path(sys.argv.pop(1))
+SANITIZED = b'__asan_init' in (BIN / 'nb-try').read_bytes()
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
          '-detpixels 32 -mosaic 0.5 -mosaic_domains 3 --quiet').split()
 
@@ -63,7 +64,10 @@ class NbTry(unittest.TestCase):
         share = [rows[cull]['default']['share_computed'] for cull in ('exact', '1e-9')]
         self.assertLess(share[0], 0.5)
         self.assertLess(share[1], 0.5 * share[0])
-        self.assertLess(rows['exact']['default']['ns_per_sample'], rows['off']['default']['ns_per_sample'])
+        if SANITIZED:
+            print('times are not compared: sanitizers slow down what leaves samples out, and not the kernels')
+        else:
+            self.assertLess(rows['exact']['default']['ns_per_sample'], rows['off']['default']['ns_per_sample'])
         # Some million samples of a pixel are too many to step through.
         self.assertNotIn('instructions_per_sample',
                          self.rows(*flags, '--count', '-oversample', '500', '--cull=off', '--grad=none')['default'])

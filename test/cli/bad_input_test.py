@@ -2,6 +2,7 @@
 """bad_input_test.py NB_SIM FAKE_COMPILER: bad input is refused, by name, and costs nothing."""
 
 import gzip
+import json
 import struct
 import unittest
 
@@ -10,6 +11,7 @@ from nb_sim import EARLIER, NbSimTest
 
 # A complete command line; each case appends to it, and the last of a flag counts.
 GOOD = "-cell 40 -default_F 10 -N 3 -detpixels 8 -oversample 1 -noprogress -seed 1"
+EXPT = "-default_F 10 -N 3 -gauss_xtal -oversample 1 -noprogress -seed 1 --expt=bad"
 HKL = "-cell 40 -N 3 -detpixels 8 -oversample 1 -noprogress -seed 1 -hkl bad"
 
 
@@ -25,6 +27,17 @@ def smv(*lines, pixels=4, padding=512):
 def dump(bounds=(0, 1, 0, 1, 0, 1), values=27):
     header = "%d %d %d %d %d %d\n\f" % bounds
     return header.encode() + struct.pack("=%dd" % values, *range(values))
+
+
+def experiment(nanobragg=None, **beam):
+    one = {"beam": 0, "detector": 0, "crystal": 0}
+    if nanobragg:
+        one["nanobragg"] = nanobragg
+    panel = {"fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0], "origin": [-1, 1, -90], "image_size": [8, 8],
+             "pixel_size": [0.2, 0.2]}
+    return json.dumps({"experiment": [one], "beam": [{"direction": [0, 0, 1], "wavelength": 1, **beam}],
+                       "detector": [{"panels": [panel]}],
+                       "crystal": [{"real_space_" + name: [40 * (name == x) for x in "abc"] for name in "abc"}]})
 
 
 # Name, command line, every part that the message must have.
@@ -80,6 +93,8 @@ FLAGS = [
      ["-Ncells_def", "-compat c"]),
     ("widths that are no widths", GOOD + " -gauss_xtal -Ncells_def 3 0 0",
      ["-Ncells_def: the widths [[3, 3, 0], [3, 3, 0], [0, 0, 3]] are not positive"]),
+    ("bent from where no beam is", GOOD + " -curved_det -twotheta 90 -pivot sample",
+     ["the detector is parallel to the beam", "-curved_det"]),
     ("no gain", GOOD + " -gain 0", ["-gain: 0 ADU/photon is out of range", "greater than 0"]),
     ("two outputs in one file", GOOD + " -floatfile a -intfile a", ["-floatfile", "-intfile"]),
     ("floats named as a picture", GOOD + " -floatfile x.png", ["'x.png'", "--png", "x.bin"]),
@@ -109,6 +124,8 @@ FILES = [
     ("matrix of zeros", "0 0 0 " * 3, "-default_F 1 -detpixels 8 -mat bad", ["bad", "singular"]),
     ("sources missing", None, GOOD + " -sourcefile bad", ["bad", "No such file"]),
     ("sources empty", "", GOOD + " -sourcefile bad", ["bad"]),
+    ("source at the sample", "1e-320 0 0\n", GOOD + " -sourcefile bad",
+     ["-sourcefile bad: source 1 is at the sample"]),
     ("sources with a word", "-10 0 0\n-10 0 left\n", GOOD + " -sourcefile bad", ["bad:2"]),
     ("sources with a negative weight", "-10 0 0 -1\n", GOOD + " -sourcefile bad", ["bad:1"]),
     ("sources with no wavelength", "-10 0 0 1 0\n", GOOD + " -sourcefile bad", ["1"]),
@@ -116,7 +133,7 @@ FILES = [
     ("background with a word", "0 1\n0.1 z\n", GOOD + " -4stol bad", ["bad:2"]),
     ("background with an angle twice", "0.1 1\n0 1\n0.1 2\n", GOOD + " -Q bad", ["bad:3", "line 1"]),
     ("gain map missing", None, GOOD + " -gain_map bad", ["bad", "No such file"]),
-    ("gain map of another size", b"\0" * 16, GOOD + " -gain_map bad", ["-gain_map", "2 x 2", "8 x 8"]),
+    ("gain map of another size", b"\0" * 16, GOOD + " -gain_map bad", ["-gain_map bad", "2 x 2", "8 x 8"]),
     ("image missing", None, GOOD + " -img bad", ["bad", "No such file"]),
     ("image of another kind", "P5\n2 2\n255\n", GOOD + " -img bad", ["bad", "SMV"]),
     ("image cut off in its header", smv()[:300], GOOD + " -img bad", ["bad", "300"]),
@@ -125,13 +142,22 @@ FILES = [
     ("image without size", smv("SIZE1=0"), GOOD + " -img bad", ["bad", "SIZE1"]),
     ("image with an impossible pixel", smv("PIXEL_SIZE=0"), GOOD + " -img bad",
      ["bad", "PIXEL_SIZE=0"]),
-    ("mask of another size", smv(), GOOD + " -mask bad", ["-mask", "2 x 2", "8 x 8"]),
+    ("mask of another size", smv(), GOOD + " -mask bad", ["-mask bad", "2 x 2", "8 x 8"]),
     ("mask cut off", smv(pixels=0), GOOD + " -mask bad", ["bad"]),
     ("dump missing", None, "-cell 40 -dump bad", ["bad", "No such file"]),
     ("dump cut off", dump(values=26), "-cell 40 -dump bad", ["bad"]),
     ("dump without bounds", b"hello\n\f", "-cell 40 -dump bad", ["bad"]),
     ("dump with bounds turned around", dump((1, 0, 0, 1, 0, 1)), "-cell 40 -dump bad", ["bad"]),
     ("dump that was not named", None, "-cell 40", ["Fdump.bin", "-dump"]),
+    ("bandwidth of an experiment", experiment(nanobragg={"average": "closed", "bandwidth_sigma": 30}),
+     EXPT, ["bad", "--bandwidth-sigma: 30 percent", "from 0 to 20"]),
+    ("polarization of an experiment", experiment(polarization_fraction=3), EXPT,
+     ["bad", "-polar: 5", "from -1 to 1"]),
+    ("panels with parallel axes", '[{"offset_mm": [0,0,0], "fast": [0,0,1], "slow": [0,0,-2]}]',
+     GOOD + " --panels=bad", ["bad", "panel 0", "parallel"]),
+    ("bent panel that holds the sample",
+     '[{"offset_mm": [-100,0,0], "fast": [0,0,1], "slow": [0,-1,0]}]',
+     GOOD + " -curved_det --panels=bad", ["bad: panel 0", "in a plane with the sample"]),
     ("panels that are no JSON", "[\n{]", GOOD + " --panels=bad", ["bad:2", "JSON"]),
     ("panels without an axis", '[{"offset_mm": [0,0,0], "fast": [0,0,1]}]',
      GOOD + " --panels=bad", ["bad", "panel 0", "slow"]),

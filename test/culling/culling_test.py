@@ -203,7 +203,8 @@ class CullingTest(unittest.TestCase):
                  "-pixel 0.3 -default_F 100 -oversample 1 -misset 10 20 30 -tophat_spots -curved_det")
         thick = "-detector_thick 2000 -detector_thicksteps 4 -detector_abs 5000"
         for more in ("", "-compat c -fudge 0.01", "-twotheta 25", "-detector_rotx 30 -detector_roty 10 -Xbeam 20",
-                     thick, f"{thick} -compat c -fudge 0.01 -detector_rotz 15", "-roi 40 300 100 200"):
+                     thick, f"{thick} -compat c -fudge 0.01 -detector_rotz 15", "-roi 40 300 100 200",
+                     f"{thick} -beam_vector -1 0.1 0", "-pivot sample -twotheta_axis 0 0 1 -twotheta 160"):
             with self.subTest(more=more):
                 self.assertGreater(np.count_nonzero(self.exact(f"{words} {more}", 0.1)), 50)
 

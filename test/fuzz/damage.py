@@ -1,6 +1,7 @@
 """Damages the meaning of files that stay valid: trees of dictionaries and lists, as JSON and msgpack have them, arrays,
 and numbers in text."""
 
+import copy
 import io
 
 import numpy as np
@@ -32,7 +33,7 @@ def damage_tree(tree, draws):
                 content[draws.randrange(len(content))] = draws.choice((0, 255, draws.randrange(256)))
         tree[last] = bytes(content[:draws.choice((None, None, -1, 4))])
     else:
-        tree[last] = draws.choice(ODD)
+        tree[last] = copy.deepcopy(draws.choice(ODD))
 
 
 def damaged_bytes(content, draws):

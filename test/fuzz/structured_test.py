@@ -61,7 +61,9 @@ class Structured(unittest.TestCase):
                     self.assertLess(len(line), 2500)
                     self.assertNotIn("json.exception", line)
                 if done.returncode:
-                    self.assertEqual(sum("nb-sim: error: " in line for line in said.split("\n")), 1, said)
+                    errors = [line for line in said.split("\n") if "nb-sim: error: " in line]
+                    self.assertEqual(len(errors), 1, said)
+                    self.assertIn(words[-1].rpartition("=")[2], errors[0])
                 used += done.returncode == 0
         print(f"{words[-1]}: {used} of {WORDS.files} were used")
         self.assertTrue(0 < used < WORDS.files or WORDS.files < 10, words)

@@ -461,6 +461,9 @@ class CurvedDetector(QuirkTest):
     switch = "curved-detector"
     # Far from symmetric, so that a mirrored or transposed image cannot pass.
     camera = Camera(pixels=48, pixel=0.8e-3, distance=0.06)
+    # The beam's line meets it before the sample.
+    source_side = (["-beam_vector", -1, 0, 0], ["-beam_vector", -1, 0.3, 0.2])
+    swung = ["-pivot", "sample", "-twotheta_axis", 0, 0, 1, "-twotheta"]
 
     def arguments(self):
         return (self.camera.arguments() + words("-cell", ORTHOGONAL) + words("-misset", MISSET)
@@ -480,10 +483,12 @@ class CurvedDetector(QuirkTest):
         camera = Camera(pixels=48, pixel=0.1e-3, distance=0.4)
         arguments = (camera.arguments() + words("-cell", ORTHOGONAL) + words("-misset", MISSET)
                      + ["-default_F", 100, "-N", 4, "-oversample", 1])
-        flat = self.run_default(arguments, notice=False).image
-        curved = self.run_default(arguments + ["-curved_det", "-nonoise"]).image
-        correlation = np.corrcoef(flat.ravel(), curved.ravel())[0, 1]
-        self.assertGreater(correlation, 0.9999)
+        for side in ([], self.source_side[0], self.swung + [180]):
+            with self.subTest(side=side):
+                flat = self.run_default(arguments + side, notice=False).image
+                curved = self.run_default(arguments + side + ["-curved_det"]).image
+                correlation = np.corrcoef(flat.ravel(), curved.ravel())[0, 1]
+                self.assertGreater(correlation, 0.9999)
 
     def test_c_bends_by_lab_coordinates(self):
         flat = self.camera.positions()
@@ -498,7 +503,8 @@ class CurvedDetector(QuirkTest):
     def test_default_absorbs_the_same_share_everywhere(self):
         # Tilted about the beam's spot, and turned beyond a right angle.
         sensor = ["-detector_thick", 450, "-detector_abs", 500, "-detector_thicksteps", 4]
-        for tilt in ([], ["-detector_roty", 20], ["-twotheta", 40], ["-twotheta", 120]):
+        for tilt in ([], ["-detector_roty", 20], ["-twotheta", 40], ["-twotheta", 120],
+                     self.swung + [150], *self.source_side):
             with self.subTest(tilt=tilt):
                 arguments = (self.camera.arguments() + words("-cell", ORTHOGONAL)
                              + ["-default_F", 100, "-N", 1, "-nopolar", "-oversample", 1,
@@ -509,14 +515,17 @@ class CurvedDetector(QuirkTest):
                 np.testing.assert_allclose(share, 1 - np.exp(-450 / 500), rtol=0.03)
 
     def test_default_solid_angle_is_the_same_everywhere(self):
-        for tilt in ([], ["-detector_roty", 20], ["-twotheta", 40]):
+        for tilt in ([], ["-detector_roty", 20], ["-twotheta", 40], *self.source_side):
             with self.subTest(tilt=tilt):
                 arguments = (self.camera.arguments() + words("-cell", ORTHOGONAL)
                              + ["-default_F", 100, "-N", 1, "-nopolar", "-oversample", 1])
-                image = self.run_default(arguments + ["-curved_det"] + tilt).image
+                result = self.run_default(arguments + ["-curved_det"] + tilt)
                 # One cell with a constant structure factor scatters alike in all directions; the
-                # radius is the distance along the beam.
-                np.testing.assert_allclose(image, image[0, 0], rtol=1e-5)
+                # radius is the distance along the beam's line.
+                omega = self.camera.pixel**2 / self.camera.distance**2
+                self.assert_images_agree(result.image, np.full((48, 48), 100**2 * omega))
+                printed = result.number("solid angle subtended by detector =")
+                np.testing.assert_allclose(printed, 48**2 * omega, rtol=1e-5)
 
 
 class Layers(QuirkTest):

@@ -16,23 +16,18 @@ namespace {
 
 struct PanelGeometry {
   Vec3 origin, fast, slow, normal;
-  double closeDistance; ///< that of the panel's plane
+  double closeDistance; ///< that of a pixel's plane
+  double squaredRadius; ///< a curved panel's, whose pixels are all as far from the sample; else 0
 };
 
-PanelGeometry geometryOf(const DetectorReport &placed) {
-  return {placed.pix0, placed.fastAxis, placed.slowAxis, placed.normal,
-          std::abs(placed.closeDistance)};
-}
-
-/// Where each panel stands after all rotations.
-std::vector<PanelGeometry> placePanels(const Experiment &experiment, const DetectorReport &report) {
-  const Detector &detector = experiment.detector;
-  if (detector.panels.empty())
-    return {geometryOf(report)};
-  std::vector<PanelGeometry> placed;
-  for (const Panel &panel : detector.panels)
-    placed.push_back(geometryOf(placePanel(detector, experiment.beam.direction, report, panel)));
-  return placed;
+PanelGeometry geometryOf(const DetectorReport &placed, Curvature curvature) {
+  const double radius = std::abs(placed.distance), close = std::abs(placed.closeDistance);
+  return {placed.pix0,
+          placed.fastAxis,
+          placed.slowAxis,
+          placed.normal,
+          curvature == Curvature::Right ? radius : close,
+          curvature == Curvature::Flat ? 0 : radius * radius};
 }
 
 /// Points of a pixel at which its solid angle is taken; each counts `weight` times.
@@ -66,39 +61,36 @@ struct Rows {
   std::int64_t begin, end; ///< pixels along the row
   double pixel;            ///< m
   bool point;              ///< without obliquity
-  double
-      squaredRadius; ///< a curved detector's, whose pixels are all as far from the sample; else 0
 };
 
 /// Summed over the pixels whose mask is not 0; `start` is the sample's place in the row's first
 /// pixel. The formulas are solidAngleOfPixel and solidAngleOfPoint.
 template <bool masked>
-inline __attribute__((always_inline)) double ofRow(const Rows &rows, const Vec3 &start,
-                                                   const Vec3 &fast, double closeDistance,
-                                                   const std::uint8_t *mask) {
+inline __attribute__((always_inline)) double
+ofRow(const Rows &rows, const Vec3 &start, const PanelGeometry &at, const std::uint8_t *mask) {
 #pragma clang fp reassociate(on) contract(off)
   const double x = start[0], y = start[1], z = start[2], pixel = rows.pixel;
-  const double xStep = fast[0] * pixel, yStep = fast[1] * pixel, zStep = fast[2] * pixel;
-  const double area = rows.point ? 1 : pixel * pixel * closeDistance;
+  const double xStep = at.fast[0] * pixel, yStep = at.fast[1] * pixel, zStep = at.fast[2] * pixel;
+  const double area = rows.point ? 1 : pixel * pixel * at.closeDistance;
+  const double squaredRadius = at.squaredRadius;
   double total = 0;
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const double step = double(std::int32_t(i));
     const double px = x + step * xStep, py = y + step * yStep, pz = z + step * zStep;
-    const double r2 = rows.squaredRadius > 0 ? rows.squaredRadius : px * px + py * py + pz * pz;
+    const double r2 = squaredRadius > 0 ? squaredRadius : px * px + py * py + pz * pz;
     const double omega = area / (rows.point ? r2 : r2 * std::sqrt(r2));
     total += !masked || mask[i] ? omega : 0;
   }
   return total;
 }
 
-NB_VECTORIZED double ofWholeRow(const Rows &rows, const Vec3 &start, const Vec3 &fast,
-                                double closeDistance) {
-  return ofRow<false>(rows, start, fast, closeDistance, nullptr);
+NB_VECTORIZED double ofWholeRow(const Rows &rows, const Vec3 &start, const PanelGeometry &at) {
+  return ofRow<false>(rows, start, at, nullptr);
 }
 
-NB_VECTORIZED double ofMaskedRow(const Rows &rows, const Vec3 &start, const Vec3 &fast,
-                                 double closeDistance, const std::uint8_t *mask) {
-  return ofRow<true>(rows, start, fast, closeDistance, mask);
+NB_VECTORIZED double ofMaskedRow(const Rows &rows, const Vec3 &start, const PanelGeometry &at,
+                                 const std::uint8_t *mask) {
+  return ofRow<true>(rows, start, at, mask);
 }
 
 } // namespace
@@ -107,14 +99,15 @@ double solidAngle(const Experiment &experiment, const Report &report, Rule rule,
   const Detector &detector = experiment.detector;
   const bool c = rule == Rule::C;
   const bool point = c && experiment.variant.solidAngle == SolidAngle::Point;
-  const bool curved = experiment.variant.curvature != Curvature::Flat;
   const double pixel = detector.pixelSize;
   const Samples samples = c ? samplesOfKernel(experiment, report) : centreOf(pixel);
-  const std::vector<PanelGeometry> panels = placePanels(experiment, report.detector);
+  std::vector<PanelGeometry> panels;
+  for (const DetectorReport &placed :
+       placePanels(detector, experiment.beam.direction, report.detector))
+    panels.push_back(geometryOf(placed, experiment.variant.curvature));
 
   const Rows rows = {std::max<std::int64_t>(detector.roiFastMin, 0),
-                     std::min(detector.roiFastMax + 1, detector.fastPixels), pixel, point,
-                     curved ? report.detector.distance * report.detector.distance : 0};
+                     std::min(detector.roiFastMax + 1, detector.fastPixels), pixel, point};
   const auto ofRow = [&](std::size_t panel, std::int64_t slow) {
     const PanelGeometry &at = panels[panel];
     const auto row = std::int64_t(panel) * detector.slowPixels + slow;
@@ -125,8 +118,7 @@ double solidAngle(const Experiment &experiment, const Report &report, Rule rule,
       const Vec3 start = sum(
           sum(at.origin, scaled(at.normal, sample.depth)),
           sum(scaled(at.fast, sample.fast), scaled(at.slow, double(slow) * pixel + sample.slow)));
-      total += mask ? ofMaskedRow(rows, start, at.fast, at.closeDistance, mask)
-                    : ofWholeRow(rows, start, at.fast, at.closeDistance);
+      total += mask ? ofMaskedRow(rows, start, at, mask) : ofWholeRow(rows, start, at);
     }
     return total * samples.weight;
   };
