@@ -22,10 +22,10 @@ for needed in ("scipy", "msgpack"):
 
 from nanobragg.refine import _files, photographs
 from nanobragg.refine.__main__ import main
-from nanobragg.refine._geometry import FlatDetector, attenuation_length, predict
+from nanobragg.refine._geometry import ISOTROPIC, Fitted, FlatDetector, attenuation_length, predict
 from nanobragg.refine._indexing import orient, real_basis
-from nanobragg.refine._photographs import read_photograph
-from nanobragg.refine._spots import find_spots, usable_pixels
+from nanobragg.refine._photographs import Photograph, read_photograph
+from nanobragg.refine._spots import Spots, find_spots, usable_pixels
 
 FLUENCE = nb.Simulator.from_flags("-cell 50 50 50 90 90 90 -default_F 1 -N 5 -lambda 1 -distance 100")["fluence"]
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real")
@@ -243,6 +243,34 @@ class OfGeometry(unittest.TestCase):
         s0 = np.array([0, 0, -1.0])
         back = detector.meet(detector.scattering_vectors(at) + s0)
         np.testing.assert_allclose(back, at, atol=2e-2)  # parallax at the place itself, to first order
+
+    def test_two_theta_is_found(self):
+        """A header says how far the detector is turned, and not about which axis; its distance is 0.3 % off."""
+        photograph = Photograph("x", np.ones((1000, 900)), 1.0, 150.5, (450.0, 500.0), 0.172, two_theta=30.0)
+        for tilts in ((0.0, np.radians(30)), (-np.radians(30), 0.0)):
+            truth = FlatDetector.turned(1.0, 0.172, 150.0, (450.0, 500.0), tilts)
+            # The plane's nearest place is where the beam would meet it if nothing were turned.
+            fast, slow, normal = truth.axes()
+            foot = truth.corner() + 0.172 * (450 * fast + 500 * slow)
+            np.testing.assert_allclose(foot, 150.0 * normal, atol=1e-9)
+            cell = np.array((57.8, 57.8, 150.1, 90, 90, 90))
+            turn = np.linalg.qr(np.random.default_rng(8).normal(size=(3, 3)))[0]
+            matrix = np.linalg.det(turn) * turn @ np.linalg.inv(real_basis(cell)).T
+            hkl = np.stack(np.meshgrid(*[np.arange(-40, 41)] * 3, indexing="ij"), -1).reshape(-1, 3)
+            hkl = hkl[np.linalg.norm(hkl @ matrix.T, axis=1) < 0.45]
+            at, missing = predict(matrix, hkl[hkl.any(axis=1)], truth)
+            at = at[(np.abs(missing) < 4e-3) & (at > 0).all(axis=1) & (at < (900, 1000)).all(axis=1)]
+            found = [(orient(d.scattering_vectors(at), np.ones(len(at)), cell) or (None, 1, 0), d)
+                     for d in photographs._detectors(photograph)]
+            (turn, scale, part), best = max(found, key=lambda one: one[0][2])
+            np.testing.assert_allclose(best.tilts, tilts)
+            best.distance *= scale
+            start = Fitted(turn @ np.linalg.inv(real_basis(cell)).T, best, ISOTROPIC)
+            spots = Spots(at, np.ones(len(at)), np.ones(len(at)), np.zeros((len(at), 4)))
+            fitted = photographs._fit(start, spots, "tetragonal", photographs._STAGES)
+            self.assertGreater(fitted.indexed.mean(), 0.98)
+            self.assertLess(fitted.rms(fitted.indexed), 0.02)
+            self.assertLess(abs(fitted.detector.distance - truth.distance), 0.01)
 
     def test_anisotropic_mosaicity_moves_spots(self):
         matrix = np.diag([1 / 58, 1 / 58, 1 / 110])

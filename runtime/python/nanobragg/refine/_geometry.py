@@ -37,6 +37,16 @@ class FlatDetector:
     attenuation: float = None  # mm
     modules: object = None  # Modules, which may stand off their places
 
+    @classmethod
+    def turned(cls, wavelength, pixel, distance, foot, tilts, **more):
+        """A detector that was turned by ``tilts`` about the sample. distance (mm): to its plane; foot (pixels): the place of the
+        plane that is nearest to the sample, where the beam would meet it without tilts."""
+        upright = cls(wavelength, pixel, distance, tuple(foot), tilts, **more)
+        fast, slow, normal = upright.axes()
+        away = distance / (normal @ BEAM) * BEAM - distance * normal
+        centre = numpy.array(foot) + numpy.array([away @ fast, away @ slow]) / pixel
+        return dataclasses.replace(upright, distance=distance / (normal @ BEAM), centre=tuple(centre.tolist()))
+
     def axes(self):
         turn = rotation(numpy.array([*self.tilts, 0.0]))
         return turn[:, 0], -turn[:, 1], -turn[:, 2]
@@ -76,6 +86,12 @@ class FlatDetector:
         length = numpy.linalg.norm(along, axis=1)
         places = places - along * (self._entered(rays, normal) / numpy.maximum(length, 1e-12))[:, None]
         return (places / numpy.linalg.norm(places, axis=1)[:, None] - BEAM) / self.wavelength
+
+    def finest(self, shape):
+        """1/d of the farthest corner of an image of this shape, 1/A."""
+        slow, fast = shape
+        corners = numpy.array([(x, y) for x in (0.0, fast) for y in (0.0, slow)])
+        return float(numpy.linalg.norm(self.scattering_vectors(corners), axis=1).max())
 
 
 ISOTROPIC = numpy.zeros(4)

@@ -28,12 +28,6 @@ class Photograph:
     start: float = 0.0  # where the rotation begins
     step: float = 0.0
 
-    def resolution_of(self, shape):
-        """1/d of the farthest corner of an image of this shape, 1/A."""
-        slow, fast = shape
-        far = max(numpy.hypot(x - self.centre[0], y - self.centre[1]) for x in (0, fast) for y in (0, slow)) * self.pixel
-        return 2 * numpy.sin(numpy.arctan2(far, self.distance) / 2) / self.wavelength
-
 
 _NUMBER = r"([-+0-9.eE]+)"
 _WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector_distance {_NUMBER} m",
