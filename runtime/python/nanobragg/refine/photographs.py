@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import os
+import re
 import tempfile
 import time
 
@@ -111,14 +112,15 @@ def _fit(fitted, spots, system, stages):
 def _detectors(photograph):
     """Where the detector may stand. A header says by which angle two-theta turns it, and not about which axis: that is level or
     upright, either way round."""
-    turns = [(0.0, 0.0)]
-    if angle := numpy.radians(photograph.two_theta):
+    turns, angle = [(0.0, 0.0)], numpy.radians(photograph.two_theta)
+    if angle and photograph.axes is None:
         turns = [(angle, 0.0), (-angle, 0.0), (0.0, angle), (0.0, -angle)]
     for tilts in turns:
-        yield FlatDetector.turned(photograph.wavelength, photograph.pixel, photograph.distance, photograph.centre, tilts,
+        make = FlatDetector.turned if photograph.axes is None else FlatDetector
+        yield make(photograph.wavelength, photograph.pixel, photograph.distance, photograph.centre, tilts,
                                   thickness=photograph.thickness,
                                   attenuation=attenuation_length(photograph.material, photograph.wavelength),
-                                  modules=Modules.of_gaps(~(photograph.photons >= 0)))
+                                  modules=Modules.of_gaps(~(photograph.photons >= 0)), upright=photograph.axes)
 
 
 def _index(still, model, least):
@@ -303,7 +305,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
-    paths: miniCBF files, also .gz and .bz2. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
+    paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
     pixels: whether pixels are explained, too. held, restrain: numbers of that fit, by name, that stay, and sigmas of others.
     sets: of mosaic blocks, at most. factors: refines structure factors, too, on all stills but those of the numbers
     ``tested``. least: pixels of a spot. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
@@ -393,7 +395,9 @@ def experiments(stills, model, folder, refined=False):
         slow_pixels, fast_pixels = still.shape
         content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,
                                       "crystal": number, "imageset": number})
-        content["imageset"].append({"__id__": "ImageSet", "images": [os.path.relpath(still.image, folder)], "mask": "",
+        frame = re.fullmatch(r"(.+):(\d+)", still.image)
+        name, of_file = (frame[1], {"single_file_indices": [int(frame[2])]}) if frame else (still.image, {})
+        content["imageset"].append({"__id__": "ImageSet", "images": [os.path.relpath(name, folder)], **of_file, "mask": "",
                                     "gain": "", "pedestal": "", "dx": "", "dy": "", "params": {}})
         content["beam"].append({"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": photograph.wavelength,
                                 "divergence": 0, "sigma_divergence": 0, "polarization_normal": [0, 1, 0],
