@@ -1,7 +1,8 @@
-// Which columns of a reflection file are the amplitudes.
+// Which columns of a reflection file are the amplitudes, or the intensities that they come from.
 #ifndef NANOBRAGG_GEMMI_AMPLITUDECOLUMN_H
 #define NANOBRAGG_GEMMI_AMPLITUDECOLUMN_H
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,12 +11,22 @@
 namespace nanobragg::io {
 
 /// What a column holds.
-enum class ColumnKind { Amplitude, AmplitudePlus, AmplitudeMinus, Difference, Intensity, Other };
+enum class ColumnKind {
+  Amplitude,
+  AmplitudePlus,
+  AmplitudeMinus,
+  Difference,
+  Intensity,
+  IntensityPlus,
+  IntensityMinus,
+  Other
+};
 
 struct NamedColumn {
   std::string label;
   ColumnKind kind;
-  std::size_t index; ///< in the file
+  std::size_t index;      ///< in the file
+  std::string sigma = {}; ///< the label of the column of its sigmas, for intensities
 };
 
 /// One column for all, or one for h k l and one for its Friedel mate; or one and the difference
@@ -23,11 +34,14 @@ struct NamedColumn {
 struct AmplitudeChoice {
   std::size_t plus = 0, minus = 0;
   std::optional<std::size_t> difference;
+  /// Columns of sigmas of plus and minus; set where these are intensities.
+  std::optional<std::array<std::size_t, 2>> sigmas;
   std::string note; ///< what was taken, as a sentence
 };
 
 /// With an empty label: F+ and F- where there is one such pair, else the one amplitude, or the
-/// first that `usual` names. Throws FileError that lists the columns.
+/// first that `usual` names. Intensities where there is no amplitude, in the same order. Throws
+/// FileError that lists the columns.
 AmplitudeChoice chooseAmplitudes(const std::string &path, const std::string &label,
                                  const std::vector<NamedColumn> &columns,
                                  const std::vector<std::string_view> &usual);

@@ -1,5 +1,6 @@
 #include "lib/Gemmi/AmplitudeColumn.h"
 #include "lib/Gemmi/Expansion.h"
+#include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Guard.h"
 #include "lib/Gemmi/Reflections.h"
 
@@ -22,13 +23,24 @@ ColumnKind kindOf(std::string_view tag) {
     return ColumnKind::AmplitudePlus;
   if (tag == "pdbx_F_minus")
     return ColumnKind::AmplitudeMinus;
-  if (tag == "intensity_meas" || tag == "F_squared_meas" || tag == "F_squared_calc" ||
-      tag == "pdbx_I_plus")
+  if (tag == "intensity_meas" || tag == "F_squared_meas")
     return ColumnKind::Intensity;
+  if (tag == "pdbx_I_plus")
+    return ColumnKind::IntensityPlus;
+  if (tag == "pdbx_I_minus")
+    return ColumnKind::IntensityMinus;
+  if (tag == "F_squared_calc")
+    return ColumnKind::Other;
   // Other amplitudes are taken when they are named.
   if (tag.substr(0, 2) == "F_" || tag.substr(0, 7) == "pdbx_F_")
     return tag.find("sigma") == tag.npos ? ColumnKind::Amplitude : ColumnKind::Other;
   return ColumnKind::Other;
+}
+
+/// That of the sigmas of intensities: intensity_sigma is of intensity_meas.
+std::string sigmaOf(const std::string &tag) {
+  const std::size_t measured = tag.rfind("_meas");
+  return tag.substr(0, measured) + "_sigma";
 }
 
 /// The phases of a column of amplitudes.
@@ -78,7 +90,7 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
     std::vector<NamedColumn> columns;
     for (std::size_t i = 0; i < loop.tags.size(); ++i) {
       const std::string label = loop.tags[i].substr(block.tag_offset());
-      columns.push_back({label, kindOf(label), i});
+      columns.push_back({label, kindOf(label), i, sigmaOf(label)});
     }
     const AmplitudeChoice choice =
         phases ? chooseAmplitudes(path, file.label, onlyAmplitudes(columns), usualWithPhase)
@@ -100,14 +112,11 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
       const auto number = [&](std::size_t column) {
         return float(gemmi::cif::as_number(values[column], NAN));
       };
-      float plus = number(choice.plus), minus = number(choice.minus);
-      if (!std::isfinite(plus))
-        plus = minus;
-      if (!std::isfinite(minus))
-        minus = plus;
-      if (!std::isfinite(plus))
+      UniqueReflection r{{}, number(choice.plus), number(choice.minus)};
+      if (choice.sigmas)
+        r.sigmas = {number((*choice.sigmas)[0]), number((*choice.sigmas)[1])};
+      if (!r.complete(choice.sigmas.has_value()))
         continue;
-      UniqueReflection r{{}, plus, minus};
       if (phases)
         r.phase = number(phase);
       if (!std::isfinite(r.phase))
@@ -122,6 +131,12 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
     if (block.cell.is_crystal()) {
       requireCell(path, block.cell);
       result.cell = numbersOf(block.cell);
+    }
+    if (choice.sigmas) {
+      if (!result.cell)
+        throw FileError(path, "has intensities and no cell, and resolution decides what amplitudes "
+                              "to expect; write _cell into the file");
+      toAmplitudes(unique, block.cell, *block.spacegroup);
     }
     expandToP1(path, unique, *block.spacegroup, defaultF, result);
     if (phases)

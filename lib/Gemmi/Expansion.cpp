@@ -36,6 +36,21 @@ std::array<std::int32_t, 3> turned(const std::array<std::int32_t, 3> &h, const R
 
 } // namespace
 
+bool UniqueReflection::complete(bool intensities) {
+  const auto measured = [&](float value, float sigma) {
+    return std::isfinite(value) && (!intensities || (std::isfinite(sigma) && sigma > 0));
+  };
+  const bool hasPlus = measured(plus, sigmas[0]), hasMinus = measured(minus, sigmas[1]);
+  if (!hasPlus) {
+    plus = minus;
+    sigmas[0] = sigmas[1];
+  } else if (!hasMinus) {
+    minus = plus;
+    sigmas[1] = sigmas[0];
+  }
+  return hasPlus || hasMinus;
+}
+
 void expandToP1(const std::string &path, const std::vector<UniqueReflection> &unique,
                 const gemmi::SpaceGroup &group, double defaultF, StructureFactors &result) {
   result.spaceGroup = group.hm;

@@ -15,7 +15,12 @@ namespace nanobragg::io {
 struct UniqueReflection {
   std::array<std::int32_t, 3> hkl;
   float plus, minus;
-  float phase = 0; ///< degrees, of expandPhases()
+  float phase = 0;               ///< degrees, of expandPhases()
+  std::array<float, 2> sigmas{}; ///< of plus and minus, where these are intensities
+
+  /// One of a pair that was not measured is taken to be as its mate; false where neither was.
+  /// intensities: what has no sigma above 0 was not measured.
+  bool complete(bool intensities);
 };
 
 /// Applies all operations of the space group and adds the mates. The cell stays the conventional

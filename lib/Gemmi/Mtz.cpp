@@ -1,5 +1,6 @@
 #include "lib/Gemmi/AmplitudeColumn.h"
 #include "lib/Gemmi/Expansion.h"
+#include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Guard.h"
 #include "lib/Gemmi/Reflections.h"
 
@@ -28,8 +29,9 @@ ColumnKind kindOf(char type) {
   case 'D':
     return ColumnKind::Difference;
   case 'J':
-  case 'K':
     return ColumnKind::Intensity;
+  case 'K': // as 'G'
+    return ColumnKind::IntensityPlus;
   default:
     return ColumnKind::Other;
   }
@@ -49,10 +51,8 @@ void checkHeader(const std::string &path, const std::string &content, const gemm
                                         &reflections, &batches) < 2)
     throw FileError(path, "has no NCOL line in its MTZ header; it is damaged");
   if (batches != 0)
-    throw FileError(
-        path,
-        "has unmerged reflections (" + std::to_string(batches) +
-            " batches); merge them and convert intensities to amplitudes (aimless, ctruncate)");
+    throw FileError(path, "has unmerged reflections (" + std::to_string(batches) +
+                              " batches); merge them (aimless)");
   if (columns < 4 || columns > 10000 || reflections < 1 || reflections > (1LL << 31) - 1 ||
       80 + 4 * columns * reflections > begin)
     throw FileError(path, "promises " + std::to_string(reflections) + " reflections of " +
@@ -70,21 +70,23 @@ gemmi::Mtz headersOf(const std::string &path, const std::string &content) {
   return mtz;
 }
 
-/// F+ and F- have the same type; the first of each two is F+ unless its name says otherwise.
+/// F+ and F- have the same type, I+ and I- too; the first of each two is the one of plus unless its
+/// name says otherwise.
 std::vector<NamedColumn> columnsOf(const gemmi::Mtz &mtz) {
   std::vector<NamedColumn> columns;
   bool minus = false;
   for (const gemmi::Mtz::Column &column : mtz.columns) {
     ColumnKind kind = kindOf(column.type);
-    if (kind == ColumnKind::AmplitudePlus) {
+    if (kind == ColumnKind::AmplitudePlus || kind == ColumnKind::IntensityPlus) {
       const bool saysMinus = column.label.find("(-)") != column.label.npos ||
                              column.label.find("MINUS") != column.label.npos ||
                              column.label.back() == '-';
       if (saysMinus || (minus && column.label.find("(+)") == column.label.npos))
-        kind = ColumnKind::AmplitudeMinus;
+        kind = kind == ColumnKind::AmplitudePlus ? ColumnKind::AmplitudeMinus
+                                                 : ColumnKind::IntensityMinus;
       minus = !minus;
     }
-    columns.push_back({column.label, kind, column.idx});
+    columns.push_back({column.label, kind, column.idx, "SIG" + column.label});
   }
   return columns;
 }
@@ -134,14 +136,11 @@ std::vector<UniqueReflection> reflectionsOf(const std::string &path, const gemmi
         minus -= half;
       }
     }
-    // One of a pair that was not measured is taken to be as its mate.
-    if (!std::isfinite(plus))
-      plus = minus;
-    if (!std::isfinite(minus))
-      minus = plus;
-    if (!std::isfinite(plus) || plus == mtz.valm)
-      continue;
     UniqueReflection r{{}, plus, minus};
+    if (choice.sigmas)
+      r.sigmas = {values.at(row, (*choice.sigmas)[0]), values.at(row, (*choice.sigmas)[1])};
+    if (!r.complete(choice.sigmas.has_value()) || r.plus == mtz.valm)
+      continue;
     if (phases)
       r.phase = values.at(row, *phases);
     if (!std::isfinite(r.phase))
@@ -187,12 +186,14 @@ StructureFactors readMtz(const NameAndLabel &file, const std::string &content, d
       throw FileError(path, "has the space group '" + mtz.spacegroup_name +
                                 "', which is unknown; write its usual name into the file");
     StructureFactors result;
-    const auto unique = reflectionsOf(path, mtz, Values(content, mtz), choice, phaseColumn);
+    auto unique = reflectionsOf(path, mtz, Values(content, mtz), choice, phaseColumn);
     if (unique.empty())
       throw FileError(path, "has no amplitude that is a number");
     const gemmi::UnitCell &cell = mtz.get_cell(mtz.columns[choice.plus].dataset_id);
     requireCell(path, cell);
     result.cell = numbersOf(cell);
+    if (choice.sigmas)
+      toAmplitudes(unique, cell, *mtz.spacegroup);
     expandToP1(path, unique, *mtz.spacegroup, defaultF, result);
     if (phaseColumn)
       expandPhases(unique, *mtz.spacegroup, result);

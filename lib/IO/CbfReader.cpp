@@ -1,4 +1,5 @@
 #include "lib/IO/CbfFile.h"
+#include "lib/IO/CbfPacked.h"
 #include "lib/IO/FileError.h"
 
 #include <charconv>
@@ -69,21 +70,36 @@ CbfFile parseCbf(const std::string &path, std::string_view bytes) {
   if (data == bytes.npos)
     throw FileError(path, "is a CBF file without a binary section; it is cut short or damaged");
   const std::string_view header = bytes.substr(section, data - section);
-  if (header.find("x-CBF_BYTE_OFFSET") == header.npos)
-    throw FileError(path,
-                    "is not compressed by byte offsets, and no other CBF is read here; write it "
-                    "anew with fabio or cbflib");
-  if (header.find("signed 32-bit integer") == header.npos)
-    throw FileError(path, "does not have signed 32-bit integers, and no other CBF is read here");
+  const auto says = [&](std::string_view text) { return header.find(text) != header.npos; };
   const auto size = numberAfter(header, "X-Binary-Size:");
   const auto fast = numberAfter(header, "X-Binary-Size-Fastest-Dimension");
   const auto slow = numberAfter(header, "X-Binary-Size-Second-Dimension");
   if (!fast || !slow || *fast < 1 || *slow < 1 || *fast > mostPixels || *slow > mostPixels / *fast)
     throw FileError(path, "does not say how many pixels it has (X-Binary-Size-Fastest-Dimension, "
                           "-Second-Dimension)");
+  if (numberAfter(header, "X-Binary-Size-Third-Dimension").value_or(1) > 1)
+    throw FileError(path, "has several images in one binary section; write each into a file");
   std::string_view rest = bytes.substr(data + start.size());
   if (size && *size >= 0 && std::size_t(*size) < rest.size())
     rest = rest.substr(0, std::size_t(*size));
+  const bool integers = says("signed 32-bit integer") && !says("unsigned 32-bit integer");
+  if (says("x-CBF_PACKED")) {
+    const bool sixteen = says("signed 16-bit integer");
+    if (!integers && !sixteen)
+      throw FileError(path, "has pixels that are no integers of 16 or signed 32 bits, and no other "
+                            "CBF is read here");
+    PackedPixels how{std::size_t(*fast), std::size_t(*slow)};
+    how.bits = sixteen ? 16 : 32;
+    how.isSigned = !says("unsigned 16-bit integer");
+    how.second = says("x-CBF_PACKED_V2");
+    how.fromLast = says("\"flat\"");
+    return {*fast, *slow, decompressPacked(path, rest, how)};
+  }
+  if (!says("x-CBF_BYTE_OFFSET"))
+    throw FileError(path, "is compressed neither by byte offsets nor packed, and no other CBF is "
+                          "read here; write it anew with fabio or cbflib");
+  if (!integers)
+    throw FileError(path, "does not have signed 32-bit integers, and no other CBF is read here");
   return {*fast, *slow, decompressByteOffset(path, rest, std::size_t(*fast * *slow))};
 }
 

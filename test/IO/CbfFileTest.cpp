@@ -2,6 +2,9 @@
 
 #include "test/IO/TemporaryDirectory.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace nanobragg::io {
 namespace {
 
@@ -42,9 +45,85 @@ TEST(CbfFile, RefusesDamage) {
   std::string large = good;
   large.replace(large.find("Fastest-Dimension: 2"), 20, "Fastest-Dimension: 9");
   expectFileError([&] { parseCbf("x.cbf", large); }, "cut short");
-  std::string packed = good;
-  packed.replace(packed.find("x-CBF_BYTE_OFFSET"), 17, "x-CBF_PACKED     ");
-  expectFileError([&] { parseCbf("x.cbf", packed); }, "fabio");
+  std::string other = good;
+  other.replace(other.find("x-CBF_BYTE_OFFSET"), 17, "x-CBF_CANONICAL  ");
+  expectFileError([&] { parseCbf("x.cbf", other); }, "fabio");
+}
+
+std::string bytesOf(std::string_view hexadecimal) {
+  std::string bytes(32, '\0'); // four numbers that CBFlib writes before the pixels
+  for (std::size_t i = 0; i < hexadecimal.size(); i += 2)
+    bytes += char(std::stoi(std::string(hexadecimal.substr(i, 2)), nullptr, 16));
+  return bytes;
+}
+
+/// An image as CBFlib 0.9.6 (pycbf) packs it.
+std::string packedFile(const std::string &conversions, const std::string &type,
+                       const std::string &bytes) {
+  return "###CBF: VERSION 1.5\n_array_data.data\n;\n--CIF-BINARY-FORMAT-SECTION--\n"
+         "Content-Type: application/octet-stream;\n     conversions=" +
+         conversions + "\nX-Binary-Size: " + std::to_string(bytes.size()) +
+         "\nX-Binary-Element-Type: \"" + type +
+         "\"\nX-Binary-Size-Fastest-Dimension: 7\nX-Binary-Size-Second-Dimension: 5\n"
+         "X-Binary-Size-Third-Dimension: 1\n\n\x0c\x1a\x04\xd5" +
+         bytes;
+}
+
+std::vector<std::int32_t> packedPixels() {
+  std::vector<std::int32_t> pixels(35);
+  for (std::int32_t i = 0; i < 35; ++i)
+    pixels[std::size_t(i)] = i < 28 ? i * i % 23 - 2 : 300;
+  pixels[9] = 40000;
+  pixels[17] = std::numeric_limits<std::int32_t>::min();
+  pixels[24] = std::numeric_limits<std::int32_t>::max();
+  return pixels;
+}
+
+constexpr std::string_view packedFirst =
+    "930fa31cb90406e13a9c0000303cb6d2ed11e7639f63e7edd8ff7ffcffff1f92ea15e7faffff1fffffff9fc907"
+    "72f14a4038802e0e0000120e0000f20d0000b20d0000003f0200";
+
+TEST(CbfFile, ReadsPackedPixels) {
+  const std::string type = "signed 32-bit integer";
+  const auto read = [&](const std::string &conversions, std::string_view hexadecimal) {
+    return parseCbf("x.cbf", packedFile(conversions, type, bytesOf(hexadecimal))).pixels;
+  };
+  EXPECT_EQ(read("\"x-CBF_PACKED\"", packedFirst), packedPixels());
+  EXPECT_EQ(read("\"x-CBF_PACKED_V2\"",
+                 "1b1f463972091084d7e1040040c36315ad93cec79e63f3edd8ff7ffcffff1f1ad52bceebffff7ffcf"
+                 "fff7f269ee0012be1c2e9c5010040c2010040be010040b6010000708f00"),
+            packedPixels());
+  EXPECT_EQ(read("\"x-CBF_PACKED\"; \"flat\"",
+                 "930fa31cb92cf472184e000000000000c663ffff000000001407a1c8c4fcffffff0f0000000000000"
+                 "02000000000c9e5dd91cf03000000010000000c0000000200000048ea608f002100"),
+            packedPixels());
+}
+
+TEST(CbfFile, ReadsPackedPixelsOfSixteenBits) {
+  std::vector<std::int32_t> pixels = packedPixels();
+  pixels[24] = 65535;
+  for (std::int32_t &pixel : pixels)
+    pixel = std::max(pixel, 0);
+  EXPECT_EQ(parseCbf("x.cbf", packedFile("\"x-CBF_PACKED\"", "unsigned 16-bit integer",
+                                         bytesOf("8124ca91d10ad0cb7538e131946e0f3d1fe31ca31d83ff5"
+                                                 "f52bd6684f1ffffe403397925001c201c201c20fe06d806"
+                                                 "801f0100")))
+                .pixels,
+            pixels);
+}
+
+TEST(CbfFile, RefusesPackedPixelsThatAreCutShort) {
+  const std::string bytes = bytesOf(packedFirst);
+  for (std::size_t size = 0; size < bytes.size() - 1; ++size)
+    expectFileError(
+        [&] {
+          parseCbf("x.cbf",
+                   packedFile("\"x-CBF_PACKED\"", "signed 32-bit integer", bytes.substr(0, size)));
+        },
+        "cut short");
+  expectFileError(
+      [&] { parseCbf("x.cbf", packedFile("\"x-CBF_PACKED\"", "signed 32-bit real IEEE", bytes)); },
+      "no integers");
 }
 
 DialsExperiment experiment() {

@@ -22,10 +22,10 @@ for needed in ("scipy", "msgpack"):
 
 from nanobragg.refine import _files, photographs
 from nanobragg.refine.__main__ import main
-from nanobragg.refine._geometry import FlatDetector, attenuation_length, predict
+from nanobragg.refine._geometry import ISOTROPIC, Fitted, FlatDetector, attenuation_length, predict
 from nanobragg.refine._indexing import orient, real_basis
-from nanobragg.refine._photographs import read_photograph
-from nanobragg.refine._spots import find_spots, usable_pixels
+from nanobragg.refine._photographs import Photograph, read_photograph
+from nanobragg.refine._spots import Spots, find_spots, usable_pixels
 
 FLUENCE = nb.Simulator.from_flags("-cell 50 50 50 90 90 90 -default_F 1 -N 5 -lambda 1 -distance 100")["fluence"]
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real")
@@ -144,6 +144,111 @@ class OfASimulatedStill(unittest.TestCase):
         self.assertAlmostEqual(photograph.thickness, 0.32)
         np.testing.assert_array_equal(nb.read_image(self.image), self.photons)
 
+    def test_nexus_and_imgcif_say_where_the_detector_stands(self):
+        """A detector on an arm that is turned by two-theta, its fast pixels upward, in both ways of writing it: 250 mm to its plane,
+        whose nearest place is 10 mm along fast and 20 mm along slow."""
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("there is no h5py")
+        image, angle = np.arange(12, dtype="i4").reshape(3, 4), np.radians(20.0)
+        nexus, full = (os.path.join(self.folder.name, name) for name in ("arm.nxs", "arm.cbf"))
+        with h5py.File(nexus, "w") as file:
+            def group(name, kind):
+                made = file.create_group(name)
+                made.attrs["NX_class"] = kind
+                return made
+
+            group("entry", "NXentry"), group("entry/instrument", "NXinstrument"), group("entry/data", "NXdata")
+            file["entry/data/data"] = image[None]
+            group("entry/instrument/beam", "NXbeam")["incident_wavelength"] = 1.2
+            detector = group("entry/instrument/detector", "NXdetector")
+            detector["sensor_thickness"], detector["sensor_material"], detector["saturation_value"] = 0.32e-3, b"Si", 9
+            detector["x_pixel_size"] = detector["y_pixel_size"] = 0.1
+            detector["x_pixel_size"].attrs["units"] = detector["y_pixel_size"].attrs["units"] = "mm"
+            group("entry/instrument/detector/module", "NXdetector_module")
+
+            def axis(name, value, unit, kind, vector, above):
+                node = file.create_dataset(f"entry/instrument/detector/{name}", data=value)
+                node.attrs.update({"units": unit, "transformation_type": kind, "vector": vector, "depends_on": above})
+
+            base = "/entry/instrument/detector/"
+            # The beam is along z, x to the left and y upward.
+            axis("arm", 20.0, "deg", "rotation", (0, 1, 0), ".")
+            axis("length", 0.25, "m", "translation", (0, 0, 1), base + "arm")
+            axis("module/module_offset", 22.360679775, "mm", "translation", (20 / 500**0.5, -10 / 500**0.5, 0), base + "length")
+            axis("module/fast_pixel_direction", 0.1, "mm", "translation", (0, 1, 0), base + "module/module_offset")
+            axis("module/slow_pixel_direction", 0.1, "mm", "translation", (-1, 0, 0), base + "module/module_offset")
+        header = """_diffrn_radiation_wavelength.wavelength 1.2
+_array_intensities.overload 9
+loop_
+_array_structure_list.index
+_array_structure_list.precedence
+_array_structure_list.axis_set_id
+2 2 SLOW 1 1 FAST
+loop_
+_array_structure_list_axis.axis_set_id
+_array_structure_list_axis.axis_id
+_array_structure_list_axis.displacement
+_array_structure_list_axis.displacement_increment
+FAST FAST 0.0 0.1 SLOW SLOW 0.0 0.1
+loop_
+_diffrn_scan_frame_axis.axis_id
+_diffrn_scan_frame_axis.angle
+_diffrn_scan_frame_axis.displacement
+ARM 20.0 0.0 LENGTH 0.0 250.0
+loop_
+_axis.id
+_axis.type
+_axis.depends_on
+_axis.vector[1] _axis.vector[2] _axis.vector[3]
+_axis.offset[1] _axis.offset[2] _axis.offset[3]
+ARM rotation . 0 1 0 . . .
+LENGTH translation ARM 0 0 -1 0 0 0
+FAST translation LENGTH 0 1 0 -20 -10 0 # 'of SLOW'
+SLOW translation FAST 1 0 0 0 0 0
+"""
+        packed = byte_offsets(image)
+        with open(full, "wb") as file:
+            file.write(("###CBF: VERSION 1.5\ndata_x\n" + header + "_array_data.data\n;\n--CIF-BINARY-FORMAT-SECTION--\n"
+                        'Content-Type: application/octet-stream;\n conversions="x-CBF_BYTE_OFFSET"\n'
+                        f'X-Binary-Size: {len(packed)}\nX-Binary-Element-Type: "signed 32-bit integer"\n'
+                        "X-Binary-Size-Fastest-Dimension: 4\nX-Binary-Size-Second-Dimension: 3\n\n").encode()
+                       + b"\x0c\x1a\x04\xd5" + packed)
+        arm = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
+        for path in (nexus, f"{nexus}:0", full):
+            with self.subTest(path):
+                photograph = read_photograph(path)
+                np.testing.assert_array_equal(photograph.photons, image)
+                self.assertEqual((photograph.wavelength, photograph.cutoff), (1.2, 9))
+                detector, = photographs._detectors(photograph)
+                fast, slow, normal = detector.axes()
+                np.testing.assert_allclose(fast, (0, 1, 0), atol=1e-9)
+                np.testing.assert_allclose(slow, arm @ (1, 0, 0), atol=1e-9)
+                np.testing.assert_allclose(normal, arm @ (0, 0, -1), atol=1e-9)
+                foot = detector.corner() + 10 * fast + 20 * slow
+                np.testing.assert_allclose(foot, 250 * normal, atol=1e-6)
+        self.assertAlmostEqual(read_photograph(nexus).thickness, 0.32)
+
+    def test_panels_and_other_files_are_refused_in_one_sentence(self):
+        def says(path):
+            still, = photographs.index([path], self.model, workers=1)
+            self.assertEqual(still.status, "rejected")
+            self.assertNotIn("\n", still.why)
+            return still.why
+
+        two, text, none = (os.path.join(self.folder.name, name) for name in ("two.cbf", "text.img", "none.cbf"))
+        write_cbf(two, np.zeros((4, 4), int), DISTANCE, CENTRE)
+        with open(two, "rb") as file:
+            content = file.read()
+        with open(two, "ab") as file:
+            file.write(content[content.index(b"--CIF"):])
+        with open(text, "w") as file:
+            file.write("no image")
+        self.assertIn("has 2 panels", says(two))
+        self.assertIn("neither CBF nor NXmx", says(text))
+        self.assertIn("No such file", says(none))
+
     def test_masks_what_the_data_say(self):
         pixels = usable_pixels(self.photons, 100000)
         self.assertFalse(pixels.usable[50, 60] or pixels.usable[400, 77] or pixels.usable[205].any())
@@ -244,6 +349,34 @@ class OfGeometry(unittest.TestCase):
         back = detector.meet(detector.scattering_vectors(at) + s0)
         np.testing.assert_allclose(back, at, atol=2e-2)  # parallax at the place itself, to first order
 
+    def test_two_theta_is_found(self):
+        """A header says how far the detector is turned, and not about which axis; its distance is 0.3 % off."""
+        photograph = Photograph("x", np.ones((1000, 900)), 1.0, 150.5, (450.0, 500.0), 0.172, two_theta=30.0)
+        for tilts in ((0.0, np.radians(30)), (-np.radians(30), 0.0)):
+            truth = FlatDetector.turned(1.0, 0.172, 150.0, (450.0, 500.0), tilts)
+            # The plane's nearest place is where the beam would meet it if nothing were turned.
+            fast, slow, normal = truth.axes()
+            foot = truth.corner() + 0.172 * (450 * fast + 500 * slow)
+            np.testing.assert_allclose(foot, 150.0 * normal, atol=1e-9)
+            cell = np.array((57.8, 57.8, 150.1, 90, 90, 90))
+            turn = np.linalg.qr(np.random.default_rng(8).normal(size=(3, 3)))[0]
+            matrix = np.linalg.det(turn) * turn @ np.linalg.inv(real_basis(cell)).T
+            hkl = np.stack(np.meshgrid(*[np.arange(-40, 41)] * 3, indexing="ij"), -1).reshape(-1, 3)
+            hkl = hkl[np.linalg.norm(hkl @ matrix.T, axis=1) < 0.45]
+            at, missing = predict(matrix, hkl[hkl.any(axis=1)], truth)
+            at = at[(np.abs(missing) < 4e-3) & (at > 0).all(axis=1) & (at < (900, 1000)).all(axis=1)]
+            found = [(orient(d.scattering_vectors(at), np.ones(len(at)), cell) or (None, 1, 0), d)
+                     for d in photographs._detectors(photograph)]
+            (turn, scale, part), best = max(found, key=lambda one: one[0][2])
+            np.testing.assert_allclose(best.tilts, tilts)
+            best.distance *= scale
+            start = Fitted(turn @ np.linalg.inv(real_basis(cell)).T, best, ISOTROPIC)
+            spots = Spots(at, np.ones(len(at)), np.ones(len(at)), np.zeros((len(at), 4)))
+            fitted = photographs._fit(start, spots, "tetragonal", photographs._STAGES)
+            self.assertGreater(fitted.indexed.mean(), 0.98)
+            self.assertLess(fitted.rms(fitted.indexed), 0.02)
+            self.assertLess(abs(fitted.detector.distance - truth.distance), 0.01)
+
     def test_anisotropic_mosaicity_moves_spots(self):
         matrix = np.diag([1 / 58, 1 / 58, 1 / 110])
         hkl = np.array([[5, 3, 2], [-7, 2, 4], [3, -9, 1]])
@@ -277,6 +410,21 @@ class OfGeometry(unittest.TestCase):
             # The same lattice: what turns one into the other maps indices on whole numbers.
             same = np.linalg.inv(turn @ basis) @ found @ basis
             np.testing.assert_allclose(same, np.rint(same), atol=0.02, err_msg=str(cell))
+
+
+@unittest.skipUnless(os.path.isdir(os.path.join(REAL, "thaumatin")), "skipped: there are no photographs of ../shared/real")
+class OfCysteine(unittest.TestCase):
+    """B. Williams, R. Gildea, G. Winter, doi 10.5281/zenodo.51405, CC-BY 4.0."""
+
+    def test_a_full_header_says_what_dials_refined(self):
+        """Within its refinement, which turned two-theta by 0.4 degrees and moved the plane by 1.5 mm."""
+        folder = os.path.join(REAL, "l_cysteine")
+        detector, = photographs._detectors(read_photograph(os.path.join(folder, "l-cyst_01_00001.cbf.gz")))
+        panel, = _files.read_experiments(os.path.join(folder, "l_cysteine_dials_output_indexed.expt"))["detector"][0]["panels"]
+        fast, slow, _ = detector.axes()
+        np.testing.assert_allclose(fast, panel["fast_axis"], atol=0.01)
+        np.testing.assert_allclose(slow, panel["slow_axis"], atol=0.01)
+        np.testing.assert_allclose(detector.corner(), panel["origin"], atol=2)
 
 
 @unittest.skipUnless(os.path.isdir(os.path.join(REAL, "thaumatin")), "skipped: there are no photographs of ../shared/real")

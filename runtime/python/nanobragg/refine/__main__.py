@@ -42,7 +42,7 @@ def main(words=None):
         "-mosaic_dom 25 -gauss_xtal; nb-refine still_*.cbf.bz2 --model=1abc.pdb --out=indexed")
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an experiment list of DIALS (.expt), one experiment an image or a rotation scan, and its "
-                        "reflection table (.refl); with --model images (miniCBF, also .gz and .bz2)")
+                        "reflection table (.refl); with --model images (CBF, also .gz and .bz2, or NXmx)")
     parser.add_argument("--model", metavar="FILE",
                         help="a PDB or mmCIF model, or MTZ, of the crystal's form: finds spots, indexes each image with its "
                         "cell, and fits orientation and detector to the places of spots")

@@ -98,6 +98,7 @@ class Explained:
     degenerate: list = dataclasses.field(default_factory=list)
     history: list = dataclasses.field(default_factory=list, repr=False)
     image: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model in the pixels of the boxes
+    before: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many, by the numbers where the fit began
     hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes
     ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each one's intensity to the model's
     photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the model, of each
@@ -254,7 +255,7 @@ class Fit:
         sigma = numpy.zeros(model.size)
         sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(numpy.linalg.pinv(scaled, 1e-10)), 0)) / unit
         model.look_at(boxes)
-        image = model.image(self.x)
+        image, before = model.image(self.x), model.of_set(numpy.zeros(model.size), 0)
         every = SpotFit(model, boxes.data, boxes.background, boxes.reflection, len(boxes.hkl))
         every.weigh(image, 100.0)
         weights = every.weights / every.trust[boxes.reflection]
@@ -270,7 +271,7 @@ class Fit:
                          chi2_profiles=float(squares(boxes, ratio[boxes.reflection] * image).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, hkl=boxes.hkl, ratio=ratio, photons=every.sums(image), precision=precision)
+                         image=image, before=before * image.sum() / max(before.sum(), 1e-300), hkl=boxes.hkl, ratio=ratio, photons=every.sums(image), precision=precision)
 
 
 def squares(boxes, image):

@@ -6,8 +6,7 @@ import numpy
 from scipy import optimize
 
 from ._crystal import rotation
-
-BEAM = numpy.array([0.0, 0.0, -1.0])  # in the laboratory of DIALS' images without a goniometer
+from ._photographs import BEAM
 
 # Attenuation of silicon, cm2/g by keV (NIST's tables), and its density.
 _SILICON = numpy.log([[4, 452.0], [5, 245.0], [6, 147.0], [8, 64.68], [10, 33.89], [15, 10.34], [20, 4.464], [30, 1.436],
@@ -36,10 +35,21 @@ class FlatDetector:
     thickness: float = 0.0
     attenuation: float = None  # mm
     modules: object = None  # Modules, which may stand off their places
+    upright: numpy.ndarray = None  # columns fast, slow, normal without tilts, where fast is not along x and slow down
+
+    @classmethod
+    def turned(cls, wavelength, pixel, distance, foot, tilts, **more):
+        """A detector that was turned by ``tilts`` about the sample. distance (mm): to its plane; foot (pixels): the place of the
+        plane that is nearest to the sample, where the beam would meet it without tilts."""
+        detector = cls(wavelength, pixel, distance, tuple(foot), tilts, **more)
+        fast, slow, normal = detector.axes()
+        away = distance / (normal @ BEAM) * BEAM - distance * normal
+        centre = numpy.array(foot) + numpy.array([away @ fast, away @ slow]) / pixel
+        return dataclasses.replace(detector, distance=distance / (normal @ BEAM), centre=tuple(centre.tolist()))
 
     def axes(self):
         turn = rotation(numpy.array([*self.tilts, 0.0]))
-        return turn[:, 0], -turn[:, 1], -turn[:, 2]
+        return (turn @ (numpy.diag([1.0, -1.0, -1.0]) if self.upright is None else self.upright)).T
 
     def corner(self):
         fast, slow, _ = self.axes()
@@ -76,6 +86,12 @@ class FlatDetector:
         length = numpy.linalg.norm(along, axis=1)
         places = places - along * (self._entered(rays, normal) / numpy.maximum(length, 1e-12))[:, None]
         return (places / numpy.linalg.norm(places, axis=1)[:, None] - BEAM) / self.wavelength
+
+    def finest(self, shape):
+        """1/d of the farthest corner of an image of this shape, 1/A."""
+        slow, fast = shape
+        corners = numpy.array([(x, y) for x in (0.0, fast) for y in (0.0, slow)])
+        return float(numpy.linalg.norm(self.scattering_vectors(corners), axis=1).max())
 
 
 ISOTROPIC = numpy.zeros(4)

@@ -1,6 +1,7 @@
 """Photographs: images of a detector with what their headers say of the experiment."""
 
 import dataclasses
+import os
 import re
 
 import numpy
@@ -8,6 +9,7 @@ import numpy
 from .. import _core
 from .._errors import FileError
 from ..simulator import unpacked
+from ._imgcif import is_full, read_header
 
 
 @dataclasses.dataclass
@@ -25,15 +27,12 @@ class Photograph:
     cutoff: float = numpy.inf  # counts from here on are lost
     polarization: float = 0.99
     two_theta: float = 0.0
+    axes: numpy.ndarray = None  # columns fast, slow, normal, where the file says how the detector is turned
     start: float = 0.0  # where the rotation begins
     step: float = 0.0
 
-    def resolution_of(self, shape):
-        """1/d of the farthest corner of an image of this shape, 1/A."""
-        slow, fast = shape
-        far = max(numpy.hypot(x - self.centre[0], y - self.centre[1]) for x in (0, fast) for y in (0, slow)) * self.pixel
-        return 2 * numpy.sin(numpy.arctan2(far, self.distance) / 2) / self.wavelength
 
+BEAM = numpy.array([0.0, 0.0, -1.0])  # in the laboratory of DIALS' images without a goniometer
 
 _NUMBER = r"([-+0-9.eE]+)"
 _WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector_distance {_NUMBER} m",
@@ -44,11 +43,24 @@ _OPTIONAL = {"cutoff": rf"# Count_cutoff {_NUMBER} counts", "polarization": rf"#
 
 
 def read_photograph(path):
-    """That of a miniCBF, as Pilatus and Eiger detectors write it, also compressed by gzip or bzip2. FileError."""
-    content = unpacked(str(path))
+    """That of a CBF, a mini one as Pilatus and Eiger detectors write it or a full one (imgCIF), also compressed by gzip or
+    bzip2, or of an NXmx file, of which "file.nxs:7" is the frame of number 7, counted from 0. FileError.
+    """
+    frame = re.fullmatch(r"(.+):(\d+)", str(path))
+    name, number = (frame[1], int(frame[2])) if frame and not os.path.exists(path) else (str(path), 0)
+    if os.path.isfile(name):
+        with open(name, "rb") as file:
+            if file.read(8) == b"\x89HDF\r\n\x1a\n":
+                from ._nexus import read_nexus
+                return read_nexus(str(path), name, number)
+    content = unpacked(name)
     header = content[:content.find(b"--CIF-BINARY-FORMAT-SECTION--")].decode("latin-1")
     if not header.startswith("###CBF"):
-        raise FileError(f"{path}: is no miniCBF; give an .expt and a .refl for images of other kinds")
+        raise FileError(f"{path}: is neither CBF nor NXmx; give an .expt and a .refl for images of other kinds")
+
+    if (panels := len(re.findall(rb"--CIF-BINARY-FORMAT-SECTION--\s+Content-Type", content))) > 1:
+        raise FileError(f"{path}: has {panels} panels, and photographs are taken of flat detectors of one; index it with DIALS and "
+                        "give its .expt and .refl")
 
     def number(name, pattern):
         found = re.search(pattern, header)
@@ -57,18 +69,29 @@ def read_photograph(path):
         except ValueError:
             raise FileError(f"{path}: its header has no number for {name}: {found[0]}") from None
 
-    said = {name: number(name, pattern) for name, pattern in _WANTED.items()}
-    if missing := [name for name, value in said.items() if value is None]:
-        raise FileError(f"{path}: its header does not say {', '.join(missing)}; give an .expt, which does")
-    photograph = Photograph(str(path), _core.parse_image(str(path), content), said["wavelength"][0], 1e3 * said["distance"][0],
-                            tuple(said["centre"]), 1e3 * said["pixel"][0])
+    photons = _core.parse_image(str(path), content)
+    if is_full(header):
+        wavelength, axes, distance, centre, pixel, overload = read_header(path, header, BEAM)
+        photograph = Photograph(str(path), photons, wavelength, distance, centre, pixel, axes=axes,
+                                cutoff=overload if overload > 0 else numpy.inf)
+    else:
+        said = {name: number(name, pattern) for name, pattern in _WANTED.items()}
+        if missing := [name for name, value in said.items() if value is None]:
+            raise FileError(f"{path}: its header does not say {', '.join(missing)}; give an .expt, which does")
+        photograph = Photograph(str(path), photons, said["wavelength"][0], 1e3 * said["distance"][0], tuple(said["centre"]),
+                                1e3 * said["pixel"][0])
     for name, pattern in _OPTIONAL.items():
         if (value := number(name, pattern)) is not None:
             setattr(photograph, name, value[0])
     if sensor := re.search(rf"# (\w+) sensor, thickness {_NUMBER} m", header):
         photograph.material = {"Silicon": "Si"}.get(sensor[1], sensor[1])
         photograph.thickness = 1e3 * float(sensor[2])
+    return checked(photograph)
+
+
+def checked(photograph):
+    """The photograph, if its numbers can be. FileError."""
     for name in ("wavelength", "distance", "pixel"):
         if not 0 < getattr(photograph, name) < numpy.inf:
-            raise FileError(f"{path}: its header says a {name} of {getattr(photograph, name)}; it has to be greater than 0")
+            raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name)}; it has to be greater than 0")
     return photograph

@@ -40,10 +40,11 @@ def still_page(still, boxes, pictures=6):
     worst = numpy.argsort(-chi2)[:pictures]
     bright = [i for i in numpy.argsort(-data) if i not in worst][:pictures]
     for title, some in (("Spots that are explained worst", worst), ("Brightest of the others", bright)):
-        parts.append(f"<h3>{title}</h3><p>Data, model, and what is left from -5 sigmas (white) to 5 (black).</p><div>")
+        parts.append(f"<h3>{title}</h3><p>Data, model, and what is left from -5 sigmas (white) to 5 (black), where the fit began and "
+                     "where it ended.</p><div>")
         for i in some:
-            pair = _images(boxes, boxes.box == i, result.image)
-            parts.append("<figure>" + _report.pictures_of(*pair) + f"<figcaption>{hkl[i][0]} {hkl[i][1]} {hkl[i][2]}: chi-square "
+            both = [_report.pictures_of(*_images(boxes, boxes.box == i, image)) for image in (result.before, result.image)]
+            parts.append("<figure>" + "<br>".join(both) + f"<figcaption>{hkl[i][0]} {hkl[i][1]} {hkl[i][2]}: chi-square "
                          f"{chi2[i]:.3g}, {profiles[i]:.3g}</figcaption></figure>")
         parts.append("</div>")
     return parts

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import os
+import re
 import tempfile
 import time
 
@@ -108,18 +109,22 @@ def _fit(fitted, spots, system, stages):
     return assign(fitted, spots.at, 2.5, numpy.radians(1.0))
 
 
-def _detector(photograph):
-    return FlatDetector(photograph.wavelength, photograph.pixel, photograph.distance, photograph.centre,
-                        thickness=photograph.thickness,
-                        attenuation=attenuation_length(photograph.material, photograph.wavelength),
-                        modules=Modules.of_gaps(~(photograph.photons >= 0)))
+def _detectors(photograph):
+    """Where the detector may stand. A header says by which angle two-theta turns it, and not about which axis: that is level or
+    upright, either way round."""
+    turns, angle = [(0.0, 0.0)], numpy.radians(photograph.two_theta)
+    if angle and photograph.axes is None:
+        turns = [(angle, 0.0), (-angle, 0.0), (0.0, angle), (0.0, -angle)]
+    for tilts in turns:
+        make = FlatDetector.turned if photograph.axes is None else FlatDetector
+        yield make(photograph.wavelength, photograph.pixel, photograph.distance, photograph.centre, tilts,
+                                  thickness=photograph.thickness,
+                                  attenuation=attenuation_length(photograph.material, photograph.wavelength),
+                                  modules=Modules.of_gaps(~(photograph.photons >= 0)), upright=photograph.axes)
 
 
 def _index(still, model, least):
     photograph = read_photograph(still.image)
-    if photograph.two_theta:
-        raise Rejected(f"its detector is turned by {photograph.two_theta} degrees (two-theta), and its header does not say "
-                       "about which axis; give an .expt and a .refl")
     pixels = usable_pixels(photograph.photons, photograph.cutoff)
     spots, strong = find_spots(photograph.photons, pixels.usable, least)
     still.photograph, still.found = dataclasses.replace(photograph, photons=None), spots
@@ -130,11 +135,11 @@ def _index(still, model, least):
     still.masked["shadow"] = int(background.shadows.sum())
     still.chi2_background = background.chi2(photograph.photons)
     still.boxes = Boxes.around(spots.at, BOX // 2, photograph.photons, pixels.usable & ~background.shadows, background.model)
-    detector = _detector(photograph)
-    found = orient(detector.scattering_vectors(spots.at), spots.light, model.cell)
-    if found is None:
+    found = [(*orientation, detector) for detector in _detectors(photograph)
+             if (orientation := orient(detector.scattering_vectors(spots.at), spots.light, model.cell))]
+    if not found:
         raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed")
-    turn, scale, part = found
+    turn, scale, part, detector = max(found, key=lambda one: one[2])
     if part < 0.3:
         raise Rejected(f"no orientation of the cell puts a third of its {len(spots)} spots near reflections")
     # Scattering vectors that are too long mean a distance that is too short.
@@ -300,7 +305,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
-    paths: miniCBF files, also .gz and .bz2. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
+    paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
     pixels: whether pixels are explained, too. held, restrain: numbers of that fit, by name, that stay, and sigmas of others.
     sets: of mosaic blocks, at most. factors: refines structure factors, too, on all stills but those of the numbers
     ``tested``. least: pixels of a spot. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
@@ -321,7 +326,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     _share_detector(stills, crystal)
     good = [still for still in stills if still.status == "indexed"]
     if pixels and good:
-        finest = max(still.photograph.resolution_of(still.shape) for still in good)
+        finest = max(still.fitted.detector.finest(still.shape) for still in good)
         wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
         crystal = Model.read(model, 0.97 / finest, wavelength)
         _explain(stills, crystal, workers, how, progress)
@@ -390,7 +395,9 @@ def experiments(stills, model, folder, refined=False):
         slow_pixels, fast_pixels = still.shape
         content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,
                                       "crystal": number, "imageset": number})
-        content["imageset"].append({"__id__": "ImageSet", "images": [os.path.relpath(still.image, folder)], "mask": "",
+        frame = re.fullmatch(r"(.+):(\d+)", still.image)
+        name, of_file = (frame[1], {"single_file_indices": [int(frame[2])]}) if frame else (still.image, {})
+        content["imageset"].append({"__id__": "ImageSet", "images": [os.path.relpath(name, folder)], **of_file, "mask": "",
                                     "gain": "", "pedestal": "", "dx": "", "dy": "", "params": {}})
         content["beam"].append({"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": photograph.wavelength,
                                 "divergence": 0, "sigma_divergence": 0, "polarization_normal": [0, 1, 0],
