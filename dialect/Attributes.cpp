@@ -43,7 +43,10 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       auto names = record.getAs<ArrayAttr>(key);
       return names && llvm::all_of(names, llvm::IsaPred<StringAttr>) ? names.size() : size_t(-1);
     };
+    auto fixed = record ? record.getAs<DictionaryAttr>("fixed") : DictionaryAttr();
+    auto isCount = [](NamedAttribute count) { return isa<IntegerAttr>(count.getValue()); };
     if (!isa<FunctionOpInterface>(op) || !function || !record.getAs<StringAttr>("name") ||
+        (record.contains("fixed") && !fixed) || (fixed && !llvm::all_of(fixed, isCount)) ||
         countOf("arguments") != function.getNumInputs() ||
         countOf("results") != function.getNumResults())
       return op->emitError() << "'" << name
@@ -120,6 +123,14 @@ static LogicalResult verifyLabel(Operation *op, unsigned index, NamedAttribute a
 LogicalResult NBDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                   NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
+  if (function && attribute.getName() == names::fixed) {
+    auto count = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!count || !count.getType().isIndex() || !function.getArgAttr(index, names::name))
+      return op->emitError() << "'" << names::fixed << "' of argument " << index
+                             << " must be an index, of an argument with a name, but is "
+                             << attribute.getValue();
+    return success();
+  }
   return verifyLabel(op, index, attribute, function ? function.getNumArguments() : 0, "argument",
                      [&](unsigned i) { return function.getArgAttr(i, names::name); });
 }

@@ -1,5 +1,6 @@
 #include "dialect/NB.h"
 
+#include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -16,7 +17,39 @@ using namespace mlir::nb;
 #define GET_ATTRDEF_CLASSES
 #include "dialect/NBAttrs.cpp.inc"
 
+namespace {
+/// Of ops, types and attributes as they are written.
+constexpr uint64_t dialectVersion = 1;
+
+struct Version : DialectVersion {
+  explicit Version(uint64_t number) : number(number) {}
+  uint64_t number;
+};
+
+/// Types and attributes are written as text; a file says which version of them that is.
+struct BytecodeVersion : BytecodeDialectInterface {
+  explicit BytecodeVersion(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
+
+  void writeVersion(DialectBytecodeWriter &writer) const override {
+    writer.writeVarInt(dialectVersion);
+  }
+  std::unique_ptr<DialectVersion> readVersion(DialectBytecodeReader &reader) const override {
+    uint64_t number = 0;
+    if (failed(reader.readVarInt(number)))
+      return nullptr;
+    if (number > dialectVersion) {
+      reader.emitError() << "the program is of version " << number
+                         << " of the nb dialect, and this "
+                         << "tool knows " << dialectVersion << ": take a newer one, or its text";
+      return nullptr;
+    }
+    return std::make_unique<Version>(number);
+  }
+};
+} // namespace
+
 void NBDialect::initialize() {
+  addInterfaces<BytecodeVersion>();
   registerTypes();
   addAttributes<
 #define GET_ATTRDEF_LIST

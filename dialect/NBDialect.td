@@ -28,6 +28,7 @@ def NB_Dialect : Dialect {
     Passes find by attributes what another one made; the dialect checks that they stand where they
     belong:
     * `nb.name`, `nb.unit`: texts on arguments and results of functions; a name is given once
+    * `nb.fixed`: on an argument of a function, the count that `nb-fix-counts` compiled in for it
     * `nb.loop`: `#nb.dim<panel>`, `#nb.dim<slow>` or `#nb.dim<fast>` on a loop that
       `convert-nb-to-loops` made of an image
     * `nb.accumulator`, `nb.scratch`: on memory that sums over pixels are added up in

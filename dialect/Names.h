@@ -15,6 +15,8 @@ namespace mlir::nb::names {
 inline constexpr llvm::StringLiteral name = "nb.name";
 /// The unit of a function's argument or result, "m", "rad", "1", SI throughout.
 inline constexpr llvm::StringLiteral unit = "nb.unit";
+/// The count that nb-fix-counts compiled in for this argument of a function, as an index.
+inline constexpr llvm::StringLiteral fixed = "nb.fixed";
 /// Which loop of an image convert-nb-to-loops made: panel, slow or fast, as #nb.dim. A tile
 /// restricts the loops over panels and rows, and threads of a GPU take the place of pixels.
 inline constexpr llvm::StringLiteral loop = "nb.loop";
@@ -24,8 +26,9 @@ inline constexpr llvm::StringLiteral accumulator = "nb.accumulator";
 inline constexpr llvm::StringLiteral scattered = "nb.scattered";
 /// A memref.alloc of partial sums per lane, which mean nothing outside of the loop over a panel.
 inline constexpr llvm::StringLiteral scratch = "nb.scratch";
-/// The function that the entry point run_tile was made of, {arguments = [names], name =
-/// "image", results = [names], type = its type}. Names that it did not have are empty.
+/// The function that the entry point run_tile was made of, {arguments = [names], fixed = {names =
+/// counts}, name = "image", results = [names], type = its type}. Names that it did not have are
+/// empty; without counts that are compiled in there is no `fixed`.
 inline constexpr llvm::StringLiteral kernel = "nb.kernel";
 /// How many threads of a gpu.launch run in step, where these are not 32.
 inline constexpr llvm::StringLiteral warp = "nb.warp";

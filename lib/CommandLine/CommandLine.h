@@ -92,7 +92,7 @@ struct SeriesOptions {
   bool any() const { return frames || shots; }
 };
 
-enum class Emit { Nothing, Nb, Mlir, Llvm, Asm, Stats };
+enum class Emit { Nothing, Nb, Mlir, Llvm, Asm, Stats, Pipeline };
 
 /// What --loss is compared with.
 struct LossOptions {

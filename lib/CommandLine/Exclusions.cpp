@@ -26,7 +26,7 @@ bool gpuProgram(const CommandLine &line) { return onGpu(line) || gpuOnCpu(line);
 /// What a run can do instead of making an image. Those of one list go together.
 const std::vector<Names> &actions() {
   static const std::vector<Names> all = {{"--list-parameters"},
-                                         {"--emit"},
+                                         {"--emit", "--print-pipeline"},
                                          {"--compare-engines", "--compare-stages"},
                                          {"--grad", "--jacobian"}};
   return all;
@@ -47,18 +47,20 @@ struct Table {
 std::vector<Exclusion> makeTable() {
   Table table;
   const Names compares = {"--compare-engines", "--compare-stages"};
-  const Names derives = {"--grad", "--jacobian"};
+  const Names derives = {"--grad", "--jacobian"}, prints = {"--emit", "--print-pipeline"};
   const Names ownPasses = {"--pipeline", "--plugin", "--patterns"}, schedule = {"--schedule"};
   const Names interprets = {"--no-fuse", "--probe", "--check-finite"};
   for (std::size_t i = 0; i != actions().size(); ++i) {
     for (std::size_t j = i + 1; j != actions().size(); ++j)
-      if (!(actions()[i] == Names{"--emit"} && actions()[j] == derives)) // emits the derivative
+      if (!(actions()[i] == prints && actions()[j] == derives)) // of the derivative
         table.add(actions()[i], actions()[j], "each of them takes the place of the image");
     table.add(actions()[i],
               {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel"},
               "the second looks at the run that makes an image, and the first takes its place");
   }
-  table.add({"--list-parameters", "--emit"}, {"--timing"}, "nothing is run that could be timed");
+  table.add(prints, {"--timing"}, "nothing is run that could be timed");
+  table.add({"--list-parameters"}, {"--timing"}, "nothing is run that could be timed");
+  table.add({"--emit"}, {"--print-pipeline"}, "one of them is printed");
   table.add({"--list-parameters"}, {"--dump-ir"}, "nothing is compiled");
   table.add(compares, {"--timing"}, "a comparison is not timed");
   table.add(compares, {"--no-fuse"}, "a comparison runs both engines");
@@ -93,7 +95,7 @@ std::vector<Exclusion> makeTable() {
 
   table.add({"--kernel"}, {"--grad", "--jacobian"},
             "the file has the kernel of an image, and derivatives need their own");
-  table.add({"--kernel"}, {"--emit"}, "the file has no program that could be printed");
+  table.add({"--kernel"}, prints, "the file has no program that could be printed");
   table.add({"--kernel"}, {"--list-parameters"},
             "nb-compile --inspect=FILE lists the parameters of a file's kernel");
   table.add({"--kernel"}, compares, "the file has no program that could be interpreted");
@@ -105,13 +107,6 @@ std::vector<Exclusion> makeTable() {
         std::pair<Names, bool (*)(const CommandLine &)>(schedule, namesSchedule)}) {
     table.add({"--kernel"}, passes, "with a file nothing is compiled", when);
     table.add({"--list-parameters"}, passes, "nothing is compiled", when);
-    table.add(interprets, passes,
-              "the interpreter runs the program as it was written; nb-opt --pipeline and nb-run "
-              "--no-fuse interpret what passes leave",
-              when);
-    table.add(compares, passes,
-              "a comparison goes through the compiler's own passes; nb-try compares after others",
-              when);
   }
   table.add({"--kernel"}, {"--device"}, "the file says itself what it is for", gpuOnCpu,
             "gpu-on-cpu");

@@ -22,6 +22,11 @@ struct OwnFlag {
   void (*apply)(Command &, const std::string &) = nullptr;
 };
 
+/// Does the word name a program, as text or bytecode?
+inline bool isProgramFile(std::string_view word) {
+  return word.ends_with(".mlir") || word.ends_with(".mlirbc");
+}
+
 /// Applies the tool's flags to `command` and returns all other words in their order. Throws
 /// UsageError.
 template <typename Command>

@@ -45,6 +45,8 @@ constexpr Idle interpretsInF64{[](const CommandLine &line) {
 constexpr Idle interpretsAll{
     [](const CommandLine &line) { return interprets(line) && culls(line); },
     "the interpreter computes all samples"};
+constexpr Idle interpretsNoCounts{[](const CommandLine &line) { return interprets(line); },
+                                  "the interpreter runs one program for all numbers"};
 constexpr Idle computesAll{[](const CommandLine &line) {
                              return culls(line) && line.tool.simulator.precision == Precision::F32;
                            },
@@ -175,6 +177,20 @@ FlagGroup toolFlags() {
                  line.tool.simulator.cull = setting;
                },
            .idle = {&interpretsAll, &computesAll}},
+          {.spellings = {"--specialize"},
+           .values = "auto|off",
+           .fallback = "auto",
+           .help =
+               "auto: from ten million samples on, the kernel of a square crystal is made for "
+               "its number of cells, and sums of one term are no sums, which takes a third less "
+               "time in f64; off: one kernel for all numbers. Images differ by less than 1e-12 "
+               "of the brightest pixel",
+           .apply =
+               [](CommandLine &line, const Values &v) {
+                 static constexpr std::string_view words[] = {"auto", "off"};
+                 line.tool.simulator.specialize = v.choice(words) == 0;
+               },
+           .idle = {&interpretsNoCounts}},
           {.spellings = {"--device"},
            .values = "auto|cpu|gpu-on-cpu|gpu-on-cpu:64|cuda|cuda:1",
            .fallback = "auto",
@@ -271,6 +287,13 @@ FlagGroup toolFlags() {
                  if (v.text() != "none")
                    line.tool.simulator.passes.pipeline = "@" + v.text();
                }},
+          {.spellings = {"--print-pipeline"},
+           .fallback = "off",
+           .help =
+               "print the passes that this command's kernel takes, with all options, instead of "
+               "running it; with --grad or --jacobian those of the derivative. As --pipeline of "
+               "nb-sim, nb-compile, nb-try or nb-opt the text makes the same kernel",
+           .apply = [](CommandLine &line, const Values &) { line.tool.emit = Emit::Pipeline; }},
           {.spellings = {"--plugin"},
            .values = "FILES",
            .fallback = "none",

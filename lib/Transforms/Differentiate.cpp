@@ -89,6 +89,10 @@ FailureOr<SmallVector<Value>> findParameters(func::FuncOp func, ArrayRef<std::st
         llvm::find_if(indices, [&](unsigned i) { return nameOfArgument(func, i) == name; });
     if (found == indices.end())
       return func.emitError() << "no argument named '" << name << "' to differentiate by";
+    if (Attribute count = func.getArgAttr(*found, names::fixed))
+      return func.emitError() << "'" << name << "' is compiled in as "
+                              << cast<IntegerAttr>(count).getInt()
+                              << " (nb-fix-counts), and cannot be differentiated by";
     Value argument = func.getArgument(*found);
     if (!isDifferentiable(argument.getType()))
       return func.emitError() << "cannot differentiate by '" << name << "' of type "

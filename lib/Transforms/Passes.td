@@ -37,6 +37,25 @@ def InsertProbes : Pass<"nb-insert-probes"> {
   let dependentDialects = ["::mlir::nb::NBDialect"];
 }
 
+def FixCounts : Pass<"nb-fix-counts", "::mlir::ModuleOp"> {
+  let summary = "compile counts in";
+  let description = [{
+    Puts constants in the place of arguments, indices and f64, that `counts` gives by their names
+    (`nb.name`): loops of one step go, and the factor of a crystal of a known number of cells becomes a
+    polynomial. The arguments stay in the signature and have the count as `nb.fixed`, so that the
+    kernel refuses any other, and so does nb-differentiate that is to derive by one.
+
+    It is the first pass of what `nb-sim --print-pipeline` prints. A count that no function has is an
+    error.
+
+    Example: `nb-opt --nb-fix-counts="counts=oversample=1,ncells_a=10" experiment.mlir`
+  }];
+  let options = [
+    ListOption<"counts", "counts", "std::string", "counts and their values, oversample=1">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
   let summary = "apply rewrites that are written in PDLL or PDL, and schedules";
   let description = [{

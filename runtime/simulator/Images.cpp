@@ -151,8 +151,10 @@ EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
       throw Cancelled();
     return withSpread(photons, image, reference, tolerance);
   }
-  // Both engines take the program's arguments.
-  BoundProgram arguments = state->interpreted(ImageType::F64);
+  // Both engines take the program's arguments, whatever passes do.
+  KernelRequest plain = request;
+  plain.passes = {};
+  BoundProgram arguments(state->placement.interpret(std::move(plain)), state->experiment);
   nb_compare_options c = {};
   c.rtol = tolerance.relative;
   c.atol_of_max = tolerance.ofMaximum;

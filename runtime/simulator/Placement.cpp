@@ -3,6 +3,7 @@
 #include "lib/Culling/Estimate.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Experiment/Precision.h"
+#include "lib/Experiment/Specialize.h"
 #include "lib/IO/ImageRegion.h"
 #include "lib/Process/Refusal.h"
 #include "runtime/kernels/DevicePlacement.h"
@@ -138,7 +139,10 @@ Decision decide(const Experiment &experiment, const SimulatorOptions &options,
                              " leaves out no sample: looking for those with light would take "
                              "longer here than computing all of them");
   if (!options.anyNumbers)
-    request.fixed = experiment.fixedCounts();
+    request.fixed =
+        options.specialize && !ofGpu && samplesOf(experiment) >= fewestSpecializedSamples
+            ? specializedCounts(experiment, request.precision, derivative)
+            : experiment.fixedCounts();
   fitSchedule(decision);
   return decision;
 }
@@ -153,10 +157,14 @@ Placement::Placement(const SimulatorOptions &options, double samples)
       cullsByDefault(!options.cull) {}
 
 /// The GPU that "auto" has found computes all samples unless less is asked for: it takes a sample
-/// in a hundredth of the time of a processor, which looks for those with light.
-KernelRequest Placement::withCulling(KernelRequest request) const {
-  if (cullsByDefault && request.gpu)
+/// in a hundredth of the time of a processor, which looks for those with light. Its kernel is for
+/// all numbers.
+KernelRequest Placement::forDevice(KernelRequest request) const {
+  if (!request.gpu)
+    return request;
+  if (cullsByDefault)
     request.variant.cull = CullSetting::off();
+  leaveUsualCounts(request.fixed);
   return request;
 }
 
@@ -167,7 +175,7 @@ KernelRequest Placement::decided(KernelRequest request) const {
   request.choice = choice;
   if (choice.kind != Kind::Auto)
     findDevice(request);
-  request = withCulling(std::move(request));
+  request = forDevice(std::move(request));
   return usesKeptSchedule && !interprets && !request.gpu ? withKeptSchedule(std::move(request))
                                                          : request;
 }
@@ -186,18 +194,23 @@ Program Placement::placeGiven(const KernelRequest &request) const {
   return Program(given);
 }
 
-KernelRequest withKeptSchedule(KernelRequest request) {
+std::optional<std::string> keptPipeline(const KernelRequest &request) {
   if (request.derives() || request.target != KernelTarget() || request.passes.any())
-    return request;
-  if (const auto schedules = TunedSchedules::fromEnvironment()) {
-    ProgramVariant variant = request.variant;
-    variant.imageType = ImageType::F32; // as those of the flags, for which they are kept
-    if (const auto found = schedules->find(variant.toString(), toString(request.precision))) {
-      request.passes.pipeline = *found;
-      if (const auto tell = std::exchange(request.passes.tell, nullptr))
-        tell("with the schedule that nb-try --tune has kept for such images; --schedule=none does "
-             "without");
-    }
+    return std::nullopt;
+  const auto schedules = TunedSchedules::fromEnvironment();
+  if (!schedules)
+    return std::nullopt;
+  ProgramVariant variant = request.variant;
+  variant.imageType = ImageType::F32; // as those of the flags, for which they are kept
+  return schedules->find(variant.toString(), toString(request.precision));
+}
+
+KernelRequest withKeptSchedule(KernelRequest request) {
+  if (const auto kept = keptPipeline(request)) {
+    request.passes.pipeline = *kept;
+    if (const auto tell = std::exchange(request.passes.tell, nullptr))
+      tell("with the schedule that nb-try --tune has kept for such images; --schedule=none does "
+           "without");
   }
   return request;
 }
@@ -205,7 +218,7 @@ KernelRequest withKeptSchedule(KernelRequest request) {
 /// Nothing when the GPU cannot.
 std::optional<Program> Placement::placeOnGpu(const KernelRequest &request) {
   try {
-    return Program(kernels.get(withCulling(request)), request.gpu);
+    return Program(kernels.get(forDevice(request)), request.gpu);
   } catch (const Refusal &) {
     throw;
   } catch (const std::runtime_error &error) {
@@ -230,7 +243,7 @@ Program Placement::place(KernelRequest request) {
   if (usesKeptSchedule && !request.gpu)
     request = withKeptSchedule(std::move(request));
   try {
-    return Program(kernels.get(withCulling(request)), request.gpu);
+    return Program(kernels.get(forDevice(request)), request.gpu);
   } catch (const Refusal &) {
     throw;
   } catch (const std::runtime_error &error) {

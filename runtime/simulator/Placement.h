@@ -8,6 +8,8 @@
 //   precision as the options say, but f64 for crystals that are too large for mixed
 //   culling   as the options say, but off where looking for light would not pay; unsaid, exact where
 //             that pays, and off for the programs of GPUs
+//   counts    long images on the processor have kernels for their numbers of cells and sums of one
+//             term, unless the options say otherwise
 //   device    as the options say; with "auto" a GPU where there is one, unless the simulator is run
 //             once and the run is shorter than the GPU's start
 //   schedule  what nb-try --tune has kept for such images on the processor, unless the options have
@@ -46,8 +48,9 @@ Decision decide(const Experiment &experiment, const SimulatorOptions &options,
 /// The request of a variant, without an experiment.
 KernelRequest requestFor(const ProgramVariant &variant, const SimulatorOptions &options);
 
-/// The request with the pipeline that nb-try --tune has kept for images like it on this processor,
-/// if any; request.passes.tell says so.
+/// The pipeline that nb-try --tune has kept for images like this one on this processor, if any.
+std::optional<std::string> keptPipeline(const KernelRequest &request);
+/// The request with it; request.passes.tell says so.
 KernelRequest withKeptSchedule(KernelRequest request);
 
 class Placement {
@@ -73,7 +76,7 @@ public:
   const std::optional<std::string> &deviceFallbackReason() const { return deviceReason; }
 
 private:
-  KernelRequest withCulling(KernelRequest request) const;
+  KernelRequest forDevice(KernelRequest request) const;
   Program placeGiven(const KernelRequest &request) const;
   std::optional<Program> placeOnGpu(const KernelRequest &request);
 

@@ -52,6 +52,7 @@ SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags)
   take(&SimulatorOptions::threads);
   take(&SimulatorOptions::precision);
   take(&SimulatorOptions::cull);
+  take(&SimulatorOptions::specialize);
   take(&SimulatorOptions::device);
   take(&SimulatorOptions::kernelFile);
   take(&SimulatorOptions::pixels);

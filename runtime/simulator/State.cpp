@@ -48,10 +48,13 @@ KernelRequest Simulator::State::request(ImageType pixels, const Derivative &deri
 }
 
 BoundProgram &Simulator::State::program(ImageType pixels, const Derivative &derivative) {
-  // The numbers of cells may have changed since, and with them the precision and what is left out.
+  // The numbers of cells may have changed since, and with them the precision, what is left out and
+  // what is compiled in.
   KernelRequest wanted = request(pixels, derivative);
-  const std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
-                          toString(wanted.precision) + " " + wanted.variant.cull.toString();
+  std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
+                    toString(wanted.precision) + " " + wanted.variant.cull.toString();
+  for (const FixedCount &count : wanted.fixed)
+    key += " " + count.toString();
   if (const auto found = programs.find(key); found != programs.end())
     return found->second;
   Program placed = placement.place(std::move(wanted));

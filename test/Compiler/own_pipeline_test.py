@@ -1,6 +1,7 @@
 """Passes of the user's own: --pipeline reaches a kernel in every tool, IR goes on from any stage, and
 what a pipeline lacks is said at the op. own_pipeline_test.py BIN_DIR"""
 
+import json
 import os
 import pathlib
 import re
@@ -9,10 +10,24 @@ import sys
 import tempfile
 import unittest
 
+import numpy as np
+
 BIN = pathlib.Path(sys.argv.pop(1))
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
          '-detpixels 24 -mosaic 0.5 -mosaic_domains 3 --device=cpu').split()
 NO_HOISTING = 'builtin.module(func.func(nb-erase-probes,nb-remove-branches))'
+# Vectors keep their length where they should lose it.
+WRONG = '''module {
+  pdl.pattern : benefit(1) {
+    %v = pdl.operand
+    %t = pdl.type
+    %root = pdl.operation "nb.normalize"(%v : !pdl.value) -> (%t : !pdl.type)
+    pdl.rewrite %root {
+      pdl.replace %root with (%v : !pdl.value)
+    }
+  }
+}
+'''
 # Stages of the processor's pipeline, in their order.
 STAGES = ['response', 'hoist', 'branches', 'fuse', 'precision', 'peel', 'lanes', 'loops', 'arith', 'outline',
           'llvm']
@@ -51,6 +66,61 @@ class OwnPipeline(unittest.TestCase):
                 lowered = STAGES.index(stage) >= STAGES.index('lanes')
                 self.assertEqual('nb-hoist-invariants' not in told, lowered, told)
                 self.assertIn('NOTE: passes: ', told)
+
+    def test_the_pipeline_that_is_printed_makes_the_same_code(self):
+        """With all options and counts, in every tool."""
+        object_of = lambda tool, *words: (self.run_tool(tool, *words, '--emit=obj', '-o', 'k.o'),
+                                          (self.folder / 'k.o').read_bytes())[1]
+        for words in (('-oversample', '1'), ('--precision=mixed',), ('-round_xtal', '-oversample', '1'), ('--grad=cell_a,misset_x',),
+                      ('--device=gpu-on-cpu',)):
+            with self.subTest(words):
+                flags = [*FLAGS, *words, '--quiet']
+                text = self.run_tool('nb-sim', *flags, '--print-pipeline').stdout.strip()
+                self.assertEqual('nb-fix-counts{counts={oversample=1}}' in text, '-oversample' in words)
+                self.assertRegex(text, r'nb-set-precision\{precision=' + ('mixed' if 'mixed' in str(words) else 'f64'))
+                self.assertEqual(self.run_tool('nb-sim', *flags, '--emit=asm').stdout,
+                                 self.run_tool('nb-sim', *flags, '--emit=asm', f'--pipeline={text}').stdout)
+        text = self.run_tool('nb-sim', *FLAGS, '-oversample', '1', '--quiet', '--print-pipeline').stdout.strip()
+        self.assertIn('nb-vectorize{', text)
+        # As nb-opt leaves it, and as nb-compile does: the numbers of cells are not said by the experiment there.
+        file = self.program('--emit=nb')
+        lowered = self.folder / 'lowered.mlir'
+        lowered.write_text(self.run_tool('nb-opt', file, f'--pipeline={text}').stdout)
+        self.assertEqual(object_of('nb-compile', file, f'--pipeline={text}'), object_of('nb-compile', lowered))
+        rows = self.run_tool('nb-try', *FLAGS, '-oversample', '1', '--quiet', '--json', '--repeat=0', '--grad=none', f'--pipeline={text}').stdout
+        default, given = map(json.loads, rows.splitlines())
+        self.assertEqual(default['code'], given['code'])
+        # Counts that a text compiles in are in the kernel's description: others are refused.
+        fixed = text.replace('counts={', 'counts={ncells_a=5,')
+        self.run_tool('nb-compile', *FLAGS, '-oversample', '1', '--quiet', f'--pipeline={fixed}', '-o', 'five.so')
+        self.image('-oversample', '1', '--kernel=five.so')
+        refused = self.run_tool('nb-sim', *FLAGS, '-oversample', '1', '-N', '6', '--kernel=five.so', '-floatfile', 'a.bin', status=1)
+        self.assertIn('compiled for ncells_a=5 and ncells_a=6 is needed', refused.stderr)
+
+    def test_interpreted_and_compared_after_passes(self):
+        want = np.frombuffer(self.image('--no-fuse'), np.float32)
+        for text in (NO_HOISTING, 'builtin.module(nb-cpu-pipeline{until-after=fuse})'):
+            got = np.frombuffer(self.image('--no-fuse', f'--pipeline={text}'), np.float32)
+            np.testing.assert_allclose(got, want, rtol=1e-6)
+            out = self.run_tool('nb-sim', *FLAGS, '--quiet', '--compare-engines', f'--pipeline={text}').stdout
+            self.assertIn('the engines agree', out)
+        refused = self.run_tool('nb-sim', *FLAGS, '--quiet', '--no-fuse', '-floatfile', 'a.bin',
+                                '--pipeline=builtin.module(nb-cpu-pipeline{until-after=loops})', status=1)
+        self.assertIn('the interpreter cannot run what the passes leave', refused.stderr)
+        (self.folder / 'wrong.mlir').write_text(WRONG)
+        wrong = f'builtin.module(func.func(nb-erase-probes),nb-apply-patterns{{files={self.folder}/wrong.mlir}},cse)'
+        out = self.run_tool('nb-sim', *FLAGS, '--quiet', '--compare-engines', f'--pipeline={wrong}', status=3).stdout
+        self.assertIn('first stage that differs: nb-apply-patterns', out)
+        self.assertIn('first value that differs: ', out)
+        lowers = 'builtin.module(nb-cpu-pipeline{until-after=llvm})'
+        out = self.run_tool('nb-sim', *FLAGS, '--quiet', '--compare-stages', f'--pipeline={lowers}').stdout
+        self.assertIn('after nb-vectorize: ', out)
+        self.assertIn('the engines agree', out)
+
+    def test_named_pipelines_stand_in_a_module(self):
+        file = self.program('--emit=nb')
+        refused = self.run_tool('nb-opt', file, '--pipeline=builtin.module(func.func(nb-cpu-pipeline))', status=1)
+        self.assertIn("nb-cpu-pipeline is of a module, 'builtin.module(nb-cpu-pipeline)'", refused.stderr)
 
     def test_a_program_without_hoisting_stays_without(self):
         file = self.program('--emit=nb')

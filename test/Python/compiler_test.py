@@ -43,6 +43,22 @@ class Compiler(unittest.TestCase):
             with self.assertRaisesRegex(nb.FileError, "none.txt"):
                 nb.Simulator.from_flags(flags(f"--schedule={folder}/none.txt"))
 
+    def test_judge(self):
+        """Right, wrong with the place, failing and the same code; with an interval of time."""
+        small = flags("-detpixels", "24", "-default_F", "100")
+        same, slower, fails = compiler.judge(small, "builtin.module(func.func(nb-erase-probes))",
+                                             "builtin.module(func.func(nb-vectorize{width=1}))",
+                                             "builtin.module(nb-fuze)")
+        self.assertTrue(same.right and slower.right)
+        self.assertEqual(same.failure, "")
+        self.assertGreater(slower.ns, 0)
+        self.assertLessEqual(slower.change[1], slower.change[0])
+        self.assertLessEqual(slower.change[0], slower.change[2])
+        self.assertFalse(fails.right)
+        self.assertIn("nb-fuze", fails.failure)
+        with self.assertRaisesRegex(compiler.CompilerError, "-nothing"):
+            compiler.judge(flags("-nothing"), "builtin.module()")
+
     def test_passes(self):
         passes = compiler.passes()
         self.assertGreater(len(passes), 20)

@@ -139,6 +139,23 @@ class AheadOfTime(unittest.TestCase):
             done = self.run_tool(arguments.nb_compile, *FLAGS, f"--emit={kind}")
             self.assertIn(word, done.stdout, kind)
 
+    def test_header_of_a_program(self):
+        text = self.run_tool(arguments.nb_compile, *FLAGS, "--emit=nb").stdout
+        (self.root / "p.mlir").write_text(text)
+        header = self.run_tool(arguments.nb_compile, "p.mlir", "--emit=header", "--symbol=mine").stdout
+        self.assertIn("const nb_kernel_descriptor *mine(void);", header)
+        self.assertIn("*   wavelength: f64 [m]", header)
+        self.assertRegex(header, r"Outputs:\n \*   image: image")
+
+    def test_programs_as_bytecode(self):
+        text = self.run_tool(arguments.nb_compile, *FLAGS, "--emit=nb").stdout
+        (self.root / "p.mlir").write_text(text)
+        opt = pathlib.Path(arguments.nb_compile).parent / "nb-opt"
+        self.run_tool(opt, "p.mlir", "--emit-bytecode", "-o", "p.mlirbc")
+        self.assertEqual((self.root / "p.mlirbc").read_bytes()[:4], b"ML\xefR")
+        codes = [self.run_tool(arguments.nb_compile, file, "--emit=asm").stdout for file in ("p.mlir", "p.mlirbc")]
+        self.assertEqual(*codes)
+
     def test_header_and_symbol(self):
         object_file = self.compile(*FLAGS, "--emit=obj", "--symbol=my_kernel", output="k.o")
         self.compile(*FLAGS, "--emit=header", "--symbol=my_kernel", output="k.h")

@@ -149,6 +149,20 @@ class NbRun(unittest.TestCase):
                               check=True).stdout
         self.write("program.mlir", text)
         self.assertIn("give it with --arg cell_a=VALUE", self.refused("image", ()))
+        # The experiment gives the numbers, but those of --arg.
+        images = []
+        for engine in ((), ("--no-fuse",)):
+            for wavelength in ((), ("wavelength=1.1e-10",)):
+                self.run_function("image", wavelength, "--out=a.npy", *engine, "--", *flags.split(), "--quiet")
+                images.append(self.load("a.npy"))
+        np.testing.assert_allclose(images[0], images[2], rtol=1e-6)
+        np.testing.assert_allclose(images[1], images[3], rtol=1e-6)
+        self.assertGreater(abs(images[0] - images[1]).max(), 0.01 * images[0].max())
+        subprocess.run([NB_SIM, *flags.split(), "--quiet", "-nopgm", "-nonoise", "-floatfile", "a.bin"], check=True,
+                       cwd=self.folder)
+        np.testing.assert_allclose(images[0].ravel(), np.fromfile(os.path.join(self.folder, "a.bin"), np.float32),
+                                   rtol=1e-6)
+        self.assertIn("-nothing", self.refused("image", (), "--", "-nothing"))
 
     def test_what_a_kernel_would_read_outside_of_its_arguments(self):
         np.save(os.path.join(self.folder, "mask.npy"), np.ones((1, 3, 3)))

@@ -34,7 +34,8 @@ void setDerivative(C &c, const Text &text) {
 constexpr CompileFlag flags[] = {
     {"--emit", "KIND",
      "so: a kernel file for nb-sim --kernel (default); obj: an object to link into a program; "
-     "header: the C declaration of that object's function; nb, mlir, llvm, asm: the program as "
+     "header: the C declaration of that object's function, and what it takes; nb, mlir, llvm, asm: "
+     "the program as "
      "text, as written, fused, as LLVM IR, as assembly; stats: what its inner loop is made of; "
      "ptx: the assembly of an NVIDIA GPU; cubin: its machine code, which ptxas of the CUDA toolkit "
      "makes (NB_PTXAS names it)",
@@ -155,7 +156,7 @@ CompileCommand parseCommand(const std::vector<std::string> &words) {
   CompileCommand command;
   command.experiment = takeOwnFlags(compileFlags(), words, command);
   std::vector<std::string> &others = command.experiment;
-  if (!others.empty() && others.front() == words.front() && others.front().ends_with(".mlir")) {
+  if (!others.empty() && others.front() == words.front() && isProgramFile(others.front())) {
     command.program = others.front();
     others.erase(others.begin());
   }

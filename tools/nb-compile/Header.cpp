@@ -4,21 +4,41 @@
 #include "lib/Experiment/Parameters.h"
 
 namespace nanobragg {
+namespace {
 
-std::string headerText(std::string_view variant, const std::string &symbol) {
+std::string lineOf(const std::string &name, const std::string &kind, const std::string &unit) {
+  return " *   " + name + ": " + kind + shapeText(name, kind) + " [" + unit + "]";
+}
+
+/// `about`: lines of a comment.
+std::string header(const std::string &about, const std::string &symbol) {
   const std::string function = symbol.empty() ? "nb_kernel_get_descriptor" : symbol;
-  std::string text = "/* A kernel of nanobragg-mlir; variant: " + std::string(variant) +
-                     "\n *\n * Parameters, for nb_set_f64() and its like of nanobragg.h:\n";
-  for (const Parameter *p : parametersOf(ProgramVariant::fromString(variant))) {
-    const std::string kind = kindText(p->kind());
-    text += " *   " + std::string(p->name) + ": " + kind + shapeText(p->name, kind) + " [" +
-            p->unit + "], " + p->meaning + "\n";
-  }
-  text += " */\n#pragma once\n#include <nanobragg/KernelABI.h>\n\n"
-          "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
-          "const nb_kernel_descriptor *" +
-          function + "(void);\n";
-  return text;
+  return "/* A kernel of nanobragg-mlir" + about +
+         " */\n#pragma once\n#include <nanobragg/KernelABI.h>\n\n"
+         "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+         "const nb_kernel_descriptor *" +
+         function + "(void);\n";
+}
+
+} // namespace
+
+std::string headerText(const ProgramVariant &variant, const std::string &symbol) {
+  std::string about = "; variant: " + variant.toString() +
+                      "\n *\n * Parameters, for nb_set_f64() and its like of nanobragg.h:\n";
+  for (const Parameter *p : parametersOf(variant))
+    about += lineOf(p->name, kindText(p->kind()), p->unit) + ", " + p->meaning + "\n";
+  return header(about, symbol);
+}
+
+std::string headerText(const KernelText &kernel, const std::string &symbol) {
+  std::string about =
+      " of the function " + kernel.name + "\n *\n * Parameters, in the order of its arguments:\n";
+  for (const KernelTextParameter &p : kernel.parameters)
+    about += lineOf(p.name, p.kind, p.unit) + "\n";
+  about += " *\n * Outputs:\n";
+  for (const KernelTextParameter &o : kernel.outputs)
+    about += lineOf(o.name, o.kind, o.unit) + "\n";
+  return header(about, symbol);
 }
 
 } // namespace nanobragg

@@ -2,13 +2,18 @@
 #ifndef NANOBRAGG_NBCOMPILE_HEADER_H
 #define NANOBRAGG_NBCOMPILE_HEADER_H
 
+#include "lib/Experiment/ProgramVariant.h"
+#include "runtime/kernels/KernelText.h"
+
 #include <string>
-#include <string_view>
 
 namespace nanobragg {
 
 /// Declares the function that the object of a variant defines, and lists its parameters.
-std::string headerText(std::string_view variant, const std::string &symbol);
+std::string headerText(const ProgramVariant &variant, const std::string &symbol);
+
+/// The same of the kernel in an object file.
+std::string headerText(const KernelText &kernel, const std::string &symbol);
 
 } // namespace nanobragg
 #endif

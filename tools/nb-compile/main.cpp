@@ -13,6 +13,7 @@
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/KernelCache.h"
 #include "runtime/kernels/KernelFolders.h"
+#include "runtime/kernels/KernelText.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-compile/Command.h"
 #include "tools/nb-compile/Completion.h"
@@ -111,13 +112,18 @@ Work workOf(const CompileCommand &command) {
 
 std::string compile(const CompileCommand &command, const Work &work) {
   const KernelRequest &request = work.request;
-  if (command.emit == "header") {
-    if (!command.program.empty())
-      throw UsageError("--emit=header describes the kernel of an experiment: give its flags");
-    return headerText(request.variant.toString(), command.symbol);
-  }
+  if (command.emit == "header" && command.program.empty())
+    return headerText(request.variant, command.symbol);
   const auto compiler =
       request.passes.plugins.empty() ? CompilerLibrary::open() : CompilerLibrary::openForPlugins();
+  if (command.emit == "header") {
+    // Which arguments there are is known when it has been compiled.
+    const auto object = compiler->build(request, "obj");
+    if (!object)
+      throw std::runtime_error("the compiler library makes no files; install the one that belongs "
+                               "to this program");
+    return headerText(readKernelText(*object).versions.front(), command.symbol);
+  }
   if (command.text())
     return compiler->emit(request, command.emit);
   const auto file = compiler->build(request, command.emit);

@@ -1,6 +1,7 @@
 #include "tools/nb-run/Arguments.h"
 
 #include "dialect/NB.h"
+#include "lib/Experiment/Parameters.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/HklFile.h"
 #include "lib/IO/NpyFile.h"
@@ -179,7 +180,21 @@ private:
   Arguments::Memory &memory;
 };
 
-Arguments::Arguments(func::FuncOp function, const std::vector<std::string> &words) {
+/// The dimensions of an experiment's image and of its tables.
+static SmallVector<int64_t> shapeOf(Type type, const std::string &name,
+                                    const nanobragg::Experiment &experiment) {
+  if (isa<RankedTensorType>(type))
+    return {experiment.imagePanels(), experiment.detector.slowPixels,
+            experiment.detector.fastPixels};
+  if (isa<TableType>(type))
+    return {int64_t(nanobragg::findParameter(name)->place.numbers(experiment).entries)};
+  return {};
+}
+
+Arguments::Arguments(func::FuncOp function, const std::vector<std::string> &words,
+                     const nanobragg::Experiment *experiment) {
+  if (experiment)
+    values.emplace(*experiment);
   std::map<std::string, std::string> given;
   for (const std::string &word : words) {
     size_t equals = word.find('=');
@@ -193,10 +208,16 @@ Arguments::Arguments(func::FuncOp function, const std::vector<std::string> &word
     auto value = given.find(name);
     if (value == given.end())
       value = given.find("arg" + std::to_string(i));
+    if (const void *known = value == given.end() && values ? values->find(name) : nullptr) {
+      arguments.push_back({known, shapeOf(type, name, *experiment)});
+      continue;
+    }
     if (value == given.end())
       throw std::runtime_error("'" + function.getName().str() + "' has an argument '" + name +
                                "' of type " + textOf(type) + "; give it with --arg " + name +
-                               "=VALUE");
+                               "=VALUE" +
+                               (experiment ? ", which the experiment has not"
+                                           : ", or the flags of an experiment behind --"));
     memory.emplace_back();
     arguments.push_back(ArgumentParser(name, type, value->second, memory.back()).parse());
     given.erase(value);

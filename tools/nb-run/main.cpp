@@ -4,12 +4,14 @@
 #include "tools/nb-run/LoadProgram.h"
 #include "tools/nb-run/Results.h"
 #include "tools/shared/ParseExit.h"
+#include "tools/shared/RunSetup.h"
 
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/MemoryLimit.h"
+#include "lib/Inputs/ExperimentOf.h"
 #include "lib/Transforms/Passes.h"
 #include "nanobragg/Engine.h"
 #include "runtime/processor/KernelRunner.h"
@@ -20,6 +22,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <optional>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -30,7 +33,7 @@ enum ExitStatus { Success = 0, Failure = 1, Different = 3 };
 
 struct Command {
   std::string file, function;
-  std::vector<std::string> arguments, outputs, probes;
+  std::vector<std::string> arguments, outputs, probes, experiment;
   std::vector<int64_t> tracePixel; ///< slow, fast
   bool interpret = false, checkFinite = false, checkBounds = false, compare = false;
   bool everyStage = false, json = false;
@@ -46,6 +49,9 @@ struct Command {
 
 void declare(CLI::App &app, Command &c) {
   app.add_option("FILE", c.file, "program as MLIR text or bytecode; -: standard input")->required();
+  app.add_option("FLAGS", c.experiment,
+                 "behind --: flags of nb-sim, whose experiment gives values to all arguments that "
+                 "are called by nb.name as its parameters are, but those of --arg");
   app.add_option("--function", c.function, "function to run; default: the only one");
   app.add_option("--arg", c.arguments,
                  "value of an argument: numbers with commas between, a .npy file, a .hkl file, or "
@@ -178,7 +184,11 @@ int run(const Command &command) {
   if (!command.probes.empty())
     insertProbes(*program, command.probes);
   func::FuncOp function = choose(*program, command.function);
-  const Arguments arguments(function, command.arguments);
+  std::optional<nanobragg::RunSetup> setup;
+  if (!command.experiment.empty())
+    setup.emplace(nanobragg::parseExperiment(command.experiment)).tell();
+  const Arguments arguments(function, command.arguments,
+                            setup ? &setup->complete.experiment : nullptr);
   requireMemory(function, arguments);
 
   if (command.compare || command.everyStage) {

@@ -41,6 +41,8 @@ const char *stageOf(Emit emit) {
     return "asm";
   case Emit::Stats:
     return "stats";
+  case Emit::Pipeline:
+    return "pipeline";
   }
   return "";
 }

@@ -52,8 +52,10 @@ constexpr OwnFlag<C> flags[] = {
      "samples; default: 2e6",
      "", [](C &c, const Text &v) { c.words.checkSamples = number("--check-samples", v, 1); }},
     {"--repeat", "N",
-     "runs of each kernel, in turn, of which the shortest counts; default: 5; 0: none is timed", "",
-     [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
+     "runs of each kernel, in turn, of which the shortest counts; default: 9. From 6 on there is "
+     "an "
+     "interval of 95 % for the change against the default; 0: none is timed",
+     "", [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
     {"--count", "",
      "count the instructions of a sample, too, by single steps: that takes 25 microseconds each",
      "", [](C &c, const Text &) { c.count = true; }},
@@ -70,8 +72,10 @@ constexpr OwnFlag<C> flags[] = {
      "images from then on: it lies beside the kernels of the cache",
      "", [](C &c, const Text &) { c.tune = true; }},
     {"--least-gain", "FRACTION",
-     "by which a change of --tune has to be faster to be kept; default: 0.02", "",
-     [](C &c, const Text &v) { c.leastGain = number("--least-gain", v, 0); }},
+     "by which a change of --tune has to be faster in the median to be kept, and by anything in "
+     "all "
+     "of its interval; default: 0.02",
+     "", [](C &c, const Text &v) { c.leastGain = number("--least-gain", v, 0); }},
     {"-o", "FILE",
      "write what --tune found to this file, too, for --schedule of nb-sim; default: none, or "
      "schedule.txt where it is not kept (a program FILE.mlir, passes of your own, no cache)",

@@ -16,7 +16,7 @@ struct TryCommand {
   double leastGain = 0.02;
   std::string output; ///< a file for the tuned schedule
   LabWords words;
-  unsigned repeat = 5;
+  unsigned repeat = 9;
   std::string require; ///< a question to be answered by the exit status
 };
 

@@ -68,7 +68,7 @@ std::vector<NamedPipeline> Try::pipelines() {
     all.push_back({command.pipelines.size() == 1 ? "given" : "given " + std::to_string(i + 1),
                    command.pipelines[i]});
   for (const std::string &stage : command.untilAfter) {
-    Pipeline pipeline = cpuPipeline({});
+    Pipeline pipeline = valueOf(ownPipeline(subject, options));
     if (auto error = pipeline.keep("", stage))
       throw UsageError("--until-after: " + llvm::toString(std::move(error)));
     all.push_back({"until " + stage, pipeline.text()});
@@ -175,31 +175,32 @@ void Try::writeSchedule(const std::string &name, const Tuning &tuning, const cha
 }
 
 int Try::tuneSchedule() {
-  const auto tuning =
-      valueOf(tune(subject, *expectation, options, std::max(command.repeat, 3u), command.leastGain,
-                   [&](const TuningStep &step) {
-                     std::printf("%-48s %s\n", step.what.c_str(),
-                                 !step.right ? "not right"
-                                 : step.sameCode
-                                     ? "the same code as the best so far"
-                                     : (std::to_string(step.nsPerSample) + " ns, best so far " +
-                                        std::to_string(step.against) + (step.kept ? ": kept" : ""))
-                                           .c_str());
-                     std::fflush(stdout);
-                   }));
-  const double gain = 1 - tuning.nsAfter / tuning.nsBefore;
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "%.3f ns per sample, %.3f before, measured in turn: %.1f %% less", tuning.nsAfter,
-                tuning.nsBefore, 100 * gain);
-  std::printf("%s\n", text);
+  const auto tuning = valueOf(
+      tune(subject, *expectation, options, command.repeat, command.leastGain,
+           [&](const TuningStep &step) {
+             std::printf("%-48s %s\n", step.what.c_str(),
+                         !step.right     ? "not right"
+                         : step.sameCode ? "the same code as the best so far"
+                                         : (std::to_string(step.nsPerSample) + " ns, best so far " +
+                                            std::to_string(step.against) + ": " +
+                                            textOf(step.change) + (step.kept ? ": kept" : ""))
+                                               .c_str());
+             std::fflush(stdout);
+           }));
+  char numbers[100] = "nothing was faster";
+  if (tuning.nsAfter > 0)
+    std::snprintf(numbers, sizeof numbers,
+                  "%.3f ns per sample, %.3f before, measured in turn: ", tuning.nsAfter,
+                  tuning.nsBefore);
+  const std::string text = numbers + (tuning.nsAfter > 0 ? textOf(tuning.change) : "");
+  std::printf("%s\n", text.c_str());
   const bool kept = keep(tuning);
   if (kept)
     std::puts(tuning.pipeline == own
                   ? "nothing is faster than the compiler's own passes: no schedule is kept"
                   : "kept: nb-sim and nb-compile take it for such images by themselves");
   if (!command.output.empty() || !kept)
-    writeSchedule(command.output.empty() ? "schedule.txt" : command.output, tuning, text);
+    writeSchedule(command.output.empty() ? "schedule.txt" : command.output, tuning, text.c_str());
   return Success;
 }
 
@@ -220,6 +221,8 @@ int Try::run() {
   if (command.tune)
     return tuneSchedule();
   std::vector<TrialResult> results;
+  if (!lab.kept.empty())
+    all.insert(all.begin(), {"kept", lab.kept});
   all.insert(all.begin(), {"default", ""});
   for (const NamedPipeline &one : all) {
     progress("trying: " + one.name);

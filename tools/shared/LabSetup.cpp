@@ -1,5 +1,6 @@
 #include "tools/shared/LabSetup.h"
 
+#include "lib/CommandLine/OwnFlags.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/Inputs/ExperimentOf.h"
 #include "runtime/simulator/Placement.h"
@@ -19,8 +20,7 @@ static const std::vector<std::string> smallExperiment = {
     "4"};
 
 void LabWords::takeProgram() {
-  if (experiment.empty() ||
-      (!experiment.front().ends_with(".mlir") && !experiment.front().ends_with(".mlirbc")))
+  if (experiment.empty() || !isProgramFile(experiment.front()))
     return;
   program = experiment.front();
   experiment.erase(experiment.begin());
@@ -46,7 +46,6 @@ static std::vector<std::string> wordsFor(const LabWords &words) {
 LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words))) {
   const Experiment &experiment = setup.complete.experiment;
   const ToolOptions &tool = setup.line.tool;
-  options.compile.precision = tool.simulator.precision;
   options.compile.target = KernelTarget::fromString(words.target);
   const auto device =
       DeviceChoice::parse(tool.simulator.device.empty() ? "auto" : tool.simulator.device);
@@ -59,11 +58,19 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
   options.compile.passes = tool.simulator.passes;
   options.compile.passes.pipeline.clear();
   options.mostSeconds = words.mostSeconds;
-  const Precision precision = options.compile.precision;
+  // As nb-sim decides; a program from a file is compiled as it is.
+  const KernelRequest decided = decide(experiment, tool.simulator).request;
+  setup.complete.experiment.variant.cull = decided.variant.cull;
+  options.compile.precision = decided.precision;
+  if (words.program.empty())
+    options.compile.fixed = decided.fixed;
+  if (words.program.empty() && tool.simulator.keptSchedule && !tool.simulator.passes.any() &&
+      options.compile.target == KernelTarget())
+    kept = keptPipeline(decided).value_or("");
+  const Precision precision = decided.precision;
   options.tolerance = precision == Precision::F64     ? EngineTolerance{1e-9, 1e-12}
                       : precision == Precision::Mixed ? EngineTolerance{1e-5, 1e-7}
                                                       : EngineTolerance{1e-3, 1e-4};
-  setup.complete.experiment.variant.cull = decide(experiment, tool.simulator).request.variant.cull;
   if (words.program.empty())
     subject = Subject::ofExperiment(experiment);
   else
@@ -79,6 +86,11 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
   if (!words.program.empty() && !describesExperiment(words.experiment) && !tool.quiet)
     std::fprintf(stderr, "NOTE: the arguments have the numbers of a small experiment; flags of "
                          "nb-sim behind the file give others\n");
+  if (const unsigned results = subject->function().getNumResults(); results > 1 && !tool.quiet)
+    std::fprintf(stderr,
+                 "NOTE: the function has %u results, of which the first is compared alone; nb-run "
+                 "--compare-engines compares those of a function without an image\n",
+                 results);
   lookWhereLightIs(*subject, options);
   subject->restrictTo(words.checkSamples);
   if (words.gradient.empty())

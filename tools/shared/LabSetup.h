@@ -33,6 +33,7 @@ struct LabSetup {
   RunSetup setup;
   std::unique_ptr<mlir::nb::Subject> subject; ///< restricted to words.checkSamples
   mlir::nb::TrialOptions options;
+  std::string kept; ///< the pipeline of nb-try --tune that nb-sim would take; empty: its own
 };
 
 } // namespace nanobragg

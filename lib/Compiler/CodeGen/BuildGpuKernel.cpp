@@ -19,7 +19,7 @@ public:
   llvm::Error start(StartCompilation start);
   llvm::Error compileFor(const nanobragg::KernelTarget &target, const Assembler &assembler,
                          bool newest);
-  Expected<SmallVector<char, 0>> link(StringRef kind, std::string variant);
+  Expected<SmallVector<char, 0>> link(StringRef kind, nanobragg::KernelSpecification made);
 
   std::vector<DeviceCode> cubins, texts;
 
@@ -108,7 +108,8 @@ llvm::Error GpuKernel::compileFor(const nanobragg::KernelTarget &target, const A
   return llvm::Error::success();
 }
 
-Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string variant) {
+Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind,
+                                               nanobragg::KernelSpecification made) {
   auto getter = getterOf(options, kind);
   if (!getter)
     return getter.takeError();
@@ -118,7 +119,8 @@ Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string varia
   Compilation &host = **compilation;
   auto describe = [&](llvm::Module &module) {
     KernelDescription description = host.description;
-    description.variant = std::move(variant);
+    made.fixed = description.fixed;
+    description.variant = made.toString();
     description.target += " " + options.targetText();
     description.threads = threads;
     description.warp = unsigned(options.target.threadsOfWarp());
@@ -140,7 +142,8 @@ Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind, std::string varia
   return linkSharedObject(*object);
 }
 
-Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start, std::string variant,
+Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start,
+                                                  nanobragg::KernelSpecification made,
                                                   const CompileOptions &options, StringRef kind) {
   std::vector<nanobragg::KernelTarget> chips = options.targets();
   llvm::stable_sort(chips, [](const auto &a, const auto &b) {
@@ -164,5 +167,5 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start, std::s
       return error;
   if (cubin)
     return std::move(kernel.cubins.front().bytes);
-  return kernel.link(kind, std::move(variant));
+  return kernel.link(kind, std::move(made));
 }

@@ -18,7 +18,7 @@ llvm::Expected<std::string> getterOf(const CompileOptions &options, llvm::String
 /// part runs on any processor of this machine's architecture. The code of a chip is cubin where
 /// there is an assembler; then the newest chip's PTX is added, for later chips and other drivers.
 llvm::Expected<llvm::SmallVector<char, 0>> buildGpuKernel(StartCompilation start,
-                                                          std::string variant,
+                                                          nanobragg::KernelSpecification made,
                                                           const CompileOptions &options,
                                                           llvm::StringRef kind);
 

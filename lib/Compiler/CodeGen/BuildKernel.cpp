@@ -13,7 +13,7 @@ namespace {
 /// A kernel for several processors of one architecture: one compilation each, the best first.
 class KernelVersions {
 public:
-  explicit KernelVersions(std::string variant) : variant(std::move(variant)) {}
+  explicit KernelVersions(nanobragg::KernelSpecification made) : made(std::move(made)) {}
 
   llvm::Error start(const CompileOptions &options, StartCompilation start);
   /// Everything in one module, which only shows `getter`.
@@ -25,7 +25,7 @@ private:
     return "nb_kernel_version_" + std::to_string(version);
   }
 
-  std::string variant;
+  nanobragg::KernelSpecification made; ///< but for counts that are compiled in
   std::vector<std::unique_ptr<Compilation>> versions;
 };
 } // namespace
@@ -56,7 +56,8 @@ llvm::Error KernelVersions::lower(StringRef getter) {
     const bool last = i + 1 == versions.size();
     auto describe = [&](llvm::Module &module) {
       KernelDescription description = version->description;
-      description.variant = variant;
+      made.fixed = description.fixed;
+      description.variant = made.toString();
       describeKernel(module, description, symbolOf(i), last ? "" : symbolOf(i + 1));
       // In the version that the least processor can run.
       if (last)
@@ -116,7 +117,7 @@ static Expected<bool> areChips(const CompileOptions &options) {
 Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::ProgramVariant &variant,
                                                      const CompileOptions &options,
                                                      StringRef kind) {
-  const std::string specification = specificationOf(variant, options);
+  const nanobragg::KernelSpecification made{variant, options.derivative, {}};
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(variant, one, std::move(context));
   };
@@ -124,8 +125,8 @@ Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::ProgramVar
   if (!chips)
     return chips.takeError();
   if (*chips)
-    return buildGpuKernel(start, specification, options, kind);
-  KernelVersions versions(specification);
+    return buildGpuKernel(start, made, options, kind);
+  KernelVersions versions(made);
   if (auto error = versions.start(options, start))
     return error;
   return build(versions, options, kind);
@@ -140,8 +141,8 @@ nb::buildKernel(ModuleOp program, const CompileOptions &options, StringRef kind)
   if (!chips)
     return chips.takeError();
   if (*chips)
-    return buildGpuKernel(start, specificationOf(options), options, kind);
-  KernelVersions versions(specificationOf(options));
+    return buildGpuKernel(start, {}, options, kind);
+  KernelVersions versions{nanobragg::KernelSpecification()};
   if (auto error = versions.start(options, start))
     return error;
   return build(versions, options, kind);

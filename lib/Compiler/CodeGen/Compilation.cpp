@@ -5,13 +5,13 @@
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/CodeGen/DeviceMemory.h"
 #include "lib/Compiler/CodeGen/DeviceRegisters.h"
-#include "lib/Compiler/CodeGen/FixParameters.h"
 #include "lib/Compiler/CodeGen/InstructionNames.h"
 #include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/PassReport.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Frontend/Frontend.h"
+#include "lib/Transforms/FixCounts.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -55,7 +55,7 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Progr
   if (llvm::Error error = result->prepare())
     return error;
   result->program = buildProgram(result->context, variant);
-  if (llvm::Error error = fixParameters(*result->program, options.fixed))
+  if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
   return result;
 }
@@ -83,7 +83,7 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
   if (llvm::Error error = result->prepare())
     return error;
   result->program = program.clone();
-  if (llvm::Error error = fixParameters(*result->program, options.fixed))
+  if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
   return result;
 }
@@ -156,6 +156,11 @@ Expected<Pipeline> Compilation::ownPipeline() const {
     Pipeline passes;
     if (derives)
       stages::differentiate(passes, derivative);
+    // A text of --print-pipeline has what simplifies the derivative behind it.
+    for (size_t i = 1; i < passes.steps.size() && place < own->steps.size() &&
+                       own->steps[place].text() == passes.steps[i].text();
+         ++i)
+      own->steps.erase(own->steps.begin() + place);
     own->insert(place, std::move(passes));
   } else if (derives) {
     Pipeline passes;
@@ -238,6 +243,24 @@ Expected<std::string> Compilation::report() {
   if (!runs)
     return runs.takeError();
   return reportAsJson(text(), *runs);
+}
+
+Expected<std::string> Compilation::pipelineText() {
+  auto passes = opening();
+  if (!passes)
+    return passes.takeError();
+  Pipeline all;
+  if (!options.fixed.empty())
+    stages::fixCounts(all, options.fixed);
+  all.append(passes->copy());
+  // What is missing behind passes of the user's shows in the program that they leave.
+  if (llvm::Error error = run(std::move(*passes)))
+    return error;
+  auto rest = remaining();
+  if (!rest)
+    return rest.takeError();
+  all.append(std::move(*rest));
+  return all.text();
 }
 
 llvm::Error Compilation::runUntil(StringRef untilBefore, StringRef untilAfter) {

@@ -39,6 +39,9 @@ public:
   /// The same passes one by one; returns the program's text and what each pass took and said, as
   /// JSON.
   llvm::Expected<std::string> report();
+  /// All passes of this compilation, as --pipeline takes them, with the counts that are compiled
+  /// in.
+  llvm::Expected<std::string> pipelineText();
   /// Runs all passes up to a stage; each name may be empty.
   llvm::Error runUntil(StringRef untilBefore, StringRef untilAfter);
   /// All passes, or with `fused` those that fuse() leaves; then optimized LLVM IR in `module`

@@ -4,7 +4,6 @@
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Compiler/CodeGen/InnerLoop.h"
-#include "lib/Experiment/KernelSpecification.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Object/ObjectFile.h"
@@ -18,15 +17,6 @@ using llvm::Expected;
 
 std::string nb::dumpFolderOf(const CompileOptions &options) {
   return options.derives() ? options.dumpIR + "/" + options.derivative.modeName() : options.dumpIR;
-}
-
-std::string nb::specificationOf(const CompileOptions &options) {
-  return nanobragg::KernelSpecification{{}, {}, options.fixed}.toString();
-}
-
-std::string nb::specificationOf(const nanobragg::ProgramVariant &variant,
-                                const CompileOptions &options) {
-  return nanobragg::KernelSpecification{variant, options.derivative, options.fixed}.toString();
 }
 
 static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> compilation,
@@ -46,6 +36,10 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
   }
   if (stage == "report")
     return c.report();
+  if (stage == "pipeline") {
+    auto text = c.pipelineText();
+    return text ? Expected<std::string>(*text + "\n") : std::move(text);
+  }
   StringRef before = stage, after = stage;
   if (!before.consume_front("until-before="))
     before = "";
@@ -62,8 +56,8 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
         " code of a program that is interpreted: leave out --no-fuse, or ask for nb or mlir");
   if (stage != "llvm" && stage != "asm" && stage != "stats" && stage != "ptx")
     return createStringError("unknown stage '" + stage.str() +
-                             "': expected nb, mlir, report, until-before=STAGE, until-after=STAGE, "
-                             "llvm, asm, stats or ptx");
+                             "': expected nb, mlir, report, pipeline, until-before=STAGE, "
+                             "until-after=STAGE, llvm, asm, stats or ptx");
   if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
     return createStringError(
         "there is no " + stage.str() + " for " + c.target.triple +
@@ -131,7 +125,7 @@ static size_t codeBytesOf(llvm::MemoryBufferRef object) {
 }
 
 Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
-                                                      std::string variant) {
+                                                      nanobragg::KernelSpecification made) {
   if (llvm::Triple(compilation.target.triple).getArch() !=
       llvm::Triple(llvm::sys::getProcessTriple()).getArch())
     return createStringError("code for " + compilation.target.triple + " does not run here");
@@ -149,8 +143,9 @@ Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
   if (auto error = state->jit->addObjectFile(std::move(buffer)))
     return error;
 
-  state->variant = std::move(variant);
   state->description = compilation.description;
+  made.fixed = state->description.fixed;
+  state->variant = made.toString();
   const KernelDescription &description = state->description;
   for (const KernelParameter &p : description.parameters)
     state->parameters.push_back({p.name.c_str(), p.kind, p.unit.c_str()});
@@ -206,7 +201,7 @@ Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::ProgramV
     return compilation.takeError();
   if (auto error = (*compilation)->lower())
     return error;
-  return loadCompiled(**compilation, specificationOf(variant, options));
+  return loadCompiled(**compilation, {variant, options.derivative, {}});
 }
 
 Expected<std::unique_ptr<JitKernel>>
@@ -218,5 +213,5 @@ nb::compileFunction(ModuleOp program, StringRef name, bool fused, const CompileO
     return compilation.takeError();
   if (auto error = (*compilation)->lower(fused, nullptr, name))
     return error;
-  return loadCompiled(**compilation, "");
+  return loadCompiled(**compilation);
 }

@@ -3,6 +3,7 @@
 #define NB_COMPILER_COMPILER_H
 
 #include "lib/Experiment/CompileRequest.h"
+#include "lib/Experiment/KernelSpecification.h"
 #include "nanobragg/KernelABI.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,12 +31,6 @@ struct CompileOptions : nanobragg::CompileOptions {
 /// folder there that has the name of its mode, "vjp"; a program that renders and derives has both.
 std::string dumpFolderOf(const CompileOptions &options);
 
-/// What a kernel was made for, KernelSpecification::toString(): that of a program of its own, which
-/// has no variant, and that of a variant's program.
-std::string specificationOf(const CompileOptions &options);
-std::string specificationOf(const nanobragg::ProgramVariant &variant,
-                            const CompileOptions &options);
-
 /// A kernel in this process; the descriptor and its functions live as long as it does.
 class JitKernel {
 public:
@@ -51,9 +46,10 @@ private:
 };
 
 class Compilation;
-/// Loads a program that has been lowered into this process.
+/// Loads a program that has been lowered into this process. `made`: what for, but for counts that
+/// are compiled in, which the program says.
 llvm::Expected<std::unique_ptr<JitKernel>> loadCompiled(Compilation &compilation,
-                                                        std::string variant = "");
+                                                        nanobragg::KernelSpecification made = {});
 
 /// Compiles the program of a variant for this process. Errors are one sentence.
 llvm::Expected<std::unique_ptr<JitKernel>> compileKernel(const nanobragg::ProgramVariant &variant,

@@ -97,13 +97,17 @@ struct Signature {
   std::string name;
   FunctionType type;
   SmallVector<std::string> arguments, results; ///< names; of results, empty where there is none
+  std::vector<nanobragg::FixedCount> fixed;
 };
 } // namespace
 
 static Signature signatureOf(func::FuncOp function) {
-  Signature signature{function.getName().str(), function.getFunctionType(), {}, {}};
-  for (unsigned i = 0; i != function.getNumArguments(); ++i)
+  Signature signature{function.getName().str(), function.getFunctionType(), {}, {}, {}};
+  for (unsigned i = 0; i != function.getNumArguments(); ++i) {
     signature.arguments.push_back(argumentName(function, i));
+    if (auto count = function.getArgAttrOfType<IntegerAttr>(i, names::fixed))
+      signature.fixed.push_back({signature.arguments.back(), count.getInt()});
+  }
   for (unsigned i = 0; i != function.getNumResults(); ++i) {
     auto name = function.getResultAttrOfType<StringAttr>(i, names::name);
     signature.results.push_back(name ? name.str() : "");
@@ -123,6 +127,7 @@ static Expected<KernelDescription> describe(const Signature &signature) {
   const std::string quoted = "'" + signature.name + "'";
   KernelDescription description;
   description.function = signature.name;
+  description.fixed = signature.fixed;
   description.imageType = NB_IMAGE_F64;
   Type element;
   for (auto [i, type] : llvm::enumerate(signature.type.getResults())) {
@@ -163,11 +168,16 @@ Expected<KernelDescription> nb::describeEntryPoints(DictionaryAttr kernel) {
   Signature signature{kernel.getAs<StringAttr>("name").str(),
                       cast<FunctionType>(kernel.getAs<TypeAttr>("type").getValue()),
                       {},
+                      {},
                       {}};
   for (auto [i, name] :
        llvm::enumerate(kernel.getAs<ArrayAttr>("arguments").getAsRange<StringAttr>()))
     signature.arguments.push_back(name.empty() ? "arg" + std::to_string(i) : name.str());
   for (StringAttr name : kernel.getAs<ArrayAttr>("results").getAsRange<StringAttr>())
     signature.results.push_back(name.str());
+  if (auto fixed = kernel.getAs<DictionaryAttr>("fixed"))
+    for (NamedAttribute count : fixed)
+      signature.fixed.push_back(
+          {count.getName().str(), cast<IntegerAttr>(count.getValue()).getInt()});
   return describe(signature);
 }

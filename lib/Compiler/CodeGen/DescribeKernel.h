@@ -2,6 +2,7 @@
 #ifndef NB_COMPILER_DESCRIBEKERNEL_H
 #define NB_COMPILER_DESCRIBEKERNEL_H
 
+#include "lib/Experiment/FixedCount.h"
 #include "nanobragg/KernelABI.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -37,7 +38,8 @@ struct KernelDescription {
   nb_image_type imageType = NB_IMAGE_F32;
   std::vector<KernelParameter> parameters;
   std::vector<KernelOutput> outputs;
-  bool reaches = false; ///< the entry point `reach` is there
+  std::vector<nanobragg::FixedCount> fixed; ///< counts that are compiled in
+  bool reaches = false;                     ///< the entry point `reach` is there
   // A kernel of a GPU alone has these.
   std::vector<DeviceCode> codes;
   unsigned threads = 0; ///< in a block

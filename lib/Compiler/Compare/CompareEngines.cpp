@@ -1,7 +1,9 @@
 #include "lib/Compiler/Compare/CompareEngines.h"
 
+#include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Compare/RecordStages.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
@@ -74,9 +76,38 @@ private:
 };
 } // namespace
 
+/// Empty: the compiler's.
+static Expected<Pipeline> ownPasses(const nanobragg::OwnPasses &passes) {
+  Pipeline all;
+  for (StringRef file : llvm::split(passes.patterns, ','))
+    if (!file.empty())
+      all.steps.push_back({Stage::User, "", nullptr,
+                           "builtin.module(nb-apply-patterns{files=" + file.str() + "})"});
+  if (passes.pipeline.empty())
+    return std::move(all);
+  auto own = parsePipeline(passes.pipeline);
+  if (!own)
+    return own.takeError();
+  all.append(std::move(*own));
+  return std::move(all);
+}
+
+/// Is it past images and sums, which the interpreter runs?
+static bool isLowered(ModuleOp program) {
+  auto progress = progressOf(program);
+  if (progress)
+    return *progress != Progress::Program && *progress != Progress::Lanes;
+  llvm::consumeError(progress.takeError());
+  return true;
+}
+
 Expected<EngineComparison> EngineComparer::run(ModuleOp program) {
   bool breaksKernel = StringRef(options.inject).starts_with("kernel:");
-  auto stages = recordStages(program, breaksKernel ? "" : options.inject);
+  auto own = ownPasses(compile.passes);
+  if (!own)
+    return own.takeError();
+  const bool isOwn = !own->steps.empty();
+  auto stages = recordStages(program, breaksKernel ? "" : options.inject, std::move(*own));
   if (!stages)
     return stages.takeError();
   auto reference = interpretStage(stages->front());
@@ -86,9 +117,11 @@ Expected<EngineComparison> EngineComparer::run(ModuleOp program) {
   OwningOpRef<ModuleOp> fused = beforeLanes.program.get().clone();
   if (auto error = breakKernel(*fused))
     return error;
-  auto kernel = compileFunction(*fused, function, /*fused=*/true, compile);
+  auto kernel = isOwn ? compileFunction(program, function, /*fused=*/false, compile)
+                      : compileFunction(*fused, function, /*fused=*/true, compile);
 
   EngineComparison result;
+  result.ownPasses = isOwn;
   result.pixels = reference->pixels.size();
   result.tolerance = options.tolerance;
   if (kernel) {
@@ -104,6 +137,8 @@ Expected<EngineComparison> EngineComparer::run(ModuleOp program) {
   if (result.kernel.beyond == 0 || result.firstStage)
     return result;
   result.firstStage = "kernel";
+  if (isOwn)
+    return result;
   auto value = firstKernelDifference(beforeLanes.program.get(), function, arguments,
                                      result.kernel.pixel, options.tolerance.rtol, compile,
                                      [&](ModuleOp program) { return breakKernel(program); });
@@ -133,6 +168,10 @@ llvm::Error EngineComparer::compareStages(EngineComparison &result,
       continue;
     }
     auto image = interpretStage(stages[i]);
+    if (!image && result.ownPasses && isLowered(stages[i].program.get())) {
+      llvm::consumeError(image.takeError()); // from here on the kernel alone can be run
+      break;
+    }
     if (!image) {
       result.firstStage = stages[i].name;
       result.failure = llvm::toString(image.takeError());
@@ -174,6 +213,13 @@ Expected<EngineComparison> nb::compareEngines(const nanobragg::ProgramVariant &v
   precise.cull = nanobragg::CullSetting::off(); // lists of what is lit are the runtime's
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadForInterpreter(context);
+  if (compile.passes.any()) {
+    registerPassesOnce();
+    DialectRegistry registry;
+    if (auto error = loadPlugins(compile.passes.plugins, registry))
+      return error;
+    context.appendDialectRegistry(registry);
+  }
   RunArguments run(nanobragg::parametersOf(precise).size());
   for (auto [i, argument] : llvm::enumerate(run))
     argument.data = arguments[i];
@@ -203,7 +249,8 @@ std::string EngineComparison::toString() const {
   if (agree())
     return text + "the engines agree\n";
   if (*firstStage == "kernel")
-    text += "first stage that differs: kernel, that is what follows nb-vectorize\n";
+    text += std::string("first stage that differs: kernel, that is what follows ") +
+            (ownPasses ? "the passes that can be interpreted" : "nb-vectorize") + "\n";
   else
     text += "first stage that differs: " + *firstStage + "\n";
   if (!failure.empty())

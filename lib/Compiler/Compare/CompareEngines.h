@@ -38,7 +38,9 @@ struct EngineComparison {
   EngineTolerance tolerance;
   ImageDifference kernel;              ///< its stage is empty when no kernel could be made
   std::vector<ImageDifference> stages; ///< those that were interpreted, in order
-  /// The first stage beyond the tolerance: a pass, or "kernel" for what follows nb-vectorize.
+  bool ownPasses = false;              ///< they are the user's
+  /// The first stage beyond the tolerance: a pass, or "kernel" for what follows nb-vectorize or the
+  /// user's passes.
   std::optional<std::string> firstStage;
   std::string failure; ///< why the interpreter could not run the first stage, if so
   std::optional<NamedDifference> firstValue;   ///< when the first stage is a pass
@@ -49,8 +51,8 @@ struct EngineComparison {
 };
 
 /// Runs a function on both engines; one that returns no image is compared by its results, packed as
-/// packResults does. When they differ, runs the interpreter on
-/// the program after each pass to find the first one that changes the image, and compares the
+/// packResults does. When they differ, runs the interpreter on the program after each pass, of the
+/// user's where there are some, to find the first one that changes the image, and compares the
 /// values before and after it.
 llvm::Expected<EngineComparison> compareEngines(ModuleOp program, StringRef function,
                                                 const RunArguments &arguments,

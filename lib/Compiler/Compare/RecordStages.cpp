@@ -59,17 +59,21 @@ static llvm::Error runInjected(StringRef pass, const PipelineStep &step, Recorde
   return recorder.run(pass.split('{').first, [&](ModuleOp program) { return passes.run(program); });
 }
 
-llvm::Expected<std::vector<RecordedProgram>> nb::recordStages(ModuleOp program, StringRef inject) {
-  Pipeline pipeline = cpuPipeline(CpuPipelineOptions());
-  if (llvm::Error error = pipeline.endBefore(Stage::Loops))
-    return error;
+llvm::Expected<std::vector<RecordedProgram>> nb::recordStages(ModuleOp program, StringRef inject,
+                                                              Pipeline own) {
+  Pipeline pipeline = std::move(own);
+  if (pipeline.steps.empty()) {
+    pipeline = cpuPipeline(CpuPipelineOptions());
+    if (llvm::Error error = pipeline.endBefore(Stage::Loops))
+      return error;
+  }
   auto [after, pass] = inject.split(':');
   Recorder recorder(program);
   for (PipelineStep &step : pipeline.steps) {
     auto run = [&](ModuleOp work) { return step.run(work); };
     const std::string name = step.name();
     // Draws are many samples, of which a program in closed form has one.
-    if (step.stage == Stage::Average) {
+    if (stageOf(name) == Stage::Average) {
       if (llvm::Error error = recorder.beginAfter(run))
         return error;
       continue;

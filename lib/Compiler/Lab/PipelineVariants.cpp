@@ -7,18 +7,23 @@ using namespace mlir;
 using namespace mlir::nb;
 using llvm::Expected;
 
-Expected<Pipeline> nb::wholePipeline(Subject &subject, const TrialOptions &options) {
+Expected<Pipeline> nb::ownPipeline(Subject &subject, const TrialOptions &options) {
   auto compilation = Compilation::start(subject.get(), options.compile);
   if (!compilation)
     return compilation.takeError();
-  return parsePipeline((*compilation)->pipeline().text());
+  return (*compilation)->pipeline();
+}
+
+Expected<Pipeline> nb::wholePipeline(Subject &subject, const TrialOptions &options) {
+  auto own = ownPipeline(subject, options);
+  return own ? parsePipeline(own->text()) : std::move(own);
 }
 
 static std::string without(StringRef pass, const Pipeline &pipeline) {
   Pipeline rest;
   for (const PipelineStep &step : pipeline.steps)
     if (step.name() != pass)
-      rest.steps.push_back({step.stage, step.anchor, nullptr, step.text()});
+      rest.steps.push_back(step.copy());
   return rest.text();
 }
 
@@ -116,8 +121,7 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
     }
     before = begin.text();
     if (i < all.steps.size()) {
-      const PipelineStep &step = all.steps[i];
-      begin.steps.push_back({step.stage, step.anchor, nullptr, step.text()});
+      begin.steps.push_back(all.steps[i].copy());
     }
   }
   return std::nullopt;

@@ -8,6 +8,8 @@
 namespace mlir::nb {
 
 /// The compiler's own, from the program to the LLVM dialect, for the target and precision.
+llvm::Expected<Pipeline> ownPipeline(Subject &subject, const TrialOptions &options);
+/// The same as text says it, one of the user's.
 llvm::Expected<Pipeline> wholePipeline(Subject &subject, const TrialOptions &options);
 
 struct NamedPipeline {

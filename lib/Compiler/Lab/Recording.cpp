@@ -257,6 +257,11 @@ Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
       return own.takeError();
     whole = std::move(*own);
   }
+  if (!options.compile.fixed.empty()) {
+    Pipeline counts;
+    stages::fixCounts(counts, options.compile.fixed);
+    whole.insert(0, std::move(counts));
+  }
   auto passes =
       recordPasses(subject, std::move(whole), [&](ModuleOp program) -> Expected<Pipeline> {
         auto progress = progressOf(program);

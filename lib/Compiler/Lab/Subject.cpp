@@ -6,7 +6,6 @@
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
-#include "lib/Experiment/BoundParameters.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 #include "lib/Transforms/Passes.h"
@@ -22,15 +21,8 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// Arguments of the experiment's kind, each bound by itself: a program may have others.
-struct Subject::Bound {
-  std::vector<std::unique_ptr<nb_kernel_parameter>> parameters;
-  std::vector<nanobragg::BoundParameters> values;
-};
-
 Subject::Subject(const nanobragg::Experiment &experiment)
-    : context(MLIRContext::Threading::DISABLED), experiment(experiment),
-      bound(std::make_shared<Bound>()) {
+    : context(MLIRContext::Threading::DISABLED), experiment(experiment), values(experiment) {
   restrictToAll();
   centre = {(rendered.firstRow + rendered.lastRow + 1) / 2,
             (rendered.firstColumn + rendered.lastColumn + 1) / 2};
@@ -105,25 +97,6 @@ func::FuncOp Subject::function(ModuleOp of) const {
   return {};
 }
 
-const void *Subject::find(const std::string &name) {
-  if (auto value = known.find(name); value != known.end())
-    return value->second;
-  const nanobragg::Parameter *parameter = nanobragg::findParameter(name);
-  if (!parameter)
-    return nullptr;
-  bound->parameters.push_back(std::make_unique<nb_kernel_parameter>(
-      nb_kernel_parameter{parameter->name, parameter->kind(), parameter->unit}));
-  nb_kernel_descriptor one = {};
-  one.num_parameters = 1;
-  one.parameters = bound->parameters.back().get();
-  try {
-    const nanobragg::BoundParameters &values = bound->values.emplace_back(one, experiment);
-    return known[name] = values.provided()[0];
-  } catch (const std::invalid_argument &) {
-    return nullptr; // the experiment has none
-  }
-}
-
 RunArguments Subject::arguments(ArrayRef<std::string> names) {
   RunArguments arguments;
   for (const std::string &name : names) {
@@ -143,7 +116,7 @@ RunArguments Subject::arguments(ArrayRef<std::string> names) {
     } else if (name == "roi_fast_max") {
       value = &rendered.lastColumn;
     } else {
-      value = find(name);
+      value = values.find(name);
     }
     if (!value)
       throw std::runtime_error(

@@ -2,13 +2,13 @@
 #ifndef NB_LAB_SUBJECT_H
 #define NB_LAB_SUBJECT_H
 
+#include "lib/Compiler/Run/ExperimentValues.h"
 #include "lib/Compiler/Run/RunProgram.h"
 #include "lib/Experiment/Experiment.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,19 +70,15 @@ public:
 
 private:
   explicit Subject(const nanobragg::Experiment &experiment);
-  const void *find(const std::string &name);
 
   const nanobragg::Experiment &experiment;
   OwningOpRef<ModuleOp> program, meaning; ///< `meaning` of a lowered program only
   std::string from;
-  std::map<std::string, const void *> known;
+  ExperimentValues values;
   std::vector<double> ones;
   Part whole() const;
   Part rendered;
   std::pair<int64_t, int64_t> centre;
-
-  struct Bound;
-  std::shared_ptr<Bound> bound;
 };
 
 } // namespace mlir::nb

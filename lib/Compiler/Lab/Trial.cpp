@@ -219,8 +219,12 @@ static Expected<Made> make(Subject &subject, const std::string &pipeline,
   CompileOptions compile = options.compile;
   compile.passes.pipeline = pipeline;
   compile.marksDerivative = true;
-  if (gradient)
+  if (gradient) {
     compile.derivative = derivativeOf(options);
+    llvm::erase_if(compile.fixed, [&](const nanobragg::FixedCount &count) {
+      return llvm::is_contained(compile.derivative.parameters, count.name);
+    });
+  }
   Made made;
   compile.passes.tell = [&](const std::string &line) { made.passes = line; };
   auto begin = Clock::now();
@@ -377,11 +381,18 @@ void nb::timeInTurn(Subject &subject, std::vector<TrialResult> &results,
     TrialResult *result;
     Made made;
     std::unique_ptr<LabRun> run;
-    double least = std::numeric_limits<double>::infinity();
+    std::vector<double> seconds{};
   };
   std::vector<Contestant> contestants;
+  const auto isSame = [&](const TrialResult &result) {
+    return !contestants.empty() && !result.code.empty() &&
+           result.code == contestants.front().result->code;
+  };
   for (TrialResult &result : results) {
     if (!result.compiles())
+      continue;
+    result.sameCode = isSame(result);
+    if (result.sameCode)
       continue;
     // It has run in a process of its own, and so may run in this one.
     auto made = make(subject, result.pipeline, options, false, false);
@@ -398,16 +409,30 @@ void nb::timeInTurn(Subject &subject, std::vector<TrialResult> &results,
   auto leave = llvm::scope_exit([&] { subject.restrictTo(before); });
   chooseRowsToTime(subject, *contestants.front().run);
   const double samples = subject.samples() * subject.share();
-  for (unsigned round = 0; round <= repeat; ++round)
+  for (unsigned round = 0; round <= repeat; ++round) {
     for (Contestant &c : contestants) {
       const nanobragg::RunResult run = c.run->run();
       // The first one touches the memory.
       if (round > 0)
-        c.least = std::min(c.least, run.runSeconds);
+        c.seconds.push_back(run.runSeconds);
       if (run.culled)
         c.result->shareComputed = run.samplesEvaluated / samples;
     }
-  for (Contestant &c : contestants)
-    if (samples > 0 && std::isfinite(c.least))
-      c.result->nsPerSample = c.least / samples * 1e9;
+    // Who is timed behind whom is no advantage.
+    std::reverse(contestants.begin(), contestants.end());
+  }
+  if (samples <= 0)
+    return;
+  TrialResult *const base = &*llvm::find_if(results, [](auto &r) { return r.compiles(); });
+  const auto first = llvm::find_if(contestants, [&](auto &c) { return c.result == base; });
+  for (Contestant &c : contestants) {
+    c.result->nsPerSample = *llvm::min_element(c.seconds) / samples * 1e9;
+    if (repeat >= fewestRounds && first != contestants.end() && c.result != base)
+      c.result->change = pairedRatio(c.seconds, first->seconds);
+  }
+  for (TrialResult &result : results)
+    if (result.sameCode) {
+      result.nsPerSample = base->nsPerSample;
+      result.shareComputed = base->shareComputed;
+    }
 }

@@ -3,6 +3,7 @@
 #define NB_LAB_TRIAL_H
 
 #include "lib/Compiler/Compare/CompareEngines.h"
+#include "lib/Compiler/Lab/Paired.h"
 #include "lib/Compiler/Lab/Subject.h"
 
 #include <optional>
@@ -50,6 +51,8 @@ struct TrialResult {
   std::string gradientFailure;
   std::optional<double> instructionsPerSample; ///< mean over some rows in the middle of the image
   std::optional<double> nsPerSample;
+  std::optional<Ratio> change;         ///< of time, against the first of these; of fewestRounds on
+  bool sameCode = false;               ///< as that one has, which is no change then
   std::optional<double> shareComputed; ///< share of samples that a kernel computes which leaves out
                                        ///< those without light
 
@@ -75,9 +78,10 @@ TrialResult tryPipeline(Subject &subject, const Expectation &expectation, const 
 /// elsewhere there may be none to compare.
 void lookWhereLightIs(Subject &subject, const TrialOptions &options);
 
-/// Times those that have an image in turn, each `repeat` times with one thread, and sets the least
-/// nsPerSample of each. Samples are those of the pixels, whether they are computed or left out. Of
-/// as many rows as it takes to run for a twentieth of a second.
+/// Times those that have an image in turn, forwards and backwards, each `repeat` times with one
+/// thread, and sets the least nsPerSample of each and its change against the first. What makes the
+/// same code as the first is not timed. Samples are those of the pixels, whether they are computed
+/// or left out. Of as many rows as it takes to run for a twentieth of a second.
 void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const TrialOptions &options,
                 unsigned repeat);
 

@@ -61,6 +61,10 @@ std::string mlir::nb::toJson(const TrialResult &r) {
     o["instructions_per_sample"] = *r.instructionsPerSample;
   if (r.nsPerSample)
     o["ns_per_sample"] = *r.nsPerSample;
+  if (r.change)
+    o["change"] = json::Object{
+        {"median", r.change->median}, {"least", r.change->least}, {"most", r.change->most}};
+  o["same_code"] = r.sameCode;
   if (r.shareComputed)
     o["share_computed"] = *r.shareComputed;
   std::string text;
@@ -99,7 +103,7 @@ std::optional<TrialResult> mlir::nb::trialFromJson(llvm::StringRef text) {
   return r;
 }
 
-static std::string textOf(const std::optional<Deviation> &d) {
+static std::string deviationText(const std::optional<Deviation> &d) {
   if (!d)
     return "-";
   if (d->worst == 0)
@@ -121,16 +125,26 @@ static std::string digitsOf(const std::optional<double> &number) {
   return numberOr(number, number && *number < 0.1 ? "%.2g" : "%.3f");
 }
 
+std::string mlir::nb::textOf(const Ratio &change) {
+  return llvm::formatv("{0:f1} % ({1:f1} to {2:f1})", 100 * (change.median - 1),
+                       100 * (change.least - 1), 100 * (change.most - 1))
+      .str();
+}
+
+static std::string changeText(const TrialResult &r) {
+  return r.sameCode ? "same code" : r.change ? textOf(*r.change) : "-";
+}
+
 std::string mlir::nb::tableOf(const std::vector<TrialResult> &results) {
   std::vector<std::vector<std::string>> rows{{"pipeline", "compiles", "image", "gradient",
-                                              "instr/sample", "ns/sample", "loop", "spills",
+                                              "instr/sample", "ns/sample", "time", "loop", "spills",
                                               "compile s", "code bytes"}};
   for (const TrialResult &r : results) {
     const bool ok = r.compiles();
     auto shown = [&](std::string text) { return ok ? text : std::string("-"); };
-    rows.push_back({r.name, ok ? "yes" : "NO", textOf(r.image),
-                    !r.gradientFailure.empty() ? "FAILS" : textOf(r.gradient),
-                    digitsOf(r.instructionsPerSample), digitsOf(r.nsPerSample),
+    rows.push_back({r.name, ok ? "yes" : "NO", deviationText(r.image),
+                    !r.gradientFailure.empty() ? "FAILS" : deviationText(r.gradient),
+                    digitsOf(r.instructionsPerSample), digitsOf(r.nsPerSample), changeText(r),
                     shown(std::to_string(r.loopInstructions)), shown(std::to_string(r.loopSpills)),
                     shown(numberOr(std::optional(r.compileSeconds), "%.3f")),
                     shown(std::to_string(r.codeBytes))});

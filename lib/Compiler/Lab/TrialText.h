@@ -12,6 +12,9 @@ std::string toJson(const TrialResult &result);
 /// Inverse of toJson.
 std::optional<TrialResult> trialFromJson(llvm::StringRef text);
 
+/// "-3.1 % (-4.0 to -2.2)"
+std::string textOf(const Ratio &change);
+
 /// A table with a line for each, and below it what went wrong.
 std::string tableOf(const std::vector<TrialResult> &results);
 

@@ -4,6 +4,8 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Regex.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace mlir::nb;
 using llvm::Expected;
@@ -19,13 +21,6 @@ static bool isOfPrograms(StringRef pass) {
 static bool isNeeded(StringRef pass) {
   const std::optional<Stage> stage = stageOf(pass);
   return stage == Stage::Precision || stage == Stage::Branches;
-}
-
-static Pipeline copyOf(const Pipeline &pipeline) {
-  Pipeline copy;
-  for (const PipelineStep &step : pipeline.steps)
-    copy.steps.push_back({step.stage, step.anchor, nullptr, step.text()});
-  return copy;
 }
 
 namespace {
@@ -56,7 +51,7 @@ static void changeOptions(const Pipeline &pipeline, std::vector<Candidate> &cand
       if (found[1] == "warp")
         continue;
       for (const std::string &value : values) {
-        Candidate c{name + " " + found[1].str() + "=" + value, copyOf(pipeline)};
+        Candidate c{name + " " + found[1].str() + "=" + value, pipeline.copy()};
         c.pipeline.steps[i].written = text.substr(0, found[2].begin() - text.data()) + value +
                                       text.substr(found[2].end() - text.data());
         candidates.push_back(std::move(c));
@@ -74,7 +69,7 @@ static void leaveOutPasses(const Pipeline &pipeline, std::vector<Candidate> &can
     Candidate c{"without " + name, {}};
     for (const PipelineStep &step : pipeline.steps)
       if (step.name() != name)
-        c.pipeline.steps.push_back({step.stage, step.anchor, nullptr, step.text()});
+        c.pipeline.steps.push_back(step.copy());
     candidates.push_back(std::move(c));
   }
 }
@@ -85,7 +80,7 @@ static void exchangeNeighbours(const Pipeline &pipeline, std::vector<Candidate> 
     if (first == second || !isOfPrograms(first) || !isOfPrograms(second) ||
         stageOf(second) == Stage::Lanes)
       continue;
-    Candidate c{first + " after " + second, copyOf(pipeline)};
+    Candidate c{first + " after " + second, pipeline.copy()};
     std::swap(c.pipeline.steps[i], c.pipeline.steps[i + 1]);
     candidates.push_back(std::move(c));
   }
@@ -106,8 +101,9 @@ Expected<Tuning> nb::tune(Subject &subject, const Expectation &expectation,
     std::vector<TrialResult> pair(2);
     pair[0].pipeline = one;
     pair[1].pipeline = other;
-    timeInTurn(subject, pair, quick, repeat);
-    return std::pair(pair[0].nsPerSample.value_or(0), pair[1].nsPerSample.value_or(0));
+    timeInTurn(subject, pair, quick, std::max(repeat, fewestRounds));
+    return std::tuple(pair[0].nsPerSample.value_or(0), pair[1].nsPerSample.value_or(0),
+                      pair[1].change.value_or(Ratio()));
   };
   std::string bestCode = tryPipeline(subject, expectation, "", before, quick).code;
   llvm::StringSet<> tried;
@@ -129,9 +125,8 @@ Expected<Tuning> nb::tune(Subject &subject, const Expectation &expectation,
       step.sameCode = !result.code.empty() && result.code == bestCode;
       // Twice: somebody else may have had the processor while one of the two was timed.
       for (int time = 0; time != 2 && step.right && !step.sameCode; ++time) {
-        std::tie(step.against, step.nsPerSample) = timed(best.text(), text);
-        step.kept = step.nsPerSample > 0 && step.against > 0 &&
-                    step.nsPerSample < step.against * (1 - least);
+        std::tie(step.against, step.nsPerSample, step.change) = timed(best.text(), text);
+        step.kept = step.change.isGain(least);
         if (!step.kept)
           break;
       }
@@ -146,6 +141,9 @@ Expected<Tuning> nb::tune(Subject &subject, const Expectation &expectation,
     }
   }
   tuning.pipeline = best.text();
-  std::tie(tuning.nsBefore, tuning.nsAfter) = timed(before, tuning.pipeline);
+  if (tuning.pipeline != before)
+    std::tie(tuning.nsBefore, tuning.nsAfter, tuning.change) = timed(before, tuning.pipeline);
+  if (!tuning.change.isGain(0))
+    tuning.pipeline = before;
   return tuning;
 }

@@ -10,11 +10,13 @@ using namespace mlir;
 using namespace mlir::nb;
 
 StringRef nb::nameOf(Stage stage) {
-  constexpr StringLiteral names[] = {"simplify", "probe",     "average",       "response",
-                                     "hoist",    "branches",  "differentiate", "hoist-derivative",
-                                     "fuse",     "precision", "peel",          "cull",
-                                     "lanes",    "loops",     "arith",         "outline",
-                                     "gpu",      "grid",      "host",          "llvm",
+  constexpr StringLiteral names[] = {"counts",   "simplify",      "probe",
+                                     "average",  "response",      "hoist",
+                                     "branches", "differentiate", "hoist-derivative",
+                                     "fuse",     "precision",     "peel",
+                                     "cull",     "lanes",         "loops",
+                                     "arith",    "outline",       "gpu",
+                                     "grid",     "host",          "llvm",
                                      "nvvm",     "pipeline"};
   return names[size_t(stage)];
 }
@@ -100,6 +102,13 @@ std::string Pipeline::text() const {
     text += (&step == &steps.front() ? "" : ",") + insideModule(one).str();
   }
   return text + ")";
+}
+
+Pipeline Pipeline::copy() const {
+  Pipeline copy;
+  for (const PipelineStep &step : steps)
+    copy.steps.push_back(step.copy());
+  return copy;
 }
 
 llvm::Error Pipeline::beginAt(Stage stage) {

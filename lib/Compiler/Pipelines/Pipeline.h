@@ -18,6 +18,7 @@ namespace mlir::nb {
 
 /// The stages of the compiler's pipelines, in the order in which a kernel goes through them.
 enum class Stage {
+  Counts,
   Simplify,
   Probe,
   Average,
@@ -65,6 +66,8 @@ struct PipelineStep {
   std::string name() const;
   /// As nb-opt's --pass-pipeline takes it: "builtin.module(func.func(nb-fuse))".
   std::string text() const;
+  /// Another one that does the same, by its text.
+  PipelineStep copy() const { return {stage, anchor, nullptr, text()}; }
   /// Runs this pass alone and verifies what it left. `failedOn`: takes the op where it fails.
   LogicalResult run(ModuleOp program, std::string *failedOn = nullptr);
 };
@@ -103,6 +106,8 @@ public:
   /// Adds all steps of the other one, ahead of step `at`, or behind all others.
   void insert(size_t at, Pipeline other);
   void append(Pipeline other) { insert(steps.size(), std::move(other)); }
+
+  Pipeline copy() const;
 
   /// Gives the passes away.
   void moveTo(OpPassManager &passes);

@@ -95,6 +95,9 @@ static llvm::StringMap<Stage> stagesOfPasses() {
   InterpreterPipelineOptions interpreted;
   CpuPipelineOptions cpu;
   interpreted.derivative = cpu.derivative = Derivative{Derivative::Mode::VJP, {}};
+  Pipeline counts;
+  stages::fixCounts(counts, {});
+  add(counts);
   add(interpreterPipeline(interpreted));
   add(cpuPipeline(cpu));
   using Part = GpuPipelineOptions::Part;
@@ -117,8 +120,12 @@ static void registerPipeline(StringRef name, StringRef description,
                              Pipeline (*build)(const Options &)) {
   registerPassPipeline(
       name, description,
-      [build](OpPassManager &passes, StringRef text,
-              function_ref<LogicalResult(const Twine &)> reportError) -> LogicalResult {
+      [build, name](OpPassManager &passes, StringRef text,
+                    function_ref<LogicalResult(const Twine &)> reportError) -> LogicalResult {
+        const auto anchor = passes.getOpName();
+        if (anchor && *anchor != ModuleOp::getOperationName())
+          return reportError(name + " is of a module, 'builtin.module(" + name +
+                             ")', and stands in '" + *anchor + "(...)'");
         Options options;
         if (failed(options.parseFromString(text)))
           return failure();

@@ -14,6 +14,13 @@ using namespace mlir;
 using namespace mlir::nb;
 using func::FuncOp;
 
+void stages::fixCounts(Pipeline &p, ArrayRef<nanobragg::FixedCount> counts) {
+  FixCountsOptions options;
+  for (const nanobragg::FixedCount &count : counts)
+    options.counts.push_back(count.toString());
+  p.stage(Stage::Counts).add(createFixCounts(options));
+}
+
 void stages::simplify(Pipeline &p) {
   p.stage(Stage::Simplify);
   p.add(createCanonicalizerPass());

@@ -4,6 +4,7 @@
 
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Experiment/Derivative.h"
+#include "lib/Experiment/FixedCount.h"
 #include "nanobragg/Precision.h"
 
 #include <string>
@@ -28,6 +29,8 @@ namespace stages {
 // On nb programs, which the interpreter can run after each pass
 //===----------------------------------------------------------------------===//
 
+/// "counts": these are compiled in.
+void fixCounts(Pipeline &, llvm::ArrayRef<nanobragg::FixedCount> counts);
 /// "simplify": for the interpreter. Probes stay, nothing moves.
 void simplify(Pipeline &);
 /// "average": averages over distributions in closed form.

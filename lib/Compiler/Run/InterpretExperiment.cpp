@@ -1,5 +1,6 @@
 #include "lib/Compiler/Run/InterpretExperiment.h"
 
+#include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
@@ -79,14 +80,24 @@ void InterpretedExperiment::describe(KernelDescription what) {
   described.outputs = outputs.data();
 }
 
-llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
-  program = buildProgram(context, variant);
-  variantText = nanobragg::KernelSpecification{variant, options.derivative, {}}.toString();
-  std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (message.empty())
-      message = diagnostic.str();
-  });
+llvm::Error InterpretedExperiment::runOwnPasses(CompileOptions options) {
+  options.engine = nanobragg::Engine::Interpreter;
+  options.marksDerivative = true;
+  auto compilation = Compilation::start(*program, options);
+  if (!compilation)
+    return compilation.takeError();
+  if (llvm::Error error = (*compilation)->fuse())
+    return error;
+  (*compilation)->tellPasses();
+  program = (*compilation)->get().clone();
+  if (probe.empty())
+    return llvm::Error::success();
+  Pipeline probes;
+  stages::probe(probes, probe);
+  return runPipeline(std::move(probes), *program);
+}
+
+llvm::Error InterpretedExperiment::simplify(const CompileOptions &options) {
   std::optional<IRDump> dump;
   if (!options.dumpIR.empty()) {
     auto created = IRDump::create(dumpFolderOf(options));
@@ -95,8 +106,19 @@ llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
     dump = std::move(*created);
   }
   Pipeline pipeline = pipelineFor(probe, options.derivative);
-  if (llvm::Error error = runPipeline(std::move(pipeline), *program, dump ? &*dump : nullptr))
+  return runPipeline(std::move(pipeline), *program, dump ? &*dump : nullptr);
+}
+
+llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
+  program = buildProgram(context, variant);
+  variantText = nanobragg::KernelSpecification{variant, options.derivative, {}}.toString();
+  if (llvm::Error error = options.passes.any() ? runOwnPasses(options) : simplify(options))
     return createStringError("preparing the program failed: " + toString(std::move(error)));
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = diagnostic.str();
+  });
   auto function = *program->getOps<func::FuncOp>().begin();
   auto signature = describeFunction(function);
   if (!signature)
@@ -104,7 +126,9 @@ llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
   describe(std::move(*signature));
   auto prepared = Interpreter::prepare(function);
   if (failed(prepared))
-    return createStringError(message);
+    return createStringError(options.passes.any()
+                                 ? "the interpreter cannot run what the passes leave: " + message
+                                 : message);
   interpreter.emplace(std::move(*prepared));
   return llvm::Error::success();
 }

@@ -31,6 +31,9 @@ public:
 private:
   InterpretedExperiment(const nanobragg::ProgramVariant &variant, std::string probe);
   llvm::Error build(const CompileOptions &options);
+  llvm::Error simplify(const CompileOptions &options);
+  /// The user's, in place of those.
+  llvm::Error runOwnPasses(CompileOptions options);
   void describe(KernelDescription what);
   llvm::SmallVector<int64_t> imageShape(const void *const *arguments) const;
 

@@ -31,8 +31,12 @@ SmallVector<Value> nb::buildNest(
 
 SmallVector<Value> nb::inlineBody(OpBuilder &b, LoopOp loop, ValueRange ivs) {
   Block &body = *loop.getBodyBlock();
-  for (auto [argument, iv] : llvm::zip(body.getArguments(), ivs))
+  for (auto [argument, iv] : llvm::zip(body.getArguments(), ivs)) {
+    // An induction variable is called as it was.
+    if (auto induction = dyn_cast<BlockArgument>(iv))
+      induction.setLoc(argument.getLoc());
     argument.replaceAllUsesWith(iv);
+  }
   auto yield = cast<YieldOp>(body.getTerminator());
   SmallVector<Value> yielded = llvm::to_vector(yield.getValues());
   yield.erase();

@@ -203,10 +203,18 @@ DictionaryAttr Outliner::signature() {
     arguments.push_back(nameIn(source.getArgAttrDict(i)));
   for (unsigned i = 0; i != source.getNumResults(); ++i)
     results.push_back(nameIn(source.getResultAttrDict(i)));
-  return b.getDictionaryAttr({b.getNamedAttr("arguments", b.getArrayAttr(arguments)),
-                              b.getNamedAttr("name", source.getSymNameAttr()),
-                              b.getNamedAttr("results", b.getArrayAttr(results)),
-                              b.getNamedAttr("type", TypeAttr::get(source.getFunctionType()))});
+  SmallVector<NamedAttribute> record = {
+      b.getNamedAttr("arguments", b.getArrayAttr(arguments)),
+      b.getNamedAttr("name", source.getSymNameAttr()),
+      b.getNamedAttr("results", b.getArrayAttr(results)),
+      b.getNamedAttr("type", TypeAttr::get(source.getFunctionType()))};
+  SmallVector<NamedAttribute> fixed;
+  for (unsigned i = 0; i != source.getNumArguments(); ++i)
+    if (Attribute count = source.getArgAttr(i, names::fixed))
+      fixed.push_back(b.getNamedAttr(cast<StringAttr>(arguments[i]).getValue(), count));
+  if (!fixed.empty())
+    record.push_back(b.getNamedAttr("fixed", b.getDictionaryAttr(fixed)));
+  return b.getDictionaryAttr(record);
 }
 
 void Outliner::emitRunTile() {

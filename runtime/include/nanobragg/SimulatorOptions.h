@@ -53,6 +53,8 @@ struct SimulatorOptions {
   Precision precision = Precision::F64;
   /// As nb-sim's --cull; unset: exact where that pays, and off on GPUs.
   std::optional<CullSetting> cull{};
+  /// As nb-sim's --specialize: long images have kernels for their counts.
+  bool specialize = true;
   /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N"; empty is "auto": what a
   /// GPU cannot do is done by the processor.
   std::string device{};

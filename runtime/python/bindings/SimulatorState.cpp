@@ -26,6 +26,7 @@ SimulatorOptions optionsFrom(const nb::tuple &t) {
   options.passes.patterns = nb::cast<std::string>(t[8]);
   options.cull = CullSetting::fromString(nb::cast<std::string>(t[9]));
   options.pixels = pixelsOf(nb::cast<Indices>(t[10]));
+  options.specialize = nb::cast<bool>(t[11]);
   return options;
 }
 
@@ -45,7 +46,8 @@ nb::tuple stateOf(const PythonSimulator &self) {
                         nb::make_tuple(o.threads, toString(o.precision), o.device,
                                        o.engine ? int(*o.engine) : -1, o.kernelFile, o.fallback,
                                        o.passes.pipeline, o.passes.plugins, o.passes.patterns,
-                                       o.cull ? o.cull->toString() : "", rowsOf(o.pixels)));
+                                       o.cull ? o.cull->toString() : "", rowsOf(o.pixels),
+                                       o.specialize));
 }
 
 } // namespace

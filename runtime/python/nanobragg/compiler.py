@@ -6,6 +6,7 @@
     print(after.text, after.passes, after.remarks)
     for stage, program in compiler.stages(flags).items(): ...
     sim = compiler.kernel(flags, pipeline="builtin.module(...)")
+    verdict = compiler.judge(flags, "builtin.module(...)")  # right? where is it wrong? faster?
 
 What is wrong with a program or a pipeline is a CompilerError, whose text says where.
 """
@@ -13,7 +14,10 @@ What is wrong with a program or a pipeline is a CompilerError, whose text says w
 import dataclasses
 import json
 import os
+import pathlib
 import re
+import shutil
+import subprocess
 import tempfile
 import time
 import weakref
@@ -136,6 +140,70 @@ def stages(flags, **how):
     for stage in STAGES:
         texts[stage] = _asked(_core.emit_program, program, "mlir", {"until": f"until-after={stage}"})
     return texts
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What ``judge`` finds of a pipeline.
+
+    right: a kernel comes out, and its image and gradient are the interpreter's. failure: why there is no kernel, or how
+    running it ended. where: the worst pixel or parameter, where something is wrong, and value and reference there.
+    ns: nanoseconds for a sample, by one thread. change: (median, least, most) of its time over that of the compiler's own
+    passes minus 1, the interval being of 95 %; (0, 0, 0) where both make the same code.
+    """
+
+    right: bool
+    failure: str
+    where: str | None
+    value: float | None
+    reference: float | None
+    ns: float | None
+    change: tuple | None
+    instructions: int
+    spills: int
+
+    @property
+    def faster(self):
+        """Less time, and not by chance."""
+        return self.right and self.change is not None and self.change[2] < 0
+
+
+def _nb_try():
+    beside = pathlib.Path(__file__).parents[2] / "bin" / "nb-try"
+    found = str(beside) if beside.exists() else shutil.which("nb-try")
+    if not found:
+        raise CompilerError("nb-try, which judges pipelines, is not in PATH; it is built and installed with the compiler's "
+                            "tools, and is no part of a wheel")
+    return found
+
+
+def _verdict(row):
+    wrong = next((d for d in (row.get("image"), row.get("gradient")) if d and not d["same"]), None)
+    failure = row["failure"] or row["gradient_failure"]
+    change = row.get("change")
+    if change:
+        change = tuple(change[key] - 1 for key in ("median", "least", "most"))
+    number = lambda key: None if wrong is None else float(wrong[key])
+    return Verdict(not failure and wrong is None, failure, wrong and wrong["where"], number("value"), number("reference"),
+                   row.get("ns_per_sample"), (0.0, 0.0, 0.0) if row["same_code"] else change, row["loop_instructions"],
+                   row["loop_spills"])
+
+
+def judge(flags, pipeline, *more, repeat=9, gradient="none"):
+    """Is the kernel that a pipeline makes of an experiment right, and is it faster than that of the compiler's own passes?
+
+    A Verdict; of several pipelines a list of them, timed in turn. gradient: parameters whose gradient is looked at, too,
+    with commas between. repeat: rounds of timing, at least 6 for an interval, 0 for none. Each is tried in a process of
+    its own, by the program nb-try.
+    """
+    pipelines = [pipeline, *more]
+    asked = [_nb_try(), *words(flags), "--quiet", "--json", f"--repeat={repeat}", f"--grad={gradient}", "--schedule=none"]
+    done = subprocess.run([*asked, *(f"--pipeline={text}" for text in pipelines)], capture_output=True, text=True)
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    if len(rows) != len(pipelines) + 1:
+        raise CompilerError(done.stderr.strip().removeprefix("nb-try: error: ") or "nb-try says nothing")
+    verdicts = [_verdict(row) for row in rows[1:]]
+    return verdicts if more else verdicts[0]
 
 
 def assembly(flags, **how):
