@@ -337,7 +337,7 @@ const std::vector<Case> tool = {
     {"--emit asm", [](L l) { return l.tool.emit == Emit::Asm; }},
     {"--print-pipeline", [](L l) { return l.tool.emit == Emit::Pipeline; }},
     {"--specialize=off", [](L l) { return !l.tool.simulator.specialize; }},
-    {"--specialize=auto", [](L l) { return l.tool.simulator.specialize; }},
+    {"--specialize=auto", [](L l) { return l.tool.simulator.specialize; }, true},
     {"--until-before=loops", [](L l) { return l.tool.until == "until-before=loops"; }},
     {"--until-after=fuse", [](L l) { return l.tool.until == "until-after=fuse"; }},
     {"--pipeline=builtin.module()",

@@ -33,6 +33,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
                                                                  {"-printout_pixel", "1 2"},
                                                                  {"--precision", "f64"},
                                                                  {"--cull", "off"},
+                                                                 {"--specialize", "off"},
                                                                  {"--threads", "2"},
                                                                  {"--device", "cpu"},
                                                                  {"--png", "a.png"},
