@@ -115,7 +115,7 @@ bool Closer::findFactor() {
     return refuse(sum, "it has several lattice factors");
   if (!factor)
     return refuse(sum, "there is no lattice factor in it");
-  if (factor.getShape() != Shape::gauss && factor.getShape() != Shape::gauss_matrix)
+  if (rowOf(factor.getShape()).profile != nanobragg::SpotProfile::Gaussian)
     return refuse(factor, "only Gaussian crystals have averages in closed form");
   index = factor.getHkl().getDefiningOp<MillerIndexOp>();
   if (!index || factor.getFraction())

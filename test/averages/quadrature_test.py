@@ -19,7 +19,7 @@ TOLERANCE = 0.02
 
 def run(flags):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([NB_SIM, *f"{CRYSTAL} -detpixels 48 {flags}".split(), "-floatfile", "image.bin", "-nonoise",
+        done = subprocess.run([NB_SIM, *f"{CRYSTAL} -detpixels 36 {flags}".split(), "-floatfile", "image.bin", "-nonoise",
                                "-nopgm", "-noprogress", "--no-fallback"],
                               cwd=folder, text=True, capture_output=True, timeout=300)
         if done.returncode:
