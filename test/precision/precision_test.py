@@ -205,8 +205,9 @@ class PrecisionTest(unittest.TestCase):
     def test_derivatives_of_other_shapes_are_those_of_f64(self):
         for shape in ("-round_xtal", "-tophat_spots"):
             words = f"{CELL} {BEAM} -N 5 {shape} -mosaic_dom 3 -detpixels 64 -oversample 1"
-            np.testing.assert_array_equal(self.scaled_gradient(words, "mixed"),
-                                          self.scaled_gradient(words, "f64"))
+            # The number of lanes, in which sums are taken, may differ.
+            np.testing.assert_allclose(self.scaled_gradient(words, "mixed"), self.scaled_gradient(words, "f64"),
+                                       rtol=1e-12)
 
     def test_derivatives_across_the_direct_beam_are_finite(self):
         # h = k = l = 0, where every sine is 0; and one cell, of which all derivatives by the index are 0.
