@@ -81,7 +81,8 @@ std::vector<Exclusion> makeTable() {
             "each makes structure factors depend on the energy");
   table.add({"--geom"}, {"--expt"}, "both say where the detector is");
   table.add({"--frames"}, {"--shots"}, "both say which images there are");
-  table.add({"-curved_det"}, {"--write-refl", "--write-stream", "--png-rings"},
+  table.add({"-curved_det"},
+            {"--write-refl", "--write-stream", "--png-rings", "--write-expt", "--cbf", "--nexus"},
             "the second is for flat panels");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
   table.add({"--pixels"},
