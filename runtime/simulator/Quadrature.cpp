@@ -297,6 +297,8 @@ RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &ru
   }
   if (run.progress)
     run.progress(1);
+  if (groups.empty()) // no pixel is rendered
+    return result;
   char text[200];
   std::snprintf(text, sizeof text, "quadrature: %lld to %lld draws a pixel, %.0f in the mean",
                 (long long)groups.front().draws, (long long)groups.back().draws,
@@ -373,6 +375,8 @@ std::vector<Gradient> Quadrature::gradient(const Names &parameters,
   forEachGroup([&](const Group &group, Simulator &simulator) {
     add(sum, group, simulator.gradient(joined(parameters), gathered(cotangent, group.pixels)));
   });
+  if (groups.empty()) // no pixel is rendered, and all are zero
+    return few.gradient(joined(parameters), cotangent);
   return sum;
 }
 
@@ -409,6 +413,8 @@ std::vector<Gradient> Quadrature::hvp(const Names &parameters, std::span<const D
         simulator.hvp(joined(parameters), directionIn(group, direction),
                       gathered(cotangent, group.pixels)));
   });
+  if (groups.empty())
+    return few.hvp(joined(parameters), direction, cotangent);
   return sum;
 }
 

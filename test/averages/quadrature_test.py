@@ -73,6 +73,13 @@ class QuadratureTest(unittest.TestCase):
         listed = nb.Simulator.from_flags(flags, pixels=np.stack([slow, fast], 1)).image()
         self.assert_near(listed, image[slow, fast])
 
+    def test_a_list_without_a_rendered_pixel_is_dark(self):
+        flags = f"{CRYSTAL} -detpixels 24 -N 5 -roi 0 3 0 3 --average=quadrature"
+        dark = nb.Simulator.from_flags(flags, pixels=[[10, 10], [11, 10]])
+        np.testing.assert_array_equal(dark.image(), 0)
+        self.assertEqual(dark.jvp({"cell_a": 1.0}).max(), 0)
+        self.assertEqual(dark.gradient("cell_a", cotangent=dark.image())["cell_a"], 0)
+
     def test_derivatives_are_those_of_its_draws(self):
         flags = f"{CRYSTAL} -detpixels 24 -square_xtal -N 2 {SPREADS} -osc 0.2"
         drawn = nb.Simulator.from_flags(f"{flags} --average=draws --average-draws=128")
