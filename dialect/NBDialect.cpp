@@ -18,7 +18,7 @@ using namespace mlir::nb;
 #include "dialect/NBAttrs.cpp.inc"
 
 namespace {
-/// Of ops, types and attributes as they are written.
+/// How ops, types and attributes are written.
 constexpr uint64_t dialectVersion = 1;
 
 struct Version : DialectVersion {

@@ -115,21 +115,21 @@ ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixe
   return listed;
 }
 
+PixelIndex pixelAt(const Detector &d, bool listed, std::size_t place) {
+  if (listed)
+    return {std::int64_t(d.listPanel.values[place]), std::int64_t(d.listSlow.values[place]),
+            std::int64_t(d.listFast.values[place])};
+  const auto row = std::int64_t(place) / d.fastPixels;
+  return {row / d.slowPixels, row % d.slowPixels, std::int64_t(place) % d.fastPixels};
+}
+
 ListedPixels listPlaces(Experiment &experiment, std::span<const std::size_t> places) {
   Detector &d = experiment.detector;
   std::vector<PixelIndex> pixels;
-  if (!experiment.variant.pixelList) {
-    for (const std::size_t place : places) {
-      const auto row = std::int64_t(place) / d.fastPixels;
-      pixels.push_back(
-          {row / d.slowPixels, row % d.slowPixels, std::int64_t(place) % d.fastPixels});
-    }
-    return listPixels(experiment, pixels);
-  }
   for (const std::size_t place : places)
-    pixels.push_back({std::int64_t(d.listPanel.values[place]),
-                      std::int64_t(d.listSlow.values[place]),
-                      std::int64_t(d.listFast.values[place])});
+    pixels.push_back(pixelAt(d, experiment.variant.pixelList, place));
+  if (!experiment.variant.pixelList)
+    return listPixels(experiment, pixels);
   d.fastPixels = d.wholeFastPixels;
   d.slowPixels = d.wholeSlowPixels;
   d.roiFastMax = d.fastPixels - 1;

@@ -49,7 +49,10 @@ struct ListedPixels {
 /// have, or when the list is empty.
 ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels);
 
-/// The same for places in the experiment's image, which may have a list already.
+/// The detector's pixel at a place in the experiment's image, which may have a list.
+PixelIndex pixelAt(const Detector &detector, bool listed, std::size_t place);
+
+/// As listPixels, for places in the experiment's image, which may have a list already.
 ListedPixels listPlaces(Experiment &experiment, std::span<const std::size_t> places);
 
 } // namespace nanobragg

@@ -151,16 +151,10 @@ std::size_t Quadrature::placeOf(std::size_t pixel) const {
 }
 
 PixelIndex Quadrature::pixelAt(std::size_t pixel) const {
-  const Detector &d = few.experiment().detector;
-  if (!listed.any()) {
-    const auto place = std::int64_t(pixel), row = place / d.fastPixels;
-    return {row / d.slowPixels, row % d.slowPixels, place % d.fastPixels};
-  }
-  const std::size_t place = listed.places[pixel];
-  if (place == ListedPixels::none)
-    return {-1, 0, 0};
-  return {std::int64_t(d.listPanel.values[place]), std::int64_t(d.listSlow.values[place]),
-          std::int64_t(d.listFast.values[place])};
+  const std::size_t place = placeOf(pixel);
+  return place == ListedPixels::none
+             ? PixelIndex{-1, 0, 0}
+             : nanobragg::pixelAt(few.experiment().detector, listed.any(), place);
 }
 
 std::unique_ptr<Simulator> Quadrature::simulatorOf(const Places &pixels, std::int64_t first,
@@ -198,7 +192,7 @@ template RunResult Quadrature::render(std::span<float>, const RunOptions &);
 template RunResult Quadrature::render(std::span<double>, const RunOptions &);
 
 std::vector<std::uint8_t> Quadrature::litPixels(Cells &spots) {
-  constexpr double dark = 1e-3; // of the peak near by
+  constexpr double dark = 1e-3; // as a part of the peak near by
   Simulator guide = simulatorFor(inClosedForm(few.experiment()), listed, options);
   std::vector<std::uint8_t> lit;
   std::span<const double> light;
@@ -241,7 +235,7 @@ RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &ru
   if (!add(few, image) || !add(again, drawn))
     return result;
   const double tolerance = few.experiment().average.tolerance;
-  std::int64_t draws = few.experiment().drawCount(); // of either half
+  std::int64_t draws = few.experiment().drawCount(); // in either half
   Cells spots(*this, 8, image.size()), off(*this, 4, image.size());
   Places open;
   for (std::size_t i = 0; i != image.size(); ++i)
@@ -316,22 +310,17 @@ RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &ru
   return result;
 }
 
-const std::vector<Quadrature::Group> &Quadrature::drawn() {
-  if (groups.empty()) {
-    Pixels image(few.pixels());
-    if (renderPixels(image, {}).cancelled)
-      throw Cancelled();
-  }
-  return groups;
-}
-
 //===----------------------------------------------------------------------===//
 // Derivatives
 //===----------------------------------------------------------------------===//
 
 template <typename Each>
 void Quadrature::forEachGroup(Each each) {
-  drawn();
+  if (groups.empty()) {
+    Pixels image(few.pixels());
+    if (renderPixels(image, {}).cancelled)
+      throw Cancelled();
+  }
   for (Group &group : groups)
     each(group, simulatorOf(group));
 }

@@ -26,7 +26,7 @@ public:
   void set(std::string_view name, std::span<const double> values);
   void setStructureFactors(const nb_hkl_grid &grid);
 
-  /// Of the last image, or of one with the fewest draws.
+  /// Those of the last image, or of one with few draws.
   double samples() const;
 
   template <typename T>
@@ -56,7 +56,6 @@ private:
 
   std::unique_ptr<Simulator> simulatorOf(const Places &pixels, std::int64_t first,
                                          std::int64_t draws) const;
-  const std::vector<Group> &drawn();
   Simulator &simulatorOf(Group &group) const;
   RunResult renderPixels(std::span<double> image, const RunOptions &run);
   PixelIndex pixelAt(std::size_t pixel) const;

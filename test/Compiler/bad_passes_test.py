@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import wrong_pattern
+
 PLUGIN = sys.argv.pop()
 BIN = pathlib.Path(sys.argv.pop())
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
@@ -77,17 +79,7 @@ class BadPasses(unittest.TestCase):
 
     def test_wrong_patterns(self):
         """They act on the default, too, which is not to blame."""
-        (self.folder / 'wrong.mlir').write_text('''module {
-  pdl.pattern : benefit(1) {
-    %v = pdl.operand
-    %t = pdl.type
-    %root = pdl.operation "nb.normalize"(%v : !pdl.value) -> (%t : !pdl.type)
-    pdl.rewrite %root {
-      pdl.replace %root with (%v : !pdl.value)
-    }
-  }
-}
-''')
+        (self.folder / 'wrong.mlir').write_text(wrong_pattern.TEXT)
         status, text = self.try_pass('--patterns=wrong.mlir')
         self.assertEqual(status, 3)
         self.assertIn('default: first guilty pass: nb-apply-patterns{files=wrong.mlir}, of --patterns', text)

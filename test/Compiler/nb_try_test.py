@@ -10,6 +10,8 @@ import tempfile
 import unittest
 from unittest import mock
 
+import wrong_pattern
+
 BIN = pathlib.Path(sys.argv.pop(1))
 SANITIZED = b'__asan_init' in (BIN / 'nb-try').read_bytes()
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
@@ -79,17 +81,7 @@ class NbTry(unittest.TestCase):
         cubic = '-default_F 100 -cell 80 80 80 90 90 90 -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 64 -mosaic 0 --quiet'
         row = self.rows(*cubic.split(), '--grad=misset_x,misset_y,misset_z,cell_alpha')['default']
         self.assertTrue(row['gradient']['same'], row['gradient'])
-        pattern = """module {
-  pdl.pattern : benefit(1) {
-    %v = pdl.operand
-    %t = pdl.type
-    %root = pdl.operation "nb.normalize"(%v : !pdl.value) -> (%t : !pdl.type)
-    pdl.rewrite %root {
-      pdl.replace %root with (%v : !pdl.value)
-    }
-  }
-}
-"""
+        pattern = wrong_pattern.TEXT
         (self.folder / 'wrong.mlir').write_text(pattern)
         row = self.rows(*cubic.split(), '--grad=distance',
                         '--pipeline=builtin.module(nb-apply-patterns{files=wrong.mlir})', status=3)['given']
@@ -132,17 +124,7 @@ class NbTry(unittest.TestCase):
                 self.assertFalse(self.rows('lowered.mlir', *FLAGS, status=3)['default']['image']['same'], stage)
 
     def test_a_wrong_image_is_named_with_the_first_guilty_pass(self):
-        pattern = '''module {
-  pdl.pattern : benefit(1) {
-    %v = pdl.operand
-    %t = pdl.type
-    %root = pdl.operation "nb.normalize"(%v : !pdl.value) -> (%t : !pdl.type)
-    pdl.rewrite %root {
-      pdl.replace %root with (%v : !pdl.value)
-    }
-  }
-}
-'''
+        pattern = wrong_pattern.TEXT
         (self.folder / 'wrong.mlir').write_text(pattern)
         text = ('builtin.module(func.func(nb-erase-probes,nb-hoist-invariants),'
                 'nb-apply-patterns{files=wrong.mlir},func.func(nb-fuse))')

@@ -12,22 +12,12 @@ import unittest
 
 import numpy as np
 
+import wrong_pattern
+
 BIN = pathlib.Path(sys.argv.pop(1))
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
          '-detpixels 24 -mosaic 0.5 -mosaic_domains 3 --device=cpu').split()
 NO_HOISTING = 'builtin.module(func.func(nb-erase-probes,nb-remove-branches))'
-# Vectors keep their length where they should lose it.
-WRONG = '''module {
-  pdl.pattern : benefit(1) {
-    %v = pdl.operand
-    %t = pdl.type
-    %root = pdl.operation "nb.normalize"(%v : !pdl.value) -> (%t : !pdl.type)
-    pdl.rewrite %root {
-      pdl.replace %root with (%v : !pdl.value)
-    }
-  }
-}
-'''
 # Stages of the processor's pipeline, in their order.
 STAGES = ['response', 'hoist', 'branches', 'fuse', 'precision', 'peel', 'lanes', 'loops', 'arith', 'outline',
           'llvm']
@@ -107,7 +97,7 @@ class OwnPipeline(unittest.TestCase):
         refused = self.run_tool('nb-sim', *FLAGS, '--quiet', '--no-fuse', '-floatfile', 'a.bin',
                                 '--pipeline=builtin.module(nb-cpu-pipeline{until-after=loops})', status=1)
         self.assertIn('the interpreter cannot run what the passes leave', refused.stderr)
-        (self.folder / 'wrong.mlir').write_text(WRONG)
+        (self.folder / 'wrong.mlir').write_text(wrong_pattern.TEXT)
         wrong = f'builtin.module(func.func(nb-erase-probes),nb-apply-patterns{{files={self.folder}/wrong.mlir}},cse)'
         out = self.run_tool('nb-sim', *FLAGS, '--quiet', '--compare-engines', f'--pipeline={wrong}', status=3).stdout
         self.assertIn('first stage that differs: nb-apply-patterns', out)
