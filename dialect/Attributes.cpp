@@ -1,11 +1,21 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::nb;
+
+FunctionType nb::typeOfKernel(DictionaryAttr record) {
+  auto text = record ? record.getAs<StringAttr>("type") : StringAttr();
+  if (!text)
+    return {};
+  ScopedDiagnosticHandler quiet(record.getContext(), [](Diagnostic &) { return success(); });
+  return dyn_cast_or_null<FunctionType>(parseType(text.getValue(), record.getContext()));
+}
 
 LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
@@ -37,8 +47,7 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   }
   if (name == names::kernel) {
     auto record = dyn_cast<DictionaryAttr>(attribute.getValue());
-    auto type = record ? record.getAs<TypeAttr>("type") : TypeAttr();
-    auto function = type ? dyn_cast<FunctionType>(type.getValue()) : FunctionType();
+    FunctionType function = typeOfKernel(record);
     auto countOf = [&](StringRef key) {
       auto names = record.getAs<ArrayAttr>(key);
       return names && llvm::all_of(names, llvm::IsaPred<StringAttr>) ? names.size() : size_t(-1);
@@ -51,7 +60,7 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
         countOf("results") != function.getNumResults())
       return op->emitError() << "'" << name
                              << "' belongs on an entry point, as {arguments = [names], "
-                             << "name = a text, results = [names], type = that of the function}";
+                             << "name = a text, results = [names], type = the text of the function's}";
     return success();
   }
   if (name == names::cull) {

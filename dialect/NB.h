@@ -44,6 +44,9 @@ ParseResult parseNarrowerResult(OpAsmParser &parser, Type &type);
 void printNarrowerResult(OpAsmPrinter &p, Type type, Type argument);
 /// The scalars and buffers that an argument of this type is passed as: see nb.parts.
 SmallVector<Type> partsOf(Type type);
+/// The type that the record of a kernel (names::kernel) says of its function; null where it says
+/// none. It is a text there, such that tools that do not know the dialect read the program.
+FunctionType typeOfKernel(DictionaryAttr record);
 /// Nothing but the nb.yield of a loop that adds up uses the result of `op`.
 LogicalResult verifySummand(Operation *op);
 

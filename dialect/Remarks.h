@@ -1,17 +1,20 @@
 // Remarks of passes, such that every reader finds their place.
 //
 // The place of a value with a name is a NameLoc around its place in the file. LLVM's formats of
-// remarks take a bare place only; so that is what remarks get, and the name as a value of theirs.
+// remarks take a bare place only; so that is what remarks get, and name and flags as values of
+// theirs.
 #ifndef NB_REMARKS_H
 #define NB_REMARKS_H
+
+#include "dialect/FlagLocations.h"
 
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::nb {
 
-/// The key of the value's name among what a remark says.
-inline constexpr llvm::StringLiteral remarkValueKey = "Value";
+/// The keys of the value's name and of its flags among what a remark says.
+inline constexpr llvm::StringLiteral remarkValueKey = "Value", remarkFlagsKey = "Flags";
 
 namespace detail {
 using Emit = remark::detail::InFlightRemark(Location, remark::RemarkOpts);
@@ -21,6 +24,8 @@ inline remark::detail::InFlightRemark remarkAt(Location loc, remark::RemarkOpts 
   auto said = emit(place ? Location(place) : loc, opts);
   if (auto name = loc->findInstanceOf<NameLoc>(); name && place)
     said << remark::metric(remarkValueKey, name.getName().getValue());
+  if (const llvm::StringRef flags = flagsAt(loc); !flags.empty())
+    said << remark::metric(remarkFlagsKey, flags);
   return said;
 }
 } // namespace detail

@@ -113,6 +113,7 @@ constexpr Quantity rowsAfterShapes[] = {
     {"-mosaic_domains -mosaic_dom*", "N", &unit::domains, "10 with -mosaic or -mosaic_abc, else 1",
      "mosaic domains", upTo(1e8), in<&O::mosaicDomains>,
      More{.python = "Crystal.mosaic_domains",
+          .parameter = "mosaic_domains",
           .only = "with a mosaic spread (-mosaic, -mosaic_abc)",
           .zeroIsUnset = true}},
     {"-mosaic_seed", "N", &unit::one, "12345678", "random-number seed of the mosaic domains", seeds,

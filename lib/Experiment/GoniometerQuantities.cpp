@@ -15,6 +15,7 @@ constexpr Quantity rows[] = {
     {"-phisteps", "N", &unit::steps, "2 with -osc, else 1",
      "rotation steps, each at its start; 0 counts as 1", upTo(1e6), in<&O::phiSteps>,
      More{.python = "Goniometer.phi_steps",
+          .parameter = "phi_steps",
           .only = "with -osc or without -phistep, which alone makes two steps"}},
 };
 

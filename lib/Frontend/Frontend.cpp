@@ -1,5 +1,6 @@
 #include "lib/Frontend/Frontend.h"
 
+#include "dialect/FlagLocations.h"
 #include "dialect/Names.h"
 #include "lib/Experiment/Parameters.h"
 #include "lib/Frontend/Emitter.h"
@@ -73,5 +74,6 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
   Value image = Emitter(b, variant, values).image();
   func::ReturnOp::create(b, unknown, image);
   function.setFunctionType(b.getFunctionType(types, image.getType()));
+  locateFlags(function);
   return module;
 }

@@ -1,4 +1,6 @@
 #include "lib/CommandLine/Flag.h"
+#include "lib/Experiment/FlagOf.h"
+#include "lib/Experiment/Parameters.h"
 #include "test/CommandLine/Support.h"
 
 #include <algorithm>
@@ -399,6 +401,18 @@ TEST(EveryFlag, ChangesWhatHoldsWithoutIt) {
   for (const std::vector<Case> *cases : everything)
     for (const Case &c : *cases)
       EXPECT_EQ(c.holds(nothing), c.isDefault) << c.words;
+}
+
+TEST(EveryFlag, OfAParameterIsOne) {
+  for (const Parameter &parameter : allParameters())
+    if (const std::string_view flag = flagOf(parameter.name); !flag.empty())
+      EXPECT_TRUE(findFlag(flag)) << parameter.name << " " << flag;
+  EXPECT_EQ(flagOf("cell_b"), "-cell");
+  EXPECT_EQ(flagOf("ncells_a"), "-N");
+  EXPECT_EQ(flagOf("wavelength"), "-lambda");
+  EXPECT_EQ(flagOf("F"), "-hkl");
+  EXPECT_EQ(flagOf("unit_hdiv"), "");
+  EXPECT_EQ(flagOf("no such"), "");
 }
 
 TEST(EveryFlag, SpellingIsTested) {

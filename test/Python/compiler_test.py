@@ -59,6 +59,19 @@ class Compiler(unittest.TestCase):
         with self.assertRaisesRegex(compiler.CompilerError, "-nothing"):
             compiler.judge(flags("-nothing"), "builtin.module()")
 
+    def test_judge_of_a_program(self):
+        """Its numbers are those of the flags; what its own pipeline says is the same code."""
+        small = flags("-detpixels", "24", "-default_F", "100", "-oversample", "1")
+        program = compiler.emit(small)
+        other = program.replace("nb.lattice_factor square", "nb.lattice_factor round")
+        self.assertNotEqual(other, program)
+        whole = compiler.emit(small, "pipeline")
+        self.assertIn("nb-vectorize{", whole)
+        (same, lanes), (of_other, _) = (compiler.judge(small, whole, "builtin.module(func.func(nb-vectorize{width=4}))",
+                                                       program=text, repeat=0) for text in (program, other))
+        self.assertTrue(same.right and lanes.right and of_other.right)
+        self.assertNotEqual(same.instructions, of_other.instructions)
+
     def test_passes(self):
         passes = compiler.passes()
         self.assertGreater(len(passes), 20)

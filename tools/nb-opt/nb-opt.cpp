@@ -1,10 +1,13 @@
 // Run passes on nb programs.
 
+#include "dialect/FlagLocations.h"
 #include "dialect/NB.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/IO/PrintableErrors.h"
 #include "lib/Transforms/Schedule/ScheduleOps.h"
+#include "tools/nb-opt/Help.h"
+#include "tools/nb-opt/RunningPasses.h"
 
 #include "lib/Transforms/OpenText.h"
 #include "mlir/InitAllDialects.h"
@@ -15,6 +18,7 @@
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -53,12 +57,29 @@ struct NameValues : PassWrapper<NameValues, OperationPass<>> {
   SharedText text;
 };
 
+/// An error at an op, with the flags of the experiment that the op is about.
+LogicalResult noteFlags(Diagnostic &diagnostic) {
+  const StringRef flags = nb::flagsAt(diagnostic.getLocation());
+  if (!flags.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+    diagnostic.attachNote() << "this comes from " << flags;
+  return failure(); // who prints it is next
+}
+
+/// MLIR's passes count only where LLVM was built with statistics.
+void explainStatistics(StringRef word) {
+  if (LLVM_FORCE_ENABLE_STATS || word.ltrim('-') != "mlir-pass-statistics")
+    return;
+  llvm::errs() << "nb-opt: note: this LLVM was built without statistics, so that " << word
+               << " prints none; --remarks-filter='.*' says how much each pass did\n";
+}
+
 /// What the project's other tools call it, and what they need.
 std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &words) {
   bool prefix = false;
   for (int i = 0; i < argc; ++i) {
     StringRef word = argv[i];
     prefix |= word.contains("mlir-use-nameloc-as-prefix");
+    explainStatistics(word);
     if (word == "--no-fuse") // wherever a pipeline is chosen, it selects the interpreter's
       words.push_back("--nb-interpreter-pipeline");
     else if (word == "--pipeline" || word.starts_with("--pipeline="))
@@ -111,6 +132,10 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
   config.setPassPipelineSetupFn([given, text](PassManager &passes) {
     if (failed(given.setupPassPipeline(passes)))
       return failure();
+    if (!given.shouldVerifyDiagnostics()) {
+      passes.getContext()->getDiagEngine().registerHandler(noteFlags);
+      nb::nameRunningPasses(passes);
+    }
     if (passes.empty())
       passes.addPass(std::make_unique<NameValues>(text));
     else
@@ -137,5 +162,11 @@ int main(int argc, char **argv) {
     nanobragg::io::makeErrorsPrintable();
   std::vector<std::string> words;
   std::vector<char *> pointers = translate(argc, argv, words);
-  return asMainReturnCode(run(int(words.size()), pointers.data(), registry));
+  const auto runWords = [&] {
+    return asMainReturnCode(run(int(words.size()), pointers.data(), registry));
+  };
+  const bool help = llvm::any_of(words, [](StringRef word) {
+    return word.starts_with("-") && is_contained({"h", "help", "help-hidden"}, word.ltrim('-'));
+  });
+  return help ? nb::printGrouped(runWords) : runWords();
 }

@@ -94,8 +94,9 @@ void Try::explain(const TrialResult &r) {
   const bool wrong = r.image && !r.image->same;
   // Which pass it was that did not end in order stands there, if it was one.
   const bool ends = r.endsBadly() && r.failure.find("pass ") == r.failure.npos;
-  if (wrong || ends || (command.bisect && r.compiles()))
-    blame(r, ends ? Fault::Ends : Fault::Image);
+  const bool wrongGradient = !wrong && r.gradient && !r.gradient->same;
+  if (wrong || wrongGradient || ends || (command.bisect && r.compiles()))
+    blame(r, ends ? Fault::Ends : wrongGradient ? Fault::Gradient : Fault::Image);
 }
 
 void Try::blame(const TrialResult &r, Fault fault) {
@@ -103,11 +104,15 @@ void Try::blame(const TrialResult &r, Fault fault) {
   const auto guilty =
       findGuiltyPass(subject, *expectation, r.pipeline.empty() ? own : r.pipeline, options, fault);
   const char *name = r.name.c_str();
-  const char *what = fault == Fault::Image ? "the image is wrong" : "it does not end in order";
+  struct Words {
+    const char *wrong, *right;
+  };
+  constexpr Words words[] = {{"the image is wrong", "the image is right"},
+                             {"the gradient is wrong", "the gradient is right"},
+                             {"it does not end in order", "it ends in order"}};
+  const Words said = words[size_t(fault)];
   if (!guilty)
-    std::printf(fault == Fault::Image ? "%s: the image is right after each of its passes\n"
-                                      : "%s: it ends in order after each of its passes\n",
-                name);
+    std::printf("%s: %s after each of its passes\n", name, said.right);
   else if (guilty->number > 0)
     std::printf("%s: first guilty pass: %s, number %zu of its pipeline\n", name,
                 guilty->name.c_str(), guilty->number);
@@ -116,7 +121,7 @@ void Try::blame(const TrialResult &r, Fault fault) {
   else
     std::printf("%s: %s ahead of its first pass already: the fault is in the compiler's own "
                 "passes, or in the target\n",
-                name, what);
+                name, said.wrong);
   if (guilty && guilty->value)
     std::printf("  first value that differs: %s\n", guilty->value->toString().c_str());
 }

@@ -370,7 +370,7 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   if (!module)
     return createStringError("translating the program to LLVM IR failed");
   if (named)
-    nameInstructions(*module, namesOfLines, names == Names::InAssembly);
+    nameInstructions(*module, *program, namesOfLines, names == Names::InAssembly);
   if (llvm::Function *reach = module->getFunction(description.function + names::reach.str()))
     description.reaches = !reach->isDeclaration();
   if (complete)

@@ -166,7 +166,7 @@ Expected<KernelDescription> nb::describeFunction(func::FuncOp function) {
 
 Expected<KernelDescription> nb::describeEntryPoints(DictionaryAttr kernel) {
   Signature signature{kernel.getAs<StringAttr>("name").str(),
-                      cast<FunctionType>(kernel.getAs<TypeAttr>("type").getValue()),
+                      typeOfKernel(kernel),
                       {},
                       {},
                       {}};

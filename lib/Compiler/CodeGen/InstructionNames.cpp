@@ -36,7 +36,22 @@ std::vector<std::string> nb::linesOfNames(ModuleOp program) {
   return names;
 }
 
-void nb::nameInstructions(llvm::Module &module, ArrayRef<std::string> names, bool keepLines) {
+/// Blocks stand in their order, and so do the phis in them.
+static void namePhis(LLVM::LLVMFuncOp function, llvm::Function &translated) {
+  for (auto [block, instructions] : llvm::zip(function.getBlocks(), translated)) {
+    if (block.isEntryBlock())
+      continue;
+    for (auto [argument, phi] : llvm::zip(block.getArguments(), instructions.phis()))
+      if (auto name = argument.getLoc()->findInstanceOf<NameLoc>())
+        phi.setName(name.getName().getValue());
+  }
+}
+
+void nb::nameInstructions(llvm::Module &module, ModuleOp program, ArrayRef<std::string> names,
+                          bool keepLines) {
+  for (auto function : program.getOps<LLVM::LLVMFuncOp>())
+    if (llvm::Function *translated = module.getFunction(function.getName()))
+      namePhis(function, *translated);
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::instructions(function)) {
       const llvm::DebugLoc &place = instruction.getDebugLoc();

@@ -17,9 +17,11 @@ namespace mlir::nb {
 /// number N - 1.
 std::vector<std::string> linesOfNames(ModuleOp program);
 
-/// Names the instructions of its translation. With `keepLines` they stay there as debug
+/// Names the instructions of `module`, the translation of `program`, and the phis that block
+/// arguments became. With `keepLines` they stay there as debug
 /// information, which assembly has as .loc; else none is left.
-void nameInstructions(llvm::Module &module, llvm::ArrayRef<std::string> names, bool keepLines);
+void nameInstructions(llvm::Module &module, ModuleOp program, llvm::ArrayRef<std::string> names,
+                      bool keepLines);
 
 } // namespace mlir::nb
 

@@ -5,6 +5,7 @@
 #include "llvm/ADT/ScopeExit.h"
 
 #include <algorithm>
+#include <ctime>
 
 using namespace mlir::nb;
 using nanobragg::RunResult;
@@ -24,12 +25,38 @@ LabRun::LabRun(const nb_kernel_descriptor &kernel, Subject &subject)
   memory.resize(nanobragg::outputSizes(kernel, arguments.data(), shape), nullptr);
 }
 
+static double processorSeconds() {
+  timespec used = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return double(used.tv_sec) + double(used.tv_nsec) * 1e-9;
+}
+
+namespace {
+/// Tables are made ahead of what is timed.
+struct Timed {
+  decltype(nb_kernel_descriptor::prepare) prepare;
+  double prepared;
+};
+Timed timed;
+
+void prepareTimed(const void *const *arguments, void *workspace) {
+  timed.prepare(arguments, workspace);
+  timed.prepared = processorSeconds();
+}
+} // namespace
+
 RunResult LabRun::run() const {
   nanobragg::RunOptions options;
   options.threads = 1;
   const Subject::Part &part = subject.part();
-  return nanobragg::runKernel(kernel, arguments.data(), shape, {part.firstRow, part.lastRow + 1},
-                              memory.addresses(), options);
+  timed.prepare = kernel.prepare;
+  nb_kernel_descriptor watched = kernel;
+  watched.prepare = prepareTimed;
+  RunResult result =
+      nanobragg::runKernel(watched, arguments.data(), shape, {part.firstRow, part.lastRow + 1},
+                           memory.addresses(), options);
+  result.runSeconds = processorSeconds() - timed.prepared;
+  return result;
 }
 
 std::vector<std::vector<double>> LabRun::results() const {

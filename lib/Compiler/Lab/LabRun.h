@@ -14,8 +14,8 @@ public:
   /// Both have to outlive it.
   LabRun(const nb_kernel_descriptor &kernel, Subject &subject);
 
-  /// Pixels that `subject` renders now. The seconds that nb-sim would say it took, without the
-  /// tables.
+  /// Pixels that `subject` renders now. The seconds are the processor's, without the tables: what
+  /// others do on the machine counts less in them than in the seconds of a clock.
   nanobragg::RunResult run() const;
   /// The outputs, in the kernel's order, images of floats as doubles too.
   std::vector<std::vector<double>> results() const;

@@ -67,8 +67,13 @@ static std::optional<NamedDifference> differenceOf(Subject &subject, StringRef b
   func::FuncOp function = first && second ? subject.function(*first) : func::FuncOp();
   if (!function || !second->lookupSymbol<func::FuncOp>(function.getName()))
     return std::nullopt;
-  auto found = firstDifference(*first, *second, function.getName(), subject.arguments(function),
-                               pixel, rtol);
+  RunArguments arguments;
+  try {
+    arguments = subject.arguments(function);
+  } catch (const std::exception &) { // an entry point, which takes memory
+    return std::nullopt;
+  }
+  auto found = firstDifference(*first, *second, function.getName(), arguments, pixel, rtol);
   if (found)
     return *found;
   llvm::consumeError(found.takeError());
@@ -95,7 +100,8 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
     return std::nullopt;
   }
   TrialOptions quick = options;
-  quick.gradientBy.clear();
+  if (fault != Fault::Gradient)
+    quick.gradientBy.clear();
   quick.countInstructions = false;
   Pipeline all = patternsAsPasses(quick.compile.passes.patterns);
   const size_t patterns = all.steps.size();
@@ -105,7 +111,8 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
   for (size_t i = 0; i <= all.steps.size(); ++i) {
     // What is missing to a kernel is the compiler's own, and taken to be right.
     TrialResult result = tryPipeline(subject, expectation, "", begin.text(), quick);
-    const bool wrong = result.compiles() && result.image && !result.image->same;
+    const auto &judged = fault == Fault::Gradient ? result.gradient : result.image;
+    const bool wrong = result.compiles() && judged && !judged->same;
     if (fault == Fault::Ends ? result.endsBadly() : wrong) {
       GuiltyPass guilty{0, "", std::nullopt};
       if (i > patterns)
@@ -113,7 +120,7 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
       else if (i > 0)
         guilty.name = insideModule(all.steps[i - 1].text()).str();
       Pixel pixel;
-      if (wrong && i > 0 &&
+      if (wrong && fault == Fault::Image && i > 0 &&
           std::sscanf(result.image->where.c_str(), "panel %ld, slow %ld, fast %ld", &pixel.panel,
                       &pixel.slow, &pixel.fast) == 3)
         guilty.value = differenceOf(subject, before, begin.text(), pixel, options.tolerance.rtol);

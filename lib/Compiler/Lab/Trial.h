@@ -59,8 +59,9 @@ struct TrialResult {
   bool compiles() const { return failure.empty(); }
   /// Did its process crash, or have to be stopped?
   bool endsBadly() const {
-    return llvm::StringRef(failure).starts_with("crashes") ||
-           llvm::StringRef(failure).starts_with("takes more");
+    const llvm::StringRef why = failure;
+    return why.starts_with("crashes") || why.starts_with("takes more") ||
+           why.starts_with("ends with status") || why == "says nothing";
   }
   bool right() const {
     return compiles() && image && image->same && gradientFailure.empty() &&
@@ -91,8 +92,9 @@ Deviation deviationOf(const RenderedImage &image, const RenderedImage &reference
 
 /// What is looked for.
 enum class Fault {
-  Image, ///< the image is wrong
-  Ends   ///< making or running the kernel crashes, or does not end
+  Image,    ///< the image is wrong
+  Gradient, ///< the image is right, and the gradient is wrong
+  Ends      ///< making or running the kernel crashes, or does not end
 };
 
 /// The first pass after which there is the fault.

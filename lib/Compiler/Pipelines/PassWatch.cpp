@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <iterator>
 #include <unistd.h>
 #include <vector>
@@ -16,23 +18,51 @@ constexpr int caught[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGT
 
 PassWatch *watching = nullptr;
 struct sigaction previous[std::size(caught)];
+std::terminate_handler terminateBefore;
 
 void restore() {
   for (size_t i = 0; i != std::size(caught); ++i)
     sigaction(caught[i], &previous[i], nullptr);
+  std::set_terminate(terminateBefore);
 }
 
-/// The process ends here, so what a handler must not do otherwise is worth trying.
+/// The process ends here, so what must not be done otherwise is worth trying.
+void tell() {
+  PassWatch *watch = std::exchange(watching, nullptr);
+  if (!watch)
+    return;
+  ::alarm(5); // a lock may be held
+  const std::string &name = watch->name();
+  const auto write = [](StringRef text) {
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
+  };
+  // The name takes no memory, of which there may be none.
+  write("pass ");
+  write(name);
+  write(" does not end in order; this shows it: ");
+  write(watch->reproduce() + "\n");
+  ::alarm(0);
+}
+
 void onSignal(int signal) {
   restore();
-  if (PassWatch *watch = std::exchange(watching, nullptr)) {
-    ::alarm(5); // a lock may be held
-    const std::string text = "pass " + watch->name() +
-                             " does not end in order; this shows it: " + watch->reproduce() + "\n";
-    (void)!::write(STDERR_FILENO, text.data(), text.size());
-    ::alarm(0);
-  }
+  tell();
   ::raise(signal);
+}
+
+void onTerminate() {
+  restore();
+  tell();
+  std::terminate();
+}
+
+/// The process is not for a pass to end. Much of it is gone by now, so no program is written.
+void onExit() {
+  if (!watching)
+    return;
+  const std::string text = "pass " + watching->name() + " ends the process\n";
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(EXIT_FAILURE);
 }
 
 /// For a stack that has overflown.
@@ -50,7 +80,10 @@ PassWatch::PassWatch(ModuleOp program, std::string pass, std::string pipeline)
   if (watching) // a pass that runs passes
     return;
   useOtherStack();
+  static const bool registered = std::atexit(onExit) == 0;
+  (void)registered;
   watching = this;
+  terminateBefore = std::set_terminate(onTerminate);
   struct sigaction action = {};
   action.sa_handler = onSignal;
   action.sa_flags = SA_ONSTACK | SA_NODEFER;

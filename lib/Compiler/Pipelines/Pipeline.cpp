@@ -1,5 +1,6 @@
 #include "lib/Compiler/Pipelines/Pipeline.h"
 
+#include "dialect/FlagLocations.h"
 #include "lib/Compiler/Pipelines/PassWatch.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -167,6 +168,8 @@ static llvm::Error runStepwise(Pipeline pipeline, ModuleOp program, IRDump *dump
                                                             "it: " +
                                                             watch.reproduce()
                                                       : message));
+    if (!message.empty())
+      return llvm::createStringError("pass " + name + ": says an error and goes on: " + message);
     if (!dump)
       continue;
     if (llvm::Error error = dump->write(program, name, text))
@@ -186,7 +189,9 @@ static std::string placeOf(Location location) {
 }
 
 std::string nb::sentenceOf(Diagnostic &diagnostic) {
-  return placeOf(diagnostic.getLocation()) + diagnostic.str();
+  const StringRef flags = flagsAt(diagnostic.getLocation());
+  return placeOf(diagnostic.getLocation()) + diagnostic.str() +
+         (flags.empty() ? "" : " (" + flags.str() + ")");
 }
 
 llvm::Error nb::runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump, bool stepwise) {

@@ -16,6 +16,8 @@ struct Collector : remark::detail::MLIRRemarkStreamerBase {
     for (const auto &argument : remark.getArgs())
       if (argument.key == remarkValueKey)
         said.value = argument.val;
+      else if (argument.key == remarkFlagsKey)
+        said.message += " (" + argument.val + ")";
       else
         said.message += (said.message.empty() ? "" : ", ") +
                         (argument.key == "Remark" ? "" : argument.key + "=") + argument.val;

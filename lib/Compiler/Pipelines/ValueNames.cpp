@@ -1,5 +1,6 @@
 #include "lib/Compiler/Pipelines/ValueNames.h"
 
+#include "dialect/FlagLocations.h"
 #include "dialect/Names.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -100,8 +101,10 @@ OwningOpRef<ModuleOp> nb::parseNamed(std::unique_ptr<llvm::MemoryBuffer> file,
     program =
         mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(&parsed, &context, start);
   }
-  if (program)
+  if (program) {
     nameArguments(*program);
+    locateFlags(*program);
+  }
   return program;
 }
 
@@ -160,4 +163,5 @@ void nb::nameFromText(Operation *top, StringRef contents) {
           argument.setLoc(named(names.of(text.at(argument.getLoc()).second), argument.getLoc()));
   });
   nameArguments(top);
+  locateFlags(top);
 }

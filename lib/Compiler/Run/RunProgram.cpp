@@ -2,6 +2,7 @@
 
 #include "dialect/NB.h"
 #include "dialect/Names.h"
+#include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Compiler/Run/KernelRun.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
@@ -26,12 +27,8 @@ Expected<std::vector<InterpreterResult>> nb::interpret(func::FuncOp function,
                                                        const InterpreterOptions &options) {
   std::string message;
   ScopedDiagnosticHandler handler(function.getContext(), [&](Diagnostic &diagnostic) {
-    if (!message.empty())
-      return;
-    llvm::raw_string_ostream stream(message);
-    if (!isa<UnknownLoc>(diagnostic.getLocation()))
-      stream << diagnostic.getLocation() << ": ";
-    stream << diagnostic;
+    if (message.empty())
+      message = sentenceOf(diagnostic);
   });
   auto interpreter = Interpreter::prepare(function);
   if (failed(interpreter))

@@ -9,12 +9,18 @@ int64_t nb::componentCount(Type type) {
   return isa<Vec3Type>(type) ? 3 : isa<Mat3Type>(type) ? 9 : 1;
 }
 
+/// A constant has the place of what needs it, and not its name.
+static Location unnamed(Location loc) {
+  auto name = dyn_cast<NameLoc>(loc);
+  return name ? name.getChildLoc() : loc;
+}
+
 Value nb::indexConstant(OpBuilder &b, Location loc, int64_t value) {
-  return arith::ConstantIndexOp::create(b, loc, value);
+  return arith::ConstantIndexOp::create(b, unnamed(loc), value);
 }
 
 Value nb::zeroConstant(OpBuilder &b, Location loc, Type type) {
-  return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  return arith::ConstantOp::create(b, unnamed(loc), b.getZeroAttr(type));
 }
 
 Value nb::product(OpBuilder &b, Location loc, ValueRange factors) {

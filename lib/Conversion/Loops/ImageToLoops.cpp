@@ -259,6 +259,7 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
     if (!buffers.empty()) {
       // All of the row is 0 first; then the loop covers the part inside, nothing in a row outside.
       auto clear = scf::ForOp::create(b, loc, zeroIndex, columns, indexConstant(b, loc, lanes()));
+      clear.getInductionVar().setLoc(image.getInductionVars().back().getLoc());
       clear->setAttr(names::loop, DimensionAttr::get(b.getContext(), Dimension::fast));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(clear.getBody());
@@ -276,6 +277,7 @@ LogicalResult ImageLowering::row(Value panel, Value slow) {
     end = arith::SelectOp::create(b, loc, inside, stop, begin);
   }
   auto loop = scf::ForOp::create(b, loc, begin, end, indexConstant(b, loc, lanes()));
+  loop.getInductionVar().setLoc(image.getInductionVars().back().getLoc());
   loop->setAttr(names::loop, DimensionAttr::get(b.getContext(), Dimension::fast));
   b.setInsertionPointToStart(loop.getBody());
   return pixels(panel, slow, loop.getInductionVar(), {end, Value()}, rowStart);

@@ -19,6 +19,8 @@ SmallVector<Value> nb::buildNest(
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   ivs.push_back(loop.getInductionVar());
+  for (BlockArgument argument : loop.getRegionIterArgs())
+    argument.setLoc(loc);
   SmallVector<Value> next = buildNest(b, loc, counts.drop_front(),
                                       SmallVector<Value>(loop.getRegionIterArgs()), ivs, body);
   // scf.for without carried values has its terminator already.

@@ -117,8 +117,8 @@ def passes():
 
 
 def emit(flags, stage="nb", **how):
-    """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes on it, "llvm", "asm" or
-    "stats" (what the inner loop is made of)."""
+    """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes on it, "llvm", "asm",
+    "stats" (what the inner loop is made of), or "pipeline", the passes of its kernel with all options."""
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
 
 
@@ -189,16 +189,22 @@ def _verdict(row):
                    row["loop_spills"])
 
 
-def judge(flags, pipeline, *more, repeat=9, gradient="none"):
+def judge(flags, pipeline, *more, program=None, repeat=9, gradient="none"):
     """Is the kernel that a pipeline makes of an experiment right, and is it faster than that of the compiler's own passes?
 
-    A Verdict; of several pipelines a list of them, timed in turn. gradient: parameters whose gradient is looked at, too,
-    with commas between. repeat: rounds of timing, at least 6 for an interval, 0 for none. Each is tried in a process of
-    its own, by the program nb-try.
+    A Verdict; of several pipelines a list of them, timed in turn. program: an nb program as text in place of the
+    experiment's, which gives the numbers. gradient: parameters whose gradient is looked at, too, with commas between.
+    repeat: rounds of timing, at least 6 for an interval, 0 for none. Each is tried in a process of its own, by the program
+    nb-try.
     """
     pipelines = [pipeline, *more]
     asked = [_nb_try(), *words(flags), "--quiet", "--json", f"--repeat={repeat}", f"--grad={gradient}", "--schedule=none"]
-    done = subprocess.run([*asked, *(f"--pipeline={text}" for text in pipelines)], capture_output=True, text=True)
+    with tempfile.TemporaryDirectory(prefix="nanobragg-") as folder:
+        if program is not None:
+            file = pathlib.Path(folder, "program.mlir")
+            file.write_text(_program(program))
+            asked.insert(1, str(file))
+        done = subprocess.run([*asked, *(f"--pipeline={text}" for text in pipelines)], capture_output=True, text=True)
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if len(rows) != len(pipelines) + 1:
         raise CompilerError(done.stderr.strip().removeprefix("nb-try: error: ") or "nb-try says nothing")
