@@ -58,9 +58,9 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
         (record.contains("fixed") && !fixed) || (fixed && !llvm::all_of(fixed, isCount)) ||
         countOf("arguments") != function.getNumInputs() ||
         countOf("results") != function.getNumResults())
-      return op->emitError() << "'" << name
-                             << "' belongs on an entry point, as {arguments = [names], "
-                             << "name = a text, results = [names], type = the text of the function's}";
+      return op->emitError()
+             << "'" << name << "' belongs on an entry point, as {arguments = [names], "
+             << "name = a text, results = [names], type = the text of the function's}";
     return success();
   }
   if (name == names::cull) {

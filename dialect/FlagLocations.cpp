@@ -64,8 +64,8 @@ static void locateFlagsOf(FunctionOpInterface function) {
       for (BlockArgument argument : region.getArguments())
         origins[argument] = nearest;
     if (flagsAt(op->getLoc()).empty())
-      op->setLoc(withFlags(op->getLoc(), StringAttr::get(op->getContext(),
-                                                         llvm::join(nearest.flags, ", "))));
+      op->setLoc(withFlags(op->getLoc(),
+                           StringAttr::get(op->getContext(), llvm::join(nearest.flags, ", "))));
   });
 }
 

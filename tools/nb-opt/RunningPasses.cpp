@@ -40,10 +40,12 @@ void onExit() {
   ::_exit(EXIT_FAILURE);
 }
 
-void onSignal(int signal) {
+void onTermination(int signal) {
   tellRunning();
   ::_exit(128 + signal);
 }
+
+void onInterrupt() { onTermination(SIGINT); }
 
 struct RunningPasses : PassInstrumentation {
   void runBeforePass(Pass *pass, Operation *op) override {
@@ -79,8 +81,8 @@ void nb::nameRunningPasses(PassManager &passes) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::sys::AddSignalHandler(tellRunning, nullptr);
-    for (int signal : {SIGINT, SIGTERM})
-      std::signal(signal, onSignal);
+    llvm::sys::SetInterruptFunction(onInterrupt);
+    std::signal(SIGTERM, onTermination);
     std::atexit(onExit);
   });
   passes.addInstrumentation(std::make_unique<RunningPasses>());

@@ -165,11 +165,7 @@ Expected<KernelDescription> nb::describeFunction(func::FuncOp function) {
 }
 
 Expected<KernelDescription> nb::describeEntryPoints(DictionaryAttr kernel) {
-  Signature signature{kernel.getAs<StringAttr>("name").str(),
-                      typeOfKernel(kernel),
-                      {},
-                      {},
-                      {}};
+  Signature signature{kernel.getAs<StringAttr>("name").str(), typeOfKernel(kernel), {}, {}, {}};
   for (auto [i, name] :
        llvm::enumerate(kernel.getAs<ArrayAttr>("arguments").getAsRange<StringAttr>()))
     signature.arguments.push_back(name.empty() ? "arg" + std::to_string(i) : name.str());

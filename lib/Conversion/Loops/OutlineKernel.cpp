@@ -205,11 +205,10 @@ DictionaryAttr Outliner::signature() {
     results.push_back(nameIn(source.getResultAttrDict(i)));
   std::string type;
   llvm::raw_string_ostream(type) << source.getFunctionType();
-  SmallVector<NamedAttribute> record = {
-      b.getNamedAttr("arguments", b.getArrayAttr(arguments)),
-      b.getNamedAttr("name", source.getSymNameAttr()),
-      b.getNamedAttr("results", b.getArrayAttr(results)),
-      b.getNamedAttr("type", b.getStringAttr(type))};
+  SmallVector<NamedAttribute> record = {b.getNamedAttr("arguments", b.getArrayAttr(arguments)),
+                                        b.getNamedAttr("name", source.getSymNameAttr()),
+                                        b.getNamedAttr("results", b.getArrayAttr(results)),
+                                        b.getNamedAttr("type", b.getStringAttr(type))};
   SmallVector<NamedAttribute> fixed;
   for (unsigned i = 0; i != source.getNumArguments(); ++i)
     if (Attribute count = source.getArgAttr(i, names::fixed))
