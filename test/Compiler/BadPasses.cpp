@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 
+#include <cstdlib>
 #include <unistd.h>
 
 using namespace mlir;
@@ -53,6 +54,38 @@ struct Silent {
   static bool act(func::FuncOp) { return false; }
 };
 
+struct Throw {
+  static constexpr const char *name = "bad-throw";
+  static bool act(func::FuncOp) { throw 42; }
+};
+
+struct Exit {
+  static constexpr const char *name = "bad-exit";
+  static bool act(func::FuncOp) { ::exit(0); }
+};
+
+struct GoesOn {
+  static constexpr const char *name = "bad-goes-on";
+  static bool act(func::FuncOp function) {
+    function.walk([](nb::PolarizationOp op) { op->emitError("this is wrong"); });
+    return true;
+  }
+};
+
+/// The distance is what it is, and does not change.
+struct Gradient {
+  static constexpr const char *name = "bad-gradient";
+  static bool act(func::FuncOp function) {
+    OpBuilder b(&function.front(), function.front().begin());
+    for (BlockArgument argument : function.getArguments())
+      if (auto of = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "nb.name");
+          of && of.getValue() == "distance")
+        argument.replaceAllUsesWith(
+            arith::ConstantOp::create(b, function.getLoc(), b.getF64FloatAttr(0.1)).getResult());
+    return true;
+  }
+};
+
 /// The first product becomes a sum.
 struct Sum {
   static constexpr const char *name = "bad-sum";
@@ -85,6 +118,10 @@ void registerAll() {
   PassRegistration<BadPass<Overflow>>();
   PassRegistration<BadPass<Hang>>();
   PassRegistration<BadPass<Silent>>();
+  PassRegistration<BadPass<Throw>>();
+  PassRegistration<BadPass<Exit>>();
+  PassRegistration<BadPass<GoesOn>>();
+  PassRegistration<BadPass<Gradient>>();
   PassRegistration<BadPass<Sum>>();
   PassRegistration<BadPass<Turn>>();
 }

@@ -41,7 +41,7 @@ class BadPasses(unittest.TestCase):
         subprocess.run([BIN / 'nb-opt', program, '-o', os.devnull], check=True)  # it can be read
 
     def test_crashes(self):
-        for name in ('bad-crash', 'bad-overflow'):
+        for name in ('bad-crash', 'bad-overflow', 'bad-throw'):
             for tool, words in (('nb-sim', ['-nopgm', '-nonoise', '--device=cpu']), ('nb-compile', ['--emit=asm']), ('nb-try', ['--grad=none', '--repeat=0'])):
                 with self.subTest(f'{tool} {name}'):
                     status, text = self.run_tool(tool, *words, passes(name))
@@ -49,6 +49,33 @@ class BadPasses(unittest.TestCase):
                     self.assertIn(f'pass {name} does not end in order', text)
                     self.check_reproducer(name, text)
                     (self.folder / f'reproducer-{name}.mlir').unlink()
+
+    def test_what_ends_the_process(self):
+        for tool, words in (('nb-sim', ['-nopgm', '-nonoise', '--device=cpu']), ('nb-compile', ['--emit=asm']), ('nb-try', ['--grad=none', '--repeat=0'])):
+            status, text = self.run_tool(tool, *words, passes('bad-exit'))
+            self.assertEqual(status, 1, tool)
+            self.assertIn('pass bad-exit ends the process', text)
+
+    def test_an_error_that_is_no_failure(self):
+        """It is one, at its op, with the flags behind it."""
+        status, text = self.run_tool('nb-compile', '--emit=asm', passes('bad-goes-on'))
+        self.assertEqual(status, 1)
+        self.assertRegex(text, r'pass bad-goes-on: says an error and goes on: at %\w+: this is wrong \(-polar')
+
+    def test_a_wrong_gradient(self):
+        status, text = self.run_tool('nb-try', '--grad=distance,cell_a', '--repeat=0', passes('bad-gradient'))
+        self.assertEqual(status, 3)
+        self.assertIn('the gradient is wrong: worst at distance', text)
+        self.assertIn('first guilty pass: bad-gradient, number 2 of its pipeline', text)
+
+    def test_nb_opt(self):
+        program = self.folder / 'a.mlir'
+        program.write_text(subprocess.run([BIN / 'nb-sim', *FLAGS, '--emit=nb'], capture_output=True, text=True, check=True).stdout)
+        for name, said in (('bad-crash', 'did not end'), ('bad-exit', 'did not end'), ('bad-silent', 'failed')):
+            done = subprocess.run([BIN / 'nb-opt', program, f'--load-pass-plugin={PLUGIN}', passes(name)], capture_output=True,
+                                  text=True, timeout=120)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f'this pass {said}: {name} on func.func @image', done.stderr)
 
     def test_a_hang(self):
         status, text = self.try_pass('--timeout=2', passes('bad-hang'))

@@ -37,9 +37,11 @@ constexpr CompileFlag flags[] = {
      "header: the C declaration of that object's function, and what it takes; nb, mlir, llvm, asm: "
      "the program as "
      "text, as written, fused, as LLVM IR, as assembly; stats: what its inner loop is made of; "
+     "pipeline (or --print-pipeline): the passes of the kernel, as --pipeline takes them; "
      "ptx: the assembly of an NVIDIA GPU; cubin: its machine code, which ptxas of the CUDA toolkit "
      "makes (NB_PTXAS names it)",
-     "so obj asm llvm mlir nb stats header ptx cubin", [](C &c, const Text &v) { c.emit = v; }},
+     "so obj asm llvm mlir nb stats pipeline header ptx cubin",
+     [](C &c, const Text &v) { c.emit = v; }},
     {"--target", "CPU",
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
      "aarch64 or aarch64-CPU. Several with commas between: one file with a version for each, of "
@@ -56,9 +58,9 @@ constexpr CompileFlag flags[] = {
     {"--specialize", "COUNTS",
      "compile these counts of the experiment in, with commas between (oversample, phi_steps, "
      "mosaic_domains, sources, layers, panel_count, ncells); the kernel is refused where they "
-     "differ. With --emit=so and --target=native, says what it gained",
+     "differ. off (default): none. With --emit=so and --target=native, says what it gained",
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
-     [](C &c, const Text &v) { c.specialize = split(v); }},
+     [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : split(v); }},
     {"--grad", "[MODE:]PARAMETERS",
      "the kernel of derivatives by these parameters and groups of parameters (nb-sim "
      "--list-parameters), with commas between. MODE is vjp (default: the gradient of a loss, given "
@@ -156,6 +158,8 @@ CompileCommand parseCommand(const std::vector<std::string> &words) {
   CompileCommand command;
   command.experiment = takeOwnFlags(compileFlags(), words, command);
   std::vector<std::string> &others = command.experiment;
+  if (std::erase(others, "--print-pipeline"))
+    command.emit = "pipeline";
   if (!others.empty() && others.front() == words.front() && isProgramFile(others.front())) {
     command.program = others.front();
     others.erase(others.begin());

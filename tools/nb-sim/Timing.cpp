@@ -25,6 +25,7 @@ void Timing::record(Simulator &simulator, const SimulatorOptions &options, const
   startupSeconds = beforeRun + result.firstTileSeconds;
   prepareSeconds = result.prepareSeconds;
   runSeconds = result.runSeconds;
+  renderedSeconds = beforeRun + prepareSeconds + runSeconds;
   samples = simulator.samples();
   samplesLit = result.culled ? result.samplesLit : samples;
   samplesEvaluated = result.culled ? result.samplesEvaluated : samples;
@@ -49,6 +50,7 @@ std::string Timing::toJson() const {
       {"compile_seconds", kernel.compileSeconds},
       {"prepare_seconds", prepareSeconds},
       {"run_seconds", runSeconds},
+      {"output_seconds", totalSeconds - renderedSeconds},
       {"total_seconds", totalSeconds},
       {"samples", samples},
       {"samples_lit", samplesLit},

@@ -23,11 +23,12 @@ struct Timing {
   std::string precision, target;
   /// Processor time before main(): what the operating system and the dynamic loader spent.
   double beforeMainCpuSeconds = 0;
-  double startupSeconds = 0; ///< from main() to the first tile: inputs, kernel, tables, threads
-  double prepareSeconds = 0; ///< the kernel's tables, part of the start-up
-  double runSeconds = 0;     ///< all tiles
-  double totalSeconds = 0;   ///< from main() to the last output's renaming
-  double samples = 0;        ///< innermost evaluations: rendered pixels x samples per pixel
+  double startupSeconds = 0;  ///< from main() to the first tile: inputs, kernel, tables, threads
+  double prepareSeconds = 0;  ///< the kernel's tables, part of the start-up
+  double runSeconds = 0;      ///< all tiles
+  double renderedSeconds = 0; ///< from main() to the last tile
+  double totalSeconds = 0;    ///< from main() to the last output's renaming
+  double samples = 0;         ///< innermost evaluations: rendered pixels x samples per pixel
   /// Those that may have light, and those that were computed, whole blocks of pixels.
   double samplesLit = 0, samplesEvaluated = 0;
   int threads = 1;

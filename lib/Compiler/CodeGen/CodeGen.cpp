@@ -111,6 +111,12 @@ int64_t lanesFor(TargetMachine &machine) {
 }
 
 int64_t pixelsAtOnce(TargetMachine &machine, nanobragg::Precision precision) {
+  if (!machine.getTargetTriple().isX86()) // not measured
+    return fewPixelsAtOnce(machine, precision);
+  return lanesFor(machine) * (precision == nanobragg::Precision::F64 ? 2 : 4);
+}
+
+int64_t fewPixelsAtOnce(TargetMachine &machine, nanobragg::Precision precision) {
   // AVX-512 and NEON have 32 vector registers, AVX and SSE 16.
   bool manyRegisters = !machine.getTargetTriple().isX86() || hasFeature(machine, "avx512f");
   return lanesFor(machine) * (precision != nanobragg::Precision::F64 || manyRegisters ? 2 : 1);

@@ -43,9 +43,13 @@ std::string featuresOf(llvm::TargetMachine &machine);
 /// Lanes of 64-bit elements that the target's vector registers hold.
 int64_t lanesFor(llvm::TargetMachine &machine);
 
-/// Pixels that a kernel computes at once: two registers of f64 lanes where there are registers for
-/// that, so that one group's latencies hide behind the other's; one register of f32 lanes.
+/// Pixels that a kernel computes at once: two registers of lanes, so that one group's latencies
+/// hide behind the other's. That spills registers where there are 16 of them, and is faster still:
+/// docs/benchmarks/lanes.md.
 int64_t pixelsAtOnce(llvm::TargetMachine &machine, nanobragg::Precision precision);
+
+/// The same where a second register of lanes spills others, or stands for pixels that are dark.
+int64_t fewPixelsAtOnce(llvm::TargetMachine &machine, nanobragg::Precision precision);
 
 /// Does the target have AVX-512's estimates of reciprocals?
 bool hasEstimates(llvm::TargetMachine &machine);

@@ -88,6 +88,16 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
   return result;
 }
 
+/// Blocks of what is lit, which are better small; averages, whose lanes have not been measured.
+static bool hasFewLanes(ModuleOp program) {
+  return llvm::any_of(program.getOps<func::FuncOp>(), [](func::FuncOp function) {
+    bool averages = false;
+    for (unsigned i = 0; i != function.getNumArguments(); ++i)
+      averages |= argumentName(function, i) == "draws";
+    return averages || function->hasAttr(names::cull);
+  });
+}
+
 Pipeline Compilation::pipeline() const {
   if (options.engine != nanobragg::Engine::Fused) {
     InterpreterPipelineOptions interpreted;
@@ -108,7 +118,8 @@ Pipeline Compilation::pipeline() const {
   CpuPipelineOptions cpu;
   cpu.derivative = options.derivative;
   cpu.precision = options.precision;
-  cpu.width = pixelsAtOnce(*machine, options.precision);
+  cpu.width = hasFewLanes(*program) ? fewPixelsAtOnce(*machine, options.precision)
+                                    : pixelsAtOnce(*machine, options.precision);
   cpu.estimates = hasEstimates(*machine);
   return cpuPipeline(cpu);
 }
