@@ -5,6 +5,7 @@
 // The targets for which CodeGen.cpp generates code, and nothing else.
 #define NB_OURS_AArch64 ,
 #define NB_OURS_NVPTX ,
+#define NB_OURS_SPIRV ,
 #define NB_OURS_X86 ,
 
 // NB_UNLESS_OURS(X86, text) is nothing, and with another target the text.

@@ -203,4 +203,25 @@ def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def GPUToSPIRV : Pass<"nb-gpu-to-spirv", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "a GPU's kernel to the LLVM dialect, as LLVM makes OpenCL's SPIR-V of it";
+  let description = [{
+    As `convert-gpu-to-llvm-spv`, with arithmetic and branches, and:
+
+    * All pointers are to global memory (address space 1), as those that a kernel takes and finds
+      in what they point to are. A kernel with memory of its own (`llvm.alloca`) is an error.
+    * A kernel has sub-groups of `warp` threads, which exchange numbers in sums over pixels.
+    * An addition to a number that other threads add to (`nb.scattered`) compares and exchanges
+      its 64 bits until it succeeds: few devices add f64 in one step.
+
+    Loops have to be branches (`convert-scf-to-cf`) by then.
+
+    Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-spirv))" kernel.mlir`
+  }];
+  let options = [
+    Option<"warp", "warp", "int64_t", "32", "threads that run in step">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif

@@ -14,17 +14,40 @@ std::string_view ptxVersion(std::string_view chip) {
                                           : "+ptx87";
 }
 
+std::string_view sameName(std::string_view chip) { return chip; }
+
+/// SPIR-V is for all chips alike.
+std::string_view generic(std::string_view) { return "generic"; }
+std::string_view nothing(std::string_view) { return ""; }
+
 constexpr GpuVendor table[] = {
     {.device = "cuda",
      .chipPrefix = "sm_",
+     .language = GpuLanguage::PTX,
      .triple = "nvptx64-nvidia-cuda",
+     .automatic = true,
      .warp = usualWarp,
      .assembler = "ptxas",
      .assemblerVariable = "NB_PTXAS",
      .toolkitVariable = "CUDA_HOME",
      .toolkitFolder = "/usr/local/cuda/bin",
      .toolkitFound = NB_CUDA_BIN_DIR,
+     .cpu = sameName,
      .features = ptxVersion},
+    // An OpenCL loader opens every runtime that is installed, and some of those are of processors.
+    {.device = "opencl",
+     .chipPrefix = "spirv64",
+     .language = GpuLanguage::SPIRV,
+     .triple = "spirv64v1.4-unknown-unknown",
+     .automatic = false,
+     .warp = usualWarp,
+     .assembler = "",
+     .assemblerVariable = "",
+     .toolkitVariable = "",
+     .toolkitFolder = "",
+     .toolkitFound = "",
+     .cpu = generic,
+     .features = nothing},
 };
 
 } // namespace

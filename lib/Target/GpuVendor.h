@@ -1,6 +1,6 @@
 // What is one GPU vendor's own, in one row.
 //
-// A second vendor is a row here, a folder beside runtime/gpu/cuda with an opener in
+// One more vendor is a row here, a folder beside runtime/gpu/cuda with an opener in
 // runtime/gpu/Device.cpp, and the passes from nb-to-gpu's launch to its machine code in
 // lib/Compiler/Pipelines. Everything else asks these rows.
 #ifndef NANOBRAGG_TARGET_GPUVENDOR_H
@@ -13,17 +13,27 @@
 
 namespace nanobragg {
 
+/// What LLVM makes of a program for a GPU.
+enum class GpuLanguage {
+  PTX,  ///< NVIDIA's assembly, through the NVVM dialect
+  SPIRV ///< SPIR-V for OpenCL, in binary form
+};
+
 struct GpuVendor {
   std::string_view device;     ///< what --device calls its GPUs: "cuda", with ":N" for number N
   std::string_view chipPrefix; ///< how the names of its chips begin: "sm_"
-  std::string_view triple;     ///< LLVM's, of code for its chips
+  GpuLanguage language;
+  std::string_view triple; ///< LLVM's, of code for its chips
+  /// Does --device=auto look for one? Where that costs little.
+  bool automatic;
   int warp;                    ///< threads that run in step
   /// The program that makes machine code of text, "ptxas"; empty: there is none.
   std::string_view assembler;
   std::string_view assemblerVariable; ///< what in the environment names it: "NB_PTXAS"
   /// Where its toolkit is: as a variable of the environment says, as usual, as CMake found it.
   std::string_view toolkitVariable, toolkitFolder, toolkitFound;
-  /// LLVM's target features for a chip of this name.
+  /// What LLVM calls the chip of this name, and its target features.
+  std::string_view (*cpu)(std::string_view chip);
   std::string_view (*features)(std::string_view chip);
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/gpu/KernelExecutor.h"
 
+#include "runtime/gpu/Runner.h"
 #include "runtime/processor/FixedCounts.h"
 
 namespace nanobragg {
@@ -8,7 +9,7 @@ static std::unique_ptr<gpu::Runner> gpuFor(const KernelHandle &kernel,
                                            std::shared_ptr<gpu::Device> device) {
   if (!kernel->device)
     return nullptr;
-  return (device ? device : gpu::openDeviceFor(*kernel))->load(kernel);
+  return std::make_unique<gpu::Runner>(kernel, device ? device : gpu::openDeviceFor(*kernel));
 }
 
 KernelExecutor::KernelExecutor(KernelHandle handle, std::shared_ptr<gpu::Device> gpu)

@@ -9,6 +9,10 @@
 
 namespace nanobragg {
 
+namespace gpu {
+class Runner;
+}
+
 /// Runs a kernel again and again, wherever it belongs: on the processor, or on a GPU, in whose
 /// memory it keeps what the next run will need too. To be used by one thread at a time.
 class KernelExecutor {

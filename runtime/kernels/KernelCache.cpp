@@ -35,7 +35,7 @@ std::string describeRequest(const KernelRequest &request) {
          line("patterns", request.passes.patterns);
 }
 
-/// Kernels of a GPU are cubin where there is an assembler, else PTX.
+/// Kernels of an NVIDIA GPU are cubin where there is an assembler, else PTX.
 static std::string describeAssembler(const KernelRequest &request) {
   if (!request.isForGpu())
     return "";

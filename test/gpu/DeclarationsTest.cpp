@@ -3,43 +3,15 @@
 // The types have other names there, so that what a call passes is compared: how many arguments, of
 // what size, and which of them are pointers.
 #include "runtime/gpu/cuda/Driver.h"
+#include "test/gpu/Signatures.h"
 
 #include <cuda.h>
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <type_traits>
-
 namespace {
 
 using namespace nanobragg::cuda;
-
-struct Passed {
-  std::size_t size;
-  bool pointer;
-  bool operator==(const Passed &) const = default;
-};
-
-template <typename T>
-constexpr Passed passed = {sizeof(T), std::is_pointer_v<T>};
-
-template <typename Result, typename... Arguments>
-constexpr std::array<Passed, sizeof...(Arguments) + 1> signatureOf(Result (*)(Arguments...)) {
-  return {passed<Result>, passed<Arguments>...};
-}
-
-template <typename Ours, typename Theirs>
-constexpr bool same(Ours ours, Theirs theirs) {
-  const auto a = signatureOf(ours);
-  const auto b = signatureOf(theirs);
-  if (a.size() != b.size())
-    return false;
-  for (std::size_t i = 0; i != a.size(); ++i)
-    if (!(a[i] == b[i]))
-      return false;
-  return true;
-}
 
 TEST(CudaDeclarations, FunctionsTakeTheSameArguments) {
   const Driver driver;

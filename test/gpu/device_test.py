@@ -21,6 +21,10 @@ NB_SIM = ""
 
 
 class Device(unittest.TestCase):
+    device = "gpu-on-cpu"
+    # Of sums over pixels, which each device adds up in another order.
+    rounding = 1e-13
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -33,12 +37,15 @@ class Device(unittest.TestCase):
         done = self.nb_sim(*words, f"--device={device}", "--no-fallback", "--threads=1", "--quiet",
                            "-nonoise", "-nopgm", "-floatfile", "image.bin", "--timing", "t.json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        target = json.loads((self.root / "t.json").read_text())["target"]
-        self.assertEqual(target.rpartition(" ")[2] if "gpu-on-cpu" in target else "cpu", device, target)
+        self.assertEqual(self.device_of(json.loads((self.root / "t.json").read_text())), device)
         return np.fromfile(self.root / "image.bin", "<f4").astype(float)
 
+    def device_of(self, timing):
+        target = timing["target"]
+        return target.rpartition(" ")[2] if "gpu-on-cpu" in target else "cpu"
+
     def compare(self, *words, rtol=1e-6, atol=1e-9):
-        want, got = self.render("cpu", *words), self.render("gpu-on-cpu", *words)
+        want, got = self.render("cpu", *words), self.render(self.device, *words)
         self.assertGreater(want.size, 0)
         np.testing.assert_allclose(got, want, rtol=rtol, atol=atol * np.abs(want).max())
         return want
@@ -74,7 +81,7 @@ class Device(unittest.TestCase):
         self.assertEqual(image.size, 2 * 32 * 32)
 
     def test_threads_do_not_change_the_image(self):
-        words = (*SMALL, "-detpixels", "150", "--device=gpu-on-cpu", "--quiet", "-nonoise", "-nopgm")
+        words = (*SMALL, "-detpixels", "150", f"--device={self.device}", "--quiet", "-nonoise", "-nopgm")
         for threads in (1, 3):
             self.assertEqual(self.nb_sim(*words, f"--threads={threads}", "-floatfile",
                                          f"{threads}.bin").returncode, 0)
@@ -95,25 +102,25 @@ class Device(unittest.TestCase):
                       ("-curved_det", "-mosaic_dom", "300", "-mosaic", "0.3"),
                       ("-Ncells_def", "2", "1", "-3")):
             with self.subTest(words):
-                everything = self.render("gpu-on-cpu", *SHARP, *words, "--cull=off")
+                everything = self.render(self.device, *SHARP, *words, "--cull=off")
                 np.testing.assert_array_equal(
-                    self.render("gpu-on-cpu", *SHARP, *words, "--cull=exact"), everything)
+                    self.render(self.device, *SHARP, *words, "--cull=exact"), everything)
                 timing = json.loads((self.root / "t.json").read_text())
                 self.assertLess(timing["samples_evaluated"], 0.5 * timing["samples"])
                 self.assertGreater(np.count_nonzero(everything), 0)
-        everything = self.render("gpu-on-cpu", *SHARP)
+        everything = self.render(self.device, *SHARP)
         timing = json.loads((self.root / "t.json").read_text())
         self.assertEqual(timing["samples_evaluated"], timing["samples"])
         for words in (("--cull=1e-9",), ("-square_xtal", "--cull=1e-9"), ("-round_xtal", "--cull=1e-5")):
             with self.subTest(words):
-                off = self.render("gpu-on-cpu", *SHARP, *words, "--cull=off")
-                some = self.render("gpu-on-cpu", *SHARP, *words)
+                off = self.render(self.device, *SHARP, *words, "--cull=off")
+                some = self.render(self.device, *SHARP, *words)
                 timing = json.loads((self.root / "t.json").read_text())
                 self.assertLess(timing["samples_evaluated"], 0.9 * timing["samples"])
                 self.assertTrue((some <= off * (1 + 1e-6)).all())
                 peak = off.max()
                 if "-round_xtal" in words:  # its pixels at their peaks
-                    peak = self.render("gpu-on-cpu", *SHARP, *words, "-fudge", "0", "--cull=off").max()
+                    peak = self.render(self.device, *SHARP, *words, "-fudge", "0", "--cull=off").max()
                 np.testing.assert_allclose(some, off, rtol=1e-6, atol=1e-5 * peak)
 
     def test_gradients_of_what_is_lit(self):
@@ -127,7 +134,7 @@ class Device(unittest.TestCase):
             self.assertGreaterEqual(self.compare_gradients(*words, rtol=1e-6), 10)
 
     def test_warps_of_64(self):
-        """As AMD's gfx9 has them: pixels are the same, sums over them differ by their order. Blocks
+        """On the processor, as AMD's gfx9 has them: pixels are the same, sums over them differ by their order. Blocks
         of pixels that are lit have twice the columns."""
         wide = "gpu-on-cpu:64"
         for words in ((*SMALL, "-detpixels_x", "129", "-detpixels_y", "3"),
@@ -160,10 +167,11 @@ class Device(unittest.TestCase):
         self.assertEqual(result["engine"], "fused")
         return result
 
-    def compare_gradients(self, *words, rtol=1e-13, device="gpu-on-cpu"):
+    def compare_gradients(self, *words, rtol=None, device=None):
         """What the sums of both devices differ by is rounding, of terms that may cancel: it is
         measured by the loss, per size of the parameter."""
-        want, got = self.gradient("cpu", *words), self.gradient(device, *words)
+        rtol = rtol or self.rounding
+        want, got = self.gradient("cpu", *words), self.gradient(device or self.device, *words)
         self.assertGreater(abs(want["loss"]), 0)
         self.assertLess(abs(got["loss"] - want["loss"]), rtol * abs(want["loss"]))
         compared = 0
@@ -209,7 +217,7 @@ class Device(unittest.TestCase):
             *SMALL, "-detpixels", "40", "--panels", "panels.json", "--grad=panels"), 2)
 
     def test_threads_do_not_change_the_gradient(self):
-        words = (*SMALL, "-detpixels", "150", "--device=gpu-on-cpu", "--quiet", "--grad=scalars",
+        words = (*SMALL, "-detpixels", "150", f"--device={self.device}", "--quiet", "--grad=scalars",
                  "--json")
         one, three = (self.nb_sim(*words, f"--threads={n}").stdout for n in (1, 3))
         self.assertTrue(one.startswith("{"))
@@ -240,7 +248,8 @@ class Device(unittest.TestCase):
 
     def test_devices_that_there_are_not(self):
         for device in ("tpu", "cuda:", "cuda:x", "cuda:-1", "cpu:1"):
-            self.assertIn("is no device; say auto, cpu, gpu-on-cpu, gpu-on-cpu:64, cuda or cuda:N",
+            self.assertIn("is no device; say auto, cpu, gpu-on-cpu, gpu-on-cpu:64, cuda or cuda:N, "
+                          "opencl or opencl:N",
                           self.refused(f"--device={device}"))
 
 

@@ -43,7 +43,7 @@ std::string inspectKernel(const std::string &file) {
             (version.features.empty() ? "nothing more" : version.features) + "\n";
   for (const KernelTextCode &code : first.codes)
     text += "code       " + code.chip + " " + code.kind + ", " +
-            (code.kind == "ptx" ? "version " : "made by CUDA ") + code.version + ", " + code.bytes +
+            (code.kind == "cubin" ? "made by CUDA " : "version ") + code.version + ", " + code.bytes +
             " bytes\n";
   text += "variant    " + (first.variant.empty() ? "of its own" : first.variant) + "\n\n";
   text += "parameter            kind        shape                 unit\n";

@@ -4,6 +4,8 @@
 #include "lib/Compiler/CodeGen/Assemble.h"
 #include "lib/Compiler/CodeGen/LinkKernel.h"
 
+#include "llvm/IR/Constants.h"
+
 using namespace mlir;
 using namespace mlir::nb;
 using llvm::createStringError;
@@ -21,11 +23,15 @@ public:
                          bool newest);
   Expected<SmallVector<char, 0>> link(StringRef kind, nanobragg::KernelSpecification made);
 
+  /// The chip's own code, and what its driver compiles.
   std::vector<DeviceCode> cubins, texts;
 
 private:
   Expected<std::unique_ptr<Compilation>> compilationFor(const nanobragg::KernelTarget &target,
                                                         StringRef folder);
+  llvm::Error addPtx(Compilation &c, const std::string &chip, const Assembler &assembler,
+                     bool newest);
+  llvm::Error addSpirv(Compilation &c, const std::string &chip);
 
   const CompileOptions &options;
   std::unique_ptr<Compilation> fused;
@@ -37,6 +43,9 @@ private:
 /// The threads of a block, which the kernel says itself.
 static unsigned threadsOfBlock(const llvm::Function &kernel) {
   unsigned threads = 0;
+  if (const llvm::MDNode *size = kernel.getMetadata("reqd_work_group_size"))
+    return unsigned(
+        llvm::mdconst::extract<llvm::ConstantInt>(size->getOperand(0))->getZExtValue());
   StringRef said = kernel.getFnAttribute("nvvm.maxntid").getValueAsString();
   said.consumeInteger(10, threads);
   return threads;
@@ -46,6 +55,11 @@ static unsigned threadsOfBlock(const llvm::Function &kernel) {
 static std::string versionOf(ArrayRef<char> ptx) {
   StringRef rest = StringRef(ptx.data(), ptx.size()).split(".version ").second;
   return rest.take_until([](char c) { return isspace(c); }).str();
+}
+
+/// "1.4", from the second word of the module.
+static std::string versionOfSpirv(ArrayRef<char> code) {
+  return code.size() < 8 ? "" : std::to_string(code[6]) + "." + std::to_string(code[5]);
 }
 
 llvm::Error GpuKernel::start(StartCompilation start) {
@@ -92,6 +106,25 @@ llvm::Error GpuKernel::compileFor(const nanobragg::KernelTarget &target, const A
   if (c.module->getFunction(name))
     reduce = name;
   threads = threadsOfBlock(*c.module->getFunction(c.description.function));
+  switch (target.vendor()->language) {
+  case nanobragg::GpuLanguage::PTX:
+    return addPtx(c, chip, assembler, newest);
+  case nanobragg::GpuLanguage::SPIRV:
+    return addSpirv(c, chip);
+  }
+  llvm_unreachable("unknown language");
+}
+
+llvm::Error GpuKernel::addSpirv(Compilation &c, const std::string &chip) {
+  auto code = c.code(llvm::CodeGenFileType::ObjectFile);
+  if (!code)
+    return code.takeError();
+  texts.push_back({chip, "spirv", versionOfSpirv(*code), std::move(*code)});
+  return llvm::Error::success();
+}
+
+llvm::Error GpuKernel::addPtx(Compilation &c, const std::string &chip, const Assembler &assembler,
+                              bool newest) {
   auto ptx = c.code(llvm::CodeGenFileType::AssemblyFile);
   if (!ptx)
     return ptx.takeError();
@@ -153,12 +186,18 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start,
   auto assembler = Assembler::find(chips.front().name);
   if (!assembler)
     return assembler.takeError();
-  const bool cubin = kind == "cubin";
+  const bool cubin = kind == "cubin", spirv = kind == "spirv";
   if (cubin && chips.size() != 1)
     return createStringError("a cubin is for one chip: '" + options.targetText() + "' are several");
   if (cubin && !*assembler)
     return createStringError("there is no ptxas, which makes cubin of PTX: install the CUDA "
                              "toolkit, name its ptxas with NB_PTXAS, or ask for ptx");
+  const auto language = [&](const nanobragg::KernelTarget &chip) { return chip.vendor()->language; };
+  using Language = nanobragg::GpuLanguage;
+  if ((cubin && language(chips.front()) != Language::PTX) ||
+      (spirv && language(chips.front()) != Language::SPIRV))
+    return createStringError("there is no " + kind.str() + " of " + chips.front().name +
+                             ": cubin is for NVIDIA chips such as sm_90, spirv for spirv64");
   GpuKernel kernel(options);
   if (auto error = kernel.start(start))
     return error;
@@ -167,5 +206,7 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start,
       return error;
   if (cubin)
     return std::move(kernel.cubins.front().bytes);
+  if (spirv)
+    return std::move(kernel.texts.front().bytes);
   return kernel.link(kind, std::move(made));
 }

@@ -27,6 +27,7 @@ Target resolveTarget(const nanobragg::KernelTarget &what) {
   switch (what.kind) {
   case Kind::Chip:
     target.triple = what.vendor()->triple;
+    target.cpu = what.vendor()->cpu(what.name);
     target.features = what.vendor()->features(what.name);
     break;
   case Kind::HostOfGpu:
@@ -64,6 +65,10 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    LLVMInitializeSPIRVTargetInfo();
+    LLVMInitializeSPIRVTarget();
+    LLVMInitializeSPIRVTargetMC();
+    LLVMInitializeSPIRVAsmPrinter();
   });
   std::string error;
   Triple triple(target.triple);
@@ -131,6 +136,8 @@ static bool isDoneOnce(const llvm::Function &function) {
   return function.getName().ends_with(names::prepare);
 }
 
+static bool isOfGpu(const Triple &triple) { return triple.isNVPTX() || triple.isSPIRV(); }
+
 void optimize(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
@@ -140,7 +147,7 @@ void optimize(Module &module, TargetMachine &machine) {
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("target-features", machine.getTargetFeatureString());
-    if (machine.getTargetTriple().isNVPTX())
+    if (isOfGpu(machine.getTargetTriple()))
       continue;
     if (isDoneOnce(function)) {
       function.addFnAttr(llvm::Attribute::OptimizeNone);

@@ -111,7 +111,7 @@ Pipeline Compilation::pipeline() const {
     gpu.precision = options.precision;
     gpu.part = target.isTwin() ? Part::Loops : target.isGPU() ? Part::Device : Part::Host;
     gpu.warp = target.what.threadsOfWarp();
-    gpu.chip = target.cpu;
+    gpu.chip = target.what.name;
     gpu.features = target.features;
     return gpuPipeline(gpu);
   }

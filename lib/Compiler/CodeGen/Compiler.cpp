@@ -58,7 +58,9 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     return createStringError("unknown stage '" + stage.str() +
                              "': expected nb, mlir, report, pipeline, until-before=STAGE, "
                              "until-after=STAGE, llvm, asm, stats or ptx");
-  if (stage != "llvm" && c.target.isGPU() != (stage == "ptx"))
+  const nanobragg::GpuVendor *vendor = c.target.what.vendor();
+  const bool hasPtx = vendor && vendor->language == nanobragg::GpuLanguage::PTX;
+  if (stage != "llvm" && (c.target.isGPU() || stage == "ptx") && !(hasPtx && stage == "ptx"))
     return createStringError(
         "there is no " + stage.str() + " for " + c.target.triple +
         ": ptx is for NVIDIA chips such as sm_90, asm and stats for processors");

@@ -110,7 +110,14 @@ Expected<std::optional<Stage>> nb::nextStage(Progress progress, const Target &ta
       return createStringError(
           "the program launches the program of a GPU (nb-to-gpu), and the target is a processor: "
           "leave that pass out, or name gpu-on-cpu or a chip as the target");
-    return target.isGPU() ? Stage::NVVM : target.isTwin() ? Stage::Grid : Stage::Host;
+    if (const nanobragg::GpuVendor *vendor = target.what.vendor())
+      switch (vendor->language) {
+      case nanobragg::GpuLanguage::PTX:
+        return Stage::NVVM;
+      case nanobragg::GpuLanguage::SPIRV:
+        return Stage::SPIRV;
+      }
+    return target.isTwin() ? Stage::Grid : Stage::Host;
   case Progress::Code:
     return std::nullopt;
   }

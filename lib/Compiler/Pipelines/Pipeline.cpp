@@ -18,7 +18,7 @@ StringRef nb::nameOf(Stage stage) {
                                      "cull",     "lanes",         "loops",
                                      "arith",    "outline",       "gpu",
                                      "grid",     "host",          "llvm",
-                                     "nvvm",     "pipeline"};
+                                     "nvvm",     "spirv",         "pipeline"};
   return names[size_t(stage)];
 }
 

@@ -40,6 +40,7 @@ enum class Stage {
   Host,
   LLVM,
   NVVM,
+  SPIRV,
   User ///< passes of the user's, whatever they do
 };
 

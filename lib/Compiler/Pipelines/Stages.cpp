@@ -134,14 +134,19 @@ void stages::lowerToLLVM(Pipeline &p) {
   p.add(createReconcileUnrealizedCastsPass());
 }
 
-void stages::lowerToNVVM(Pipeline &p, const ChipOptions &options) {
-  p.stage(Stage::NVVM);
+/// The launches as kernels of a gpu.module.
+static void addDeviceModule(Pipeline &p) {
   p.add(createSumOverWarps());
   // Before anything can make the launch share values with its surroundings.
   p.add(createGpuKernelOutliningPass());
   addUpstreamLowerings(p);
   p.add(createCanonicalizerPass());
   p.add(createCSEPass());
+}
+
+void stages::lowerToNVVM(Pipeline &p, const ChipOptions &options) {
+  p.stage(Stage::NVVM);
+  addDeviceModule(p);
   GpuNVVMAttachTargetOptions target;
   target.chip = options.chip;
   target.features = options.features;
@@ -149,5 +154,14 @@ void stages::lowerToNVVM(Pipeline &p, const ChipOptions &options) {
   p.addOn<gpu::GPUModuleOp>(createSCFToControlFlowPass());
   p.addOn<gpu::GPUModuleOp>(createConvertVectorToLLVMPass());
   p.addOn<gpu::GPUModuleOp>(createGPUToNVVM(GPUToNVVMOptions{options.blocks}));
+  p.addOn<gpu::GPUModuleOp>(createReconcileUnrealizedCastsPass());
+}
+
+void stages::lowerToSPIRV(Pipeline &p, int64_t warp) {
+  p.stage(Stage::SPIRV);
+  addDeviceModule(p);
+  p.addOn<gpu::GPUModuleOp>(createSCFToControlFlowPass());
+  p.addOn<gpu::GPUModuleOp>(createConvertVectorToLLVMPass());
+  p.addOn<gpu::GPUModuleOp>(createGPUToSPIRV(GPUToSPIRVOptions{warp}));
   p.addOn<gpu::GPUModuleOp>(createReconcileUnrealizedCastsPass());
 }

@@ -17,7 +17,7 @@ struct ArithmeticOptions {
   bool estimates = false; ///< the target has AVX-512's estimates of reciprocals
 };
 
-/// A chip of a GPU.
+/// A chip of NVIDIA's.
 struct ChipOptions {
   std::string chip = "sm_90", features = "+ptx78";
   int64_t blocks = 0; ///< that a multiprocessor should hold; 0: by the size of the loops
@@ -80,6 +80,8 @@ void keepHost(Pipeline &);
 void lowerToLLVM(Pipeline &);
 /// "nvvm": a gpu.module in the NVVM dialect; what runs on the host is left as it is.
 void lowerToNVVM(Pipeline &, const ChipOptions &);
+/// "spirv": a gpu.module in the LLVM dialect, as OpenCL's SPIR-V is made of.
+void lowerToSPIRV(Pipeline &, int64_t warp);
 
 } // namespace stages
 } // namespace mlir::nb

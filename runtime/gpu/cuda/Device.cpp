@@ -1,7 +1,8 @@
 #include "runtime/gpu/cuda/Device.h"
 
 #include "runtime/gpu/cuda/Open.h"
-#include "runtime/gpu/cuda/Runner.h"
+#include "runtime/gpu/cuda/Module.h"
+#include "runtime/gpu/cuda/Queue.h"
 
 namespace nanobragg::cuda {
 
@@ -22,18 +23,7 @@ static std::string listDevices(const Driver &driver, int count) {
   return text;
 }
 
-std::shared_ptr<Device> Device::open(int number) {
-  static std::mutex opening;
-  static std::map<int, std::weak_ptr<Device>> &devices = *new std::map<int, std::weak_ptr<Device>>;
-  std::lock_guard lock(opening);
-  if (auto found = devices[number].lock())
-    return found;
-  std::shared_ptr<Device> device(new Device(Driver::open(), number));
-  devices[number] = device;
-  return device;
-}
-
-Device::Device(const Driver &api, int number) : api(api), number(number) {
+Device::Device(int number) : api(Driver::open()), number(number) {
   int count = 0;
   const Result result = api.deviceCount(&count);
   if (result != Result::Success || count == 0)
@@ -61,15 +51,34 @@ std::string Device::describe() const {
   return model + " (cuda:" + std::to_string(number) + ", " + chip() + ")";
 }
 
-std::unique_ptr<gpu::Runner> Device::load(KernelHandle kernel) {
-  return std::make_unique<Runner>(std::move(kernel), shared_from_this());
+Address Device::allocate(std::size_t bytes) const {
+  const Current current(*this);
+  Address address = 0;
+  const Result result = api.allocate(&address, bytes);
+  if (result == Result::OutOfMemory)
+    return 0;
+  api.check(result, "allocate memory");
+  return address;
 }
 
-std::shared_ptr<gpu::Device> openDevice(int number) { return Device::open(number); }
+void Device::free(Address address) const noexcept {
+  withContext([&] { api.free(address); });
+}
 
-Device::MemoryInfo Device::memory() const {
+std::unique_ptr<gpu::Queue> Device::openQueue() {
+  return std::make_unique<Queue>(std::static_pointer_cast<const Device>(shared_from_this()));
+}
+
+std::shared_ptr<const gpu::Module> Device::load(KernelHandle kernel) {
+  return std::make_shared<const Module>(std::static_pointer_cast<const Device>(shared_from_this()),
+                                        std::move(kernel));
+}
+
+std::shared_ptr<gpu::Device> openDevice(int number) { return std::make_shared<Device>(number); }
+
+gpu::MemoryInfo Device::memory() const {
   const Current current(*this);
-  MemoryInfo info;
+  gpu::MemoryInfo info;
   api.check(api.memoryInfo(&info.free, &info.total), "say how much memory is free");
   return info;
 }

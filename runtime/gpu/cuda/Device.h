@@ -5,19 +5,16 @@
 #include "runtime/gpu/Device.h"
 #include "runtime/gpu/cuda/Driver.h"
 
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 
 namespace nanobragg::cuda {
 
 /// A GPU with its primary context, which other users of CUDA in the process share. All that is on
 /// the device holds on to it. Safe to use from several threads.
-class Device : public gpu::Device, public std::enable_shared_from_this<Device> {
+class Device : public gpu::Device {
 public:
-  /// The one of this number; the same object as long as one is in use. Throws NoGpu.
-  static std::shared_ptr<Device> open(int number);
+  /// Throws NoGpu.
+  explicit Device(int number);
   ~Device() override;
   Device(const Device &) = delete;
 
@@ -25,14 +22,12 @@ public:
   /// Compute capability 9.0 is 90.
   int capability() const { return 10 * major + minor; }
   int multiprocessors() const { return processors; }
-  /// "sm_90".
   std::string chip() const override { return "sm_" + std::to_string(capability()); }
-  /// "NVIDIA H200 (cuda:0, sm_90)".
   std::string describe() const override;
-  std::unique_ptr<gpu::Runner> load(KernelHandle kernel) override;
-
-  /// Makes the context the calling thread's until popContext, where nothing may be thrown.
-  bool push() const noexcept { return api.pushContext(context) == Result::Success; }
+  Address allocate(std::size_t bytes) const override;
+  void free(Address address) const noexcept override;
+  gpu::MemoryInfo memory() const override;
+  std::unique_ptr<gpu::Queue> openQueue() override;
 
   /// Makes the context the calling thread's for as long as it lives. The driver's functions that
   /// allocate, copy and launch need that.
@@ -51,44 +46,27 @@ public:
     const Device &device;
   };
 
-  struct MemoryInfo {
-    std::size_t free = 0, total = 0;
-  };
-  /// With other processes' memory counted as used.
-  MemoryInfo memory() const;
+  /// Calls `act` with the context where that can be had: in destructors, where nothing may be
+  /// thrown.
+  template <typename Act>
+  void withContext(Act act) const noexcept {
+    if (api.pushContext(context) != Result::Success)
+      return;
+    act();
+    Context ignored;
+    api.popContext(&ignored);
+  }
 
-  /// What is the same for several users, as long as one of them holds it: `make` is called when
-  /// none does. Keys of different kinds of things differ; T is const.
-  template <typename T, typename Make>
-  std::shared_ptr<T> shared(const std::string &key, Make make) {
-    std::lock_guard lock(mutex);
-    if (const auto found = things.find(key); found != things.end())
-      if (auto thing = std::static_pointer_cast<T>(found->second.lock()))
-        return thing;
-    std::erase_if(things, [](const auto &thing) { return thing.second.expired(); });
-    std::shared_ptr<T> made = make();
-    things[key] = made;
-    return made;
-  }
-  /// Null when it has no owner.
-  template <typename T>
-  std::shared_ptr<T> find(const std::string &key) {
-    std::lock_guard lock(mutex);
-    const auto found = things.find(key);
-    return found == things.end() ? nullptr : std::static_pointer_cast<T>(found->second.lock());
-  }
+protected:
+  std::shared_ptr<const gpu::Module> load(KernelHandle kernel) override;
 
 private:
-  Device(const Driver &api, int number);
-
   const Driver &api;
   const int number;
   Ordinal ordinal = 0;
   Context context = nullptr;
   std::string model;
   int major = 0, minor = 0, processors = 0;
-  std::mutex mutex;
-  std::map<std::string, std::weak_ptr<const void>> things; ///< guarded by mutex
 };
 
 } // namespace nanobragg::cuda

@@ -63,15 +63,7 @@ std::string listCodes(const nb_device_kernel &kernel) {
 
 } // namespace
 
-std::shared_ptr<const Module> Module::of(const std::shared_ptr<Device> &device,
-                                         const KernelHandle &kernel) {
-  char key[40];
-  std::snprintf(key, sizeof key, "module %p", static_cast<const void *>(kernel.get()));
-  return device->shared<const Module>(
-      key, [&] { return std::shared_ptr<const Module>(new Module(device, kernel)); });
-}
-
-Module::Module(std::shared_ptr<Device> on, KernelHandle handleOfKernel)
+Module::Module(std::shared_ptr<const Device> on, KernelHandle handleOfKernel)
     : device(std::move(on)), kernel(std::move(handleOfKernel)) {
   const Device::Current current(*device);
   load();
@@ -93,11 +85,7 @@ Module::Module(std::shared_ptr<Device> on, KernelHandle handleOfKernel)
 }
 
 Module::~Module() {
-  Context ignored;
-  if (!device->push())
-    return;
-  device->driver().unloadModule(handle);
-  device->driver().popContext(&ignored);
+  device->withContext([&] { device->driver().unloadModule(handle); });
 }
 
 Result Module::tryCode(const nb_device_code &code) {

@@ -9,30 +9,30 @@ namespace nanobragg::cuda {
 
 /// The code of a kernel that fits the device: cubin of its major version and of no later minor one,
 /// or else PTX, which the driver compiles.
-class Module {
+class Module : public gpu::Module {
 public:
-  /// One for all that run this kernel there. Throws std::runtime_error that says what chips the
-  /// kernel is for, or what the driver is too old for.
-  static std::shared_ptr<const Module> of(const std::shared_ptr<Device> &device,
-                                          const KernelHandle &kernel);
-  ~Module();
+  /// Throws std::runtime_error that says what chips the kernel is for, or what the driver is too
+  /// old for.
+  Module(std::shared_ptr<const Device> device, KernelHandle kernel);
+  ~Module() override;
   Module(const Module &) = delete;
 
-  Function entry() const { return entryFunction; }
-  Function reduce() const { return reduceFunction; }
-  /// That a multiprocessor can hold at a time.
-  int residentBlocks() const { return blocks; }
+  Function function(gpu::Entry entry) const {
+    return entry == gpu::Entry::Render ? entryFunction : reduceFunction;
+  }
+  std::int64_t residentBlocks() const override {
+    return std::int64_t(blocks) * device->multiprocessors();
+  }
 
 private:
-  Module(std::shared_ptr<Device> device, KernelHandle kernel);
   void load();
   Result tryCode(const nb_device_code &code);
 
-  std::shared_ptr<Device> device;
+  std::shared_ptr<const Device> device;
   KernelHandle kernel;
   ModuleHandle handle = nullptr;
   Function entryFunction = nullptr, reduceFunction = nullptr;
-  int blocks = 1;
+  int blocks = 1; ///< that a multiprocessor can hold at a time
   std::string complaint; ///< the driver's, about PTX
 };
 

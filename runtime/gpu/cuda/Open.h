@@ -6,8 +6,7 @@
 
 namespace nanobragg::cuda {
 
-/// The GPU of this number in the order of the CUDA driver; the same object as long as one is in
-/// use. Throws gpu::NoGpu.
+/// The GPU of this number in the order of the CUDA driver. Throws gpu::NoGpu.
 std::shared_ptr<gpu::Device> openDevice(int number);
 
 } // namespace nanobragg::cuda

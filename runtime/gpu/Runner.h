@@ -1,35 +1,27 @@
 // Runs a kernel on a GPU.
-#ifndef NANOBRAGG_RUNTIME_CUDA_RUNNER_H
-#define NANOBRAGG_RUNTIME_CUDA_RUNNER_H
+#ifndef NANOBRAGG_RUNTIME_GPU_RUNNER_H
+#define NANOBRAGG_RUNTIME_GPU_RUNNER_H
 
 #include "runtime/gpu/LitBatches.h"
+#include "runtime/gpu/Memory.h"
+#include "runtime/gpu/ResidentData.h"
 #include "runtime/gpu/RunPlan.h"
 #include "runtime/gpu/Tiles.h"
-#include "runtime/gpu/cuda/Memory.h"
-#include "runtime/gpu/cuda/Module.h"
-#include "runtime/gpu/cuda/ResidentData.h"
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
-using gpu::ArgumentBlock;
-using gpu::isLarge;
-using gpu::LitBatch;
-using gpu::LitBatches;
-using gpu::Pace;
-using gpu::RunPlan;
-using gpu::valueBytes;
-
-/// One kernel on one device, with a stream and with memory that it keeps from run to run. To be
+/// One kernel on one device, with a queue and with memory that it keeps from run to run. To be
 /// used by one thread at a time.
-class Runner : public gpu::Runner {
+class Runner {
 public:
-  /// Loads the kernel. Throws std::runtime_error.
+  /// Loads the kernel, which keeps the device open. Throws std::runtime_error.
   Runner(KernelHandle kernel, std::shared_ptr<Device> device);
-  ~Runner() override;
   Runner(const Runner &) = delete;
 
+  /// As runKernel of a kernel of the processor. Throws std::runtime_error; then all memory that the
+  /// runner had on the device is free again.
   RunResult run(const void *const *arguments, const ImageShape &shape, const RenderedRows &rows,
-                void *const *outputs, const RunOptions &options) override;
+                void *const *outputs, const RunOptions &options);
 
 private:
   struct Work;
@@ -48,19 +40,19 @@ private:
                  const RunOptions &options);
   void launch(const RunPlan &plan, std::int64_t blocks, Address tile);
   void reduce(const Work &work);
-  void launch(Function function, std::int64_t blocks, std::int64_t threads, void **parameters);
+  std::vector<Address> addresses() const;
   std::size_t held() const;
   void release();
 
   std::shared_ptr<Device> device;
   KernelHandle kernel;
   std::shared_ptr<const Module> module;
-  Stream stream = nullptr;
+  std::unique_ptr<Queue> queue;
   Pace pace;
   std::vector<Large> large;
   std::vector<Memory> images; ///< by the output's number
   Memory block, accumulators, lists;
 };
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu
 #endif

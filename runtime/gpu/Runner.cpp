@@ -1,13 +1,12 @@
-#include "runtime/gpu/cuda/Runner.h"
+#include "runtime/gpu/Runner.h"
 
-#include "lib/Target/GpuVendor.h"
 #include "runtime/processor/Partition.h"
 #include "runtime/processor/Progress.h"
 #include "runtime/processor/Stopwatch.h"
 
 #include <cstddef>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 namespace {
 
 /// Room for `bytes` in memory that is kept from run to run.
@@ -26,15 +25,14 @@ void makeRoom(MemoryNeed &need, const char *what, Memory &memory, std::size_t by
 
 /// Waits at its end for all that was queued: the driver reads and writes the host's memory until
 /// then, whatever is thrown meanwhile.
-class StreamWait {
+class QueueWait {
 public:
-  StreamWait(const Driver &driver, Stream stream) : driver(driver), stream(stream) {}
-  StreamWait(const StreamWait &) = delete;
-  ~StreamWait() { driver.synchronize(stream); }
+  explicit QueueWait(Queue &queue) : queue(queue) {}
+  QueueWait(const QueueWait &) = delete;
+  ~QueueWait() { queue.waitAnyway(); }
 
 private:
-  const Driver &driver;
-  Stream stream;
+  Queue &queue;
 };
 
 } // namespace
@@ -48,19 +46,8 @@ struct Runner::Work {
 };
 
 Runner::Runner(KernelHandle handle, std::shared_ptr<Device> on)
-    : device(std::move(on)), kernel(std::move(handle)), module(Module::of(device, kernel)),
-      large(kernel->num_parameters), images(kernel->num_outputs) {
-  const Device::Current current(*device);
-  device->driver().check(device->driver().createStream(&stream, NonBlocking), "begin");
-}
-
-Runner::~Runner() {
-  Context ignored;
-  if (!device->push())
-    return;
-  device->driver().destroyStream(stream);
-  device->driver().popContext(&ignored);
-}
+    : device(std::move(on)), kernel(std::move(handle)), module(device->module(kernel)),
+      queue(device->openQueue()), large(kernel->num_parameters), images(kernel->num_outputs) {}
 
 std::size_t Runner::held() const {
   std::size_t sum = block.bytes() + accumulators.bytes() + lists.bytes();
@@ -121,10 +108,9 @@ void Runner::allocate(Work &work, const void *const *arguments) {
 }
 
 void Runner::upload(Work &work, const void *const *arguments) {
-  const Driver &driver = device->driver();
   ArgumentBlock &content = work.plan.block;
   const auto copy = [&](Address to, const void *from, std::size_t bytes) {
-    driver.check(driver.copyToDevice(to, from, bytes, stream), "take the data");
+    queue->copyToDevice(to, from, bytes);
     work.result.uploadedBytes += std::int64_t(bytes);
   };
   for (std::uint32_t i = 0; i != kernel->num_parameters; ++i) {
@@ -139,7 +125,7 @@ void Runner::upload(Work &work, const void *const *arguments) {
       const void *data = grid ? static_cast<const nb_hkl_grid *>(arguments[i])->data : arguments[i];
       if (!resident.holds(work.keys[i])) {
         const std::size_t bytes = valueBytes(*kernel, arguments, i, work.plan.shape);
-        resident.upload(*device, stream, work.keys[i], data, bytes);
+        resident.upload(*device, *queue, work.keys[i], data, bytes);
         work.result.uploadedBytes += std::int64_t(bytes);
       }
       if (grid)
@@ -153,35 +139,43 @@ void Runner::upload(Work &work, const void *const *arguments) {
     content.setAddress(work.plan.outputsAt + i * sizeof(Address), images[i].address());
   copy(block.address(), content.data(), content.bytes());
   if (work.plan.sums)
-    driver.check(driver.setBytes(accumulators.address(), 0, accumulators.bytes(), stream),
-                 "clear memory");
+    queue->clear(accumulators.address(), accumulators.bytes());
   // No launch writes pixels that are not lit.
   for (std::uint32_t i = 0; kernel->reach && i != kernel->num_outputs; ++i)
     if (work.plan.imageBytes[i])
-      driver.check(driver.setBytes(images[i].address(), 0, work.plan.imageBytes[i], stream),
-                   "clear memory");
+      queue->clear(images[i].address(), work.plan.imageBytes[i]);
 }
 
-void Runner::launch(Function function, std::int64_t blocks, std::int64_t threads,
-                    void **parameters) {
-  const Driver &driver = device->driver();
-  driver.check(driver.launch(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1, 0, stream,
-                             parameters, nullptr),
-               "launch the kernel");
+/// All memory that a kernel may find by addresses in other memory.
+std::vector<Address> Runner::addresses() const {
+  std::vector<Address> all{block.address()};
+  const auto add = [&](const Memory &memory) {
+    if (memory.bytes())
+      all.push_back(memory.address());
+  };
+  for (const Large &l : large) {
+    if (l.resident.bytes())
+      all.push_back(l.resident.address());
+    add(l.memory);
+  }
+  for (const Memory &image : images)
+    add(image);
+  add(accumulators);
+  add(lists);
+  return all;
 }
 
 void Runner::launch(const RunPlan &plan, std::int64_t blocks, Address tile) {
   const Address base = block.address();
-  Address addresses[] = {base + plan.pointersAt, base + plan.workspaceAt, tile,
-                         base + plan.outputsAt, accumulators.address()};
-  void *parameters[] = {&addresses[0], &addresses[1], &addresses[2], &addresses[3], &addresses[4]};
-  launch(module->entry(), blocks, kernel->device->threads, parameters);
+  const Address pointers[] = {base + plan.pointersAt, base + plan.workspaceAt, tile,
+                              base + plan.outputsAt, accumulators.address()};
+  queue->launch(*module,
+                {Entry::Render, blocks, kernel->device->threads, pointers, {}, addresses()});
 }
 
 /// Lists of the next launch are made while one runs. False when it was cancelled.
 bool Runner::launchLit(Work &work, const void *const *arguments, const RenderedRows &rows,
                        const RunOptions &options) {
-  const Driver &driver = device->driver();
   const RunPlan &plan = work.plan;
   ThreadTeam team(resolveThreads(options.threads));
   LitBatches batches(*kernel, arguments, plan.workspace.get(), plan.shape, team);
@@ -191,11 +185,11 @@ bool Runner::launchLit(Work &work, const void *const *arguments, const RenderedR
   Progress progress(options.progress, options.progressInterval, total);
   const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
   LitBatch copied;
-  const StreamWait wait(driver, stream); // ahead of its memory
+  const QueueWait wait(*queue); // ahead of its memory
   work.result.firstTileSeconds = work.sinceCall.seconds();
   for (std::size_t i = 0; i != batches.size() && !cancelled(); ++i) {
     LitBatch next = batches.make(i);
-    driver.check(driver.synchronize(stream), "render");
+    queue->wait("render");
     if (i != 0)
       progress.add(renderedRows(batches.rows(i - 1), rows));
     copied = std::move(next);
@@ -203,14 +197,13 @@ bool Runner::launchLit(Work &work, const void *const *arguments, const RenderedR
       continue;
     reserve(lists, device, copied.bytes());
     const void *content = copied.placedAt(lists.address());
-    driver.check(driver.copyToDevice(lists.address(), content, copied.bytes(), stream),
-                 "take the lists");
+    queue->copyToDevice(lists.address(), content, copied.bytes());
     work.result.uploadedBytes += std::int64_t(copied.bytes());
     const std::int64_t blocks = (copied.blocks() + plan.warpsOfBlock - 1) / plan.warpsOfBlock;
     launch(plan, plan.sums ? plan.blocksOfSums : blocks, copied.tile(lists.address()));
     ++work.result.launches;
   }
-  driver.check(driver.synchronize(stream), "render");
+  queue->wait("render");
   work.result.deviceBytes = std::int64_t(held());
   work.result.culled = true;
   work.result.samplesLit = batches.samplesLit();
@@ -240,7 +233,7 @@ bool Runner::launchTiles(Work &work, const RenderedRows &rows, const RunOptions 
     queued += double(renderedRows(tile, rows) * plan.shape.fast) * plan.samplesOfPixel;
     if (queued < pace.samples() || i + 1 == plan.tiles.size())
       continue;
-    device->driver().check(device->driver().synchronize(stream), "render");
+    queue->wait("render");
     pace.took(queued, sinceQueued.seconds());
     sinceQueued = Stopwatch();
     progress.add(queuedRows);
@@ -254,24 +247,21 @@ bool Runner::launchTiles(Work &work, const RenderedRows &rows, const RunOptions 
 
 /// The accumulators of all warps into the first.
 void Runner::reduce(const Work &work) {
-  Address address = accumulators.address();
-  std::int64_t warps = work.plan.warps();
-  std::int64_t doubles = work.plan.accumulatorBytes / std::int64_t(sizeof(double));
-  void *parameters[] = {&address, &warps, &doubles};
-  launch(module->reduce(), doubles, work.plan.warp, parameters);
+  const Address address[] = {accumulators.address()};
+  const std::int64_t doubles = work.plan.accumulatorBytes / std::int64_t(sizeof(double));
+  const std::int64_t numbers[] = {work.plan.warps(), doubles};
+  queue->launch(*module, {Entry::Reduce, doubles, work.plan.warp, address, numbers, {}});
 }
 
 void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRows &rows,
                      void *const *outputs, const RunOptions &options) {
-  const Driver &driver = device->driver();
   allocate(work, arguments);
-  const Device::Current current(*device);
-  const StreamWait wait(driver, stream);
+  const QueueWait wait(*queue);
   upload(work, arguments);
   work.result.deviceBytes = std::int64_t(held());
 
   const Stopwatch sinceUpload;
-  driver.check(driver.synchronize(stream), "take the data");
+  queue->wait("take the data");
   const Stopwatch sinceLaunch;
   const bool done =
       kernel->reach ? launchLit(work, arguments, rows, options) : launchTiles(work, rows, options);
@@ -280,21 +270,16 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
     return;
   }
   const AlignedMemory sum = allocateAligned(work.plan.accumulatorBytes, "an accumulator");
-  if (work.plan.sums) {
+  if (work.plan.sums)
     reduce(work);
-    driver.check(driver.synchronize(stream), "add up the sums");
-  }
+  queue->wait("render");
   work.result.deviceSeconds = sinceLaunch.seconds();
   if (work.plan.sums)
-    driver.check(driver.copyToHost(sum.get(), accumulators.address(),
-                                   std::size_t(work.plan.accumulatorBytes), stream),
-                 "hand out the sums");
+    queue->copyToHost(sum.get(), accumulators.address(), std::size_t(work.plan.accumulatorBytes));
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
     if (work.plan.imageBytes[i])
-      driver.check(
-          driver.copyToHost(outputs[i], images[i].address(), work.plan.imageBytes[i], stream),
-          "hand out the image");
-  driver.check(driver.synchronize(stream), "render");
+      queue->copyToHost(outputs[i], images[i].address(), work.plan.imageBytes[i]);
+  queue->wait("hand out the results");
   if (work.plan.sums) {
     void *const all[] = {sum.get()};
     kernel->finish(arguments, work.plan.workspace.get(), all, 1, outputs);
@@ -307,8 +292,7 @@ void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRow
 RunResult Runner::run(const void *const *arguments, const ImageShape &shape,
                       const RenderedRows &rows, void *const *outputs, const RunOptions &options) {
   const Stopwatch sinceCall;
-  const std::int64_t resident = std::int64_t(module->residentBlocks()) * device->multiprocessors();
-  Work work{RunPlan(*kernel, arguments, shape, resident), {}, sinceCall, {}};
+  Work work{RunPlan(*kernel, arguments, shape, module->residentBlocks()), {}, sinceCall, {}};
   work.result.prepareSeconds = sinceCall.seconds();
   work.result.workspaceBytes = work.plan.workspaceBytes;
   work.result.accumulatorBytes = std::int64_t(work.plan.accumulatorsBytes());
@@ -322,4 +306,4 @@ RunResult Runner::run(const void *const *arguments, const ImageShape &shape,
   return work.result;
 }
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu

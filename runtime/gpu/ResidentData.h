@@ -1,10 +1,10 @@
 // What stays on the device between runs.
-#ifndef NANOBRAGG_RUNTIME_CUDA_RESIDENTDATA_H
-#define NANOBRAGG_RUNTIME_CUDA_RESIDENTDATA_H
+#ifndef NANOBRAGG_RUNTIME_GPU_RESIDENTDATA_H
+#define NANOBRAGG_RUNTIME_GPU_RESIDENTDATA_H
 
-#include "runtime/gpu/cuda/Memory.h"
+#include "runtime/gpu/Memory.h"
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 /// A copy of data that many runs read and few change: structure factors, a mask. Known by content
 /// (XXH3, 128 bits), since whoever owns the numbers may change them in place; all runs of the
@@ -20,8 +20,8 @@ public:
   void reset() { memory.reset(); }
   /// Takes the copy that another one holds, if there is one.
   bool adopt(Device &device, const std::string &wanted);
-  /// Copies, and waits for that, so that any stream may read it.
-  void upload(Device &device, Stream stream, const std::string &wanted, const void *data,
+  /// Copies, and waits for that, so that any queue may read it.
+  void upload(Device &device, Queue &queue, const std::string &wanted, const void *data,
               std::size_t bytes);
 
   Address address() const { return memory->address(); }
@@ -32,5 +32,5 @@ private:
   std::shared_ptr<const Memory> memory;
 };
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu
 #endif

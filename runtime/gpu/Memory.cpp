@@ -1,8 +1,8 @@
-#include "runtime/gpu/cuda/Memory.h"
+#include "runtime/gpu/Memory.h"
 
 #include <cstdio>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 static constexpr const char *remedy =
     "; render fewer pixels (-detpixels, -roi), end other programs on the GPU, or use --device=cpu";
@@ -23,24 +23,15 @@ Memory::Memory(std::shared_ptr<const Device> on, std::size_t bytes)
     : device(std::move(on)), size(bytes) {
   if (bytes == 0)
     return;
-  const Device::Current current(*device);
-  const Result result = device->driver().allocate(&place, bytes);
-  if (result == Result::OutOfMemory)
+  place = device->allocate(bytes);
+  if (!place)
     throw std::runtime_error("the GPU " + device->describe() + " has no " + bytesText(bytes) +
                              " of memory in one piece, though " + bytesText(device->memory().free) +
-                             " are free" + remedy);
-  device->driver().check(result, "allocate memory");
-}
+                             " are free" + remedy);}
 
 Memory::~Memory() {
-  if (!place)
-    return;
-  Context ignored;
-  const Driver &driver = device->driver();
-  if (device->push()) {
-    driver.free(place);
-    driver.popContext(&ignored);
-  }
+  if (place)
+    device->free(place);
 }
 
 void MemoryNeed::add(const char *what, std::size_t bytes) {
@@ -51,7 +42,7 @@ void MemoryNeed::add(const char *what, std::size_t bytes) {
 }
 
 void MemoryNeed::check(const Device &device) const {
-  const Device::MemoryInfo info = device.memory();
+  const MemoryInfo info = device.memory();
   if (sum <= info.free)
     return;
   std::string list;
@@ -63,4 +54,4 @@ void MemoryNeed::check(const Device &device) const {
                            " are free" + remedy);
 }
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu

@@ -1,14 +1,14 @@
 // Memory of a GPU.
-#ifndef NANOBRAGG_RUNTIME_CUDA_MEMORY_H
-#define NANOBRAGG_RUNTIME_CUDA_MEMORY_H
+#ifndef NANOBRAGG_RUNTIME_GPU_MEMORY_H
+#define NANOBRAGG_RUNTIME_GPU_MEMORY_H
 
-#include "runtime/gpu/cuda/Device.h"
+#include "runtime/gpu/Device.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 /// A piece of a device's memory.
 class Memory {
@@ -57,5 +57,5 @@ private:
 /// "3.2 GB".
 std::string bytesText(std::size_t bytes);
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu
 #endif

@@ -1,11 +1,11 @@
-#include "runtime/gpu/cuda/ResidentData.h"
+#include "runtime/gpu/ResidentData.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <cstdio>
 
-namespace nanobragg::cuda {
+namespace nanobragg::gpu {
 
 std::string ResidentData::keyOf(const void *data, std::size_t bytes) {
   const XXH128_hash_t hash = XXH3_128bits(data, bytes);
@@ -22,16 +22,15 @@ bool ResidentData::adopt(Device &device, const std::string &wanted) {
   return memory != nullptr;
 }
 
-void ResidentData::upload(Device &device, Stream stream, const std::string &wanted,
-                          const void *data, std::size_t bytes) {
+void ResidentData::upload(Device &device, Queue &queue, const std::string &wanted, const void *data,
+                          std::size_t bytes) {
   memory = device.shared<const Memory>(wanted, [&] {
     auto made = std::make_shared<const Memory>(device.shared_from_this(), bytes);
-    const Driver &driver = device.driver();
-    driver.check(driver.copyToDevice(made->address(), data, bytes, stream), "take the data");
-    driver.check(driver.synchronize(stream), "take the data");
+    queue.copyToDevice(made->address(), data, bytes);
+    queue.wait("take the data");
     return made;
   });
   key = wanted;
 }
 
-} // namespace nanobragg::cuda
+} // namespace nanobragg::gpu

@@ -1,0 +1,113 @@
+#include "lib/Conversion/KernelLayout.h"
+#include "lib/Conversion/Passes.h"
+
+#include "dialect/Remarks.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/GPUToLLVMSPV/GPUToLLVMSPVPass.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::nb {
+#define GEN_PASS_DEF_GPUTOSPIRV
+#include "lib/Conversion/Passes.h.inc"
+} // namespace mlir::nb
+
+using namespace mlir;
+using namespace mlir::nb;
+
+/// OpenCL's number of what all threads share.
+constexpr unsigned globalMemory = 1;
+
+/// Every pointer is one to global memory.
+static LogicalResult pointToGlobalMemory(gpu::GPUModuleOp module) {
+  WalkResult own = module.walk([](LLVM::AllocaOp op) {
+    op.emitError("a thread's own memory is none that a pointer of this kernel leads to");
+    return WalkResult::interrupt();
+  });
+  if (own.wasInterrupted())
+    return failure();
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([](LLVM::LLVMPointerType type) {
+    return LLVM::LLVMPointerType::get(type.getContext(), globalMemory);
+  });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  return success();
+}
+
+/// Writes the sum in place of what was read, as often as somebody else was faster.
+static void expandAddition(LLVM::AtomicRMWOp add) {
+  OpBuilder b(add);
+  Location loc = add.getLoc();
+  Type bits = b.getIntegerType(add.getType().getIntOrFloatBitWidth());
+  Block *before = add->getBlock();
+  Block *after = before->splitBlock(add);
+  Block *loop = b.createBlock(after, bits, loc);
+  b.setInsertionPointToEnd(before);
+  LLVM::BrOp::create(b, loc, ValueRange(LLVM::LoadOp::create(b, loc, bits, add.getPtr())), loop);
+  b.setInsertionPointToEnd(loop);
+  Value read = loop->getArgument(0);
+  Value old = LLVM::BitcastOp::create(b, loc, add.getType(), read);
+  Value sum = LLVM::FAddOp::create(b, loc, old, add.getVal());
+  Value pair = LLVM::AtomicCmpXchgOp::create(
+      b, loc, add.getPtr(), read, LLVM::BitcastOp::create(b, loc, bits, sum),
+      LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic);
+  Value found = LLVM::ExtractValueOp::create(b, loc, pair, 0);
+  Value written = LLVM::ExtractValueOp::create(b, loc, pair, 1);
+  LLVM::CondBrOp::create(b, loc, written, after, ValueRange(), loop, ValueRange(found));
+  add.replaceAllUsesWith(old);
+  add.erase();
+}
+
+namespace {
+struct GPUToSPIRVPass : nb::impl::GPUToSPIRVBase<GPUToSPIRVPass> {
+  using GPUToSPIRVBase::GPUToSPIRVBase;
+
+  void runOnOperation() override {
+    MLIRContext &context = getContext();
+    // Exchanges between threads ask for it.
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+      kernel->setAttr("intel_reqd_sub_group_size", Builder(&context).getI32IntegerAttr(int32_t(warp)));
+    LLVMTypeConverter converter(&context);
+    populateGpuMemorySpaceAttributeConversions(converter);
+
+    RewritePatternSet patterns(&context);
+    populateGpuToLLVMSPVConversionPatterns(converter, patterns);
+    arith::populateArithToLLVMConversionPatterns(converter, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+    populateMathToLLVMConversionPatterns(converter, patterns);
+    ub::populateUBToLLVMConversionPatterns(converter, patterns);
+
+    ConversionTarget target(context);
+    target.addLegalDialect<LLVM::LLVMDialect>();
+    target.addLegalOp<gpu::GPUModuleOp, UnrealizedConversionCastOp>();
+    if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
+      return signalPassFailure();
+    SmallVector<LLVM::AtomicRMWOp> additions;
+    getOperation().walk([&](LLVM::AtomicRMWOp op) {
+      if (op.getBinOp() == LLVM::AtomicBinOp::fadd)
+        additions.push_back(op);
+    });
+    for (LLVM::AtomicRMWOp add : additions)
+      expandAddition(add);
+    if (failed(pointToGlobalMemory(getOperation())))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (function.getCConv() == LLVM::CConv::SPIR_KERNEL)
+        function.setIntelReqdSubGroupSize(int32_t(warp));
+    nb::remarkPassed(getOperation().getLoc(),
+                     remark::RemarkOpts::name("converted").category("nb-gpu-to-spirv"))
+        << remark::add("kernels of sub-groups of {0} threads, with {1} addition(s) that compare "
+                       "and exchange",
+                       warp.getValue(), additions.size());
+  }
+};
+} // namespace

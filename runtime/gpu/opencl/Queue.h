@@ -1,0 +1,30 @@
+// Commands for a device.
+#ifndef NANOBRAGG_RUNTIME_OPENCL_QUEUE_H
+#define NANOBRAGG_RUNTIME_OPENCL_QUEUE_H
+
+#include "runtime/gpu/opencl/Device.h"
+
+namespace nanobragg::opencl {
+
+/// A command queue, whose commands run in order.
+class Queue : public gpu::Queue {
+public:
+  explicit Queue(std::shared_ptr<const Device> device);
+  ~Queue() override;
+  Queue(const Queue &) = delete;
+
+  void copyToDevice(Address to, const void *from, std::size_t bytes) override;
+  void copyToHost(void *to, Address from, std::size_t bytes) override;
+  void clear(Address to, std::size_t bytes) override;
+  void launch(const gpu::Module &module, const gpu::Launch &launch) override;
+  void wait(const char *what) override;
+  void waitAnyway() noexcept override;
+
+private:
+  std::shared_ptr<const Device> device;
+  const Driver &driver;
+  CommandQueue queue = nullptr;
+};
+
+} // namespace nanobragg::opencl
+#endif

@@ -1,0 +1,9 @@
+// RUN: nb-opt %s --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-spirv))" --verify-diagnostics
+
+gpu.module @kernels {
+  gpu.func @own(%n: i64) kernel {
+    // expected-error @below {{a thread's own memory is none that a pointer of this kernel leads to}}
+    %memory = llvm.alloca %n x f64 : (i64) -> !llvm.ptr
+    gpu.return
+  }
+}
