@@ -50,8 +50,10 @@ constexpr SemanticSwitch switches[] = {
      "light enters by the face that the sample sees; the sensor lies behind it",
      "-twotheta -detector_rotx -detector_roty -odet_vector --panels"},
     {"layer-spacing", &Semantics::layerSpacing,
-     "n layers are spaced by thickness/(n-1) and so are thicker than the sensor",
-     "spaced by thickness/n", "-detector_thicksteps"},
+     "n layers are spaced by thickness/(n-1) and so are thicker than the sensor; each has the solid "
+     "angle of a plane at the distance of the sensor's face",
+     "spaced by thickness/n; each has the solid angle of a plane at its own distance",
+     "-detector_thicksteps -oversample_omega"},
     {"layer-capture", &Semantics::layerCapture,
      "multiplies the sum over layers by the fraction absorbed in the last one",
      "weights each layer by its own fraction", "-detector_thick -detector_abs"},

@@ -1,4 +1,5 @@
 #include "lib/Frontend/Emitter.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -10,6 +11,9 @@ Value Emitter::solidAngle(const SampleIndices &at, Value position) {
   DetectorFrame frame = detector(at.panel);
   Value distance =
       variant.curvature == nanobragg::Curvature::Right ? radius(frame) : frame.closeDistance;
+  // A layer is farther away than the sensor's face, and so is its plane.
+  if (variant.faces == nanobragg::Rule::Right && at.layer && !matchPattern(at.layer, m_Zero()))
+    distance = add("layer_distance", distance, depth(at));
   return op<SolidAngleOp>("omega_pixel", kind, position, distance, param("pixel_size"));
 }
 

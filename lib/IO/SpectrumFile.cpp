@@ -8,6 +8,19 @@
 #include "lib/IO/TextScanner.h"
 
 namespace nanobragg::io {
+namespace {
+
+/// In A. Gamma rays and light are not diffracted by crystals.
+constexpr double shortest = 1e-3, longest = 1e3;
+
+bool isOfXRays(double wavelength) { return wavelength >= shortest && wavelength <= longest; }
+
+std::string notOfXRays(double wavelength) {
+  return "has the wavelength " + shortNumber(wavelength) + " A, and X-rays have 0.001 to 1000; " +
+         "numbers above 100 are energies in eV";
+}
+
+} // namespace
 
 std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
   const std::string text = readMaybeCompressed(path);
@@ -15,6 +28,9 @@ std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
     auto spectrum = readNexusSpectrum(path);
     if (spectrum.empty())
       throw FileError(path, "has no spectrum (incident_wavelength_1Dspectrum and its weights)");
+    for (const auto &[wavelength, weight] : spectrum)
+      if (!isOfXRays(wavelength))
+        throw FileError(path, notOfXRays(wavelength));
     return spectrum;
   }
   constexpr double smallestEnergy = 100; // eV; wavelengths are smaller
@@ -30,8 +46,8 @@ std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
                       "has the weight " + shortNumber(weight) + "; weights are 0 or above");
     if (wavelength > smallestEnergy)
       wavelength = units::wavelengthFromEnergy(wavelength) * 1e10;
-    if (!(wavelength * units::angstrom > 0))
-      throw FileError(path, line, "needs a wavelength (A) or energy (eV) above 0, and a weight");
+    if (!isOfXRays(wavelength))
+      throw FileError(path, line, notOfXRays(wavelength));
     if (weight > 0)
       spectrum.push_back({wavelength, weight});
   });

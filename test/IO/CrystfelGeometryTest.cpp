@@ -74,6 +74,8 @@ TEST(SpectrumFile, TakesWavelengthsAndEnergies) {
   expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 0\n")); }, "weight above 0");
   expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 nan\n")); }, "t.txt:1");
   expectFileError([&] { readSpectrumFile(directory.add("t.txt", "inf 1\n")); }, "t.txt:1");
+  for (const char *noXRays : {"1e308 1\n", "1e-9 1\n", "0 1\n"})
+    expectFileError([&] { readSpectrumFile(directory.add("t.txt", noXRays)); }, "X-rays have");
   expectFileError([&] { readSpectrumFile(directory.add("t.txt", "\n1 -2\n")); },
                   "t.txt:2: has the weight -2");
 }

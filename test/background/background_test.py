@@ -53,7 +53,7 @@ def model(table, molecules, wavelength=1.0, polarized=True, oversample=1, layers
         d = p / r[..., None]
         stol = np.linalg.norm(d - [1, 0, 0], axis=-1) / 2 / wavelength
         f = lagrange([s for s, _ in table], [f for _, f in table], stol)
-        omega = SIZE**2 / r**2 * DISTANCE / r
+        omega = SIZE**2 / r**2 * (DISTANCE + depth) / r
         polar = (1 + d[..., 0]**2) / 2 if polarized else 1
         value = f * np.abs(f) * omega * polar
         total = total + (value if capture is None else value * capture(d[..., 0]))

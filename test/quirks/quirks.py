@@ -560,6 +560,25 @@ class Layers(QuirkTest):
                 captures = self.captures(steps, self.depth / steps)
                 self.assert_images_agree(result.image, self.unattenuated() * captures.sum(axis=0))
 
+    def images_of_layers(self, spacing, plane):
+        """By the solid angle of each layer: of a plane at `plane(depth)`."""
+        steps = 4
+        captures = self.captures(steps, spacing)
+        for layer, capture in enumerate(captures):
+            depth = layer * spacing
+            airpath = np.linalg.norm(self.camera.positions(depth), axis=-1)
+            yield capture, 100.0**2 * self.camera.pixel**2 * plane(depth) / airpath**3
+
+    def test_default_solid_angle_is_that_of_the_layer(self):
+        result = self.run_default(self.arguments(4) + ["-oversample_omega"])
+        layers = self.images_of_layers(self.depth / 4, lambda depth: self.camera.distance + depth)
+        self.assert_images_agree(result.image, sum(capture * image for capture, image in layers))
+
+    def test_c_takes_the_plane_of_the_face(self):
+        result = self.run_c(self.arguments(4) + ["-oversample_omega"])
+        layers = list(self.images_of_layers(self.depth / 3, lambda depth: self.camera.distance))
+        self.assert_images_agree(result.image, layers[-1][0] * sum(image for _, image in layers))
+
     def test_default_absorbs_as_much_as_the_whole_sensor_does(self):
         oblique = self.camera.directions() @ BEAM
         whole = 1 - np.exp(-self.depth / self.attenuation / oblique)
