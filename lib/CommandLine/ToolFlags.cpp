@@ -192,13 +192,14 @@ FlagGroup toolFlags() {
                },
            .idle = {&interpretsNoCounts}},
           {.spellings = {"--device"},
-           .values = "auto|cpu|gpu-on-cpu|gpu-on-cpu:64|cuda|cuda:1",
+           .values = "auto|cpu|gpu-on-cpu|gpu-on-cpu:64|cuda|cuda:1|opencl|opencl:1",
            .fallback = "auto",
-           .help = "what renders: a GPU of NVIDIA (cuda; cuda:N for the one of number N), the "
+           .help = "what renders: a GPU of NVIDIA (cuda; cuda:N for the one of number N), a "
+                   "device of OpenCL (opencl, opencl:N; GPUs are numbered before others), the "
                    "processor (cpu), the processor with the program of a GPU, one pixel after "
                    "another (gpu-on-cpu, to check it; gpu-on-cpu:64 with warps of 64 threads in "
-                   "place of 32); auto takes a GPU where there is one and the work is worth its "
-                   "start, some 0.2 s of the processor",
+                   "place of 32); auto takes a GPU of NVIDIA where there is one and the work is "
+                   "worth its start, some 0.2 s of the processor",
            .apply =
                [](CommandLine &line, const Values &v) {
                  const auto choice = DeviceChoice::fromString(v.text());

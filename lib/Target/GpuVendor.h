@@ -26,7 +26,7 @@ struct GpuVendor {
   std::string_view triple; ///< LLVM's, of code for its chips
   /// Does --device=auto look for one? Where that costs little.
   bool automatic;
-  int warp;                    ///< threads that run in step
+  int warp; ///< threads that run in step
   /// The program that makes machine code of text, "ptxas"; empty: there is none.
   std::string_view assembler;
   std::string_view assemblerVariable; ///< what in the environment names it: "NB_PTXAS"

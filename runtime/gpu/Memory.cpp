@@ -27,7 +27,8 @@ Memory::Memory(std::shared_ptr<const Device> on, std::size_t bytes)
   if (!place)
     throw std::runtime_error("the GPU " + device->describe() + " has no " + bytesText(bytes) +
                              " of memory in one piece, though " + bytesText(device->memory().free) +
-                             " are free" + remedy);}
+                             " are free" + remedy);
+}
 
 Memory::~Memory() {
   if (place)

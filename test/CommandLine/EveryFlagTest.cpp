@@ -325,6 +325,8 @@ const std::vector<Case> tool = {
     {"--device=auto", [](L l) { return l.tool.simulator.device == "auto"; }},
     {"--device=cpu", [](L l) { return l.tool.simulator.device == "cpu"; }},
     {"--device=gpu-on-cpu", [](L l) { return l.tool.simulator.device == "gpu-on-cpu"; }},
+    {"--device=opencl:1", [](L l) { return l.tool.simulator.device == "opencl:1"; }},
+    {"--device=opencl", [](L l) { return l.tool.simulator.device == "opencl"; }},
     {"--device=cuda:1", [](L l) { return l.tool.simulator.device == "cuda:1"; }},
     {"--device=cuda", [](L l) { return l.tool.simulator.device == "cuda"; }},
     {"--png=a.png", [](L l) { return l.outputs.pngFile == "a.png"; }},

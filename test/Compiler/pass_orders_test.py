@@ -43,19 +43,21 @@ OPTIONS = {
 }
 OTHERS = ("cse", "canonicalize", "loop-invariant-code-motion", "convert-to-llvm", "gpu-kernel-outlining",
           "nb-cpu-pipeline{until-after=fuse}", "nb-gpu-pipeline{until-after=gpu}", "nb-cpu-pipeline{precision=mixed}")
+# Of a gpu.module, not of the module.
+OF_DEVICE = ("nb-gpu-to-nvvm", "nb-gpu-to-spirv")
 MODES = ("vjp", "jvp", "jacobian", "hvp")
 # About the order in which passes belong.
 ORDER = ("nb-erase", "nb-insert", "nb-split-response", "nb-fuse-response", "nb-hoist", "nb-tab", "nb-split", "nb-factor",
          "nb-remove", "nb-diff",
          "nb-fuse", "nb-set", "nb-peel", "nb-cull", "nb-vec", "convert-nb-to-loops", "convert-nb-to-arith", "nb-outline",
-         "nb-to-gpu", "nb-relieve", "nb-sum", "nb-gpu-to-loops", "gpu-kernel", "nb-gpu-to-nvvm", "convert-", "nb-")
+         "nb-to-gpu", "nb-relieve", "nb-sum", "nb-gpu-to-loops", "gpu-kernel", "convert-", "nb-")
 
 
 def own_passes(nb_opt):
     text = subprocess.run([nb_opt, "--list-passes"], capture_output=True, text=True, check=True).stdout
     names = re.findall(r"^  --((?:nb-|convert-nb-)[a-z0-9-]+) ", text, re.M)
     assert "nb-cull" in names and len(names) > 20, names
-    return [name for name in names if not name.endswith("-pipeline") and name != "nb-gpu-to-nvvm"]
+    return [name for name in names if not name.endswith("-pipeline") and name not in OF_DEVICE]
 
 
 class Orders:
@@ -79,7 +81,7 @@ class Orders:
             chosen.sort(key=lambda name: place(name) + draws.uniform(-2, 2))
         passes = [self.one(name) for name in chosen]
         if draws.random() < 0.05:
-            passes.append("gpu.module(nb-gpu-to-nvvm)")
+            passes.append(f"gpu.module({draws.choice(OF_DEVICE)})")
         return "builtin.module(" + ",".join(passes) + ")"
 
 

@@ -10,6 +10,7 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+PARITY = HERE.parent / "parity"
 sys.path.insert(0, str(HERE.parent / "gpu"))
 import device_test  # noqa: E402
 
@@ -22,6 +23,19 @@ class Program(device_test.Device):
 
     def device_of(self, timing):
         return "opencl" if timing.get("device_name", "").endswith("(opencl:0)") else "cpu"
+
+    def test_parity_corpus(self):
+        compared = 0
+        for case in json.loads((PARITY / "cases.json").read_text())["cases"]:
+            if case.get("before"):
+                continue  # a second run reads what a first has written
+            words = [word.replace("@IN@", str(PARITY / "inputs")) for word in case["args"]]
+            chaotic = "chaotic" in case["tags"]
+            with self.subTest(case["name"]):
+                self.compare("-compat", "c", *words, rtol=1e-4 if chaotic else 1e-6,
+                             atol=1e-7 if chaotic else 1e-9)
+                compared += 1
+        self.assertGreater(compared, 150)
 
     test_warps_of_64 = test_devices_that_there_are_not = None
 

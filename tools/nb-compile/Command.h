@@ -24,9 +24,7 @@ struct CompileCommand {
   std::vector<std::string> targets() const;
   /// Can a file hold the code of one chip alone?
   bool ofOneChip() const { return emit == "ptx" || emit == "cubin" || emit == "spirv"; }
-  bool text() const {
-    return emit != "so" && emit != "obj" && emit != "cubin" && emit != "spirv";
-  }
+  bool text() const { return emit != "so" && emit != "obj" && emit != "cubin" && emit != "spirv"; }
 };
 
 using CompileFlag = OwnFlag<CompileCommand>;

@@ -57,7 +57,7 @@ constexpr OwnFlag<C> flags[] = {
      }},
     {"--device", "DEVICE",
      "what the kernels of the fused engine run on, as nb-sim's --device: cpu (default), cuda, "
-     "cuda:N, or gpu-on-cpu, the processor with the program of a GPU",
+     "cuda:N, opencl, opencl:N, or gpu-on-cpu, the processor with the program of a GPU",
      "",
      [](C &c, const Text &v) {
        if (!DeviceChoice::fromString(v))

@@ -44,8 +44,7 @@ private:
 static unsigned threadsOfBlock(const llvm::Function &kernel) {
   unsigned threads = 0;
   if (const llvm::MDNode *size = kernel.getMetadata("reqd_work_group_size"))
-    return unsigned(
-        llvm::mdconst::extract<llvm::ConstantInt>(size->getOperand(0))->getZExtValue());
+    return unsigned(llvm::mdconst::extract<llvm::ConstantInt>(size->getOperand(0))->getZExtValue());
   StringRef said = kernel.getFnAttribute("nvvm.maxntid").getValueAsString();
   said.consumeInteger(10, threads);
   return threads;
@@ -192,7 +191,9 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start,
   if (cubin && !*assembler)
     return createStringError("there is no ptxas, which makes cubin of PTX: install the CUDA "
                              "toolkit, name its ptxas with NB_PTXAS, or ask for ptx");
-  const auto language = [&](const nanobragg::KernelTarget &chip) { return chip.vendor()->language; };
+  const auto language = [&](const nanobragg::KernelTarget &chip) {
+    return chip.vendor()->language;
+  };
   using Language = nanobragg::GpuLanguage;
   if ((cubin && language(chips.front()) != Language::PTX) ||
       (spirv && language(chips.front()) != Language::SPIRV))

@@ -164,6 +164,7 @@ void nb::registerPipelines() {
   registerPipeline("nb-cpu-pipeline",
                    "an nb program to the LLVM dialect: one fused, vectorized CPU kernel",
                    cpuPipeline);
-  registerPipeline("nb-gpu-pipeline", "an nb program to the NVVM dialect, or for SPIR-V: one fused GPU kernel",
+  registerPipeline("nb-gpu-pipeline",
+                   "an nb program to the NVVM dialect, or for SPIR-V: one fused GPU kernel",
                    gpuPipeline);
 }

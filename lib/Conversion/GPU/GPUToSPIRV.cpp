@@ -74,7 +74,8 @@ struct GPUToSPIRVPass : nb::impl::GPUToSPIRVBase<GPUToSPIRVPass> {
     MLIRContext &context = getContext();
     // Exchanges between threads ask for it.
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
-      kernel->setAttr("intel_reqd_sub_group_size", Builder(&context).getI32IntegerAttr(int32_t(warp)));
+      kernel->setAttr("intel_reqd_sub_group_size",
+                      Builder(&context).getI32IntegerAttr(int32_t(warp)));
     LLVMTypeConverter converter(&context);
     populateGpuMemorySpaceAttributeConversions(converter);
 

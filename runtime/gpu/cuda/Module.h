@@ -32,7 +32,7 @@ private:
   KernelHandle kernel;
   ModuleHandle handle = nullptr;
   Function entryFunction = nullptr, reduceFunction = nullptr;
-  int blocks = 1; ///< that a multiprocessor can hold at a time
+  int blocks = 1;        ///< that a multiprocessor can hold at a time
   std::string complaint; ///< the driver's, about PTX
 };
 

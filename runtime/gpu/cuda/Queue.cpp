@@ -6,8 +6,7 @@
 
 namespace nanobragg::cuda {
 
-Queue::Queue(std::shared_ptr<const Device> on)
-    : device(std::move(on)), driver(device->driver()) {
+Queue::Queue(std::shared_ptr<const Device> on) : device(std::move(on)), driver(device->driver()) {
   const Device::Current current(*device);
   driver.check(driver.createStream(&stream, NonBlocking), "begin");
 }

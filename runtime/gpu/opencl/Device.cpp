@@ -80,9 +80,7 @@ void Device::checkAbilities() const {
 
 Device::~Device() { api.releaseContext(own); }
 
-std::string Device::describe() const {
-  return model + " (opencl:" + std::to_string(number) + ")";
-}
+std::string Device::describe() const { return model + " (opencl:" + std::to_string(number) + ")"; }
 
 Address Device::allocate(std::size_t bytes) const {
   constexpr Count lineOfCache = 64;

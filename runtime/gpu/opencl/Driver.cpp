@@ -6,8 +6,8 @@
 namespace nanobragg::opencl {
 namespace {
 
-constexpr const char *remedy =
-    "; use --device=cpu, or install an OpenCL loader (libOpenCL.so.1) and the runtime of the device";
+constexpr const char *remedy = "; use --device=cpu, or install an OpenCL loader (libOpenCL.so.1) "
+                               "and the runtime of the device";
 
 /// Stays open: runtimes do not survive dlclose.
 Driver load() {

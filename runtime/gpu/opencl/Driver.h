@@ -86,8 +86,7 @@ inline constexpr Name deviceType = 0x1000, computeUnits = 0x1002, globalMemorySi
 #define NB_OPENCL_MAKERS(X)                                                                        \
   X(Context, createContext, clCreateContext,                                                       \
     (const std::intptr_t *properties, Count count, const DeviceId *devices,                        \
-     void (*notify)(const char *, const void *, std::size_t, void *), void *data,                  \
-     Result *result))                                                                              \
+     void (*notify)(const char *, const void *, std::size_t, void *), void *data, Result *result)) \
   X(CommandQueue, createQueue, clCreateCommandQueueWithProperties,                                 \
     (Context context, DeviceId device, const Flags *properties, Result *result))                   \
   X(Program, createProgram, clCreateProgramWithIL,                                                 \

@@ -177,7 +177,7 @@ class Simulator:
 
     threads: 0 or None: as many as the machine offers.
     precision: "f64", "mixed" or "f32", of the kernel's arithmetic.
-    device: "auto", "cpu", "cuda", "cuda:1", "gpu-on-cpu" or "gpu-on-cpu:64".
+    device: "auto", "cpu", "cuda", "cuda:1", "opencl", "gpu-on-cpu" or "gpu-on-cpu:64".
     pixels: those that are asked for, an array of whole numbers (pixels, 3) with panel, slow, fast, or (pixels, 2) with
     slow, fast; an image is then (pixels,), in this order, at a cost proportional to their number, as with --pixels=FILE.
     engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
