@@ -110,6 +110,16 @@ KernelHandle openKernelFile(const std::filesystem::path &file) {
   }
 }
 
+std::vector<std::string> otherResultsOf(const std::filesystem::path &file) {
+  const std::vector<char> bytes = readFile(file);
+  const KernelFileText text = readKernelText(soundImage(bytes));
+  std::vector<std::string> names;
+  for (const KernelTextParameter &output : text.versions.front().outputs)
+    names.push_back(output.name);
+  names.erase(names.begin());
+  return names;
+}
+
 void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
                std::optional<Precision> precision, const std::string &who) {
   std::string differences;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nanobragg {
 
@@ -24,6 +25,10 @@ const nb_kernel_descriptor &selectVersion(const nb_kernel_descriptor &first);
 /// before its checksum is found right. Throws std::runtime_error naming the file and what is wrong
 /// with it; a Refusal when it is damaged or no kernel file at all.
 KernelHandle openKernelFile(const std::filesystem::path &file);
+
+/// The names of what a kernel file returns beside its image, which comes first. Throws as
+/// openKernelFile.
+std::vector<std::string> otherResultsOf(const std::filesystem::path &file);
 
 /// Throws std::runtime_error, beginning with `who`, that names each choice in which the kernel
 /// differs from what is wanted, apart from fixed counts, or the precision, if one is. A kernel that

@@ -113,6 +113,18 @@ class AheadOfTime(unittest.TestCase):
         (self.root / "bad.mlir").write_text("func.func @f( {")
         self.assertIn("cannot be read", self.refused(arguments.nb_compile, "bad.mlir", "-o", "k.so"))
 
+    def test_results_that_are_not_shown(self):
+        text = self.run_tool(arguments.nb_compile, *FLAGS, "--emit=nb").stdout
+        text = re.sub(r"\) -> (tensor\S+) \{", r') -> (\1, f64 {nb.name = "flux"}) {', text)
+        text = re.sub(r"return (%\S+) : (tensor\S+)", r"return \1, %fluence : \2, f64", text)
+        (self.root / "two.mlir").write_text(text)
+        kernel = self.compile("two.mlir")
+        done = self.run_tool(arguments.nb_sim, *FLAGS, "--kernel", kernel, "-floatfile", "two.bin")
+        self.assertIn("NOTE: the kernel of --kernel returns 'flux', too", done.stderr)
+        kernel = self.compile(*FLAGS)
+        done = self.run_tool(arguments.nb_sim, *FLAGS, "--kernel", kernel, "-floatfile", "one.bin")
+        self.assertNotIn("returns", done.stderr)
+
     def test_kernels_of_photons_that_are_spread(self):
         words = [*FLAGS, "-psf", "fiber", "-psf_fwhm", "300", "-gain", "2"]
         kernel = self.compile(*words)

@@ -5,6 +5,7 @@
 #include "lib/IO/MemoryLimit.h"
 #include "lib/Parallel/LargePages.h"
 #include "nanobragg/Simulator.h"
+#include "runtime/kernels/KernelFit.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Console.h"
 #include "tools/nb-sim/ExchangeFiles.h"
@@ -63,6 +64,7 @@ public:
     if (!setup.line.tool.instruments.any())
       simulator.prepare(PixelType::F32);
     setup.tellFallbacks(simulator, "renders");
+    noteOtherResults();
     printSetup(console, setupFacts());
     printTrace();
 
@@ -198,6 +200,22 @@ private:
                  "NOTE: -intfile is scaled by %g, which makes the brightest pixel of this image "
                  "55000; images of a series differ in it unless all are given one -scale\n",
                  io::chooseIntScale(0, statistics.maximum));
+  }
+
+  /// A kernel that was made of a program may return more than an image.
+  void noteOtherResults() const {
+    const std::string &file = setup.line.tool.simulator.kernelFile;
+    if (file.empty() || setup.line.tool.quiet)
+      return;
+    std::string names;
+    for (const std::string &name : otherResultsOf(file))
+      names += (names.empty() ? "'" : ", '") + printable(name) + "'";
+    if (!names.empty())
+      std::fprintf(
+          stderr,
+          "NOTE: the kernel of --kernel returns %s, too, which nb-sim does not show; nb-run "
+          "prints all results of a program\n",
+          names.c_str());
   }
 
   void printSolidAngle() const {
