@@ -186,11 +186,6 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start,
   if (!assembler)
     return assembler.takeError();
   const bool cubin = kind == "cubin", spirv = kind == "spirv";
-  if (cubin && chips.size() != 1)
-    return createStringError("a cubin is for one chip: '" + options.targetText() + "' are several");
-  if (cubin && !*assembler)
-    return createStringError("there is no ptxas, which makes cubin of PTX: install the CUDA "
-                             "toolkit, name its ptxas with NB_PTXAS, or ask for ptx");
   const auto language = [&](const nanobragg::KernelTarget &chip) {
     return chip.vendor()->language;
   };
@@ -199,6 +194,11 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start,
       (spirv && language(chips.front()) != Language::SPIRV))
     return createStringError("there is no " + kind.str() + " of " + chips.front().name +
                              ": cubin is for NVIDIA chips such as sm_90, spirv for spirv64");
+  if (cubin && chips.size() != 1)
+    return createStringError("a cubin is for one chip: '" + options.targetText() + "' are several");
+  if (cubin && !*assembler)
+    return createStringError("there is no ptxas, which makes cubin of PTX: install the CUDA "
+                             "toolkit, name its ptxas with NB_PTXAS, or ask for ptx");
   GpuKernel kernel(options);
   if (auto error = kernel.start(start))
     return error;

@@ -66,8 +66,8 @@ typedef struct nb_compiler_api {
   void (*free_text)(char *text);
 
   /* A kernel as a file: kind "so" is an ELF shared object that needs nothing but libc, "obj" a
-   * relocatable object. Both define nb_kernel_get_descriptor (KernelABI.h). "cubin" is the code of
-   * one GPU chip alone. *bytes is to be freed with free_bytes. */
+   * relocatable object. Both define nb_kernel_get_descriptor (KernelABI.h). "cubin" and "spirv" are
+   * the code of one GPU chip alone. *bytes is to be freed with free_bytes. */
   int (*build)(const nb_compile_request *request, const char *kind, void **bytes, size_t *size,
                char **error);
   void (*free_bytes)(void *bytes);
