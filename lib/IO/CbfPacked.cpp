@@ -69,7 +69,8 @@ public:
 private:
   /// A sum over 2^logarithm, rounded; a sum of pixels of 16 bits has lost the bits beyond.
   std::uint32_t mean(std::uint32_t sum, int logarithm) const {
-    return std::uint32_t((std::int32_t(extended(sum, bits)) + logarithm) >> logarithm);
+    const std::uint32_t raised = extended(sum, bits) + std::uint32_t(logarithm); // may wrap
+    return std::uint32_t(std::int32_t(raised) >> logarithm);
   }
 
   const std::vector<std::uint32_t> &pixels;
