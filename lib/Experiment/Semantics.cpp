@@ -51,8 +51,7 @@ constexpr SemanticSwitch switches[] = {
      "-twotheta -detector_rotx -detector_roty -odet_vector --panels"},
     {"layer-spacing", &Semantics::layerSpacing,
      "n layers are spaced by thickness/(n-1) and so are thicker than the sensor; each has the "
-     "solid "
-     "angle of a plane at the distance of the sensor's face",
+     "solid angle of a plane at the distance of the sensor's face",
      "spaced by thickness/n; each has the solid angle of a plane at its own distance",
      "-detector_thicksteps -oversample_omega"},
     {"layer-capture", &Semantics::layerCapture,

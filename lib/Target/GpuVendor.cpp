@@ -41,11 +41,6 @@ constexpr GpuVendor table[] = {
      .triple = "spirv64v1.4-unknown-unknown",
      .automatic = false,
      .warp = usualWarp,
-     .assembler = "",
-     .assemblerVariable = "",
-     .toolkitVariable = "",
-     .toolkitFolder = "",
-     .toolkitFound = "",
      .cpu = generic,
      .features = nothing},
 };

@@ -28,10 +28,10 @@ struct GpuVendor {
   bool automatic;
   int warp; ///< threads that run in step
   /// The program that makes machine code of text, "ptxas"; empty: there is none.
-  std::string_view assembler;
-  std::string_view assemblerVariable; ///< what in the environment names it: "NB_PTXAS"
+  std::string_view assembler{};
+  std::string_view assemblerVariable{}; ///< what in the environment names it: "NB_PTXAS"
   /// Where its toolkit is: as a variable of the environment says, as usual, as CMake found it.
-  std::string_view toolkitVariable, toolkitFolder, toolkitFound;
+  std::string_view toolkitVariable{}, toolkitFolder{}, toolkitFound{};
   /// What LLVM calls the chip of this name, and its target features.
   std::string_view (*cpu)(std::string_view chip);
   std::string_view (*features)(std::string_view chip);

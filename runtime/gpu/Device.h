@@ -23,7 +23,7 @@ namespace nanobragg::gpu {
 class Module {
 public:
   virtual ~Module() = default;
-  /// Blocks of `entry` that the device can hold at a time.
+  /// Blocks of Entry::Render that the device can hold at a time.
   virtual std::int64_t residentBlocks() const = 0;
 };
 

@@ -49,12 +49,22 @@ Runner::Runner(KernelHandle handle, std::shared_ptr<Device> on)
     : device(std::move(on)), kernel(std::move(handle)), module(device->module(kernel)),
       queue(device->openQueue()), large(kernel->num_parameters), images(kernel->num_outputs) {}
 
-std::size_t Runner::held() const {
-  std::size_t sum = block.bytes() + accumulators.bytes() + lists.bytes();
-  for (const Large &l : large)
-    sum += l.resident.bytes() + l.memory.bytes();
+/// Visits each Memory and each ResidentData, empty ones too.
+template <typename Visit>
+void Runner::forEachMemory(Visit visit) const {
+  for (const Memory *memory : {&block, &accumulators, &lists})
+    visit(*memory);
+  for (const Large &l : large) {
+    visit(l.resident);
+    visit(l.memory);
+  }
   for (const Memory &image : images)
-    sum += image.bytes();
+    visit(image);
+}
+
+std::size_t Runner::held() const {
+  std::size_t sum = 0;
+  forEachMemory([&](const auto &memory) { sum += memory.bytes(); });
   return sum;
 }
 
@@ -148,20 +158,11 @@ void Runner::upload(Work &work, const void *const *arguments) {
 
 /// All memory that a kernel may find by addresses in other memory.
 std::vector<Address> Runner::addresses() const {
-  std::vector<Address> all{block.address()};
-  const auto add = [&](const Memory &memory) {
+  std::vector<Address> all;
+  forEachMemory([&](const auto &memory) {
     if (memory.bytes())
       all.push_back(memory.address());
-  };
-  for (const Large &l : large) {
-    if (l.resident.bytes())
-      all.push_back(l.resident.address());
-    add(l.memory);
-  }
-  for (const Memory &image : images)
-    add(image);
-  add(accumulators);
-  add(lists);
+  });
   return all;
 }
 

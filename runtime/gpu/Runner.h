@@ -40,6 +40,8 @@ private:
                  const RunOptions &options);
   void launch(const RunPlan &plan, std::int64_t blocks, Address tile);
   void reduce(const Work &work);
+  template <typename Visit>
+  void forEachMemory(Visit visit) const;
   std::vector<Address> addresses() const;
   std::size_t held() const;
   void release();

@@ -48,8 +48,7 @@ constexpr CompileFlag flags[] = {
      "which the best that the processor can run is taken when it is loaded. Or chips of NVIDIA's "
      "GPUs: sm_80, sm_90, sm_100, ...; one file for several holds cubin for each where there is "
      "ptxas, and PTX for later chips; of ptx and cubin a file is made for each chip. spirv64 is "
-     "for "
-     "all devices of OpenCL, also in one file with chips of NVIDIA's",
+     "for all devices of OpenCL, also in one file with chips of NVIDIA's",
      "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100 spirv64",
      [](C &c, const Text &v) { c.target = v; }},
     {"-o", "FILE",

@@ -186,12 +186,9 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start,
   if (!assembler)
     return assembler.takeError();
   const bool cubin = kind == "cubin", spirv = kind == "spirv";
-  const auto language = [&](const nanobragg::KernelTarget &chip) {
-    return chip.vendor()->language;
-  };
-  using Language = nanobragg::GpuLanguage;
-  if ((cubin && language(chips.front()) != Language::PTX) ||
-      (spirv && language(chips.front()) != Language::SPIRV))
+  const nanobragg::GpuLanguage language = chips.front().vendor()->language;
+  if ((cubin && language != nanobragg::GpuLanguage::PTX) ||
+      (spirv && language != nanobragg::GpuLanguage::SPIRV))
     return createStringError("there is no " + kind.str() + " of " + chips.front().name +
                              ": cubin is for NVIDIA chips such as sm_90, spirv for spirv64");
   if (cubin && chips.size() != 1)

@@ -60,7 +60,7 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
                              "until-after=STAGE, llvm, asm, stats or ptx");
   const nanobragg::GpuVendor *vendor = c.target.what.vendor();
   const bool hasPtx = vendor && vendor->language == nanobragg::GpuLanguage::PTX;
-  if (stage != "llvm" && (c.target.isGPU() || stage == "ptx") && !(hasPtx && stage == "ptx"))
+  if (stage != "llvm" && !(stage == "ptx" ? hasPtx : !vendor))
     return createStringError(
         "there is no " + stage.str() + " for " + c.target.triple +
         ": ptx is for NVIDIA chips such as sm_90, asm and stats for processors");

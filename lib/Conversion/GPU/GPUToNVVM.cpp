@@ -1,15 +1,11 @@
+#include "lib/Conversion/GPU/DeviceToLLVM.h"
 #include "lib/Conversion/GPU/DivisionToNVVM.h"
 #include "lib/Conversion/KernelLayout.h"
 #include "lib/Conversion/Passes.h"
 
 #include "dialect/Remarks.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -64,12 +60,8 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
 
     RewritePatternSet patterns(&context);
     populateGpuToNVVMConversionPatterns(converter, patterns);
-    arith::populateArithToLLVMConversionPatterns(converter, patterns);
-    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
-    populateMathToLLVMConversionPatterns(converter, patterns);
+    populateDeviceToLLVMPatterns(converter, patterns);
     populateDivisionToNVVMPatterns(converter, patterns);
-    ub::populateUBToLLVMConversionPatterns(converter, patterns);
 
     ConversionTarget target(context);
     target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();

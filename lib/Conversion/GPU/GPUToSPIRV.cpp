@@ -1,14 +1,9 @@
-#include "lib/Conversion/KernelLayout.h"
+#include "lib/Conversion/GPU/DeviceToLLVM.h"
 #include "lib/Conversion/Passes.h"
 
 #include "dialect/Remarks.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/GPUToLLVMSPV/GPUToLLVMSPVPass.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -42,7 +37,7 @@ static LogicalResult pointToGlobalMemory(gpu::GPUModuleOp module) {
   return success();
 }
 
-/// Writes the sum in place of what was read, as often as somebody else was faster.
+/// Writes the sum in place of what was read, again where another thread has written in between.
 static void expandAddition(LLVM::AtomicRMWOp add) {
   OpBuilder b(add);
   Location loc = add.getLoc();
@@ -72,7 +67,7 @@ struct GPUToSPIRVPass : nb::impl::GPUToSPIRVBase<GPUToSPIRVPass> {
 
   void runOnOperation() override {
     MLIRContext &context = getContext();
-    // Exchanges between threads ask for it.
+    // Kernels keep it when they are converted, and exchanges between threads ask for it.
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       kernel->setAttr("intel_reqd_sub_group_size",
                       Builder(&context).getI32IntegerAttr(int32_t(warp)));
@@ -81,11 +76,7 @@ struct GPUToSPIRVPass : nb::impl::GPUToSPIRVBase<GPUToSPIRVPass> {
 
     RewritePatternSet patterns(&context);
     populateGpuToLLVMSPVConversionPatterns(converter, patterns);
-    arith::populateArithToLLVMConversionPatterns(converter, patterns);
-    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
-    populateMathToLLVMConversionPatterns(converter, patterns);
-    ub::populateUBToLLVMConversionPatterns(converter, patterns);
+    populateDeviceToLLVMPatterns(converter, patterns);
 
     ConversionTarget target(context);
     target.addLegalDialect<LLVM::LLVMDialect>();
@@ -101,9 +92,6 @@ struct GPUToSPIRVPass : nb::impl::GPUToSPIRVBase<GPUToSPIRVPass> {
       expandAddition(add);
     if (failed(pointToGlobalMemory(getOperation())))
       return signalPassFailure();
-    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (function.getCConv() == LLVM::CConv::SPIR_KERNEL)
-        function.setIntelReqdSubGroupSize(int32_t(warp));
     nb::remarkPassed(getOperation().getLoc(),
                      remark::RemarkOpts::name("converted").category("nb-gpu-to-spirv"))
         << remark::add("kernels of sub-groups of {0} threads, with {1} addition(s) that compare "

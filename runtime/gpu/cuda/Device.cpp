@@ -2,7 +2,6 @@
 
 #include "runtime/gpu/cuda/Module.h"
 #include "runtime/gpu/cuda/Open.h"
-#include "runtime/gpu/cuda/Queue.h"
 
 namespace nanobragg::cuda {
 
@@ -63,10 +62,6 @@ Address Device::allocate(std::size_t bytes) const {
 
 void Device::free(Address address) const noexcept {
   withContext([&] { api.free(address); });
-}
-
-std::unique_ptr<gpu::Queue> Device::openQueue() {
-  return std::make_unique<Queue>(std::static_pointer_cast<const Device>(shared_from_this()));
 }
 
 std::shared_ptr<const gpu::Module> Device::load(KernelHandle kernel) {

@@ -1,10 +1,29 @@
-#include "runtime/gpu/cuda/Queue.h"
-
 #include "runtime/gpu/cuda/Module.h"
 
 #include <vector>
 
 namespace nanobragg::cuda {
+namespace {
+
+/// A stream.
+class Queue : public gpu::Queue {
+public:
+  explicit Queue(std::shared_ptr<const Device> device);
+  ~Queue() override;
+  Queue(const Queue &) = delete;
+
+  void copyToDevice(Address to, const void *from, std::size_t bytes) override;
+  void copyToHost(void *to, Address from, std::size_t bytes) override;
+  void clear(Address to, std::size_t bytes) override;
+  void launch(const gpu::Module &module, const gpu::Launch &launch) override;
+  void wait(const char *what) override;
+  void waitAnyway() noexcept override;
+
+private:
+  std::shared_ptr<const Device> device;
+  const Driver &driver;
+  Stream stream = nullptr;
+};
 
 Queue::Queue(std::shared_ptr<const Device> on) : device(std::move(on)), driver(device->driver()) {
   const Device::Current current(*device);
@@ -51,6 +70,12 @@ void Queue::wait(const char *what) {
 
 void Queue::waitAnyway() noexcept {
   device->withContext([&] { driver.synchronize(stream); });
+}
+
+} // namespace
+
+std::unique_ptr<gpu::Queue> Device::openQueue() {
+  return std::make_unique<Queue>(std::static_pointer_cast<const Device>(shared_from_this()));
 }
 
 } // namespace nanobragg::cuda

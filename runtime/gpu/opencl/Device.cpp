@@ -2,7 +2,6 @@
 
 #include "runtime/gpu/opencl/Module.h"
 #include "runtime/gpu/opencl/Open.h"
-#include "runtime/gpu/opencl/Queue.h"
 
 #include <algorithm>
 #include <vector>
@@ -94,10 +93,6 @@ void Device::free(Address address) const noexcept {
 gpu::MemoryInfo Device::memory() const {
   const auto total = std::size_t(api.ask<std::uint64_t>(device, globalMemorySize));
   return {total, total}; // what is free OpenCL does not say
-}
-
-std::unique_ptr<gpu::Queue> Device::openQueue() {
-  return std::make_unique<Queue>(std::static_pointer_cast<const Device>(shared_from_this()));
 }
 
 std::shared_ptr<const gpu::Module> Device::load(KernelHandle kernel) {

@@ -1,10 +1,29 @@
-#include "runtime/gpu/opencl/Queue.h"
-
 #include "runtime/gpu/opencl/Module.h"
 
 namespace nanobragg::opencl {
+namespace {
 
-static void *pointer(Address address) { return reinterpret_cast<void *>(address); }
+void *pointer(Address address) { return reinterpret_cast<void *>(address); }
+
+/// A command queue, whose commands run in order.
+class Queue : public gpu::Queue {
+public:
+  explicit Queue(std::shared_ptr<const Device> device);
+  ~Queue() override;
+  Queue(const Queue &) = delete;
+
+  void copyToDevice(Address to, const void *from, std::size_t bytes) override;
+  void copyToHost(void *to, Address from, std::size_t bytes) override;
+  void clear(Address to, std::size_t bytes) override;
+  void launch(const gpu::Module &module, const gpu::Launch &launch) override;
+  void wait(const char *what) override;
+  void waitAnyway() noexcept override;
+
+private:
+  std::shared_ptr<const Device> device;
+  const Driver &driver;
+  CommandQueue queue = nullptr;
+};
 
 Queue::Queue(std::shared_ptr<const Device> on) : device(std::move(on)), driver(device->driver()) {
   Result result = Result::Success;
@@ -37,5 +56,11 @@ void Queue::launch(const gpu::Module &module, const gpu::Launch &launch) {
 void Queue::wait(const char *what) { driver.check(driver.finish(queue), what); }
 
 void Queue::waitAnyway() noexcept { driver.finish(queue); }
+
+} // namespace
+
+std::unique_ptr<gpu::Queue> Device::openQueue() {
+  return std::make_unique<Queue>(std::static_pointer_cast<const Device>(shared_from_this()));
+}
 
 } // namespace nanobragg::opencl
