@@ -4,6 +4,7 @@
 
 // The targets for which CodeGen.cpp generates code, and nothing else.
 #define NB_OURS_AArch64 ,
+#define NB_OURS_AMDGPU ,
 #define NB_OURS_NVPTX ,
 #define NB_OURS_SPIRV ,
 #define NB_OURS_X86 ,

@@ -203,6 +203,28 @@ def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def GPUToROCDL : Pass<"nb-gpu-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "a GPU's kernel to the ROCDL dialect, without a math library";
+  let description = [{
+    As `convert-gpu-to-rocdl`, with arithmetic and branches, and:
+
+    * Nothing of ROCm's device libraries is called. The size of the grid comes from the arguments
+      that the runtime adds to those of a kernel.
+    * All pointers are to global memory (address space 1), as those that a kernel takes and finds
+      in what they point to are. A kernel with memory of its own (`llvm.alloca`) is an error.
+    * A number to which other threads add (`nb.scattered`) is in memory of the device, where an
+      addition needs no loop.
+
+    Loops have to be branches (`convert-scf-to-cf`) by then.
+
+    Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-rocdl{chip=gfx942}))" kernel.mlir`
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"gfx942\"", "AMD's chip">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect"];
+}
+
 def GPUToSPIRV : Pass<"nb-gpu-to-spirv", "::mlir::gpu::GPUModuleOp"> {
   let summary = "a GPU's kernel to the LLVM dialect, as LLVM makes OpenCL's SPIR-V of it";
   let description = [{

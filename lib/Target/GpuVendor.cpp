@@ -20,13 +20,18 @@ std::string_view sameName(std::string_view chip) { return chip; }
 std::string_view generic(std::string_view) { return "generic"; }
 std::string_view nothing(std::string_view) { return ""; }
 
+int usual(std::string_view) { return usualWarp; }
+
+/// AMD's gfx9 (MI200, MI300) has waves of 64 threads, gfx10 and later ones of 32.
+int wave(std::string_view chip) { return chip.starts_with("gfx9") ? 64 : 32; }
+
 constexpr GpuVendor table[] = {
     {.device = "cuda",
      .chipPrefix = "sm_",
      .language = GpuLanguage::PTX,
      .triple = "nvptx64-nvidia-cuda",
      .automatic = true,
-     .warp = usualWarp,
+     .warp = usual,
      .assembler = "ptxas",
      .assemblerVariable = "NB_PTXAS",
      .toolkitVariable = "CUDA_HOME",
@@ -40,8 +45,16 @@ constexpr GpuVendor table[] = {
      .language = GpuLanguage::SPIRV,
      .triple = "spirv64v1.4-unknown-unknown",
      .automatic = false,
-     .warp = usualWarp,
+     .warp = usual,
      .cpu = generic,
+     .features = nothing},
+    {.device = "hip",
+     .chipPrefix = "gfx",
+     .language = GpuLanguage::HSACO,
+     .triple = "amdgcn-amd-amdhsa",
+     .automatic = true,
+     .warp = wave,
+     .cpu = sameName,
      .features = nothing},
 };
 

@@ -15,8 +15,9 @@ namespace nanobragg {
 
 /// What LLVM makes of a program for a GPU.
 enum class GpuLanguage {
-  PTX,  ///< NVIDIA's assembly, through the NVVM dialect
-  SPIRV ///< SPIR-V for OpenCL, in binary form
+  PTX,   ///< NVIDIA's assembly, through the NVVM dialect
+  SPIRV, ///< SPIR-V for OpenCL, in binary form
+  HSACO  ///< AMD's machine code in a shared object, through the ROCDL dialect
 };
 
 struct GpuVendor {
@@ -26,7 +27,7 @@ struct GpuVendor {
   std::string_view triple; ///< LLVM's, of code for its chips
   /// Does --device=auto look for one? Where that costs little.
   bool automatic;
-  int warp; ///< threads that run in step
+  int (*warp)(std::string_view chip); ///< threads that run in step: NVIDIA's warps, AMD's waves
   /// The program that makes machine code of text, "ptxas"; empty: there is none.
   std::string_view assembler{};
   std::string_view assemblerVariable{}; ///< what in the environment names it: "NB_PTXAS"
@@ -37,7 +38,7 @@ struct GpuVendor {
   std::string_view (*features)(std::string_view chip);
 };
 
-/// Threads that run in step, where nothing else is asked for: NVIDIA's warps, and the twin's.
+/// Threads that run in step, where nothing else is asked for.
 inline constexpr int usualWarp = 32;
 
 std::span<const GpuVendor> gpuVendors();
@@ -45,7 +46,8 @@ std::span<const GpuVendor> gpuVendors();
 /// Whose chip `target` is, among the words that name targets; null: it is no chip of a GPU.
 const GpuVendor *vendorOfChip(std::string_view target);
 
-/// The number in a chip's name, 90 of "sm_90"; 0 where there is none.
+/// The number that a chip's name has after its vendor's prefix, 90 of "sm_90" and of "gfx90a"; 0
+/// where there is none.
 int numberOfChip(std::string_view chip);
 
 } // namespace nanobragg

@@ -23,7 +23,7 @@ struct KernelTarget {
   int warp = usualWarp; ///< threads that run in step in GpuOnCpu
 
   /// Threads that run in step, of a GPU's program.
-  int threadsOfWarp() const { return vendor() ? vendor()->warp : warp; }
+  int threadsOfWarp() const { return vendor() ? vendor()->warp(name) : warp; }
 
   bool isHere() const { return kind == Kind::Native || kind == Kind::GpuOnCpu; }
   const GpuVendor *vendor() const { return kind == Kind::Chip ? vendorOfChip(name) : nullptr; }

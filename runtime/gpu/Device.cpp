@@ -1,6 +1,7 @@
 #include "runtime/gpu/Device.h"
 
 #include "runtime/gpu/cuda/Open.h"
+#include "runtime/gpu/hip/Open.h"
 #include "runtime/gpu/opencl/Open.h"
 
 #include <cstdio>
@@ -15,7 +16,8 @@ struct Opener {
   std::string_view device;
   std::shared_ptr<Device> (*open)(int number);
 };
-constexpr Opener openers[] = {{"cuda", cuda::openDevice}, {"opencl", opencl::openDevice}};
+constexpr Opener openers[] = {
+    {"cuda", cuda::openDevice}, {"hip", hip::openDevice}, {"opencl", opencl::openDevice}};
 
 std::shared_ptr<Device> openAnew(const GpuVendor &vendor, int number) {
   for (const Opener &opener : openers)

@@ -44,7 +44,7 @@ OPTIONS = {
 OTHERS = ("cse", "canonicalize", "loop-invariant-code-motion", "convert-to-llvm", "gpu-kernel-outlining",
           "nb-cpu-pipeline{until-after=fuse}", "nb-gpu-pipeline{until-after=gpu}", "nb-cpu-pipeline{precision=mixed}")
 # Of a gpu.module, not of the module.
-OF_DEVICE = ("nb-gpu-to-nvvm", "nb-gpu-to-spirv")
+OF_DEVICE = ("nb-gpu-to-nvvm", "nb-gpu-to-rocdl", "nb-gpu-to-spirv")
 MODES = ("vjp", "jvp", "jacobian", "hvp")
 # About the order in which passes belong.
 ORDER = ("nb-erase", "nb-insert", "nb-split-response", "nb-fuse-response", "nb-hoist", "nb-tab", "nb-split", "nb-factor",

@@ -79,8 +79,8 @@ class Twin:
         return ctypes.CFUNCTYPE(result, *[ctypes.c_void_p] * len(arguments))(
             getattr(self.kernel, name))(*arguments)
 
-    def lists(self, random):
-        """nb_lit with some bases of each second block of 32 pixels, of beams that are all one."""
+    def lists(self, random, warp):
+        """nb_lit with some bases of each second block of a warp's pixels, of beams that are all one."""
         positions = np.zeros(17, np.int64)  # nb_reach_tables
         size = self.call("workspace_size", self.arguments, result=ctypes.c_int64)
         workspace = np.zeros(size // 8 + 8)
@@ -88,7 +88,7 @@ class Twin:
         self.call("reach", self.arguments, positions.ctypes.data)
         numbers = workspace[positions[0]:]
         slow, fast, beams, bases, columns, rows = (int(numbers[i]) for i in (1, 2, 7, 8, 27, 28))
-        assert (beams, columns, rows) == (1, 8, 4), numbers[:29]
+        assert (beams, columns, rows) == (1, warp // 4, 4), numbers[:29]
         blocks = [(s, f) for s in range(0, slow, rows) for f in range(0, fast, columns)][::2]
         chosen = [np.sort(random.choice(bases, random.integers(bases + 1), replace=False))
                   for _ in blocks]
@@ -97,15 +97,15 @@ class Twin:
         return [np.array(l, np.int32) for l in (first_rows, first_columns, np.arange(len(blocks) + 1),
                                                 np.zeros(len(blocks)), begins, np.concatenate(chosen), [slow])]
 
-    def run(self, tile):
+    def run(self, tile, warps):
         """Workspace, image and the sum of the accumulators of all warps."""
         size = self.call("workspace_size", self.arguments, result=ctypes.c_int64)
         workspace = np.zeros(size // 8 + 8)
         self.call("prepare", self.arguments, workspace.ctypes.data)
         doubles = 0
         if self.kernel.accumulator_size:
-            doubles = self.call("accumulator_size", self.arguments, result=ctypes.c_int64) // 64
-        accumulators = np.zeros(max(doubles * 8, 1))
+            doubles = self.call("accumulator_size", self.arguments, result=ctypes.c_int64) // (8 * warps)
+        accumulators = np.zeros(max(doubles * warps, 1))
         image = np.full(int(tile[2]) * int(self.values["fast_pixels"][0]), np.nan,
                         np.float64 if self.kernel.image_type else np.float32)
         outputs = np.full(self.kernel.num_outputs, image.ctypes.data, np.uint64)
@@ -115,6 +115,18 @@ class Twin:
 
 
 class RunPtx(unittest.TestCase):
+    """Others run other code (amd_run_test.py): they set these three and make another machine."""
+    target, emit, warp = "sm_90", "ptx", 32
+
+    def machine(self, code):
+        """The device's memory, and what launches a kernel of the code there."""
+        memory = Memory(1 << 23)
+
+        def launch(name, blocks, threads, parameters):
+            with np.errstate(all="ignore"):
+                Machine(code.read_text(), name, memory).launch(blocks, threads, parameters)
+        return memory, launch
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -137,10 +149,12 @@ class RunPtx(unittest.TestCase):
             values["fudge"] = [1e-6]  # so that light is wherever it is looked for
         # Under a name of its own: a library is not loaded again.
         file = self.root / f"twin{len(list(self.root.iterdir()))}.so"
-        self.tool(NB_COMPILE, *words, "--target=gpu-on-cpu", "-o", str(file))
-        ptx = self.tool(NB_COMPILE, *words, "--target=sm_90", "--emit=ptx")
+        twins = "gpu-on-cpu" + ("" if self.warp == 32 else f":{self.warp}")
+        self.tool(NB_COMPILE, *words, f"--target={twins}", "-o", str(file))
+        code = file.with_suffix(".code")
+        self.tool(NB_COMPILE, *words, f"--target={self.target}", f"--emit={self.emit}", "-o", str(code))
         twin = Twin(file, values, np.random.default_rng(1), edge)
-        lists = twin.lists(np.random.default_rng(2)) if twin.kernel.reach else []
+        lists = twin.lists(np.random.default_rng(2), self.warp) if twin.kernel.reach else []
 
         def tile_of(place):
             """Of the lists at the addresses that `place` gives them."""
@@ -150,9 +164,10 @@ class RunPtx(unittest.TestCase):
             return np.array(tile, np.uint64)
         tile = tile_of(lambda array: kept.append(array) or array.ctypes.data)
         self.assertEqual(bool(lists), any(word.startswith("--cull") for word in words))
-        workspace, image, sums = twin.run(tile)
+        warps = 128 // self.warp * BLOCKS
+        workspace, image, sums = twin.run(tile, warps)
 
-        memory = Memory(1 << 23)
+        memory, launch = self.machine(code)
         tile = tile_of(lambda array: memory.give(array.tobytes()))
         contents = [content.copy() for content in twin.contents]
         for parameter, content in zip(twin.kernel.parameters, contents):
@@ -162,17 +177,14 @@ class RunPtx(unittest.TestCase):
                                          np.uint64).tobytes())
         pixels = memory.give(np.full_like(image, np.nan).tobytes())
         outputs = memory.give(np.full(twin.kernel.num_outputs, pixels, np.uint64).tobytes())
-        accumulators = memory.give(np.zeros(max(4 * BLOCKS * len(sums), 1)).tobytes())
+        accumulators = memory.give(np.zeros(max(warps * len(sums), 1)).tobytes())
         name = twin.kernel.name.decode()
-        with np.errstate(all="ignore"):
-            Machine(ptx, name, memory).launch(BLOCKS, 128, [
-                arguments, memory.give(workspace.tobytes()), memory.give(tile.tobytes()), outputs,
-                accumulators])
-            if len(sums):
-                Machine(ptx, name + "_reduce", memory).launch(
-                    len(sums), 32, [accumulators, 4 * BLOCKS, len(sums)])
+        launch(name, BLOCKS, 128, [arguments, memory.give(workspace.tobytes()),
+                                   memory.give(tile.tobytes()), outputs, accumulators])
+        if len(sums):
+            launch(name + "_reduce", len(sums), self.warp, [accumulators, warps, len(sums)])
         got = np.frombuffer(memory.take(pixels, image.nbytes), image.dtype)
-        all_sums = np.frombuffer(memory.take(accumulators, 4 * BLOCKS * sums.nbytes), float)
+        all_sums = np.frombuffer(memory.take(accumulators, warps * sums.nbytes), float)
         return image, got, sums, all_sums
 
     def check(self, *flags, rtol=1e-12, least=0, edge=30):

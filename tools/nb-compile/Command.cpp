@@ -39,17 +39,22 @@ constexpr CompileFlag flags[] = {
      "text, as written, fused, as LLVM IR, as assembly; stats: what its inner loop is made of; "
      "pipeline (or --print-pipeline): the passes of the kernel, as --pipeline takes them; "
      "ptx: the assembly of an NVIDIA GPU; cubin: its machine code, which ptxas of the CUDA toolkit "
-     "makes (NB_PTXAS names it); spirv: the SPIR-V of OpenCL's devices",
-     "so obj asm llvm mlir nb stats pipeline header ptx cubin spirv",
+     "makes (NB_PTXAS names it); hsaco: the code object of an AMD GPU; spirv: the SPIR-V of "
+     "OpenCL's devices",
+     "so obj asm llvm mlir nb stats pipeline header ptx cubin hsaco spirv",
      [](C &c, const Text &v) { c.emit = v; }},
     {"--target", "CPU",
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
      "aarch64 or aarch64-CPU. Several with commas between: one file with a version for each, of "
      "which the best that the processor can run is taken when it is loaded. Or chips of NVIDIA's "
      "GPUs: sm_80, sm_90, sm_100, ...; one file for several holds cubin for each where there is "
-     "ptxas, and PTX for later chips; of ptx and cubin a file is made for each chip. spirv64 is "
-     "for all devices of OpenCL, also in one file with chips of NVIDIA's",
-     "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100 spirv64",
+     "ptxas, and PTX for later chips; of ptx, cubin and hsaco a file is made for each chip. Chips "
+     "of AMD's: gfx90a, gfx942 (waves of 64 threads), gfx1100, gfx1201 (of 32). spirv64 is for all "
+     "devices of OpenCL. Chips of several vendors go into one file where as many threads run in "
+     "step, 32 of NVIDIA's and OpenCL's",
+     "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100 gfx90a gfx942 gfx1100 "
+     "gfx1201 "
+     "spirv64",
      [](C &c, const Text &v) { c.target = v; }},
     {"-o", "FILE",
      "the file to write; text goes to standard output without it. A name that ends in / is a "
@@ -102,7 +107,8 @@ void check(const CompileCommand &c) {
   if ((c.ofOneChip() && !gpu) || (gpu && c.emit == "asm"))
     throw UsageError("--emit=" + c.emit + " and --target=" + c.target +
                      " do not go together: ptx and cubin are for an NVIDIA chip such as "
-                     "--target=sm_90, spirv is for --target=spirv64, asm for a CPU");
+                     "--target=sm_90, hsaco for one of AMD's such as --target=gfx942, spirv is for "
+                     "--target=spirv64, asm for a CPU");
   const bool several = gpu && c.targets().size() > 1 && c.emit != "so" && c.emit != "obj";
   if (several && (!c.ofOneChip() || c.output.empty()))
     throw UsageError(

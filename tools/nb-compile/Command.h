@@ -23,8 +23,12 @@ struct CompileCommand {
   /// Those in `target`.
   std::vector<std::string> targets() const;
   /// Can a file hold the code of one chip alone?
-  bool ofOneChip() const { return emit == "ptx" || emit == "cubin" || emit == "spirv"; }
-  bool text() const { return emit != "so" && emit != "obj" && emit != "cubin" && emit != "spirv"; }
+  bool ofOneChip() const {
+    return emit == "ptx" || emit == "cubin" || emit == "hsaco" || emit == "spirv";
+  }
+  bool text() const {
+    return emit != "so" && emit != "obj" && emit != "cubin" && emit != "hsaco" && emit != "spirv";
+  }
 };
 
 using CompileFlag = OwnFlag<CompileCommand>;

@@ -4,6 +4,8 @@
 #include "lib/Compiler/CodeGen/Assemble.h"
 #include "lib/Compiler/CodeGen/LinkKernel.h"
 
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/Constants.h"
 
 using namespace mlir;
@@ -24,7 +26,7 @@ public:
   Expected<SmallVector<char, 0>> link(StringRef kind, nanobragg::KernelSpecification made);
 
   /// The chip's own code, and what its driver compiles.
-  std::vector<DeviceCode> cubins, texts;
+  std::vector<DeviceCode> machineCodes, texts;
 
 private:
   Expected<std::unique_ptr<Compilation>> compilationFor(const nanobragg::KernelTarget &target,
@@ -32,6 +34,7 @@ private:
   llvm::Error addPtx(Compilation &c, const std::string &chip, const Assembler &assembler,
                      bool newest);
   llvm::Error addSpirv(Compilation &c, const std::string &chip);
+  llvm::Error addHsaco(Compilation &c, const std::string &chip);
 
   const CompileOptions &options;
   std::unique_ptr<Compilation> fused;
@@ -59,6 +62,16 @@ static std::string versionOf(ArrayRef<char> ptx) {
 /// "1.4", from the second word of the module.
 static std::string versionOfSpirv(ArrayRef<char> code) {
   return code.size() < 8 ? "" : std::to_string(code[6]) + "." + std::to_string(code[5]);
+}
+
+/// The language of a chip's own code alone, where that is what is asked for.
+static std::optional<nanobragg::GpuLanguage> languageOf(StringRef kind) {
+  using Language = std::optional<nanobragg::GpuLanguage>;
+  return llvm::StringSwitch<Language>(kind)
+      .Case("cubin", nanobragg::GpuLanguage::PTX)
+      .Case("spirv", nanobragg::GpuLanguage::SPIRV)
+      .Case("hsaco", nanobragg::GpuLanguage::HSACO)
+      .Default(std::nullopt);
 }
 
 llvm::Error GpuKernel::start(StartCompilation start) {
@@ -110,6 +123,8 @@ llvm::Error GpuKernel::compileFor(const nanobragg::KernelTarget &target, const A
     return addPtx(c, chip, assembler, newest);
   case nanobragg::GpuLanguage::SPIRV:
     return addSpirv(c, chip);
+  case nanobragg::GpuLanguage::HSACO:
+    return addHsaco(c, chip);
   }
   llvm_unreachable("unknown language");
 }
@@ -122,6 +137,17 @@ llvm::Error GpuKernel::addSpirv(Compilation &c, const std::string &chip) {
   return llvm::Error::success();
 }
 
+llvm::Error GpuKernel::addHsaco(Compilation &c, const std::string &chip) {
+  auto object = c.code(llvm::CodeGenFileType::ObjectFile);
+  if (!object)
+    return object.takeError();
+  auto code = linkSharedObject(*object);
+  if (!code)
+    return code.takeError();
+  machineCodes.push_back({chip, "hsaco", LLVM_VERSION_STRING, std::move(*code)});
+  return llvm::Error::success();
+}
+
 llvm::Error GpuKernel::addPtx(Compilation &c, const std::string &chip, const Assembler &assembler,
                               bool newest) {
   auto ptx = c.code(llvm::CodeGenFileType::AssemblyFile);
@@ -131,7 +157,7 @@ llvm::Error GpuKernel::addPtx(Compilation &c, const std::string &chip, const Ass
     auto cubin = assembler.assemble(*ptx, chip);
     if (!cubin)
       return cubin.takeError();
-    cubins.push_back({chip, "cubin", assembler.version(), std::move(*cubin)});
+    machineCodes.push_back({chip, "cubin", assembler.version(), std::move(*cubin)});
   }
   if (!assembler || newest) {
     std::string version = versionOf(*ptx);
@@ -157,7 +183,7 @@ Expected<SmallVector<char, 0>> GpuKernel::link(StringRef kind,
     description.threads = threads;
     description.warp = unsigned(options.target.threadsOfWarp());
     description.reduce = reduce;
-    for (std::vector<DeviceCode> *codes : {&cubins, &texts})
+    for (std::vector<DeviceCode> *codes : {&machineCodes, &texts})
       for (DeviceCode &code : *codes)
         description.codes.push_back(std::move(code));
     describeKernel(module, description, "nb_kernel", "");
@@ -182,29 +208,38 @@ Expected<SmallVector<char, 0>> nb::buildGpuKernel(StartCompilation start,
     return nanobragg::numberOfChip(a.name) > nanobragg::numberOfChip(b.name);
   });
   chips.erase(llvm::unique(chips), chips.end());
-  auto assembler = Assembler::find(chips.front().name);
+  for (const nanobragg::KernelTarget &chip : chips)
+    if (chip.threadsOfWarp() != chips.front().threadsOfWarp())
+      return createStringError(
+          "of " + chips.front().name + " " + std::to_string(chips.front().threadsOfWarp()) +
+          " threads run in step, of " + chip.name + " " + std::to_string(chip.threadsOfWarp()) +
+          ", and a kernel file is made for one number: make a file for each");
+  const auto newestPtx = llvm::find_if(chips, [](const nanobragg::KernelTarget &chip) {
+    return chip.vendor()->language == nanobragg::GpuLanguage::PTX;
+  });
+  auto assembler = Assembler::find((newestPtx != chips.end() ? *newestPtx : chips.front()).name);
   if (!assembler)
     return assembler.takeError();
-  const bool cubin = kind == "cubin", spirv = kind == "spirv";
-  const nanobragg::GpuLanguage language = chips.front().vendor()->language;
-  if ((cubin && language != nanobragg::GpuLanguage::PTX) ||
-      (spirv && language != nanobragg::GpuLanguage::SPIRV))
+  const std::optional<nanobragg::GpuLanguage> language = languageOf(kind);
+  if (language && *language != chips.front().vendor()->language)
     return createStringError("there is no " + kind.str() + " of " + chips.front().name +
-                             ": cubin is for NVIDIA chips such as sm_90, spirv for spirv64");
-  if (cubin && chips.size() != 1)
-    return createStringError("a cubin is for one chip: '" + options.targetText() + "' are several");
-  if (cubin && !*assembler)
+                             ": cubin is for NVIDIA chips such as sm_90, hsaco for AMD's such as "
+                             "gfx942, spirv for spirv64");
+  if (language && chips.size() != 1)
+    return createStringError(kind.str() + " is for one chip: '" + options.targetText() +
+                             "' are several");
+  if (kind == "cubin" && !*assembler)
     return createStringError("there is no ptxas, which makes cubin of PTX: install the CUDA "
                              "toolkit, name its ptxas with NB_PTXAS, or ask for ptx");
   GpuKernel kernel(options);
   if (auto error = kernel.start(start))
     return error;
   for (const nanobragg::KernelTarget &chip : chips)
-    if (auto error = kernel.compileFor(chip, *assembler, chip == chips.front()))
+    if (auto error =
+            kernel.compileFor(chip, *assembler, newestPtx != chips.end() && chip == *newestPtx))
       return error;
-  if (cubin)
-    return std::move(kernel.cubins.front().bytes);
-  if (spirv)
-    return std::move(kernel.texts.front().bytes);
-  return kernel.link(kind, std::move(made));
+  if (!language)
+    return kernel.link(kind, std::move(made));
+  std::vector<DeviceCode> &codes = kernel.machineCodes.empty() ? kernel.texts : kernel.machineCodes;
+  return std::move(codes.front().bytes);
 }

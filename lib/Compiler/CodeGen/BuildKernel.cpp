@@ -81,7 +81,7 @@ llvm::Error KernelVersions::lower(StringRef getter) {
 Expected<std::string> nb::getterOf(const CompileOptions &options, StringRef kind) {
   if (kind != "so" && kind != "obj")
     return createStringError("unknown kind of kernel file '" + kind.str() +
-                             "': expected so or obj, or of one GPU cubin or spirv");
+                             "': expected so or obj, or of one GPU cubin, hsaco or spirv");
   if (kind == "so" && !options.symbol.empty())
     return createStringError("a shared object is found by nb_kernel_get_descriptor, which cannot "
                              "be called '" +

@@ -69,6 +69,10 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
     LLVMInitializeSPIRVTarget();
     LLVMInitializeSPIRVTargetMC();
     LLVMInitializeSPIRVAsmPrinter();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
   });
   std::string error;
   Triple triple(target.triple);
@@ -80,7 +84,7 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
   if (!cpus || !cpus->isCPUStringValid(target.cpu))
     return createStringError("unknown target '" + target.cpu +
                              "': expected native, gpu-on-cpu, aarch64, sm_80 or another NVIDIA "
-                             "chip, or a CPU name that LLVM knows for " +
+                             "chip, gfx942 or another of AMD's, or a CPU name that LLVM knows for " +
                              target.triple);
   TargetOptions options;
   std::unique_ptr<TargetMachine> machine(
@@ -136,7 +140,7 @@ static bool isDoneOnce(const llvm::Function &function) {
   return function.getName().ends_with(names::prepare);
 }
 
-static bool isOfGpu(const Triple &triple) { return triple.isNVPTX() || triple.isSPIRV(); }
+static bool isOfGpu(const Triple &triple) { return triple.isNVPTX() || triple.isSPIRV() || triple.isAMDGCN(); }
 
 void optimize(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());

@@ -33,7 +33,8 @@ static void describe(Function &kernel) {
       load->setMetadata(LLVMContext::MD_invariant_load, nothing);
   // Only now: the casts would hide where a pointer comes from.
   for (LoadInst *load : loads) {
-    if (!load->getType()->isPointerTy())
+    auto *type = dyn_cast<PointerType>(load->getType());
+    if (!type || type->getAddressSpace() == globalMemory)
       continue;
     IRBuilder<> b(load->getNextNode());
     auto *global = new AddrSpaceCastInst(load, b.getPtrTy(globalMemory), "", b.GetInsertPoint());
@@ -44,7 +45,8 @@ static void describe(Function &kernel) {
 
 void mlir::nb::describeDeviceMemory(Module &module) {
   for (Function &function : module)
-    if (function.getCallingConv() == CallingConv::PTX_Kernel &&
+    if ((function.getCallingConv() == CallingConv::PTX_Kernel ||
+         function.getCallingConv() == CallingConv::AMDGPU_KERNEL) &&
         function.arg_size() >= layout::argumentsOnDevice)
       describe(function);
 }

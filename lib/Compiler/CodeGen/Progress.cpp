@@ -8,6 +8,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -116,6 +117,8 @@ Expected<std::optional<Stage>> nb::nextStage(Progress progress, const Target &ta
         return Stage::NVVM;
       case nanobragg::GpuLanguage::SPIRV:
         return Stage::SPIRV;
+      case nanobragg::GpuLanguage::HSACO:
+        return Stage::ROCDL;
       }
     return target.isTwin() ? Stage::Grid : Stage::Host;
   case Progress::Code:
@@ -157,7 +160,8 @@ llvm::Error nb::checkTranslatable(Operation *program) {
   // Casts stand beside the op that keeps them.
   Operation *culprit = nullptr;
   program->walk([&](Operation *op) {
-    bool fine = isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) ||
+    bool fine = isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect>(
+                    op->getDialect()) ||
                 isa<ModuleOp, gpu::GPUModuleOp>(op);
     if (fine || (culprit && isCast(op)))
       return WalkResult::advance();

@@ -18,7 +18,8 @@ StringRef nb::nameOf(Stage stage) {
                                      "cull",     "lanes",         "loops",
                                      "arith",    "outline",       "gpu",
                                      "grid",     "host",          "llvm",
-                                     "nvvm",     "spirv",         "pipeline"};
+                                     "nvvm",     "spirv",         "rocdl",
+                                     "pipeline"};
   return names[size_t(stage)];
 }
 

@@ -41,6 +41,7 @@ enum class Stage {
   LLVM,
   NVVM,
   SPIRV,
+  ROCDL,
   User ///< passes of the user's, whatever they do
 };
 

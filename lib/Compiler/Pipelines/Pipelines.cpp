@@ -70,6 +70,8 @@ static void addDeviceLowering(Pipeline &p, const GpuPipelineOptions &options) {
     return stages::lowerToNVVM(p, {options.chip, options.features, options.blocks});
   case nanobragg::GpuLanguage::SPIRV:
     return stages::lowerToSPIRV(p, options.warp);
+  case nanobragg::GpuLanguage::HSACO:
+    return stages::lowerToROCDL(p, options.chip.getValue());
   }
 }
 
@@ -164,7 +166,8 @@ void nb::registerPipelines() {
   registerPipeline("nb-cpu-pipeline",
                    "an nb program to the LLVM dialect: one fused, vectorized CPU kernel",
                    cpuPipeline);
-  registerPipeline("nb-gpu-pipeline",
-                   "an nb program to the NVVM dialect, or for SPIR-V: one fused GPU kernel",
-                   gpuPipeline);
+  registerPipeline(
+      "nb-gpu-pipeline",
+      "an nb program to the NVVM or ROCDL dialect, or for SPIR-V: one fused GPU kernel",
+      gpuPipeline);
 }

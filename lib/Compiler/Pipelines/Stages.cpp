@@ -144,6 +144,14 @@ static void addDeviceModule(Pipeline &p) {
   p.add(createCSEPass());
 }
 
+/// `conversion` makes LLVM's of the module, whose loops are branches by then.
+static void convertDevice(Pipeline &p, std::unique_ptr<Pass> conversion) {
+  p.addOn<gpu::GPUModuleOp>(createSCFToControlFlowPass());
+  p.addOn<gpu::GPUModuleOp>(createConvertVectorToLLVMPass());
+  p.addOn<gpu::GPUModuleOp>(std::move(conversion));
+  p.addOn<gpu::GPUModuleOp>(createReconcileUnrealizedCastsPass());
+}
+
 void stages::lowerToNVVM(Pipeline &p, const ChipOptions &options) {
   p.stage(Stage::NVVM);
   addDeviceModule(p);
@@ -151,17 +159,17 @@ void stages::lowerToNVVM(Pipeline &p, const ChipOptions &options) {
   target.chip = options.chip;
   target.features = options.features;
   p.add(createGpuNVVMAttachTarget(target));
-  p.addOn<gpu::GPUModuleOp>(createSCFToControlFlowPass());
-  p.addOn<gpu::GPUModuleOp>(createConvertVectorToLLVMPass());
-  p.addOn<gpu::GPUModuleOp>(createGPUToNVVM(GPUToNVVMOptions{options.blocks}));
-  p.addOn<gpu::GPUModuleOp>(createReconcileUnrealizedCastsPass());
+  convertDevice(p, createGPUToNVVM(GPUToNVVMOptions{options.blocks}));
 }
 
 void stages::lowerToSPIRV(Pipeline &p, int64_t warp) {
   p.stage(Stage::SPIRV);
   addDeviceModule(p);
-  p.addOn<gpu::GPUModuleOp>(createSCFToControlFlowPass());
-  p.addOn<gpu::GPUModuleOp>(createConvertVectorToLLVMPass());
-  p.addOn<gpu::GPUModuleOp>(createGPUToSPIRV(GPUToSPIRVOptions{warp}));
-  p.addOn<gpu::GPUModuleOp>(createReconcileUnrealizedCastsPass());
+  convertDevice(p, createGPUToSPIRV(GPUToSPIRVOptions{warp}));
+}
+
+void stages::lowerToROCDL(Pipeline &p, StringRef chip) {
+  p.stage(Stage::ROCDL);
+  addDeviceModule(p);
+  convertDevice(p, createGPUToROCDL(GPUToROCDLOptions{chip.str()}));
 }

@@ -82,6 +82,8 @@ void lowerToLLVM(Pipeline &);
 void lowerToNVVM(Pipeline &, const ChipOptions &);
 /// "spirv": a gpu.module in the LLVM dialect, as OpenCL's SPIR-V is made of.
 void lowerToSPIRV(Pipeline &, int64_t warp);
+/// "rocdl": a gpu.module in the ROCDL dialect, for an AMD chip.
+void lowerToROCDL(Pipeline &, StringRef chip);
 
 } // namespace stages
 } // namespace mlir::nb

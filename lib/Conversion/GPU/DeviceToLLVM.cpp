@@ -6,8 +6,14 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
+
+void nb::forgetGridSize(gpu::GPUModuleOp module) {
+  for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+    kernel.setKnownGridSizeAttr({});
+}
 
 void nb::populateDeviceToLLVMPatterns(const LLVMTypeConverter &converter,
                                       RewritePatternSet &patterns) {

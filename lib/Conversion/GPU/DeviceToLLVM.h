@@ -5,7 +5,14 @@
 namespace mlir {
 class LLVMTypeConverter;
 class RewritePatternSet;
+namespace gpu {
+class GPUModuleOp;
+}
 namespace nb {
+
+/// Kernels are launched with any number of blocks, not only with that of the program's launch, of
+/// which the conversions would make a range.
+void forgetGridSize(gpu::GPUModuleOp module);
 
 /// Arithmetic, branches and memory, the same for all vendors.
 void populateDeviceToLLVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns);

@@ -55,6 +55,7 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
       return signalPassFailure();
     }
     MLIRContext &context = getContext();
+    forgetGridSize(getOperation());
     LLVMTypeConverter converter(&context);
     configureGpuToNVVMTypeConverter(converter);
 

@@ -1,4 +1,5 @@
 #include "lib/Conversion/GPU/DeviceToLLVM.h"
+#include "lib/Conversion/GPU/GlobalMemory.h"
 #include "lib/Conversion/Passes.h"
 
 #include "dialect/Remarks.h"
@@ -6,7 +7,6 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::nb {
@@ -16,26 +16,6 @@ namespace mlir::nb {
 
 using namespace mlir;
 using namespace mlir::nb;
-
-/// OpenCL's number of what all threads share.
-constexpr unsigned globalMemory = 1;
-
-/// Every pointer is one to global memory.
-static LogicalResult pointToGlobalMemory(gpu::GPUModuleOp module) {
-  WalkResult own = module.walk([](LLVM::AllocaOp op) {
-    op.emitError("a thread's own memory is none that a pointer of this kernel leads to");
-    return WalkResult::interrupt();
-  });
-  if (own.wasInterrupted())
-    return failure();
-  AttrTypeReplacer replacer;
-  replacer.addReplacement([](LLVM::LLVMPointerType type) {
-    return LLVM::LLVMPointerType::get(type.getContext(), globalMemory);
-  });
-  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
-                                        /*replaceTypes=*/true);
-  return success();
-}
 
 /// Writes the sum in place of what was read, again where another thread has written in between.
 static void expandAddition(LLVM::AtomicRMWOp add) {
@@ -67,6 +47,7 @@ struct GPUToSPIRVPass : nb::impl::GPUToSPIRVBase<GPUToSPIRVPass> {
 
   void runOnOperation() override {
     MLIRContext &context = getContext();
+    forgetGridSize(getOperation());
     // Kernels keep it when they are converted, and exchanges between threads ask for it.
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       kernel->setAttr("intel_reqd_sub_group_size",

@@ -11,43 +11,45 @@ static std::string nameOf(const Driver &driver, Ordinal device) {
   return name;
 }
 
+/// "cuda:0".
+static std::string placeOf(const Driver &driver, int number) {
+  return std::string(driver.make->device) + ":" + std::to_string(number);
+}
+
 /// "cuda:0 NVIDIA H200, cuda:1 NVIDIA L4".
 static std::string listDevices(const Driver &driver, int count) {
   std::string text;
   for (int i = 0; i != count; ++i) {
     Ordinal device = 0;
     driver.check(driver.device(&device, i), "be found");
-    text += (i ? ", cuda:" : "cuda:") + std::to_string(i) + " " + nameOf(driver, device);
+    text += (i ? ", " : "") + placeOf(driver, i) + " " + nameOf(driver, device);
   }
   return text;
 }
 
-Device::Device(int number) : api(Driver::open()), number(number) {
+Device::Device(const Driver &driver, int number) : api(driver), number(number) {
   int count = 0;
   const Result result = api.deviceCount(&count);
   if (result != Result::Success || count == 0)
-    throw NoGpu("the CUDA driver finds no GPU (CUDA_VISIBLE_DEVICES may hide it); use "
-                "--device=cpu");
+    throw NoGpu(std::string("the ") + api.make->name + " driver finds no GPU (" +
+                api.make->hiddenBy + " may hide it); use --device=cpu");
   if (number >= count)
-    throw NoGpu("there is no cuda:" + std::to_string(number) + " here, only " +
-                listDevices(api, count) + "; name one of these, or use --device=cpu");
+    throw NoGpu("there is no " + placeOf(api, number) + " here, only " + listDevices(api, count) +
+                "; name one of these, or use --device=cpu");
   api.check(api.device(&ordinal, number), "be found");
   model = nameOf(api, ordinal);
-  const auto ask = [&](int &value, DeviceAttribute attribute) {
-    api.check(api.deviceAttribute(&value, attribute, ordinal), "say what it is");
-  };
-  ask(major, ComputeCapabilityMajor);
-  ask(minor, ComputeCapabilityMinor);
-  ask(processors, MultiprocessorCount);
+  nameOfChip = api.make->chip(api, ordinal);
+  api.check(api.deviceAttribute(&processors, api.make->multiprocessorCount, ordinal),
+            "say what it is");
   if (const Result retained = api.retainContext(&context, ordinal); retained != Result::Success)
     throw NoGpu("the GPU " + describe() + " cannot be used: " + api.nameOf(retained) +
-                "; use --device=cpu, or another GPU with --device=cuda:N");
+                "; use --device=cpu, or another GPU with --device=" + api.make->device + ":N");
 }
 
 Device::~Device() { api.releaseContext(ordinal); }
 
 std::string Device::describe() const {
-  return model + " (cuda:" + std::to_string(number) + ", " + chip() + ")";
+  return model + " (" + placeOf(api, number) + ", " + chip() + ")";
 }
 
 Address Device::allocate(std::size_t bytes) const {
@@ -69,7 +71,9 @@ std::shared_ptr<const gpu::Module> Device::load(KernelHandle kernel) {
                                         std::move(kernel));
 }
 
-std::shared_ptr<gpu::Device> openDevice(int number) { return std::make_shared<Device>(number); }
+std::shared_ptr<gpu::Device> openDevice(int number) {
+  return std::make_shared<Device>(Driver::open(), number);
+}
 
 gpu::MemoryInfo Device::memory() const {
   const Current current(*this);

@@ -9,20 +9,18 @@
 
 namespace nanobragg::cuda {
 
-/// A GPU with its primary context, which other users of CUDA in the process share. All that is on
-/// the device holds on to it. Safe to use from several threads.
+/// A GPU with its primary context, which other users of the driver in the process share. All that
+/// is on the device holds on to it. Safe to use from several threads.
 class Device : public gpu::Device {
 public:
   /// Throws NoGpu.
-  explicit Device(int number);
+  Device(const Driver &driver, int number);
   ~Device() override;
   Device(const Device &) = delete;
 
   const Driver &driver() const { return api; }
-  /// Compute capability 9.0 is 90.
-  int capability() const { return 10 * major + minor; }
   int multiprocessors() const { return processors; }
-  std::string chip() const override { return "sm_" + std::to_string(capability()); }
+  std::string chip() const override { return nameOfChip; }
   std::string describe() const override;
   Address allocate(std::size_t bytes) const override;
   void free(Address address) const noexcept override;
@@ -65,8 +63,8 @@ private:
   const int number;
   Ordinal ordinal = 0;
   Context context = nullptr;
-  std::string model;
-  int major = 0, minor = 0, processors = 0;
+  std::string model, nameOfChip;
+  int processors = 0;
 };
 
 } // namespace nanobragg::cuda

@@ -1,16 +1,19 @@
 // The CUDA driver, opened when it is asked for.
 //
 // libcuda.so.1 belongs to the driver of the GPU and is on no other machine, so nothing links it.
-// What is declared here is the part of its C interface that is called.
+// What is declared here is the part of its C interface that is called. AMD's HIP has the same
+// functions under other names, so that runtime/gpu/hip fills the same table.
 #ifndef NANOBRAGG_RUNTIME_CUDA_DRIVER_H
 #define NANOBRAGG_RUNTIME_CUDA_DRIVER_H
 
 #include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/NoGpu.h"
+#include "runtime/include/nanobragg/KernelABI.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace nanobragg::cuda {
 
@@ -78,25 +81,45 @@ enum StreamFlags : unsigned { NonBlocking = 1 };
      unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **parameters,     \
      void **extra))
 
+struct Driver;
+
+/// What CUDA and HIP differ in.
+struct Make {
+  const char *name;                             ///< "CUDA"
+  const char *device;                           ///< what --device calls its GPUs: "cuda"
+  const char *hiddenBy;                         ///< the variable that may hide them
+  const char *remedy;                           ///< what to do where there is none
+  DeviceAttribute multiprocessorCount;          ///< its number
+  std::string (*chip)(const Driver &, Ordinal); ///< "sm_90"
+  /// Does a GPU of this chip run the code? It may need the driver's compiler.
+  bool (*fits)(const nb_device_code &, std::string_view chip);
+  std::string (*needOf)(const nb_device_code &); ///< "PTX 8.7, which needs CUDA 12.8"
+  std::string (*version)(int);                   ///< "13.0", of what driverVersion says
+};
+
 struct Driver {
 #define NB_MEMBER(name, symbol, parameters) Result(*name) parameters = nullptr;
   NB_CUDA_FUNCTIONS(NB_MEMBER)
 #undef NB_MEMBER
-  int version = 0; ///< the CUDA that it supports: 1000 * major + 10 * minor
+  int version = 0; ///< what driverVersion says
+  const Make *make = nullptr;
 
   /// The driver of this machine, initialized once per process. Throws NoGpu.
   static const Driver &open();
 
+  /// Initializes what has been loaded. Throws NoGpu.
+  void start();
+
   /// Throws std::runtime_error that says what failed.
   void check(Result result, const char *what) const;
-  /// "CUDA_ERROR_...".
+  /// "CUDA_ERROR_...", "hipError...".
   std::string nameOf(Result result) const;
 };
 
 using gpu::NoGpu;
 
-/// "13.0" for 13000.
-std::string versionText(int version);
+/// The code of NVIDIA's chips.
+extern const Make cudaMake;
 
 } // namespace nanobragg::cuda
 #endif

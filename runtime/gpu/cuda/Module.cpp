@@ -1,56 +1,17 @@
 #include "runtime/gpu/cuda/Module.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <iterator>
 #include <string_view>
 
 namespace nanobragg::cuda {
 namespace {
 
-/// 90 for "sm_90"; nothing for chips whose code runs on them alone ("sm_90a").
-int capabilityOf(std::string_view chip) {
-  constexpr std::string_view prefix = "sm_";
-  if (!chip.starts_with(prefix))
-    return 0;
-  chip.remove_prefix(prefix.size());
-  int number = 0;
-  const auto [end, error] = std::from_chars(chip.data(), chip.data() + chip.size(), number);
-  return error == std::errc() && end == chip.data() + chip.size() ? number : 0;
-}
-
-bool isCubin(const nb_device_code &code) { return std::string_view(code.kind) == "cubin"; }
-
-bool fits(const nb_device_code &code, int capability) {
-  const int made = capabilityOf(code.chip);
-  if (made == 0 || made > capability)
-    return false;
-  return isCubin(code) ? made / 10 == capability / 10 : std::string_view(code.kind) == "ptx";
-}
-
 /// Is another code of the kernel worth trying?
 bool isOfThisCode(Result result) {
   constexpr Result ofCode[] = {Result::InvalidImage, Result::NoBinaryForGpu, Result::InvalidPtx,
                                Result::JitCompilerNotFound, Result::UnsupportedPtxVersion};
   return std::ranges::find(ofCode, result) != std::end(ofCode);
-}
-
-/// The first CUDA whose driver compiles this version of PTX, 12080 for 8.7.
-int cudaOfPtx(std::string_view version) {
-  int major = 0, minor = 0;
-  std::sscanf(std::string(version).c_str(), "%d.%d", &major, &minor);
-  // CUDA 12.5 brought PTX 8.5, CUDA 12.6 none, CUDA 12.7 PTX 8.6.
-  if (major == 8)
-    return 12000 + 10 * (minor <= 5 ? minor : minor + 1);
-  return 1000 * (major + 4) + 10 * minor;
-}
-
-std::string needOf(const nb_device_code &code) {
-  if (isCubin(code))
-    return std::string("cubin for ") + code.chip + " made by CUDA " + code.version;
-  return std::string("PTX ") + code.version + ", which needs CUDA " +
-         versionText(cudaOfPtx(code.version));
 }
 
 /// "sm_90 (cubin), sm_80 (ptx)".
@@ -89,7 +50,7 @@ Module::~Module() {
 }
 
 Result Module::tryCode(const nb_device_code &code) {
-  if (isCubin(code))
+  if (std::string_view(code.kind) != "ptx")
     return device->driver().loadModule(&handle, code.bytes, 0, nullptr, nullptr);
   char log[1024] = "";
   JitOption options[] = {JitErrorLog, JitErrorLogBytes};
@@ -106,21 +67,22 @@ void Module::load() {
   std::string refused;
   for (std::uint32_t i = 0; i != codes.num_codes; ++i) {
     const nb_device_code &code = codes.codes[i];
-    if (!fits(code, device->capability()))
+    if (!driver.make->fits(code, device->chip()))
       continue;
     const Result result = tryCode(code);
     if (result == Result::Success)
       return;
     if (!isOfThisCode(result))
       driver.check(result, "load the kernel");
-    refused += (refused.empty() ? "" : "; ") + needOf(code) + ": " + driver.nameOf(result) +
-               (complaint.empty() ? "" : ", " + complaint);
+    refused += (refused.empty() ? "" : "; ") + driver.make->needOf(code) + ": " +
+               driver.nameOf(result) + (complaint.empty() ? "" : ", " + complaint);
   }
   if (refused.empty())
     throw std::runtime_error("the kernel has code for " + listCodes(codes) + " and the GPU is " +
                              device->describe() +
                              "; make one with nb-compile --target=" + device->chip());
-  throw std::runtime_error("the driver of the GPU supports CUDA " + versionText(driver.version) +
+  throw std::runtime_error(std::string("the driver of the GPU supports ") + driver.make->name +
+                           " " + driver.make->version(driver.version) +
                            " and refuses the kernel (" + refused +
                            "); install a newer driver, or use --device=cpu");
 }

@@ -179,11 +179,13 @@ typedef struct nb_reach_tables {
 
 /* Code of one GPU chip. */
 typedef struct nb_device_code {
-  const char *chip; /* "sm_90" */
+  const char *chip; /* "sm_90", "gfx942" */
   const char *kind; /* "cubin": for chips of the same major version and this minor one or a later;
                      * "ptx": text, ended by a null byte, that the driver compiles for this chip
-                     * or a later one; "spirv": what an OpenCL runtime compiles */
-  const char *version; /* of cubin: of the CUDA toolkit that made it; else: of the language */
+                     * or a later one; "spirv": what an OpenCL runtime compiles; "hsaco": an AMD
+                     * chip's code object, for this chip alone */
+  const char *version; /* of cubin: of the CUDA toolkit that made it; of hsaco: of the LLVM that
+                        * did; else: of the language */
   const void *bytes;
   uint64_t size; /* without the null byte */
 } nb_device_code;
