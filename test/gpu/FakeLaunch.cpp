@@ -10,6 +10,8 @@ namespace {
 
 const nb_kernel_descriptor &twinOf(const Module &module) {
   static std::map<std::string, const nb_kernel_descriptor *> loaded;
+  static std::mutex loading;
+  const std::lock_guard lock(loading);
   const std::string variable = module.sums ? "NB_FAKE_CUDA_TWIN_SUMS" : "NB_FAKE_CUDA_TWIN";
   const nb_kernel_descriptor *&kernel = loaded[variable];
   if (kernel)

@@ -32,7 +32,7 @@ Device::Device(int number) : api(Driver::open()), number(number) {
     throw NoGpu("there is no cuda:" + std::to_string(number) + " here, only " +
                 listDevices(api, count) + "; name one of these, or use --device=cpu");
   api.check(api.device(&ordinal, number), "be found");
-  model = nameOf(api, ordinal);
+  name = nameOf(api, ordinal);
   const auto ask = [&](int &value, DeviceAttribute attribute) {
     api.check(api.deviceAttribute(&value, attribute, ordinal), "say what it is");
   };
@@ -47,7 +47,12 @@ Device::Device(int number) : api(Driver::open()), number(number) {
 Device::~Device() { api.releaseContext(ordinal); }
 
 std::string Device::describe() const {
-  return model + " (cuda:" + std::to_string(number) + ", " + chip() + ")";
+  return name + " (cuda:" + std::to_string(number) + ", " + chip() + ")";
+}
+
+void Device::waitForOthers() const {
+  const Current current(*this);
+  api.check(api.synchronize(nullptr), "wait for others");
 }
 
 Address Device::allocate(std::size_t bytes) const {
@@ -67,6 +72,13 @@ void Device::free(Address address) const noexcept {
 std::shared_ptr<const gpu::Module> Device::load(KernelHandle kernel) {
   return std::make_shared<const Module>(std::static_pointer_cast<const Device>(shared_from_this()),
                                         std::move(kernel));
+}
+
+int countDevices() {
+  int count = 0;
+  const Driver &driver = Driver::open();
+  driver.check(driver.deviceCount(&count), "be counted");
+  return count;
 }
 
 std::shared_ptr<gpu::Device> openDevice(int number) { return std::make_shared<Device>(number); }

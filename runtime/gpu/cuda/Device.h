@@ -23,7 +23,10 @@ public:
   int capability() const { return 10 * major + minor; }
   int multiprocessors() const { return processors; }
   std::string chip() const override { return "sm_" + std::to_string(capability()); }
+  std::string model() const override { return name; }
   std::string describe() const override;
+  Place place() const override { return {2, number}; }
+  void waitForOthers() const override;
   Address allocate(std::size_t bytes) const override;
   void free(Address address) const noexcept override;
   gpu::MemoryInfo memory() const override;
@@ -65,7 +68,7 @@ private:
   const int number;
   Ordinal ordinal = 0;
   Context context = nullptr;
-  std::string model;
+  std::string name;
   int major = 0, minor = 0, processors = 0;
 };
 
