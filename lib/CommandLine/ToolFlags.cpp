@@ -12,6 +12,15 @@
 namespace nanobragg {
 namespace {
 
+/// The values of --device, with a number where one may stand.
+std::string deviceValues() {
+  std::string values = DeviceChoice::words();
+  for (const auto &[from, to] : {std::pair(", ", "|"), std::pair(":N", ":1")})
+    for (std::size_t at = 0; (at = values.find(from, at)) != values.npos;)
+      values.replace(at, 2, to);
+  return values;
+}
+
 /// SLOW,FAST or PANEL,SLOW,FAST.
 PixelIndex pixelOf(const Values &v) {
   std::array<std::int64_t, 3> pixel = {};
@@ -111,6 +120,7 @@ LossOptions lossOf(const Values &v) {
 } // namespace
 
 FlagGroup toolFlags() {
+  static const std::string deviceWords = deviceValues();
   return groupOf(
       "nb-sim's own",
       {
@@ -192,14 +202,18 @@ FlagGroup toolFlags() {
                },
            .idle = {&interpretsNoCounts}},
           {.spellings = {"--device"},
-           .values = "auto|cpu|gpu-on-cpu|gpu-on-cpu:64|cuda|cuda:1|opencl|opencl:1",
+           .values = deviceWords,
            .fallback = "auto",
-           .help = "what renders: a GPU of NVIDIA (cuda; cuda:N for the one of number N), a "
-                   "device of OpenCL (opencl, opencl:N; GPUs are numbered before others), the "
-                   "processor (cpu), the processor with the program of a GPU, one pixel after "
-                   "another (gpu-on-cpu, to check it; gpu-on-cpu:64 with warps of 64 threads in "
-                   "place of 32); auto takes a GPU of NVIDIA where there is one and the work is "
-                   "worth its start, some 0.2 s of the processor",
+           .help =
+               "what renders: a GPU of NVIDIA (cuda; cuda:1 for the one of number 1) or of AMD "
+               "(hip), a device of OpenCL (opencl, opencl:1; GPUs are numbered before others), all "
+               "GPUs that are like the first, to which an image is dealt (all, of those that "
+               "auto looks for; cuda:all, hip:all, opencl:all), the processor (cpu), the processor "
+               "with "
+               "the program of a GPU, one pixel after "
+               "another (gpu-on-cpu, to check it; gpu-on-cpu:64 with warps of 64 threads in "
+               "place of 32); auto takes a GPU of NVIDIA or AMD where there is one and the work is "
+               "worth its start, some 0.2 s of the processor",
            .apply =
                [](CommandLine &line, const Values &v) {
                  const auto choice = DeviceChoice::fromString(v.text());

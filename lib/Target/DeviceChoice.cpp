@@ -9,13 +9,19 @@ namespace nanobragg {
 static constexpr std::string_view names[] = {"auto", "cpu", "gpu-on-cpu"};
 /// The program of a GPU whose warps have 64 threads, as AMD's gfx9 has them.
 static constexpr std::string_view wideTwin = "gpu-on-cpu:64";
+static constexpr std::string_view several = "all";
 
 std::string DeviceChoice::toString() const {
   if (kind == Kind::GpuOnCpu && warp != usualWarp)
     return std::string(wideTwin);
   if (kind != Kind::Gpu)
     return std::string(names[std::size_t(kind)]);
-  return std::string(vendor->device) + (number ? ":" + std::to_string(number) : "");
+  if (!vendor)
+    return std::string(several);
+  const std::string device(vendor->device);
+  return number == every ? device + ":" + std::string(several)
+         : number        ? device + ":" + std::to_string(number)
+                         : device;
 }
 
 std::optional<DeviceChoice> DeviceChoice::fromString(std::string_view text) {
@@ -24,6 +30,8 @@ std::optional<DeviceChoice> DeviceChoice::fromString(std::string_view text) {
       return DeviceChoice{Kind(i)};
   if (text == wideTwin)
     return DeviceChoice{.kind = Kind::GpuOnCpu, .warp = 64};
+  if (text == several)
+    return DeviceChoice{Kind::Gpu, every};
   const std::string_view device = text.substr(0, text.find(':'));
   for (const GpuVendor &vendor : gpuVendors()) {
     if (device != vendor.device)
@@ -31,6 +39,8 @@ std::optional<DeviceChoice> DeviceChoice::fromString(std::string_view text) {
     if (device == text)
       return DeviceChoice{Kind::Gpu, 0, &vendor};
     text.remove_prefix(device.size() + 1);
+    if (text == several)
+      return DeviceChoice{Kind::Gpu, every, &vendor};
     int number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number < 0)
@@ -40,12 +50,19 @@ std::optional<DeviceChoice> DeviceChoice::fromString(std::string_view text) {
   return std::nullopt;
 }
 
-std::string DeviceChoice::refusal(std::string_view text) {
-  std::string all =
-      "'" + std::string(text) + "' is no device; say auto, cpu, gpu-on-cpu, gpu-on-cpu:64";
+std::string DeviceChoice::words() {
+  std::string all;
+  for (const std::string_view name : names)
+    all += std::string(name) + ", ";
+  all += std::string(wideTwin) + ", " + std::string(several);
   for (const GpuVendor &vendor : gpuVendors())
-    all += ", " + std::string(vendor.device) + " or " + std::string(vendor.device) + ":N";
+    for (const char *which : {"", ":N", ":all"})
+      all += ", " + std::string(vendor.device) + which;
   return all;
+}
+
+std::string DeviceChoice::refusal(std::string_view text) {
+  return "'" + std::string(text) + "' is no device; say one of " + words();
 }
 
 DeviceChoice DeviceChoice::parse(std::string_view text) {

@@ -15,16 +15,44 @@ namespace {
 struct Opener {
   std::string_view device;
   std::shared_ptr<Device> (*open)(int number);
+  int (*count)();
 };
-constexpr Opener openers[] = {
-    {"cuda", cuda::openDevice}, {"hip", hip::openDevice}, {"opencl", opencl::openDevice}};
+constexpr Opener openers[] = {{"cuda", cuda::openDevice, cuda::countDevices},
+                              {"hip", hip::openDevice, hip::countDevices},
+                              {"opencl", opencl::openDevice, opencl::countDevices}};
 
-std::shared_ptr<Device> openAnew(const GpuVendor &vendor, int number) {
+const Opener &openerOf(const GpuVendor &vendor) {
   for (const Opener &opener : openers)
     if (opener.device == vendor.device)
-      return opener.open(number);
+      return opener;
   throw std::logic_error("no folder of runtime/gpu drives a " + std::string(vendor.device) +
                          " device");
+}
+
+std::shared_ptr<Device> openDevice(const GpuVendor &vendor, int number) {
+  using Known = std::map<std::pair<std::string_view, int>, std::weak_ptr<Device>>;
+  static std::mutex opening;
+  static Known &devices = *new Known;
+  std::lock_guard lock(opening);
+  std::weak_ptr<Device> &known = devices[{vendor.device, number}];
+  if (auto found = known.lock())
+    return found;
+  std::shared_ptr<Device> device = openerOf(vendor).open(number);
+  known = device;
+  return device;
+}
+
+Devices openOf(const GpuVendor &vendor, int number) {
+  if (number != DeviceChoice::every)
+    return {openDevice(vendor, number)};
+  Devices all{openDevice(vendor, 0)};
+  const int count = openerOf(vendor).count();
+  for (int i = 1; i < count; ++i) {
+    auto device = openDevice(vendor, i);
+    if (device->model() == all.front()->model() && device->chip() == all.front()->chip())
+      all.push_back(std::move(device));
+  }
+  return all;
 }
 
 } // namespace
@@ -35,26 +63,15 @@ std::shared_ptr<const Module> Device::module(const KernelHandle &kernel) {
   return shared<const Module>(key, [&] { return load(kernel); });
 }
 
-std::shared_ptr<Device> openDevice(const GpuVendor &vendor, int number) {
-  using Devices = std::map<std::pair<std::string_view, int>, std::weak_ptr<Device>>;
-  static std::mutex opening;
-  static Devices &devices = *new Devices;
-  std::lock_guard lock(opening);
-  std::weak_ptr<Device> &known = devices[{vendor.device, number}];
-  if (auto found = known.lock())
-    return found;
-  std::shared_ptr<Device> device = openAnew(vendor, number);
-  known = device;
-  return device;
-}
-
-std::shared_ptr<Device> openAnyDevice() {
+Devices openDevices(const DeviceChoice &choice) {
+  if (choice.vendor)
+    return openOf(*choice.vendor, choice.number);
   std::optional<NoGpu> first;
   for (const GpuVendor &vendor : gpuVendors()) {
     if (!vendor.automatic)
       continue;
     try {
-      return openDevice(vendor, 0);
+      return openOf(vendor, choice.number);
     } catch (const NoGpu &none) {
       if (!first)
         first = none;
@@ -63,10 +80,9 @@ std::shared_ptr<Device> openAnyDevice() {
   throw *first;
 }
 
-std::shared_ptr<Device> openDeviceFor(const nb_kernel_descriptor &kernel) {
-  const GpuVendor *vendor =
-      kernel.device->num_codes ? vendorOfChip(kernel.device->codes[0].chip) : nullptr;
-  return vendor ? openDevice(*vendor, 0) : openAnyDevice();
+Devices openDevicesFor(const nb_kernel_descriptor &kernel) {
+  const char *chip = kernel.device->num_codes ? kernel.device->codes[0].chip : "";
+  return openDevices({DeviceChoice::Kind::Gpu, 0, vendorOfChip(chip)});
 }
 
 } // namespace nanobragg::gpu

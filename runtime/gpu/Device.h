@@ -6,7 +6,7 @@
 #ifndef NANOBRAGG_RUNTIME_GPU_DEVICE_H
 #define NANOBRAGG_RUNTIME_GPU_DEVICE_H
 
-#include "lib/Target/GpuVendor.h"
+#include "lib/Target/DeviceChoice.h"
 #include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/NoGpu.h"
 #include "runtime/processor/KernelRunner.h"
@@ -16,6 +16,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace nanobragg::gpu {
 
@@ -67,8 +68,20 @@ public:
   virtual ~Device() = default;
   /// The chip that its kernels are made for: "sm_90".
   virtual std::string chip() const = 0;
+  /// What its maker calls it: "NVIDIA H200".
+  virtual std::string model() const = 0;
   /// For people: "NVIDIA H200 (cuda:0, sm_90)".
   virtual std::string describe() const = 0;
+
+  /// Which device it is among those of DLPack.
+  struct Place {
+    int kind, number;
+  };
+  virtual Place place() const = 0;
+  /// Waits for what others have queued on the device's default stream.
+  virtual void waitForOthers() const {}
+  /// Can kernels read there, whoever allocated it?
+  virtual bool reaches(Address) const { return true; }
 
   /// 0: there is not so much. Throws std::runtime_error.
   virtual Address allocate(std::size_t bytes) const = 0;
@@ -111,14 +124,15 @@ private:
   std::map<std::string, std::weak_ptr<const void>> things; ///< guarded by mutex
 };
 
-/// The GPU of this number in the order of the vendor's driver; the same object as long as one is in
-/// use. Throws NoGpu.
-std::shared_ptr<Device> openDevice(const GpuVendor &vendor, int number);
-/// The first GPU of any vendor that is looked for unasked. Throws NoGpu with what the first
-/// vendor's driver says.
-std::shared_ptr<Device> openAnyDevice();
+/// At least one. Several are alike: what one renders, each renders to the last bit.
+using Devices = std::vector<std::shared_ptr<Device>>;
+
+/// The GPUs of this choice, which is Kind::Gpu or Kind::Auto; the same objects as long as they are
+/// in use. With no vendor they are of the first that is looked for unasked and has one. Throws
+/// NoGpu with what the driver says, of several vendors the first.
+Devices openDevices(const DeviceChoice &choice);
 /// The first GPU of the vendor whose code the kernel holds. Throws NoGpu.
-std::shared_ptr<Device> openDeviceFor(const nb_kernel_descriptor &kernel);
+Devices openDevicesFor(const nb_kernel_descriptor &kernel);
 
 } // namespace nanobragg::gpu
 #endif

@@ -10,18 +10,20 @@
 namespace nanobragg {
 
 namespace gpu {
-class Runner;
+class Runners;
 }
 
 /// Runs a kernel again and again, wherever it belongs: on the processor, or on a GPU, in whose
 /// memory it keeps what the next run will need too. To be used by one thread at a time.
 class KernelExecutor {
 public:
-  /// A kernel of a GPU runs on `device`, or if that is null on the first one. Throws
+  /// A kernel of a GPU runs on `devices`, or if there are none on the first one. Throws
   /// std::runtime_error when there is none or it cannot run the kernel.
-  explicit KernelExecutor(KernelHandle kernel, std::shared_ptr<gpu::Device> device = nullptr);
+  explicit KernelExecutor(KernelHandle kernel, gpu::Devices devices = {});
   ~KernelExecutor();
   KernelExecutor(KernelExecutor &&) noexcept;
+
+  bool isOnGpu() const { return gpus != nullptr; }
 
   /// As runKernel.
   RunResult run(const void *const *arguments, const ImageShape &shape, const RenderedRows &rows,
@@ -29,7 +31,7 @@ public:
 
 private:
   KernelHandle kernel;
-  std::unique_ptr<gpu::Runner> device; ///< null: the processor
+  std::unique_ptr<gpu::Runners> gpus; ///< null: the processor
 };
 
 } // namespace nanobragg

@@ -14,12 +14,13 @@ constexpr std::size_t placeInLit[] = {offsetof(nb_lit, slow),        offsetof(nb
 
 /// Rows that one thread looks at, and at most so many of a launch.
 constexpr std::int64_t rowsAtOnce = 16, mostRows = 512;
-/// Launches of a panel: while one runs, the lists of the next are made.
-constexpr std::int64_t launches = 4;
+/// Launches of a panel, at least: while one runs, the lists of the next are made.
+constexpr std::int64_t fewestLaunches = 4;
 /// Pairs of a block and an orientation, whether lit or not.
 constexpr double mostPairs = 1 << 26;
 
-std::int64_t rowsOfLaunch(const Reach &reach, const ImageShape &shape) {
+std::int64_t rowsOfLaunch(const Reach &reach, const ImageShape &shape, std::int64_t wanted) {
+  const std::int64_t launches = std::max(wanted, fewestLaunches);
   const double ofRow =
       double(shape.fast + reach.blockColumns) / double(reach.pixelsOfBlock()) * reach.pairsOfBlock;
   const std::int64_t most = std::int64_t(std::min(mostPairs / ofRow, double(mostRows)));
@@ -68,11 +69,12 @@ const void *LitBatch::placedAt(Address address) {
 }
 
 LitBatches::LitBatches(const nb_kernel_descriptor &kernel, const void *const *arguments,
-                       const void *workspace, const ImageShape &shape, ThreadTeam &team)
+                       const void *workspace, const ImageShape &shape, ThreadTeam &team,
+                       std::int64_t wanted)
     : team(team), reach(kernel, arguments, workspace, team) {
   for (int i = 0; i != team.size(); ++i)
     ofThread.emplace_back(reach);
-  const std::int64_t rows = rowsOfLaunch(reach, shape);
+  const std::int64_t rows = rowsOfLaunch(reach, shape, wanted);
   for (std::int64_t panel = 0; panel != shape.panels; ++panel)
     for (std::int64_t row = 0; row < shape.slow; row += rows)
       parts.push_back({panel, row, std::min(row + rows, shape.slow), nullptr});

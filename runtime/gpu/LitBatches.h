@@ -30,9 +30,10 @@ private:
 /// are the same bits for any number of threads.
 class LitBatches {
 public:
-  /// After prepare. The team looks for what is lit.
+  /// After prepare. The team looks for what is lit. A panel is as many launches as `wanted`, or
+  /// more.
   LitBatches(const nb_kernel_descriptor &kernel, const void *const *arguments,
-             const void *workspace, const ImageShape &shape, ThreadTeam &team);
+             const void *workspace, const ImageShape &shape, ThreadTeam &team, std::int64_t wanted);
 
   std::size_t size() const { return parts.size(); }
   /// Its rows, for progress.

@@ -19,8 +19,7 @@ std::string bytesText(std::size_t bytes) {
   return text;
 }
 
-Memory::Memory(std::shared_ptr<const Device> on, std::size_t bytes)
-    : device(std::move(on)), size(bytes) {
+Memory::Memory(std::shared_ptr<Device> on, std::size_t bytes) : device(std::move(on)), size(bytes) {
   if (bytes == 0)
     return;
   place = device->allocate(bytes);
@@ -28,6 +27,12 @@ Memory::Memory(std::shared_ptr<const Device> on, std::size_t bytes)
     throw std::runtime_error("the GPU " + device->describe() + " has no " + bytesText(bytes) +
                              " of memory in one piece, though " + bytesText(device->memory().free) +
                              " are free" + remedy);
+}
+
+void Memory::copyTo(void *to, std::size_t bytes) const {
+  const auto queue = device->openQueue();
+  queue->copyToHost(to, place, bytes);
+  queue->wait("hand out the results");
 }
 
 Memory::~Memory() {

@@ -15,7 +15,7 @@ class Memory {
 public:
   Memory() = default;
   /// Throws std::runtime_error that names how much is wanted and how much is free.
-  Memory(std::shared_ptr<const Device> device, std::size_t bytes);
+  Memory(std::shared_ptr<Device> device, std::size_t bytes);
   Memory(Memory &&other) noexcept { swap(other); }
   Memory &operator=(Memory &&other) noexcept {
     swap(other);
@@ -25,6 +25,8 @@ public:
 
   Address address() const { return place; }
   std::size_t bytes() const { return size; }
+  /// Its first bytes, to the host.
+  void copyTo(void *to, std::size_t bytes) const;
 
 private:
   void swap(Memory &other) noexcept {
@@ -33,7 +35,7 @@ private:
     std::swap(size, other.size);
   }
 
-  std::shared_ptr<const Device> device;
+  std::shared_ptr<Device> device;
   Address place = 0;
   std::size_t size = 0;
 };

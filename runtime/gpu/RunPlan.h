@@ -12,18 +12,23 @@ namespace nanobragg::gpu {
 
 /// Sizes, launches, and the block that the kernel will read, in which only addresses are missing.
 struct RunPlan {
-  /// Runs the kernel's prepare. `residentBlocks` are those that the GPU can hold at a time.
+  /// Runs the kernel's prepare. `residentBlocks` are those that each of the GPUs can hold at a
+  /// time.
   RunPlan(const nb_kernel_descriptor &kernel, const void *const *arguments, const ImageShape &shape,
-          std::int64_t residentBlocks);
+          std::int64_t residentBlocks, int devices);
 
   /// Blocks of the launch for this tile.
   std::int64_t blocksOf(const nb_tile &tile) const {
     return sums ? blocksOfSums : (tile.slow_end - tile.slow_begin) * chunksOfRow;
   }
+  /// How many portions so many launches are dealt in. With sums it depends on sizes only.
+  std::size_t portionsOf(std::size_t launches) const;
   std::int64_t warps() const { return blocksOfSums * warpsOfBlock; }
   std::size_t accumulatorsBytes() const { return std::size_t(warps() * accumulatorBytes); }
 
   ImageShape shape;
+  int devices = 1;
+  std::int64_t leastTiles = 1; ///< that each panel should have
   std::int64_t chunksOfRow = 0, warpsOfBlock = 0;
   std::uint32_t warp = 0; ///< threads that run in step
   std::int64_t workspaceBytes = 0;

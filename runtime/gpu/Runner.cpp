@@ -1,9 +1,5 @@
 #include "runtime/gpu/Runner.h"
 
-#include "runtime/processor/Partition.h"
-#include "runtime/processor/Progress.h"
-#include "runtime/processor/Stopwatch.h"
-
 #include <cstddef>
 
 namespace nanobragg::gpu {
@@ -23,6 +19,12 @@ void makeRoom(MemoryNeed &need, const char *what, Memory &memory, std::size_t by
   need.add(what, bytes);
 }
 
+/// Where the parameter's numbers lie on the device already; null: they do not.
+const DeviceMemory *givenOf(const RunOptions &options, const nb_kernel_parameter &parameter) {
+  const auto found = options.onDevice.find(parameter.name);
+  return found == options.onDevice.end() ? nullptr : &found->second;
+}
+
 /// Waits at its end for all that was queued: the driver reads and writes the host's memory until
 /// then, whatever is thrown meanwhile.
 class QueueWait {
@@ -37,12 +39,18 @@ private:
 
 } // namespace
 
-/// One run under way.
+/// What this device has of a run.
 struct Runner::Work {
-  RunPlan plan;
-  std::vector<std::string> keys; ///< keys of resident data, by the parameter's number
-  Stopwatch sinceCall;
-  RunResult result;
+  const Run &run;
+  const RunPlan &plan = run.plan;
+  ArgumentBlock block = plan.block;
+  std::vector<std::string> keys{}; ///< keys of resident data, by the parameter's number
+  std::vector<RowRange> rows{};    ///< rendered here, in order
+  LitBatch copied{};               ///< until the next wait
+  double queued = 0;               ///< samples since the last wait
+  std::int64_t queuedRows = 0;     ///< rendered rows since then
+  Stopwatch sinceQueued{};
+  RunResult result{};
 };
 
 Runner::Runner(KernelHandle handle, std::shared_ptr<Device> on)
@@ -79,12 +87,13 @@ void Runner::release() {
 }
 
 /// Everything that the run needs, checked before any of it is allocated.
-void Runner::allocate(Work &work, const void *const *arguments) {
+void Runner::allocate(Work &work) {
+  const void *const *arguments = work.run.arguments;
   MemoryNeed need;
   work.keys.resize(kernel->num_parameters);
   for (std::uint32_t i = 0; i != kernel->num_parameters; ++i) {
     const nb_parameter_kind kind = kernel->parameters[i].kind;
-    if (!isLarge(kind))
+    if (!isLarge(kind) || givenOf(work.run.options, kernel->parameters[i]))
       continue;
     const std::size_t bytes = valueBytes(*kernel, arguments, i, work.plan.shape);
     if (kind == NB_PARAMETER_IMAGE) {
@@ -109,7 +118,8 @@ void Runner::allocate(Work &work, const void *const *arguments) {
   need.check(*device);
 
   for (std::uint32_t i = 0; i != kernel->num_parameters; ++i)
-    if (kernel->parameters[i].kind == NB_PARAMETER_IMAGE)
+    if (kernel->parameters[i].kind == NB_PARAMETER_IMAGE &&
+        !givenOf(work.run.options, kernel->parameters[i]))
       reserve(large[i].memory, device, valueBytes(*kernel, arguments, i, work.plan.shape));
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
     reserve(images[i], device, work.plan.imageBytes[i]);
@@ -117,8 +127,9 @@ void Runner::allocate(Work &work, const void *const *arguments) {
   reserve(accumulators, device, work.plan.accumulatorsBytes());
 }
 
-void Runner::upload(Work &work, const void *const *arguments) {
-  ArgumentBlock &content = work.plan.block;
+void Runner::upload(Work &work) {
+  const void *const *arguments = work.run.arguments;
+  ArgumentBlock &content = work.block;
   const auto copy = [&](Address to, const void *from, std::size_t bytes) {
     queue->copyToDevice(to, from, bytes);
     work.result.uploadedBytes += std::int64_t(bytes);
@@ -126,7 +137,12 @@ void Runner::upload(Work &work, const void *const *arguments) {
   for (std::uint32_t i = 0; i != kernel->num_parameters; ++i) {
     const nb_parameter_kind kind = kernel->parameters[i].kind;
     Address value = block.address() + work.plan.valuesAt[i];
-    if (kind == NB_PARAMETER_IMAGE) {
+    if (const DeviceMemory *lies = givenOf(work.run.options, kernel->parameters[i])) {
+      if (kind == NB_PARAMETER_HKL_GRID)
+        content.setAddress(work.plan.valuesAt[i] + offsetof(nb_hkl_grid, data), lies->address);
+      else
+        value = lies->address;
+    } else if (kind == NB_PARAMETER_IMAGE) {
       value = large[i].memory.address();
       copy(value, arguments[i], valueBytes(*kernel, arguments, i, work.plan.shape));
     } else if (isLarge(kind)) {
@@ -148,8 +164,6 @@ void Runner::upload(Work &work, const void *const *arguments) {
   for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
     content.setAddress(work.plan.outputsAt + i * sizeof(Address), images[i].address());
   copy(block.address(), content.data(), content.bytes());
-  if (work.plan.sums)
-    queue->clear(accumulators.address(), accumulators.bytes());
   // No launch writes pixels that are not lit.
   for (std::uint32_t i = 0; kernel->reach && i != kernel->num_outputs; ++i)
     if (work.plan.imageBytes[i])
@@ -158,7 +172,7 @@ void Runner::upload(Work &work, const void *const *arguments) {
 
 /// All memory that a kernel may find by addresses in other memory.
 std::vector<Address> Runner::addresses() const {
-  std::vector<Address> all;
+  std::vector<Address> all = given;
   forEachMemory([&](const auto &memory) {
     if (memory.bytes())
       all.push_back(memory.address());
@@ -174,136 +188,118 @@ void Runner::launch(const RunPlan &plan, std::int64_t blocks, Address tile) {
                 {Entry::Render, blocks, kernel->device->threads, pointers, {}, addresses()});
 }
 
-/// Lists of the next launch are made while one runs. False when it was cancelled.
-bool Runner::launchLit(Work &work, const void *const *arguments, const RenderedRows &rows,
-                       const RunOptions &options) {
+/// Lists are made while the launch before runs.
+void Runner::launchLit(Work &work, Deal &deal, std::size_t number) {
   const RunPlan &plan = work.plan;
-  ThreadTeam team(resolveThreads(options.threads));
-  LitBatches batches(*kernel, arguments, plan.workspace.get(), plan.shape, team);
-  std::int64_t total = 0;
-  for (std::size_t i = 0; i != batches.size(); ++i)
-    total += renderedRows(batches.rows(i), rows);
-  Progress progress(options.progress, options.progressInterval, total);
-  const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
-  LitBatch copied;
-  const QueueWait wait(*queue); // ahead of its memory
-  work.result.firstTileSeconds = work.sinceCall.seconds();
-  for (std::size_t i = 0; i != batches.size() && !cancelled(); ++i) {
-    LitBatch next = batches.make(i);
-    queue->wait("render");
-    if (i != 0)
-      progress.add(renderedRows(batches.rows(i - 1), rows));
-    copied = std::move(next);
-    if (copied.blocks() == 0)
-      continue;
-    reserve(lists, device, copied.bytes());
-    const void *content = copied.placedAt(lists.address());
-    queue->copyToDevice(lists.address(), content, copied.bytes());
-    work.result.uploadedBytes += std::int64_t(copied.bytes());
-    const std::int64_t blocks = (copied.blocks() + plan.warpsOfBlock - 1) / plan.warpsOfBlock;
-    launch(plan, plan.sums ? plan.blocksOfSums : blocks, copied.tile(lists.address()));
-    ++work.result.launches;
-  }
+  LitBatch next = deal.makeList(number);
   queue->wait("render");
-  work.result.deviceBytes = std::int64_t(held());
-  work.result.culled = true;
-  work.result.samplesLit = batches.samplesLit();
-  work.result.samplesEvaluated = batches.samplesEvaluated();
-  return !cancelled();
+  deal.rendered(std::exchange(work.queuedRows, deal.rowsOf(number)));
+  work.copied = std::move(next);
+  if (work.copied.blocks() == 0)
+    return;
+  reserve(lists, device, work.copied.bytes());
+  const void *content = work.copied.placedAt(lists.address());
+  queue->copyToDevice(lists.address(), content, work.copied.bytes());
+  work.result.uploadedBytes += std::int64_t(work.copied.bytes());
+  const std::int64_t blocks = (work.copied.blocks() + plan.warpsOfBlock - 1) / plan.warpsOfBlock;
+  launch(plan, plan.sums ? plan.blocksOfSums : blocks, work.copied.tile(lists.address()));
+  ++work.result.launches;
 }
 
-/// False when it was cancelled.
-bool Runner::launchTiles(Work &work, const RenderedRows &rows, const RunOptions &options) {
+/// Waits when about 0.2 s of work are queued.
+void Runner::launchTile(Work &work, Deal &deal, std::size_t number) {
   const RunPlan &plan = work.plan;
-  std::int64_t total = 0;
-  for (const nb_tile &tile : plan.tiles)
-    total += renderedRows(tile, rows);
-  Progress progress(options.progress, options.progressInterval, total);
-  const auto cancelled = [&] { return options.cancel && options.cancel->requested(); };
-  if (cancelled())
-    return false;
-  work.result.firstTileSeconds = work.sinceCall.seconds();
-  double queued = 0;
-  std::int64_t queuedRows = 0;
-  Stopwatch sinceQueued;
-  for (std::size_t i = 0; i != plan.tiles.size(); ++i) {
-    const nb_tile &tile = plan.tiles[i];
-    launch(plan, plan.blocksOf(tile), block.address() + plan.tilesAt + i * sizeof(nb_tile));
-    ++work.result.launches;
-    queuedRows += renderedRows(tile, rows);
-    queued += double(renderedRows(tile, rows) * plan.shape.fast) * plan.samplesOfPixel;
-    if (queued < pace.samples() || i + 1 == plan.tiles.size())
-      continue;
-    queue->wait("render");
-    pace.took(queued, sinceQueued.seconds());
-    sinceQueued = Stopwatch();
-    progress.add(queuedRows);
-    queued = 0;
-    queuedRows = 0;
-    if (cancelled())
-      return false;
-  }
-  return true;
+  launch(plan, plan.blocksOf(deal.tile(number)),
+         block.address() + plan.tilesAt + number * sizeof(nb_tile));
+  ++work.result.launches;
+  const std::int64_t rows = deal.rowsOf(number);
+  work.queuedRows += rows;
+  work.queued += double(rows * plan.shape.fast) * plan.samplesOfPixel;
+  if (work.queued < pace.samples() || number + 1 == deal.launches())
+    return;
+  queue->wait("render");
+  pace.took(work.queued, work.sinceQueued.seconds());
+  work.sinceQueued = Stopwatch();
+  deal.rendered(std::exchange(work.queuedRows, 0));
+  work.queued = 0;
 }
 
 /// The accumulators of all warps into the first.
-void Runner::reduce(const Work &work) {
+void Runner::reduce(const RunPlan &plan) {
   const Address address[] = {accumulators.address()};
-  const std::int64_t doubles = work.plan.accumulatorBytes / std::int64_t(sizeof(double));
-  const std::int64_t numbers[] = {work.plan.warps(), doubles};
-  queue->launch(*module, {Entry::Reduce, doubles, work.plan.warp, address, numbers, {}});
+  const std::int64_t doubles = plan.accumulatorBytes / std::int64_t(sizeof(double));
+  const std::int64_t numbers[] = {plan.warps(), doubles};
+  queue->launch(*module, {Entry::Reduce, doubles, plan.warp, address, numbers, {}});
 }
 
-void Runner::runOnce(Work &work, const void *const *arguments, const RenderedRows &rows,
-                     void *const *outputs, const RunOptions &options) {
-  allocate(work, arguments);
-  const QueueWait wait(*queue);
-  upload(work, arguments);
-  work.result.deviceBytes = std::int64_t(held());
+void Runner::render(Work &work, Deal &deal) {
+  const RunPlan &plan = work.plan;
+  while (const auto portion = deal.next()) {
+    if (plan.sums)
+      queue->clear(accumulators.address(), plan.accumulatorsBytes());
+    for (std::size_t i = portion->begin; i != portion->end && !deal.stops(); ++i) {
+      deal.lists() ? launchLit(work, deal, i) : launchTile(work, deal, i);
+      const nb_tile &tile = deal.tile(i);
+      const std::int64_t above = tile.panel * plan.shape.slow;
+      if (!work.rows.empty() && work.rows.back().end == above + tile.slow_begin)
+        work.rows.back().end = above + tile.slow_end;
+      else
+        work.rows.push_back({above + tile.slow_begin, above + tile.slow_end});
+    }
+    if (plan.sums) {
+      reduce(plan);
+      queue->copyToHost(deal.sumsOf(*portion), accumulators.address(),
+                        std::size_t(plan.accumulatorBytes));
+    }
+    // Who has work queued takes no more of it from others.
+    if (work.run.devices > 1 && !deal.lists())
+      queue->wait("render");
+  }
+}
 
-  const Stopwatch sinceUpload;
+/// The rows of images that were rendered here, unless the first image is to stay.
+void Runner::download(Work &work) {
+  for (std::uint32_t i = 0; i != kernel->num_outputs; ++i) {
+    if (work.plan.imageBytes[i] == 0)
+      continue;
+    if (i == 0 && work.run.options.keepImage) {
+      auto kept = std::make_shared<const Memory>(std::move(images[i]));
+      const auto [type, number] = device->place();
+      const Address address = kept->address();
+      work.result.image = {type, number, address, work.plan.imageBytes[i], std::move(kept)};
+      continue;
+    }
+    const std::size_t ofRow =
+        work.plan.imageBytes[i] / std::size_t(work.plan.shape.panels * work.plan.shape.slow);
+    for (const RowRange &rows : work.rows) {
+      const std::size_t begin = std::size_t(rows.begin) * ofRow;
+      queue->copyToHost(static_cast<char *>(work.run.outputs[i]) + begin,
+                        images[i].address() + begin, std::size_t(rows.end - rows.begin) * ofRow);
+    }
+  }
+}
+
+RunResult Runner::run(const Run &run, Deal &deal) {
+  Work work{run};
+  work.result.device = device->describe();
+  given.clear();
+  for (const auto &[name, memory] : run.options.onDevice)
+    given.push_back(memory.address);
+  allocate(work);
+  const QueueWait wait(*queue); // ahead of the host's memory
+  upload(work);
   queue->wait("take the data");
   const Stopwatch sinceLaunch;
-  const bool done =
-      kernel->reach ? launchLit(work, arguments, rows, options) : launchTiles(work, rows, options);
-  if (!done) {
-    work.result.cancelled = true;
-    return;
-  }
-  const AlignedMemory sum = allocateAligned(work.plan.accumulatorBytes, "an accumulator");
-  if (work.plan.sums)
-    reduce(work);
+  work.result.firstTileSeconds = run.sinceCall.seconds();
+  work.sinceQueued = Stopwatch();
+  render(work, deal);
+  work.result.deviceBytes = std::int64_t(held());
+  if (deal.stops())
+    return work.result;
   queue->wait("render");
   work.result.deviceSeconds = sinceLaunch.seconds();
-  if (work.plan.sums)
-    queue->copyToHost(sum.get(), accumulators.address(), std::size_t(work.plan.accumulatorBytes));
-  for (std::uint32_t i = 0; i != kernel->num_outputs; ++i)
-    if (work.plan.imageBytes[i])
-      queue->copyToHost(outputs[i], images[i].address(), work.plan.imageBytes[i]);
+  download(work);
   queue->wait("hand out the results");
-  if (work.plan.sums) {
-    void *const all[] = {sum.get()};
-    kernel->finish(arguments, work.plan.workspace.get(), all, 1, outputs);
-  }
-  work.result.runSeconds = sinceUpload.seconds();
-  if (options.progress)
-    options.progress(1);
-}
-
-RunResult Runner::run(const void *const *arguments, const ImageShape &shape,
-                      const RenderedRows &rows, void *const *outputs, const RunOptions &options) {
-  const Stopwatch sinceCall;
-  Work work{RunPlan(*kernel, arguments, shape, module->residentBlocks()), {}, sinceCall, {}};
-  work.result.prepareSeconds = sinceCall.seconds();
-  work.result.workspaceBytes = work.plan.workspaceBytes;
-  work.result.accumulatorBytes = std::int64_t(work.plan.accumulatorsBytes());
-  work.result.device = device->describe();
-  try {
-    runOnce(work, arguments, rows, outputs, options);
-  } catch (...) {
-    release();
-    throw;
-  }
   return work.result;
 }
 

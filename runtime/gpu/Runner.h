@@ -1,12 +1,12 @@
-// Runs a kernel on a GPU.
+// Runs a kernel on one GPU.
 #ifndef NANOBRAGG_RUNTIME_GPU_RUNNER_H
 #define NANOBRAGG_RUNTIME_GPU_RUNNER_H
 
-#include "runtime/gpu/LitBatches.h"
+#include "runtime/gpu/Deal.h"
 #include "runtime/gpu/Memory.h"
 #include "runtime/gpu/ResidentData.h"
 #include "runtime/gpu/RunPlan.h"
-#include "runtime/gpu/Tiles.h"
+#include "runtime/processor/Stopwatch.h"
 
 namespace nanobragg::gpu {
 
@@ -18,10 +18,23 @@ public:
   Runner(KernelHandle kernel, std::shared_ptr<Device> device);
   Runner(const Runner &) = delete;
 
-  /// As runKernel of a kernel of the processor. Throws std::runtime_error; then all memory that the
-  /// runner had on the device is free again.
-  RunResult run(const void *const *arguments, const ImageShape &shape, const RenderedRows &rows,
-                void *const *outputs, const RunOptions &options);
+  Device &where() const { return *device; }
+  std::int64_t residentBlocks() const { return module->residentBlocks(); }
+
+  /// One that several devices may share.
+  struct Run {
+    const RunPlan &plan;
+    const void *const *arguments;
+    void *const *outputs;
+    const RunOptions &options;
+    Stopwatch sinceCall;
+    std::size_t devices; ///< at work
+  };
+  /// Renders portions until there are no more: their rows of images, and their sums, go to the
+  /// host. Throws std::runtime_error; release() is then due.
+  RunResult run(const Run &run, Deal &deal);
+  /// Frees all memory that it has on the device.
+  void release();
 
 private:
   struct Work;
@@ -31,20 +44,18 @@ private:
     Memory memory;         ///< images, which are new in every run
   };
 
-  void runOnce(Work &work, const void *const *arguments, const RenderedRows &rows,
-               void *const *outputs, const RunOptions &options);
-  void allocate(Work &work, const void *const *arguments);
-  void upload(Work &work, const void *const *arguments);
-  bool launchTiles(Work &work, const RenderedRows &rows, const RunOptions &options);
-  bool launchLit(Work &work, const void *const *arguments, const RenderedRows &rows,
-                 const RunOptions &options);
+  void allocate(Work &work);
+  void upload(Work &work);
+  void render(Work &work, Deal &deal);
+  void launchTile(Work &work, Deal &deal, std::size_t number);
+  void launchLit(Work &work, Deal &deal, std::size_t number);
+  void download(Work &work);
   void launch(const RunPlan &plan, std::int64_t blocks, Address tile);
-  void reduce(const Work &work);
+  void reduce(const RunPlan &plan);
   template <typename Visit>
   void forEachMemory(Visit visit) const;
   std::vector<Address> addresses() const;
   std::size_t held() const;
-  void release();
 
   std::shared_ptr<Device> device;
   KernelHandle kernel;
@@ -54,6 +65,7 @@ private:
   std::vector<Large> large;
   std::vector<Memory> images; ///< by the output's number
   Memory block, accumulators, lists;
+  std::vector<Address> given; ///< of a run's options
 };
 
 } // namespace nanobragg::gpu

@@ -5,14 +5,16 @@
 namespace nanobragg::gpu {
 
 std::vector<nb_tile> planTiles(const ImageShape &shape, double samplesPerPixel,
-                               std::int64_t threadsOfBlock, std::int64_t residentBlocks) {
+                               std::int64_t threadsOfBlock, std::int64_t residentBlocks,
+                               std::int64_t wanted) {
   constexpr double mostSamples = 2e9;
   const std::int64_t blocksOfRow = (shape.fast + threadsOfBlock - 1) / threadsOfBlock;
   const std::int64_t least = (residentBlocks + blocksOfRow - 1) / blocksOfRow;
   const double samplesOfRow = samplesPerPixel * double(shape.fast);
   const auto most = std::int64_t(std::min(mostSamples / samplesOfRow, double(shape.slow)));
   const std::int64_t rows = std::clamp<std::int64_t>(std::max(least, most), 1, shape.slow);
-  const std::int64_t pieces = (shape.slow + rows - 1) / rows;
+  const std::int64_t pieces =
+      std::max((shape.slow + rows - 1) / rows, std::min(wanted, shape.slow));
   std::vector<nb_tile> tiles;
   for (std::int64_t panel = 0; panel != shape.panels; ++panel)
     for (std::int64_t i = 0; i != pieces; ++i)

@@ -28,7 +28,8 @@ class Device;
 struct KernelRequest : CompileRequest {
   std::string file{}; ///< for KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
-  std::shared_ptr<gpu::Device> gpu{}; ///< found for that choice, see findDevice
+  /// Found for that choice, see findDevice; empty: the processor.
+  std::vector<std::shared_ptr<gpu::Device>> gpus{};
   std::string until{}; ///< for emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
 
   bool isForGpu() const { return target.vendor() != nullptr; }

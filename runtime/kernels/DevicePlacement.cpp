@@ -16,10 +16,8 @@ void findDevice(KernelRequest &request) {
   if (!open)
     return;
   try {
-    request.gpu = request.choice.kind == Kind::Gpu
-                      ? gpu::openDevice(*request.choice.vendor, request.choice.number)
-                      : gpu::openAnyDevice();
-    request.target = KernelTarget::fromString(request.gpu->chip());
+    request.gpus = gpu::openDevices(request.choice);
+    request.target = KernelTarget::fromString(request.gpus.front()->chip());
   } catch (const gpu::NoGpu &) {
     if (request.choice.kind == Kind::Gpu)
       throw;
@@ -28,7 +26,7 @@ void findDevice(KernelRequest &request) {
 
 KernelRequest onProcessor(KernelRequest request) {
   request.choice = {DeviceChoice::Kind::Cpu};
-  request.gpu = nullptr;
+  request.gpus.clear();
   request.target = {};
   return request;
 }

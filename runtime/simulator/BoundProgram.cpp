@@ -97,12 +97,22 @@ RunResult BoundProgram::run(void *image, std::int64_t pixels, nb_image_type type
   return runInto(image, options);
 }
 
+RunResult BoundProgram::runAndKeep(RunOptions options) {
+  options.keepImage = true;
+  memory.resize(std::vector<std::int64_t>(descriptor().num_outputs), nullptr);
+  return runProgram(options);
+}
+
 RunResult BoundProgram::runInto(void *image, const RunOptions &options) {
+  memory.resize(sizes(), image);
+  return runProgram(options);
+}
+
+RunResult BoundProgram::runProgram(const RunOptions &options) {
   // Its numbers may have changed one by one since the experiment was made.
   const Crystal &crystal = experiment.crystal;
   if (takes(descriptor(), "cell_alpha"))
     checkCellAngles(crystal.cellAlpha, crystal.cellBeta, crystal.cellGamma);
-  memory.resize(sizes(), image);
   const Detector &detector = experiment.detector;
   return program.run(parameters.arguments(), shape(),
                      {detector.roiSlowMin, detector.roiSlowMax + 1}, memory.addresses(), options);

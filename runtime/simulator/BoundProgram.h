@@ -18,6 +18,7 @@ public:
   BoundProgram(Program program, const Experiment &experiment);
 
   bool interpreted() const { return program.interpreted(); }
+  bool isOnGpu() const { return program.isOnGpu(); }
   const nb_kernel_descriptor &descriptor() const { return program.descriptor(); }
   ImageShape shape() const;
 
@@ -35,6 +36,8 @@ public:
   RunResult run(std::span<double> image, const RunOptions &options = {});
   /// The same with all outputs here.
   RunResult run(const RunOptions &options = {});
+  /// An image on one GPU stays there, as the result's `image`: no memory of the host is taken.
+  RunResult runAndKeep(RunOptions options);
 
   /// An output of the last run by name, e.g. "gradient.cell_a", in the layout of its kind; valid
   /// until the next run. Throws std::invalid_argument when there is none, when it is an image that
@@ -52,6 +55,7 @@ public:
 private:
   RunResult run(void *image, std::int64_t pixels, nb_image_type type, const RunOptions &options);
   RunResult runInto(void *image, const RunOptions &options);
+  RunResult runProgram(const RunOptions &options);
   std::vector<std::int64_t> sizes() const;
 
   Program program;

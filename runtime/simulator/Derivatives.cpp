@@ -117,6 +117,23 @@ std::vector<Gradient> Simulator::gradient(std::string_view parameters,
   return state->derivatives().gradient(state->namesOf(parameters), cotangent);
 }
 
+std::vector<Gradient> Simulator::gradient(std::string_view parameters,
+                                          const DeviceMemory &cotangent) {
+  if (!state->isOfProgram())
+    throw std::invalid_argument("the host makes something of this image (a list of pixels, point "
+                                "spread, a quadrature), and with a cotangent on a GPU cannot; give "
+                                "it as an array of the host");
+  const Derivative derivative{Mode::VJP, state->namesOf(parameters)};
+  BoundProgram &program = state->program(ImageType::F64, derivative);
+  const std::string name = cotangentName("image");
+  // An address that nothing on the host follows.
+  program.bind(name, {reinterpret_cast<const double *>(cotangent.address), pixels()});
+  RunOptions run = state->everyRun;
+  run.onDevice[name] = cotangent;
+  state->runDerivative(program, run, true);
+  return outputsOf(program, derivative, DerivativeKind::Gradient);
+}
+
 LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) {
   std::vector<double> &cotangent = state->lossCotangent;
   cotangent.resize(pixels());

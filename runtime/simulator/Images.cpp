@@ -109,6 +109,20 @@ RunResult Simulator::render(std::span<double> image, const RunOptions &run) {
   return state->render(state->program(ImageType::F64), run, image);
 }
 
+std::optional<DeviceMemory> Simulator::imageOnDevice(PixelType pixels, const RunOptions &run) {
+  if (!state->isOfProgram())
+    return std::nullopt;
+  BoundProgram &program = state->program(typeOf(pixels));
+  if (!program.isOnGpu())
+    return std::nullopt;
+  ++state->timing.values;
+  const TimeAdded watch(state->timing.value);
+  RunResult result = state->counted(program.runAndKeep(state->withThreads(run)));
+  if (result.cancelled)
+    throw Cancelled();
+  return std::move(result.image);
+}
+
 RunResult Simulator::render(std::span<float> image, const RunOptions &run,
                             const Instruments &look) {
   if (state->chain && !ResponseChain::isInProgram(state->experiment))

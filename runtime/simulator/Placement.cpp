@@ -160,7 +160,7 @@ Placement::Placement(const SimulatorOptions &options, double samples)
 /// in a hundredth of the time of a processor, which looks for those with light. Its kernel is for
 /// all numbers.
 KernelRequest Placement::forDevice(KernelRequest request) const {
-  if (!request.gpu)
+  if (request.gpus.empty())
     return request;
   if (cullsByDefault)
     request.variant.cull = CullSetting::off();
@@ -176,8 +176,9 @@ KernelRequest Placement::decided(KernelRequest request) const {
   if (choice.kind != Kind::Auto)
     findDevice(request);
   request = forDevice(std::move(request));
-  return usesKeptSchedule && !interprets && !request.gpu ? withKeptSchedule(std::move(request))
-                                                         : request;
+  return usesKeptSchedule && !interprets && request.gpus.empty()
+             ? withKeptSchedule(std::move(request))
+             : request;
 }
 
 Program Placement::interpret(KernelRequest request, const Instruments &look) const {
@@ -218,7 +219,7 @@ KernelRequest withKeptSchedule(KernelRequest request) {
 /// Nothing when the GPU cannot.
 std::optional<Program> Placement::placeOnGpu(const KernelRequest &request) {
   try {
-    return Program(kernels.get(forDevice(request)), request.gpu);
+    return Program(kernels.get(forDevice(request)), request.gpus);
   } catch (const Refusal &) {
     throw;
   } catch (const std::runtime_error &error) {
@@ -235,19 +236,19 @@ Program Placement::place(KernelRequest request) {
   request.engine = Engine::Fused;
   request.choice = choice;
   findDevice(request);
-  if (choice.kind == Kind::Auto && request.gpu) {
+  if (choice.kind == Kind::Auto && !request.gpus.empty()) {
     if (auto program = placeOnGpu(request))
       return std::move(*program);
     request = onProcessor(std::move(request));
   }
-  if (usesKeptSchedule && !request.gpu)
+  if (usesKeptSchedule && request.gpus.empty())
     request = withKeptSchedule(std::move(request));
   try {
-    return Program(kernels.get(forDevice(request)), request.gpu);
+    return Program(kernels.get(forDevice(request)), request.gpus);
   } catch (const Refusal &) {
     throw;
   } catch (const std::runtime_error &error) {
-    if (!fallback || request.gpu || !kernels.compiler(request)->canInterpret())
+    if (!fallback || !request.gpus.empty() || !kernels.compiler(request)->canInterpret())
       throw;
     reason = error.what();
     interprets = true;

@@ -38,12 +38,11 @@ struct Callbacks {
 
 } // namespace
 
-Program::Program(KernelHandle given, std::shared_ptr<gpu::Device> device)
-    : handle(std::move(given)) {
+Program::Program(KernelHandle given, gpu::Devices devices) : handle(std::move(given)) {
   if (!handle)
     throw std::invalid_argument("there is no kernel to run");
   checkDescriptor(*handle);
-  executor.emplace(handle, std::move(device));
+  executor.emplace(handle, std::move(devices));
 }
 
 Program::Program(std::shared_ptr<const PreparedProgram> interpreted, Instruments look)
@@ -55,6 +54,10 @@ const nb_kernel_descriptor &Program::descriptor() const {
 
 RunResult Program::run(const void *const *arguments, const ImageShape &shape,
                        const RenderedRows &rows, void *const *outputs, const RunOptions &options) {
+  if (!options.onDevice.empty() && !isOnGpu())
+    throw std::invalid_argument("'" + options.onDevice.begin()->first +
+                                "' is given in the memory of a GPU, and the program runs on the "
+                                "processor; give an array of the host, or name the device");
   if (executor)
     return executor->run(arguments, shape, rows, outputs, options);
   Callbacks callbacks = {options};

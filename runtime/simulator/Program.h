@@ -14,8 +14,8 @@ namespace nanobragg {
 /// used by one thread at a time.
 class Program {
 public:
-  /// A kernel of a GPU runs on `device`, see KernelExecutor.
-  explicit Program(KernelHandle kernel, std::shared_ptr<gpu::Device> device = nullptr);
+  /// A kernel of a GPU runs on `devices`, see KernelExecutor.
+  explicit Program(KernelHandle kernel, gpu::Devices devices = {});
   /// `json` is of the report of probes that the program was prepared with.
   explicit Program(std::shared_ptr<const PreparedProgram> interpreted, Instruments look = {});
 
@@ -23,6 +23,7 @@ public:
   /// Parameters and outputs; with a kernel also its functions.
   const nb_kernel_descriptor &descriptor() const;
   KernelHandle kernel() const { return handle; }
+  bool isOnGpu() const { return executor && executor->isOnGpu(); }
 
   /// As runKernel.
   RunResult run(const void *const *arguments, const ImageShape &shape, const RenderedRows &rows,

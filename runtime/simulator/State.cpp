@@ -77,10 +77,10 @@ RunResult Simulator::State::counted(RunResult run) {
   return run;
 }
 
-void Simulator::State::runDerivative(BoundProgram &program, bool images) {
+void Simulator::State::runDerivative(BoundProgram &program, const RunOptions &how, bool images) {
   ++timing.derivatives;
   const TimeAdded watch(timing.derivative);
-  RunOptions run = withThreads(everyRun);
+  RunOptions run = withThreads(how);
   run.images = images;
   if (counted(program.run(run)).cancelled)
     throw Cancelled();

@@ -47,6 +47,8 @@ struct Simulator::State : DerivativeSource {
       checkImages(program, std::span<const typename Image::value_type>(image)...);
     return result;
   }
+  RunResult counted(RunResult run);
+  RunOptions withThreads(RunOptions run) const;
   /// Into pixels of the caller, listed ones if there is a list.
   template <typename T>
   RunResult render(BoundProgram &program, const RunOptions &run, std::span<T> image) {
@@ -59,8 +61,13 @@ struct Simulator::State : DerivativeSource {
     return result;
   }
   /// `images`: the program's images are looked at afterwards.
-  void runDerivative(BoundProgram &program, bool images = true);
+  void runDerivative(BoundProgram &program, bool images = true) {
+    runDerivative(program, everyRun, images);
+  }
+  void runDerivative(BoundProgram &program, const RunOptions &how, bool images);
 
+  /// Is the image that the program makes what the caller gets?
+  bool isOfProgram() const { return !chain && !quadrature && !listed.any(); }
   /// Pixels that the caller sees.
   std::size_t pixels() const {
     return listed.any() ? listed.places.size() : std::size_t(experiment.pixelCount());
@@ -118,7 +125,6 @@ struct Simulator::State : DerivativeSource {
   Loss::Memory lossMemory;
 
 private:
-  RunOptions withThreads(RunOptions run) const;
   template <typename T>
   void checkImages(const BoundProgram &program, std::span<const T> image) const {
     const auto precision = precisionFromString(program.descriptor().precision);
@@ -127,7 +133,6 @@ private:
   void checkImages(const BoundProgram &program) const {
     checkImages(program, program.output("image"));
   }
-  RunResult counted(RunResult run);
 
   std::vector<std::uint8_t> rendered;
   std::vector<double> scattered; ///< what fromCaller gave

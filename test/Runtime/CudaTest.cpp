@@ -41,6 +41,13 @@ TEST(Tiles, EveryLaunchFillsTheChip) {
     EXPECT_GE(rowsOf(tile) * 32, 528 - 32);
 }
 
+TEST(Tiles, SeveralDevicesHaveSeveralLaunches) {
+  const auto tiles = planTiles({2, 1000, 1024}, 10, 128, 528, 4);
+  ASSERT_EQ(tiles.size(), 8u);
+  EXPECT_EQ(rowsOf(tiles[3]), 250);
+  EXPECT_EQ(planTiles({1, 3, 1024}, 10, 128, 528, 4).size(), 3u);
+}
+
 TEST(Tiles, EveryLaunchHasRows) {
   for (const nb_tile &tile : planTiles({1, 3, 5}, 1e12, 128, 2))
     EXPECT_GT(rowsOf(tile), 0);
@@ -108,10 +115,12 @@ TEST(ArgumentBlock, KnowsTheLengthOfTables) {
 
 TEST(DeviceChoice, IsReadAndWritten) {
   using Kind = DeviceChoice::Kind;
-  for (const char *text : {"auto", "cpu", "gpu-on-cpu", "cuda", "cuda:12"})
+  for (const char *text : {"auto", "cpu", "gpu-on-cpu", "cuda", "cuda:12", "all", "opencl:all"})
     EXPECT_EQ(DeviceChoice::fromString(text)->toString(), text);
   EXPECT_EQ(*DeviceChoice::fromString("cuda:12"), (DeviceChoice{Kind::Gpu, 12, &gpuVendors()[0]}));
-  for (const char *text : {"", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "cpu:0", "gpu"})
+  EXPECT_EQ(*DeviceChoice::fromString("all"), (DeviceChoice{Kind::Gpu, DeviceChoice::every}));
+  for (const char *text :
+       {"", "cuda:", "cpu:all", "cuda:-1", "cuda:1x", "cuda:99999999999", "cpu:0", "gpu"})
     EXPECT_FALSE(DeviceChoice::fromString(text)) << text;
 }
 

@@ -7,8 +7,10 @@
 // the end, ends the process with status 99.
 //
 // NB_FAKE_CUDA: words NAME=NUMBER with blanks between: devices, capability, version (of CUDA),
-// memory (bytes), launch_ms (how long a launch takes). NB_FAKE_CUDA_LOG: a file that receives a
-// line for each call that tests look at.
+// memory (bytes of each), launch_ms (how long a launch takes), warp (threads that run in step), alike (so many devices have one
+// name), fails
+// (the device of that number, at each launch). NB_FAKE_CUDA_LOG: a file that receives a line for
+// each call that tests look at.
 #include "test/gpu/FakeDevice.h"
 
 #include <algorithm>
@@ -49,8 +51,9 @@ Result cuDeviceGet(int *device, int number) {
   *device = number;
   return number < setting("devices", 1) ? Success : InvalidDevice;
 }
-Result cuDeviceGetName(char *name, int capacity, int) {
-  std::snprintf(name, std::size_t(capacity), "Fake GPU");
+Result cuDeviceGetName(char *name, int capacity, int device) {
+  std::snprintf(name, std::size_t(capacity),
+                device >= setting("alike", 99) ? "Other GPU" : "Fake GPU");
   return Success;
 }
 Result cuDeviceGetAttribute(int *value, int attribute, int) {
@@ -81,13 +84,14 @@ Result cuDevicePrimaryCtxRelease_v2(int) {
     wrong("the context is released before what is in it");
   return Success;
 }
-Result cuCtxPushCurrent_v2(void *) {
-  ++current;
+Result cuCtxPushCurrent_v2(void *context) {
+  current.push_back(int(reinterpret_cast<std::size_t>(context)) - 1);
   return Success;
 }
 Result cuCtxPopCurrent_v2(void **context) {
-  if (--current < 0)
+  if (current.empty())
     wrong("more contexts are popped than were pushed");
+  current.pop_back();
   *context = nullptr;
   return Success;
 }
@@ -96,7 +100,7 @@ Result cuMemGetInfo_v2(std::size_t *free, std::size_t *total) {
   needContext("cuMemGetInfo");
   std::lock_guard lock(state.mutex);
   *total = totalMemory();
-  *free = *total - state.used;
+  *free = *total - state.used[current.back()];
   return Success;
 }
 Result cuMemAlloc_v2(Address *address, std::size_t bytes) {
@@ -104,14 +108,15 @@ Result cuMemAlloc_v2(Address *address, std::size_t bytes) {
   if (bytes == 0)
     return InvalidValue;
   std::lock_guard lock(state.mutex);
-  if (bytes > totalMemory() - state.used)
+  std::size_t &used = state.used[current.back()];
+  if (bytes > totalMemory() - used)
     return OutOfMemory;
   void *memory = ::operator new(bytes, std::align_val_t(256));
   std::memset(memory, 0xa5, bytes); // programs must not rely on zeros
   *address = reinterpret_cast<Address>(memory);
-  state.memory[*address] = bytes;
-  state.used += bytes;
-  state.most = std::max(state.most, state.used);
+  state.memory[*address] = {bytes, current.back()};
+  used += bytes;
+  state.most = std::max(state.most, used);
   log("allocate " + std::to_string(bytes));
   return Success;
 }
@@ -122,7 +127,7 @@ Result cuMemFree_v2(Address address) {
   if (found == state.memory.end())
     wrong("what is freed was not allocated");
   ::operator delete(reinterpret_cast<void *>(address), std::align_val_t(256));
-  state.used -= found->second;
+  state.used[found->second.device] -= found->second.bytes;
   state.memory.erase(found);
   log("free");
   return Success;
@@ -207,8 +212,12 @@ Result cuLaunchKernel(Function *function, unsigned x, unsigned y, unsigned z, un
   if (!x || y != 1 || z != 1)
     return InvalidValue;
   log((function->reduces ? "reduce " : "launch ") + std::to_string(x));
+  if (!function->reduces)
+    log("on " + std::to_string(current.back()));
   if (function->reduces)
-    return threads == 32 ? Success : InvalidValue; // the twin's run_tile has done it
+    return threads == unsigned(warp()) ? Success : InvalidValue; // the twin's run_tile has done it
+  if (current.back() == setting("fails", -1))
+    return LaunchFailed;
   std::this_thread::sleep_for(std::chrono::milliseconds(setting("launch_ms", 0)));
   return render(*function->module, x, threads, parameters);
 }

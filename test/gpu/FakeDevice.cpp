@@ -40,10 +40,10 @@ State::~State() {
           std::to_string(contexts) + " contexts");
 }
 
-thread_local int current = 0;
+thread_local std::vector<int> current;
 
 void needContext(const char *function) {
-  if (!current)
+  if (current.empty())
     wrong(std::string(function) + " without a current context");
 }
 
@@ -54,9 +54,11 @@ void checkRange(Address begin, std::size_t bytes, const std::string &what) {
   auto next = state.memory.upper_bound(begin);
   if (next == state.memory.begin())
     wrong(what + " is not in the device's memory");
-  const auto &[start, size] = *std::prev(next);
-  if (begin + bytes > start + size)
+  const auto &[start, piece] = *std::prev(next);
+  if (begin + bytes > start + piece.bytes)
     wrong(what + " is not in the device's memory, or ends behind a piece of it");
+  if (piece.device != current.back())
+    wrong(what + " is in another device's memory");
 }
 
 } // namespace fake

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace fake {
 
@@ -24,7 +25,8 @@ enum Result {
   InvalidContext = 201,
   NoBinaryForGpu = 209,
   UnsupportedPtxVersion = 222,
-  NotFound = 500
+  NotFound = 500,
+  LaunchFailed = 719
 };
 
 /// Ends the process with status 99: what no user may do has been done.
@@ -32,6 +34,9 @@ enum Result {
 
 /// NUMBER of NAME=NUMBER in NB_FAKE_CUDA.
 long long setting(const char *name, long long otherwise);
+
+/// Threads that run in step, 32 where NB_FAKE_CUDA does not say.
+inline int warp() { return int(setting("warp", 32)); }
 
 /// A line for NB_FAKE_CUDA_LOG.
 void log(const std::string &line);
@@ -46,24 +51,30 @@ struct Module {
   bool sums = false; ///< it has been asked for its reducing entry
 };
 
-/// All that the process has on the device.
+struct Piece {
+  std::size_t bytes;
+  int device;
+};
+
+/// All that the process has on its devices.
 struct State {
   std::mutex mutex;
-  std::map<Address, std::size_t> memory;
+  std::map<Address, Piece> memory;
   std::set<Module *> modules;
   int streams = 0, contexts = 0;
-  std::size_t used = 0, most = 0;
+  std::map<int, std::size_t> used; ///< by the device
+  std::size_t most = 0;
 
   ~State(); ///< ends the process unless all is gone
 };
 extern State state;
 
-extern thread_local int current; ///< contexts that are current
+extern thread_local std::vector<int> current; ///< devices of contexts, the last one is current
 void needContext(const char *function);
 
 std::size_t totalMemory();
 
-/// Ends the process unless all of it is in one piece of the device's memory.
+/// Ends the process unless all of it is in one piece of the current device's memory.
 void checkRange(Address begin, std::size_t bytes, const std::string &what);
 
 template <typename T>

@@ -10,6 +10,8 @@ namespace {
 
 const nb_kernel_descriptor &twinOf(const Module &module) {
   static std::map<std::string, const nb_kernel_descriptor *> loaded;
+  static std::mutex loading;
+  const std::lock_guard lock(loading);
   const std::string variable = module.sums ? "NB_FAKE_CUDA_TWIN_SUMS" : "NB_FAKE_CUDA_TWIN";
   const nb_kernel_descriptor *&kernel = loaded[variable];
   if (kernel)
@@ -69,7 +71,8 @@ std::int64_t blocksOf(Address address) {
   check(lit.inner_begin, outers + 1, "where the bases of lit blocks begin");
   check(lit.inner, lit.inner_begin[outers], "the bases of lit blocks");
   check(lit.slow_end, 1, "where the rows of lit blocks end");
-  return (lit.blocks + 3) / 4;
+  const std::int64_t warps = 128 / warp();
+  return (lit.blocks + warps - 1) / warps;
 }
 
 } // namespace

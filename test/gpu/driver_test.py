@@ -203,7 +203,7 @@ class Driver(unittest.TestCase):
                                                atol=1e-9 * np.abs(values).max())
                     np.testing.assert_array_equal(found[0][name], found[1][name])
                 self.assertEqual(len(self.log("launch")), 2 * 2 * launches)
-                self.assertEqual(len(self.log("reduce")), 2)
+                self.assertEqual(len(self.log("reduce")), 2 * launches)
 
     def test_gradients_by_structure_factors(self):
         words, grad = (*SMALL, "-hkl", HKL), "F,cell"
@@ -225,6 +225,62 @@ class Driver(unittest.TestCase):
         grid = max(self.log("upload"))
         self.assertGreater(grid, 100 * 100)
         self.assertEqual(self.log("upload").count(grid), 1)
+
+    # --- several devices ---
+
+    def panels(self, count):
+        panels = [{"offset_mm": [x, 0, 50], "fast": [1, 0, 0], "slow": [0, 1, 0]} for x in range(count)]
+        (self.root / "panels.json").write_text(json.dumps(panels))
+        return "--panels", "panels.json"
+
+    def test_several_devices_render_one_image(self):
+        hkl = (*SMALL, "-hkl", HKL)
+        for words, devices in ((CONSTANT, 2), ((*hkl, "-roi", "10", "50", "20", "40"), 3),
+                               ((*CONSTANT, *self.panels(5)), 2), ((*SHARP, "--cull=exact"), 3),
+                               ((*SMALL, "-detpixels_y", "1", "-default_F", "10"), 2)):
+            with self.subTest(words):
+                wanted, gpu = self.driver(*words)
+                one = self.image(*words, "--device=cuda", **gpu)
+                (self.root / "log").unlink()
+                gpu["NB_FAKE_CUDA"] = f"devices={devices} launch_ms=20"
+                for device in ("all", "cuda:all"):
+                    self.assertEqual(self.image(*words, f"--device={device}", **gpu), one)
+                    found = self.timing()["device_name"]
+                    rows = 1 if "-detpixels_y" in words else devices
+                    self.assertEqual(found, ", ".join(f"Fake GPU (cuda:{i}, sm_90)" for i in range(rows)))
+                self.assertEqual(set(self.log("on")), set(range(rows)))
+                pixels = len(wanted) // 4
+                self.assertEqual(sum(self.log("download")), 2 * 4 * pixels)
+
+    def test_several_devices_have_the_sums_of_one(self):
+        for words, grad in (((*CONSTANT, *self.panels(40), "-detpixels", "20"), "cell,misset"),
+                            ((*SHARP, "--cull=1e-20"), "cell,misset,mosaic_spread"),
+                            (CONSTANT, "cell")):
+            with self.subTest(words):
+                gpu = dict(self.twins(*words, grad=grad))
+                one = self.gradient(*words, f"--grad={grad}", "--device=cuda", **gpu)
+                (self.root / "log").unlink()
+                for devices in (2, 3):
+                    gpu["NB_FAKE_CUDA"] = f"devices={devices} launch_ms=5"
+                    several = self.gradient(*words, f"--grad={grad}", "--device=all", **gpu)
+                    self.assertEqual(set(one), set(several))
+                    for name, values in one.items():
+                        self.assertTrue(np.abs(values).max() > 0)
+                        np.testing.assert_array_equal(several[name], values)
+                self.assertEqual(set(self.log("on")), {0, 1, 2})
+
+    def test_devices_that_are_not_alike(self):
+        wanted, gpu = self.driver(*CONSTANT, devices=3, alike=2)
+        self.assertEqual(self.image(*CONSTANT, "--device=all", **gpu), wanted)
+        self.assertEqual(self.timing()["device_name"], "Fake GPU (cuda:0, sm_90), Fake GPU (cuda:1, sm_90)")
+        self.assertIn("there is no CUDA driver", self.failure(*CONSTANT, "--device=all"))
+
+    def test_one_of_several_devices_fails(self):
+        words = (*SMALL, "-hkl", HKL)
+        _, gpu = self.driver(*words)
+        gpu["NB_FAKE_CUDA"] = "devices=2 launch_ms=5 fails=1"
+        self.assertIn("the GPU could not launch the kernel: CUDA_ERROR_UNKNOWN",
+                      self.failure(*words, "--device=all", **gpu))
 
     # --- several runs in one process ---
 
@@ -259,9 +315,7 @@ class Driver(unittest.TestCase):
         self.assertEqual(uploads.count(max(uploads)), 3)  # only one is kept
 
     def test_cancelled_simulator_runs_again(self):
-        panels = [{"offset_mm": [x, 0, 50], "fast": [1, 0, 0], "slow": [0, 1, 0]} for x in range(9)]
-        (self.root / "panels.json").write_text(json.dumps(panels))
-        printed, _ = self.simulators("cancel", *CONSTANT, "--panels", "panels.json")
+        printed, _ = self.simulators("cancel", *CONSTANT, *self.panels(9))
         self.assertEqual(printed, [1, 0])  # NB_CANCELLED, NB_OK
 
     # --- kernels ---

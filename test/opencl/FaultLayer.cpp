@@ -1,5 +1,6 @@
 // A layer of the OpenCL loader (OPENCL_LAYERS) in which NB_OPENCL_FAULT fails: "memory", "build",
-// "lost", or what a device is asked about: "f64", "spirv", "shared".
+// "lost", or what a device is asked about: "f64", "spirv", "shared". With "twice" each device is
+// there twice.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
@@ -46,6 +47,21 @@ cl_int CL_API_CALL info(cl_device_id device, cl_device_info name, size_t bytes, 
   return CL_SUCCESS;
 }
 
+cl_int CL_API_CALL devices(cl_platform_id platform, cl_device_type type, cl_uint entries,
+                           cl_device_id *found, cl_uint *count) {
+  if (!fails("twice"))
+    return target->clGetDeviceIDs(platform, type, entries, found, count);
+  cl_uint once = 0;
+  const cl_int result = target->clGetDeviceIDs(platform, type, entries / 2, found, &once);
+  if (result != CL_SUCCESS)
+    return result;
+  if (found)
+    std::copy_n(found, entries / 2, found + entries / 2);
+  if (count)
+    *count = 2 * once;
+  return result;
+}
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) cl_int CL_API_CALL
@@ -67,6 +83,7 @@ clInitLayer(cl_uint entries, const cl_icd_dispatch *dispatch, cl_uint *count,
   own.clSVMAlloc = allocate;
   own.clBuildProgram = build;
   own.clFinish = finish;
+  own.clGetDeviceIDs = devices;
   own.clGetDeviceInfo = info;
   *count = sizeof own / sizeof(void *);
   *layer = &own;

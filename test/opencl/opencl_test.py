@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""opencl_test.py FOLDER FAULTS NB_SIM NB_COMPILE: what test/gpu asks of a GPU's program, of OpenCL's on the
+"""opencl_test.py FOLDER FAULTS NB_GRADCHECK NB_RANDOM_TEST NB_SIM NB_COMPILE: what test/gpu asks of a GPU's program, of OpenCL's on the
 runtime that ./bootstrap opencl put into FOLDER; and what is said of devices that cannot do it, with the layer FAULTS."""
 
 import json
@@ -107,6 +107,56 @@ class Runtime(unittest.TestCase):
                                                  OPENCL_LAYERS=FAULTS, NB_OPENCL_FAULT=fault))
         self.image("--device=opencl", "--no-fallback", OPENCL_LAYERS=FAULTS)
 
+    # --- several devices ---
+
+    def test_several_devices(self):
+        """The one device, twice: images, lists of what is lit and sums have the bits of one."""
+        twice = {"OPENCL_LAYERS": FAULTS, "NB_OPENCL_FAULT": "twice"}
+        hkl = ("-hkl", str(device_test.DATA / "1hpv_3.0A.hkl"))
+        panels = [{"offset_mm": [x, 0, 50], "fast": [1, 0, 0], "slow": [0, 1, 0]} for x in range(20)]
+        (self.root / "panels.json").write_text(json.dumps(panels))
+        for words in (hkl, ("--panels", "panels.json"), (*device_test.SHARP, "--cull=exact")):
+            with self.subTest(words):
+                wanted = self.image(*words, "--device=opencl")
+                found = self.image(*words, "--device=opencl:all", "--timing", "t.json", **twice)
+                self.assertEqual(found, wanted)
+                self.assertTrue(any(wanted))
+                names = json.loads((self.root / "t.json").read_text())["device_name"]
+                self.assertRegex(names, r"\(opencl:0\), .*\(opencl:1\)$")
+        for words in (("--panels", "panels.json"), (*device_test.SHARP, "--cull=1e-24")):
+            one, two = (self.run_tool(device_test.NB_SIM, *SMALL, *words, "--grad=cell,misset", "--quiet", "--json",
+                                      "--no-fallback", f"--device={device}", **more)
+                        for device, more in (("opencl", {}), ("opencl:all", twice)))
+            self.assertEqual((one.returncode, two.returncode), (0, 0), one.stderr + two.stderr)
+            self.assertEqual(json.loads(one.stdout)["gradient"], json.loads(two.stdout)["gradient"])
+
+    # --- derivatives against differences, and experiments that nobody chose ---
+
+    def test_gradchecks(self):
+        crystal = ("-cell 70 80 90 85 100 95 -misset 10 20 30 -N 5 -lambda 1 -distance 60 -pixel 2 -detpixels 16 "
+                   "-oversample 1 -default_F 100 -mosaic 0.8 -mosaic_domains 3").split()
+        hkl = ("-hkl", str(device_test.DATA / "1hpv_3.0A.hkl"))
+        cases = (("cell,misset,mosaic_spread,detector,wavelength", ()), ("cell,misset,wavelength", ("-round_xtal",)),
+                 ("cell,misset,wavelength", ("-gauss_xtal",)), ("ncells,cell", ("-gauss_xtal", "-Ncells_def", "1", "-0.5", "0.3")),
+                 ("phi,osc,cell", ("-osc", "1", "-phisteps", "3")), ("cell,detector", ("-oversample", "2")),
+                 ("fluence,polarization", ()), ("cell,misset", ("--precision=mixed",)), ("cell,misset", hkl),
+                 ("cell", (*hkl, "-interpolate")), ("source_weight,beam_direction", ("-dispersion", "1", "-dispsteps", "3")),
+                 ("cell,detector", ("-detector_thick", "500", "-detector_abs", "200", "-detector_thicksteps", "3")),
+                 ("cell,distance", ("-curved_det",)), ("cell,misset", ("-gauss_xtal", "--cull=1e-24")),
+                 ("cell", ("--order=2",)), ("cell,misset", ("-gauss_xtal", "--order=2")))
+        self.assertEqual(len(cases), 16)
+        for wrt, words in cases:
+            with self.subTest(wrt=wrt, words=words):
+                done = self.run_tool(NB_GRADCHECK, *crystal, *words, f"--wrt={wrt}", "--loss=random:3", "--engine=fused",
+                                     "--device=opencl", "--json")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertTrue(all(e["loss"] for e in json.loads(done.stdout)["engines"]))
+
+    def test_random_experiments(self):
+        done = self.run_tool(NB_RANDOM_TEST, "--seed=1", "--trials=12", "--device=opencl")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("\n12 experiments, ", done.stdout)
+
     def test_series(self):
         for device in ("cpu", "opencl"):
             done = self.nb_sim(f"--device={device}", "--frames", "3", "-osc", "1", "-phisteps", "1",
@@ -122,10 +172,10 @@ class Runtime(unittest.TestCase):
 del device_test.Device
 if __name__ == "__main__":
     folder, FAULTS = pathlib.Path(sys.argv[1]).resolve(), os.path.abspath(sys.argv[2])
-    device_test.NB_SIM, NB_COMPILE = map(os.path.abspath, sys.argv[-2:])
+    NB_GRADCHECK, NB_RANDOM_TEST, device_test.NB_SIM, NB_COMPILE = map(os.path.abspath, sys.argv[-4:])
     if not (folder / "env").exists():
         print("skipped: there is no OpenCL runtime here; ./bootstrap opencl fetches one where pip is")
         sys.exit()
     os.environ["OCL_ICD_VENDORS"] = str(folder / "vendors")
     os.environ["LD_LIBRARY_PATH"] = str(folder / "venv/lib")
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:-2]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:-4]])

@@ -74,6 +74,9 @@ private:
 /// Interpreter, kernels of the processor in f64 and mixed, and a GPU's program on the processor.
 void compareEngines(Trial &trial);
 
+/// Images in f64 and mixed, and gradients, of a device against the processor's.
+void compareDevice(Trial &trial, const std::string &device);
+
 /// What must not change, or change by a known factor, when the experiment is said in another way.
 void checkRelations(Trial &trial);
 

@@ -1,7 +1,9 @@
 // Random experiments, for as long as one likes: every engine against the others, and the same
 // experiment said in other ways.
 //
-//   nb-random-test [--seconds=10] [--trials=N] [--seed=S]
+//   nb-random-test [--seconds=10] [--trials=N] [--seed=S] [--device=DEVICE]
+//
+// With a device, nb-sim's word for it, that device against the processor and nothing else.
 #include "test/random/Trial.h"
 
 #include <chrono>
@@ -9,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <random>
+#include <string>
 #include <string_view>
 
 using namespace nanobragg::random_test;
@@ -18,6 +21,7 @@ int main(int argc, char **argv) {
   unsigned long long trials = ~0ull;
   // 32 bits, so that it is quickly typed.
   unsigned long long seed = std::random_device()();
+  std::string device;
   for (int i = 1; i != argc; ++i) {
     const std::string_view word = argv[i];
     const auto value = [&](std::string_view flag) {
@@ -29,8 +33,13 @@ int main(int argc, char **argv) {
       trials = std::strtoull(text, nullptr, 10), seconds = 1e9;
     else if (const char *text = value("--seed="))
       seed = std::strtoull(text, nullptr, 10);
+    else if (const char *text = value("--device="))
+      device = text;
     else
-      return std::fprintf(stderr, "usage: %s [--seconds=S] [--trials=N] [--seed=S]\n", argv[0]), 2;
+      return std::fprintf(stderr,
+                          "usage: %s [--seconds=S] [--trials=N] [--seed=S] [--device=DEVICE]\n",
+                          argv[0]),
+             2;
   }
   std::printf("first seed %llu\n", seed);
   std::fflush(stdout);
@@ -40,6 +49,10 @@ int main(int argc, char **argv) {
   for (; counts.trials < trials && std::chrono::steady_clock::now() < end; ++seed) {
     try {
       Trial trial(seed, counts);
+      if (!device.empty()) {
+        compareDevice(trial, device);
+        continue;
+      }
       compareEngines(trial);
       checkRelations(trial);
     } catch (const std::exception &error) {

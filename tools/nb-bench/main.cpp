@@ -87,8 +87,7 @@ void addOptions(CLI::App &app, Arguments &a) {
       ->type_name("N");
   app.add_option("--pipeline", a.plan.pipeline, "as nb-sim's --pipeline: passes of your own")
       ->type_name("TEXT");
-  app.add_option("--device", a.plan.device,
-                 "as nb-sim's --device: cpu, cuda, cuda:N, opencl, opencl:N, gpu-on-cpu")
+  app.add_option("--device", a.plan.device, "as nb-sim's --device: " + DeviceChoice::words())
       ->check([](const std::string &device) {
         return DeviceChoice::fromString(device) ? "" : DeviceChoice::refusal(device);
       })

@@ -43,8 +43,10 @@ std::string inspectKernel(const std::string &file) {
             (version.features.empty() ? "nothing more" : version.features) + "\n";
   for (const KernelTextCode &code : first.codes)
     text += "code       " + code.chip + " " + code.kind + ", " +
-            (code.kind == "cubin" ? "made by CUDA " : "version ") + code.version + ", " +
-            code.bytes + " bytes\n";
+            (code.kind == "cubin"   ? "made by CUDA "
+             : code.kind == "hsaco" ? "made by LLVM "
+                                    : "version ") +
+            code.version + ", " + code.bytes + " bytes\n";
   text += "variant    " + (first.variant.empty() ? "of its own" : first.variant) + "\n\n";
   text += "parameter            kind        shape                 unit\n";
   for (const KernelTextParameter &p : first.parameters)

@@ -15,6 +15,10 @@ namespace {
 using C = GradCheckCommand;
 using Text = std::string;
 
+const Text deviceHelp =
+    "what the kernels of the fused engine run on, as nb-sim's --device: " + DeviceChoice::words() +
+    "; default: cpu";
+
 double number(const Text &flag, const Text &text, const Range &range) {
   const auto value = parseNumber(text);
   if (!value || !range.contains(*value))
@@ -38,7 +42,7 @@ std::size_t choice(const Text &flag, const Text &text, std::initializer_list<std
                    std::string(closestWord(text, words)) + "'");
 }
 
-constexpr OwnFlag<C> flags[] = {
+const OwnFlag<C> flags[] = {
     {"--wrt", "PARAMETERS",
      "parameters and groups (nb-sim --list-parameters), with commas between; default: scalars", "",
      [](C &c, const Text &v) { c.parameters = v; }},
@@ -55,10 +59,7 @@ constexpr OwnFlag<C> flags[] = {
        if (which < 2)
          c.engines = {which == 0 ? Engine::Fused : Engine::Interpreter};
      }},
-    {"--device", "DEVICE",
-     "what the kernels of the fused engine run on, as nb-sim's --device: cpu (default), cuda, "
-     "cuda:N, opencl, opencl:N, or gpu-on-cpu, the processor with the program of a GPU",
-     "",
+    {"--device", "DEVICE", deviceHelp, "",
      [](C &c, const Text &v) {
        if (!DeviceChoice::fromString(v))
          throw UsageError("--device: " + DeviceChoice::refusal(v));

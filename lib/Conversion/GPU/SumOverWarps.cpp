@@ -154,7 +154,7 @@ void WarpSum::add(OpBuilder &b, Location loc, ArrayRef<Term> terms) {
     uint64_t lanes = 0;
     size_t end = first;
     do
-      lanes |= uint32_t(1) << laneOf(end++, halves);
+      lanes |= uint64_t(1) << laneOf(end++, halves);
     while (end < terms.size() && terms[end].follows(terms[end - 1]));
     store(b, loc, terms.slice(first, end - first), held.front(), number, first, lanes);
     first = end;

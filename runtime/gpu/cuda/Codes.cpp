@@ -63,6 +63,7 @@ std::string needOf(const nb_device_code &code) {
 const Make cudaMake = {
     .name = "CUDA",
     .device = "cuda",
+    .dlpack = 2,
     .hiddenBy = "CUDA_VISIBLE_DEVICES",
     .remedy = "; use --device=cpu, or a machine with an NVIDIA GPU and its driver",
     .multiprocessorCount = MultiprocessorCount,

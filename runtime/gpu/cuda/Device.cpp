@@ -37,7 +37,7 @@ Device::Device(const Driver &driver, int number) : api(driver), number(number) {
     throw NoGpu("there is no " + placeOf(api, number) + " here, only " + listDevices(api, count) +
                 "; name one of these, or use --device=cpu");
   api.check(api.device(&ordinal, number), "be found");
-  model = nameOf(api, ordinal);
+  name = nameOf(api, ordinal);
   nameOfChip = api.make->chip(api, ordinal);
   api.check(api.deviceAttribute(&processors, api.make->multiprocessorCount, ordinal),
             "say what it is");
@@ -49,7 +49,12 @@ Device::Device(const Driver &driver, int number) : api(driver), number(number) {
 Device::~Device() { api.releaseContext(ordinal); }
 
 std::string Device::describe() const {
-  return model + " (" + placeOf(api, number) + ", " + chip() + ")";
+  return name + " (" + placeOf(api, number) + ", " + chip() + ")";
+}
+
+void Device::waitForOthers() const {
+  const Current current(*this);
+  api.check(api.synchronize(nullptr), "wait for others");
 }
 
 Address Device::allocate(std::size_t bytes) const {
@@ -70,6 +75,8 @@ std::shared_ptr<const gpu::Module> Device::load(KernelHandle kernel) {
   return std::make_shared<const Module>(std::static_pointer_cast<const Device>(shared_from_this()),
                                         std::move(kernel));
 }
+
+int countDevices() { return Driver::open().count(); }
 
 std::shared_ptr<gpu::Device> openDevice(int number) {
   return std::make_shared<Device>(Driver::open(), number);

@@ -21,7 +21,10 @@ public:
   const Driver &driver() const { return api; }
   int multiprocessors() const { return processors; }
   std::string chip() const override { return nameOfChip; }
+  std::string model() const override { return name; }
   std::string describe() const override;
+  Place place() const override { return {api.make->dlpack, number}; }
+  void waitForOthers() const override;
   Address allocate(std::size_t bytes) const override;
   void free(Address address) const noexcept override;
   gpu::MemoryInfo memory() const override;
@@ -63,7 +66,7 @@ private:
   const int number;
   Ordinal ordinal = 0;
   Context context = nullptr;
-  std::string model, nameOfChip;
+  std::string name, nameOfChip;
   int processors = 0;
 };
 

@@ -53,6 +53,12 @@ std::string Driver::nameOf(Result result) const {
   return std::string(make->name) + " error " + std::to_string(int(result));
 }
 
+int Driver::count() const {
+  int count = 0;
+  check(deviceCount(&count), "be counted");
+  return count;
+}
+
 void Driver::check(Result result, const char *what) const {
   if (result != Result::Success)
     throw std::runtime_error(std::string("the GPU could not ") + what + ": " + nameOf(result));

@@ -87,6 +87,7 @@ struct Driver;
 struct Make {
   const char *name;                             ///< "CUDA"
   const char *device;                           ///< what --device calls its GPUs: "cuda"
+  int dlpack;                                   ///< what DLPack calls them
   const char *hiddenBy;                         ///< the variable that may hide them
   const char *remedy;                           ///< what to do where there is none
   DeviceAttribute multiprocessorCount;          ///< its number
@@ -109,6 +110,9 @@ struct Driver {
 
   /// Initializes what has been loaded. Throws NoGpu.
   void start();
+
+  /// How many GPUs there are.
+  int count() const;
 
   /// Throws std::runtime_error that says what failed.
   void check(Result result, const char *what) const;

@@ -8,6 +8,8 @@ namespace nanobragg::cuda {
 
 /// The GPU of this number in the order of the CUDA driver. Throws gpu::NoGpu.
 std::shared_ptr<gpu::Device> openDevice(int number);
+/// How many there are. Throws gpu::NoGpu.
+int countDevices();
 
 } // namespace nanobragg::cuda
 #endif

@@ -85,6 +85,7 @@ std::string versionText(int version) {
 constexpr cuda::Make make = {
     .name = "HIP",
     .device = "hip",
+    .dlpack = 10,
     .hiddenBy = "HIP_VISIBLE_DEVICES",
     .remedy = "; use --device=cpu, or a machine with an AMD GPU and ROCm",
     .multiprocessorCount = multiprocessorCount,
@@ -138,6 +139,8 @@ const cuda::Driver &openDriver() {
   static const cuda::Driver driver = load();
   return driver;
 }
+
+int countDevices() { return openDriver().count(); }
 
 std::shared_ptr<gpu::Device> openDevice(int number) {
   return std::make_shared<cuda::Device>(openDriver(), number);

@@ -8,6 +8,8 @@ namespace nanobragg::hip {
 
 /// The GPU of this number in the order of AMD's driver. Throws gpu::NoGpu.
 std::shared_ptr<gpu::Device> openDevice(int number);
+/// How many there are. Throws gpu::NoGpu.
+int countDevices();
 
 } // namespace nanobragg::hip
 #endif

@@ -54,7 +54,7 @@ Device::Device(int number) : api(Driver::open()), number(number) {
     throw NoGpu("there is no opencl:" + std::to_string(number) + " here, only " +
                 listDevices(api, devices) + "; name one of these, or use --device=cpu");
   device = devices[std::size_t(number)];
-  model = api.askText(device, deviceName);
+  name = api.askText(device, deviceName);
   units = int(api.ask<Count>(device, opencl::computeUnits));
   checkAbilities();
   Result result = Result::Success;
@@ -79,14 +79,28 @@ void Device::checkAbilities() const {
 
 Device::~Device() { api.releaseContext(own); }
 
-std::string Device::describe() const { return model + " (opencl:" + std::to_string(number) + ")"; }
+std::string Device::describe() const { return name + " (opencl:" + std::to_string(number) + ")"; }
 
 Address Device::allocate(std::size_t bytes) const {
   constexpr Count lineOfCache = 64;
-  return reinterpret_cast<Address>(api.allocate(own, readWrite, bytes, lineOfCache));
+  const auto address = reinterpret_cast<Address>(api.allocate(own, readWrite, bytes, lineOfCache));
+  const std::lock_guard lock(mutex);
+  if (address)
+    allocated[address] = bytes;
+  return address;
+}
+
+bool Device::reaches(Address address) const {
+  const std::lock_guard lock(mutex);
+  const auto next = allocated.upper_bound(address);
+  return next != allocated.begin() && address < std::prev(next)->first + std::prev(next)->second;
 }
 
 void Device::free(Address address) const noexcept {
+  {
+    const std::lock_guard lock(mutex);
+    allocated.erase(address);
+  }
   api.free(own, reinterpret_cast<void *>(address));
 }
 
@@ -99,6 +113,8 @@ std::shared_ptr<const gpu::Module> Device::load(KernelHandle kernel) {
   return std::make_shared<const Module>(std::static_pointer_cast<const Device>(shared_from_this()),
                                         std::move(kernel));
 }
+
+int countDevices() { return int(allDevices(Driver::open()).size()); }
 
 std::shared_ptr<gpu::Device> openDevice(int number) { return std::make_shared<Device>(number); }
 

@@ -24,7 +24,11 @@ public:
   int computeUnits() const { return units; }
   /// "spirv64": what is compiled for one is for all.
   std::string chip() const override { return "spirv64"; }
+  std::string model() const override { return name; }
   std::string describe() const override;
+  Place place() const override { return {4, number}; }
+  /// Memory of this context alone.
+  bool reaches(Address address) const override;
   Address allocate(std::size_t bytes) const override;
   void free(Address address) const noexcept override;
   gpu::MemoryInfo memory() const override;
@@ -40,7 +44,9 @@ private:
   const int number;
   DeviceId device = nullptr;
   Context own = nullptr;
-  std::string model;
+  std::string name;
+  mutable std::mutex mutex;
+  mutable std::map<Address, std::size_t> allocated; ///< guarded by mutex
   int units = 0;
 };
 

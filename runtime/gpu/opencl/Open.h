@@ -9,6 +9,8 @@ namespace nanobragg::opencl {
 /// The device of this number: all platforms in the loader's order, the GPUs of all of them first.
 /// Throws gpu::NoGpu.
 std::shared_ptr<gpu::Device> openDevice(int number);
+/// How many there are. Throws gpu::NoGpu.
+int countDevices();
 
 } // namespace nanobragg::opencl
 #endif

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -44,6 +46,14 @@ struct Instruments {
   bool any() const { return !probe.empty() || checkFinite; }
 };
 
+/// Numbers in the memory of a GPU.
+struct DeviceMemory {
+  int kind = 0, number = 0; ///< the GPU, as DLPack counts them: kind 2 is CUDA's, 4 OpenCL's
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+  std::shared_ptr<const void> owner{}; ///< keeps it; null: the caller does
+};
+
 struct RunOptions {
   int threads = 0; ///< 0: as many as the simulator's options say, or the machine offers
   std::int64_t rowsPerTile = 0; ///< 0: chosen for balance; sums over pixels have their own
@@ -56,6 +66,11 @@ struct RunOptions {
   const CancellationToken *cancel = nullptr;
   /// Without, pixels of images that have no light are what they were: sums alone are wanted.
   bool images = true;
+  /// On one GPU: numbers of grids, masks and images that are read where they lie, by the names of
+  /// parameters, in place of the host's.
+  std::map<std::string, DeviceMemory> onDevice{};
+  /// On one GPU the image stays in its memory, as RunResult::image, and none goes to the host.
+  bool keepImage = false;
 };
 
 struct RunResult {
@@ -74,11 +89,12 @@ struct RunResult {
   /// pixels.
   double samplesLit = 0, samplesEvaluated = 0;
   // A run on a GPU has these.
-  std::string device{};           ///< its name; empty: the processor
-  std::int64_t deviceBytes = 0;   ///< memory there, kept for the next run
-  std::int64_t uploadedBytes = 0; ///< copied there in this run
-  std::int64_t launches = 0;      ///< how often the kernel was launched
-  double deviceSeconds = 0;       ///< wall clock of the launches, without copies
+  std::string device{};                ///< its name; empty: the processor
+  std::int64_t deviceBytes = 0;        ///< memory there, kept for the next run
+  std::int64_t uploadedBytes = 0;      ///< copied there in this run
+  std::int64_t launches = 0;           ///< how often the kernel was launched
+  double deviceSeconds = 0;            ///< wall clock of the launches, without copies
+  std::optional<DeviceMemory> image{}; ///< that was to stay there
 };
 
 /// Two engines agree where |kernel - interpreter| <= relative * |interpreter| + ofMaximum *

@@ -163,6 +163,10 @@ public:
   /// has what they found.
   RunResult render(std::span<float> image, const RunOptions &run, const Instruments &look);
   RunResult render(std::span<double> image, const RunOptions &run, const Instruments &look);
+  /// The image in the memory of the one GPU that renders it, complete; none goes to the host.
+  /// Nothing is rendered, and there is none, where it would end on the host: on the processor, of a
+  /// list of pixels, and where the host makes something of the image (point spread).
+  std::optional<DeviceMemory> imageOnDevice(PixelType pixels, const RunOptions &run = {});
   /// How one pixel comes about, as lines `TRACE key value`, by the interpreter.
   std::string trace(const PixelIndex &pixel, PixelType pixels = PixelType::F64);
   /// The program of the image as text: "nb" (as the frontend wrote it), "mlir" (after the passes on
@@ -182,6 +186,9 @@ public:
   /// Reverse mode: from the derivative of a loss by each pixel to that by the parameters, which are
   /// names and groups with commas between. In the order of the table of parameters.
   std::vector<Gradient> gradient(std::string_view parameters, std::span<const double> cotangent);
+  /// The same of a cotangent, doubles, in the memory of the GPU that runs the program. Throws
+  /// std::invalid_argument where it is not, or imageOnDevice() has none.
+  std::vector<Gradient> gradient(std::string_view parameters, const DeviceMemory &cotangent);
   LossGradient gradient(std::string_view parameters, const Loss &loss);
 
   /// Forward mode: an image for each parameter, all of which are single numbers. In the same order.

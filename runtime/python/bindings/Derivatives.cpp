@@ -17,14 +17,6 @@ void checkImageSize(const PythonSimulator &self, const Doubles &array, const cha
                                 " pixels and the image " + std::to_string(self.simulator.pixels()));
 }
 
-nb::dict asDict(const PythonSimulator &self, const std::vector<Gradient> &gradients) {
-  nb::dict result;
-  for (const Gradient &g : gradients)
-    result[g.parameter.c_str()] =
-        asPython(g.values, shapeOf(self.simulator.experiment(), *findParameter(g.parameter)));
-  return result;
-}
-
 std::vector<Direction> directionOf(const nb::dict &given, const Experiment &experiment) {
   std::vector<Direction> direction;
   for (auto [key, value] : given) {
@@ -38,6 +30,14 @@ std::vector<Direction> directionOf(const nb::dict &given, const Experiment &expe
 }
 
 } // namespace
+
+nb::dict asDict(const PythonSimulator &self, const std::vector<Gradient> &gradients) {
+  nb::dict result;
+  for (const Gradient &g : gradients)
+    result[g.parameter.c_str()] =
+        asPython(g.values, shapeOf(self.simulator.experiment(), *findParameter(g.parameter)));
+  return result;
+}
 
 void bindDerivatives(SimulatorClass &simulator) {
   simulator

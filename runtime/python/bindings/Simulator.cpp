@@ -65,6 +65,7 @@ void bindSimulator(nb::module_ &module) {
                            "The compiled part of a Simulator.");
   bindValues(simulator);
   bindDerivatives(simulator);
+  bindOnDevice(module, simulator);
   bindState(module, simulator);
   simulator.def_ro("version", &PythonSimulator::version)
       .def_prop_ro("shape",

@@ -13,10 +13,14 @@ using SimulatorClass = nb::class_<PythonSimulator>;
 
 void bindValues(SimulatorClass &simulator);
 void bindDerivatives(SimulatorClass &simulator);
+void bindOnDevice(nb::module_ &module, SimulatorClass &simulator);
 void bindState(nb::module_ &module, SimulatorClass &simulator);
 
 /// One number as Python's own, else an array.
 nb::object asPython(std::vector<double> values, const Shape &shape);
+
+/// By parameters' names, in their shapes.
+nb::dict asDict(const PythonSimulator &self, const std::vector<Gradient> &gradients);
 
 /// New numbers of a parameter.
 struct Change {

@@ -12,6 +12,7 @@ import numpy
 
 from . import _core, _snapshots
 from ._arrays import doubles, names, pixel_rows
+from ._on_device import is_on_device, ordered
 from ._arrays import words as words_of
 from ._errors import FileError, UnknownName, Warning
 from .experiment import Beam, Crystal, Detector, Goniometer, _Part
@@ -177,7 +178,7 @@ class Simulator:
 
     threads: 0 or None: as many as the machine offers.
     precision: "f64", "mixed" or "f32", of the kernel's arithmetic.
-    device: "auto", "cpu", "cuda", "cuda:1", "opencl", "gpu-on-cpu" or "gpu-on-cpu:64".
+    device: "auto", "cpu", "cuda", "cuda:1", "hip", "opencl", "all" or another word of nb-sim's --device.
     pixels: those that are asked for, an array of whole numbers (pixels, 3) with panel, slow, fast, or (pixels, 2) with
     slow, fast; an image is then (pixels,), in this order, at a cost proportional to their number, as with --pixels=FILE.
     engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
@@ -322,20 +323,36 @@ class Simulator:
 
     # Images.
 
-    def image(self, dtype="float64", out=None, progress=False):
+    def image(self, dtype="float64", out=None, progress=False, F=None):
         """Photons per pixel (times the gain, where there is one) in a new array, or in ``out``.
 
+        out: an array; or "device", and an image that a GPU renders stays in its memory: a DeviceArray, which from_dlpack
+        of PyTorch, JAX and CuPy takes without a copy. What the host renders or finishes is a NumPy array as ever.
         progress: True shows a bar (with tqdm where it is installed); a function is called with the finished fraction.
+        F: with out="device", structure factors of this image alone, float64 in the memory of the same GPU (anything with
+        DLPack's methods), in the box of ``structure_factors``; they are read where they lie.
         """
         if progress is True:
             from ._progress import bar
             with bar() as show:
-                result = self._core.image(numpy.dtype(dtype).name, out, show)
+                result = self._image(numpy.dtype(dtype).name, out, show, F)
         else:
-            result = self._core.image(numpy.dtype(dtype).name, out, progress or None)
+            result = self._image(numpy.dtype(dtype).name, out, progress or None, F)
         if not self._told:
             self._tell()
         return result
+
+    def _image(self, dtype, out, progress, F):
+        if not isinstance(out, str):
+            if F is not None:
+                raise ValueError('F= wants out="device"; else set structure_factors')
+            return self._core.image(dtype, out, progress)
+        if out != "device" or dtype not in ("float64", "float32"):
+            raise ValueError('out= wants an array, or "device" with dtype float64 or float32')
+        made = self._core.image_on_device(dtype == "float64", progress, ordered(F, "F"))
+        if made is None and F is not None:
+            raise ValueError("F is given in the memory of a GPU, and this image is made by the host; set structure_factors")
+        return self._core.image(dtype, None, progress) if made is None else made
 
     def _tell(self):
         self._told = True
@@ -391,15 +408,22 @@ class Simulator:
             raise TypeError("loss= wants a nanobragg.Loss, such as Loss.chi_square(data, sigma); the derivative of your "
                             "own loss by each pixel is a cotangent=")
 
-    def gradient(self, wrt, cotangent=None, loss=None):
+    def gradient(self, wrt, cotangent=None, loss=None, F=None):
         """The derivative of a loss by parameters: a dict from names to numbers or arrays in the parameters' shapes.
 
         wrt: names and groups, "cell,misset_x" or ["cell", "misset_x"].
         cotangent: the derivative of your loss by each pixel, in the image's shape; or
         loss: a Loss, of which the result has the value as ``.loss``. Without either: the sum of all photons.
+
+        A cotangent in the memory of the GPU that runs the program (float64, anything with DLPack's methods) is read where
+        it lies, and with it F, as of ``image``.
         """
         self._one_of(cotangent, loss)
         wrt = names(wrt)
+        if is_on_device(cotangent):
+            return Gradient(self._core.gradient_on_device(wrt, ordered(cotangent, "the cotangent"), ordered(F, "F")))
+        if F is not None:
+            raise ValueError("F= wants a cotangent in the memory of a GPU; else set structure_factors")
         if cotangent is not None:
             return Gradient(self._core.gradient(wrt, self._image_array(cotangent, "the cotangent")))
         core = (loss or Loss.sum())._for(self.shape)

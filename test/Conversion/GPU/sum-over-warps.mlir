@@ -88,3 +88,25 @@ func.func @scattered(%out: memref<?xf64>, %n: index, %x: f64) {
   }
   return
 }
+
+// -----
+
+// In a warp of 64 threads the third number is in thread 32, the second in thread 16.
+
+// CHECK-LABEL: func.func @wide
+// CHECK: arith.constant 4295032833 : i64
+// CHECK: memref.store
+func.func @wide(%x: f64, %y: f64, %z: f64, %out: memref<?xf64>, %n: index) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%nx = %n, %ny = %n, %nz = %n)
+             threads(%tx, %ty, %tz) in (%mx = %n, %my = %n, %mz = %n) {
+    %second = arith.addi %bx, %c1 : index
+    %third = arith.addi %bx, %c2 : index
+    memref.atomic_rmw addf %x, %out[%bx] : (f64, memref<?xf64>) -> f64
+    memref.atomic_rmw addf %y, %out[%second] : (f64, memref<?xf64>) -> f64
+    memref.atomic_rmw addf %z, %out[%third] : (f64, memref<?xf64>) -> f64
+    gpu.terminator
+  } {nb.warp = 64 : i64}
+  return
+}

@@ -1,0 +1,36 @@
+"""Arrays that lie in the memory of a GPU, by DLPack."""
+
+CPU, CUDA, ROCM = 1, 2, 10
+
+
+def is_on_device(value):
+    """Has it DLPack's methods, and does it lie elsewhere than in this machine's memory?"""
+    return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] != CPU
+
+
+class _Ordered:
+    """Hands out the array when its producer has ordered its work before that of the default stream, for which the runtime
+    waits before it reads."""
+
+    def __init__(self, array):
+        self._array = array
+        self._kind = array.__dlpack_device__()[0]
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+    def __dlpack__(self, **how):
+        if self._kind in (CUDA, ROCM):
+            how["stream"] = 1 if self._kind == CUDA else 0  # the default stream, as each of them numbers it
+        return self._array.__dlpack__(**how)
+
+
+def ordered(value, what):
+    """As the compiled part takes it; None stays None."""
+    if value is None:
+        return None
+    if not is_on_device(value):
+        raise TypeError(f"{what} is no array in the memory of a GPU")
+    if getattr(value, "requires_grad", False):
+        value = value.detach()
+    return _Ordered(value)
