@@ -24,6 +24,7 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 
@@ -202,14 +203,15 @@ def fails(command, source, number):
             words += [sys.executable, "/usr/lib/llvm-22/bin/lit"]
         else:
             words.append(word.format(python=sys.executable, source=source))
-    environment = dict(os.environ, NB_MUTANT=str(number), NB_CACHE="off",
-                       NB_SIM=os.path.join(source, "build/bin/nb-sim"))
-    try:
-        done = subprocess.run(words, cwd=os.path.join(source, "build"), env=environment, capture_output=True,
-                              timeout=SECONDS, preexec_fn=limit_processor_time)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+    with tempfile.TemporaryDirectory() as cache:  # of this mutant alone
+        environment = dict(os.environ, NB_MUTANT=str(number), NB_CACHE_DIR=cache,
+                           NB_SIM=os.path.join(source, "build/bin/nb-sim"))
+        try:
+            done = subprocess.run(words, cwd=os.path.join(source, "build"), env=environment, capture_output=True,
+                                  timeout=SECONDS, preexec_fn=limit_processor_time)
+        except subprocess.TimeoutExpired:
+            return True
+        return done.returncode != 0
 
 
 class Results:
