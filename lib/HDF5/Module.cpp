@@ -107,8 +107,8 @@ bool read(const std::string &path, std::size_t frame, NexusImage &image, std::st
            std::memcpy(sizes, bytes.data(), sizeof sizes);
            image = {sizes[0], sizes[1], sizes[2], {}};
            image.pixels.resize((bytes.size() - sizeof sizes) / sizeof(double));
-           std::memcpy(image.pixels.data(), bytes.data() + sizeof sizes,
-                       bytes.size() - sizeof sizes);
+           bytes.copy(reinterpret_cast<char *>(image.pixels.data()), bytes.size() - sizeof sizes,
+                      sizeof sizes);
          });
 }
 
@@ -122,7 +122,7 @@ bool spectrum(const std::string &path, std::vector<std::array<double, 2>> &point
                   }) &&
          caught(error, [&] {
            points.resize(bytes.size() / sizeof points[0]);
-           std::memcpy(points.data(), bytes.data(), bytes.size());
+           bytes.copy(reinterpret_cast<char *>(points.data()), bytes.size());
          });
 }
 

@@ -24,6 +24,7 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 
@@ -53,16 +54,16 @@ TESTS = {
     "parity": [["{python}", "-B", "{source}/test/parity/run.py", "--bin", "bin/nb-sim",
                 "--semantics", "c", "--jobs", "2"]],
     "quirks": [["{python}", "-B", "{source}/test/quirks/quirks.py"]],
-    "disorder": [["{python}", "-B", "{source}/test/background/disorder_test.py", "bin/nb-sim"]],
+    "disorder": [["{python}", "-B", "{source}/test/background/disorder_test.py", "bin/nb-sim", "-f"]],
     "background": [["{python}", "-B", "{source}/test/background/background_test.py", "bin/nb-sim",
-                    "bin/nb-gradcheck"]],
+                    "bin/nb-gradcheck", "-f"]],
     "response": [["{python}", "-B", "{source}/test/response/response_test.py", "bin/nb-sim",
-                  "bin/nb-gradcheck"]],
+                  "bin/nb-gradcheck", "-f"]],
     "energies": [["{python}", "-B", "{source}/test/energies/energies_test.py", "bin/nb-sim",
-                  "bin/nb-gradcheck"]],
+                  "bin/nb-gradcheck", "-f"]],
     "noise": [["bin/nb-io-test", "--gtest_filter=*Noise*:*Poisson*:*PointSpread*:*FourierSpread*"]],
     "losses": [["bin/nb-gradcheck-test", "--gtest_filter=Loss*"]],
-    "culling": [["{python}", "-B", "{source}/test/culling/culling_test.py"],
+    "culling": [["{python}", "-B", "{source}/test/culling/culling_test.py", "-f"],
                 ["bin/nb-cull-derivatives-test"]],
 }
 TARGETS = ["nb-derivatives-test", "nb-interpreter-test", "nb-opt", "nb-run", "nb-random-test", "nb-sim",
@@ -202,14 +203,15 @@ def fails(command, source, number):
             words += [sys.executable, "/usr/lib/llvm-22/bin/lit"]
         else:
             words.append(word.format(python=sys.executable, source=source))
-    environment = dict(os.environ, NB_MUTANT=str(number), NB_CACHE="off",
-                       NB_SIM=os.path.join(source, "build/bin/nb-sim"))
-    try:
-        done = subprocess.run(words, cwd=os.path.join(source, "build"), env=environment, capture_output=True,
-                              timeout=SECONDS, preexec_fn=limit_processor_time)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+    with tempfile.TemporaryDirectory() as cache:  # of this mutant alone
+        environment = dict(os.environ, NB_MUTANT=str(number), NB_CACHE_DIR=cache,
+                           NB_SIM=os.path.join(source, "build/bin/nb-sim"))
+        try:
+            done = subprocess.run(words, cwd=os.path.join(source, "build"), env=environment, capture_output=True,
+                                  timeout=SECONDS, preexec_fn=limit_processor_time)
+        except subprocess.TimeoutExpired:
+            return True
+        return done.returncode != 0
 
 
 class Results:

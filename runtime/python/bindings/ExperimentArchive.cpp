@@ -1,6 +1,5 @@
 #include "runtime/python/bindings/ExperimentArchive.h"
 
-#include <cstring>
 #include <stdexcept>
 #include <type_traits>
 
@@ -34,7 +33,7 @@ public:
   void bytes(void *data, std::size_t size) {
     if (size > rest.size())
       throw std::invalid_argument("the pickled simulator is damaged: it ends too early");
-    std::memcpy(data, rest.data(), size);
+    rest.copy(static_cast<char *>(data), size);
     rest.remove_prefix(size);
   }
   std::size_t left() const { return rest.size(); }
