@@ -24,7 +24,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
 exclude_patterns = ["man", "examples/**/*.ipynb"]
-nitpicky = False
+smartquotes = False  # -- is two dashes of a flag
+default_role = "literal"  # in docstrings
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
@@ -57,6 +58,29 @@ def displayed_math(self, node):
     raise nodes.SkipNode
 
 
+def readable(app, what, name, thing, options, lines):
+    """Docstrings are plain text: an indented block is code, and under "Fields:" a list."""
+    out, fields, code = [], False, False
+    for line in lines:
+        text, indented = line.strip(), line.startswith("    ")
+        if text in ("Fields:", "Arguments:"):
+            fields = True
+            out += [text, ""]
+            continue
+        if text and not indented:
+            fields = code = False
+        if fields and re.match(r"\w+: ", text):
+            field, _, rest = text.partition(": ")
+            line = f"* `{field}`: {rest}"
+        elif fields and text:
+            line = f"  {text}"
+        elif indented and not code and out and not out[-1].strip():
+            out += ["::", ""]
+            code = True
+        out.append(line)
+    lines[:] = out
+
+
 def inside(app, name, source):
     """The root's Markdown is part of a site in pages that include it. Folders, and Markdown elsewhere,
     are not: their links become text, which is their path."""
@@ -79,5 +103,6 @@ def setup(app):
     for language in ("mlir", "tablegen", "pdll"):
         app.add_lexer(language, TextLexer)
     app.add_html_math_renderer("mathml", (inline_math, None), (displayed_math, None))
+    app.connect("autodoc-process-docstring", readable)
     app.connect("source-read", inside)
     app.connect("include-read", lambda app, path, name, text: inside(app, name, text))
