@@ -8,7 +8,8 @@ cmake_minimum_required(VERSION 3.25)
 
 set(pages "")
 
-function(tblgen page)
+# Of passes and ops mlir-tblgen writes sections alone: TITLE and PURPOSE begin their page.
+function(tblgen page title purpose)
   file(MAKE_DIRECTORY ${OUT}/reference)
   execute_process(
     COMMAND ${TBLGEN} ${ARGN} -I ${MLIR_INCLUDE} -I ${SOURCE}/dialect -I ${SOURCE}
@@ -17,14 +18,23 @@ function(tblgen page)
   # mlir.llvm.org expands this; everyone else shows it.
   file(READ ${OUT}/reference/${page} text)
   string(REPLACE "[TOC]\n\n" "" text "${text}")
+  if(title)
+    string(REGEX REPLACE "^(<!--[^\n]*-->\n)" "\\1\n# ${title}\n\n${purpose}\n" text "${text}")
+  endif()
   file(WRITE ${OUT}/reference/${page} "${text}")
   set(pages ${pages} reference/${page} PARENT_SCOPE)
 endfunction()
 
-tblgen(dialect.md --gen-dialect-doc --dialect=nb ${SOURCE}/dialect/NBOps.td)
-tblgen(schedule.md --gen-op-doc ${SOURCE}/lib/Transforms/Schedule/ScheduleOps.td)
-tblgen(transforms.md --gen-pass-doc ${SOURCE}/lib/Transforms/Passes.td)
-tblgen(conversion.md --gen-pass-doc ${SOURCE}/lib/Conversion/Passes.td)
+tblgen(dialect.md "" "" --gen-dialect-doc --dialect=nb ${SOURCE}/dialect/NBOps.td)
+tblgen(schedule.md "Ops of schedules"
+       "What a `--schedule` may ask for, op by op. How to write one: [the laboratory](../laboratory.md#schedules)."
+       --gen-op-doc ${SOURCE}/lib/Transforms/Schedule/ScheduleOps.td)
+tblgen(transforms.md "Passes over nb"
+       "What each pass does to a program of the nb dialect, and its options."
+       --gen-pass-doc ${SOURCE}/lib/Transforms/Passes.td)
+tblgen(conversion.md "Passes out of nb"
+       "The passes that lower a program of the nb dialect to loops, vectors and arithmetic, and their options."
+       --gen-pass-doc ${SOURCE}/lib/Conversion/Passes.td)
 
 execute_process(COMMAND ${TOOLS}/nb-sim --list-flags OUTPUT_FILE ${OUT}/reference/nb-sim.md
                 COMMAND_ERROR_IS_FATAL ANY)

@@ -10,18 +10,23 @@ import tempfile
 import unittest
 
 FOLDER = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "docs/examples/python"
-NEEDS = {"fit_torch": "torch", "stage_a": "torch", "hessian_jax": "jax", "fit_scipy": "scipy"}
+NEEDS = {"fit_torch": "torch", "stage_a": "torch", "hessian_jax": "jax", "fit_scipy": "scipy",
+         "fit_crystal": "torch", "refine_still": "scipy", "first_image": "matplotlib"}
 
 
 class Examples(unittest.TestCase):
     pass
 
 
+def skip_without(test, file):
+    needed = NEEDS.get(file.stem)
+    if needed and not importlib.util.find_spec(needed):
+        test.skipTest(f"{needed} is not installed")
+
+
 def add(file):
     def test(self):
-        needed = NEEDS.get(file.stem)
-        if needed and not importlib.util.find_spec(needed):
-            self.skipTest(f"{needed} is not installed")
+        skip_without(self, file)
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, "-W", "error::DeprecationWarning", file], cwd=folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -30,10 +35,13 @@ def add(file):
 
 
 def add_notebook(file):
+    """A notebook, from top to bottom, in its folder; what it has put out is not committed."""
     def test(self):
         cells = json.loads(file.read_text())["cells"]
+        self.assertFalse([c for c in cells if c.get("outputs")])
+        skip_without(self, file)
         program = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", program], cwd=file.parent, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
     setattr(Examples, f"test_{file.stem}", test)
 

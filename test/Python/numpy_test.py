@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pathlib
 import pickle
 import signal
 import subprocess
@@ -284,6 +285,19 @@ class Numbers(unittest.TestCase):
             nb.render_batch(sim, {"cell_a": cells, "misset": misset[:2]})
         with self.assertRaisesRegex(ValueError, "cell_a"):
             nb.render_batch(sim, {"cell_a": [7e-9, float("nan")]})
+
+
+class Deprecation(unittest.TestCase):
+    def test_the_name_that_is_on_its_way_out(self):
+        import nanobragg.compat.nanobrag_torch as port
+        with self.assertWarnsRegex(DeprecationWarning, "__version__ is deprecated.*use nanobragg.__version__"):
+            self.assertEqual(port.__version__, nb.__version__)
+        with self.assertRaisesRegex(AttributeError, "has no attribute 'other'"):
+            port.other
+
+    def test_the_version_has_one_place(self):
+        text = (pathlib.Path(__file__).parents[2] / "CMakeLists.txt").read_text()
+        self.assertIn(f"project(NanoBragg VERSION {nb.__version__} ", text)
 
 
 class Derivatives(unittest.TestCase):

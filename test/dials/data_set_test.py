@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """data_set_test.py NB_SIM PDB: from a model to merged intensities. What DIALS finds, indexes, integrates and scales
-in frames of the README's command are the squared structure factors of the model. Skipped, with the reason, where
+in frames of the command of docs/first-image.md are the squared structure factors of the model. Skipped, with the reason, where
 DIALS is not installed. KEEP=FOLDER leaves the files there."""
 
 import os

@@ -62,4 +62,4 @@ expect "nb-sim compiles" inside nb-sim "${flags[@]}" --quiet --no-fallback -floa
 expect "its image is the same" cmp "$root"/root/{own,native}.bin
 expect "nb-compile compiles" inside nb-compile "${flags[@]}" -o /root/own.so
 expect "nb-opt starts" bash -c "chroot '$root' nb-opt --version >'$work/version'"
-expect "the manual pages are there" test -f "$root/usr/share/man/man1/nb-sim.1"
+expect "the manual pages are there" test -f "$root/usr/share/man/man1/nb-sim.1.gz"

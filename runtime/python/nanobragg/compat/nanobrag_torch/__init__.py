@@ -13,7 +13,10 @@ import importlib
 import sys
 import types
 
-__version__ = "0.1.0"
+import nanobragg
+from nanobragg._deprecated import moved
+
+__getattr__ = moved(__name__, {"__version__": ("nanobragg.__version__", lambda: nanobragg.__version__)})
 
 _modules = ("config", "simulator", "models", "models.crystal", "models.detector", "models.experiment", "utils", "utils.geometry",
             "utils.physics", "utils.units", "io", "io.hkl", "io.mask", "io.mosflm", "io.source")

@@ -1,0 +1,15 @@
+"""Names that are on their way out: they work for one minor version more, with a warning (docs/policy.md)."""
+
+import warnings
+
+
+def moved(module, names):
+    """A module's ``__getattr__`` for names -> (what to use, the value's function)."""
+    def getattr_(name):
+        if name not in names:
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        instead, value = names[name]
+        warnings.warn(f"{module}.{name} is deprecated and goes in the next minor version: use {instead}",
+                      DeprecationWarning, stacklevel=2)
+        return value()
+    return getattr_
