@@ -12,12 +12,16 @@
 namespace nanobragg {
 namespace {
 
-/// The values of --device, with a number where one may stand.
+/// The values of --device; numbers of GPUs stand in its help.
 std::string deviceValues() {
   std::string values = DeviceChoice::words();
-  for (const auto &[from, to] : {std::pair(", ", "|"), std::pair(":N", ":1")})
-    for (std::size_t at = 0; (at = values.find(from, at)) != values.npos;)
-      values.replace(at, 2, to);
+  for (std::size_t at = 0; (at = values.find(", ", at)) != values.npos;) {
+    const std::size_t end = std::min(values.find(", ", at + 2), values.size());
+    if (values.substr(at, end - at).ends_with(":N")) // the help says it
+      values.erase(at, end - at);
+    else
+      values.replace(at, 2, "|");
+  }
   return values;
 }
 
