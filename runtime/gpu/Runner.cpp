@@ -266,7 +266,9 @@ void Runner::download(Work &work) {
       auto kept = std::make_shared<const Memory>(std::move(images[i]));
       const auto [type, number] = device->place();
       const Address address = kept->address();
-      work.result.image = {type, number, address, work.plan.imageBytes[i], std::move(kept)};
+      const std::size_t bytes = work.plan.imageBytes[i];
+      work.result.image = {type,  number, address,
+                           bytes, kept,   [kept, bytes](void *to) { kept->copyTo(to, bytes); }};
       continue;
     }
     const std::size_t ofRow =

@@ -7,10 +7,9 @@
 // the end, ends the process with status 99.
 //
 // NB_FAKE_CUDA: words NAME=NUMBER with blanks between: devices, capability, version (of CUDA),
-// memory (bytes of each), launch_ms (how long a launch takes), warp (threads that run in step), alike (so many devices have one
-// name), fails
-// (the device of that number, at each launch). NB_FAKE_CUDA_LOG: a file that receives a line for
-// each call that tests look at.
+// memory (bytes of each), launch_ms (how long a launch takes), warp (threads that run in step),
+// alike (so many devices have one name), fails (the device of that number, at each launch).
+// NB_FAKE_CUDA_LOG: a file that receives a line for each call that tests look at.
 #include "test/gpu/FakeDevice.h"
 
 #include <algorithm>

@@ -13,14 +13,14 @@ using namespace nanobragg::hip;
 
 TEST(HipDeclarations, FunctionsTakeTheSameArguments) {
 #define NB_COMPARE(name, symbol, parameters)                                                       \
-  EXPECT_TRUE(same(static_cast<Result(*) parameters>(nullptr),                                     \
-                   static_cast<decltype(&symbol)>(nullptr)))                                       \
+  EXPECT_TRUE(                                                                                     \
+      same(static_cast<Result(*) parameters>(nullptr), static_cast<decltype(&symbol)>(nullptr)))   \
       << #symbol;
   NB_HIP_FUNCTIONS(NB_COMPARE)
 #undef NB_COMPARE
 #define NB_COMPARE(result, name, symbol, parameters)                                               \
-  EXPECT_TRUE(same(static_cast<result(*) parameters>(nullptr),                                     \
-                   static_cast<decltype(&symbol)>(nullptr)))                                       \
+  EXPECT_TRUE(                                                                                     \
+      same(static_cast<result(*) parameters>(nullptr), static_cast<decltype(&symbol)>(nullptr)))   \
       << #symbol;
   NB_HIP_OWN_FUNCTIONS(NB_COMPARE)
 #undef NB_COMPARE

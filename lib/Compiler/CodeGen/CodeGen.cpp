@@ -82,10 +82,11 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &targe
   // Without a CPU yet: LLVM itself prints a name that it does not know.
   std::unique_ptr<MCSubtargetInfo> cpus(backend->createMCSubtargetInfo(triple, "", ""));
   if (!cpus || !cpus->isCPUStringValid(target.cpu))
-    return createStringError("unknown target '" + target.cpu +
-                             "': expected native, gpu-on-cpu, aarch64, sm_80 or another NVIDIA "
-                             "chip, gfx942 or another of AMD's, or a CPU name that LLVM knows for " +
-                             target.triple);
+    return createStringError(
+        "unknown target '" + target.cpu +
+        "': expected native, gpu-on-cpu, aarch64, sm_80 or another NVIDIA "
+        "chip, gfx942 or another of AMD's, or a CPU name that LLVM knows for " +
+        target.triple);
   TargetOptions options;
   std::unique_ptr<TargetMachine> machine(
       backend->createTargetMachine(triple, target.cpu, target.features, options, Reloc::PIC_,
@@ -140,7 +141,9 @@ static bool isDoneOnce(const llvm::Function &function) {
   return function.getName().ends_with(names::prepare);
 }
 
-static bool isOfGpu(const Triple &triple) { return triple.isNVPTX() || triple.isSPIRV() || triple.isAMDGCN(); }
+static bool isOfGpu(const Triple &triple) {
+  return triple.isNVPTX() || triple.isSPIRV() || triple.isAMDGCN();
+}
 
 void optimize(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());

@@ -72,9 +72,9 @@ struct GpuPipelineOptions : KernelOptions<GpuPipelineOptions> {
           clEnumValN(Part::Device, "device", "the chip's, in the NVVM, ROCDL or LLVM dialect"),
           clEnumValN(Part::Loops, "loops", "all, the launch as loops of the processor"),
           clEnumValN(Part::Host, "host", "what runs on the host, without the launch"))};
-  Option<std::string> chip{*this, "chip",
-                           llvm::cl::desc("chip of NVIDIA's or AMD's, or spirv64 for all of OpenCL"),
-                           llvm::cl::init("sm_90")};
+  Option<std::string> chip{
+      *this, "chip", llvm::cl::desc("chip of NVIDIA's or AMD's, or spirv64 for all of OpenCL"),
+      llvm::cl::init("sm_90")};
   Option<std::string> features{*this, "features", llvm::cl::desc("version of PTX"),
                                llvm::cl::init("+ptx78")};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("threads of a block, whole warps"),

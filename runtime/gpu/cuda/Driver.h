@@ -8,7 +8,7 @@
 
 #include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/NoGpu.h"
-#include "runtime/include/nanobragg/KernelABI.h"
+#include "nanobragg/KernelABI.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -52,6 +52,8 @@ struct DeviceMemory {
   std::uint64_t address = 0;
   std::size_t bytes = 0;
   std::shared_ptr<const void> owner{}; ///< keeps it; null: the caller does
+  /// Of a result: copies all of it to the host. Throws std::runtime_error.
+  std::function<void(void *to)> copyTo{};
 };
 
 struct RunOptions {

@@ -1,7 +1,6 @@
 #include "runtime/python/bindings/OnDevice.h"
 
 #include "lib/Experiment/ParameterElements.h"
-#include "runtime/gpu/Memory.h"
 #include "runtime/python/bindings/SimulatorClass.h"
 
 #include <nanobind/stl/optional.h>
@@ -28,9 +27,7 @@ nb::object copied(const DeviceArray &array) {
   auto made = makeArray<T>(array.shape);
   {
     nb::gil_scoped_release released;
-    // Nobody else makes such arrays.
-    static_cast<const gpu::Memory *>(array.memory.owner.get())
-        ->copyTo(made.data(), array.memory.bytes);
+    array.memory.copyTo(made.data());
   }
   return nb::cast(made);
 }
@@ -82,8 +79,12 @@ DeviceMemory onDevice(const nb::object &object, const char *what, const Shape &s
     nb::gil_scoped_acquire acquired;
     array.reset();
   });
-  return {array->device_type(), array->device_id(), reinterpret_cast<std::uint64_t>(array->data()),
-          array->size() * sizeof(double), owner};
+  return {array->device_type(),
+          array->device_id(),
+          reinterpret_cast<std::uint64_t>(array->data()),
+          array->size() * sizeof(double),
+          owner,
+          {}};
 }
 
 void bindOnDevice(nb::module_ &module, SimulatorClass &simulator) {
