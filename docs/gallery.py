@@ -1,9 +1,10 @@
 """gallery.py NB_SIM OUT [FLAG...]: the pictures of gallery.md, made by the page's own commands.
 
 Each command writes --png=NAME.png, here into the folder OUT. FLAGs are added to every command:
-`-detpixels 48` makes the small pictures of the test. Run from any folder; the commands are run in
+`-pixel 2` makes the small pictures of the test. Run from any folder; the commands are run in
 the root of the repository, as the page says."""
 
+import array
 import pathlib
 import re
 import shlex
@@ -36,8 +37,11 @@ def main():
             done = subprocess.run([program, *words, *flags, f"--png={picture}", "--quiet",
                                    "-floatfile", f"{folder}/float.bin",
                                    "-intfile", f"{folder}/int.img", "-nopgm", "-nonoise"], cwd=ROOT, capture_output=True, text=True)
-            if done.returncode or picture.stat().st_size < 200:
+            if done.returncode or not picture.exists():
                 raise SystemExit(f"{name}: {done.stderr}")
+            photons = array.array("f", pathlib.Path(folder, "float.bin").read_bytes())
+            if not 0 < max(photons) < float("inf"):
+                raise SystemExit(f"{name}: the image has no light")
             count += 1
     print(f"{count} pictures in {out}")
 

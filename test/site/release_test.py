@@ -11,8 +11,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEEDED = ("CMakeLists.txt", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "LICENSE", "SECURITY.md", "CODE_OF_CONDUCT.md",
-          "docs/policy.md", "runtime/python/compiler/pyproject.toml", "packaging/conda/recipe.yaml",
-          "packaging/spack/package.py", "packaging/Containerfile", "tools/release")
+          "docs/policy.md", "runtime/python/compiler/pyproject.toml", "tools/packaging/conda/recipe.yaml",
+          "tools/packaging/spack/package.py", "tools/packaging/Containerfile", "tools/release")
 
 
 def dry_run(root):
@@ -44,14 +44,14 @@ class Release(unittest.TestCase):
         self.changed("CHANGELOG.md", r"## \d\S+", "## 0.0.9")
         self.changed("pyproject.toml", r"compiler==\d[\d.]+", "compiler==0.0.9")
         self.changed("runtime/python/compiler/pyproject.toml", r"dynamic = .*", 'version = "0.0.9"')
-        self.changed("packaging/conda/recipe.yaml", r"version: 0\S+", "version: 0.0.9")
-        self.changed("packaging/spack/package.py", r'version\("0[^"]+', 'version("0.0.9')
+        self.changed("tools/packaging/conda/recipe.yaml", r"version: 0\S+", "version: 0.0.9")
+        self.changed("tools/packaging/spack/package.py", r'version\("0[^"]+', 'version("0.0.9')
 
     def test_a_long_entry(self):
         self.changed("CHANGELOG.md", r"\n- ", "\n" + "- one\n" * 21 + "- ")
 
     def test_the_spack_recipe_is_python(self):
-        tree = ast.parse((ROOT / "packaging/spack/package.py").read_text())
+        tree = ast.parse((ROOT / "tools/packaging/spack/package.py").read_text())
         self.assertIn("NanobraggMlir", [node.name for node in tree.body if isinstance(node, ast.ClassDef)])
 
 
