@@ -567,5 +567,71 @@ class Shots(unittest.TestCase):
             self.assertIn(sentence, said.getvalue())
 
 
+FOUR = [{"offset_mm": [x, y, z], "fast": fast, "slow": [0, 1, 0], "pixels": size}
+        for x, y, z, fast, size in ((0, 0, 0, [1, 0, 0], [180, 190]), (34.5, 0, 0, [1, 0, 0], [190, 190]),
+                                    (0, 34.4, 0.2, [1, 0, 0.01], [190, 180]), (34.4, 34.6, 0, [1, 0, 0], [190, 190]))]
+OF_FOUR = ["-cell", "50", "50", "70", "90", "90", "90", "-misset", "12", "-37", "61", "-lambda", "1.3", "-xds", "-distance", "120",
+           "-detpixels", "400", "-pixel", "0.172", "--panels=four.json", *FLAGS]
+
+
+class SeveralPanels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        with open(os.path.join(cls.folder.name, "four.json"), "w") as file:
+            json.dump(FOUR, file)
+        subprocess.run([sys.executable, "-m", "nanobragg.simulate", *OF_FOUR, "-water", "0.3", "-seed", "3", "-nopgm",
+                        "-noprogress", "--nexus=still.h5", "--write-expt=truth.expt", "--write-refl=still.refl"],
+                       cwd=cls.folder.name, check=True, capture_output=True)
+        cls.listed = _files.read_experiments(os.path.join(cls.folder.name, "truth.expt"))
+        cls.panels = cls.listed["detector"][0]["panels"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def at(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def test_a_still_of_four_comes_back(self):
+        """Its crystal is turned; the panels differ in size, height and tilt, and lie below one another in an NXmx file."""
+        crystal, = self.listed["crystal"]
+        truth = np.linalg.inv([crystal[f"real_space_{n}"] for n in "abc"])
+        start = json.loads(json.dumps(self.listed))
+        beside = OrientedCell(truth).matrix(np.r_[np.radians([0.1, -0.15, 0.1]), np.zeros(6)])
+        start["crystal"][0] |= {f"real_space_{n}": v.tolist() for n, v in zip("abc", np.linalg.inv(beside))}
+        with open(self.at("start.expt"), "w") as file:
+            json.dump(start, file)
+        table = _files.read_reflections(self.at("still.refl"))
+        _files.write_reflections(self.at("bright.refl"), {name: column[table["intensity.sum.value"] > 100]
+                                                          for name, column in table.items()})
+        result, = refine.shots(FLAGS, self.at("start.expt"), self.at("bright.refl"), system="tetragonal", workers=1)
+        self.assertEqual(result.status, "refined", result.why)
+        self.assertEqual(set(result.spots["panel"]), {0, 1, 2, 3})
+        self.assertLess(angle(result.matrix, truth), 0.01)
+        self.assertLess(abs(result.chi2 - 1), 0.1)
+
+    def test_where_panels_lie_in_one_image(self):
+        image = nb.read_image(self.at("still.h5"))
+        parts = _files.in_panels(image, self.panels, self.at("still.h5"))
+        self.assertEqual(parts.shape, (4, 190, 190))
+        self.assertTrue(np.isnan(parts[0, :, 180:]).all() and np.isnan(parts[2, 180:]).all())
+        sizes = [panel["image_size"] for panel in self.panels]
+        cut = [part[:slow, :fast] for part, (fast, slow) in zip(parts, sizes)]
+        self.assertTrue(all((part >= 0).all() for part in cut))
+        # One below another; at offsets that the list says; in frames.
+        stack = np.vstack([np.pad(part, ((0, 0), (0, 190 - part.shape[1]))) for part in cut])
+        np.testing.assert_array_equal(_files.in_panels(stack, self.panels, "a.npy"), parts)
+        slab, said = np.zeros((400, 420)), []
+        for part, (slow, fast) in zip(cut, ((5, 7), (5, 220), (200, 7), (203, 220))):
+            slab[slow:slow + part.shape[0], fast:fast + part.shape[1]] = part
+            said.append({"image_size": list(part.shape[::-1]), "raw_image_offset": [fast, slow]})
+        np.testing.assert_array_equal(_files.in_panels(slab, said, "a.cbf"), parts)
+        np.testing.assert_array_equal(_files.in_panels(parts, self.panels, "a.npy"), parts)
+        for wrong in (slab, slab[:, :300], parts[:3]):
+            with self.assertRaisesRegex(nb.FileError, "a.npy: is no image of the 4 panels"):
+                _files.in_panels(wrong, said if wrong.shape[-1] == 300 else self.panels, "a.npy")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,7 @@ import os
 import numpy
 
 from .._errors import DATA_ERRORS, FileError, printable
+from . import _nexus
 
 _TYPES = {"int": ("<i4", 1), "bool": ("u1", 1), "double": ("<f8", 1), "std::size_t": ("<u8", 1), "int6": ("<i4", 6),
           "vec2<double>": ("<f8", 2), "vec3<double>": ("<f8", 3), "cctbx::miller::index<>": ("<i4", 3)}
@@ -107,6 +108,39 @@ def image_of(experiments, index, path):
     name = os.path.join(os.path.dirname(os.path.abspath(path)), first)
     single = name.endswith((".cbf", ".img", ".npy")) or frame is None
     return name if single else f"{name}:{frame}"
+
+
+def in_panels(image, panels, name):
+    """An image as (panel, slow, fast), each panel in the first corner of a frame as large as the largest, nan beyond it; that of
+    one panel as it is. panels: DIALS's dictionaries. name: of the image's file, which may say where panels lie in it.
+    """
+    if len(panels) == 1:
+        return image
+    sizes = numpy.array([panel["image_size"][::-1] for panel in panels])
+    if image.ndim == 2:
+        begins = _begins(image, panels, sizes, name)
+        image = [image[slow:, fast:] for slow, fast in begins] if begins is not None else ()
+    if len(image) != len(panels) or any((part.shape < size).any() for part, size in zip(image, sizes)):
+        raise FileError(f"{name}: is no image of the {len(panels)} panels of its experiment; write where they lie in it as their "
+                        "raw_image_offset, fast and slow")
+    parts = numpy.full((len(panels), *sizes.max(axis=0)), numpy.nan)
+    for frame, part, (slow, fast) in zip(parts, image, sizes):
+        frame[:slow, :fast] = part[:slow, :fast]
+    return parts
+
+
+def _begins(image, panels, sizes, name):
+    """Where panels begin (slow, fast) in one image of all; None where nothing says it."""
+    said = numpy.array([panel.get("raw_image_offset", (0, 0))[::-1] for panel in panels])
+    if len(numpy.unique(said, axis=0)) == len(panels):
+        return said
+    if (modules := _nexus.module_origins(name)) is not None:
+        return modules if len(modules) == len(panels) else None
+    # One below another, as long as they are or all alike.
+    if len(image) == sizes[:, 0].sum():
+        return numpy.column_stack([numpy.cumsum(sizes[:, 0]) - sizes[:, 0], 0 * sizes[:, 0]])
+    each, rest = divmod(len(image), len(panels))
+    return None if rest else numpy.column_stack([each * numpy.arange(len(panels)), 0 * sizes[:, 0]])
 
 
 def write_experiments(path, experiments, matrices, panels=None, read_from=None):

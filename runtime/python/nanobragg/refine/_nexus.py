@@ -1,5 +1,7 @@
 """Photographs in NXmx files (HDF5), masters of Eiger detectors among them."""
 
+import re
+
 import numpy
 
 from .. import _core
@@ -118,6 +120,19 @@ def read_nexus(path, name, number):
                           thickness=_length(path, thickness) if thickness is not None else 0.0,
                           material={"Silicon": "Si"}.get(text := _text(material[()]) if material is not None else "", text),
                           cutoff=cutoff if cutoff > 0 else numpy.inf, axes=base))
+
+
+def module_origins(path):
+    """Where modules begin (slow, fast) in the images of an NXmx file, (modules, 2); None of other files."""
+    name = re.sub(r":\d+$", "", path)
+    try:
+        import h5py
+        with h5py.File(name, "r") as file:
+            found = []
+            file.visititems(lambda name, node: found.extend(_groups(node, "NXdetector_module")) if isinstance(node, h5py.Group) else None)
+            return numpy.array([numpy.ravel(module["data_origin"][()])[-2:] for module in found]) if found else None
+    except (ImportError, OSError, KeyError):
+        return None
 
 
 def _groups(parent, kind):

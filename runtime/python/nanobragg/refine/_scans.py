@@ -7,6 +7,7 @@ import numpy
 
 from .._errors import DATA_ERRORS, FileError
 from ..simulator import read_image
+from . import _files
 from ._background import Background
 from ._crystal import rotation
 from ._explain import Boxes
@@ -30,7 +31,8 @@ class Scan:
                 self.start, self.step = (float(v) for v in oscillation)
             else:
                 self.start, self.step = float(oscillation[0]), float(oscillation[1]) - float(oscillation[0])
-            self.trusted = listed["detector"][experiment["detector"]]["panels"][0].get("trusted_range") or (0, numpy.inf)
+            self.panels = listed["detector"][experiment["detector"]]["panels"]
+            self.trusted = self.panels[0].get("trusted_range") or (0, numpy.inf)
             self._names(imageset)
         except DATA_ERRORS:
             raise FileError(f"{path}: experiment {index} lacks a goniometer, a scan or its images") from None
@@ -67,7 +69,7 @@ class Scan:
     def frame(self, k):
         """Its image, (panel, slow, fast); compressed files are found, too."""
         name = next((self.names[k] + end for end in ("", ".gz", ".bz2") if os.path.exists(self.names[k] + end)), self.names[k])
-        image = read_image(name)
+        image = _files.in_panels(read_image(name), self.panels, name)
         return image.reshape((-1, *image.shape[-2:]))
 
     def phi(self, k):

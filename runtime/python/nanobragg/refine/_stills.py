@@ -59,10 +59,11 @@ class Stills:
     def image(self, index):
         """Photons. FileError when it cannot be read."""
         if self.images is None:
-            image = read_image(_files.image_of(self.listed, index, self.path))
+            name = _files.image_of(self.listed, index, self.path)
+            image = read_image(name)
         else:
-            image = numpy.asarray(self.images(index), dtype=float)
-        return (image - self.offset) / self.gain
+            name, image = f"images({index})", numpy.asarray(self.images(index), dtype=float)
+        return (_files.in_panels(image, self.detector(index)["panels"], name) - self.offset) / self.gain
 
     def trusted(self, index):
         """From and to, photons."""
