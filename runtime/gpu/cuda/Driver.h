@@ -8,7 +8,6 @@
 
 #include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/NoGpu.h"
-#include "nanobragg/KernelABI.h"
 
 #include <cstddef>
 #include <cstdint>
