@@ -22,7 +22,7 @@ for needed in ("scipy", "msgpack"):
 
 from nanobragg.refine import _files, photographs
 from nanobragg.refine.__main__ import main
-from nanobragg.refine._geometry import ISOTROPIC, Fitted, FlatDetector, attenuation_length, predict
+from nanobragg.refine._geometry import ISOTROPIC, Fitted, FlatDetector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
 from nanobragg.refine._photographs import Photograph, read_photograph
 from nanobragg.refine._spots import Spots, find_spots, usable_pixels
@@ -272,6 +272,8 @@ SLOW translation FAST 1 0 0 0 0 0
         # is a ninth of a pixel.
         self.assertLess(float(row["chi2"]), 1.3)
         self.assertEqual(row["sets"], "1")
+        self.assertGreater(int(row["unseen"]), 10)
+        self.assertLess(abs(float(row["chi2_unseen"]) - 1), 0.15)
         for name, truth, part in (("mosaicity_deg", 0.25, 0.02), ("cells_a", 38, 0.1),
                                   ("divergence_h_mrad", 0.3, 0.05), ("divergence_v_mrad", 0.15, 0.2)):
             self.assertAlmostEqual(float(row[name]), truth, delta=part * truth, msg=name)
@@ -348,6 +350,17 @@ class OfGeometry(unittest.TestCase):
         s0 = np.array([0, 0, -1.0])
         back = detector.meet(detector.scattering_vectors(at) + s0)
         np.testing.assert_allclose(back, at, atol=2e-2)  # parallax at the place itself, to first order
+
+    def test_all_reflections_near_the_sphere_are_predicted(self):
+        detector = FlatDetector(1.0, 0.172, 90.0, (150.0, 160.0), (0.02, 0.0))
+        fitted = Fitted(np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0] / [31, 40, 52], detector, ISOTROPIC)
+        sphere = np.radians(0.5)
+        at = near_sphere(fitted, (310, 300), sphere)
+        hkl = np.stack(np.meshgrid(*[np.arange(-30, 31)] * 3, indexing="ij"), -1).reshape(-1, 3)
+        places, missing = predict(fitted.matrix, hkl[hkl.any(axis=1)], detector)
+        on = (np.abs(missing) < sphere) & (places >= 0).all(axis=1) & (places < [300, 310]).all(axis=1)
+        self.assertGreater(on.sum(), 50)
+        np.testing.assert_allclose(np.sort(at, axis=0), np.sort(places[on], axis=0))
 
     def test_two_theta_is_found(self):
         """A header says how far the detector is turned, and not about which axis; its distance is 0.3 % off."""

@@ -17,6 +17,7 @@ _MOST_BOXES = 300  # of a fit; evaluated are all
 MOST_SETS = 4  # of mosaic blocks
 _PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make it less
 _DETECTOR = ("distance", "centre", "tilt")
+_LIT = 1.0  # photons of a pixel of a reflection that should be seen
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 
 
@@ -73,6 +74,13 @@ class Boxes:
         self.reflection = self.reflection.reshape(-1)
         return self
 
+    def joined(self, other):
+        """These boxes, then others."""
+        both = Boxes(*(numpy.concatenate([getattr(self, name), getattr(other, name)]) for name in ("rows", "data", "background")),
+                     numpy.concatenate([self.box, self.count + other.box]), self.count + other.count,
+                     panel=numpy.concatenate([self.panel, other.panel]), exposure=numpy.concatenate([self.exposure, other.exposure]))
+        return both.with_reflections(numpy.concatenate([self.hkl[self.reflection], other.hkl[other.reflection]]))
+
     def sums(self, values):
         """Over each box."""
         return numpy.bincount(self.box, weights=values, minlength=self.count)
@@ -99,10 +107,13 @@ class Explained:
     history: list = dataclasses.field(default_factory=list, repr=False)
     image: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model in the pixels of the boxes
     before: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many, by the numbers where the fit began
-    hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes
+    own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # intensity of each pixel's reflection to the model's
+    hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes, those without spots too
     ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each one's intensity to the model's
     photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the model, of each
     precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the ratio, 1 / sigma^2
+    unseen: int = 0  # boxes that the model lights, and no spot was found in
+    chi2_unseen: float = numpy.nan  # per pixel of theirs
 
 
 def simulators(experiment, mosaicity, bandwidth, divergence):
@@ -245,8 +256,16 @@ class Fit:
         self.curvature = self.fit.curvature
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
-    def result(self):
-        """What came out, over all boxes."""
+    def _lit(self, dark):
+        """Of boxes without spots those that the model lights, and its image there."""
+        self.model.look_at(dark)
+        image, brightest = self.model.image(self.x), numpy.zeros(dark.count)
+        numpy.maximum.at(brightest, dark.box, image)
+        which = brightest > _LIT
+        return dark.chosen(which), image[which[dark.box]]
+
+    def result(self, dark=None):
+        """What came out, over all boxes. dark: Boxes about reflections without spots."""
         model, boxes = self.model, self.boxes
         free = self.free_at_end
         curvature, names = self.curvature, numpy.array(model.names)[free]
@@ -256,22 +275,30 @@ class Fit:
         sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(numpy.linalg.pinv(scaled, 1e-10)), 0)) / unit
         model.look_at(boxes)
         image, before = model.image(self.x), model.of_set(numpy.zeros(model.size), 0)
-        every = SpotFit(model, boxes.data, boxes.background, boxes.reflection, len(boxes.hkl))
-        every.weigh(image, 100.0)
-        weights = every.weights / every.trust[boxes.reflection]
-        precision = every.sums((image * weights)**2)
-        ratio = every.sums(image * (boxes.data - boxes.background) * weights**2) / (precision + 1e-12)
+        both, whole, unseen = boxes, image, {}
+        if dark is not None and dark.count:
+            lit, there = self._lit(dark)
+            both, whole = boxes.joined(lit), numpy.concatenate([image, there])
+            if len(there):
+                unseen = {"unseen": lit.count, "chi2_unseen": float(squares(lit, there).mean())}
+        every = SpotFit(model, both.data, both.background, both.reflection, len(both.hkl))
+        every.weigh(whole, 100.0)
+        weights = every.weights / every.trust[both.reflection]
+        precision = every.sums((whole * weights)**2)
+        ratio = every.sums(whole * (both.data - both.background) * weights**2) / (precision + 1e-12)
         ratio = numpy.maximum(ratio, 0)
+        own = ratio[both.reflection[:len(image)]]
         values = {m: v for q in model.shared.values() for m in q.members for v in [model.values(self.x, 0)[m]]}
         self.plain.set(**{name: value for name, value in values.items() if name in self.plain})
         panels = Panels(self.plain)
         return Explained(model.names, self.x, sigma, model.orientation(self.x), values,
                          (panels.corner, panels.fast, panels.slow), *model.spread(self.x), model.sets,
                          chi2=float(squares(boxes, image).mean()),
-                         chi2_profiles=float(squares(boxes, ratio[boxes.reflection] * image).mean()),
+                         chi2_profiles=float(squares(boxes, own * image).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, before=before * image.sum() / max(before.sum(), 1e-300), hkl=boxes.hkl, ratio=ratio, photons=every.sums(image), precision=precision)
+                         image=image, before=before * image.sum() / max(before.sum(), 1e-300), hkl=both.hkl, ratio=ratio, own=own,
+                         photons=every.sums(whole), precision=precision, **unseen)
 
 
 def squares(boxes, image):
@@ -306,10 +333,11 @@ def degenerate(scaled, names):
     return found
 
 
-def explain(sims, boxes, light, system, begin=None, **how):
-    """The Explained of a still; sims: of simulator(). begin: an Explained, whose intensities alone are fitted again."""
+def explain(sims, boxes, light, system, begin=None, dark=None, **how):
+    """The Explained of a still; sims: of simulator(). begin: an Explained, whose intensities alone are fitted again. dark:
+    Boxes about reflections without spots, of which those are evaluated that the model lights."""
     fit = Fit(sims, boxes, light, system, begin=begin, **how)
     if begin is None:
         fit.profiles()
     fit.intensities()
-    return fit.result()
+    return fit.result(dark)

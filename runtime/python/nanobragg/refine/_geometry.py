@@ -156,6 +156,21 @@ def assign(fitted, at, tolerance, sphere, limit=numpy.inf):
     return dataclasses.replace(fitted, hkl=hkl, indexed=indexed, off=off, missing=missing)
 
 
+def near_sphere(fitted, shape, sphere):
+    """Pixels (fast, slow) of all reflections on an image of this shape whose nodes miss the sphere by less (rad)."""
+    detector, s0 = fitted.detector, BEAM / fitted.detector.wavelength
+    most = (numpy.linalg.norm(numpy.linalg.inv(fitted.matrix), axis=1) * detector.finest(shape)).astype(int)
+    hkl = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in most), indexing="ij"), axis=-1).reshape(-1, 3)
+    hkl = hkl[hkl.any(axis=1)]
+    q = hkl @ fitted.matrix.T
+    squares = (q * q).sum(axis=1)
+    outside = squares + 2 * q @ s0
+    # How much a rotation of the node changes that: 2 |q x s0|.
+    across = numpy.sqrt(numpy.maximum(squares * (s0 @ s0) - (q @ s0)**2, 0))
+    at, _ = predict(fitted.matrix, hkl[numpy.abs(outside) < 2 * sphere * across], detector, fitted.mosaic)
+    return at[((at >= 0) & (at < shape[::-1])).all(axis=1)]
+
+
 def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, tolerance=0.4, sphere=numpy.radians(0.25)):
     """Fits orientation, distance and centre to places of spots; robust against some that are indexed wrongly.
 

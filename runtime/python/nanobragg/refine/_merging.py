@@ -8,11 +8,11 @@ from .. import _core
 from ._amplitudes import Amplitudes
 from ._files import write_file
 
-_ROUNDS = 2
 _BINS = 15
 _KNOWN = 0.1  # variance of the logarithm of F^2 of a model
 _UNSURE = (0.0025, 0.01, 0.03, 0.05, 0.1, 0.2, 0.4, 0.8)  # and of an observation of it, beyond its photons'
-_CAUTION = 1.1  # how much worse than best
+_CAUTION = 1.4  # how much worse than best
+_TAIL = 0.2  # share on the sphere, of that of the best reflections, at which an observation is as unsure again
 _SURE = 0.09  # variance of a logarithm of photons that is worth comparing
 _FAR, _MOST = 20.0, 1.5  # times that an intensity may be the model's; the logarithm that counts at most
 
@@ -38,10 +38,10 @@ class Observations:
     the row of F, the still.
 
     observations: (hkl, ratio of intensities to the model's, precision: 1 / sigma^2 of the ratio, photons of the model) of
-    each still; factors: by which the model's F^2 was that of the start, (size,).
+    each still.
     """
 
-    def __init__(self, amplitudes, factors, observations):
+    def __init__(self, amplitudes, observations):
         of_flat = numpy.full(amplitudes.grid.size, -1)
         of_flat[amplitudes.nodes] = amplitudes.of_node
         parts = []
@@ -54,12 +54,13 @@ class Observations:
             variance, log = 1 / (precision[known] * ratio**2), numpy.log(ratio)
             sure = variance < _SURE
             log -= numpy.median(log[sure]) if sure.any() else 0.0  # the still's scale
-            share = photons[known] / (amplitudes.start[row]**2 * factors[row])
-            parts.append((row, log + numpy.log(factors[row]), variance, share / max(share.max(initial=0), 1e-300),
+            share = photons[known] / amplitudes.start[row]**2
+            parts.append((row, log, variance, share / max(numpy.percentile(share, 99), 1e-300) if len(share) else share,
                           numpy.full(len(row), number), hkl[known]))
         self.rows, self.logs, self.variances, self.shares, self.stills, indices = map(numpy.concatenate, zip(*parts))
         self.places = numpy.unique(indices, axis=0, return_inverse=True)[1].reshape(-1)
         self.size = amplitudes.size
+        self.tails = 1 + _TAIL / numpy.maximum(self.shares, 1e-3)
         self._without_shares()
 
     def _without_shares(self):
@@ -73,7 +74,7 @@ class Observations:
                                   [numpy.median(self.logs[b]) for b in bins])
 
     def _sums(self, unsure, by, size):
-        weights = 1 / (unsure + self.variances)
+        weights = 1 / (unsure * self.tails + self.variances)
         logs = numpy.clip(self.logs, -_MOST, _MOST)
         return numpy.bincount(by, weights=weights, minlength=size), numpy.bincount(by, weights=weights * logs, minlength=size)
 
@@ -98,23 +99,21 @@ class Observations:
         return max(unsure for unsure, miss in zip(_UNSURE, missed) if miss <= _CAUTION * min(missed))
 
 
-def merge(amplitudes, factors, observations):
-    """The Merged of what stills say (see Observations), and the factors by which F^2 is that of the start."""
-    seen = Observations(amplitudes, factors, observations)
+def merge(amplitudes, observations):
+    """The Merged of what stills say (see Observations), and the logarithms of F over the start's."""
+    seen = Observations(amplitudes, observations)
     logs, weights = seen.mean(seen.unsure())
     stills = numpy.bincount(numpy.unique(numpy.column_stack([seen.rows, seen.stills]), axis=0)[:, 0], minlength=amplitudes.size)
     F = amplitudes.start * numpy.exp(logs / 2)
-    return Merged(amplitudes, F, F / 2 / numpy.sqrt(weights), stills), numpy.exp(logs)
+    return Merged(amplitudes, F, F / 2 / numpy.sqrt(weights), stills), logs / 2
 
 
 def structure_factors(model, used, explain):
-    """Refines F of a Model in rounds, and explains stills by it.
+    """Refines F of a Model, and explains stills by it.
 
     used(): observations of the stills that F is refined on. explain(grid): explains all stills by these structure factors.
     """
     amplitudes = Amplitudes(model.grid, model.lowest, model.hall)
-    factors, merged = numpy.ones(amplitudes.size), None
-    for _ in range(_ROUNDS):
-        merged, factors = merge(amplitudes, factors, used())
-        explain(amplitudes.values(0.5 * numpy.log(factors)))
+    merged, logarithms = merge(amplitudes, used())
+    explain(amplitudes.values(logarithms))
     return merged

@@ -18,7 +18,7 @@ from ._background import Background
 from ._still_page import still_page
 from ._explain import MOST_SETS, Boxes, explain, simulator
 from ._crystal import OrientedCell, cell_of
-from ._geometry import ISOTROPIC, Fitted, FlatDetector, assign, attenuation_length, fit
+from ._geometry import ISOTROPIC, Fitted, FlatDetector, assign, attenuation_length, fit, near_sphere
 from ._merging import structure_factors
 from ._modules import Modules
 from ._indexing import orient, real_basis
@@ -27,6 +27,8 @@ from ._spots import find_spots, usable_pixels
 from .shots import _each
 
 BOX = 15  # pixels, edge of the boxes about spots
+DARK = 9  # and of those about reflections without spots
+_NEAR = numpy.radians(0.7)  # how far off the sphere these may be
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 
 
@@ -81,6 +83,7 @@ class Still:
     fitted: object = dataclasses.field(default=None, repr=False)
     chi2_model: float = numpy.nan  # with structure factors of the model, where they were refined
     boxes: object = dataclasses.field(default=None, repr=False)  # Boxes, one for each spot
+    dark: object = dataclasses.field(default=None, repr=False)  # Boxes about predicted reflections without spots
     explained: object = dataclasses.field(default=None, repr=False)  # Explained, of those that are indexed
     explained_spots: object = dataclasses.field(default=None, repr=False)  # which of the spots that are
 
@@ -134,7 +137,8 @@ def _index(still, model, least):
     background = Background(photograph.photons, pixels.usable & ~lit, photograph.centre)
     still.masked["shadow"] = int(background.shadows.sum())
     still.chi2_background = background.chi2(photograph.photons)
-    still.boxes = Boxes.around(spots.at, BOX // 2, photograph.photons, pixels.usable & ~background.shadows, background.model)
+    usable = pixels.usable & ~background.shadows
+    still.boxes = Boxes.around(spots.at, BOX // 2, photograph.photons, usable, background.model)
     found = [(*orientation, detector) for detector in _detectors(photograph)
              if (orientation := orient(detector.scattering_vectors(spots.at), spots.light, model.cell))]
     if not found:
@@ -146,6 +150,8 @@ def _index(still, model, least):
     detector.distance *= scale
     fitted = Fitted(turn @ numpy.linalg.inv(real_basis(model.cell)).T, detector, ISOTROPIC)
     _take(still, _fit(fitted, spots, model.system, _STAGES))
+    usable[tuple(still.boxes.rows.T)] = False  # what is in the box of a spot is in no other
+    still.dark = Boxes.around(near_sphere(still.fitted, still.shape, _NEAR), DARK // 2, photograph.photons, usable, background.model)
 
 
 def _take(still, fitted):
@@ -231,9 +237,9 @@ def used(still, model):
     return still.fitted.indexed & inside & (model.grid[tuple(numpy.where(inside[:, None], at, 0).T)] > 0)
 
 
-def boxes_of(still):
-    """Those of the spots that are explained, with the reflections that are nearest to their pixels."""
-    boxes = still.boxes.chosen(still.explained_spots)
+def boxes_of(still, dark=False):
+    """Those of the spots that are explained, or those without spots, with the reflections that are nearest to their pixels."""
+    boxes = dataclasses.replace(still.dark) if dark else still.boxes.chosen(still.explained_spots)
     boxes.exposure = still.fitted.detector.modules.number(boxes.rows[:, ::-1])
     q = still.fitted.detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
     return boxes.with_reflections(numpy.rint(q @ numpy.linalg.inv(still.fitted.matrix).T).astype("i4"))
@@ -254,7 +260,7 @@ def _explained(number, *, stills, model, how):
         sims, depth = _simulators(still, model)
         boxes = boxes_of(still)
         result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained,
-                         exposures=_exposures(sims[0], still.fitted.detector), **how)
+                         exposures=_exposures(sims[0], still.fitted.detector), dark=boxes_of(still, True), **how)
         result.values["close_distance"] -= 1e-3 * depth
         (corner,), (fast,), (slow,) = result.panels
         normal = numpy.cross(fast, slow)
@@ -350,7 +356,7 @@ def in_words(explained):
     yield "B", x[-1]
 
 
-_COLUMNS = ["shot", "image", "status", "spots", "indexed", "chi2", "chi2_model", "chi2_profiles", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
+_COLUMNS = ["shot", "image", "status", "spots", "indexed", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "a", "b", "c", "alpha", "beta", "gamma", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B",
             "chi2_background", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
@@ -372,6 +378,7 @@ def rows(stills):
         if s.explained:
             row |= {"chi2": f"{s.explained.chi2:.4g}", "chi2_profiles": f"{s.explained.chi2_profiles:.4g}",
                     "chi2_model": f"{s.chi2_model if numpy.isfinite(s.chi2_model) else s.explained.chi2:.4g}"}
+            row |= {"unseen": s.explained.unseen, "chi2_unseen": f"{s.explained.chi2_unseen:.4g}"}
             row |= {name: f"{value:.6g}" for name, value in in_words(s.explained)}
         yield [row.get(name, "") for name in _COLUMNS]
 

@@ -124,7 +124,7 @@ def _angle(change):
 def _measure(sweep, boxes, table, bbox):
     """What the pixels of each reflection say, against the table."""
     result, rows = sweep.explained, sweep.rows
-    model = result.ratio[boxes.reflection] * result.image
+    model = result.own * result.image
     # The pixels of a box that are its own reflection's.
     own = (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
 
@@ -227,7 +227,7 @@ def _page(sweep, table, pictures=12):
                                 for name, x, s in zip(result.names, result.x, result.sigma)]))
     parts.append("<h3>Brightest reflections</h3><p>Frames from left to right; data, model, and what is left from -5 sigmas "
                  "(white) to 5 (black).</p>")
-    model = boxes.background + result.ratio[boxes.reflection] * result.image
+    model = boxes.background + result.own * result.image
     for i in numpy.argsort(-found["light"])[:pictures]:
         here = boxes.box == i
         rows, frames = boxes.rows[here], boxes.exposure[here]
