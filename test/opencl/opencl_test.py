@@ -138,7 +138,7 @@ class Runtime(unittest.TestCase):
         hkl = ("-hkl", str(device_test.DATA / "1hpv_3.0A.hkl"))
         cases = (("cell,misset,mosaic_spread,detector,wavelength", ()), ("cell,misset,wavelength", ("-round_xtal",)),
                  ("cell,misset,wavelength", ("-gauss_xtal",)), ("ncells,cell", ("-gauss_xtal", "-Ncells_def", "1", "-0.5", "0.3")),
-                 ("phi,osc,cell", ("-osc", "1", "-phisteps", "3")), ("cell,detector", ("-oversample", "2")),
+                 ("phi0,osc,cell", ("-osc", "1", "-phisteps", "3")), ("cell,detector", ("-oversample", "2")),
                  ("fluence,polarization", ()), ("cell,misset", ("--precision=mixed",)), ("cell,misset", hkl),
                  ("cell", (*hkl, "-interpolate")), ("source_weight,beam_direction", ("-dispersion", "1", "-dispsteps", "3")),
                  ("cell,detector", ("-detector_thick", "500", "-detector_abs", "200", "-detector_thicksteps", "3")),
