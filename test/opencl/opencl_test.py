@@ -153,9 +153,9 @@ class Runtime(unittest.TestCase):
                 self.assertTrue(all(e["loss"] for e in json.loads(done.stdout)["engines"]))
 
     def test_random_experiments(self):
-        done = self.run_tool(NB_RANDOM_TEST, "--seed=1", "--trials=12", "--device=opencl")
+        done = self.run_tool(NB_RANDOM_TEST, "--seed=1", "--trials=4", "--device=opencl")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("\n12 experiments, ", done.stdout)
+        self.assertIn("\n4 experiments, ", done.stdout)
 
     def test_series(self):
         for device in ("cpu", "opencl"):
