@@ -1,7 +1,5 @@
 #include "runtime/gpu/Runners.h"
 
-#include "lib/Parallel/ThreadTeam.h"
-
 #include <algorithm>
 
 namespace nanobragg::gpu {
