@@ -22,8 +22,8 @@ std::string_view nothing(std::string_view) { return ""; }
 
 int usual(std::string_view) { return usualWarp; }
 
-/// AMD's gfx9 (MI200, MI300) has waves of 64 threads, gfx10 and later ones of 32.
-int wave(std::string_view chip) { return chip.starts_with("gfx9") ? 64 : 32; }
+/// AMD's gfx9 (MI200, MI300) and older chips have waves of 64 threads, gfx10 and later ones of 32.
+int wave(std::string_view chip) { return chip.starts_with("gfx1") ? 32 : 64; }
 
 constexpr GpuVendor table[] = {
     {.device = "cuda",

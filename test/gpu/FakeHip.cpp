@@ -113,12 +113,12 @@ Result hipStreamSynchronize(void *stream) { return cuStreamSynchronize(stream); 
 
 Result hipModuleLoadDataEx(void **module, const void *image, unsigned, int *, void **) {
   const auto *bytes = static_cast<const unsigned char *>(image);
-  constexpr unsigned amd = 224;
+  constexpr unsigned amd = 224, versionFive = 3;
   std::uint16_t machine;
   std::uint32_t flags;
   std::memcpy(&machine, bytes + 18, sizeof machine);
   std::memcpy(&flags, bytes + 48, sizeof flags);
-  if (std::memcmp(bytes, "\177ELF", 4) != 0 || machine != amd)
+  if (std::memcmp(bytes, "\177ELF", 4) != 0 || machine != amd || bytes[8] != versionFive)
     return InvalidImage;
   if ((flags & 0xff) != machineOf(setting("chip", 942)))
     return NoBinaryForGpu;

@@ -148,6 +148,8 @@ static bool isOfGpu(const Triple &triple) {
 void optimize(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
+  if (machine.getTargetTriple().isAMDGCN()) // older ROCm does not load the default, version 6
+    module.addModuleFlag(Module::Error, "amdhsa_code_object_version", 500);
   std::string width = std::to_string(lanesFor(machine) * 64);
   for (Function &function : module) {
     if (function.isDeclaration())
