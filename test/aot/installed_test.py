@@ -164,7 +164,7 @@ class InstalledTree(unittest.TestCase):
             COMP_WORDS=(nb-compile --emit = h); COMP_CWORD=3; _nb_compile; echo "${{COMPREPLY[*]}}"
             """).stdout.split("\n")
         self.assertIn("-mosaic_domains", completed[0].split())
-        self.assertEqual(completed[1], "header")
+        self.assertEqual(completed[1], "header hsaco")
 
 
 if __name__ == "__main__":
