@@ -85,8 +85,8 @@ def main():
              "What a user waits for, on one machine. `test/bench/page.py` wrote this page and its history.", "",
              f"{today}, commit {commit}, {said(nb_sim, '--version')}, {processor()}, {platform.system()} "
              f"{platform.release().split('-')[0]}, load {os.getloadavg()[0]:.1f}.",
-             f"{args.pixels} x {args.pixels} pixels, 10 mosaic domains, N = 10, one thread, {args.pairs} pairs in turn, "
-             "processor time of the whole", "process. More than 1: the other program takes longer.", "", "```sh",
+             f"{args.pixels} x {args.pixels} pixels, 10 mosaic domains, N = 10, one thread, {args.pairs} pairs in turn,",
+             "processor time of the whole process. More than 1: the other program takes longer.", "", "```sh",
              f"nb-sim {' '.join(words).replace(str(ROOT) + '/', '')}", "```", "",
              "| precision | against | nb-sim, ms | the other, ms | times: median (least to most) |", "|---|---|--:|--:|--:|"]
     for precision, against, own, other, ratios in rows:
