@@ -58,6 +58,13 @@ Pipeline nb::cpuPipeline(const CpuPipelineOptions &options) {
   return p;
 }
 
+static int64_t warpOf(const GpuPipelineOptions &options) {
+  if (options.warp != 0)
+    return options.warp;
+  const nanobragg::GpuVendor *vendor = nanobragg::vendorOfChip(options.chip.getValue());
+  return vendor ? vendor->warp(options.chip.getValue()) : nanobragg::usualWarp;
+}
+
 /// A chip that no vendor's row knows is NVIDIA's: LLVM says what it is called.
 static nanobragg::GpuLanguage languageOf(StringRef chip) {
   const nanobragg::GpuVendor *vendor = nanobragg::vendorOfChip(chip);
@@ -69,7 +76,7 @@ static void addDeviceLowering(Pipeline &p, const GpuPipelineOptions &options) {
   case nanobragg::GpuLanguage::PTX:
     return stages::lowerToNVVM(p, {options.chip, options.features, options.blocks});
   case nanobragg::GpuLanguage::SPIRV:
-    return stages::lowerToSPIRV(p, options.warp);
+    return stages::lowerToSPIRV(p, warpOf(options));
   case nanobragg::GpuLanguage::HSACO:
     return stages::lowerToROCDL(p, options.chip.getValue());
   }
@@ -82,10 +89,10 @@ Pipeline nb::gpuPipeline(const GpuPipelineOptions &options) {
   stages::setPrecision(p, arithmetic);
   stages::peel(p);
   stages::cull(p);
-  stages::lowerLoops(p, options.warp);
+  stages::lowerLoops(p, warpOf(options));
   stages::lowerArithmetic(p, arithmetic);
   stages::outline(p);
-  stages::launch(p, options.threads, options.warp);
+  stages::launch(p, options.threads, warpOf(options));
   using Part = GpuPipelineOptions::Part;
   switch (options.part) {
   case Part::Device:

@@ -79,8 +79,9 @@ struct GpuPipelineOptions : KernelOptions<GpuPipelineOptions> {
                                llvm::cl::init("+ptx78")};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("threads of a block, whole warps"),
                           llvm::cl::init(128)};
-  Option<int64_t> warp{*this, "warp", llvm::cl::desc("threads that run in step"),
-                       llvm::cl::init(nanobragg::usualWarp)};
+  Option<int64_t> warp{*this, "warp",
+                       llvm::cl::desc("threads that run in step; 0: as many as of the chip"),
+                       llvm::cl::init(0)};
   Option<int64_t> blocks{
       *this, "blocks",
       llvm::cl::desc("blocks that a multiprocessor should hold; 0: by the size of the loops"),
