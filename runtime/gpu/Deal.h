@@ -40,7 +40,7 @@ public:
   /// Rows of it that are not merely cleared.
   std::int64_t rowsOf(std::size_t launch) const { return renderedRows(tile(launch), rows); }
   void rendered(std::int64_t rows) { progress.add(rows); }
-  /// No more is dealt: somebody wants that, or a device has failed.
+  /// No more is dealt: a device has failed.
   void stop() { stopped = true; }
   bool stops() const { return stopped || (options.cancel && options.cancel->requested()); }
 

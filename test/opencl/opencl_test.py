@@ -130,7 +130,7 @@ class Runtime(unittest.TestCase):
             self.assertEqual((one.returncode, two.returncode), (0, 0), one.stderr + two.stderr)
             self.assertEqual(json.loads(one.stdout)["gradient"], json.loads(two.stdout)["gradient"])
 
-    # --- derivatives against differences, and experiments that nobody chose ---
+    # --- derivatives against differences, and random experiments ---
 
     def test_gradchecks(self):
         crystal = ("-cell 70 80 90 85 100 95 -misset 10 20 30 -N 5 -lambda 1 -distance 60 -pixel 2 -detpixels 16 "

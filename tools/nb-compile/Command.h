@@ -22,13 +22,11 @@ struct CompileCommand {
 
   /// Those in `target`.
   std::vector<std::string> targets() const;
-  /// Can a file hold the code of one chip alone?
-  bool ofOneChip() const {
-    return emit == "ptx" || emit == "cubin" || emit == "hsaco" || emit == "spirv";
-  }
-  bool text() const {
-    return emit != "so" && emit != "obj" && emit != "cubin" && emit != "hsaco" && emit != "spirv";
-  }
+  /// Machine code, or SPIR-V, of one chip alone.
+  bool isCodeOfChip() const { return emit == "cubin" || emit == "hsaco" || emit == "spirv"; }
+  /// Can a file hold it for one chip alone?
+  bool ofOneChip() const { return emit == "ptx" || isCodeOfChip(); }
+  bool text() const { return emit != "so" && emit != "obj" && !isCodeOfChip(); }
 };
 
 using CompileFlag = OwnFlag<CompileCommand>;

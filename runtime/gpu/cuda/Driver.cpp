@@ -1,26 +1,17 @@
 #include "runtime/gpu/cuda/Driver.h"
 
-#include <dlfcn.h>
+#include "runtime/gpu/DriverLibrary.h"
 
 namespace nanobragg::cuda {
 namespace {
 
-/// Stays open: drivers do not survive dlclose.
 Driver load() {
-  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = ::dlerror();
-    throw NoGpu(std::string("there is no CUDA driver (") + (reason ? reason : "libcuda.so.1") +
-                ")" + cudaMake.remedy);
-  }
+  const gpu::DriverLibrary library({"libcuda.so.1"}, "CUDA driver", cudaMake.remedy);
   Driver driver;
   driver.make = &cudaMake;
   const auto find = [&](auto &function, const char *symbol) {
-    function =
-        reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
-    if (!function)
-      throw NoGpu(std::string("the CUDA driver is too old: it has no ") + symbol +
-                  "; install one for CUDA 11 or newer, or use --device=cpu");
+    library.find(function, symbol, "the CUDA driver",
+                 "; install one for CUDA 11 or newer, or use --device=cpu");
   };
 #define NB_FIND(name, symbol, parameters) find(driver.name, #symbol);
   NB_CUDA_FUNCTIONS(NB_FIND)

@@ -1,17 +1,14 @@
 #include "runtime/gpu/hip/Driver.h"
 
+#include "runtime/gpu/DriverLibrary.h"
 #include "runtime/gpu/cuda/Device.h"
 #include "runtime/gpu/hip/Open.h"
 
 #include <algorithm>
-#include <dlfcn.h>
 #include <vector>
 
 namespace nanobragg::hip {
 namespace {
-
-/// ROCm 7, 6 and 5.
-constexpr const char *libraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
 
 struct OwnFunctions {
 #define NB_MEMBER(result, name, symbol, parameters) result(*name) parameters = nullptr;
@@ -95,23 +92,13 @@ constexpr cuda::Make make = {
     .version = versionText,
 };
 
-/// Stays open: drivers do not survive dlclose.
 cuda::Driver load() {
-  void *library = nullptr;
-  for (const char *name : libraries)
-    if (!library)
-      library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = ::dlerror();
-    throw NoGpu(std::string("there is no HIP driver (") + (reason ? reason : libraries[0]) + ")" +
-                make.remedy);
-  }
+  // ROCm 7, 6 and 5.
+  const gpu::DriverLibrary library({"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"},
+                                   "HIP driver", make.remedy);
   const auto find = [&](auto &function, const char *symbol) {
-    function =
-        reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
-    if (!function)
-      throw NoGpu(std::string("the HIP driver is too old: it has no ") + symbol +
-                  "; install ROCm 5 or newer, or use --device=cpu");
+    library.find(function, symbol, "the HIP driver",
+                 "; install ROCm 5 or newer, or use --device=cpu");
   };
   cuda::Driver driver;
   driver.make = &make;
@@ -122,8 +109,8 @@ cuda::Driver load() {
   NB_HIP_OWN_FUNCTIONS(NB_FIND)
 #undef NB_FIND
   // Since ROCm 6 the old name is that of an older structure.
-  const bool newer = ::dlsym(library, "hipGetDevicePropertiesR0600");
-  find(own.properties, newer ? "hipGetDevicePropertiesR0600" : "hipGetDeviceProperties");
+  constexpr const char *newer = "hipGetDevicePropertiesR0600";
+  find(own.properties, library.look(newer) ? newer : "hipGetDeviceProperties");
   driver.errorName = errorName;
   driver.retainContext = retainContext;
   driver.releaseContext = releaseContext;

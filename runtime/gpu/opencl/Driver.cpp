@@ -1,7 +1,6 @@
 #include "runtime/gpu/opencl/Driver.h"
 
-#include <dlfcn.h>
-#include <type_traits>
+#include "runtime/gpu/DriverLibrary.h"
 
 namespace nanobragg::opencl {
 namespace {
@@ -9,21 +8,12 @@ namespace {
 constexpr const char *remedy = "; use --device=cpu, or install an OpenCL loader (libOpenCL.so.1) "
                                "and the runtime of the device";
 
-/// Stays open: runtimes do not survive dlclose.
 Driver load() {
-  void *library = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = ::dlerror();
-    throw NoGpu(std::string("there is no OpenCL (") + (reason ? reason : "libOpenCL.so.1") + ")" +
-                remedy);
-  }
+  const gpu::DriverLibrary library({"libOpenCL.so.1"}, "OpenCL", remedy);
   Driver driver;
   const auto find = [&](auto &function, const char *symbol) {
-    function =
-        reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
-    if (!function)
-      throw NoGpu(std::string("the OpenCL loader is too old: it has no ") + symbol +
-                  "; install one of OpenCL 2.1 or newer, or use --device=cpu");
+    library.find(function, symbol, "the OpenCL loader",
+                 "; install one of OpenCL 2.1 or newer, or use --device=cpu");
   };
 #define NB_FIND(name, symbol, parameters) find(driver.name, #symbol);
   NB_OPENCL_FUNCTIONS(NB_FIND)

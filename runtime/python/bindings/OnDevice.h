@@ -8,7 +8,7 @@
 
 namespace nanobragg::python {
 
-/// An array that others read through DLPack. It is complete before anybody sees it, so that every
+/// An array that others read through DLPack. It is complete before it is handed out, so that every
 /// stream may read it at once.
 struct DeviceArray {
   DeviceMemory memory;
