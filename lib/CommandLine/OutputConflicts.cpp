@@ -36,6 +36,8 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
   add(files, "--write-refl", o.reflFile);
   add(files, "--write-shots", o.shotsFile);
   add(files, "--write-stream", o.streamFile);
+  add(files, "--write-mtz", o.mtzFile);
+  add(files, "--write-map", o.mapFile);
   add(files, "-dump", o.dumpFile);
   add(files, "--timing", line.tool.timingFile);
   return files;
@@ -65,6 +67,7 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   add(files, "--geom", f.geometry);
   add(files, "--spectrum", f.spectrum);
   add(files, "--shots", line.series.shots);
+  add(files, "--lattices", line.series.lattices);
   add(files, "--pixels", f.pixels);
   for (const BackgroundFile &table : f.backgrounds)
     if (!stockMaterial(table.name))

@@ -1,5 +1,6 @@
 #include "lib/Gemmi/Model.h"
 
+#include "lib/Gemmi/CoreCif.h"
 #include "lib/Gemmi/Guard.h"
 #include "lib/IO/MemoryLimit.h"
 
@@ -60,9 +61,12 @@ gemmi::Structure structureOf(const std::string &path, const std::string &content
     return gemmi::read_pdb_string(recordsOfCrystal(content), path);
   gemmi::cif::Document document =
       gemmi::cif::read_memory(content.data(), content.size(), path.c_str());
-  for (gemmi::cif::Block &block : document.blocks)
+  for (gemmi::cif::Block &block : document.blocks) {
     if (block.find_loop("_atom_site.Cartn_x").get_loop())
       return gemmi::make_structure_from_block(block);
+    if (gemmi::Structure structure = structureOfCoreCif(block); !structure.models.empty())
+      return structure;
+  }
   throw FileError(path, "is a CIF file without atoms (_atom_site)");
 }
 

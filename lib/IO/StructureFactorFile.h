@@ -18,8 +18,9 @@ namespace nanobragg::io {
 enum class StructureFactorFormat {
   Text,           ///< lines of h k l F
   Mtz,            ///< merged reflections of CCP4
-  CifReflections, ///< mmCIF, _refln
-  CifModel,       ///< mmCIF, _atom_site
+  CifReflections, ///< mmCIF or core CIF, _refln
+  CifModel,       ///< mmCIF or core CIF, _atom_site
+  Shelx,          ///< F^2 in columns of fixed width, beside them an .ins file
   Pdb,            ///< coordinates
   XdsAscii,       ///< intensities of XDS
   CrystfelList    ///< intensities of CrystFEL
@@ -30,6 +31,12 @@ StructureFactorFormat formatOf(std::string_view content);
 
 inline bool isModel(StructureFactorFormat format) {
   return format == StructureFactorFormat::CifModel || format == StructureFactorFormat::Pdb;
+}
+
+/// Does the file list the reflections of an asymmetric unit, with its cell and space group?
+inline bool listsReflections(StructureFactorFormat format) {
+  return format == StructureFactorFormat::Mtz || format == StructureFactorFormat::CifReflections ||
+         format == StructureFactorFormat::Shelx;
 }
 
 /// How the factors of a model are calculated.
@@ -61,9 +68,9 @@ struct NameAndLabel {
 };
 NameAndLabel splitLabel(const std::string &word);
 
-/// MTZ and mmCIF reflections: amplitudes, expanded to P1. Without a label the obvious column: F+
-/// and F-, or the one amplitude. `content` as for formatOf. Nodes of the box that the file does not
-/// list get `defaultF`, those that the space group extinguishes 0. With `phases` amplitudes are
+/// MTZ, CIF and SHELX reflections: amplitudes, expanded to P1. Without a label the obvious column:
+/// F+ and F-, or the one amplitude. `content` as for formatOf. Nodes of the box that the file does
+/// not list get `defaultF`, those that the space group extinguishes 0. With `phases` amplitudes are
 /// those that have a phase, and the complex factors come, too. Throws FileError.
 StructureFactors readReflections(const NameAndLabel &file, const std::string &content,
                                  StructureFactorFormat format, double defaultF,

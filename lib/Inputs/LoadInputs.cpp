@@ -215,6 +215,8 @@ LoadedInputs loadInputs(const CommandLine &line, Inputs given, io::HklStore *par
   loaded.options = line.options;
   if (line.series.shots)
     loaded.shots = io::readMaybeCompressed(*line.series.shots);
+  if (line.series.lattices)
+    loaded.lattices = io::readMaybeCompressed(*line.series.lattices);
   requireInputs(line, loaded);
   refuseOutputConflicts(line);
   refuseMisleadingNames(line);

@@ -114,7 +114,7 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
     throw io::FileError(
         file.name, "holds intensities of CrystFEL, and structure factors are amplitudes; convert "
                    "them (get_hkl --output-format=mtz, then ctruncate) and give the MTZ file");
-  throw io::FileError(file.name, "has lines of h k l F, of which ':" + file.label +
+  throw io::FileError(file.name, "has lines of h k l and F or F^2, of which ':" + file.label +
                                      "' names no column; leave it out");
 }
 
@@ -126,8 +126,12 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
   io::StructureFactors factors;
   if (isModel(format)) {
     calculate(file, content, format, line, loaded, factors);
-  } else if (format == StructureFactorFormat::Mtz ||
-             format == StructureFactorFormat::CifReflections) {
+  } else if (listsReflections(format)) {
+    if (format == StructureFactorFormat::Shelx && line.files.anomalousAtoms)
+      throw io::FileError(file.name, "has F^2 without phases; anomalous scatterers add to complex "
+                                     "structure factors");
+    if (format == StructureFactorFormat::Shelx && !file.label.empty())
+      refuse(file, format);
     factors = io::readReflections(file, content, format, loaded.options.defaultF,
                                   line.files.anomalousAtoms.has_value());
     takeCell(file.name, factors.cell, loaded);
