@@ -9,16 +9,20 @@ import numpy
 
 from .._errors import DATA_ERRORS, reason
 from . import _files, _report
-from ._blocks import METRES, Quantity
+from ._blocks import METRES, OF_SET
 from ._crystal import cell_of, rotation
 from ._explain import MOST_SETS, Fit, simulators
-from ._positions import placed, scattering_vectors
+from ._positions import Panels, placed, scattering_vectors
 from ._scans import Scan, chosen, pixels
+from ._swept import SweptBlocks
 from .photographs import UNITS, in_units, in_words
 
 _MOST_PIXELS = 2e7  # of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
 _BRIGHT = 10.0  # sigmas
+_LAYER, _MOST_LAYERS = 0.8, 8  # of the sensor: pixels by which neighbours are apart where light is most oblique
+_AXIS = 17.5  # mrad, what is known of the axis before
+_REACH = 100.0  # mrad of the axis in a step
 _MOSAICITY, _BANDWIDTH, _DIVERGENCE = 0.1, 0.02, 0.2  # where fits start: degrees, per cent, mrad
 
 
@@ -30,6 +34,7 @@ class Sweep:
     status: str = "refined"  # or "rejected"
     why: str = ""
     frames: int = 0
+    first: int = 1  # number of the first one
     reflections: int = 0
     bright: int = 0  # reflections above 10 sigmas
     chi2: float = numpy.nan  # per pixel of theirs, of a variance of one photon and more
@@ -38,8 +43,9 @@ class Sweep:
     sums: float = numpy.nan  # of the model over the table's, the median of bright reflections
     sums_apart: float = numpy.nan  # what half of them are within
     sums_far: int = 0  # how many are not within 5 %
-    turned: float = numpy.nan  # the crystal, from its start
+    turned: float = numpy.nan  # the crystal, from its start, in the middle of the sweep
     axis_turned: float = numpy.nan
+    axis_unsure: float = None  # degrees: the axis is held, as the pixels tell it no better
     seconds: float = 0.0
     matrix: numpy.ndarray = None  # columns a*, b*, c*, 1/A, in the laboratory where the axis is at 0
     explained: object = dataclasses.field(default=None, repr=False)
@@ -48,20 +54,40 @@ class Sweep:
     boxes: object = dataclasses.field(default=None, repr=False)
 
 
-def _across(axis):
-    """Two directions at right angles to an axis and to each other."""
-    first = numpy.cross(axis, numpy.eye(3)[int(numpy.argmin(numpy.abs(axis)))])
-    first /= numpy.linalg.norm(first)
-    return first, numpy.cross(axis, first)
-
-
-def _simulators(path, index, listed):
-    experiment = listed["experiment"][index]
+def _simulators(scan, listed):
+    experiment = listed["experiment"][scan.index]
     profile = listed.get("profile", [])
     number = experiment.get("profile")
     said = profile[number].get("sigma_m") if isinstance(number, int) and 0 <= number < len(profile) else None
     width = said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY
-    return simulators(f"{path}:{index}", width, _BANDWIDTH, _DIVERGENCE)
+    layers = _layers(listed["detector"][experiment["detector"]]["panels"])
+    sims = simulators(f"{scan.path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE,
+                      *(["-detector_thicksteps", str(layers)] if layers else []))
+    sims[0].set(phi0=scan.phi(0), reciprocal_matrix=scan.start_matrix(listed) * METRES)
+    return sims, _to_middles(sims[0]) if layers else 0.0
+
+
+def _layers(panels):
+    """Of the sensor: as many as spots that come in at an angle need to be smeared out by its depth; 0 where none is known."""
+    first, smear = panels[0], 0.0
+    if first.get("px_mm_strategy", {}).get("type") != "ParallaxCorrectedPxMmStrategy" or not first.get("thickness"):
+        return 0
+    for panel in panels:
+        fast, slow, origin = (numpy.array(panel[name]) for name in ("fast_axis", "slow_axis", "origin"))
+        edges = numpy.array(panel["image_size"]) * panel["pixel_size"]
+        for corner in (origin + i * edges[0] * fast + k * edges[1] * slow for i in (0, 1) for k in (0, 1)):
+            along = abs(corner @ numpy.cross(fast, slow))
+            smear = max(smear, numpy.sqrt(max(corner @ corner - along**2, 0)) / max(along, 1e-9))
+    return int(numpy.clip(numpy.ceil(first["thickness"] * smear / first["pixel_size"][0] / _LAYER), 1, _MOST_LAYERS))
+
+
+def _to_middles(sim):
+    """Layers begin at their depths: moves the detector back by half of one, and says by how much, m."""
+    half = 0.5 * sim["sensor_thickness"] * sim["layer_fraction"]
+    sim["close_distance"] += half
+    if "panel_offset" in sim:
+        sim["panel_offset"] += half * (sim["panel_normal"] - sim["normal_axis"])
+    return half
 
 
 def _nearest(sim, boxes, exposures):
@@ -77,9 +103,40 @@ def _nearest(sim, boxes, exposures):
 
 
 class _SweepFit(Fit):
+    blocks = SweptBlocks
+    always_held = ()
+    unsure = None  # degrees, of an axis that is held since the pixels do not tell it better
+
+    def free(self, *more):
+        free = super().free(*more)
+        free[OF_SET.index("halo")] = False  # the blocks of the first set are those that the others' are measured by
+        return free
+
+    def known(self):
+        about, sigma, reach = super().known()
+        axis = numpy.array(self.model.groups()) == "axis"
+        reach[axis] = _REACH
+        if "axis" not in self.restrain:
+            sigma[axis] = _AXIS
+        return about, sigma, reach
+
+    def _hold_an_unsure_axis(self, *held):
+        """Where the rotation is too short, or what it shows too weak, to tell the axis better than it is known before."""
+        which = numpy.array(self.model.groups())[self.free(*held)] == "axis"
+        told = self.fit.curvature - numpy.diag(which / _AXIS**2)
+        unit = numpy.sqrt(numpy.maximum(numpy.diag(told), 1e-30))
+        covariance = numpy.linalg.pinv(told / unit / unit[:, None], 1e-10) / unit / unit[:, None]
+        worst = numpy.sqrt(numpy.linalg.eigvalsh(covariance[numpy.ix_(which, which)]).max())
+        if worst > _AXIS:
+            self.unsure = float(numpy.degrees(1e-3 * worst))
+            self.held.add("axis")
+            self.x[self.model.first + numpy.array(self.model.tilts)] = 0.0
+
     def positions_and_rocking(self):
         """Orientation, detector and axis, then the shapes of spots on the detector and over the frames."""
         self.run(100.0, 6, "B", "bandwidth", "size", "scale", "cell", enough=0.01)
+        if "axis" not in self.held | self.restrain.keys():
+            self._hold_an_unsure_axis("B", "bandwidth", "size", "scale", "cell")
         self.run(100.0, 15, "B", "scale", enough=1e-3)
         while self.model.sets < self.sets and self.another_set(100.0, wider=True):
             pass
@@ -88,12 +145,12 @@ class _SweepFit(Fit):
 
 
 def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
-    sweep.frames = len(scan)
-    rows = sweep.rows = chosen(table, sweep.index, _MOST_PIXELS)
+    sweep.frames, sweep.first = sum(name is not None for name in scan.names), scan.first
+    rows = sweep.rows = chosen(table, scan, _MOST_PIXELS)
     sweep.reflections = len(rows)
     if len(rows) < 10:
         raise ValueError(f"has {len(rows)} indexed reflections, and 10 are needed at least")
-    sims = sim, _ = _simulators(scan.path, sweep.index, listed)
+    (sim, plain), depth = _simulators(scan, listed)
     bbox = table["bbox"][rows].astype(int)
     bbox[:, 4:] -= scan.first - 1
     corners, axes = placed(sim)
@@ -104,14 +161,19 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     light = boxes.sums(boxes.data - boxes.background)
     fitted = numpy.argsort(-light)
     fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
-    axis, matrix = sim["spindle_axis"], sim["reciprocal_matrix"] / METRES
-    tilts = {f"axis {i}": Quantity("axis", ("spindle_axis",), 1e-3 * across, 1.75) for i, across in enumerate(_across(axis))}
-    fit = _SweepFit(sims, boxes, light, system, most=fitted, exposures=exposures, more=tilts, volume=True, **how)
+    axis = sim["spindle_axis"]
+    fit = _SweepFit((sim, plain), boxes, light, system, most=fitted, exposures=exposures, volume=True, **how)
     fit.positions_and_rocking()
-    result = sweep.explained = fit.result()
-    sweep.matrix, sweep.turned = result.matrix, _angle(result.matrix @ numpy.linalg.inv(matrix))
-    sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, result.values["spindle_axis"])),
-                                                          axis @ result.values["spindle_axis"])))
+    result, model = fit.result(), fit.model
+    result.values["close_distance"] -= depth  # to the sensor's face
+    plain.set(close_distance=result.values["close_distance"])
+    panels = Panels(plain)
+    result.panels = panels.corner, panels.fast, panels.slow
+    sweep.explained, new = result, result.values["spindle_axis"]
+    sweep.axis_unsure = fit.unsure
+    sweep.turned = _angle(result.matrix @ numpy.linalg.inv(model.cell.start))
+    sweep.matrix = model.at_zero(result.matrix, new)
+    sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, new)), axis @ new)))
     _measure(sweep, boxes, table, bbox)
 
 
@@ -205,7 +267,7 @@ def _write(out, found, listed, table, path):
 def _reflections(good, table, listed, path):
     parts = []
     for sweep in good:
-        first = Scan(listed, sweep.index, path).first - 1
+        first = sweep.first - 1
         found = sweep.columns
         parts.append({"miller_index": table["miller_index"][sweep.rows].astype("i4"), "id": table["id"][sweep.rows].astype("i4"),
                       "panel": table["panel"][sweep.rows].astype("u8"), "bbox": table["bbox"][sweep.rows].astype("i4"),
@@ -219,6 +281,9 @@ def _reflections(good, table, listed, path):
 def _page(sweep, table, pictures=12):
     result, boxes, found = sweep.explained, sweep.boxes, sweep.columns
     parts = [f"<h2>Sweep {sweep.index}</h2>"]
+    if sweep.axis_unsure is not None:
+        parts.append(f"<p>The goniometer's axis is held where the list has it: the pixels would tell it to {sweep.axis_unsure:.2g} "
+                     "degrees. --restrain axis=SIGMA frees it.</p>")
     if result.degenerate:
         parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
                      + "; ".join(result.degenerate) + ".</p>")
@@ -268,7 +333,7 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     for index in range(len(listed["experiment"])):
         begin, sweep = time.perf_counter(), Sweep(index)
         try:
-            _explain(sweep, Scan(listed, index, path), listed, table, system, margin, gain, offset, how)
+            _explain(sweep, Scan(listed, index, path).only_present(), listed, table, system, margin, gain, offset, how)
         except DATA_ERRORS as error:
             sweep.status, sweep.why = "rejected", reason(error)
         sweep.seconds = time.perf_counter() - begin
