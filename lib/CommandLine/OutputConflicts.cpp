@@ -46,8 +46,13 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
 std::vector<NamedFile> inputsOf(const CommandLine &line) {
   const InputFiles &f = line.files;
   std::vector<NamedFile> files;
-  if (f.hkl)
-    files.push_back({"-hkl", io::splitLabel(*f.hkl).name});
+  if (f.hkl) {
+    const auto models = io::weightedModels(*f.hkl);
+    for (const io::NameAndWeight &model : models)
+      files.push_back({"-hkl", model.name});
+    if (models.empty())
+      files.push_back({"-hkl", io::splitLabel(*f.hkl).name});
+  }
   add(files, "--hkl-channels", f.hklChannels);
   std::error_code ignored;
   if (f.hklChannels && fs::is_regular_file(*f.hklChannels, ignored))

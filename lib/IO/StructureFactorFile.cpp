@@ -2,9 +2,11 @@
 
 #include "lib/IO/Module.h"
 #include "lib/IO/ModuleCall.h"
+#include "lib/IO/TextScanner.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -94,6 +96,31 @@ NameAndLabel splitLabel(const std::string &word) {
       word.find('/', colon) != word.npos || std::filesystem::exists(word, ignored))
     return {word, ""};
   return {word.substr(0, colon), word.substr(colon + 1)};
+}
+
+std::vector<NameAndWeight> weightedModels(const std::string &word) {
+  std::error_code ignored;
+  std::vector<NameAndWeight> models;
+  if (word.find(',') == word.npos || std::filesystem::exists(word, ignored))
+    return models;
+  double sum = 0;
+  for (std::size_t at = 0; at <= word.size();) {
+    const std::size_t end = std::min(word.find(',', at), word.size());
+    const auto [name, label] = splitLabel(word.substr(at, end - at));
+    double weight = 1;
+    if (!label.empty() && (parseNumber(label.data(), label.data() + label.size(), weight) !=
+                               label.data() + label.size() ||
+                           !(weight > 0 && std::isfinite(weight))))
+      throw FileError(name, "has the weight " + io::quoted(label) +
+                                ", which is no number above 0; "
+                                "several models are written as a.pdb:0.7,b.pdb:0.3");
+    models.push_back({name, weight});
+    sum += weight;
+    at = end + 1;
+  }
+  for (NameAndWeight &model : models)
+    model.weight /= sum;
+  return models;
 }
 
 StructureFactors readReflections(const NameAndLabel &file, const std::string &content,

@@ -39,6 +39,13 @@ inline bool listsReflections(StructureFactorFormat format) {
          format == StructureFactorFormat::Shelx;
 }
 
+/// One of several models that share a crystal, as conformations do.
+struct ModelPart {
+  std::string path, content;
+  StructureFactorFormat format;
+  double share; ///< of the crystal
+};
+
 /// How the factors of a model are calculated.
 struct ModelOptions {
   double dmin = 0;       ///< A, resolution limit; must be above 0
@@ -47,6 +54,9 @@ struct ModelOptions {
   bool anomalous = true; ///< add f' and f'' (Cromer and Liberman)
   double wavelength = 1; ///< A, of f' and f''
   bool phases = false;   ///< give the complex factors, too
+  double share = 1;      ///< of the crystal, by which occupancies are multiplied
+  /// Those that have the rest of the crystal, in the same cell and space group.
+  std::vector<ModelPart> others{};
 };
 
 struct StructureFactors {
@@ -67,6 +77,15 @@ struct NameAndLabel {
   std::string name, label;
 };
 NameAndLabel splitLabel(const std::string &word);
+
+/// Several models with weights: "a.pdb:0.7,b.pdb:0.3", or without numbers of the same weight.
+/// Weights are divided by their sum. Empty where the word is no such list, or names a file. Throws
+/// FileError for a weight that is none.
+struct NameAndWeight {
+  std::string name;
+  double weight;
+};
+std::vector<NameAndWeight> weightedModels(const std::string &word);
 
 /// MTZ, CIF and SHELX reflections: amplitudes, expanded to P1. Without a label the obvious column:
 /// F+ and F-, or the one amplitude. `content` as for formatOf. Nodes of the box that the file does

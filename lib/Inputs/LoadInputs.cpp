@@ -117,6 +117,8 @@ void loadHklText(const std::string &path, const std::string &content, io::HklSto
 
 void loadReflections(const std::string &name, const CommandLine &line, io::HklStore *parsed,
                      LoadedInputs &loaded) {
+  if (const auto models = io::weightedModels(name); !models.empty())
+    return loadWeightedModels(models, line, loaded);
   const io::NameAndLabel file = io::splitLabel(name);
   const std::string content = io::readMaybeCompressed(file.name);
   const io::StructureFactorFormat format = io::formatOf(content);

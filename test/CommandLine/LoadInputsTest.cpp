@@ -116,6 +116,12 @@ TEST_F(LoadInputsTest, APolychromaticBeamOfAnExptHasALevelSpectrum) {
   EXPECT_FALSE(line.options.dispersion);
 }
 
+TEST_F(LoadInputsTest, WeightsOfModelsAreNumbers) {
+  const std::string pdb = folder.add("a.pdb", "CRYST1   20.000   24.000   28.000\n");
+  io::expectFileError([&] { load("-hkl " + pdb + ":x," + pdb); }, "the weight 'x'");
+  io::expectFileError([&] { load("-hkl " + hkl + "," + pdb); }, "is no model");
+}
+
 TEST_F(LoadInputsTest, ASpectrumSaysTheWavelengthWhereNothingElseDoes) {
   const std::string spectrum = "--spectrum=" + folder.add("s.txt", "1.0 3\n1.4 1\n") + " ";
   EXPECT_EQ(load(complete + spectrum).inputs.sources.size(), 2u);
