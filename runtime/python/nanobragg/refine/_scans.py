@@ -163,6 +163,12 @@ def chosen(table, scan, most):
     return rows[numpy.cumsum(numpy.prod(numpy.diff(table["bbox"][rows].astype(float))[:, ::2], axis=1)) < most]
 
 
+def _from(place, shape):
+    """How far pixels are from a place (fast, slow)."""
+    slow, fast = (numpy.arange(n, dtype="f4") + 0.5 for n in shape)
+    return numpy.hypot(fast[None, :] - place[0], slow[:, None] - place[1])
+
+
 def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0):
     """The Boxes of reflections over all frames of a scan, with the background of each pixel: the mean of the frames where no
     box is, smooth on the detector.
@@ -193,7 +199,7 @@ def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0):
         levels.append(light.sum() / max(outside.sum(), 1))
     box, rows, data = (numpy.concatenate(part) for part in zip(*parts))
     frames = numpy.concatenate(frames)
-    level = numpy.array([Background(mean, seen > 0, place).model
+    level = numpy.array([Background(mean, seen > 0, _from(place, mean.shape)).model
                          for mean, seen, place in zip(total / numpy.maximum(times, 1), times, places)])
     background = level[tuple(rows.T)] * (numpy.array(levels) / max(numpy.mean(levels), 1e-9))[frames]
     return Boxes(rows[:, 1:], data, numpy.maximum(background, 1e-3), box, len(boxes), panel=rows[:, 0], exposure=frames)
