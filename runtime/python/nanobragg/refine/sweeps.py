@@ -14,7 +14,7 @@ from ._crystal import cell_of, rotation
 from ._explain import MOST_SETS, Fit, simulators
 from ._one_panel import alike, of_one_panel, places
 from ._positions import Panels, placed, scattering_vectors
-from ._scans import Scan, chosen, pixels
+from ._scans import Scan, chosen, of_other_crystals, pixels
 from ._sweep_page import page
 from ._swept import SweptBlocks
 from .photographs import UNITS, in_units, in_words
@@ -160,7 +160,8 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     bbox[:, 4:] -= scan.first - 1
     corners, axes = placed(plain)
     feet = [-(axis[:2] @ corner) / sim["pixel_size"] for corner, axis in zip(corners, axes)]
-    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), margin, feet, gain, offset)
+    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), margin, feet, gain, offset,
+                   of_other_crystals(table, scan, listed))
     exposures = [{"phi0": scan.phi(k)} for k in range(len(scan))]
     boxes = sweep.boxes = boxes.with_reflections(_nearest(sim, plain, boxes, exposures))
     light = boxes.sums(boxes.data - boxes.background)
