@@ -14,6 +14,7 @@ from ._crystal import rotation
 from ._explain import Boxes
 from ._shoeboxes import Shoeboxes
 
+_HALF, _ROCKING = 5.0, 0.3  # pixels and degrees, half of a box that no table gives
 _INTEGRATED = 1 << 8  # DIALS' flag: integrated by summation
 
 
@@ -148,6 +149,17 @@ def _found(name):
     """The image's name as it is on the disk, compressed or not; None where it is not there."""
     file, colon, number = name.rpartition(":") if re.search(r":\d+$", name) else (name, "", "")
     return next((file + end + colon + number for end in ("", ".gz", ".bz2") if os.path.exists(file + end)), None)
+
+
+def with_boxes(table, scan):
+    """The table with boxes about where reflections of a scan are predicted, for those that have none."""
+    empty = (table["id"] == scan.index) & (numpy.diff(table["bbox"])[:, ::2] <= 0).any(axis=1)
+    if not empty.any() or "xyzcal.px" not in table:
+        return table
+    half = numpy.array([_HALF, _HALF, numpy.ceil(_ROCKING / max(abs(scan.step), 1e-3))])
+    at = table["xyzcal.px"]
+    around = numpy.stack([numpy.floor(at - half), numpy.ceil(at + half)], axis=2).reshape(-1, 6)
+    return table | {"bbox": numpy.where(empty[:, None], numpy.nan_to_num(around), table["bbox"]).astype("i4")}
 
 
 def chosen(table, scan, most):

@@ -14,7 +14,7 @@ from ._crystal import cell_of, rotation
 from ._explain import MOST_SETS, Fit, simulators
 from ._one_panel import alike, of_one_panel, places
 from ._positions import Panels, placed, scattering_vectors
-from ._scans import Scan, chosen, of_other_crystals, pixels
+from ._scans import Scan, chosen, of_other_crystals, pixels, with_boxes
 from ._sweep_page import page
 from ._swept import SweptBlocks
 from .photographs import UNITS, in_units, in_words
@@ -312,7 +312,9 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     for index in range(len(listed["experiment"])):
         begin, sweep = time.perf_counter(), Sweep(index)
         try:
-            _explain(sweep, Scan(listed, index, path).only_present(), listed, table, system, margin, gain, offset, how)
+            scan = Scan(listed, index, path).only_present()
+            table = with_boxes(table, scan)
+            _explain(sweep, scan, listed, table, system, margin, gain, offset, how)
         except DATA_ERRORS as error:
             sweep.status, sweep.why = "rejected", reason(error)
         sweep.seconds = time.perf_counter() - begin
