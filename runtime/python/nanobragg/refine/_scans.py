@@ -14,6 +14,7 @@ from ._crystal import rotation
 from ._explain import Boxes
 from ._shoeboxes import Shoeboxes
 
+_HALF, _ROCKING = 5.0, 0.3  # pixels and degrees, half of a box that no table gives
 _INTEGRATED = 1 << 8  # DIALS' flag: integrated by summation
 
 
@@ -150,6 +151,17 @@ def _found(name):
     return next((file + end + colon + number for end in ("", ".gz", ".bz2") if os.path.exists(file + end)), None)
 
 
+def with_boxes(table, scan):
+    """The table with boxes about where reflections of a scan are predicted, for those that have none."""
+    empty = (table["id"] == scan.index) & (numpy.diff(table["bbox"])[:, ::2] <= 0).any(axis=1)
+    if not empty.any() or "xyzcal.px" not in table:
+        return table
+    half = numpy.array([_HALF, _HALF, numpy.ceil(_ROCKING / max(abs(scan.step), 1e-3))])
+    at = table["xyzcal.px"]
+    around = numpy.stack([numpy.floor(at - half), numpy.ceil(at + half)], axis=2).reshape(-1, 6)
+    return table | {"bbox": numpy.where(empty[:, None], numpy.nan_to_num(around), table["bbox"]).astype("i4")}
+
+
 def chosen(table, scan, most):
     """Rows of a reflection table: those of a scan's frames that are integrated, or indexed where none is; the brightest whose
     boxes have ``most`` pixels together."""
@@ -169,13 +181,24 @@ def _from(place, shape):
     return numpy.hypot(fast[None, :] - place[0], slow[:, None] - place[1])
 
 
-def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0):
+def of_other_crystals(table, scan, listed):
+    """Boxes and panels of reflections of other experiments on a scan's images, frames counted as the scan's."""
+    images = [experiment.get("imageset") for experiment in listed["experiment"]]
+    others = [i for i, number in enumerate(images) if number == images[scan.index] and i != scan.index]
+    rows = numpy.isin(table["id"], others) & table["miller_index"].any(axis=1)
+    boxes = table["bbox"][rows].astype(int)
+    boxes[:, 4:] -= scan.first - 1
+    return boxes, table["panel"][rows].astype(int)
+
+
+def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0, others=None):
     """The Boxes of reflections over all frames of a scan, with the background of each pixel: the mean of the frames where no
     box is, smooth on the detector.
 
     boxes: (n, 6) fast, slow, frame from, to. margin: by how much they are made larger, pixels and frames. places: pixels
-    (fast, slow) where the beam would meet each panel.
+    (fast, slow) where the beam would meet each panel. others: boxes and panels whose pixels are left out.
     """
+    others = others or (numpy.empty((0, 6), int), ())
     reach = boxes[:, 4:] + [-margin, margin]
     low, high = ((limit - offset) / gain for limit in scan.trusted)
     parts, frames, total, times, levels = [], [], 0, 0, []
@@ -189,6 +212,9 @@ def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0):
         for panel_image, one in zip(image, scan.panels):
             for fast, slow, fast_end, slow_end in one.get("mask") or ():
                 panel_image[slow:slow_end, fast:fast_end] = numpy.nan
+        for (f0, f1, s0, s1, first, end), number in zip(*others):
+            if first - margin <= k < end + margin:
+                image[number, max(s0 - margin, 0):s1 + margin, max(f0 - margin, 0):f1 + margin] = numpy.nan
         on = Shoeboxes(image, boxes[here, :4], panel[here], (max(low, 0), high), margin)
         parts.append((here[on.box], on.rows, on.data))
         frames.append(numpy.full(len(on.box), k))

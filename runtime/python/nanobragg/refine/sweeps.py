@@ -12,8 +12,10 @@ from . import _files, _report
 from ._blocks import METRES, OF_SET
 from ._crystal import cell_of, rotation
 from ._explain import MOST_SETS, Fit, simulators
+from ._one_panel import alike, of_one_panel, places
 from ._positions import Panels, placed, scattering_vectors
-from ._scans import Scan, chosen, pixels
+from ._scans import Scan, chosen, of_other_crystals, pixels, with_boxes
+from ._sweep_page import page
 from ._swept import SweptBlocks
 from .photographs import UNITS, in_units, in_words
 
@@ -52,6 +54,7 @@ class Sweep:
     rows: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the table
     columns: dict = dataclasses.field(default_factory=dict, repr=False)  # of these reflections
     boxes: object = dataclasses.field(default=None, repr=False)
+    own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # which pixels are of their box's reflection
 
 
 def _simulators(scan, listed):
@@ -61,10 +64,19 @@ def _simulators(scan, listed):
     said = profile[number].get("sigma_m") if isinstance(number, int) and 0 <= number < len(profile) else None
     width = said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY
     layers = _layers(listed["detector"][experiment["detector"]]["panels"])
-    sims = simulators(f"{scan.path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE,
-                      *(["-detector_thicksteps", str(layers)] if layers else []))
-    sims[0].set(phi0=scan.phi(0), reciprocal_matrix=scan.start_matrix(listed) * METRES)
-    return sims, _to_middles(sims[0]) if layers else 0.0
+    flags = ["-detector_thicksteps", str(layers)] if layers else []
+    with of_one_panel(listed, scan.index, scan.path) as path:
+        sim, plain = simulators(f"{path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
+    if path != scan.path:
+        _, plain = simulators(f"{scan.path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
+    sim.set(phi0=scan.phi(0), reciprocal_matrix=scan.start_matrix(listed) * METRES)
+    # Layers begin at their depths: the detector moves back by half of one.
+    depth = 0.5 * sim["sensor_thickness"] * sim["layer_fraction"] if layers else 0.0
+    found = places(plain, depth)
+    at = next((i for i, panel in enumerate(found) if abs(panel["close_distance"] - depth - plain["close_distance"]) < 1e-9
+               and abs(panel["beam_center_fast"] - plain["beam_center_fast"]) < 1e-9), 0)
+    sim.set(**found[at])
+    return sim, plain, found, depth
 
 
 def _layers(panels):
@@ -81,19 +93,10 @@ def _layers(panels):
     return int(numpy.clip(numpy.ceil(first["thickness"] * smear / first["pixel_size"][0] / _LAYER), 1, _MOST_LAYERS))
 
 
-def _to_middles(sim):
-    """Layers begin at their depths: moves the detector back by half of one, and says by how much, m."""
-    half = 0.5 * sim["sensor_thickness"] * sim["layer_fraction"]
-    sim["close_distance"] += half
-    if "panel_offset" in sim:
-        sim["panel_offset"] += half * (sim["panel_normal"] - sim["normal_axis"])
-    return half
-
-
-def _nearest(sim, boxes, exposures):
+def _nearest(sim, plain, boxes, exposures):
     """Of each pixel the Miller index that is nearest, and on which side of beam and axis it is: a reflection crosses the sphere
     on both."""
-    q = scattering_vectors(sim, boxes.panel, boxes.rows)
+    q = scattering_vectors(plain, boxes.panel, boxes.rows)
     axis = sim["spindle_axis"]
     side = q @ numpy.cross(axis, sim["beam_direction"]) > 0
     for number in numpy.unique(boxes.exposure):
@@ -150,19 +153,24 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     sweep.reflections = len(rows)
     if len(rows) < 10:
         raise ValueError(f"has {len(rows)} indexed reflections, and 10 are needed at least")
-    (sim, plain), depth = _simulators(scan, listed)
+    sim, plain, found, depth = _simulators(scan, listed)
+    if len(found) > 1 and not alike(plain):
+        how = how | {"held": (*how["held"], "distance", "centre")}
     bbox = table["bbox"][rows].astype(int)
     bbox[:, 4:] -= scan.first - 1
-    corners, axes = placed(sim)
+    corners, axes = placed(plain)
     feet = [-(axis[:2] @ corner) / sim["pixel_size"] for corner, axis in zip(corners, axes)]
-    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), margin, feet, gain, offset)
+    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), margin, feet, gain, offset,
+                   of_other_crystals(table, scan, listed))
     exposures = [{"phi0": scan.phi(k)} for k in range(len(scan))]
-    boxes = sweep.boxes = boxes.with_reflections(_nearest(sim, boxes, exposures))
+    boxes = sweep.boxes = boxes.with_reflections(_nearest(sim, plain, boxes, exposures))
     light = boxes.sums(boxes.data - boxes.background)
     fitted = numpy.argsort(-light)
     fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
     axis = sim["spindle_axis"]
-    fit = _SweepFit((sim, plain), boxes, light, system, most=fitted, exposures=exposures, volume=True, **how)
+    shown = dataclasses.replace(boxes, panel=0 * boxes.panel, exposure=boxes.exposure * len(found) + boxes.panel)
+    exposures = [exposure | place for exposure in exposures for place in found]
+    fit = _SweepFit((sim, plain), shown, light, system, most=fitted, exposures=exposures, volume=True, **how)
     fit.positions_and_rocking()
     result, model = fit.result(), fit.model
     result.values["close_distance"] -= depth  # to the sensor's face
@@ -188,7 +196,7 @@ def _measure(sweep, boxes, table, bbox):
     result, rows = sweep.explained, sweep.rows
     model = result.own * result.image
     # The pixels of a box that are its own reflection's.
-    own = (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
+    own = sweep.own = (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
 
     def sums(values, where=own):
         return numpy.bincount(boxes.box[where], weights=values[where], minlength=boxes.count)
@@ -213,7 +221,7 @@ def _measure(sweep, boxes, table, bbox):
             ratios = sums(model, inside)[bright] / said[rows][bright]
             sweep.sums, sweep.sums_apart = float(numpy.median(ratios)), float(numpy.median(numpy.abs(ratios - 1)))
             sweep.sums_far = int((numpy.abs(ratios - 1) > 0.05).sum())
-    sweep.bright = int(bright.sum())
+    sweep.bright, sweep.columns["bright"] = int(bright.sum()), bright
     if bright.any():
         sweep.chi2, sweep.chi2_poisson = (float(sums(left / v)[bright].sum() / count[bright].sum())
                                           for v in (numpy.maximum(variance, 1), variance))
@@ -244,7 +252,7 @@ def _write(out, found, listed, table, path):
     lines = [_COLUMNS, *map(_line, found)]
     _report.write_table(os.path.join(out, "sweeps.csv"), lines)
     _report.write_page(os.path.join(out, "report.html"), "Refined sweeps",
-                       [_report.table(lines[0], lines[1:]), *(part for sweep in good for part in _page(sweep, table))])
+                       [_report.table(lines[0], lines[1:]), *(part for sweep in good for part in page(sweep, table))])
     if not good:
         return
     content = copy.deepcopy(listed)
@@ -278,35 +286,6 @@ def _reflections(good, table, listed, path):
     return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _page(sweep, table, pictures=12):
-    result, boxes, found = sweep.explained, sweep.boxes, sweep.columns
-    parts = [f"<h2>Sweep {sweep.index}</h2>"]
-    if sweep.axis_unsure is not None:
-        parts.append(f"<p>The goniometer's axis is held where the list has it: the pixels would tell it to {sweep.axis_unsure:.2g} "
-                     "degrees. --restrain axis=SIGMA frees it.</p>")
-    if result.degenerate:
-        parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
-                     + "; ".join(result.degenerate) + ".</p>")
-    parts.append(_report.table(["number", "change from the start", "sigma"],
-                               [(name, f"{x:.4f}", f"{s:.2g}" if s else "held")
-                                for name, x, s in zip(result.names, result.x, result.sigma)]))
-    parts.append("<h3>Brightest reflections</h3><p>Frames from left to right; data, model, and what is left from -5 sigmas "
-                 "(white) to 5 (black).</p>")
-    model = boxes.background + result.own * result.image
-    for i in numpy.argsort(-found["light"])[:pictures]:
-        here = boxes.box == i
-        rows, frames = boxes.rows[here], boxes.exposure[here]
-        low, high = rows.min(axis=0), rows.max(axis=0) + 1
-        slow, fast = high - low
-        pair = numpy.full((2, slow, fast * (frames.max() - frames.min() + 1)), numpy.nan)
-        where = rows[:, 0] - low[0], (frames - frames.min()) * fast + rows[:, 1] - low[1]
-        pair[0][where], pair[1][where] = boxes.data[here], model[here]
-        h, k, l = table["miller_index"][sweep.rows[i]]
-        parts.append("<figure>" + _report.pictures_of(*pair) + f"<figcaption>{h} {k} {l}: {found['light'][i]:.0f} photons, "
-                     f"chi-square {found['chi2'][i]:.3g}</figcaption></figure>")
-    return parts
-
-
 def are_sweeps(experiments):
     """Whether an experiment list has rotation scans of several frames."""
     listed = _files.read_experiments(experiments)
@@ -333,7 +312,9 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     for index in range(len(listed["experiment"])):
         begin, sweep = time.perf_counter(), Sweep(index)
         try:
-            _explain(sweep, Scan(listed, index, path).only_present(), listed, table, system, margin, gain, offset, how)
+            scan = Scan(listed, index, path).only_present()
+            table = with_boxes(table, scan)
+            _explain(sweep, scan, listed, table, system, margin, gain, offset, how)
         except DATA_ERRORS as error:
             sweep.status, sweep.why = "rejected", reason(error)
         sweep.seconds = time.perf_counter() - begin
