@@ -5,7 +5,7 @@ import dataclasses
 import numpy
 
 from ._crystal import OrientedCell
-from ._positions import scattering_vectors
+from ._positions import Panels, scattering_vectors
 
 METRES = 1e10  # from 1/A to 1/m
 _SWEEP = 8  # directions of a sweep
@@ -44,16 +44,47 @@ SHARED = {
 OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
 
 
+_PLACE = ("beam_center_fast", "beam_center_slow", "close_distance")
+_AXES = ("fast_axis", "slow_axis", "normal_axis")
+
+
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Pixels of one exposure: their numbers, the image as a function, and by what its parameters differ from the first's."""
+    """Pixels of one exposure: their numbers, the image as a function, and how its parameters differ from the first's."""
 
     where: numpy.ndarray
     function: object
-    apart: dict
+    apart: dict  # by how much
+    start: dict  # of the first, where x is 0
+    turn: numpy.ndarray  # from how far the detector is moved along the first's axes to how far along its own
+
+    def _turned(self, values, of):
+        return dict(zip(_PLACE, self.turn @ [values.get(name, 0.0) - of.get(name, 0.0) for name in _PLACE]))
 
     def theta(self, values):
-        return self.function.pack(**{name: value + self.apart.get(name, 0) for name, value in values.items()})
+        """Of what values have in common."""
+        moved = self._turned(values, self.start)
+        own = {name: self.start[name] + moved[name] if name in moved else value for name, value in values.items()}
+        return self.function.pack(**{name: value + self.apart.get(name, 0) for name, value in own.items()})
+
+    def direction(self, change):
+        return self.function.pack(**(change | {name: v for name, v in self._turned(change, {}).items() if name in change}))
+
+
+def _along(sim):
+    """How a detector moves with _PLACE."""
+    fast, slow, normal = (sim[name] for name in _AXES)
+    return numpy.column_stack([-fast, -slow, normal])
+
+
+def squares(sim, boxes, exposures):
+    """1/d^2 of each pixel, 1/A^2."""
+    found = numpy.empty(len(boxes.rows))
+    for number in numpy.unique(boxes.exposure):
+        where, own = boxes.exposure == number, sim.copy()
+        own.set(**exposures[number])
+        found[where] = (scattering_vectors(own, boxes.panel[where], boxes.rows[where])**2).sum(axis=1) / METRES**2
+    return found
 
 
 class Blocks:
@@ -92,9 +123,8 @@ class Blocks:
             if not self.parts:
                 self.start = {name: self.sim[name] for name in start}
             apart = {name: start[name] - self.start[name] for name in self.exposures[number] if name in start}
-            self.parts.append(Part(where, function, apart))
-        # 1/d^2 at each pixel, 1/A^2, where the detector was at the start.
-        self.squares = (scattering_vectors(self.sim, boxes.panel, boxes.rows)**2).sum(axis=1) / METRES**2
+            self.parts.append(Part(where, function, apart, self.start, _along(at).T @ _along(self.sim)))
+        self.squares = squares(self.sim, boxes, self.exposures)  # where the detector was at the start
 
     def _over_parts(self, values_of, shape=()):
         """values_of(part): (*shape, pixels of the part)."""
@@ -170,19 +200,39 @@ class Blocks:
         for k in range(self.sets):
             values = self.values(x, k)
             zero = {name: numpy.zeros_like(value) for name, value in values.items()}
-            pack = self.parts[0].function.pack
-            chosen = [(i, pack(**(zero | d))) for i, d in self._directions(x, k, values) if free[i]]
+            chosen = [(i, zero | d) for i, d in self._directions(x, k, values) if free[i]]
             for begin in range(0, len(chosen), _SWEEP):
                 some = chosen[begin:begin + _SWEEP]
-                sweep = numpy.zeros((_SWEEP, len(some[0][1])))  # one kernel for all
-                sweep[:len(some)] = [d for _, d in some]
-                jvps = self._over_parts(lambda part: part.function.jvps(part.theta(values), sweep), (_SWEEP,))
+                jvps = self._over_parts(lambda part: self._jvps(part, values, some), (_SWEEP,))
                 for (i, _), row in zip(some, jvps):
                     rows[i] += row * falloff
             rows[len(OF_SET) * k + 6] = self.of_set(x, k)
         if free[-1]:
             rows[-1] = -0.5 * self.squares * rows[6:self.first:len(OF_SET)].sum(axis=0)
         return rows
+
+    @staticmethod
+    def _jvps(part, values, some):
+        theta = part.theta(values)
+        sweep = numpy.zeros((_SWEEP, len(theta)))  # one kernel for all
+        sweep[:len(some)] = [part.direction(d) for _, d in some]
+        return part.function.jvps(theta, sweep)
+
+    def panels(self, plain, x, faces):
+        """Corners, and steps of a pixel along fast and slow (m), where x has the panels. plain: a simulator that knows where pixels
+        are. faces: of each panel, as exposures are."""
+        values = {m: v for q in self.shared.values() for m in q.members for v in [self.values(x, 0)[m]]}
+        corners, fast, slow = [], [], []
+        for face in faces:
+            at, own = plain.copy(), self.sim.copy()
+            own.set(**face)
+            part = Part(None, None, {}, self.start, _along(own).T @ _along(self.sim))
+            moved = part._turned(values, self.start)
+            at.set(**face, **{name: value for name, value in values.items() if name in at and name not in face})
+            at.set(**{name: own[name] + moved[name] for name in _PLACE})
+            places = Panels(at)
+            corners.append(places.corner), fast.append(places.fast), slow.append(places.slow)
+        return tuple(map(numpy.concatenate, (corners, fast, slow)))
 
     def orientation(self, x):
         """The matrix (columns a*, b*, c*, 1/A) of all blocks, by their shares."""

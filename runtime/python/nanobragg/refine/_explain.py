@@ -7,8 +7,8 @@ import numpy
 
 from ..simulator import Simulator
 from ._spot_fit import SpotFit
-from ._positions import Panels
 from ._blocks import OF_SET, Blocks
+from ._blocks import squares as q2
 
 # Where fits start: divergence (mrad), bandwidth (%), edge of a block (A).
 _DIVERGENCE, _BANDWIDTH, _EDGE = 0.2, 0.05, 2000.0
@@ -133,13 +133,11 @@ def simulators(experiment, mosaicity, bandwidth, divergence, *flags):
     return sim, plain
 
 
-def simulator(experiment, grid, lowest, depth=0.0):
-    """The simulators of a still. experiment: path of an .expt. grid, lowest: structure factors. depth: mm behind the
-    detector's face at which photons are absorbed, in the mean."""
+def simulator(experiment, grid, lowest):
+    """The simulators of a still. experiment: path of an .expt. grid, lowest: structure factors."""
     sim, plain = simulators(experiment, 0.15, _BANDWIDTH, _DIVERGENCE)
     sim.structure_factors = grid, lowest
     sim["default_F"] = 0.0
-    sim["close_distance"] += 1e-3 * depth
     return sim, plain
 
 
@@ -149,15 +147,17 @@ class Fit:
     blocks = Blocks
     always_held = ("halo",)
 
-    def __init__(self, sims, boxes, light, system, held=(), restrain=None, sets=MOST_SETS, begin=None, most=None, **blocks):
+    def __init__(self, sims, boxes, light, system, held=(), restrain=None, sets=MOST_SETS, begin=None, most=None, faces=({},), **blocks):
         """light: photons of each box's spot. held: groups of numbers that stay where they start, beside the wavelength.
         restrain: {group: sigma}, in the units of x. sets: of mosaic blocks, at most. begin: the Explained to start from.
-        most: the boxes that are fitted. blocks: more of Blocks."""
+        most: the boxes that are fitted. faces: where each panel stands, as
+        exposures do. blocks: more of Blocks."""
         sim, self.plain = sims
+        self.faces = faces
         self.boxes, self.held, self.restrain, self.sets = boxes, {*held, *self.always_held}, restrain or {}, sets
         if "wavelength" not in self.restrain:
             self.held.add("wavelength")  # no still tells it from the distance
-        most = self._telling(sim, light) if most is None else most
+        most = self._telling(sim, light, blocks.get("exposures", ({},))) if most is None else most
         self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), most))
         self.model = self.blocks(sim, self.used, begin.sets if begin else 1, system, **blocks)
         self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
@@ -165,13 +165,13 @@ class Fit:
         if not begin:
             self._brighten()
 
-    def _telling(self, sim, light):
+    def _telling(self, sim, light, exposures):
         """The boxes that matter most: far from the beam spots say more of the crystal, and are weaker."""
         boxes = self.boxes
-        from_beam = numpy.array([sim["beam_center_slow"], sim["beam_center_fast"]]) / sim["pixel_size"] - 0.5
-        away = numpy.hypot(*[boxes.sums(axis) / numpy.maximum(boxes.sums(numpy.ones(len(axis))), 1)
-                             for axis in (boxes.rows - from_beam).T])
-        return numpy.argsort(-light * away**2)[:_MOST_BOXES]
+        squares = q2(sim, boxes, exposures)
+        cosine = numpy.maximum(1 - squares * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # of the scattering angle
+        away = boxes.sums(1 / cosine**2 - 1) / numpy.maximum(boxes.sums(numpy.ones(len(squares))), 1)
+        return numpy.argsort(-light * away)[:_MOST_BOXES]
 
     def _problem(self, model):
         used = self.used
@@ -302,10 +302,8 @@ class Fit:
         ratio = numpy.maximum(ratio, 0)
         own = ratio[both.reflection[:len(image)]]
         values = {m: v for q in model.shared.values() for m in q.members for v in [model.values(self.x, 0)[m]]}
-        self.plain.set(**{name: value for name, value in values.items() if name in self.plain})
-        panels = Panels(self.plain)
         return Explained(model.names, self.x, sigma, model.orientation(self.x), values,
-                         (panels.corner, panels.fast, panels.slow), *model.spread(self.x), model.sets,
+                         model.panels(self.plain, self.x, self.faces), *model.spread(self.x), model.sets,
                          chi2=float(squares(boxes, image).mean()),
                          chi2_profiles=float(squares(boxes, own * image).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),

@@ -120,6 +120,8 @@ def in_panels(image, panels, name):
     if len(panels) == 1:
         return image
     sizes = numpy.array([panel["image_size"][::-1] for panel in panels])
+    if image.ndim == 3 and len(image) != len(panels):
+        image = image.reshape(-1, image.shape[-1])
     if image.ndim == 2:
         begins = _begins(image, panels, sizes, name)
         image = [image[slow:, fast:] for slow, fast in begins] if begins is not None else ()
