@@ -301,7 +301,7 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     Returns a Sweep for each experiment.
     """
     path = str(experiments)
-    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"]}), "sets": sets}
+    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"], "halo": 1}), "sets": sets}
     listed, table = _files.read_experiments(path), _files.read_reflections(reflections)
     found = []
     for index in range(len(listed["experiment"])):
