@@ -66,6 +66,15 @@ FlagGroup spindleFlags() {
                "stills: one image for each line of a table, whose first line names flags (misset "
                "cell fluence seed ...) and the others their values, or for each image of an .expt",
            .apply = [](CommandLine &line, const Values &v) { line.series.shots = v.text(); }},
+          {.spellings = {"--lattices"},
+           .values = "FILE",
+           .fallback = "one crystal",
+           .help =
+               "crystals that share the image, or the images of --frames: a table as that of "
+               "--shots, a line for each, with the columns weight, turn (a rotation from the "
+               "run's orientation, degrees about lab x, y and z at once), from and to (where it "
+               "is there, degrees of the spindle): a split crystal",
+           .apply = [](CommandLine &line, const Values &v) { line.series.lattices = v.text(); }},
           {.spellings = {"--resume"},
            .fallback = "off",
            .help =

@@ -1,4 +1,4 @@
-// MiniCBF: 32-bit counts with byte-offset compression.
+// CBF: counts of 32 bits, miniCBF where they are written.
 #ifndef NANOBRAGG_IO_CBFFILE_H
 #define NANOBRAGG_IO_CBFFILE_H
 
@@ -43,11 +43,13 @@ std::vector<std::uint8_t> cbfBytes(const CbfHeader &header, std::span<const std:
 
 struct CbfFile {
   std::int64_t fastPixels = 0, slowPixels = 0;
-  std::vector<std::int32_t> pixels; ///< -1 and below: no measurement
+  std::int64_t panels = 1;
+  std::vector<std::int32_t> pixels; ///< [panel][slow][fast]; -1 and below: no measurement
 };
 
 bool isCbf(std::string_view bytes);
-/// Any CBF with one byte-offset compressed image of 32-bit integers. Throws FileError.
+/// Any CBF of integers, packed or compressed by byte offsets, whose binary sections have images of
+/// one size, each one or several. Throws FileError.
 CbfFile parseCbf(const std::string &path, std::string_view bytes);
 
 } // namespace nanobragg::io

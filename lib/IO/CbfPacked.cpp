@@ -50,40 +50,59 @@ std::uint32_t extended(std::uint32_t value, int bits) {
 class Neighbours {
 public:
   Neighbours(const std::vector<std::uint32_t> &pixels, const PackedPixels &how)
-      : pixels(pixels), fast(how.fast), bits(how.bits), fromLast(how.fromLast) {}
+      : pixels(pixels), fast(how.fast), section(how.fast * how.slow), bits(how.bits),
+        fromLast(how.fromLast), apart(how.apart) {}
 
   std::uint32_t before(std::size_t i) const {
     if (i == 0)
       return 0;
-    const std::size_t column = i % fast;
-    if (fromLast || i < fast)
+    if (fromLast)
       return pixels[i - 1];
-    const std::uint32_t up = pixels[i - fast];
-    if (column == 0)
-      return mean(up + pixels[i - fast + 1], 1);
-    if (column + 1 == fast)
-      return mean(up + pixels[i - 1], 1);
-    return mean(up + pixels[i - fast + 1] + pixels[i - fast - 1] + pixels[i - 1], 2);
+    const std::size_t within = i % section;
+    if (within == 0)
+      return pixels[i - section];
+    if (within < fast)
+      return pixels[i - 1];
+    const bool below = i > section && !apart;
+    const std::size_t column = i % fast;
+    std::uint32_t sum = row(i, column);
+    if (below)
+      sum += row(i - section, column) +
+             (column == 0 ? 0 : pixels[i - section] - pixels[i - section - 1]);
+    const bool inner = column != 0 && column + 1 != fast;
+    return mean(sum, 1 + inner + below);
   }
 
 private:
+  /// The sum of those that came before in the image.
+  std::uint32_t row(std::size_t i, std::size_t column) const {
+    std::uint32_t sum = pixels[i - fast];
+    if (column != 0)
+      sum += pixels[i - 1];
+    if (column + 1 != fast || column == 0)
+      sum += pixels[i - fast + 1];
+    if (column != 0 && column + 1 != fast)
+      sum += pixels[i - fast - 1];
+    return sum;
+  }
+
   /// A sum over 2^logarithm, rounded; a sum of pixels of 16 bits has lost the bits beyond.
   std::uint32_t mean(std::uint32_t sum, int logarithm) const {
-    const std::uint32_t raised = extended(sum, bits) + std::uint32_t(logarithm); // may wrap
+    const std::uint32_t raised = extended(sum, bits) + (1u << (logarithm - 1)); // may wrap
     return std::uint32_t(std::int32_t(raised) >> logarithm);
   }
 
   const std::vector<std::uint32_t> &pixels;
-  std::size_t fast;
+  std::size_t fast, section;
   int bits;
-  bool fromLast;
+  bool fromLast, apart;
 };
 
 } // namespace
 
 std::vector<std::int32_t> decompressPacked(const std::string &path, std::string_view bytes,
                                            const PackedPixels &how) {
-  const std::size_t count = how.fast * how.slow;
+  const std::size_t count = how.fast * how.slow * how.sections;
   const auto cutShort = [&](std::size_t pixel) {
     return FileError(path, "ends at pixel " + std::to_string(pixel) + " of " +
                                std::to_string(count) + "; it is cut short");

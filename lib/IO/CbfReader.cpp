@@ -2,6 +2,7 @@
 #include "lib/IO/CbfPacked.h"
 #include "lib/IO/FileError.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -64,12 +65,23 @@ std::vector<std::int32_t> decompressByteOffset(const std::string &path, std::str
 
 bool isCbf(std::string_view bytes) { return bytes.starts_with("###CBF"); }
 
-CbfFile parseCbf(const std::string &path, std::string_view bytes) {
-  const std::size_t section = bytes.find("--CIF-BINARY-FORMAT-SECTION--");
-  const std::size_t data = section == bytes.npos ? bytes.npos : bytes.find(start, section);
-  if (data == bytes.npos)
-    throw FileError(path, "is a CBF file without a binary section; it is cut short or damaged");
-  const std::string_view header = bytes.substr(section, data - section);
+namespace {
+
+constexpr std::string_view boundary = "--CIF-BINARY-FORMAT-SECTION--";
+
+std::vector<std::int32_t> uncompressed(const std::string &path, std::string_view bytes,
+                                       std::size_t count) {
+  if (count > bytes.size() / 4)
+    throw FileError(path, "promises " + std::to_string(count) + " pixels and has " +
+                              std::to_string(bytes.size()) + " bytes for them; it is cut short");
+  std::vector<std::int32_t> pixels(count);
+  std::memcpy(pixels.data(), bytes.data(), 4 * count);
+  return pixels;
+}
+
+/// The images of a binary section, which begins with its header.
+CbfFile parseSection(const std::string &path, std::string_view section, std::size_t data) {
+  const std::string_view header = section.substr(0, data);
   const auto says = [&](std::string_view text) { return header.find(text) != header.npos; };
   const auto size = numberAfter(header, "X-Binary-Size:");
   const auto fast = numberAfter(header, "X-Binary-Size-Fastest-Dimension");
@@ -77,9 +89,12 @@ CbfFile parseCbf(const std::string &path, std::string_view bytes) {
   if (!fast || !slow || *fast < 1 || *slow < 1 || *fast > mostPixels || *slow > mostPixels / *fast)
     throw FileError(path, "does not say how many pixels it has (X-Binary-Size-Fastest-Dimension, "
                           "-Second-Dimension)");
-  if (numberAfter(header, "X-Binary-Size-Third-Dimension").value_or(1) > 1)
-    throw FileError(path, "has several images in one binary section; write each into a file");
-  std::string_view rest = bytes.substr(data + start.size());
+  const std::int64_t images =
+      std::max<std::int64_t>(numberAfter(header, "X-Binary-Size-Third-Dimension").value_or(1), 1);
+  if (images > mostPixels / (*fast * *slow))
+    throw FileError(path, "says that it has " + std::to_string(images) +
+                              " images in a binary section (X-Binary-Size-Third-Dimension)");
+  std::string_view rest = section.substr(data + start.size());
   if (size && *size >= 0 && std::size_t(*size) < rest.size())
     rest = rest.substr(0, std::size_t(*size));
   const bool integers = says("signed 32-bit integer") && !says("unsigned 32-bit integer");
@@ -88,19 +103,51 @@ CbfFile parseCbf(const std::string &path, std::string_view bytes) {
     if (!integers && !sixteen)
       throw FileError(path, "has pixels that are no integers of 16 or signed 32 bits, and no other "
                             "CBF is read here");
-    PackedPixels how{std::size_t(*fast), std::size_t(*slow)};
+    PackedPixels how{std::size_t(*fast), std::size_t(*slow), std::size_t(images)};
     how.bits = sixteen ? 16 : 32;
     how.isSigned = !says("unsigned 16-bit integer");
     how.second = says("x-CBF_PACKED_V2");
     how.fromLast = says("\"flat\"");
-    return {*fast, *slow, decompressPacked(path, rest, how)};
+    how.apart = says("uncorrelated_sections");
+    return {*fast, *slow, images, decompressPacked(path, rest, how)};
   }
-  if (!says("x-CBF_BYTE_OFFSET"))
+  const auto count = std::size_t(*fast * *slow * images);
+  const bool plain = says("x-CBF_NONE") || !says("conversions");
+  if (!plain && !says("x-CBF_BYTE_OFFSET"))
     throw FileError(path, "is compressed neither by byte offsets nor packed, and no other CBF is "
                           "read here; write it anew with fabio or cbflib");
-  if (!integers)
-    throw FileError(path, "does not have signed 32-bit integers, and no other CBF is read here");
-  return {*fast, *slow, decompressByteOffset(path, rest, std::size_t(*fast * *slow))};
+  if (!integers || says("BIG_ENDIAN"))
+    throw FileError(path, "does not have signed 32-bit integers, the lowest byte first, and no "
+                          "other CBF is read here");
+  return {*fast, *slow, images,
+          plain ? uncompressed(path, rest, count) : decompressByteOffset(path, rest, count)};
+}
+
+} // namespace
+
+CbfFile parseCbf(const std::string &path, std::string_view bytes) {
+  CbfFile all;
+  for (std::size_t at = bytes.find(boundary); at != bytes.npos; at = bytes.find(boundary, at + 1)) {
+    if (bytes.substr(at + boundary.size(), 2) == "--") // where one ends
+      continue;
+    const std::size_t data = bytes.find(start, at);
+    if (data == bytes.npos && !all.pixels.empty())
+      throw FileError(path, "ends in the header of a binary section; it is cut short");
+    if (data == bytes.npos)
+      break;
+    CbfFile one = parseSection(path, bytes.substr(at), data - at);
+    if (all.pixels.empty()) {
+      all = std::move(one);
+      continue;
+    }
+    if (one.fastPixels != all.fastPixels || one.slowPixels != all.slowPixels)
+      throw FileError(path, "has images of different sizes; write each into a file");
+    all.panels += one.panels;
+    all.pixels.insert(all.pixels.end(), one.pixels.begin(), one.pixels.end());
+  }
+  if (all.pixels.empty())
+    throw FileError(path, "is a CBF file without a binary section; it is cut short or damaged");
+  return all;
 }
 
 } // namespace nanobragg::io

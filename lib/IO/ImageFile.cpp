@@ -77,7 +77,7 @@ Image parseSmvImage(const Contents &file) {
 
 Image parseCbfImage(const Contents &file) {
   const io::CbfFile cbf = io::parseCbf(file.path, file.bytes);
-  return {1, cbf.slowPixels, cbf.fastPixels, {cbf.pixels.begin(), cbf.pixels.end()}};
+  return {cbf.panels, cbf.slowPixels, cbf.fastPixels, {cbf.pixels.begin(), cbf.pixels.end()}};
 }
 
 /// The first frame.

@@ -59,14 +59,14 @@ std::string bytesOf(std::string_view hexadecimal) {
 
 /// An image as CBFlib 0.9.6 (pycbf) packs it.
 std::string packedFile(const std::string &conversions, const std::string &type,
-                       const std::string &bytes) {
+                       const std::string &bytes, int images = 1) {
   return "###CBF: VERSION 1.5\n_array_data.data\n;\n--CIF-BINARY-FORMAT-SECTION--\n"
          "Content-Type: application/octet-stream;\n     conversions=" +
          conversions + "\nX-Binary-Size: " + std::to_string(bytes.size()) +
          "\nX-Binary-Element-Type: \"" + type +
          "\"\nX-Binary-Size-Fastest-Dimension: 7\nX-Binary-Size-Second-Dimension: 5\n"
-         "X-Binary-Size-Third-Dimension: 1\n\n\x0c\x1a\x04\xd5" +
-         bytes;
+         "X-Binary-Size-Third-Dimension: " +
+         std::to_string(images) + "\n\n\x0c\x1a\x04\xd5" + bytes;
 }
 
 std::vector<std::int32_t> packedPixels() {
@@ -110,6 +110,52 @@ TEST(CbfFile, ReadsPackedPixelsOfSixteenBits) {
                                                  "801f0100")))
                 .pixels,
             pixels);
+}
+
+/// Two images, whose pixels are packed by those of the one before, too, or not.
+TEST(CbfFile, ReadsSeveralImagesOfASection) {
+  std::vector<std::int32_t> both = packedPixels();
+  for (std::size_t i = 0; i < 35; ++i)
+    both.push_back(std::abs(std::int64_t(both[i])) > 30000 ? both[i]
+                                                           : both[i] + std::int32_t(i % 3));
+  const auto read = [&](const std::string &conversions, std::string_view rest) {
+    const std::string bytes =
+        bytesOf(std::string(packedFirst.substr(0, packedFirst.size() - 4)) + std::string(rest));
+    return parseCbf("x.cbf", packedFile(conversions, "signed 32-bit integer", bytes, 2));
+  };
+  const CbfFile file = read("\"x-CBF_PACKED\"",
+                            "024c409081661a1884cf220200c078eccaf34f8c8fad8e9db763ff3ff2ffff3f4809"
+                            "d08c70fefffffff8ffffff9008c92c01e300e100e2003138c036000c0900");
+  EXPECT_EQ(file.panels, 2);
+  EXPECT_EQ(file.pixels, both);
+  EXPECT_EQ(
+      read("\"x-CBF_PACKED\"; \"uncorrelated_sections\"",
+           "024c409081661a5884e7700200c0f0d88aef4b8c8f8d8e9db363fffff1ffff7f48cb539cefffff7ff8ff"
+           "ff7f262f48c52c01e2007a380000483800000838000088360000000c0900")
+          .pixels,
+      both);
+}
+
+TEST(CbfFile, ReadsSectionsOneAfterTheOther) {
+  const std::string one = asText(cbfBytes(header(2, 2), std::vector<std::int32_t>{1, 2, 3, 4}));
+  const std::string other = asText(cbfBytes(header(2, 2), std::vector<std::int32_t>{5, 6, 7, 8}));
+  const std::string second = other.substr(other.find("--CIF-BINARY"));
+  const CbfFile both = parseCbf("x.cbf", one + second);
+  EXPECT_EQ(both.panels, 2);
+  EXPECT_EQ(both.pixels, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  expectFileError([&] { parseCbf("x.cbf", one + second.substr(0, 60)); }, "cut short");
+  const std::string large = asText(cbfBytes(header(3, 1), std::vector<std::int32_t>{5, 6, 7}));
+  expectFileError([&] { parseCbf("x.cbf", one + large); }, "different sizes");
+}
+
+TEST(CbfFile, ReadsPixelsThatAreNotCompressed) {
+  std::string file = asText(cbfBytes(header(2, 1), std::vector<std::int32_t>{0, 0}));
+  file.erase(file.find("conversions="), 32);
+  file.replace(file.find("\x0c\x1a\x04\xd5") + 4, 2, std::string("\2\0\0\0\xff\xff\xff\xff", 8));
+  file.replace(file.find("X-Binary-Size: 2"), 16, "X-Binary-Size: 8");
+  EXPECT_EQ(parseCbf("x.cbf", file).pixels, (std::vector<std::int32_t>{2, -1}));
+  file.resize(file.find("\x0c\x1a\x04\xd5") + 10);
+  expectFileError([&] { parseCbf("x.cbf", file); }, "cut short");
 }
 
 TEST(CbfFile, RefusesPackedPixelsThatAreCutShort) {

@@ -22,7 +22,7 @@ for needed in ("scipy", "msgpack"):
 
 from nanobragg.refine import _files, photographs
 from nanobragg.refine.__main__ import main
-from nanobragg.refine._geometry import ISOTROPIC, Fitted, FlatDetector, attenuation_length, near_sphere, predict
+from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
 from nanobragg.refine._photographs import Photograph, read_photograph
 from nanobragg.refine._spots import Spots, find_spots, usable_pixels
@@ -138,7 +138,7 @@ class OfASimulatedStill(unittest.TestCase):
 
     def test_reads_as_it_lies(self):
         photograph = read_photograph(self.image)
-        np.testing.assert_array_equal(photograph.photons, self.photons)
+        np.testing.assert_array_equal(photograph.photons, np.where(self.photons < 0, np.nan, self.photons))
         self.assertAlmostEqual(photograph.distance, DISTANCE * 1.01)
         self.assertEqual((photograph.material, photograph.cutoff), ("Si", 100000))
         self.assertAlmostEqual(photograph.thickness, 0.32)
@@ -230,7 +230,7 @@ SLOW translation FAST 1 0 0 0 0 0
                 np.testing.assert_allclose(foot, 250 * normal, atol=1e-6)
         self.assertAlmostEqual(read_photograph(nexus).thickness, 0.32)
 
-    def test_panels_and_other_files_are_refused_in_one_sentence(self):
+    def test_what_cannot_be_read_is_refused_in_one_sentence(self):
         def says(path):
             still, = photographs.index([path], self.model, workers=1)
             self.assertEqual(still.status, "rejected")
@@ -245,12 +245,12 @@ SLOW translation FAST 1 0 0 0 0 0
             file.write(content[content.index(b"--CIF"):])
         with open(text, "w") as file:
             file.write("no image")
-        self.assertIn("has 2 panels", says(two))
+        self.assertIn("has 2 panels and does not say where they stand; give --geometry", says(two))
         self.assertIn("neither CBF nor NXmx", says(text))
         self.assertIn("No such file", says(none))
 
     def test_masks_what_the_data_say(self):
-        pixels = usable_pixels(self.photons, 100000)
+        pixels = usable_pixels(np.where(self.photons < 0, np.nan, self.photons), 100000)
         self.assertFalse(pixels.usable[50, 60] or pixels.usable[400, 77] or pixels.usable[205].any())
         self.assertEqual(pixels.why, {"gaps": 10 * PIXELS, "overloads": 1, "hot": 1, "dead": 0})
         self.assertGreater(pixels.usable.mean(), 0.98)
@@ -320,7 +320,9 @@ SLOW translation FAST 1 0 0 0 0 0
                 self.assertEqual(main(list(words)), 1)
             return said.getvalue()
 
-        self.assertIn("has no effect with --model", says(self.image, f"--model={self.model}", "--gain=2"))
+        self.assertIn("has no effect with --model", says(self.image, f"--model={self.model}", "--margin=3"))
+        self.assertIn("--gain is -2.0", says(self.image, f"--model={self.model}", "--gain=-2"))
+        self.assertIn("no experiment list", says(self.image, f"--model={self.model}", f"--geometry={self.model}"))
         self.assertIn("--test wants --shared", says(self.image, f"--model={self.model}", "--test=0"))
         self.assertIn("is no number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
@@ -345,14 +347,14 @@ SLOW translation FAST 1 0 0 0 0 0
 
 class OfGeometry(unittest.TestCase):
     def test_scattering_vectors_are_where_they_meet(self):
-        detector = FlatDetector(1.0, 0.172, 150.0, (300.5, 280.25), (0.01, -0.02), 0.45, 0.26)
+        detector = Detector(1.0, 0.172, 150.0, (300.5, 280.25), (0.01, -0.02), 0.45, 0.26)
         at = np.random.default_rng(3).uniform(0, 600, (50, 2))
         s0 = np.array([0, 0, -1.0])
         back = detector.meet(detector.scattering_vectors(at) + s0)
         np.testing.assert_allclose(back, at, atol=2e-2)  # parallax at the place itself, to first order
 
     def test_all_reflections_near_the_sphere_are_predicted(self):
-        detector = FlatDetector(1.0, 0.172, 90.0, (150.0, 160.0), (0.02, 0.0))
+        detector = Detector(1.0, 0.172, 90.0, (150.0, 160.0), (0.02, 0.0))
         fitted = Fitted(np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0] / [31, 40, 52], detector, ISOTROPIC)
         sphere = np.radians(0.5)
         at = near_sphere(fitted, (310, 300), sphere)
@@ -366,7 +368,7 @@ class OfGeometry(unittest.TestCase):
         """A header says how far the detector is turned, and not about which axis; its distance is 0.3 % off."""
         photograph = Photograph("x", np.ones((1000, 900)), 1.0, 150.5, (450.0, 500.0), 0.172, two_theta=30.0)
         for tilts in ((0.0, np.radians(30)), (-np.radians(30), 0.0)):
-            truth = FlatDetector.turned(1.0, 0.172, 150.0, (450.0, 500.0), tilts)
+            truth = Detector.turned(1.0, 0.172, 150.0, (450.0, 500.0), tilts)
             # The plane's nearest place is where the beam would meet it if nothing were turned.
             fast, slow, normal = truth.axes()
             foot = truth.corner() + 0.172 * (450 * fast + 500 * slow)
@@ -393,7 +395,7 @@ class OfGeometry(unittest.TestCase):
     def test_anisotropic_mosaicity_moves_spots(self):
         matrix = np.diag([1 / 58, 1 / 58, 1 / 110])
         hkl = np.array([[5, 3, 2], [-7, 2, 4], [3, -9, 1]])
-        detector = FlatDetector(1.0, 0.172, 150.0, (300, 300))
+        detector = Detector(1.0, 0.172, 150.0, (300, 300))
         alike, missing = predict(matrix, hkl, detector)
         other, same = predict(matrix, hkl, detector, np.array([0.8, 0.0, 0.0, 0.0]))
         np.testing.assert_array_equal(missing, same)

@@ -9,7 +9,8 @@ using namespace nanobragg;
 NB_FUZZ_TARGET(cbf) {
   try {
     const io::CbfFile file = io::parseCbf("input", {input.data(), input.size()});
-    fuzz::require(std::size_t(file.fastPixels * file.slowPixels) == file.pixels.size(),
+    fuzz::require(std::size_t(file.panels * file.fastPixels * file.slowPixels) ==
+                      file.pixels.size(),
                   "the pixels fill the image");
     std::vector<std::uint8_t> bytes;
     io::compressByteOffset(file.pixels, bytes);

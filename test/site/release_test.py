@@ -51,7 +51,7 @@ class Release(unittest.TestCase):
         self.changed("pyproject.toml", r', "h5py"\]', "]")
 
     def test_a_long_entry(self):
-        self.changed("CHANGELOG.md", r"\n- ", "\n" + "- one\n" * 21 + "- ")
+        self.changed("CHANGELOG.md", r"(\n## \d.*\n\n)- ", r"\1" + "- one\n" * 21 + "- ")
 
     def test_the_spack_recipe_is_python(self):
         tree = ast.parse((ROOT / "tools/packaging/spack/package.py").read_text())

@@ -32,8 +32,8 @@ def byte_offsets(image):
 
 def cut(image, folder):
     photograph, content = read_photograph(image), unpacked(image)
-    photons = photograph.photons.astype("i8")
-    spots, _ = find_spots(photons, usable_pixels(photons, photograph.cutoff).usable, 3)
+    photons = numpy.nan_to_num(photograph.photons, nan=-1).astype("i8")
+    spots, _ = find_spots(photons, usable_pixels(photograph.photons, photograph.cutoff).usable, 3)
     kept = numpy.zeros(photons.shape, bool)
     for fast, slow in spots.at.astype(int):
         kept[max(slow - HALF, 0):slow + HALF + 1, max(fast - HALF, 0):fast + HALF + 1] = True

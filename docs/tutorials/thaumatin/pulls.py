@@ -25,7 +25,7 @@ class Copy(Fit):
         return truth.x, sigma, reach
 
 
-sims, _ = _simulators(still, model)
+sims = _simulators(still, model)
 boxes = boxes_of(still)
 expected, background = truth.image, boxes.background
 pulls, begin = [], time.time()
@@ -34,7 +34,7 @@ for seed in range(copies):
     d = numpy.maximum(1 + DOUBT * random.normal(size=len(boxes.hkl)), 0)
     boxes.data = random.poisson(background + d[boxes.reflection] * expected).astype(float)
     fit = Copy(sims, boxes, still.found.light[still.explained_spots], model.system, begin=truth, sets=1,
-               exposures=_exposures(sims[0], still.fitted.detector))
+               exposures=_exposures(still.fitted.detector))
     fit.run(DOUBT, 8, *_DETECTOR, enough=1e-5)
     free = fit.free(*_DETECTOR)
     sigma = numpy.sqrt(numpy.diag(numpy.linalg.inv(fit.fit.curvature)))

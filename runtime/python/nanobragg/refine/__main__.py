@@ -50,7 +50,8 @@ def main(words=None):
     parser.add_argument("--parameters", default="orientation,cell,scale",
                         help="and such as mosaic_spread, ncells, which get a factor")
     parser.add_argument("--system", default="triclinic", choices=CELL_SYSTEMS, help="which cell the crystal keeps")
-    parser.add_argument("--gain", type=float, default=1.0, help="the image's unit per photon")
+    parser.add_argument("--gain", type=float, help="the image's unit per photon (default: 1; of photographs of detectors that do "
+                        "not count photons, what their noise says)")
     parser.add_argument("--offset", type=float, default=0.0, help="the image's value without photons")
     parser.add_argument("--readout", type=float, default=0.0, help="sigma of the read-out noise, in the image's unit")
     parser.add_argument("--margin", type=int, default=2, help="pixels by which boxes are enlarged")
@@ -80,6 +81,8 @@ def main(words=None):
                              "divergence, size, bandwidth, distance, centre, tilt, axis, cell, B")
     photographs.add_argument("--sets", type=int, default=4,
                              help="sets of mosaic blocks that a crystal may have (default: 4)")
+    photographs.add_argument("--geometry", metavar="FILE.expt",
+                             help="says where the detector of all images stands, and the wavelength, in place of what they say")
     photographs.add_argument("--positions-only", action="store_true",
                              help="indexes, and fits the places of spots; their pixels are not explained")
     photographs.add_argument("--test", default="", metavar="NUMBERS",
@@ -89,12 +92,14 @@ def main(words=None):
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
     flags = words[cut + 1:]
+    given.noise = given.gain is not None or given.offset != 0 or given.readout != 0
+    given.gain = 1.0 if given.gain is None else given.gain
     warnings.showwarning = lambda message, *_, **__: print(f"nb-refine: warning: {message}", file=sys.stderr)
     warnings.simplefilter("always", Warning)
     comm = _communicator(given.shard != parser.get_default("shard"))
     try:
         if given.model is not None:
-            _refuse(given, parser, ("parameters", "system", "gain", "offset", "readout", "margin", "shard", "method",
+            _refuse(given, parser, ("parameters", "system", "margin", "shard", "method",
                                     "resume", "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
             if given.shared not in (None, "structure_factors"):
                 raise ValueError(f"photographs share structure_factors, and not {given.shared}")
@@ -104,7 +109,7 @@ def main(words=None):
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
-        _refuse(given, parser, ("positions_only", "test"), "wants --model")
+        _refuse(given, parser, ("positions_only", "test", "geometry"), "wants --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
@@ -189,10 +194,14 @@ def _photographs(given):
         print(f"{still.image}: {text} ({still.seconds:.2f} s)", flush=True)
 
     from . import photographs
+    gain, offset, readout = given.gain, given.offset, given.readout
+    if not 0 < gain < float("inf"):
+        raise ValueError(f"--gain is {gain}; it has to be greater than 0, and finite")
     stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show,
                                 pixels=not given.positions_only, held=[name for name in given.fix.split(",") if name],
                                 restrain=dict(given.restrain), sets=given.sets, factors=given.shared is not None,
-                                tested=[int(word) for word in given.test.split(",") if word])
+                                tested=[int(word) for word in given.test.split(",") if word],
+                                geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None)
     good = sum(still.status == "indexed" for still in stills)
     print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
     return 0 if good else 1

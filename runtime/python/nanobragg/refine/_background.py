@@ -12,14 +12,14 @@ _SHADOW = 0.6  # share of the profile: what holds less is in a shadow
 class Background:
     """Photons of every pixel that are of no spot.
 
-    counts: the image. outside: pixels that can be used and have no light of a spot. centre: pixels (fast, slow).
+    counts: the image. outside: pixels that can be used and have no light of a spot. radii: of the pixels, alike at one scattering
+    angle. panels: slices of parts of the image that do not adjoin, which begin at multiples of eight pixels.
 
-    model: photons, in the image's shape. shadows: pixels that hold much less than the others as far from the centre.
+    model: photons, in the image's shape. shadows: pixels that hold much less than the others of their angle.
     """
 
-    def __init__(self, counts, outside, centre):
-        slow, fast = (numpy.arange(n, dtype="f4") + 0.5 for n in counts.shape)
-        radius = numpy.hypot(fast[None, :] - centre[0], slow[:, None] - centre[1]) / _RING
+    def __init__(self, counts, outside, radii, panels=None):
+        radius = radii / _RING
         ring = radius.astype("i4")
         self.shadows = numpy.zeros_like(outside)
         for _ in range(2):  # without the shadows that the first profile shows
@@ -32,17 +32,12 @@ class Background:
             self.shadows |= new
             outside = outside & ~new
         data[dark], expected[dark] = 0, 0
-        smooth = lambda tiles: ndimage.gaussian_filter(tiles, _REACH, mode="constant")
         prior = 1e-3 * max(float(expected.mean()), 1e-6)  # where there are no pixels the profile is right
-        field = (smooth(data) + prior) / (smooth(expected) + prior)
-        at = [(numpy.arange(n) + 0.5) / _TILE - 0.5 for n in counts.shape]
-        rows = ndimage.map_coordinates(field, numpy.meshgrid(at[0], numpy.arange(field.shape[1]), indexing="ij"),
-                                       order=1, mode="nearest", output="f4")
-        whole = numpy.clip(at[1], 0, field.shape[1] - 1)
-        first = numpy.minimum(whole.astype(int), max(field.shape[1] - 2, 0))
-        second = numpy.minimum(first + 1, field.shape[1] - 1)
-        part = (whole - first).astype("f4")
-        self.model = level * (rows[:, first] * (1 - part) + rows[:, second] * part)
+        self.model = level
+        for part in panels or [tuple(slice(0, n) for n in counts.shape)]:
+            on = tuple(slice(p.start // _TILE, -(-p.stop // _TILE)) for p in part)
+            smooth = lambda tiles: ndimage.gaussian_filter(tiles[on], _REACH, mode="constant")
+            self.model[part] *= _at_pixels((smooth(data) + prior) / (smooth(expected) + prior), level[part].shape)
         self.outside = outside
 
     @staticmethod
@@ -60,6 +55,18 @@ class Background:
         """Per pixel outside of spots."""
         model = self.model[self.outside]
         return float(numpy.mean((counts[self.outside] - model)**2 / model)) if len(model) else numpy.nan
+
+
+def _at_pixels(field, shape):
+    """That of tiles, interpolated."""
+    at = [(numpy.arange(n) + 0.5) / _TILE - 0.5 for n in shape]
+    rows = ndimage.map_coordinates(field, numpy.meshgrid(at[0], numpy.arange(field.shape[1]), indexing="ij"),
+                                   order=1, mode="nearest", output="f4")
+    whole = numpy.clip(at[1], 0, field.shape[1] - 1)
+    first = numpy.minimum(whole.astype(int), max(field.shape[1] - 2, 0))
+    second = numpy.minimum(first + 1, field.shape[1] - 1)
+    part = (whole - first).astype("f4")
+    return rows[:, first] * (1 - part) + rows[:, second] * part
 
 
 def _tiles(image):

@@ -5,7 +5,7 @@ import dataclasses
 import numpy
 
 from ._crystal import OrientedCell
-from ._positions import scattering_vectors
+from ._positions import Panels, scattering_vectors
 
 METRES = 1e10  # from 1/A to 1/m
 _SWEEP = 8  # directions of a sweep
@@ -25,11 +25,12 @@ class Quantity:
     sigma: float = numpy.inf
 
 
+_EDGES = ("ncells_a", "ncells_b", "ncells_c")
 # What all blocks of a still have in common.
 SHARED = {
     "divergence horizontal": Quantity("divergence", ("hdiv_sigma",), sigma=1.0),
     "divergence vertical": Quantity("divergence", ("vdiv_sigma",), sigma=1.0),
-    "size": Quantity("size", ("ncells_a", "ncells_b", "ncells_c"), sigma=1.0),
+    "size": Quantity("size", _EDGES, sigma=1.0),
     "bandwidth": Quantity("bandwidth", ("bandwidth_sigma",), sigma=1.0),
     "distance": Quantity("distance", ("close_distance",), 1e-3),
     "centre fast": Quantity("centre", ("beam_center_fast",), 1e-3),
@@ -38,21 +39,52 @@ SHARED = {
     "tilt y": Quantity("tilt", ("detector_roty",), 1e-3, 1.0),
     "wavelength": Quantity("wavelength", ("wavelength",), sigma=1e-3),
 }
-# A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic spreads, and that of its
-# share of the photons.
-OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale")
+# A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic spreads, that of its share of
+# the photons, and that of the edge of its blocks to the others'. Small blocks are a halo about each node, as of diffuse scattering.
+OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
+
+
+_PLACE = ("beam_center_fast", "beam_center_slow", "close_distance")
+_AXES = ("fast_axis", "slow_axis", "normal_axis")
 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Pixels of one exposure: their numbers, the image as a function, and by what its parameters differ from the first's."""
+    """Pixels of one exposure: their numbers, the image as a function, and how its parameters differ from the first's."""
 
     where: numpy.ndarray
     function: object
-    apart: dict
+    apart: dict  # by how much
+    start: dict  # of the first, where x is 0
+    turn: numpy.ndarray  # from how far the detector is moved along the first's axes to how far along its own
+
+    def _turned(self, values, of):
+        return dict(zip(_PLACE, self.turn @ [values.get(name, 0.0) - of.get(name, 0.0) for name in _PLACE]))
 
     def theta(self, values):
-        return self.function.pack(**{name: value + self.apart.get(name, 0) for name, value in values.items()})
+        """Of what values have in common."""
+        moved = self._turned(values, self.start)
+        own = {name: self.start[name] + moved[name] if name in moved else value for name, value in values.items()}
+        return self.function.pack(**{name: value + self.apart.get(name, 0) for name, value in own.items()})
+
+    def direction(self, change):
+        return self.function.pack(**(change | {name: v for name, v in self._turned(change, {}).items() if name in change}))
+
+
+def _along(sim):
+    """How a detector moves with _PLACE."""
+    fast, slow, normal = (sim[name] for name in _AXES)
+    return numpy.column_stack([-fast, -slow, normal])
+
+
+def squares(sim, boxes, exposures):
+    """1/d^2 of each pixel, 1/A^2."""
+    found = numpy.empty(len(boxes.rows))
+    for number in numpy.unique(boxes.exposure):
+        where, own = boxes.exposure == number, sim.copy()
+        own.set(**exposures[number])
+        found[where] = (scattering_vectors(own, boxes.panel[where], boxes.rows[where])**2).sum(axis=1) / METRES**2
+    return found
 
 
 class Blocks:
@@ -74,6 +106,7 @@ class Blocks:
         self.names += [*self.shared, *(f"strain {i}" for i in range(len(self.strains))), "B"]
         self.size = len(self.names)
         self.first = len(OF_SET) * sets  # of what is shared
+        self.edges = [0.0] * sets  # where logarithms of edges start
         self.evaluations = 0
         self.look_at(boxes)
 
@@ -90,9 +123,8 @@ class Blocks:
             if not self.parts:
                 self.start = {name: self.sim[name] for name in start}
             apart = {name: start[name] - self.start[name] for name in self.exposures[number] if name in start}
-            self.parts.append(Part(where, function, apart))
-        # 1/d^2 at each pixel, 1/A^2, where the detector was at the start.
-        self.squares = (scattering_vectors(self.sim, boxes.panel, boxes.rows)**2).sum(axis=1) / METRES**2
+            self.parts.append(Part(where, function, apart, self.start, _along(at).T @ _along(self.sim)))
+        self.squares = squares(self.sim, boxes, self.exposures)  # where the detector was at the start
 
     def _over_parts(self, values_of, shape=()):
         """values_of(part): (*shape, pixels of the part)."""
@@ -105,18 +137,19 @@ class Blocks:
         """By which each number is fixed or restrained."""
         return [*OF_SET * self.sets, *(q.group for q in self.shared.values()), *["cell"] * len(self.strains), "B"]
 
-    def with_set(self, x, rotation, width, share):
+    def with_set(self, x, rotation, width, share, edge=1.0):
         """Another crystal with one more set of blocks, and its numbers: its blocks are spread ``width`` times as much as those of
-        the first set, and have a share of the photons."""
-        other = Blocks.__new__(Blocks)
+        the first set, have a share of the photons, and edges ``edge`` times as long."""
+        other = type(self).__new__(type(self))
         other.__dict__ |= self.__dict__
-        other.sets = self.sets + 1
+        other.sets, other.edges = self.sets + 1, [*self.edges, numpy.log(edge)]
         other.first = self.first + len(OF_SET)
         other.names = [*self.names[:self.first], *(f"set {self.sets} {n} {i}" for i, n in enumerate(OF_SET)),
                        *self.names[self.first:]]
         other.size = len(other.names)
         total = numpy.log(numpy.exp(x[6:self.first:len(OF_SET)]).sum())
-        return other, numpy.concatenate([x[:self.first], rotation, x[3:6] + numpy.log(width), [total + numpy.log(share)], x[self.first:]])
+        return other, numpy.concatenate([x[:self.first], rotation, x[3:6] + numpy.log(width), [total + numpy.log(share), numpy.log(edge)],
+                                         x[self.first:]])
 
     def _crystal(self, x, k):
         return numpy.concatenate([x[len(OF_SET) * k:][:3], 1e-3 * self.strains.T @ x[self.first + len(self.shared):-1]])
@@ -126,7 +159,9 @@ class Blocks:
         own = x[len(OF_SET) * k:][:len(OF_SET)]
         values = {"reciprocal_matrix": self.cell.matrix(self._crystal(x, k)) * METRES,
                   "mosaic_abc": self.start["mosaic_abc"] * numpy.exp(own[3:6]),
-                  "fluence": self.start["fluence"] * numpy.exp(own[6])}
+                  # The photons of a node are as the volume of a block.
+                  "fluence": self.start["fluence"] * numpy.exp(own[6] - 3 * own[7]),
+                  **{name: self.start[name] * numpy.exp(own[7]) for name in _EDGES}}
         for quantity, number in zip(self.shared.values(), x[self.first:]):
             for name in quantity.members:
                 before = values.get(name, self.start[name])
@@ -152,6 +187,7 @@ class Blocks:
         for i in range(3):
             yield own + i, {"reciprocal_matrix": by[i]}
             yield own + 3 + i, {"mosaic_abc": values["mosaic_abc"] * numpy.eye(3)[i]}
+        yield own + 7, {"fluence": -3 * values["fluence"], **{name: values[name] for name in _EDGES}}
         for i, quantity in enumerate(self.shared.values()):
             yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
         for i, strain in enumerate(self.strains):
@@ -164,19 +200,39 @@ class Blocks:
         for k in range(self.sets):
             values = self.values(x, k)
             zero = {name: numpy.zeros_like(value) for name, value in values.items()}
-            pack = self.parts[0].function.pack
-            chosen = [(i, pack(**(zero | d))) for i, d in self._directions(x, k, values) if free[i]]
+            chosen = [(i, zero | d) for i, d in self._directions(x, k, values) if free[i]]
             for begin in range(0, len(chosen), _SWEEP):
                 some = chosen[begin:begin + _SWEEP]
-                sweep = numpy.zeros((_SWEEP, len(some[0][1])))  # one kernel for all
-                sweep[:len(some)] = [d for _, d in some]
-                jvps = self._over_parts(lambda part: part.function.jvps(part.theta(values), sweep), (_SWEEP,))
+                jvps = self._over_parts(lambda part: self._jvps(part, values, some), (_SWEEP,))
                 for (i, _), row in zip(some, jvps):
                     rows[i] += row * falloff
             rows[len(OF_SET) * k + 6] = self.of_set(x, k)
         if free[-1]:
             rows[-1] = -0.5 * self.squares * rows[6:self.first:len(OF_SET)].sum(axis=0)
         return rows
+
+    @staticmethod
+    def _jvps(part, values, some):
+        theta = part.theta(values)
+        sweep = numpy.zeros((_SWEEP, len(theta)))  # one kernel for all
+        sweep[:len(some)] = [part.direction(d) for _, d in some]
+        return part.function.jvps(theta, sweep)
+
+    def panels(self, plain, x, faces):
+        """Corners, and steps of a pixel along fast and slow (m), where x has the panels. plain: a simulator that knows where pixels
+        are. faces: of each panel, as exposures are."""
+        values = {m: v for q in self.shared.values() for m in q.members for v in [self.values(x, 0)[m]]}
+        corners, fast, slow = [], [], []
+        for face in faces:
+            at, own = plain.copy(), self.sim.copy()
+            own.set(**face)
+            part = Part(None, None, {}, self.start, _along(own).T @ _along(self.sim))
+            moved = part._turned(values, self.start)
+            at.set(**face, **{name: value for name, value in values.items() if name in at and name not in face})
+            at.set(**{name: own[name] + moved[name] for name in _PLACE})
+            places = Panels(at)
+            corners.append(places.corner), fast.append(places.fast), slow.append(places.slow)
+        return tuple(map(numpy.concatenate, (corners, fast, slow)))
 
     def orientation(self, x):
         """The matrix (columns a*, b*, c*, 1/A) of all blocks, by their shares."""

@@ -6,7 +6,7 @@ import numpy
 from scipy import optimize
 
 from ._crystal import rotation
-from ._photographs import BEAM
+from ._panels import ACROSS, BEAM, ONE, Panels
 
 # Attenuation of silicon, cm2/g by keV (NIST's tables), and its density.
 _SILICON = numpy.log([[4, 452.0], [5, 245.0], [6, 147.0], [8, 64.68], [10, 33.89], [15, 10.34], [20, 4.464], [30, 1.436],
@@ -22,9 +22,9 @@ def attenuation_length(material, wavelength):
 
 
 @dataclasses.dataclass
-class FlatDetector:
-    """A flat detector across the beam: distance (mm) along the beam, centre (pixels) where the beam meets it, tilts (rad)
-    about the laboratory's x and y. Pixels are (fast, slow), whole numbers are edges.
+class Detector:
+    """A detector across the beam: distance (mm) along the beam, centre (pixels) where the beam meets it, tilts (rad) about the
+    laboratory's x and y; its panels move with it. Pixels are (fast, slow) of the image, whole numbers are edges.
     """
 
     wavelength: float
@@ -36,6 +36,7 @@ class FlatDetector:
     attenuation: float = None  # mm
     modules: object = None  # Modules, which may stand off their places
     upright: numpy.ndarray = None  # columns fast, slow, normal without tilts, where fast is not along x and slow down
+    panels: Panels = dataclasses.field(default_factory=lambda: ONE, repr=False)
 
     @classmethod
     def turned(cls, wavelength, pixel, distance, foot, tilts, **more):
@@ -49,48 +50,92 @@ class FlatDetector:
 
     def axes(self):
         turn = rotation(numpy.array([*self.tilts, 0.0]))
-        return (turn @ (numpy.diag([1.0, -1.0, -1.0]) if self.upright is None else self.upright)).T
+        return (turn @ (ACROSS if self.upright is None else self.upright)).T
 
     def corner(self):
         fast, slow, _ = self.axes()
         return self.distance * BEAM - self.pixel * (self.centre[0] * fast + self.centre[1] * slow)
 
-    def _entered(self, rays, normal):
-        """How far (mm) photons of these unit rays go along the plane of the sensor before it absorbs them, in the mean."""
+    def placed(self):
+        """Of the panels: corners (mm), fast, slow, normal away from the sample, (panels, 3) each, without shifts of modules."""
+        frame = self.axes()
+        corner, fast, slow = self.corner() + self.panels.corner @ frame, self.panels.fast @ frame, self.panels.slow @ frame
+        normal = numpy.cross(fast, slow)
+        return corner, fast, slow, normal * numpy.sign((normal * corner).sum(axis=1))[:, None]
+
+    def _entered(self, cosine):
+        """How far (mm) photons of rays of these cosines with the normal go along the plane of the sensor before it absorbs them, in
+        the mean."""
         if not self.attenuation or not self.thickness:
-            return numpy.zeros(len(rays))
-        cosine = rays @ normal
+            return numpy.zeros(len(cosine))
         path = self.thickness / cosine / self.attenuation
         return self.attenuation * (1 - path / numpy.expm1(path)) * numpy.sqrt(numpy.maximum(1 - cosine**2, 0))
 
-    def meet(self, rays):
-        """Pixels where rays from the sample are absorbed."""
-        fast, slow, normal = self.axes()
+    def meet(self, rays, panel=None):
+        """Pixels where rays from the sample are absorbed, by the panels of these numbers; None: by whichever they meet, nan where
+        that is none."""
         rays = rays / numpy.linalg.norm(rays, axis=1)[:, None]
-        corner = self.corner()
-        places = rays * (corner @ normal / (rays @ normal))[:, None] - corner
-        along = rays - (rays @ normal)[:, None] * normal
+        if panel is None:
+            return self._first_met(rays) if len(self.panels) > 1 else self.meet(rays, numpy.zeros(len(rays), int))
+        corner, fast, slow, normal = (axis[panel] for axis in self.placed())
+        cosine = (rays * normal).sum(axis=1)
+        places = rays * ((corner * normal).sum(axis=1) / cosine)[:, None] - corner
+        along = rays - cosine[:, None] * normal
         length = numpy.linalg.norm(along, axis=1)
-        places += along * (self._entered(rays, normal) / numpy.maximum(length, 1e-12))[:, None]
-        at = numpy.column_stack([places @ fast, places @ slow]) / self.pixel
+        places += along * (self._entered(cosine) / numpy.maximum(length, 1e-12))[:, None]
+        at = numpy.column_stack([(places * fast).sum(axis=1), (places * slow).sum(axis=1)]) / self.pixel
+        at += self.panels.begin[panel][:, ::-1]
         return at if self.modules is None else at + self.modules.off(at)
+
+    def _first_met(self, rays):
+        found = numpy.full((len(rays), 2), numpy.nan)
+        normals = self.placed()[3]
+        for number, (slow, fast) in enumerate(self.panels.parts(None)):
+            toward = numpy.flatnonzero(rays @ normals[number] > 1e-3)
+            at = self.meet(rays[toward], numpy.full(len(toward), number))
+            on = (at >= (fast.start, slow.start)).all(axis=1) & (at < (fast.stop, slow.stop)).all(axis=1)
+            found[toward[on]] = at[on]
+        return found
+
+    def _places(self, at):
+        """mm, and the normals there, of pixels."""
+        panel = self.panels.number(at)
+        corner, fast, slow, normal = (axis[panel] for axis in self.placed())
+        at = at if self.modules is None else at - self.modules.off(at)
+        at = at - self.panels.begin[panel][:, ::-1]
+        return corner + self.pixel * (at[:, :1] * fast + at[:, 1:] * slow), normal
+
+    def across(self, at):
+        """How far pixels are from the beam, in pixels to the right and down."""
+        return self._places(at)[0][:, :2] * (1, -1) / self.pixel
 
     def scattering_vectors(self, at):
         """1/A, of light at these pixels."""
-        fast, slow, normal = self.axes()
-        corner = self.corner()
-        at = at if self.modules is None else at - self.modules.off(at)
-        places = corner + self.pixel * (at[:, :1] * fast + at[:, 1:] * slow)
+        places, normal = self._places(at)
         rays = places / numpy.linalg.norm(places, axis=1)[:, None]
-        along = rays - (rays @ normal)[:, None] * normal
+        cosine = (rays * normal).sum(axis=1)
+        along = rays - cosine[:, None] * normal
         length = numpy.linalg.norm(along, axis=1)
-        places = places - along * (self._entered(rays, normal) / numpy.maximum(length, 1e-12))[:, None]
+        places = places - along * (self._entered(cosine) / numpy.maximum(length, 1e-12))[:, None]
         return (places / numpy.linalg.norm(places, axis=1)[:, None] - BEAM) / self.wavelength
+
+    def radii(self, shape):
+        """Of each pixel of an image of this shape, pixels: the same for all light of one scattering angle, and near the beam the
+        distance from where it meets the detector."""
+        found = numpy.zeros(shape, "f4")
+        for part, corner, fast, slow in zip(self.panels.parts(shape), *self.placed()[:3]):
+            f, s = (self.pixel * (numpy.arange(p.stop - p.start, dtype="f4") + 0.5) for p in part[::-1])
+            x, y, z = (corner[i] + f[None, :] * fast[i] + s[:, None] * slow[i] for i in range(3))
+            across = numpy.hypot(x, y)
+            # The tangent to 45 degrees, and straight on from there.
+            far = 1 + 2 * (numpy.arctan2(across, -z) - numpy.pi / 4)
+            found[part] = numpy.where(across < -z, across / numpy.maximum(-z, 1e-3), far) * self.distance / self.pixel
+        return found
 
     def finest(self, shape):
         """1/d of the farthest corner of an image of this shape, 1/A."""
-        slow, fast = shape
-        corners = numpy.array([(x, y) for x in (0.0, fast) for y in (0.0, slow)])
+        corners = numpy.array([(x, y) for slow, fast in self.panels.parts(shape) for x in (fast.start, fast.stop - 1e-3)
+                               for y in (slow.start, slow.stop - 1e-3)], float)
         return float(numpy.linalg.norm(self.scattering_vectors(corners), axis=1).max())
 
 
@@ -106,8 +151,9 @@ def _covariance(mosaic):
     return numpy.array([[1 + a, b, c], [b, 1 - a, d], [c, d, 1]])
 
 
-def predict(matrix, hkl, detector, mosaic=ISOTROPIC):
-    """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the Ewald sphere.
+def predict(matrix, hkl, detector, mosaic=ISOTROPIC, panel=None):
+    """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the Ewald sphere. panel: that of each
+    reflection; None: the one that it meets, and nan where that is none.
 
     A node comes onto the sphere by the likeliest rotation of mosaic blocks. Where these are alike in all directions
     that is the rotation about the axis at a right angle to beam and node, as DIALS predicts stills.
@@ -123,7 +169,7 @@ def predict(matrix, hkl, detector, mosaic=ISOTROPIC):
         turn *= -(outside / numpy.maximum(numpy.einsum("ij,ij->i", turn, slope), 1e-3 * steepest))[:, None]
         missing = -outside / numpy.sqrt(steepest) if missing is None else missing
         q = q + numpy.cross(turn, q)
-    return detector.meet(s0 + q), missing
+    return detector.meet(s0 + q, panel), missing
 
 
 @dataclasses.dataclass
@@ -132,7 +178,7 @@ class Fitted:
     the spots are from them."""
 
     matrix: numpy.ndarray
-    detector: FlatDetector
+    detector: Detector
     mosaic: numpy.ndarray
     hkl: numpy.ndarray = None  # for every spot
     indexed: numpy.ndarray = None  # whether a spot is near its reflection
@@ -149,7 +195,8 @@ def assign(fitted, at, tolerance, sphere, limit=numpy.inf):
     q = fitted.detector.scattering_vectors(at)
     hkl = numpy.rint(q @ numpy.linalg.inv(fitted.matrix).T).astype(int)
     some = hkl.any(axis=1)
-    places, missing = predict(fitted.matrix, numpy.where(some[:, None], hkl, 1), fitted.detector, fitted.mosaic)
+    places, missing = predict(fitted.matrix, numpy.where(some[:, None], hkl, 1), fitted.detector, fitted.mosaic,
+                              fitted.detector.panels.number(at))
     off = places - at
     indexed = (some & (numpy.linalg.norm(off, axis=1) < tolerance) & (numpy.abs(missing) < sphere)
                & (numpy.linalg.norm(q, axis=1) < limit))
@@ -185,6 +232,7 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, tolerance=0.4, sphere=num
     unit = numpy.concatenate([numpy.full(3, 1e-3), numpy.ones(3), numpy.full(2 + strains, 1e-3), numpy.full(4, 0.1)])
     traces = numpy.array([numpy.trace(strain) for strain in cell.strains]) / 3
     free = sigma > 0
+    panel = start.panels.number(at)
 
     def unpacked(y):
         x = about.copy()
@@ -195,7 +243,7 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, tolerance=0.4, sphere=num
 
     def residuals(y):
         matrix, detector, spread, x = unpacked(y)
-        places, missing = predict(matrix, hkl, detector, spread)
+        places, missing = predict(matrix, hkl, detector, spread, panel)
         known = x / numpy.where(free, sigma, 1)
         return numpy.concatenate([((places - at) / tolerance).ravel(), missing / sphere, known[free & (sigma < numpy.inf)],
                                   [traces @ x[8:8 + strains] / 1e-5]])

@@ -27,6 +27,11 @@ class Modules:
     def __len__(self):
         return len(self.shifts)
 
+    def begins(self):
+        """Where each begins, pixels (slow, fast)."""
+        lines = (axis if len(axis) else numpy.zeros(1, int) for axis in (self.slow, self.fast))
+        return numpy.stack(numpy.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
+
     def number(self, at):
         """Of the modules at pixels (fast, slow)."""
         place = [numpy.maximum(numpy.searchsorted(begins, axis, "right") - 1, 0)

@@ -6,8 +6,9 @@ import numpy
 
 from .. import _core
 from .._errors import FileError
-from ._axes import Axis, flat, frame
-from ._photographs import BEAM, Photograph, checked
+from ._axes import Axis, frame
+from ._imgcif import Element
+from ._photographs import BEAM, Photograph, checked, measured, standing
 
 _MM = {"m": 1e3, "mm": 1.0, "um": 1e-3, "micron": 1e-3, "microns": 1e-3, "angstrom": 1e-7, "cm": 10.0}
 _TURN = numpy.diag([-1.0, 1.0, -1.0])  # from NXmx's frame, in which the beam is along z
@@ -47,31 +48,41 @@ def _above(node):
     return name if name.startswith("/") else node.parent.name + "/" + name
 
 
-def _place(path, file, detector, modules):
-    """Axes, distance, and place of the beam on the detector."""
-    fast, slow, corner = (modules[0].get(n) for n in ("fast_pixel_direction", "slow_pixel_direction", "module_offset"))
-    if fast is None or slow is None:
-        said = [detector.get(n) for n in ("detector_distance", "beam_center_x", "beam_center_y")]
-        said[0] = said[0] if said[0] is not None else detector.get("distance")
-        if any(node is None for node in said):
-            raise FileError(f"{path}: does not say where its detector stands (module, or detector_distance and beam_center_x, _y)")
-        return None, _length(path, said[0]), (_number(said[1]), _number(said[2]))
-    axes, waiting = {}, [node.name for node in (fast, slow, corner) if node is not None]
-    while waiting:
-        name = waiting.pop()
-        if name not in axes:
-            if name not in file:
-                raise FileError(f"{path}: has no {name}, on which the place of its detector depends")
-            axes[name] = _axis(path, file[name])
-            waiting += [axes[name].depends_on] if axes[name].depends_on else []
-    directions = [_TURN @ frame(path, axes, axes[n.name].depends_on)[0] @ axes[n.name].vector for n in (fast, slow)]
-    start = _TURN @ frame(path, axes, corner.name if corner is not None else axes[fast.name].depends_on)[1]
-    base, distance, at = flat(path, *directions, start, BEAM)
-    return base, distance, at
+def _elements(path, file, modules):
+    """One for each module that says where it stands; None where none does."""
+    if any(module.get(n) is None for module in modules for n in ("fast_pixel_direction", "slow_pixel_direction")):
+        return None
+    elements = []
+    for module in modules:
+        fast, slow, corner = (module.get(n) for n in ("fast_pixel_direction", "slow_pixel_direction", "module_offset"))
+        axes, waiting = {}, [node.name for node in (fast, slow, corner) if node is not None]
+        while waiting:
+            name = waiting.pop()
+            if name not in axes:
+                if name not in file:
+                    raise FileError(f"{path}: has no {name}, on which the place of its detector depends")
+                axes[name] = _axis(path, file[name])
+                waiting += [axes[name].depends_on] if axes[name].depends_on else []
+        directions = [_TURN @ frame(path, axes, axes[n.name].depends_on)[0] @ axes[n.name].vector for n in (fast, slow)]
+        start = _TURN @ frame(path, axes, corner.name if corner is not None else axes[fast.name].depends_on)[1]
+        begin, size = (numpy.ravel(module[n][()]).astype(int) if n in module else None for n in ("data_origin", "data_size"))
+        raw = (0, 0) if begin is None else (int(begin[-2] + (begin[-3] * size[-2] if len(begin) > 2 else 0)), int(begin[-1]))
+        elements.append(Element(*directions, start, None if size is None else tuple(size[-2:]), raw))
+    return elements
 
 
-def read_nexus(path, name, number):
-    """Frame ``number`` of the file ``name``; path: both as the user wrote them."""
+def _said(path, detector):
+    """Distance (mm) and the beam's place (pixels), of a file that knows no modules."""
+    said = [detector.get(n) for n in ("detector_distance", "beam_center_x", "beam_center_y")]
+    said[0] = said[0] if said[0] is not None else detector.get("distance")
+    if any(node is None for node in said):
+        raise FileError(f"{path}: does not say where its detector stands (module, or detector_distance and beam_center_x, _y); give "
+                        "--geometry=FILE.expt, which does")
+    return _length(path, said[0]), (_number(said[1]), _number(said[2]))
+
+
+def read_nexus(path, name, number, geometry=None):
+    """Frame ``number`` of the file ``name``; path: both as the user wrote them. geometry: in place of what the file says."""
     try:
         import h5py
     except ImportError:
@@ -83,9 +94,6 @@ def read_nexus(path, name, number):
             raise FileError(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed")
         detector, = found
         modules = _groups(detector, "NXdetector_module") or [detector]
-        if len(modules) > 1:
-            raise FileError(f"{path}: its detector has {len(modules)} modules with places of their own, and photographs are taken "
-                            "of flat detectors of one; index it with DIALS and give its .expt and .refl")
         beams = [*_groups(entry.get("instrument"), "NXbeam"), *_groups(entry.get("sample"), "NXbeam")]
         beams += [entry[n] for n in ("instrument/beam", "sample/beam") if n in entry]
         wavelength = next((b["incident_wavelength"] for b in beams if "incident_wavelength" in b), None)
@@ -101,25 +109,35 @@ def read_nexus(path, name, number):
         pixel, other = (_length(path, node) for node in sizes)
         if abs(pixel / other - 1) > 1e-3:
             raise FileError(f"{path}: its pixels are {pixel:.4g} mm by {other:.4g} mm; photographs need square ones")
-        base, distance, at = _place(path, file, detector, modules)
-        centre = at if base is None else tuple(v / pixel for v in at)
         cutoff = _number(detector.get("saturation_value"), numpy.inf)
-        thickness = detector.get("sensor_thickness")
-        material = detector.get("sensor_material")
+        lowest = _number(detector.get("underload_value"), 0)
+        kind = " ".join(_text(detector[n][()]) for n in ("description", "type") if n in detector)
+        more = {"cutoff": cutoff if cutoff > 0 else numpy.inf, "counting": bool(re.search("eiger|pilatus|pixel|counting", kind, re.I))}
+        if (thickness := detector.get("sensor_thickness")) is not None:
+            more["thickness"] = _length(path, thickness)
+        if (material := detector.get("sensor_material")) is not None:
+            text = _text(material[()])
+            more["material"] = {"Silicon": "Si"}.get(text, text)
         image = _core.read_image(path)
         if image.ndim == 3 and len(image) == 1:
             image = image[0]
-        if image.ndim != 2:
-            raise FileError(f"{path}: has {len(image)} panels, and photographs are taken of flat detectors of one; index it with "
-                            "DIALS and give its .expt and .refl")
-        photons = numpy.where(image >= 2**31 - 1, -1, image)  # Dectris marks pixels that are none by the largest number
+        # Dectris marks pixels that are none by the largest number.
+        photons = numpy.where((image >= lowest) & (image < 2**31 - 1), image, -numpy.inf)
         mask = detector.get("pixel_mask")
-        if mask is not None and mask.shape[-2:] == image.shape:
-            photons = numpy.where(mask[()].reshape(-1, *image.shape)[0] != 0, -1, photons)
-        return checked(Photograph(path, photons, float(wavelengths[min(number, len(wavelengths) - 1)]), distance, centre, pixel,
-                          thickness=_length(path, thickness) if thickness is not None else 0.0,
-                          material={"Silicon": "Si"}.get(text := _text(material[()]) if material is not None else "", text),
-                          cutoff=cutoff if cutoff > 0 else numpy.inf, axes=base))
+        if mask is not None and mask.size >= photons.size:
+            photons = numpy.where(numpy.ravel(mask[()])[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
+        wavelength = float(wavelengths[min(number, len(wavelengths) - 1)])
+        if geometry is not None:
+            return checked(geometry.photograph(path, photons, more["counting"]))
+        elements = _elements(path, file, modules)
+        if elements is None and photons.ndim == 3:
+            raise FileError(f"{path}: has {len(photons)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
+        if elements is None:
+            distance, centre = _said(path, detector)
+            return checked(Photograph(path, measured(photons, -numpy.inf), wavelength, distance, centre, pixel, **more))
+        if len(elements) > 1 and any(element.size is None for element in elements):
+            raise FileError(f"{path}: does not say where its modules are in its image (data_origin, data_size)")
+        return checked(standing(path, wavelength, pixel, photons, elements, -numpy.inf, **more))
 
 
 def module_origins(path):

@@ -9,7 +9,9 @@ import numpy
 from .. import _core
 from .._errors import FileError
 from ..simulator import unpacked
+from ._axes import flat
 from ._imgcif import is_full, read_header
+from ._panels import BEAM, Panels, placed
 
 
 @dataclasses.dataclass
@@ -17,7 +19,7 @@ class Photograph:
     """An image and its header. Lengths in mm, angles in degrees; the centre in pixels (fast, slow) from the corner."""
 
     path: str
-    photons: numpy.ndarray = dataclasses.field(repr=False)  # (slow, fast); below 0 where there is no pixel
+    photons: numpy.ndarray = dataclasses.field(repr=False)  # (slow, fast), panels one below another; nan where there is no pixel
     wavelength: float  # A
     distance: float
     centre: tuple
@@ -30,9 +32,18 @@ class Photograph:
     axes: numpy.ndarray = None  # columns fast, slow, normal, where the file says how the detector is turned
     start: float = 0.0  # where the rotation begins
     step: float = 0.0
+    panels: Panels = None  # of several, where the file says how each stands
+    counting: bool = True  # whether the numbers are photons; others have a gain and a zero
+    gain: float = 1.0  # the file's unit per photon
+    zero: float = 0.0  # the file's number where there would be no noise
+    lowest: float = 0.0  # of the file's numbers, one that is a measurement
 
+    def in_photons(self, gain, zero):
+        """With numbers of the file made photons."""
+        lowest = float(numpy.nanmin(self.photons, initial=numpy.inf))
+        return dataclasses.replace(self, gain=gain, zero=zero, lowest=lowest, photons=(self.photons - zero) / gain,
+                                   cutoff=(self.cutoff - zero) / gain)
 
-BEAM = numpy.array([0.0, 0.0, -1.0])  # in the laboratory of DIALS' images without a goniometer
 
 _NUMBER = r"([-+0-9.eE]+)"
 _WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector_distance {_NUMBER} m",
@@ -42,9 +53,30 @@ _OPTIONAL = {"cutoff": rf"# Count_cutoff {_NUMBER} counts", "polarization": rf"#
              "step": rf"# Angle_increment {_NUMBER} deg"}
 
 
-def read_photograph(path):
+def measured(image, undefined=-1.0):
+    """The numbers of an image, nan where they are ``undefined`` or lower."""
+    return numpy.where(image > undefined, image, numpy.nan)
+
+
+def standing(path, wavelength, pixel, image, elements, undefined=-1.0, **more):
+    """The Photograph of a detector whose elements (_imgcif.Element) say where they stand. image: the file's; undefined: the
+    largest number of pixels that are none."""
+    if len(elements) == 1 and image.ndim == 2:
+        one, = elements
+        base, distance, at = flat(path, one.fast, one.slow, one.corner, BEAM)
+        return Photograph(path, measured(image, undefined), wavelength, distance, tuple(v / pixel for v in at), pixel, axes=base, **more)
+    image = measured(image.reshape(-1, image.shape[-1]), undefined)
+    if any(r + n > m for e in elements for r, n, m in zip(e.raw, e.size, image.shape)):
+        raise FileError(f"{path}: its panels are larger than its image of {image.shape[0]} x {image.shape[1]} pixels")
+    panels, distance, centre = placed(path, *(numpy.array([getattr(e, name) for e in elements])
+                                              for name in ("corner", "fast", "slow", "size", "raw")), pixel)
+    return Photograph(path, panels.together(image), wavelength, distance, centre, pixel, panels=panels, **more)
+
+
+def read_photograph(path, geometry=None):
     """That of a CBF, a mini one as Pilatus and Eiger detectors write it or a full one (imgCIF), also compressed by gzip or
-    bzip2, or of an NXmx file, of which "file.nxs:7" is the frame of number 7, counted from 0. FileError.
+    bzip2, or of an NXmx file, of which "file.nxs:7" is the frame of number 7, counted from 0. geometry: a Geometry, which
+    says where the detector stands in place of the file, of which any image will do then. FileError.
     """
     frame = re.fullmatch(r"(.+):(\d+)", str(path))
     name, number = (frame[1], int(frame[2])) if frame and not os.path.exists(path) else (str(path), 0)
@@ -52,15 +84,12 @@ def read_photograph(path):
         with open(name, "rb") as file:
             if file.read(8) == b"\x89HDF\r\n\x1a\n":
                 from ._nexus import read_nexus
-                return read_nexus(str(path), name, number)
+                return read_nexus(str(path), name, number, geometry)
     content = unpacked(name)
-    header = content[:content.find(b"--CIF-BINARY-FORMAT-SECTION--")].decode("latin-1")
-    if not header.startswith("###CBF"):
-        raise FileError(f"{path}: is neither CBF nor NXmx; give an .expt and a .refl for images of other kinds")
-
-    if (panels := len(re.findall(rb"--CIF-BINARY-FORMAT-SECTION--\s+Content-Type", content))) > 1:
-        raise FileError(f"{path}: has {panels} panels, and photographs are taken of flat detectors of one; index it with DIALS and "
-                        "give its .expt and .refl")
+    header = content[:content.find(b"--CIF-BINARY-FORMAT-SECTION--")].decode("latin-1") if content.startswith(b"###CBF") else ""
+    if not header and geometry is None:
+        raise FileError(f"{path}: is neither CBF nor NXmx; give --geometry=FILE.expt for images of other kinds, which says where their "
+                        "detector stands")
 
     def number(name, pattern):
         found = re.search(pattern, header)
@@ -69,17 +98,22 @@ def read_photograph(path):
         except ValueError:
             raise FileError(f"{path}: its header has no number for {name}: {found[0]}") from None
 
-    photons = _core.parse_image(str(path), content)
-    if is_full(header):
-        wavelength, axes, distance, centre, pixel, overload = read_header(path, header, BEAM)
-        photograph = Photograph(str(path), photons, wavelength, distance, centre, pixel, axes=axes,
-                                cutoff=overload if overload > 0 else numpy.inf)
+    image = _core.parse_image(str(path), content)
+    counting = bool(re.search(r"# Detector: .*(PILATUS|EIGER)", header, re.I))
+    if geometry is not None:
+        photograph = geometry.photograph(str(path), image, counting)
+    elif is_full(header):
+        wavelength, pixel, overload, undefined, elements = read_header(path, header)
+        photograph = standing(str(path), wavelength, pixel, image, elements, -1.0 if counting else undefined, cutoff=overload,
+                              counting=counting)
+    elif image.ndim == 3:
+        raise FileError(f"{path}: has {len(image)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
     else:
         said = {name: number(name, pattern) for name, pattern in _WANTED.items()}
         if missing := [name for name, value in said.items() if value is None]:
-            raise FileError(f"{path}: its header does not say {', '.join(missing)}; give an .expt, which does")
-        photograph = Photograph(str(path), photons, said["wavelength"][0], 1e3 * said["distance"][0], tuple(said["centre"]),
-                                1e3 * said["pixel"][0])
+            raise FileError(f"{path}: its header does not say {', '.join(missing)}; give --geometry=FILE.expt, which does")
+        photograph = Photograph(str(path), measured(image), said["wavelength"][0], 1e3 * said["distance"][0],
+                                tuple(said["centre"]), 1e3 * said["pixel"][0])
     for name, pattern in _OPTIONAL.items():
         if (value := number(name, pattern)) is not None:
             setattr(photograph, name, value[0])

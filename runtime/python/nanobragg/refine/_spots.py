@@ -31,9 +31,9 @@ class Pixels:
 
 
 def usable_pixels(photons, cutoff):
-    """Gaps are negative or not finite, overloads at the cutoff and beyond; hot pixels and shadows as the data say."""
-    gaps = ~(photons >= 0)
-    overloads = photons >= cutoff
+    """Gaps are not finite, overloads at the cutoff and beyond; hot pixels and shadows as the data say."""
+    gaps = ~numpy.isfinite(photons)
+    overloads = ~gaps & (photons >= cutoff)
     usable = ~(gaps | overloads)
     # Bright light of a crystal reaches over a pixel's edge; what stands alone in the dark is a pixel's own.
     counts = numpy.where(usable, photons, 0.0)
@@ -48,7 +48,7 @@ def usable_pixels(photons, cutoff):
     usable &= ~hot
     dead = _dead(counts, usable)
     usable &= ~dead
-    return Pixels(usable, {"gaps": int(gaps.sum()), "overloads": int((overloads & ~gaps).sum()), "hot": int(hot.sum()),
+    return Pixels(usable, {"gaps": int(gaps.sum()), "overloads": int(overloads.sum()), "hot": int(hot.sum()),
                            "dead": int(dead.sum())})
 
 
@@ -65,29 +65,34 @@ def _dead(counts, usable):
     return usable & (counts == 0) & (around >= 10)
 
 
-def local_background(photons, usable, half=7):
-    """Mean of the pixels around each without spots, and how many they are."""
+def local_background(photons, usable, half=7, even=True):
+    """Mean and variance of the pixels around each without spots, and how many they are. even: the noise is that of photons alone,
+    so that the variance is the mean; else it is as large at least."""
     counts = numpy.where(usable, photons, 0).astype("f4")
-    number = _sums(usable.astype("f4"), half)
-    mean = _sums(counts, half) / numpy.maximum(number, 1)
-    for _ in range(3):
-        kept = usable & (counts <= mean + 3.5 * numpy.sqrt(numpy.maximum(mean, 0.3)) + 1)
+    kept, mean = usable, 0.0
+    for last in (False, False, False, True):
         number = _sums(kept.astype("f4"), half)
         mean = _sums(numpy.where(kept, counts, 0), half) / numpy.maximum(number, 1)
-    return mean, number
+        noise = numpy.maximum(mean, 0.3)
+        if not even:
+            squares = _sums(numpy.where(kept, counts * counts, 0), half) / numpy.maximum(number, 1)
+            noise = numpy.maximum(noise, squares - mean**2)
+        if not last:
+            kept = usable & (counts <= mean + 3.5 * numpy.sqrt(noise) + 1)
+    return mean, noise, number
 
 
-def find_spots(photons, usable, least=2):
+def find_spots(photons, usable, least=2, even=True):
     """Spots, and the pixels that they have: where a pixel is 4 sigmas above the mean of its 15 x 15 neighbours without
     spots, and it and its eight neighbours together are 6 sigmas above.
 
-    least: pixels of a spot.
+    least: pixels of a spot. even: of local_background.
     """
     counts = numpy.where(usable, photons, 0).astype("f4")
-    mean, number = local_background(photons, usable)
+    mean, noise, number = local_background(photons, usable, even=even)
     near, light = _sums(usable.astype("f4"), 1), _sums(counts, 1)
-    strong = (usable & (number > 30) & (counts - mean > 4 * numpy.sqrt(numpy.maximum(mean, 0.3)))
-              & (light - near * mean > 6 * numpy.sqrt(numpy.maximum(near * mean, 1))))
+    strong = (usable & (number > 30) & (counts - mean > 4 * numpy.sqrt(noise))
+              & (light - near * mean > 6 * numpy.sqrt(numpy.maximum(near * (mean if even else noise), 1))))
     labels, count = ndimage.label(strong, numpy.ones((3, 3)))
     every = numpy.arange(1, count + 1)
     above = numpy.where(strong, counts - mean, 0)

@@ -23,8 +23,7 @@ def still_page(still, boxes, pictures=6):
     profiles = boxes.sums(squares(boxes, result.own * result.image)) / count
     data, model = boxes.sums(boxes.data - boxes.background), boxes.sums(result.image)
     q2 = ((hkl @ result.matrix.T)**2).sum(axis=1)
-    centre = numpy.array(still.fitted.detector.centre)
-    away = at - centre
+    away = still.fitted.detector.across(at)
     lines = [(name, f"{x:.4f}", f"{s:.2g}" if s else "held") for name, x, s in zip(result.names, result.x, result.sigma)]
     parts = [f"<p>Chi-square {result.chi2:.3g} per pixel of {len(hkl)} boxes; {result.chi2_profiles:.3g} where each spot has "
              f"an intensity of its own: that is what shapes and places leave, the rest is that of structure factors and of the "

@@ -18,12 +18,15 @@ from ._background import Background
 from ._still_page import still_page
 from ._explain import MOST_SETS, Boxes, explain, simulator
 from ._crystal import OrientedCell, cell_of
-from ._geometry import ISOTROPIC, Fitted, FlatDetector, assign, attenuation_length, fit, near_sphere
+from ._geometry import ISOTROPIC, Fitted, Detector, assign, attenuation_length, fit, near_sphere
 from ._merging import structure_factors
 from ._modules import Modules
 from ._indexing import orient, real_basis
+from ._noise import gain_and_zero
+from ._panels import BEAM, ONE
 from ._photographs import read_photograph
 from ._spots import find_spots, usable_pixels
+from ._stated_geometry import Geometry
 from .shots import _each
 
 BOX = 15  # pixels, edge of the boxes about spots
@@ -116,30 +119,40 @@ def _detectors(photograph):
     """Where the detector may stand. A header says by which angle two-theta turns it, and not about which axis: that is level or
     upright, either way round."""
     turns, angle = [(0.0, 0.0)], numpy.radians(photograph.two_theta)
-    if angle and photograph.axes is None:
+    said = photograph.axes is not None or photograph.panels is not None
+    if angle and not said:
         turns = [(angle, 0.0), (-angle, 0.0), (0.0, angle), (0.0, -angle)]
     for tilts in turns:
-        make = FlatDetector.turned if photograph.axes is None else FlatDetector
+        make = Detector if said else Detector.turned
         yield make(photograph.wavelength, photograph.pixel, photograph.distance, photograph.centre, tilts,
                                   thickness=photograph.thickness,
                                   attenuation=attenuation_length(photograph.material, photograph.wavelength),
-                                  modules=Modules.of_gaps(~(photograph.photons >= 0)), upright=photograph.axes)
+                                  modules=Modules.of_gaps(~numpy.isfinite(photograph.photons)), upright=photograph.axes,
+                                  panels=photograph.panels or ONE)
 
 
-def _index(still, model, least):
-    photograph = read_photograph(still.image)
-    pixels = usable_pixels(photograph.photons, photograph.cutoff)
-    spots, strong = find_spots(photograph.photons, pixels.usable, least)
-    still.photograph, still.found = dataclasses.replace(photograph, photons=None), spots
-    still.spots, still.masked, still.shape = len(spots), dict(pixels.why), photograph.photons.shape
-    # Spots have tails.
-    lit = ndimage.binary_dilation(strong, numpy.ones((3, 3), bool), iterations=5)
-    background = Background(photograph.photons, pixels.usable & ~lit, photograph.centre)
-    still.masked["shadow"] = int(background.shadows.sum())
-    still.chi2_background = background.chi2(photograph.photons)
-    usable = pixels.usable & ~background.shadows
-    still.boxes = Boxes.around(spots.at, BOX // 2, photograph.photons, usable, background.model)
-    found = [(*orientation, detector) for detector in _detectors(photograph)
+def _in_photons(photograph, usable, noise):
+    """The photograph in photons, by the gain and the zero that are given, or that its pixels have."""
+    if noise is not None:
+        return photograph.in_photons(*noise)
+    if photograph.counting:
+        return photograph
+    for _ in range(2):  # spots are better known when the noise is
+        gain, zero = gain_and_zero(photograph.photons, usable)
+        photons = photograph.in_photons(gain, zero)
+        _, strong = find_spots(photons.photons, usable, even=False)
+        usable = usable & ~_about(strong)
+    return photons
+
+
+def _about(strong):
+    """Spots have tails."""
+    return ndimage.binary_dilation(strong, numpy.ones((3, 3), bool), iterations=5)
+
+
+def _orientation(still, detectors, model):
+    spots = still.found
+    found = [(*orientation, detector) for detector in detectors
              if (orientation := orient(detector.scattering_vectors(spots.at), spots.light, model.cell))]
     if not found:
         raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed")
@@ -150,8 +163,32 @@ def _index(still, model, least):
     detector.distance *= scale
     fitted = Fitted(turn @ numpy.linalg.inv(real_basis(model.cell)).T, detector, ISOTROPIC)
     _take(still, _fit(fitted, spots, model.system, _STAGES))
+
+
+def _index(still, model, least, geometry, noise):
+    photograph = read_photograph(still.image, geometry)
+    pixels = usable_pixels(photograph.photons, photograph.cutoff)
+    photograph = _in_photons(photograph, pixels.usable, noise)
+    photons = photograph.photons
+    spots, strong = find_spots(photons, pixels.usable, least, photograph.counting)
+    still.photograph, still.found = dataclasses.replace(photograph, photons=None), spots
+    still.spots, still.masked, still.shape = len(spots), dict(pixels.why), photons.shape
+    detectors = list(_detectors(photograph))
+    why = None
+    try:
+        _orientation(still, detectors, model)
+    except Rejected as error:
+        why = error
+    detector = still.fitted.detector if still.fitted else detectors[0]
+    background = Background(photons, pixels.usable & ~_about(strong), detector.radii(photons.shape), detector.panels.parts(photons.shape))
+    still.masked["shadow"] = int(background.shadows.sum())
+    still.chi2_background = background.chi2(photons)
+    if why:
+        raise why
+    usable = pixels.usable & ~background.shadows
+    still.boxes = Boxes.around(spots.at, BOX // 2, photons, usable, background.model)
     usable[tuple(still.boxes.rows.T)] = False  # what is in the box of a spot is in no other
-    still.dark = Boxes.around(near_sphere(still.fitted, still.shape, _NEAR), DARK // 2, photograph.photons, usable, background.model)
+    still.dark = Boxes.around(near_sphere(still.fitted, still.shape, _NEAR), DARK // 2, photons, usable, background.model)
 
 
 def _take(still, fitted):
@@ -162,10 +199,10 @@ def _take(still, fitted):
     still.distance_mm = fitted.detector.distance
 
 
-def _one(index, *, paths, model, least):
+def _one(index, *, paths, model, least, geometry, noise):
     begin, still = time.perf_counter(), Still(index, str(paths[index]))
     try:
-        _index(still, model, least)
+        _index(still, model, least, geometry, noise)
     except Rejected as error:
         still.status, still.why = "rejected", str(error)
     except DATA_ERRORS as error:
@@ -180,7 +217,7 @@ def _share_detector(stills, model):
     for still in stills:
         if still.status == "indexed":
             p = still.photograph
-            groups.setdefault((p.distance, p.centre, p.pixel, p.wavelength, still.shape), []).append(still)
+            groups.setdefault((p.distance, p.centre, p.pixel, still.shape), []).append(still)
     for group in groups.values():
         if len(group) < 3:
             continue
@@ -216,18 +253,21 @@ def in_units(held, restrain, units=UNITS):
     return {name: sigma * units[name] for name, sigma in restrain.items()}
 
 
+def _depth(detector):
+    """mm behind the detector's face at which photons are absorbed, in the mean."""
+    if not detector.attenuation or not detector.thickness:
+        return 0.0
+    path = detector.thickness / detector.attenuation
+    return detector.attenuation * (1 - path / numpy.expm1(path))
+
+
 def _simulators(still, model):
-    """Those of a still, with the detector where its photons are absorbed."""
-    detector = still.fitted.detector
-    depth = 0.0
-    if detector.attenuation and detector.thickness:
-        path = detector.thickness / detector.attenuation
-        depth = detector.attenuation * (1 - path / numpy.expm1(path))
+    """Those of a still, of a detector of one panel: the plane of the others where photons are absorbed."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "still.expt")
         with open(path, "w") as file:
-            json.dump(experiments([still], model, folder), file)
-        return simulator(path, model.grid, model.lowest, depth), depth
+            json.dump(experiments([still], model, folder, plane=True), file)
+        return simulator(path, model.grid, model.lowest)
 
 
 def used(still, model):
@@ -240,16 +280,31 @@ def used(still, model):
 def boxes_of(still, dark=False):
     """Those of the spots that are explained, or those without spots, with the reflections that are nearest to their pixels."""
     boxes = dataclasses.replace(still.dark) if dark else still.boxes.chosen(still.explained_spots)
-    boxes.exposure = still.fitted.detector.modules.number(boxes.rows[:, ::-1])
-    q = still.fitted.detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
+    detector = still.fitted.detector
+    boxes.exposure = detector.modules.number(boxes.rows[:, ::-1])
+    q = detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
+    boxes.rows = boxes.rows - detector.panels.begin[detector.panels.number(boxes.rows[:, ::-1])].astype("i4")
     return boxes.with_reflections(numpy.rint(q @ numpy.linalg.inv(still.fitted.matrix).T).astype("i4"))
 
 
-def _exposures(sim, detector):
-    """The beam's place on each module, as if it stood where the grid has it."""
-    centre = numpy.array([sim["beam_center_fast"], sim["beam_center_slow"]])
-    return [dict(zip(("beam_center_fast", "beam_center_slow"), (centre + shift * sim["pixel_size"]).tolist()))
-            for shift in detector.modules.shifts]
+def _standing(detector, panel, off):
+    """Parameters of a simulator of the detector's plane by which it is panel ``panel`` where light is absorbed, moved by ``off`` (pixels,
+    fast and slow) against what is seen."""
+    corner, fast, slow, normal = (axis[panel] for axis in detector.placed())
+    corner = 1e-3 * (corner + _depth(detector) * normal - detector.pixel * (off[0] * fast + off[1] * slow))
+    axes = {} if len(detector.panels) == 1 else {"fast_axis": fast, "slow_axis": slow, "normal_axis": normal}
+    return axes | {"beam_center_fast": float(-corner @ fast), "beam_center_slow": float(-corner @ slow), "close_distance": float(corner @ normal)}
+
+
+def _exposures(detector):
+    """Where each module stands."""
+    panels = detector.panels.number(detector.modules.begins()[:, ::-1])
+    return [_standing(detector, panel, shift) for panel, shift in zip(panels, detector.modules.shifts)]
+
+
+def _faces(detector):
+    """Where each panel stands."""
+    return [_standing(detector, panel, (0.0, 0.0)) for panel in range(len(detector.panels))]
 
 
 def _explained(number, *, stills, model, how):
@@ -257,15 +312,14 @@ def _explained(number, *, stills, model, how):
     still, begin = stills[number], time.perf_counter()
     try:
         use = still.explained_spots = used(still, model)
-        sims, depth = _simulators(still, model)
+        sims = _simulators(still, model)
         boxes = boxes_of(still)
         result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained,
-                         exposures=_exposures(sims[0], still.fitted.detector), dark=boxes_of(still, True), **how)
-        result.values["close_distance"] -= 1e-3 * depth
-        (corner,), (fast,), (slow,) = result.panels
+                         exposures=_exposures(still.fitted.detector), faces=_faces(still.fitted.detector), dark=boxes_of(still, True), **how)
+        corner, fast, slow = result.panels
         normal = numpy.cross(fast, slow)
-        away = corner - numpy.sign(normal @ corner) * 1e-3 * depth * normal / numpy.linalg.norm(normal)
-        result.panels = away[None], fast[None], slow[None]
+        normal *= (numpy.sign((normal * corner).sum(axis=1)) / numpy.linalg.norm(normal, axis=1))[:, None]
+        result.panels = corner - 1e-3 * _depth(still.fitted.detector) * normal, fast, slow
     except DATA_ERRORS as error:
         result = reason(error)
     return number, result, time.perf_counter() - begin
@@ -283,9 +337,18 @@ def _explain(stills, model, workers, how, progress=None):
             still.why = f"its pixels were not explained: {result}"
         else:
             still.explained, still.rms_px = result, result.rms_px
-            still.distance_mm = 1e3 * result.values["close_distance"]
+            still.distance_mm = _distance(still)
         if progress:
             progress(still)
+
+
+def _distance(still):
+    """mm, along the normal of a detector of one panel, and along the beam of others."""
+    corner, fast, slow = still.explained.panels
+    if len(corner) > 1:
+        return still.fitted.detector.distance + float(((1e3 * corner - still.fitted.detector.placed()[0]) @ BEAM).mean())
+    normal = numpy.cross(fast[0], slow[0])
+    return 1e3 * abs(float(corner[0] @ normal)) / float(numpy.linalg.norm(normal))
 
 
 def _refine_factors(stills, model, tested, workers, how):
@@ -307,22 +370,25 @@ def _refine_factors(stills, model, tested, workers, how):
 
 
 def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
-          sets=MOST_SETS, factors=False, tested=()):
+          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None):
     """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
     paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
     pixels: whether pixels are explained, too. held, restrain: numbers of that fit, by name, that stay, and sigmas of others.
     sets: of mosaic blocks, at most. factors: refines structure factors, too, on all stills but those of the numbers
-    ``tested``. least: pixels of a spot. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
+    ``tested``. least: pixels of a spot. geometry: an .expt that says where the detector stands, in place
+    of the images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none beside that of
+    these photons; None: of detectors that count photons (1, 0), and what pixels of others say. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
 
     Returns a Still for each.
     """
     how = {"held": tuple(held), "restrain": in_units(held, restrain or {}), "sets": sets}
     crystal = Model.read(model)
+    geometry = None if geometry is None else Geometry.read(geometry)
     if not len(paths):
         raise ValueError("there are no images")
-    one = functools.partial(_one, paths=list(paths), model=crystal, least=least)
+    one = functools.partial(_one, paths=list(paths), model=crystal, least=least, geometry=geometry, noise=noise)
     stills = []
     for still in _each(one, list(range(len(paths))), workers):
         stills.append(still)
@@ -359,7 +425,7 @@ def in_words(explained):
 _COLUMNS = ["shot", "image", "status", "spots", "indexed", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "a", "b", "c", "alpha", "beta", "gamma", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B",
-            "chi2_background", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
+            "chi2_background", "gain", "zero", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
 
 
 def rows(stills):
@@ -368,6 +434,8 @@ def rows(stills):
     for s in stills:
         row = {"shot": s.index, "image": s.image, "status": s.status, "spots": s.spots, "indexed": s.indexed,
                "chi2_background": f"{s.chi2_background:.4f}", "seconds": f"{s.seconds:.3f}", "why": s.why, **s.masked}
+        if s.photograph:
+            row |= {"gain": f"{s.photograph.gain:.4g}", "zero": f"{s.photograph.zero:.4g}"}
         if s.status == "indexed":
             detector, missing = s.fitted.detector, s.fitted.missing[s.fitted.indexed]
             row |= {"rms_px": f"{s.rms_px:.3f}", "rms_px_all": f"{s.rms_px_all:.3f}", "distance_mm": f"{s.distance_mm:.3f}",
@@ -384,22 +452,28 @@ def rows(stills):
 
 
 def _places(still, refined):
-    """Fast and slow axis and corner (mm) of a still's detector, and the crystal's matrix."""
+    """Fast and slow axes and corners (mm) of a still's panels, and the crystal's matrix."""
     if refined:
-        (corner,), (fast,), (slow,) = still.explained.panels
-        return fast / numpy.linalg.norm(fast), slow / numpy.linalg.norm(slow), 1e3 * corner, still.explained.matrix
-    fast, slow, _ = still.fitted.detector.axes()
-    return fast, slow, still.fitted.detector.corner(), still.fitted.matrix
+        corner, fast, slow = still.explained.panels
+        return [(f / numpy.linalg.norm(f), s / numpy.linalg.norm(s), 1e3 * c) for f, s, c in zip(fast, slow, corner)], still.explained.matrix
+    corner, fast, slow, _ = still.fitted.detector.placed()
+    return list(zip(fast, slow, corner)), still.fitted.matrix
 
 
-def experiments(stills, model, folder, refined=False):
-    """DIALS' experiment list of stills, as indexed or as their pixels have it. folder: names of images are relative to it."""
+def experiments(stills, model, folder, refined=False, plane=False):
+    """DIALS' experiment list of stills, as indexed or as their pixels have it. folder: names of images are relative to it.
+    plane: one panel of the size of the largest, where photons are absorbed."""
     content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
                "scan": [], "crystal": [], "profile": [], "scaling_model": []}
     for number, still in enumerate(stills):
         photograph, detector = still.photograph, still.fitted.detector
-        fast, slow, corner, matrix = _places(still, refined)
-        slow_pixels, fast_pixels = still.shape
+        places, matrix = _places(still, refined)
+        panels = detector.panels
+        if plane:
+            fast, slow, normal = detector.axes()
+            panels, places = ONE, [(fast, slow, detector.corner() + _depth(detector) * normal)]
+        sizes = panels.size.tolist() if panels.size is not None else [detector.panels.size.max(axis=0).tolist() if detector.panels.size is not None else still.shape]
+        raw = [(0, 0)] if panels.raw is None else panels.raw.tolist()
         content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,
                                       "crystal": number, "imageset": number})
         frame = re.fullmatch(r"(.+):(\d+)", still.image)
@@ -410,12 +484,14 @@ def experiments(stills, model, folder, refined=False):
                                 "divergence": 0, "sigma_divergence": 0, "polarization_normal": [0, 1, 0],
                                 "polarization_fraction": photograph.polarization, "flux": 0, "transmission": 1})
         content["detector"].append({"panels": [{
-            "name": "Panel", "type": "SENSOR_PAD", "fast_axis": list(fast), "slow_axis": list(slow),
-            "origin": list(corner), "raw_image_offset": [0, 0], "image_size": [fast_pixels, slow_pixels],
-            "pixel_size": [detector.pixel, detector.pixel], "trusted_range": [0, min(photograph.cutoff, 1e9)],
+            "name": f"Panel {i}" if len(panels) > 1 else "Panel", "type": "SENSOR_PAD", "fast_axis": list(fast), "slow_axis": list(slow),
+            "origin": list(corner), "raw_image_offset": list(begin[::-1]), "image_size": list(size[::-1]),
+            "pixel_size": [detector.pixel, detector.pixel],
+            "trusted_range": [min(0, photograph.lowest), min(photograph.cutoff * photograph.gain + photograph.zero, 1e9)],
             "thickness": photograph.thickness, "material": photograph.material,
-            "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": 1.0,
-            "pedestal": 0.0, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}]})
+            "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": photograph.gain,
+            "pedestal": photograph.zero, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
+            for i, ((fast, slow, corner), size, begin) in enumerate(zip(places, sizes, raw))]})
         content["crystal"].append({"__id__": "crystal", "space_group_hall_symbol": model.hall,
                                    **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(matrix))}})
     return content
@@ -427,11 +503,14 @@ def reflections(stills):
     for number, still in enumerate(stills):
         use = still.fitted.indexed
         at, light = still.found.at[use], still.found.light[use]
+        panels = still.fitted.detector.panels
+        panel = panels.number(at)
+        at = at - panels.begin[panel][:, ::-1]
         low = numpy.floor(at).astype(int) - BOX // 2
         count = len(at)
         frame = numpy.full((count, 1), 0.5)
         parts.append({"miller_index": still.fitted.hkl[use].astype("i4"), "id": numpy.full(count, number, "i4"),
-                      "panel": numpy.zeros(count, "u8"),
+                      "panel": panel.astype("u8"),
                       "bbox": numpy.column_stack([low[:, 0], low[:, 0] + BOX, low[:, 1], low[:, 1] + BOX, numpy.zeros(count),
                                                   numpy.ones(count)]).astype("i4"),
                       "xyzobs.px.value": numpy.hstack([at, frame]),
@@ -468,11 +547,11 @@ def _page(stills, table):
 
 def _off_by_radius(still):
     fitted, use = still.fitted, still.fitted.indexed & (still.found.light > _STRONG)
-    away = still.found.at[use] + fitted.off[use] - numpy.array(fitted.detector.centre)
-    radius = numpy.linalg.norm(away, axis=1)
+    spots, away = (fitted.detector.across(at) for at in (still.found.at[use], still.found.at[use] + fitted.off[use]))
+    off, radius = away - spots, numpy.linalg.norm(away, axis=1)
     along = away / radius[:, None]
-    radial = (fitted.off[use] * along).sum(axis=1)
-    tangential = fitted.off[use][:, 1] * along[:, 0] - fitted.off[use][:, 0] * along[:, 1]
+    radial = (off * along).sum(axis=1)
+    tangential = off[:, 1] * along[:, 0] - off[:, 0] * along[:, 1]
     return _report.table(["pixels from the centre", "spots", "radial", "rms", "tangential", "rms"],
                          [(f"{radius[part].mean():.0f}", len(part), f"{radial[part].mean():.3f}", f"{radial[part].std():.3f}",
                            f"{tangential[part].mean():.3f}", f"{tangential[part].std():.3f}")

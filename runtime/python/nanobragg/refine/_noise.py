@@ -1,0 +1,42 @@
+"""How many units of an image a photon is, where a detector does not count photons: from how the noise grows with the light."""
+
+import numpy
+
+_TILE = 8  # pixels
+_LEAST = 200  # tiles without spots, of which something can be said
+_KNOWN = 1.2  # a factor within which counts of photons cannot be told from others
+
+
+def gain_and_zero(numbers, usable):
+    """The unit per photon, and the number at which there would be no noise. Photons are counted from there: numbers then vary as
+    much as they are, and read-out noise is a constant part of the background.
+
+    numbers: the image; usable: pixels without spots. (1, 0) where they seem to be photons, or where too few pixels say it.
+    """
+    slow, fast = (n // _TILE * _TILE for n in numbers.shape)
+    tiled = lambda image: image[:slow, :fast].reshape(slow // _TILE, _TILE, -1, _TILE).swapaxes(1, 2).reshape(-1, _TILE, _TILE)
+    tiles = tiled(numbers)[tiled(usable).all(axis=(1, 2))]
+    if len(tiles) < _LEAST:
+        return 1.0, 0.0
+    mean = tiles.mean(axis=(1, 2))
+    # Without slopes, which are no noise.
+    rest = tiles - tiles.mean(axis=1, keepdims=True) - tiles.mean(axis=2, keepdims=True) + mean[:, None, None]
+    variance = (rest**2).sum(axis=(1, 2)) / (_TILE - 1)**2
+    # Tiles of the same light, without those that spots reach, have one point.
+    points = []
+    for part in numpy.array_split(numpy.argsort(mean), 40):
+        kept = part[variance[part] <= 3 * numpy.median(variance[part])]
+        points.append((mean[kept].mean(), variance[kept].mean()))
+    level, noise = numpy.array(points).T
+    weight = 1 / numpy.maximum(noise, 1e-6 * noise.max() + 1e-12)
+    for _ in range(10):
+        middle, height = numpy.average(level, weights=weight**2), numpy.average(noise, weights=weight**2)
+        slope = (weight**2 * (level - middle)) @ (noise - height) / max(weight**2 @ (level - middle)**2, 1e-12)
+        left = numpy.abs(noise - height - slope * (level - middle)) * weight
+        weight = 1 / numpy.maximum(noise, 1e-12) / numpy.sqrt(1 + (left / max(2 * numpy.median(left), 1e-6))**2)
+    if not slope > 0 or not numpy.isfinite(slope):
+        return 1.0, 0.0
+    zero = middle - height / slope
+    if 1 / _KNOWN < slope < _KNOWN and abs(zero) < 1:
+        return 1.0, 0.0
+    return float(slope), float(zero)
