@@ -175,12 +175,6 @@ def chosen(table, scan, most):
     return rows[numpy.cumsum(numpy.prod(numpy.diff(table["bbox"][rows].astype(float))[:, ::2], axis=1)) < most]
 
 
-def _from(place, shape):
-    """How far pixels are from a place (fast, slow)."""
-    slow, fast = (numpy.arange(n, dtype="f4") + 0.5 for n in shape)
-    return numpy.hypot(fast[None, :] - place[0], slow[:, None] - place[1])
-
-
 def of_other_crystals(table, scan, listed):
     """Boxes and panels of reflections of other experiments on a scan's images, frames counted as the scan's."""
     images = [experiment.get("imageset") for experiment in listed["experiment"]]
