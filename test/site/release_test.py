@@ -48,7 +48,7 @@ class Release(unittest.TestCase):
         self.changed("tools/packaging/spack/package.py", r'version\("0[^"]+', 'version("0.0.9')
 
     def test_a_long_entry(self):
-        self.changed("CHANGELOG.md", r"\n- ", "\n" + "- one\n" * 21 + "- ")
+        self.changed("CHANGELOG.md", r"(\n## \d\S*\n\n)", r"\1" + "- one\n" * 21)
 
     def test_the_spack_recipe_is_python(self):
         tree = ast.parse((ROOT / "tools/packaging/spack/package.py").read_text())
