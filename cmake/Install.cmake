@@ -21,6 +21,11 @@ install(FILES ${CMAKE_BINARY_DIR}/NanoBraggConfig.cmake
               ${CMAKE_BINARY_DIR}/NanoBraggConfigVersion.cmake
         DESTINATION ${package_dir})
 
+# For builds without CMake. Its paths are from where the file stands, so that a tree may be moved.
+file(RELATIVE_PATH NB_PC_INCLUDE ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+configure_file(cmake/nanobragg.pc.in nanobragg.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/nanobragg.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 # Completion for bash: one file, which bash looks for under the name of each program.
 set(completion ${CMAKE_BINARY_DIR}/completion/nb-sim)
 add_custom_command(OUTPUT ${completion}

@@ -68,7 +68,8 @@ struct OutputOptions {
   std::optional<std::string> pngFile;
   bool pngRings = false; ///< with a scale bar
   bool nexusBitshuffle = false;
-  std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, streamFile, shotsFile;
+  std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, streamFile, shotsFile, mtzFile,
+      mapFile;
   std::optional<std::string> dumpFile; ///< write the structure factors here (-dump with -hkl)
   double intScale = 0, pgmScale = 0;   ///< <= 0: automatic
   CountingOptions counting;
@@ -82,9 +83,10 @@ struct Shard {
 
 /// Many images from one run.
 struct SeriesOptions {
-  std::optional<std::int64_t> frames; ///< 0: as many as the scan of --expt has
-  std::optional<double> oscPerFrame;  ///< degrees
-  std::optional<std::string> shots;   ///< table, or experiments of DIALS
+  std::optional<std::int64_t> frames;  ///< 0: as many as the scan of --expt has
+  std::optional<double> oscPerFrame;   ///< degrees
+  std::optional<std::string> shots;    ///< table, or experiments of DIALS
+  std::optional<std::string> lattices; ///< table of the crystals that all images show
   bool resume = false;
   std::optional<Shard> shard;
   std::optional<int> deal; ///< the socket on which a shard asks for its images; unset: every N-th

@@ -68,7 +68,7 @@ std::vector<Exclusion> makeTable() {
             "the engines are compared on the processor, to which --device=gpu-on-cpu gives a GPU's "
             "program",
             onGpu, "cuda");
-  const Names series = {"--frames", "--shots"};
+  const Names series = {"--frames", "--shots", "--lattices"};
   for (const Names &group : actions())
     table.add(series, group, "a series makes images, and the second takes their place");
   table.add(
@@ -81,14 +81,16 @@ std::vector<Exclusion> makeTable() {
             "each makes structure factors depend on the energy");
   table.add({"--geom"}, {"--expt"}, "both say where the detector is");
   table.add({"--frames"}, {"--shots"}, "both say which images there are");
+  table.add({"--lattices"}, {"--shots"}, "both say which crystals images show");
   table.add({"-curved_det"},
-            {"--write-refl", "--write-stream", "--png-rings", "--write-expt", "--cbf", "--nexus"},
+            {"--write-refl", "--write-stream", "--png-rings", "--write-expt", "--cbf", "--nexus",
+             "--write-map"},
             "the second is for flat panels");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
   table.add({"--pixels"},
             {"-intfile", "-noisefile", "-pgmfile", "--png", "--cbf", "--nexus", "--write-expt",
-             "--write-refl", "--write-stream", "--frames", "--shots", "--trace-pixel", "-printout",
-             "-printout_pixel"},
+             "--write-refl", "--write-stream", "--write-map", "--frames", "--shots", "--lattices",
+             "--trace-pixel", "-printout", "-printout_pixel"},
             "a list of pixels is no image");
   table.add({"-dead_time"}, {"-noisefile"},
             "noise is that of photons that are all counted, and a dead pixel misses some");

@@ -41,9 +41,10 @@ FlagGroup inputFlags() {
           {.spellings = {"-hkl"},
            .values = "FILE",
            .fallback = "none",
-           .help = "structure factors, told by content: lines of h k l F of the P1 cell; MTZ or "
-                   "mmCIF amplitudes (FILE:COLUMN for another than the obvious one), expanded to "
-                   "P1; or a model, PDB or mmCIF, from which they are calculated. Plain or gzip",
+           .help = "structure factors, told by content: lines of h k l F of the P1 cell; MTZ, CIF "
+                   "or SHELX reflections (FILE:COLUMN for another than the obvious one), expanded "
+                   "to P1; or a model, PDB or CIF, from which they are calculated, or several with "
+                   "weights (a.pdb:0.7,b.pdb:0.3). Plain or gzip",
            .apply = [](CommandLine &line, const Values &v) { line.files.hkl = v.text(); }},
           {.spellings = {"--hkl-channels"},
            .values = "FILE",

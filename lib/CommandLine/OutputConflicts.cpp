@@ -36,6 +36,8 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
   add(files, "--write-refl", o.reflFile);
   add(files, "--write-shots", o.shotsFile);
   add(files, "--write-stream", o.streamFile);
+  add(files, "--write-mtz", o.mtzFile);
+  add(files, "--write-map", o.mapFile);
   add(files, "-dump", o.dumpFile);
   add(files, "--timing", line.tool.timingFile);
   return files;
@@ -44,8 +46,13 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
 std::vector<NamedFile> inputsOf(const CommandLine &line) {
   const InputFiles &f = line.files;
   std::vector<NamedFile> files;
-  if (f.hkl)
-    files.push_back({"-hkl", io::splitLabel(*f.hkl).name});
+  if (f.hkl) {
+    const auto models = io::weightedModels(*f.hkl);
+    for (const io::NameAndWeight &model : models)
+      files.push_back({"-hkl", model.name});
+    if (models.empty())
+      files.push_back({"-hkl", io::splitLabel(*f.hkl).name});
+  }
   add(files, "--hkl-channels", f.hklChannels);
   std::error_code ignored;
   if (f.hklChannels && fs::is_regular_file(*f.hklChannels, ignored))
@@ -65,6 +72,7 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   add(files, "--geom", f.geometry);
   add(files, "--spectrum", f.spectrum);
   add(files, "--shots", line.series.shots);
+  add(files, "--lattices", line.series.lattices);
   add(files, "--pixels", f.pixels);
   for (const BackgroundFile &table : f.backgrounds)
     if (!stockMaterial(table.name))

@@ -98,6 +98,22 @@ FlagGroup outputFlags() {
                    "orientation, cell, weight and so on",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.shotsFile = v.text(); },
            .with = "--shots"},
+          {.spellings = {"--write-mtz"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "the structure factors that the images have, as an MTZ file of F, F(+) and F(-) "
+                   "in the space group of -hkl or --expt: what a data set is to give back",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.mtzFile = v.text(); },
+           .idle = {&idle::noImage}},
+          {.spellings = {"--write-map"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "of what reflection the Bragg light of each pixel is, a NumPy array of five "
+                   "images: h, k, l "
+                   "(fractions, at the pixel's centre), wavelength in A and partiality, of the "
+                   "crystal that is brightest there; takes two to four renderings more",
+           .apply = [](CommandLine &line, const Values &v) { line.outputs.mapFile = v.text(); },
+           .idle = {&idle::noImage}},
           {.spellings = {"-nonoise"},
            .fallback = "off",
            .help = "no noise image, unless a later flag switches it back on",

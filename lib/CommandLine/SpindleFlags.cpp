@@ -66,6 +66,15 @@ FlagGroup spindleFlags() {
                "stills: one image for each line of a table, whose first line names flags (misset "
                "cell fluence seed ...) and the others their values, or for each image of an .expt",
            .apply = [](CommandLine &line, const Values &v) { line.series.shots = v.text(); }},
+          {.spellings = {"--lattices"},
+           .values = "FILE",
+           .fallback = "one crystal",
+           .help =
+               "crystals that share the image, or the images of --frames: a table as that of "
+               "--shots, a line for each, with the columns weight, turn (a rotation from the "
+               "run's orientation, degrees about lab x, y and z at once), from and to (where it "
+               "is there, degrees of the spindle): a split crystal",
+           .apply = [](CommandLine &line, const Values &v) { line.series.lattices = v.text(); }},
           {.spellings = {"--resume"},
            .fallback = "off",
            .help =
@@ -83,10 +92,10 @@ FlagGroup spindleFlags() {
           {.spellings = {"--deal"},
            .values = "FD",
            .fallback = "every N-th image",
-           .help = "of --shard, for programs that start nb-sim: it asks on this open socket which "
-                   "block of images it makes next, by a byte, and gets a number on a line. All "
-                   "shards together get 0, 1, 2 and so on, each once, and one more each, which is "
-                   "none and the end",
+           .help = "with --shard, for programs that start the shards: an open socket on which this "
+                   "shard asks for its next block of images. It sends a byte and reads a line "
+                   "with the number of the block. Blocks count from 0 over all shards; a number "
+                   "beyond the last block ends the shard",
            .range = Range::between(0, 1e6),
            .apply = [](CommandLine &line, const Values &v) { line.series.deal = int(v.integer()); },
            .with = "--shard"},

@@ -23,8 +23,9 @@ std::int64_t step(std::int64_t idum) {
   return next < 0 ? next + modulus : next;
 }
 
-/// Logarithm of the gamma function (Lanczos): single precision at both ends, double inside.
-float logGamma(float argument) {
+/// Logarithm of the gamma function (Lanczos): the precision of Real at both ends, double inside.
+template <typename Real>
+Real logGamma(Real argument) {
   static constexpr double coefficients[] = {76.18009172947146,     -86.50532032941677,
                                             24.01409824083091,     -1.231739572450155,
                                             0.1208650973866179e-2, -0.5395239384953e-5};
@@ -35,12 +36,13 @@ float logGamma(float argument) {
   double denominator = x;
   for (double c : coefficients)
     series += c / ++denominator;
-  return float(-shifted + std::log(2.5066282746310005 * series / x));
+  return Real(-shifted + std::log(2.5066282746310005 * series / x));
 }
 
 } // namespace
 
-float Ran1::uniform(std::int64_t &idum) {
+template <typename Real>
+Real Ran1Of<Real>::uniform(std::int64_t &idum) {
   // Seeds beyond the modulus would index outside the table; the residue gives the same sequence.
   if (idum >= modulus || idum <= -modulus)
     idum %= modulus;
@@ -60,36 +62,38 @@ float Ran1::uniform(std::int64_t &idum) {
   last = shuffle[j];
   shuffle[j] = idum;
   constexpr double largest = 1.0 - 1.2e-7;
-  const float deviate = float(1.0 / double(modulus) * double(last));
-  return deviate > largest ? float(largest) : deviate;
+  const Real deviate = Real(1.0 / double(modulus) * double(last));
+  return deviate > largest ? Real(largest) : deviate;
 }
 
-float Ran1::gaussian(std::int64_t &idum) {
+template <typename Real>
+Real Ran1Of<Real>::gaussian(std::int64_t &idum) {
   if (hasSpare) {
     hasSpare = false;
     return spareGaussian;
   }
-  float v1, v2, square;
+  Real v1, v2, square;
   do {
-    v1 = float(2.0 * uniform(idum) - 1.0);
-    v2 = float(2.0 * uniform(idum) - 1.0);
+    v1 = Real(2.0 * uniform(idum) - 1.0);
+    v2 = Real(2.0 * uniform(idum) - 1.0);
     square = v1 * v1 + v2 * v2;
-  } while (square >= 1.0f || square == 0.0f);
-  const float factor = float(std::sqrt(-2.0 * std::log(double(square)) / square));
+  } while (square >= 1 || square == 0);
+  const Real factor = Real(std::sqrt(-2.0 * std::log(double(square)) / square));
   spareGaussian = v1 * factor;
   hasSpare = true;
   return v2 * factor;
 }
 
-float Ran1::poisson(float mean, std::int64_t &idum) {
+template <typename Real>
+Real Ran1Of<Real>::poisson(Real mean, std::int64_t &idum) {
   const double mean64 = mean;
   if (mean64 > 1.0e6)
-    return float(mean64 + std::sqrt(mean64) * gaussian(idum));
+    return Real(mean64 + std::sqrt(mean64) * gaussian(idum));
 
   if (mean64 < 12.0) {
     // Waiting times are exponential: multiply uniforms until the product passes exp(-mean).
-    const float limit = float(std::exp(-mean64));
-    float deviate = -1, product = 1;
+    const Real limit = Real(std::exp(-mean64));
+    Real deviate = -1, product = 1;
     do {
       ++deviate;
       product *= uniform(idum);
@@ -98,22 +102,25 @@ float Ran1::poisson(float mean, std::int64_t &idum) {
   }
 
   // Rejection under a Lorentzian.
-  const float width = float(std::sqrt(2.0 * mean64));
-  const float logMean = float(std::log(mean64));
-  const float norm = mean * logMean - logGamma(float(mean64 + 1.0));
-  float deviate, ratio;
+  const Real width = Real(std::sqrt(2.0 * mean64));
+  const Real logMean = Real(std::log(mean64));
+  const Real norm = mean * logMean - logGamma(Real(mean64 + 1.0));
+  Real deviate, ratio;
   do {
-    float lorentzian;
+    Real lorentzian;
     do {
-      lorentzian = float(std::tan(std::numbers::pi * uniform(idum)));
+      lorentzian = Real(std::tan(std::numbers::pi * uniform(idum)));
       deviate = width * lorentzian + mean;
-    } while (deviate < 0.0f);
+    } while (deviate < 0);
     deviate = std::floor(deviate);
-    const float square = lorentzian * lorentzian;
-    const float exponent = deviate * logMean - logGamma(float(deviate + 1.0)) - norm;
-    ratio = float(0.9 * (1.0 + square) * std::exp(double(exponent)));
+    const Real square = lorentzian * lorentzian;
+    const Real exponent = deviate * logMean - logGamma(Real(deviate + 1.0)) - norm;
+    ratio = Real(0.9 * (1.0 + square) * std::exp(double(exponent)));
   } while (uniform(idum) > ratio);
   return deviate;
 }
+
+template class Ran1Of<float>;
+template class Ran1Of<double>;
 
 } // namespace nanobragg

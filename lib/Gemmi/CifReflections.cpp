@@ -1,9 +1,11 @@
 #include "lib/Gemmi/AmplitudeColumn.h"
+#include "lib/Gemmi/CoreCif.h"
 #include "lib/Gemmi/Expansion.h"
 #include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Guard.h"
 #include "lib/Gemmi/Reflections.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gemmi/cif.hpp>
 #include <gemmi/refln.hpp>
@@ -11,7 +13,7 @@
 namespace nanobragg::io {
 namespace {
 
-constexpr const char *as = "mmCIF";
+constexpr const char *as = "CIF";
 const std::vector<std::string_view> usual = {"F_meas_au", "F_meas", "F_calc_au", "F_calc"};
 /// Where phases are asked for.
 const std::vector<std::string_view> usualWithPhase = {"F_calc_au", "F_calc", "F_meas_au", "F_meas"};
@@ -43,6 +45,20 @@ std::string sigmaOf(const std::string &tag) {
   return tag.substr(0, measured) + "_sigma";
 }
 
+/// Measured intensities go before calculated amplitudes.
+void preferMeasured(std::vector<NamedColumn> &columns) {
+  const auto isCalculated = [](const NamedColumn &column) {
+    return column.label == "F_calc" || column.label == "F_calc_au";
+  };
+  const auto is = [&](ColumnKind kind) {
+    return std::any_of(columns.begin(), columns.end(), [&](const NamedColumn &column) {
+      return column.kind == kind && !isCalculated(column);
+    });
+  };
+  if (is(ColumnKind::Intensity) && !is(ColumnKind::Amplitude))
+    columns.erase(std::remove_if(columns.begin(), columns.end(), isCalculated), columns.end());
+}
+
 /// The phases of a column of amplitudes.
 std::size_t phaseColumnOf(const std::string &path, const std::vector<NamedColumn> &columns,
                           const AmplitudeChoice &choice) {
@@ -61,9 +77,11 @@ std::size_t phaseColumnOf(const std::string &path, const std::vector<NamedColumn
 gemmi::ReflnBlock blockOf(const std::string &path, const std::string &content) {
   gemmi::cif::Document document =
       gemmi::cif::read_memory(content.data(), content.size(), path.c_str());
-  for (gemmi::cif::Block &block : document.blocks)
+  for (gemmi::cif::Block &block : document.blocks) {
+    renameAsMmcif(block);
     if (block.find_loop("_refln.index_h").get_loop())
       return gemmi::ReflnBlock(std::move(block));
+  }
   throw FileError(path, "is a CIF file without reflections (_refln.index_h) and without a model "
                         "(_atom_site); -hkl needs either");
 }
@@ -92,6 +110,8 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
       const std::string label = loop.tags[i].substr(block.tag_offset());
       columns.push_back({label, kindOf(label), i, sigmaOf(label)});
     }
+    if (file.label.empty() && !phases)
+      preferMeasured(columns);
     const AmplitudeChoice choice =
         phases ? chooseAmplitudes(path, file.label, onlyAmplitudes(columns), usualWithPhase)
                : chooseAmplitudes(path, file.label, columns, usual);

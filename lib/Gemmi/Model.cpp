@@ -1,5 +1,6 @@
 #include "lib/Gemmi/Model.h"
 
+#include "lib/Gemmi/CoreCif.h"
 #include "lib/Gemmi/Guard.h"
 #include "lib/IO/MemoryLimit.h"
 
@@ -60,9 +61,12 @@ gemmi::Structure structureOf(const std::string &path, const std::string &content
     return gemmi::read_pdb_string(recordsOfCrystal(content), path);
   gemmi::cif::Document document =
       gemmi::cif::read_memory(content.data(), content.size(), path.c_str());
-  for (gemmi::cif::Block &block : document.blocks)
+  for (gemmi::cif::Block &block : document.blocks) {
     if (block.find_loop("_atom_site.Cartn_x").get_loop())
       return gemmi::make_structure_from_block(block);
+    if (gemmi::Structure structure = structureOfCoreCif(block); !structure.models.empty())
+      return structure;
+  }
   throw FileError(path, "is a CIF file without atoms (_atom_site)");
 }
 
@@ -70,7 +74,8 @@ const gemmi::SpaceGroup &groupOf(const std::string &path, const gemmi::Structure
   const gemmi::SpaceGroup *group = structure.find_spacegroup();
   if (!group && !structure.spacegroup_hm.empty())
     throw FileError(path, "has the space group '" + structure.spacegroup_hm +
-                              "', which is unknown; write its usual name into the file");
+                              "', which is not in the tables of settings; transform "
+                              "the model to a usual setting, or write the usual name of this one");
   return group ? *group : gemmi::get_spacegroup_p1();
 }
 
@@ -327,6 +332,33 @@ gemmi::Structure crystalOf(const std::string &path, const std::string &content,
   return structure;
 }
 
+/// Multiplies all occupancies.
+void shareCrystal(gemmi::Structure &structure, double share) {
+  for (gemmi::Chain &chain : structure.models.front().chains)
+    for (gemmi::Residue &residue : chain.residues)
+      for (gemmi::Atom &atom : residue.atoms)
+        atom.occ = float(atom.occ * share);
+}
+
+/// Adds the atoms of another model with its share of the crystal.
+void join(gemmi::Structure &structure, const ModelPart &part,
+          const std::optional<std::array<double, 6>> &cell, std::vector<std::string> &warnings) {
+  gemmi::Structure other = crystalOf(part.path, part.content, part.format, cell, warnings);
+  const std::array<double, 6> a = numbersOf(structure.cell), b = numbersOf(other.cell);
+  constexpr double rounding = 1e-4;
+  for (std::size_t i = 0; i < 6; ++i)
+    if (std::fabs(a[i] / b[i] - 1) > rounding)
+      throw FileError(part.path, "has another unit cell than the first model; models with weights "
+                                 "share one crystal");
+  if (&groupOf(part.path, other) != &groupOf(structure.name, structure))
+    throw FileError(part.path, "is in another space group than the first model; models with "
+                               "weights share one crystal");
+  shareCrystal(other, part.share);
+  auto &chains = structure.models.front().chains;
+  chains.insert(chains.end(), other.models.front().chains.begin(),
+                other.models.front().chains.end());
+}
+
 } // namespace
 
 std::optional<std::array<double, 6>>
@@ -346,6 +378,9 @@ StructureFactors factorsOfModel(const std::string &path, const std::string &cont
   return withGemmi(path, "a model", [&] {
     std::vector<std::string> warnings;
     gemmi::Structure structure = crystalOf(path, content, format, cell, warnings);
+    shareCrystal(structure, options.share);
+    for (const ModelPart &part : options.others)
+      join(structure, part, cell, warnings);
     StructureFactors result = FactorsOfModel(path, structure, options).calculate();
     result.warnings = warnings;
     return result;

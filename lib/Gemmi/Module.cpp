@@ -3,6 +3,7 @@
 #include "lib/Gemmi/MergedReflections.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
+#include "lib/Gemmi/Shelx.h"
 #include "lib/IO/ModuleCall.h"
 
 using namespace nanobragg::io;
@@ -14,8 +15,9 @@ using Cell = std::optional<std::array<double, 6>>;
 bool read(const NameAndLabel &file, const std::string &content, StructureFactorFormat format,
           double defaultF, bool phases, StructureFactors &result, std::string &error) {
   return caught(error, [&] {
-    result = format == StructureFactorFormat::Mtz
-                 ? readMtz(file, content, defaultF, phases)
+    result = format == StructureFactorFormat::Mtz ? readMtz(file, content, defaultF, phases)
+             : format == StructureFactorFormat::Shelx
+                 ? readShelx(file, content, defaultF)
                  : readCifReflections(file, content, defaultF, phases);
   });
 }
@@ -29,9 +31,10 @@ bool calculate(const std::string &path, const std::string &content, StructureFac
 bool cell(const std::string &path, const std::string &content, StructureFactorFormat format,
           Cell &result, std::string &error) {
   return caught(error, [&] {
-    result = format == StructureFactorFormat::Mtz ? cellOfMtz(path, content)
-             : isModel(format)                    ? cellOfModel(path, content, format)
-                                                  : cellOfCifReflections(path, content);
+    result = format == StructureFactorFormat::Mtz     ? cellOfMtz(path, content)
+             : format == StructureFactorFormat::Shelx ? cellOfShelx(path)
+             : isModel(format)                        ? cellOfModel(path, content, format)
+                                                      : cellOfCifReflections(path, content);
   });
 }
 

@@ -18,10 +18,13 @@ namespace nanobragg::io {
 
 struct DialsBeam {
   Vec3 direction{0, 0, 1}; ///< unit, from the sample to the source
-  double wavelength = 1;
+  double wavelength = 1;   ///< of a polychromatic beam the middle of its range
+  /// The shortest and the longest wavelength of a polychromatic beam.
+  std::optional<std::array<double, 2>> wavelengthRange{};
   Vec3 polarizationNormal{0, 1, 0}; ///< normal to the plane in which the field oscillates
   double polarizationFraction = 0.999;
   double flux = 0;
+  std::string probe = "x-ray";                   ///< or electron, neutron
   std::vector<std::array<double, 2>> spectrum{}; ///< wavelength, weight; not part of an .expt
 };
 

@@ -205,16 +205,21 @@ private:
 DialsBeam beamOf(const Model &model) {
   DialsBeam beam;
   beam.direction = model.direction("direction", beam.direction);
-  const json *range = model.find("wavelength_range");
-  if (range && !model.find("wavelength"))
-    model.refuse("is polychromatic (\"wavelength_range\"); give the spectrum with --spectrum and a "
-                 "monochromatic beam");
-  beam.wavelength = model.number("wavelength", 0);
+  if (!model.find("wavelength"))
+    beam.wavelengthRange = model.numbers<2>("wavelength_range");
+  if (const auto &range = beam.wavelengthRange) {
+    if (!((*range)[0] > 0 && (*range)[1] > (*range)[0]))
+      model.refuse("has a \"wavelength_range\" that is not two ascending numbers above 0");
+    beam.wavelength = ((*range)[0] + (*range)[1]) / 2;
+  } else {
+    beam.wavelength = model.number("wavelength", 0);
+  }
   if (!(beam.wavelength > 0))
     model.refuse("has no \"wavelength\" above 0");
   beam.polarizationNormal = model.direction("polarization_normal", beam.polarizationNormal);
   beam.polarizationFraction = model.number("polarization_fraction", beam.polarizationFraction);
   beam.flux = model.number("flux", 0);
+  beam.probe = model.text("probe", beam.probe);
   return beam;
 }
 

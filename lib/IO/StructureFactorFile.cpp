@@ -2,9 +2,11 @@
 
 #include "lib/IO/Module.h"
 #include "lib/IO/ModuleCall.h"
+#include "lib/IO/TextScanner.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -41,6 +43,22 @@ bool hasPdbRecord(std::string_view content) {
   return false;
 }
 
+/// Does the first line have h k l in columns of four characters and two numbers in columns of
+/// eight, and does a line with the reflection 0 0 0 end the list? Lines of h k l F have neither.
+bool isShelx(std::string_view content) {
+  constexpr std::string_view end = "\n   0   0   0";
+  const std::string_view line = content.substr(0, content.find('\n'));
+  constexpr std::size_t ends[] = {3, 7, 11, 19, 27};
+  for (const std::size_t last : ends)
+    if (last >= line.size() || !(std::isdigit((unsigned char)line[last]) || line[last] == '.'))
+      return false;
+  const auto number = [&](std::size_t from, std::size_t count) {
+    return line.substr(from, count).find_first_not_of(" -+0123456789.") == line.npos;
+  };
+  return number(0, 28) && line.substr(12, 8).find('.') != line.npos &&
+         content.find(end) != content.npos;
+}
+
 } // namespace
 
 StructureFactorFormat formatOf(std::string_view content) {
@@ -58,14 +76,15 @@ StructureFactorFormat formatOf(std::string_view content) {
     if (start == line.npos || line[start] == '#')
       continue;
     if (!std::isalpha((unsigned char)line[start]))
-      return StructureFactorFormat::Text;
+      return isShelx(content) ? StructureFactorFormat::Shelx : StructureFactorFormat::Text;
     if (!startsWithAnyCase(line.substr(start), "data_"))
       return hasPdbRecord(content) ? StructureFactorFormat::Pdb : StructureFactorFormat::Text;
     // A model may come with its reflections: those are meant to be used as they are.
-    if (content.find("_refln.index_h") != content.npos)
+    const auto has = [&](const char *tag) { return content.find(tag) != content.npos; };
+    if (has("_refln.index_h") || has("_refln_index_h"))
       return StructureFactorFormat::CifReflections;
-    return content.find("_atom_site.") != content.npos ? StructureFactorFormat::CifModel
-                                                       : StructureFactorFormat::CifReflections;
+    return has("_atom_site.") || has("_atom_site_fract_x") ? StructureFactorFormat::CifModel
+                                                           : StructureFactorFormat::CifReflections;
   }
   return StructureFactorFormat::Text;
 }
@@ -77,6 +96,31 @@ NameAndLabel splitLabel(const std::string &word) {
       word.find('/', colon) != word.npos || std::filesystem::exists(word, ignored))
     return {word, ""};
   return {word.substr(0, colon), word.substr(colon + 1)};
+}
+
+std::vector<NameAndWeight> weightedModels(const std::string &word) {
+  std::error_code ignored;
+  std::vector<NameAndWeight> models;
+  if (word.find(',') == word.npos || std::filesystem::exists(word, ignored))
+    return models;
+  double sum = 0;
+  for (std::size_t at = 0; at <= word.size();) {
+    const std::size_t end = std::min(word.find(',', at), word.size());
+    const auto [name, label] = splitLabel(word.substr(at, end - at));
+    double weight = 1;
+    if (!label.empty() && (parseNumber(label.data(), label.data() + label.size(), weight) !=
+                               label.data() + label.size() ||
+                           !(weight > 0 && std::isfinite(weight))))
+      throw FileError(name, "has the weight " + io::quoted(label) +
+                                ", which is no number above 0; "
+                                "several models are written as a.pdb:0.7,b.pdb:0.3");
+    models.push_back({name, weight});
+    sum += weight;
+    at = end + 1;
+  }
+  for (NameAndWeight &model : models)
+    model.weight /= sum;
+  return models;
 }
 
 StructureFactors readReflections(const NameAndLabel &file, const std::string &content,

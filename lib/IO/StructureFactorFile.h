@@ -18,8 +18,9 @@ namespace nanobragg::io {
 enum class StructureFactorFormat {
   Text,           ///< lines of h k l F
   Mtz,            ///< merged reflections of CCP4
-  CifReflections, ///< mmCIF, _refln
-  CifModel,       ///< mmCIF, _atom_site
+  CifReflections, ///< mmCIF or core CIF, _refln
+  CifModel,       ///< mmCIF or core CIF, _atom_site
+  Shelx,          ///< F^2 in columns of fixed width, beside them an .ins file
   Pdb,            ///< coordinates
   XdsAscii,       ///< intensities of XDS
   CrystfelList    ///< intensities of CrystFEL
@@ -32,6 +33,19 @@ inline bool isModel(StructureFactorFormat format) {
   return format == StructureFactorFormat::CifModel || format == StructureFactorFormat::Pdb;
 }
 
+/// Does the file list the reflections of an asymmetric unit, with its cell and space group?
+inline bool listsReflections(StructureFactorFormat format) {
+  return format == StructureFactorFormat::Mtz || format == StructureFactorFormat::CifReflections ||
+         format == StructureFactorFormat::Shelx;
+}
+
+/// One of several models that share a crystal, as conformations do.
+struct ModelPart {
+  std::string path, content;
+  StructureFactorFormat format;
+  double share; ///< of the crystal
+};
+
 /// How the factors of a model are calculated.
 struct ModelOptions {
   double dmin = 0;       ///< A, resolution limit; must be above 0
@@ -40,6 +54,9 @@ struct ModelOptions {
   bool anomalous = true; ///< add f' and f'' (Cromer and Liberman)
   double wavelength = 1; ///< A, of f' and f''
   bool phases = false;   ///< give the complex factors, too
+  double share = 1;      ///< of the crystal, by which occupancies are multiplied
+  /// Those that have the rest of the crystal, in the same cell and space group.
+  std::vector<ModelPart> others{};
 };
 
 struct StructureFactors {
@@ -61,9 +78,18 @@ struct NameAndLabel {
 };
 NameAndLabel splitLabel(const std::string &word);
 
-/// MTZ and mmCIF reflections: amplitudes, expanded to P1. Without a label the obvious column: F+
-/// and F-, or the one amplitude. `content` as for formatOf. Nodes of the box that the file does not
-/// list get `defaultF`, those that the space group extinguishes 0. With `phases` amplitudes are
+/// Several models with weights: "a.pdb:0.7,b.pdb:0.3", or without numbers of the same weight.
+/// Weights are divided by their sum. Empty where the word is no such list, or names a file. Throws
+/// FileError for a weight that is none.
+struct NameAndWeight {
+  std::string name;
+  double weight;
+};
+std::vector<NameAndWeight> weightedModels(const std::string &word);
+
+/// MTZ, CIF and SHELX reflections: amplitudes, expanded to P1. Without a label the obvious column:
+/// F+ and F-, or the one amplitude. `content` as for formatOf. Nodes of the box that the file does
+/// not list get `defaultF`, those that the space group extinguishes 0. With `phases` amplitudes are
 /// those that have a phase, and the complex factors come, too. Throws FileError.
 StructureFactors readReflections(const NameAndLabel &file, const std::string &content,
                                  StructureFactorFormat format, double defaultF,

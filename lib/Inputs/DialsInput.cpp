@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 
 namespace nanobragg {
@@ -92,12 +93,40 @@ void takeSensor(const std::string &path, const std::vector<io::DialsPanel> &pane
                               ": its panels have different sensors; all get that of the first");
 }
 
+/// A polychromatic beam of dxtbx says where its spectrum begins and ends; between them it is taken
+/// to be level.
+void takeRange(const std::array<double, 2> &range, const std::string &path, const CommandLine &line,
+               LoadedInputs &loaded) {
+  FlagsFirst flags(line, path, loaded);
+  if (flags.anyOf({"--spectrum", "-sourcefile", "-dispersion", "--bandwidth-sigma"},
+                  "the spectrum"))
+    return;
+  Options &o = loaded.options;
+  const double width = range[1] - range[0], middle = (range[0] + range[1]) / 2;
+  constexpr double fine = 1e-3, most = 1000; // of the wavelength; wavelengths
+  o.dispersion = 100 * width / middle;
+  if (!o.dispersionSteps)
+    o.dispersionSteps =
+        std::int64_t(std::clamp(std::round(width / (fine * middle)) + 1, 2.0, most));
+  char text[256];
+  std::snprintf(text, sizeof text,
+                ": the beam is polychromatic; its spectrum is taken to be level from %g to %g A, "
+                "with %lld wavelengths (-dispsteps); --spectrum=FILE gives a measured one",
+                range[0], range[1], (long long)*o.dispersionSteps);
+  loaded.remarks.push_back(path + text);
+}
+
 void takeBeam(const io::DialsBeam &beam, const std::string &path, const CommandLine &line,
               LoadedInputs &loaded) {
   Options &o = loaded.options;
   FlagsFirst flags(line, path, loaded);
   if (!flags.anyOf({"-lambda", "-energy"}, "the wavelength"))
     o.lambda = beam.wavelength;
+  if (beam.probe != "x-ray")
+    loaded.warnings.push_back(path + ": its beam is of " + beam.probe +
+                              "s, and what scatters here is what scatters X-rays");
+  if (beam.wavelengthRange)
+    takeRange(*beam.wavelengthRange, path, line, loaded);
   const Vec3 direction = scaled(beam.direction, -1);
   if (!flags.anyOf({"-beam_vector"}, "the beam's direction"))
     o.beamVector = direction;

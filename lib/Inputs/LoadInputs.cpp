@@ -117,6 +117,8 @@ void loadHklText(const std::string &path, const std::string &content, io::HklSto
 
 void loadReflections(const std::string &name, const CommandLine &line, io::HklStore *parsed,
                      LoadedInputs &loaded) {
+  if (const auto models = io::weightedModels(name); !models.empty())
+    return loadWeightedModels(models, line, loaded);
   const io::NameAndLabel file = io::splitLabel(name);
   const std::string content = io::readMaybeCompressed(file.name);
   const io::StructureFactorFormat format = io::formatOf(content);
@@ -215,6 +217,8 @@ LoadedInputs loadInputs(const CommandLine &line, Inputs given, io::HklStore *par
   loaded.options = line.options;
   if (line.series.shots)
     loaded.shots = io::readMaybeCompressed(*line.series.shots);
+  if (line.series.lattices)
+    loaded.lattices = io::readMaybeCompressed(*line.series.lattices);
   requireInputs(line, loaded);
   refuseOutputConflicts(line);
   refuseMisleadingNames(line);

@@ -21,6 +21,7 @@ struct LoadedInputs {
   std::vector<io::DialsExperiment> dials;
   bool geometryFromFile = false;    ///< the frame is that of a file, not of a convention
   std::string shots;                ///< content of --shots
+  std::string lattices;             ///< content of --lattices
   std::string hallSymbol;           ///< the structure factors' space group; empty: unknown
   std::vector<std::string> remarks; ///< what was taken from files; one sentence each
   std::vector<std::string>

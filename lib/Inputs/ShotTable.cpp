@@ -6,9 +6,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <span>
 
 namespace nanobragg {
 namespace {
+
+constexpr std::string_view turnColumn = "turn", fromColumn = "from", toColumn = "to";
+constexpr std::string_view ofShots[] = {weightColumn};
+constexpr std::string_view ofLattices[] = {weightColumn, turnColumn, fromColumn, toColumn};
 
 constexpr std::string_view shotFlags[] = {"-misset",
                                           "-cell",
@@ -46,10 +52,13 @@ constexpr std::string_view shotFlags[] = {"-misset",
                                           "-lambda_offset",
                                           "-lambda_scale"};
 
-/// A flag, or the weight.
-using Column = const Flag *;
-
-std::size_t valuesOf(Column column) { return column ? column->maximumValues() : 1; }
+/// A flag, or by its name what is no flag.
+struct Column {
+  const Flag *flag;
+  std::string_view own;
+  std::size_t values() const { return flag ? flag->maximumValues() : own == turnColumn ? 3 : 1; }
+  bool operator==(const Column &) const = default;
+};
 
 /// One line of the table.
 struct Row {
@@ -59,14 +68,22 @@ struct Row {
 
   [[noreturn]] void refuse(const std::string &why) const { throw io::FileError(path, line, why); }
 
-  std::vector<Column> columns() const {
+  /// `own`: those that are no flags.
+  std::vector<Column> columns(std::span<const std::string_view> own) const {
     std::vector<Column> columns;
     for (const std::string &word : words) {
-      const Column column = flagOfColumn(word);
-      if (!column && word != weightColumn)
-        refuse(io::quoted(word) + " is no column of a table of shots; those are flags without "
-                                  "dash: misset, cell, fluence, seed, lambda, phi, N, mosaic and "
-                                  "their like, and weight");
+      const auto found = std::ranges::find(own, word);
+      const Column column{flagOfColumn(word), found == own.end() ? "" : *found};
+      if (!column.flag && column.own.empty()) {
+        std::string names;
+        for (const std::string_view name : own)
+          names += (names.empty() ? "" : ", ") + std::string(name);
+        refuse(io::quoted(word) +
+               " is no column of such a table; those are flags without dash: "
+               "misset, cell, fluence, seed, lambda, phi, N, mosaic and their "
+               "like, and " +
+               names);
+      }
       if (std::ranges::find(columns, column) != columns.end())
         refuse("names the column " + io::quoted(word) + " twice");
       columns.push_back(column);
@@ -74,37 +91,79 @@ struct Row {
     return columns;
   }
 
-  double weight(const std::string &word) const {
-    double weight = 0;
-    if (io::parseNumber(word.data(), word.data() + word.size(), weight) !=
-            word.data() + word.size() ||
-        !(weight > 0))
+  double number(const Column &column, const std::string &word) const {
+    double value = 0;
+    const bool read =
+        io::parseNumber(word.data(), word.data() + word.size(), value) == word.data() + word.size();
+    if (!read || !std::isfinite(value))
+      refuse("the " + std::string(column.own) + " " + io::quoted(word) + " is no number");
+    if (column.own == weightColumn && !(value > 0))
       refuse("the weight " + io::quoted(word) + " is no number above 0");
-    return weight;
+    return value;
   }
 
   ShotLattice lattice(const std::vector<Column> &columns) const {
     std::size_t needed = 0;
-    for (const Column column : columns)
-      needed += valuesOf(column);
+    for (const Column &column : columns)
+      needed += column.values();
     if (needed != words.size())
       refuse("has " + std::to_string(words.size()) +
              " numbers; the columns of the first line need " + std::to_string(needed) +
              " (misset has 3, cell 6)");
     ShotLattice lattice;
     auto word = words.begin();
-    for (const Column column : columns) {
-      if (!column) {
-        lattice.weight = weight(*word++);
-        continue;
+    for (const Column &column : columns) {
+      const auto end = word + std::ptrdiff_t(column.values());
+      if (column.flag) {
+        lattice.words.emplace_back(column.flag->name());
+        lattice.words.insert(lattice.words.end(), word, end);
+      } else if (column.own == turnColumn) {
+        std::transform(word, end, lattice.turn.begin(),
+                       [&](const std::string &value) { return number(column, value); });
+      } else {
+        double &value = column.own == weightColumn ? lattice.weight
+                        : column.own == fromColumn ? lattice.from
+                                                   : lattice.to;
+        value = number(column, *word);
       }
-      lattice.words.emplace_back(column->name());
-      lattice.words.insert(lattice.words.end(), word, word + std::ptrdiff_t(valuesOf(column)));
-      word += std::ptrdiff_t(valuesOf(column));
+      word = end;
     }
+    if (!(lattice.from <= lattice.to))
+      refuse("has a crystal that ends (to) before it begins (from)");
     return lattice;
   }
 };
+
+/// Calls add(another, row, lattice) for each line behind the first; another: it begins with +.
+template <typename Add>
+void forEachRow(const std::string &path, const std::string &text,
+                std::span<const std::string_view> own, const CommandLine &line, Add add) {
+  std::vector<Column> columns;
+  io::TextLines lines(text);
+  std::string_view rest;
+  while (lines.next(rest)) {
+    Row row{path, lines.number(), {}};
+    for (std::string_view word; !(word = io::nextWord(rest, " \t\r,;")).empty();)
+      row.words.emplace_back(word);
+    if (row.words.empty())
+      continue;
+    if (columns.empty()) {
+      columns = row.columns(own);
+      continue;
+    }
+    const bool another = row.words.front() == "+";
+    if (another)
+      row.words.erase(row.words.begin());
+    const ShotLattice lattice = row.lattice(columns);
+    try {
+      CommandLine trial = line;
+      applyShot(lattice, trial);
+    } catch (const UsageError &error) {
+      row.refuse(error.what());
+    }
+    add(another, row, lattice);
+  }
+}
 
 } // namespace
 
@@ -130,39 +189,38 @@ std::vector<Shot> readShotTable(const std::string &path, const std::string &text
     return shots;
   }
   std::vector<Shot> shots;
-  std::vector<Column> columns;
-  io::TextLines lines(text);
-  std::string_view rest;
-  while (lines.next(rest)) {
-    Row row{path, lines.number(), {}};
-    for (std::string_view word; !(word = io::nextWord(rest, " \t\r,;")).empty();)
-      row.words.emplace_back(word);
-    if (row.words.empty())
-      continue;
-    if (columns.empty()) {
-      columns = row.columns();
-      continue;
-    }
-    const bool another = row.words.front() == "+";
-    if (another && shots.empty())
-      row.refuse(
-          "begins with +, another crystal on the image of the line before, and is the first");
-    if (another)
-      row.words.erase(row.words.begin());
-    else
-      shots.emplace_back();
-    shots.back().push_back(row.lattice(columns));
-    try {
-      CommandLine trial = line;
-      applyShot(shots.back().back(), trial);
-    } catch (const UsageError &error) {
-      row.refuse(error.what());
-    }
-  }
+  forEachRow(path, text, ofShots, line,
+             [&](bool another, const Row &row, const ShotLattice &lattice) {
+               if (another && shots.empty())
+                 row.refuse("begins with +, another crystal on the image of the line before, and "
+                            "is the first");
+               if (!another)
+                 shots.emplace_back();
+               shots.back().push_back(lattice);
+             });
   if (shots.empty())
     throw io::FileError(path, "has no shots; its first line names columns (misset fluence seed), "
                               "the others have their numbers");
   return shots;
+}
+
+std::vector<ShotLattice> readLatticeTable(const std::string &path, const std::string &text,
+                                          const CommandLine &line) {
+  std::vector<ShotLattice> lattices;
+  forEachRow(path, text, ofLattices, line,
+             [&](bool another, const Row &row, const ShotLattice &lattice) {
+               if (another)
+                 row.refuse("begins with +, and all crystals of this table are on the same images; "
+                            "leave the + out");
+               if (lattice.turn != Vec3{} &&
+                   std::ranges::find(lattice.words, "-misset") != lattice.words.end())
+                 row.refuse("has a turn and a misset; one of them says the orientation");
+               lattices.push_back(lattice);
+             });
+  if (lattices.empty())
+    throw io::FileError(path, "has no crystals; its first line names columns (turn weight from "
+                              "to), the others have their numbers");
+  return lattices;
 }
 
 void applyShot(const ShotLattice &lattice, CommandLine &line) {

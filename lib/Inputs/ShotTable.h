@@ -1,9 +1,11 @@
-// Tables of shots (--shots).
+// Tables of shots (--shots) and of the crystals that all images of a series show (--lattices).
 #ifndef NANOBRAGG_INPUTS_SHOTTABLE_H
 #define NANOBRAGG_INPUTS_SHOTTABLE_H
 
 #include "lib/CommandLine/Flag.h"
+#include "lib/Experiment/Experiment.h"
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,10 @@ namespace nanobragg {
 struct ShotLattice {
   std::vector<std::string> words;
   double weight = 1; ///< its photons are multiplied by that
+  // Of --lattices alone.
+  Vec3 turn{}; ///< a rotation about its direction from the run's orientation, degrees
+  double from = -std::numeric_limits<double>::infinity(); ///< where it is on images, degrees of
+  double to = std::numeric_limits<double>::infinity();    ///< the spindle, both included
 };
 
 /// The crystals on one image. What the first says goes for the others where they say nothing.
@@ -31,6 +37,11 @@ std::vector<Shot> readShotTable(const std::string &path, const std::string &text
 const Flag *flagOfColumn(std::string_view word);
 /// The column with the weight of a crystal, which is no flag.
 inline constexpr std::string_view weightColumn = "weight";
+
+/// The lines of a table of crystals that share the images of a run: its first line names columns as
+/// those of a table of shots, and of `turn` (three numbers), `from` and `to`. Throws io::FileError.
+std::vector<ShotLattice> readLatticeTable(const std::string &path, const std::string &text,
+                                          const CommandLine &line);
 
 /// What the crystal says goes before what `line` said. Throws UsageError.
 void applyShot(const ShotLattice &lattice, CommandLine &line);

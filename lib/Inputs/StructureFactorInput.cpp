@@ -4,6 +4,7 @@
 #include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 #include "lib/Inputs/FactorsByEnergyInput.h"
@@ -68,9 +69,10 @@ double finestSpacing(const CommandLine &line, const LoadedInputs &loaded) {
   return largest > 0 ? e.beam.wavelength * 1e10 / (largest * dispersion) : 1;
 }
 
+/// `model`: its share of the crystal and what has the rest.
 void calculate(const io::NameAndLabel &file, const std::string &content,
-               StructureFactorFormat format, const CommandLine &line, LoadedInputs &loaded,
-               io::StructureFactors &factors) {
+               StructureFactorFormat format, io::ModelOptions model, const CommandLine &line,
+               LoadedInputs &loaded, io::StructureFactors &factors) {
   if (!file.label.empty())
     throw UsageError("-hkl " + file.name + ":" + file.label + ": " + file.name +
                      " is a model and has no columns; leave out ':" + file.label + "'");
@@ -82,7 +84,6 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
   if (!o.cell && !loaded.inputs.matrix)
     throw io::FileError(
         file.name, "has no unit cell (CRYST1, _cell); give -cell, or use a model of a crystal");
-  io::ModelOptions model;
   constexpr double finest = 1;
   const double seen = finestSpacing(line, loaded) * 0.99; // the tails of what lies at the edge
   model.dmin = o.modelDmin.value_or(std::max({finest, seen, o.dmin}));
@@ -94,14 +95,16 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
   factors = io::calculateStructureFactors(file.name, content, format, model, ofCommandLine);
   if (given)
     takeCell(file.name, factors.cell, loaded);
-  char text[256];
-  std::snprintf(text, sizeof text,
-                "%zu structure factors to %.3g A were calculated from the model %s in %s, %s, %s",
-                factors.reflections, model.dmin, file.name.c_str(), factors.spaceGroup.c_str(),
-                model.kSol > 0 ? "with bulk solvent"
-                               : "without bulk solvent (--k-sol=0.35 adds it)",
-                model.anomalous ? "with f' and f''" : "without f' and f''");
-  loaded.remarks.push_back(text);
+  std::string names = file.name;
+  for (const io::ModelPart &part : model.others)
+    names += " and " + part.path;
+  char limit[32];
+  std::snprintf(limit, sizeof limit, "%.3g", model.dmin);
+  loaded.remarks.push_back(
+      std::to_string(factors.reflections) + " structure factors to " + limit +
+      " A were calculated from the model " + names + " in " + factors.spaceGroup + ", " +
+      (model.kSol > 0 ? "with bulk solvent" : "without bulk solvent (--k-sol=0.35 adds it)") +
+      ", " + (model.anomalous ? "with f' and f''" : "without f' and f''"));
 }
 
 [[noreturn]] void refuse(const io::NameAndLabel &file, StructureFactorFormat format) {
@@ -114,8 +117,18 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
     throw io::FileError(
         file.name, "holds intensities of CrystFEL, and structure factors are amplitudes; convert "
                    "them (get_hkl --output-format=mtz, then ctruncate) and give the MTZ file");
-  throw io::FileError(file.name, "has lines of h k l F, of which ':" + file.label +
+  throw io::FileError(file.name, "has lines of h k l and F or F^2, of which ':" + file.label +
                                      "' names no column; leave it out");
+}
+
+void take(io::StructureFactors &&factors, const CommandLine &line, LoadedInputs &loaded) {
+  loaded.reflections = factors.reflections;
+  loaded.hallSymbol = factors.hallSymbol;
+  loaded.remarks.insert(loaded.remarks.end(), factors.notes.begin(), factors.notes.end());
+  loaded.warnings.insert(loaded.warnings.end(), factors.warnings.begin(), factors.warnings.end());
+  if (line.files.anomalousAtoms)
+    takePhasedFactors(factors, loaded);
+  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
 }
 
 } // namespace
@@ -125,22 +138,40 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
                               LoadedInputs &loaded) {
   io::StructureFactors factors;
   if (isModel(format)) {
-    calculate(file, content, format, line, loaded, factors);
-  } else if (format == StructureFactorFormat::Mtz ||
-             format == StructureFactorFormat::CifReflections) {
+    calculate(file, content, format, {}, line, loaded, factors);
+  } else if (listsReflections(format)) {
+    if (format == StructureFactorFormat::Shelx && line.files.anomalousAtoms)
+      throw io::FileError(file.name, "has F^2 without phases; anomalous scatterers add to complex "
+                                     "structure factors");
+    if (format == StructureFactorFormat::Shelx && !file.label.empty())
+      refuse(file, format);
     factors = io::readReflections(file, content, format, loaded.options.defaultF,
                                   line.files.anomalousAtoms.has_value());
     takeCell(file.name, factors.cell, loaded);
   } else {
     refuse(file, format);
   }
-  loaded.reflections = factors.reflections;
-  loaded.hallSymbol = factors.hallSymbol;
-  loaded.remarks.insert(loaded.remarks.end(), factors.notes.begin(), factors.notes.end());
-  loaded.warnings.insert(loaded.warnings.end(), factors.warnings.begin(), factors.warnings.end());
-  if (line.files.anomalousAtoms)
-    takePhasedFactors(factors, loaded);
-  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
+  take(std::move(factors), line, loaded);
+}
+
+void loadWeightedModels(const std::vector<io::NameAndWeight> &models, const CommandLine &line,
+                        LoadedInputs &loaded) {
+  io::ModelOptions options;
+  std::vector<io::ModelPart> parts;
+  for (const io::NameAndWeight &model : models) {
+    const std::string content = io::readMaybeCompressed(model.name);
+    const StructureFactorFormat format = io::formatOf(content);
+    if (!isModel(format))
+      throw io::FileError(model.name, "is no model; structure factors of lists cannot be added "
+                                      "without their phases. Give one list, or models alone");
+    parts.push_back({model.name, content, format, model.weight});
+  }
+  options.share = parts.front().share;
+  options.others.assign(parts.begin() + 1, parts.end());
+  io::StructureFactors factors;
+  calculate({parts.front().path, ""}, parts.front().content, parts.front().format, options, line,
+            loaded, factors);
+  take(std::move(factors), line, loaded);
 }
 
 } // namespace nanobragg

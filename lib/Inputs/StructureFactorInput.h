@@ -14,5 +14,10 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
                               io::StructureFactorFormat format, const CommandLine &line,
                               LoadedInputs &loaded);
 
+/// The same of several models that share the crystal, whose complex factors add up in proportion to
+/// their weights.
+void loadWeightedModels(const std::vector<io::NameAndWeight> &models, const CommandLine &line,
+                        LoadedInputs &loaded);
+
 } // namespace nanobragg
 #endif

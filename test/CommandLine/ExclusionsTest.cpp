@@ -48,6 +48,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
                                                                  {"--write-expt", "a.expt"},
                                                                  {"--write-refl", "a.refl"},
                                                                  {"--write-stream", "a.stream"},
+                                                                 {"--write-map", "a.npy"},
                                                                  {"-intfile", "a.img"},
                                                                  {"-noisefile", "b.img"},
                                                                  {"-pgmfile", "a.pgm"},
@@ -62,6 +63,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
                                                                  {"-dump", "f.bin"},
                                                                  {"--expt", "a.expt"},
                                                                  {"--shots", "s.txt"},
+                                                                 {"--lattices", "l.txt"},
                                                                  {"-psf", "gauss"},
                                                                  {"-dead_time", "1e-6"},
                                                                  {"--osc-per-frame", "0.1"}};

@@ -96,6 +96,32 @@ TEST_F(LoadInputsTest, ReadsReflections) {
   EXPECT_EQ(loaded.inputs.grid->values[1], 3);
 }
 
+TEST_F(LoadInputsTest, APolychromaticBeamOfAnExptHasALevelSpectrum) {
+  const std::string expt = "--expt=" + folder.add("laue.expt", R"({"__id__": "ExperimentList",
+    "experiment": [{"beam": 0, "detector": 0}],
+    "beam": [{"__id__": "polychromatic", "direction": [0, 0, 1], "wavelength_range": [0.9, 1.1],
+              "probe": "neutron"}],
+    "detector": [{"panels": [{"fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
+      "origin": [-5, 5, -100], "image_size": [100, 100], "pixel_size": [0.1, 0.1]}]}]})") +
+                           " ";
+  const LoadedInputs loaded = load(complete + expt);
+  EXPECT_DOUBLE_EQ(line.options.lambda.value_or(0), 1);
+  EXPECT_DOUBLE_EQ(line.options.dispersion.value_or(0), 20);
+  EXPECT_EQ(line.options.dispersionSteps.value_or(0), 201);
+  EXPECT_THAT(loaded.remarks, Contains(HasSubstr("level from 0.9 to 1.1 A")));
+  EXPECT_THAT(loaded.warnings, Contains(HasSubstr("neutrons")));
+  load(complete + expt + "-dispsteps 11");
+  EXPECT_EQ(line.options.dispersionSteps.value_or(0), 11);
+  load(complete + expt + "--spectrum=" + folder.add("s.txt", "1.0 3\n1.4 1\n"));
+  EXPECT_FALSE(line.options.dispersion);
+}
+
+TEST_F(LoadInputsTest, WeightsOfModelsAreNumbers) {
+  const std::string pdb = folder.add("a.pdb", "CRYST1   20.000   24.000   28.000\n");
+  io::expectFileError([&] { load("-hkl " + pdb + ":x," + pdb); }, "the weight 'x'");
+  io::expectFileError([&] { load("-hkl " + hkl + "," + pdb); }, "is no model");
+}
+
 TEST_F(LoadInputsTest, ASpectrumSaysTheWavelengthWhereNothingElseDoes) {
   const std::string spectrum = "--spectrum=" + folder.add("s.txt", "1.0 3\n1.4 1\n") + " ";
   EXPECT_EQ(load(complete + spectrum).inputs.sources.size(), 2u);

@@ -283,6 +283,32 @@ TEST(Model, FactorsAreThoseOfASumOverAtoms) {
   EXPECT_NEAR(at(f.grid, 0, 3, 0), 0, 5e-3) << "extinct";
 }
 
+TEST(Model, FactorsOfSeveralModelsAddUpByTheirWeights) {
+  std::string other = model;
+  other.replace(other.find("3.100   4.200"), 13, "2.900   5.000");
+  ModelOptions options;
+  options.dmin = 2;
+  options.phases = true;
+  const auto of = [&](const std::string &text) {
+    return factorsOfModel("a.pdb", text, StructureFactorFormat::Pdb, options, {});
+  };
+  const auto a = of(model), b = of(other);
+  options.share = 0.7;
+  options.others = {{"b.pdb", other, StructureFactorFormat::Pdb, 0.3}};
+  const auto both = of(model);
+  double most = 0;
+  for (std::size_t i = 0; i < both.real.size(); ++i) {
+    if (std::isnan(a.imaginary[i]))
+      continue;
+    EXPECT_NEAR(both.real[i], 0.7 * a.real[i] + 0.3 * b.real[i], 5e-3);
+    EXPECT_NEAR(both.imaginary[i], 0.7 * a.imaginary[i] + 0.3 * b.imaginary[i], 5e-3);
+    most = std::max(most, std::fabs(a.real[i] - b.real[i]));
+  }
+  EXPECT_GT(most, 1);
+  options.others.front().content.replace(10, 5, "9.000"); // another edge
+  EXPECT_THAT(refusalOf([&] { of(model); }), HasSubstr("b.pdb"));
+}
+
 TEST(Model, NegativeBFactorsSharpen) {
   std::string sharp = model;
   for (const auto &[from, to] : {std::pair(" 12.00", " -8.00"), std::pair(" 15.00", " -5.00"),
@@ -397,6 +423,9 @@ TEST(Model, RefusesWhatItCannotScatterFrom) {
   std::string sharp = model;
   sharp.replace(sharp.find(" 12.00"), 6, "-900.0");
   EXPECT_THAT(refusal(sharp), HasSubstr("B factor that cannot be"));
+  std::string unusual = model;
+  unusual.replace(unusual.find("P 1 21 1"), 8, "F 1 m 1 ");
+  EXPECT_THAT(refusal(unusual), HasSubstr("'F 1 m 1', which is not in the tables of settings"));
 }
 
 } // namespace

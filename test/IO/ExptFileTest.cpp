@@ -56,6 +56,17 @@ TEST_F(ExptFileTest, ReadsTheOtherModels) {
   EXPECT_EQ(e.imageSet, 0);
 }
 
+TEST_F(ExptFileTest, APolychromaticBeamHasARange) {
+  const std::string key = "\"wavelength\": 0.98";
+  std::string text = list;
+  text.replace(text.find(key), key.size(), "\"wavelength_range\": [0.9, 1.1]");
+  const DialsBeam beam = first(text).beam;
+  EXPECT_EQ((*beam.wavelengthRange)[0], 0.9);
+  EXPECT_EQ((*beam.wavelengthRange)[1], 1.1);
+  EXPECT_EQ(beam.wavelength, 1);
+  expectRefusal(key, "\"wavelength_range\": [1.1, 0.9]", "two ascending numbers");
+}
+
 TEST_F(ExptFileTest, WrittenAndReadAgainItIsTheSame) {
   const DialsExperiment e = first(list);
   OutputFile out(directory.path("b.expt"));

@@ -168,10 +168,12 @@ class Simtbx(unittest.TestCase):
         first = sim.raw_pixels.copy()
         self.assertAlmostEqual(first.mean(), 629.5, delta=5 * np.sqrt((1.5**2 * 400 + 4) / 600))
         self.assertAlmostEqual(first.std() / np.sqrt(1.5**2 * 400 + 4), 1, delta=0.15)
-        sim.raw_pixels = np.full((20, 30), 400.0)
+        self.assertNotEqual(sim.seed, 5)
+        sim.raw_pixels, sim.seed = np.full((20, 30), 400.0), 5
         sim.region_of_interest = (0, 29), (0, 9)
         sim.add_noise()
-        np.testing.assert_array_equal(sim.raw_pixels[:10], first[:10])
+        # Counting draws the same; read-out begins after fewer draws.
+        self.assertAlmostEqual((sim.raw_pixels[:10] - first[:10]).std() / np.sqrt(8), 1, delta=0.15)
         np.testing.assert_array_equal(sim.raw_pixels[10:], 400)
         sim.raw_pixels = np.pad([[100.0]], ((9, 10), (14, 15)))
         with self.assertRaisesRegex(ValueError, "detector_psf_fwhm_mm"):
@@ -180,6 +182,25 @@ class Simtbx(unittest.TestCase):
         self.assertAlmostEqual(sim.raw_pixels.sum(), 100)
         self.assertAlmostEqual(sim.raw_pixels[9, 15] / sim.raw_pixels[9, 13], 1)
         self.assertLess(sim.raw_pixels[9, 14], 50)
+
+    def test_noise_is_that_of_simtbx(self):
+        """Numbers that simtbx's C++ gave."""
+        photons = np.array([[0.5, 3, 11.9, 12.1], [100, 5000, 2e6, 0], [-1, 7, 30, 1]])
+        sim = nanoBragg(detpixels_slowfast=(3, 4), seed=5, calib_seed=7, detector_psf_type=shapetype.Unknown, flicker_noise_pct=2,
+                        detector_calibration_noise_pct=3, quantum_gain=1.5, adc_offset_adu=30, readout_noise_adu=2)
+        sim.raw_pixels = photons
+        sim.add_noise()
+        want = [[33.987747030239575, 35.839886366990555, 46.60431348166341, 45.76800874053585],
+                [151.72932022224768, 7197.770660260785, 3065591.2291651685, 28.386181507783917],
+                [31.83190832047082, 39.913598468265796, 81.7684454310133, 35.29634938824114]]
+        np.testing.assert_allclose(sim.raw_pixels, want, rtol=1e-13)
+        self.assertEqual(sim.seed, 800884138)
+        sim.raw_pixels, sim.region_of_interest = photons, ((1, 3), (0, 2))
+        sim.add_noise()
+        want = [[0.5, 34.8196603777813, 45.3571352003261, 45.74130751795425], [100.0, 8131.895601400769, 2968325.6108327396, 31.740204303495723],
+                [-1.0, 42.40667727109499, 79.22951636155496, 36.167747424432605]]
+        np.testing.assert_allclose(sim.raw_pixels, want, rtol=1e-13)
+        self.assertEqual(sim.seed, 700013880)
 
     def test_mosaic_blocks(self):
         sim = small()

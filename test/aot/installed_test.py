@@ -128,6 +128,13 @@ class InstalledTree(unittest.TestCase):
         self.assertGreater(scaled.std(), 1)
         self.assertLessEqual(np.abs(image.astype(int) - scaled).max(), 1)
 
+        file, = self.prefix.rglob("nanobragg.pc")  # without CMake, the same
+        flags = run("pkg-config", "--cflags", "--libs", file).stdout.split()
+        run(arguments.cc, f"-I{build}", pathlib.Path(arguments.examples) / "c/render.c", build / "round_crystal.o", *flags,
+            f"-Wl,-rpath,{self.prefix / 'lib'}", "-o", self.root / "render")
+        run(self.root / "render", self.root / "own.pgm")
+        self.assertEqual((self.root / "own.pgm").read_bytes(), (self.root / "c.pgm").read_bytes())
+
     def test_example_in_cpp(self):
         build = self.root / "build-cpp"
         self.build_example("cpp", build, f"-DCMAKE_CXX_COMPILER={arguments.cxx}",

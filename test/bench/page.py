@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """All comparisons of whole commands, as the page docs/benchmarks/commands.md and a line of its history.
 
-    page.py BUILD OUT.md HISTORY.csv [--reference=NANOBRAGG] [--before=NB_SIM] [--frameworks=PYTHON] [--pairs=N] [--pixels=N]
+    page.py BUILD OUT.md HISTORY.csv [--reference=NANOBRAGG] [--before=NB_SIM] [--frameworks=PYTHON] [--pairs=N] [--pixels=N] [--domains=N]
 
 Processes run in turn: nb-sim of BUILD, the C program (--reference), an earlier nb-sim (--before). Of each pair the ratio of
-processor times counts; the page has their median, least and most. --frameworks runs frameworks/frameworks.py with a Python
-that has JAX, PyTorch or Dr.Jit. What is not given is named on the page as not measured."""
+processor times counts; the page has their median, least and most. --frameworks names a Python with JAX, PyTorch or Dr.Jit, for
+frameworks/frameworks.py; without it BUILD's own, if that has JAX. What is not measured is named on the page."""
 
 import argparse
 import csv
 import datetime
+import json
 import os
 import pathlib
 import platform
@@ -21,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXPERIMENT = ("-hkl {hkl} -cell 63.4 63.4 83.8 90 90 120 -misset 12 34 56 -lambda 1 -distance 280 -detpixels {pixels} "
-              "-pixel {size} -N 10 -mosaic 0.4 -mosaic_dom 10 -oversample 1 -fluence 1e25 -nopgm -nonoise "
+              "-pixel {size} -N 10 -mosaic 0.4 -mosaic_dom {domains} -oversample 1 -fluence 1e25 -nopgm -nonoise "
               "-floatfile float.bin -intfile int.img")
 COLUMNS = ("commit", "date", "processor", "pixels", "precision", "against", "pairs", "median", "least", "most")
 
@@ -56,6 +57,32 @@ def said(*command):
     return done.stdout.strip()
 
 
+def frameworks(python, build, *sizes):
+    """Rows like those of pairs: value and gradient of one formula, a process of each framework in turn."""
+    if not os.path.exists(python):
+        return []
+    done = subprocess.run([python, ROOT / "test/bench/frameworks/frameworks.py", *sizes, "--json"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(build.resolve() / "python")})
+    sys.stderr.write(done.stderr)
+    if done.returncode:
+        sys.exit("frameworks.py failed")
+    found = json.loads(done.stdout)
+    own = found.pop("nanobragg")
+    return [("f64 gradient", f"{name} {version(python, name)}", statistics.median(own), statistics.median(times),
+             sorted(b / a for a, b in zip(own, times))) for name, times in found.items()]
+
+
+def version(python, framework):
+    module = framework.removesuffix("-compile")
+    return said(python, "-c", f"import {module}; print({module}.__version__.split('+')[0])")
+
+
+def table(rows):
+    return ["| what | against | ours, ms | the other, ms | times: median (least to most) |", "|---|---|--:|--:|--:|",
+            *(f"| {what} | {against} | {1e3 * own:.1f} | {1e3 * other:.1f} | {statistics.median(ratios):.2f} "
+              f"({ratios[0]:.2f} to {ratios[-1]:.2f}) |" for what, against, own, other, ratios in rows)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     for name in ("build", "out", "history"):
@@ -64,9 +91,11 @@ def main():
         parser.add_argument(name)
     parser.add_argument("--pairs", type=int, default=12)
     parser.add_argument("--pixels", type=int, default=1024)
+    parser.add_argument("--domains", type=int, default=10)
     args = parser.parse_args()
 
-    words = EXPERIMENT.format(hkl=ROOT / "test/data/1hpv_3.0A.hkl", pixels=args.pixels, size=204.8 / args.pixels).split()
+    words = EXPERIMENT.format(hkl=ROOT / "test/data/1hpv_3.0A.hkl", pixels=args.pixels, size=204.8 / args.pixels,
+                              domains=args.domains).split()
     nb_sim = str((args.build / "bin/nb-sim").resolve())
     rows, missing = [], []
     for precision in ("f64", "mixed"):
@@ -85,18 +114,15 @@ def main():
              "What a user waits for, on one machine. `test/bench/page.py` wrote this page and its history.", "",
              f"{today}, commit {commit}, {said(nb_sim, '--version')}, {processor()}, {platform.system()} "
              f"{platform.release().split('-')[0]}, load {os.getloadavg()[0]:.1f}.",
-             f"{args.pixels} x {args.pixels} pixels, 10 mosaic domains, N = 10, one thread, {args.pairs} pairs in turn,",
+             f"{args.pixels} x {args.pixels} pixels, {args.domains} mosaic domains, N = 10, one thread, {args.pairs} pairs in turn,",
              "processor time of the whole process. More than 1: the other program takes longer.", "", "```sh",
-             f"nb-sim {' '.join(words).replace(str(ROOT) + '/', '')}", "```", "",
-             "| precision | against | nb-sim, ms | the other, ms | times: median (least to most) |", "|---|---|--:|--:|--:|"]
-    for precision, against, own, other, ratios in rows:
-        lines.append(f"| {precision} | {against} | {1e3 * own:.0f} | {1e3 * other:.0f} | {statistics.median(ratios):.2f} "
-                     f"({ratios[0]:.2f} to {ratios[-1]:.2f}) |")
-    if args.frameworks:
-        script = ROOT / "test/bench/frameworks/frameworks.py"
-        done = subprocess.run([args.frameworks, script, f"--pixels={min(args.pixels, 256)}"], capture_output=True, text=True,
-                              env={**os.environ, "PYTHONPATH": str(args.build.resolve() / "python")})
-        lines += ["", "Value and gradient of one formula in other frameworks:", "", "```", done.stdout.strip(), "```"]
+             f"nb-sim {' '.join(words).replace(str(ROOT) + '/', '')}", "```", ""]
+    lines += table(rows)
+    python, pixels = args.frameworks or str(args.build / "venv/bin/python"), min(args.pixels, 256)
+    others = frameworks(python, args.build, f"--pixels={pixels}", f"--domains={args.domains}", f"--repeat={max(2, args.pairs // 3)}")
+    if others:
+        lines += ["", f"Value and gradient of one formula in other frameworks, {pixels} x {pixels} pixels, {args.domains} domains, one thread,",
+                  f"{len(others[0][-1])} processes of each in turn, the fastest call of each, processor time:", "", *table(others)]
     else:
         missing.append("frameworks")
     if missing:
@@ -105,13 +131,14 @@ def main():
 
     fresh = not args.history.exists()
     with args.history.open("a", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file, lineterminator="\n")
         if fresh:
-            table.writerow(COLUMNS)
-        for precision, against, _, _, ratios in rows:
-            table.writerow((commit, today, processor(), args.pixels, precision, against, args.pairs,
-                            f"{statistics.median(ratios):.2f}", f"{ratios[0]:.2f}", f"{ratios[-1]:.2f}"))
-    print(f"{len(rows)} comparisons: {args.out}, {args.history}")
+            writer.writerow(COLUMNS)
+        for measured, size in ((rows, args.pixels), (others, pixels)):
+            for what, against, _, _, ratios in measured:
+                writer.writerow((commit, today, processor(), size, what, against, len(ratios),
+                                 f"{statistics.median(ratios):.2f}", f"{ratios[0]:.2f}", f"{ratios[-1]:.2f}"))
+    print(f"{len(rows)} comparisons of commands, {len(others)} of frameworks: {args.out}, {args.history}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """launch.py PROGRAM [ARGUMENTS]: runs a program of simtbx beside the cctbx of Debian 12.
 
 That lacks some compiled and some newer modules which the current simtbx imports at its top and hardly uses: here they are empty, or
-come from the checkout that NB_CCTBX_PROJECT names.
+come from the checkout that NB_CCTBX_PROJECT names (its simtbx, mmtbx/programs and libtbx/mpi4py.py).
 """
 
 import importlib
@@ -43,9 +43,14 @@ if project := os.environ.get("NB_CCTBX_PROJECT"):
         libtbx.env.build_options.enable_kokkos = False
     import mmtbx.programs
     mmtbx.programs.__path__.append(os.path.join(project, "mmtbx", "programs"))
+    import libtbx
+    libtbx.mpi_import_guard = types.SimpleNamespace(disable_mpi=False)
+    libtbx.__path__.insert(0, os.path.join(project, "libtbx"))
     from libtbx import mpi4py
-    mpi4py.mpiCommEmulator.rank, mpi4py.mpiCommEmulator.size = 0, 1
-    mpi4py.mpiCommEmulator.reduce = lambda self, data, operation=None, root=0: data
+    libtbx.__path__.pop(0)
+    # What the hopper command asks of MPI where mpi4py is not installed.
+    mpi4py.mpiCommEmulator.Split = lambda self, color=0, key=0: self
+    mpi4py.mpiEmulator.MODE_WRONLY = mpi4py.mpiEmulator.MODE_CREATE = 0
 
 sys.argv = sys.argv[1:]
 sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))

@@ -18,7 +18,7 @@ VALUES = {"--emit": ["nb"], "--timing": ["t.json"], "--dump-ir": ["d"], "--grad"
           "-sourcefile": ["s.txt"], "--geom": ["g.geom"], "--expt": ["a.expt"], "--shots": ["s.txt"], "--pixels": ["p.txt"],
           "-intfile": ["a.img"], "-noisefile": ["b.img"], "-pgmfile": ["a.pgm"], "--png": ["a.png"],
           "-psf": ["gauss"], "-dead_time": ["1e-7"], "--cbf": ["a.cbf"], "--nexus": ["a.nxs"], "--write-expt": ["b.expt"],
-          "--write-refl": ["b.refl"], "--write-stream": ["b.stream"]}
+          "--write-refl": ["b.refl"], "--write-stream": ["b.stream"], "--write-map": ["m.npy"], "--lattices": ["l.txt"]}
 
 
 class Exclusions(NbSimTest):

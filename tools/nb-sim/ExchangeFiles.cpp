@@ -6,6 +6,7 @@
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/Noise.h"
 #include "tools/nb-sim/SeriesJournal.h"
+#include "tools/nb-sim/TrueFactors.h"
 
 #include <filesystem>
 
@@ -37,6 +38,10 @@ io::NexusOptions nexusOptionsOf(const CommandLine &line, const Experiment &exper
 ExchangeFiles::ExchangeFiles(const RunSetup &setup)
     : setup(setup), labels(setup, 1, !(setup.complete.report.osc > 0), alone, true) {
   const OutputOptions &o = setup.line.outputs;
+  if (o.mtzFile) {
+    factors = trueFactors(setup);
+    mtz.emplace(*o.mtzFile);
+  }
   if (!o.cbfFile && !o.exptFile && !o.nexusFile)
     return;
   description = dialsExperimentOf(setup.complete, setup.line, setup.loaded, 1);
@@ -79,6 +84,8 @@ void ExchangeFiles::write(const RenderedImage &image) {
     e.imageSet = 0;
     io::writeExpt(*expt, std::span(&e, 1), images);
   }
+  if (mtz)
+    mtz->write(factors);
   if (labels.wanted()) {
     labels.add(0, setup.complete, simulatedExperiment(setup.complete, line, setup.loaded, 1),
                image.pixels);
@@ -102,7 +109,7 @@ std::string ExchangeFiles::imageName() const {
 }
 
 void ExchangeFiles::publish() {
-  for (std::optional<io::OutputFile> *file : {&cbf, &expt})
+  for (std::optional<io::OutputFile> *file : {&cbf, &expt, &mtz})
     if (*file)
       (*file)->commit();
   labels.publish();
@@ -111,7 +118,7 @@ void ExchangeFiles::publish() {
 std::vector<std::string> ExchangeFiles::names() const {
   const OutputOptions &o = setup.line.outputs;
   std::vector<std::string> all;
-  for (const auto &name : {o.cbfFile, o.nexusFile, o.exptFile, o.reflFile, o.streamFile})
+  for (const auto &name : {o.cbfFile, o.nexusFile, o.exptFile, o.reflFile, o.streamFile, o.mtzFile})
     if (name) {
       std::error_code error;
       all.push_back(std::filesystem::absolute(*name, error).lexically_normal().string());

@@ -32,7 +32,8 @@ private:
 
   const RunSetup &setup;
   io::DialsExperiment description;
-  std::optional<io::OutputFile> cbf, expt;
+  std::optional<io::OutputFile> cbf, expt, mtz;
+  std::string factors; ///< the content of mtz
   SpotLabels labels;
 };
 

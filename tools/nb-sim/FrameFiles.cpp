@@ -55,7 +55,8 @@ FrameFiles::FrameFiles(const CommandLine &line, std::int64_t frames)
     : floats(isGiven(line, "-floatfile")), ints(isGiven(line, "-intfile")),
       pgm(line.outputs.pgm && isGiven(line, "-pgmfile")),
       noise(line.outputs.noise && isGiven(line, "-noisefile")), png(line.outputs.pngFile),
-      cbf(line.outputs.cbfFile), outputs(line.outputs), series(line.series.any()) {
+      cbf(line.outputs.cbfFile), map(line.outputs.mapFile), outputs(line.outputs),
+      series(line.series.any()) {
   const bool none = !floats && !ints && !pgm && !noise && !png && !cbf && !outputs.nexusFile;
   if (none && line.outputs.noise)
     noise = true;
@@ -103,7 +104,8 @@ std::vector<std::string> FrameFiles::given() const {
   for (const auto &[wanted, name] :
        {std::pair(floats, outputs.floatFile), std::pair(ints, outputs.intFile),
         std::pair(pgm, outputs.pgmFile), std::pair(noise, outputs.noiseFile),
-        std::pair(png, outputs.pngFile.value_or("")), std::pair(cbf, outputs.cbfFile.value_or(""))})
+        std::pair(png, outputs.pngFile.value_or("")), std::pair(cbf, outputs.cbfFile.value_or("")),
+        std::pair(map, outputs.mapFile.value_or(""))})
     if (wanted)
       all.push_back(name);
   return all;
@@ -126,6 +128,7 @@ std::vector<std::string> FrameFiles::names(std::int64_t frame, const Detector &d
   add(noise, outputs.noiseFile, true);
   add(png, outputs.pngFile.value_or(""), false);
   add(cbf, outputs.cbfFile.value_or(""), false);
+  add(map, outputs.mapFile.value_or(""), false);
   return all;
 }
 
@@ -185,6 +188,8 @@ void FrameFiles::write(std::int64_t frame, const RenderedImage &rendered, const 
     else
       writePanels(outputs.noiseFile, std::span(drawn.wide));
   }
+  if (map)
+    rendered.map->write(open(*outputs.mapFile));
   if (png)
     writePicture(open(*outputs.pngFile), image, complete, outputs.pngRings);
   const io::UninterruptedSection together;

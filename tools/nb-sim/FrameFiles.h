@@ -41,7 +41,7 @@ public:
   std::string journalName() const;
 
 private:
-  bool floats, ints, pgm, noise, png, cbf;
+  bool floats, ints, pgm, noise, png, cbf, map;
   OutputOptions outputs;
   int digits = 4;
   bool series; ///< or one image of several lattices

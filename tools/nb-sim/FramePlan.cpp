@@ -1,17 +1,21 @@
 #include "tools/nb-sim/FramePlan.h"
 
 #include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
 #include "lib/IO/ExptFile.h"
 #include "lib/IO/FileError.h"
 #include "lib/Inputs/CellOfShots.h"
 #include "lib/Inputs/DialsInput.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 
 namespace nanobragg {
 bool isSeries(const RunSetup &setup) {
-  return setup.line.series.any() || setup.loaded.dials.size() > 1;
+  const SeriesOptions &series = setup.line.series;
+  return series.any() || series.lattices || setup.loaded.dials.size() > 1;
 }
 
 FramePlan::FramePlan(const RunSetup &runSetup) : setup(runSetup) {
@@ -27,6 +31,8 @@ FramePlan::FramePlan(const RunSetup &runSetup) : setup(runSetup) {
     osc = *line.options.osc;
   if (line.series.shots)
     readShots(*line.series.shots);
+  if (line.series.lattices)
+    readLattices(*line.series.lattices);
   if (line.series.shots || !line.series.frames)
     return;
   frames = *line.series.frames;
@@ -51,6 +57,9 @@ void FramePlan::readExperiments(const std::string &path) {
   for (io::DialsExperiment &e : io::readExpt(path)) {
     if (!e.crystal)
       throw io::FileError(path, "has an experiment without a crystal; index it first");
+    if (e.beam.wavelengthRange && !setup.line.files.spectrum && !setup.line.options.dispersion)
+      throw io::FileError(path, "has shots of a polychromatic beam, whose spectrum no shot says; "
+                                "give it with --spectrum=FILE, or its width with -dispersion");
     const auto known = e.imageSet >= 0 ? images.find(e.imageSet) : images.end();
     if (known != images.end()) {
       experiments[known->second].push_back(std::move(e));
@@ -64,9 +73,51 @@ void FramePlan::readExperiments(const std::string &path) {
   frames = std::int64_t(experiments.size());
 }
 
+namespace {
+
+/// The angles of -misset, degrees, that turn as `misset` (rad) does and then about `turn`'s
+/// direction by its length (degrees).
+std::array<std::string, 3> turned(const Vec3 &misset, const Vec3 &turn) {
+  const double angle = units::radians(length(turn));
+  std::array<Vec3, 3> columns; // where the rotation brings x, y and z
+  for (int i = 0; i < 3; ++i) {
+    Vec3 axis{};
+    axis[i] = 1;
+    columns[i] = rotatedXYZ(misset, axis);
+    if (angle > 0)
+      columns[i] = rotatedAbout(unit(turn), angle, columns[i]);
+  }
+  const double about[] = {std::atan2(columns[1][2], columns[2][2]),
+                          std::asin(std::clamp(-columns[0][2], -1.0, 1.0)),
+                          std::atan2(columns[0][1], columns[0][0])};
+  std::array<std::string, 3> words;
+  for (int i = 0; i < 3; ++i) {
+    char text[32];
+    words[i].assign(text, std::to_chars(text, text + sizeof text, units::degrees(about[i])).ptr);
+  }
+  return words;
+}
+
+} // namespace
+
+void FramePlan::readLattices(const std::string &path) {
+  if (setup.loaded.dials.size() > 1)
+    throw UsageError("--lattices: the experiments of --expt are several lattices already; choose "
+                     "one with --expt=" +
+                     exptNameOf(*setup.line.files.expt).path + ":0");
+  sharing = readLatticeTable(path, setup.loaded.lattices, setup.line);
+  for (ShotLattice &lattice : sharing)
+    if (lattice.turn != Vec3{}) {
+      const auto words = turned(setup.complete.experiment.crystal.misset, lattice.turn);
+      lattice.words.push_back("-misset");
+      lattice.words.insert(lattice.words.end(), words.begin(), words.end());
+    }
+}
+
 std::size_t FramePlan::lattices(std::int64_t index) const {
   return !experiments.empty() ? experiments[std::size_t(index)].size()
          : !shots.empty()     ? shots[std::size_t(index)].size()
+         : !sharing.empty()   ? sharing.size()
                               : std::max<std::size_t>(setup.loaded.dials.size(), 1);
 }
 
@@ -107,6 +158,21 @@ Frame FramePlan::frame(std::int64_t index) const {
   }
   const double wavelength = wavelengthOf(setup.line.options, setup.loaded.inputs);
   const std::vector<io::DialsExperiment> &dials = setup.loaded.dials;
+  if (!sharing.empty()) {
+    const double middle = phi + (double(index) + 0.5) * osc;
+    for (const ShotLattice &lattice : sharing) {
+      FrameLattice &added = frame.lattices.emplace_back();
+      if (!setup.line.files.matrix && !dials.empty() && dials.front().crystal)
+        added.matrix = matrixOf(dials.front(), wavelength, index);
+      added.own = lattice;
+      added.there = lattice.from <= middle && middle <= lattice.to;
+    }
+    if (std::ranges::none_of(frame.lattices, &FrameLattice::there))
+      throw UsageError("--lattices: no crystal of " + *setup.line.series.lattices +
+                       " is there at " + std::to_string(middle) +
+                       " degrees of the spindle; give one of them no from and to");
+    return frame;
+  }
   if (setup.line.files.matrix || dials.empty() || !dials.front().crystal)
     frame.lattices.push_back({});
   else

@@ -15,6 +15,7 @@ namespace nanobragg {
 struct FrameLattice {
   std::optional<Mat3> matrix; ///< -mat; none where the command line's orientation stays
   ShotLattice own{};          ///< what it has beside the frame's command line
+  bool there = true;          ///< or outside of its range of the spindle
 };
 
 /// What a frame has that the command line does not say.
@@ -40,6 +41,7 @@ public:
 private:
   void readShots(const std::string &path);
   void readExperiments(const std::string &path);
+  void readLattices(const std::string &path);
 
   const RunSetup &setup;
   std::int64_t frames = 1;
@@ -47,6 +49,7 @@ private:
   std::int64_t seed = 0;
   std::vector<Shot> shots;                                   ///< from a table, or drawn
   std::vector<std::vector<io::DialsExperiment>> experiments; ///< lattices of each shot
+  std::vector<ShotLattice> sharing;                          ///< on all images, of --lattices
 };
 
 /// Whether a command line asks for more than one image, or for more than one crystal.

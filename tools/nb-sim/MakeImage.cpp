@@ -8,6 +8,7 @@
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Console.h"
+#include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/ExchangeFiles.h"
 #include "tools/nb-sim/NotFinite.h"
 #include "tools/nb-sim/Outputs.h"
@@ -73,6 +74,9 @@ public:
     const auto statistics =
         io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask,
                               requestedThreads(setup.line.tool));
+    if (setup.line.outputs.mapFile)
+      map.add(setup.complete, simulatedExperiment(setup.complete, setup.line, setup.loaded, 0), 1,
+              [&](const Experiment &e) { return renderedOnce(e, setup, kernels); });
     printSolidAngle();
     warnOfNotFinite(setup.line, "pixels of the image", std::size_t(statistics.notFinite));
     if (!statistics.found)
@@ -123,7 +127,7 @@ private:
   }
 
   std::span<const float> pixels() const { return {image.get(), simulator.pixels()}; }
-  RenderedImage rendered() const { return {pixels(), simulator.photons()}; }
+  RenderedImage rendered() const { return {pixels(), simulator.photons(), &map}; }
 
   /// The pixel that --trace-pixel or its like in the C program asks for.
   std::optional<PixelIndex> tracedPixel() const {
@@ -249,6 +253,7 @@ private:
   std::unique_ptr<std::FILE, CloseFile> quiet; ///< where the lines of a quiet run go
   std::FILE *console;
   PixelMemory image;
+  LightMap map;
   Timing timing;
 };
 

@@ -17,6 +17,7 @@
 #include "tools/nb-sim/SeriesJournal.h"
 #include "tools/nb-sim/SeriesProgress.h"
 #include "tools/nb-sim/SpotLabels.h"
+#include "tools/nb-sim/TrueFactors.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -28,6 +29,7 @@
 #include <mutex>
 #include <sstream>
 #include <unistd.h>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -52,6 +54,8 @@ public:
     std::optional<io::OutputFile> expt;
     if (setup.line.outputs.exptFile && leads)
       expt.emplace(*setup.line.outputs.exptFile);
+    if (setup.line.outputs.mtzFile && leads)
+      factors = trueFactors(setup);
     openNexus(first);
     writeShots();
     FrameDeal deal(
@@ -98,6 +102,7 @@ private:
   struct Rendered {
     CommandLine line;
     std::vector<Lattice> lattices;
+    LightMap map;
   };
 
   /// Claims outputs that another series, with a journal of another name, may write too; before the
@@ -116,7 +121,7 @@ private:
     for (const std::string &name : images)
       claims.push_back(io::OutputFile::claim(name, part + 1));
     if (leads)
-      for (const auto &name : {o.exptFile, o.shotsFile})
+      for (const auto &name : {o.exptFile, o.shotsFile, o.mtzFile})
         if (name)
           claims.push_back(io::OutputFile::claim(*name));
     if (leads || line.series.shard)
@@ -279,6 +284,18 @@ private:
     return lattices;
   }
 
+  /// The crystals of --lattices behind the first.
+  std::vector<io::DialsExperiment> describeSharing() {
+    std::vector<io::DialsExperiment> others;
+    if (!setup.line.series.lattices)
+      return others;
+    const Frame frame = plan.frame(0);
+    for (std::size_t k = 1; k < frame.lattices.size(); ++k)
+      others.push_back(dialsExperimentOf(complete(frame.line, frame.lattices[k]), frame.line,
+                                         setup.loaded, plan.count()));
+    return others;
+  }
+
   void openNexus(const io::DialsExperiment &first) {
     if (!setup.line.outputs.nexusFile)
       return;
@@ -322,10 +339,16 @@ private:
 
   Rendered render(std::int64_t i) {
     Frame frame = plan.frame(i);
-    Rendered result{std::move(frame.line), {}};
+    Rendered result{std::move(frame.line), {}, {}};
+    bool wet = false;
     for (const FrameLattice &lattice : frame.lattices) {
       CompleteExperiment one = complete(result.line, lattice);
-      if (!result.lattices.empty()) { // there is one drop of water, and one of each material
+      const std::size_t pixels = std::size_t(one.experiment.pixelCount());
+      if (!lattice.there) {
+        result.lattices.push_back({std::move(one), std::vector<float>(pixels), {}});
+        continue;
+      }
+      if (std::exchange(wet, true)) { // there is one drop of water, and one of each material
         one.experiment.waterSize = 0;
         one.experiment.variant.background = false;
       }
@@ -352,6 +375,10 @@ private:
         for (double &pixel : photons)
           pixel *= lattice.own.weight;
       }
+      if (setup.line.outputs.mapFile)
+        result.map.add(one, simulatedExperiment(one, result.line, setup.loaded, 0),
+                       lattice.own.weight,
+                       [&](const Experiment &e) { return renderedOnce(e, setup, kernels); });
       result.lattices.push_back({std::move(one), std::move(image), std::move(photons)});
     }
     return result;
@@ -391,15 +418,18 @@ private:
     if (filesThere)
       return;
     auto &[complete, image, photons] = r.lattices.front();
+    const auto addTo = [](auto &sum, const auto &more) {
+      sum.resize(std::max(sum.size(), more.size()));
+      for (std::size_t p = 0; p < more.size(); ++p)
+        sum[p] += more[p];
+    };
     for (std::size_t k = 1; k < r.lattices.size(); ++k) {
-      for (std::size_t p = 0; p < image.size(); ++p)
-        image[p] += r.lattices[k].image[p];
-      for (std::size_t p = 0; p < photons.size(); ++p)
-        photons[p] += r.lattices[k].photons[p];
+      addTo(image, r.lattices[k].image);
+      addTo(photons, r.lattices[k].photons);
     }
     if (nexus)
       writeNexus(std::size_t(i), {image, photons}, r.line, complete);
-    files.write(i + 1, {image, photons}, r.line, complete,
+    files.write(i + 1, {image, photons, &r.map}, r.line, complete,
                 dialsExperimentOf(complete, r.line, setup.loaded, 1));
     if (journal)
       journal->finish(i + 1);
@@ -426,7 +456,7 @@ private:
     if (expt && plan.stills())
       writeStillsExpt(*expt, setup, files, stills);
     else if (expt)
-      writeScanExpt(*expt, setup, files, first);
+      writeScanExpt(*expt, setup, files, first, describeSharing());
     if (labels.wanted() && (!ranks || leads))
       labels.write(
           [&](std::int64_t i) {
@@ -443,13 +473,18 @@ private:
   }
 
   void writeStructureFactors() const {
-    const auto &name = setup.line.outputs.dumpFile;
+    const auto &dump = setup.line.outputs.dumpFile, &mtz = setup.line.outputs.mtzFile;
     const auto &grid = setup.complete.experiment.crystal.grid;
-    if (!leads || !name || !grid)
-      return;
-    io::OutputFile file(*name);
-    io::writeDump(file, *grid);
-    file.commit();
+    if (leads && dump && grid) {
+      io::OutputFile file(*dump);
+      io::writeDump(file, *grid);
+      file.commit();
+    }
+    if (leads && mtz) {
+      io::OutputFile file(*mtz);
+      file.write(factors);
+      file.commit();
+    }
   }
 
   void printSummary(const SeriesProgress &progress) const {
@@ -476,7 +511,7 @@ private:
                   printable(nexusOf(part)).c_str());
     else if (o.nexusFile)
       std::printf("wrote %s\n", printable(*o.nexusFile).c_str());
-    for (const auto &name : {o.exptFile, o.shotsFile})
+    for (const auto &name : {o.exptFile, o.shotsFile, o.mtzFile})
       if (name && leads)
         std::printf("wrote %s\n", printable(*name).c_str());
     for (const std::string &name : labels.names())
@@ -496,6 +531,7 @@ private:
   Inputs inputs; ///< whose matrix is that of the frame at hand
   SpotLabels labels;
   std::unique_ptr<io::NexusWriter> nexus;
+  std::string factors; ///< the content of --write-mtz
   bool told = false;
   bool shortfallTold = false;
   double kernelSeconds = 0, busySeconds = 0, leastBusy = 0, mostBusy = 0;

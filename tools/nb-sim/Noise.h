@@ -5,6 +5,7 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/NoiseImage.h"
+#include "tools/nb-sim/LightMap.h"
 
 #include <span>
 
@@ -14,6 +15,7 @@ namespace nanobragg {
 struct RenderedImage {
   std::span<const float> pixels;
   std::span<const double> photons; ///< that it was made of, see Simulator::photons()
+  const LightMap *map = nullptr;   ///< where --write-map asks for it
 };
 
 /// The noise image, of 16 or 32 bits. Serial random numbers are drawn from complete.random.

@@ -74,6 +74,8 @@ Outputs::Outputs(const CommandLine &line, const Detector &detector) {
     noiseFiles = openPanels(wanted.noiseFile, detector);
   if (wanted.pngFile)
     pngFile = open(*wanted.pngFile);
+  if (wanted.mapFile)
+    mapFile = open(*wanted.mapFile);
   if (wanted.dumpFile)
     dumpFile = open(*wanted.dumpFile);
 }
@@ -159,6 +161,8 @@ void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &st
       addPanels(writer, noiseFiles, copyRows(noise.wide, fastPixels), complete, line, console);
   }
   writer.run(requestedThreads(line.tool));
+  if (mapFile)
+    rendered.map->write(*mapFile);
   if (pngFile) {
     std::fprintf(console, "writing %s as a picture on a log scale\n",
                  printable(*wanted.pngFile).c_str());

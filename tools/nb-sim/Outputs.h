@@ -38,7 +38,8 @@ private:
   std::vector<io::OutputFile *> openPanels(const std::string &path, const Detector &detector);
 
   std::list<io::OutputFile> files; ///< a list: the pointers below stay valid
-  io::OutputFile *floatFile = nullptr, *pgmFile = nullptr, *pngFile = nullptr, *dumpFile = nullptr;
+  io::OutputFile *floatFile = nullptr, *pgmFile = nullptr, *pngFile = nullptr, *dumpFile = nullptr,
+                 *mapFile = nullptr;
   std::vector<io::OutputFile *> intFiles, noiseFiles; ///< one for each panel: SMV has one geometry
 };
 

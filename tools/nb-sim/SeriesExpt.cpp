@@ -10,7 +10,8 @@ std::string absoluteName(const std::string &name) {
 }
 
 void writeScanExpt(io::OutputFile &out, const RunSetup &setup, const FrameFiles &files,
-                   const io::DialsExperiment &first) {
+                   const io::DialsExperiment &first,
+                   const std::vector<io::DialsExperiment> &others) {
   const std::string name = files.imageName();
   io::ExptImages images;
   images.pattern = absoluteName(setup.line.outputs.nexusFile ? name : files.pattern(name));
@@ -20,6 +21,10 @@ void writeScanExpt(io::OutputFile &out, const RunSetup &setup, const FrameFiles 
     list.push_back(list.front());
     list.back().crystal = setup.loaded.dials[i].crystal;
     list.back().crystalText = setup.loaded.dials[i].crystalText;
+  }
+  for (const io::DialsExperiment &other : others) {
+    list.push_back(other);
+    list.back().imageSet = 0;
   }
   io::writeExpt(out, list, images);
 }

@@ -13,10 +13,11 @@ namespace nanobragg {
 /// Absolute, without "." and "..".
 std::string absoluteName(const std::string &name);
 
-/// A rotation series of `first`, whose scan is of all frames; further lattices of --expt are
-/// further experiments of the same images.
+/// A rotation series of `first`, whose scan is of all frames; further lattices of --expt, and
+/// `others`, are further experiments of the same images.
 void writeScanExpt(io::OutputFile &out, const RunSetup &setup, const FrameFiles &files,
-                   const io::DialsExperiment &first);
+                   const io::DialsExperiment &first,
+                   const std::vector<io::DialsExperiment> &others);
 
 /// Stills: the lattices of each.
 void writeStillsExpt(io::OutputFile &out, const RunSetup &setup, const FrameFiles &files,

@@ -8,7 +8,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <stdexcept>
 
@@ -110,14 +109,15 @@ void Function::jvps(std::span<const double> theta, std::span<const double> vs,
   }
   core.run([&](Simulator &s, const RunOptions &) {
     set(s, theta);
-    // A kernel is compiled for a number of directions: there are few such numbers.
+    // A kernel is compiled for a number of directions: even ones, so that there are few.
     constexpr std::size_t most = 16;
     const std::vector<double> none(length);
     double *next = out.data();
     for (std::size_t row = 0, rows = vs.size() / length; row != rows;) {
       const std::size_t count = std::min(rows - row, most);
       std::vector<std::vector<Direction>> directions;
-      for (std::size_t i = 0; i != std::bit_ceil(count); ++i)
+      const std::size_t even = count == 1 ? 1 : count + count % 2;
+      for (std::size_t i = 0; i != even; ++i)
         directions.push_back(
             direction(i < count ? vs.subspan((row + i) * length, length) : std::span(none)));
       const std::vector<std::vector<double>> images = s.jvps(wrt, directions);

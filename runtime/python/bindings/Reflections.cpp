@@ -14,17 +14,16 @@
 namespace nanobragg::python {
 namespace {
 
-/// Structure factors of a PDB or mmCIF model, an MTZ file or mmCIF reflections.
+/// Structure factors of a PDB or CIF model, or of a file of reflections.
 io::StructureFactors structureFactorsOf(const std::string &path, const io::ModelOptions &options) {
   const io::NameAndLabel file = io::splitLabel(path);
   const std::string content = io::readMaybeCompressed(file.name);
   const io::StructureFactorFormat format = io::formatOf(content);
   if (io::isModel(format))
     return io::calculateStructureFactors(file.name, content, format, options, std::nullopt);
-  if (format != io::StructureFactorFormat::Mtz &&
-      format != io::StructureFactorFormat::CifReflections)
+  if (!io::listsReflections(format))
     throw io::FileError(file.name, "has no cell and space group with its structure factors; give a "
-                                   "PDB or mmCIF model, or amplitudes as MTZ or mmCIF");
+                                   "PDB or CIF model, or reflections as MTZ, CIF or SHELX");
   return io::readReflections(file, content, format, 0);
 }
 

@@ -1,6 +1,7 @@
 // What a detector makes of photons: light that spreads, counts.
 #include "lib/Experiment/PointSpreadWidth.h"
 #include "lib/IO/NoiseImage.h"
+#include "lib/IO/SimtbxNoise.h"
 #include "lib/Response/PointSpread.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
@@ -83,12 +84,36 @@ nb::object counts(const Doubles &photons, const nb::dict &how, int threads) {
   return nb::cast(takeVector(std::move(drawn.wide), shapeOf(photons)));
 }
 
+/// Changes the image; returns the seed after the draws.
+std::int64_t simtbxNoise(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> image,
+                         const Bytes &drawn, std::int64_t seed, double flicker, double calibration,
+                         std::int64_t calibrationSeed, double gain, double offset,
+                         double readOutNoise, const std::string &psf, double psfWidth,
+                         std::int64_t psfRadius, int threads) {
+  NoiseModel model;
+  model.flicker = flicker;
+  model.calibration = calibration;
+  model.calibrationSeed = calibrationSeed;
+  model.readOut = readOutNoise;
+  model.pointSpread = kindOf(psf);
+  model.psfWidth = psfWidth;
+  model.psfRadius = radiusOf(model.pointSpread, psfWidth, psfRadius);
+  nb::gil_scoped_release released;
+  io::drawAsSimtbx({image.data(), image.size()}, std::int64_t(image.shape(1)),
+                   {drawn.data(), drawn.size()}, model, gain, offset, seed, threads);
+  return seed;
+}
+
 } // namespace
 
 void bindResponse(nb::module_ &module) {
   module.def("point_spread", &pointSpread, nb::arg("image"), nb::arg("kind"), nb::arg("width"),
              nb::arg("radius"), nb::arg("threads"));
   module.def("counts", &counts, nb::arg("photons"), nb::arg("how"), nb::arg("threads"));
+  module.def("simtbx_noise", &simtbxNoise, nb::arg("image"), nb::arg("drawn"), nb::arg("seed"),
+             nb::kw_only(), nb::arg("flicker"), nb::arg("calibration"), nb::arg("calibration_seed"),
+             nb::arg("gain"), nb::arg("offset"), nb::arg("readout_noise"), nb::arg("psf"),
+             nb::arg("psf_width"), nb::arg("psf_radius"), nb::arg("threads"));
 }
 
 } // namespace nanobragg::python

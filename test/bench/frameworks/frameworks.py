@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""frameworks.py [--pixels=N] [--domains=N] [--threads=N] [--repeat=N] [FRAMEWORK...]: value and gradient of the same formula
+"""frameworks.py [--pixels=N] [--domains=N] [--threads=N] [--repeat=N] [--json] [FRAMEWORK...]: value and gradient of the same formula
 in nanobragg, JAX, torch.compile, eager PyTorch and Dr.Jit.
 
 Run by hand, in a Python that has them. Each framework has a process of its own, one after another in each of --repeat rounds. The
 formula is that of a crystal of 10 x 10 x 10 cells with structure factors on a grid, without polarization; the gradient of the weighted
-sum of the image is taken by the nine numbers of the orientation matrix. Images and gradients are compared with nanobragg's.
+sum of the image is taken by the nine numbers of the orientation matrix. Images and gradients are compared with nanobragg's. With one
+thread the times of repeated calls are processor times, so that a busy machine does less harm.
 """
 
 import argparse
@@ -164,11 +165,11 @@ def measure(name, args):
     begin = time.perf_counter()
     loss, gradient = run()
     first = time.perf_counter() - begin
-    times = []
+    clock, times = time.process_time if args.threads == 1 else time.perf_counter, []
     while len(times) < 3 or (sum(times) < 1.0 and len(times) < 20):
-        begin = time.perf_counter()
+        begin = clock()
         run()
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(json.dumps({"loss": loss, "gradient": gradient.tolist(), "first": first, "best": min(times), "megabytes": (after - before) / 1024}))
 
@@ -180,6 +181,7 @@ def main():
     parser.add_argument("--domains", type=int, default=10)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--json", action="store_true", help="seconds of each round, for page.py")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
@@ -194,11 +196,15 @@ def main():
             done = subprocess.run([sys.executable, __file__, f"--measure={name}", f"--pixels={args.pixels}", f"--domains={args.domains}",
                                    f"--threads={args.threads}"], env=environment, capture_output=True, text=True)
             if done.returncode:
-                print(f"{name}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
+                print(f"{name}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}", file=sys.stderr)
                 continue
             result = json.loads(done.stdout.strip().splitlines()[-1])
-            old = found.setdefault(name, result)
+            old = found.setdefault(name, {**result, "rounds": []})
+            old["rounds"].append(result["best"])
             old["best"], old["first"] = min(old["best"], result["best"]), max(old["first"], result["first"])
+    if args.json:
+        print(json.dumps({name: r["rounds"] for name, r in found.items()}))
+        return
     samples = args.pixels**2 * args.domains
     reference = next(iter(found.values()), None)
     print(f"{args.pixels} x {args.pixels} pixels, {args.domains} domains, {args.threads} thread(s), f64, value and gradient")

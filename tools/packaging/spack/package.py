@@ -1,4 +1,6 @@
-"""Recipe for Spack: spack repo create, copy this file to packages/nanobragg_mlir/package.py."""
+"""Recipe for Spack: spack repo create, copy this file to packages/nanobragg_mlir/package.py.
+
+Spack has no gemmi: what it builds reads no MTZ, mmCIF and PDB files."""
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
@@ -26,7 +28,6 @@ class NanobraggMlir(CMakePackage):
     depends_on("xxhash")
     depends_on("nlohmann-json")
     depends_on("cli11")
-    depends_on("gemmi")
     depends_on("hdf5")
     depends_on("libdeflate")
     depends_on("mpi", when="+mpi")

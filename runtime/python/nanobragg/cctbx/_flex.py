@@ -46,3 +46,25 @@ class Arrays:
             block = image.matrix_copy_block(slow, fast, *more.shape)
             block += flex.double(numpy.ascontiguousarray(more))
             image.matrix_paste_block_in_place(block, slow, fast)
+
+
+class PixelNumbers:
+    """Numbers of all pixels as a flex array, of which the first ones are renewed when somebody reads it."""
+
+    def __init__(self, size, array=None):
+        self.size, self.array, self.first, self.stale = size, array, numpy.zeros(0), False
+
+    def put(self, first):
+        self.first, self.stale = first, True
+
+    def whole(self):
+        if self.array is None:
+            self.array = flex.double(self.size)
+        if self.stale:
+            shape, block = self.array.accessor(), flex.double(numpy.ascontiguousarray(self.first))
+            block.reshape(flex.grid(1, block.size()))
+            self.array.reshape(flex.grid(1, self.array.size()))
+            self.array.matrix_paste_block_in_place(block, 0, 0)
+            self.array.reshape(shape)
+            self.stale = False
+        return self.array

@@ -10,8 +10,6 @@ import nanobragg
 
 from ..compat._simtbx_state import axes_and_angles
 
-AT_ONCE = 12  # directions of one sweep
-
 
 class Setup:
     """What decides the program and stays while numbers move.
@@ -27,7 +25,7 @@ class Setup:
     def key(self):
         """Equal for what one simulator can render."""
         sources = b"".join(numpy.ascontiguousarray(x).tobytes() for x in self.sources)
-        return self.rows.tobytes(), self.shape, self.pixel_size, sources, self.blocks, tuple(map(str, self.words))
+        return id(self.rows), self.shape, self.pixel_size, sources, self.blocks, tuple(map(str, self.words))
 
 
 class Kernel:
@@ -58,17 +56,18 @@ class Kernel:
                            for o, f, s, n in zip(panels.origin, panels.fast, panels.slow, panels.normal)], out)
             self.sim = nanobragg.Simulator(beam, crystal, flags=[*(w if isinstance(w, (str, int)) else float(w) for w in words), "--panels", file],
                                            pixels=setup.rows, **how)
-        self.grid, self.have, self.functions = setup.grid, {}, {}
+        self.grid, self.have, self.functions, self.rows = setup.grid, {}, {}, setup.rows  # the key has their identity
 
     def values(self, numbers, setup):
         """Parameters of the simulator by name."""
         rotated = numbers.direct if setup.blocks else numbers.blocks[0] @ numbers.direct
-        spindle = numbers.spindle if setup.blocks else numbers.blocks[0] @ numbers.spindle
         n, panels = numbers.width, numbers.panels
-        values = {"reciprocal_matrix": numpy.linalg.inv(rotated).T, "spindle_axis": spindle, "wavelength_offset": numbers.wave[0],
+        values = {"reciprocal_matrix": numpy.linalg.inv(rotated).T, "wavelength_offset": numbers.wave[0],
                   "wavelength_scale": numbers.wave[1], "panel_offset": panels.origin - self.offset, "panel_fast_axis": panels.fast,
                   "panel_slow_axis": panels.slow, "panel_normal": panels.normal, "fluence": setup.fluence, "default_F": setup.default_F,
                   "ncells_a": n[0, 0], "ncells_b": n[1, 1], "ncells_c": n[2, 2], "ncells_d": n[0, 1], "ncells_e": n[1, 2], "ncells_f": n[0, 2]}
+        if "-phi" in setup.words:
+            values["spindle_axis"] = numbers.spindle if setup.blocks else numbers.blocks[0] @ numbers.spindle
         if setup.blocks > 1:
             axes, angles = axes_and_angles(numbers.blocks)
             values |= {"mosaic_axis": axes, "mosaic_unit_angle": angles, "mosaic_spread": numbers.spread}
@@ -142,11 +141,13 @@ class Kernel:
     def derivatives(self, numbers, slopes, setup):
         """The image and its derivatives along slopes of the numbers, (slopes, pixels)."""
         changes = [self.change(numbers, slope, setup) for slope in slopes]
-        names = sorted({name for change in changes for name in change})
-        result = numpy.zeros((len(slopes), len(setup.rows)))
         alive = [i for i, change in enumerate(changes) if change]
-        if not alive:
-            return self.image(numbers, setup), result
+        if not alive or not setup.fluence > 0:
+            return self.image(numbers, setup), numpy.zeros((len(slopes), len(setup.rows)))
+        # The image is its own derivative by the logarithm of the fluence, and so comes with the others.
+        changes.append({"fluence": setup.fluence})
+        alive.append(len(slopes))
+        names = {name for change in changes for name in change}
         function, theta = self.function(names, self.values(numbers, setup), setup)
         vectors, at = numpy.zeros((len(alive), function.length)), 0
         for name, shape in zip(function.names, function.shapes):
@@ -155,9 +156,11 @@ class Kernel:
                 if name in changes[i]:
                     vectors[row, at:at + size] = numpy.reshape(changes[i][name], -1)
             at += size
-        for first in range(0, len(alive), AT_ONCE):
-            result[alive[first:first + AT_ONCE]] = function.jvps(theta, vectors[first:first + AT_ONCE])
-        return function.image(theta), result
+        images = function.jvps(theta, vectors)
+        if len(alive) <= len(slopes):
+            result = numpy.zeros((len(slopes), len(setup.rows)))
+            result[alive[:-1]] = images[:-1]
+        return images[-1], images[:-1] if len(alive) > len(slopes) else result
 
 
 def of_block(numbers, m):

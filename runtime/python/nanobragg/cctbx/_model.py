@@ -7,33 +7,53 @@ from ._kernels import Kernel, of_block
 
 class Pixels:
     """What the place of a pixel and the normalization of the lattice factor do, in simtbx's way: polarization and, where it is not of
-    each sub-pixel, the solid angle are those of the pixel's centre."""
+    each sub-pixel, the solid angle are those of the pixel's centre. form: of the polarization."""
 
-    def __init__(self, rows, pixel_size, incident, axis, kahn, once, oversample, no_scale):
-        self.rows, self.pixel_size, self.incident, self.axis, self.kahn = rows, pixel_size, incident, axis, kahn
-        self.once, self.oversample, self.no_scale = once, oversample, no_scale
+    def __init__(self, rows, pixel_size, form, once, oversample, no_scale):
+        self.rows, self.pixel_size, self.form, self.once, self.oversample, self.no_scale = rows, pixel_size, form, once, oversample, no_scale
+        self.panel = rows[:, 0] if rows[:, 0].any() else None  # None: all of the first
+        self.fast, self.slow = (numpy.ascontiguousarray(rows[:, i], dtype=float) for i in (2, 1))
+        self.of, self.kept = None, None
+
+    def _spread(self, of_panels):
+        return of_panels[0] if self.panel is None else of_panels[self.panel]
+
+    def _at(self, coefficients):
+        """A quadratic form of the pixels."""
+        one, f, s, ff, fs, ss = (self._spread(c) for c in coefficients)
+        return one + self.fast * (f + ff * self.fast + fs * self.slow) + self.slow * (s + ss * self.slow)
+
+    def _places(self, panels):
+        """r M r / r r, r r, first . first / r r, solid angle: those of panels that stay are kept."""
+        if self.of is not panels:
+            square = self._at(panels.form(numpy.eye(3), self.pixel_size))
+            part = self._at(panels.form(self.form, self.pixel_size)) / square
+            first = solid = None
+            if self.once:  # the kernel has 1/R^2 of the first sub-pixel
+                first = self._at(panels.form(numpy.eye(3), self.pixel_size, offset=0.5 / self.oversample)) / square
+                solid = self.pixel_size**2 * self._spread(panels.heights()) / numpy.sqrt(square)
+            factor = 0.5 * (1 + part)
+            self.of, self.kept = panels, (factor if solid is None else factor * solid * first, part, square, first, solid)
+        return self.kept
 
     def factor(self, numbers, diffuse):
-        panels, size = numbers.panels, self.pixel_size
-        factor = numpy.ones(len(self.rows))
-        if self.kahn is not None:
-            factor *= panels.polarization(self.rows, size, self.incident, self.axis, self.kahn)
-        if self.once:
-            # The kernel has 1/R^2 of the first sub-pixel.
-            first = panels.at(self.rows, size, 0.5 / self.oversample)
-            factor *= panels.solid_angle(self.rows, size) * numpy.einsum("ij,ij->i", first, first)
+        factor = self._places(numbers.panels)[0]
         if diffuse:
-            factor *= abs(numpy.linalg.det(numbers.direct)) * 1e30 / numpy.prod(numpy.diag(numbers.width))
-        elif self.no_scale:
-            factor /= numpy.linalg.det(numbers.width)**2
-        return factor
+            return factor * (abs(numpy.linalg.det(numbers.direct)) * 1e30 / numpy.prod(numpy.diag(numbers.width)))
+        return factor / numpy.linalg.det(numbers.width)**2 if self.no_scale else factor
 
     def slope(self, numbers, slope, factor, diffuse):
-        """Its change with a change of the numbers; 0 where there is none."""
-        change, h = 0.0, 1e-6
+        """The change of the factor with a change of the numbers; 0 where there is none."""
+        change = 0.0
         if slope.panels is not None:
-            ends = [self.factor(numbers.with_(panels=numbers.panels + slope.panels * step), diffuse) for step in (h, -h)]
-            change = (ends[0] - ends[1]) / (2 * h)
+            panels, size = numbers.panels, self.pixel_size
+            whole, part, square, first, solid = self._places(panels)
+            by_square = self._at(panels.form(numpy.eye(3), size, slope.panels)) / square
+            relative = (self._at(panels.form(self.form, size, slope.panels)) / square - part * by_square) / (1 + part)
+            if self.once:
+                by_first = self._at(panels.form(numpy.eye(3), size, slope.panels, 0.5 / self.oversample)) / (square * first)
+                relative += self._spread(panels.heights(slope.panels) / panels.heights()) + by_first - 1.5 * by_square
+            change = factor * relative
         if slope.width is not None and (diffuse or self.no_scale):
             per = numpy.diag(1 / numpy.diag(numbers.width)) if diffuse else 2 * numpy.linalg.inv(numbers.width)
             change = change - factor * numpy.trace(per @ slope.width)
@@ -57,8 +77,8 @@ class Model:
             del self.kernels[next(iter(self.kernels))]
         return kernel
 
-    def evaluate(self, setups, pixels, numbers, slopes):
-        """The image and its derivatives along slopes, (slopes, pixels)."""
+    def evaluate(self, setups, pixels, numbers, slopes, scale=1.0):
+        """The image times a scale, and its derivatives along slopes, (slopes, pixels)."""
         image, by = numpy.zeros(len(pixels.rows)), numpy.zeros((len(slopes), len(pixels.rows)))
         for setup in setups:
             kernel, diffuse = self.kernel(setup, numbers), setup.diffuse
@@ -69,9 +89,17 @@ class Model:
                          for m in range(len(numbers.blocks))]
                 light, changes = (sum(part[i] for part in parts) / len(parts) for i in (0, 1))
             factor = pixels.factor(numbers, diffuse)
-            image += setup.sign * factor * light
-            for row, change, slope in zip(by, changes, slopes):
-                row += setup.sign * (factor * change + pixels.slope(numbers, slope, factor, diffuse) * light)
+            if scale * setup.sign != 1:
+                factor = scale * setup.sign * factor
+            # In place: these are large.
+            changes *= factor
+            for row, slope in zip(changes, slopes):
+                moved = pixels.slope(numbers, slope, factor, diffuse)
+                if isinstance(moved, numpy.ndarray):
+                    moved *= light
+                    row += moved
+            light *= factor
+            image, by = (light, changes) if setup is setups[0] else (image + light, by + changes)
         return image, by
 
     def second_derivatives(self, setups, pixels, numbers, moves, image, slopes):

@@ -59,23 +59,36 @@ class Panels:
         return (self.origin[panel] + ((rows[:, 2] + offset) * pixel_size)[:, None] * self.fast[panel]
                 + ((rows[:, 1] + offset) * pixel_size)[:, None] * self.slow[panel])
 
-    def solid_angle(self, rows, pixel_size):
-        """Of the pixels, from their centres."""
-        distance = numpy.linalg.norm(self.at(rows, pixel_size), axis=1)
-        panel = rows[:, 0]
-        return pixel_size**2 * numpy.einsum("ij,ij->i", self.origin[panel], self.normal[panel]) / distance**3
+    def form(self, matrix, pixel_size, change=None, offset=0.5):
+        """r M r of points r in the pixels, or 2 r M dr with a change of the panels, for a symmetric M: for each panel the coefficients
+        of 1, fast, slow, fast^2, fast slow, slow^2, (6, panels)."""
+        def parts(panels):
+            fast, slow = pixel_size * panels.fast, pixel_size * panels.slow
+            return panels.origin + offset * (fast + slow), fast, slow
 
-    def polarization(self, rows, pixel_size, incident, axis, kahn):
-        """The factor of the pixels' centres."""
-        diffracted = self.at(rows, pixel_size)
-        diffracted /= numpy.linalg.norm(diffracted, axis=1)[:, None]
-        cosine = diffracted @ incident
-        magnetic = numpy.cross(axis, incident)
-        electric = numpy.cross(incident, magnetic)
-        e, b = diffracted @ electric, diffracted @ magnetic
-        norm = e * e + b * b
-        twice = numpy.divide(e * e - b * b, norm, out=numpy.ones_like(norm), where=norm > 0)  # cos 2 psi
-        return 0.5 * (1 + cosine**2 - kahn * twice * (1 - cosine**2))
+        def product(one, other):
+            return numpy.einsum("pi,ij,pj->p", one, matrix, other)
+
+        (o, f, s), (do, df, ds) = parts(self), parts(change or self)
+        rows = numpy.stack([product(o, do), product(o, df) + product(f, do), product(o, ds) + product(s, do), product(f, df),
+                            product(f, ds) + product(s, df), product(s, ds)])
+        return rows if change is None else 2 * rows
+
+    def heights(self, change=None):
+        """origin . normal of each panel, or its change."""
+        if change is None:
+            return numpy.einsum("ij,ij->i", self.origin, self.normal)
+        return numpy.einsum("ij,ij->i", self.origin, change.normal) + numpy.einsum("ij,ij->i", change.origin, self.normal)
+
+
+def polarization_form(incident, axis, kahn):
+    """M, with which the polarization factor is (1 + r M r / r r) / 2."""
+    if kahn is None:
+        return numpy.eye(3)
+    magnetic = numpy.cross(axis, incident)
+    electric = numpy.cross(incident, magnetic)
+    across = numpy.outer(electric, electric) - numpy.outer(magnetic, magnetic)
+    return numpy.outer(incident, incident) - kahn * across / (magnetic @ magnetic)
 
 
 def _cross(axis):

@@ -4,6 +4,7 @@ import numpy
 from cctbx.array_family import flex
 
 from ..compat._simtbx_state import unit
+from ._flex import PixelNumbers
 from ._moves import cell, line, misset, mosaic, one_spread
 
 NCELLS, PANEL_Z, FCELL, LAMBDA, PANEL_ROT, PANEL_X, PANEL_Y, ETA, NCELLS_DEF, FP_FDP, DIFFUSE = 9, 10, 11, (12, 13), (14, 17, 18), 15, 16, 19, 21, 22, 23
@@ -51,14 +52,14 @@ class Refined:
 
     def _clear(self, refine_id):
         for key in self._keys(refine_id):
-            self._first[key], self._second[key] = flex.double(self._npix), flex.double(self._npix)
+            self._first[key], self._second[key] = PixelNumbers(self._npix), PixelNumbers(self._npix)
 
     def initialize_managers(self):
         for refine_id in self._refined:
             self._clear(refine_id)
 
     def zero_raw_pixel_rois(self):
-        self.raw_pixels_roi = flex.double(self._npix)
+        self._roi = PixelNumbers(self._npix)
         self.initialize_managers()
 
     def print_if_refining(self):
@@ -102,21 +103,22 @@ class Refined:
 
     # Images of derivatives.
 
-    def _image_of(self, images, key):
-        if key not in images or images[key].size() != self._npix:
-            images[key] = flex.double(self._npix)
-        return images[key]
+    raw_pixels_roi = property(lambda self: self._roi.whole(), lambda self, value: setattr(self, "_roi", PixelNumbers(self._npix, value)))
 
-    def _put(self, image, values):
-        image.set_selected(flex.size_t_range(len(values)), flex.double(numpy.ascontiguousarray(values)))
+    def _put(self, images, key, values):
+        if key not in images:
+            images[key] = PixelNumbers(self._npix)
+        images[key].put(values)
 
     def get_derivative_pixels(self, refine_id):
-        return self._derivative(self._first, refine_id)[:self._modelled]
+        self._derivative(self._first, refine_id)
+        first = self._first[refine_id, 0].first
+        return flex.double(numpy.ascontiguousarray(first)) if len(first) else flex.double(self._modelled)
 
     def _derivative(self, images, refine_id, part=0):
         if (refine_id, part) not in images:
             raise ValueError(f"there is no derivative by {refine_id}; call refine({refine_id}) and add_diffBragg_spots")
-        return images[refine_id, part]
+        return images[refine_id, part].whole()
 
     def _hidden_derivative(self, refine_id):
         return self._derivative(self._first, refine_id)

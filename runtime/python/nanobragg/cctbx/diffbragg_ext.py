@@ -9,12 +9,13 @@ import nanobragg
 
 from ..compat._simtbx_state import unit
 from ..compat.simtbx import _plain
-from ._factors import Factors
+from ._factors import Factors, of_parity
+from ._flex import PixelNumbers
 from ._geometry import Geometry
 from ._kernels import Setup
 from ._model import Model, Pixels
 from ._moves import Numbers, rotation
-from ._panels import Panels
+from ._panels import Panels, polarization_form
 from ._refined import FCELL, NCELLS, PANEL_ROT, Refined
 from .nanobragg_ext import nanoBragg
 
@@ -22,6 +23,13 @@ from .nanobragg_ext import nanoBragg
 def _matrix(name):
     return property(lambda self: tuple(getattr(self, name).reshape(-1).tolist()),
                     lambda self, value: setattr(self, name, numpy.array([float(x) for x in value]).reshape(3, 3)))
+
+
+def _indices(hkl):
+    """(pixels, 3) of flex.miller_index or a list."""
+    if hasattr(hkl, "as_vec3_double"):
+        return hkl.as_vec3_double().as_double().as_numpy_array().reshape(-1, 3).astype(int)
+    return numpy.array([tuple(h) for h in hkl], dtype=int)
 
 
 class diffBragg(Factors, Geometry, Refined, nanoBragg):
@@ -49,7 +57,7 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         self._panel_id = 0
         for panel in range(len(detector)):
             self.update_dxtbx_geoms(detector, beam, panel)
-        self.raw_pixels_roi = flex.double(self._npix)
+        self._roi, self._lists = PixelNumbers(self._npix), []
 
     # What nothing follows from.
 
@@ -61,7 +69,6 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
     store_ave_wavelength_image = _plain("store_ave_wavelength_image", False, bool)
     use_diffuse, only_diffuse = _plain("use_diffuse", False, bool), _plain("only_diffuse", False, bool)
     laue_group_num, stencil_size, gamma_miller_units = _plain("laue_group", 1, int), _plain("stencil_size", 0, int), _plain("gamma_miller_units", False, bool)
-    raw_pixels_roi = _plain("raw_pixels_roi", None)
     hall_symbol, refine_Icell, track_Fhkl = _plain("hall_symbol", None, str), _plain("refine_Icell", False, bool), _plain("track_Fhkl", False, bool)
     dspace_bins = property(lambda self: list(self._bins), lambda self, value: setattr(self, "_bins", [float(x) for x in value]))
     most_recent_kernel_used_GPU = property(lambda self: False)
@@ -198,14 +205,25 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
     # Images.
 
     def _rows(self, pfs):
-        """(pixels, 3): panel, slow, fast."""
-        array = pfs.as_numpy_array() if hasattr(pfs, "as_numpy_array") else numpy.array(pfs)
-        return array.reshape(-1, 3)[:, [0, 2, 1]].astype(int)
+        """(pixels, 3): panel, slow, fast. One array for each list of pixels, so that what is kept for it is found again."""
+        array = (pfs.as_numpy_array() if hasattr(pfs, "as_numpy_array") else numpy.array(pfs)).reshape(-1)
+        for kept in self._lists:
+            if kept[0].size == array.size and numpy.array_equal(kept[0][:60], array[:60]) and numpy.array_equal(kept[0], array):
+                return kept[1]
+        rows = array.reshape(-1, 3)[:, [0, 2, 1]].astype(int)
+        self._lists = [(array, rows, {}), *self._lists[:Model.KEPT - 1]]
+        return rows
 
     def _pixel_factors(self, rows):
         state = self._state
-        return Pixels(rows, state.pixel_size, unit(-state.sources[0][0]), unit(state.polar), None if state.nopolar else state.polarization,
-                      not self.oversample_omega, max(1, state.oversample), self.no_Nabc_scale)
+        incident, kahn = unit(-state.sources[0][0]), None if state.nopolar else state.polarization
+        form = polarization_form(incident, unit(state.polar), kahn)
+        key = state.pixel_size, not self.oversample_omega, max(1, state.oversample), self.no_Nabc_scale, form.tobytes()
+        kept, = (of for _, known, of in self._lists if known is rows)
+        if key not in kept:
+            kept.clear()
+            kept[key] = Pixels(rows, state.pixel_size, form, *key[1:4])
+        return kept[key]
 
     def _setups(self, rows, diffuse, channels=False, apart=False):
         """Setups of the kernels whose images add up to that of the rows, with their channels where asked. apart: mosaic domains one
@@ -256,13 +274,13 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
     def _region(self):
         fast0, fast1, slow0, slow1 = self._state.roi
         slow, fast = numpy.mgrid[slow0:min(slow1, self._state.spixels), fast0:min(fast1, self._state.fpixels)].reshape(2, -1)
-        return numpy.stack([numpy.full(slow.shape, self._panel_id), slow, fast], axis=1)
+        return self._rows(numpy.stack([numpy.full(slow.shape, self._panel_id), fast, slow], axis=1))
 
     def add_diffBragg_spots_full(self):
         """Of all pixels of all panels."""
         count, (slow, fast) = len(self._panels.origin), self._shape()
-        rows = numpy.indices((count, slow, fast)).reshape(3, -1).T
-        self._spots(rows, None)
+        panel, slow, fast = numpy.indices((count, slow, fast)).reshape(3, -1)
+        self._spots(self._rows(numpy.stack([panel, fast, slow], axis=1)), None)
         return self.raw_pixels_roi
 
     def _spots(self, rows, nominal_hkl):
@@ -272,22 +290,22 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         if self._b is None and not self._state.direct.any():
             warnings.warn("diffBragg has no crystal, and its image is empty; set Bmatrix and Umatrix", nanobragg.Warning, stacklevel=4)
             self._modelled, self._images = len(rows), {"image": numpy.zeros(len(rows))}
-            self._put(self.raw_pixels_roi, self._images["image"])
+            self._roi.put(self._images["image"])
             return
         numbers, pixels = self._numbers_now(), self._pixel_factors(rows)
         moves = self._moves(numbers)
         apart = any(move.slope(0.0).blocks is not None for move in moves.values())
         setups = self._setups(rows, self.use_diffuse, apart=apart)
-        image, slopes = self._model.evaluate(setups, pixels, numbers, [move.slope(0.0) for move in moves.values()])
-        self._images = {"image": self.spot_scale * image, "rows": rows, "numbers": numbers}
+        image, slopes = self._model.evaluate(setups, pixels, numbers, [move.slope(0.0) for move in moves.values()], self.spot_scale)
+        self._images = {"image": image, "rows": rows, "numbers": numbers}
         self._modelled = len(rows)
-        self._put(self.raw_pixels_roi, self._images["image"])
+        self._roi.put(self._images["image"])
         for key, slope in zip(moves, slopes):
-            self._put(self._image_of(self._first, key), self.spot_scale * slope)
+            self._put(self._first, key, slope)
         if self.compute_curvatures:
             curves = self._model.second_derivatives(setups, pixels, numbers, list(moves.values()), image, slopes)
             for key, curve in zip(moves, curves):
-                self._put(self._image_of(self._second, key), self.spot_scale * curve)
+                self._put(self._second, key, self.spot_scale * curve)
         if FCELL in self._refined:
             self._factor_derivatives(setups, pixels, numbers, rows, nominal_hkl)
         if self.store_ave_wavelength_image:
@@ -295,28 +313,27 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
 
     def _factor_derivatives(self, setups, pixels, numbers, rows, nominal_hkl):
         """By the amplitude (or intensity, refine_Icell) of all reflections, or of each pixel's own."""
-        first = numpy.zeros(len(rows))
-        second = numpy.zeros(len(rows))
-        own = None if nominal_hkl is None else numpy.array([tuple(h) for h in nominal_hkl], dtype=int)
+        first, second = numpy.zeros((2, len(rows)))
+        groups = [(None, slice(None))]  # or the pixels whose reflections have even and odd h, k and l
+        if nominal_hkl is not None:
+            odd = (_indices(nominal_hkl) % 2) @ (4, 2, 1)
+            groups = [(parity, numpy.flatnonzero(odd == i)) for i, parity in enumerate(numpy.ndindex(2, 2, 2)) if (odd == i).any()]
         for setup in setups:
             kernel, factor = self._model.kernel(setup, numbers), setup.sign * pixels.factor(numbers, False)
             grid, low = setup.grid
             by = numpy.divide(0.5 * setup.sign, grid, out=numpy.zeros(grid.shape), where=grid > 0) if self.refine_Icell else numpy.ones(grid.shape)
-            for odd in [None] if own is None else numpy.ndindex(2, 2, 2):
-                use = True if odd is None else (own % 2 == odd).all(axis=1)
-                if not numpy.any(use):
-                    continue
-                part = by if odd is None else by * ((numpy.indices(grid.shape).reshape(3, -1).T + low) % 2 == odd).all(axis=1).reshape(grid.shape)
-                change = Numbers(F=1.0 if odd is None and not self.refine_Icell else part)
-                light = factor * kernel.derivatives(numbers, [change], setup)[1][0]
-                first += numpy.where(use, light, 0.0)
+            parts = [by if parity is None else by * of_parity(grid.shape, low, parity) for parity, _ in groups]
+            whole = nominal_hkl is None and not self.refine_Icell  # default_F moves, too
+            lights = kernel.derivatives(numbers, [Numbers(F=1.0 if whole else part) for part in parts], setup)[1]
+            for (_, use), part, light in zip(groups, parts, lights):
+                first[use] += (factor * light)[use]
                 if self.compute_curvatures and not self.refine_Icell:
                     # The image is quadratic in F: its change by the same change is half its second derivative.
                     ones = setup.__class__(setup.rows, setup.shape, setup.pixel_size, setup.sources, setup.blocks, setup.fluence,
-                                           1.0 if odd is None and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.words, setup.diffuse)
-                    second += numpy.where(use, 2 * factor * self._model.kernel(ones, numbers).image(numbers, ones), 0.0)
-        self._put(self._image_of(self._first, (FCELL, 0)), self.spot_scale * first)
-        self._put(self._image_of(self._second, (FCELL, 0)), self.spot_scale * second)
+                                           1.0 if whole and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.words, setup.diffuse)
+                    second[use] += (2 * factor * self._model.kernel(ones, numbers).image(numbers, ones))[use]
+        self._put(self._first, (FCELL, 0), self.spot_scale * first)
+        self._put(self._second, (FCELL, 0), self.spot_scale * second)
 
     def _warn_of_diffuse(self):
         if self.use_diffuse and (self.stencil_size or self.gamma_miller_units):

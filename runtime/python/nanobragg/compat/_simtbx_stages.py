@@ -8,6 +8,7 @@ import numpy
 
 import nanobragg
 
+from .. import _core
 from ._simtbx_state import shapetype
 
 def _of_state(name, scale=1):
@@ -129,17 +130,19 @@ class Stages:
         return kind, width, int(radius) if radius > 0 else None
 
     def add_noise(self):
-        """raw_pixels in photons become counts in ADU: flicker, counting, calibration, point spread, gain, offset and read-out, in
-        this order. Whole numbers from 0 on; the same for the same ``seed``."""
-        raw = self._raw()
+        """raw_pixels in photons become ADU: flicker, counting, calibration, point spread, gain, offset and read-out, in this order.
+        They are simtbx's numbers, which need not be whole; ``seed`` becomes that of another image."""
+        image = numpy.array(self._raw(), dtype=float, order="C")
+        if not numpy.isfinite(image).all():
+            raise ValueError("raw_pixels has pixels that are no finite number of photons")
         kind, width, radius = self._psf()
-        how = {} if kind is None else {"psf": kind, "psf_width": width, "psf_radius": radius}
-        drawn = nanobragg.counts(raw, abs(int(self.seed)), order="simtbx", flicker=self.flicker_noise_pct / 100,
-                                 calibration_seed=abs(int(self.calib_seed)), calibration=self.detector_calibration_noise_pct / 100,
-                                 gain=self.quantum_gain, bits=32, offset=self.adc_offset_adu, readout_noise=self.readout_noise_adu,
-                                 threads=self._how["threads"] or 0, **how)
-        keep = numpy.zeros(raw.shape, dtype=bool) if self.mask is None else numpy.asarray(self.mask) == 0
         (fast0, fast1), (slow0, slow1) = self.region_of_interest
-        inside = numpy.zeros(raw.shape, dtype=bool)
-        inside[slow0:slow1 + 1, fast0:fast1 + 1] = True
-        self.raw_pixels = numpy.where(keep | ~inside, raw, drawn)
+        drawn = numpy.zeros(image.shape, dtype=numpy.uint8)
+        drawn[slow0:slow1 + 1, fast0:fast1 + 1] = 1
+        if self.mask is not None:
+            drawn[numpy.asarray(self.mask) == 0] = 0
+        self.seed = _core.simtbx_noise(image, drawn, int(self.seed), flicker=self.flicker_noise_pct / 100,
+                                       calibration=self.detector_calibration_noise_pct / 100, calibration_seed=int(self.calib_seed),
+                                       gain=self.quantum_gain, offset=self.adc_offset_adu, readout_noise=self.readout_noise_adu,
+                                       psf=kind or "", psf_width=width or 0, psf_radius=radius or 0, threads=self._how["threads"] or 0)
+        self.raw_pixels = image

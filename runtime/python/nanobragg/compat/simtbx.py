@@ -760,7 +760,8 @@ class nanoBragg(Stages, _Names):
         """Adds the photons of the spots, times spot_scale, to raw_pixels."""
         window = self._window()
         if min(window[2:]) > 0:
-            self._add(self.spot_scale * self._simulator(window).image(), window)
+            image = self._simulator(window).image()
+            self._add(image if self.spot_scale == 1 else self.spot_scale * image, window)
         if self.printout and min(self.printout_pixel_fastslow) >= 0:
             fast, slow = self.printout_pixel_fastslow
             for name, value in self._simulator().trace(slow, fast).items():

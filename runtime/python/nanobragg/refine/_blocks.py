@@ -25,11 +25,12 @@ class Quantity:
     sigma: float = numpy.inf
 
 
+_EDGES = ("ncells_a", "ncells_b", "ncells_c")
 # What all blocks of a still have in common.
 SHARED = {
     "divergence horizontal": Quantity("divergence", ("hdiv_sigma",), sigma=1.0),
     "divergence vertical": Quantity("divergence", ("vdiv_sigma",), sigma=1.0),
-    "size": Quantity("size", ("ncells_a", "ncells_b", "ncells_c"), sigma=1.0),
+    "size": Quantity("size", _EDGES, sigma=1.0),
     "bandwidth": Quantity("bandwidth", ("bandwidth_sigma",), sigma=1.0),
     "distance": Quantity("distance", ("close_distance",), 1e-3),
     "centre fast": Quantity("centre", ("beam_center_fast",), 1e-3),
@@ -38,9 +39,9 @@ SHARED = {
     "tilt y": Quantity("tilt", ("detector_roty",), 1e-3, 1.0),
     "wavelength": Quantity("wavelength", ("wavelength",), sigma=1e-3),
 }
-# A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic spreads, and that of its
-# share of the photons.
-OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale")
+# A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic spreads, that of its share of
+# the photons, and that of the edge of its blocks to the others'. Small blocks are a halo about each node, as of diffuse scattering.
+OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
 
 
 _PLACE = ("beam_center_fast", "beam_center_slow", "close_distance")
@@ -105,6 +106,7 @@ class Blocks:
         self.names += [*self.shared, *(f"strain {i}" for i in range(len(self.strains))), "B"]
         self.size = len(self.names)
         self.first = len(OF_SET) * sets  # of what is shared
+        self.edges = [0.0] * sets  # where logarithms of edges start
         self.evaluations = 0
         self.look_at(boxes)
 
@@ -135,18 +137,19 @@ class Blocks:
         """By which each number is fixed or restrained."""
         return [*OF_SET * self.sets, *(q.group for q in self.shared.values()), *["cell"] * len(self.strains), "B"]
 
-    def with_set(self, x, rotation, width, share):
+    def with_set(self, x, rotation, width, share, edge=1.0):
         """Another crystal with one more set of blocks, and its numbers: its blocks are spread ``width`` times as much as those of
-        the first set, and have a share of the photons."""
-        other = Blocks.__new__(Blocks)
+        the first set, have a share of the photons, and edges ``edge`` times as long."""
+        other = type(self).__new__(type(self))
         other.__dict__ |= self.__dict__
-        other.sets = self.sets + 1
+        other.sets, other.edges = self.sets + 1, [*self.edges, numpy.log(edge)]
         other.first = self.first + len(OF_SET)
         other.names = [*self.names[:self.first], *(f"set {self.sets} {n} {i}" for i, n in enumerate(OF_SET)),
                        *self.names[self.first:]]
         other.size = len(other.names)
         total = numpy.log(numpy.exp(x[6:self.first:len(OF_SET)]).sum())
-        return other, numpy.concatenate([x[:self.first], rotation, x[3:6] + numpy.log(width), [total + numpy.log(share)], x[self.first:]])
+        return other, numpy.concatenate([x[:self.first], rotation, x[3:6] + numpy.log(width), [total + numpy.log(share), numpy.log(edge)],
+                                         x[self.first:]])
 
     def _crystal(self, x, k):
         return numpy.concatenate([x[len(OF_SET) * k:][:3], 1e-3 * self.strains.T @ x[self.first + len(self.shared):-1]])
@@ -156,7 +159,9 @@ class Blocks:
         own = x[len(OF_SET) * k:][:len(OF_SET)]
         values = {"reciprocal_matrix": self.cell.matrix(self._crystal(x, k)) * METRES,
                   "mosaic_abc": self.start["mosaic_abc"] * numpy.exp(own[3:6]),
-                  "fluence": self.start["fluence"] * numpy.exp(own[6])}
+                  # The photons of a node are as the volume of a block.
+                  "fluence": self.start["fluence"] * numpy.exp(own[6] - 3 * own[7]),
+                  **{name: self.start[name] * numpy.exp(own[7]) for name in _EDGES}}
         for quantity, number in zip(self.shared.values(), x[self.first:]):
             for name in quantity.members:
                 before = values.get(name, self.start[name])
@@ -182,6 +187,7 @@ class Blocks:
         for i in range(3):
             yield own + i, {"reciprocal_matrix": by[i]}
             yield own + 3 + i, {"mosaic_abc": values["mosaic_abc"] * numpy.eye(3)[i]}
+        yield own + 7, {"fluence": -3 * values["fluence"], **{name: values[name] for name in _EDGES}}
         for i, quantity in enumerate(self.shared.values()):
             yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
         for i, strain in enumerate(self.strains):

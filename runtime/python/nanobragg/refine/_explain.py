@@ -14,6 +14,7 @@ from ._blocks import squares as q2
 _DIVERGENCE, _BANDWIDTH, _EDGE = 0.2, 0.05, 2000.0
 _FLAGS = ("-gauss_xtal", "--average=closed", "--average-tolerance=0.02", "--cull=1e-5", "-default_F", "1", "-N", "10")
 _MOST_BOXES = 300  # of a fit; evaluated are all
+_HALOS = (80.0, 160.0, 320.0)  # edges of blocks that make halos, A
 MOST_SETS = 4  # of mosaic blocks
 _PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make it less
 _DETECTOR = ("distance", "centre", "tilt")
@@ -116,10 +117,10 @@ class Explained:
     chi2_unseen: float = numpy.nan  # per pixel of theirs
 
 
-def simulators(experiment, mosaicity, bandwidth, divergence):
+def simulators(experiment, mosaicity, bandwidth, divergence, *flags):
     """With averages in closed form, where fits start, and one that knows where pixels are. experiment: path of an .expt, or
-    path:number. mosaicity: degrees about each axis. bandwidth: per cent. divergence: mrad."""
-    where, width = ["--expt", experiment], str(mosaicity)
+    path:number. mosaicity: degrees about each axis. bandwidth: per cent. divergence: mrad. flags: more of nb-sim."""
+    where, width = ["--expt", experiment, *flags], str(mosaicity)
     words = [*where, *_FLAGS, "-mosaic_abc", width, width, width, f"--bandwidth-sigma={bandwidth}",
              "-divergence_sigma", str(divergence), str(divergence)]
     with warnings.catch_warnings():
@@ -143,6 +144,9 @@ def simulator(experiment, grid, lowest):
 class Fit:
     """Stages of the fit of one still."""
 
+    blocks = Blocks
+    always_held = ("halo",)
+
     def __init__(self, sims, boxes, light, system, held=(), restrain=None, sets=MOST_SETS, begin=None, most=None, faces=({},), **blocks):
         """light: photons of each box's spot. held: groups of numbers that stay where they start, beside the wavelength.
         restrain: {group: sigma}, in the units of x. sets: of mosaic blocks, at most. begin: the Explained to start from.
@@ -150,12 +154,12 @@ class Fit:
         exposures do. blocks: more of Blocks."""
         sim, self.plain = sims
         self.faces = faces
-        self.boxes, self.held, self.restrain, self.sets = boxes, set(held), restrain or {}, sets
+        self.boxes, self.held, self.restrain, self.sets = boxes, {*held, *self.always_held}, restrain or {}, sets
         if "wavelength" not in self.restrain:
             self.held.add("wavelength")  # no still tells it from the distance
         most = self._telling(sim, light, blocks.get("exposures", ({},))) if most is None else most
         self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), most))
-        self.model = Blocks(sim, self.used, begin.sets if begin else 1, system, **blocks)
+        self.model = self.blocks(sim, self.used, begin.sets if begin else 1, system, **blocks)
         self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
         self.fit = self._problem(self.model)
         if not begin:
@@ -187,8 +191,9 @@ class Fit:
         about, sigma, reach = numpy.zeros(model.size), numpy.full(model.size, numpy.inf), numpy.ones(model.size)
         for k in range(model.sets):
             own = slice(len(OF_SET) * k, len(OF_SET) * (k + 1))
-            sigma[own] = [*[1e-2] * 3, *[1.0] * 3, numpy.inf]
-            reach[own] = [*[2e-3] * 3, *[1.0] * 4]
+            sigma[own] = [*[1e-2] * 3, *[1.0] * 3, numpy.inf, 1.0]
+            reach[own] = [*[2e-3] * 3, *[1.0] * 5]
+            about[own.stop - 1] = model.edges[k]
         for i, quantity in enumerate(model.shared.values()):
             sigma[sets + i] = quantity.sigma
         sigma[-1], reach[-1] = 10.0, 10.0
@@ -207,9 +212,15 @@ class Fit:
         self.fit.weigh(self.image, tolerance)
         self.cost = self.fit.cost(self.x, self.image, about, sigma)
 
+    def _halos(self):
+        """Edges of small blocks that may be tried, to those of the others."""
+        edge = (self.model.start["ncells_a"] * numpy.exp(self.x[self.model.first + list(self.model.shared).index("size")])
+                * numpy.linalg.norm(numpy.linalg.inv(self.model.cell.start)[0]))
+        return [length / edge for length in _HALOS if length < edge]
+
     def another_set(self, tolerance, wider=False):
-        """One more set of blocks, turned to where the residuals ask for it most, or else ``wider``; False where nothing is
-        gained."""
+        """One more set of blocks, turned to where the residuals ask for it most, or else ``wider``, or of small blocks;
+        False where nothing is gained."""
         kept = self.model, self.x, self.fit, self.image, self.cost
         fit, model = self.fit, self.model
         left, _, p = fit._left(self.image)
@@ -220,9 +231,11 @@ class Fit:
         reach = 1.5 * numpy.sqrt(numpy.mean(first**2))
         axes = numpy.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1)])
         best = None
-        turned = [(reach * axis / numpy.linalg.norm(axis), 0.6, 0.2) for axis in (*axes, *-axes)]
-        for turn, width, share in (*turned, *[(numpy.zeros(3), 3.0, 0.1)] * wider):
-            other, y = model.with_set(self.x, middle + turn, width, share)
+        tried = [(reach * axis / numpy.linalg.norm(axis), 0.6, 0.2, 1.0) for axis in (*axes, *-axes)]
+        if wider:
+            tried += [(numpy.zeros(3), 3.0, 0.1, 1.0), *[(numpy.zeros(3), 1.0, 0.03, edge) for edge in self._halos()]]
+        for turn, *kind in tried:
+            other, y = model.with_set(self.x, middle + turn, *kind)
             photons = other.of_set(y, model.sets) * fit.weights
             photons = photons - (fit.sums(photons * p) / norm)[fit.spot] * p
             gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)

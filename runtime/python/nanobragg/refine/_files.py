@@ -31,11 +31,14 @@ def read_reflections(path):
     """Columns of a .refl by name, (reflections,) or (reflections, n); those of types that are not known are left out."""
     try:
         with open(path, "rb") as file:
-            table = _msgpack().unpackb(file.read(), raw=False, strict_map_key=False)
+            content = file.read()
+        if content.startswith(b"\x80\x02"):
+            raise FileError(f"{path}: is a table of a DIALS before 2.0 (pickled); load and save it by the DIALS of today")
+        table = _msgpack().unpackb(content, raw=False, strict_map_key=False)
+    except (ImportError, FileError):
+        raise
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
-    except ImportError:
-        raise
     except Exception as error:
         raise FileError(f"{path}: is no reflection table of DIALS (.refl): {printable(error)}") from None
     try:

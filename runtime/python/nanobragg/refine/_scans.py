@@ -2,10 +2,11 @@
 
 import os
 import re
+import warnings
 
 import numpy
 
-from .._errors import DATA_ERRORS, FileError
+from .._errors import DATA_ERRORS, FileError, Warning
 from ..simulator import read_image
 from . import _files
 from ._background import Background
@@ -13,6 +14,7 @@ from ._crystal import rotation
 from ._explain import Boxes
 from ._shoeboxes import Shoeboxes
 
+_HALF, _ROCKING = 5.0, 0.3  # pixels and degrees, half of a box that no table gives
 _INTEGRATED = 1 << 8  # DIALS' flag: integrated by summation
 
 
@@ -36,6 +38,21 @@ class Scan:
             self._names(imageset)
         except DATA_ERRORS:
             raise FileError(f"{path}: experiment {index} lacks a goniometer, a scan or its images") from None
+        self.listed_first = self.first
+
+    def only_present(self):
+        """The part of the scan from the first frame that is there to the last; what is missing is said."""
+        there = [k for k, name in enumerate(self.names) if _found(name)]
+        if not there:
+            raise FileError(f"{self.path}: none of the {len(self)} images of experiment {self.index} is there; the first is "
+                            f"{self.names[0]}")
+        if len(there) < len(self):
+            warnings.warn(f"{self.path}: of the {len(self)} images of experiment {self.index} {len(there)} are there; these are "
+                          "refined", Warning, stacklevel=2)
+        self.names = [name if k in set(there) else None for k, name in enumerate(self.names)][there[0]:there[-1] + 1]
+        self.last = self.first + there[-1]
+        self.first, self.start = self.first + there[0], self.start + there[0] * self.step
+        return self
 
     @staticmethod
     def of(listed, index):
@@ -67,8 +84,10 @@ class Scan:
         assert len(self.names) == len(self)
 
     def frame(self, k):
-        """Its image, (panel, slow, fast); compressed files are found, too."""
-        name = next((self.names[k] + end for end in ("", ".gz", ".bz2") if os.path.exists(self.names[k] + end)), self.names[k])
+        """Its image, (panel, slow, fast); compressed files are found, too. None: it is not there."""
+        if self.names[k] is None:
+            return None
+        name = _found(self.names[k]) or self.names[k]
         image = _files.in_panels(read_image(name), self.panels, name)
         return image.reshape((-1, *image.shape[-2:]))
 
@@ -99,16 +118,55 @@ class Scan:
         axes, moving = self.goniometer["axes"], self.goniometer["scan_axis"]
         return self.goniometer | {"axes": [*axes[:moving], new, *axes[moving + 1:]]}
 
+    def start_matrix(self, listed):
+        """The crystal's matrix in the laboratory where the scan's axis is at 0. A crystal that varies over the scan is that of
+        the middle, which is said."""
+        crystal = listed["crystal"][listed["experiment"][self.index]["crystal"]]
+        matrix = numpy.linalg.inv([crystal[f"real_space_{name}"] for name in "abc"])
+        if points := crystal.get("A_at_scan_points"):
+            at = (self.first + self.last) // 2 - self.listed_first
+            matrix = numpy.reshape(points[min(at, len(points) - 1)], (3, 3))
+            self._say("crystal varies")
+        beam = listed["beam"][listed["experiment"][self.index]["beam"]]
+        if beam.get("s0_at_scan_points"):
+            self._say("beam varies")
+        if self.goniometer.get("setting_rotation_at_scan_points"):
+            self._say("goniometer's setting varies")
+        fixed, setting = self._rotations()
+        return setting @ fixed @ matrix
+
+    def _say(self, what):
+        warnings.warn(f"{self.path}: the {what} over the scan of experiment {self.index}; it is refined as one that does not",
+                      Warning, stacklevel=2)
+
     def crystal(self, matrix):
         """The crystal's matrix as the list has it, of that in the laboratory where the scan's axis is at 0."""
         fixed, setting = self._rotations()
         return (setting @ fixed).T @ matrix
 
 
-def chosen(table, index, most):
-    """Rows of a reflection table: those of an experiment that are integrated, or indexed where none is; the brightest whose
+def _found(name):
+    """The image's name as it is on the disk, compressed or not; None where it is not there."""
+    file, colon, number = name.rpartition(":") if re.search(r":\d+$", name) else (name, "", "")
+    return next((file + end + colon + number for end in ("", ".gz", ".bz2") if os.path.exists(file + end)), None)
+
+
+def with_boxes(table, scan):
+    """The table with boxes about where reflections of a scan are predicted, for those that have none."""
+    empty = (table["id"] == scan.index) & (numpy.diff(table["bbox"])[:, ::2] <= 0).any(axis=1)
+    if not empty.any() or "xyzcal.px" not in table:
+        return table
+    half = numpy.array([_HALF, _HALF, numpy.ceil(_ROCKING / max(abs(scan.step), 1e-3))])
+    at = table["xyzcal.px"]
+    around = numpy.stack([numpy.floor(at - half), numpy.ceil(at + half)], axis=2).reshape(-1, 6)
+    return table | {"bbox": numpy.where(empty[:, None], numpy.nan_to_num(around), table["bbox"]).astype("i4")}
+
+
+def chosen(table, scan, most):
+    """Rows of a reflection table: those of a scan's frames that are integrated, or indexed where none is; the brightest whose
     boxes have ``most`` pixels together."""
-    mine = (table["id"] == index) & table["miller_index"].any(axis=1)
+    mine = (table["id"] == scan.index) & table["miller_index"].any(axis=1)
+    mine &= (table["bbox"][:, 4] < scan.last) & (table["bbox"][:, 5] >= scan.first)
     if "flags" in table and (mine & (table["flags"] & _INTEGRATED > 0)).any():
         mine &= table["flags"] & _INTEGRATED > 0
     rows = numpy.flatnonzero(mine)
@@ -123,19 +181,40 @@ def _from(place, shape):
     return numpy.hypot(fast[None, :] - place[0], slow[:, None] - place[1])
 
 
-def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0):
+def of_other_crystals(table, scan, listed):
+    """Boxes and panels of reflections of other experiments on a scan's images, frames counted as the scan's."""
+    images = [experiment.get("imageset") for experiment in listed["experiment"]]
+    others = [i for i, number in enumerate(images) if number == images[scan.index] and i != scan.index]
+    rows = numpy.isin(table["id"], others) & table["miller_index"].any(axis=1)
+    boxes = table["bbox"][rows].astype(int)
+    boxes[:, 4:] -= scan.first - 1
+    return boxes, table["panel"][rows].astype(int)
+
+
+def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0, others=None):
     """The Boxes of reflections over all frames of a scan, with the background of each pixel: the mean of the frames where no
     box is, smooth on the detector.
 
     boxes: (n, 6) fast, slow, frame from, to. margin: by how much they are made larger, pixels and frames. places: pixels
-    (fast, slow) where the beam would meet each panel.
+    (fast, slow) where the beam would meet each panel. others: boxes and panels whose pixels are left out.
     """
+    others = others or (numpy.empty((0, 6), int), ())
     reach = boxes[:, 4:] + [-margin, margin]
     low, high = ((limit - offset) / gain for limit in scan.trusted)
     parts, frames, total, times, levels = [], [], 0, 0, []
     for k in range(len(scan)):
         here = numpy.flatnonzero((reach[:, 0] <= k) & (k < reach[:, 1]))
-        image = (scan.frame(k) - offset) / gain
+        image = scan.frame(k)
+        if image is None:
+            levels.append(0.0)
+            continue
+        image = (image.astype(float) - offset) / gain
+        for panel_image, one in zip(image, scan.panels):
+            for fast, slow, fast_end, slow_end in one.get("mask") or ():
+                panel_image[slow:slow_end, fast:fast_end] = numpy.nan
+        for (f0, f1, s0, s1, first, end), number in zip(*others):
+            if first - margin <= k < end + margin:
+                image[number, max(s0 - margin, 0):s1 + margin, max(f0 - margin, 0):f1 + margin] = numpy.nan
         on = Shoeboxes(image, boxes[here, :4], panel[here], (max(low, 0), high), margin)
         parts.append((here[on.box], on.rows, on.data))
         frames.append(numpy.full(len(on.box), k))

@@ -9,16 +9,22 @@ import numpy
 
 from .._errors import DATA_ERRORS, reason
 from . import _files, _report
-from ._blocks import METRES, Quantity
+from ._blocks import METRES, OF_SET
 from ._crystal import cell_of, rotation
 from ._explain import MOST_SETS, Fit, simulators
-from ._positions import placed, scattering_vectors
-from ._scans import Scan, chosen, pixels
+from ._one_panel import alike, of_one_panel, places
+from ._positions import Panels, placed, scattering_vectors
+from ._scans import Scan, chosen, of_other_crystals, pixels, with_boxes
+from ._sweep_page import page
+from ._swept import SweptBlocks
 from .photographs import UNITS, in_units, in_words
 
 _MOST_PIXELS = 2e7  # of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
 _BRIGHT = 10.0  # sigmas
+_LAYER, _MOST_LAYERS = 0.8, 8  # of the sensor: pixels by which neighbours are apart where light is most oblique
+_AXIS = 17.5  # mrad, what is known of the axis before
+_REACH = 100.0  # mrad of the axis in a step
 _MOSAICITY, _BANDWIDTH, _DIVERGENCE = 0.1, 0.02, 0.2  # where fits start: degrees, per cent, mrad
 
 
@@ -30,6 +36,7 @@ class Sweep:
     status: str = "refined"  # or "rejected"
     why: str = ""
     frames: int = 0
+    first: int = 1  # number of the first one
     reflections: int = 0
     bright: int = 0  # reflections above 10 sigmas
     chi2: float = numpy.nan  # per pixel of theirs, of a variance of one photon and more
@@ -38,36 +45,58 @@ class Sweep:
     sums: float = numpy.nan  # of the model over the table's, the median of bright reflections
     sums_apart: float = numpy.nan  # what half of them are within
     sums_far: int = 0  # how many are not within 5 %
-    turned: float = numpy.nan  # the crystal, from its start
+    turned: float = numpy.nan  # the crystal, from its start, in the middle of the sweep
     axis_turned: float = numpy.nan
+    axis_unsure: float = None  # degrees: the axis is held, as the pixels tell it no better
     seconds: float = 0.0
     matrix: numpy.ndarray = None  # columns a*, b*, c*, 1/A, in the laboratory where the axis is at 0
     explained: object = dataclasses.field(default=None, repr=False)
     rows: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the table
     columns: dict = dataclasses.field(default_factory=dict, repr=False)  # of these reflections
     boxes: object = dataclasses.field(default=None, repr=False)
+    own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # which pixels are of their box's reflection
 
 
-def _across(axis):
-    """Two directions at right angles to an axis and to each other."""
-    first = numpy.cross(axis, numpy.eye(3)[int(numpy.argmin(numpy.abs(axis)))])
-    first /= numpy.linalg.norm(first)
-    return first, numpy.cross(axis, first)
-
-
-def _simulators(path, index, listed):
-    experiment = listed["experiment"][index]
+def _simulators(scan, listed):
+    experiment = listed["experiment"][scan.index]
     profile = listed.get("profile", [])
     number = experiment.get("profile")
     said = profile[number].get("sigma_m") if isinstance(number, int) and 0 <= number < len(profile) else None
     width = said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY
-    return simulators(f"{path}:{index}", width, _BANDWIDTH, _DIVERGENCE)
+    layers = _layers(listed["detector"][experiment["detector"]]["panels"])
+    flags = ["-detector_thicksteps", str(layers)] if layers else []
+    with of_one_panel(listed, scan.index, scan.path) as path:
+        sim, plain = simulators(f"{path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
+    if path != scan.path:
+        _, plain = simulators(f"{scan.path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
+    sim.set(phi0=scan.phi(0), reciprocal_matrix=scan.start_matrix(listed) * METRES)
+    # Layers begin at their depths: the detector moves back by half of one.
+    depth = 0.5 * sim["sensor_thickness"] * sim["layer_fraction"] if layers else 0.0
+    found = places(plain, depth)
+    at = next((i for i, panel in enumerate(found) if abs(panel["close_distance"] - depth - plain["close_distance"]) < 1e-9
+               and abs(panel["beam_center_fast"] - plain["beam_center_fast"]) < 1e-9), 0)
+    sim.set(**found[at])
+    return sim, plain, found, depth
 
 
-def _nearest(sim, boxes, exposures):
+def _layers(panels):
+    """Of the sensor: as many as spots that come in at an angle need to be smeared out by its depth; 0 where none is known."""
+    first, smear = panels[0], 0.0
+    if first.get("px_mm_strategy", {}).get("type") != "ParallaxCorrectedPxMmStrategy" or not first.get("thickness"):
+        return 0
+    for panel in panels:
+        fast, slow, origin = (numpy.array(panel[name]) for name in ("fast_axis", "slow_axis", "origin"))
+        edges = numpy.array(panel["image_size"]) * panel["pixel_size"]
+        for corner in (origin + i * edges[0] * fast + k * edges[1] * slow for i in (0, 1) for k in (0, 1)):
+            along = abs(corner @ numpy.cross(fast, slow))
+            smear = max(smear, numpy.sqrt(max(corner @ corner - along**2, 0)) / max(along, 1e-9))
+    return int(numpy.clip(numpy.ceil(first["thickness"] * smear / first["pixel_size"][0] / _LAYER), 1, _MOST_LAYERS))
+
+
+def _nearest(sim, plain, boxes, exposures):
     """Of each pixel the Miller index that is nearest, and on which side of beam and axis it is: a reflection crosses the sphere
     on both."""
-    q = scattering_vectors(sim, boxes.panel, boxes.rows)
+    q = scattering_vectors(plain, boxes.panel, boxes.rows)
     axis = sim["spindle_axis"]
     side = q @ numpy.cross(axis, sim["beam_direction"]) > 0
     for number in numpy.unique(boxes.exposure):
@@ -77,9 +106,40 @@ def _nearest(sim, boxes, exposures):
 
 
 class _SweepFit(Fit):
+    blocks = SweptBlocks
+    always_held = ()
+    unsure = None  # degrees, of an axis that is held since the pixels do not tell it better
+
+    def free(self, *more):
+        free = super().free(*more)
+        free[OF_SET.index("halo")] = False  # the blocks of the first set are those that the others' are measured by
+        return free
+
+    def known(self):
+        about, sigma, reach = super().known()
+        axis = numpy.array(self.model.groups()) == "axis"
+        reach[axis] = _REACH
+        if "axis" not in self.restrain:
+            sigma[axis] = _AXIS
+        return about, sigma, reach
+
+    def _hold_an_unsure_axis(self, *held):
+        """Where the rotation is too short, or what it shows too weak, to tell the axis better than it is known before."""
+        which = numpy.array(self.model.groups())[self.free(*held)] == "axis"
+        told = self.fit.curvature - numpy.diag(which / _AXIS**2)
+        unit = numpy.sqrt(numpy.maximum(numpy.diag(told), 1e-30))
+        covariance = numpy.linalg.pinv(told / unit / unit[:, None], 1e-10) / unit / unit[:, None]
+        worst = numpy.sqrt(numpy.linalg.eigvalsh(covariance[numpy.ix_(which, which)]).max())
+        if worst > _AXIS:
+            self.unsure = float(numpy.degrees(1e-3 * worst))
+            self.held.add("axis")
+            self.x[self.model.first + numpy.array(self.model.tilts)] = 0.0
+
     def positions_and_rocking(self):
         """Orientation, detector and axis, then the shapes of spots on the detector and over the frames."""
         self.run(100.0, 6, "B", "bandwidth", "size", "scale", "cell", enough=0.01)
+        if "axis" not in self.held | self.restrain.keys():
+            self._hold_an_unsure_axis("B", "bandwidth", "size", "scale", "cell")
         self.run(100.0, 15, "B", "scale", enough=1e-3)
         while self.model.sets < self.sets and self.another_set(100.0, wider=True):
             pass
@@ -88,30 +148,40 @@ class _SweepFit(Fit):
 
 
 def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
-    sweep.frames = len(scan)
-    rows = sweep.rows = chosen(table, sweep.index, _MOST_PIXELS)
+    sweep.frames, sweep.first = sum(name is not None for name in scan.names), scan.first
+    rows = sweep.rows = chosen(table, scan, _MOST_PIXELS)
     sweep.reflections = len(rows)
     if len(rows) < 10:
         raise ValueError(f"has {len(rows)} indexed reflections, and 10 are needed at least")
-    sims = sim, _ = _simulators(scan.path, sweep.index, listed)
+    sim, plain, found, depth = _simulators(scan, listed)
+    if len(found) > 1 and not alike(plain):
+        how = how | {"held": (*how["held"], "distance", "centre")}
     bbox = table["bbox"][rows].astype(int)
     bbox[:, 4:] -= scan.first - 1
-    corners, axes = placed(sim)
+    corners, axes = placed(plain)
     feet = [-(axis[:2] @ corner) / sim["pixel_size"] for corner, axis in zip(corners, axes)]
-    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), margin, feet, gain, offset)
+    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), margin, feet, gain, offset,
+                   of_other_crystals(table, scan, listed))
     exposures = [{"phi0": scan.phi(k)} for k in range(len(scan))]
-    boxes = sweep.boxes = boxes.with_reflections(_nearest(sim, boxes, exposures))
+    boxes = sweep.boxes = boxes.with_reflections(_nearest(sim, plain, boxes, exposures))
     light = boxes.sums(boxes.data - boxes.background)
     fitted = numpy.argsort(-light)
     fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
-    axis, matrix = sim["spindle_axis"], sim["reciprocal_matrix"] / METRES
-    tilts = {f"axis {i}": Quantity("axis", ("spindle_axis",), 1e-3 * across, 1.75) for i, across in enumerate(_across(axis))}
-    fit = _SweepFit(sims, boxes, light, system, most=fitted, exposures=exposures, more=tilts, volume=True, **how)
+    axis = sim["spindle_axis"]
+    shown = dataclasses.replace(boxes, panel=0 * boxes.panel, exposure=boxes.exposure * len(found) + boxes.panel)
+    exposures = [exposure | place for exposure in exposures for place in found]
+    fit = _SweepFit((sim, plain), shown, light, system, most=fitted, exposures=exposures, volume=True, **how)
     fit.positions_and_rocking()
-    result = sweep.explained = fit.result()
-    sweep.matrix, sweep.turned = result.matrix, _angle(result.matrix @ numpy.linalg.inv(matrix))
-    sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, result.values["spindle_axis"])),
-                                                          axis @ result.values["spindle_axis"])))
+    result, model = fit.result(), fit.model
+    result.values["close_distance"] -= depth  # to the sensor's face
+    plain.set(close_distance=result.values["close_distance"])
+    panels = Panels(plain)
+    result.panels = panels.corner, panels.fast, panels.slow
+    sweep.explained, new = result, result.values["spindle_axis"]
+    sweep.axis_unsure = fit.unsure
+    sweep.turned = _angle(result.matrix @ numpy.linalg.inv(model.cell.start))
+    sweep.matrix = model.at_zero(result.matrix, new)
+    sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, new)), axis @ new)))
     _measure(sweep, boxes, table, bbox)
 
 
@@ -126,7 +196,7 @@ def _measure(sweep, boxes, table, bbox):
     result, rows = sweep.explained, sweep.rows
     model = result.own * result.image
     # The pixels of a box that are its own reflection's.
-    own = (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
+    own = sweep.own = (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
 
     def sums(values, where=own):
         return numpy.bincount(boxes.box[where], weights=values[where], minlength=boxes.count)
@@ -151,7 +221,7 @@ def _measure(sweep, boxes, table, bbox):
             ratios = sums(model, inside)[bright] / said[rows][bright]
             sweep.sums, sweep.sums_apart = float(numpy.median(ratios)), float(numpy.median(numpy.abs(ratios - 1)))
             sweep.sums_far = int((numpy.abs(ratios - 1) > 0.05).sum())
-    sweep.bright = int(bright.sum())
+    sweep.bright, sweep.columns["bright"] = int(bright.sum()), bright
     if bright.any():
         sweep.chi2, sweep.chi2_poisson = (float(sums(left / v)[bright].sum() / count[bright].sum())
                                           for v in (numpy.maximum(variance, 1), variance))
@@ -182,7 +252,7 @@ def _write(out, found, listed, table, path):
     lines = [_COLUMNS, *map(_line, found)]
     _report.write_table(os.path.join(out, "sweeps.csv"), lines)
     _report.write_page(os.path.join(out, "report.html"), "Refined sweeps",
-                       [_report.table(lines[0], lines[1:]), *(part for sweep in good for part in _page(sweep, table))])
+                       [_report.table(lines[0], lines[1:]), *(part for sweep in good for part in page(sweep, table))])
     if not good:
         return
     content = copy.deepcopy(listed)
@@ -205,7 +275,7 @@ def _write(out, found, listed, table, path):
 def _reflections(good, table, listed, path):
     parts = []
     for sweep in good:
-        first = Scan(listed, sweep.index, path).first - 1
+        first = sweep.first - 1
         found = sweep.columns
         parts.append({"miller_index": table["miller_index"][sweep.rows].astype("i4"), "id": table["id"][sweep.rows].astype("i4"),
                       "panel": table["panel"][sweep.rows].astype("u8"), "bbox": table["bbox"][sweep.rows].astype("i4"),
@@ -214,32 +284,6 @@ def _reflections(good, table, listed, path):
                       "intensity.prf.value": found["light"], "intensity.prf.variance": found["sigma"]**2,
                       "chi2": found["chi2"]})
     return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _page(sweep, table, pictures=12):
-    result, boxes, found = sweep.explained, sweep.boxes, sweep.columns
-    parts = [f"<h2>Sweep {sweep.index}</h2>"]
-    if result.degenerate:
-        parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
-                     + "; ".join(result.degenerate) + ".</p>")
-    parts.append(_report.table(["number", "change from the start", "sigma"],
-                               [(name, f"{x:.4f}", f"{s:.2g}" if s else "held")
-                                for name, x, s in zip(result.names, result.x, result.sigma)]))
-    parts.append("<h3>Brightest reflections</h3><p>Frames from left to right; data, model, and what is left from -5 sigmas "
-                 "(white) to 5 (black).</p>")
-    model = boxes.background + result.own * result.image
-    for i in numpy.argsort(-found["light"])[:pictures]:
-        here = boxes.box == i
-        rows, frames = boxes.rows[here], boxes.exposure[here]
-        low, high = rows.min(axis=0), rows.max(axis=0) + 1
-        slow, fast = high - low
-        pair = numpy.full((2, slow, fast * (frames.max() - frames.min() + 1)), numpy.nan)
-        where = rows[:, 0] - low[0], (frames - frames.min()) * fast + rows[:, 1] - low[1]
-        pair[0][where], pair[1][where] = boxes.data[here], model[here]
-        h, k, l = table["miller_index"][sweep.rows[i]]
-        parts.append("<figure>" + _report.pictures_of(*pair) + f"<figcaption>{h} {k} {l}: {found['light'][i]:.0f} photons, "
-                     f"chi-square {found['chi2'][i]:.3g}</figcaption></figure>")
-    return parts
 
 
 def are_sweeps(experiments):
@@ -268,7 +312,9 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     for index in range(len(listed["experiment"])):
         begin, sweep = time.perf_counter(), Sweep(index)
         try:
-            _explain(sweep, Scan(listed, index, path), listed, table, system, margin, gain, offset, how)
+            scan = Scan(listed, index, path).only_present()
+            table = with_boxes(table, scan)
+            _explain(sweep, scan, listed, table, system, margin, gain, offset, how)
         except DATA_ERRORS as error:
             sweep.status, sweep.why = "rejected", reason(error)
         sweep.seconds = time.perf_counter() - begin
