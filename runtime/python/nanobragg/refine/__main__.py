@@ -78,7 +78,7 @@ def main(words=None):
     photographs = parser.add_argument_group("photographs, with --model, and rotation sweeps")
     photographs.add_argument("--fix", default="", metavar="NAMES",
                              help="numbers that stay where they start, with commas between: orientation, mosaicity, scale, "
-                             "divergence, size, bandwidth, distance, centre, tilt, axis, cell, B")
+                             "divergence, size, bandwidth, distance, centre, tilt, axis, halo, cell, B")
     photographs.add_argument("--sets", type=int, default=4,
                              help="sets of mosaic blocks that a crystal may have (default: 4)")
     photographs.add_argument("--geometry", metavar="FILE.expt",

@@ -11,9 +11,6 @@ import numpy
 
 from ._positions import placed
 
-_ALIKE = 0.02  # rad between directions of panels that move as one
-
-
 @contextlib.contextmanager
 def of_one_panel(listed, index, path):
     """Name of an experiment list whose experiment has one panel, as large as the largest."""
@@ -36,15 +33,9 @@ def of_one_panel(listed, index, path):
         yield name
 
 
-def places(plain, depth):
-    """For each panel of a detector what its simulator of one panel has; depth: m behind the face."""
+def faces_of(plain):
+    """For each panel of a detector what its simulator of one panel has."""
     corners, axes = placed(plain)
-    return [{"fast_axis": fast, "slow_axis": slow, "normal_axis": normal, "close_distance": corner @ normal + depth,
+    return [{"fast_axis": fast, "slow_axis": slow, "normal_axis": normal, "close_distance": corner @ normal,
              "beam_center_fast": -corner @ fast, "beam_center_slow": -corner @ slow}
             for corner, (fast, slow, normal) in zip(corners, axes)]
-
-
-def alike(plain):
-    """Whether panels have the same directions, so that a distance and a centre move all of them as one."""
-    axes = placed(plain)[1]
-    return bool((numpy.linalg.norm(axes - axes[0], axis=2) < _ALIKE).all())

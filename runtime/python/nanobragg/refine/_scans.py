@@ -175,12 +175,6 @@ def chosen(table, scan, most):
     return rows[numpy.cumsum(numpy.prod(numpy.diff(table["bbox"][rows].astype(float))[:, ::2], axis=1)) < most]
 
 
-def _from(place, shape):
-    """How far pixels are from a place (fast, slow)."""
-    slow, fast = (numpy.arange(n, dtype="f4") + 0.5 for n in shape)
-    return numpy.hypot(fast[None, :] - place[0], slow[:, None] - place[1])
-
-
 def of_other_crystals(table, scan, listed):
     """Boxes and panels of reflections of other experiments on a scan's images, frames counted as the scan's."""
     images = [experiment.get("imageset") for experiment in listed["experiment"]]
@@ -189,6 +183,12 @@ def of_other_crystals(table, scan, listed):
     boxes = table["bbox"][rows].astype(int)
     boxes[:, 4:] -= scan.first - 1
     return boxes, table["panel"][rows].astype(int)
+
+
+def _from(place, shape):
+    """How far pixels are from a place (fast, slow)."""
+    slow, fast = (numpy.arange(n, dtype="f4") + 0.5 for n in shape)
+    return numpy.hypot(fast[None, :] - place[0], slow[:, None] - place[1])
 
 
 def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0, others=None):
@@ -227,5 +227,6 @@ def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0, others=None
     frames = numpy.concatenate(frames)
     level = numpy.array([Background(mean, seen > 0, _from(place, mean.shape)).model
                          for mean, seen, place in zip(total / numpy.maximum(times, 1), times, places)])
-    background = level[tuple(rows.T)] * (numpy.array(levels) / max(numpy.mean(levels), 1e-9))[frames]
+    usual = numpy.mean(numpy.array(levels)[numpy.unique(frames)])
+    background = level[tuple(rows.T)] * (numpy.array(levels) / max(usual, 1e-9))[frames]
     return Boxes(rows[:, 1:], data, numpy.maximum(background, 1e-3), box, len(boxes), panel=rows[:, 0], exposure=frames)

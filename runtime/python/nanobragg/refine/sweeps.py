@@ -12,8 +12,8 @@ from . import _files, _report
 from ._blocks import METRES, OF_SET
 from ._crystal import cell_of, rotation
 from ._explain import MOST_SETS, Fit, simulators
-from ._one_panel import alike, of_one_panel, places
-from ._positions import Panels, placed, scattering_vectors
+from ._one_panel import faces_of, of_one_panel
+from ._positions import placed, scattering_vectors
 from ._scans import Scan, chosen, of_other_crystals, pixels, with_boxes
 from ._sweep_page import page
 from ._swept import SweptBlocks
@@ -66,17 +66,17 @@ def _simulators(scan, listed):
     layers = _layers(listed["detector"][experiment["detector"]]["panels"])
     flags = ["-detector_thicksteps", str(layers)] if layers else []
     with of_one_panel(listed, scan.index, scan.path) as path:
-        sim, plain = simulators(f"{path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
-    if path != scan.path:
-        _, plain = simulators(f"{scan.path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
+        sim, one = simulators(f"{path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
+    plain = one if path == scan.path else simulators(f"{scan.path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)[1]
     sim.set(phi0=scan.phi(0), reciprocal_matrix=scan.start_matrix(listed) * METRES)
     # Layers begin at their depths: the detector moves back by half of one.
     depth = 0.5 * sim["sensor_thickness"] * sim["layer_fraction"] if layers else 0.0
-    found = places(plain, depth)
-    at = next((i for i, panel in enumerate(found) if abs(panel["close_distance"] - depth - plain["close_distance"]) < 1e-9
-               and abs(panel["beam_center_fast"] - plain["beam_center_fast"]) < 1e-9), 0)
-    sim.set(**found[at])
-    return sim, plain, found, depth
+    faces = faces_of(plain)
+    at = numpy.argmin([abs(face["close_distance"] - plain["close_distance"])
+                       + abs(face["beam_center_fast"] - plain["beam_center_fast"]) for face in faces])
+    sim.set(**faces[at])
+    sim["close_distance"] += depth
+    return sim, one, plain, faces, depth
 
 
 def _layers(panels):
@@ -153,9 +153,7 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     sweep.reflections = len(rows)
     if len(rows) < 10:
         raise ValueError(f"has {len(rows)} indexed reflections, and 10 are needed at least")
-    sim, plain, found, depth = _simulators(scan, listed)
-    if len(found) > 1 and not alike(plain):
-        how = how | {"held": (*how["held"], "distance", "centre")}
+    sim, one, plain, faces, depth = _simulators(scan, listed)
     bbox = table["bbox"][rows].astype(int)
     bbox[:, 4:] -= scan.first - 1
     corners, axes = placed(plain)
@@ -168,15 +166,12 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     fitted = numpy.argsort(-light)
     fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
     axis = sim["spindle_axis"]
-    shown = dataclasses.replace(boxes, panel=0 * boxes.panel, exposure=boxes.exposure * len(found) + boxes.panel)
-    exposures = [exposure | place for exposure in exposures for place in found]
-    fit = _SweepFit((sim, plain), shown, light, system, most=fitted, exposures=exposures, volume=True, **how)
+    shown = dataclasses.replace(boxes, panel=0 * boxes.panel, exposure=boxes.exposure * len(faces) + boxes.panel)
+    exposures = [exposure | face | {"close_distance": face["close_distance"] + depth} for exposure in exposures for face in faces]
+    fit = _SweepFit((sim, one), shown, light, system, most=fitted, exposures=exposures, volume=True, faces=faces, **how)
     fit.positions_and_rocking()
     result, model = fit.result(), fit.model
     result.values["close_distance"] -= depth  # to the sensor's face
-    plain.set(close_distance=result.values["close_distance"])
-    panels = Panels(plain)
-    result.panels = panels.corner, panels.fast, panels.slow
     sweep.explained, new = result, result.values["spindle_axis"]
     sweep.axis_unsure = fit.unsure
     sweep.turned = _angle(result.matrix @ numpy.linalg.inv(model.cell.start))
@@ -306,7 +301,7 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     Returns a Sweep for each experiment.
     """
     path = str(experiments)
-    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"]}), "sets": sets}
+    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"], "halo": 1}), "sets": sets}
     listed, table = _files.read_experiments(path), _files.read_reflections(reflections)
     found = []
     for index in range(len(listed["experiment"])):
