@@ -337,6 +337,7 @@ SLOW translation FAST 1 0 0 0 0 0
         """A detector of four panels, one of them upside down, with a gain, a zero and read-out noise that no file says."""
         random, half = np.random.default_rng(4), PIXELS // 2
         numbers = 4.3 * simulated()[1] + 11 + random.normal(scale=3.0, size=(PIXELS, PIXELS))
+        numbers[(300, 480, 650), (400, 90, 500)] = 262143  # where its numbers end
         parts = [numbers[s:s + half, f:f + half] for s in (0, half) for f in (0, half)]
         parts[1] = parts[1][::-1, ::-1]
         header = ["_diffrn_radiation_wavelength.wavelength 1.0", "_array_intensities.undefined_value -400"]
@@ -370,6 +371,7 @@ SLOW translation FAST 1 0 0 0 0 0
         with open(os.path.join(out, "shots.csv")) as file:
             row, = csv.DictReader(file)
         self.assertGreater(int(row["indexed"]), 0.85 * int(row["spots"]))
+        self.assertEqual(row["overloads"], "3")
         self.assertAlmostEqual(float(row["gain"]), 4.3, delta=0.2)
         self.assertAlmostEqual(float(row["zero"]), 11 - 9 / 4.3, delta=1.5)
         self.assertLess(abs(float(row["distance_mm"]) - DISTANCE - DEPTH), 0.05)

@@ -4,6 +4,7 @@ import numpy
 
 _TILE = 8  # pixels
 _LEAST = 200  # tiles without spots, of which something can be said
+_SEVERAL = 3  # pixels
 _KNOWN = 1.2  # a factor within which counts of photons cannot be told from others
 
 
@@ -40,3 +41,9 @@ def gain_and_zero(numbers, usable):
     if 1 / _KNOWN < slope < _KNOWN and abs(zero) < 1:
         return 1.0, 0.0
     return float(slope), float(zero)
+
+
+def largest_number(numbers, cutoff):
+    """From which on light is lost: the cutoff, or the largest number of the image, where several pixels have it."""
+    top = numpy.nanmax(numbers, initial=-numpy.inf)
+    return min(cutoff, float(top)) if (numbers == top).sum() >= _SEVERAL else cutoff

@@ -22,7 +22,7 @@ from ._geometry import ISOTROPIC, Fitted, Detector, assign, attenuation_length, 
 from ._merging import structure_factors
 from ._modules import Modules
 from ._indexing import orient, real_basis
-from ._noise import gain_and_zero
+from ._noise import gain_and_zero, largest_number
 from ._panels import BEAM, ONE
 from ._photographs import read_photograph
 from ._spots import find_spots, usable_pixels
@@ -198,6 +198,8 @@ def _other_lattice(still, model):
 
 def _index(still, model, least, geometry, noise):
     photograph = read_photograph(still.image, geometry)
+    if not photograph.counting:
+        photograph.cutoff = largest_number(photograph.photons, photograph.cutoff)
     pixels = usable_pixels(photograph.photons, photograph.cutoff)
     photograph = _in_photons(photograph, pixels.usable, noise)
     photons = photograph.photons
