@@ -25,6 +25,7 @@ from nanobragg.refine.__main__ import main
 from nanobragg.refine._background import Background
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
+from nanobragg.refine._noise import no_numbers
 from nanobragg.refine._photographs import Photograph, read_photograph
 from nanobragg.refine._spots import Spots, find_spots, usable_pixels
 from nanobragg.refine._stills import Stills
@@ -441,6 +442,27 @@ SLOW translation FAST 1 0 0 0 0 0
             file.write(whole.read()[:5000])
         still, = photographs.index([cut], self.model, workers=1)
         self.assertIn("copy or compress the file again", still.why)
+
+
+class OfNoise(unittest.TestCase):
+    def test_the_rim_of_a_detector_has_no_numbers(self):
+        numbers = np.random.default_rng(1).normal(200, 20, (64, 64)).round()
+        numbers[0], numbers[:, -1] = 0, 0
+        self.assertEqual(no_numbers(numbers).sum(), 127)
+        # Numbers that are cut off at zero, in the dark, are numbers.
+        dark = np.maximum(np.random.default_rng(1).normal(1, 2, (64, 64)).round(), 0)
+        self.assertFalse(no_numbers(dark).any())
+
+    def test_an_error_in_proportion_to_the_light_is_measured(self):
+        random = np.random.default_rng(2)
+        slow, fast = np.indices((256, 256)) - 128
+        radii = np.hypot(slow, fast).astype("f4")
+        light = 2000 + 6000 * np.exp(-(radii / 60)**2)
+        for error in (0.0, 0.03):
+            counts = random.poisson(light * random.normal(1, error, light.shape)).astype(float)
+            background = Background(counts, np.ones(light.shape, bool), radii)
+            self.assertAlmostEqual(background.calibration(counts), error, delta=0.003)
+            self.assertAlmostEqual(background.chi2(counts, background.calibration(counts)), 1, delta=0.1)
 
 
 class OfGeometry(unittest.TestCase):

@@ -51,10 +51,26 @@ class Background:
         profile = numpy.interp(places, places[known], (total / numpy.maximum(number, 1))[known])
         return numpy.maximum(ndimage.gaussian_filter1d(profile, 1.0), 1e-3)
 
-    def chi2(self, counts):
-        """Per pixel outside of spots."""
+    def chi2(self, counts, calibration=0.0):
+        """Per pixel outside of spots; calibration: of variance()."""
         model = self.model[self.outside]
-        return float(numpy.mean((counts[self.outside] - model)**2 / model)) if len(model) else numpy.nan
+        return float(numpy.mean((counts[self.outside] - model)**2 / variance(model, calibration))) if len(model) else numpy.nan
+
+    def calibration(self, counts):
+        """The error of a pixel in proportion to its light that explains how far pixels are from this background, beyond the
+        noise of photons: the median over tiles."""
+        number = _tiles(self.outside.astype("f4"))
+        whole = number == _TILE**2
+        if not whole.any():
+            return 0.0
+        mean = lambda image: _tiles(numpy.where(self.outside, image, 0))[whole] / _TILE**2
+        beyond = mean((counts - self.model)**2) - mean(self.model)
+        return float(numpy.sqrt(max(numpy.median(beyond / numpy.maximum(mean(self.model), 1)**2), 0.0)))
+
+
+def variance(photons, calibration):
+    """Of a pixel whose light is known to a fraction of it, beside the noise of photons."""
+    return photons + (calibration * photons)**2
 
 
 def _at_pixels(field, shape):

@@ -6,6 +6,7 @@ import warnings
 import numpy
 
 from ..simulator import Simulator
+from ._background import variance
 from ._spot_fit import SpotFit
 from ._blocks import OF_SET, Blocks
 from ._blocks import squares as q2
@@ -38,6 +39,7 @@ class Boxes:
     reflection: numpy.ndarray = None
     panel: numpy.ndarray = None
     exposure: numpy.ndarray = None
+    calibration: float = 0.0  # of variance()
 
     def __post_init__(self):
         for name in ("panel", "exposure"):
@@ -45,7 +47,7 @@ class Boxes:
                 setattr(self, name, numpy.zeros(len(self.rows), int))
 
     @staticmethod
-    def around(at, half, photons, usable, background):
+    def around(at, half, photons, usable, background, calibration=0.0):
         """at: (n, 2) pixels, fast and slow."""
         steps = numpy.arange(-half, half + 1)
         middle = numpy.floor(at).astype(int)
@@ -59,14 +61,14 @@ class Boxes:
         first = first[usable[slow[first], fast[first]]]
         slow, fast = slow[first], fast[first]
         return Boxes(numpy.column_stack([slow, fast]).astype("i4"), photons[slow, fast].astype(float),
-                     background[slow, fast].astype(float), box[first].astype("i4"), len(at))
+                     background[slow, fast].astype(float), box[first].astype("i4"), len(at), calibration=calibration)
 
     def chosen(self, which):
         """Those boxes alone; which: (n,) of the boxes, True or False."""
         keep = which[self.box]
         new = numpy.cumsum(which) - 1
         chosen = Boxes(self.rows[keep], self.data[keep], self.background[keep], new[self.box[keep]], int(which.sum()),
-                       panel=self.panel[keep], exposure=self.exposure[keep])
+                       panel=self.panel[keep], exposure=self.exposure[keep], calibration=self.calibration)
         return chosen if self.hkl is None else chosen.with_reflections(self.hkl[self.reflection[keep]])
 
     def with_reflections(self, hkl):
@@ -79,7 +81,7 @@ class Boxes:
         """These boxes, then others."""
         both = Boxes(*(numpy.concatenate([getattr(self, name), getattr(other, name)]) for name in ("rows", "data", "background")),
                      numpy.concatenate([self.box, self.count + other.box]), self.count + other.count,
-                     panel=numpy.concatenate([self.panel, other.panel]), exposure=numpy.concatenate([self.exposure, other.exposure]))
+                     panel=numpy.concatenate([self.panel, other.panel]), exposure=numpy.concatenate([self.exposure, other.exposure]), calibration=self.calibration)
         return both.with_reflections(numpy.concatenate([self.hkl[self.reflection], other.hkl[other.reflection]]))
 
     def sums(self, values):
@@ -175,7 +177,7 @@ class Fit:
 
     def _problem(self, model):
         used = self.used
-        fit = SpotFit(model, used.data, used.background, used.reflection, len(used.hkl))
+        fit = SpotFit(model, used.data, used.background, used.reflection, len(used.hkl), used.calibration)
         fit.history = self.fit.history if hasattr(self, "fit") else []
         return fit
 
@@ -294,7 +296,7 @@ class Fit:
             both, whole = boxes.joined(lit), numpy.concatenate([image, there])
             if len(there):
                 unseen = {"unseen": lit.count, "chi2_unseen": float(squares(lit, there).mean())}
-        every = SpotFit(model, both.data, both.background, both.reflection, len(both.hkl))
+        every = SpotFit(model, both.data, both.background, both.reflection, len(both.hkl), both.calibration)
         every.weigh(whole, 100.0)
         weights = every.weights / every.trust[both.reflection]
         precision = every.sums((whole * weights)**2)
@@ -315,7 +317,7 @@ class Fit:
 def squares(boxes, image):
     """(data - model)^2 / variance of each pixel."""
     photons = boxes.background + image
-    return (boxes.data - photons)**2 / numpy.maximum(photons, 1)
+    return (boxes.data - photons)**2 / variance(numpy.maximum(photons, 1), boxes.calibration)
 
 
 def displacements(boxes, image):

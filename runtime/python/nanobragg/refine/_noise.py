@@ -5,6 +5,7 @@ import numpy
 _TILE = 8  # pixels
 _LEAST = 200  # tiles without spots, of which something can be said
 _SEVERAL = 3  # pixels
+_NEAR = 0.01  # of the way from the least number to the median
 _KNOWN = 1.2  # a factor within which counts of photons cannot be told from others
 
 
@@ -41,6 +42,18 @@ def gain_and_zero(numbers, usable):
     if 1 / _KNOWN < slope < _KNOWN and abs(zero) < 1:
         return 1.0, 0.0
     return float(slope), float(zero)
+
+
+def no_numbers(numbers):
+    """Pixels without a measurement: those of the least number, where several have it and few have one just above. A detector
+    writes it at its rim."""
+    known = numbers[numpy.isfinite(numbers)]
+    if not known.size:
+        return numpy.zeros(numbers.shape, bool)
+    least = known.min()
+    above = max(1.0, _NEAR * (numpy.median(known) - least))
+    count, near = (known == least).sum(), ((known > least) & (known <= least + above)).sum()
+    return (numbers == least) if count >= _SEVERAL and count > 10 * near else numpy.zeros(numbers.shape, bool)
 
 
 def largest_number(numbers, cutoff):

@@ -2,6 +2,8 @@
 
 import numpy
 
+from ._background import variance
+
 _STEPS = 6  # lengths that are tried along a step
 
 
@@ -13,10 +15,11 @@ class SpotFit:
     minimized is the sum of squares with the best d (variable projection). tolerance 0: the model's own intensities.
 
     model: image(x), jacobian(x, free). data, background: photons of the pixels; spot: that of each, of so many.
-    about, sigma: what is known of x beside the pixels. reach: the longest step of each.
+    calibration: of variance(). about, sigma: what is known of x beside the pixels. reach: the longest step of each.
     """
 
-    def __init__(self, model, data, background, spot, count):
+    def __init__(self, model, data, background, spot, count, calibration=0.0):
+        self.calibration = calibration
         self.model, self.data, self.background, self.spot, self.count = model, data, background, spot, count
         self.pixels = numpy.maximum(self.sums(numpy.ones(len(data))), 1)
         self.history = []  # chi-square per pixel
@@ -33,7 +36,7 @@ class SpotFit:
         d = numpy.zeros(self.count)
         for _ in range(2):
             photons = numpy.maximum(self.background + (1 + d)[self.spot] * image, numpy.minimum(self.background, 0.5))
-            self.weights = 1 / numpy.sqrt(photons)
+            self.weights = 1 / numpy.sqrt(variance(photons, self.calibration))
             with numpy.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 ratio = numpy.nan_to_num(numpy.clip(excess / expected, 1, 1e6), nan=1.0)
             self.precision = 1 / (max(tolerance, 1e-6) * ratio)**2

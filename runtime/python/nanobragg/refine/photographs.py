@@ -22,7 +22,7 @@ from ._geometry import ISOTROPIC, Fitted, Detector, assign, attenuation_length, 
 from ._merging import structure_factors
 from ._modules import Modules
 from ._indexing import orient, real_basis
-from ._noise import gain_and_zero, largest_number
+from ._noise import gain_and_zero, largest_number, no_numbers
 from ._panels import BEAM, ONE
 from ._photographs import read_photograph
 from ._spots import find_spots, usable_pixels
@@ -78,6 +78,7 @@ class Still:
     rms_px_all: float = numpy.nan  # over all that are indexed
     distance_mm: float = numpy.nan
     chi2_background: float = numpy.nan
+    calibration: float = 0.0  # error of a pixel's light, in proportion to it, where the detector does not count photons
     masked: dict = dataclasses.field(default_factory=dict)  # pixels that are left out, by the reason
     seconds: float = 0.0
     shape: tuple = ()  # slow and fast pixels
@@ -199,6 +200,7 @@ def _other_lattice(still, model):
 def _index(still, model, least, geometry, noise):
     photograph = read_photograph(still.image, geometry)
     if not photograph.counting:
+        photograph.photons = numpy.where(no_numbers(photograph.photons), numpy.nan, photograph.photons)
         photograph.cutoff = largest_number(photograph.photons, photograph.cutoff)
     pixels = usable_pixels(photograph.photons, photograph.cutoff)
     photograph = _in_photons(photograph, pixels.usable, noise)
@@ -216,13 +218,16 @@ def _index(still, model, least, geometry, noise):
     detector = still.fitted.detector if still.fitted else detectors[0]
     background = Background(photons, pixels.usable & ~_about(strong), detector.radii(photons.shape), detector.panels.parts(photons.shape))
     still.masked["shadow"] = int(background.shadows.sum())
-    still.chi2_background = background.chi2(photons)
+    if not photograph.counting:
+        still.calibration = background.calibration(photons)
+    still.chi2_background = background.chi2(photons, still.calibration)
     if why:
         raise why
     usable = pixels.usable & ~background.shadows
-    still.boxes = Boxes.around(spots.at, BOX // 2, photons, usable, background.model)
+    still.boxes = Boxes.around(spots.at, BOX // 2, photons, usable, background.model, still.calibration)
     usable[tuple(still.boxes.rows.T)] = False  # what is in the box of a spot is in no other
-    still.dark = Boxes.around(near_sphere(still.fitted, still.shape, _NEAR), DARK // 2, photons, usable, background.model)
+    still.dark = Boxes.around(near_sphere(still.fitted, still.shape, _NEAR), DARK // 2, photons, usable, background.model,
+                              still.calibration)
 
 
 def _take(still, fitted):
@@ -459,7 +464,7 @@ def in_words(explained):
 _COLUMNS = ["shot", "image", "status", "spots", "indexed", "other_lattice", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "a", "b", "c", "alpha", "beta", "gamma", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B",
-            "chi2_background", "gain", "zero", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
+            "chi2_background", "gain", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
 
 
 def rows(stills):
@@ -469,7 +474,8 @@ def rows(stills):
         row = {"shot": s.index, "image": s.image, "status": s.status, "spots": s.spots, "indexed": s.indexed,
                "chi2_background": f"{s.chi2_background:.4f}", "seconds": f"{s.seconds:.3f}", "why": s.why, **s.masked}
         if s.photograph:
-            row |= {"gain": f"{s.photograph.gain:.4g}", "zero": f"{s.photograph.zero:.4g}"}
+            row |= {"gain": f"{s.photograph.gain:.4g}", "zero": f"{s.photograph.zero:.4g}",
+                    "calibration": f"{s.calibration:.4g}"}
         if s.status == "indexed":
             detector, missing = s.fitted.detector, s.fitted.missing[s.fitted.indexed]
             row |= {"rms_px": f"{s.rms_px:.3f}", "rms_px_all": f"{s.rms_px_all:.3f}", "distance_mm": f"{s.distance_mm:.3f}",
